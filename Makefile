@@ -1,0 +1,78 @@
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VERSION   ?= $(shell git describe --always --dirty 2>/dev/null || echo dev)
+REGISTRY  ?= localhost/loadstone
+TAG       ?= dev
+NAMESPACE ?= loadstone-system
+RUN       ?= quick
+export REGISTRY TAG
+
+LOADSTONE_CACHE ?= $(HOME)/.cache/loadstone
+export LOADSTONE_CACHE
+CLUSTER_ENV = eval "$$(hack/cluster/kubeconfig.sh)"
+
+CONTROLLER_GEN := go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.19.0
+GOLANGCI_LINT  := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X loadstone.dev/loadstone/internal/version.Version=$(VERSION)"
+
+##@ Use
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*##/ {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: cluster-up images deploy ## Everything in one command: cluster, images, install, a run, and the path of its report.
+	@$(CLUSTER_ENV); hack/demo.sh
+
+.PHONY: cluster-up
+cluster-up: ## Start a three-node Kubernetes on this machine (root; safe to call twice).
+	@hack/cluster/up.sh
+
+.PHONY: cluster-down
+cluster-down: ## End it and leave nothing behind but the built binaries.
+	@hack/cluster/down.sh
+
+.PHONY: kubeconfig
+kubeconfig: ## Print the export lines that point kubectl at it: eval "$(make -s kubeconfig)".
+	@hack/cluster/kubeconfig.sh
+
+.PHONY: images
+images: build ## Build all images and load them into the cluster's nodes.
+	@hack/images.sh
+
+.PHONY: deploy
+deploy: ## Install or upgrade Loadstone with Argo and MinIO through its Helm chart, and wait until it is ready.
+	@$(CLUSTER_ENV); hack/deploy.sh
+
+.PHONY: report
+report: ## Fetch the report of a run (RUN=quick) and print its path.
+	@$(CLUSTER_ENV); go run ./cmd/loadstone report --namespace "$${RUN_NAMESPACE:-default}" --system-namespace $(NAMESPACE) --out reports $(RUN)
+
+##@ Develop
+
+.PHONY: build
+build: ## Build every program into bin/.
+	@mkdir -p bin
+	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadstone-agent ./cmd/loadstone ./workloads/gohttp
+	@$(MAKE) -s -C workloads/epoll OUT=$(CURDIR)/bin/epoll epoll
+
+.PHONY: generate
+generate: ## Generate deep copies and CRDs, for config/ and the chart.
+	$(CONTROLLER_GEN) object paths=./api/...
+	$(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+	go run ./hack/charts
+
+.PHONY: verify
+verify: generate ## Check generated files, formatting, lint, chart and shell scripts.
+	@hack/verify.sh "$(GOLANGCI_LINT)"
+
+.PHONY: test
+test: ## Pass all tests, on a real cluster that is started for them and taken down after.
+	@hack/test.sh
+
+.PHONY: bench
+bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met or short.
+	@hack/bench.sh

@@ -1,0 +1,354 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Tool names a load generator program.
+// +kubebuilder:validation:Enum=wrk
+type Tool string
+
+// ToolWrk is wrk 4.x: a closed model of C connections, each with one request in flight.
+const ToolWrk Tool = "wrk"
+
+// Role says what an implementation is there for.
+// +kubebuilder:validation:Enum=Contender;Limit
+type Role string
+
+const (
+	// RoleContender is compared with the baseline and can win or lose.
+	RoleContender Role = "Contender"
+	// RoleLimit is measured and shown as the practical limit of the hardware; it takes no part in verdicts.
+	RoleLimit Role = "Limit"
+)
+
+// Order says how the trials of a run follow each other.
+// +kubebuilder:validation:Enum=Blocks
+type Order string
+
+// OrderBlocks runs every implementation once a block, in seeded random order within the block.
+const OrderBlocks Order = "Blocks"
+
+// Strictness says whether a wish about placement is a condition of validity.
+// +kubebuilder:validation:Enum=Required;Preferred
+type Strictness string
+
+const (
+	// Required voids a cell, or refuses a run, that cannot have what was asked for.
+	Required Strictness = "Required"
+	// Preferred measures anyway and says in the report what was not had.
+	Preferred Strictness = "Preferred"
+)
+
+// Implementation is one contender: an image that serves requests on a port.
+type Implementation struct {
+	// name identifies the implementation in the run, its trials and its report: a DNS label of at most 20 characters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	Name string `json:"name"`
+
+	// image is the container image of the server.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image"`
+
+	// command is the argument vector that starts the server; empty means the image's own entrypoint. No shell is involved.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	Command []string `json:"command,omitempty"`
+
+	// port is the TCP port on which the server listens for HTTP requests.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+
+	// cpus is the number of whole CPUs that the server gets exclusively; 1 if absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1024
+	CPUs int32 `json:"cpus,omitempty"`
+
+	// memory is the server's memory request and limit; 256Mi if absent.
+	// +optional
+	Memory *resource.Quantity `json:"memory,omitempty"`
+
+	// role is Contender (default) or Limit: a Limit is shown as the practical limit of the hardware and takes no part in verdicts.
+	// +optional
+	Role Role `json:"role,omitempty"`
+}
+
+// Expect is what a correct response looks like; it is checked once before each trial measures.
+type Expect struct {
+	// status is the HTTP status code of a correct response; 200 if absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=599
+	Status int32 `json:"status,omitempty"`
+
+	// body is the exact body of a correct response; absent means that the body is not checked.
+	// +optional
+	// +kubebuilder:validation:MinLength=0
+	// +kubebuilder:validation:MaxLength=65536
+	Body *string `json:"body,omitempty"`
+}
+
+// Request is the HTTP request that a load sends. There is no host: a load goes to the pods of its own run only.
+type Request struct {
+	// path is the request target, beginning with a slash; "/" if absent.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"
+	Path string `json:"path,omitempty"`
+
+	// expect is what a correct response looks like.
+	// +optional
+	Expect Expect `json:"expect,omitzero"`
+}
+
+// Generators says from where a load comes.
+type Generators struct {
+	// cpus is the number of whole CPUs of the generator pod, and of the tool's threads; 1 if absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=256
+	CPUs int32 `json:"cpus,omitempty"`
+}
+
+// Level is one point of a concurrency sweep.
+type Level struct {
+	// connections is the number of connections held open, each with one request in flight.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50000
+	Connections int32 `json:"connections,omitempty"`
+}
+
+// Load is a sweep of one tool over concurrency levels.
+// +kubebuilder:validation:XValidation:rule="!has(self.generators) || !has(self.generators.cpus) || self.levels.all(l, l.connections % self.generators.cpus == 0)",message="every level's connections must be a multiple of generators.cpus: wrk gives each thread the same number of connections and would drop the remainder"
+type Load struct {
+	// name identifies the load in the run and its report: a DNS label of at most 20 characters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a load's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	Name string `json:"name"`
+
+	// tool is the load generator.
+	// +required
+	Tool Tool `json:"tool"`
+
+	// generators says from where the load comes.
+	// +optional
+	Generators Generators `json:"generators,omitzero"`
+
+	// request is what is asked of the server.
+	// +optional
+	Request Request `json:"request,omitzero"`
+
+	// levels are the points of the sweep, measured in this order in each trial.
+	// +required
+	// +listType=map
+	// +listMapKey=connections
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Levels []Level `json:"levels"`
+
+	// warmupSeconds is how long each level is loaded before it is measured; 2 if absent. 0 measures from the first request on.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=600
+	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
+
+	// durationSeconds is how long each level is measured; 5 if absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	DurationSeconds int32 `json:"durationSeconds,omitempty"`
+}
+
+// Placement says on which CPUs and nodes a run may be measured.
+type Placement struct {
+	// pinning says whether server and generators must own their CPUs; Required if absent. It is read back from the
+	// processes in every cell: with Required, a cell that was not pinned is void.
+	// +optional
+	Pinning Strictness `json:"pinning,omitempty"`
+
+	// separateNodes says whether server and generators must live on different nodes; Preferred if absent.
+	// +optional
+	SeparateNodes Strictness `json:"separateNodes,omitempty"`
+}
+
+// Artifacts says where in the object store a run's artifacts go.
+type Artifacts struct {
+	// prefix is put before the keys of all objects of the run; empty if absent.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="prefix must be path elements of letters, digits, '_', '-' and single dots, separated by '/', without a slash at either end"
+	Prefix string `json:"prefix,omitempty"`
+}
+
+// BenchmarkRunSpec is what a user asks for. It cannot be changed afterwards: a changed question is a new run.
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
+// +kubebuilder:validation:XValidation:rule="self.implementations.size() == 1 || has(self.baseline)",message="baseline must name the implementation that the others are compared with"
+// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.exists(i, i.name == self.baseline)",message="baseline must be the name of one of the implementations"
+// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.all(i, i.name != self.baseline || !has(i.role) || i.role == 'Contender')",message="baseline must be a Contender: an implementation of role Limit takes no part in verdicts"
+type BenchmarkRunSpec struct {
+	// implementations are what is compared: each is measured once a block, in a fresh process.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Implementations []Implementation `json:"implementations"`
+
+	// baseline is the name of the implementation that the others are compared with; it may be absent if there is only one.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Baseline string `json:"baseline,omitempty"`
+
+	// loads are the sweeps that each trial goes through, in this order.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Loads []Load `json:"loads"`
+
+	// blocks is the number of times that every implementation is measured; 10 if absent. Fewer than 7 give a ratio and no verdict.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Blocks int32 `json:"blocks,omitempty"`
+
+	// order says how trials follow each other; Blocks if absent.
+	// +optional
+	Order Order `json:"order,omitempty"`
+
+	// placement says on which CPUs and nodes the run may be measured.
+	// +optional
+	Placement Placement `json:"placement,omitzero"`
+
+	// artifacts says where the run's artifacts go.
+	// +optional
+	Artifacts Artifacts `json:"artifacts,omitzero"`
+
+	// timeoutSeconds is how long the run may take once it is its turn; absent means twice the planned time plus ten minutes.
+	// +optional
+	// +kubebuilder:validation:Minimum=30
+	// +kubebuilder:validation:Maximum=604800
+	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"`
+}
+
+// ReportRef names a report in the object store. It holds no credentials and no signed address.
+type ReportRef struct {
+	// uri is the HTML report's address, as s3://BUCKET/KEY.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	URI string `json:"uri,omitempty"`
+
+	// sha256 is the HTML report's digest, in hexadecimal.
+	// +optional
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// BenchmarkRunStatus is what the operator has seen. The record of a run is its manifest in the object store.
+type BenchmarkRunStatus struct {
+	// conditions are Planned, Executed, Reported, Conclusive, the summary Succeeded, and kstatus' Reconciling and Stalled.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status speaks of; -1 before the first look.
+	// +optional
+	// +kubebuilder:default=-1
+	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+
+	// planHash is the digest of the compiled plan.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	PlanHash string `json:"planHash,omitempty"`
+
+	// progress is the number of cells measured and planned, such as "12/40".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Progress string `json:"progress,omitempty"`
+
+	// timeLeft is about how long the run will still take, such as "3m20s", as of the last cell that ended.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	TimeLeft string `json:"timeLeft,omitempty"`
+
+	// startTime is when the run's turn came.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// completionTime is when the run ended, for whatever reason.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// verdict is the outcome in a few words.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Verdict string `json:"verdict,omitempty"`
+
+	// report names the report.
+	// +optional
+	Report ReportRef `json:"report,omitzero"`
+}
+
+// BenchmarkRun asks which of its implementations is better, at what load, by how much, and how sure we are.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=brun;bruns
+// +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
+// +kubebuilder:printcolumn:name="Left",type=string,JSONPath=`.status.timeLeft`
+// +kubebuilder:printcolumn:name="Succeeded",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].reason`
+// +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
+// +kubebuilder:printcolumn:name="Report",type=string,JSONPath=`.status.report.uri`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 28",message="the name of a BenchmarkRun may have at most 28 characters, since the names of its trials and pods are made from it"
+// +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",message="the name of a BenchmarkRun may not hold dots, since the names of its trials and pods are made from it"
+type BenchmarkRun struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is what the user asks for.
+	// +required
+	Spec BenchmarkRunSpec `json:"spec"`
+
+	// status is what the operator has seen.
+	// +optional
+	// +kubebuilder:default={}
+	Status BenchmarkRunStatus `json:"status,omitzero"`
+}
+
+// BenchmarkRunList is a list of runs.
+// +kubebuilder:object:root=true
+type BenchmarkRunList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []BenchmarkRun `json:"items"`
+}

@@ -1,0 +1,192 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Start says whether a prepared trial may put load on its server.
+// +kubebuilder:validation:Enum=Held;Released
+type Start string
+
+const (
+	// StartHeld keeps a prepared trial from measuring.
+	StartHeld Start = "Held"
+	// StartReleased lets it measure; the trial's step of the workflow sets it.
+	StartReleased Start = "Released"
+)
+
+// Cell is one level of one load, measured once in the trial.
+type Cell struct {
+	// load is the name of the load.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Load string `json:"load"`
+
+	// tool is the load generator.
+	// +required
+	Tool Tool `json:"tool"`
+
+	// connections is the level: the number of connections held open.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=50000
+	Connections int32 `json:"connections,omitempty"`
+
+	// threads is the number of threads of the tool.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=256
+	Threads int32 `json:"threads,omitempty"`
+
+	// request is what is asked of the server, with every default filled in.
+	// +required
+	Request Request `json:"request,omitzero"`
+
+	// warmupSeconds is how long the level is loaded before it is measured.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=600
+	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
+
+	// durationSeconds is how long the level is measured.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	DurationSeconds int32 `json:"durationSeconds,omitempty"`
+}
+
+// TrialSpec is one line of a run's plan. The operator writes it; only start changes afterwards.
+// +kubebuilder:validation:XValidation:rule="self.index == oldSelf.index && self.block == oldSelf.block && self.implementation == oldSelf.implementation && self.cells == oldSelf.cells && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
+type TrialSpec struct {
+	// runName is the name of the BenchmarkRun, in the same namespace.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	RunName string `json:"runName"`
+
+	// index is the trial's place in the run, from 0.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	Index *int32 `json:"index"`
+
+	// block is the trial's block, from 1: every implementation is measured once a block.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Block int32 `json:"block,omitempty"`
+
+	// implementation is what is measured, with every default filled in.
+	// +required
+	Implementation Implementation `json:"implementation"`
+
+	// generators says from where the load comes, with every default filled in.
+	// +required
+	Generators Generators `json:"generators,omitzero"`
+
+	// cells are what is measured, in this order.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	Cells []Cell `json:"cells"`
+
+	// placement says on which CPUs and nodes the trial may be measured, with every default filled in.
+	// +required
+	Placement Placement `json:"placement,omitzero"`
+
+	// start is Held until the trial's step of the workflow releases it.
+	// +required
+	Start Start `json:"start"`
+}
+
+// TrialStatus is what the operator has seen of a trial. Its record is its manifest in the object store.
+type TrialStatus struct {
+	// conditions are Prepared, Measured, Stored and the summary Succeeded.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status speaks of.
+	// +optional
+	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+
+	// attempt counts the tries at this trial, from 1: a fault from outside is followed by another, a fault of the implementation is not.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Attempt int32 `json:"attempt,omitempty"`
+
+	// faults are the reasons why earlier attempts were given up, oldest first.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:items:MaxLength=1024
+	Faults []string `json:"faults,omitempty"`
+
+	// attemptTime is when the current attempt began.
+	// +optional
+	AttemptTime *metav1.Time `json:"attemptTime,omitempty"`
+
+	// startTime is the instant at which the agents were told to start the first cell.
+	// +optional
+	StartTime *metav1.MicroTime `json:"startTime,omitempty"`
+
+	// completionTime is when the trial ended, for whatever reason.
+	// +optional
+	CompletionTime *metav1.MicroTime `json:"completionTime,omitempty"`
+
+	// progress is the number of cells measured and planned, such as "2/4".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Progress string `json:"progress,omitempty"`
+
+	// manifestKey is the key of the trial's manifest in the object store.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	ManifestKey string `json:"manifestKey,omitempty"`
+
+	// manifestSHA256 is the manifest's digest, in hexadecimal.
+	// +optional
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
+}
+
+// Trial is one fresh process of one implementation, through the whole sweep. The operator makes it from the run's plan.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Block",type=integer,JSONPath=`.spec.block`
+// +kubebuilder:printcolumn:name="Implementation",type=string,JSONPath=`.spec.implementation.name`
+// +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
+// +kubebuilder:printcolumn:name="Attempt",type=integer,JSONPath=`.status.attempt`
+// +kubebuilder:printcolumn:name="Succeeded",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type Trial struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is one line of the run's plan.
+	// +required
+	Spec TrialSpec `json:"spec"`
+
+	// status is what the operator has seen.
+	// +optional
+	Status TrialStatus `json:"status,omitzero"`
+}
+
+// TrialList is a list of trials.
+// +kubebuilder:object:root=true
+type TrialList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Trial `json:"items"`
+}

@@ -1,0 +1,93 @@
+// Command loadstone-agent is the generator's main process and the server's observer in the pods of a trial.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/wrk"
+	"loadstone.dev/loadstone/internal/version"
+)
+
+const usage = `usage: loadstone-agent generate [--dir DIR]
+       loadstone-agent observe --port PORT [--dir DIR]
+       loadstone-agent version`
+
+// stopLimit is how long an agent waits for its tool's end after SIGTERM.
+const stopLimit = 80 * time.Millisecond
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, os.Args[1:], os.Getenv); err != nil {
+		fmt.Fprintln(os.Stderr, "loadstone-agent:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, stdout io.Writer, args []string, getenv func(string) string) error {
+	if len(args) == 0 {
+		return errors.New(usage)
+	}
+	flags := flag.NewFlagSet("loadstone-agent "+args[0], flag.ContinueOnError)
+	dir := flags.String("dir", "/var/lib/loadstone", "the folder for the agent's files")
+	port := flags.Int("port", 0, "the port of the server that is observed")
+	if err := flags.Parse(args[1:]); err != nil {
+		return fmt.Errorf("reading the flags: %w", err)
+	}
+	switch args[0] {
+	case "generate":
+		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {
+			return agent.New(ctx, c, agent.NewGenerator(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{}}))
+		})
+	case "observe":
+		if *port < 1 || *port > 65535 {
+			return errors.New("--port must be the port of the server, 1 to 65535")
+		}
+		// The observer shares a CPU with others: it takes one at a time.
+		runtime.GOMAXPROCS(1)
+		if err := agent.Hide(); err != nil {
+			return err
+		}
+		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {
+			return agent.New(ctx, c, agent.NewObserver(c, *port))
+		})
+	case "version":
+		_, err := fmt.Fprintln(stdout, version.Version)
+		return err
+	}
+	return errors.New(usage)
+}
+
+// serve answers the operator until ctx ends.
+func serve(ctx context.Context, getenv func(string) string, dir string, newAgent func(agent.Config) *agent.Agent) error {
+	config, err := agent.ConfigFromEnv(getenv, dir)
+	if err != nil {
+		return err
+	}
+	a := newAgent(config)
+	server := agent.NewServer(":"+strconv.Itoa(protocol.Port), a)
+	go func() {
+		<-ctx.Done()
+		_ = server.Close() // Whoever is still asking will find nobody.
+	}()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving: %w", err)
+	}
+	a.Wait(stopLimit)
+	return nil
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/version"
+)
+
+// options are the operator's settings; the chart writes them.
+type options struct {
+	namespace      string
+	agentImage     string
+	service        string
+	serviceAccount string
+	instanceID     string
+	listen         string
+	probes         string
+	store          artifact.Config
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	f := flag.NewFlagSet("manager", flag.ContinueOnError)
+	f.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "the operator's own namespace, where workflows live")
+	f.StringVar(&o.agentImage, "agent-image", "", "the image of the agent, with the load generators")
+	f.StringVar(&o.service, "service", "", "the address of the trial endpoint as Argo's agent pod reaches it, such as http://loadstone.NAMESPACE.svc:8090")
+	f.StringVar(&o.serviceAccount, "workflow-service-account", "loadstone-workflow", "the service account of Argo's agent pod")
+	f.StringVar(&o.instanceID, "argo-instance-id", "", "the instanceID of the Argo controller that is to run our workflows")
+	f.StringVar(&o.listen, "listen", ":8090", "the address of the trial endpoint")
+	f.StringVar(&o.probes, "probes", ":8081", "the address of the health probes")
+	f.StringVar(&o.store.Endpoint, "s3-endpoint", "", "host:port of the object store, as the operator and the measured pods reach it")
+	f.StringVar(&o.store.Bucket, "s3-bucket", "loadstone", "the bucket; it must exist")
+	f.StringVar(&o.store.Region, "s3-region", "us-east-1", "the object store's region")
+	f.BoolVar(&o.store.Secure, "s3-tls", false, "speak TLS with the object store")
+	if err := f.Parse(args); err != nil {
+		return o, fmt.Errorf("parsing flags: %w", err)
+	}
+	o.store.AccessKey, o.store.SecretKey = os.Getenv("S3_ACCESS_KEY"), os.Getenv("S3_SECRET_KEY")
+	for name, value := range map[string]string{
+		"-namespace": o.namespace, "-agent-image": o.agentImage, "-service": o.service, "-s3-endpoint": o.store.Endpoint,
+		"S3_ACCESS_KEY (environment)": o.store.AccessKey, "S3_SECRET_KEY (environment)": o.store.SecretKey,
+	} {
+		if value == "" {
+			return o, fmt.Errorf("%s is empty: set it", name)
+		}
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	ctrl.SetLogger(logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, nil)))
+	m, err := newManager(o)
+	if err != nil {
+		return err
+	}
+	store, err := artifact.Open(o.store)
+	if err != nil {
+		return err
+	}
+	// The manager's own client reads from caches that start later; the key is needed now.
+	direct, err := client.New(m.GetConfig(), client.Options{Scheme: m.GetScheme()})
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	key, err := controllers.SigningKey(ctx, direct, o.namespace)
+	if err != nil {
+		return err
+	}
+	endpoint := &controllers.Endpoint{Client: m.GetClient(), Key: key, Addr: o.listen}
+	if err := endpoint.SetupWithManager(ctx, m); err != nil {
+		return err
+	}
+	trials := &controllers.TrialReconciler{
+		Client: m.GetClient(), Store: store, Key: key, AgentImage: o.agentImage, Version: version.Version, Now: time.Now,
+		Agents: controllers.HTTPAgents{Key: key, Client: &http.Client{Transport: &http.Transport{IdleConnTimeout: 10 * time.Second}}},
+	}
+	if err := trials.SetupWithManager(m); err != nil {
+		return fmt.Errorf("registering trials: %w", err)
+	}
+	runs := &controllers.BenchmarkRunReconciler{
+		Client: m.GetClient(), Live: m.GetAPIReader(), Store: store, Recorder: m.GetEventRecorderFor("loadstone"), Key: key,
+		Namespace: o.namespace, Service: o.service, WorkflowServiceAccount: o.serviceAccount, InstanceID: o.instanceID,
+		Version: version.Version, Now: time.Now,
+	}
+	if err := runs.SetupWithManager(m); err != nil {
+		return fmt.Errorf("registering runs: %w", err)
+	}
+	if err := m.Start(ctx); err != nil {
+		return fmt.Errorf("running: %w", err)
+	}
+	return nil
+}
+
+// newManager keeps in memory only what Loadstone made, and the nodes: a cluster's other pods are none of its business.
+func newManager(o options) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("registering types: %w", err)
+		}
+	}
+	measured, err := labels.NewRequirement(v1alpha1.LabelTrial, selection.Exists, nil)
+	if err != nil {
+		return nil, fmt.Errorf("selecting measured pods: %w", err)
+	}
+	ours, err := labels.NewRequirement(v1alpha1.LabelRunUID, selection.Exists, nil)
+	if err != nil {
+		return nil, fmt.Errorf("selecting workflows: %w", err)
+	}
+	workflow := &unstructured.Unstructured{}
+	workflow.SetGroupVersionKind(render.WorkflowKind)
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster: %w", err)
+	}
+	config.QPS, config.Burst = 100, 200
+	lease, renew, retry := 15*time.Second, 10*time.Second, 3*time.Second
+	m, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                 scheme,
+		Metrics:                metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress: o.probes,
+		LeaderElection:         true, LeaderElectionID: "loadstone", LeaderElectionNamespace: o.namespace,
+		LeaderElectionReleaseOnCancel: true, LeaseDuration: &lease, RenewDeadline: &renew, RetryPeriod: &retry,
+		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}, Unstructured: true}},
+		Cache: cache.Options{
+			DefaultTransform: cache.TransformStripManagedFields(),
+			ByObject: map[client.Object]cache.ByObject{
+				&corev1.Pod{}:  {Label: labels.NewSelector().Add(*measured)},
+				&corev1.Node{}: {Transform: trimNode},
+				workflow:       {Label: labels.NewSelector().Add(*ours), Namespaces: map[string]cache.Config{o.namespace: {}}},
+			},
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("making the manager: %w", err)
+	}
+	if err := m.AddHealthzCheck("alive", healthz.Ping); err != nil {
+		return nil, fmt.Errorf("adding the health probe: %w", err)
+	}
+	if err := m.AddReadyzCheck("alive", healthz.Ping); err != nil {
+		return nil, fmt.Errorf("adding the health probe: %w", err)
+	}
+	return m, nil
+}
+
+// trimNode keeps of a node what plans are made from: its heartbeats and image lists are large and change all the time.
+func trimNode(o any) (any, error) {
+	n, ok := o.(*corev1.Node)
+	if !ok {
+		return o, nil
+	}
+	return &corev1.Node{
+		TypeMeta:   n.TypeMeta,
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, Labels: n.Labels, ResourceVersion: n.ResourceVersion},
+		Spec:       corev1.NodeSpec{Unschedulable: n.Spec.Unschedulable},
+		Status:     corev1.NodeStatus{Allocatable: n.Status.Allocatable},
+	}, nil
+}

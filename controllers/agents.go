@@ -1,0 +1,103 @@
+package controllers
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// Agents speaks to the agents of a trial. It is an interface so that controllers can be tested without pods.
+type Agents interface {
+	// State asks the agent at a pod's address how far it is.
+	State(ctx context.Context, ip string) (protocol.State, error)
+	// Order sends a signed order and returns the state that answers it.
+	Order(ctx context.Context, ip string, o protocol.Order) (protocol.State, error)
+	// Clock compares the agent's clock with ours: offset = theirs - ours, right to half of the round trip.
+	Clock(ctx context.Context, ip string) (offset, roundTrip time.Duration, err error)
+}
+
+const (
+	stateTimeout = 2 * time.Second
+	// orderTimeout covers a Check, which sends real requests with a timeout of their own.
+	orderTimeout = 30 * time.Second
+	clockRounds  = 5
+	maxState     = 4 << 20
+)
+
+// HTTPAgents are agents in pods.
+type HTTPAgents struct {
+	Key    ed25519.PrivateKey
+	Client *http.Client
+}
+
+var _ Agents = HTTPAgents{}
+
+// State implements Agents.
+func (a HTTPAgents) State(ctx context.Context, ip string) (protocol.State, error) {
+	return a.do(ctx, stateTimeout, http.MethodGet, ip, "/v1/state", nil)
+}
+
+// Order implements Agents.
+func (a HTTPAgents) Order(ctx context.Context, ip string, o protocol.Order) (protocol.State, error) {
+	env, err := protocol.Seal(a.Key, o)
+	if err != nil {
+		return protocol.State{}, err
+	}
+	body, err := json.Marshal(env)
+	if err != nil {
+		return protocol.State{}, fmt.Errorf("encoding envelope: %w", err)
+	}
+	return a.do(ctx, orderTimeout, http.MethodPost, ip, "/v1/order", body)
+}
+
+// Clock implements Agents: the fastest of several round trips tells the offset best.
+func (a HTTPAgents) Clock(ctx context.Context, ip string) (offset, roundTrip time.Duration, err error) {
+	for i := range clockRounds {
+		sent := time.Now()
+		s, err := a.State(ctx, ip)
+		if err != nil {
+			return 0, 0, err
+		}
+		rt := time.Since(sent)
+		if i == 0 || rt < roundTrip {
+			roundTrip, offset = rt, s.Now.Sub(sent.Add(rt/2).Round(0))
+		}
+	}
+	return offset, roundTrip, nil
+}
+
+func (a HTTPAgents) do(ctx context.Context, timeout time.Duration, method, ip, path string, body []byte) (protocol.State, error) {
+	var s protocol.State
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	url := "http://" + net.JoinHostPort(ip, strconv.Itoa(protocol.Port)) + path
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return s, fmt.Errorf("asking agent at %s: %w", ip, err)
+	}
+	resp, err := a.Client.Do(req)
+	if err != nil {
+		return s, fmt.Errorf("asking agent: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // Nothing is lost when closing what was only read.
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxState))
+	if err != nil {
+		return s, fmt.Errorf("reading answer of agent at %s: %w", ip, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("the agent at %s answered %s: %s", ip, resp.Status, clip(string(data), 200))
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("decoding answer of agent at %s: %w", ip, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,328 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// Deadlines of a run.
+const (
+	// storePatience is how long the object store may be away before a run that has not begun is given up.
+	storePatience = time.Minute
+	// reportPatience is how long the object store may be away when the report is due.
+	reportPatience = 10 * time.Minute
+	// enginePatience is how long Argo may leave a new workflow alone before the status says so.
+	enginePatience = time.Minute
+	// answerPatience is how long Argo may leave a finished trial's answer alone before its agent pod is replaced.
+	answerPatience = 10 * time.Second
+	retryStore     = 2 * time.Second
+)
+
+func (r *BenchmarkRunReconciler) phases() []func(context.Context, *runScope) (step, error) {
+	return []func(context.Context, *runScope) (step, error){
+		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.createTrials, r.createWorkflow, r.followWorkflow, r.report,
+	}
+}
+
+// hold puts the finalizer on a new run, before anything is made that would outlive it.
+func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (step, error) {
+	if s.ended() || controllerutil.ContainsFinalizer(s.run, v1alpha1.Finalizer) {
+		return goOn, nil
+	}
+	before := s.run.DeepCopy()
+	controllerutil.AddFinalizer(s.run, v1alpha1.Finalizer)
+	status := s.run.Status
+	if err := r.Patch(ctx, s.run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return halt, fmt.Errorf("adding finalizer: %w", err)
+	}
+	s.run.Status = status
+	return goOn, nil
+}
+
+// stop ends what still goes on of a run that is over: trials stop by themselves, the workflow is removed unless it ended.
+func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (step, error) {
+	if !s.ended() {
+		return goOn, nil
+	}
+	if s.workflow == nil || workflowEnded(s.workflow) {
+		return halt, nil
+	}
+	left := s.run.Status.CompletionTime.Add(enginePatience).Sub(s.now)
+	if s.run.Status.Report.URI != "" && left > 0 {
+		return again(left), nil // Argo takes the last answer and ends its workflow.
+	}
+	return halt, r.deleteWorkflow(ctx, s.run)
+}
+
+// compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
+func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (step, error) {
+	p, err := plan.Compile(s.run.Spec, plan.Options{Name: s.run.Name, UID: string(s.run.UID)})
+	var v *plan.Violation
+	if errors.As(err, &v) {
+		s.end = &failure{v1alpha1.ConditionPlanned, v.Reason, v.Message}
+		return halt, nil
+	}
+	if err != nil {
+		return halt, fmt.Errorf("compiling: %w", err)
+	}
+	if !s.active() {
+		nodes, err := listNodes(ctx, r.Client)
+		if err != nil {
+			return halt, err
+		}
+		if v := plan.Fits(p, nodes); v != nil {
+			s.end = &failure{v1alpha1.ConditionPlanned, v.Reason, v.Message}
+			return halt, nil
+		}
+	}
+	s.plan = &p
+	return goOn, nil
+}
+
+// awaitTurn lets one run of the installation measure at a time. It asks the API server itself: the cache may not know yet
+// that another run has begun.
+func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (step, error) {
+	if s.active() {
+		if s.now.After(s.deadline()) && !s.executed() {
+			s.end = &failure{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run has used up its %d s: raise spec.timeoutSeconds, or see kubectl get trials for what took so long", s.plan.TimeoutSeconds)}
+			return halt, nil
+		}
+		return goOn, nil
+	}
+	var runs v1alpha1.BenchmarkRunList
+	if err := r.Live.List(ctx, &runs); err != nil {
+		return halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
+	}
+	if first := firstOf(runs.Items); first != nil && first.UID != s.run.UID {
+		s.why = v1alpha1.ReasonQueued
+		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s comes first: one run measures at a time, since two would disturb each other", first.Namespace, first.Name)
+		return halt, nil
+	}
+	s.begins = true
+	return halt, nil
+}
+
+// storePlan writes the plan, and so learns before anything starts whether the object store is there and lets us write.
+func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (step, error) {
+	if len(s.trials) > 0 {
+		return goOn, nil
+	}
+	_, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON())
+	switch {
+	case err == nil:
+		return goOn, nil
+	case artifact.Terminal(err) || s.now.Sub(s.run.Status.StartTime.Time) > storePatience:
+		s.end = &failure{v1alpha1.ConditionPlanned, v1alpha1.ReasonStoreUnavailable, err.Error()}
+		return halt, nil
+	default:
+		s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
+		return again(retryStore), nil
+	}
+}
+
+// createTrials makes every trial of the plan, held. The first is prepared at once, beside the start of the workflow.
+func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) (step, error) {
+	if len(s.trials) == len(s.plan.Trials) {
+		return goOn, nil
+	}
+	have := map[string]bool{}
+	for _, t := range s.trials {
+		have[t.Name] = true
+	}
+	for i, line := range s.plan.Trials {
+		if have[line.Name] {
+			continue
+		}
+		t := newTrial(s.run, s.plan, line)
+		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
+			return halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
+		}
+		if i == 0 {
+			// The workflow's agent pod starts while the remaining trials are written.
+			if st, err := r.createWorkflow(ctx, s); err != nil {
+				return st, err
+			}
+		}
+	}
+	return halt, nil
+}
+
+// createWorkflow makes the workflow and the token that its steps show. It is made once and never again: the workflow of a
+// run that is gone was deleted by somebody.
+func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope) (step, error) {
+	if s.workflow != nil {
+		return goOn, nil
+	}
+	o := r.workflowOptions(s.run)
+	w := render.Workflow(*s.plan, o)
+	token := runToken(r.Key, string(s.run.UID))
+	if err := setToken(ctx, r.Client, r.Namespace, w.GetName(), &token); err != nil {
+		return halt, err
+	}
+	if err := r.Create(ctx, w); err != nil && !apierrors.IsAlreadyExists(err) {
+		return halt, fmt.Errorf("creating Workflow %s: %w", w.GetName(), err)
+	}
+	s.workflow = w
+	return goOn, nil
+}
+
+// followWorkflow sees to it that the workflow gets on, until every trial has ended.
+func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope) (step, error) {
+	if s.executed() {
+		return goOn, nil
+	}
+	phase, message := workflowPhase(s.workflow)
+	switch {
+	case workflowEnded(s.workflow):
+		s.end = &failure{v1alpha1.ConditionExecuted, v1alpha1.ReasonWorkflowFailed, fmt.Sprintf("the workflow %s ended (%s) before its trials: %s", s.workflow.GetName(), phase, message)}
+		return halt, nil
+	case phase == "" && s.now.Sub(s.workflow.GetCreationTimestamp().Time) > enginePatience && !s.workflow.GetCreationTimestamp().Time.IsZero():
+		s.why = v1alpha1.ReasonWorkflowEngineDown
+		s.waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", s.workflow.GetName())
+	}
+	if t := s.stuck(answerPatience); t != nil {
+		s.waiting = fmt.Sprintf("Argo has not taken the answer of trial %s: its agent pod is being replaced", t.Name)
+		if err := r.replaceAgentPod(ctx, s); err != nil {
+			return halt, err
+		}
+	}
+	return again(min(s.deadline().Sub(s.now)+time.Second, answerPatience)), nil
+}
+
+// replaceAgentPod deletes Argo's agent pod, which Argo then makes anew and which asks again for every open step.
+func (r *BenchmarkRunReconciler) replaceAgentPod(ctx context.Context, s *runScope) error {
+	var pods corev1.PodList
+	if err := r.Live.List(ctx, &pods, client.InNamespace(r.Namespace), client.MatchingLabels{"workflows.argoproj.io/workflow": s.workflow.GetName()}); err != nil {
+		return fmt.Errorf("listing pods of workflow %s: %w", s.workflow.GetName(), err)
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		if s.now.Sub(p.CreationTimestamp.Time) < answerPatience || !p.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if err := r.Delete(ctx, p); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting pod %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// report writes the run's manifest, reads everything back, and makes the report from that alone.
+func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (step, error) {
+	made, err := r.makeReport(ctx, s)
+	if err == nil {
+		s.reported = made
+		return halt, nil
+	}
+	m := s.manifest(r.Version)
+	if artifact.Terminal(err) || errors.Is(err, errReport) || s.now.Sub(m.Ended) > reportPatience {
+		s.end = &failure{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
+		return halt, nil
+	}
+	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
+	return again(retryStore), nil
+}
+
+// errReport says that trying again would fail in the same way.
+var errReport = errors.New("making the report")
+
+func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*reported, error) {
+	// A manifest that is there already was written by an earlier pass, maybe of another version: it holds.
+	if _, err := r.Store.PutJSON(ctx, artifact.ManifestKey(s.prefix()), s.manifest(r.Version)); err != nil && !errors.Is(err, artifact.ErrExists) {
+		return nil, err
+	}
+	data, err := r.Store.Load(ctx, s.prefix())
+	if err != nil {
+		return nil, err
+	}
+	table, err := stats.Analyse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errReport, err)
+	}
+	html, err := report.HTML(table)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errReport, err)
+	}
+	body, err := report.JSON(table)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errReport, err)
+	}
+	stored, err := artifact.PutReport(ctx, r.Store, s.prefix(), html, body)
+	if err != nil {
+		return nil, err
+	}
+	made := &reported{html: stored, uri: r.Store.URI(stored.Key), text: report.Line(table.Headline())}
+	made.conclusive, made.reason = table.Conclusive()
+	return made, nil
+}
+
+// cleanUp removes what was made for a run that is being deleted; done is true when nothing is left.
+func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.BenchmarkRun) (done bool, err error) {
+	if err := r.deleteWorkflow(ctx, run); err != nil {
+		return false, err
+	}
+	mine := client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}
+	// The load stops with its pods: they go first, each with its own grace period.
+	if err := r.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(run.Namespace), mine); err != nil {
+		return false, fmt.Errorf("deleting pods: %w", err)
+	}
+	if err := r.DeleteAllOf(ctx, &v1alpha1.Trial{}, client.InNamespace(run.Namespace), mine, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+		return false, fmt.Errorf("deleting trials: %w", err)
+	}
+	left := 0
+	for _, list := range []client.ObjectList{&corev1.PodList{}, &v1alpha1.TrialList{}} {
+		if err := r.Live.List(ctx, list, client.InNamespace(run.Namespace), mine); err != nil {
+			return false, fmt.Errorf("looking for what is left: %w", err)
+		}
+		left += lengthOf(list)
+	}
+	return left == 0, nil
+}
+
+func lengthOf(list client.ObjectList) int {
+	switch l := list.(type) {
+	case *corev1.PodList:
+		return len(l.Items)
+	case *v1alpha1.TrialList:
+		return len(l.Items)
+	}
+	return 0
+}
+
+func (r *BenchmarkRunReconciler) deleteWorkflow(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	w := &unstructured.Unstructured{}
+	w.SetGroupVersionKind(render.WorkflowKind)
+	w.SetName(render.WorkflowName(run.Name, string(run.UID)))
+	w.SetNamespace(r.Namespace)
+	if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)
+	}
+	return client.IgnoreNotFound(setToken(ctx, r.Client, r.Namespace, w.GetName(), nil))
+}
+
+func workflowPhase(w *unstructured.Unstructured) (phase, message string) {
+	phase, _, _ = unstructured.NestedString(w.Object, "status", "phase")
+	message, _, _ = unstructured.NestedString(w.Object, "status", "message")
+	return phase, message
+}
+
+func workflowEnded(w *unstructured.Unstructured) bool {
+	phase, _ := workflowPhase(w)
+	return phase == "Succeeded" || phase == "Failed" || phase == "Error"
+}

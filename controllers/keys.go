@@ -1,0 +1,75 @@
+package controllers
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/internal/render"
+)
+
+const (
+	// keySecret is shipped empty with the installation, so that the operator needs to create no Secret.
+	keySecret = "loadstone-signing-key"
+	keyField  = "ed25519-seed"
+)
+
+// SigningKey reads the installation's key, or makes it at the first start. It signs orders to agents, and the tokens of
+// runs are derived from it, so that an operator that starts anew knows them all.
+func SigningKey(ctx context.Context, c client.Client, namespace string) (ed25519.PrivateKey, error) {
+	name := client.ObjectKey{Namespace: namespace, Name: keySecret}
+	var s corev1.Secret
+	if err := c.Get(ctx, name, &s); err != nil {
+		return nil, fmt.Errorf("reading Secret %s, which the installation brings: %w", name, err)
+	}
+	if len(s.Data[keyField]) == 0 {
+		seed := make([]byte, ed25519.SeedSize)
+		if _, err := rand.Read(seed); err != nil {
+			return nil, fmt.Errorf("drawing a signing key: %w", err)
+		}
+		before := s.DeepCopy()
+		s.Data = map[string][]byte{keyField: seed}
+		// Of two operators that start at once, the second fails here, starts again, and reads the first one's key.
+		if err := c.Patch(ctx, &s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+			return nil, fmt.Errorf("writing Secret %s: %w", name, err)
+		}
+	}
+	if n := len(s.Data[keyField]); n != ed25519.SeedSize {
+		return nil, fmt.Errorf("reading Secret %s: its field %s has %d bytes instead of %d: remove the field and restart the operator", name, keyField, n, ed25519.SeedSize)
+	}
+	return ed25519.NewKeyFromSeed(s.Data[keyField]), nil
+}
+
+// runToken is the one token of a run.
+func runToken(key ed25519.PrivateKey, runUID string) string {
+	m := hmac.New(sha256.New, key.Seed())
+	m.Write([]byte("run-token/" + runUID))
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+// setToken puts a run's token where the steps of its workflow read it; nil takes it away.
+func setToken(ctx context.Context, c client.Client, namespace, workflow string, token *string) error {
+	var value any
+	if token != nil {
+		value = []byte(*token)
+	}
+	patch, err := json.Marshal(map[string]any{"data": map[string]any{workflow: value}})
+	if err != nil {
+		return fmt.Errorf("encoding token: %w", err)
+	}
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: render.TokensSecret}}
+	if err := c.Patch(ctx, s, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fmt.Errorf("writing Secret %s: %w", render.TokensSecret, err)
+	}
+	return nil
+}

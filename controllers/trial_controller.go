@@ -1,0 +1,173 @@
+package controllers
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Store is what the controllers need of the object store.
+type Store interface {
+	URI(key string) string
+	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
+	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
+	Destination(ctx context.Context, key, sha256 string, expires time.Duration) (string, map[string]string, error)
+	Verify(ctx context.Context, a record.Artifact) error
+	Load(ctx context.Context, runPrefix string) (record.RunData, error)
+}
+
+// TrialReconciler takes trials through their cells.
+type TrialReconciler struct {
+	client.Client
+	Store      Store
+	Agents     Agents
+	Key        ed25519.PrivateKey
+	AgentImage string
+	Version    string
+	Now        func() time.Time
+}
+
+// Reconcile does one pass over a trial: 1 observe, 2 go through the phases as far as they lead, 3 write the status.
+func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctrl.Result, error) {
+	if !t.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil // Its pods are its dependents and go with it.
+	}
+	s, err := r.observe(ctx, t)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	var result ctrl.Result
+	for _, phase := range r.phases() {
+		next, err := phase(ctx, s)
+		if err != nil {
+			if benign(err) {
+				return ctrl.Result{RequeueAfter: pollEvery}, nil
+			}
+			return ctrl.Result{}, err
+		}
+		if next.stop {
+			result.RequeueAfter = next.after
+			break
+		}
+	}
+	after := t.DeepCopy()
+	after.Status = trialStatus(s)
+	if _, err := writeStatus(ctx, r.Client, t, after); err != nil {
+		if benign(err) {
+			return ctrl.Result{RequeueAfter: pollEvery}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	return result, nil
+}
+
+// observe reads all that the phases decide upon.
+func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*trialScope, error) {
+	s := &trialScope{trial: t, now: r.Now(), attempt: max(t.Status.Attempt, 1)}
+	var run v1alpha1.BenchmarkRun
+	err := r.Get(ctx, client.ObjectKey{Namespace: t.Namespace, Name: t.Spec.RunName}, &run)
+	switch {
+	case err == nil && string(run.UID) == t.Labels[v1alpha1.LabelRunUID]:
+		s.run = &run
+	case err != nil && !apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", t.Spec.RunName, err)
+	}
+	var trials v1alpha1.TrialList
+	if err := r.List(ctx, &trials, client.InNamespace(t.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: t.Labels[v1alpha1.LabelRunUID]}); err != nil {
+		return nil, fmt.Errorf("listing trials: %w", err)
+	}
+	s.siblings = trials.Items
+	slices.SortFunc(s.siblings, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
+	var pods corev1.PodList
+	if err := r.List(ctx, &pods, client.HasLabels{v1alpha1.LabelTrial}); err != nil {
+		return nil, fmt.Errorf("listing measured pods: %w", err)
+	}
+	s.placePods(pods.Items)
+	s.nodes, err = listNodes(ctx, r.Client)
+	return s, err
+}
+
+func (r *TrialReconciler) publicKey() ed25519.PublicKey { return r.Key.Public().(ed25519.PublicKey) }
+
+func listNodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
+	var list corev1.NodeList
+	if err := c.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	var nodes []plan.Node
+	for _, n := range list.Items {
+		if !n.Spec.Unschedulable {
+			nodes = append(nodes, plan.Node{Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue()})
+		}
+	}
+	return nodes, nil
+}
+
+// SetupWithManager registers the reconciler. A trial is looked at when it or one of its pods changes; and since a trial waits
+// for others of its run and for other people's pods, the one whose turn it is is looked at whenever any of these changes.
+func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
+	waiting := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request { return r.next(ctx) })
+	return ctrl.NewControllerManagedBy(m).
+		For(&v1alpha1.Trial{}).
+		Owns(&corev1.Pod{}).
+		Watches(&corev1.Pod{}, waiting).
+		Watches(&v1alpha1.Trial{}, waiting).
+		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.ofRun)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
+		Complete(reconcile.AsReconciler(r.Client, r))
+}
+
+// next are the trials whose turn it is: of each run the first that has not ended.
+func (r *TrialReconciler) next(ctx context.Context) []reconcile.Request {
+	var trials v1alpha1.TrialList
+	if err := r.List(ctx, &trials); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Listing trials")
+		return nil
+	}
+	first := map[string]*v1alpha1.Trial{}
+	for i := range trials.Items {
+		t := &trials.Items[i]
+		uid := t.Labels[v1alpha1.LabelRunUID]
+		if t.Status.CompletionTime == nil && (first[uid] == nil || *t.Spec.Index < *first[uid].Spec.Index) {
+			first[uid] = t
+		}
+	}
+	var list []reconcile.Request
+	for _, t := range first {
+		list = append(list, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(t)})
+	}
+	return list
+}
+
+// ofRun are the trials of a run that is over or about to go: they have to stop.
+func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcile.Request {
+	run, ok := o.(*v1alpha1.BenchmarkRun)
+	if !ok || run.DeletionTimestamp.IsZero() && run.Status.CompletionTime == nil {
+		return nil
+	}
+	var trials v1alpha1.TrialList
+	if err := r.List(ctx, &trials, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Listing trials", "run", client.ObjectKeyFromObject(run))
+		return nil
+	}
+	var list []reconcile.Request
+	for i := range trials.Items {
+		list = append(list, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: run.Namespace, Name: trials.Items[i].Name}})
+	}
+	return list
+}

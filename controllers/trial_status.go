@@ -1,0 +1,140 @@
+package controllers
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// trialStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.
+func trialStatus(s *trialScope) v1alpha1.TrialStatus {
+	st := *s.trial.Status.DeepCopy()
+	if s.ended() {
+		return st
+	}
+	st.ObservedGeneration = &s.trial.Generation
+	st.Attempt = s.attempt
+	if st.AttemptTime == nil {
+		st.AttemptTime = &metav1.Time{Time: s.now}
+	}
+	if s.startTime != nil {
+		st.StartTime = &metav1.MicroTime{Time: *s.startTime}
+	}
+	st.Progress = fmt.Sprintf("%d/%d", s.cellsDone(), len(s.trial.Spec.Cells))
+	final := s.fault != nil && (s.fault.own || s.attempt >= plan.Attempts)
+	if s.fault != nil && !final {
+		return nextAttempt(s, st)
+	}
+	if s.manifest != nil {
+		st.ManifestKey, st.ManifestSHA256 = s.manifest.Key, s.manifest.SHA256
+	}
+	if s.manifest != nil || final {
+		st.CompletionTime = &metav1.MicroTime{Time: s.now}
+	}
+	st.Conditions = trialConditions(s, st.Conditions)
+	return st
+}
+
+// nextAttempt begins anew after a fault from outside; what was measured so far is dropped, never averaged in.
+func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
+	st.Faults = append(st.Faults, clip(fmt.Sprintf("attempt %d: %s: %s", s.attempt, s.fault.reason, s.fault.message), maxMessage))
+	st.Attempt = s.attempt + 1
+	st.AttemptTime = &metav1.Time{Time: s.now}
+	st.StartTime = nil
+	st.Progress = fmt.Sprintf("0/%d", len(s.trial.Spec.Cells))
+	next := *s
+	next.fault, next.prepared, next.measured = nil, false, false
+	next.waiting = st.Faults[len(st.Faults)-1] + "; trying again"
+	st.Conditions = trialConditions(&next, st.Conditions)
+	return st
+}
+
+func trialConditions(s *trialScope, old []metav1.Condition) []metav1.Condition {
+	c := conditionSet{list: slices.Clone(old), generation: s.trial.Generation, now: metav1.Time{Time: s.now}}
+	measured, stored := s.measured || s.manifest != nil, s.manifest != nil
+	milestone(&c, v1alpha1.ConditionPrepared, s.prepared || measured, s)
+	milestone(&c, v1alpha1.ConditionMeasured, measured, s)
+	milestone(&c, v1alpha1.ConditionStored, stored, s)
+	milestone(&c, v1alpha1.ConditionSucceeded, stored, s)
+	return c.sorted()
+}
+
+func milestone(c *conditionSet, kind string, reached bool, s *trialScope) {
+	switch {
+	case reached:
+		c.set(kind, metav1.ConditionTrue, v1alpha1.ReasonDone, "")
+	case s.fault != nil:
+		c.set(kind, metav1.ConditionFalse, s.fault.reason, s.fault.message)
+	default:
+		c.set(kind, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, s.waiting)
+	}
+}
+
+// key is where a file of this attempt lies in the store.
+func (s *trialScope) key(role, file string) string {
+	return artifact.TrialPrefix(s.runPrefix(), s.trial.Name, s.attempt) + "/" + role + "/" + file
+}
+
+func (s *trialScope) manifestKey() string {
+	return artifact.ManifestKey(artifact.TrialPrefix(s.runPrefix(), s.trial.Name, s.attempt))
+}
+
+func (s *trialScope) runPrefix() string {
+	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, runRecord(s.run))
+}
+
+func runRecord(run *v1alpha1.BenchmarkRun) record.Run {
+	return record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), PlanHash: run.Status.PlanHash}
+}
+
+func (s *trialScope) newManifest(version string) record.TrialManifest {
+	m := record.TrialManifest{
+		Schema: record.TrialManifestSchema, Run: runRecord(s.run), Trial: s.trial.Name,
+		Index: *s.trial.Spec.Index, Block: s.trial.Spec.Block, Attempt: s.attempt, Faults: s.trial.Status.Faults,
+		Implementation: s.trial.Spec.Implementation.Name, Cells: s.trial.Spec.Cells,
+		Start: s.trial.Status.StartTime.UTC(), Operator: version,
+	}
+	for _, p := range []*corev1.Pod{s.server, s.generator} {
+		m.Pods = append(m.Pods, podRecord(p))
+	}
+	return m
+}
+
+// podRecord is where a pod ran and what ran in it: its first container is the one that is measured, or that measures.
+func podRecord(p *corev1.Pod) record.PodRecord {
+	r := record.PodRecord{
+		Name: p.Name, Role: p.Labels[v1alpha1.LabelRole], Node: p.Spec.NodeName,
+		QOSClass: string(p.Status.QOSClass), Image: p.Spec.Containers[0].Image,
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		if c.Name == p.Spec.Containers[0].Name {
+			r.ImageID = c.ImageID
+		}
+	}
+	return r
+}
+
+func target(s *trialScope) string {
+	return net.JoinHostPort(s.server.Status.PodIP, strconv.Itoa(int(s.trial.Spec.Implementation.Port)))
+}
+
+func appendNew(list []v1alpha1.Request, r v1alpha1.Request) []v1alpha1.Request {
+	same := func(o v1alpha1.Request) bool {
+		return o.Path == r.Path && o.Expect.Status == r.Expect.Status && equalBody(o.Expect.Body, r.Expect.Body)
+	}
+	if slices.ContainsFunc(list, same) {
+		return list
+	}
+	return append(list, r)
+}
+
+func equalBody(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

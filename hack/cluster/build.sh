@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# Builds every server of the hack cluster from Go modules, into $LOADSTONE_CACHE/bin (~/.cache/loadstone/bin). The first
+# build takes a quarter of an hour on two CPUs; after that only what changed is built: beside each binary lies a stamp
+# that hashes its version, its recipe and its sources. (Not Go's version: that would cost a quarter of an hour for each
+# patch release.)
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=versions.env
+. "$HACK_CLUSTER/versions.env"
+
+STAMPS=$LOADSTONE_CACHE/stamps
+SOURCES=$LOADSTONE_CACHE/src
+BUILD_LOGS=$LOADSTONE_CACHE/build-logs
+
+# Name, version and recipe. The big ones come first, so that a failure shows early.
+BINARIES=(
+  "kube-apiserver $KUBERNETES_VERSION kubernetes"
+  "kube-controller-manager $KUBERNETES_VERSION kubernetes"
+  "kube-scheduler $KUBERNETES_VERSION kubernetes"
+  "kubelet $KUBERNETES_VERSION kubernetes"
+  "kube-proxy $KUBERNETES_VERSION kubernetes"
+  "kubectl $KUBERNETES_VERSION kubernetes"
+  "etcd $ETCD_VERSION etcd"
+  "coredns $COREDNS_VERSION coredns"
+  "argoexec $ARGO_VERSION argo"
+  "workflow-controller $ARGO_VERSION argo"
+  "minio $MINIO_VERSION minio"
+  "helm $HELM_VERSION helm"
+  "pause $PAUSE_VERSION pause"
+)
+
+# --- recipes: each leaves the binary at the path that is its third argument ------------------------------------------
+
+# Kubernetes' go.mod points its staging modules at folders that are not in the module's zip; each of them is also a
+# module of its own, at v0.MINOR.PATCH.
+kubernetes() { # NAME VERSION OUTPUT
+  local module minor=${2#1.} v=k8s.io/component-base/version
+  enter_module kubernetes
+  module=$(module_dir "k8s.io/kubernetes@v$2")
+  {
+    printf 'module loadstone.dev/hack/kubernetes\n\ngo 1.24.0\n\nrequire k8s.io/kubernetes v%s\n\n' "$2"
+    sed -nE "s,^\s+(k8s.io/\S+) => ./staging/.*,replace \1 => \1 v0.$minor,p" "$module/go.mod"
+  } >go.mod
+  go_build "$3" "k8s.io/kubernetes/cmd/$1" "-X $v.gitVersion=v$2 -X $v.gitMajor=1 -X $v.gitMinor=${minor%%.*}"
+}
+
+# etcd: its own main has no importable package of the server alone, so src/etcd has one.
+etcd() {
+  enter_module etcd
+  go mod edit -require="go.etcd.io/etcd/server/v3@v$2"
+  go_build "$3" .
+}
+
+# CoreDNS with six plugins instead of fifty.
+coredns() {
+  enter_module coredns
+  go mod edit -require="github.com/coredns/coredns@v$2"
+  go_build "$3" .
+}
+
+# Argo Workflows: the module's zip has no signal_linux.go. Darwin's is plain POSIX and does the same. Go refuses an
+# overlay inside its module cache, so a copy gets the file.
+argo() {
+  local module osspecific copy=argo-workflows-$2
+  enter_module argo
+  module=$(module_dir "github.com/argoproj/argo-workflows/v3@v$2")
+  if [ ! -d "$copy" ]; then
+    rm -rf "$copy.new"
+    cp -r "$module" "$copy.new"
+    chmod -R u+w "$copy.new"
+    osspecific=$copy.new/workflow/executor/osspecific
+    [ -f "$osspecific/signal_linux.go" ] || cp "$osspecific/signal_darwin.go" "$osspecific/signal_linux.go"
+    mv "$copy.new" "$copy"
+  fi
+  printf 'module loadstone.dev/hack/argo\n\ngo 1.24.0\n' >go.mod
+  go mod edit -require="github.com/argoproj/argo-workflows/v3@v$2" -replace="github.com/argoproj/argo-workflows/v3=./$copy"
+  go_build "$3" "github.com/argoproj/argo-workflows/v3/cmd/$1" "-X github.com/argoproj/argo-workflows/v3.version=v$2"
+}
+
+minio() { go_install "$3" github.com/minio/minio "v$2"; }
+helm() { go_install "$3" helm.sh/helm/v3/cmd/helm "v$2"; }
+
+pause() {
+  enter_module pause
+  go_build "$3" .
+}
+
+# --- helpers of the recipes ------------------------------------------------------------------------------------------
+
+# enter_module NAME: goes to a folder for that module outside git, with a fresh copy of our sources if it has any.
+enter_module() {
+  mkdir -p "$SOURCES/$1"
+  cd "$SOURCES/$1"
+  [ ! -d "$HACK_CLUSTER/src/$1" ] || cp "$HACK_CLUSTER/src/$1/"* .
+}
+
+# module_dir MODULE@VERSION: downloads it and prints the folder it lies in.
+module_dir() {
+  local dir
+  dir=$(go mod download -json "$1" | sed -nE 's/^\s*"Dir": "(.*)",?$/\1/p')
+  [ -d "$dir" ] || { say "go mod download $1: no folder"; return 1; }
+  echo "$dir"
+}
+
+go_build() { go build -mod=mod -trimpath -ldflags "-s -w ${3:-}" -o "$1" "$2"; }
+
+go_install() { # OUTPUT PACKAGE VERSION
+  local dir=$SOURCES/install
+  rm -rf "$dir" && mkdir -p "$dir"
+  GOBIN=$dir go install -trimpath -ldflags "-s -w" "$2@$3"
+  mv "$dir/$(basename "$2")" "$1"
+}
+
+# --- what to build ---------------------------------------------------------------------------------------------------
+
+# stamp_of NAME VERSION RECIPE: what the binary depends on, as text. No hash: a difference can then be read.
+stamp_of() {
+  printf '%s\n' "$1 $2"
+  declare -f "$3" go_build go_install
+  [ ! -d "$HACK_CLUSTER/src/$3" ] || cat "$HACK_CLUSTER/src/$3/"*
+}
+
+up_to_date() { [ -x "$BIN/$1" ] && [ "$(stamp_of "$@")" = "$(cat "$STAMPS/$1" 2>/dev/null)" ]; }
+
+build() { # INDEX TOTAL NAME VERSION RECIPE
+  local index=$1 total=$2 name=$3 version=$4 recipe=$5 begin log=$BUILD_LOGS/$3.log
+  begin=$(now_ms)
+  printf '[%d of %d] %s %s ... ' "$index" "$total" "$name" "$version" >&2
+  # Not "if ! ( ... )": bash ignores errexit in there, and a recipe would go on after a failed line.
+  set +e
+  ( set -e; "$recipe" "$name" "$version" "$BIN/$name.new" ) >"$log" 2>&1 9>&-
+  local status=$?
+  set -e
+  if [ $status != 0 ]; then
+    say "failed. Last lines of $log:"
+    tail -n 15 "$log" >&2
+    exit 1
+  fi
+  mv "$BIN/$name.new" "$BIN/$name"
+  stamp_of "$name" "$version" "$recipe" >"$STAMPS/$name.new"
+  mv "$STAMPS/$name.new" "$STAMPS/$name"
+  say "$(( ($(now_ms) - begin) / 1000 )) s"
+}
+
+# pause_image: packs the pause binary as the image archive that containerd takes for every pod's sandbox. By hand,
+# because a cluster shall come up without any image builder.
+pause_image() {
+  local dir layer config
+  [ ! "$ARCHIVES/pause.tar" -nt "$BIN/pause" ] || return 0
+  mkdir -p "$ARCHIVES"
+  dir=$(mktemp -d "$ARCHIVES/pause.XXXXXX")
+  tar -C "$BIN" --owner=0 --group=0 --mtime=@0 -cf "$dir/layer.tar" pause
+  layer=$(sha256sum "$dir/layer.tar" | cut -d' ' -f1)
+  printf '{"architecture":"%s","os":"linux","config":{"Entrypoint":["/pause"],"User":"65535:65535"},"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
+    "$(go env GOARCH)" "$layer" >"$dir/config"
+  config=$(sha256sum "$dir/config" | cut -d' ' -f1).json
+  mv "$dir/config" "$dir/$config"
+  printf '[{"Config":"%s","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$config" "$PAUSE_IMAGE" >"$dir/manifest.json"
+  tar -C "$dir" -cf "$dir.new" manifest.json "$config" layer.tar
+  mv "$dir.new" "$ARCHIVES/pause.tar"
+  rm -rf "$dir"
+}
+
+main() {
+  local entry index=0 stale=()
+  mkdir -p "$BIN" "$STAMPS" "$SOURCES" "$BUILD_LOGS"
+  lock build
+  need_commands containerd:containerd runc:runc /usr/lib/cni/bridge:containernetworking-plugins nft:nftables \
+    conntrack:conntrack ip:iproute2 openssl:openssl
+  for entry in "${BINARIES[@]}"; do
+    # shellcheck disable=SC2086  # Three words.
+    up_to_date $entry || stale+=("$entry")
+  done
+  if [ ${#stale[@]} -gt 0 ]; then
+    command -v go >/dev/null || die "please install Go (the version that the root go.mod names, or newer)"
+    # GOFLAGS: a user's own -mod would break the recipes. No cgo: the images have no C library.
+    export CGO_ENABLED=0 GOFLAGS='' GOWORK=off
+    for entry in "${stale[@]}"; do
+      # shellcheck disable=SC2086  # Three words.
+      build $((++index)) ${#stale[@]} $entry
+    done
+  fi
+  pause_image
+}
+
+main

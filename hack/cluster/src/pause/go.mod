@@ -1,0 +1,3 @@
+module loadstone.dev/hack/pause
+
+go 1.24.0

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Installs or upgrades Loadstone, with Argo and MinIO, from the chart in this checkout, and waits until it is ready.
+# usage: KUBECONFIG=... hack/deploy.sh [extra helm arguments]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+namespace=${NAMESPACE:-loadstone-system}
+
+kubectl create namespace "$namespace" --dry-run=client -o yaml | kubectl apply -f - >/dev/null
+kubectl label namespace "$namespace" --overwrite pod-security.kubernetes.io/enforce=restricted >/dev/null
+# Runs live in the default namespace unless told otherwise: measured pods meet the same standard.
+kubectl label namespace default --overwrite pod-security.kubernetes.io/enforce=restricted >/dev/null
+helm upgrade --install loadstone charts/loadstone --namespace "$namespace" \
+  --set "images.registry=${REGISTRY:-localhost/loadstone}" --set "images.tag=${TAG:-dev}" "$@" >/dev/null
+# The tag may be the same while the image is not.
+kubectl --namespace "$namespace" rollout restart deployment loadstone >/dev/null
+kubectl --namespace "$namespace" rollout status deployment --timeout=180s
+kubectl --namespace "$namespace" get pods

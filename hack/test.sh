@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# All tests: checks without a cluster, tests in process and against a real API server, then the end-to-end tests on a real
+# three-node cluster, which is started for them and taken down after (unless it was there before).
+# usage: hack/test.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export LOADSTONE_CACHE=${LOADSTONE_CACHE:-$HOME/.cache/loadstone} CI=true
+
+began=$SECONDS
+say() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - began)); }
+
+say "servers of the cluster are built"
+hack/cluster/build.sh
+export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
+
+say "verify"
+make -s verify
+
+say "tests without a cluster"
+make -s build
+go test -race $(go list ./... | grep -v /test/e2e)
+
+say "cluster"
+if ! hack/cluster/kubeconfig.sh >/dev/null 2>&1; then
+  trap 'hack/cluster/down.sh' EXIT
+fi
+hack/cluster/up.sh
+eval "$(hack/cluster/kubeconfig.sh)"
+make -s images deploy
+
+say "tests on the cluster"
+go test -count=1 -timeout 40m -v ./test/e2e
+say "done"

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Checks what needs no cluster: generated files are current, modules tidy, lint and shell scripts clean, chart and config/ equal.
+# usage: hack/verify.sh "COMMAND OF GOLANGCI-LINT"
+set -euo pipefail
+cd "$(dirname "$0")/.."
+lint=$1
+
+say() { printf '== %s\n' "$1"; }
+
+say "generated files are current"
+git diff --exit-code -- api config charts || { echo "run 'make generate' and commit the result" >&2; exit 1; }
+
+say "modules are tidy"
+go mod tidy -diff
+
+say "lint"
+$lint fmt --diff
+$lint run ./...
+
+say "shell scripts"
+shellcheck $(git ls-files '*.sh' .ci/run)
+
+say "no name of a place outside the project"
+if git grep -nE '\.\./shared|/work/|go_style' -- . ':!hack/verify.sh'; then
+  echo "the project speaks of itself alone" >&2; exit 1
+fi

@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// unknown stands for whatever could not be found out.
+const unknown = "unknown"
+
+// worker is what differs between a generator and an observer.
+type worker interface {
+	role() string
+	// watch runs from the agent's start to its end and keeps the state up to date where the worker alone can.
+	watch(ctx context.Context, update func(func(*protocol.State)))
+	// check sends requests and returns protocol.CheckedOK or a sentence; false if the role has nothing to check.
+	check(ctx context.Context, c protocol.Check) (string, bool)
+	// measure follows the timetable, calls done after each cell with what went wrong in it, if anything did, and returns the
+	// names of the files that it wrote.
+	measure(ctx context.Context, start protocol.Start, done func(cell v1alpha1.Cell, failure string)) ([]string, error)
+}
+
+// Agent answers the operator and does its orders.
+type Agent struct {
+	config Config
+	work   worker
+	upload uploader
+	// life ends with the agent: what an order has started outlives the request that brought it.
+	life context.Context
+	busy sync.WaitGroup
+	// checking lets one Check at a time send requests.
+	checking sync.Mutex
+
+	mu      sync.Mutex
+	state   protocol.State
+	checked *protocol.Check
+	start   *protocol.Start
+	stored  map[string]bool
+}
+
+// New makes an agent that works until ctx ends.
+func New(ctx context.Context, c Config, w worker) *Agent {
+	a := &Agent{
+		config: c,
+		work:   w,
+		upload: newUploader(c.Dir),
+		life:   ctx,
+		stored: map[string]bool{},
+		state:  protocol.State{Role: w.role(), Trial: c.Trial, Attempt: c.Attempt, Phase: protocol.Idle},
+	}
+	a.busy.Go(func() { w.watch(ctx, a.update) })
+	return a
+}
+
+// Wait returns when everything that the agent started has ended, or after limit. Call it after the agent's context has ended.
+func (a *Agent) Wait(limit time.Duration) {
+	ended := make(chan struct{})
+	go func() {
+		a.busy.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(limit):
+	}
+}
+
+// State is what the agent says of itself now.
+func (a *Agent) State() protocol.State {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.state
+	s.Now = time.Now()
+	return s
+}
+
+func (a *Agent) update(change func(*protocol.State)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	change(&a.state)
+}
+
+// measure runs the whole timetable and then describes the files.
+func (a *Agent) measure(start protocol.Start) {
+	names, err := a.work.measure(a.life, start, func(cell v1alpha1.Cell, failure string) {
+		a.update(func(s *protocol.State) {
+			s.CellsDone++
+			if failure != "" {
+				s.Message = protocol.CellName(cell) + ": " + failure
+			}
+		})
+	})
+	var files []protocol.File
+	if err == nil {
+		files, err = describe(a.config.Dir, names)
+	}
+	a.update(func(s *protocol.State) {
+		if err != nil {
+			s.Phase, s.Message = protocol.Failed, err.Error()
+			return
+		}
+		s.Phase, s.Files = protocol.Measured, files
+	})
+}
+
+// store uploads files; what is stored stays stored whatever happens to the others.
+func (a *Agent) store(order protocol.Store) {
+	ctx, cancel := context.WithTimeout(a.life, storeLimit)
+	defer cancel()
+	var failed string
+	for _, d := range order.Files {
+		a.mu.Lock()
+		stored := a.stored[d.Name]
+		a.mu.Unlock()
+		if stored {
+			continue
+		}
+		if err := a.upload.put(ctx, d); err != nil {
+			failed = err.Error()
+			break
+		}
+		a.mu.Lock()
+		a.stored[d.Name] = true
+		a.mu.Unlock()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.state.Uploading, a.state.StoreError = false, failed
+	if failed == "" && len(a.stored) == len(a.state.Files) {
+		a.state.Phase = protocol.Stored
+	}
+}

@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+const (
+	testTrial   = "0b5e9c1e-trial"
+	testAttempt = 2
+	// patience bounds every wait of a test.
+	patience = 20 * time.Second
+)
+
+// bench is an agent under test with the operator's side of its protocol.
+type bench struct {
+	t     *testing.T
+	agent *Agent
+	url   string
+	key   ed25519.PrivateKey
+	dir   string
+}
+
+func newBench(t *testing.T, makeWorker func(Config) worker) *bench {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := Config{Trial: testTrial, Attempt: testAttempt, Key: public, Node: "node-a", Dir: t.TempDir()}
+	ctx, cancel := context.WithCancel(t.Context())
+	a := New(ctx, config, makeWorker(config))
+	a.upload.pause = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	server := httptest.NewServer(a.Handler())
+	t.Cleanup(func() {
+		server.Close()
+		cancel()
+		a.Wait(patience)
+	})
+	return &bench{t: t, agent: a, url: server.URL, key: private, dir: config.Dir}
+}
+
+// order signs an order for this agent and posts it.
+func (b *bench) order(o protocol.Order) (int, protocol.State, string) {
+	b.t.Helper()
+	o.Trial, o.Attempt, o.Role = testTrial, testAttempt, b.agent.work.role()
+	return b.seal(b.key, o)
+}
+
+// seal signs an order as it is and posts it.
+func (b *bench) seal(key ed25519.PrivateKey, o protocol.Order) (int, protocol.State, string) {
+	b.t.Helper()
+	envelope, err := protocol.Seal(key, o)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	body, err := json.Marshal(envelope)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return b.post(body)
+}
+
+func (b *bench) post(body []byte) (int, protocol.State, string) {
+	b.t.Helper()
+	response, err := http.Post(b.url+"/v1/order", "application/json", bytes.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var state protocol.State
+	if response.StatusCode == http.StatusOK {
+		if err := json.Unmarshal(answer, &state); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return response.StatusCode, state, string(bytes.TrimSpace(answer))
+}
+
+// must posts an order that has to be accepted.
+func (b *bench) must(o protocol.Order) protocol.State {
+	b.t.Helper()
+	status, state, text := b.order(o)
+	if status != http.StatusOK {
+		b.t.Fatalf("the order was answered %d: %s", status, text)
+	}
+	return state
+}
+
+// state asks for the state over HTTP.
+func (b *bench) state() protocol.State {
+	b.t.Helper()
+	response, err := http.Get(b.url + "/v1/state")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var state protocol.State
+	if err := json.NewDecoder(response.Body).Decode(&state); err != nil {
+		b.t.Fatal(err)
+	}
+	return state
+}
+
+// await polls the state until it is as wanted.
+func (b *bench) await(what string, wanted func(protocol.State) bool) protocol.State {
+	b.t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if s := b.state(); wanted(s) {
+			return s
+		}
+	}
+	b.t.Fatalf("the agent was never %s: %+v", what, b.state())
+	return protocol.State{}
+}
+
+// result decodes the agent's record.
+func (b *bench) result(into any) {
+	b.t.Helper()
+	body, err := os.ReadFile(filepath.Join(b.dir, "result.json"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func measured(s protocol.State) bool { return s.Phase == protocol.Measured }

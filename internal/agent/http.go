@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+const (
+	// maxOrder is the size of the largest order: a trial's plan, which fits into 1.5 MiB in the cluster's store, in base64.
+	maxOrder = 4 << 20
+	// maxHeader is the size of the largest request head.
+	maxHeader = 16 << 10
+)
+
+// NewServer serves an agent on an address. Its limits bound every request in time and size.
+func NewServer(address string, a *Agent) *http.Server {
+	return &http.Server{
+		Addr:              address,
+		Handler:           a.Handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeader,
+	}
+}
+
+// Handler answers the protocol's two requests.
+func (a *Agent) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/state", func(w http.ResponseWriter, _ *http.Request) { a.answer(w) })
+	mux.HandleFunc("POST /v1/order", a.receive)
+	return mux
+}
+
+func (a *Agent) receive(w http.ResponseWriter, r *http.Request) {
+	var e protocol.Envelope
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder)).Decode(&e); err != nil {
+		http.Error(w, "decoding the order: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	o, err := protocol.Open(a.config.Key, e, a.config.Trial, a.config.Attempt, a.work.role())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	if err := a.obey(o); err != nil {
+		status := http.StatusInternalServerError
+		if r, ok := errors.AsType[*refusal](err); ok {
+			status = r.status
+		}
+		http.Error(w, err.Error(), status)
+		return
+	}
+	a.answer(w)
+}
+
+func (a *Agent) answer(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	// An error here means that the operator has gone: it will ask again.
+	_ = json.NewEncoder(w).Encode(a.State())
+}

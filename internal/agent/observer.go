@@ -1,0 +1,185 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+const (
+	// listenPoll is the pause between two looks for the server's listening socket.
+	listenPoll = 20 * time.Millisecond
+	// sampleEvery is the distance of samples within a cell.
+	sampleEvery = 100 * time.Millisecond
+	// leadMeasure and leadEnd are how much before a slot's Measure and End the snapshots are taken: between the warm-up's end
+	// and the measured tool's start, and between that tool's end and the next cell.
+	leadMeasure = 10 * time.Millisecond
+	leadEnd     = 20 * time.Millisecond
+)
+
+// Observer reads what the server of its pod costs while others put load on it.
+type Observer struct {
+	config Config
+	port   int
+	proc   procfs
+	// find is the server's first process.
+	find func() (int, error)
+	// server is what find found; 0 before. Whoever appears after the server has ended is not the server.
+	server int
+}
+
+// NewObserver makes an observer of the server that listens on a port. It shares the server's process and network namespaces.
+func NewObserver(c Config, port int) *Observer {
+	o := &Observer{config: c, port: port, proc: "/proc"}
+	o.find = func() (int, error) {
+		all, err := o.proc.processes()
+		if err != nil {
+			return 0, err
+		}
+		if pid, ok := findServer(all, os.Getpid()); ok {
+			return pid, nil
+		}
+		return 0, errGone
+	}
+	return o
+}
+
+func (*Observer) role() string { return protocol.RoleObserver }
+
+func (*Observer) check(context.Context, protocol.Check) (string, bool) { return "", false }
+
+// watch waits for the server's port.
+func (o *Observer) watch(ctx context.Context, update func(func(*protocol.State))) {
+	for !o.proc.listening(o.port) {
+		if sleepUntil(ctx, time.Now().Add(listenPoll)) != nil {
+			return
+		}
+	}
+	update(func(s *protocol.State) { s.Listening = true })
+}
+
+// measure observes every slot and writes the samples and the record.
+func (o *Observer) measure(ctx context.Context, start protocol.Start, done func(v1alpha1.Cell, string)) ([]string, error) {
+	series, err := createSamples(o.config.Dir)
+	if err != nil {
+		return nil, err
+	}
+	clock := newTimetable(start.At)
+	var result record.ObserverResult
+	for _, slot := range start.Slots {
+		cell := record.CellObservation{Load: slot.Cell.Load, Connections: slot.Cell.Connections}
+		if err := o.observe(ctx, clock, slot, series, &cell); err != nil {
+			cell.Error = err.Error()
+			// The slot is waited for, so that all agents have ended the same cells.
+			_ = sleepUntil(ctx, clock.instant(slot.End-leadEnd)) // The context's end is looked at below.
+		}
+		if ctx.Err() != nil {
+			return nil, errors.Join(fmt.Errorf("observing: %w", ctx.Err()), series.close())
+		}
+		result.Cells = append(result.Cells, cell)
+		done(slot.Cell, cell.Error)
+	}
+	if err := series.close(); err != nil {
+		return nil, err
+	}
+	measured := ""
+	if n := len(result.Cells); result.Cells[n-1].CPUsAllowed != unknown {
+		measured = result.Cells[n-1].CPUsAllowed
+	}
+	result.Environment = readEnvironment(os.DirFS("/"), o.config.Node, measured)
+	if err := writeJSON(filepath.Join(o.config.Dir, record.ResultFile), result); err != nil {
+		return nil, err
+	}
+	return []string{samplesFile, record.ResultFile}, nil
+}
+
+// observe takes one cell from its first snapshot to its last. The error says why the observation is incomplete.
+func (o *Observer) observe(ctx context.Context, clock timetable, slot protocol.Slot, series *samples, cell *record.CellObservation) error {
+	if err := sleepUntil(ctx, clock.instant(slot.Measure-leadMeasure)); err != nil {
+		return err
+	}
+	cell.Started, cell.CPUsAllowed = time.Now(), unknown
+	defer func() {
+		if cell.Ended.IsZero() {
+			cell.Ended = time.Now()
+		}
+	}()
+	if o.server == 0 {
+		pid, err := o.find()
+		if err != nil {
+			return err
+		}
+		o.server = pid
+	}
+	s, err := openServer(o.proc, o.server)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	cell.CPUsAllowed = s.allowed
+	if s.group == nil {
+		const reason = "The server's cgroup cannot be read, so its CPU time is that of its processes to 10 ms: "
+		cell.Unknown = append(cell.Unknown, reason+s.groupError.Error()+".")
+	}
+	before := s.snapshot()
+	if err := o.sample(ctx, clock, slot, s, series, cell); err != nil {
+		return err
+	}
+	after := s.snapshot()
+	difference(cell, before, after)
+	return s.describeEnd(cell)
+}
+
+// sample reads the fast counters until the end of the slot.
+func (o *Observer) sample(ctx context.Context, clock timetable, slot protocol.Slot, s *server, series *samples, cell *record.CellObservation) error {
+	end := slot.End - leadEnd
+	for at := slot.Measure; at < end; at += sampleEvery {
+		if err := sleepUntil(ctx, clock.instant(at)); err != nil {
+			return err
+		}
+		resident, err := series.add(s, slot, clock)
+		if err != nil {
+			return err
+		}
+		cell.PeakMemoryBytes = max(cell.PeakMemoryBytes, resident)
+	}
+	return sleepUntil(ctx, clock.instant(end))
+}
+
+// describeEnd fills in how the server stands at the end of a cell.
+func (s *server) describeEnd(cell *record.CellObservation) error {
+	resident, err := s.residentBytes()
+	if err != nil {
+		return err
+	}
+	cell.RSSBytes = resident
+	cell.PeakMemoryBytes = max(cell.PeakMemoryBytes, resident)
+	for _, pid := range s.pids {
+		stat, err := s.stat(pid)
+		if err != nil && pid == s.root {
+			missing(cell, nameThreads, err)
+		}
+		cell.Threads += stat.threads
+	}
+	if cell.Descriptors, err = s.descriptors(); err != nil {
+		missing(cell, nameFiles, err)
+	}
+	return nil
+}
+
+// Hide makes the process non-dumpable, so that a server of the same user cannot read its memory or environment. It can still
+// read the server's: what counts is whether the process that is read is dumpable.
+func Hide() error {
+	const setDumpable = 4
+	if _, _, number := rawPrctl(setDumpable, 0); number != 0 {
+		return fmt.Errorf("making the process non-dumpable: %w", number)
+	}
+	return nil
+}

@@ -1,0 +1,319 @@
+package agent
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// helperServer is an environment variable that turns the test binary into a server to observe.
+const helperServer = "LOADSTONE_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(helperServer) != "" {
+		serveUntilKilled()
+	}
+	os.Exit(m.Run())
+}
+
+// serveUntilKilled prints a line and burns about a tenth of a CPU.
+func serveUntilKilled() {
+	fmt.Println("ready")
+	for {
+		for began := time.Now(); time.Since(began) < time.Millisecond; {
+		}
+		time.Sleep(9 * time.Millisecond)
+	}
+}
+
+// child starts the helper.
+func child(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), helperServer+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+// observing makes an observer of a known process in a given /proc.
+func observing(proc procfs, pid int) func(Config) worker {
+	return func(c Config) worker {
+		o := NewObserver(c, 1)
+		o.proc, o.find = proc, func() (int, error) { return pid, nil }
+		return o
+	}
+}
+
+func TestObserverOfARealProcess(t *testing.T) {
+	server := child(t)
+	b := newBench(t, observing("/proc", server.Process.Pid))
+	start := protocol.Start{
+		At: time.Now().Add(100 * time.Millisecond), Target: "127.0.0.1:80",
+		Slots: protocol.Timetable([]v1alpha1.Cell{cell(1, 0), cell(2, 0)}),
+	}
+	b.must(protocol.Order{Start: &start})
+	b.await("past its first cell", func(s protocol.State) bool { return s.CellsDone == 1 })
+	if err := server.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	state := b.await("Measured", measured)
+	if state.Message != "sweep-2: the server's process is gone" {
+		t.Errorf("message = %q", state.Message)
+	}
+	var result record.ObserverResult
+	b.result(&result)
+	first, second := result.Cells[0], result.Cells[1]
+	if first.Error != "" || second.Error != errGone.Error() {
+		t.Errorf("errors of the cells: %q and %q", first.Error, second.Error)
+	}
+	if first.CPUNanos <= 0 || first.RSSBytes <= 0 || first.PeakMemoryBytes < first.RSSBytes || first.Threads < 2 || first.Descriptors < 3 {
+		t.Errorf("the first cell: %+v", first)
+	}
+	if first.VoluntarySwitches <= 0 || first.CoreNanos <= 0 || first.BusyNanos <= 0 || first.CPUsAllowed == unknown {
+		t.Errorf("the first cell: %+v", first)
+	}
+	checkFiles(t, b.dir, state.Files, "samples.csv", "result.json")
+	lines, err := os.ReadFile(filepath.Join(b.dir, samplesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(lines)), "\n")
+	if rows[0]+"\n" != samplesHeader || len(rows) < 13 || strings.Count(rows[1], ",") != strings.Count(rows[0], ",") {
+		t.Errorf("got %d samples, the first %q", len(rows)-1, rows[1])
+	}
+}
+
+// fakeProc writes a /proc with one server, process 7, and returns it.
+func fakeProc(t *testing.T, files map[string]string) procfs {
+	t.Helper()
+	dir := t.TempDir()
+	base := map[string]string{
+		"7/stat":          "7 (my (server)) S 0 7 7 0 -1 4194560 1 0 0 0 30 12 0 0 20 0 3 0 500 1000 25",
+		"7/statm":         "1000 25 3 1 0 90 0\n",
+		"7/status":        "Name:\tx\nThreads:\t3\nCpus_allowed_list:\t1,3\n",
+		"7/task/7/status": "voluntary_ctxt_switches:\t10\nnonvoluntary_ctxt_switches:\t3\n",
+		"7/fd/0":          "",
+		"8/stat":          "8 (child) S 7 7 7 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 2 0 600 1000 5",
+		"8/statm":         "100 5 3 1 0 90 0\n",
+		"8/task/8/status": "voluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t0\n",
+		"8/fd/0":          "",
+		"8/fd/1":          "",
+		"stat": "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 9 9 9 9 9 9 9 9 0 0\ncpu1 10 1 5 100 2 1 1 4 3 0\n" +
+			"cpu3 20 0 0 10 0 0 0 0 0 0\ncpu13 7 7 7 7 7 7 7 7 0 0\nintr 1 2 3\n",
+	}
+	for _, set := range []map[string]string{base, files} {
+		for name, text := range set {
+			path := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return procfs(dir)
+}
+
+func TestSnapshotsOfACgroup(t *testing.T) {
+	v1 := func(cpu, time, periods string) map[string]string {
+		return map[string]string{
+			"7/root/sys/fs/cgroup/cpuacct/cpuacct.usage":        cpu + "\n",
+			"7/root/sys/fs/cgroup/cpu/cpu.stat":                 "nr_periods 9\nnr_throttled " + periods + "\nthrottled_time " + time + "\n",
+			"7/root/sys/fs/cgroup/memory/memory.usage_in_bytes": "4096\n",
+		}
+	}
+	v2 := func(cpu, time, periods string) map[string]string {
+		return map[string]string{
+			"7/root/sys/fs/cgroup/cpu.stat":       "usage_usec " + cpu + "\nuser_usec 1\nnr_periods 9\nnr_throttled " + periods + "\nthrottled_usec " + time + "\n",
+			"7/root/sys/fs/cgroup/memory.current": "4096\n",
+		}
+	}
+	common := record.CellObservation{VoluntarySwitches: 5, InvoluntarySwitches: 1, BusyNanos: 50e6, StealNanos: 10e6, CoreNanos: 90e6}
+	with := func(change func(*record.CellObservation)) record.CellObservation {
+		c := common
+		change(&c)
+		return c
+	}
+	tests := map[string]struct {
+		before, after map[string]string
+		want          record.CellObservation
+	}{
+		"version 1 counts in nanoseconds": {
+			before: v1("1000", "50", "1"), after: v1("5500", "80", "3"),
+			want: with(func(c *record.CellObservation) { c.CPUNanos, c.ThrottledNanos, c.ThrottledPeriods = 4500, 30, 2 }),
+		},
+		"version 2 counts in microseconds": {
+			before: v2("1000", "50", "1"), after: v2("5500", "80", "3"),
+			want: with(func(c *record.CellObservation) { c.CPUNanos, c.ThrottledNanos, c.ThrottledPeriods = 4500e3, 30e3, 2 }),
+		},
+		"version 2 without a quota's counters": {
+			before: map[string]string{"7/root/sys/fs/cgroup/cpu.stat": "usage_usec 1\n"},
+			after:  map[string]string{"7/root/sys/fs/cgroup/cpu.stat": "usage_usec 2\n"},
+			want: with(func(c *record.CellObservation) {
+				c.CPUNanos = 1000
+				c.Unknown = []string{"The throttling of the server is unknown: reading the cgroup's throttling: the number is not there."}
+			}),
+		},
+		"no cgroup at all: the processes' time": {
+			before: map[string]string{},
+			after:  map[string]string{"8/stat": "8 (child) S 7 7 7 0 -1 4194560 1 0 0 0 4 1 0 0 20 0 2 0 600 1000 5"},
+			want: with(func(c *record.CellObservation) {
+				c.CPUNanos = 30e6
+				c.Unknown = []string{"The throttling of the server is unknown: "}
+			}),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			proc := fakeProc(t, tc.before)
+			s, err := openServer(proc, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.close()
+			before := s.snapshot()
+			rewrite(t, proc, tc.after)
+			rewrite(t, proc, map[string]string{
+				"7/task/7/status": "voluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t4\n",
+				"7/task/9/status": "voluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t0\n",
+				"stat":            "cpu  1 1\ncpu1 13 1 6 103 2 1 1 5 3 0\ncpu3 21 0 0 10 0 0 0 0 0 0\nintr 1\n",
+			})
+			var got record.CellObservation
+			difference(&got, before, s.snapshot())
+			tc.want.Started, tc.want.Ended = got.Started, got.Ended
+			prefix := cmp.Comparer(func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) })
+			if diff := cmp.Diff(tc.want, got, prefix); diff != "" {
+				t.Errorf("difference (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// rewrite changes files in place, so that files that are open show the new text.
+func rewrite(t *testing.T, proc procfs, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(string(proc), name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestEndOfACell(t *testing.T) {
+	proc := fakeProc(t, nil)
+	s, err := openServer(proc, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	var got record.CellObservation
+	if err := s.describeEnd(&got); err != nil {
+		t.Fatal(err)
+	}
+	want := record.CellObservation{RSSBytes: 30 * int64(os.Getpagesize()), Threads: 5, Descriptors: 3}
+	want.PeakMemoryBytes = want.RSSBytes
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("describeEnd() (-want +got):\n%s", diff)
+	}
+	if s.allowed != "1,3" {
+		t.Errorf("allowed CPUs = %q", s.allowed)
+	}
+	if err := os.RemoveAll(filepath.Join(string(proc), "8/fd")); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, proc, map[string]string{"7/statm": "0 0 0 0 0 0 0\n"})
+	if err := s.describeEnd(&got); err == nil {
+		t.Error("a process without memory was not taken for gone")
+	}
+	rewrite(t, proc, map[string]string{"7/statm": "1000 25 3 1 0 90 0\n"})
+	if err := s.describeEnd(&got); err != nil || len(got.Unknown) != 1 || !strings.HasPrefix(got.Unknown[0], nameFiles+" is unknown: ") {
+		t.Errorf("after losing the descriptors: error %v, unknown %q", err, got.Unknown)
+	}
+}
+
+func TestFindServer(t *testing.T) {
+	tests := map[string]struct {
+		all  []procStat
+		self int
+		want int
+	}{
+		"the container beside the observer": {
+			all: []procStat{{pid: 1}, {pid: 7, started: 5}, {pid: 8, parent: 7, started: 6}, {pid: 20, started: 9}}, self: 20, want: 7,
+		},
+		"the observer started first":        {all: []procStat{{pid: 1}, {pid: 7, started: 5}, {pid: 20, started: 9}}, self: 7, want: 20},
+		"the observer below a shell":        {all: []procStat{{pid: 1}, {pid: 7, started: 1}, {pid: 8, parent: 7}, {pid: 20, started: 9}}, self: 8, want: 20},
+		"somebody looks into the container": {all: []procStat{{pid: 1}, {pid: 7, started: 5}, {pid: 9, started: 7}, {pid: 20, started: 30}}, self: 9, want: 7},
+		"no server yet":                     {all: []procStat{{pid: 1}, {pid: 7, started: 5}}, self: 7},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, ok := findServer(tc.all, tc.self)
+			if got != tc.want || ok != (tc.want != 0) {
+				t.Errorf("findServer() = %d, %v; want %d", got, ok, tc.want)
+			}
+		})
+	}
+}
+
+func TestListening(t *testing.T) {
+	const header = "  sl  local_address rem_address   st tx_queue rx_queue\n"
+	tests := map[string]struct {
+		text string
+		want bool
+	}{
+		"nothing":                   {text: header},
+		"a listening socket":        {text: header + "   0: 00000000:1F90 00000000:0000 0A 00000000:00000000\n", want: true},
+		"a listening socket, IPv6":  {text: header + "   0: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A 0:0\n", want: true},
+		"a connection of that port": {text: header + "   0: 0100007F:1F90 0100007F:C000 01 00000000:00000000\n"},
+		"another port":              {text: header + "   0: 00000000:1F91 00000000:1F90 0A 00000000:00000000\n"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			proc := fakeProc(t, map[string]string{"net/tcp": header, "net/tcp6": tc.text})
+			if got := proc.listening(8080); got != tc.want {
+				t.Errorf("listening() = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestObserverSeesThePort(t *testing.T) {
+	target := newTarget(t, hello)
+	port, err := strconv.Atoi(target[strings.LastIndex(target, ":")+1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, func(c Config) worker { return NewObserver(c, port) })
+	b.await("listening", func(s protocol.State) bool { return s.Listening })
+	if status, _, text := b.order(protocol.Order{Check: &protocol.Check{}}); status != 422 {
+		t.Errorf("a check was answered %d: %s", status, text)
+	}
+}

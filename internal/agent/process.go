@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+// errKilled says that a tool had not ended by its deadline.
+var errKilled = errors.New("the tool was killed at its deadline")
+
+// process is a running tool.
+type process struct {
+	cmd    *exec.Cmd
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// launch starts a tool that writes to out. The tool is killed at its deadline, when ctx ends, and when the calling thread ends.
+func launch(ctx context.Context, dir string, args []string, out *os.File, deadline time.Time) (*process, error) {
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		cancel()
+		return nil, fmt.Errorf("starting %s: %w", args[0], err)
+	}
+	return &process{cmd: cmd, ctx: ctx, cancel: cancel}, nil
+}
+
+// wait returns when the tool has ended: nil after a good end, errKilled after its deadline.
+func (p *process) wait() error {
+	defer p.cancel()
+	err := p.cmd.Wait()
+	if err != nil && errors.Is(p.ctx.Err(), context.DeadlineExceeded) {
+		return errKilled
+	}
+	return err
+}
+
+// cpusAllowed is the list of CPUs that the kernel lets the tool run on, or "unknown".
+func (p *process) cpusAllowed() string {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
+	if err != nil {
+		return unknown
+	}
+	if list := line(status, "Cpus_allowed_list"); list != "" {
+		return list
+	}
+	return unknown
+}
+
+// line is the value of a "key: value" line, or empty.
+func line(text []byte, key string) string {
+	for l := range bytes.Lines(text) {
+		name, value, ok := strings.Cut(string(l), ":")
+		if ok && strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// ended says how a tool ended and the first thing that it printed, which is why.
+func ended(err error, raw *os.File) error {
+	text := make([]byte, 200)
+	n, _ := raw.ReadAt(text, 0) // Fewer bytes than asked for are what is expected.
+	first, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")), "\n")
+	switch {
+	case err == nil:
+		return fmt.Errorf("exit status 0: %s", first)
+	case first == "":
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, first)
+}
+
+// toolVersion asks a tool for its version. wrk exits with status 1 after printing it, so the status says nothing.
+func toolVersion(ctx context.Context, t tool.Tool) string {
+	ctx, cancel := context.WithTimeout(ctx, versionLimit)
+	defer cancel()
+	args := t.VersionArgs()
+	out, _ := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
+	return t.ParseVersion(out)
+}
+
+// ownCPUNanos is the CPU time of the agent's own container so far.
+func ownCPUNanos() (int64, error) {
+	c, err := openCgroup("/sys/fs/cgroup")
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
+	return c.cpuNanos()
+}

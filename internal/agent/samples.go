@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// samplesFile is the name of the observer's time series.
+const samplesFile = "samples.csv"
+
+const samplesHeader = "at_nanos,cell,cpu_nanos,memory_bytes,rss_bytes,busy_nanos,steal_nanos,core_nanos\n"
+
+// samples writes the time series: one line a sample, counters as they stand, an empty field for what could not be read.
+type samples struct {
+	file *os.File
+	out  *bufio.Writer
+	line []byte
+}
+
+func createSamples(dir string) (*samples, error) {
+	f, err := os.Create(filepath.Join(dir, samplesFile))
+	if err != nil {
+		return nil, fmt.Errorf("creating the samples: %w", err)
+	}
+	s := &samples{file: f, out: bufio.NewWriterSize(f, 64<<10), line: make([]byte, 0, 256)}
+	if _, err := s.out.WriteString(samplesHeader); err != nil {
+		return nil, errors.Join(fmt.Errorf("writing the samples: %w", err), f.Close())
+	}
+	return s, nil
+}
+
+// add reads one sample and returns the server's resident memory, or errGone.
+func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (int64, error) {
+	resident, err := server.residentBytes()
+	if err != nil {
+		return 0, err
+	}
+	cpu, errCPU := server.cpuNanos()
+	var memory int64
+	errMemory := errNoNumber
+	if server.group != nil {
+		memory, errMemory = server.group.memoryBytes()
+	}
+	times, errTimes := server.times()
+	at := time.Since(clock.at)
+
+	s.line = strconv.AppendInt(s.line[:0], int64(at), 10)
+	s.line = append(s.line, ',')
+	s.line = append(s.line, slot.Cell.Load...)
+	s.line = append(s.line, '-')
+	s.line = strconv.AppendInt(s.line, int64(slot.Cell.Connections), 10)
+	s.number(cpu, errCPU)
+	s.number(memory, errMemory)
+	s.number(resident, nil)
+	s.number(times.busy, errTimes)
+	s.number(times.steal, errTimes)
+	s.number(times.total, errTimes)
+	s.line = append(s.line, '\n')
+	if _, err := s.out.Write(s.line); err != nil {
+		return resident, fmt.Errorf("writing the samples: %w", err)
+	}
+	return resident, nil
+}
+
+func (s *samples) number(n int64, err error) {
+	s.line = append(s.line, ',')
+	if err == nil {
+		s.line = strconv.AppendInt(s.line, n, 10)
+	}
+}
+
+func (s *samples) close() error {
+	if err := errors.Join(s.out.Flush(), s.file.Close()); err != nil {
+		return fmt.Errorf("writing the samples: %w", err)
+	}
+	return nil
+}

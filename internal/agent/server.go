@@ -1,0 +1,232 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+const (
+	// nanosPerTick is the length of the kernel's clock tick as user space sees it: USER_HZ is 100 everywhere.
+	nanosPerTick = 10_000_000
+)
+
+// errGone says that the server's process has ended.
+var errGone = errors.New("the server's process is gone")
+
+// server is a running server under observation: the files of its processes that are read again and again.
+type server struct {
+	proc procfs
+	root int
+	pids []int
+	// resident are the statm files of the processes, the root's first.
+	resident []*counterFile
+	cpus     *counterFile
+	// allowed is the set of CPUs that the server may run on, as list and by number.
+	allowed     string
+	allowedCPUs map[int64]bool
+	// group is nil when the server's cgroup cannot be read; groupError says why.
+	group      *cgroup
+	groupError error
+}
+
+// openServer opens what is read of a server whose first process is root.
+func openServer(proc procfs, root int) (*server, error) {
+	all, err := proc.processes()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{proc: proc, root: root, pids: family(all, root), allowed: unknown, allowedCPUs: map[int64]bool{}}
+	for _, pid := range s.pids {
+		f, err := openCounter(proc.path(pid, "statm"))
+		switch {
+		case err == nil:
+			s.resident = append(s.resident, f)
+		case pid == root:
+			s.close()
+			return nil, errGone
+		}
+	}
+	if s.cpus, err = openCounter(filepath.Join(string(proc), "stat")); err != nil {
+		s.close()
+		return nil, fmt.Errorf("opening the CPUs' times: %w", err)
+	}
+	s.group, s.groupError = openCgroup(proc.path(root, "root/sys/fs/cgroup"))
+	s.readAllowed()
+	return s, nil
+}
+
+func (s *server) readAllowed() {
+	status, err := os.ReadFile(s.proc.path(s.root, "status"))
+	if err != nil {
+		return
+	}
+	s.allowed = orUnknown(line(status, "Cpus_allowed_list"))
+	for _, cpu := range parseCPUs(s.allowed) {
+		s.allowedCPUs[int64(cpu)] = true
+	}
+}
+
+func (s *server) close() {
+	for _, f := range s.resident {
+		f.close()
+	}
+	s.cpus.close()
+	s.group.close()
+}
+
+// residentBytes is the resident memory of the server's processes. It is how an observer notices that the server has ended: a
+// process that has ended has no memory, or no file.
+func (s *server) residentBytes() (int64, error) {
+	var pages int64
+	for i, f := range s.resident {
+		n, err := residentPages(f)
+		if err != nil && i == 0 {
+			return 0, errGone
+		}
+		pages += n
+	}
+	return pages * int64(os.Getpagesize()), nil
+}
+
+func residentPages(f *counterFile) (int64, error) {
+	text, err := f.read()
+	if err != nil {
+		return 0, err
+	}
+	size, rest, _ := bytes.Cut(text, []byte{' '})
+	if total, ok := number(size); !ok || total == 0 {
+		return 0, errGone
+	}
+	n, ok := number(rest)
+	if !ok {
+		return 0, errNoNumber
+	}
+	return n, nil
+}
+
+// cpuTimes are sums over the server's CPUs, in nanoseconds.
+type cpuTimes struct{ busy, steal, total int64 }
+
+// times reads /proc/stat. Time of virtual machines is in user time already, and is not counted twice.
+func (s *server) times() (cpuTimes, error) {
+	text, err := s.cpus.read()
+	if err != nil {
+		return cpuTimes{}, err
+	}
+	var sum cpuTimes
+	for len(text) > 0 {
+		l, rest, _ := bytes.Cut(text, []byte{'\n'})
+		text = rest
+		after, ok := bytes.CutPrefix(l, []byte("cpu"))
+		if !ok {
+			break
+		}
+		if cpu, ok := number(after); ok && len(after) > 0 && after[0] != ' ' && s.allowedCPUs[cpu] {
+			sum.add(after)
+		}
+	}
+	if sum.total == 0 {
+		return sum, fmt.Errorf("reading the times of the CPUs %s: %w", s.allowed, errNoNumber)
+	}
+	return sum, nil
+}
+
+// add adds a line of /proc/stat: the CPU's number, then user, nice, system, idle, iowait, irq, softirq and steal ticks.
+func (c *cpuTimes) add(l []byte) {
+	const idle, iowait, steal, last = 4, 5, 8, 8
+	for i := 0; i <= last; i++ {
+		l = bytes.TrimLeft(l, " ")
+		n, ok := number(l)
+		if !ok {
+			return
+		}
+		end := bytes.IndexByte(l, ' ')
+		if end < 0 {
+			end = len(l)
+		}
+		l = l[end:]
+		switch {
+		case i == 0:
+			continue
+		case i == steal:
+			c.steal += n * nanosPerTick
+		case i != idle && i != iowait:
+			c.busy += n * nanosPerTick
+		}
+		c.total += n * nanosPerTick
+	}
+}
+
+// cpuNanos is the server's CPU time so far: by its cgroup, or else by its processes to 10 ms.
+func (s *server) cpuNanos() (int64, error) {
+	if s.group != nil {
+		return s.group.cpuNanos()
+	}
+	var ticks int64
+	for _, pid := range s.pids {
+		stat, err := s.stat(pid)
+		if err != nil && pid == s.root {
+			return 0, errGone
+		}
+		ticks += stat.cpuTicks
+	}
+	return ticks * nanosPerTick, nil
+}
+
+func (s *server) stat(pid int) (procStat, error) {
+	text, err := os.ReadFile(s.proc.path(pid, "stat"))
+	if err != nil {
+		return procStat{}, err
+	}
+	return parseProcStat(pid, text)
+}
+
+// switches are the context switches of one thread.
+type switches struct{ voluntary, involuntary int64 }
+
+// threadSwitches reads the context switches of all threads, by thread.
+func (s *server) threadSwitches() (map[int]switches, error) {
+	found := map[int]switches{}
+	for _, pid := range s.pids {
+		tasks, err := os.ReadDir(s.proc.path(pid, "task"))
+		if err != nil && pid == s.root {
+			return nil, fmt.Errorf("listing the server's threads: %w", err)
+		}
+		for _, t := range tasks {
+			id, err := strconv.Atoi(t.Name())
+			if err != nil {
+				continue
+			}
+			status, err := os.ReadFile(s.proc.path(pid, "task", t.Name(), "status"))
+			if err != nil {
+				continue
+			}
+			voluntary, okVoluntary := field(status, "voluntary_ctxt_switches")
+			involuntary, okInvoluntary := field(status, "nonvoluntary_ctxt_switches")
+			if okVoluntary && okInvoluntary {
+				found[id] = switches{voluntary, involuntary}
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("reading the context switches of the server's threads: %w", errNoNumber)
+	}
+	return found, nil
+}
+
+// descriptors is the number of open files of the server's processes.
+func (s *server) descriptors() (int64, error) {
+	var sum int64
+	for _, pid := range s.pids {
+		entries, err := os.ReadDir(s.proc.path(pid, "fd"))
+		if err != nil {
+			return 0, fmt.Errorf("listing the descriptors of process %d: %w", pid, err)
+		}
+		sum += int64(len(entries))
+	}
+	return sum, nil
+}

@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+const (
+	// storeLimit is how long one Store order is tried.
+	storeLimit = 2 * time.Minute
+	// putLimit is how long one upload may take.
+	putLimit = 60 * time.Second
+	// firstPause is the pause after the first failure; each further pause is twice as long, up to maxPause.
+	firstPause = 200 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+// uploader puts files where signed URLs say. A signed URL is a secret: no error holds one.
+type uploader struct {
+	dir    string
+	client *http.Client
+	pause  func(ctx context.Context, d time.Duration) error
+}
+
+func newUploader(dir string) uploader {
+	return uploader{
+		dir: dir,
+		client: &http.Client{
+			Timeout: putLimit,
+			// A proxy of the environment is for others: the object store is inside.
+			Transport:     &http.Transport{Proxy: nil, MaxIdleConnsPerHost: 1, IdleConnTimeout: 30 * time.Second},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		pause: func(ctx context.Context, d time.Duration) error { return sleepUntil(ctx, time.Now().Add(d)) },
+	}
+}
+
+// put uploads one file and tries again until ctx ends, unless the answer says that trying again is of no use.
+func (u uploader) put(ctx context.Context, d protocol.Destination) error {
+	pause := firstPause
+	for {
+		final, err := u.putOnce(ctx, d)
+		if err == nil {
+			return nil
+		}
+		err = fmt.Errorf("storing %s: %w", d.Name, err)
+		if final || u.pause(ctx, pause) != nil {
+			return err
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// putOnce uploads a file. An error is final when the same request would fail again.
+func (u uploader) putOnce(ctx context.Context, d protocol.Destination) (final bool, err error) {
+	f, err := os.Open(filepath.Join(u.dir, d.Name))
+	if err != nil {
+		return true, err
+	}
+	defer f.Close() //nolint:errcheck // The file is only read; the client may have closed it already.
+	request, err := newPut(ctx, f, d)
+	if err != nil {
+		return true, err
+	}
+	response, err := u.client.Do(request)
+	if err != nil {
+		return false, withoutURL(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // Nothing was written to it.
+	body, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
+	if err != nil {
+		return false, fmt.Errorf("reading the answer: %w", withoutURL(err))
+	}
+	switch code := response.StatusCode; {
+	case code == http.StatusOK || code == http.StatusPreconditionFailed:
+		return false, nil
+	case code == http.StatusRequestTimeout || code == http.StatusConflict || code == http.StatusTooManyRequests:
+		return false, refused(code, body)
+	default:
+		return code < http.StatusInternalServerError, refused(code, body)
+	}
+}
+
+func newPut(ctx context.Context, f *os.File, d protocol.Destination) (*http.Request, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, d.URL, f)
+	if err != nil {
+		return nil, errors.New("the URL is not valid")
+	}
+	request.ContentLength = info.Size()
+	if info.Size() == 0 {
+		// A body of unknown length would be sent in chunks, which S3 refuses.
+		request.Body = http.NoBody
+	}
+	for name, value := range d.Headers {
+		if strings.EqualFold(name, "Host") {
+			request.Host = value
+			continue
+		}
+		request.Header.Set(name, value)
+	}
+	return request, nil
+}
+
+// withoutURL is the reason of a failed request, without its address.
+func withoutURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}
+
+var plainCode = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
+
+// refused says what S3 answered: its status and, if there is one, its code.
+func refused(status int, body []byte) error {
+	var answer struct {
+		Code string `xml:"Code"`
+	}
+	if err := xml.Unmarshal(body, &answer); err != nil || !plainCode.MatchString(answer.Code) {
+		return fmt.Errorf("the object store answered %d", status)
+	}
+	return fmt.Errorf("the object store answered %d %s", status, answer.Code)
+}

@@ -1,0 +1,115 @@
+package artifact
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// RunPrefix is where everything of a run lies: PREFIX/NAMESPACE/NAME-UID8. The UID keeps runs of one name apart.
+func RunPrefix(prefix string, run record.Run) string {
+	return path.Join(prefix, run.Namespace, run.Name+"-"+run.UID[:min(8, len(run.UID))])
+}
+
+// TrialPrefix is where the files of one attempt at a trial lie.
+func TrialPrefix(runPrefix, trial string, attempt int32) string {
+	return path.Join(runPrefix, "trials", trial, fmt.Sprintf("attempt-%d", attempt))
+}
+
+// PlanKey is the key of the compiled plan of a run.
+func PlanKey(runPrefix string) string { return path.Join(runPrefix, "plan.json") }
+
+// ManifestKey is the key of the manifest below a run's or a trial's prefix.
+func ManifestKey(prefix string) string { return path.Join(prefix, "manifest.json") }
+
+// ReportKey is the key of a report file. Its digest is part of it, so that a report made again by a newer version lies
+// beside the older one.
+func ReportKey(runPrefix, sha, file string) string {
+	return path.Join(runPrefix, "reports", sha[:12], file)
+}
+
+// PutJSON writes a value as JSON, once.
+func (s *Store) PutJSON(ctx context.Context, key string, v any) (record.Artifact, error) {
+	body, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return record.Artifact{}, fmt.Errorf("encoding %s: %w", key, err)
+	}
+	return s.Put(ctx, key, "application/json", body)
+}
+
+func (s *Store) getJSON(ctx context.Context, key, sha string, into any) error {
+	body, err := s.Get(ctx, key, sha)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("decoding %s: %w", s.URI(key), err)
+	}
+	return nil
+}
+
+// Load reads all that a report is made from, beginning with the run's manifest and checking every digest on the way.
+func (s *Store) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
+	var d record.RunData
+	if err := s.getJSON(ctx, ManifestKey(runPrefix), "", &d.Manifest); err != nil {
+		return d, err
+	}
+	if d.Manifest.Schema != record.RunManifestSchema {
+		return d, fmt.Errorf("reading %s: its schema is %q, this version reads %q", s.URI(ManifestKey(runPrefix)), d.Manifest.Schema, record.RunManifestSchema)
+	}
+	for _, entry := range d.Manifest.Trials {
+		if entry.Manifest == nil {
+			continue
+		}
+		t, err := s.loadTrial(ctx, *entry.Manifest)
+		if err != nil {
+			return d, err
+		}
+		d.Trials = append(d.Trials, t)
+	}
+	return d, nil
+}
+
+func (s *Store) loadTrial(ctx context.Context, manifest record.Artifact) (record.TrialData, error) {
+	var t record.TrialData
+	if err := s.getJSON(ctx, manifest.Key, manifest.SHA256, &t.Manifest); err != nil {
+		return t, err
+	}
+	for _, a := range t.Manifest.Artifacts {
+		if a.Name != record.ResultFile {
+			continue
+		}
+		if a.Role == record.RoleServer {
+			if err := s.getJSON(ctx, a.Key, a.SHA256, &t.Server); err != nil {
+				return t, err
+			}
+			continue
+		}
+		var g record.GeneratorResult
+		if err := s.getJSON(ctx, a.Key, a.SHA256, &g); err != nil {
+			return t, err
+		}
+		t.Generators = append(t.Generators, g)
+	}
+	return t, nil
+}
+
+// Putter writes objects once.
+type Putter interface {
+	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
+}
+
+// PutReport stores a report in its two forms, side by side, and returns the HTML one's place.
+func PutReport(ctx context.Context, store Putter, runPrefix string, html, json []byte) (record.Artifact, error) {
+	sum := sha256.Sum256(html)
+	dir := hex.EncodeToString(sum[:])
+	if _, err := store.Put(ctx, ReportKey(runPrefix, dir, "report.json"), "application/json", json); err != nil {
+		return record.Artifact{}, err
+	}
+	return store.Put(ctx, ReportKey(runPrefix, dir, "report.html"), "text/html; charset=utf-8", html)
+}

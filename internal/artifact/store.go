@@ -1,0 +1,203 @@
+package artifact
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Config says which object store to use.
+type Config struct {
+	// Endpoint is host:port, as the operator and the measured pods reach it.
+	Endpoint  string
+	Bucket    string
+	Region    string
+	Secure    bool
+	AccessKey string
+	SecretKey string
+}
+
+// Store is a bucket.
+type Store struct {
+	client *minio.Client
+	bucket string
+}
+
+const (
+	// putDeadline bounds every write, retries included.
+	putDeadline = 60 * time.Second
+	// getDeadline bounds every read, retries included.
+	getDeadline = 60 * time.Second
+	// maxObject bounds what is read into memory: manifests and records are far smaller.
+	maxObject = 256 << 20
+)
+
+// Open makes a Store; it does not connect yet.
+func Open(c Config) (*Store, error) { return OpenThrough(c, nil) }
+
+// OpenThrough makes a Store whose requests take a way of their own, such as a forwarded port; nil means the usual one.
+func OpenThrough(c Config, way http.RoundTripper) (*Store, error) {
+	// The region is given, lest every first call ask the store for it.
+	client, err := minio.New(c.Endpoint, &minio.Options{
+		Creds:  credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""),
+		Secure: c.Secure, Region: c.Region, BucketLookup: minio.BucketLookupAuto, MaxRetries: 5, Transport: way,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("configuring the object store at %q: %w", c.Endpoint, err)
+	}
+	return &Store{client: client, bucket: c.Bucket}, nil
+}
+
+// URI is an object's address for people, such as s3://bucket/key. It holds no credentials.
+func (s *Store) URI(key string) string { return "s3://" + s.bucket + "/" + key }
+
+// Put writes an object once. Written again with the same content it succeeds; with another content it is ErrExists.
+func (s *Store) Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error) {
+	ctx, cancel := context.WithTimeout(ctx, putDeadline)
+	defer cancel()
+	sum := sha256.Sum256(body)
+	a := record.Artifact{Key: key, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}
+	opts := minio.PutObjectOptions{
+		ContentType: contentType, DisableMultipart: true, SendContentMd5: false,
+		UserMetadata: map[string]string{checksumHeader: base64.StdEncoding.EncodeToString(sum[:])},
+	}
+	opts.SetMatchETagExcept("*")
+	_, err := s.client.PutObject(ctx, s.bucket, key, bytes.NewReader(body), int64(len(body)), opts)
+	if err == nil {
+		return a, nil
+	}
+	if minio.ToErrorResponse(err).StatusCode != http.StatusPreconditionFailed {
+		return a, s.explain("writing", key, err)
+	}
+	return a, s.Verify(ctx, a)
+}
+
+const checksumHeader = "X-Amz-Checksum-Sha256"
+
+// Destination is a signed address to which one object can be written once, with exactly the content that was announced.
+// The address is a bearer secret until it expires.
+func (s *Store) Destination(ctx context.Context, key, sha string, expires time.Duration) (string, map[string]string, error) {
+	raw, err := hex.DecodeString(sha)
+	if err != nil || len(raw) != sha256.Size {
+		return "", nil, fmt.Errorf("signing %s: %q is no SHA-256", key, sha)
+	}
+	headers := map[string]string{"If-None-Match": "*", checksumHeader: base64.StdEncoding.EncodeToString(raw)}
+	h := http.Header{}
+	for k, v := range headers {
+		h.Set(k, v)
+	}
+	u, err := s.client.PresignHeader(ctx, http.MethodPut, s.bucket, key, expires, nil, h)
+	if err != nil {
+		return "", nil, s.explain("signing", key, err)
+	}
+	return u.String(), headers, nil
+}
+
+// Verify checks that an object is there with the size and SHA-256 that the artifact says.
+func (s *Store) Verify(ctx context.Context, a record.Artifact) error {
+	ctx, cancel := context.WithTimeout(ctx, getDeadline)
+	defer cancel()
+	info, err := s.client.StatObject(ctx, s.bucket, a.Key, minio.StatObjectOptions{Checksum: true})
+	if err != nil {
+		return s.explain("looking up", a.Key, err)
+	}
+	want, err := hex.DecodeString(a.SHA256)
+	if err != nil {
+		return fmt.Errorf("looking up %s: %q is no SHA-256", s.URI(a.Key), a.SHA256)
+	}
+	if info.Size != a.Bytes || info.ChecksumSHA256 != base64.StdEncoding.EncodeToString(want) {
+		return fmt.Errorf("%w: %s holds %d bytes with SHA-256 %s (base64), not %d bytes with %s (hexadecimal)", ErrExists, s.URI(a.Key), info.Size, info.ChecksumSHA256, a.Bytes, a.SHA256)
+	}
+	return nil
+}
+
+// Get reads an object and, where sha is not empty, checks its SHA-256.
+func (s *Store) Get(ctx context.Context, key, sha string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, getDeadline)
+	defer cancel()
+	obj, err := s.client.GetObject(ctx, s.bucket, key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, s.explain("reading", key, err)
+	}
+	defer obj.Close() //nolint:errcheck // A read-only object has nothing to lose on close.
+	body, err := io.ReadAll(io.LimitReader(obj, maxObject+1))
+	if err != nil {
+		return nil, s.explain("reading", key, err)
+	}
+	if len(body) > maxObject {
+		return nil, fmt.Errorf("reading %s: larger than %d bytes", s.URI(key), maxObject)
+	}
+	if sum := sha256.Sum256(body); sha != "" && hex.EncodeToString(sum[:]) != sha {
+		return nil, fmt.Errorf("%w: %s has SHA-256 %x, its manifest says %s", ErrCorrupt, s.URI(key), sum, sha)
+	}
+	return body, nil
+}
+
+// Errors of a store, each with another way out.
+var (
+	// ErrExists says that a key already holds something else.
+	ErrExists = errors.New("the key already holds another object")
+	// ErrCorrupt says that an object is not what its manifest says.
+	ErrCorrupt = errors.New("the object is not what its manifest says")
+	// ErrNoBucket says that the bucket is not there.
+	ErrNoBucket = errors.New("the bucket does not exist: create it, or set another one (chart value s3.bucket)")
+	// ErrDenied says that the key pair is wrong or may not do this.
+	ErrDenied = errors.New("the object store refuses the access key: correct the Secret that the operator takes it from (chart value s3.existingSecret)")
+	// ErrNotFound says that there is no such object.
+	ErrNotFound = errors.New("no such object")
+	// ErrFull says that the store has no room left.
+	ErrFull = errors.New("the object store is full: free space or raise its quota")
+	// ErrUnreachable says that the store does not answer.
+	ErrUnreachable = errors.New("the object store cannot be reached: check its endpoint (chart value s3.endpoint) and that it runs")
+)
+
+// explain turns S3's errors into ours, so that callers can tell what to do next. It drops signed addresses.
+func (s *Store) explain(doing, key string, err error) error {
+	resp := minio.ToErrorResponse(err)
+	kind := ErrUnreachable
+	switch resp.Code {
+	case minio.NoSuchBucket:
+		kind = ErrNoBucket
+	case minio.NoSuchKey:
+		kind = ErrNotFound
+	case minio.AccessDenied, "InvalidAccessKeyId", "SignatureDoesNotMatch", "AllAccessDisabled":
+		kind = ErrDenied
+	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
+		kind = ErrFull
+	case "":
+	default:
+		return fmt.Errorf("%s %s: %s: %s", doing, s.URI(key), resp.Code, resp.Message)
+	}
+	if kind == ErrUnreachable {
+		return fmt.Errorf("%s %s: %w: %s", doing, s.URI(key), kind, rootCause(err))
+	}
+	return fmt.Errorf("%s %s: %w", doing, s.URI(key), kind)
+}
+
+// rootCause is the innermost message, since the outer ones of net/http carry the address with its signature.
+func rootCause(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err.Error()
+		}
+		err = inner
+	}
+}
+
+// Terminal says whether trying again cannot help until somebody changes something.
+func Terminal(err error) bool {
+	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrExists)
+}

@@ -1,0 +1,138 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// ObserverMilliCPU is what the observer beside each server asks for, in thousandths of a CPU: a fraction, so that it runs
+// on the node's shared CPUs and never on the server's own.
+const ObserverMilliCPU = 200
+
+// maxTrials bounds a run: beyond it a workflow no longer fits into one object.
+const maxTrials = 1000
+
+// Violation says why a run cannot be: a machine-readable reason, and a sentence that names the field and the way out.
+type Violation struct {
+	Reason  string
+	Message string
+}
+
+func (v *Violation) Error() string { return v.Message }
+
+// checkSpec holds what the schema of the API cannot say. Each check is safe alone.
+func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkMemory, checkSize} {
+		if v := check(spec); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func invalid(format string, args ...any) *Violation {
+	return &Violation{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(format, args...)}
+}
+
+func checkCounts(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	if len(spec.Implementations) == 0 {
+		return invalid("spec.implementations is empty: name at least one image to measure")
+	}
+	if len(spec.Loads) == 0 {
+		return invalid("spec.loads is empty: name at least one load")
+	}
+	for i, l := range spec.Loads {
+		if len(l.Levels) == 0 {
+			return invalid("spec.loads[%d].levels is empty: name at least one level", i)
+		}
+	}
+	return nil
+}
+
+func checkDivision(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	for i, l := range spec.Loads {
+		for j, level := range l.Levels {
+			if t := max(l.Generators.CPUs, DefaultCPUs); level.Connections%t != 0 {
+				return invalid("spec.loads[%d].levels[%d].connections is %d, which %d threads (spec.loads[%d].generators.cpus) cannot share equally: make it a multiple of %d", i, j, level.Connections, t, i, t)
+			}
+		}
+	}
+	return nil
+}
+
+func checkMemory(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	const least = 4 << 20
+	for i, impl := range spec.Implementations {
+		if impl.Memory != nil && impl.Memory.Value() < least {
+			return invalid("spec.implementations[%d].memory is %s, too little for any container: give at least 4Mi", i, impl.Memory)
+		}
+	}
+	return nil
+}
+
+func checkSize(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	blocks := spec.Blocks
+	if blocks == 0 {
+		blocks = DefaultBlocks
+	}
+	if n := int(blocks) * len(spec.Implementations); n > maxTrials {
+		return invalid("spec.blocks times spec.implementations makes %d trials; a run may have %d: lower spec.blocks or split the run", n, maxTrials)
+	}
+	return nil
+}
+
+// Node is what a plan needs to know of a node.
+type Node struct {
+	Name string
+	// Role is the node's loadstone.dev/role label, or empty.
+	Role string
+	// MilliCPU is the node's allocatable CPU in thousandths.
+	MilliCPU int64
+}
+
+// Selector is the node label that pods of a role need: the role itself if any node carries it, else none.
+func Selector(nodes []Node, role string) map[string]string {
+	if slices.ContainsFunc(nodes, func(n Node) bool { return n.Role == role }) {
+		return map[string]string{v1alpha1.LabelRole: role}
+	}
+	return nil
+}
+
+// Fits says whether the nodes can give every pod of the plan its exclusive CPUs; nil if they can.
+func Fits(p Plan, nodes []Node) *Violation {
+	for i, impl := range p.Implementations {
+		need := int64(impl.CPUs)*1000 + ObserverMilliCPU
+		if best, ok := fit(nodes, v1alpha1.RoleServer, need); !ok {
+			return tooFew(fmt.Sprintf("spec.implementations[%d].cpus is %d", i, impl.CPUs), need, v1alpha1.RoleServer, best)
+		}
+	}
+	need := int64(p.Generators.CPUs) * 1000
+	if best, ok := fit(nodes, v1alpha1.RoleGenerator, need); !ok {
+		return tooFew(fmt.Sprintf("spec.loads[].generators.cpus is %d", p.Generators.CPUs), need, v1alpha1.RoleGenerator, best)
+	}
+	return nil
+}
+
+func fit(nodes []Node, role string, need int64) (best Node, ok bool) {
+	labelled := Selector(nodes, role) != nil
+	for _, n := range nodes {
+		if (!labelled || n.Role == role) && n.MilliCPU > best.MilliCPU {
+			best = n
+		}
+	}
+	return best, best.MilliCPU >= need
+}
+
+func tooFew(field string, need int64, role string, best Node) *Violation {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: its pod needs %dm CPU on one node, and ", field, need)
+	if best.Name == "" {
+		fmt.Fprintf(&b, "no node may run a %s: label one with %s=%s", role, v1alpha1.LabelRole, role)
+	} else {
+		fmt.Fprintf(&b, "the largest node for a %s, %s, has %dm to give: ask for fewer CPUs or add a larger node labelled %s=%s", role, best.Name, best.MilliCPU, v1alpha1.LabelRole, role)
+	}
+	return &Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: b.String()}
+}

@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func spec(deltas ...func(*v1alpha1.BenchmarkRunSpec)) v1alpha1.BenchmarkRunSpec {
+	s := v1alpha1.BenchmarkRunSpec{
+		Baseline: "go",
+		Implementations: []v1alpha1.Implementation{
+			{Name: "go", Image: "go:1", Port: 8080},
+			{Name: "epoll", Image: "epoll:1", Port: 8081, CPUs: 2, Role: v1alpha1.RoleLimit},
+		},
+		Loads: []v1alpha1.Load{{
+			Name: "sweep", Tool: v1alpha1.ToolWrk, DurationSeconds: 2,
+			Levels: []v1alpha1.Level{{Connections: 10}, {Connections: 100}},
+		}},
+		Blocks: 3,
+	}
+	for _, d := range deltas {
+		d(&s)
+	}
+	return s
+}
+
+func TestCompileMatchesTheGoldenPlan(t *testing.T) {
+	p, err := Compile(spec(), Options{Name: "quick", UID: "0c9f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", "plan.json")
+	if *update {
+		if err := os.WriteFile(path, append(got, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)+"\n"); diff != "" {
+		t.Errorf("plan differs from %s (-want +got):\n%s", path, diff)
+	}
+}
+
+func TestEveryBlockHoldsEveryImplementationOnce(t *testing.T) {
+	p, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 50 }), Options{Name: "r", UID: "u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[string]int{}
+	for b := range 50 {
+		pair := p.Trials[2*b : 2*b+2]
+		if pair[0].Implementation == pair[1].Implementation || pair[0].Block != int32(b+1) || pair[1].Block != int32(b+1) {
+			t.Fatalf("block %d holds %+v", b+1, pair)
+		}
+		first[pair[0].Implementation]++
+	}
+	// Of 50 fair coins, fewer than 10 heads or tails come up once in 100,000 tries; a fixed order gives 0.
+	for name, n := range first {
+		if n < 10 || len(first) != 2 {
+			t.Errorf("%s goes first in %d of 50 blocks: the order is not random", name, n)
+		}
+	}
+}
+
+func TestThePlanDependsOnSpecNameAndUIDOnly(t *testing.T) {
+	hash := func(s v1alpha1.BenchmarkRunSpec, o Options) string {
+		p, err := Compile(s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Hash()
+	}
+	base := hash(spec(), Options{Name: "r", UID: "u"})
+	if again := hash(spec(), Options{Name: "r", UID: "u"}); again != base {
+		t.Errorf("compiled twice: %s and %s", base, again)
+	}
+	if other := hash(spec(), Options{Name: "r", UID: "v"}); other == base {
+		t.Error("another UID gives the same plan: the seed has no effect")
+	}
+}
+
+func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
+	tests := map[string]struct {
+		delta func(*v1alpha1.BenchmarkRunSpec)
+		want  string
+	}{
+		"connections that threads cannot share": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Generators.CPUs = 3 },
+			"spec.loads[0].levels[0].connections is 10, which 3 threads",
+		},
+		"memory too small for any container": {
+			func(s *v1alpha1.BenchmarkRunSpec) { q := resource.MustParse("1Ki"); s.Implementations[1].Memory = &q },
+			"spec.implementations[1].memory is 1Ki",
+		},
+		"more trials than a workflow can hold": {
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Blocks = 100
+				for i := range 14 {
+					s.Implementations = append(s.Implementations, v1alpha1.Implementation{Name: fmt.Sprintf("i%d", i), Image: "x", Port: 1})
+				}
+			},
+			"makes 1600 trials",
+		},
+		"no implementation": {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations = nil }, "spec.implementations is empty"},
+		"no load":           {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = nil }, "spec.loads is empty"},
+		"no level":          {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Levels = nil }, "spec.loads[0].levels is empty"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := Compile(spec(tc.delta), Options{Name: "r", UID: "u"})
+			var v *Violation
+			if !errors.As(err, &v) || v.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(v.Message, tc.want) {
+				t.Errorf("got %v, want a violation that says %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestFits(t *testing.T) {
+	tests := map[string]struct {
+		nodes []Node
+		want  string
+	}{
+		"a labelled node of each role": {nodes: []Node{{"s", "server", 2200}, {"g", "generator", 1000}, {"x", "", 64000}}},
+		"unlabelled nodes serve both":  {nodes: []Node{{"a", "", 4000}}},
+		"a large node of the wrong role does not help": {
+			nodes: []Node{{"s", "server", 2199}, {"g", "generator", 64000}},
+			want:  "spec.implementations[1].cpus is 2: its pod needs 2200m CPU on one node, and the largest node for a server, s, has 2199m",
+		},
+		"the generator is too large": {
+			nodes: []Node{{"s", "server", 8000}, {"g", "generator", 900}},
+			want:  "spec.loads[].generators.cpus is 1: its pod needs 1000m",
+		},
+		"no node at all": {want: "label one with loadstone.dev/role=server"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, err := Compile(spec(), Options{Name: "r", UID: "u"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if v := Fits(p, tc.nodes); v != nil {
+				got = v.Message
+			}
+			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	f.Add([]byte(`{"implementations":[{"name":"a","image":"x","port":1}],"loads":[{"name":"l","tool":"wrk","levels":[{"connections":1}]}]}`), "run", "uid")
+	f.Add([]byte(`{"blocks":-1,"implementations":[{}],"loads":[{"levels":[{}],"generators":{"cpus":-1}}]}`), "", "")
+	f.Fuzz(func(t *testing.T, raw []byte, name, uid string) {
+		var s v1alpha1.BenchmarkRunSpec
+		if json.Unmarshal(raw, &s) != nil {
+			return
+		}
+		p, err := Compile(s, Options{Name: name, UID: uid})
+		again, errAgain := Compile(s, Options{Name: name, UID: uid})
+		if (err == nil) != (errAgain == nil) || err == nil && p.Hash() != again.Hash() {
+			t.Errorf("compiled twice with two outcomes: %v, %v", err, errAgain)
+		}
+	})
+}

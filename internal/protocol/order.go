@@ -1,0 +1,166 @@
+package protocol
+
+import (
+	"strconv"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Port is the TCP port on which every agent listens.
+const Port = 7600
+
+// Names of environment variables that an agent gets in its pod.
+const (
+	// EnvTrial is the UID of the agent's Trial.
+	EnvTrial = "LOADSTONE_TRIAL"
+	// EnvAttempt is the attempt that the agent belongs to, in decimal.
+	EnvAttempt = "LOADSTONE_ATTEMPT"
+	// EnvKey is the operator's public key, in base64.
+	EnvKey = "LOADSTONE_KEY"
+	// EnvNode is the name of the node that the agent runs on.
+	EnvNode = "LOADSTONE_NODE"
+)
+
+// Phase says how far an agent is.
+type Phase string
+
+const (
+	// Idle agents wait for their Start.
+	Idle Phase = "Idle"
+	// Running agents have a Start and are before the end of their last cell.
+	Running Phase = "Running"
+	// Measured agents have ended their last cell and hold their files until they are told where to store them.
+	Measured Phase = "Measured"
+	// Stored agents have stored all files.
+	Stored Phase = "Stored"
+	// Failed agents cannot do their work; Message says why.
+	Failed Phase = "Failed"
+)
+
+// File is a file that an agent holds.
+type File struct {
+	// Name is relative to the agent's folder and holds no "..".
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// State is what an agent says of itself.
+type State struct {
+	// Role is RoleObserver or RoleGenerator.
+	Role    string `json:"role"`
+	Trial   string `json:"trial"`
+	Attempt int32  `json:"attempt"`
+	Phase   Phase  `json:"phase"`
+	Message string `json:"message,omitempty"`
+	// Now is the agent's clock when it answered.
+	Now time.Time `json:"now"`
+	// Listening is true when the server's port accepts connections (observers only).
+	Listening bool `json:"listening,omitempty"`
+	// Checked is the result of the last Check: empty before, "ok", or a sentence that says what was wrong (generators only).
+	Checked string `json:"checked,omitempty"`
+	// CellsDone is the number of cells that have ended.
+	CellsDone int32 `json:"cellsDone"`
+	// Files are what the agent holds; set from Measured on.
+	Files []File `json:"files,omitempty"`
+	// Uploading is true while a Store goes on; StoreError says why the last one failed.
+	Uploading  bool   `json:"uploading,omitempty"`
+	StoreError string `json:"storeError,omitempty"`
+}
+
+// CheckedOK is the value of State.Checked after a correct response.
+const CheckedOK = "ok"
+
+// Check asks a generator to send one request and to compare the answer with what is expected.
+type Check struct {
+	// Target is the server's address, as host:port.
+	Target  string             `json:"target"`
+	Request []v1alpha1.Request `json:"requests"`
+}
+
+// Slot is one cell in the timetable. The instants are offsets from Start.At.
+type Slot struct {
+	Cell v1alpha1.Cell `json:"cell"`
+	// Warmup is when warm-up load begins; Measure when the warm-up's tool is ended and the measured tool starts; End when the
+	// measured tool must have ended.
+	Warmup  time.Duration `json:"warmup"`
+	Measure time.Duration `json:"measure"`
+	End     time.Duration `json:"end"`
+}
+
+// Start gives an agent its timetable.
+type Start struct {
+	// At is the instant of the first slot in the agent's own clock.
+	At     time.Time `json:"at"`
+	Target string    `json:"target"`
+	Slots  []Slot    `json:"slots"`
+}
+
+// Destination is where one file goes.
+type Destination struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	// Headers were signed with the URL and must be sent as they are.
+	Headers map[string]string `json:"headers"`
+}
+
+// Store tells an agent where to upload its files. 412 means that the object is there already: success, since keys are the
+// trial's and the attempt's own and the operator compares the stored checksums.
+type Store struct {
+	Files []Destination `json:"files"`
+}
+
+// Order is one command; exactly one of Check, Start and Store is set.
+type Order struct {
+	// Trial and Attempt must be the agent's own.
+	Trial   string `json:"trial"`
+	Attempt int32  `json:"attempt"`
+	// Role must be the agent's own too, lest one agent's order be played to another.
+	Role  string `json:"role"`
+	Check *Check `json:"check,omitempty"`
+	Start *Start `json:"start,omitempty"`
+	Store *Store `json:"store,omitempty"`
+}
+
+// Timetable lays cells one after the other.
+//
+// Between a warm-up and its measured time lie WarmupGap, in which the warm-up's tool is killed and its connections close;
+// after the measured time lies CellGap, in which the tool stops (wrk looks every 100 ms), writes its histogram and exits.
+func Timetable(cells []v1alpha1.Cell) []Slot {
+	slots := make([]Slot, 0, len(cells))
+	var at time.Duration
+	for _, c := range cells {
+		s := Slot{Cell: c, Warmup: at}
+		s.Measure = at
+		if w := c.WarmupSeconds; w != nil && *w > 0 {
+			s.Measure += time.Duration(*w)*time.Second + WarmupGap
+		}
+		s.End = s.Measure + time.Duration(c.DurationSeconds)*time.Second + CellGap
+		at = s.End
+		slots = append(slots, s)
+	}
+	return slots
+}
+
+const (
+	// WarmupGap separates a warm-up from the time that is measured.
+	WarmupGap = 40 * time.Millisecond
+	// CellGap separates the end of a measured time from the next cell.
+	CellGap = 250 * time.Millisecond
+)
+
+// CellName names a cell in file names and artifacts, such as "sweep-100".
+func CellName(c v1alpha1.Cell) string { return c.Load + "-" + strconv.Itoa(int(c.Connections)) }
+
+// RawFile is the name of the file with the tool's raw output of a cell, such as "sweep-100.wrk.txt".
+func RawFile(c v1alpha1.Cell) string { return CellName(c) + "." + string(c.Tool) + ".txt" }
+
+// Roles of agents, as in artifacts.
+const (
+	// RoleObserver is the observer's role.
+	RoleObserver = record.RoleServer
+	// RoleGenerator is the role of the only generator of a trial.
+	RoleGenerator = record.RoleGenerator + "-0"
+)

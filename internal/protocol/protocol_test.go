@@ -1,0 +1,85 @@
+package protocol
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+func TestTimetableLeavesGapsAndNothingElse(t *testing.T) {
+	warm, none := int32(2), int32(0)
+	cells := []v1alpha1.Cell{
+		{Load: "a", Connections: 1, WarmupSeconds: &warm, DurationSeconds: 10},
+		{Load: "a", Connections: 2, WarmupSeconds: &none, DurationSeconds: 1},
+		{Load: "a", Connections: 3, DurationSeconds: 1},
+	}
+	first := 2*time.Second + WarmupGap + 10*time.Second + CellGap
+	want := []Slot{
+		{Cell: cells[0], Warmup: 0, Measure: 2*time.Second + WarmupGap, End: first},
+		{Cell: cells[1], Warmup: first, Measure: first, End: first + time.Second + CellGap},
+		{Cell: cells[2], Warmup: first + time.Second + CellGap, Measure: first + time.Second + CellGap, End: first + 2*(time.Second+CellGap)},
+	}
+	if diff := cmp.Diff(want, Timetable(cells)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if dead := WarmupGap + CellGap; dead > 300*time.Millisecond {
+		t.Errorf("%s are lost between cells, the aim is at most 0.3 s", dead)
+	}
+}
+
+func TestOpenObeysTheOperatorOnly(t *testing.T) {
+	pub, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stranger, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := Order{Trial: "t", Attempt: 2, Role: RoleGenerator, Check: &Check{Target: "10.0.0.1:80"}}
+	tests := map[string]struct {
+		sign    ed25519.PrivateKey
+		change  func(*Envelope)
+		trial   string
+		attempt int32
+		role    string
+		want    string
+	}{
+		"an order of its own":             {sign: key, trial: "t", attempt: 2, role: RoleGenerator},
+		"an order of somebody else":       {sign: stranger, trial: "t", attempt: 2, role: RoleGenerator, want: ErrSignature.Error()},
+		"an order changed on its way":     {sign: key, change: func(e *Envelope) { e.Order[len(e.Order)-3] ^= 1 }, trial: "t", attempt: 2, role: RoleGenerator, want: ErrSignature.Error()},
+		"an order for another trial":      {sign: key, trial: "u", attempt: 2, role: RoleGenerator, want: "the order is for t attempt 2"},
+		"an order for an earlier attempt": {sign: key, trial: "t", attempt: 3, role: RoleGenerator, want: "this agent is t attempt 3"},
+		"an order for another role":       {sign: key, trial: "t", attempt: 2, role: RoleObserver, want: "this agent is t attempt 2 as server"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			e, err := Seal(tc.sign, order)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.change != nil {
+				tc.change(&e)
+			}
+			got, err := Open(pub, e, tc.trial, tc.attempt, tc.role)
+			if tc.want == "" {
+				if diff := cmp.Diff(order, got); err != nil || diff != "" {
+					t.Errorf("error %v, (-want +got):\n%s", err, diff)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+	if _, err := Open(nil, Envelope{}, "", 0, ""); !errors.Is(err, ErrSignature) {
+		t.Errorf("an agent without a key obeys: %v", err)
+	}
+}

@@ -1,0 +1,101 @@
+package render
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+)
+
+// WorkflowKind is Argo's Workflow. It is handled without Argo's Go types, which would more than double the operator.
+var WorkflowKind = schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Workflow"}
+
+// TokensSecret is the Secret, shipped empty with the installation, that holds the tokens of the runs that go on: one key a
+// run, named like its workflow. The workflow's service account may read this one Secret and no other.
+const TokensSecret = "loadstone-run-tokens"
+
+// WorkflowOptions is what the workflow of a run needs beside the plan.
+type WorkflowOptions struct {
+	// Namespace is the operator's: workflow, agent pod and token live there, away from the measured pods.
+	Namespace string
+	// Run identifies the run.
+	RunNamespace, RunName, RunUID string
+	// Service is the address of the operator's trial endpoint, such as "http://loadstone.loadstone-system.svc:8090".
+	Service string
+	// ServiceAccount is the one of Argo's agent pod.
+	ServiceAccount string
+	// InstanceID keeps other Argo controllers away from the workflow; empty for one that has none.
+	InstanceID string
+}
+
+// WorkflowName is the name of a run's workflow, and of its key in TokensSecret.
+func WorkflowName(run, uid string) string { return run + "-" + uid[:min(8, len(uid))] }
+
+// Workflow orders the trials: one HTTP step a trial, one after the other. A step starts its trial and waits for its end,
+// however it ends; anything but 200 means "ask again".
+func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
+	steps := make([]any, 0, len(p.Trials))
+	for _, t := range p.Trials {
+		steps = append(steps, []any{map[string]any{
+			"name": fmt.Sprintf("t%03d-%s", t.Index, t.Implementation), "template": "trial",
+			"arguments": map[string]any{"parameters": []any{map[string]any{"name": "trial", "value": t.Name}}},
+		}})
+	}
+	w := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"entrypoint":            "trials",
+		"serviceAccountName":    o.ServiceAccount,
+		"activeDeadlineSeconds": int64(p.TimeoutSeconds),
+		"podGC":                 map[string]any{"strategy": "OnPodCompletion"},
+		"securityContext":       map[string]any{"runAsNonRoot": true, "runAsUser": int64(user), "seccompProfile": map[string]any{"type": "RuntimeDefault"}},
+		"affinity":              offMeasuringNodes(),
+		"templates": []any{
+			map[string]any{"name": "trials", "steps": steps},
+			trialTemplate(p, o),
+		},
+	}}}
+	w.SetGroupVersionKind(WorkflowKind)
+	w.SetName(WorkflowName(o.RunName, o.RunUID))
+	w.SetNamespace(o.Namespace)
+	labels := map[string]string{v1alpha1.LabelRun: o.RunName, v1alpha1.LabelRunUID: o.RunUID, "app.kubernetes.io/name": "loadstone"}
+	if o.InstanceID != "" {
+		labels["workflows.argoproj.io/controller-instanceid"] = o.InstanceID
+	}
+	w.SetLabels(labels)
+	return w
+}
+
+func trialTemplate(p plan.Plan, o WorkflowOptions) map[string]any {
+	// The step outlives every attempt at its trial; the run's own timeout bounds it anyway.
+	timeout := int64(plan.Attempts*p.Estimate(1).Seconds()) + 900
+	return map[string]any{
+		"name":   "trial",
+		"inputs": map[string]any{"parameters": []any{map[string]any{"name": "trial"}}},
+		"http": map[string]any{
+			"url":              fmt.Sprintf("%s/v1/trials/%s/{{inputs.parameters.trial}}", o.Service, o.RunNamespace),
+			"method":           "POST",
+			"timeoutSeconds":   timeout,
+			"successCondition": "response.statusCode == 200",
+			"headers": []any{map[string]any{
+				"name":      "Authorization",
+				"valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": TokensSecret, "key": WorkflowName(o.RunName, o.RunUID)}},
+			}},
+		},
+		// A broken connection fails an HTTP step at once: an operator's restart must cost a retry and not the run.
+		"retryStrategy": map[string]any{
+			"limit": "30", "retryPolicy": "Always",
+			"backoff": map[string]any{"duration": "1s", "factor": "2", "cap": "10s"},
+		},
+	}
+}
+
+// offMeasuringNodes keeps Argo's agent pod off the nodes that measure, tainted or not.
+func offMeasuringNodes() map[string]any {
+	return map[string]any{"nodeAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": map[string]any{
+		"nodeSelectorTerms": []any{map[string]any{"matchExpressions": []any{map[string]any{
+			"key": v1alpha1.LabelRole, "operator": "NotIn", "values": []any{v1alpha1.RoleServer, v1alpha1.RoleGenerator},
+		}}}},
+	}}}
+}

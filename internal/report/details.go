@@ -1,0 +1,178 @@
+package report
+
+import (
+	"strings"
+
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// care is what a reader has to be careful about.
+type care struct {
+	Title, None string
+	Parts       []carePart
+}
+
+type carePart struct {
+	Title string
+	Table table
+}
+
+func (v *view) care() care {
+	c := care{Title: v.say("care.title")}
+	add := func(key string, t table) {
+		if len(t.Sections) > 0 && len(t.Sections[0].Rows) > 0 {
+			c.Parts = append(c.Parts, carePart{Title: v.say(key), Table: t})
+		}
+	}
+	add("care.missing", v.missingTable())
+	add("care.repeated", v.repeatedTable())
+	add("care.cells", v.findingsTable())
+	add("care.unknown", v.unknownTable())
+	if len(c.Parts) == 0 {
+		c.None = v.say("care.none")
+	}
+	return c
+}
+
+func (v *view) missingTable() table {
+	t := table{Head: []cell{v.th("impl"), v.thNum("block"), v.th("reason"), v.th("message")}}
+	var s section
+	for _, m := range v.t.Coverage.Missing {
+		reason := m.Reason
+		if words, ok := v.language["missing."+reason]; ok {
+			reason = words
+		}
+		s.Rows = append(s.Rows, row{Cells: []cell{word(m.Implementation), num(integer(int64(m.Block))), word(reason), wordSub(m.Message, m.Trial)}})
+	}
+	t.Sections = append(t.Sections, s)
+	return t
+}
+
+func (v *view) repeatedTable() table {
+	t := table{Head: []cell{v.th("trial"), v.thNum("attempt"), v.th("faults")}}
+	var s section
+	for _, r := range v.t.Coverage.Repeated {
+		s.Rows = append(s.Rows, row{Cells: []cell{word(r.Trial), num(integer(int64(r.Attempt))), word(strings.Join(r.Faults, "; "))}})
+	}
+	t.Sections = append(t.Sections, s)
+	return t
+}
+
+func (v *view) findingsTable() table {
+	t := table{Head: []cell{v.th("at"), v.th("impl"), v.th("validity"), v.th("block"), v.th("reason")}}
+	var s section
+	for _, g := range v.t.Groups {
+		for _, n := range v.notes(g) {
+			s.Rows = append(s.Rows, row{Cells: []cell{
+				word(v.levelName(g.Load, g.Connections)), word(g.Implementation), {Text: n.Weight, Sub: n.Scope, Tone: n.Tone}, word(n.Where), word(n.Text),
+			}})
+		}
+	}
+	t.Sections = append(t.Sections, s)
+	return t
+}
+
+func (v *view) unknownTable() table {
+	t := table{Head: []cell{v.th("impl"), v.th("reason"), v.thNum("validity")}}
+	var s section
+	for _, u := range v.t.Unknowns {
+		s.Rows = append(s.Rows, row{Cells: []cell{word(u.Implementation), word(u.Sentence), num(v.count("unknown.cells", u.Cells))}})
+	}
+	t.Sections = append(t.Sections, s)
+	return t
+}
+
+// testsTable holds every comparison with its tests.
+func (v *view) testsTable() table {
+	t := table{Head: []cell{
+		v.th("at"), v.th("metric"), v.thNum("blocks"), v.thNum("ratio"), num(v.say("th.interval", v.confidence())), v.thNum("pt"), v.thNum("padj"), v.thNum("pflip"),
+		v.thNum("detectable"), v.th("verdict"),
+	}}
+	for _, c := range v.t.Comparisons {
+		s := section{Title: v.say("comparison.heading", c.Implementation, c.Baseline)}
+		if len(c.Levels) > 1 {
+			s.Rows = append(s.Rows, v.testRows(v.say("forest.overall", v.count("levels", c.Deciding().Levels)), c.Overall)...)
+		}
+		for _, l := range c.Levels {
+			s.Rows = append(s.Rows, v.testRows(v.levelName(l.Load, l.Connections), l.Results)...)
+		}
+		t.Sections = append(t.Sections, s)
+	}
+	return t
+}
+
+func (v *view) testRows(at string, results []stats.Result) []row {
+	var out []row
+	for _, decides := range []bool{true, false} {
+		for _, r := range results {
+			if r.Decides == decides {
+				out = append(out, v.testRow(at, r))
+			}
+		}
+	}
+	return out
+}
+
+func (v *view) testRow(at string, r stats.Result) row {
+	metric := word(v.say("metric." + string(r.Metric)))
+	if r.Decides {
+		metric.Sub = v.say("decides")
+	}
+	bounds := missing
+	if r.Low != nil && r.High != nil {
+		bounds = v.say("range", ratio(*r.Low), ratio(*r.High))
+	}
+	verdict, why := v.rowVerdict(r, r.Verdict, r.Reason)
+	return row{Muted: !r.Decides, Cells: []cell{
+		word(at), metric, num(integer(int64(r.Blocks))), num(orMissing(r.Ratio, times)), num(bounds),
+		num(probability(r.P)), num(probability(r.AdjustedP)), num(probability(r.SignFlipP)),
+		num(orMissing(r.Detectable, percent)), {Text: verdict, Sub: why, Tone: tones[r.Verdict]},
+	}}
+}
+
+// rawTable holds every cell.
+func (v *view) rawTable() table {
+	t := table{Head: []cell{
+		v.thNum("block"), v.th("impl"), v.thNum("throughput"), v.thNum("requests"), v.thNum("cpu"), v.thNum("servercpu"), v.thNum("generatorcpu"),
+		v.thNum("latency"), v.thNum("memory"), v.th("validity"),
+	}}
+	t.Head[2].Sub = v.say("unit.rate")
+	for _, l := range v.t.Levels {
+		s := v.section(l)
+		for _, i := range v.t.Implementations {
+			for _, c := range v.t.Group(l.Load, l.Connections, i.Name).Cells {
+				s.Rows = append(s.Rows, v.rawRow(c, i))
+			}
+		}
+		t.Sections = append(t.Sections, s)
+	}
+	return t
+}
+
+func (v *view) rawRow(c stats.Cell, i stats.Implementation) row {
+	validity := cell{Text: v.say("Validity." + string(c.Validity)), Tone: strings.ToLower(string(c.Validity))}
+	throughput := orMissing(c.Throughput, rate)
+	if c.ThroughputIsBound {
+		throughput = v.say("atleast", throughput)
+	}
+	var codes []string
+	for _, r := range c.Reasons {
+		codes = append(codes, string(r.Code))
+	}
+	validity.Sub = strings.Join(codes, ", ")
+	return row{Muted: c.Validity == stats.Void, Cells: []cell{
+		num(integer(int64(c.Block))), {Text: i.Name, Sub: c.Trial}, num(throughput), num(integer(c.Requests)), num(orMissing(c.CPUPerRequest, micros)),
+		num(orMissing(c.ServerCPUs, digits)), num(orMissing(c.GeneratorCPUs, digits)), num(orMissing(c.MeanLatency, micros)),
+		num(orMissing(c.ServerRSS, size)), validity,
+	}}
+}
+
+func (v *view) artifactTable() table {
+	t := table{Head: []cell{v.th("trial"), v.th("role"), v.th("name"), v.thNum("bytes"), v.th("key"), v.th("sha")}}
+	var s section
+	for _, a := range v.t.Artifacts {
+		s.Rows = append(s.Rows, row{Cells: []cell{word(a.Trial), word(a.Role), word(a.Name), num(integer(a.Bytes)), mono(a.Key), mono(a.SHA256)}})
+	}
+	t.Sections = append(t.Sections, s)
+	return t
+}

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// missing stands for a value that is not known.
+const missing = "–"
+
+// thousands puts separators between groups of three digits of a decimal number.
+func thousands(s string) string {
+	sign := ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "-", s[1:]
+	}
+	whole, fraction, dotted := strings.Cut(s, ".")
+	var groups []string
+	for len(whole) > 3 {
+		groups = append([]string{whole[len(whole)-3:]}, groups...)
+		whole = whole[:len(whole)-3]
+	}
+	out := sign + strings.Join(append([]string{whole}, groups...), ",")
+	if dotted {
+		out += "." + fraction
+	}
+	return out
+}
+
+// integer prints a count.
+func integer(n int64) string { return thousands(strconv.FormatInt(n, 10)) }
+
+// digits prints a number to about three significant digits, and never less than its whole part.
+func digits(v float64) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return "0"
+	}
+	decimals := 2 - int(math.Floor(math.Log10(math.Abs(v))))
+	return thousands(strconv.FormatFloat(v, 'f', min(max(decimals, 0), 6), 64))
+}
+
+// scaled is a number in the unit that suits it.
+type scaled struct {
+	factor float64
+	unit   string
+}
+
+var (
+	microsScales = []scaled{{1e6, "s"}, {1e3, "ms"}, {1, "µs"}}
+	bytesScales  = []scaled{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
+)
+
+// scale picks the largest unit in which a value is at least 1, or the smallest.
+func scale(v float64, scales []scaled) scaled {
+	for _, s := range scales {
+		if math.Abs(v) >= s.factor {
+			return s
+		}
+	}
+	return scales[len(scales)-1]
+}
+
+func inUnit(v float64, scales []scaled) string {
+	s := scale(v, scales)
+	return digits(v/s.factor) + " " + s.unit
+}
+
+// micros prints microseconds in s, ms or µs.
+func micros(v float64) string { return inUnit(v, microsScales) }
+
+// size prints bytes in binary units.
+func size(v float64) string {
+	if v < 1<<10 {
+		return integer(int64(v)) + " B"
+	}
+	return inUnit(v, bytesScales)
+}
+
+// rate prints requests per second, without the unit.
+func rate(v float64) string { return digits(v) }
+
+// percent prints a share. Small shares keep their digits, since 0.0985 % and 0.1 % differ.
+func percent(share float64) string { return digits(share*100) + " %" }
+
+// ratio prints a ratio to two decimals, and to more significance where two would hide it.
+func ratio(v float64) string {
+	switch {
+	case v >= 100:
+		return digits(v)
+	case v > 0 && v < 0.095:
+		return digits(v)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// times prints a ratio with its sign.
+func times(v float64) string { return ratio(v) + "×" }
+
+// probability prints a p.
+func probability(p *float64) string {
+	switch {
+	case p == nil:
+		return missing
+	case *p < 0.0001:
+		return "< 0.0001"
+	}
+	return strconv.FormatFloat(*p, 'f', 4, 64)
+}
+
+// instant prints a time of day in UTC; the zero time is unknown.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return missing
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// orMissing prints a value that may be unknown.
+func orMissing(v *float64, print func(float64) string) string {
+	if v == nil {
+		return missing
+	}
+	return print(*v)
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"strings"
+
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// maxLine is the room that a status has for a verdict.
+const maxLine = 512
+
+// Line puts a headline into one line of ASCII of at most 512 bytes.
+func Line(h stats.Headline) string {
+	if len(h.Entries) == 0 {
+		return lineWithoutComparison(h)
+	}
+	line := ""
+	for i, e := range h.Entries {
+		next := lineEntry(h, e)
+		if i > 0 {
+			next = "; " + next
+		}
+		rest := english.say("line.more", len(h.Entries)-i)
+		if len(line)+len(next)+len(rest) > maxLine {
+			return line + rest
+		}
+		line += next
+	}
+	return line
+}
+
+func lineWithoutComparison(h stats.Headline) string {
+	if len(h.Peaks) == 0 {
+		return english.say("line.nothing", h.MeasuredTrials, h.PlannedTrials)
+	}
+	var peaks []string
+	for _, p := range h.Peaks {
+		bound := ""
+		if p.IsBound {
+			bound = english.say("line.atleast")
+		}
+		peaks = append(peaks, english.say("line.peak", p.Implementation, bound, rate(p.Throughput.Mean), p.Connections, p.Throughput.N))
+	}
+	return clip(english.say("line.alone", strings.Join(peaks, ", ")))
+}
+
+func clip(s string) string {
+	if len(s) > maxLine {
+		return s[:maxLine-3] + "..."
+	}
+	return s
+}
+
+func lineEntry(h stats.Headline, e stats.HeadlineEntry) string {
+	if e.Ratio == nil {
+		return english.say("line.nopair", e.Implementation, e.Baseline)
+	}
+	evidence := english.say("line.evidence", interval(h, e), english.say("line.metric."+string(e.Metric)), levels(e.Levels), e.Blocks)
+	observed := english.say("line.observed", e.Implementation, e.Baseline, ratio(*e.Ratio))
+	switch e.Verdict {
+	case stats.Faster, stats.Slower:
+		return english.say("line."+string(e.Verdict), e.Implementation, ratio(*e.Factor), e.Baseline, evidence)
+	case stats.NoDifference:
+		return english.say("line.NoDifference", e.Implementation, e.Baseline, plainPercent(h.Rules.EquivalenceMargin), observed, evidence)
+	case stats.Inconclusive:
+	}
+	switch {
+	case e.Reason == stats.TooFewBlocks:
+		return english.say("line.TooFewBlocks", e.Blocks, h.Rules.MinBlocks, observed, english.say("line.metric."+string(e.Metric)))
+	case e.Reason == stats.NoiseTooHigh && e.BlocksNeeded > 0:
+		return english.say("line.NoiseTooHigh", observed, evidence, e.BlocksNeeded)
+	}
+	return english.say("line.other", observed, evidence, english.say("line.reason."+string(e.Reason)))
+}
+
+// interval prints an interval as in "99 % interval 1.17-1.25".
+func interval(h stats.Headline, e stats.HeadlineEntry) string {
+	if e.FactorLow == nil || e.FactorHigh == nil {
+		return english.say("line.nointerval")
+	}
+	return english.say("line.interval", plainPercent(h.Rules.Confidence), ratio(*e.FactorLow), ratio(*e.FactorHigh))
+}
+
+func levels(n int) string {
+	if n == 1 {
+		return english.say("line.level")
+	}
+	return english.say("line.levels", n)
+}

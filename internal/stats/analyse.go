@@ -1,0 +1,184 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Analyse makes the table of a run. It fails only on records that contradict each other or cannot be read; whatever a run lacks
+// is in the table, with its reason.
+func Analyse(data record.RunData) (Table, error) {
+	p, err := newPlanned(data)
+	if err != nil {
+		return Table{}, err
+	}
+	trials, err := index(data, p)
+	if err != nil {
+		return Table{}, err
+	}
+	t := Table{
+		Run:             runOf(data.Manifest, p),
+		Rules:           Rules{Alpha: Alpha, Confidence: Confidence, Power: Power, MinBlocks: MinBlocks, EquivalenceMargin: EquivalenceMargin},
+		Implementations: p.implementations,
+		Levels:          p.levels,
+		Artifacts:       artifacts(data),
+	}
+	for _, l := range p.levels {
+		for _, i := range p.implementations {
+			g, err := newGroup(l, i, trials[i.Name], p)
+			if err != nil {
+				return Table{}, err
+			}
+			t.Groups = append(t.Groups, g)
+		}
+	}
+	t.Coverage = coverage(data, p, t.Groups)
+	t.Comparisons = compare(p, t.Groups, t.Coverage)
+	t.Environment = environment(data, p)
+	t.Unknowns = unknowns(data, p)
+	return t, nil
+}
+
+// Group finds a group; nil if there is none.
+func (t Table) Group(load string, connections int32, implementation string) *Group {
+	return findGroup(t.Groups, load, connections, implementation)
+}
+
+func findGroup(groups []Group, load string, connections int32, implementation string) *Group {
+	return find(groups, func(g *Group) bool {
+		return g.Load == load && g.Connections == connections && g.Implementation == implementation
+	})
+}
+
+func runOf(m record.RunManifest, p planned) Run {
+	return Run{
+		Run: m.Run, Baseline: p.baseline, Blocks: p.blocks, Seed: m.Seed, Started: m.Started, Ended: m.Ended,
+		Operator: m.Operator, Pinning: p.pinning, Notes: append([]string{}, m.Notes...),
+	}
+}
+
+// index sorts the trials of each implementation by block, and refuses records of another run or plan.
+func index(data record.RunData, p planned) (map[string][]*record.TrialData, error) {
+	out := map[string][]*record.TrialData{}
+	for i := range data.Trials {
+		m := &data.Trials[i].Manifest
+		if m.Run.UID != data.Manifest.Run.UID {
+			return nil, fmt.Errorf("reading trial %s: it belongs to run %s, not to %s", m.Trial, m.Run.UID, data.Manifest.Run.UID)
+		}
+		if _, ok := p.implementation(m.Implementation); !ok {
+			return nil, fmt.Errorf("reading trial %s: the run has no implementation %s", m.Trial, m.Implementation)
+		}
+		out[m.Implementation] = append(out[m.Implementation], &data.Trials[i])
+	}
+	for name, trials := range out {
+		slices.SortFunc(trials, func(a, b *record.TrialData) int { return cmp.Compare(a.Manifest.Block, b.Manifest.Block) })
+		for i := 1; i < len(trials); i++ {
+			a, b := trials[i-1].Manifest, trials[i].Manifest
+			if a.Block == b.Block {
+				return nil, fmt.Errorf("reading the trials of %s: block %d has two, %s and %s", name, a.Block, a.Trial, b.Trial)
+			}
+		}
+	}
+	return out, nil
+}
+
+// newGroup gathers one implementation at one level.
+func newGroup(l Level, i Implementation, trials []*record.TrialData, p planned) (Group, error) {
+	g := Group{Load: l.Load, Connections: l.Connections, Implementation: i.Name, Role: i.Role, Latency: []Latency{}, Cells: []Cell{}}
+	merged := map[record.LatencyKind]*hdrhistogram.Histogram{}
+	var timeouts int64
+	for _, t := range trials {
+		f, err := gather(l, i, t)
+		if err != nil {
+			return g, err
+		}
+		f.judge(p.pinning)
+		g.Cells = append(g.Cells, f.cell)
+		g.count(f.cell)
+		if f.cell.Validity == Void {
+			continue
+		}
+		timeouts += f.cell.Errors.Timeout
+		for kind, h := range f.histograms {
+			if err := mergeInto(merged, kind, h); err != nil {
+				return g, fmt.Errorf("merging the latencies of %s at %s-%d: %w", i.Name, l.Load, l.Connections, err)
+			}
+		}
+	}
+	for _, kind := range latencyKinds {
+		if h := merged[kind]; h != nil && h.TotalCount() > 0 {
+			g.Latency = append(g.Latency, describe(kind, h, timeouts))
+		}
+	}
+	if len(g.Latency) > 0 {
+		g.LatencyKind = string(g.Latency[0].Kind)
+	}
+	g.Findings = findings(g.Cells)
+	g.Missing = max(int(p.blocks)-len(g.Cells), 0)
+	g.summarise()
+	return g, nil
+}
+
+// count adds a cell to the group's totals.
+func (g *Group) count(c Cell) {
+	switch c.Validity {
+	case Valid:
+		g.Valid++
+	case Suspect:
+		g.Suspect++
+	case Void:
+		g.Void++
+	}
+	if c.Pinning.Pinned {
+		g.Pinned++
+	}
+	if c.Validity != Void {
+		g.Requests += c.Requests
+		g.ThroughputIsBound = g.ThroughputIsBound || c.ThroughputIsBound
+	}
+	g.Errors = add(g.Errors, c.Errors)
+}
+
+// summarise describes the cells that are not void.
+func (g *Group) summarise() {
+	over := func(value func(Cell) *float64) *Summary {
+		var values []float64
+		for _, c := range g.Cells {
+			if v := value(c); v != nil && c.Validity != Void {
+				values = append(values, *v)
+			}
+		}
+		return summarise(values)
+	}
+	g.Throughput = over(func(c Cell) *float64 { return c.Throughput })
+	g.MeanLatency = over(func(c Cell) *float64 { return c.MeanLatency })
+	g.CPUPerRequest = over(func(c Cell) *float64 { return c.CPUPerRequest })
+	g.ServerCPUs = over(func(c Cell) *float64 { return c.ServerCPUs })
+	g.GeneratorCPUs = over(func(c Cell) *float64 { return c.GeneratorCPUs })
+	g.ServerRSS = over(func(c Cell) *float64 { return c.ServerRSS })
+	g.ServerPeakMemory = over(func(c Cell) *float64 { return c.ServerPeakMemory })
+}
+
+// artifacts lists every object that the manifests name: those of the trials, and the manifests themselves.
+func artifacts(data record.RunData) []Artifact {
+	out := []Artifact{}
+	for _, e := range data.Manifest.Trials {
+		if e.Manifest != nil {
+			out = append(out, Artifact{Trial: e.Trial, Artifact: *e.Manifest})
+		}
+	}
+	for _, t := range data.Trials {
+		for _, a := range t.Manifest.Artifacts {
+			out = append(out, Artifact{Trial: t.Manifest.Trial, Artifact: a})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Artifact) int {
+		return cmp.Or(cmp.Compare(a.Trial, b.Trial), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}

@@ -1,0 +1,118 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Coverage is what was planned against what was measured.
+type Coverage struct {
+	PlannedTrials  int `json:"plannedTrials"`
+	MeasuredTrials int `json:"measuredTrials"`
+	PlannedCells   int `json:"plannedCells"`
+	// MeasuredCells are those with a record; VoidCells and SuspectCells are among them.
+	MeasuredCells int `json:"measuredCells"`
+	VoidCells     int `json:"voidCells"`
+	SuspectCells  int `json:"suspectCells"`
+	PinnedCells   int `json:"pinnedCells"`
+	// Missing are the trials without a record.
+	Missing []MissingTrial `json:"missing"`
+	// Repeated are the trials that were measured only after faults from outside.
+	Repeated []RepeatedTrial `json:"repeated"`
+}
+
+// MissingTrial is a planned trial that was not measured. Reason is one of the API's, or NotStarted or NotRead.
+type MissingTrial struct {
+	Trial          string `json:"trial,omitempty"`
+	Block          int32  `json:"block"`
+	Implementation string `json:"implementation"`
+	Reason         string `json:"reason"`
+	Message        string `json:"message,omitempty"`
+}
+
+// RepeatedTrial is a trial with more than one attempt.
+type RepeatedTrial struct {
+	Trial          string   `json:"trial"`
+	Block          int32    `json:"block"`
+	Implementation string   `json:"implementation"`
+	Attempt        int32    `json:"attempt"`
+	Faults         []string `json:"faults"`
+}
+
+const (
+	// ReasonNotStarted says that the run ended before the trial's turn.
+	ReasonNotStarted = "NotStarted"
+	// ReasonNotRead says that the trial has a manifest, and the report was not given it.
+	ReasonNotRead = "NotRead"
+)
+
+// ownFaultReasons are those reasons of a failed trial that are of the implementation's own making.
+var ownFaultReasons = []string{v1alpha1.ReasonServerNotListening, v1alpha1.ReasonServerExited, v1alpha1.ReasonWrongResponse}
+
+// coverage compares plan and record.
+func coverage(data record.RunData, p planned, groups []Group) Coverage {
+	c := Coverage{
+		PlannedTrials: int(p.blocks) * len(p.implementations), MeasuredTrials: len(data.Trials),
+		Missing: []MissingTrial{}, Repeated: []RepeatedTrial{},
+	}
+	c.PlannedCells = c.PlannedTrials * len(p.levels)
+	for _, g := range groups {
+		c.MeasuredCells += len(g.Cells)
+		c.VoidCells += g.Void
+		c.SuspectCells += g.Suspect
+		c.PinnedCells += g.Pinned
+	}
+	for block := int32(1); block <= p.blocks; block++ {
+		for _, i := range p.implementations {
+			if m := missing(data, block, i.Name); m != nil {
+				c.Missing = append(c.Missing, *m)
+			}
+		}
+	}
+	for _, t := range data.Trials {
+		m := t.Manifest
+		if m.Attempt > 1 || len(m.Faults) > 0 {
+			c.Repeated = append(c.Repeated, RepeatedTrial{
+				Trial: m.Trial, Block: m.Block, Implementation: m.Implementation, Attempt: m.Attempt, Faults: append([]string{}, m.Faults...),
+			})
+		}
+	}
+	slices.SortFunc(c.Repeated, func(a, b RepeatedTrial) int { return cmp.Compare(a.Trial, b.Trial) })
+	return c
+}
+
+// missing says why an implementation has no trial in a block; nil if it has one.
+func missing(data record.RunData, block int32, implementation string) *MissingTrial {
+	if find(data.Trials, func(t *record.TrialData) bool {
+		return t.Manifest.Block == block && t.Manifest.Implementation == implementation
+	}) != nil {
+		return nil
+	}
+	m := MissingTrial{Block: block, Implementation: implementation, Reason: ReasonNotStarted}
+	e := find(data.Manifest.Trials, func(e *record.TrialEntry) bool { return e.Block == block && e.Implementation == implementation })
+	if e == nil {
+		return &m
+	}
+	m.Trial, m.Message = e.Trial, e.Message
+	switch {
+	case e.Reason != "":
+		m.Reason = e.Reason
+	case e.Manifest != nil:
+		m.Reason = ReasonNotRead
+	}
+	return &m
+}
+
+// ownFaults counts the trials that an implementation lost by its own fault.
+func (c Coverage) ownFaults(implementation string) int {
+	n := 0
+	for _, m := range c.Missing {
+		if m.Implementation == implementation && slices.Contains(ownFaultReasons, m.Reason) {
+			n++
+		}
+	}
+	return n
+}

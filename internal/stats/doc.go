@@ -1,0 +1,40 @@
+// Package stats turns what a run has left behind into the table from which every report is printed: what was measured, how far
+// each number can be believed, and who is faster by how much.
+//
+// It is pure: it reads record.RunData, and neither formats, nor draws, nor reads a clock or a file. Words, units of display and
+// pictures are the business of package report; here numbers have the unit that their field's name says.
+//
+// # Units of repetition
+//
+// A cell is one level of one load in one trial, and a trial is one fresh process. The block is the unit of comparison: two
+// implementations are compared only by the ratios within blocks in which both have a cell that is not Void. Requests within a
+// cell are no repetitions of anything.
+//
+// # Validity
+//
+// Every cell is Valid, Suspect or Void, by the checks in validity.go. A Void cell enters no mean, no distribution and no
+// comparison, and is listed with its reasons; a Suspect cell enters all of them, and is marked.
+//
+// # Verdicts
+//
+// A ratio is the geometric mean over blocks of contender / baseline. Its interval and its p come from the paired t on the logs of
+// the ratios, at a family-wise alpha of 0.01. Two metrics are compared: the server's CPU time per request and the throughput.
+// One of them decides, and which one depends on who was the bottleneck, never on who won:
+//
+//   - At a level where the generator limited neither side in any block, the throughput decides. It is what users mean by faster,
+//     and it counts waiting as well as work.
+//   - Otherwise the CPU time per request decides, since such a throughput says nothing about the server.
+//   - Over all levels the throughput decides if it does so at every level, otherwise the CPU time per request does.
+//
+// A throughput that the generator limited is a lower bound: it can support that side being faster, never that it is slower or
+// that there is no difference.
+//
+// The tests form a gate. First the mean over the levels of each implementation's deciding metric is tested (Holm over
+// implementations). An implementation's levels (Holm over its levels) get a Faster or Slower only if that first test has decided,
+// or if its levels differ from the baseline in both directions, each significantly: a crossing that a mean would hide, and that
+// chance produces with a probability of the order of alpha squared. The metric that does not decide is tested likewise in a
+// family of its own and stands beside it. So the verdicts that decide are wrong in at most one run of a hundred.
+//
+// Fewer than MinBlocks blocks give a ratio and no verdict. NoDifference needs the interval to lie within EquivalenceMargin. An
+// implementation that failed in some cell or trial by its own fault cannot win, lest it win by the cells that it survived.
+package stats

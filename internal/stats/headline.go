@@ -1,0 +1,186 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// Headline is the outcome of a run in one line, still to be put into words.
+type Headline struct {
+	// Entries hold one contender each: those with a verdict first, the largest difference first.
+	Entries []HeadlineEntry `json:"entries"`
+	// Peaks hold each implementation's best mean throughput, in the order of the spec; it is all there is to say of a run that
+	// compares nothing.
+	Peaks []Peak `json:"peaks"`
+	// MeasuredTrials and PlannedTrials are the run's.
+	MeasuredTrials int `json:"measuredTrials"`
+	PlannedTrials  int `json:"plannedTrials"`
+	// Rules are those by which the verdicts were found.
+	Rules Rules `json:"rules"`
+}
+
+// HeadlineEntry is one contender against the baseline.
+type HeadlineEntry struct {
+	Implementation string        `json:"implementation"`
+	Baseline       string        `json:"baseline"`
+	Verdict        Verdict       `json:"verdict"`
+	Reason         VerdictReason `json:"reason,omitempty"`
+	Metric         Metric        `json:"metric"`
+	// Ratio, Low and High are contender / baseline in the metric.
+	Ratio *float64 `json:"ratio,omitempty"`
+	Low   *float64 `json:"low,omitempty"`
+	High  *float64 `json:"high,omitempty"`
+	// Factor, FactorLow and FactorHigh say how many times as fast or slow: the same ratio, turned to be at least 1 where the
+	// verdict is Faster or Slower.
+	Factor     *float64 `json:"factor,omitempty"`
+	FactorLow  *float64 `json:"factorLow,omitempty"`
+	FactorHigh *float64 `json:"factorHigh,omitempty"`
+	Detectable *float64 `json:"detectable,omitempty"`
+	Blocks     int      `json:"blocks"`
+	// BlocksNeeded is how many blocks would about decide; 0 if unknown or decided.
+	BlocksNeeded int `json:"blocksNeeded,omitempty"`
+	// Levels is the number of levels in the mean, Agreeing the number of them with the same verdict.
+	Levels   int `json:"levels"`
+	Agreeing int `json:"agreeing"`
+	// Least and Most are the levels with the same verdict and the smallest and the largest factor; nil if there are fewer than two.
+	Least *LevelFactor `json:"least,omitempty"`
+	Most  *LevelFactor `json:"most,omitempty"`
+}
+
+// LevelFactor is how many times faster or slower a contender is at one level.
+type LevelFactor struct {
+	Load        string  `json:"load"`
+	Connections int32   `json:"connections"`
+	Factor      float64 `json:"factor"`
+}
+
+// Peak is the best mean throughput of an implementation.
+type Peak struct {
+	Implementation string        `json:"implementation"`
+	Role           v1alpha1.Role `json:"role"`
+	Load           string        `json:"load"`
+	Connections    int32         `json:"connections"`
+	Throughput     Summary       `json:"throughputRequestsPerSecond"`
+	IsBound        bool          `json:"isLowerBound"`
+}
+
+// Headline puts the outcome in a nutshell.
+func (t Table) Headline() Headline {
+	h := Headline{MeasuredTrials: t.Coverage.MeasuredTrials, PlannedTrials: t.Coverage.PlannedTrials, Rules: t.Rules, Entries: []HeadlineEntry{}, Peaks: []Peak{}}
+	for _, c := range t.Comparisons {
+		h.Entries = append(h.Entries, entry(c))
+	}
+	slices.SortStableFunc(h.Entries, func(a, b HeadlineEntry) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.size(), a.size()))
+	})
+	for _, i := range t.Implementations {
+		if p, ok := t.peak(i); ok {
+			h.Peaks = append(h.Peaks, p)
+		}
+	}
+	return h
+}
+
+// Conclusive says whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive.
+func (t Table) Conclusive() (conclusive bool, reason string) {
+	if len(t.Comparisons) == 0 {
+		return false, v1alpha1.ReasonNothingToCompare
+	}
+	reason = v1alpha1.ReasonDone
+	for _, c := range t.Comparisons {
+		switch {
+		case c.Verdict != Inconclusive:
+		case c.Reason == TooFewBlocks:
+			return false, v1alpha1.ReasonTooFewBlocks
+		default:
+			reason = v1alpha1.ReasonNoiseTooHigh
+		}
+	}
+	return reason == v1alpha1.ReasonDone, reason
+}
+
+func entry(c Comparison) HeadlineEntry {
+	r := c.Deciding()
+	e := HeadlineEntry{
+		Implementation: c.Implementation, Baseline: c.Baseline, Verdict: c.Verdict, Reason: c.Reason, Metric: c.Metric,
+		Ratio: r.Ratio, Low: r.Low, High: r.High, Detectable: r.Detectable,
+		Blocks: r.Blocks, BlocksNeeded: r.BlocksNeeded, Levels: r.Levels,
+	}
+	e.agree(c)
+	e.Factor, e.FactorLow, e.FactorHigh = r.Ratio, r.Low, r.High
+	switch {
+	case r.Advantage == nil:
+	case c.Verdict == Faster:
+		e.Factor, e.FactorLow, e.FactorHigh = &r.Advantage.Ratio, r.Advantage.Low, r.Advantage.High
+	case c.Verdict == Slower:
+		e.Factor, e.FactorLow, e.FactorHigh = inverse(&r.Advantage.Ratio), inverse(r.Advantage.High), inverse(r.Advantage.Low)
+	}
+	return e
+}
+
+// agree looks at the levels with the verdict of the whole.
+func (e *HeadlineEntry) agree(c Comparison) {
+	for _, l := range c.Levels {
+		if l.Verdict != c.Verdict {
+			continue
+		}
+		e.Agreeing++
+		f := l.Deciding().Factor
+		if f == nil {
+			continue
+		}
+		here := LevelFactor{Load: l.Load, Connections: l.Connections, Factor: *f}
+		if e.Least == nil || here.Factor < e.Least.Factor {
+			e.Least = &here
+		}
+		if e.Most == nil || here.Factor > e.Most.Factor {
+			e.Most = &here
+		}
+	}
+	if e.Agreeing < 2 {
+		e.Least, e.Most = nil, nil
+	}
+}
+
+func inverse(v *float64) *float64 {
+	if v == nil {
+		return nil
+	}
+	i := 1 / *v
+	return &i
+}
+
+// rank orders verdicts: winners and losers, then draws, then the undecided.
+func rank(e HeadlineEntry) int {
+	switch e.Verdict {
+	case Faster, Slower:
+		return 0
+	case NoDifference:
+		return 1
+	case Inconclusive:
+	}
+	return 2
+}
+
+// size is how far the factor lies from 1, in the direction of the verdict.
+func (e HeadlineEntry) size() float64 {
+	if e.Factor == nil {
+		return 0
+	}
+	return *e.Factor
+}
+
+func (t Table) peak(i Implementation) (Peak, bool) {
+	var best Peak
+	found := false
+	for _, g := range t.Groups {
+		if g.Implementation != i.Name || g.Throughput == nil || (found && g.Throughput.Mean <= best.Throughput.Mean) {
+			continue
+		}
+		best = Peak{Implementation: i.Name, Role: i.Role, Load: g.Load, Connections: g.Connections, Throughput: *g.Throughput, IsBound: g.ThroughputIsBound}
+		found = true
+	}
+	return best, found
+}

@@ -1,0 +1,92 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// planned is what the run was to measure, with every default filled in.
+type planned struct {
+	baseline        string
+	blocks          int32
+	pinning         v1alpha1.Strictness
+	implementations []Implementation
+	levels          []Level
+}
+
+// newPlanned reads the plan from the run's spec. Threads and durations that the spec leaves open are filled in from the trials,
+// which carry the compiled cells.
+func newPlanned(data record.RunData) (planned, error) {
+	spec := data.Manifest.Spec
+	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks), pinning: cmp.Or(spec.Placement.Pinning, v1alpha1.Required)}
+	if len(spec.Implementations) == 0 || len(spec.Loads) == 0 {
+		return p, fmt.Errorf("reading the spec of run %s: it names no implementation or no load", data.Manifest.Run.Name)
+	}
+	p.baseline = cmp.Or(p.baseline, spec.Implementations[0].Name)
+	for _, i := range spec.Implementations {
+		p.implementations = append(p.implementations, Implementation{
+			Name: i.Name, Role: cmp.Or(i.Role, v1alpha1.RoleContender), Baseline: i.Name == p.baseline, Image: i.Image, CPUs: max(i.CPUs, 1),
+		})
+	}
+	if !slices.ContainsFunc(p.implementations, func(i Implementation) bool { return i.Baseline }) {
+		return p, fmt.Errorf("reading the spec of run %s: its baseline %s is none of its implementations", data.Manifest.Run.Name, p.baseline)
+	}
+	for _, l := range spec.Loads {
+		for _, level := range l.Levels {
+			p.levels = append(p.levels, p.level(l, level.Connections, data.Trials))
+		}
+	}
+	return p, nil
+}
+
+// level describes one point of a sweep.
+func (p planned) level(l v1alpha1.Load, connections int32, trials []record.TrialData) Level {
+	out := Level{
+		Load: l.Name, Connections: connections, Tool: l.Tool, Threads: max(l.Generators.CPUs, 1),
+		Path: cmp.Or(l.Request.Path, "/"), DurationSeconds: l.DurationSeconds,
+	}
+	for _, t := range trials {
+		for _, c := range t.Manifest.Cells {
+			if c.Load != l.Name || c.Connections != connections {
+				continue
+			}
+			out.Threads, out.DurationSeconds = c.Threads, c.DurationSeconds
+			if c.WarmupSeconds != nil {
+				out.WarmupSeconds = *c.WarmupSeconds
+			}
+			return out
+		}
+	}
+	return out
+}
+
+// generatorCPUs is the number of CPUs that each generator of a level was to own: one a thread.
+func (l Level) generatorCPUs() int32 { return max(l.Threads, 1) }
+
+// implementation finds a planned implementation.
+func (p planned) implementation(name string) (Implementation, bool) {
+	i := slices.IndexFunc(p.implementations, func(i Implementation) bool { return i.Name == name })
+	if i < 0 {
+		return Implementation{}, false
+	}
+	return p.implementations[i], true
+}
+
+// contenders are the implementations that are compared with the baseline.
+func (p planned) contenders() []Implementation {
+	base, _ := p.implementation(p.baseline)
+	if base.Role == v1alpha1.RoleLimit {
+		return nil
+	}
+	var out []Implementation
+	for _, i := range p.implementations {
+		if i.Role == v1alpha1.RoleContender && !i.Baseline {
+			out = append(out, i)
+		}
+	}
+	return out
+}

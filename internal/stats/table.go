@@ -1,0 +1,191 @@
+package stats
+
+import (
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Table is the whole outcome of a run: all formats of the report are printed from it and from nothing else.
+type Table struct {
+	Run             Run              `json:"run"`
+	Rules           Rules            `json:"rules"`
+	Implementations []Implementation `json:"implementations"`
+	Levels          []Level          `json:"levels"`
+	// Groups hold one implementation at one level each, ordered by level and then by implementation.
+	Groups []Group `json:"groups"`
+	// Comparisons hold one contender against the baseline each; empty if there is nothing to compare.
+	Comparisons []Comparison `json:"comparisons"`
+	Coverage    Coverage     `json:"coverage"`
+	Environment []Fact       `json:"environment"`
+	// Unknowns are what tools and observers could not tell.
+	Unknowns  []Unknown  `json:"unknowns"`
+	Artifacts []Artifact `json:"artifacts"`
+}
+
+// Run identifies the run and says how it was planned.
+type Run struct {
+	record.Run
+	Baseline string              `json:"baseline"`
+	Blocks   int32               `json:"blocks"`
+	Seed     uint64              `json:"seed"`
+	Started  time.Time           `json:"started"`
+	Ended    time.Time           `json:"ended"`
+	Operator string              `json:"operator"`
+	Pinning  v1alpha1.Strictness `json:"pinning"`
+	// Notes are the plan's: every default and decision, in sentences.
+	Notes []string `json:"notes"`
+}
+
+// Rules are the constants by which verdicts were found.
+type Rules struct {
+	Alpha             float64 `json:"alpha"`
+	Confidence        float64 `json:"confidence"`
+	Power             float64 `json:"power"`
+	MinBlocks         int     `json:"minBlocks"`
+	EquivalenceMargin float64 `json:"equivalenceMargin"`
+}
+
+// Implementation is one contender or limit, as planned.
+type Implementation struct {
+	Name     string        `json:"name"`
+	Role     v1alpha1.Role `json:"role"`
+	Baseline bool          `json:"baseline"`
+	Image    string        `json:"image"`
+	CPUs     int32         `json:"cpus"`
+}
+
+// Level is one point of a load's sweep, as planned.
+type Level struct {
+	Load            string        `json:"load"`
+	Connections     int32         `json:"connections"`
+	Tool            v1alpha1.Tool `json:"tool"`
+	Threads         int32         `json:"threads"`
+	Path            string        `json:"path"`
+	WarmupSeconds   int32         `json:"warmupSeconds"`
+	DurationSeconds int32         `json:"durationSeconds"`
+}
+
+// Group is one implementation at one level, over all blocks. A nil Summary means that no cell had the value.
+type Group struct {
+	Load           string        `json:"load"`
+	Connections    int32         `json:"connections"`
+	Implementation string        `json:"implementation"`
+	Role           v1alpha1.Role `json:"role"`
+	// Valid, Suspect and Void count the measured cells; the summaries are over those that are not Void.
+	Valid   int `json:"valid"`
+	Suspect int `json:"suspect"`
+	Void    int `json:"void"`
+	// Missing counts the planned cells without a record.
+	Missing int `json:"missing"`
+	// Pinned counts the cells whose server and generators owned their CPUs.
+	Pinned int `json:"pinned"`
+
+	Throughput        *Summary `json:"throughputRequestsPerSecond,omitempty"`
+	MeanLatency       *Summary `json:"meanLatencyMicros,omitempty"`
+	CPUPerRequest     *Summary `json:"serverCPUMicrosPerRequest,omitempty"`
+	ServerCPUs        *Summary `json:"serverCPUs,omitempty"`
+	GeneratorCPUs     *Summary `json:"generatorCPUs,omitempty"`
+	ServerRSS         *Summary `json:"serverRSSBytes,omitempty"`
+	ServerPeakMemory  *Summary `json:"serverPeakMemoryBytes,omitempty"`
+	LatencyKind       string   `json:"meanLatencyKind,omitempty"`
+	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
+
+	Requests int64 `json:"requests"`
+	// Errors are summed over all cells, the void ones included.
+	Errors record.Errors `json:"errors"`
+	// Latency holds the merged distribution of each kind.
+	Latency []Latency `json:"latency"`
+	// Findings say what is wrong with cells of the group, gathered by kind.
+	Findings []Finding `json:"findings"`
+	// Cells are the group's measured cells in the order of their blocks.
+	Cells []Cell `json:"cells"`
+}
+
+// Summary describes values over blocks. Low and High are the interval of the mean (Student's t, Rules.Confidence), which shows
+// the noise of one implementation; comparisons are made by blocks and not by these.
+type Summary struct {
+	N      int      `json:"n"`
+	Mean   float64  `json:"mean"`
+	Min    float64  `json:"min"`
+	Max    float64  `json:"max"`
+	StdDev *float64 `json:"stdDev,omitempty"`
+	// RelativeStdDev is StdDev / Mean.
+	RelativeStdDev *float64 `json:"relativeStdDev,omitempty"`
+	Low            *float64 `json:"low,omitempty"`
+	High           *float64 `json:"high,omitempty"`
+}
+
+// Cell is one level of one load in one trial. A nil value could not be measured.
+type Cell struct {
+	Trial    string   `json:"trial"`
+	Block    int32    `json:"block"`
+	Attempt  int32    `json:"attempt"`
+	Validity Validity `json:"validity"`
+	Reasons  []Reason `json:"reasons,omitempty"`
+
+	LoadSeconds       float64  `json:"loadSeconds"`
+	Requests          int64    `json:"requests"`
+	Throughput        *float64 `json:"throughputRequestsPerSecond,omitempty"`
+	MeanLatency       *float64 `json:"meanLatencyMicros,omitempty"`
+	CPUPerRequest     *float64 `json:"serverCPUMicrosPerRequest,omitempty"`
+	ServerCPUs        *float64 `json:"serverCPUs,omitempty"`
+	GeneratorCPUs     *float64 `json:"generatorCPUs,omitempty"`
+	ServerRSS         *float64 `json:"serverRSSBytes,omitempty"`
+	ServerPeakMemory  *float64 `json:"serverPeakMemoryBytes,omitempty"`
+	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
+
+	Errors  record.Errors `json:"errors"`
+	Pinning Pinning       `json:"pinning"`
+}
+
+// Pinning is where the processes of a cell were allowed to run, read back from them while they ran.
+type Pinning struct {
+	Pinned        bool     `json:"pinned"`
+	ServerCPUs    string   `json:"serverCPUs"`
+	GeneratorCPUs []string `json:"generatorCPUs"`
+}
+
+// Latency is a merged distribution: the histograms of one kind of all blocks and generators, added bucket by bucket.
+type Latency struct {
+	Kind    record.LatencyKind `json:"kind"`
+	Samples int64              `json:"samples"`
+	// Timeouts are requests that took longer than the tool waits: they rank above all samples, at an unknown value.
+	Timeouts   int64      `json:"timeouts"`
+	MeanMicros float64    `json:"meanMicros"`
+	MaxMicros  int64      `json:"maxMicros"`
+	Quantiles  []Quantile `json:"quantiles"`
+	// Curve samples the whole distribution for a picture: it holds only quantiles that are known.
+	Curve []Quantile `json:"curve"`
+}
+
+// Quantile is one quantile of a distribution. Micros is nil when it is unknown, and Unknown says why.
+type Quantile struct {
+	Q       float64       `json:"q"`
+	Micros  *int64        `json:"micros,omitempty"`
+	Unknown UnknownReason `json:"unknown,omitempty"`
+}
+
+// UnknownReason says why a quantile is unknown.
+type UnknownReason string
+
+const (
+	// TooFewSamples means that fewer than 10 / (1 - q) samples exist.
+	TooFewSamples UnknownReason = "TooFewSamples"
+	// TimedOut means that the quantile lies among requests that timed out.
+	TimedOut UnknownReason = "TimedOut"
+)
+
+// Unknown is a sentence of a tool or an observer about what it could not tell.
+type Unknown struct {
+	Implementation string `json:"implementation"`
+	Sentence       string `json:"sentence"`
+	Cells          int    `json:"cells"`
+}
+
+// Artifact is one object of the run in the store.
+type Artifact struct {
+	Trial string `json:"trial"`
+	record.Artifact
+}

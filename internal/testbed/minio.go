@@ -1,0 +1,105 @@
+package testbed
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// ObjectStore is a running MinIO, and the key pair that it accepts. A bucket is a folder: see MakeBucket.
+type ObjectStore struct {
+	Endpoint  string
+	AccessKey string
+	SecretKey string
+	dir       string
+}
+
+var store struct {
+	once sync.Once
+	at   ObjectStore
+	err  error
+}
+
+// Store is a MinIO server.
+func Store(t testing.TB) ObjectStore {
+	t.Helper()
+	need(t, "minio")
+	store.once.Do(func() { store.at, store.err = startMinIO() })
+	if store.err != nil {
+		t.Fatalf("starting MinIO: %v", store.err)
+	}
+	return store.at
+}
+
+// MakeBucket makes a bucket, with the rights of somebody who owns the server's disk.
+func (s ObjectStore) MakeBucket(t testing.TB, name string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(s.dir, name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func startMinIO() (ObjectStore, error) {
+	dir, err := os.MkdirTemp("", "loadstone-minio-")
+	if err != nil {
+		return ObjectStore{}, err
+	}
+	onEnd(func() error { return os.RemoveAll(dir) })
+	s := ObjectStore{AccessKey: "testbed", SecretKey: "testbed-secret-key", dir: dir}
+	if s.Endpoint, err = FreeAddress(); err != nil {
+		return s, err
+	}
+	log, err := os.Create(dir + ".log")
+	if err != nil {
+		return s, err
+	}
+	onEnd(func() error { return errors.Join(log.Close(), os.Remove(log.Name())) })
+	c := exec.Command(filepath.Join(Assets(), "minio"), "server", "--quiet", "--address", s.Endpoint, dir)
+	c.Env = []string{"MINIO_ROOT_USER=" + s.AccessKey, "MINIO_ROOT_PASSWORD=" + s.SecretKey, "MINIO_BROWSER=off", "HOME=" + dir, "GOMAXPROCS=1"}
+	c.Stdout, c.Stderr = log, log
+	if err := c.Start(); err != nil {
+		return s, err
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = c.Wait() //nolint:errcheck // It is killed at the end; an early exit shows in ready.
+		close(exited)
+	}()
+	onEnd(func() error {
+		err := c.Process.Kill()
+		<-exited
+		if errors.Is(err, os.ErrProcessDone) {
+			return errors.New("MinIO ended before the tests did")
+		}
+		return err
+	})
+	return s, ready("http://"+s.Endpoint+"/minio/health/ready", exited, log.Name())
+}
+
+// ready waits until a health probe is answered 200.
+func ready(url string, exited <-chan struct{}, log string) error {
+	client := &http.Client{Timeout: time.Second}
+	deadline := time.After(60 * time.Second)
+	for {
+		if resp, err := client.Get(url); err == nil {
+			_ = resp.Body.Close() //nolint:errcheck // Nothing was read.
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-exited:
+			said, _ := os.ReadFile(log) //nolint:errcheck // Without its last words the error is as true.
+			return fmt.Errorf("it ended at once: %s", said)
+		case <-deadline:
+			return errors.New("it was not ready within 60 s")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package testbed
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+var (
+	mu    sync.Mutex
+	stops []func() error
+)
+
+// Main runs the tests of a package and then ends the servers that they have started. It returns the exit code.
+func Main(m *testing.M) int {
+	code := m.Run()
+	mu.Lock()
+	defer mu.Unlock()
+	for i := len(stops) - 1; i >= 0; i-- {
+		if err := stops[i](); err != nil {
+			fmt.Fprintln(os.Stderr, "testbed:", err)
+			code = max(code, 1)
+		}
+	}
+	return code
+}
+
+func onEnd(stop func() error) {
+	mu.Lock()
+	defer mu.Unlock()
+	stops = append(stops, stop)
+}
+
+// Assets is the folder with the programs: KUBEBUILDER_ASSETS, else where hack/cluster/build.sh leaves them.
+func Assets() string {
+	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
+		return dir
+	}
+	if dir := os.Getenv("LOADSTONE_CACHE"); dir != "" {
+		return filepath.Join(dir, "bin")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".cache", "loadstone", "bin")
+}
+
+// need skips a test when programs are missing; in CI that is a failure, since nobody would notice.
+func need(t testing.TB, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		if _, err := os.Stat(filepath.Join(Assets(), p)); err == nil {
+			continue
+		}
+		const how = "%s is not in %q: build it with hack/cluster/build.sh, or set KUBEBUILDER_ASSETS"
+		if os.Getenv("CI") != "" {
+			t.Fatalf(how, p, Assets())
+		}
+		t.Skipf(how, p, Assets())
+	}
+}
+
+var cluster struct {
+	once   sync.Once
+	config *rest.Config
+	err    error
+}
+
+// Cluster is a Kubernetes API server with the project's CRDs, found in config/crd/bases of the repository's root. It has no
+// controllers, no scheduler and no kubelet.
+func Cluster(t testing.TB, root string) *rest.Config {
+	t.Helper()
+	need(t, "kube-apiserver", "etcd", "kubectl")
+	cluster.once.Do(func() {
+		env := &envtest.Environment{
+			BinaryAssetsDirectory: Assets(),
+			CRDDirectoryPaths:     []string{filepath.Join(root, "config", "crd", "bases")},
+			ErrorIfCRDPathMissing: true,
+		}
+		cluster.config, cluster.err = env.Start()
+		onEnd(env.Stop)
+	})
+	if cluster.err != nil {
+		t.Fatalf("starting an API server: %v", cluster.err)
+	}
+	return rest.CopyConfig(cluster.config)
+}
+
+// FreeAddress is an address on the loopback interface on which nobody listens.
+func FreeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("looking for a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}

@@ -1,0 +1,108 @@
+package wrk_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/wrk"
+)
+
+// TestRealWrk runs the installed wrk against servers on loopback: what wrk counts must fit together.
+func TestRealWrk(t *testing.T) {
+	if _, err := exec.LookPath("wrk"); err != nil {
+		t.Skip("wrk is not installed")
+	}
+	var answered atomic.Int64
+	answer := func(w http.ResponseWriter) {
+		answered.Add(1)
+		_, _ = w.Write([]byte("helloworld"))
+	}
+	tests := map[string]struct {
+		cell    v1alpha1.Cell
+		handler http.HandlerFunc
+	}{
+		"a fast server": {
+			cell:    v1alpha1.Cell{Connections: 8, Threads: 2, DurationSeconds: 1},
+			handler: func(w http.ResponseWriter, _ *http.Request) { answer(w) },
+		},
+		"a server that stalls": {
+			cell: v1alpha1.Cell{Connections: 6, Threads: 1, DurationSeconds: 1},
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				if answered.Load()%1000 == 0 {
+					time.Sleep(50 * time.Millisecond)
+				}
+				answer(w)
+			},
+		},
+		"a server that closes every connection": {
+			cell: v1alpha1.Cell{Connections: 2, Threads: 1, DurationSeconds: 1},
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				time.Sleep(time.Millisecond)
+				w.Header().Set("Connection", "close")
+				answer(w)
+			},
+		},
+		"a server that breaks connections": {
+			cell: v1alpha1.Cell{Connections: 4, Threads: 1, DurationSeconds: 1},
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				time.Sleep(time.Millisecond)
+				if answered.Load()%5 == 4 {
+					answered.Add(1)
+					panic(http.ErrAbortHandler)
+				}
+				answer(w)
+			},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			answered.Store(0)
+			server := httptest.NewServer(tc.handler)
+			defer server.Close()
+			m, err := wrk.Tool{}.Parse(run(t, tc.cell, strings.TrimPrefix(server.URL, "http://")))
+			if err != nil {
+				t.Fatalf("Parse(): %v", err)
+			}
+			if m.Threads != tc.cell.Threads || m.Connections != tc.cell.Connections {
+				t.Errorf("got %d threads and %d connections, want %d and %d", m.Threads, m.Connections, tc.cell.Threads, tc.cell.Connections)
+			}
+			if m.Requests == 0 || m.Requests > answered.Load() {
+				t.Errorf("wrk counted %d requests, the server %d", m.Requests, answered.Load())
+			}
+			if len(m.Unknown) > 0 {
+				t.Errorf("Unknown = %q", m.Unknown)
+			}
+			checkLatency(t, m.Latency, m.Requests-m.Errors.Timeout)
+		})
+	}
+}
+
+func run(t *testing.T, cell v1alpha1.Cell, target string) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range (wrk.Tool{}).Files() {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	args := wrk.Tool{}.Args(cell, target, tool.Measure)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	raw, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("running %v: %v\n%s", args, err, raw)
+	}
+	return raw
+}

@@ -1,0 +1,46 @@
+package wrk
+
+import (
+	"fmt"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+// interval is the time between two requests of one connection that wrk expects when it corrects its latencies: the
+// microseconds of the run by the requests of a connection, in whole numbers. 0 means that wrk has corrected nothing.
+func interval(durationMicros, requests, connections int64) int64 {
+	if connections <= 0 || requests/connections <= 0 {
+		return 0
+	}
+	return durationMicros / (requests / connections)
+}
+
+// Undo takes out the samples that wrk inserted for an expected interval e. For each sample of n ≥ 2e, wrk inserted one at
+// n-e, n-2e and so on, as long as that is above e; hence the bin of m > e held what it holds now without what the bin of m+e
+// holds now. An error says that the bins cannot have come from that correction. Bins come back in ascending order.
+func Undo(bins []tool.Bin, e int64) ([]tool.Bin, error) {
+	sorted := slices.Clone(bins)
+	slices.SortFunc(sorted, func(a, b tool.Bin) int { return int(a.Micros - b.Micros) })
+	if e <= 0 {
+		return sorted, nil
+	}
+	counts := make(map[int64]int64, len(sorted))
+	for _, b := range sorted {
+		counts[b.Micros] = b.Count
+	}
+	undone := make([]tool.Bin, 0, len(sorted))
+	for _, b := range sorted {
+		below := b.Micros - e
+		if below > e && counts[below] < b.Count {
+			return nil, fmt.Errorf("the bin of %d µs holds %d samples where the correction must have put %d", below, counts[below], b.Count)
+		}
+		if b.Micros > e {
+			b.Count -= counts[b.Micros+e]
+		}
+		if b.Count > 0 {
+			undone = append(undone, b)
+		}
+	}
+	return undone, nil
+}

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// The known answer: a cost of about a fifth, planted in one of three otherwise equal servers, is found and is of that size;
+// between the two equal ones no difference is claimed.
+func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
+	body, warm := "helloworld", int32(1)
+	server := func(name string, args ...string) v1alpha1.Implementation {
+		return v1alpha1.Implementation{Name: name, Image: image("gohttp"), Port: 8080, Command: append([]string{"/usr/local/bin/gohttp", "--port=8080"}, args...)}
+	}
+	run := &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Name: "known-answer", Namespace: namespace},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Implementations: []v1alpha1.Implementation{server("plain"), server("same"), server("slow", "--burn="+burn)},
+			Baseline:        "plain",
+			Loads: []v1alpha1.Load{{
+				Name: "steady", Tool: v1alpha1.ToolWrk, WarmupSeconds: &warm, DurationSeconds: 2,
+				Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}},
+				Levels:  []v1alpha1.Level{{Connections: 50}},
+			}},
+			Blocks: 10,
+		},
+	}
+	mustApply(t, run)
+	awaitSuccess(t, run, 10*time.Minute)
+	table, err := stats.Analyse(load(t, run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(run.Status.Verdict)
+	found := map[string]stats.Comparison{}
+	for _, c := range table.Comparisons {
+		found[c.Implementation] = c
+	}
+	slow, same := found["slow"], found["same"]
+	if r := cpuRatio(t, slow); slow.Verdict != stats.Slower || r < 1.10 || r > 1.35 {
+		t.Errorf("slow: %s, CPU time per request %.3f times the baseline's; planted was a factor of about 1.2", slow.Verdict, r)
+	}
+	if same.Verdict == stats.Slower || same.Verdict == stats.Faster {
+		t.Errorf("same: %s, CPU time per request %.3f times the baseline's; it is the baseline's own image and command", same.Verdict, cpuRatio(t, same))
+	}
+}
+
+func cpuRatio(t *testing.T, c stats.Comparison) float64 {
+	t.Helper()
+	for _, r := range c.Overall {
+		if r.Metric == stats.CPUPerRequest && r.Ratio != nil {
+			return *r.Ratio
+		}
+	}
+	t.Fatalf("no ratio of CPU time per request in %+v", c)
+	return 0
+}
+
+// burn is about 2 µs of work, a fifth of what a request costs gohttp.
+const burn = "2000"

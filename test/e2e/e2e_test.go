@@ -1,0 +1,229 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/installation"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/render"
+)
+
+const (
+	namespace = "default"
+	system    = "loadstone-system"
+)
+
+// loadstone is the installation under test.
+var loadstone *installation.Installation
+
+func TestMain(m *testing.M) {
+	if os.Getenv("KUBECONFIG") == "" {
+		fmt.Println("end-to-end tests need a cluster: KUBECONFIG is not set. `make test` brings one up.")
+		if os.Getenv("CI") != "" {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var err error
+	if loadstone, err = installation.Find(ctx, system); err != nil {
+		fmt.Println("finding Loadstone:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	loadstone.Close()
+	os.Exit(code)
+}
+
+// sample reads a run from config/samples, as a user applies it.
+func sample(t *testing.T, name string) *v1alpha1.BenchmarkRun {
+	t.Helper()
+	raw, err := os.ReadFile("../../config/samples/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var run v1alpha1.BenchmarkRun
+	if err := yaml.UnmarshalStrict(raw, &run); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	run.Namespace = namespace
+	return &run
+}
+
+// apply creates a run and sees to it that nothing of it is left when the test is over.
+func apply(t *testing.T, run *v1alpha1.BenchmarkRun) error {
+	t.Helper()
+	err := loadstone.Client.Create(t.Context(), run)
+	if err == nil {
+		t.Cleanup(func() { remove(t, run) })
+	}
+	return err
+}
+
+func mustApply(t *testing.T, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	if err := apply(t, run); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// remove deletes a run and waits until it and all that was made for it are gone, artifacts apart.
+func remove(t *testing.T, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := loadstone.Client.Delete(ctx, run); client.IgnoreNotFound(err) != nil {
+		t.Error(err)
+	}
+	for {
+		left := leftovers(ctx, t, run)
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Errorf("a minute after its deletion the run %s has left %v", run.Name, left)
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// leftovers are the objects that a run has left in the cluster.
+func leftovers(ctx context.Context, t *testing.T, run *v1alpha1.BenchmarkRun) []string {
+	t.Helper()
+	var left []string
+	workflows := &unstructured.UnstructuredList{}
+	workflows.SetGroupVersionKind(render.WorkflowKind)
+	for _, list := range []client.ObjectList{&v1alpha1.TrialList{}, &corev1.PodList{}, workflows} {
+		if err := loadstone.Client.List(ctx, list, client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}); err != nil {
+			t.Fatal(err)
+		}
+		objects, err := meta.ExtractList(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range objects {
+			left = append(left, fmt.Sprintf("%T %s", o, o.(metav1.Object).GetName()))
+		}
+	}
+	var agents corev1.PodList
+	name := render.WorkflowName(run.Name, string(run.UID))
+	if err := loadstone.Client.List(ctx, &agents, client.InNamespace(system), client.MatchingLabels{"workflows.argoproj.io/workflow": name}); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range agents.Items {
+		left = append(left, "agent pod "+p.Name)
+	}
+	var tokens corev1.Secret
+	if err := loadstone.Client.Get(ctx, client.ObjectKey{Namespace: system, Name: render.TokensSecret}, &tokens); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := tokens.Data[name]; ok {
+		left = append(left, "its token")
+	}
+	if err := loadstone.Client.Get(ctx, client.ObjectKeyFromObject(run), &v1alpha1.BenchmarkRun{}); err == nil {
+		left = append(left, "itself")
+	}
+	return left
+}
+
+// await polls the run until it is as wanted, and says where it stood if that does not happen in time.
+func await(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration, what string, wanted func(*v1alpha1.BenchmarkRun) bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		if err := loadstone.Client.Get(t.Context(), client.ObjectKeyFromObject(run), run); err != nil {
+			t.Fatal(err)
+		}
+		if wanted(run) {
+			return
+		}
+		if time.Now().After(deadline) {
+			status, err := yaml.Marshal(run.Status)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Fatalf("%s: not %s within %s:\n%s\n%s", run.Name, what, patience, status, describeTrials(t, run))
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func ended(run *v1alpha1.BenchmarkRun) bool { return run.Status.CompletionTime != nil }
+
+// awaitSuccess waits until the run has ended and fails the test unless it has succeeded.
+func awaitSuccess(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) {
+	t.Helper()
+	await(t, run, patience, "ended", ended)
+	if !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionSucceeded) {
+		status, err := yaml.Marshal(run.Status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Fatalf("%s has not succeeded:\n%s\n%s", run.Name, status, describeTrials(t, run))
+	}
+}
+
+func trials(t *testing.T, run *v1alpha1.BenchmarkRun) []v1alpha1.Trial {
+	t.Helper()
+	var list v1alpha1.TrialList
+	if err := loadstone.Client.List(t.Context(), &list, client.InNamespace(run.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}); err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+func describeTrials(t *testing.T, run *v1alpha1.BenchmarkRun) string {
+	t.Helper()
+	var b strings.Builder
+	for _, tr := range trials(t, run) {
+		status, err := yaml.Marshal(tr.Status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "trial %s:\n%s\n", tr.Name, status)
+	}
+	return b.String()
+}
+
+// load reads a run back from the object store, every digest checked.
+func load(t *testing.T, run *v1alpha1.BenchmarkRun) record.RunData {
+	t.Helper()
+	data, err := loadstone.Store.Load(t.Context(), prefix(run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func prefix(run *v1alpha1.BenchmarkRun) string {
+	return artifact.RunPrefix(run.Spec.Artifacts.Prefix, record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID)})
+}
+
+func measuring(t *testing.T) func(*v1alpha1.BenchmarkRun) bool {
+	t.Helper()
+	return func(run *v1alpha1.BenchmarkRun) bool {
+		for _, tr := range trials(t, run) {
+			if tr.Status.StartTime != nil && tr.Status.CompletionTime == nil && time.Since(tr.Status.StartTime.Time) > 300*time.Millisecond {
+				return true
+			}
+		}
+		return false
+	}
+}

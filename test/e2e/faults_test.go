@@ -1,0 +1,169 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+func image(name string) string {
+	registry, tag := os.Getenv("REGISTRY"), os.Getenv("TAG")
+	if registry == "" {
+		registry = "localhost/loadstone"
+	}
+	if tag == "" {
+		tag = "dev"
+	}
+	return registry + "/" + name + ":" + tag
+}
+
+// small is a run of one implementation and one short cell, changed as a test needs it.
+func small(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.BenchmarkRun {
+	body, none := "helloworld", int32(0)
+	run := &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Implementations: []v1alpha1.Implementation{{Name: "go", Image: image("gohttp"), Command: []string{"/usr/local/bin/gohttp", "--port=8080"}, Port: 8080}},
+			Loads: []v1alpha1.Load{{
+				Name: "l", Tool: v1alpha1.ToolWrk, WarmupSeconds: &none, DurationSeconds: 1,
+				Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}},
+				Levels:  []v1alpha1.Level{{Connections: 4}},
+			}},
+			Blocks: 1,
+		},
+	}
+	for _, d := range deltas {
+		d(&run.Spec)
+	}
+	return run
+}
+
+// A mistake that the API server can see is refused at once; the schema's sentence names the field.
+func TestAMistakeInTheSpecIsRefusedAtOnce(t *testing.T) {
+	tests := map[string]struct {
+		delta func(*v1alpha1.BenchmarkRunSpec)
+		want  string
+	}{
+		"unknown tool":     {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Tool = "siege" }, `spec.loads[0].tool: Unsupported value: "siege"`},
+		"no such baseline": {func(s *v1alpha1.BenchmarkRunSpec) { s.Baseline = "rust" }, "baseline must be the name of one of the implementations"},
+		"two implementations of one name": {
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Implementations = append(s.Implementations, s.Implementations[0])
+				s.Baseline = "go"
+			},
+			"spec.implementations[1]: Duplicate value",
+		},
+		"level 0":            {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Levels[0].Connections = 0 }, "spec.loads[0].levels[0].connections"},
+		"a duration below 1": {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = -1 }, "spec.loads[0].durationSeconds"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if err := apply(t, small("mistake", tc.delta)); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// A mistake that shows only when things start ends the run quickly, with a sentence that names the field and the way out.
+func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
+	tests := map[string]struct {
+		delta  func(*v1alpha1.BenchmarkRunSpec)
+		reason string
+		want   string
+	}{
+		"more CPUs than any node has": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs = 512 },
+			v1alpha1.ReasonNotEnoughCPUs, "spec.implementations[0].cpus is 512",
+		},
+		"an image that cannot be pulled": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].Image = "localhost/loadstone/nothing:none" },
+			v1alpha1.ReasonTrialsFailed, `implementations[go].image: "localhost/loadstone/nothing:none" cannot be pulled`,
+		},
+		"a server that never listens": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].Port = 8099 },
+			v1alpha1.ReasonTrialsFailed, "implementations[go] did not listen on port 8099",
+		},
+		"a command that is not in the image": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].Command = []string{"/no/such/program"} },
+			v1alpha1.ReasonTrialsFailed, "/no/such/program",
+		},
+		"a response that is not as expected": {
+			func(s *v1alpha1.BenchmarkRunSpec) { b := "goodbye"; s.Loads[0].Request.Expect.Body = &b },
+			v1alpha1.ReasonTrialsFailed, "goodbye",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			run := small("mistake", tc.delta)
+			mustApply(t, run)
+			await(t, run, 90*time.Second, "ended", ended)
+			c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
+			if c == nil || c.Status != metav1.ConditionFalse || c.Reason != tc.reason || !strings.Contains(c.Message, tc.want) {
+				t.Errorf("got %+v, want reason %s and %q", c, tc.reason, tc.want)
+			}
+		})
+	}
+}
+
+// Deleting a run stops its load within seconds and leaves nothing; and while it measured, another run waited and said so.
+func TestARunDeletedWhileItMeasuresLeavesNothingAndTheNextOneGoesOn(t *testing.T) {
+	long := small("deleted", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 120 })
+	mustApply(t, long)
+	await(t, long, time.Minute, "measuring", measuring(t))
+	next := small("next")
+	mustApply(t, next)
+	await(t, next, 10*time.Second, "queued", func(r *v1alpha1.BenchmarkRun) bool {
+		c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
+		return c != nil && c.Reason == v1alpha1.ReasonQueued && strings.Contains(c.Message, "default/deleted comes first")
+	})
+	began := time.Now()
+	remove(t, long)
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("it took %s until nothing was left", took)
+	}
+	awaitSuccess(t, next, time.Minute)
+}
+
+// An operator that is killed while a trial measures is followed by one that finds the trial measured, and measures it not again.
+func TestTheOperatorIsKilledWhileATrialMeasuresAndTheTrialIsMeasuredOnce(t *testing.T) {
+	run := small("killed", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 10; s.Blocks = 2 })
+	mustApply(t, run)
+	await(t, run, time.Minute, "measuring", measuring(t))
+	kill(t)
+	awaitSuccess(t, run, 3*time.Minute)
+	for _, tr := range trials(t, run) {
+		if tr.Status.Attempt != 1 || len(tr.Status.Faults) != 0 {
+			t.Errorf("%s was measured in attempt %d after %v", tr.Name, tr.Status.Attempt, tr.Status.Faults)
+		}
+	}
+	if n := len(load(t, run).Trials); n != 2 {
+		t.Errorf("%d trials in the manifest, want 2", n)
+	}
+}
+
+// kill ends the operator without a chance to say goodbye.
+func kill(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var pods corev1.PodList
+	mine := client.MatchingLabels{"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": "operator"}
+	if err := loadstone.Client.List(ctx, &pods, client.InNamespace(system), mine); err != nil || len(pods.Items) == 0 {
+		t.Fatalf("%d operators: %v", len(pods.Items), err)
+	}
+	for i := range pods.Items {
+		if err := loadstone.Client.Delete(ctx, &pods.Items[i], client.GracePeriodSeconds(0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

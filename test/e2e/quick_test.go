@@ -1,0 +1,108 @@
+package e2e
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// The main job: from a sample to a report, every number of which is checked against what was asked and stored.
+func TestTheQuickSampleEndsInAReport(t *testing.T) {
+	run := sample(t, "quick.yaml")
+	mustApply(t, run)
+	awaitSuccess(t, run, 5*time.Minute)
+
+	data := load(t, run)
+	if want := int(run.Spec.Blocks) * len(run.Spec.Implementations); len(data.Trials) != want {
+		t.Errorf("%d trials in the manifest, want %d", len(data.Trials), want)
+	}
+	cells := 0
+	for _, trial := range data.Trials {
+		cells += checkTrial(t, run, trial)
+	}
+	if want := len(data.Trials) * len(run.Spec.Loads[0].Levels); cells != want {
+		t.Errorf("%d cells were measured, want %d", cells, want)
+	}
+	table, err := stats.Analyse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.Coverage.MeasuredTrials != len(data.Trials) || run.Status.Verdict == "" {
+		t.Errorf("coverage %+v, verdict %q", table.Coverage, run.Status.Verdict)
+	}
+	checkReport(t, run, table)
+}
+
+// checkTrial checks one trial's cells and artifacts, and counts the cells.
+func checkTrial(t *testing.T, run *v1alpha1.BenchmarkRun, trial record.TrialData) int {
+	t.Helper()
+	m := trial.Manifest
+	for _, a := range m.Artifacts {
+		if body, err := loadstone.Store.Get(t.Context(), a.Key, a.SHA256); err != nil || int64(len(body)) != a.Bytes {
+			t.Errorf("%s: artifact %s/%s: %d bytes, want %d: %v", m.Trial, a.Role, a.Name, len(body), a.Bytes, err)
+		}
+	}
+	for _, p := range m.Pods {
+		if p.QOSClass != "Guaranteed" || p.Node == "" || p.ImageID == "" {
+			t.Errorf("%s: pod record %+v", m.Trial, p)
+		}
+	}
+	if len(trial.Generators) != 1 || len(trial.Server.Cells) != len(m.Cells) {
+		t.Fatalf("%s: %d generators, %d observations of %d cells", m.Trial, len(trial.Generators), len(trial.Server.Cells), len(m.Cells))
+	}
+	seconds := run.Spec.Loads[0].DurationSeconds
+	for i, c := range trial.Generators[0].Cells {
+		o := trial.Server.Cells[i]
+		switch {
+		case c.Error != "" || o.Error != "" || c.Measurement == nil:
+			t.Errorf("%s, %d connections: %q, %q", m.Trial, c.Connections, c.Error, o.Error)
+			continue
+		case c.Measurement.Connections != m.Cells[i].Connections:
+			t.Errorf("%s: the tool ran %d connections, planned were %d", m.Trial, c.Measurement.Connections, m.Cells[i].Connections)
+		case c.Measurement.Errors.Sum() != 0:
+			t.Errorf("%s, %d connections: errors %+v", m.Trial, c.Connections, c.Measurement.Errors)
+		}
+		rate := float64(c.Measurement.Requests) / (float64(c.Measurement.DurationMicros) / 1e6)
+		if rate < 1000 || c.Measurement.DurationMicros < int64(seconds)*950_000 {
+			t.Errorf("%s, %d connections: %.0f requests/s over %d µs", m.Trial, c.Connections, rate, c.Measurement.DurationMicros)
+		}
+		if strings.ContainsAny(o.CPUsAllowed+c.CPUsAllowed, ",-") || o.CPUsAllowed == "" || c.CPUsAllowed == "" || o.CPUsAllowed == c.CPUsAllowed {
+			t.Errorf("%s, %d connections: server on CPUs %q, generator on %q: want one each", m.Trial, c.Connections, o.CPUsAllowed, c.CPUsAllowed)
+		}
+		if o.CPUNanos < int64(seconds)*1e8 || o.RSSBytes <= 0 {
+			t.Errorf("%s, %d connections: %d ns of CPU and %d bytes of memory", m.Trial, c.Connections, o.CPUNanos, o.RSSBytes)
+		}
+	}
+	return len(trial.Generators[0].Cells)
+}
+
+// checkReport checks that the stored report is the one that the manifests give when it is made again.
+func checkReport(t *testing.T, run *v1alpha1.BenchmarkRun, table stats.Table) {
+	t.Helper()
+	_, key, _ := strings.Cut(strings.TrimPrefix(run.Status.Report.URI, "s3://"), "/")
+	stored, err := loadstone.Store.Get(t.Context(), key, run.Status.Report.SHA256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := report.HTML(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(stored, again) {
+		t.Errorf("the stored report has %d bytes and differs from the one made again from the manifests, which has %d", len(stored), len(again))
+	}
+	for _, i := range run.Spec.Implementations {
+		if !bytes.Contains(stored, []byte(i.Name)) {
+			t.Errorf("the report does not name %s", i.Name)
+		}
+	}
+	if !bytes.Contains(stored, []byte("<svg")) {
+		t.Error("the report has no chart")
+	}
+}

@@ -1,0 +1,96 @@
+// Command gohttp is a workload: Go's net/http with one fixed answer.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+const (
+	body = "helloworld"
+	// drain is how long connections may take to end after SIGTERM.
+	drain = 100 * time.Millisecond
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Stdout, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "gohttp:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, stdout io.Writer, args []string) error {
+	flags := flag.NewFlagSet("gohttp", flag.ContinueOnError)
+	port := flags.Int("port", 8080, "the TCP port to listen on")
+	iterations := flags.Uint64("burn", 0, "iterations of a planted loop per request, for tests with a known answer")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("reading the flags: %w", err)
+	}
+	server := &http.Server{
+		Addr:              ":" + strconv.Itoa(*port),
+		Handler:           handler(*iterations),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    8 << 10,
+	}
+	// The runtime itself sets GOMAXPROCS to the CPUs that the process may use, by affinity and by cgroup quota.
+	if _, err := fmt.Fprintf(stdout, "gohttp: %s, port %d, GOMAXPROCS %d, burn %d\n", runtime.Version(), *port, runtime.GOMAXPROCS(0), *iterations); err != nil {
+		return fmt.Errorf("writing the greeting: %w", err)
+	}
+	stopped := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		limit, cancel := context.WithTimeout(context.Background(), drain)
+		defer cancel()
+		err := server.Shutdown(limit)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = server.Close()
+		}
+		stopped <- err
+	}()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving: %w", err)
+	}
+	return <-stopped
+}
+
+func handler(iterations uint64) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		if burn(iterations) == 0 {
+			// It never is; but the compiler does not know, and so cannot leave the loop out.
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		// An error here means that the client has gone.
+		_, _ = io.WriteString(w, body)
+	})
+	return mux
+}
+
+// burn costs about a nanosecond per iteration: a chain of shifts, each needing the result of the one before (xorshift64,
+// which never reaches 0).
+func burn(iterations uint64) uint64 {
+	x := uint64(88172645463325252)
+	for range iterations {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+	}
+	return x
+}

@@ -1,0 +1,14 @@
+package main
+
+import "testing"
+
+func TestBurnDependsOnEveryIteration(t *testing.T) {
+	seen := map[uint64]bool{}
+	for n := range uint64(1000) {
+		x := burn(n)
+		if x == 0 || seen[x] {
+			t.Fatalf("burn(%d) = %d, which is 0 or was there before: the loop could be left out", n, x)
+		}
+		seen[x] = true
+	}
+}
