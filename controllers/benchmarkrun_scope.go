@@ -25,8 +25,6 @@ type runScope struct {
 	plan *plan.Plan
 	// begins is true in the pass in which the run's turn has come.
 	begins bool
-	// ahead is the run that measures first; nil when it is this one's turn.
-	ahead *v1alpha1.BenchmarkRun
 	// waiting says in a sentence what the run waits for, and why is its reason.
 	waiting, why string
 	// reported is set when the report is stored.

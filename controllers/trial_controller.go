@@ -28,6 +28,7 @@ type Store interface {
 	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
 	Destination(ctx context.Context, key, sha256 string, expires time.Duration) (string, map[string]string, error)
 	Verify(ctx context.Context, a record.Artifact) error
+	Find(ctx context.Context, key string) (record.Artifact, error)
 	Load(ctx context.Context, runPrefix string) (record.RunData, error)
 }
 
@@ -78,7 +79,7 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 
 // observe reads all that the phases decide upon.
 func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*trialScope, error) {
-	s := &trialScope{trial: t, now: r.Now(), attempt: max(t.Status.Attempt, 1)}
+	s := &trialScope{trial: t, now: r.Now(), attempt: max(t.Status.Attempt, 1), prepared: t.Status.StartTime != nil}
 	var run v1alpha1.BenchmarkRun
 	err := r.Get(ctx, client.ObjectKey{Namespace: t.Namespace, Name: t.Spec.RunName}, &run)
 	switch {

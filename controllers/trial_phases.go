@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
@@ -95,6 +97,7 @@ func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (step, err
 // when its object is gone.
 func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (step, error) {
 	if len(s.others) == 0 {
+		s.turn = true
 		return goOn, nil
 	}
 	s.waiting = fmt.Sprintf("pod %s still holds its CPUs", client.ObjectKeyFromObject(&s.others[0]))
@@ -197,7 +200,7 @@ func (r *TrialReconciler) silent(s *trialScope, pod *corev1.Pod, err error) (ste
 		s.fault = outsideFault(v1alpha1.ReasonAgentLost, "the agent in pod %s does not answer: %s", pod.Name, err)
 		return halt, nil
 	}
-	s.waiting = "agents are starting"
+	s.waiting = fmt.Sprintf("the agent in pod %s does not answer yet", pod.Name)
 	return again(pollEvery), nil
 }
 
@@ -370,11 +373,11 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (ste
 		role  string
 	}{{s.server, s.observerState, protocol.RoleObserver}, {s.generator, s.generatorState, protocol.RoleGenerator}} {
 		for _, f := range a.state.Files {
-			artifact := record.Artifact{Role: a.role, Name: f.Name, Key: s.key(a.role, f.Name), Bytes: f.Bytes, SHA256: f.SHA256}
-			if err := r.Store.Verify(ctx, artifact); err != nil {
+			file := record.Artifact{Role: a.role, Name: f.Name, Key: s.key(a.role, f.Name), Bytes: f.Bytes, SHA256: f.SHA256}
+			if err := r.Store.Verify(ctx, file); err != nil {
 				return r.storeTrouble(s, err)
 			}
-			m.Artifacts = append(m.Artifacts, artifact)
+			m.Artifacts = append(m.Artifacts, file)
 		}
 		offset, rt, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		if err != nil {
@@ -383,6 +386,10 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (ste
 		m.Clocks = append(m.Clocks, record.AgentClock{Role: a.role, OffsetNanos: offset.Nanoseconds(), RoundTripNanos: rt.Nanoseconds()})
 	}
 	stored, err := r.Store.PutJSON(ctx, s.manifestKey(), m)
+	if errors.Is(err, artifact.ErrExists) {
+		// An operator that ended before it could say so has written the attempt's manifest: it holds.
+		stored, err = r.Store.Find(ctx, s.manifestKey())
+	}
 	if err != nil {
 		return r.storeTrouble(s, err)
 	}

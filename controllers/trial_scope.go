@@ -33,6 +33,8 @@ type trialScope struct {
 	observerState, generatorState *protocol.State
 	// waiting says in a sentence what the trial waits for.
 	waiting string
+	// turn is true once this pass has seen that no other trial and no other measured pod comes first.
+	turn bool
 	// prepared and measured are true once this pass has seen it so.
 	prepared, measured bool
 	// startTime is set when the agents are to be told to start; it is written before they are.

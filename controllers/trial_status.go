@@ -23,7 +23,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	}
 	st.ObservedGeneration = &s.trial.Generation
 	st.Attempt = s.attempt
-	if st.AttemptTime == nil {
+	if st.AttemptTime == nil && s.turn {
 		st.AttemptTime = &metav1.Time{Time: s.now}
 	}
 	if s.startTime != nil {

@@ -197,8 +197,9 @@ type Artifacts struct {
 	Prefix string `json:"prefix,omitempty"`
 }
 
-// BenchmarkRunSpec is what a user asks for. It cannot be changed afterwards: a changed question is a new run.
-// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
+// BenchmarkRunSpec is what a user asks for. It cannot be changed afterwards: a changed question is a new run. The rule compares
+// the order of lists by itself, since lists with keys are equal in any order.
+// +kubebuilder:validation:XValidation:rule="self == oldSelf && self.implementations.map(i, i.name) == oldSelf.implementations.map(i, i.name) && self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name) && self.loads.map(l, l.levels.map(v, v.connections)) == oldSelf.loads.map(l, l.levels.map(v, v.connections))",message="the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
 // +kubebuilder:validation:XValidation:rule="self.implementations.size() == 1 || has(self.baseline)",message="baseline must name the implementation that the others are compared with"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.exists(i, i.name == self.baseline)",message="baseline must be the name of one of the implementations"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.all(i, i.name != self.baseline || !has(i.role) || i.role == 'Contender')",message="baseline must be a Contender: an implementation of role Limit takes no part in verdicts"

@@ -57,7 +57,7 @@ type Cell struct {
 }
 
 // TrialSpec is one line of a run's plan. The operator writes it; only start changes afterwards.
-// +kubebuilder:validation:XValidation:rule="self.index == oldSelf.index && self.block == oldSelf.block && self.implementation == oldSelf.implementation && self.cells == oldSelf.cells && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
+// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && self.implementation == oldSelf.implementation && self.generators == oldSelf.generators && self.cells == oldSelf.cells && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
 type TrialSpec struct {
 	// runName is the name of the BenchmarkRun, in the same namespace.
 	// +required

@@ -4,7 +4,7 @@
 # that hashes its version, its recipe and its sources. (Not Go's version: that would cost a quarter of an hour for each
 # patch release.)
 set -euo pipefail
-# shellcheck source-path=SCRIPTDIR source=lib.sh
+# shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=versions.env
 . "$HACK_CLUSTER/versions.env"

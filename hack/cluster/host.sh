@@ -2,8 +2,9 @@
 # What the cluster changes in the host: links, routes, sysctls and cgroups. Each *_up has a *_down that undoes it, also
 # when only half of it is there. Sourced, never run.
 
-# Every node has a bridge 10.244.N.1/24; services are in 10.96.0.0/16. All the rest of both ranges is a black hole, and
-# pods have no default route, so that no packet of a pod leaves this machine.
+# Every node has a bridge 10.244.N.1/24, the rest of the pods' range is a black hole, and pods have no default route, so
+# that no packet of a pod leaves this machine. Service addresses have no device; kube-proxy translates them. But the host
+# itself looks up the route before the translation, so the range is routed to a bridge, where nobody answers.
 BRIDGES=(lsbr-infra lsbr-server lsbr-loadgen)
 POD_RANGE=10.244.0.0/16
 SERVICE_RANGE=10.96.0.0/16
@@ -33,7 +34,7 @@ network_up() {
     ip link set "${BRIDGES[i]}" up
   done
   ip route replace blackhole $POD_RANGE
-  ip route replace blackhole $SERVICE_RANGE
+  ip route replace $SERVICE_RANGE dev "${BRIDGES[0]}"
   sysctl -qw net.ipv4.ip_forward=1 net.bridge.bridge-nf-call-iptables=1
 }
 
@@ -44,7 +45,6 @@ network_down() {
     ip link delete "$bridge" 2>/dev/null || true
   done
   ip route delete blackhole $POD_RANGE 2>/dev/null || true
-  ip route delete blackhole $SERVICE_RANGE 2>/dev/null || true
   for family in ip ip6; do nft delete table $family kube-proxy 2>/dev/null || true; done
   [ ! -e "$CLUSTER/sysctls" ] || sysctl -q -p "$CLUSTER/sysctls" >/dev/null || true
 }
@@ -68,11 +68,9 @@ bridge_ports_down() {
 
 cgroup_v2() { [ -e /sys/fs/cgroup/cgroup.controllers ]; }
 
-# cgroup_controllers: the folders (one per controller on v1, one in all on v2) in which /loadstone lies.
-cgroup_controllers() {
-  if cgroup_v2; then echo /sys/fs/cgroup; return; fi
-  awk '$3 == "cgroup" { print $2 }' /proc/mounts
-}
+# cgroup_controllers: the folders in which /loadstone lies: one per controller on v1, one in all on v2. A v1 host may
+# have an empty v2 hierarchy beside, into which runc also puts its containers.
+cgroup_controllers() { awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/mounts; }
 
 # cpuset_root: the folder of the hierarchy that has cpusets.
 cpuset_root() { if cgroup_v2; then echo /sys/fs/cgroup/loadstone; else echo /sys/fs/cgroup/cpuset/loadstone; fi; }
@@ -80,25 +78,27 @@ cpuset_root() { if cgroup_v2; then echo /sys/fs/cgroup/loadstone; else echo /sys
 enter_system_cgroup() { echo "$BASHPID" >"$(cpuset_root)/system/cgroup.procs"; }
 
 cgroups_up() {
-  local root name
+  local root name groups=("" system infra server loadgen)
+  # Kubelet with policy "none" gives its cgroup all CPUs when it makes it, which v1 refuses below a cpuset of one CPU
+  # (v2 does not). So on v1 the cgroup is there already.
+  cgroup_v2 || groups+=(infra/kubepods)
   for root in $(cgroup_controllers); do
-    mkdir -p "$root"/loadstone/{infra,server,loadgen}
+    mkdir -p "${groups[@]/#/$root/loadstone/}"
   done
-  mkdir -p "$(cpuset_root)/system"
   if cgroup_v2; then
     echo "+cpuset +cpu +memory +pids" >/sys/fs/cgroup/cgroup.subtree_control
     echo "+cpuset +cpu +memory +pids" >/sys/fs/cgroup/loadstone/cgroup.subtree_control
   fi
   root=$(cpuset_root)
-  for name in "" system infra server loadgen; do
+  for name in "${groups[@]}"; do
     # On v1 a cpuset is empty until told otherwise, and takes no process.
-    cp_if_there "$root/../cpuset.mems" "$root/$name/cpuset.mems"
-    cp_if_there "$root/../cpuset.cpus" "$root/$name/cpuset.cpus"
+    cgroup_v2 || cat "$root/../cpuset.mems" >"$root/$name/cpuset.mems"
+    case $name in
+      system | infra*) echo 0 >"$root/$name/cpuset.cpus" ;;
+      *) cgroup_v2 || cat "$root/../cpuset.cpus" >"$root/$name/cpuset.cpus" ;;
+    esac
   done
-  echo 0 >"$root/system/cpuset.cpus"
-  echo 0 >"$root/infra/cpuset.cpus"
 }
-cp_if_there() { [ ! -e "$1" ] || cat "$1" >"$2"; }
 
 # cgroup_processes: the ids of all processes below /loadstone, whoever started them there.
 cgroup_processes() {

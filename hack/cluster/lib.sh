@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # Shared by the scripts of this folder and by hack/images.sh: where things lie, how to speak, and how processes are
 # started, recognised, waited for and ended. Sourced, never run.
 
@@ -10,7 +10,6 @@ CLUSTER=$LOADSTONE_CACHE/cluster
 LOGS=$CLUSTER/logs
 PIDS=$CLUSTER/pids
 NODES=(infra server loadgen)
-# shellcheck disable=SC2034  # Read by the scripts that source this file.
 PAUSE_IMAGE=localhost/loadstone/pause:1
 export PATH="$BIN:$PATH:/usr/sbin:/sbin"
 
@@ -62,12 +61,13 @@ now_ms() { echo $(( ${EPOCHREALTIME/[.,]/} / 1000 )); }
 # the boot: together they name one process for ever.
 
 identity() { # PID
-  local stat
-  { stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 1
+  local stat boot
+  { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 1
   # Fields after the parenthesised name, which may hold blanks: state is the first of them, start time the 20th.
   read -ra stat <<<"${stat##*) }"
   [ "${stat[0]}" != Z ] || return 1
-  echo "$1 ${stat[19]} $(</proc/sys/kernel/random/boot_id)"
+  read -r boot </proc/sys/kernel/random/boot_id
+  echo "$1 ${stat[19]} $boot"
 }
 
 # start NAME COMMAND...: runs COMMAND in the background, in the control plane's cgroup and in a session of its own.
@@ -80,7 +80,7 @@ start() {
 # alive NAME: is the process that was started under that name still running?
 alive() {
   local saved
-  { saved=$(<"$PIDS/$1"); } 2>/dev/null || return 1
+  { read -r saved <"$PIDS/$1"; } 2>/dev/null || return 1
   [ -n "$saved" ] && [ "$(identity "${saved%% *}")" = "$saved" ]
 }
 
@@ -126,18 +126,8 @@ print_exports() {
   echo "export PATH=$BIN:\$PATH"
 }
 
-# healthy: every process is alive, the API server answers, and all nodes are Ready.
-healthy() {
-  local name
-  # shellcheck disable=SC2046  # Names without blanks.
-  for name in $(components); do alive "$name" || return 1; done
-  [ "$(ready_nodes)" = "${#NODES[@]}" ]
-}
-
-ready_nodes() {
-  timeout 2 kubectl --kubeconfig="$CLUSTER/admin.kubeconfig" get nodes \
-    -o 'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}' 2>/dev/null | grep -c True || true
-}
-
 # node_ctr NODE ARGUMENTS...: ctr for that node's containerd.
 node_ctr() { local node=$1; shift; ctr --address "$CLUSTER/nodes/$node/containerd.sock" --namespace k8s.io "$@"; }
+
+# image_name NAME: what the image is called on the nodes.
+image_name() { echo "${REGISTRY:-localhost/loadstone}/$1:${TAG:-dev}"; }

@@ -123,6 +123,16 @@ func (s *Store) Verify(ctx context.Context, a record.Artifact) error {
 	return nil
 }
 
+// Find says what lies under a key: its size and its SHA-256, as read.
+func (s *Store) Find(ctx context.Context, key string) (record.Artifact, error) {
+	body, err := s.Get(ctx, key, "")
+	if err != nil {
+		return record.Artifact{}, err
+	}
+	sum := sha256.Sum256(body)
+	return record.Artifact{Key: key, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}, nil
+}
+
 // Get reads an object and, where sha is not empty, checks its SHA-256.
 func (s *Store) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, getDeadline)

@@ -42,7 +42,7 @@ func (v *view) missingTable() table {
 		if words, ok := v.language["missing."+reason]; ok {
 			reason = words
 		}
-		s.Rows = append(s.Rows, row{Cells: []cell{word(m.Implementation), num(integer(int64(m.Block))), word(reason), wordSub(m.Message, m.Trial)}})
+		s.Rows = append(s.Rows, row{Cells: []cell{word(m.Implementation), num(integer(int64(m.Block))), word(reason), wrapped(m.Message, m.Trial)}})
 	}
 	t.Sections = append(t.Sections, s)
 	return t
@@ -52,7 +52,7 @@ func (v *view) repeatedTable() table {
 	t := table{Head: []cell{v.th("trial"), v.thNum("attempt"), v.th("faults")}}
 	var s section
 	for _, r := range v.t.Coverage.Repeated {
-		s.Rows = append(s.Rows, row{Cells: []cell{word(r.Trial), num(integer(int64(r.Attempt))), word(strings.Join(r.Faults, "; "))}})
+		s.Rows = append(s.Rows, row{Cells: []cell{word(r.Trial), num(integer(int64(r.Attempt))), wrapped(strings.Join(r.Faults, "; "), "")}})
 	}
 	t.Sections = append(t.Sections, s)
 	return t
@@ -64,7 +64,7 @@ func (v *view) findingsTable() table {
 	for _, g := range v.t.Groups {
 		for _, n := range v.notes(g) {
 			s.Rows = append(s.Rows, row{Cells: []cell{
-				word(v.levelName(g.Load, g.Connections)), word(g.Implementation), {Text: n.Weight, Sub: n.Scope, Tone: n.Tone}, word(n.Where), word(n.Text),
+				word(v.levelName(g.Load, g.Connections)), word(g.Implementation), {Text: n.Weight, Sub: n.Scope, Tone: n.Tone}, wrapped(n.Where, ""), wrapped(n.Text, ""),
 			}})
 		}
 	}
@@ -76,7 +76,7 @@ func (v *view) unknownTable() table {
 	t := table{Head: []cell{v.th("impl"), v.th("reason"), v.thNum("validity")}}
 	var s section
 	for _, u := range v.t.Unknowns {
-		s.Rows = append(s.Rows, row{Cells: []cell{word(u.Implementation), word(u.Sentence), num(v.count("unknown.cells", u.Cells))}})
+		s.Rows = append(s.Rows, row{Cells: []cell{word(u.Implementation), wrapped(u.Sentence, ""), num(v.count("unknown.cells", u.Cells))}})
 	}
 	t.Sections = append(t.Sections, s)
 	return t
@@ -126,8 +126,55 @@ func (v *view) testRow(at string, r stats.Result) row {
 	return row{Muted: !r.Decides, Cells: []cell{
 		word(at), metric, num(integer(int64(r.Blocks))), num(orMissing(r.Ratio, times)), num(bounds),
 		num(probability(r.P)), num(probability(r.AdjustedP)), num(probability(r.SignFlipP)),
-		num(orMissing(r.Detectable, percent)), {Text: verdict, Sub: why, Tone: tones[r.Verdict]},
+		num(orMissing(r.Detectable, percent)),
+		{Text: verdict, Sub: why, Tone: tones[r.Verdict]},
 	}}
+}
+
+// spreadTable holds the statistics of every quantity of every group.
+func (v *view) spreadTable() table {
+	t := table{Head: []cell{
+		v.th("impl"), v.th("quantity"), v.thNum("n"), v.thNum("mean"), v.thNum("meansd"), v.thNum("sd"), v.thNum("min"), v.thNum("most"),
+	}}
+	t.Head[5].Sub = "%"
+	for _, l := range v.t.Levels {
+		s := v.section(l)
+		for _, i := range v.t.Implementations {
+			s.Rows = append(s.Rows, v.spreadRows(*v.t.Group(l.Load, l.Connections, i.Name), i)...)
+		}
+		t.Sections = append(t.Sections, s)
+	}
+	return t
+}
+
+func (v *view) spreadRows(g stats.Group, i stats.Implementation) []row {
+	kind := ""
+	if g.LatencyKind != "" {
+		kind = v.say("latency.kind." + g.LatencyKind)
+	}
+	var out []row
+	for _, q := range []struct {
+		name  string
+		of    *stats.Summary
+		print func(float64) string
+	}{
+		{v.say("quantity.throughput"), g.Throughput, rate},
+		{v.say("quantity.latency", kind), g.MeanLatency, micros},
+		{v.say("quantity.cpu"), g.CPUPerRequest, micros},
+		{v.say("quantity.servercpu"), g.ServerCPUs, digits},
+		{v.say("quantity.generatorcpu"), g.GeneratorCPUs, digits},
+		{v.say("quantity.rss"), g.ServerRSS, size},
+		{v.say("quantity.peak"), g.ServerPeakMemory, size},
+	} {
+		if q.of == nil {
+			continue
+		}
+		out = append(out, row{Cells: []cell{
+			v.implementation(i), word(q.name), num(integer(int64(q.of.N))), num(q.print(q.of.Mean)), num(orMissing(q.of.StdDev, q.print)),
+			num(v.deviation(q.of)), num(q.print(q.of.Min)), num(q.print(q.of.Max)),
+		}})
+	}
+	return out
 }
 
 // rawTable holds every cell.
@@ -161,7 +208,9 @@ func (v *view) rawRow(c stats.Cell, i stats.Implementation) row {
 	}
 	validity.Sub = strings.Join(codes, ", ")
 	return row{Muted: c.Validity == stats.Void, Cells: []cell{
-		num(integer(int64(c.Block))), {Text: i.Name, Sub: c.Trial}, num(throughput), num(integer(c.Requests)), num(orMissing(c.CPUPerRequest, micros)),
+		num(integer(int64(c.Block))),
+		{Text: i.Name, Sub: c.Trial},
+		num(throughput), num(integer(c.Requests)), num(orMissing(c.CPUPerRequest, micros)),
 		num(orMissing(c.ServerCPUs, digits)), num(orMissing(c.GeneratorCPUs, digits)), num(orMissing(c.MeanLatency, micros)),
 		num(orMissing(c.ServerRSS, size)), validity,
 	}}

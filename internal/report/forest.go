@@ -74,7 +74,7 @@ func (v *view) forest() *forest {
 		}
 		for _, l := range c.Levels {
 			row := v.forestRow(x, l.Results, l.Verdict, l.Reason, c.Implementation)
-			row.Label = v.say("forest.level", l.Load, integer(int64(l.Connections)))
+			row.Label = v.levelName(l.Load, l.Connections)
 			g.Rows = append(g.Rows, row)
 		}
 		f.Groups = append(f.Groups, g)
@@ -138,6 +138,9 @@ func (v *view) forestMarks(x span, r stats.Result, y float64, look look, impleme
 	kind := "beside "
 	if r.Decides {
 		kind = "decides "
+	}
+	if r.Blocks < v.t.Rules.MinBlocks {
+		kind += "weak "
 	}
 	if a := r.Advantage; a != nil && a.Low != nil && a.High != nil {
 		out = append(out, line(percentage(x.at(x.clip(*a.Low))), at, percentage(x.at(x.clip(*a.High))), at, "interval "+kind+look.Class))

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	latencyHeight = 230
+	latencyHeight = 238
 	latencyTop    = 10
 	latencyBottom = 196
 )

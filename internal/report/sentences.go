@@ -8,9 +8,7 @@ import (
 
 // headline is the outcome in a sentence or two, for each contender.
 type headline struct {
-	// Tone is that of the first entry.
 	Entries []headlineEntry
-	Line    string
 }
 
 type headlineEntry struct {
@@ -20,18 +18,18 @@ type headlineEntry struct {
 
 func (v *view) headline() headline {
 	h := v.t.Headline()
-	out := headline{Line: Line(h)}
+	var out headline
 	for _, e := range h.Entries {
 		out.Entries = append(out.Entries, v.headlineEntry(e))
 	}
 	if len(h.Entries) > 0 {
 		return out
 	}
+	key := "headline.alone"
 	if len(h.Peaks) == 0 {
-		out.Entries = []headlineEntry{{Title: v.say("headline.nothing"), Tone: "unknown", Lines: []string{out.Line}}}
-		return out
+		key = "headline.nothing"
 	}
-	out.Entries = []headlineEntry{{Title: v.say("headline.alone"), Tone: "unknown", Lines: []string{out.Line}}}
+	out.Entries = []headlineEntry{{Title: v.say(key), Tone: "unknown", Lines: []string{Line(h)}}}
 	return out
 }
 
@@ -124,7 +122,7 @@ func (v *view) at(l stats.LevelFactor) string {
 	if v.manyLoads() {
 		return v.levelName(l.Load, l.Connections)
 	}
-	return v.say("forest.connections", integer(int64(l.Connections)))
+	return v.count("connections", int(l.Connections))
 }
 
 // finding puts what is wrong with cells into a sentence.
@@ -141,9 +139,9 @@ func (v *view) finding(f stats.Finding) string {
 	if f.Least != f.Most {
 		share = v.say("range", percent(f.Least), percent(f.Most))
 	}
-	count := integer(int64(f.Most))
-	sentence := v.say("finding."+string(f.Code), subject, details, share, percent(f.Limit), count)
-	return sentence
+	return strings.NewReplacer(
+		"{subject}", subject, "{details}", details, "{share}", share, "{limit}", plainPercent(f.Limit), "{count}", integer(int64(f.Most)),
+	).Replace(v.say("finding." + string(f.Code)))
 }
 
 // hits says which blocks a finding hit.

@@ -34,6 +34,8 @@ type cell struct {
 	Tone      string
 	Look      *look
 	Mono      bool
+	// Wrap lets long text break over lines.
+	Wrap bool
 }
 
 // note is a finding.
@@ -44,9 +46,8 @@ type note struct {
 func num(text string) cell            { return cell{Text: text, Number: true} }
 func numSub(text, sub string) cell    { return cell{Text: text, Sub: sub, Number: true} }
 func word(text string) cell           { return cell{Text: text} }
-func wordSub(text, sub string) cell   { return cell{Text: text, Sub: sub} }
+func wrapped(text, sub string) cell   { return cell{Text: text, Sub: sub, Wrap: true} }
 func mono(text string) cell           { return cell{Text: text, Mono: true} }
-func toned(text, tone string) cell    { return cell{Text: text, Tone: tone} }
 func (v *view) th(key string) cell    { return word(v.say("th." + key)) }
 func (v *view) thNum(key string) cell { return num(v.say("th." + key)) }
 
@@ -70,7 +71,7 @@ func (v *view) speedTable() table {
 
 func (v *view) section(l stats.Level) section {
 	return section{
-		Title: v.say("level.heading", l.Load, integer(int64(l.Connections))),
+		Title: v.say("level.heading", l.Load, v.count("connections", int(l.Connections))),
 		Detail: v.say("level.detail", l.Tool, v.count("threads", int(l.Threads)), integer(int64(l.DurationSeconds)),
 			integer(int64(l.WarmupSeconds))),
 	}
@@ -90,7 +91,7 @@ func (v *view) speedCells(g stats.Group, i stats.Implementation) []cell {
 		num(throughput), num(v.deviation(g.Throughput)), num(v.extent(g.Throughput, rate)),
 		num(v.mean(g.CPUPerRequest, micros)), num(v.deviation(g.CPUPerRequest)),
 		numSub(v.mean(g.ServerCPUs, digits), v.say("unit.cpus", integer(int64(i.CPUs)))), num(v.mean(g.GeneratorCPUs, digits)),
-		num(v.mean(g.ServerRSS, size)), word(v.errors(g.Errors)), word(v.cells(g)), word(v.pinned(g)),
+		num(v.mean(g.ServerRSS, size)), wrapped(v.errors(g.Errors), ""), wrapped(v.cells(g), ""), word(v.pinned(g)),
 	}
 }
 

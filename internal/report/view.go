@@ -45,10 +45,12 @@ type page struct {
 	TestsTitle, TestsLead           string
 	Tests                           table
 	Care                            care
+	SpreadTitle, SpreadLead         string
+	Spread                          table
 	RawTitle, RawLead               string
 	Raw                             table
 	EnvironmentTitle                string
-	Environment                     []fact
+	Environment                     []factGroup
 	PlanTitle, PlanLead             string
 	Plan                            []fact
 	Notes                           []string
@@ -74,9 +76,15 @@ type legend struct {
 
 // fact is a named value; Differs marks one that should not.
 type fact struct {
-	Scope, Name string
-	Values      []string
-	Differs     string
+	Name    string
+	Values  []string
+	Differs string
+}
+
+// factGroup holds the facts of one role, or of one implementation in its role.
+type factGroup struct {
+	Title string
+	Facts []fact
 }
 
 func (v *view) page() page {
@@ -90,7 +98,8 @@ func (v *view) page() page {
 		LatencyTitle: v.say("latency.title"), LatencyLead: v.latencyLead(), Latencies: v.latencyCharts(),
 		NumbersTitle: v.say("numbers.title"), NumbersLead: v.say("numbers.lead"), Speed: v.speedTable(), Latency: v.latencyTable(),
 		TestsTitle: v.say("tests.title"), TestsLead: v.say("tests.lead", plainNumber(v.t.Rules.Alpha)), Tests: v.testsTable(),
-		Care:     v.care(),
+		Care:        v.care(),
+		SpreadTitle: v.say("spread.title"), SpreadLead: v.say("spread.lead"), Spread: v.spreadTable(),
 		RawTitle: v.say("raw.title"), RawLead: v.say("raw.lead"), Raw: v.rawTable(),
 		EnvironmentTitle: v.say("environment.title"), Environment: v.environment(),
 		PlanTitle: v.say("plan.title"), PlanLead: v.say("plan.reproduce"), Plan: v.plan(), Notes: r.Notes,
@@ -111,7 +120,7 @@ func (v *view) manyLoads() bool {
 }
 
 func (v *view) levelName(load string, connections int32) string {
-	return v.say("forest.level", load, integer(int64(connections)))
+	return v.say("forest.level", load, v.count("connections", int(connections)))
 }
 
 func (v *view) legend() []legend {
@@ -162,27 +171,36 @@ func (v *view) badges() []badge {
 	return out
 }
 
-func (v *view) environment() []fact {
-	var out []fact
+func (v *view) environment() []factGroup {
+	var out []factGroup
 	for _, f := range v.t.Environment {
-		row := fact{Scope: v.say("role." + f.Role), Name: v.say("fact." + string(f.Key))}
+		title := v.say("role." + f.Role)
 		if f.Implementation != "" {
-			row.Scope += " " + f.Implementation
+			title = v.say("role.of", title, f.Implementation)
+		}
+		if i := slices.IndexFunc(out, func(g factGroup) bool { return g.Title == title }); i >= 0 {
+			out[i].Facts = append(out[i].Facts, v.fact(f))
+			continue
+		}
+		out = append(out, factGroup{Title: title, Facts: []fact{v.fact(f)}})
+	}
+	return out
+}
+
+func (v *view) fact(f stats.Fact) fact {
+	out := fact{Name: v.say("fact." + string(f.Key))}
+	if f.Differs {
+		out.Differs = v.say("environment.differs")
+	}
+	for _, value := range f.Values {
+		words := value.Value
+		if bytes, err := strconv.ParseInt(words, 10, 64); err == nil && f.Key == stats.FactMemory {
+			words = size(float64(bytes))
 		}
 		if f.Differs {
-			row.Differs = v.say("environment.differs")
+			words += " (" + v.count("environment.trials", value.Trials) + ")"
 		}
-		for _, value := range f.Values {
-			words := value.Value
-			if bytes, err := strconv.ParseInt(words, 10, 64); err == nil && f.Key == stats.FactMemory {
-				words = size(float64(bytes))
-			}
-			if f.Differs {
-				words += " (" + v.count("environment.trials", value.Trials) + ")"
-			}
-			row.Values = append(row.Values, words)
-		}
-		out = append(out, row)
+		out.Values = append(out.Values, words)
 	}
 	return out
 }

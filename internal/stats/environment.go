@@ -80,7 +80,7 @@ func environment(data record.RunData, p planned) []Fact {
 			}
 		}
 	}
-	roles := []string{record.RoleServer, record.RoleGenerator}
+	roles := []string{record.RoleServer, record.RoleGenerator, ""}
 	slices.SortStableFunc(b.facts, func(a, c Fact) int {
 		return cmp.Compare(slices.Index(roles, a.Role), slices.Index(roles, c.Role))
 	})

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sort"
 )
 
 // paired is the outcome of a paired t-test on logs of ratios.
@@ -55,12 +56,13 @@ func blocksNeeded(r paired) int {
 		return 0
 	}
 	aim := max(math.Abs(r.mean), math.Log1p(EquivalenceMargin))
-	for n := max(r.n+1, MinBlocks); n <= maxBlocksNeeded; n++ {
-		if detectable(r.sd, n) <= aim {
-			return n
-		}
+	// The detectable difference falls with the number of blocks, so that the least number can be searched by halves.
+	least := max(r.n+1, MinBlocks)
+	n := least + sort.Search(maxBlocksNeeded-least+1, func(more int) bool { return detectable(r.sd, least+more) <= aim })
+	if n > maxBlocksNeeded {
+		return 0
 	}
-	return 0
+	return n
 }
 
 // signFlip is the exact two-sided p of the hypothesis that each log is as likely positive as negative: the share of all patterns

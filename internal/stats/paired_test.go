@@ -12,13 +12,13 @@ import (
 // sleep are the differences of Student's own example of 1908: the hours of sleep that ten patients gained more by one of two drugs.
 var sleep = []float64{1.2, 2.4, 1.3, 1.3, 0, 1.0, 1.8, 0.8, 4.6, 1.4}
 
-func close(tolerance float64) cmp.Option { return cmpopts.EquateApprox(0, tolerance) }
+func within(tolerance float64) cmp.Option { return cmpopts.EquateApprox(0, tolerance) }
 
 func TestPairedTGivesTheTextbookAnswer(t *testing.T) {
 	got := pairedT(sleep)
 	// t = 4.0621 with 9 degrees of freedom; the 99 % interval is 1.58 ± 3.2498 * 0.38896.
 	want := []float64{1.58, 0.3159, 2.8441, 0.002833}
-	if diff := cmp.Diff(want, []float64{got.mean, got.low, got.high, got.p}, close(5e-5)); diff != "" {
+	if diff := cmp.Diff(want, []float64{got.mean, got.low, got.high, got.p}, within(5e-5)); diff != "" {
 		t.Errorf("mean, low, high, p (-want +got):\n%s", diff)
 	}
 }
@@ -112,7 +112,7 @@ func TestHolm(t *testing.T) {
 		"an empty family needs no correction":   {nil, []float64{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, holm(tc.ps), close(1e-12)); diff != "" {
+			if diff := cmp.Diff(tc.want, holm(tc.ps), within(1e-12)); diff != "" {
 				t.Errorf("holm(%v) (-want +got):\n%s", tc.ps, diff)
 			}
 		})
@@ -145,7 +145,7 @@ func TestSummariseKnowsSpreadFromTwoValuesOn(t *testing.T) {
 		t.Errorf("summary of one value: %+v", got)
 	}
 	got := summarise([]float64{2, 4, 4, 4, 5, 5, 7, 9})
-	if diff := cmp.Diff([]float64{5, 2, 9, 2.13809}, []float64{got.Mean, got.Min, got.Max, *got.StdDev}, close(1e-5)); diff != "" {
+	if diff := cmp.Diff([]float64{5, 2, 9, 2.13809}, []float64{got.Mean, got.Min, got.Max, *got.StdDev}, within(1e-5)); diff != "" {
 		t.Errorf("mean, min, max, sd (-want +got):\n%s", diff)
 	}
 }

@@ -7,17 +7,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// ObjectStore is a running MinIO, and the key pair that it accepts. A bucket is a folder: see MakeBucket.
+// ObjectStore is a running MinIO, and the key pair that it accepts.
 type ObjectStore struct {
 	Endpoint  string
 	AccessKey string
 	SecretKey string
-	dir       string
 }
 
 var store struct {
@@ -37,11 +41,21 @@ func Store(t testing.TB) ObjectStore {
 	return store.at
 }
 
-// MakeBucket makes a bucket, with the rights of somebody who owns the server's disk.
-func (s ObjectStore) MakeBucket(t testing.TB, name string) {
+// Client is a client with every right.
+func (s ObjectStore) Client(t testing.TB) *minio.Client {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(s.dir, name), 0o700); err != nil {
+	c, err := minio.New(s.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
+	if err != nil {
 		t.Fatal(err)
+	}
+	return c
+}
+
+// NewBucket makes a bucket of that name.
+func (s ObjectStore) NewBucket(t testing.TB, name string) {
+	t.Helper()
+	if err := s.Client(t).MakeBucket(t.Context(), name, minio.MakeBucketOptions{}); err != nil {
+		t.Fatalf("making bucket %s: %v", name, err)
 	}
 }
 
@@ -51,7 +65,7 @@ func startMinIO() (ObjectStore, error) {
 		return ObjectStore{}, err
 	}
 	onEnd(func() error { return os.RemoveAll(dir) })
-	s := ObjectStore{AccessKey: "testbed", SecretKey: "testbed-secret-key", dir: dir}
+	s := ObjectStore{AccessKey: "testbed", SecretKey: "testbed-secret-key"}
 	if s.Endpoint, err = FreeAddress(); err != nil {
 		return s, err
 	}
@@ -63,14 +77,10 @@ func startMinIO() (ObjectStore, error) {
 	c := exec.Command(filepath.Join(Assets(), "minio"), "server", "--quiet", "--address", s.Endpoint, dir)
 	c.Env = []string{"MINIO_ROOT_USER=" + s.AccessKey, "MINIO_ROOT_PASSWORD=" + s.SecretKey, "MINIO_BROWSER=off", "HOME=" + dir, "GOMAXPROCS=1"}
 	c.Stdout, c.Stderr = log, log
-	if err := c.Start(); err != nil {
+	exited, err := run(c)
+	if err != nil {
 		return s, err
 	}
-	exited := make(chan struct{})
-	go func() {
-		_ = c.Wait() //nolint:errcheck // It is killed at the end; an early exit shows in ready.
-		close(exited)
-	}()
 	onEnd(func() error {
 		err := c.Process.Kill()
 		<-exited
@@ -80,6 +90,23 @@ func startMinIO() (ObjectStore, error) {
 		return err
 	})
 	return s, ready("http://"+s.Endpoint+"/minio/health/ready", exited, log.Name())
+}
+
+// run starts a program that ends with this process, also when a test panics. The kernel's promise is bound to the thread that
+// started it, which therefore stays until then.
+func run(c *exec.Cmd) (exited <-chan struct{}, err error) {
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	started, ended := make(chan error), make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		err := c.Start()
+		started <- err
+		if err == nil {
+			_ = c.Wait() //nolint:errcheck // It is killed at the end; an early exit shows in ready.
+			close(ended)
+		}
+	}()
+	return ended, <-started
 }
 
 // ready waits until a health probe is answered 200.

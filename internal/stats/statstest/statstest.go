@@ -154,9 +154,10 @@ func (o Options) trial(rng *rand.Rand, s Server, block, index int32, start time.
 	}}
 	t.Server.Environment = environment("server", "1", "")
 	g := record.GeneratorResult{Environment: environment("loadgen", "0", "wrk 4.1.0")}
+	warmup := int32(2)
 	for _, c := range o.Levels {
 		t.Manifest.Cells = append(t.Manifest.Cells, v1alpha1.Cell{
-			Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: c, Threads: 1, DurationSeconds: o.Seconds, WarmupSeconds: new(int32),
+			Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: c, Threads: 1, DurationSeconds: o.Seconds, WarmupSeconds: &warmup,
 		})
 		run, seen := o.cell(rng, s, c, start)
 		g.Cells, t.Server.Cells = append(g.Cells, run), append(t.Server.Cells, seen)

@@ -1,0 +1,286 @@
+package v1alpha1_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+func apiServer(t *testing.T) client.Client {
+	t.Helper()
+	config := testbed.Cluster(t, filepath.Join("..", ".."))
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// As users write it: what Go's types would leave out, such as a zero, must come to the server.
+const minimal = `
+apiVersion: loadstone.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: RUN, namespace: default}
+spec:
+  implementations:
+  - {name: go, image: "gohttp:dev", port: 8080}
+  - {name: epoll, image: "epoll:dev", port: 8080, role: Limit}
+  - {name: zco, image: "zco:dev", port: 8080}
+  baseline: go
+  loads:
+  - {name: sweep, tool: wrk, levels: [{connections: 10}, {connections: 100}]}
+`
+
+// edit replaces text of the minimal run; every old text must be there.
+func edit(t *testing.T, name string, oldNew ...string) *unstructured.Unstructured {
+	t.Helper()
+	text := strings.Replace(minimal, "RUN", name, 1)
+	for i := 0; i < len(oldNew); i += 2 {
+		if !strings.Contains(text, oldNew[i]) {
+			t.Fatalf("%q is not in the minimal run", oldNew[i])
+		}
+		text = strings.ReplaceAll(text, oldNew[i], oldNew[i+1])
+	}
+	return parse(t, []byte(text))
+}
+
+func parse(t *testing.T, text []byte) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	if err := yaml.UnmarshalStrict(text, &o.Object); err != nil {
+		t.Fatalf("%v in:\n%s", err, text)
+	}
+	return o
+}
+
+func create(t *testing.T, c client.Client, o *unstructured.Unstructured) error {
+	t.Helper()
+	err := c.Create(t.Context(), o)
+	if err == nil {
+		t.Cleanup(func() {
+			if err := c.Delete(context.WithoutCancel(t.Context()), o); client.IgnoreNotFound(err) != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return err
+}
+
+func refused(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v\nwant a refusal that says %q", err, want)
+	}
+}
+
+func TestABadSpecIsRefusedWithASentence(t *testing.T) {
+	c := apiServer(t)
+	const load = "{name: sweep, tool: wrk,"
+	tests := map[string]struct {
+		name   string
+		oldNew []string
+		want   string
+	}{
+		"an unknown tool":                        {oldNew: []string{"tool: wrk", "tool: hammer"}, want: `spec.loads[0].tool: Unsupported value: "hammer": supported values: "wrk"`},
+		"no baseline among several":              {oldNew: []string{"baseline: go\n", "\n"}, want: "baseline must name the implementation that the others are compared with"},
+		"a baseline that is no implementation":   {oldNew: []string{"baseline: go", "baseline: rust"}, want: "baseline must be the name of one of the implementations"},
+		"a baseline that only shows a limit":     {oldNew: []string{"baseline: go", "baseline: epoll"}, want: "baseline must be a Contender: an implementation of role Limit takes no part in verdicts"},
+		"two implementations of one name":        {oldNew: []string{"name: zco", "name: epoll"}, want: `spec.implementations[2]: Duplicate value: {"name":"epoll"}`},
+		"no implementation":                      {oldNew: []string{"implementations:", "implementations: []\n  x:"}, want: "spec.implementations: Invalid value: 0: spec.implementations in body should have at least 1 items"},
+		"a name that no pod could have":          {oldNew: []string{"name: zco", "name: Zco_1"}, want: "an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"},
+		"an unknown role":                        {oldNew: []string{"role: Limit", "role: Judge"}, want: `spec.implementations[1].role: Unsupported value: "Judge"`},
+		"no image":                               {oldNew: []string{`image: "zco:dev", `, ""}, want: "spec.implementations[2].image: Required value"},
+		"port 0":                                 {oldNew: []string{"port: 8080", "port: 0"}, want: "spec.implementations[0].port in body should be greater than or equal to 1"},
+		"no CPUs for a server":                   {oldNew: []string{"role: Limit", "cpus: 0"}, want: "spec.implementations[1].cpus in body should be greater than or equal to 1"},
+		"no CPUs for the generator":              {oldNew: []string{load, load + " generators: {cpus: 0},"}, want: "spec.loads[0].generators.cpus in body should be greater than or equal to 1"},
+		"memory that is no quantity":             {oldNew: []string{"role: Limit", "memory: plenty"}, want: "spec.implementations[1].memory"},
+		"an empty command":                       {oldNew: []string{"role: Limit", "command: []"}, want: "spec.implementations[1].command in body should have at least 1 items"},
+		"two loads of one name":                  {oldNew: []string{"  loads:\n", "  loads:\n  - {name: sweep, tool: wrk, levels: [{connections: 1}]}\n"}, want: `spec.loads[1]: Duplicate value: {"name":"sweep"}`},
+		"a load's name with a dot":               {oldNew: []string{"name: sweep", "name: a.b"}, want: "a load's name must be lower-case letters, digits and '-'"},
+		"a level twice":                          {oldNew: []string{"{connections: 100}", "{connections: 10}"}, want: `spec.loads[0].levels[1]: Duplicate value: {"connections":10}`},
+		"level 0":                                {oldNew: []string{"{connections: 100}", "{connections: 0}"}, want: "spec.loads[0].levels[1].connections in body should be greater than or equal to 1"},
+		"a negative level":                       {oldNew: []string{"{connections: 100}", "{connections: -1}"}, want: "spec.loads[0].levels[1].connections in body should be greater than or equal to 1"},
+		"no levels":                              {oldNew: []string{"levels: [{connections: 10}, {connections: 100}]", "levels: []"}, want: "spec.loads[0].levels in body should have at least 1 items"},
+		"a duration of 0":                        {oldNew: []string{load, load + " durationSeconds: 0,"}, want: "spec.loads[0].durationSeconds in body should be greater than or equal to 1"},
+		"a negative warm-up":                     {oldNew: []string{load, load + " warmupSeconds: -1,"}, want: "spec.loads[0].warmupSeconds in body should be greater than or equal to 0"},
+		"levels that threads cannot share":       {oldNew: []string{load, load + " generators: {cpus: 3},"}, want: "every level's connections must be a multiple of generators.cpus: wrk gives each thread the same number of connections and would drop the remainder"},
+		"a path without a slash":                 {oldNew: []string{load, load + " request: {path: plaintext},"}, want: "path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"},
+		"a path that would end the request line": {oldNew: []string{load, load + ` request: {path: "/ HTTP/1.1\r\nHost: elsewhere"},`}, want: "path must begin with '/'"},
+		"a path with a newline at its end":       {oldNew: []string{load, load + ` request: {path: "/\n"},`}, want: "path must begin with '/'"},
+		"an address instead of a path":           {oldNew: []string{load, load + ` request: {path: "http://elsewhere/"},`}, want: "path must begin with '/'"},
+		"a status that HTTP has not":             {oldNew: []string{load, load + " request: {expect: {status: 99}},"}, want: "spec.loads[0].request.expect.status in body should be greater than or equal to 100"},
+		"a prefix with a slash at its end":       {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: suites/}"}, want: "prefix must be path elements of letters, digits, '_', '-' and single dots, separated by '/', without a slash at either end"},
+		"a prefix that climbs":                   {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: a/../b}"}, want: "prefix must be path elements"},
+		"no blocks":                              {oldNew: []string{"baseline: go", "baseline: go\n  blocks: 0"}, want: "spec.blocks in body should be greater than or equal to 1"},
+		"an order that is not there yet":         {oldNew: []string{"baseline: go", "baseline: go\n  order: SlicedDuet"}, want: `spec.order: Unsupported value: "SlicedDuet": supported values: "Blocks"`},
+		"a wish that is neither":                 {oldNew: []string{"baseline: go", "baseline: go\n  placement: {pinning: Maybe}"}, want: `spec.placement.pinning: Unsupported value: "Maybe"`},
+		"a timeout too short for anything":       {oldNew: []string{"baseline: go", "baseline: go\n  timeoutSeconds: 5"}, want: "spec.timeoutSeconds in body should be greater than or equal to 30"},
+		"a long name":                            {name: "a234567890123456789012345678x", want: "the name of a BenchmarkRun may have at most 28 characters, since the names of its trials and pods are made from it"},
+		"a name with dots":                       {name: "v1.2", want: "the name of a BenchmarkRun may not hold dots, since the names of its trials and pods are made from it"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if tc.name == "" {
+				tc.name = "bad"
+			}
+			refused(t, create(t, c, edit(t, tc.name, tc.oldNew...)), tc.want)
+		})
+	}
+}
+
+func TestAGoodSpecIsAccepted(t *testing.T) {
+	c := apiServer(t)
+	const load = "{name: sweep, tool: wrk,"
+	tests := map[string][]string{
+		"the minimal one": nil,
+		"one implementation needs no baseline": {
+			"baseline: go\n", "\n", "  - {name: epoll, image: \"epoll:dev\", port: 8080, role: Limit}\n", "", "  - {name: zco, image: \"zco:dev\", port: 8080}\n", "",
+		},
+		"every field": {
+			load, load + ` generators: {cpus: 10}, request: {path: "/a?b=c%20d&e=~{}", expect: {status: 204, body: ""}}, warmupSeconds: 0, durationSeconds: 1,`,
+			"baseline: go", "baseline: go\n  order: Blocks\n  blocks: 7\n  timeoutSeconds: 30\n  placement: {pinning: Preferred, separateNodes: Required}\n  artifacts: {prefix: suites/zco_1.2/x-y}",
+			"role: Limit", `role: Limit, cpus: 2, memory: 64Mi, command: [/epoll, "--port=8080"]`,
+		},
+	}
+	for name, oldNew := range tests {
+		t.Run(name, func(t *testing.T) {
+			run := edit(t, "a23456789012345678901234567x", oldNew...)
+			if err := create(t, c, run); err != nil {
+				t.Fatal(err)
+			}
+			if n, _, _ := unstructured.NestedInt64(run.Object, "status", "observedGeneration"); n != -1 {
+				t.Errorf("observedGeneration is %d before the first look: a new run must not look current", n)
+			}
+		})
+	}
+}
+
+func TestTheSamplesAreAccepted(t *testing.T) {
+	c := apiServer(t)
+	samples, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(samples) == 0 {
+		t.Skip("config/samples is empty")
+	}
+	for _, path := range samples {
+		if filepath.Base(path) == "kustomization.yaml" {
+			continue
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := parse(t, text)
+			run.SetNamespace("default")
+			if err := create(t, c, run); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestTheSpecOfARunStaysAsItIs(t *testing.T) {
+	c := apiServer(t)
+	const sentence = "the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
+	run := edit(t, "fixed", "role: Limit", "memory: 64Mi")
+	if err := create(t, c, run); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]string{
+		"a field that was absent":      `{"spec": {"blocks": 3}}`,
+		"a field that was there":       `{"spec": {"baseline": "zco"}}`,
+		"a field that goes":            `{"spec": {"baseline": null, "implementations": [{"name": "go", "image": "gohttp:dev", "port": 8080}]}}`,
+		"a list that grows":            `{"spec": {"loads": [{"name": "l", "tool": "wrk", "levels": [{"connections": 1}]}]}}`,
+		"the order of the levels":      `{"spec": {"loads": [{"name": "sweep", "tool": "wrk", "levels": [{"connections": 100}, {"connections": 10}]}]}}`,
+		"the order of implementations": `{"spec": {"implementations": [{"name": "zco", "image": "zco:dev", "port": 8080}, {"name": "go", "image": "gohttp:dev", "port": 8080}, {"name": "epoll", "image": "epoll:dev", "port": 8080, "memory": "64Mi"}]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := c.Patch(t.Context(), run.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(change)))
+			refused(t, err, sentence)
+		})
+	}
+	label := client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {"a": "b"}}}`))
+	if err := c.Patch(t.Context(), run.DeepCopy(), label); err != nil {
+		t.Errorf("a label is no question: %v", err)
+	}
+}
+
+const trial = `
+apiVersion: loadstone.dev/v1alpha1
+kind: Trial
+metadata: {name: quick-000-go, namespace: default}
+spec:
+  runName: quick
+  index: 0
+  block: 1
+  implementation: {name: go, image: "gohttp:dev", port: 8080, cpus: 1, memory: 256Mi, role: Contender}
+  generators: {cpus: 1}
+  cells:
+  - {load: sweep, tool: wrk, connections: 10, threads: 1, request: {path: /, expect: {status: 200}}, warmupSeconds: 2, durationSeconds: 5}
+  placement: {pinning: Required, separateNodes: Preferred}
+  start: Held
+`
+
+func TestOfATrialOnlyStartChanges(t *testing.T) {
+	c := apiServer(t)
+	o := parse(t, []byte(trial))
+	if err := create(t, c, o); err != nil {
+		t.Fatal(err)
+	}
+	patch := func(change string) error {
+		return c.Patch(t.Context(), o.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(change)))
+	}
+	for _, field := range []string{
+		`"runName": "other"`, `"index": 1`, `"block": 2`, `"implementation": {"image": "other:dev"}`, `"generators": {"cpus": 2}`,
+		`"cells": [{"load": "sweep", "tool": "wrk", "connections": 11, "threads": 1, "request": {"path": "/"}, "durationSeconds": 5}]`,
+		`"placement": {"pinning": "Preferred"}`,
+	} {
+		t.Run(field, func(t *testing.T) {
+			refused(t, patch(`{"spec": {`+field+`}}`), "only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun")
+		})
+	}
+	refused(t, patch(`{"spec": {"start": "Now"}}`), `spec.start: Unsupported value: "Now": supported values: "Held", "Released"`)
+	if err := patch(`{"spec": {"start": "Released"}}`); err != nil {
+		t.Errorf("a trial cannot be released: %v", err)
+	}
+}
+
+// What is absent must not be written: a zero that the schema refuses would make the whole status unwritable.
+func TestAnEmptyStatusIsNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		object any
+		want   string
+	}{
+		"BenchmarkRun": {v1alpha1.BenchmarkRunStatus{}, "{}"},
+		"Trial":        {v1alpha1.TrialStatus{}, "{}"},
+	} {
+		got, err := json.Marshal(tc.object)
+		if err != nil || string(got) != tc.want {
+			t.Errorf("an empty status of %s is %s, %v", name, got, err)
+		}
+	}
+	for _, o := range []any{v1alpha1.BenchmarkRun{}, v1alpha1.Trial{}} {
+		got, err := json.Marshal(o)
+		if err != nil || strings.Contains(string(got), "status") {
+			t.Errorf("an object without a status is %s, %v", got, err)
+		}
+	}
+}

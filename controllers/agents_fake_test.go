@@ -1,0 +1,215 @@
+package controllers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/statstest"
+)
+
+// clock is everybody's in a test: the operator's, the agents', the kubelet's. It runs, and can be put forward.
+type clock struct {
+	mu      sync.Mutex
+	forward time.Duration
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.forward)
+}
+
+func (c *clock) Forward(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forward += d
+}
+
+// fakeAgents are agents in memory that do what package protocol says of agents: Idle, Running, Measured, Stored. They upload
+// for real.
+type fakeAgents struct {
+	clock *clock
+
+	mu   sync.Mutex
+	byIP map[string]*fakeAgent
+	// starts are the agents that got a Start, in order, as "TRIAL attempt N role".
+	starts []string
+}
+
+var _ Agents = (*fakeAgents)(nil)
+
+type fakeAgent struct {
+	name, implementation string
+	state                protocol.State
+	// answer is what a Check of this server finds.
+	answer string
+	start  *protocol.Start
+	bodies map[string]string
+}
+
+func (f *fakeAgents) add(ip string, a *fakeAgent) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a.state.Phase = protocol.Idle
+	f.byIP[ip] = a
+}
+
+func (f *fakeAgents) remove(ip string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.byIP, ip)
+}
+
+func (f *fakeAgents) started() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]string(nil), f.starts...)
+}
+
+func (f *fakeAgents) find(ip string) (*fakeAgent, error) {
+	a := f.byIP[ip]
+	if a == nil {
+		return nil, fmt.Errorf("dial tcp %s: connection refused", ip)
+	}
+	if a.state.Phase == protocol.Running && f.clock.Now().After(a.start.At.Add(a.start.Slots[len(a.start.Slots)-1].End)) {
+		a.measure()
+	}
+	a.state.Now = f.clock.Now()
+	return a, nil
+}
+
+// State implements Agents.
+func (f *fakeAgents) State(_ context.Context, ip string) (protocol.State, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, err := f.find(ip)
+	if err != nil {
+		return protocol.State{}, err
+	}
+	return a.state, nil
+}
+
+// Clock implements Agents.
+func (f *fakeAgents) Clock(ctx context.Context, ip string) (offset, roundTrip time.Duration, err error) {
+	sent := time.Now()
+	_, err = f.State(ctx, ip)
+	return 0, time.Since(sent), err
+}
+
+// Order implements Agents.
+func (f *fakeAgents) Order(_ context.Context, ip string, o protocol.Order) (protocol.State, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, err := f.find(ip)
+	if err != nil {
+		return protocol.State{}, err
+	}
+	if o.Trial != a.state.Trial || o.Attempt != a.state.Attempt || o.Role != a.state.Role {
+		return protocol.State{}, fmt.Errorf("the order %+v is not for the agent of %s", o, a.name)
+	}
+	switch {
+	case o.Check != nil && a.start == nil:
+		a.state.Checked, err = f.check(*o.Check)
+	case o.Start != nil && a.start == nil:
+		a.start, a.state.Phase = o.Start, protocol.Running
+		f.starts = append(f.starts, fmt.Sprintf("%s attempt %d %s", a.name, o.Attempt, o.Role))
+	case o.Start != nil && !o.Start.At.Equal(a.start.At):
+		err = errors.New("the agent has another start already")
+	case o.Store != nil && a.state.Phase == protocol.Measured && !a.state.Uploading:
+		a.state.Uploading, a.state.StoreError = true, ""
+		go f.upload(a, *o.Store)
+	}
+	return a.state, err
+}
+
+func (f *fakeAgents) check(c protocol.Check) (string, error) {
+	ip, _, err := net.SplitHostPort(c.Target)
+	if err != nil {
+		return "", err
+	}
+	server := f.byIP[ip]
+	if server == nil {
+		return "GET / was not answered", nil
+	}
+	return server.answer, nil
+}
+
+// measure makes the records of all cells, as if the implementation had been measured.
+func (a *fakeAgent) measure() {
+	o := statstest.Options{Name: a.name, Seed: 1, Blocks: 1, Seconds: 1, Noise: 0.01, Servers: []statstest.Server{{Name: a.implementation, CPUMicros: 10, RSSBytes: 1 << 20}}}
+	for _, s := range a.start.Slots {
+		o.Levels = append(o.Levels, s.Cell.Connections)
+	}
+	made := statstest.Run(o).Trials[0]
+	var result any = made.Server
+	if a.state.Role == protocol.RoleGenerator {
+		result = made.Generators[0]
+	}
+	body, err := json.Marshal(result)
+	if err != nil {
+		panic(err)
+	}
+	a.bodies = map[string]string{record.ResultFile: string(body)}
+	if a.state.Role == protocol.RoleGenerator {
+		for _, s := range a.start.Slots {
+			a.bodies[protocol.RawFile(s.Cell)] = "what wrk printed"
+		}
+	}
+	for name, body := range a.bodies {
+		sum := sha256.Sum256([]byte(body))
+		a.state.Files = append(a.state.Files, protocol.File{Name: name, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
+	}
+	a.state.Phase = protocol.Measured
+}
+
+func (f *fakeAgents) upload(a *fakeAgent, order protocol.Store) {
+	failed := ""
+	for _, d := range order.Files {
+		f.mu.Lock()
+		body := a.bodies[d.Name]
+		f.mu.Unlock()
+		if err := put(d, body); err != nil {
+			failed = err.Error()
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a.state.Uploading, a.state.StoreError = false, failed
+	if failed == "" && len(order.Files) == len(a.state.Files) {
+		a.state.Phase = protocol.Stored
+	}
+}
+
+func put(d protocol.Destination, body string) error {
+	req, err := http.NewRequest(http.MethodPut, d.URL, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for k, v := range d.Headers {
+		req.Header.Set(k, v)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return errors.Unwrap(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return err
+	}
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPreconditionFailed {
+		return fmt.Errorf("the object store answered %d", resp.StatusCode)
+	}
+	return nil
+}

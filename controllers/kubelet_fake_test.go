@@ -1,0 +1,162 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/render"
+)
+
+// Images that behave in a way of their own. Every other image is that of a good server.
+const (
+	imageWrong = "wrong:1" // answers something else than expected
+	imageDeaf  = "deaf:1"  // never listens
+	imageExits = "exits:1" // ends at once
+	imageNone  = "none:1"  // cannot be pulled
+)
+
+// kubelet stands in for the scheduler and the kubelets of a cluster: it places pods, lets their containers run, and lets go of
+// those that were deleted.
+type kubelet struct {
+	c         client.Client
+	namespace string
+	agents    *fakeAgents
+	clock     *clock
+
+	mu  sync.Mutex
+	ips int
+	// together is the largest number of trials that had pods at the same time; seen are all pods that ever were.
+	together int
+	seen     map[string]bool
+}
+
+func (k *kubelet) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		var pods corev1.PodList
+		if k.c.List(ctx, &pods, client.InNamespace(k.namespace)) == nil {
+			k.look(pods.Items)
+			for i := range pods.Items {
+				// What fails now is tried again by the next round.
+				_ = k.sync(ctx, &pods.Items[i]) //nolint:errcheck
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (k *kubelet) look(pods []corev1.Pod) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	trials := map[string]bool{}
+	for _, p := range pods {
+		if trial := p.Labels[v1alpha1.LabelTrial]; trial != "" {
+			trials[trial] = true
+			k.seen[p.Name] = true
+		}
+	}
+	k.together = max(k.together, len(trials))
+}
+
+// pods are the names of all measured pods that ever were.
+func (k *kubelet) pods() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Sorted(maps.Keys(k.seen))
+}
+
+func (k *kubelet) sync(ctx context.Context, p *corev1.Pod) error {
+	switch {
+	case !p.DeletionTimestamp.IsZero():
+		k.agents.remove(p.Status.PodIP)
+		return k.c.Delete(ctx, p, client.GracePeriodSeconds(0))
+	case p.Labels[v1alpha1.LabelTrial] == "" || p.Status.PodIP != "":
+		return nil
+	case p.Spec.NodeName == "":
+		node := "node-" + p.Spec.NodeSelector[v1alpha1.LabelRole]
+		return k.c.SubResource("binding").Create(ctx, p, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}})
+	}
+	return k.start(ctx, p)
+}
+
+func (k *kubelet) start(ctx context.Context, p *corev1.Pod) error {
+	began := k.clock.Now()
+	image := p.Spec.Containers[0].Image
+	if image == imageDeaf || image == imageNone {
+		began = began.Add(-time.Minute)
+	}
+	k.ips++
+	p.Status.PodIP = fmt.Sprintf("192.0.2.%d", k.ips)
+	p.Status.Phase, p.Status.QOSClass = corev1.PodRunning, corev1.PodQOSGuaranteed
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: began}}}
+	for _, c := range p.Spec.Containers {
+		s := corev1.ContainerStatus{Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64)}
+		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.Time{Time: began}}
+		switch c.Image {
+		case imageNone:
+			s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}}
+		case imageExits:
+			s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error", Message: "bind: address in use\n"}}
+		}
+		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, s)
+	}
+	k.agents.add(p.Status.PodIP, newFakeAgent(p))
+	if err := k.c.Status().Update(ctx, p); err != nil {
+		k.agents.remove(p.Status.PodIP)
+		return err
+	}
+	return nil
+}
+
+// newFakeAgent is the agent that a pod's environment describes.
+func newFakeAgent(p *corev1.Pod) *fakeAgent {
+	env := map[string]string{}
+	for _, e := range p.Spec.Containers[len(p.Spec.Containers)-1].Env {
+		env[e.Name] = e.Value
+	}
+	attempt, err := strconv.Atoi(env[protocol.EnvAttempt])
+	if err != nil {
+		panic(err)
+	}
+	a := &fakeAgent{name: p.Labels[v1alpha1.LabelTrial], implementation: p.Spec.Containers[0].Image, answer: protocol.CheckedOK}
+	a.state = protocol.State{Role: protocol.RoleGenerator, Trial: env[protocol.EnvTrial], Attempt: int32(attempt)}
+	if p.Spec.Containers[0].Name == render.ServerContainer {
+		a.state.Role = protocol.RoleObserver
+		a.state.Listening = p.Spec.Containers[0].Image != imageDeaf
+	}
+	if p.Spec.Containers[0].Image == imageWrong {
+		a.answer = "GET / answered 500 instead of 200"
+	}
+	return a
+}
+
+// makeNodes makes a node for each role, once for all tests.
+func makeNodes(t *testing.T, c client.Client) {
+	t.Helper()
+	for _, role := range []string{v1alpha1.RoleServer, v1alpha1.RoleGenerator} {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-" + role, Labels: map[string]string{v1alpha1.LabelRole: role}}}
+		if err := c.Create(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2200m")}
+		if err := c.Status().Update(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package controllers
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+func TestMain(m *testing.M) {
+	log := slog.New(slog.DiscardHandler)
+	if os.Getenv("LOADSTONE_TEST_LOG") != "" {
+		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
+	os.Exit(testbed.Main(m))
+}

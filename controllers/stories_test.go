@@ -1,0 +1,375 @@
+package controllers
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/render"
+)
+
+// condition fails the test unless a condition is as wanted and its message holds every part.
+func condition(t *testing.T, list []metav1.Condition, kind string, status metav1.ConditionStatus, reason string, parts ...string) {
+	t.Helper()
+	c := meta.FindStatusCondition(list, kind)
+	if c == nil || c.Status != status || c.Reason != reason {
+		t.Errorf("%s is %+v, want %s %s", kind, c, status, reason)
+		return
+	}
+	for _, p := range parts {
+		if !strings.Contains(c.Message, p) {
+			t.Errorf("%s says %q, want it to say %q", kind, c.Message, p)
+		}
+	}
+}
+
+func TestARunGoesFromApplyToItsReport(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("quick", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Blocks, s.Artifacts.Prefix = 2, "suites/x"
+	})
+	run = w.awaitEnd(run)
+
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionTrue, v1alpha1.ReasonDone, "4 trials of 1 cells")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks)
+	if run.Status.Progress != "4/4" {
+		t.Errorf("progress is %s", run.Status.Progress)
+	}
+	if n := w.kubelet.together; n != 1 {
+		t.Errorf("pods of %d trials were there at the same time", n)
+	}
+	measuredOnce(t, w, run, 4)
+	inTheirTurn(t, w, run)
+	artifactsOf(t, w, run)
+
+	workflow := &unstructured.Unstructured{}
+	workflow.SetGroupVersionKind(render.WorkflowKind)
+	workflow.SetNamespace(w.system)
+	workflow.SetName(render.WorkflowName(run.Name, string(run.UID)))
+	await(w, workflow, "the workflow's end", workflowEnded)
+	for _, answer := range strings.Split(w.argo.said(), "\n") {
+		if !strings.HasPrefix(answer, "200 ") || !strings.Contains(answer, `"succeeded":true`) {
+			t.Errorf("a step was answered %s", answer)
+		}
+	}
+}
+
+// measuredOnce checks that the agents of each trial got one start, at its first attempt.
+func measuredOnce(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, trials int) {
+	t.Helper()
+	list := w.trials(run)
+	if len(list) != trials {
+		t.Errorf("%d trials", len(list))
+	}
+	var want []string
+	for _, trial := range list {
+		want = append(want, trial.Name+" attempt 1 generator-0", trial.Name+" attempt 1 server")
+		condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	}
+	if diff := cmp.Diff(want, w.agents.started()); diff != "" {
+		t.Errorf("who was told to start (-want +got):\n%s", diff)
+	}
+}
+
+// inTheirTurn checks that each trial's time began when its predecessor's had ended.
+func inTheirTurn(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	list := w.trials(run)
+	for i := 1; i < len(list); i++ {
+		if began, ended := list[i].Status.AttemptTime.Time, list[i-1].Status.CompletionTime.Truncate(time.Second); began.Before(ended) {
+			t.Errorf("the time of trial %d ran from %s on; its predecessor ended at %s", i, began, ended)
+		}
+	}
+}
+
+// artifactsOf checks that the store holds the whole run.
+func artifactsOf(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
+	t.Helper()
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, runRecord(run)))
+	w.must(err)
+	if len(d.Trials) != len(d.Manifest.Trials) || d.Manifest.Run.PlanHash != run.Status.PlanHash || d.Manifest.Ended.Before(d.Manifest.Started) {
+		t.Errorf("the run's manifest is %+v", d.Manifest)
+	}
+	for i, trial := range d.Trials {
+		if len(trial.Manifest.Artifacts) != 3 || len(trial.Manifest.Pods) != 2 || len(trial.Manifest.Clocks) != 2 || len(trial.Generators) != 1 {
+			t.Errorf("the manifest of trial %d is %+v", i, trial.Manifest)
+		}
+		for _, a := range trial.Manifest.Artifacts {
+			if err := store.Verify(t.Context(), a); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	key, found := strings.CutPrefix(run.Status.Report.URI, "s3://"+w.store.Bucket+"/")
+	html, err := store.Get(t.Context(), key, run.Status.Report.SHA256)
+	if err != nil || !found || !strings.Contains(string(html), "<html") {
+		t.Errorf("the report %s: %v", run.Status.Report.URI, err)
+	}
+}
+
+func TestASecondRunWaitsForTheFirst(t *testing.T) {
+	w := newWorld(t)
+	first := w.apply("first")
+	await(w, first, "its turn", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.StartTime != nil })
+	second := w.apply("second")
+	await(w, second, "a place in the queue", func(r *v1alpha1.BenchmarkRun) bool {
+		c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
+		return c != nil && c.Reason == v1alpha1.ReasonQueued && strings.Contains(c.Message, "BenchmarkRun "+w.namespace+"/first comes first")
+	})
+	condition(t, second.Status.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionUnknown, v1alpha1.ReasonQueued)
+	first, second = w.awaitEnd(first), w.awaitEnd(second)
+	condition(t, second.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	if second.Status.StartTime.Before(first.Status.CompletionTime) {
+		t.Errorf("the second began at %s, the first ended at %s", second.Status.StartTime, first.Status.CompletionTime)
+	}
+	if w.kubelet.together != 1 {
+		t.Error("both were measured at the same time")
+	}
+}
+
+func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("gone", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
+	w.awaitMeasuring("gone-000-go", 1)
+	if left := w.left(t.Context()); strings.Count(left, ",") != 5 {
+		t.Errorf("while a run is measured there is %s; want a run, a trial, two pods, a Secret and a Workflow", left)
+	}
+	w.must(w.c.Delete(t.Context(), run))
+	deadline := time.Now().Add(10 * time.Second)
+	for w.left(t.Context()) != "" {
+		if time.Now().After(deadline) {
+			t.Fatalf("10 s after the run was deleted there is %s:\n%s", w.left(t.Context()), w.dump())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if pods := w.kubelet.pods(); len(pods) != 2 {
+		t.Errorf("the deletion was taken for a fault from outside: pods %v", pods)
+	}
+}
+
+func TestAnOperatorThatStartsAnewFinishesWhatItFinds(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("restart")
+	w.awaitMeasuring("restart-000-go", 1)
+	w.stop()
+	if said := w.argo.said(); !strings.Contains(said, "503 the operator ends: ask again") {
+		t.Errorf("the open step was answered %q", said)
+	}
+	time.Sleep(1500 * time.Millisecond) // The agents go on, and measure to the end, without an operator.
+	w.startManager()
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	measuredOnce(t, w, run, 1)
+}
+
+func TestATrialIsTriedAgainAfterAFaultFromOutside(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("retry")
+	w.awaitMeasuring("retry-000-go", 1)
+	w.must(w.c.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.ServerPodName("retry-000-go", 1)}}))
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	trial := w.trials(run)[0]
+	if f := trial.Status.Faults; trial.Status.Attempt != 2 || len(f) != 1 || !strings.HasPrefix(f[0], "attempt 1: PodLost: pod retry-000-go-1-s was deleted") {
+		t.Errorf("attempt %d after faults %q", trial.Status.Attempt, f)
+	}
+	if !strings.Contains(trial.Status.ManifestKey, "/attempt-2/") {
+		t.Errorf("the manifest lies in %s", trial.Status.ManifestKey)
+	}
+	want := []string{"retry-000-go attempt 1 generator-0", "retry-000-go attempt 1 server", "retry-000-go attempt 2 generator-0", "retry-000-go attempt 2 server"}
+	if diff := cmp.Diff(want, w.agents.started()); diff != "" {
+		t.Errorf("who was told to start (-want +got):\n%s", diff)
+	}
+	artifactsOf(t, w, run)
+}
+
+func TestATrialIsGivenUpAfterThreeFaultsFromOutside(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("thrice")
+	for attempt := int32(1); attempt <= 3; attempt++ {
+		w.awaitMeasuring("thrice-000-go", attempt)
+		w.must(w.c.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.GeneratorPodName("thrice-000-go", attempt)}}))
+	}
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "1 of 1 trials failed", "pod thrice-000-go-3-g was deleted by somebody")
+}
+
+func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("faults", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 }, with("go",
+		v1alpha1.Implementation{Name: "wrong", Image: imageWrong}, v1alpha1.Implementation{Name: "deaf", Image: imageDeaf},
+		v1alpha1.Implementation{Name: "exits", Image: imageExits}, v1alpha1.Implementation{Name: "none", Image: imageNone}))
+	run = w.awaitEnd(run)
+	says := map[string][]string{
+		"wrong": {v1alpha1.ReasonWrongResponse, "implementations[wrong]: GET / answered 500 instead of 200: correct the server, or request and expect of the load"},
+		"deaf":  {v1alpha1.ReasonServerNotListening, "implementations[deaf] did not listen on port 8080 within 30s of its start: check port and command"},
+		"exits": {v1alpha1.ReasonServerExited, `implementations[exits] ended by itself (exit code 3, Error, its last words: "bind: address in use")`},
+		"none":  {v1alpha1.ReasonImagePull, `implementations[none].image: "none:1" cannot be pulled on node node-server: no such image: correct the name, or load the image into the node`},
+	}
+	var all []string
+	first := map[string]string{}
+	for _, trial := range w.trials(run) {
+		name := trial.Spec.Implementation.Name
+		if name == "go" {
+			condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+			continue
+		}
+		want := says[name]
+		tried := slices.Contains(w.kubelet.pods(), render.ServerPodName(trial.Name, 1))
+		if earlier := first[name]; earlier != "" {
+			want = append(want, "not tried, since trial "+earlier+" has shown it")
+		}
+		condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, want[0], want[1:]...)
+		if tried != (first[name] == "") || trial.Status.Attempt != 1 {
+			t.Errorf("%s: pods were made: %v, attempt %d", trial.Name, tried, trial.Status.Attempt)
+		}
+		if first[name] == "" {
+			first[name] = trial.Name
+			all = append(all, says[name][1])
+		}
+	}
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, append(all, "8 of 10 trials failed")...)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	if started := w.agents.started(); len(started) != 4 {
+		t.Errorf("of five implementations one can be measured, but these were: %v", started)
+	}
+}
+
+func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*artifact.Config)
+		says   string
+	}{
+		"the bucket is not there": {func(c *artifact.Config) { c.Bucket = "nobody-made-this" }, "the bucket does not exist: create it, or set another one (chart value s3.bucket)"},
+		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store refuses the access key: correct the Secret that the operator takes it from (chart value s3.existingSecret)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(w *world) { tc.change(&w.store) })
+			run := w.awaitEnd(w.apply("nostore"))
+			for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {
+				condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, tc.says, "s3://"+w.store.Bucket)
+			}
+			if trials, pods := w.trials(run), w.kubelet.pods(); len(trials) > 0 || len(pods) > 0 {
+				t.Errorf("there are %d trials and %d pods", len(trials), len(pods))
+			}
+		})
+	}
+}
+
+func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {
+	w := newWorld(t)
+	run := w.awaitEnd(w.apply("large", func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs = 3 }))
+	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionFalse, v1alpha1.ReasonNotEnoughCPUs,
+		"spec.implementations[0].cpus is 3: its pod needs 3200m CPU on one node", "node-server, has 2200m to give: ask for fewer CPUs or add a larger node")
+	if run.Status.StartTime != nil {
+		t.Error("a run that cannot be has had its turn")
+	}
+}
+
+func TestARunThatTakesTooLongIsEnded(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("slow", func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds, s.Loads[0].DurationSeconds = 30, 3600 })
+	w.awaitMeasuring("slow-000-go", 1)
+	w.clock.Forward(31 * time.Second)
+	w.poke(run)
+	run = w.awaitEnd(run)
+	for _, kind := range []string{v1alpha1.ConditionExecuted, v1alpha1.ConditionSucceeded} {
+		condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, "the run has used up its 30 s: raise spec.timeoutSeconds")
+	}
+	await(w, w.trial("slow-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
+	deadline := time.Now().Add(10 * time.Second)
+	for w.exists(&corev1.Pod{}, render.ServerPodName("slow-000-go", 1)) || strings.Contains(w.left(t.Context()), "Secret") {
+		if time.Now().After(deadline) {
+			t.Fatalf("the load of a run that has ended goes on: %s", w.left(t.Context()))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	stranger := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.ServerPodName("taken-000-go", 1)},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}},
+	}
+	w.must(w.c.Create(t.Context(), stranger))
+	run := w.apply("taken")
+	await(w, w.trial("taken-000-go"), "a look at the pod", func(t *v1alpha1.Trial) bool {
+		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
+		return c != nil && strings.Contains(c.Message, "a pod named taken-000-go-1-s exists already")
+	})
+	w.clock.Forward(prepareDeadline + time.Second)
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "a pod named taken-000-go-1-s exists and is not of this trial: delete it")
+	w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger))
+	w.must(w.c.Delete(t.Context(), stranger, client.GracePeriodSeconds(0)))
+}
+
+func TestArgoThatNeverComesIsNamed(t *testing.T) {
+	w := newWorld(t, func(w *world) { w.argo.namespace = "nowhere" })
+	run := w.apply("alone")
+	await(w, w.trial("alone-000-go"), "readiness", func(t *v1alpha1.Trial) bool {
+		return meta.IsStatusConditionTrue(t.Status.Conditions, v1alpha1.ConditionPrepared)
+	})
+	w.clock.Forward(enginePatience + 2*time.Second)
+	w.poke(run)
+	await(w, run, "a word about Argo", func(r *v1alpha1.BenchmarkRun) bool {
+		c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)
+		return c != nil && c.Reason == v1alpha1.ReasonWorkflowEngineDown && strings.Contains(c.Message, "argo.instanceID")
+	})
+	if len(w.agents.started()) > 0 {
+		t.Error("a trial was measured without its step")
+	}
+}
+
+func TestTheEndpointRefusesStrangers(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("guarded", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
+	w.awaitMeasuring("guarded-000-go", 1)
+	token := runToken(w.key, string(run.UID))
+	for name, tc := range map[string]struct {
+		method, trial, token string
+		want                 int
+	}{
+		"no token":                {http.MethodPost, "guarded-000-go", "", http.StatusForbidden},
+		"a wrong token":           {http.MethodPost, "guarded-000-go", token[1:], http.StatusForbidden},
+		"another run's token":     {http.MethodPost, "guarded-000-go", runToken(w.key, "other"), http.StatusForbidden},
+		"a trial that is not":     {http.MethodPost, "guarded-001-go", token, http.StatusNotFound},
+		"another way of asking":   {http.MethodGet, "guarded-000-go", token, http.StatusMethodNotAllowed},
+		"a way out of the folder": {http.MethodPost, "..%2F..%2Fx", token, http.StatusNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			req, err := http.NewRequestWithContext(ctx, tc.method, "http://"+w.addr+"/v1/trials/"+w.namespace+"/"+tc.trial, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", tc.token)
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			if resp.StatusCode != tc.want {
+				t.Errorf("answered %s, want %d", resp.Status, tc.want)
+			}
+		})
+	}
+}

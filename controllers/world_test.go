@@ -1,0 +1,332 @@
+package controllers
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// world is a cluster with an operator in it: the API server, the object store, both reconcilers and the endpoint are real;
+// kubelets, agents and Argo are played. Each test has one, with namespaces of its own.
+type world struct {
+	t      *testing.T
+	c      client.Client
+	config *rest.Config
+	scheme *runtime.Scheme
+	// namespace is where runs are, system the operator's own.
+	namespace, system string
+	clock             *clock
+	agents            *fakeAgents
+	kubelet           *kubelet
+	argo              *argo
+	store             artifact.Config
+	key               ed25519.PrivateKey
+	addr              string
+	stop              func()
+}
+
+var (
+	worlds  atomic.Int32
+	prepare sync.Once
+)
+
+func newWorld(t *testing.T, deltas ...func(*world)) *world {
+	t.Helper()
+	object := testbed.Store(t)
+	w := &world{t: t, config: testbed.Cluster(t, ".."), scheme: runtime.NewScheme(), clock: &clock{}, stop: func() {}}
+	w.config.QPS, w.config.Burst = 1000, 1000
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		w.must(add(w.scheme))
+	}
+	var err error
+	w.c, err = client.New(w.config, client.Options{Scheme: w.scheme})
+	w.must(err)
+	prepare.Do(func() {
+		_, err := envtest.InstallCRDs(w.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{workflowCRD()}})
+		w.must(err)
+		makeNodes(t, w.c)
+	})
+	n := worlds.Add(1)
+	w.namespace, w.system = fmt.Sprintf("bench-%d", n), fmt.Sprintf("system-%d", n)
+	for _, name := range []string{w.namespace, w.system} {
+		w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	}
+	w.store = artifact.Config{Endpoint: object.Endpoint, Bucket: w.namespace, Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey}
+	object.NewBucket(t, w.namespace)
+	w.addr, err = testbed.FreeAddress()
+	w.must(err)
+	w.key, err = SigningKey(t.Context(), w.c, w.system)
+	w.must(err)
+	w.agents = &fakeAgents{clock: w.clock, byIP: map[string]*fakeAgent{}}
+	w.kubelet = &kubelet{c: w.c, namespace: w.namespace, agents: w.agents, clock: w.clock, seen: map[string]bool{}}
+	w.argo = &argo{c: w.c, namespace: w.system}
+	for _, d := range deltas {
+		d(w)
+	}
+	w.play()
+	w.startManager()
+	t.Cleanup(w.end)
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// play lets the kubelet and Argo do their part until the test ends.
+func (w *world) play() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var parts sync.WaitGroup
+	parts.Go(func() { w.kubelet.run(ctx) })
+	parts.Go(func() { w.argo.run(ctx) })
+	w.t.Cleanup(func() {
+		cancel()
+		parts.Wait()
+	})
+}
+
+// end deletes the runs of the test and sees that nothing is left of them.
+func (w *world) end() {
+	defer func() { w.stop() }()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	w.lintAll(ctx)
+	if err := w.c.DeleteAllOf(ctx, &v1alpha1.BenchmarkRun{}, client.InNamespace(w.namespace)); err != nil {
+		w.t.Error(err)
+	}
+	left := "?"
+	for left != "" && ctx.Err() == nil {
+		time.Sleep(20 * time.Millisecond)
+		left = w.left(ctx)
+	}
+	if left != "" {
+		w.t.Errorf("after the run was deleted there is still %s", left)
+	}
+}
+
+// left names what is there that was made for a run.
+func (w *world) left(ctx context.Context) string {
+	var names []string
+	workflows := &unstructured.UnstructuredList{}
+	workflows.SetGroupVersionKind(render.WorkflowKind)
+	for _, list := range []client.ObjectList{&v1alpha1.BenchmarkRunList{}, &v1alpha1.TrialList{}, &corev1.PodList{}, &corev1.SecretList{}, workflows} {
+		if err := w.c.List(ctx, list); err != nil {
+			return err.Error()
+		}
+		items, err := json.Marshal(list)
+		if err != nil {
+			return err.Error()
+		}
+		var found struct {
+			Items []struct {
+				Metadata metav1.ObjectMeta `json:"metadata"`
+			} `json:"items"`
+		}
+		if err := json.Unmarshal(items, &found); err != nil {
+			return err.Error()
+		}
+		for _, o := range found.Items {
+			if ns := o.Metadata.Namespace; (ns == w.namespace || ns == w.system) && o.Metadata.Name != keySecret {
+				names = append(names, fmt.Sprintf("%T %s", list, o.Metadata.Name))
+			}
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// startManager starts an operator as cmd/manager does, but for leader election. Its stop ends it as SIGTERM would.
+func (w *world) startManager() {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	m := w.newManager()
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	endpoint := &Endpoint{Client: m.GetClient(), Key: w.key, Addr: w.addr}
+	w.must(endpoint.SetupWithManager(ctx, m))
+	trials := &TrialReconciler{
+		Client: m.GetClient(), Store: store, Agents: w.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
+	}
+	w.must(trials.SetupWithManager(m))
+	runs := &BenchmarkRunReconciler{
+		Client: m.GetClient(), Live: m.GetAPIReader(), Store: store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
+		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Version: "test", Now: w.clock.Now,
+	}
+	w.must(runs.SetupWithManager(m))
+	ended := make(chan error, 1)
+	go func() { ended <- m.Start(ctx) }()
+	w.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("the operator ended: %v", err)
+		}
+	})
+}
+
+func (w *world) newManager() ctrl.Manager {
+	w.t.Helper()
+	has := func(label string) labels.Selector {
+		r, err := labels.NewRequirement(label, selection.Exists, nil)
+		w.must(err)
+		return labels.NewSelector().Add(*r)
+	}
+	workflow := &unstructured.Unstructured{}
+	workflow.SetGroupVersionKind(render.WorkflowKind)
+	again := true
+	m, err := ctrl.NewManager(w.config, ctrl.Options{
+		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: &again},
+		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}, Unstructured: true}},
+		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}: {Label: has(v1alpha1.LabelTrial)},
+			workflow:      {Label: has(v1alpha1.LabelRunUID), Namespaces: map[string]cache.Config{w.system: {}}},
+		}},
+	})
+	w.must(err)
+	return m
+}
+
+// apply creates a run of a good implementation, one block and one short level, with changes.
+func (w *world) apply(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.BenchmarkRun {
+	w.t.Helper()
+	run := &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Implementations: []v1alpha1.Implementation{{Name: "go", Image: "go:1", Port: 8080}},
+			Loads: []v1alpha1.Load{{
+				Name: "sweep", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 10}}, WarmupSeconds: new(int32), DurationSeconds: 1,
+			}},
+			Blocks: 1,
+		},
+	}
+	for _, d := range deltas {
+		d(&run.Spec)
+	}
+	w.must(w.c.Create(w.t.Context(), run))
+	return run
+}
+
+func with(baseline string, list ...v1alpha1.Implementation) func(*v1alpha1.BenchmarkRunSpec) {
+	return func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Baseline = baseline
+		for i := range list {
+			list[i].Port = 8080
+		}
+		s.Implementations = append(s.Implementations, list...)
+	}
+}
+
+// await reads an object again and again until it is as wanted.
+func await[T client.Object](w *world, o T, what string, wanted func(T) bool) T {
+	w.t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		err := w.c.Get(w.t.Context(), client.ObjectKeyFromObject(o), o)
+		if client.IgnoreNotFound(err) != nil {
+			w.t.Fatal(err)
+		}
+		w.lint(o)
+		if err == nil && wanted(o) {
+			return o
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s %s: %s has not come about:\n%s", w.namespace, o.GetName(), what, w.dump())
+		}
+		time.Sleep(15 * time.Millisecond)
+	}
+}
+
+func (w *world) awaitEnd(run *v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+	w.t.Helper()
+	return await(w, run, "its end", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.CompletionTime != nil })
+}
+
+// trial is a trial of a run by its name, which may not be there yet.
+func (w *world) trial(name string) *v1alpha1.Trial {
+	return &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
+}
+
+// awaitMeasuring waits until load runs.
+func (w *world) awaitMeasuring(name string, attempt int32) *v1alpha1.Trial {
+	w.t.Helper()
+	return await(w, w.trial(name), "its start", func(t *v1alpha1.Trial) bool {
+		return t.Status.Attempt == attempt && t.Status.StartTime != nil && w.clock.Now().After(t.Status.StartTime.Add(200*time.Millisecond))
+	})
+}
+
+func (w *world) trials(run *v1alpha1.BenchmarkRun) []v1alpha1.Trial {
+	w.t.Helper()
+	var list v1alpha1.TrialList
+	w.must(w.c.List(w.t.Context(), &list, client.InNamespace(w.namespace), client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}))
+	return list.Items
+}
+
+// poke makes the operator look at an object now and not when its next deadline comes.
+func (w *world) poke(o client.Object) {
+	w.t.Helper()
+	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {"poke": %q}}}`, time.Now())
+	w.must(w.c.Patch(w.t.Context(), o, client.RawPatch("application/merge-patch+json", patch)))
+}
+
+func (w *world) exists(o client.Object, name string) bool {
+	w.t.Helper()
+	err := w.c.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, o)
+	if err != nil && !apierrors.IsNotFound(err) {
+		w.t.Fatal(err)
+	}
+	return err == nil
+}
+
+// dump tells the statuses of all runs and trials of the test.
+func (w *world) dump() string {
+	var runs v1alpha1.BenchmarkRunList
+	var trials v1alpha1.TrialList
+	w.must(w.c.List(w.t.Context(), &runs, client.InNamespace(w.namespace)))
+	w.must(w.c.List(w.t.Context(), &trials, client.InNamespace(w.namespace)))
+	text := ""
+	for _, o := range runs.Items {
+		text += tell(o.Name, o.Status)
+	}
+	for _, o := range trials.Items {
+		text += tell(o.Name, o.Status)
+	}
+	return text + "Argo was told:\n" + w.argo.said()
+}
+
+func tell(name string, status any) string {
+	b, err := json.MarshalIndent(status, "", " ")
+	if err != nil {
+		return err.Error()
+	}
+	return name + ": " + string(b) + "\n"
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+// golden is the chart as it is with its default values. The operator alone needs none: config/ is its golden form.
+const golden = "hack/charts/testdata/embedded.yaml"
+
+// rendered is the chart with its default values, without definitions, which are checked as files, and without drawn keys.
+func (r repository) rendered(ctx context.Context) ([]byte, error) {
+	list, err := r.chart(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	for _, o := range list {
+		if o.text("kind") == "CustomResourceDefinition" {
+			continue
+		}
+		if data, ok := o.at("data").(map[string]any); ok && o.text("kind") == "Secret" {
+			for k := range data {
+				data[k] = "drawn"
+			}
+		}
+		body, err := yaml.Marshal(o)
+		if err != nil {
+			return nil, fmt.Errorf("writing %s: %w", o.key(), err)
+		}
+		fmt.Fprintf(&b, "---\n%s", body)
+	}
+	return b.Bytes(), nil
+}
+
+func (r repository) updateGolden(ctx context.Context) error {
+	body, err := r.rendered(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(r.path(golden), body, 0o644); err != nil {
+		return fmt.Errorf("writing golden file: %w", err)
+	}
+	return nil
+}
+
+func (r repository) checkGolden(ctx context.Context) ([]string, error) {
+	have, err := r.rendered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want, err := os.ReadFile(r.path(golden))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading golden file: %w", err)
+	}
+	if diff := cmp.Diff(string(want), string(have)); diff != "" {
+		return []string{"(-" + golden + " +chart; if the change is meant, run go run ./hack/charts -update)\n" + diff}, nil
+	}
+	return nil, nil
+}
+
+// refusals are settings that the chart must refuse, and a part of what it must say.
+var refusals = []struct{ setting, want string }{
+	{"s3.endpoint=s3.example.com", "set minio.enabled=false to use your S3"},
+	{"s3.tls=true", "the embedded MinIO speaks no TLS"},
+	{"minio.enabled=false", "set s3.endpoint to host:port of your S3"},
+	{"minio.enabled=false,s3.endpoint=s3.example.com", "make a Secret with the keys access-key and secret-key"},
+	{"s3.endpoint=http://s3.example.com", "/s3/endpoint"},
+	{"s3.bucket=No", "/s3/bucket"},
+	{"images.pullPolicy=Sometimes", "/images/pullPolicy"},
+	{"argo.nonsense=1", "nonsense"},
+}
+
+func (r repository) checkRefusals(ctx context.Context) ([]string, error) {
+	var findings []string
+	for _, f := range refusals {
+		_, err := r.chart(ctx, f.setting)
+		switch {
+		case err == nil:
+			findings = append(findings, f.setting+" is accepted")
+		case !strings.Contains(err.Error(), f.want):
+			findings = append(findings, fmt.Sprintf("%s is refused without the words %q: %s", f.setting, f.want, err))
+		}
+	}
+	return findings, nil
+}
+
+func (r repository) checkLint(ctx context.Context) ([]string, error) {
+	_, err := r.command(ctx, "helm", "lint", "--strict", "--quiet", "--kube-version="+kubeVersion, chartDir)
+	var exit interface{ ExitCode() int }
+	if errors.As(err, &exit) {
+		return []string{err.Error()}, nil
+	}
+	return nil, err
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	release   = "loadstone"
+	namespace = "loadstone-system"
+	// kubeVersion is what helm renders for; it has no cluster to ask.
+	kubeVersion = "1.34.0"
+)
+
+// object is a Kubernetes object as it was rendered.
+type object map[string]any
+
+// key names an object in findings.
+func (o object) key() string {
+	name, ns := o.text("metadata", "name"), o.text("metadata", "namespace")
+	return strings.TrimPrefix(fmt.Sprintf("%s %s/%s", o.text("kind"), ns, name), " ")
+}
+
+// at walks down nested objects; nil where there is nothing.
+func (o object) at(path ...string) any {
+	var v any = map[string]any(o)
+	for _, p := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[p]
+	}
+	return v
+}
+
+func (o object) text(path ...string) string {
+	s, _ := o.at(path...).(string)
+	return s
+}
+
+// command runs a program at the repository's root and returns what it prints.
+func (r repository) command(ctx context.Context, name string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir = r.root
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("running %s %s: %w: %s", name, args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return out, nil
+}
+
+// chart is the chart as helm renders it.
+func (r repository) chart(ctx context.Context, settings ...string) ([]object, error) {
+	args := []string{"template", release, chartDir, "--namespace=" + namespace, "--kube-version=" + kubeVersion}
+	for _, s := range settings {
+		args = append(args, "--set="+s)
+	}
+	out, err := r.command(ctx, "helm", args...)
+	if err != nil {
+		return nil, err
+	}
+	return parse(out)
+}
+
+// kustomized is config/default, and the policy for the namespaces of runs as it is applied to the default namespace.
+func (r repository) kustomized(ctx context.Context) ([]object, error) {
+	out, err := r.command(ctx, "kubectl", "kustomize", "config/default")
+	if err != nil {
+		return nil, err
+	}
+	list, err := parse(out)
+	if err != nil {
+		return nil, err
+	}
+	body, err := os.ReadFile(filepath.Join(r.root, "config/network-policy/measured.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("reading policy: %w", err)
+	}
+	policies, err := parse(body)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range policies {
+		if m, ok := p.at("metadata").(map[string]any); ok {
+			m["namespace"] = "default"
+		}
+	}
+	return append(list, policies...), nil
+}
+
+// parse reads a stream of YAML documents.
+func parse(stream []byte) ([]object, error) {
+	var list []object
+	for _, doc := range bytes.Split(append([]byte("\n"), stream...), []byte("\n---")) {
+		var o object
+		if err := yaml.Unmarshal(doc, &o); err != nil {
+			return nil, fmt.Errorf("reading rendered YAML: %w", err)
+		}
+		if len(o) > 0 {
+			list = append(list, o)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Builds the images of images/*.Dockerfile as archives, with docker or else with buildah, and loads them into the nodes
+# of hack/cluster that run them. What has not changed is neither built nor loaded again.
+#
+#   usage: hack/images.sh [--build-only|--load-only] [NAME...]      (no name: every image)
+#
+# Binaries come from bin/ in the root of the repository ("make build"), those of the embedded servers from the cache
+# that hack/cluster/build.sh fills. REGISTRY (localhost/loadstone) and TAG (dev) make the images' names.
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
+. "$(dirname "$0")/cluster/lib.sh"
+
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+BASE_IMAGE=localhost/loadstone/base:bookworm
+
+# Name, the nodes that run it, and its binary.
+IMAGES=(
+  "manager             infra          $ROOT/bin/manager"
+  "agent               server,loadgen $ROOT/bin/loadstone-agent"
+  "gohttp              server         $ROOT/bin/gohttp"
+  "epoll               server         $ROOT/bin/epoll"
+  "workflow-controller infra          $BIN/workflow-controller"
+  "argoexec            infra          $BIN/argoexec"
+  "minio               infra          $BIN/minio"
+  "coredns             infra          $BIN/coredns"
+)
+
+dockerfile() { echo "$ROOT/images/$1.Dockerfile"; }
+uses_base() { grep -q '^ARG BASE=' "$(dockerfile "$1")"; }
+
+# --- engines: each builds image NAME from the folder CONTEXT as ARCHIVE ----------------------------------------------
+
+engine() { if docker info >/dev/null 2>&1; then echo docker; else echo buildah; fi; }
+
+build_with_docker() { # NAME CONTEXT ARCHIVE
+  docker build --quiet --file "$(dockerfile "$1")" --tag "$(image_name "$1")" "$2"
+  docker save --output "$3" "$(image_name "$1")"
+}
+
+# Images on a base keep their layers in buildah's storage, so that packages are installed once and not for each new
+# binary. The others are one file on nothing: for them storage would only be a detour.
+build_with_buildah() { # NAME CONTEXT ARCHIVE
+  local layers=()
+  if uses_base "$1"; then
+    base_up
+    layers=(--layers --build-arg "BASE=$BASE_IMAGE")
+  fi
+  our_buildah build --quiet --isolation chroot --format docker --pull-never "${layers[@]}" \
+    --file "$(dockerfile "$1")" --tag "docker-archive:$3:$(image_name "$1")" "$2"
+}
+
+# our_buildah: with storage of its own. Isolation "chroot" needs no daemon, no cgroup and no network of its own.
+our_buildah() { buildah --root "$LOADSTONE_CACHE/buildah" --runroot "$LOADSTONE_CACHE/buildah-run" --storage-driver overlay "$@"; }
+
+# base_up: what debian:bookworm-slim is elsewhere, made from Debian's own packages.
+base_up() {
+  local dir=$LOADSTONE_CACHE/base
+  ! our_buildah inspect --type image "$BASE_IMAGE" >/dev/null 2>&1 || return 0
+  need_commands mmdebstrap:mmdebstrap
+  say "Making a base image with mmdebstrap (half a minute, once)."
+  mkdir -p "$dir"
+  mmdebstrap --quiet --variant=minbase bookworm "$dir/rootfs.tar"
+  printf 'FROM scratch\nADD rootfs.tar /\n' | our_buildah build --quiet --tag "$BASE_IMAGE" --file - "$dir"
+  rm -rf "$dir"
+}
+
+# --- building --------------------------------------------------------------------------------------------------------
+
+# key_of NAME BINARY: what the archive depends on.
+key_of() { cat "$(dockerfile "$1")" - <<<"$ENGINE $(image_name "$1") $(content_hash "$2")" | sha256sum | cut -d' ' -f1; }
+
+# openssl, because it is four times as fast as sha256sum, and these are a hundred megabytes each.
+content_hash() { openssl dgst -sha256 -r "$1" | cut -d' ' -f1; }
+
+build() { # NAME BINARY
+  local name=$1 binary=$2 archive=$ARCHIVES/$1.tar key begin context
+  key=$(key_of "$name" "$binary")
+  if [ -f "$archive" ] && [ "$(cat "$ARCHIVES/$name.key" 2>/dev/null)" = "$key" ]; then return; fi
+  begin=$(now_ms)
+  # A context of its own holds just what the Dockerfile copies.
+  context=$LOADSTONE_CACHE/contexts/$name
+  rm -rf "$context" && mkdir -p "$context/bin" "$context/rootfs"
+  mkdir -m 1777 "$context/rootfs/tmp"
+  cp --reflink=auto "$binary" "$context/bin/"
+  rm -f "$archive.new" "$ARCHIVES/$name.key"
+  "build_with_$ENGINE" "$name" "$context" "$archive.new" >"$ARCHIVES/$name.log" 2>&1 9>&- || {
+    say "$name: $ENGINE failed. Last lines of $ARCHIVES/$name.log:"
+    tail -n 15 "$ARCHIVES/$name.log" >&2
+    exit 1
+  }
+  mv "$archive.new" "$archive"
+  echo "$key" >"$ARCHIVES/$name.key"
+  rm -rf "$context"
+  say "$name: built in $(( $(now_ms) - begin )) ms"
+}
+
+# --- loading ---------------------------------------------------------------------------------------------------------
+
+# load NAME NODES: into those nodes that are up and do not have this very archive.
+load() {
+  local name=$1 node record begin key
+  [ -f "$ARCHIVES/$name.tar" ] || return 0
+  key=$(<"$ARCHIVES/$name.key")
+  for node in ${2//,/ }; do
+    record=$CLUSTER/nodes/$node/images/$name
+    alive "containerd-$node" || continue
+    [ "$(cat "$record" 2>/dev/null)" != "$key" ] || continue
+    begin=$(now_ms)
+    node_ctr "$node" images import "$ARCHIVES/$name.tar" >/dev/null
+    mkdir -p "$(dirname "$record")"
+    echo "$key" >"$record"
+    say "$name: loaded into $node in $(( $(now_ms) - begin )) ms"
+  done
+}
+
+wanted() { # NAME WANTED...
+  local name=$1 one; shift
+  [ $# -gt 0 ] || return 0
+  for one; do [ "$one" != "$name" ] || return 0; done
+  return 1
+}
+
+main() {
+  local mode=both entry name nodes binary
+  case ${1:-} in --build-only | --load-only) mode=${1#--}; shift ;; esac
+  for name; do [ -f "$(dockerfile "$name")" ] || die "there is no $(dockerfile "$name")"; done
+  mkdir -p "$ARCHIVES"
+  lock images
+  ENGINE=$(engine)
+  [ "$ENGINE" = docker ] || [ "$mode" = load-only ] || { require_root; need_commands buildah:buildah; }
+  for entry in "${IMAGES[@]}"; do
+    read -r name nodes binary <<<"$entry"
+    wanted "$name" "$@" || continue
+    # No "build ... || continue": bash ignores errexit in a function that is part of a condition.
+    if [ "$mode" != load-only ]; then
+      [ -f "$binary" ] || { say "$name: skipped, there is no $binary"; continue; }
+      build "$name" "$binary"
+    fi
+    [ "$mode" = build-only ] || load "$name" "$nodes"
+  done
+}
+
+main "$@"

@@ -1,0 +1,125 @@
+package artifact_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats/statstest"
+)
+
+func TestKeysTellRunsTrialsAndAttemptsApart(t *testing.T) {
+	run := record.Run{Namespace: "bench", Name: "quick", UID: "0c9f3f11-2222"}
+	prefix := artifact.RunPrefix("suites/zco", run)
+	trial := artifact.TrialPrefix(prefix, "quick-003-go", 2)
+	got := []string{
+		prefix, artifact.RunPrefix("", run), trial, artifact.ManifestKey(trial), artifact.ManifestKey(prefix), artifact.PlanKey(prefix),
+		artifact.ReportKey(prefix, digest("x"), "report.html"),
+	}
+	want := []string{
+		"suites/zco/bench/quick-0c9f3f11", "bench/quick-0c9f3f11", "suites/zco/bench/quick-0c9f3f11/trials/quick-003-go/attempt-2",
+		"suites/zco/bench/quick-0c9f3f11/trials/quick-003-go/attempt-2/manifest.json", "suites/zco/bench/quick-0c9f3f11/manifest.json",
+		"suites/zco/bench/quick-0c9f3f11/plan.json", "suites/zco/bench/quick-0c9f3f11/reports/" + digest("x")[:12] + "/report.html",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// keep stores a simulated run as controllers do: records first, the manifest of each trial after its records, the run's last.
+func keep(t *testing.T, store *artifact.Store, prefix string, d record.RunData) {
+	t.Helper()
+	write := func(key string, v any) record.Artifact {
+		a, err := store.PutJSON(t.Context(), key, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	for i := range d.Trials {
+		m := &d.Trials[i].Manifest
+		at := artifact.TrialPrefix(prefix, m.Trial, m.Attempt)
+		server := write(at+"/server/result.json", d.Trials[i].Server)
+		server.Role, server.Name = record.RoleServer, record.ResultFile
+		generator := write(at+"/generator-0/result.json", d.Trials[i].Generators[0])
+		generator.Role, generator.Name = "generator-0", record.ResultFile
+		m.Artifacts = []record.Artifact{server, generator, {Role: "generator-0", Name: "sweep-10.wrk.txt", Key: "never/read"}}
+		manifest := write(artifact.ManifestKey(at), m)
+		for k := range d.Manifest.Trials {
+			if d.Manifest.Trials[k].Trial == m.Trial {
+				d.Manifest.Trials[k].Manifest = &manifest
+			}
+		}
+	}
+	write(artifact.ManifestKey(prefix), d.Manifest)
+}
+
+func TestLoadReadsBackWhatWasKept(t *testing.T) {
+	_, store := bucket(t)
+	want := statstest.Run(statstest.Duel(1))
+	statstest.Drop(&want, 1, "go-slow", "WrongResponse", "it answered 500")
+	keep(t, store, "p", want)
+	got, err := store.Load(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(got.Trials) != 2 {
+		t.Errorf("%d trials, (-want +got):\n%s", len(got.Trials), diff)
+	}
+}
+
+func TestLoadRefusesWhatIsNotWhatItSays(t *testing.T) {
+	tests := map[string]struct {
+		spoil func(*record.RunData)
+		want  error
+		says  string
+	}{
+		"no run at all":                     {want: artifact.ErrNotFound, says: "p/manifest.json"},
+		"a manifest of another shape":       {spoil: func(d *record.RunData) { d.Manifest.Schema = "loadstone.dev/run-manifest/v9" }, says: `its schema is "loadstone.dev/run-manifest/v9"`},
+		"a trial whose manifest is another": {spoil: func(d *record.RunData) { d.Manifest.Trials[0].Manifest.SHA256 = digest("x") }, want: artifact.ErrCorrupt},
+		"a trial whose manifest is gone":    {spoil: func(d *record.RunData) { d.Manifest.Trials[0].Manifest.Key = "gone" }, want: artifact.ErrNotFound, says: "gone"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, store := bucket(t)
+			if tc.spoil != nil {
+				d := statstest.Run(statstest.Duel(1))
+				keep(t, store, "q", d)
+				tc.spoil(&d)
+				if _, err := store.PutJSON(t.Context(), artifact.ManifestKey("p"), d.Manifest); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := store.Load(t.Context(), "p")
+			if err == nil || tc.want != nil && !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("got %v, want %v that says %q", err, tc.want, tc.says)
+			}
+		})
+	}
+}
+
+func TestAReportMadeAgainLiesBesideTheOlderOne(t *testing.T) {
+	_, store := bucket(t)
+	keys := map[string]bool{}
+	for _, html := range []string{"<p>1</p>", "<p>1</p>", "<p>2</p>"} {
+		a, err := artifact.PutReport(t.Context(), store, "p", []byte(html), []byte(`"`+html+`"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := store.Get(t.Context(), a.Key, digest(html)); err != nil || string(body) != html {
+			t.Errorf("%s holds %q, %v", a.Key, body, err)
+		}
+		beside := strings.TrimSuffix(a.Key, "html") + "json"
+		if body, err := store.Get(t.Context(), beside, ""); err != nil || string(body) != `"`+html+`"` {
+			t.Errorf("%s holds %q, %v", beside, body, err)
+		}
+		keys[a.Key] = true
+	}
+	if len(keys) != 2 {
+		t.Errorf("two reports lie under %v", keys)
+	}
+}

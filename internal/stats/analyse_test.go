@@ -1,0 +1,145 @@
+package stats_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/stats/statstest"
+)
+
+func analyse(t *testing.T, d record.RunData) stats.Table {
+	t.Helper()
+	got, err := stats.Analyse(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestAnalyseFindsThePlantedDifference(t *testing.T) {
+	got := analyse(t, statstest.Run(statstest.Duel(10)))
+	if len(got.Comparisons) != 1 {
+		t.Fatalf("%d comparisons, want one: the limit takes no part", len(got.Comparisons))
+	}
+	c := got.Comparisons[0]
+	if c.Verdict != stats.Slower || math.Abs(*c.Overall[0].Ratio-1.2) > 0.03 {
+		t.Errorf("verdict %s with a CPU time ratio of %v, want Slower and 1.2", c.Verdict, *c.Overall[0].Ratio)
+	}
+	if ok, reason := got.Conclusive(); !ok || reason != v1alpha1.ReasonDone {
+		t.Errorf("conclusive %v %s", ok, reason)
+	}
+	h := got.Headline().Entries[0]
+	if h.Implementation != "go-slow" || h.Baseline != "go" || h.Agreeing != 4 || *h.Factor <= 1 || *h.FactorLow > *h.Factor || *h.FactorHigh < *h.Factor {
+		t.Errorf("headline %+v", h)
+	}
+}
+
+func TestAnalyseRelatesCPUTimeToRequests(t *testing.T) {
+	d := statstest.Run(statstest.Duel(1))
+	run, seen := statstest.Cell(&d, 1, "go", 100)
+	cell := analyse(t, d).Group("sweep", 100, "go").Cells[0]
+	want := []float64{
+		float64(run.Measurement.Requests) / float64(run.Measurement.DurationMicros) * 1e6,
+		float64(seen.CPUNanos) / 1e3 / float64(run.Measurement.Requests),
+		float64(seen.CPUNanos) / 1e3 / float64(run.Measurement.DurationMicros),
+		float64(seen.RSSBytes),
+	}
+	if diff := cmp.Diff(want, []float64{*cell.Throughput, *cell.CPUPerRequest, *cell.ServerCPUs, *cell.ServerRSS}); diff != "" {
+		t.Errorf("throughput, CPU time per request, CPUs, memory (-want +got):\n%s", diff)
+	}
+}
+
+func TestKindsOfLatencyAreNeverMixed(t *testing.T) {
+	d := statstest.Run(statstest.Duel(2))
+	var observed, corrected int64
+	for block := int32(1); block <= 2; block++ {
+		run, _ := statstest.Cell(&d, block, "go", 10)
+		observed += run.Measurement.Latency[0].Samples
+		corrected += run.Measurement.Latency[1].Samples
+	}
+	got := analyse(t, d).Group("sweep", 10, "go").Latency
+	if len(got) != 2 || got[0].Kind != record.Observed || got[0].Samples != observed || got[1].Kind != record.Corrected || got[1].Samples != corrected {
+		t.Errorf("distributions %+v, want %d observed and %d corrected samples", got, observed, corrected)
+	}
+}
+
+func TestCoverageSaysWhatIsMissing(t *testing.T) {
+	d := statstest.Run(statstest.Duel(2))
+	statstest.Drop(&d, 1, "go", v1alpha1.ReasonServerExited, "exit status 139")
+	statstest.Drop(&d, 2, "epoll", "", "")
+	d.Manifest.Trials = d.Manifest.Trials[:len(d.Manifest.Trials)-1]
+	d.Trials = d.Trials[:len(d.Trials)-1]
+	got := analyse(t, d).Coverage
+	if got.PlannedTrials != 6 || got.MeasuredTrials != 3 || got.PlannedCells != 24 || got.MeasuredCells != 12 || len(got.Missing) != 3 {
+		t.Errorf("coverage %+v", got)
+	}
+	reasons := map[string]int{}
+	for _, m := range got.Missing {
+		reasons[m.Reason]++
+	}
+	if reasons[v1alpha1.ReasonServerExited] != 1 || reasons[stats.ReasonNotStarted] != 2 {
+		t.Errorf("reasons %v", reasons)
+	}
+}
+
+func TestEnvironmentMarksWhatDiffers(t *testing.T) {
+	d := statstest.Run(statstest.Duel(2))
+	d.Trials[1].Server.Environment.Kernel = "6.1.0-19-amd64"
+	for _, f := range analyse(t, d).Environment {
+		if want := f.Role == record.RoleServer && f.Key == stats.FactKernel; f.Differs != want {
+			t.Errorf("%s %s differs: %v, values %v", f.Role, f.Key, f.Differs, f.Values)
+		}
+	}
+}
+
+func TestAnalyseRefusesRecordsThatContradictEachOther(t *testing.T) {
+	for name, change := range map[string]func(*record.RunData){
+		"a trial of another run":            func(d *record.RunData) { d.Trials[0].Manifest.Run.UID = "other" },
+		"a trial of nobody":                 func(d *record.RunData) { d.Trials[0].Manifest.Implementation = "nobody" },
+		"two trials in one place":           func(d *record.RunData) { d.Trials = append(d.Trials, d.Trials[0]) },
+		"a baseline that was not planned":   func(d *record.RunData) { d.Manifest.Spec.Baseline = "nobody" },
+		"a spec without implementations":    func(d *record.RunData) { d.Manifest.Spec.Implementations = nil },
+		"a histogram that cannot be read":   func(d *record.RunData) { d.Trials[0].Generators[0].Cells[0].Measurement.Latency[0].HDR = "x" },
+		"a histogram with another number":   func(d *record.RunData) { d.Trials[0].Generators[0].Cells[0].Measurement.Latency[0].Samples++ },
+		"a kind of latency that is unknown": func(d *record.RunData) { d.Trials[0].Generators[0].Cells[0].Measurement.Latency[0].Kind = "Felt" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := statstest.Run(statstest.Duel(2))
+			change(&d)
+			if _, err := stats.Analyse(d); err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+}
+
+func TestARunWithoutTrialsHasATable(t *testing.T) {
+	d := statstest.Run(statstest.Duel(2))
+	d.Trials = nil
+	for i := range d.Manifest.Trials {
+		d.Manifest.Trials[i].Manifest, d.Manifest.Trials[i].Reason = nil, v1alpha1.ReasonImagePull
+	}
+	got := analyse(t, d)
+	if len(got.Coverage.Missing) != 6 || got.Comparisons[0].Verdict != stats.Inconclusive || got.Comparisons[0].Reason != stats.TooFewBlocks {
+		t.Errorf("coverage %+v, comparison %+v", got.Coverage, got.Comparisons[0])
+	}
+}
+
+// BenchmarkAnalyseThousandCells analyses a thousand cells; it prints and asserts nothing.
+func BenchmarkAnalyseThousandCells(b *testing.B) {
+	o := statstest.Duel(25)
+	o.Servers = append(o.Servers[:2:2], o.Servers[:2]...)
+	o.Servers[2].Name, o.Servers[3].Name = "c", "d"
+	o.Levels = []int32{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
+	d := statstest.Run(o)
+	for b.Loop() {
+		if _, err := stats.Analyse(d); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
