@@ -11,33 +11,43 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// lint holds every status that a test sees against what all statuses promise.
-func (w *world) lint(o client.Object) {
-	w.t.Helper()
-	for _, finding := range lintStatus(o) {
-		w.t.Errorf("the status of %s is not as promised: %s", o.GetName(), finding)
-	}
-}
-
-func (w *world) lintAll(ctx context.Context) {
-	w.t.Helper()
-	var runs v1alpha1.BenchmarkRunList
-	var trials v1alpha1.TrialList
-	for _, list := range []client.ObjectList{&runs, &trials} {
-		if err := w.c.List(ctx, list, client.InNamespace(w.namespace)); err != nil {
-			w.t.Error(err)
+// lintEvery holds every status that the operator writes against what all statuses promise. What a trial has reached once
+// its load has begun is moreover never taken back.
+func (w *world) lintEvery(ctx context.Context, seen watch.Interface) {
+	defer seen.Stop()
+	reached := map[string]int{}
+	for event := range seen.ResultChan() {
+		if ctx.Err() != nil {
+			return
 		}
-	}
-	for i := range runs.Items {
-		w.lint(&runs.Items[i])
-	}
-	for i := range trials.Items {
-		w.lint(&trials.Items[i])
+		o, ok := event.Object.(client.Object)
+		if !ok || event.Type == watch.Error {
+			w.t.Errorf("watching statuses: %+v", event.Object)
+			return
+		}
+		for _, finding := range lintStatus(o) {
+			w.t.Errorf("a status of %s is not as promised: %s\n%s", o.GetName(), finding, tell(o.GetName(), o))
+		}
+		trial, ok := o.(*v1alpha1.Trial)
+		if !ok || trial.Status.StartTime == nil {
+			continue
+		}
+		n, attempt := 0, fmt.Sprintf("%s attempt %d", trial.UID, trial.Status.Attempt)
+		for _, c := range trial.Status.Conditions {
+			if c.Status == metav1.ConditionTrue {
+				n++
+			}
+		}
+		if n < reached[attempt] {
+			w.t.Errorf("%s has reached less than before:\n%s", trial.Name, tell(trial.Name, trial.Status))
+		}
+		reached[attempt] = n
 	}
 }
 

@@ -38,7 +38,7 @@ import (
 // kubelets, agents and Argo are played. Each test has one, with namespaces of its own.
 type world struct {
 	t      *testing.T
-	c      client.Client
+	c      client.WithWatch
 	config *rest.Config
 	scheme *runtime.Scheme
 	// namespace is where runs are, system the operator's own.
@@ -67,7 +67,7 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 		w.must(add(w.scheme))
 	}
 	var err error
-	w.c, err = client.New(w.config, client.Options{Scheme: w.scheme})
+	w.c, err = client.NewWithWatch(w.config, client.Options{Scheme: w.scheme})
 	w.must(err)
 	prepare.Do(func() {
 		_, err := envtest.InstallCRDs(w.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{workflowCRD()}})
@@ -78,6 +78,9 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	w.namespace, w.system = fmt.Sprintf("bench-%d", n), fmt.Sprintf("system-%d", n)
 	for _, name := range []string{w.namespace, w.system} {
 		w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	}
+	for _, name := range []string{keySecret, render.TokensSecret} {
+		w.must(w.c.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.system, Name: name}}))
 	}
 	w.store = artifact.Config{Endpoint: object.Endpoint, Bucket: w.namespace, Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey}
 	object.NewBucket(t, w.namespace)
@@ -104,12 +107,17 @@ func (w *world) must(err error) {
 	}
 }
 
-// play lets the kubelet and Argo do their part until the test ends.
+// play lets the kubelet and Argo do their part until the test ends, and reads every status that the operator writes.
 func (w *world) play() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	parts.Go(func() { w.kubelet.run(ctx) })
 	parts.Go(func() { w.argo.run(ctx) })
+	for _, list := range []client.ObjectList{&v1alpha1.BenchmarkRunList{}, &v1alpha1.TrialList{}} {
+		seen, err := w.c.Watch(ctx, list, client.InNamespace(w.namespace))
+		w.must(err)
+		parts.Go(func() { w.lintEvery(ctx, seen) })
+	}
 	w.t.Cleanup(func() {
 		cancel()
 		parts.Wait()
@@ -121,7 +129,6 @@ func (w *world) end() {
 	defer func() { w.stop() }()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	w.lintAll(ctx)
 	if err := w.c.DeleteAllOf(ctx, &v1alpha1.BenchmarkRun{}, client.InNamespace(w.namespace)); err != nil {
 		w.t.Error(err)
 	}
@@ -140,7 +147,14 @@ func (w *world) left(ctx context.Context) string {
 	var names []string
 	workflows := &unstructured.UnstructuredList{}
 	workflows.SetGroupVersionKind(render.WorkflowKind)
-	for _, list := range []client.ObjectList{&v1alpha1.BenchmarkRunList{}, &v1alpha1.TrialList{}, &corev1.PodList{}, &corev1.SecretList{}, workflows} {
+	var tokens corev1.Secret
+	if err := w.c.Get(ctx, client.ObjectKey{Namespace: w.system, Name: render.TokensSecret}, &tokens); err != nil {
+		return err.Error()
+	}
+	for name := range tokens.Data {
+		names = append(names, "token "+name)
+	}
+	for _, list := range []client.ObjectList{&v1alpha1.BenchmarkRunList{}, &v1alpha1.TrialList{}, &corev1.PodList{}, workflows} {
 		if err := w.c.List(ctx, list); err != nil {
 			return err.Error()
 		}
@@ -157,7 +171,7 @@ func (w *world) left(ctx context.Context) string {
 			return err.Error()
 		}
 		for _, o := range found.Items {
-			if ns := o.Metadata.Namespace; (ns == w.namespace || ns == w.system) && o.Metadata.Name != keySecret {
+			if ns := o.Metadata.Namespace; ns == w.namespace || ns == w.system {
 				names = append(names, fmt.Sprintf("%T %s", list, o.Metadata.Name))
 			}
 		}
@@ -255,7 +269,6 @@ func await[T client.Object](w *world, o T, what string, wanted func(T) bool) T {
 		if client.IgnoreNotFound(err) != nil {
 			w.t.Fatal(err)
 		}
-		w.lint(o)
 		if err == nil && wanted(o) {
 			return o
 		}

@@ -13,8 +13,9 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 BASE_IMAGE=localhost/loadstone/base:bookworm
 
-# Name, the nodes that run it, and its binary.
+# Name, the nodes that run it, and its binary. CoreDNS comes first, because a starting cluster waits for it.
 IMAGES=(
+  "coredns             infra          $BIN/coredns"
   "manager             infra          $ROOT/bin/manager"
   "agent               server,loadgen $ROOT/bin/loadstone-agent"
   "gohttp              server         $ROOT/bin/gohttp"
@@ -22,7 +23,6 @@ IMAGES=(
   "workflow-controller infra          $BIN/workflow-controller"
   "argoexec            infra          $BIN/argoexec"
   "minio               infra          $BIN/minio"
-  "coredns             infra          $BIN/coredns"
 )
 
 dockerfile() { echo "$ROOT/images/$1.Dockerfile"; }
@@ -44,6 +44,8 @@ build_with_buildah() { # NAME CONTEXT ARCHIVE
   if uses_base "$1"; then
     base_up
     layers=(--layers --build-arg "BASE=$BASE_IMAGE")
+    # Every build leaves its layers behind. Clearing them costs the next build the installing of packages: seldom, then.
+    [ "$(our_buildah images --all --quiet | wc -l)" -lt 60 ] || our_buildah rmi --prune
   fi
   our_buildah build --quiet --isolation chroot --format docker --pull-never "${layers[@]}" \
     --file "$(dockerfile "$1")" --tag "docker-archive:$3:$(image_name "$1")" "$2"
@@ -96,21 +98,31 @@ build() { # NAME BINARY
 
 # --- loading ---------------------------------------------------------------------------------------------------------
 
-# load NAME NODES: into those nodes that are up and do not have this very archive.
+# load NODE NAME...: those of the images that NODE runs and does not have yet, if NODE is up at all.
 load() {
-  local name=$1 node record begin key
-  [ -f "$ARCHIVES/$name.tar" ] || return 0
-  key=$(<"$ARCHIVES/$name.key")
-  for node in ${2//,/ }; do
-    record=$CLUSTER/nodes/$node/images/$name
-    alive "containerd-$node" || continue
+  local node=$1 entry name nodes record key begin; shift
+  alive "containerd-$node" || return 0
+  mkdir -p "$CLUSTER/nodes/$node/images"
+  for entry in "${IMAGES[@]}"; do
+    read -r name nodes _ <<<"$entry"
+    if ! wanted "$name" "$@" || [[ ",$nodes," != *",$node,"* ]] || [ ! -f "$ARCHIVES/$name.key" ]; then continue; fi
+    record=$CLUSTER/nodes/$node/images/$name key=$(<"$ARCHIVES/$name.key")
     [ "$(cat "$record" 2>/dev/null)" != "$key" ] || continue
     begin=$(now_ms)
     node_ctr "$node" images import "$ARCHIVES/$name.tar" >/dev/null
-    mkdir -p "$(dirname "$record")"
     echo "$key" >"$record"
     say "$name: loaded into $node in $(( $(now_ms) - begin )) ms"
   done
+}
+
+# load_all NAME...: all nodes at the same time.
+load_all() {
+  local node job jobs=()
+  for node in "${NODES[@]}"; do
+    load "$node" "$@" &
+    jobs+=($!)
+  done
+  for job in "${jobs[@]}"; do wait "$job" || die "images could not be loaded"; done
 }
 
 wanted() { # NAME WANTED...
@@ -120,24 +132,27 @@ wanted() { # NAME WANTED...
   return 1
 }
 
+build_all() { # NAME...
+  local entry name binary
+  ENGINE=$(engine)
+  [ "$ENGINE" = docker ] || { require_root; need_commands buildah:buildah; }
+  for entry in "${IMAGES[@]}"; do
+    read -r name _ binary <<<"$entry"
+    wanted "$name" "$@" || continue
+    # No "build ... || continue": bash ignores errexit in a function that is part of a condition.
+    [ -f "$binary" ] || { say "$name: skipped, there is no $binary"; continue; }
+    build "$name" "$binary"
+  done
+}
+
 main() {
-  local mode=both entry name nodes binary
+  local mode=both name
   case ${1:-} in --build-only | --load-only) mode=${1#--}; shift ;; esac
   for name; do [ -f "$(dockerfile "$name")" ] || die "there is no $(dockerfile "$name")"; done
   mkdir -p "$ARCHIVES"
   lock images
-  ENGINE=$(engine)
-  [ "$ENGINE" = docker ] || [ "$mode" = load-only ] || { require_root; need_commands buildah:buildah; }
-  for entry in "${IMAGES[@]}"; do
-    read -r name nodes binary <<<"$entry"
-    wanted "$name" "$@" || continue
-    # No "build ... || continue": bash ignores errexit in a function that is part of a condition.
-    if [ "$mode" != load-only ]; then
-      [ -f "$binary" ] || { say "$name: skipped, there is no $binary"; continue; }
-      build "$name" "$binary"
-    fi
-    [ "$mode" = build-only ] || load "$name" "$nodes"
-  done
+  [ "$mode" = load-only ] || build_all "$@"
+  [ "$mode" = build-only ] || load_all "$@"
 }
 
 main "$@"

@@ -2,17 +2,24 @@
 # The control plane: etcd, API server, controller manager, scheduler and the one kube-proxy, as processes on CPU 0.
 # There is one of each, so nobody elects a leader. Sourced, never run.
 
-ETCD_URL=http://127.0.0.1:2379
+ETCD_URL=https://127.0.0.1:2379
+ETCD_PEER_URL=https://127.0.0.1:2380
 
+# etcd holds every secret of the cluster, so even on loopback it answers only those who have a certificate of ours.
 etcd_up() {
   # No fsync: this cluster's state does not outlive a crash anyway (up.sh starts anew).
   start etcd etcd --data-dir "$CLUSTER/etcd" --unsafe-no-fsync --log-level=warn \
-    --listen-client-urls="$ETCD_URL" --advertise-client-urls="$ETCD_URL" --listen-peer-urls=http://127.0.0.1:2380
+    --listen-client-urls="$ETCD_URL" --advertise-client-urls="$ETCD_URL" --client-cert-auth \
+    --cert-file="$PKI/etcd.crt" --key-file="$PKI/etcd.key" --trusted-ca-file="$PKI/ca.crt" \
+    --listen-peer-urls="$ETCD_PEER_URL" --initial-advertise-peer-urls="$ETCD_PEER_URL" \
+    --initial-cluster="default=$ETCD_PEER_URL" --peer-client-cert-auth \
+    --peer-cert-file="$PKI/etcd.crt" --peer-key-file="$PKI/etcd.key" --peer-trusted-ca-file="$PKI/ca.crt"
 }
 
 apiserver_up() {
   start apiserver kube-apiserver --advertise-address="$API_ADDRESS" --bind-address="$API_ADDRESS" --secure-port=6443 \
-    --etcd-servers="$ETCD_URL" --service-cluster-ip-range="$SERVICE_RANGE" \
+    --etcd-servers="$ETCD_URL" --etcd-cafile="$PKI/ca.crt" --etcd-certfile="$PKI/apiserver.crt" --etcd-keyfile="$PKI/apiserver.key" \
+    --service-cluster-ip-range="$SERVICE_RANGE" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --anonymous-auth=false --allow-privileged \
     --client-ca-file="$PKI/ca.crt" --tls-cert-file="$PKI/apiserver.crt" --tls-private-key-file="$PKI/apiserver.key" \
     --service-account-issuer=https://kubernetes.default.svc \

@@ -58,7 +58,7 @@ bridge_ports_down() {
 }
 
 # --- cgroups ---------------------------------------------------------------------------------------------------------
-#   /loadstone/system    control plane, containerds, kubelets: CPU 0
+#   /loadstone/system    control plane, containerds, kubelets: CPU 0 (all CPUs until the cluster is Ready)
 #   /loadstone/infra     pods of infra: CPU 0
 #   /loadstone/server    pods of server: all CPUs; its kubelet gives them out
 #   /loadstone/loadgen   pods of loadgen: likewise
@@ -94,11 +94,14 @@ cgroups_up() {
     # On v1 a cpuset is empty until told otherwise, and takes no process.
     cgroup_v2 || cat "$root/../cpuset.mems" >"$root/$name/cpuset.mems"
     case $name in
-      system | infra*) echo 0 >"$root/$name/cpuset.cpus" ;;
+      infra*) echo 0 >"$root/$name/cpuset.cpus" ;;
       *) cgroup_v2 || cat "$root/../cpuset.cpus" >"$root/$name/cpuset.cpus" ;;
     esac
   done
 }
+
+# confine_system: from now on nothing but pinned pods runs on the other CPUs.
+confine_system() { echo 0 >"$(cpuset_root)/system/cpuset.cpus"; }
 
 # cgroup_processes: the ids of all processes below /loadstone, whoever started them there.
 cgroup_processes() {

@@ -4,5 +4,5 @@ set -euo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-alive apiserver || die "no cluster is up; hack/cluster/up.sh starts one."
+all_alive || die "no cluster is up; hack/cluster/up.sh starts one."
 print_exports

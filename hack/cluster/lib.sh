@@ -70,10 +70,11 @@ identity() { # PID
   echo "$1 ${stat[19]} $boot"
 }
 
-# start NAME COMMAND...: runs COMMAND in the background, in the control plane's cgroup and in a session of its own.
+# start NAME COMMAND...: runs COMMAND in the background, in the control plane's cgroup and in a session of its own. It
+# will have one CPU, but only when all is up, too late for Go to notice.
 start() {
   local name=$1; shift
-  ( enter_system_cgroup; exec setsid "$@" ) >>"$LOGS/$name.log" 2>&1 </dev/null 9>&- &
+  ( enter_system_cgroup; GOMAXPROCS=1 exec setsid "$@" ) >>"$LOGS/$name.log" 2>&1 </dev/null 9>&- &
   identity $! >"$PIDS/$name" || true # Already dead: wait_until says so.
 }
 
@@ -120,6 +121,11 @@ dead_or() { local component=$1; shift; ! alive "$component" || "$@" >/dev/null 2
 # --- the cluster as a whole ------------------------------------------------------------------------------------------
 
 components() { echo etcd apiserver controller-manager scheduler proxy; printf '%s\n' "${NODES[@]/#/containerd-}" "${NODES[@]/#/kubelet-}"; }
+
+all_alive() {
+  local name
+  for name in $(components); do alive "$name" || return 1; done
+}
 
 print_exports() {
   echo "export KUBECONFIG=$CLUSTER/admin.kubeconfig"

@@ -13,6 +13,7 @@ pki_up() {
   openssl pkey -in "$PKI/service-account.key" -pubout -out "$PKI/service-account.pub"
   certificate apiserver /CN=kube-apiserver \
     "IP:$API_ADDRESS,IP:$API_SERVICE_ADDRESS,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,DNS:kubernetes.default.svc.$CLUSTER_DOMAIN"
+  certificate etcd /CN=etcd IP:127.0.0.1
   client admin /O=system:masters/CN=admin
   client controller-manager /CN=system:kube-controller-manager
   client scheduler /CN=system:kube-scheduler

@@ -26,28 +26,31 @@ processes_up() {
     node_ctr "$node" images import "$ARCHIVES/pause.tar" >/dev/null
   done
   "$HACK_CLUSTER/../images.sh" --load-only 9>&- &
-  local loading=$!
+  LOADING=$!
   wait_until 60 apiserver "API server is ready" apiserver_ready
   controllers_up
   for node in "${NODES[@]}"; do kubelet_up "$node"; done
-  wait $loading || die "images could not be loaded"
 }
 
 cluster_ready() {
   local node
   wait_until 20 controller-manager "controller manager serves" serves 10257
   wait_until 20 scheduler "scheduler serves" serves 10259
-  for node in "${NODES[@]}"; do wait_until 40 "kubelet-$node" "node $node is Ready" node_ready "$node"; done
+  retry 20 image_loaded infra "$(image_name coredns)" || die "CoreDNS' image could not be loaded"
   dns_up "$(image_name coredns)"
+  for node in "${NODES[@]}"; do wait_until 40 "kubelet-$node" "node $node is Ready" node_ready "$node"; done
   wait_until 40 proxy "$DNS_ADDRESS answers (else see: kubectl -n kube-system describe pods)" dns_answers
+  wait "$LOADING" || die "images could not be loaded"
 }
+
+image_loaded() { [ -n "$(node_ctr "$1" images list --quiet "name==$2")" ]; }
 
 node_ready() { [ "$(admin --request-timeout=2s get node "$1" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]; }
 
 # healthy: every process is alive, all nodes are Ready, and names resolve, which takes most of the rest.
 healthy() {
   local name
-  for name in $(components); do alive "$name" || return 1; done
+  all_alive || return 1
   for name in "${NODES[@]}"; do node_ready "$name" || return 1; done
   dns_answers
 }
@@ -73,6 +76,7 @@ main() {
   pki_up
   processes_up
   cluster_ready
+  confine_system
   say "The cluster is Ready, after $(( ($(now_ms) - begin) / 1000 )) s."
   print_exports
 }

@@ -1,0 +1,95 @@
+package controllers
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// agentAt answers as an agent would, and is reached under any address.
+func agentAt(t *testing.T, key ed25519.PrivateKey, answer http.HandlerFunc) HTTPAgents {
+	t.Helper()
+	s := httptest.NewServer(answer)
+	t.Cleanup(s.Close)
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		if address != "[2001:db8::1]:7600" {
+			return nil, fmt.Errorf("nobody is at %s", address)
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, s.Listener.Addr().String())
+	}
+	return HTTPAgents{Key: key, Client: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+}
+
+const agentIP = "2001:db8::1"
+
+func TestAnOrderComesSignedAndIsAnsweredWithTheState(t *testing.T) {
+	public, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents := agentAt(t, key, func(w http.ResponseWriter, q *http.Request) {
+		var e protocol.Envelope
+		if err := json.NewDecoder(q.Body).Decode(&e); err != nil {
+			t.Error(err)
+		}
+		o, err := protocol.Open(public, e, "uid", 2, protocol.RoleGenerator)
+		if err != nil || q.Method != http.MethodPost || q.URL.Path != "/v1/order" {
+			t.Errorf("%s %s: %v", q.Method, q.URL.Path, err)
+		}
+		_ = json.NewEncoder(w).Encode(protocol.State{Phase: protocol.Idle, Checked: o.Check.Target}) //nolint:errcheck
+	})
+	got, err := agents.Order(t.Context(), agentIP, protocol.Order{Trial: "uid", Attempt: 2, Role: protocol.RoleGenerator, Check: &protocol.Check{Target: "192.0.2.1:80"}})
+	if err != nil || got.Checked != "192.0.2.1:80" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestTheClockOfAnAgentIsReadFromTheFastestRoundTrip(t *testing.T) {
+	asked := 0
+	agents := agentAt(t, nil, func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		now := time.Now().Add(time.Hour)
+		if asked != 3 { // All answers but one come late, and tell another time.
+			now = now.Add(time.Hour)
+			time.Sleep(200 * time.Millisecond)
+		}
+		_ = json.NewEncoder(w).Encode(protocol.State{Now: now}) //nolint:errcheck
+	})
+	offset, roundTrip, err := agents.Clock(t.Context(), agentIP)
+	if err != nil || asked != clockRounds {
+		t.Fatalf("asked %d times, %v", asked, err)
+	}
+	if off := offset - time.Hour; off < -roundTrip/2 || off > roundTrip/2 {
+		t.Errorf("the offset is wrong by %s, after a round trip of %s", off, roundTrip)
+	}
+}
+
+func TestAnAgentThatDoesNotAnswerAsAgentsDoIsAnError(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ip     string
+		answer http.HandlerFunc
+		want   string
+	}{
+		"nobody there":   {"192.0.2.1", nil, "nobody is at 192.0.2.1:7600"},
+		"a refusal":      {agentIP, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "busy", http.StatusConflict) }, "the agent at 2001:db8::1 answered 409 Conflict: busy"},
+		"something else": {agentIP, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "decoding answer of agent at 2001:db8::1"},
+		"far too much": {agentIP, func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `{"message": %q}`, strings.Repeat("x", maxState))
+		}, "decoding answer of agent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := agentAt(t, nil, tc.answer).State(t.Context(), tc.ip); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}

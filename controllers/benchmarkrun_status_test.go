@@ -1,0 +1,252 @@
+package controllers
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// runScopeOf is a pass at noon over a run of two trials whose turn came a minute ago, with changes.
+func runScopeOf(t *testing.T, deltas ...func(*runScope)) *runScope {
+	t.Helper()
+	s := &runScope{now: noon, run: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "run-uid-1234", Generation: 1}}}
+	s.run.Spec = v1alpha1.BenchmarkRunSpec{
+		Implementations: []v1alpha1.Implementation{{Name: "go", Image: "go:1", Port: 8080}},
+		Loads:           []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 10}}, WarmupSeconds: new(int32), DurationSeconds: 10}},
+		Blocks:          2, TimeoutSeconds: 600,
+	}
+	p, err := plan.Compile(s.run.Spec, plan.Options{Name: "quick", UID: "run-uid-1234"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.plan = &p
+	for _, line := range p.Trials {
+		s.trials = append(s.trials, *newTrial(s.run, &p, line))
+	}
+	s.run.Status.StartTime = &metav1.Time{Time: noon.Add(-time.Minute)}
+	for _, d := range deltas {
+		d(s)
+	}
+	return s
+}
+
+// endTrials ends all trials: those that are named with a fault, the others with a manifest.
+func endTrials(failed ...int) func(*runScope) {
+	return func(s *runScope) {
+		at := metav1.NewMicroTime(noon.Add(-time.Second))
+		for i := range s.trials {
+			s.trials[i].Status.CompletionTime, s.trials[i].Status.ManifestKey = &at, "k"
+		}
+		for _, i := range failed {
+			s.trials[i].Status.ManifestKey = ""
+			s.trials[i].Status.Conditions = failedTrial(0, "go", v1alpha1.ReasonWrongResponse, false).Status.Conditions
+		}
+	}
+}
+
+func madeReport(conclusive bool) func(*runScope) {
+	return func(s *runScope) {
+		s.reported = &reported{html: record.Artifact{SHA256: strings.Repeat("0", 64)}, uri: "s3://b/report.html", text: "go is 1.2 times as fast", conclusive: conclusive, reason: v1alpha1.ReasonTooFewBlocks}
+	}
+}
+
+func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
+	waits := func(why, what string) func(*runScope) { return func(s *runScope) { s.why, s.waiting = why, what } }
+	notBegun := func(s *runScope) { s.run.Status.StartTime, s.trials = nil, nil }
+	end := func(kind, reason string) func(*runScope) {
+		return func(s *runScope) { s.end = &failure{kind, reason, "see there"} }
+	}
+	tests := map[string]struct {
+		deltas   []func(*runScope)
+		want     string
+		progress string
+	}{
+		"its spec cannot be": {
+			[]func(*runScope){notBegun, func(s *runScope) { s.plan = nil }, end(v1alpha1.ConditionPlanned, v1alpha1.ReasonInvalidSpec)},
+			"Planned=False/InvalidSpec Executed=Unknown/Pending Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=False/InvalidSpec Reconciling=False/InvalidSpec Stalled=True/InvalidSpec", "",
+		},
+		"another comes first": {
+			[]func(*runScope){notBegun, waits(v1alpha1.ReasonQueued, "a comes first")},
+			"Planned=True/Done Executed=Unknown/Queued Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=Unknown/Queued Reconciling=True/Queued Stalled=False/Queued", "0/2",
+		},
+		"it goes on": {
+			nil,
+			"Planned=True/Done Executed=Unknown/InProgress Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=Unknown/InProgress Reconciling=True/InProgress Stalled=False/InProgress", "0/2",
+		},
+		"it takes too long": {
+			[]func(*runScope){end(v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut)},
+			"Planned=True/Done Executed=False/TimedOut Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=False/TimedOut Reconciling=False/TimedOut Stalled=True/TimedOut", "0/2",
+		},
+		"the store is away when the report is due": {
+			[]func(*runScope){endTrials(), waits(v1alpha1.ReasonStoreUnavailable, "away")},
+			"Planned=True/Done Executed=True/Done Reported=Unknown/StoreUnavailable Conclusive=Unknown/Pending Succeeded=Unknown/StoreUnavailable Reconciling=True/StoreUnavailable Stalled=False/StoreUnavailable", "2/2",
+		},
+		"no report can be made": {
+			[]func(*runScope){endTrials(1), end(v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed)},
+			"Planned=True/Done Executed=False/TrialsFailed Reported=False/ReportFailed Conclusive=Unknown/Pending Succeeded=False/ReportFailed Reconciling=False/ReportFailed Stalled=True/ReportFailed", "1/2",
+		},
+		"all is well": {
+			[]func(*runScope){endTrials(), madeReport(true)},
+			"Planned=True/Done Executed=True/Done Reported=True/Done Conclusive=True/Done Succeeded=True/Done Reconciling=False/Done Stalled=False/Done", "2/2",
+		},
+		"all is well, but nothing is decided": {
+			[]func(*runScope){endTrials(), madeReport(false)},
+			"Planned=True/Done Executed=True/Done Reported=True/Done Conclusive=False/TooFewBlocks Succeeded=True/Done Reconciling=False/Done Stalled=False/Done", "2/2",
+		},
+		"a trial has failed": {
+			[]func(*runScope){endTrials(0), madeReport(true)},
+			"Planned=True/Done Executed=False/TrialsFailed Reported=True/Done Conclusive=True/Done Succeeded=False/TrialsFailed Reconciling=False/TrialsFailed Stalled=True/TrialsFailed", "1/2",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, tc.deltas...)
+			st := runStatus(s)
+			got := brief(st.Conditions, v1alpha1.ConditionPlanned, v1alpha1.ConditionExecuted, v1alpha1.ConditionReported,
+				v1alpha1.ConditionConclusive, v1alpha1.ConditionSucceeded, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled)
+			if got != tc.want || st.Progress != tc.progress {
+				t.Errorf("%s %s\nwant %s %s", got, st.Progress, tc.want, tc.progress)
+			}
+			after := s.run.DeepCopy()
+			after.Status = st
+			for _, finding := range lintStatus(after) {
+				t.Error(finding)
+			}
+			s.run.Status = st
+			s.now = s.now.Add(time.Hour)
+			if again := runStatus(s); st.CompletionTime != nil && cmp.Diff(st, again) != "" {
+				t.Errorf("the status of a run that has ended has changed:\n%s", cmp.Diff(st, again))
+			}
+		})
+	}
+}
+
+func TestProgressAndTimeLeftFollowTheClock(t *testing.T) {
+	s := runScopeOf(t, func(s *runScope) {
+		end, start := metav1.NewMicroTime(noon.Add(-20*time.Second)), metav1.NewMicroTime(noon.Add(-4*time.Second))
+		s.trials[0].Status.CompletionTime, s.trials[0].Status.ManifestKey = &end, "k"
+		s.trials[1].Status.StartTime = &start
+	})
+	// A trial of one cell of 10 s is reckoned at 14.25 s; 4 s of the second are over.
+	if st := runStatus(s); st.Progress != "1/2" || st.TimeLeft != "10s" {
+		t.Errorf("progress %s, %s left", st.Progress, st.TimeLeft)
+	}
+	s.now = s.now.Add(7 * time.Second)
+	if st := runStatus(s); st.Progress != "2/2" || st.TimeLeft != "3s" {
+		t.Errorf("progress %s, %s left after the last cell", st.Progress, st.TimeLeft)
+	}
+}
+
+func TestTrialFailuresAreQuotedOnceAnImplementation(t *testing.T) {
+	s := runScopeOf(t, endTrials(0, 1))
+	if got := trialFailures(s); got != "2 of 2 trials failed; it was so" {
+		t.Error(got)
+	}
+}
+
+func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
+	tests := map[string]struct {
+		err   error
+		since time.Duration
+		ends  bool
+	}{
+		"away":                {err: artifact.ErrUnreachable, since: storePatience},
+		"away for too long":   {err: artifact.ErrUnreachable, since: storePatience + 1, ends: true},
+		"without the bucket":  {err: artifact.ErrNoBucket, ends: true},
+		"with another key":    {err: artifact.ErrDenied, ends: true},
+		"full":                {err: artifact.ErrFull, ends: true},
+		"with another's plan": {err: artifact.ErrExists, ends: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
+			s := runScopeOf(t, func(s *runScope) { s.trials, s.run.Status.StartTime = nil, &metav1.Time{Time: noon.Add(-tc.since)} })
+			next, err := r.storePlan(t.Context(), s)
+			if err != nil || !next.stop || (s.end != nil) != tc.ends || (next.after > 0) == tc.ends {
+				t.Errorf("the phase ends with %+v, %v, %+v", next, err, s.end)
+			}
+			st := runStatus(s)
+			c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionSucceeded)
+			if c.Reason != v1alpha1.ReasonStoreUnavailable || !strings.Contains(c.Message, tc.err.Error()) {
+				t.Errorf("Succeeded is %+v", c)
+			}
+		})
+	}
+}
+
+func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
+	tests := map[string]struct {
+		err   error
+		since time.Duration
+		ends  bool
+	}{
+		"the store is away":              {err: artifact.ErrUnreachable, since: reportPatience - time.Second},
+		"the store is away for too long": {err: artifact.ErrUnreachable, since: reportPatience, ends: true},
+		"the bucket is gone":             {err: artifact.ErrNoBucket, ends: true},
+		"it cannot be made":              {err: errReport, ends: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
+			s := runScopeOf(t, endTrials(), func(s *runScope) { s.now = noon.Add(tc.since) })
+			next, err := r.report(t.Context(), s)
+			if err != nil || !next.stop || (s.end != nil) != tc.ends || (next.after > 0) == tc.ends {
+				t.Errorf("the phase ends with %+v, %v, %+v", next, err, s.end)
+			}
+		})
+	}
+}
+
+func TestARunIsExecutedWhenEveryTrialOfThePlanHasEnded(t *testing.T) {
+	if runScopeOf(t).executed() {
+		t.Error("a run is executed before its trials have ended")
+	}
+	if runScopeOf(t, func(s *runScope) { s.trials = s.trials[:1] }, endTrials()).executed() {
+		t.Error("a run is executed while a trial is missing")
+	}
+	if !runScopeOf(t, endTrials(0)).executed() {
+		t.Error("a run whose trials have ended, one of them badly, is not executed")
+	}
+}
+
+func TestMessagesAreClippedToValidText(t *testing.T) {
+	for in, want := range map[string]string{
+		"short": "short", "exactly ten": "exactly...", "ééééé": "ééééé", "éééééé": "ééé...", "a\xffb": "a?b", "": "",
+	} {
+		if got := clip(in, 10); got != want {
+			t.Errorf("clip(%q) is %q, want %q", in, got, want)
+		}
+	}
+	c := conditionSet{generation: 1}
+	c.set("X", metav1.ConditionFalse, "Y", strings.Repeat("é", 5000))
+	if n := len(c.sorted()[0].Message); n > maxMessage {
+		t.Errorf("a message of %d bytes", n)
+	}
+}
+
+func TestSomeErrorsOnlyMeanThatThePassWasBuiltOnSomethingOld(t *testing.T) {
+	trials := schema.GroupResource{Resource: "trials"}
+	for err, want := range map[error]bool{
+		fmt.Errorf("writing: %w", apierrors.NewConflict(trials, "a", errors.New("old"))): true,
+		fmt.Errorf("writing: %w", apierrors.NewNotFound(trials, "a")):                    true,
+		apierrors.NewInternalError(errors.New("etcd")):                                   false,
+		artifact.ErrNotFound: false,
+	} {
+		if benign(err) != want {
+			t.Errorf("%v is benign: %v", err, !want)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package controllers
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// silence are agents that do not answer.
+type silence struct{ Agents }
+
+func (silence) State(context.Context, string) (protocol.State, error) {
+	return protocol.State{}, errors.New("connection refused")
+}
+
+func (silence) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
+	return 0, 0, errors.New("connection refused")
+}
+
+func (silence) Order(context.Context, string, protocol.Order) (protocol.State, error) {
+	return protocol.State{}, errors.New("connection refused")
+}
+
+// brokenStore refuses everything with one error.
+type brokenStore struct {
+	Store
+	err error
+}
+
+func (s brokenStore) Put(context.Context, string, string, []byte) (record.Artifact, error) {
+	return record.Artifact{}, s.err
+}
+
+func (s brokenStore) PutJSON(context.Context, string, any) (record.Artifact, error) {
+	return record.Artifact{}, s.err
+}
+
+func (s brokenStore) Verify(context.Context, record.Artifact) error { return s.err }
+
+func (s brokenStore) Destination(context.Context, string, string, time.Duration) (string, map[string]string, error) {
+	return "", nil, s.err
+}
+
+// The two cells of scopeOf's trial take 20.5 s. A pass at later(d) sees a trial that started d ago.
+func later(d time.Duration) func(*trialScope) {
+	return func(s *trialScope) {
+		start := metav1.NewMicroTime(noon)
+		s.trial.Status.StartTime, s.now, s.prepared = &start, noon.Add(d), true
+	}
+}
+
+func agents(observer, generator protocol.State) func(*trialScope) {
+	return func(s *trialScope) {
+		observer.Role, generator.Role = protocol.RoleObserver, protocol.RoleGenerator
+		s.observerState, s.generatorState = &observer, &generator
+	}
+}
+
+func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
+	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Now: func() time.Time { return noon.Add(time.Hour) }}
+	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
+	notRunning := func(s *trialScope) { s.server.Status.PodIP = "" }
+	idle, running, measured := protocol.State{Phase: protocol.Idle}, protocol.State{Phase: protocol.Running}, protocol.State{Phase: protocol.Measured}
+	deaf := agents(protocol.State{Phase: protocol.Idle}, idle)
+	const end = 20*time.Second + 2*protocol.CellGap
+	tests := map[string]struct {
+		phase func(context.Context, *trialScope) (step, error)
+		scope *trialScope
+		// fault is what the pass ends in; otherwise it waits for something, with another look soon.
+		fault, waiting string
+		after          time.Duration
+	}{
+		"pods are starting":                       {r.examinePods, scopeOf(notRunning), "", "pods are starting", 5 * time.Second},
+		"pods have nearly used up their time":     {r.examinePods, scopeOf(notRunning, at(prepareDeadline-time.Second)), "", "pods are starting", time.Second},
+		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(prepareDeadline)), "PodLost outside: the pods of the trial did not run within 3m0s", "", 0},
+		"agents are starting":                     {r.askAgents, scopeOf(at(prepareDeadline)), "", "the agent in pod quick-000-go-1-s does not answer yet", pollEvery},
+		"agents never start":                      {r.askAgents, scopeOf(at(prepareDeadline + 1)), "AgentLost outside: the agent in pod quick-000-go-1-s does not answer: connection refused", "", 0},
+		"nobody is asked under load":              {r.askAgents, scopeOf(later(time.Second)), "", "", 9*time.Second + protocol.CellGap},
+		"nobody is asked in the last cell":        {r.askAgents, scopeOf(later(19 * time.Second)), "", "", end - 19*time.Second},
+		"agents are silent after the last cell":   {r.askAgents, scopeOf(later(end + agentGrace)), "", "the agent in pod", pollEvery},
+		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + agentGrace + 1)), "AgentLost outside", "", 0},
+		"the server is starting":                  {r.awaitListening, scopeOf(deaf, at(listenDeadline)), "", "the server does not listen on port 8080 yet", pollEvery},
+		"the server never listens":                {r.awaitListening, scopeOf(deaf, at(listenDeadline+1)), "ServerNotListening own: implementations[go] did not listen on port 8080 within 30s", "", 0},
+		"the check cannot be ordered":             {r.check, scopeOf(agents(idle, idle), at(prepareDeadline+1)), "AgentLost outside", "", 0},
+		"the server answers wrongly":              {r.check, scopeOf(agents(idle, protocol.State{Checked: "GET / answered 404 instead of 200"})), "WrongResponse own: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
+		"the start cannot be told":                {r.start, scopeOf(agents(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g does not answer yet", pollEvery},
+		"the first cell goes on":                  {r.awaitEnd, scopeOf(agents(running, running), later(0)), "", "", 10*time.Second + protocol.CellGap},
+		"an agent was never told to start":        {r.awaitEnd, scopeOf(agents(measured, idle), later(end)), "AgentLost outside: the agent (generator-0) was never told to start", "", 0},
+		"an agent is not quite done":              {r.awaitEnd, scopeOf(agents(measured, running), later(end+agentGrace)), "", "", pollEvery},
+		"an agent is never done":                  {r.awaitEnd, scopeOf(agents(measured, running), later(end+agentGrace+1)), "AgentLost outside: the agent (generator-0) was still busy 30s after the last cell", "", 0},
+		"the store is away":                       {r.store, scopeOf(agents(measured, withFile(measured)), later(end+storeDeadline)), "", "the object store cannot be reached", time.Second},
+		"an upload goes on":                       {r.store, scopeOf(agents(protocol.State{Phase: protocol.Stored}, protocol.State{Phase: protocol.Measured, Uploading: true}), later(end)), "", "artifacts are being stored", pollEvery / 2},
+		"the store stays away":                    {r.store, scopeOf(agents(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+storeDeadline+1)), "UploadFailed outside: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},
+		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agents(withFile(measured), measured), later(end)), "", "the object store cannot be reached", time.Second},
+		"what was stored can never be verified":   {r.writeManifest, scopeOf(agents(withFile(measured), measured), later(end+storeDeadline+1)), "UploadFailed outside: the object store cannot be reached", "", 0},
+		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready; its step of the workflow has not come yet", 0},
+		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed outside: the agent in pod quick-000-go-1-s: no wrk", "", 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := tc.phase(t.Context(), tc.scope)
+			if err != nil || !got.stop || got.after != tc.after {
+				t.Errorf("the phase ends with %+v, %v; want another look after %s", got, err, tc.after)
+			}
+			if f := describe(tc.scope.fault); tc.fault == "" && f != "" || !strings.HasPrefix(f, tc.fault) {
+				t.Errorf("the fault is %q, want %q", f, tc.fault)
+			}
+			if !strings.HasPrefix(tc.scope.waiting, tc.waiting) {
+				t.Errorf("it waits for %q, want %q", tc.scope.waiting, tc.waiting)
+			}
+		})
+	}
+}
+
+type failing struct{ silence }
+
+func (failing) State(context.Context, string) (protocol.State, error) {
+	return protocol.State{Phase: protocol.Failed, Message: "no wrk"}, nil
+}
+
+func withFile(s protocol.State) protocol.State {
+	s.Files = []protocol.File{{Name: record.ResultFile, Bytes: 1, SHA256: strings.Repeat("0", 64)}}
+	return s
+}
+
+// punctual agents answer at once; their clocks are an hour fast.
+type punctual struct {
+	silence
+	orders *[]protocol.Order
+}
+
+func (punctual) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
+	return time.Hour, time.Since(noon), nil
+}
+
+func (p punctual) Order(_ context.Context, _ string, o protocol.Order) (protocol.State, error) {
+	*p.orders = append(*p.orders, o)
+	return protocol.State{Phase: protocol.Running}, nil
+}
+
+func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
+	var orders []protocol.Order
+	r := &TrialReconciler{Agents: punctual{orders: &orders}, Now: func() time.Time { return noon }}
+	idle := protocol.State{Phase: protocol.Idle}
+	s := scopeOf(agents(idle, idle))
+	if got, err := r.start(t.Context(), s); err != nil || got != halt || s.startTime == nil || len(orders) != 0 {
+		t.Fatalf("the first pass ends with %+v, %v, start %v, %d orders", got, err, s.startTime, len(orders))
+	}
+	if !s.startTime.Equal(noon.Add(startLead)) {
+		t.Errorf("the start is %s", s.startTime)
+	}
+
+	s = scopeOf(agents(idle, idle), later(0))
+	if got, err := r.start(t.Context(), s); err != nil || got != goOn || s.fault != nil {
+		t.Fatalf("the second pass ends with %+v, %v, %v", got, err, s.fault)
+	}
+	var roles []string
+	for _, o := range orders {
+		roles = append(roles, o.Role)
+		if at := o.Start.At; !at.Equal(noon.Add(time.Hour)) || o.Start.Target != "192.0.2.1:8080" || len(o.Start.Slots) != 2 {
+			t.Errorf("%s is told to start at %s (in its own clock) on %s", o.Role, at, o.Start.Target)
+		}
+	}
+	if diff := cmp.Diff([]string{protocol.RoleGenerator, protocol.RoleObserver}, roles); diff != "" {
+		t.Error(diff)
+	}
+
+	r.Now = func() time.Time { return noon.Add(1) }
+	s = scopeOf(agents(idle, idle), later(0))
+	if _, err := r.start(t.Context(), s); err != nil || !strings.HasPrefix(describe(s.fault), "AgentLost outside: the agent in pod quick-000-go-1-g could not be told to start in time") {
+		t.Errorf("a start that is over is told: %v, %v", s.fault, err)
+	}
+}
+
+func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	tests := map[string]struct {
+		err   error
+		since time.Duration
+		fault string
+		fails bool
+	}{
+		"by policy":                    {err: apierrors.NewForbidden(pods, "x", errors.New("violates PodSecurity")), fault: `PodRejected own: the API server refuses pod quick-000-go-1-s: pods "x" is forbidden: violates PodSecurity`},
+		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected own"},
+		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: prepareDeadline},
+		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: prepareDeadline + 1, fault: "PodRejected own: a pod named quick-000-go-1-s exists and is not of this trial: delete it"},
+		"for a reason that may change": {err: apierrors.NewInternalError(errors.New("etcd")), fails: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := scopeOf(func(s *trialScope) { s.now = noon.Add(tc.since) })
+			_, err := (&TrialReconciler{}).refused(s, s.server, tc.err)
+			if got := describe(s.fault); (err != nil) != tc.fails || tc.fault == "" && got != "" || !strings.HasPrefix(got, tc.fault) {
+				t.Errorf("got %q, %v, want %q", got, err, tc.fault)
+			}
+		})
+	}
+}
+
+// An operator may end after it has written a manifest and before it could say so in the status.
+func TestAManifestThatIsThereAlreadyHolds(t *testing.T) {
+	object := testbed.Store(t)
+	object.NewBucket(t, "manifest-twice")
+	store, err := artifact.Open(artifact.Config{Endpoint: object.Endpoint, Bucket: "manifest-twice", Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := protocol.State{Phase: protocol.Stored}
+	var first *record.Artifact
+	for _, who := range []string{"the first operator", "the next one, to whom the clocks look different"} {
+		r := &TrialReconciler{Agents: punctual{}, Store: store, Version: who}
+		s := scopeOf(agents(stored, stored), later(30*time.Second))
+		if _, err := r.writeManifest(t.Context(), s); err != nil || s.fault != nil || s.manifest == nil {
+			t.Fatalf("%s: %v, fault %v, waits for %q", who, err, s.fault, s.waiting)
+		}
+		if first == nil {
+			first = s.manifest
+		}
+		if diff := cmp.Diff(first, s.manifest); diff != "" {
+			t.Errorf("%s says (-first +now):\n%s", who, diff)
+		}
+	}
+}
+
+func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
+	var orders []protocol.Order
+	r := &TrialReconciler{Agents: punctual{orders: &orders}, Key: ed25519.NewKeyFromSeed(make([]byte, 32))}
+	s := scopeOf(agents(protocol.State{}, protocol.State{}), func(s *trialScope) { s.attempt = 2 })
+	if _, err := r.check(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Role: protocol.RoleGenerator, Check: &protocol.Check{Target: "192.0.2.1:8080", Request: []v1alpha1.Request{{}}}}}
+	if diff := cmp.Diff(want, orders); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

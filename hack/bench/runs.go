@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// runStages are the stages from a run's creation to the first step of its workflow.
+func runStages(run, uid string) []stage {
+	w := render.WorkflowName(run, uid)
+	return []stage{
+		{"run has begun", []string{runFact(run, begun)}},
+		{"Argo's agent pod created", []string{agentFact(w, created)}},
+		{"Argo's agent pod running", []string{agentFact(w, running)}},
+	}
+}
+
+// start measures the time from the creation of a run to its first request.
+func (b *bench) start(ctx context.Context) ([]figure, error) {
+	var times []time.Duration
+	var stretches []stretch
+	seen := map[string]time.Time{}
+	for i := range b.sizes.starts {
+		run := b.sizes.startRun()
+		// Facts are told apart by names.
+		run.Name = fmt.Sprintf("%s-%d", run.Name, i)
+		p, err := b.perform(ctx, run, nil)
+		if err != nil {
+			return nil, err
+		}
+		s := p.start()
+		facts, _ := p.journal.seen()
+		for f, at := range facts {
+			seen[f] = at
+		}
+		stretches, times = append(stretches, s), append(times, s.to.Sub(s.from))
+		b.progress("%s: %.3f s to the first request", run.Name, s.to.Sub(s.from).Seconds())
+	}
+	if err := printBreakdown(b.log, "From the creation of a run to its first load:", breakdown(stretches, seen)); err != nil {
+		return nil, err
+	}
+	return []figure{{"time-to-first-request", median(times).Seconds(), "s", atMost(4), "median, " + spread(times)}}, nil
+}
+
+// sweep measures the time without load in a run of several trials.
+func (b *bench) sweep(ctx context.Context) ([]figure, error) {
+	p, err := b.perform(ctx, b.sizes.sweepRun(), nil)
+	if err != nil {
+		return nil, err
+	}
+	var perTrial, perCell []time.Duration
+	stretches := p.between()
+	for _, s := range stretches {
+		perTrial = append(perTrial, s.to.Sub(s.from))
+	}
+	var load time.Duration
+	for _, l := range p.loads {
+		perCell = append(perCell, betweenCells(l)...)
+		load += underLoad(l)
+	}
+	seen, _ := p.journal.seen()
+	if err := printBreakdown(b.log, "From the end of the load of a trial to the first load of the next:", breakdown(stretches, seen)); err != nil {
+		return nil, err
+	}
+	first, last := begin(p.loads[0]), end(p.loads[len(p.loads)-1])
+	b.say("From the creation of the run to its first load %.3f s; from its last load to its completion %.3f s.", first.Sub(p.applied).Seconds(), p.ended.Sub(last).Seconds())
+	return []figure{
+		{"dead-time-per-trial", median(perTrial).Seconds(), "s", atMost(4), "median, " + spread(perTrial)},
+		{"dead-time-between-cells", median(perCell).Seconds(), "s", atMost(0.3), "median, " + spread(perCell)},
+		{
+			"share-under-load", 100 * float64(load) / float64(p.ended.Sub(p.applied)), "%", atLeast(90),
+			fmt.Sprintf("from creation to completion, %.1f s; from first to last load %.1f %%", p.ended.Sub(p.applied).Seconds(), 100*float64(load)/float64(last.Sub(first))),
+		},
+	}, nil
+}
+
+// records are figures of all runs together: whether their cells can be believed, and how punctual their loads were.
+func (b *bench) records() []figure {
+	var late []time.Duration
+	var valid, suspect, void int
+	reasons := map[stats.ReasonCode]int{}
+	for _, d := range b.data {
+		for _, t := range d.Trials {
+			loads, err := trialLoads(t)
+			if err != nil {
+				b.say("%s", err)
+				continue
+			}
+			for _, c := range loads {
+				late = append(late, c.late)
+			}
+		}
+		table, err := stats.Analyse(d)
+		if err != nil {
+			b.say("analysing a run: %s", err)
+			continue
+		}
+		for _, g := range table.Groups {
+			valid, suspect, void = valid+g.Valid, suspect+g.Suspect, void+g.Void+g.Missing
+			for _, c := range g.Cells {
+				for _, r := range c.Reasons {
+					reasons[r.Code]++
+				}
+			}
+		}
+	}
+	if len(late) == 0 {
+		return nil
+	}
+	all := valid + suspect + void
+	return []figure{
+		{
+			"cells-not-void", 100 * float64(valid+suspect) / float64(all), "%", atLeast(100),
+			fmt.Sprintf("n=%d, valid %d, suspect %d, reasons %v", all, valid, suspect, reasons),
+		},
+		{"start-lateness", slices.Max(late).Seconds(), "s", atMost(0.1), fmt.Sprintf("largest; median %.4f s, n=%d", median(late).Seconds(), len(late))},
+	}
+}
