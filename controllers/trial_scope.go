@@ -143,3 +143,18 @@ func (s *trialScope) before() *v1alpha1.Trial {
 func (s *trialScope) order(role string) protocol.Order {
 	return protocol.Order{Trial: string(s.trial.UID), Attempt: s.attempt, Role: role}
 }
+
+// agentOf is one agent of a trial: its pod, where its state of this pass goes, and its role.
+type agentOf struct {
+	pod   *corev1.Pod
+	state **protocol.State
+	role  string
+}
+
+// agents are the agents of the attempt, the one that makes load first.
+func (s *trialScope) agents() []agentOf {
+	return []agentOf{
+		{s.generator, &s.generatorState, protocol.RoleGenerator},
+		{s.server, &s.observerState, protocol.RoleObserver},
+	}
+}

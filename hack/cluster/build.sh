@@ -167,7 +167,7 @@ main() {
   mkdir -p "$BIN" "$STAMPS" "$SOURCES" "$BUILD_LOGS"
   lock build
   need_commands containerd:containerd runc:runc /usr/lib/cni/bridge:containernetworking-plugins nft:nftables \
-    conntrack:conntrack ip:iproute2 openssl:openssl
+    ip:iproute2 sysctl:procps openssl:openssl
   for entry in "${BINARIES[@]}"; do
     # shellcheck disable=SC2086  # Three words.
     up_to_date $entry || stale+=("$entry")

@@ -1,0 +1,99 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// store gives each agent signed addresses for its files, and waits until all are written.
+func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error) {
+	done, pause := true, pollEvery/2
+	s.waiting = "artifacts are being stored"
+	for _, a := range s.agents() {
+		state := *a.state
+		if state.Phase == protocol.Stored {
+			continue
+		}
+		done = false
+		if s.now.After(s.end().Add(storeDeadline)) {
+			s.fault = outsideFault(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", a.role, storeDeadline, state.StoreError)
+			return halt, nil
+		}
+		if state.Uploading {
+			continue
+		}
+		if err := r.orderStore(ctx, s, a); err != nil {
+			return r.storeTrouble(s, err)
+		}
+		if state.StoreError != "" {
+			// It has just been told to try again; what it says is of the last time.
+			s.waiting, pause = fmt.Sprintf("artifacts of %s could not be stored yet: %s", a.role, state.StoreError), retryStore
+		}
+	}
+	if !done {
+		return again(pause), nil
+	}
+	return goOn, nil
+}
+
+func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a agentOf) error {
+	o := s.order(a.role)
+	o.Store = &protocol.Store{}
+	for _, f := range (*a.state).Files {
+		url, headers, err := r.Store.Destination(ctx, s.key(a.role, f.Name), f.SHA256, addressLife)
+		if err != nil {
+			return err
+		}
+		o.Store.Files = append(o.Store.Files, protocol.Destination{Name: f.Name, URL: url, Headers: headers})
+	}
+	if _, err := r.Agents.Order(ctx, a.pod.Status.PodIP, o); err != nil {
+		return fmt.Errorf("ordering %s to store: %w", a.pod.Name, err)
+	}
+	return nil
+}
+
+// storeTrouble waits for a store that may come back, until the deadline.
+func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (step, error) {
+	if s.now.After(s.end().Add(storeDeadline)) {
+		s.fault = outsideFault(v1alpha1.ReasonUploadFailed, "%s", err)
+		return halt, nil
+	}
+	s.waiting = clip(err.Error(), maxMessage)
+	return again(time.Second), nil
+}
+
+// writeManifest verifies every object and writes the manifest, last: with it the trial has happened.
+func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (step, error) {
+	m := s.newManifest(r.Version)
+	for _, a := range s.agents() {
+		for _, f := range (*a.state).Files {
+			file := record.Artifact{Role: a.role, Name: f.Name, Key: s.key(a.role, f.Name), Bytes: f.Bytes, SHA256: f.SHA256}
+			if err := r.Store.Verify(ctx, file); err != nil {
+				return r.storeTrouble(s, err)
+			}
+			m.Artifacts = append(m.Artifacts, file)
+		}
+		offset, rt, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
+		if err != nil {
+			return r.silent(s, a.pod, err)
+		}
+		m.Clocks = append(m.Clocks, record.AgentClock{Role: a.role, OffsetNanos: offset.Nanoseconds(), RoundTripNanos: rt.Nanoseconds()})
+	}
+	stored, err := r.Store.PutJSON(ctx, s.manifestKey(), m)
+	if errors.Is(err, artifact.ErrExists) {
+		// An operator that ended before it could say so has written the attempt's manifest: it holds.
+		stored, err = r.Store.Find(ctx, s.manifestKey())
+	}
+	if err != nil {
+		return r.storeTrouble(s, err)
+	}
+	s.manifest = &stored
+	return halt, nil
+}
