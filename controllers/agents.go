@@ -88,7 +88,7 @@ func (a HTTPAgents) do(ctx context.Context, timeout time.Duration, method, ip, p
 	if err != nil {
 		return s, fmt.Errorf("asking agent: %w", err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // Nothing is lost when closing what was only read.
+	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxState))
 	if err != nil {
 		return s, fmt.Errorf("reading answer of agent at %s: %w", ip, err)

@@ -45,7 +45,7 @@ func TestAnOrderComesSignedAndIsAnsweredWithTheState(t *testing.T) {
 		if err != nil || q.Method != http.MethodPost || q.URL.Path != "/v1/order" {
 			t.Errorf("%s %s: %v", q.Method, q.URL.Path, err)
 		}
-		_ = json.NewEncoder(w).Encode(protocol.State{Phase: protocol.Idle, Checked: o.Check.Target}) //nolint:errcheck
+		_ = json.NewEncoder(w).Encode(protocol.State{Phase: protocol.Idle, Checked: o.Check.Target})
 	})
 	got, err := agents.Order(t.Context(), agentIP, protocol.Order{Trial: "uid", Attempt: 2, Role: protocol.RoleGenerator, Check: &protocol.Check{Target: "192.0.2.1:80"}})
 	if err != nil || got.Checked != "192.0.2.1:80" {
@@ -62,7 +62,7 @@ func TestTheClockOfAnAgentIsReadFromTheFastestRoundTrip(t *testing.T) {
 			now = now.Add(time.Hour)
 			time.Sleep(200 * time.Millisecond)
 		}
-		_ = json.NewEncoder(w).Encode(protocol.State{Now: now}) //nolint:errcheck
+		_ = json.NewEncoder(w).Encode(protocol.State{Now: now})
 	})
 	offset, roundTrip, err := agents.Clock(t.Context(), agentIP)
 	if err != nil || asked != clockRounds {

@@ -132,5 +132,5 @@ func (a *argo) note(done bool, answer string) bool {
 func (a *argo) phase(ctx context.Context, w *unstructured.Unstructured, phase string) {
 	patch := fmt.Appendf(nil, `{"status": {"phase": %q}}`, phase)
 	// A workflow that is gone has no phase.
-	_ = a.c.Patch(ctx, w.DeepCopy(), client.RawPatch("application/merge-patch+json", patch)) //nolint:errcheck
+	_ = a.c.Patch(ctx, w.DeepCopy(), client.RawPatch("application/merge-patch+json", patch))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/record"
@@ -53,7 +54,7 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, run *v1alpha1.Be
 	for _, phase := range r.phases() {
 		next, err := phase(ctx, s)
 		if err != nil {
-			if benign(err) {
+			if apierrors.IsConflict(err) {
 				return ctrl.Result{RequeueAfter: pollEvery}, nil
 			}
 			return ctrl.Result{}, err

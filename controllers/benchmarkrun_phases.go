@@ -73,13 +73,8 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (step, e
 // compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (step, error) {
 	p, err := plan.Compile(s.run.Spec, plan.Options{Name: s.run.Name, UID: string(s.run.UID)})
-	var v *plan.Violation
-	if errors.As(err, &v) {
-		s.end = &failure{v1alpha1.ConditionPlanned, v.Reason, v.Message}
-		return halt, nil
-	}
 	if err != nil {
-		return halt, fmt.Errorf("compiling: %w", err)
+		return s.refuse(err)
 	}
 	if !s.active() {
 		nodes, err := listNodes(ctx, r.Client)
@@ -87,8 +82,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (step
 			return halt, err
 		}
 		if v := plan.Fits(p, nodes); v != nil {
-			s.end = &failure{v1alpha1.ConditionPlanned, v.Reason, v.Message}
-			return halt, nil
+			return s.refuse(v)
 		}
 	}
 	s.plan = &p

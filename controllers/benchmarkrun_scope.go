@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -45,6 +47,16 @@ type reported struct {
 
 // failure ends a run: the condition that will not become True, and why.
 type failure struct{ condition, reason, message string }
+
+// refuse ends a run that cannot be planned, and passes on what is no violation.
+func (s *runScope) refuse(err error) (step, error) {
+	var v *plan.Violation
+	if !errors.As(err, &v) {
+		return halt, fmt.Errorf("compiling: %w", err)
+	}
+	s.end = &failure{v1alpha1.ConditionPlanned, v.Reason, v.Message}
+	return halt, nil
+}
 
 func (s *runScope) ended() bool { return s.run.Status.CompletionTime != nil }
 

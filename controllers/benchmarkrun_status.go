@@ -134,6 +134,7 @@ func summaryConditions(c *conditionSet, s *runScope) {
 		going = metav1.ConditionTrue
 	case metav1.ConditionFalse:
 		stalled = metav1.ConditionTrue
+	case metav1.ConditionTrue: // The run has got where it should.
 	}
 	c.set(v1alpha1.ConditionReconciling, going, reason, message)
 	c.set(v1alpha1.ConditionStalled, stalled, reason, message)

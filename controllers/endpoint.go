@@ -162,5 +162,5 @@ func (e *Endpoint) answer(w http.ResponseWriter, t *v1alpha1.Trial) {
 	reason, _ := trialOutcome(t)
 	w.Header().Set("Content-Type", "application/json")
 	// A caller that has gone asks again.
-	_ = json.NewEncoder(w).Encode(outcome{Trial: t.Name, Succeeded: t.Status.ManifestKey != "", Reason: reason}) //nolint:errcheck
+	_ = json.NewEncoder(w).Encode(outcome{Trial: t.Name, Succeeded: t.Status.ManifestKey != "", Reason: reason})
 }

@@ -51,7 +51,7 @@ func (k *kubelet) run(ctx context.Context) {
 			k.look(pods.Items)
 			for i := range pods.Items {
 				// What fails now is tried again by the next round.
-				_ = k.sync(ctx, &pods.Items[i]) //nolint:errcheck
+				_ = k.sync(ctx, &pods.Items[i])
 			}
 		}
 		select {

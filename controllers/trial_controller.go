@@ -56,7 +56,7 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 	for _, phase := range r.phases() {
 		next, err := phase(ctx, s)
 		if err != nil {
-			if benign(err) {
+			if apierrors.IsConflict(err) {
 				return ctrl.Result{RequeueAfter: pollEvery}, nil
 			}
 			return ctrl.Result{}, err

@@ -87,8 +87,8 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"pods are starting":                       {r.examinePods, scopeOf(notRunning), "", "pods are starting", 5 * time.Second},
 		"pods have nearly used up their time":     {r.examinePods, scopeOf(notRunning, at(prepareDeadline-time.Second)), "", "pods are starting", time.Second},
 		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(prepareDeadline)), "PodLost outside: the pods of the trial did not run within 3m0s", "", 0},
-		"agents are starting":                     {r.askAgents, scopeOf(at(prepareDeadline)), "", "the agent in pod quick-000-go-1-s does not answer yet", pollEvery},
-		"agents never start":                      {r.askAgents, scopeOf(at(prepareDeadline + 1)), "AgentLost outside: the agent in pod quick-000-go-1-s does not answer: connection refused", "", 0},
+		"agents are starting":                     {r.askAgents, scopeOf(at(prepareDeadline)), "", "the agent in pod quick-000-go-1-", pollEvery},
+		"agents never start":                      {r.askAgents, scopeOf(at(prepareDeadline + 1)), "AgentLost outside: the agent in pod quick-000-go-1-g does not answer: connection refused", "", 0},
 		"nobody is asked under load":              {r.askAgents, scopeOf(later(time.Second)), "", "", 9*time.Second + protocol.CellGap},
 		"nobody is asked in the last cell":        {r.askAgents, scopeOf(later(19 * time.Second)), "", "", end - 19*time.Second},
 		"agents are silent after the last cell":   {r.askAgents, scopeOf(later(end + agentGrace)), "", "the agent in pod", pollEvery},
@@ -105,10 +105,10 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"the store is away":                       {r.store, scopeOf(agents(measured, withFile(measured)), later(end+storeDeadline)), "", "the object store cannot be reached", time.Second},
 		"an upload goes on":                       {r.store, scopeOf(agents(protocol.State{Phase: protocol.Stored}, protocol.State{Phase: protocol.Measured, Uploading: true}), later(end)), "", "artifacts are being stored", pollEvery / 2},
 		"the store stays away":                    {r.store, scopeOf(agents(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+storeDeadline+1)), "UploadFailed outside: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},
-		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agents(withFile(measured), measured), later(end)), "", "the object store cannot be reached", time.Second},
-		"what was stored can never be verified":   {r.writeManifest, scopeOf(agents(withFile(measured), measured), later(end+storeDeadline+1)), "UploadFailed outside: the object store cannot be reached", "", 0},
+		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agents(withFile(measured), withFile(measured)), later(end)), "", "the object store cannot be reached", time.Second},
+		"what was stored can never be verified":   {r.writeManifest, scopeOf(agents(withFile(measured), withFile(measured)), later(end+storeDeadline+1)), "UploadFailed outside: the object store cannot be reached", "", 0},
 		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready; its step of the workflow has not come yet", 0},
-		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed outside: the agent in pod quick-000-go-1-s: no wrk", "", 0},
+		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed outside: the agent in pod quick-000-go-1-g: no wrk", "", 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -246,5 +246,26 @@ func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
 	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Role: protocol.RoleGenerator, Check: &protocol.Check{Target: "192.0.2.1:8080", Request: []v1alpha1.Request{{}}}}}
 	if diff := cmp.Diff(want, orders); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
+	at := &metav1.Time{Time: noon}
+	for name, tc := range map[string]struct {
+		change func(*trialScope)
+		want   string
+	}{
+		"the run goes on":       {func(*trialScope) {}, ""},
+		"the run is gone":       {func(s *trialScope) { s.run = nil }, "Deleted own: the BenchmarkRun quick is being deleted"},
+		"the run is being gone": {func(s *trialScope) { s.run.DeletionTimestamp = at }, "Deleted own: the BenchmarkRun quick is being deleted"},
+		"the run has ended":     {func(s *trialScope) { s.run.Status.CompletionTime = at }, "TimedOut own: the BenchmarkRun quick has ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scopeOf(tc.change)
+			next, err := (&TrialReconciler{}).follow(t.Context(), s)
+			if got := describe(s.fault); err != nil || got != tc.want || next.stop != (tc.want != "") {
+				t.Errorf("got %q, %+v, %v, want %q", got, next, err, tc.want)
+			}
+		})
 	}
 }

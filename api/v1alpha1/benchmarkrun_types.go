@@ -125,10 +125,11 @@ type Generators struct {
 
 // Level is one point of a concurrency sweep.
 type Level struct {
-	// connections is the number of connections held open, each with one request in flight.
+	// connections is the number of connections held open, each with one request in flight: at most 25,000, since a pod has 28,000
+	// ports towards one server.
 	// +required
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=50000
+	// +kubebuilder:validation:Maximum=25000
 	Connections int32 `json:"connections,omitempty"`
 }
 

@@ -30,7 +30,7 @@ type Cell struct {
 	// connections is the level: the number of connections held open.
 	// +required
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=50000
+	// +kubebuilder:validation:Maximum=25000
 	Connections int32 `json:"connections,omitempty"`
 
 	// threads is the number of threads of the tool.

@@ -115,6 +115,7 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"a level twice":                          {oldNew: []string{"{connections: 100}", "{connections: 10}"}, want: `spec.loads[0].levels[1]: Duplicate value: {"connections":10}`},
 		"level 0":                                {oldNew: []string{"{connections: 100}", "{connections: 0}"}, want: "spec.loads[0].levels[1].connections in body should be greater than or equal to 1"},
 		"a negative level":                       {oldNew: []string{"{connections: 100}", "{connections: -1}"}, want: "spec.loads[0].levels[1].connections in body should be greater than or equal to 1"},
+		"more connections than ports":            {oldNew: []string{"{connections: 100}", "{connections: 25001}"}, want: "spec.loads[0].levels[1].connections in body should be less than or equal to 25000"},
 		"no levels":                              {oldNew: []string{"levels: [{connections: 10}, {connections: 100}]", "levels: []"}, want: "spec.loads[0].levels in body should have at least 1 items"},
 		"a duration of 0":                        {oldNew: []string{load, load + " durationSeconds: 0,"}, want: "spec.loads[0].durationSeconds in body should be greater than or equal to 1"},
 		"a negative warm-up":                     {oldNew: []string{load, load + " warmupSeconds: -1,"}, want: "spec.loads[0].warmupSeconds in body should be greater than or equal to 0"},

@@ -178,7 +178,7 @@ func (c *cluster) get(ctx context.Context, elements ...string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("asking for %s: %w", address.Path, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // Nothing is lost when closing what was only read.
+	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", address.Path, err)

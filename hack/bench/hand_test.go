@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,15 +36,8 @@ func TestResidentMemoryIsThatOfTheContainersProcesses(t *testing.T) {
 		"100": {"5:cpuacct:/loadstone/infra/pod1/abc123\n", "Name:\tmanager\nVmHWM:\t   50000 kB\nVmRSS:\t   40000 kB\n"},
 		"101": {"5:cpuacct:/loadstone/infra/pod1/fff999\n", "Name:\tpause\nVmRSS:\t    600 kB\n"},
 	} {
-		dir := filepath.Join(proc, pid)
-		for i, name := range []string{"cgroup", "status"} {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(files[i]), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+		write(t, proc, pid+"/cgroup", files[0])
+		write(t, proc, pid+"/status", files[1])
 	}
 	pod := func(id string) *corev1.Pod {
 		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{ContainerID: id}}}}
@@ -56,29 +47,5 @@ func TestResidentMemoryIsThatOfTheContainersProcesses(t *testing.T) {
 	}
 	if got, err := residentBytes(proc, pod("containerd://elsewhere")); err == nil {
 		t.Errorf("got %d of a container that is not here", got)
-	}
-}
-
-func TestCPUTimeOfACgroupOfEitherVersion(t *testing.T) {
-	for name, tc := range map[string]struct{ file, text string }{
-		"v1": {"cpuacct/loadstone/cpuacct.usage", "5000000\n"},
-		"v2": {"loadstone/cpu.stat", "usage_usec 5000\nuser_usec 4000\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			root := t.TempDir()
-			file := filepath.Join(root, tc.file)
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(tc.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			if got, ok := cpuTime(root, "loadstone"); !ok || got.Milliseconds() != 5 {
-				t.Errorf("got %s, %v", got, ok)
-			}
-			if got, ok := cpuTime(root, "nobody"); ok {
-				t.Errorf("got %s of a cgroup that is not there", got)
-			}
-		})
 	}
 }

@@ -54,7 +54,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 	b := &bench{sizes: full, log: stderr}
 	if *try {
 		b.sizes = tiny
-		fmt.Fprintln(stderr, "This is a trial of the program: its figures mean nothing.") //nolint:errcheck // Nothing depends on it.
+		fmt.Fprintln(stderr, "This is a trial of the program: its figures mean nothing.")
 	}
 	chosen, err := b.choose(*only)
 	if err != nil {
@@ -103,7 +103,7 @@ func (b *bench) choose(only string) ([]measurement, error) {
 
 // one takes a measurement and prints its figures, and says beside them if others used the machine meanwhile.
 func (b *bench) one(ctx context.Context, stdout io.Writer, m measurement) error {
-	quiet := newMeter()
+	quiet := newMeter(host{"/sys/fs/cgroup", "/proc"})
 	figures, err := m.measure(ctx)
 	strangers, known := quiet.strangers()
 	var warning []string

@@ -61,7 +61,7 @@ func checkOne(ctx context.Context, client *http.Client, target string, r v1alpha
 	if err != nil {
 		return fmt.Errorf("%s was not answered: %w", what, withoutOperation(err))
 	}
-	defer response.Body.Close() //nolint:errcheck // Nothing was written to it.
+	defer response.Body.Close()
 	if response.StatusCode != status {
 		return fmt.Errorf("%s answered %d instead of %d", what, response.StatusCode, status)
 	}

@@ -78,15 +78,15 @@ func (u uploader) putOnce(ctx context.Context, d protocol.Destination) (final bo
 	if err != nil {
 		return false, withoutURL(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // Nothing was written to it.
+	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	if err != nil {
 		return false, fmt.Errorf("reading the answer: %w", withoutURL(err))
 	}
-	switch code := response.StatusCode; {
-	case code == http.StatusOK || code == http.StatusPreconditionFailed:
+	switch code := response.StatusCode; code {
+	case http.StatusOK, http.StatusPreconditionFailed:
 		return false, nil
-	case code == http.StatusRequestTimeout || code == http.StatusConflict || code == http.StatusTooManyRequests:
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return false, refused(code, body)
 	default:
 		return code < http.StatusInternalServerError, refused(code, body)

@@ -190,7 +190,7 @@ func (s *Store) explain(doing, key string, err error) error {
 	default:
 		return fmt.Errorf("%s %s: %s: %s", doing, s.URI(key), resp.Code, resp.Message)
 	}
-	if kind == ErrUnreachable {
+	if errors.Is(kind, ErrUnreachable) {
 		return fmt.Errorf("%s %s: %w: %s", doing, s.URI(key), kind, rootCause(err))
 	}
 	return fmt.Errorf("%s %s: %w", doing, s.URI(key), kind)

@@ -78,10 +78,19 @@ func ServerPod(t *v1alpha1.Trial, o PodOptions) *corev1.Pod {
 func GeneratorPod(t *v1alpha1.Trial, o PodOptions) *corev1.Pod {
 	pod := basePod(t, o, v1alpha1.RoleGenerator, GeneratorPodName(t.Name, o.Attempt))
 	c := agent(t, o, GeneratorContainer, "generate")
-	c.Resources = equal(int64(t.Spec.Generators.CPUs)*1000, resource.MustParse("256Mi"))
+	c.Resources = equal(int64(t.Spec.Generators.CPUs)*1000, generatorMemory(t))
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: apart(t, o.RunUID)}
 	return pod
+}
+
+// generatorMemory is enough for the agent, the tool and its connections: wrk holds a buffer of 8 KiB and a parser for each.
+func generatorMemory(t *v1alpha1.Trial) resource.Quantity {
+	var most int64
+	for _, c := range t.Spec.Cells {
+		most = max(most, int64(c.Connections))
+	}
+	return *resource.NewQuantity(192<<20+most*16<<10, resource.BinarySI)
 }
 
 // apart keeps generators off the server's node, as strictly as the spec says.

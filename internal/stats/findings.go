@@ -1,6 +1,9 @@
 package stats
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Finding gathers the reasons of one kind over the cells of a group.
 type Finding struct {
@@ -39,13 +42,15 @@ func findings(cells []Cell) []Finding {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int {
-		switch {
-		case a.Weight == b.Weight:
-			return 0
-		case a.Weight == Void:
-			return -1
-		}
-		return 1
+		return cmp.Compare(gravest(a.Weight), gravest(b.Weight))
 	})
 	return out
+}
+
+// gravest orders weights for people: what voids a cell comes first.
+func gravest(w Validity) int {
+	if w == Void {
+		return 0
+	}
+	return 1
 }

@@ -31,7 +31,7 @@ var store struct {
 }
 
 // Store is a MinIO server.
-func Store(t testing.TB) ObjectStore {
+func Store(t *testing.T) ObjectStore {
 	t.Helper()
 	need(t, "minio")
 	store.once.Do(func() { store.at, store.err = startMinIO() })
@@ -42,7 +42,7 @@ func Store(t testing.TB) ObjectStore {
 }
 
 // Client is a client with every right.
-func (s ObjectStore) Client(t testing.TB) *minio.Client {
+func (s ObjectStore) Client(t *testing.T) *minio.Client {
 	t.Helper()
 	c, err := minio.New(s.Endpoint, &minio.Options{Creds: credentials.NewStaticV4(s.AccessKey, s.SecretKey, "")})
 	if err != nil {
@@ -52,7 +52,7 @@ func (s ObjectStore) Client(t testing.TB) *minio.Client {
 }
 
 // NewBucket makes a bucket of that name.
-func (s ObjectStore) NewBucket(t testing.TB, name string) {
+func (s ObjectStore) NewBucket(t *testing.T, name string) {
 	t.Helper()
 	if err := s.Client(t).MakeBucket(t.Context(), name, minio.MakeBucketOptions{}); err != nil {
 		t.Fatalf("making bucket %s: %v", name, err)
@@ -102,7 +102,7 @@ func run(c *exec.Cmd) (exited <-chan struct{}, err error) {
 		err := c.Start()
 		started <- err
 		if err == nil {
-			_ = c.Wait() //nolint:errcheck // It is killed at the end; an early exit shows in ready.
+			_ = c.Wait() // It is killed at the end; an early exit shows in ready.
 			close(ended)
 		}
 	}()
@@ -115,14 +115,14 @@ func ready(url string, exited <-chan struct{}, log string) error {
 	deadline := time.After(60 * time.Second)
 	for {
 		if resp, err := client.Get(url); err == nil {
-			_ = resp.Body.Close() //nolint:errcheck // Nothing was read.
+			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
 				return nil
 			}
 		}
 		select {
 		case <-exited:
-			said, _ := os.ReadFile(log) //nolint:errcheck // Without its last words the error is as true.
+			said, _ := os.ReadFile(log) // Without its last words the error is as true.
 			return fmt.Errorf("it ended at once: %s", said)
 		case <-deadline:
 			return errors.New("it was not ready within 60 s")

@@ -53,7 +53,7 @@ func Assets() string {
 }
 
 // need skips a test when programs are missing; in CI that is a failure, since nobody would notice.
-func need(t testing.TB, programs ...string) {
+func need(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, p := range programs {
 		if _, err := os.Stat(filepath.Join(Assets(), p)); err == nil {
@@ -75,7 +75,7 @@ var cluster struct {
 
 // Cluster is a Kubernetes API server with the project's CRDs, found in config/crd/bases of the repository's root. It has no
 // controllers, no scheduler and no kubelet.
-func Cluster(t testing.TB, root string) *rest.Config {
+func Cluster(t *testing.T, root string) *rest.Config {
 	t.Helper()
 	need(t, "kube-apiserver", "etcd", "kubectl")
 	cluster.once.Do(func() {

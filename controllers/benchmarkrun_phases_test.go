@@ -1,0 +1,86 @@
+package controllers
+
+import (
+	"crypto/ed25519"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+func TestOnlyArgosAgentPodOfTheWorkflowIsReplaced(t *testing.T) {
+	agentPod := func(name, workflow string, age time.Duration) client.Object {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "system", Name: name, Labels: map[string]string{"workflows.argoproj.io/workflow": workflow}, CreationTimestamp: metav1.Time{Time: noon.Add(-age)},
+		}}
+	}
+	c := fake.NewClientBuilder().WithObjects(
+		agentPod("old", "quick-run-uid-", time.Minute), agentPod("new", "quick-run-uid-", answerPatience-time.Second), agentPod("other", "other", time.Minute),
+	).Build()
+	s := runScopeOf(t, func(s *runScope) {
+		s.workflow = &unstructured.Unstructured{}
+		s.workflow.SetName("quick-run-uid-")
+	})
+	if err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).replaceAgentPod(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	var pods corev1.PodList
+	if err := c.List(t.Context(), &pods); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, p := range pods.Items {
+		left = append(left, p.Name)
+	}
+	if slices.Sort(left); !slices.Equal(left, []string{"new", "other"}) {
+		t.Errorf("left are %v", left)
+	}
+}
+
+func TestAWorkflowThatEndsBeforeItsTrialsEndsTheRun(t *testing.T) {
+	for phase, ends := range map[string]bool{"": false, "Pending": false, "Running": false, "Succeeded": true, "Failed": true, "Error": true} {
+		t.Run(phase, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) {
+				s.workflow = &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": phase, "message": "no more retries left"}}}
+				s.workflow.SetName("w")
+				s.workflow.SetCreationTimestamp(metav1.Time{Time: noon})
+			})
+			next, err := (&BenchmarkRunReconciler{}).followWorkflow(t.Context(), s)
+			if err != nil || !next.stop || (s.end != nil) != ends {
+				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
+			}
+			if ends && s.end.message != "the workflow w ended ("+phase+") before its trials: no more retries left" {
+				t.Errorf("it says %q", s.end.message)
+			}
+			if !ends && (next.after <= 0 || next.after > answerPatience) {
+				t.Errorf("the next look is after %s", next.after)
+			}
+		})
+	}
+}
+
+// Something that is missing is no reason to look again and again in silence.
+func TestAMissingObjectOfTheInstallationIsAnError(t *testing.T) {
+	s := runScopeOf(t, func(s *runScope) { s.run.Finalizers = []string{v1alpha1.Finalizer} })
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run).Build()
+	r := &BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{}, Namespace: "system", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Now: func() time.Time { return noon }}
+	if _, err := r.Reconcile(t.Context(), s.run); err == nil || !strings.Contains(err.Error(), "writing Secret loadstone-run-tokens") {
+		t.Errorf("without the Secret of tokens: %v", err)
+	}
+}
