@@ -51,13 +51,16 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, run *v1alpha1.Be
 		return ctrl.Result{}, err
 	}
 	var result ctrl.Result
+	var trouble error
 	for _, phase := range r.phases() {
 		next, err := phase(ctx, s)
 		if err != nil {
 			if apierrors.IsConflict(err) {
 				return ctrl.Result{RequeueAfter: pollEvery}, nil
 			}
-			return ctrl.Result{}, err
+			// It is tried again, later and later; meanwhile people shall see why nothing moves.
+			trouble, s.waiting = err, err.Error()
+			break
 		}
 		if next.stop {
 			result.RequeueAfter = next.after
@@ -76,7 +79,7 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, run *v1alpha1.Be
 	if changed {
 		r.announce(before, after)
 	}
-	return result, nil
+	return result, trouble
 }
 
 // announce tells of conditions that have changed, after they were written.

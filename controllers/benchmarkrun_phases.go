@@ -158,8 +158,8 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 	return again(answerPatience), nil
 }
 
-// createWorkflow makes the workflow and the token that its steps show. It is made once and never again: the workflow of a
-// run that is gone was deleted by somebody.
+// createWorkflow makes the workflow and the token that its steps show. One that somebody deleted is made anew: the steps of
+// trials that have ended are then answered at once.
 func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope) (step, error) {
 	if s.workflow != nil {
 		return goOn, nil
@@ -191,8 +191,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		s.why = v1alpha1.ReasonWorkflowEngineDown
 		s.waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", s.workflow.GetName())
 	}
-	if t := s.stuck(answerPatience); t != nil {
-		s.waiting = fmt.Sprintf("Argo has not taken the answer of trial %s: its agent pod is being replaced", t.Name)
+	if s.held() {
 		if err := r.replaceAgentPod(ctx, s); err != nil {
 			return halt, err
 		}
@@ -200,15 +199,21 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	return again(min(s.deadline().Sub(s.now)+time.Second, answerPatience)), nil
 }
 
-// replaceAgentPod deletes Argo's agent pod, which Argo then makes anew and which asks again for every open step.
+// replaceAgentPod deletes Argo's agent pod if it has failed, which Argo never mends, or if it has not taken the answer of a
+// trial that ended some time ago. Argo then makes another, which asks again for every open step.
 func (r *BenchmarkRunReconciler) replaceAgentPod(ctx context.Context, s *runScope) error {
+	stuck := s.stuck(answerPatience)
+	if stuck != nil {
+		s.waiting = fmt.Sprintf("Argo has not taken the answer of trial %s: its agent pod is being replaced", stuck.Name)
+	}
 	var pods corev1.PodList
 	if err := r.Live.List(ctx, &pods, client.InNamespace(r.Namespace), client.MatchingLabels{"workflows.argoproj.io/workflow": s.workflow.GetName()}); err != nil {
 		return fmt.Errorf("listing pods of workflow %s: %w", s.workflow.GetName(), err)
 	}
 	for i := range pods.Items {
 		p := &pods.Items[i]
-		if s.now.Sub(p.CreationTimestamp.Time) < answerPatience || !p.DeletionTimestamp.IsZero() {
+		late := stuck != nil && s.now.Sub(p.CreationTimestamp.Time) > answerPatience
+		if !p.DeletionTimestamp.IsZero() || !late && p.Status.Phase != corev1.PodFailed {
 			continue
 		}
 		if err := r.Delete(ctx, p); client.IgnoreNotFound(err) != nil {

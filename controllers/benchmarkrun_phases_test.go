@@ -12,38 +12,52 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-func TestOnlyArgosAgentPodOfTheWorkflowIsReplaced(t *testing.T) {
-	agentPod := func(name, workflow string, age time.Duration) client.Object {
+func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
+	agentPod := func(name, workflow string, age time.Duration, phase corev1.PodPhase) client.Object {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "system", Name: name, Labels: map[string]string{"workflows.argoproj.io/workflow": workflow}, CreationTimestamp: metav1.Time{Time: noon.Add(-age)},
-		}}
+		}, Status: corev1.PodStatus{Phase: phase}}
 	}
-	c := fake.NewClientBuilder().WithObjects(
-		agentPod("old", "quick-run-uid-", time.Minute), agentPod("new", "quick-run-uid-", answerPatience-time.Second), agentPod("other", "other", time.Minute),
-	).Build()
-	s := runScopeOf(t, func(s *runScope) {
-		s.workflow = &unstructured.Unstructured{}
-		s.workflow.SetName("quick-run-uid-")
-	})
-	if err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).replaceAgentPod(t.Context(), s); err != nil {
-		t.Fatal(err)
+	tests := map[string]struct {
+		answered time.Duration
+		want     []string
+	}{
+		"an answer waits: the old pod goes too": {answered: time.Minute, want: []string{"new", "other"}},
+		"all is well: only the failed pod goes": {answered: time.Second, want: []string{"new", "old", "other"}},
 	}
-	var pods corev1.PodList
-	if err := c.List(t.Context(), &pods); err != nil {
-		t.Fatal(err)
-	}
-	var left []string
-	for _, p := range pods.Items {
-		left = append(left, p.Name)
-	}
-	if slices.Sort(left); !slices.Equal(left, []string{"new", "other"}) {
-		t.Errorf("left are %v", left)
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := fake.NewClientBuilder().WithObjects(
+				agentPod("old", "quick-run-uid-", time.Minute, corev1.PodRunning), agentPod("new", "quick-run-uid-", answerPatience-time.Second, corev1.PodRunning),
+				agentPod("failed", "quick-run-uid-", time.Second, corev1.PodFailed), agentPod("other", "other", time.Minute, corev1.PodFailed),
+			).Build()
+			s := runScopeOf(t, func(s *runScope) {
+				s.workflow = &unstructured.Unstructured{}
+				s.workflow.SetName("quick-run-uid-")
+				s.trials[0].Status.CompletionTime = &metav1.MicroTime{Time: noon.Add(-tc.answered)}
+			})
+			if _, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).followWorkflow(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			var pods corev1.PodList
+			if err := c.List(t.Context(), &pods); err != nil {
+				t.Fatal(err)
+			}
+			var left []string
+			for _, p := range pods.Items {
+				left = append(left, p.Name)
+			}
+			if slices.Sort(left); !slices.Equal(left, tc.want) {
+				t.Errorf("left are %v, want %v", left, tc.want)
+			}
+		})
 	}
 }
 
@@ -55,7 +69,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsEndsTheRun(t *testing.T) {
 				s.workflow.SetName("w")
 				s.workflow.SetCreationTimestamp(metav1.Time{Time: noon})
 			})
-			next, err := (&BenchmarkRunReconciler{}).followWorkflow(t.Context(), s)
+			next, err := (&BenchmarkRunReconciler{Live: fake.NewClientBuilder().Build()}).followWorkflow(t.Context(), s)
 			if err != nil || !next.stop || (s.end != nil) != ends {
 				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
@@ -79,7 +93,7 @@ func TestAMissingObjectOfTheInstallationIsAnError(t *testing.T) {
 		}
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run).Build()
-	r := &BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{}, Namespace: "system", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Now: func() time.Time { return noon }}
+	r := &BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{}, Recorder: record.NewFakeRecorder(10), Namespace: "system", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Now: func() time.Time { return noon }}
 	if _, err := r.Reconcile(t.Context(), s.run); err == nil || !strings.Contains(err.Error(), "writing Secret loadstone-run-tokens") {
 		t.Errorf("without the Secret of tokens: %v", err)
 	}

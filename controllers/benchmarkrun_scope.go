@@ -116,6 +116,16 @@ func (s *runScope) left() time.Duration {
 	return max(s.plan.Estimate(open)-spent, 0).Round(time.Second)
 }
 
+// held says whether the trial whose turn it is waits for its step: then no load runs.
+func (s *runScope) held() bool {
+	for i := range s.trials {
+		if t := &s.trials[i]; t.Status.CompletionTime == nil {
+			return t.Spec.Start == v1alpha1.StartHeld
+		}
+	}
+	return false
+}
+
 // stuck is the trial that ended some time ago while the next was not released: Argo has lost the answer, or its agent pod.
 func (s *runScope) stuck(patience time.Duration) *v1alpha1.Trial {
 	var last *v1alpha1.Trial

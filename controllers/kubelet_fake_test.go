@@ -74,6 +74,13 @@ func (k *kubelet) look(pods []corev1.Pod) {
 	k.together = max(k.together, len(trials))
 }
 
+// crowd is the largest number of trials that had pods at the same time.
+func (k *kubelet) crowd() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.together
+}
+
 // pods are the names of all measured pods that ever were.
 func (k *kubelet) pods() []string {
 	k.mu.Lock()

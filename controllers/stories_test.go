@@ -48,7 +48,7 @@ func TestARunGoesFromApplyToItsReport(t *testing.T) {
 	if run.Status.Progress != "4/4" {
 		t.Errorf("progress is %s", run.Status.Progress)
 	}
-	if n := w.kubelet.together; n != 1 {
+	if n := w.kubelet.crowd(); n != 1 {
 		t.Errorf("pods of %d trials were there at the same time", n)
 	}
 	measuredOnce(t, w, run, 4)
@@ -137,7 +137,7 @@ func TestASecondRunWaitsForTheFirst(t *testing.T) {
 	if second.Status.StartTime.Before(first.Status.CompletionTime) {
 		t.Errorf("the second began at %s, the first ended at %s", second.Status.StartTime, first.Status.CompletionTime)
 	}
-	if w.kubelet.together != 1 {
+	if w.kubelet.crowd() != 1 {
 		t.Error("both were measured at the same time")
 	}
 }

@@ -53,13 +53,16 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 		return ctrl.Result{}, err
 	}
 	var result ctrl.Result
+	var trouble error
 	for _, phase := range r.phases() {
 		next, err := phase(ctx, s)
 		if err != nil {
 			if apierrors.IsConflict(err) {
 				return ctrl.Result{RequeueAfter: pollEvery}, nil
 			}
-			return ctrl.Result{}, err
+			// It is tried again, later and later; meanwhile people shall see why nothing moves.
+			trouble, s.waiting = err, err.Error()
+			break
 		}
 		if next.stop {
 			result.RequeueAfter = next.after
@@ -74,7 +77,7 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 		}
 		return ctrl.Result{}, err
 	}
-	return result, nil
+	return result, trouble
 }
 
 // observe reads all that the phases decide upon.

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -70,7 +71,7 @@ func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (step, error)
 	case s.run == nil || !s.run.DeletionTimestamp.IsZero():
 		s.fault = ownFault(v1alpha1.ReasonDeleted, "the BenchmarkRun %s is being deleted", s.trial.Spec.RunName)
 	case s.run.Status.CompletionTime != nil:
-		s.fault = ownFault(v1alpha1.ReasonTimedOut, "the BenchmarkRun %s has ended", s.trial.Spec.RunName)
+		s.fault = ownFault(endReason(s.run), "the BenchmarkRun %s has ended", s.trial.Spec.RunName)
 	default:
 		s.fault = s.sameFault()
 	}
@@ -78,6 +79,14 @@ func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (step, error)
 		return halt, nil
 	}
 	return goOn, nil
+}
+
+// endReason is why a run has ended.
+func endReason(run *v1alpha1.BenchmarkRun) string {
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
+		return c.Reason
+	}
+	return v1alpha1.ReasonDone
 }
 
 // awaitTurn lets the trials of a run be prepared one after the other.

@@ -214,8 +214,7 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 // An operator may end after it has written a manifest and before it could say so in the status.
 func TestAManifestThatIsThereAlreadyHolds(t *testing.T) {
 	object := testbed.Store(t)
-	object.NewBucket(t, "manifest-twice")
-	store, err := artifact.Open(artifact.Config{Endpoint: object.Endpoint, Bucket: "manifest-twice", Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey})
+	store, err := artifact.Open(artifact.Config{Endpoint: object.Endpoint, Bucket: object.NewBucket(t), Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +257,10 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 		"the run goes on":       {func(*trialScope) {}, ""},
 		"the run is gone":       {func(s *trialScope) { s.run = nil }, "Deleted own: the BenchmarkRun quick is being deleted"},
 		"the run is being gone": {func(s *trialScope) { s.run.DeletionTimestamp = at }, "Deleted own: the BenchmarkRun quick is being deleted"},
-		"the run has ended":     {func(s *trialScope) { s.run.Status.CompletionTime = at }, "TimedOut own: the BenchmarkRun quick has ended"},
+		"the run has ended": {func(s *trialScope) {
+			s.run.Status.CompletionTime = at
+			s.run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonTimedOut}}
+		}, "TimedOut own: the BenchmarkRun quick has ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scopeOf(tc.change)

@@ -82,8 +82,7 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	for _, name := range []string{keySecret, render.TokensSecret} {
 		w.must(w.c.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.system, Name: name}}))
 	}
-	w.store = artifact.Config{Endpoint: object.Endpoint, Bucket: w.namespace, Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey}
-	object.NewBucket(t, w.namespace)
+	w.store = artifact.Config{Endpoint: object.Endpoint, Bucket: object.NewBucket(t), Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey}
 	w.addr, err = testbed.FreeAddress()
 	w.must(err)
 	w.key, err = SigningKey(t.Context(), w.c, w.system)

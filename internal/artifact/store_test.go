@@ -20,13 +20,11 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// bucket is made once a test, named after it.
+// bucket is a new one.
 func bucket(t *testing.T) (artifact.Config, *artifact.Store) {
 	t.Helper()
 	s := testbed.Store(t)
-	sum := sha256.Sum256([]byte(t.Name()))
-	c := artifact.Config{Endpoint: s.Endpoint, Bucket: "test-" + hex.EncodeToString(sum[:6]), Region: "us-east-1", AccessKey: s.AccessKey, SecretKey: s.SecretKey}
-	s.NewBucket(t, c.Bucket)
+	c := artifact.Config{Endpoint: s.Endpoint, Bucket: s.NewBucket(t), Region: "us-east-1", AccessKey: s.AccessKey, SecretKey: s.SecretKey}
 	return c, open(t, c)
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -51,12 +52,16 @@ func (s ObjectStore) Client(t *testing.T) *minio.Client {
 	return c
 }
 
-// NewBucket makes a bucket of that name.
-func (s ObjectStore) NewBucket(t *testing.T, name string) {
+var buckets atomic.Int32
+
+// NewBucket makes a bucket and returns its name.
+func (s ObjectStore) NewBucket(t *testing.T) string {
 	t.Helper()
+	name := fmt.Sprintf("bucket-%d", buckets.Add(1))
 	if err := s.Client(t).MakeBucket(t.Context(), name, minio.MakeBucketOptions{}); err != nil {
 		t.Fatalf("making bucket %s: %v", name, err)
 	}
+	return name
 }
 
 func startMinIO() (ObjectStore, error) {
