@@ -6,21 +6,27 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export LOADSTONE_CACHE=${LOADSTONE_CACHE:-$HOME/.cache/loadstone} CI=true
 
-began=$SECONDS
-say() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - began)); }
+# shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
+. hack/cluster/lib.sh
+# Tests skip what they have no program for: here they shall have all.
+need_commands gcc:gcc make:make wrk:wrk shellcheck:shellcheck
 
-say "servers of the cluster are built"
+began=$SECONDS
+stage() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - began)); }
+
+stage "servers of the cluster are built"
 hack/cluster/build.sh
 export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
 
-say "verify"
+stage "verify"
 make -s verify
 
-say "tests without a cluster"
+stage "tests without a cluster"
 make -s build
-go test -race $(go list ./... | grep -v /test/e2e)
+mapfile -t packages < <(go list ./... | grep -v /test/e2e)
+go test -race "${packages[@]}"
 
-say "cluster"
+stage "cluster"
 if ! hack/cluster/kubeconfig.sh >/dev/null 2>&1; then
   trap 'hack/cluster/down.sh' EXIT
 fi
@@ -28,6 +34,6 @@ hack/cluster/up.sh
 eval "$(hack/cluster/kubeconfig.sh)"
 make -s images deploy
 
-say "tests on the cluster"
+stage "tests on the cluster"
 go test -count=1 -timeout 40m -v ./test/e2e
-say "done"
+stage "done"

@@ -21,7 +21,8 @@ $lint fmt --diff
 $lint run ./...
 
 say "shell scripts"
-shellcheck $(git ls-files '*.sh' .ci/run)
+mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
+shellcheck "${scripts[@]}"
 
 say "no name of a place outside the project"
 if git grep -nE '\.\./shared|/work/|go_style' -- . ':!hack/verify.sh'; then
