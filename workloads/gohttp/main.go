@@ -83,8 +83,8 @@ func handler(iterations uint64) http.Handler {
 	return mux
 }
 
-// burn costs about a nanosecond per iteration: a chain of shifts, each needing the result of the one before (xorshift64,
-// which never reaches 0).
+// burn costs about two nanoseconds per iteration at 2.6 GHz (BenchmarkBurn): a chain of shifts, each needing the result of
+// the one before (xorshift64, which never reaches 0).
 func burn(iterations uint64) uint64 {
 	x := uint64(88172645463325252)
 	for range iterations {

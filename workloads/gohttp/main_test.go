@@ -12,3 +12,13 @@ func TestBurnDependsOnEveryIteration(t *testing.T) {
 		seen[x] = true
 	}
 }
+
+func BenchmarkBurn(b *testing.B) {
+	const iterations = 1000
+	for b.Loop() {
+		if burn(iterations) == 0 {
+			b.Fatal("the loop was left out")
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/iterations, "ns/iteration")
+}
