@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -226,6 +227,8 @@ func (r *BenchmarkRunReconciler) replaceAgentPod(ctx context.Context, s *runScop
 // report writes the run's manifest, reads everything back, and makes the report from that alone.
 func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (step, error) {
 	made, err := r.makeReport(ctx, s)
+	// A run was read as a whole; an idle operator shall not hold on to the room that took.
+	debug.FreeOSMemory()
 	if err == nil {
 		s.reported = made
 		return halt, nil

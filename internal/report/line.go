@@ -53,7 +53,7 @@ func clip(s string) string {
 
 func lineEntry(h stats.Headline, e stats.HeadlineEntry) string {
 	if e.Ratio == nil {
-		return english.say("line.nopair", e.Implementation, e.Baseline)
+		return english.say("line.nopair", e.Implementation, e.Baseline) + void(e)
 	}
 	evidence := english.say("line.evidence", interval(h, e), english.say("line.metric."+string(e.Metric)), levels(e.Levels), e.Blocks)
 	observed := english.say("line.observed", e.Implementation, e.Baseline, ratio(*e.Ratio))
@@ -71,6 +71,18 @@ func lineEntry(h stats.Headline, e stats.HeadlineEntry) string {
 		return english.say("line.NoiseTooHigh", observed, evidence, e.BlocksNeeded)
 	}
 	return english.say("line.other", observed, evidence, english.say("line.reason."+string(e.Reason)))
+}
+
+// void says how many cells count nowhere and by which reasons, as the report explains them.
+func void(e stats.HeadlineEntry) string {
+	if e.VoidCells == 0 {
+		return ""
+	}
+	var reasons []string
+	for _, r := range e.VoidReasons {
+		reasons = append(reasons, string(r))
+	}
+	return english.say("line.void", e.VoidCells, e.Cells, strings.Join(reasons, ", "))
 }
 
 // interval prints an interval as in "99 % interval 1.17-1.25".

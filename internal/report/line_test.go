@@ -61,6 +61,13 @@ func TestLine(t *testing.T) {
 			},
 			"inconclusive: go2 and go have no block in common",
 		},
+		"nothing in common since nothing can be believed": {
+			func(e *stats.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Blocks, e.Ratio = stats.Inconclusive, stats.TooFewBlocks, 0, nil
+				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []stats.ReasonCode{stats.Strangers, stats.NotPinned}
+			},
+			"inconclusive: go2 and go have no block in common: 8 of 8 cells are void (Strangers, NotPinned)",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := report.Line(stats.Headline{Rules: rules, Entries: []stats.HeadlineEntry{entry(tc.change)}})

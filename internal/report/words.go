@@ -48,6 +48,7 @@ var english = language{
 	"line.reason.BoundsOnly":          "the generator was the limit",
 	"line.reason.OwnFaults":           "the better side failed in some cells",
 	"line.nopair":                     "inconclusive: %s and %s have no block in common",
+	"line.void":                       ": %d of %d cells are void (%s)",
 	"line.nothing":                    "no verdict: %d of %d trials were measured and none gave a number",
 	"line.alone":                      "nothing to compare; %s",
 	"line.peak":                       "%s: %s%s requests/s at %d connections (mean of %d)",

@@ -143,3 +143,26 @@ func BenchmarkAnalyseThousandCells(b *testing.B) {
 		}
 	}
 }
+
+func TestTheHeadlineSaysWhyNothingCanBeCompared(t *testing.T) {
+	data := statstest.Run(statstest.Duel(2))
+	for i := range data.Trials {
+		for j := range data.Trials[i].Server.Cells {
+			o := &data.Trials[i].Server.Cells[j]
+			o.BusyNanos = o.CPUNanos + o.CoreNanos/2
+		}
+	}
+	table, err := stats.Analyse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := table.Headline().Entries
+	if len(entries) != 1 {
+		t.Fatalf("%d comparisons, want 1", len(entries))
+	}
+	for _, e := range entries {
+		if e.Cells == 0 || e.VoidCells != e.Cells || len(e.VoidReasons) != 1 || e.VoidReasons[0] != stats.Strangers {
+			t.Errorf("%d of %d cells are void for %v, want all for strangers on the server's CPUs", e.VoidCells, e.Cells, e.VoidReasons)
+		}
+	}
+}

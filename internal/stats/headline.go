@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -41,6 +42,11 @@ type HeadlineEntry struct {
 	Blocks     int      `json:"blocks"`
 	// BlocksNeeded is how many blocks would about decide; 0 if unknown or decided.
 	BlocksNeeded int `json:"blocksNeeded,omitempty"`
+	// Cells are the measured cells of both sides, VoidCells those of them that count nowhere, and VoidReasons why, the most
+	// frequent first.
+	Cells       int          `json:"cells"`
+	VoidCells   int          `json:"voidCells"`
+	VoidReasons []ReasonCode `json:"voidReasons,omitempty"`
 	// Levels is the number of levels in the mean, Agreeing the number of them with the same verdict.
 	Levels   int `json:"levels"`
 	Agreeing int `json:"agreeing"`
@@ -70,7 +76,9 @@ type Peak struct {
 func (t Table) Headline() Headline {
 	h := Headline{MeasuredTrials: t.Coverage.MeasuredTrials, PlannedTrials: t.Coverage.PlannedTrials, Rules: t.Rules, Entries: []HeadlineEntry{}, Peaks: []Peak{}}
 	for _, c := range t.Comparisons {
-		h.Entries = append(h.Entries, entry(c))
+		e := entry(c)
+		t.countVoid(&e)
+		h.Entries = append(h.Entries, e)
 	}
 	slices.SortStableFunc(h.Entries, func(a, b HeadlineEntry) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.size(), a.size()))
@@ -142,6 +150,26 @@ func (e *HeadlineEntry) agree(c Comparison) {
 	if e.Agreeing < 2 {
 		e.Least, e.Most = nil, nil
 	}
+}
+
+// countVoid says how many cells of the two sides are void, and why.
+func (t Table) countVoid(e *HeadlineEntry) {
+	counts := map[ReasonCode]int{}
+	for _, g := range t.Groups {
+		if g.Implementation != e.Implementation && g.Implementation != e.Baseline {
+			continue
+		}
+		e.Cells += len(g.Cells)
+		e.VoidCells += g.Void
+		for _, f := range g.Findings {
+			if f.Weight == Void {
+				counts[f.Code] += len(f.Blocks)
+			}
+		}
+	}
+	e.VoidReasons = slices.SortedFunc(maps.Keys(counts), func(a, b ReasonCode) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
 }
 
 func inverse(v *float64) *float64 {
