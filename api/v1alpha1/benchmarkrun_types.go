@@ -327,7 +327,7 @@ type BenchmarkRunStatus struct {
 // +kubebuilder:printcolumn:name="Succeeded",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].reason`
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
-// +kubebuilder:printcolumn:name="Report",type=string,JSONPath=`.status.report.uri`,priority=1
+// +kubebuilder:printcolumn:name="Report",type=string,JSONPath=`.status.report.uri`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 28",message="the name of a BenchmarkRun may have at most 28 characters, since the names of its trials and pods are made from it"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",message="the name of a BenchmarkRun may not hold dots, since the names of its trials and pods are made from it"
