@@ -142,7 +142,7 @@ func newFakeAgent(p *corev1.Pod) *fakeAgent {
 		panic(err)
 	}
 	a := &fakeAgent{name: p.Labels[v1alpha1.LabelTrial], implementation: p.Spec.Containers[0].Image, answer: protocol.CheckedOK}
-	a.state = protocol.State{Role: protocol.RoleGenerator, Trial: env[protocol.EnvTrial], Attempt: int32(attempt)}
+	a.state = protocol.State{Role: protocol.RoleGenerator(0), Trial: env[protocol.EnvTrial], Attempt: int32(attempt)}
 	if p.Spec.Containers[0].Name == render.ServerContainer {
 		a.state.Role = protocol.RoleObserver
 		a.state.Listening = p.Spec.Containers[0].Image != imageDeaf

@@ -65,7 +65,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 		return goOn, nil
 	}
 	if s.generatorState.Checked == "" {
-		o := s.order(protocol.RoleGenerator)
+		o := s.order(protocol.RoleGenerator(0))
 		o.Check = &protocol.Check{Target: target(s)}
 		for _, c := range s.trial.Spec.Cells {
 			o.Check.Request = appendNew(o.Check.Request, c.Request)

@@ -65,7 +65,7 @@ func later(d time.Duration) func(*trialScope) {
 
 func agents(observer, generator protocol.State) func(*trialScope) {
 	return func(s *trialScope) {
-		observer.Role, generator.Role = protocol.RoleObserver, protocol.RoleGenerator
+		observer.Role, generator.Role = protocol.RoleObserver, protocol.RoleGenerator(0)
 		s.observerState, s.generatorState = &observer, &generator
 	}
 }
@@ -175,7 +175,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 			t.Errorf("%s is told to start at %s (in its own clock) on %s", o.Role, at, o.Start.Target)
 		}
 	}
-	if diff := cmp.Diff([]string{protocol.RoleGenerator, protocol.RoleObserver}, roles); diff != "" {
+	if diff := cmp.Diff([]string{protocol.RoleGenerator(0), protocol.RoleObserver}, roles); diff != "" {
 		t.Error(diff)
 	}
 
@@ -242,7 +242,7 @@ func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
 	if _, err := r.check(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Role: protocol.RoleGenerator, Check: &protocol.Check{Target: "192.0.2.1:8080", Request: []v1alpha1.Request{{}}}}}
+	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Role: protocol.RoleGenerator(0), Check: &protocol.Check{Target: "192.0.2.1:8080", Request: []v1alpha1.Request{{}}}}}
 	if diff := cmp.Diff(want, orders); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -154,7 +154,7 @@ type agentOf struct {
 // agents are the agents of the attempt, the one that makes load first.
 func (s *trialScope) agents() []agentOf {
 	return []agentOf{
-		{s.generator, &s.generatorState, protocol.RoleGenerator},
+		{s.generator, &s.generatorState, protocol.RoleGenerator(0)},
 		{s.server, &s.observerState, protocol.RoleObserver},
 	}
 }

@@ -6,11 +6,28 @@ import (
 )
 
 // Tool names a load generator program.
-// +kubebuilder:validation:Enum=wrk
+// +kubebuilder:validation:Enum=wrk;ab;k6
 type Tool string
 
-// ToolWrk is wrk 4.x: a closed model of C connections, each with one request in flight.
-const ToolWrk Tool = "wrk"
+const (
+	// ToolWrk is wrk 4.x: a closed model of C connections, each with one request in flight.
+	ToolWrk Tool = "wrk"
+	// ToolAb is ApacheBench: a closed model on one thread, which also knows a connection for each request.
+	ToolAb Tool = "ab"
+	// ToolK6 is k6 1.x: closed with C virtual users, or open with an arrival rate that C virtual users must keep up with.
+	ToolK6 Tool = "k6"
+)
+
+// ConnectionUse says whether a connection carries one request or many.
+// +kubebuilder:validation:Enum=KeepAlive;PerRequest
+type ConnectionUse string
+
+const (
+	// KeepAlive sends request after request on each connection.
+	KeepAlive ConnectionUse = "KeepAlive"
+	// PerRequest opens a connection for each request.
+	PerRequest ConnectionUse = "PerRequest"
+)
 
 // Role says what an implementation is there for.
 // +kubebuilder:validation:Enum=Contender;Limit
@@ -116,7 +133,13 @@ type Request struct {
 
 // Generators says from where a load comes.
 type Generators struct {
-	// cpus is the number of whole CPUs of the generator pod, and of the tool's threads; 1 if absent.
+	// pods is the number of generator pods that share each level equally and start at one instant; 1 if absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=16
+	Pods int32 `json:"pods,omitempty"`
+
+	// cpus is the number of whole CPUs of each generator pod, and of the tool's threads; 1 if absent. ab has one thread.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=256
@@ -125,16 +148,85 @@ type Generators struct {
 
 // Level is one point of a concurrency sweep.
 type Level struct {
-	// connections is the number of connections held open, each with one request in flight: at most 25,000, since a pod has 28,000
-	// ports towards one server.
+	// connections is the number of connections held open, each with one request in flight, over all generator pods: at most
+	// 25,000 a pod, since a pod has 28,000 ports towards one server. Of an arrival rate it is the number of virtual users that may
+	// be needed to keep it.
 	// +required
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=25000
+	// +kubebuilder:validation:Maximum=400000
 	Connections int32 `json:"connections,omitempty"`
+
+	// requestsPerSecond is the rate at which requests arrive whether or not earlier ones are answered (open model; k6 only);
+	// absent means that each connection sends its next request when it has its answer (closed model).
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
+
+	// rampToRequestsPerSecond is the rate at the end of the level, reached linearly from requestsPerSecond; absent means that the
+	// rate is constant.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
 }
 
-// Load is a sweep of one tool over concurrency levels.
-// +kubebuilder:validation:XValidation:rule="!has(self.generators) || !has(self.generators.cpus) || self.levels.all(l, l.connections % self.generators.cpus == 0)",message="every level's connections must be a multiple of generators.cpus: wrk gives each thread the same number of connections and would drop the remainder"
+// DefaultSearchSteps is the number of rates that a Search tries where it does not say.
+const DefaultSearchSteps int32 = 12
+
+// Script is a program of the user's for a tool: Lua for wrk, JavaScript for k6. It runs in the generator's container, which holds
+// no credentials.
+type Script struct {
+	// configMap is the name of a ConfigMap in the run's namespace.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ConfigMap string `json:"configMap"`
+
+	// key is the entry of the ConfigMap that holds the script.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$') && !self.startsWith('..')",message="key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"
+	Key string `json:"key"`
+}
+
+// Search looks for the highest arrival rate at which a latency stays below a bound: doubling, then bisection. Each trial searches
+// anew, so that blocks confirm the boundary.
+type Search struct {
+	// percentile is that of the latency from the intended start: 50, 90, 95 or 99.
+	// +required
+	// +kubebuilder:validation:Enum=50;90;95;99
+	Percentile int32 `json:"percentile,omitempty"`
+
+	// maxMilliseconds is the bound of that latency.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=60000
+	MaxMilliseconds int32 `json:"maxMilliseconds,omitempty"`
+
+	// startRequestsPerSecond is the first rate that is tried; 100 if absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	StartRequestsPerSecond int32 `json:"startRequestsPerSecond,omitempty"`
+
+	// steps is the number of rates that are tried in each trial; 12 if absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=4
+	// +kubebuilder:validation:Maximum=32
+	Steps int32 `json:"steps,omitempty"`
+}
+
+// Load is a sweep of one tool over levels.
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, l.connections % (has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) == 0)",message="every level's connections must be a multiple of generators.pods: each pod makes the same share of the load"
+// +kubebuilder:validation:XValidation:rule="self.tool != 'wrk' || self.levels.all(l, l.connections % ((has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) * (has(self.generators) && has(self.generators.cpus) ? self.generators.cpus : 1)) == 0)",message="every level's connections must be a multiple of generators.pods times generators.cpus: wrk gives each thread the same number of connections and would drop the remainder"
+// +kubebuilder:validation:XValidation:rule="self.tool != 'ab' || !has(self.generators) || !has(self.generators.cpus) || self.generators.cpus == 1",message="generators.cpus must be 1 with ab, which has one thread: raise generators.pods instead"
+// +kubebuilder:validation:XValidation:rule="self.tool == 'k6' || self.levels.all(l, !has(l.requestsPerSecond))",message="levels[].requestsPerSecond is for k6 only: wrk and ab wait for answers and cannot keep a rate"
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, !has(l.rampToRequestsPerSecond) || has(l.requestsPerSecond))",message="levels[].rampToRequestsPerSecond needs levels[].requestsPerSecond, from which the ramp begins"
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, self.levels.exists_one(m, m.connections == l.connections && (has(m.requestsPerSecond) ? m.requestsPerSecond : 0) == (has(l.requestsPerSecond) ? l.requestsPerSecond : 0)))",message="two levels have the same connections and requestsPerSecond: each level may be there once, since blocks repeat it"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.tool != 'ab'",message="script is for wrk (Lua) and k6 (JavaScript): ab runs none"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || (self.tool == 'k6' && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6, one generator pod and exactly one level without requestsPerSecond: its connections are the virtual users that the search may use"
 type Load struct {
 	// name identifies the load in the run and its report: a DNS label of at most 20 characters.
 	// +required
@@ -155,13 +247,24 @@ type Load struct {
 	// +optional
 	Request Request `json:"request,omitzero"`
 
+	// connection says whether a connection carries many requests (KeepAlive) or one (PerRequest); KeepAlive if absent.
+	// +optional
+	Connection ConnectionUse `json:"connection,omitempty"`
+
+	// script is a program of the user's that makes the requests instead of request.path.
+	// +optional
+	Script *Script `json:"script,omitempty"`
+
 	// levels are the points of the sweep, measured in this order in each trial.
 	// +required
-	// +listType=map
-	// +listMapKey=connections
+	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	Levels []Level `json:"levels"`
+
+	// search looks for the highest arrival rate that keeps a latency, instead of measuring given levels.
+	// +optional
+	Search *Search `json:"search,omitempty"`
 
 	// warmupSeconds is how long each level is loaded before it is measured; 2 if absent. 0 measures from the first request on.
 	// +optional
@@ -200,7 +303,7 @@ type Artifacts struct {
 
 // BenchmarkRunSpec is what a user asks for. It cannot be changed afterwards: a changed question is a new run. The rule compares
 // the order of lists by itself, since lists with keys are equal in any order.
-// +kubebuilder:validation:XValidation:rule="self == oldSelf && self.implementations.map(i, i.name) == oldSelf.implementations.map(i, i.name) && self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name) && self.loads.map(l, l.levels.map(v, v.connections)) == oldSelf.loads.map(l, l.levels.map(v, v.connections))",message="the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
+// +kubebuilder:validation:XValidation:rule="self == oldSelf && self.implementations.map(i, i.name) == oldSelf.implementations.map(i, i.name) && self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name)",message="the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
 // +kubebuilder:validation:XValidation:rule="self.implementations.size() == 1 || has(self.baseline)",message="baseline must name the implementation that the others are compared with"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.exists(i, i.name == self.baseline)",message="baseline must be the name of one of the implementations"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.all(i, i.name != self.baseline || !has(i.role) || i.role == 'Contender')",message="baseline must be a Contender: an implementation of role Limit takes no part in verdicts"

@@ -27,13 +27,49 @@ type Cell struct {
 	// +required
 	Tool Tool `json:"tool"`
 
-	// connections is the level: the number of connections held open.
+	// connections is the level: the number of connections held open, over all generators.
 	// +required
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=25000
+	// +kubebuilder:validation:Maximum=400000
 	Connections int32 `json:"connections,omitempty"`
 
-	// threads is the number of threads of the tool.
+	// requestsPerSecond is the arrival rate over all generators; absent in the closed model.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
+
+	// rampToRequestsPerSecond is the arrival rate at the end of the cell; absent if it is constant.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
+
+	// step is the step of a search, from 1; absent outside a search. Its rate is found while the trial runs.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=32
+	Step int32 `json:"step,omitempty"`
+
+	// search is what the steps look for, with every default filled in.
+	// +optional
+	Search *Search `json:"search,omitempty"`
+
+	// generators is the number of generator pods that share the cell equally.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=16
+	Generators int32 `json:"generators,omitempty"`
+
+	// connection says whether a connection carries many requests or one.
+	// +required
+	Connection ConnectionUse `json:"connection"`
+
+	// script is a program of the user's that makes the requests.
+	// +optional
+	Script *Script `json:"script,omitempty"`
+
+	// threads is the number of threads of the tool in each generator.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=256

@@ -44,7 +44,7 @@ func trialLoads(t record.TrialData) ([]cellLoad, error) {
 	}
 	var offset time.Duration
 	for _, c := range m.Clocks {
-		if c.Role == protocol.RoleGenerator {
+		if c.Role == protocol.RoleGenerator(0) {
 			offset = time.Duration(c.OffsetNanos)
 		}
 	}

@@ -20,7 +20,7 @@ func trialOf(warmup int32) record.TrialData {
 	cells := []v1alpha1.Cell{{Load: "l", Connections: 1, WarmupSeconds: &warmup, DurationSeconds: 1}, {Load: "l", Connections: 2, WarmupSeconds: &warmup, DurationSeconds: 1}}
 	t := record.TrialData{Manifest: record.TrialManifest{
 		Trial: "t", Cells: cells, Start: instant,
-		Clocks: []record.AgentClock{{Role: protocol.RoleObserver, OffsetNanos: 7}, {Role: protocol.RoleGenerator, OffsetNanos: int64(time.Hour)}},
+		Clocks: []record.AgentClock{{Role: protocol.RoleObserver, OffsetNanos: 7}, {Role: protocol.RoleGenerator(0), OffsetNanos: int64(time.Hour)}},
 	}}
 	var runs []record.CellRun
 	for _, s := range protocol.Timetable(cells) {

@@ -27,6 +27,7 @@ BINARIES=(
   "workflow-controller $ARGO_VERSION argo"
   "minio $MINIO_VERSION minio"
   "helm $HELM_VERSION helm"
+  "k6 $K6_VERSION k6"
   "pause $PAUSE_VERSION pause"
 )
 
@@ -80,6 +81,9 @@ argo() {
 
 minio() { go_install "$3" github.com/minio/minio "v$2"; }
 helm() { go_install "$3" helm.sh/helm/v3/cmd/helm "v$2"; }
+
+# k6 is a load generator and no server: it lies here because it is built like them, and goes into the agent's image as it is.
+k6() { go_install "$3" go.k6.io/k6 "v$2"; }
 
 pause() {
   enter_module pause

@@ -14,6 +14,8 @@ type Config struct {
 	// Trial and Attempt are the agent's own: orders for others are refused.
 	Trial   string
 	Attempt int32
+	// Index is a generator's place among those of its trial, from 0.
+	Index int32
 	// Key is the operator's public key.
 	Key ed25519.PublicKey
 	// Node is the name of the node, or "unknown".
@@ -33,6 +35,13 @@ func ConfigFromEnv(getenv func(string) string, dir string) (Config, error) {
 		return c, fmt.Errorf("reading %s: %w", protocol.EnvAttempt, err)
 	}
 	c.Attempt = int32(attempt)
+	if text := getenv(protocol.EnvGenerator); text != "" {
+		index, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return c, fmt.Errorf("reading %s: %w", protocol.EnvGenerator, err)
+		}
+		c.Index = int32(index)
+	}
 	key, err := base64.StdEncoding.DecodeString(getenv(protocol.EnvKey))
 	if err != nil {
 		return c, fmt.Errorf("reading %s: %w", protocol.EnvKey, err)

@@ -33,7 +33,7 @@ func NewGenerator(c Config, tools map[v1alpha1.Tool]tool.Tool) *Generator {
 	return &Generator{config: c, tools: tools}
 }
 
-func (*Generator) role() string { return protocol.RoleGenerator }
+func (g *Generator) role() string { return protocol.RoleGenerator(g.config.Index) }
 
 func (*Generator) watch(context.Context, func(func(*protocol.State))) {}
 
@@ -44,9 +44,11 @@ func (*Generator) check(ctx context.Context, c protocol.Check) (string, bool) {
 // attempt is one cell while it is run.
 type attempt struct {
 	slot protocol.Slot
-	tool tool.Tool
-	args []string
-	run  record.CellRun
+	// share is this generator's part of the cell.
+	share v1alpha1.Cell
+	tool  tool.Tool
+	args  []string
+	run   record.CellRun
 	// unknown is what could not be read meanwhile, in sentences.
 	unknown []string
 }
@@ -57,7 +59,7 @@ func (g *Generator) measure(ctx context.Context, start protocol.Start, done func
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	if err := g.writeToolFiles(); err != nil {
+	if err := g.writeToolFiles(start); err != nil {
 		return nil, err
 	}
 	clock := newTimetable(start.At)
@@ -77,16 +79,20 @@ func (g *Generator) measure(ctx context.Context, start protocol.Start, done func
 }
 
 func (g *Generator) newAttempt(slot protocol.Slot, target string) *attempt {
-	a := &attempt{slot: slot, run: record.CellRun{Load: slot.Cell.Load, Connections: slot.Cell.Connections}}
+	a := &attempt{slot: slot, share: protocol.Share(slot.Cell, g.config.Index), run: record.CellRun{Point: record.PointOf(slot.Cell)}}
 	if t, ok := g.tools[slot.Cell.Tool]; ok {
-		a.tool, a.args = t, t.Args(slot.Cell, target, tool.Measure)
+		a.tool, a.args = t, t.Args(a.share, target, tool.Measure)
 	}
 	return a
 }
 
-func (g *Generator) writeToolFiles() error {
-	for _, t := range g.tools {
-		for _, f := range t.Files() {
+func (g *Generator) writeToolFiles(start protocol.Start) error {
+	for _, slot := range start.Slots {
+		t, ok := g.tools[slot.Cell.Tool]
+		if !ok {
+			continue
+		}
+		for _, f := range t.Files(protocol.Share(slot.Cell, g.config.Index), start.Target) {
 			if err := os.WriteFile(filepath.Join(g.config.Dir, f.Name), []byte(f.Text), 0o600); err != nil {
 				return fmt.Errorf("writing a file of the tool: %w", err)
 			}
@@ -121,7 +127,7 @@ func (g *Generator) warmUp(ctx context.Context, clock timetable, target string, 
 	if err := punctual(ctx, clock.instant(a.slot.Warmup)); err != nil {
 		return err
 	}
-	args := a.tool.Args(a.slot.Cell, target, tool.Warmup)
+	args := a.tool.Args(a.share, target, tool.Warmup)
 	p, err := launch(ctx, g.config.Dir, args, raw, clock.instant(a.slot.Measure-protocol.WarmupGap))
 	if err != nil {
 		return err

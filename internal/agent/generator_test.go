@@ -139,10 +139,12 @@ func (sleeper) Args(v1alpha1.Cell, string, tool.Purpose) []string { return []str
 type fakeTool struct{}
 
 func (fakeTool) Args(v1alpha1.Cell, string, tool.Purpose) []string { return []string{"true"} }
-func (fakeTool) Files() []tool.File                                { return nil }
-func (fakeTool) Parse([]byte) (record.Measurement, error)          { return record.Measurement{}, nil }
-func (fakeTool) VersionArgs() []string                             { return []string{"true"} }
-func (fakeTool) ParseVersion([]byte) string                        { return "fake" }
+func (fakeTool) Files(v1alpha1.Cell, string) []tool.File           { return nil }
+
+func (fakeTool) Outputs(v1alpha1.Cell) []string           { return nil }
+func (fakeTool) Parse([]byte) (record.Measurement, error) { return record.Measurement{}, nil }
+func (fakeTool) VersionArgs() []string                    { return []string{"true"} }
+func (fakeTool) ParseVersion([]byte) string               { return "fake" }
 
 func TestGeneratorKillsAToolThatHangs(t *testing.T) {
 	b := newBench(t, withTool(sleeper{}))
@@ -193,7 +195,7 @@ func TestOrdersThatAreRefused(t *testing.T) {
 	}
 	b := newBench(t, withTool(fakeTool{}))
 	mine := func(o protocol.Order) protocol.Order {
-		o.Trial, o.Attempt, o.Role = testTrial, testAttempt, protocol.RoleGenerator
+		o.Trial, o.Attempt, o.Role = testTrial, testAttempt, protocol.RoleGenerator(0)
 		return o
 	}
 	start := func(change func(*protocol.Start)) protocol.Order {

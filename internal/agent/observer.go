@@ -74,7 +74,7 @@ func (o *Observer) measure(ctx context.Context, start protocol.Start, done func(
 	clock := newTimetable(start.At)
 	var result record.ObserverResult
 	for _, slot := range start.Slots {
-		cell := record.CellObservation{Load: slot.Cell.Load, Connections: slot.Cell.Connections}
+		cell := record.CellObservation{Point: record.PointOf(slot.Cell)}
 		if err := o.observe(ctx, clock, slot, series, &cell); err != nil {
 			cell.Error = err.Error()
 			// The slot is waited for, so that all agents have ended the same cells.

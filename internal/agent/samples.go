@@ -53,9 +53,7 @@ func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (int6
 
 	s.line = strconv.AppendInt(s.line[:0], int64(at), 10)
 	s.line = append(s.line, ',')
-	s.line = append(s.line, slot.Cell.Load...)
-	s.line = append(s.line, '-')
-	s.line = strconv.AppendInt(s.line, int64(slot.Cell.Connections), 10)
+	s.line = append(s.line, protocol.CellName(slot.Cell)...)
 	s.number(cpu, errCPU)
 	s.number(memory, errMemory)
 	s.number(resident, nil)

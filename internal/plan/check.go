@@ -12,6 +12,9 @@ import (
 // on the node's shared CPUs and never on the server's own.
 const ObserverMilliCPU = 200
 
+// maxConnectionsPerPod is what a pod's range of local ports allows towards one server.
+const maxConnectionsPerPod = 25_000
+
 // maxTrials bounds a run: beyond it a workflow no longer fits into one object.
 const maxTrials = 1000
 
@@ -52,11 +55,22 @@ func checkCounts(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return nil
 }
 
+// checkDivision repeats what the API's rules say of shares, for specs that come another way.
 func checkDivision(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	for i, l := range spec.Loads {
+		pods, threads := max(l.Generators.Pods, DefaultPods), max(l.Generators.CPUs, DefaultCPUs)
+		if l.Tool == v1alpha1.ToolAb && threads != 1 {
+			return invalid("spec.loads[%d].generators.cpus is %d, but ab has one thread: make it 1, and raise spec.loads[%d].generators.pods instead", i, threads, i)
+		}
+		if l.Tool == v1alpha1.ToolK6 {
+			threads = 1 // k6 shares its virtual users among its threads as it likes.
+		}
 		for j, level := range l.Levels {
-			if t := max(l.Generators.CPUs, DefaultCPUs); level.Connections%t != 0 {
-				return invalid("spec.loads[%d].levels[%d].connections is %d, which %d threads (spec.loads[%d].generators.cpus) cannot share equally: make it a multiple of %d", i, j, level.Connections, t, i, t)
+			if level.Connections%(pods*threads) != 0 {
+				return invalid("spec.loads[%d].levels[%d].connections is %d, which %d generator pods of %d threads (spec.loads[%d].generators) cannot share equally: make it a multiple of %d", i, j, level.Connections, pods, threads, i, pods*threads)
+			}
+			if level.Connections/pods > maxConnectionsPerPod {
+				return invalid("spec.loads[%d].levels[%d].connections is %d, %d a generator pod, and a pod has ports for %d towards one server: raise spec.loads[%d].generators.pods", i, j, level.Connections, level.Connections/pods, maxConnectionsPerPod, i)
 			}
 		}
 	}

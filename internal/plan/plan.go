@@ -20,6 +20,8 @@ import (
 const (
 	DefaultBlocks          = 10
 	DefaultCPUs            = 1
+	DefaultPods            = 1
+	DefaultSearchStart     = 100
 	DefaultMemory          = "256Mi"
 	DefaultWarmupSeconds   = 2
 	DefaultDurationSeconds = 5
@@ -151,11 +153,17 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 }
 
 func (p *Plan) cells(loads []v1alpha1.Load) {
-	p.Generators.CPUs = DefaultCPUs
+	p.Generators = v1alpha1.Generators{Pods: DefaultPods, CPUs: DefaultCPUs}
 	for _, l := range loads {
-		threads := max(l.Generators.CPUs, DefaultCPUs)
-		p.Generators.CPUs = max(p.Generators.CPUs, threads)
-		c := v1alpha1.Cell{Load: l.Name, Tool: l.Tool, Threads: threads, Request: *l.Request.DeepCopy(), WarmupSeconds: l.WarmupSeconds, DurationSeconds: l.DurationSeconds}
+		pods, threads := max(l.Generators.Pods, DefaultPods), max(l.Generators.CPUs, DefaultCPUs)
+		p.Generators.Pods, p.Generators.CPUs = max(p.Generators.Pods, pods), max(p.Generators.CPUs, threads)
+		c := v1alpha1.Cell{
+			Load: l.Name, Tool: l.Tool, Generators: pods, Threads: threads, Connection: l.Connection, Script: l.Script,
+			Request: *l.Request.DeepCopy(), WarmupSeconds: l.WarmupSeconds, DurationSeconds: l.DurationSeconds,
+		}
+		if c.Connection == "" {
+			c.Connection = v1alpha1.KeepAlive
+		}
 		if c.WarmupSeconds == nil {
 			w := int32(DefaultWarmupSeconds)
 			c.WarmupSeconds = &w
@@ -176,9 +184,31 @@ func (p *Plan) cells(loads []v1alpha1.Load) {
 		}
 		for _, level := range l.Levels {
 			c := *c.DeepCopy()
-			c.Connections = level.Connections
-			p.Cells = append(p.Cells, c)
+			c.Connections, c.RequestsPerSecond, c.RampToRequestsPerSecond = level.Connections, level.RequestsPerSecond, level.RampToRequestsPerSecond
+			p.steps(l, c)
 		}
+	}
+}
+
+// steps adds a level's cell, or the cells of its search: one a step, the rates of which are found while a trial runs.
+func (p *Plan) steps(l v1alpha1.Load, c v1alpha1.Cell) {
+	if l.Search == nil {
+		p.Cells = append(p.Cells, c)
+		return
+	}
+	search := *l.Search
+	if search.StartRequestsPerSecond == 0 {
+		search.StartRequestsPerSecond = DefaultSearchStart
+		p.note("loads[%s].search.startRequestsPerSecond is absent: %d", l.Name, search.StartRequestsPerSecond)
+	}
+	if search.Steps == 0 {
+		search.Steps = v1alpha1.DefaultSearchSteps
+		p.note("loads[%s].search.steps is absent: %d", l.Name, search.Steps)
+	}
+	for step := range search.Steps {
+		c := *c.DeepCopy()
+		c.Step, c.Search = step+1, &search
+		p.Cells = append(p.Cells, c)
 	}
 }
 

@@ -106,7 +106,7 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 	}{
 		"connections that threads cannot share": {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Generators.CPUs = 3 },
-			"spec.loads[0].levels[0].connections is 10, which 3 threads",
+			"spec.loads[0].levels[0].connections is 10, which 1 generator pods of 3 threads",
 		},
 		"memory too small for any container": {
 			func(s *v1alpha1.BenchmarkRunSpec) { q := resource.MustParse("1Ki"); s.Implementations[1].Memory = &q },

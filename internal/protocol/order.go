@@ -1,7 +1,7 @@
 package protocol
 
 import (
-	"strconv"
+	"fmt"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -17,6 +17,8 @@ const (
 	EnvTrial = "LOADSTONE_TRIAL"
 	// EnvAttempt is the attempt that the agent belongs to, in decimal.
 	EnvAttempt = "LOADSTONE_ATTEMPT"
+	// EnvGenerator is a generator's place among those of its trial, in decimal, from 0.
+	EnvGenerator = "LOADSTONE_GENERATOR"
 	// EnvKey is the operator's public key, in base64.
 	EnvKey = "LOADSTONE_KEY"
 	// EnvNode is the name of the node that the agent runs on.
@@ -59,6 +61,8 @@ type State struct {
 	Now time.Time `json:"now"`
 	// Listening is true when the server's port accepts connections (observers only).
 	Listening bool `json:"listening,omitempty"`
+	// Responses are the answers to a Check that succeeded (generators only).
+	Responses []record.Response `json:"responses,omitempty"`
 	// Checked is the result of the last Check: empty before, "ok", or a sentence that says what was wrong (generators only).
 	Checked string `json:"checked,omitempty"`
 	// CellsDone is the number of cells that have ended.
@@ -73,15 +77,19 @@ type State struct {
 // CheckedOK is the value of State.Checked after a correct response.
 const CheckedOK = "ok"
 
-// Check asks a generator to send one request and to compare the answer with what is expected.
+// Check asks a generator to send one request of each kind and to compare the answers with what is expected.
 type Check struct {
 	// Target is the server's address, as host:port.
 	Target  string             `json:"target"`
 	Request []v1alpha1.Request `json:"requests"`
+	// Cells are those that the generator is to make. It looks whether it can: for descriptors and ports enough, and for scripts that
+	// work, each of which is tried once.
+	Cells []v1alpha1.Cell `json:"cells"`
 }
 
 // Slot is one cell in the timetable. The instants are offsets from Start.At.
 type Slot struct {
+	// Cell is the whole level; a generator makes its Share of it.
 	Cell v1alpha1.Cell `json:"cell"`
 	// Warmup is when warm-up load begins; Measure when the warm-up's tool is ended and the measured tool starts; End when the
 	// measured tool must have ended.
@@ -127,7 +135,7 @@ type Order struct {
 // Timetable lays cells one after the other.
 //
 // Between a warm-up and its measured time lie WarmupGap, in which the warm-up's tool is killed and its connections close;
-// after the measured time lies CellGap, in which the tool stops (wrk looks every 100 ms), writes its histogram and exits.
+// after the measured time lies a gap in which the tool stops (wrk looks every 100 ms), writes its histogram and exits.
 func Timetable(cells []v1alpha1.Cell) []Slot {
 	slots := make([]Slot, 0, len(cells))
 	var at time.Duration
@@ -137,11 +145,19 @@ func Timetable(cells []v1alpha1.Cell) []Slot {
 		if w := c.WarmupSeconds; w != nil && *w > 0 {
 			s.Measure += time.Duration(*w)*time.Second + WarmupGap
 		}
-		s.End = s.Measure + time.Duration(c.DurationSeconds)*time.Second + CellGap
+		s.End = s.Measure + time.Duration(c.DurationSeconds)*time.Second + gap(c.Tool)
 		at = s.End
 		slots = append(slots, s)
 	}
 	return slots
+}
+
+// gap is what a tool needs beside the measured time: to start before it, and to end after it.
+func gap(t v1alpha1.Tool) time.Duration {
+	if t == v1alpha1.ToolK6 {
+		return K6Gap
+	}
+	return CellGap
 }
 
 const (
@@ -149,10 +165,26 @@ const (
 	WarmupGap = 40 * time.Millisecond
 	// CellGap separates the end of a measured time from the next cell.
 	CellGap = 250 * time.Millisecond
+	// K6Gap is the same of k6, which compiles its script first and sorts its samples at the end.
+	K6Gap = 1500 * time.Millisecond
 )
 
+// Share is what one of the cell's generators makes of it: an equal part of its connections and of its rate. Whatever does not
+// divide goes to the first ones.
+func Share(c v1alpha1.Cell, generator int32) v1alpha1.Cell {
+	part := func(whole int32) int32 {
+		n := max(c.Generators, 1)
+		if generator < whole%n {
+			return whole/n + 1
+		}
+		return whole / n
+	}
+	c.Connections, c.RequestsPerSecond, c.RampToRequestsPerSecond = part(c.Connections), part(c.RequestsPerSecond), part(c.RampToRequestsPerSecond)
+	return c
+}
+
 // CellName names a cell in file names and artifacts, such as "sweep-100".
-func CellName(c v1alpha1.Cell) string { return c.Load + "-" + strconv.Itoa(int(c.Connections)) }
+func CellName(c v1alpha1.Cell) string { return record.PointOf(c).Name() }
 
 // RawFile is the name of the file with the tool's raw output of a cell, such as "sweep-100.wrk.txt".
 func RawFile(c v1alpha1.Cell) string { return CellName(c) + "." + string(c.Tool) + ".txt" }
@@ -161,6 +193,7 @@ func RawFile(c v1alpha1.Cell) string { return CellName(c) + "." + string(c.Tool)
 const (
 	// RoleObserver is the observer's role.
 	RoleObserver = record.RoleServer
-	// RoleGenerator is the role of the only generator of a trial.
-	RoleGenerator = record.RoleGenerator + "-0"
 )
+
+// RoleGenerator is the role of a trial's generator of an index, from 0.
+func RoleGenerator(index int32) string { return fmt.Sprintf("%s-%d", record.RoleGenerator, index) }

@@ -42,7 +42,7 @@ func TestOpenObeysTheOperatorOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	order := Order{Trial: "t", Attempt: 2, Role: RoleGenerator, Check: &Check{Target: "10.0.0.1:80"}}
+	order := Order{Trial: "t", Attempt: 2, Role: RoleGenerator(0), Check: &Check{Target: "10.0.0.1:80"}}
 	tests := map[string]struct {
 		sign    ed25519.PrivateKey
 		change  func(*Envelope)
@@ -51,11 +51,11 @@ func TestOpenObeysTheOperatorOnly(t *testing.T) {
 		role    string
 		want    string
 	}{
-		"an order of its own":             {sign: key, trial: "t", attempt: 2, role: RoleGenerator},
-		"an order of somebody else":       {sign: stranger, trial: "t", attempt: 2, role: RoleGenerator, want: ErrSignature.Error()},
-		"an order changed on its way":     {sign: key, change: func(e *Envelope) { e.Order[len(e.Order)-3] ^= 1 }, trial: "t", attempt: 2, role: RoleGenerator, want: ErrSignature.Error()},
-		"an order for another trial":      {sign: key, trial: "u", attempt: 2, role: RoleGenerator, want: "the order is for t attempt 2"},
-		"an order for an earlier attempt": {sign: key, trial: "t", attempt: 3, role: RoleGenerator, want: "this agent is t attempt 3"},
+		"an order of its own":             {sign: key, trial: "t", attempt: 2, role: RoleGenerator(0)},
+		"an order of somebody else":       {sign: stranger, trial: "t", attempt: 2, role: RoleGenerator(0), want: ErrSignature.Error()},
+		"an order changed on its way":     {sign: key, change: func(e *Envelope) { e.Order[len(e.Order)-3] ^= 1 }, trial: "t", attempt: 2, role: RoleGenerator(0), want: ErrSignature.Error()},
+		"an order for another trial":      {sign: key, trial: "u", attempt: 2, role: RoleGenerator(0), want: "the order is for t attempt 2"},
+		"an order for an earlier attempt": {sign: key, trial: "t", attempt: 3, role: RoleGenerator(0), want: "this agent is t attempt 3"},
 		"an order for another role":       {sign: key, trial: "t", attempt: 2, role: RoleObserver, want: "this agent is t attempt 2 as server"},
 	}
 	for name, tc := range tests {

@@ -1,6 +1,11 @@
 package record
 
-import "time"
+import (
+	"strconv"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
 
 // LatencyKind says what a latency distribution is a distribution of. Two kinds are never merged or compared.
 type LatencyKind string
@@ -10,16 +15,25 @@ const (
 	Observed LatencyKind = "Observed"
 	// Corrected latencies hold samples that the tool inserted for requests which it did not send while it waited.
 	Corrected LatencyKind = "Corrected"
+	// WithConnection latencies begin with the opening of the connection, of which each request has one.
+	WithConnection LatencyKind = "WithConnection"
+	// FromIntended latencies begin at the instant at which the arrival rate wanted the request to be sent.
+	FromIntended LatencyKind = "FromIntended"
 )
 
 // Latency is a whole distribution: an HdrHistogram of microseconds, 1 µs to 1 hour, 3 significant digits, in HdrHistogram's
 // V2 compressed encoding (base64).
+//
+// Of a tool that gives quantiles only, it is known between which two values each sample lies: then HDR holds every sample at its
+// lower end and HDRHigh at its upper end, and every quantile of the distribution lies between those of the two.
 type Latency struct {
 	Kind LatencyKind `json:"kind"`
-	// Samples is the number of values in the histogram.
+	// Samples is the number of values in each histogram.
 	Samples int64 `json:"samples"`
 	// HDR is the encoded histogram.
 	HDR string `json:"hdr"`
+	// HDRHigh is the encoded histogram of upper ends; empty where HDR is exact.
+	HDRHigh string `json:"hdrHigh,omitempty"`
 }
 
 // Errors counts failed requests by kind, as the tool tells them.
@@ -29,10 +43,12 @@ type Errors struct {
 	Write   int64 `json:"write"`
 	Timeout int64 `json:"timeout"`
 	Status  int64 `json:"status"`
+	// Body counts answers whose body was not what it should be, where the tool looks.
+	Body int64 `json:"body"`
 }
 
 // Sum is the number of all errors, of whatever kind.
-func (e Errors) Sum() int64 { return e.Connect + e.Read + e.Write + e.Timeout + e.Status }
+func (e Errors) Sum() int64 { return e.Connect + e.Read + e.Write + e.Timeout + e.Status + e.Body }
 
 // Measurement is what one run of a tool said, parsed from its raw output.
 type Measurement struct {
@@ -46,6 +62,10 @@ type Measurement struct {
 	DurationMicros int64 `json:"durationMicros"`
 	// Requests is the number of completed requests, whatever their status.
 	Requests int64 `json:"requests"`
+	// Asked is the number of requests that the arrival rate wanted to be started, and Dropped how many of them were not, because
+	// no virtual user was free. Both are 0 in the closed model.
+	Asked   int64 `json:"asked,omitempty"`
+	Dropped int64 `json:"dropped,omitempty"`
 	// Bytes is the number of bytes read, headers included.
 	Bytes   int64     `json:"bytes"`
 	Errors  Errors    `json:"errors"`
@@ -54,35 +74,122 @@ type Measurement struct {
 	Unknown []string `json:"unknown,omitempty"`
 }
 
+// Point identifies a cell within its trial: what is measured, at which level.
+type Point struct {
+	Load        string `json:"load"`
+	Connections int32  `json:"connections"`
+	// RequestsPerSecond is the arrival rate; 0 in the closed model.
+	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
+	// Step is the step of a search; 0 outside one.
+	Step int32 `json:"step,omitempty"`
+}
+
+// PointOf is the point of a planned cell.
+func PointOf(c v1alpha1.Cell) Point {
+	return Point{Load: c.Load, Connections: c.Connections, RequestsPerSecond: c.RequestsPerSecond, Step: c.Step}
+}
+
+// Name names a cell in file names, artifacts and tables, such as "sweep-100" or "open-50-r2000".
+func (p Point) Name() string {
+	name := p.Load + "-" + strconv.Itoa(int(p.Connections))
+	if p.RequestsPerSecond > 0 {
+		name += "-r" + strconv.Itoa(int(p.RequestsPerSecond))
+	}
+	if p.Step > 0 {
+		name += "-s" + strconv.Itoa(int(p.Step))
+	}
+	return name
+}
+
+// Audit is what the agent itself saw of a cell's answers: while the tool warms up, it reads answers beside it and compares each
+// with what is expected.
+type Audit struct {
+	Requests    int64 `json:"requests"`
+	WrongStatus int64 `json:"wrongStatus"`
+	WrongBody   int64 `json:"wrongBody"`
+	Failed      int64 `json:"failed"`
+	// Example says in a sentence what was wrong with the first wrong answer: untrusted.
+	Example string `json:"example,omitempty"`
+}
+
 // CellRun is one cell as one generator lived it. Times are of the generator's own clock.
 type CellRun struct {
-	Load        string    `json:"load"`
-	Connections int32     `json:"connections"`
-	Started     time.Time `json:"started"`
-	Ended       time.Time `json:"ended"`
+	Point
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	// FirstConnection is when the tool was seen to have opened its first connection, right to a millisecond; nil if that was not seen.
+	FirstConnection *time.Time `json:"firstConnection,omitempty"`
 	// Raw is the name of the file with the tool's raw output, relative to the agent's folder.
 	Raw string `json:"raw"`
 	// Error says why there is no measurement, or is empty.
 	Error       string       `json:"error,omitempty"`
 	Measurement *Measurement `json:"measurement,omitempty"`
-	// CPUNanos is the CPU time of the generator's container during the cell, in nanoseconds.
-	CPUNanos int64 `json:"cpuNanos"`
+	// Audit is nil for a cell that had no warm-up, or whose requests a script makes.
+	Audit *Audit `json:"audit,omitempty"`
+	// CPUNanos is the CPU time of the generator's container during the cell, in nanoseconds; AgentCPUNanos is the part of it that
+	// the agent itself used.
+	CPUNanos      int64 `json:"cpuNanos"`
+	AgentCPUNanos int64 `json:"agentCPUNanos"`
 	// CPUsAllowed is Cpus_allowed_list of the tool's process, read while it ran.
 	CPUsAllowed string `json:"cpusAllowed"`
+	// Network is what the generator's network namespace counted during the cell.
+	Network Network `json:"network"`
+}
+
+// Network is what a network namespace counted during a cell, by /proc/net.
+type Network struct {
+	// ActiveOpens and PassiveOpens are the connections that were opened from and to the namespace.
+	ActiveOpens  int64 `json:"activeOpens"`
+	PassiveOpens int64 `json:"passiveOpens"`
+	// SegmentsOut are TCP segments sent, Retransmits those sent again.
+	SegmentsOut int64 `json:"segmentsOut"`
+	Retransmits int64 `json:"retransmits"`
+	// TimeWait is the number of sockets in TIME_WAIT at the end.
+	TimeWait int64 `json:"timeWait"`
+}
+
+// Response is the answer to one kind of request, as a generator got it before the trial measured.
+type Response struct {
+	Path   string `json:"path"`
+	Status int32  `json:"status"`
+	// BodyBytes and BodySHA256 are of the body; HeaderBytes is the size of status line and headers on the wire, as sent.
+	BodyBytes   int64  `json:"bodyBytes"`
+	BodySHA256  string `json:"bodySHA256"`
+	HeaderBytes int64  `json:"headerBytes"`
 }
 
 // GeneratorResult is the record of one generator agent over a trial: its file "result.json".
 type GeneratorResult struct {
 	Environment Environment `json:"environment"`
-	Cells       []CellRun   `json:"cells"`
+	// Responses are those of generator 0, one a kind of request.
+	Responses []Response `json:"responses,omitempty"`
+	Cells     []CellRun  `json:"cells"`
+}
+
+// Sockets is what the server's sockets said shortly before the end of a cell's load.
+type Sockets struct {
+	// Established is the number of established connections to the server's port, and Unanswered that of those on which the server
+	// has received bytes and never sent any.
+	Established int64 `json:"established"`
+	Unanswered  int64 `json:"unanswered"`
+	// Jain is Jain's fairness index of the bytes sent on them: 1 if all got the same, 1/n if one got everything.
+	Jain float64 `json:"jain"`
+}
+
+// Series is a cell over time: what was counted in each interval, from the beginning of the measured time on.
+type Series struct {
+	EveryMillis int64 `json:"everyMillis"`
+	// CPUNanos is the server's CPU time, SegmentsOut the TCP segments that its network namespace sent: with answers of one segment
+	// about the number of answers.
+	CPUNanos    []int64 `json:"cpuNanos"`
+	SegmentsOut []int64 `json:"segmentsOut"`
 }
 
 // CellObservation is the server during one cell, from the start of its measured time until its tool had ended.
 type CellObservation struct {
-	Load        string    `json:"load"`
-	Connections int32     `json:"connections"`
-	Started     time.Time `json:"started"`
-	Ended       time.Time `json:"ended"`
+	Point
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
 	// Error says why the observation is incomplete, or is empty.
 	Error string `json:"error,omitempty"`
 	// CPUNanos is the CPU time of the server's container in the window, in nanoseconds, by its cgroup.
@@ -97,7 +204,23 @@ type CellObservation struct {
 	// ThrottledNanos and ThrottledPeriods are what the CFS quota took from the container.
 	ThrottledNanos   int64 `json:"throttledNanos"`
 	ThrottledPeriods int64 `json:"throttledPeriods"`
-	// RSSBytes and PeakMemoryBytes are the resident memory of the server's processes at the end, and the largest of the samples.
+	// RunQueueNanos is how long threads of the server were ready and waited for a CPU, summed over them.
+	RunQueueNanos int64 `json:"runQueueNanos"`
+	// PressureMicros is how long some task of the machine, or with cgroup v2 of the container, waited for a CPU; nil where the kernel
+	// does not account for it.
+	PressureMicros *int64 `json:"pressureMicros,omitempty"`
+	// Network is what the server's network namespace counted.
+	Network Network `json:"network"`
+	// Sockets is nil where the server's sockets could not be read.
+	Sockets *Sockets `json:"sockets,omitempty"`
+	// Series is nil where nothing was sampled.
+	Series *Series `json:"series,omitempty"`
+	// ObserverCPUNanos is the observer's own CPU time.
+	ObserverCPUNanos int64 `json:"observerCPUNanos"`
+	// RSSStartBytes and RSSMiddleBytes are the resident memory of the server's processes at the start and half-way; RSSBytes and
+	// PeakMemoryBytes at the end, and the largest of the samples.
+	RSSStartBytes   int64 `json:"rssStartBytes"`
+	RSSMiddleBytes  int64 `json:"rssMiddleBytes"`
 	RSSBytes        int64 `json:"rssBytes"`
 	PeakMemoryBytes int64 `json:"peakMemoryBytes"`
 	// VoluntarySwitches and InvoluntarySwitches are the context switches of all threads of the server in the window.

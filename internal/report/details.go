@@ -140,7 +140,7 @@ func (v *view) spreadTable() table {
 	for _, l := range v.t.Levels {
 		s := v.section(l)
 		for _, i := range v.t.Implementations {
-			s.Rows = append(s.Rows, v.spreadRows(*v.t.Group(l.Load, l.Connections, i.Name), i)...)
+			s.Rows = append(s.Rows, v.spreadRows(*v.t.Group(l.Point, i.Name), i)...)
 		}
 		t.Sections = append(t.Sections, s)
 	}
@@ -187,7 +187,7 @@ func (v *view) rawTable() table {
 	for _, l := range v.t.Levels {
 		s := v.section(l)
 		for _, i := range v.t.Implementations {
-			for _, c := range v.t.Group(l.Load, l.Connections, i.Name).Cells {
+			for _, c := range v.t.Group(l.Point, i.Name).Cells {
 				s.Rows = append(s.Rows, v.rawRow(c, i))
 			}
 		}

@@ -46,7 +46,7 @@ func (v *view) latencyCharts() []chart {
 		}
 		c.Plot = append(c.Plot, text("50%", pixels(latencyBottom+33), "middle", "tick faint", v.say("axis.percentile")))
 		for _, i := range v.t.Implementations {
-			g := v.t.Group(l.Load, l.Connections, i.Name)
+			g := v.t.Group(l.Point, i.Name)
 			if len(g.Latency) > 0 {
 				c.Plot = append(c.Plot, v.curve(*g, x, y)...)
 			}

@@ -90,7 +90,7 @@ func (v *view) series(q quantity, y span, index int, implementation stats.Implem
 	slot := width * (1 - 2*categoryPad) / float64(len(v.t.Implementations))
 	lastX, lastY := "", ""
 	for k, l := range v.t.Levels {
-		g := v.t.Group(l.Load, l.Connections, implementation.Name)
+		g := v.t.Group(l.Point, implementation.Name)
 		left := float64(k)*width + width*categoryPad + slot*float64(index)
 		middle := left + slot/2
 		s := q.summary(*g)

@@ -61,7 +61,7 @@ func (v *view) speedTable() table {
 	for _, l := range v.t.Levels {
 		s := v.section(l)
 		for _, i := range v.t.Implementations {
-			g := v.t.Group(l.Load, l.Connections, i.Name)
+			g := v.t.Group(l.Point, i.Name)
 			s.Rows = append(s.Rows, row{Cells: v.speedCells(*g, i), Notes: v.notes(*g), Muted: i.Role == v1alpha1.RoleLimit})
 		}
 		t.Sections = append(t.Sections, s)
@@ -190,7 +190,7 @@ func (v *view) latencyTable() table {
 	for _, l := range v.t.Levels {
 		s := v.section(l)
 		for _, i := range v.t.Implementations {
-			g := v.t.Group(l.Load, l.Connections, i.Name)
+			g := v.t.Group(l.Point, i.Name)
 			for k, d := range g.Latency {
 				if !columns {
 					for _, q := range d.Quantiles {

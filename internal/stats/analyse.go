@@ -45,13 +45,13 @@ func Analyse(data record.RunData) (Table, error) {
 }
 
 // Group finds a group; nil if there is none.
-func (t Table) Group(load string, connections int32, implementation string) *Group {
-	return findGroup(t.Groups, load, connections, implementation)
+func (t Table) Group(at record.Point, implementation string) *Group {
+	return findGroup(t.Groups, at, implementation)
 }
 
-func findGroup(groups []Group, load string, connections int32, implementation string) *Group {
+func findGroup(groups []Group, at record.Point, implementation string) *Group {
 	return find(groups, func(g *Group) bool {
-		return g.Load == load && g.Connections == connections && g.Implementation == implementation
+		return g.Point == at && g.Implementation == implementation
 	})
 }
 
@@ -89,7 +89,7 @@ func index(data record.RunData, p planned) (map[string][]*record.TrialData, erro
 
 // newGroup gathers one implementation at one level.
 func newGroup(l Level, i Implementation, trials []*record.TrialData, p planned) (Group, error) {
-	g := Group{Load: l.Load, Connections: l.Connections, Implementation: i.Name, Role: i.Role, Latency: []Latency{}, Cells: []Cell{}}
+	g := Group{Point: l.Point, Implementation: i.Name, Role: i.Role, Latency: []Latency{}, Cells: []Cell{}}
 	merged := map[record.LatencyKind]*hdrhistogram.Histogram{}
 	var timeouts int64
 	for _, t := range trials {
@@ -106,7 +106,7 @@ func newGroup(l Level, i Implementation, trials []*record.TrialData, p planned) 
 		timeouts += f.cell.Errors.Timeout
 		for kind, h := range f.histograms {
 			if err := mergeInto(merged, kind, h); err != nil {
-				return g, fmt.Errorf("merging the latencies of %s at %s-%d: %w", i.Name, l.Load, l.Connections, err)
+				return g, fmt.Errorf("merging the latencies of %s at %s: %w", i.Name, l.Name(), err)
 			}
 		}
 	}

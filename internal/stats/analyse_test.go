@@ -42,7 +42,7 @@ func TestAnalyseFindsThePlantedDifference(t *testing.T) {
 func TestAnalyseRelatesCPUTimeToRequests(t *testing.T) {
 	d := statstest.Run(statstest.Duel(1))
 	run, seen := statstest.Cell(&d, 1, "go", 100)
-	cell := analyse(t, d).Group("sweep", 100, "go").Cells[0]
+	cell := analyse(t, d).Group(record.Point{Load: "sweep", Connections: 100}, "go").Cells[0]
 	want := []float64{
 		float64(run.Measurement.Requests) / float64(run.Measurement.DurationMicros) * 1e6,
 		float64(seen.CPUNanos) / 1e3 / float64(run.Measurement.Requests),
@@ -62,7 +62,7 @@ func TestKindsOfLatencyAreNeverMixed(t *testing.T) {
 		observed += run.Measurement.Latency[0].Samples
 		corrected += run.Measurement.Latency[1].Samples
 	}
-	got := analyse(t, d).Group("sweep", 10, "go").Latency
+	got := analyse(t, d).Group(record.Point{Load: "sweep", Connections: 10}, "go").Latency
 	if len(got) != 2 || got[0].Kind != record.Observed || got[0].Samples != observed || got[1].Kind != record.Corrected || got[1].Samples != corrected {
 		t.Errorf("distributions %+v, want %d observed and %d corrected samples", got, observed, corrected)
 	}

@@ -27,14 +27,14 @@ type facts struct {
 func gather(l Level, i Implementation, t *record.TrialData) (*facts, error) {
 	f := &facts{level: l, implementation: i, trial: t}
 	for g := range t.Generators {
-		f.runs = append(f.runs, find(t.Generators[g].Cells, func(c *record.CellRun) bool { return c.Load == l.Load && c.Connections == l.Connections }))
+		f.runs = append(f.runs, find(t.Generators[g].Cells, func(c *record.CellRun) bool { return c.Point == l.Point }))
 	}
-	f.seen = find(t.Server.Cells, func(c *record.CellObservation) bool { return c.Load == l.Load && c.Connections == l.Connections })
+	f.seen = find(t.Server.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
 	f.cell = Cell{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Attempt: t.Manifest.Attempt}
 	f.load()
 	f.server()
 	if err := f.latency(); err != nil {
-		return nil, fmt.Errorf("reading the latencies of %s at %s-%d: %w", t.Manifest.Trial, l.Load, l.Connections, err)
+		return nil, fmt.Errorf("reading the latencies of %s at %s: %w", t.Manifest.Trial, l.Name(), err)
 	}
 	f.cell.Pinning = f.pinning()
 	return f, nil

@@ -21,9 +21,9 @@ func newComparison(name string, p planned, groups []Group, cov Coverage) Compari
 	trialFaults, baseTrialFaults := cov.ownFaults(name), cov.ownFaults(p.baseline)
 	c.OwnFaults, c.BaselineFaults = trialFaults, baseTrialFaults
 	for _, l := range p.levels {
-		own, base := findGroup(groups, l.Load, l.Connections, name), findGroup(groups, l.Load, l.Connections, p.baseline)
+		own, base := findGroup(groups, l.Point, name), findGroup(groups, l.Point, p.baseline)
 		level := LevelComparison{
-			Load: l.Load, Connections: l.Connections,
+			Point:     l.Point,
 			OwnFaults: trialFaults + cellFaults(own), BaselineFaults: baseTrialFaults + cellFaults(base),
 		}
 		for _, m := range metrics {

@@ -1,5 +1,7 @@
 package stats
 
+import "loadstone.dev/loadstone/internal/record"
+
 // Metric names what is compared.
 type Metric string
 
@@ -79,8 +81,7 @@ type Comparison struct {
 
 // LevelComparison is a Comparison at one level.
 type LevelComparison struct {
-	Load           string        `json:"load"`
-	Connections    int32         `json:"connections"`
+	record.Point
 	Verdict        Verdict       `json:"verdict"`
 	Reason         VerdictReason `json:"reason,omitempty"`
 	Metric         Metric        `json:"metric"`

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/record"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
@@ -57,19 +59,17 @@ type HeadlineEntry struct {
 
 // LevelFactor is how many times faster or slower a contender is at one level.
 type LevelFactor struct {
-	Load        string  `json:"load"`
-	Connections int32   `json:"connections"`
-	Factor      float64 `json:"factor"`
+	record.Point
+	Factor float64 `json:"factor"`
 }
 
 // Peak is the best mean throughput of an implementation.
 type Peak struct {
 	Implementation string        `json:"implementation"`
 	Role           v1alpha1.Role `json:"role"`
-	Load           string        `json:"load"`
-	Connections    int32         `json:"connections"`
-	Throughput     Summary       `json:"throughputRequestsPerSecond"`
-	IsBound        bool          `json:"isLowerBound"`
+	record.Point
+	Throughput Summary `json:"throughputRequestsPerSecond"`
+	IsBound    bool    `json:"isLowerBound"`
 }
 
 // Headline puts the outcome in a nutshell.
@@ -139,7 +139,7 @@ func (e *HeadlineEntry) agree(c Comparison) {
 		if f == nil {
 			continue
 		}
-		here := LevelFactor{Load: l.Load, Connections: l.Connections, Factor: *f}
+		here := LevelFactor{Point: l.Point, Factor: *f}
 		if e.Least == nil || here.Factor < e.Least.Factor {
 			e.Least = &here
 		}
@@ -207,7 +207,7 @@ func (t Table) peak(i Implementation) (Peak, bool) {
 		if g.Implementation != i.Name || g.Throughput == nil || (found && g.Throughput.Mean <= best.Throughput.Mean) {
 			continue
 		}
-		best = Peak{Implementation: i.Name, Role: i.Role, Load: g.Load, Connections: g.Connections, Throughput: *g.Throughput, IsBound: g.ThroughputIsBound}
+		best = Peak{Implementation: i.Name, Role: i.Role, Point: g.Point, Throughput: *g.Throughput, IsBound: g.ThroughputIsBound}
 		found = true
 	}
 	return best, found

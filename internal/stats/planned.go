@@ -36,25 +36,44 @@ func newPlanned(data record.RunData) (planned, error) {
 		return p, fmt.Errorf("reading the spec of run %s: its baseline %s is none of its implementations", data.Manifest.Run.Name, p.baseline)
 	}
 	for _, l := range spec.Loads {
-		for _, level := range l.Levels {
-			p.levels = append(p.levels, p.level(l, level.Connections, data.Trials))
+		for _, point := range points(l) {
+			p.levels = append(p.levels, p.level(l, point, data.Trials))
 		}
 	}
 	return p, nil
 }
 
+// points are what a load measures, in its order: its levels, or the steps of its search.
+func points(l v1alpha1.Load) []record.Point {
+	var out []record.Point
+	for _, level := range l.Levels {
+		at := record.Point{Load: l.Name, Connections: level.Connections, RequestsPerSecond: level.RequestsPerSecond}
+		if l.Search == nil {
+			out = append(out, at)
+			continue
+		}
+		for step := range cmp.Or(l.Search.Steps, v1alpha1.DefaultSearchSteps) {
+			at.Step = step + 1
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
 // level describes one point of a sweep.
-func (p planned) level(l v1alpha1.Load, connections int32, trials []record.TrialData) Level {
+func (p planned) level(l v1alpha1.Load, at record.Point, trials []record.TrialData) Level {
 	out := Level{
-		Load: l.Name, Connections: connections, Tool: l.Tool, Threads: max(l.Generators.CPUs, 1),
-		Path: cmp.Or(l.Request.Path, "/"), DurationSeconds: l.DurationSeconds,
+		Point: at, Tool: l.Tool, Threads: max(l.Generators.CPUs, 1), Generators: max(l.Generators.Pods, 1),
+		Connection: cmp.Or(l.Connection, v1alpha1.KeepAlive), Path: cmp.Or(l.Request.Path, "/"), DurationSeconds: l.DurationSeconds,
+		Scripted: l.Script != nil,
 	}
 	for _, t := range trials {
 		for _, c := range t.Manifest.Cells {
-			if c.Load != l.Name || c.Connections != connections {
+			if record.PointOf(c) != at {
 				continue
 			}
-			out.Threads, out.DurationSeconds = c.Threads, c.DurationSeconds
+			out.Threads, out.DurationSeconds, out.Generators = c.Threads, c.DurationSeconds, max(c.Generators, 1)
+			out.RampToRequestsPerSecond = c.RampToRequestsPerSecond
 			if c.WarmupSeconds != nil {
 				out.WarmupSeconds = *c.WarmupSeconds
 			}

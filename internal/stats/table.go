@@ -58,19 +58,24 @@ type Implementation struct {
 
 // Level is one point of a load's sweep, as planned.
 type Level struct {
-	Load            string        `json:"load"`
-	Connections     int32         `json:"connections"`
-	Tool            v1alpha1.Tool `json:"tool"`
-	Threads         int32         `json:"threads"`
-	Path            string        `json:"path"`
-	WarmupSeconds   int32         `json:"warmupSeconds"`
-	DurationSeconds int32         `json:"durationSeconds"`
+	record.Point
+	Tool v1alpha1.Tool `json:"tool"`
+	// RampToRequestsPerSecond is the arrival rate at the end of the level; 0 if it is constant.
+	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
+	// Generators is the number of generator pods that share the level, Threads the number of threads of each.
+	Generators int32                  `json:"generators"`
+	Threads    int32                  `json:"threads"`
+	Connection v1alpha1.ConnectionUse `json:"connection"`
+	// Scripted is true if a script of the user's makes the requests.
+	Scripted        bool   `json:"scripted,omitempty"`
+	Path            string `json:"path"`
+	WarmupSeconds   int32  `json:"warmupSeconds"`
+	DurationSeconds int32  `json:"durationSeconds"`
 }
 
 // Group is one implementation at one level, over all blocks. A nil Summary means that no cell had the value.
 type Group struct {
-	Load           string        `json:"load"`
-	Connections    int32         `json:"connections"`
+	record.Point
 	Implementation string        `json:"implementation"`
 	Role           v1alpha1.Role `json:"role"`
 	// Valid, Suspect and Void count the measured cells; the summaries are over those that are not Void.

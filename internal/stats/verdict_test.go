@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/record"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
@@ -16,7 +18,7 @@ func duel(contenders, levels int) planned {
 		p.implementations = append(p.implementations, Implementation{Name: fmt.Sprintf("c%d", i), Role: v1alpha1.RoleContender, CPUs: 1})
 	}
 	for i := range levels {
-		p.levels = append(p.levels, Level{Load: "l", Connections: int32(i + 1)})
+		p.levels = append(p.levels, Level{Point: record.Point{Load: "l", Connections: int32(i + 1)}})
 	}
 	return p
 }
@@ -26,7 +28,7 @@ func groupsOf(p planned, blocks int, cell func(implementation string, level, blo
 	var out []Group
 	for l, level := range p.levels {
 		for _, i := range p.implementations {
-			g := Group{Load: level.Load, Connections: level.Connections, Implementation: i.Name, Role: i.Role}
+			g := Group{Point: level.Point, Implementation: i.Name, Role: i.Role}
 			for b := range blocks {
 				cpu, throughput := cell(i.Name, l, b)
 				g.Cells = append(g.Cells, Cell{Block: int32(b + 1), Validity: Valid, CPUPerRequest: &cpu, Throughput: &throughput})

@@ -121,7 +121,7 @@ func Cell(d *record.RunData, block int32, implementation string, connections int
 			continue
 		}
 		for k := range t.Server.Cells {
-			if t.Server.Cells[k].Connections == connections {
+			if t.Server.Cells[k].Point.Connections == connections {
 				return &t.Generators[0].Cells[k], &t.Server.Cells[k]
 			}
 		}
@@ -176,7 +176,7 @@ func (o Options) cell(rng *rand.Rand, s Server, connections int32, start time.Ti
 	mean := float64(connections) / rate * 1e6 * 0.96
 	observed, corrected := latencies(rng, mean, requests)
 	run := record.CellRun{
-		Load: "sweep", Connections: connections, Started: start, Ended: start.Add(time.Duration(seconds * 1e9)),
+		Point: record.Point{Load: "sweep", Connections: connections}, Started: start, Ended: start.Add(time.Duration(seconds * 1e9)),
 		Raw: fmt.Sprintf("sweep-%d.wrk.txt", connections), CPUsAllowed: "0", CPUNanos: int64(float64(requests) * generator * 1e3),
 		Measurement: &record.Measurement{
 			Tool: "wrk", ToolVersion: "4.1.0", Threads: 1, Connections: connections, DurationMicros: int64(seconds * 1e6),
@@ -187,7 +187,7 @@ func (o Options) cell(rng *rand.Rand, s Server, connections int32, start time.Ti
 	used := int64(float64(requests) * cpu * 1e3)
 	window := int64((seconds + 0.1) * 1e9)
 	seen := record.CellObservation{
-		Load: "sweep", Connections: connections, Started: start, Ended: start.Add(time.Duration(window)), CPUsAllowed: "1",
+		Point: record.Point{Load: "sweep", Connections: connections}, Started: start, Ended: start.Add(time.Duration(window)), CPUsAllowed: "1",
 		CPUNanos: used, CoreNanos: window, BusyNanos: used + window/100, StealNanos: window / 500,
 		RSSBytes: s.RSSBytes + int64(connections)<<14, PeakMemoryBytes: s.RSSBytes + int64(connections)<<14 + 1<<18,
 		VoluntarySwitches: requests / 40, InvoluntarySwitches: 12, Threads: 5, Descriptors: int64(connections) + 7,

@@ -49,7 +49,12 @@ func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []stri
 }
 
 // Files implements tool.Tool.
-func (Tool) Files() []tool.File { return []tool.File{{Name: scriptName, Text: script}} }
+func (Tool) Files(v1alpha1.Cell, string) []tool.File {
+	return []tool.File{{Name: scriptName, Text: script}}
+}
+
+// Outputs implements tool.Tool.
+func (Tool) Outputs(v1alpha1.Cell) []string { return nil }
 
 // VersionArgs implements tool.Tool. wrk prints its version and then exits with status 1.
 func (Tool) VersionArgs() []string { return []string{program, "-v"} }

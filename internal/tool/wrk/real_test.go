@@ -90,7 +90,7 @@ func TestRealWrk(t *testing.T) {
 func run(t *testing.T, cell v1alpha1.Cell, target string) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range (wrk.Tool{}).Files() {
+	for _, f := range (wrk.Tool{}).Files(v1alpha1.Cell{}, "") {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			t.Fatal(err)
 		}
