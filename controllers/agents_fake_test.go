@@ -154,7 +154,7 @@ func (a *fakeAgent) measure() {
 	}
 	made := statstest.Run(o).Trials[0]
 	var result any = made.Server
-	if a.state.Role == protocol.RoleGenerator(0) {
+	if a.state.Role != protocol.RoleObserver {
 		result = made.Generators[0]
 	}
 	body, err := json.Marshal(result)
@@ -162,7 +162,7 @@ func (a *fakeAgent) measure() {
 		panic(err)
 	}
 	a.bodies = map[string]string{record.ResultFile: string(body)}
-	if a.state.Role == protocol.RoleGenerator(0) {
+	if a.state.Role != protocol.RoleObserver {
 		for _, s := range a.start.Slots {
 			a.bodies[protocol.RawFile(s.Cell)] = "what wrk printed"
 		}

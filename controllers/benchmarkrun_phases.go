@@ -133,14 +133,16 @@ func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (st
 
 // createTrials makes every trial of the plan, held. The first is prepared at once, beside the start of the workflow.
 func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) (step, error) {
-	if len(s.trials) == len(s.plan.Trials) {
+	lines := s.lines()
+	if len(s.trials) == len(lines) {
 		return goOn, nil
 	}
 	have := map[string]bool{}
 	for _, t := range s.trials {
 		have[t.Name] = true
 	}
-	for i, line := range s.plan.Trials {
+	first := true
+	for _, line := range lines {
 		if have[line.Name] {
 			continue
 		}
@@ -148,11 +150,12 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
 			return halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
 		}
-		if i == 0 {
+		if first {
 			// The workflow's agent pod starts while the remaining trials are written.
-			if st, err := r.createWorkflow(ctx, s); err != nil {
-				return st, err
+			if err := r.makeWorkflow(ctx, s, max(line.Block-s.plan.Blocks, 0)); err != nil {
+				return halt, err
 			}
+			first = false
 		}
 	}
 	// The trials' own events come first; where a name is taken by somebody else's, the deadline does.
@@ -165,17 +168,22 @@ func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope
 	if s.workflow != nil {
 		return goOn, nil
 	}
+	return goOn, r.makeWorkflow(ctx, s, s.spare())
+}
+
+func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, spare int32) error {
 	o := r.workflowOptions(s.run)
+	o.Spare = spare
 	w := render.Workflow(*s.plan, o)
 	token := runToken(r.Key, string(s.run.UID))
 	if err := setToken(ctx, r.Client, r.Namespace, w.GetName(), &token); err != nil {
-		return halt, err
+		return err
 	}
 	if err := r.Create(ctx, w); err != nil && !apierrors.IsAlreadyExists(err) {
-		return halt, fmt.Errorf("creating Workflow %s: %w", w.GetName(), err)
+		return fmt.Errorf("creating Workflow %s: %w", w.GetName(), err)
 	}
 	s.workflow = w
-	return goOn, nil
+	return nil
 }
 
 // followWorkflow sees to it that the workflow gets on, until every trial has ended.
@@ -309,14 +317,19 @@ func lengthOf(list client.ObjectList) int {
 }
 
 func (r *BenchmarkRunReconciler) deleteWorkflow(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	w := &unstructured.Unstructured{}
-	w.SetGroupVersionKind(render.WorkflowKind)
-	w.SetName(render.WorkflowName(run.Name, string(run.UID)))
-	w.SetNamespace(r.Namespace)
-	if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)
+	for spare := range int32(plan.SpareBlocks + 1) {
+		w := &unstructured.Unstructured{}
+		w.SetGroupVersionKind(render.WorkflowKind)
+		w.SetName(render.WorkflowName(run.Name, string(run.UID), spare))
+		w.SetNamespace(r.Namespace)
+		if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)
+		}
+		if err := setToken(ctx, r.Client, r.Namespace, w.GetName(), nil); client.IgnoreNotFound(err) != nil {
+			return err
+		}
 	}
-	return client.IgnoreNotFound(setToken(ctx, r.Client, r.Namespace, w.GetName(), nil))
+	return nil
 }
 
 func workflowPhase(w *unstructured.Unstructured) (phase, message string) {

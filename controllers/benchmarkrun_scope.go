@@ -68,17 +68,13 @@ func (s *runScope) deadline() time.Time {
 	return s.run.Status.StartTime.Add(time.Duration(s.plan.TimeoutSeconds) * time.Second)
 }
 
-// executed says whether every trial of the plan has ended.
+// executed says whether every trial that is needed has ended.
 func (s *runScope) executed() bool {
-	return s.plan != nil && len(s.trials) == len(s.plan.Trials) &&
-		!slices.ContainsFunc(s.trials, func(t v1alpha1.Trial) bool { return t.Status.CompletionTime == nil })
+	return s.plan != nil && len(s.trials) == len(s.lines()) && s.allEnded()
 }
 
-// failed are the trials that ended without a manifest.
-func (s *runScope) failed() []v1alpha1.Trial {
-	return slices.DeleteFunc(slices.Clone(s.trials), func(t v1alpha1.Trial) bool {
-		return t.Status.CompletionTime == nil || t.Status.ManifestKey != ""
-	})
+func (s *runScope) allEnded() bool {
+	return !slices.ContainsFunc(s.trials, func(t v1alpha1.Trial) bool { return t.Status.CompletionTime == nil })
 }
 
 // progress counts cells: those measured, and those planned.
@@ -96,13 +92,13 @@ func (s *runScope) progress() (done, all int) {
 			}
 		}
 	}
-	return done, len(s.plan.Trials) * len(s.plan.Cells)
+	return done, len(s.lines()) * len(s.plan.Cells)
 }
 
 // left is about how long the run will still take: what is planned for the trials that have not ended, less the time that
 // the current one has been measuring.
 func (s *runScope) left() time.Duration {
-	open := len(s.plan.Trials)
+	open := len(s.lines())
 	var spent time.Duration
 	for i := range s.trials {
 		t := &s.trials[i]
@@ -171,7 +167,7 @@ func boolRank(first bool) int {
 func (s *runScope) manifest(version string) record.RunManifest {
 	m := record.RunManifest{
 		Schema: record.RunManifestSchema, Run: runRecord(s.run), Spec: s.run.Spec,
-		Notes: s.plan.Notes, Seed: s.plan.Seed, Blocks: s.plan.Blocks,
+		Notes: s.plan.Notes, Seed: s.plan.Seed, Blocks: s.plan.Blocks, SpareBlocks: s.spare(),
 		Started: s.run.Status.StartTime.UTC(), Operator: version,
 	}
 	m.Run.PlanHash = s.plan.Hash()

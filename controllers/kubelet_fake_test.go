@@ -110,7 +110,7 @@ func (k *kubelet) start(ctx context.Context, p *corev1.Pod) error {
 	}
 	k.ips++
 	p.Status.PodIP = fmt.Sprintf("192.0.2.%d", k.ips)
-	p.Status.Phase, p.Status.QOSClass = corev1.PodRunning, corev1.PodQOSGuaranteed
+	p.Status.Phase = corev1.PodRunning
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Time{Time: began}}}
 	for _, c := range p.Spec.Containers {
 		s := corev1.ContainerStatus{Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64)}
@@ -142,9 +142,8 @@ func newFakeAgent(p *corev1.Pod) *fakeAgent {
 		panic(err)
 	}
 	a := &fakeAgent{name: p.Labels[v1alpha1.LabelTrial], implementation: p.Spec.Containers[0].Image, answer: protocol.CheckedOK}
-	a.state = protocol.State{Role: protocol.RoleGenerator(0), Trial: env[protocol.EnvTrial], Attempt: int32(attempt)}
+	a.state = protocol.State{Role: p.Labels[v1alpha1.LabelMember], Trial: env[protocol.EnvTrial], Attempt: int32(attempt)}
 	if p.Spec.Containers[0].Name == render.ServerContainer {
-		a.state.Role = protocol.RoleObserver
 		a.state.Listening = p.Spec.Containers[0].Image != imageDeaf
 	}
 	if p.Spec.Containers[0].Image == imageWrong {

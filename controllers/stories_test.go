@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -58,7 +60,7 @@ func TestARunGoesFromApplyToItsReport(t *testing.T) {
 	workflow := &unstructured.Unstructured{}
 	workflow.SetGroupVersionKind(render.WorkflowKind)
 	workflow.SetNamespace(w.system)
-	workflow.SetName(render.WorkflowName(run.Name, string(run.UID)))
+	workflow.SetName(render.WorkflowName(run.Name, string(run.UID), 0))
 	await(w, workflow, "the workflow's end", workflowEnded)
 	for _, answer := range strings.Split(w.argo.said(), "\n") {
 		if !strings.HasPrefix(answer, "200 ") || !strings.Contains(answer, `"succeeded":true`) {
@@ -177,11 +179,22 @@ func TestAnOperatorThatStartsAnewFinishesWhatItFinds(t *testing.T) {
 	measuredOnce(t, w, run, 1)
 }
 
-func TestATrialIsTriedAgainAfterAFaultFromOutside(t *testing.T) {
+// warm gives every level a warm-up long enough to do harm in it.
+func warm(s *v1alpha1.BenchmarkRunSpec) {
+	warmup := int32(3)
+	s.Loads[0].WarmupSeconds = &warmup
+}
+
+// deletePod takes a pod from a trial.
+func deletePod(w *world, name string) {
+	w.must(w.c.Delete(w.t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}))
+}
+
+func TestATrialIsTriedAgainAfterAFaultFromOutsideBeforeItMeasures(t *testing.T) {
 	w := newWorld(t)
-	run := w.apply("retry")
+	run := w.apply("retry", warm)
 	w.awaitMeasuring("retry-000-go", 1)
-	w.must(w.c.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.ServerPodName("retry-000-go", 1)}}))
+	deletePod(w, render.PodName("retry-000-go", 1, protocol.RoleObserver))
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trial := w.trials(run)[0]
@@ -200,13 +213,66 @@ func TestATrialIsTriedAgainAfterAFaultFromOutside(t *testing.T) {
 
 func TestATrialIsGivenUpAfterThreeFaultsFromOutside(t *testing.T) {
 	w := newWorld(t)
-	run := w.apply("thrice")
+	run := w.apply("thrice", warm)
 	for attempt := int32(1); attempt <= 3; attempt++ {
 		w.awaitMeasuring("thrice-000-go", attempt)
-		w.must(w.c.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.GeneratorPodName("thrice-000-go", attempt)}}))
+		deletePod(w, render.PodName("thrice-000-go", attempt, protocol.RoleGenerator(0)))
+	}
+	trial := await(w, w.trial("thrice-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
+	condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "pod thrice-000-go-3-g0 was deleted by somebody")
+	w.awaitEnd(run)
+}
+
+func TestABlockThatAFaultFromOutsideHasHitIsMeasuredAgainAsAWhole(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("again", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
+	first := w.awaitFirst("again")
+	deletePod(w, render.PodName(first.Name, 1, protocol.RoleObserver))
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	var got []string
+	for _, trial := range w.trials(run) {
+		reason, _ := trialOutcome(&trial)
+		got = append(got, fmt.Sprintf("block %d attempt %d: %s", trial.Spec.Block, trial.Status.Attempt, reason))
+	}
+	want := []string{"block 1 attempt 1: PodLost", "block 1 attempt 1: Done", "block 2 attempt 1: Done", "block 2 attempt 1: Done"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("trials (-want +got):\n%s", diff)
+	}
+	if run.Status.Progress != "3/4" {
+		t.Errorf("progress is %s", run.Status.Progress)
+	}
+}
+
+func TestABlockIsMeasuredAgainTwiceAtMost(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("unlucky")
+	for index := range 3 {
+		name := fmt.Sprintf("unlucky-%03d-go", index)
+		w.awaitMeasuring(name, 1)
+		deletePod(w, render.PodName(name, 1, protocol.RoleObserver))
 	}
 	run = w.awaitEnd(run)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "1 of 1 trials failed", "pod thrice-000-go-3-g was deleted by somebody")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "3 of 3 trials failed", "pod unlucky-000-go-1-s was deleted by somebody")
+}
+
+func TestGeneratorsStartAllAtOneInstant(t *testing.T) {
+	w := newWorld(t)
+	run := w.awaitEnd(w.apply("gang", func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Loads[0].Generators.Pods = 2
+		s.Placement.GeneratorPinning = v1alpha1.Preferred
+	}))
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	want := []string{"gang-000-go attempt 1 generator-0", "gang-000-go attempt 1 generator-1", "gang-000-go attempt 1 server"}
+	if diff := cmp.Diff(want, w.agents.started()); diff != "" {
+		t.Errorf("who was told to start (-want +got):\n%s", diff)
+	}
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	data, err := store.Load(t.Context(), artifact.RunPrefix("", runRecord(run)))
+	if err != nil || len(data.Trials) != 1 || len(data.Trials[0].Generators) != 2 {
+		t.Errorf("stored are %d trials: %v", len(data.Trials), err)
+	}
 }
 
 func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *testing.T) {
@@ -230,7 +296,7 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 			continue
 		}
 		want := says[name]
-		tried := slices.Contains(w.kubelet.pods(), render.ServerPodName(trial.Name, 1))
+		tried := slices.Contains(w.kubelet.pods(), render.PodName(trial.Name, 1, protocol.RoleObserver))
 		if earlier := first[name]; earlier != "" {
 			want = append(want, "not tried, since trial "+earlier+" has shown it")
 		}
@@ -294,7 +360,7 @@ func TestARunThatTakesTooLongIsEnded(t *testing.T) {
 	}
 	await(w, w.trial("slow-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
 	deadline := time.Now().Add(10 * time.Second)
-	for w.exists(&corev1.Pod{}, render.ServerPodName("slow-000-go", 1)) || strings.Contains(w.left(t.Context()), "token") {
+	for w.exists(&corev1.Pod{}, render.PodName("slow-000-go", 1, protocol.RoleObserver)) || strings.Contains(w.left(t.Context()), "token") {
 		if time.Now().After(deadline) {
 			t.Fatalf("the load of a run that has ended goes on: %s", w.left(t.Context()))
 		}
@@ -305,7 +371,7 @@ func TestARunThatTakesTooLongIsEnded(t *testing.T) {
 func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	stranger := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.ServerPodName("taken-000-go", 1)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.PodName("taken-000-go", 1, protocol.RoleObserver)},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}},
 	}
 	w.must(w.c.Create(t.Context(), stranger))

@@ -16,7 +16,7 @@ import (
 
 // podFault says why the pods of an attempt can no longer be measured; nil if they can, or may yet.
 func podFault(s *trialScope) *fault {
-	for _, p := range []*corev1.Pod{s.server, s.generator} {
+	for _, p := range s.pods() {
 		for _, check := range []func(*trialScope, *corev1.Pod) *fault{lost, exited, unpullable, unschedulable} {
 			if f := check(s, p); f != nil {
 				return f
@@ -96,7 +96,7 @@ func unpullable(s *trialScope, p *corev1.Pod) *fault {
 func unschedulable(s *trialScope, p *corev1.Pod) *fault {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && s.now.Sub(c.LastTransitionTime.Time) > scheduleDeadline {
-			return ownFault(v1alpha1.ReasonUnschedulable, "pod %s found no node within %s: %s: free CPUs, or label nodes with %s", p.Name, scheduleDeadline, c.Message, v1alpha1.LabelRole)
+			return outsideFault(v1alpha1.ReasonUnschedulable, "pod %s found no node within %s: %s: free CPUs, or label nodes with %s", p.Name, scheduleDeadline, c.Message, v1alpha1.LabelRole)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -19,10 +20,14 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 // pod is a running pod of the trial quick-000-go.
 func pod(role string) *corev1.Pod {
+	member := protocol.RoleObserver
+	if role == v1alpha1.RoleGenerator {
+		member = protocol.RoleGenerator(0)
+	}
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "bench", Name: "quick-000-go-1-" + role[:1], CreationTimestamp: metav1.Time{Time: noon},
-			Labels:          map[string]string{v1alpha1.LabelTrial: "quick-000-go", v1alpha1.LabelAttempt: "1", v1alpha1.LabelRole: role},
+			Namespace: "bench", Name: render.PodName("quick-000-go", 1, member), CreationTimestamp: metav1.Time{Time: noon},
+			Labels:          map[string]string{v1alpha1.LabelTrial: "quick-000-go", v1alpha1.LabelAttempt: "1", v1alpha1.LabelRole: role, v1alpha1.LabelMember: member},
 			OwnerReferences: []metav1.OwnerReference{{Kind: "Trial", Name: "quick-000-go", UID: "trial-uid"}},
 		},
 		Spec:   corev1.PodSpec{NodeName: "n1"},
@@ -45,7 +50,7 @@ func pod(role string) *corev1.Pod {
 func scopeOf(deltas ...func(*trialScope)) *trialScope {
 	memory := resource.MustParse("64Mi")
 	s := &trialScope{
-		now: noon, attempt: 1, turn: true, server: pod(v1alpha1.RoleServer), generator: pod(v1alpha1.RoleGenerator),
+		now: noon, attempt: 1, turn: true, members: []*member{{role: protocol.RoleGenerator(0), pod: pod(v1alpha1.RoleGenerator)}, {role: protocol.RoleObserver, pod: pod(v1alpha1.RoleServer)}},
 		run: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "run-uid-1234"}},
 		trial: &v1alpha1.Trial{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Generation: 1},
@@ -82,44 +87,48 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 		want string
 	}{
 		"both run":               {change: func(*trialScope) {}},
-		"a pod was just made":    {change: func(s *trialScope) { s.server.Status, s.server.Spec.NodeName = corev1.PodStatus{}, "" }},
-		"a pod is being deleted": {change: func(s *trialScope) { s.generator.DeletionTimestamp = &metav1.Time{Time: noon} }, want: "PodLost outside: pod quick-000-go-1-g was deleted by somebody"},
+		"a pod was just made":    {change: func(s *trialScope) { s.server().pod.Status, s.server().pod.Spec.NodeName = corev1.PodStatus{}, "" }},
+		"a pod is being deleted": {change: func(s *trialScope) { s.generators()[0].pod.DeletionTimestamp = &metav1.Time{Time: noon} }, want: "PodLost outside: pod quick-000-go-1-g0 was deleted by somebody"},
 		"a node refuses a pod": {change: func(s *trialScope) {
-			s.server.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "no CPUs"}
+			s.server().pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "no CPUs"}
 		}, want: "PodLost outside: pod quick-000-go-1-s: UnexpectedAdmissionError: no CPUs"},
-		"a pod is evicted":        {change: func(s *trialScope) { s.generator.Status.Phase, s.generator.Status.Reason = corev1.PodFailed, "Evicted" }, want: "PodLost outside: pod quick-000-go-1-g: Evicted"},
-		"a node is silent":        {change: func(s *trialScope) { s.server.Status.Phase = corev1.PodUnknown }, want: "PodLost outside: pod quick-000-go-1-s: its node n1 does not answer"},
-		"the server ends":         {change: func(s *trialScope) { ended(s.server, 0, 2, "Error", " panic: oh\n") }, want: `ServerExited own: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
-		"the server ends well":    {change: func(s *trialScope) { ended(s.server, 0, 0, "Completed", "") }, want: "ServerExited own: implementations[go] ended by itself (exit code 0, Completed)"},
-		"the server is too large": {change: func(s *trialScope) { ended(s.server, 0, 137, "OOMKilled", "") }, want: "ServerExited own: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
-		"the observer ends":       {change: func(s *trialScope) { ended(s.server, 1, 1, "Error", "x") }, want: "AgentLost outside: container observer of pod quick-000-go-1-s ended (exit code 1, Error"},
-		"the generator ends":      {change: func(s *trialScope) { ended(s.generator, 0, 137, "OOMKilled", "") }, want: "AgentLost outside: container generator of pod quick-000-go-1-g ended"},
-		"last words are many":     {change: func(s *trialScope) { ended(s.server, 0, 2, "Error", strings.Repeat("x", 5000)) }, want: "ServerExited own: " + `implementations[go] ended by itself (exit code 2, Error, its last words: "` + strings.Repeat("x", 297) + `...")`},
+		"a pod is evicted": {change: func(s *trialScope) {
+			s.generators()[0].pod.Status.Phase, s.generators()[0].pod.Status.Reason = corev1.PodFailed, "Evicted"
+		}, want: "PodLost outside: pod quick-000-go-1-g0: Evicted"},
+		"a node is silent":        {change: func(s *trialScope) { s.server().pod.Status.Phase = corev1.PodUnknown }, want: "PodLost outside: pod quick-000-go-1-s: its node n1 does not answer"},
+		"the server ends":         {change: func(s *trialScope) { ended(s.server().pod, 0, 2, "Error", " panic: oh\n") }, want: `ServerExited own: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
+		"the server ends well":    {change: func(s *trialScope) { ended(s.server().pod, 0, 0, "Completed", "") }, want: "ServerExited own: implementations[go] ended by itself (exit code 0, Completed)"},
+		"the server is too large": {change: func(s *trialScope) { ended(s.server().pod, 0, 137, "OOMKilled", "") }, want: "ServerExited own: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
+		"the observer ends":       {change: func(s *trialScope) { ended(s.server().pod, 1, 1, "Error", "x") }, want: "AgentLost outside: container observer of pod quick-000-go-1-s ended (exit code 1, Error"},
+		"the generator ends":      {change: func(s *trialScope) { ended(s.generators()[0].pod, 0, 137, "OOMKilled", "") }, want: "AgentLost outside: container generator of pod quick-000-go-1-g0 ended"},
+		"last words are many":     {change: func(s *trialScope) { ended(s.server().pod, 0, 2, "Error", strings.Repeat("x", 5000)) }, want: "ServerExited own: " + `implementations[go] ended by itself (exit code 2, Error, its last words: "` + strings.Repeat("x", 297) + `...")`},
 		"an image is slow to come": {change: func(s *trialScope) {
-			waitingFor(s.server, 0, "ErrImagePull", "timeout")
-			s.server.Status.Conditions = condOf("True", pullDeadline-time.Second, "")
+			waitingFor(s.server().pod, 0, "ErrImagePull", "timeout")
+			s.server().pod.Status.Conditions = condOf("True", pullDeadline-time.Second, "")
 		}},
 		"an image does not come": {
 			change: func(s *trialScope) {
-				waitingFor(s.server, 0, "ImagePullBackOff", "not found")
-				s.server.Status.Conditions = condOf("True", pullDeadline, "")
+				waitingFor(s.server().pod, 0, "ImagePullBackOff", "not found")
+				s.server().pod.Status.Conditions = condOf("True", pullDeadline, "")
 			},
 			want: `ImagePull own: implementations[go].image: "server:1" cannot be pulled on node n1: not found: correct the name, or load the image into the node`,
 		},
 		"the agent's image does not come": {
-			change: func(s *trialScope) { waitingFor(s.generator, 0, "ErrImageNeverPull", "absent") },
+			change: func(s *trialScope) { waitingFor(s.generators()[0].pod, 0, "ErrImageNeverPull", "absent") },
 			want:   `ImagePull own: the operator's agent image (chart value images.agent): "generator:1" cannot be pulled on node n1: absent`,
 		},
-		"an image has no name":      {change: func(s *trialScope) { waitingFor(s.server, 0, "InvalidImageName", "x y") }, want: "ImagePull own: implementations[go].image"},
-		"a command is not there":    {change: func(s *trialScope) { waitingFor(s.server, 0, "RunContainerError", "exec: /srv: no such file") }, want: `ServerExited own: container server with image "server:1" cannot be started: exec: /srv: no such file: check implementations[].command`},
-		"containers are being made": {change: func(s *trialScope) { waitingFor(s.server, 0, "ContainerCreating", "") }},
-		"a pod waits for a node":    {change: func(s *trialScope) { s.generator.Status.Conditions = condOf("False", scheduleDeadline, "0/3 nodes") }},
+		"an image has no name":      {change: func(s *trialScope) { waitingFor(s.server().pod, 0, "InvalidImageName", "x y") }, want: "ImagePull own: implementations[go].image"},
+		"a command is not there":    {change: func(s *trialScope) { waitingFor(s.server().pod, 0, "RunContainerError", "exec: /srv: no such file") }, want: `ServerExited own: container server with image "server:1" cannot be started: exec: /srv: no such file: check implementations[].command`},
+		"containers are being made": {change: func(s *trialScope) { waitingFor(s.server().pod, 0, "ContainerCreating", "") }},
+		"a pod waits for a node": {change: func(s *trialScope) {
+			s.generators()[0].pod.Status.Conditions = condOf("False", scheduleDeadline, "0/3 nodes")
+		}},
 		"a pod waits long for a node": {change: func(s *trialScope) {
-			s.generator.Status.Conditions = condOf("False", scheduleDeadline+time.Second, "0/3 nodes")
-		}, want: "Unschedulable own: pod quick-000-go-1-g found no node within 45s: 0/3 nodes: free CPUs, or label nodes with loadstone.dev/role"},
+			s.generators()[0].pod.Status.Conditions = condOf("False", scheduleDeadline+time.Second, "0/3 nodes")
+		}, want: "Unschedulable outside: pod quick-000-go-1-g0 found no node within 45s: 0/3 nodes: free CPUs, or label nodes with loadstone.dev/role"},
 		"deletion comes before the end": {change: func(s *trialScope) {
-			s.server.DeletionTimestamp = &metav1.Time{Time: noon}
-			ended(s.server, 0, 143, "Error", "")
+			s.server().pod.DeletionTimestamp = &metav1.Time{Time: noon}
+			ended(s.server().pod, 0, 143, "Error", "")
 		}, want: "PodLost outside"},
 	}
 	for name, tc := range tests {
@@ -201,10 +210,10 @@ func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
 	attempt2 := func(p *corev1.Pod) { p.Name, p.Labels[v1alpha1.LabelAttempt] = "attempt-2", "2" }
 	stranger := func(p *corev1.Pod) { p.Name, p.OwnerReferences[0].UID = "stranger", types.UID("other") }
 	elsewhere := func(p *corev1.Pod) { p.Name, p.Namespace = "elsewhere", "other" }
-	s := scopeOf(func(s *trialScope) { s.server, s.generator = nil, nil })
+	s := scopeOf(func(s *trialScope) { s.members = nil })
 	s.placePods([]corev1.Pod{change("server"), change("server", attempt2), change("generator", stranger), change("server", elsewhere), change("generator")})
-	if s.server == nil || s.server.Name != "quick-000-go-1-s" || s.generator == nil || s.generator.Name != "quick-000-go-1-g" {
-		t.Errorf("this attempt's are %v and %v", s.server, s.generator)
+	if len(s.members) != 2 || s.server().pod == nil || s.server().pod.Name != "quick-000-go-1-s" || s.generators()[0].pod == nil || s.generators()[0].pod.Name != "quick-000-go-1-g0" {
+		t.Errorf("this attempt's are %v", s.pods())
 	}
 	var others []string
 	for _, p := range s.others {

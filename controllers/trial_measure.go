@@ -11,13 +11,14 @@ import (
 	"loadstone.dev/loadstone/internal/render"
 )
 
-// askAgents learns how far the agents are. While load runs nobody is asked: an answer would cost the generator's CPU.
+// askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the
+// first warm-up they are, lest an operator that died before it told them cost the whole timetable.
 func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (step, error) {
-	if end := s.end(); !end.IsZero() && s.now.Before(end) && s.now.After(s.trial.Status.StartTime.Time) {
+	if s.measuring() && s.now.Before(s.end()) {
 		s.prepared = true
 		return again(s.nextEnd()), nil
 	}
-	for _, a := range s.agents() {
+	for _, a := range s.members {
 		st, err := r.Agents.State(ctx, a.pod.Status.PodIP)
 		if err != nil {
 			return r.silent(s, a.pod, err)
@@ -26,7 +27,7 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (step, e
 			s.fault = outsideFault(v1alpha1.ReasonAgentFailed, "the agent in pod %s: %s", a.pod.Name, st.Message)
 			return halt, nil
 		}
-		*a.state = &st
+		a.state = &st
 	}
 	return goOn, nil
 }
@@ -46,11 +47,11 @@ func (r *TrialReconciler) silent(s *trialScope, pod *corev1.Pod, err error) (ste
 
 // awaitListening waits for the server's port, as its observer sees it.
 func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step, error) {
-	if s.observerState.Listening || s.trial.Status.StartTime != nil {
+	if s.server().state.Listening || s.trial.Status.StartTime != nil {
 		return goOn, nil
 	}
 	impl := s.trial.Spec.Implementation
-	if since := containerStart(s.server, render.ServerContainer); s.now.Sub(since) > listenDeadline {
+	if since := containerStart(s.server().pod, render.ServerContainer); s.now.Sub(since) > listenDeadline {
 		s.fault = ownFault(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command", impl.Name, impl.Port, listenDeadline)
 		return halt, nil
 	}
@@ -58,30 +59,38 @@ func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step
 	return again(pollEvery), nil
 }
 
-// check sends one request of each kind before anything is measured.
+// check sends one request of each kind before anything is measured, and asks every generator whether it can make its part.
 func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error) {
 	if s.trial.Status.StartTime != nil {
 		s.prepared = true
 		return goOn, nil
 	}
-	if s.generatorState.Checked == "" {
-		o := s.order(protocol.RoleGenerator(0))
-		o.Check = &protocol.Check{Target: target(s)}
-		for _, c := range s.trial.Spec.Cells {
-			o.Check.Request = appendNew(o.Check.Request, c.Request)
+	for _, g := range s.generators() {
+		if g.state.Checked == "" {
+			st, err := r.Agents.Order(ctx, g.pod.Status.PodIP, s.checkOrder(g.role))
+			if err != nil {
+				return r.silent(s, g.pod, err)
+			}
+			g.state = &st
 		}
-		st, err := r.Agents.Order(ctx, s.generator.Status.PodIP, o)
-		if err != nil {
-			return r.silent(s, s.generator, err)
+		if g.state.Checked != protocol.CheckedOK {
+			s.fault = ownFault(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", s.trial.Spec.Implementation.Name, g.state.Checked)
+			return halt, nil
 		}
-		s.generatorState = &st
-	}
-	if s.generatorState.Checked != protocol.CheckedOK {
-		s.fault = ownFault(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", s.trial.Spec.Implementation.Name, s.generatorState.Checked)
-		return halt, nil
 	}
 	s.prepared = true
 	return goOn, nil
+}
+
+func (s *trialScope) checkOrder(role string) protocol.Order {
+	o := s.order(role)
+	o.Check = &protocol.Check{Target: target(s), Cells: s.trial.Spec.Cells}
+	for _, c := range s.trial.Spec.Cells {
+		if c.Script == nil {
+			o.Check.Request = appendNew(o.Check.Request, c.Request)
+		}
+	}
+	return o
 }
 
 // awaitRelease holds a prepared trial until its step of the workflow has come.
@@ -102,8 +111,8 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 		return halt, nil
 	}
 	begin := s.trial.Status.StartTime.Time
-	for _, a := range s.agents() {
-		if (*a.state).Phase != protocol.Idle {
+	for _, a := range s.members {
+		if a.state.Phase != protocol.Idle {
 			continue
 		}
 		offset, _, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
@@ -128,8 +137,8 @@ func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (step, erro
 	if left := s.end().Sub(s.now); left > 0 {
 		return again(s.nextEnd()), nil
 	}
-	for _, st := range []*protocol.State{s.observerState, s.generatorState} {
-		switch {
+	for _, m := range s.members {
+		switch st := m.state; {
 		case st.Phase == protocol.Idle:
 			s.fault = outsideFault(v1alpha1.ReasonAgentLost, "the agent (%s) was never told to start", st.Role)
 			return halt, nil

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,7 +63,7 @@ func (r *TrialReconciler) cleanUp(ctx context.Context, s *trialScope) (step, err
 	if !s.ended() {
 		return goOn, nil
 	}
-	return halt, r.deletePods(ctx, s.ownPods())
+	return halt, r.deletePods(ctx, append(s.pods(), s.stalePods()...))
 }
 
 // follow ends a trial whose run is over, or whose implementation has already shown that it cannot be measured.
@@ -106,26 +107,17 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (step, e
 		return goOn, nil
 	}
 	s.waiting = fmt.Sprintf("pod %s still holds its CPUs", client.ObjectKeyFromObject(&s.others[0]))
-	var stale []*corev1.Pod
-	for _, p := range s.ownPods() {
-		if p != s.server && p != s.generator {
-			stale = append(stale, p)
-		}
-	}
-	return halt, r.deletePods(ctx, stale)
+	return halt, r.deletePods(ctx, s.stalePods())
 }
 
-// ensurePods creates the attempt's pods, both at once. A pod that is missing once load was to start was taken from us.
+// ensurePods creates the attempt's pods, all at once. A pod that is missing once load was to start was taken from us.
 func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (step, error) {
 	opts := render.PodOptions{AgentImage: r.AgentImage, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes}
-	for _, p := range []struct {
-		have **corev1.Pod
-		make func(*v1alpha1.Trial, render.PodOptions) *corev1.Pod
-	}{{&s.server, render.ServerPod}, {&s.generator, render.GeneratorPod}} {
-		if *p.have != nil {
+	for _, m := range s.members {
+		if m.pod != nil {
 			continue
 		}
-		pod := p.make(s.trial, opts)
+		pod := render.Pod(s.trial, m.role, opts)
 		if s.trial.Status.StartTime != nil {
 			s.fault = outsideFault(v1alpha1.ReasonPodLost, "pod %s was deleted while the trial was measured", pod.Name)
 			return halt, nil
@@ -133,7 +125,7 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (step, 
 		if err := r.Create(ctx, pod); err != nil {
 			return r.refused(s, pod, err)
 		}
-		*p.have = pod
+		m.pod = pod
 	}
 	return goOn, nil
 }
@@ -155,17 +147,17 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (st
 	return halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
 }
 
-// examinePods turns what has become of the pods into a fault, or waits until both run.
+// examinePods turns what has become of the pods into a fault, or waits until all run: all generators start, or none.
 func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (step, error) {
 	if s.fault = podFault(s); s.fault != nil {
 		return halt, nil
 	}
-	if running(s.server) && running(s.generator) {
+	if !slices.ContainsFunc(s.pods(), func(p *corev1.Pod) bool { return !running(p) }) {
 		return goOn, nil
 	}
 	left := s.begun().Add(prepareDeadline).Sub(s.now)
 	if left <= 0 {
-		s.fault = outsideFault(v1alpha1.ReasonPodLost, "the pods of the trial did not run within %s: kubectl describe pod %s %s", prepareDeadline, s.server.Name, s.generator.Name)
+		s.fault = outsideFault(v1alpha1.ReasonPodLost, "the pods of the trial did not run within %s: kubectl describe pods -l %s=%s", prepareDeadline, v1alpha1.LabelTrial, s.trial.Name)
 		return halt, nil
 	}
 	s.waiting = "pods are starting"

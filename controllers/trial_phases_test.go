@@ -66,14 +66,14 @@ func later(d time.Duration) func(*trialScope) {
 func agents(observer, generator protocol.State) func(*trialScope) {
 	return func(s *trialScope) {
 		observer.Role, generator.Role = protocol.RoleObserver, protocol.RoleGenerator(0)
-		s.observerState, s.generatorState = &observer, &generator
+		s.server().state, s.generators()[0].state = &observer, &generator
 	}
 }
 
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Now: func() time.Time { return noon.Add(time.Hour) }}
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
-	notRunning := func(s *trialScope) { s.server.Status.PodIP = "" }
+	notRunning := func(s *trialScope) { s.server().pod.Status.PodIP = "" }
 	idle, running, measured := protocol.State{Phase: protocol.Idle}, protocol.State{Phase: protocol.Running}, protocol.State{Phase: protocol.Measured}
 	deaf := agents(protocol.State{Phase: protocol.Idle}, idle)
 	const end = 20*time.Second + 2*protocol.CellGap
@@ -88,7 +88,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"pods have nearly used up their time":     {r.examinePods, scopeOf(notRunning, at(prepareDeadline-time.Second)), "", "pods are starting", time.Second},
 		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(prepareDeadline)), "PodLost outside: the pods of the trial did not run within 3m0s", "", 0},
 		"agents are starting":                     {r.askAgents, scopeOf(at(prepareDeadline)), "", "the agent in pod quick-000-go-1-", pollEvery},
-		"agents never start":                      {r.askAgents, scopeOf(at(prepareDeadline + 1)), "AgentLost outside: the agent in pod quick-000-go-1-g does not answer: connection refused", "", 0},
+		"agents never start":                      {r.askAgents, scopeOf(at(prepareDeadline + 1)), "AgentLost outside: the agent in pod quick-000-go-1-g0 does not answer: connection refused", "", 0},
 		"nobody is asked under load":              {r.askAgents, scopeOf(later(time.Second)), "", "", 9*time.Second + protocol.CellGap},
 		"nobody is asked in the last cell":        {r.askAgents, scopeOf(later(19 * time.Second)), "", "", end - 19*time.Second},
 		"agents are silent after the last cell":   {r.askAgents, scopeOf(later(end + agentGrace)), "", "the agent in pod", pollEvery},
@@ -97,7 +97,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"the server never listens":                {r.awaitListening, scopeOf(deaf, at(listenDeadline+1)), "ServerNotListening own: implementations[go] did not listen on port 8080 within 30s", "", 0},
 		"the check cannot be ordered":             {r.check, scopeOf(agents(idle, idle), at(prepareDeadline+1)), "AgentLost outside", "", 0},
 		"the server answers wrongly":              {r.check, scopeOf(agents(idle, protocol.State{Checked: "GET / answered 404 instead of 200"})), "WrongResponse own: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
-		"the start cannot be told":                {r.start, scopeOf(agents(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g does not answer yet", pollEvery},
+		"the start cannot be told":                {r.start, scopeOf(agents(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 does not answer yet", pollEvery},
 		"the first cell goes on":                  {r.awaitEnd, scopeOf(agents(running, running), later(0)), "", "", 10*time.Second + protocol.CellGap},
 		"an agent was never told to start":        {r.awaitEnd, scopeOf(agents(measured, idle), later(end)), "AgentLost outside: the agent (generator-0) was never told to start", "", 0},
 		"an agent is not quite done":              {r.awaitEnd, scopeOf(agents(measured, running), later(end+agentGrace)), "", "", pollEvery},
@@ -108,7 +108,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agents(withFile(measured), withFile(measured)), later(end)), "", "the object store cannot be reached", time.Second},
 		"what was stored can never be verified":   {r.writeManifest, scopeOf(agents(withFile(measured), withFile(measured)), later(end+storeDeadline+1)), "UploadFailed outside: the object store cannot be reached", "", 0},
 		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready; its step of the workflow has not come yet", 0},
-		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed outside: the agent in pod quick-000-go-1-g: no wrk", "", 0},
+		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed outside: the agent in pod quick-000-go-1-g0: no wrk", "", 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 
 	r.Now = func() time.Time { return noon.Add(1) }
 	s = scopeOf(agents(idle, idle), later(0))
-	if _, err := r.start(t.Context(), s); err != nil || !strings.HasPrefix(describe(s.fault), "AgentLost outside: the agent in pod quick-000-go-1-g could not be told to start in time") {
+	if _, err := r.start(t.Context(), s); err != nil || !strings.HasPrefix(describe(s.fault), "AgentLost outside: the agent in pod quick-000-go-1-g0 could not be told to start in time") {
 		t.Errorf("a start that is over is told: %v, %v", s.fault, err)
 	}
 }
@@ -203,7 +203,7 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := scopeOf(func(s *trialScope) { s.now = noon.Add(tc.since) })
-			_, err := (&TrialReconciler{}).refused(s, s.server, tc.err)
+			_, err := (&TrialReconciler{}).refused(s, s.server().pod, tc.err)
 			if got := describe(s.fault); (err != nil) != tc.fails || tc.fault == "" && got != "" || !strings.HasPrefix(got, tc.fault) {
 				t.Errorf("got %q, %v, want %q", got, err, tc.fault)
 			}
@@ -242,7 +242,7 @@ func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
 	if _, err := r.check(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Role: protocol.RoleGenerator(0), Check: &protocol.Check{Target: "192.0.2.1:8080", Request: []v1alpha1.Request{{}}}}}
+	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Role: protocol.RoleGenerator(0), Check: &protocol.Check{Target: "192.0.2.1:8080", Request: []v1alpha1.Request{{}}, Cells: s.trial.Spec.Cells}}}
 	if diff := cmp.Diff(want, orders); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

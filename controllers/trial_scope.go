@@ -23,14 +23,12 @@ type trialScope struct {
 	siblings []v1alpha1.Trial
 	nodes    []plan.Node
 	attempt  int32
-	// server and generator are the pods of this attempt; nil when absent.
-	server, generator *corev1.Pod
+	// members are the pods that this attempt needs, generators first: those that exist and those that do not.
+	members []*member
 	// others are measured pods of the installation that are not of this attempt and still exist.
 	others []corev1.Pod
 	now    time.Time
 
-	// observerState and generatorState are nil until the agents have answered in this pass.
-	observerState, generatorState *protocol.State
 	// waiting says in a sentence what the trial waits for.
 	waiting string
 	// turn is true once this pass has seen that no other trial and no other measured pod comes first.
@@ -71,6 +69,12 @@ func (s *trialScope) end() time.Time {
 	return s.trial.Status.StartTime.Add(slots[len(slots)-1].End)
 }
 
+// measuring says whether the first measured time of this attempt has begun.
+func (s *trialScope) measuring() bool {
+	start := s.trial.Status.StartTime
+	return start != nil && !s.now.Before(start.Add(s.slots()[0].Measure))
+}
+
 // cellsDone is the number of cells whose time is over.
 func (s *trialScope) cellsDone() int {
 	start := s.trial.Status.StartTime
@@ -97,30 +101,73 @@ func (s *trialScope) begun() time.Time {
 
 func (s *trialScope) ended() bool { return s.trial.Status.CompletionTime != nil }
 
+// member is one pod of an attempt: the server, or one of its generators.
+type member struct {
+	// role is that of its agent, such as "generator-0" or "server".
+	role string
+	// pod is nil when it does not exist.
+	pod *corev1.Pod
+	// state is nil until its agent has answered in this pass.
+	state *protocol.State
+}
+
+// newMembers are the members that a trial needs.
+func newMembers(t *v1alpha1.Trial) []*member {
+	var list []*member
+	for i := range max(t.Spec.Generators.Pods, 1) {
+		list = append(list, &member{role: protocol.RoleGenerator(i)})
+	}
+	return append(list, &member{role: protocol.RoleObserver})
+}
+
+// server is the member that is measured.
+func (s *trialScope) server() *member { return s.members[len(s.members)-1] }
+
+// generators are the members that make load; there is at least one.
+func (s *trialScope) generators() []*member { return s.members[:len(s.members)-1] }
+
 // placePods sorts the installation's measured pods into this attempt's and others.
 func (s *trialScope) placePods(pods []corev1.Pod) {
+	s.members = newMembers(s.trial)
 	for i := range pods {
 		p := &pods[i]
-		mine := p.Namespace == s.trial.Namespace && slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == s.trial.UID })
-		switch {
-		case !mine || p.Labels[v1alpha1.LabelAttempt] != strconv.Itoa(int(s.attempt)):
+		m := s.memberOf(p)
+		if m == nil {
 			s.others = append(s.others, *p)
-		case p.Labels[v1alpha1.LabelRole] == v1alpha1.RoleServer:
-			s.server = p
-		case p.Labels[v1alpha1.LabelRole] == v1alpha1.RoleGenerator:
-			s.generator = p
+			continue
 		}
+		m.pod = p
 	}
 }
 
-// ownPods are the pods of any attempt at this trial.
-func (s *trialScope) ownPods() []*corev1.Pod {
-	var list []*corev1.Pod
-	for _, p := range []*corev1.Pod{s.server, s.generator} {
-		if p != nil {
-			list = append(list, p)
+// memberOf is the member of this attempt that a pod is; nil if it is none.
+func (s *trialScope) memberOf(p *corev1.Pod) *member {
+	mine := p.Namespace == s.trial.Namespace && slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == s.trial.UID })
+	if !mine || p.Labels[v1alpha1.LabelAttempt] != strconv.Itoa(int(s.attempt)) {
+		return nil
+	}
+	for _, m := range s.members {
+		if m.role == p.Labels[v1alpha1.LabelMember] {
+			return m
 		}
 	}
+	return nil
+}
+
+// pods are the pods of this attempt that exist.
+func (s *trialScope) pods() []*corev1.Pod {
+	var list []*corev1.Pod
+	for _, m := range s.members {
+		if m.pod != nil {
+			list = append(list, m.pod)
+		}
+	}
+	return list
+}
+
+// stalePods are the pods of earlier attempts at this trial.
+func (s *trialScope) stalePods() []*corev1.Pod {
+	var list []*corev1.Pod
 	for i := range s.others {
 		if s.others[i].Labels[v1alpha1.LabelTrial] == s.trial.Name && s.others[i].Namespace == s.trial.Namespace {
 			list = append(list, &s.others[i])
@@ -142,19 +189,4 @@ func (s *trialScope) before() *v1alpha1.Trial {
 
 func (s *trialScope) order(role string) protocol.Order {
 	return protocol.Order{Trial: string(s.trial.UID), Attempt: s.attempt, Role: role}
-}
-
-// agentOf is one agent of a trial: its pod, where its state of this pass goes, and its role.
-type agentOf struct {
-	pod   *corev1.Pod
-	state **protocol.State
-	role  string
-}
-
-// agents are the agents of the attempt, the one that makes load first.
-func (s *trialScope) agents() []agentOf {
-	return []agentOf{
-		{s.generator, &s.generatorState, protocol.RoleGenerator(0)},
-		{s.server, &s.observerState, protocol.RoleObserver},
-	}
 }

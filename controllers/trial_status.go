@@ -30,7 +30,8 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 		st.StartTime = &metav1.MicroTime{Time: *s.startTime}
 	}
 	st.Progress = fmt.Sprintf("%d/%d", s.cellsDone(), len(s.trial.Spec.Cells))
-	final := s.fault != nil && (s.fault.own || s.attempt >= plan.Attempts)
+	// What has begun to measure is not measured again by itself: its block is, as a whole.
+	final := s.fault != nil && (s.fault.own || s.attempt >= plan.Attempts || s.measuring())
 	if s.fault != nil && !final {
 		return nextAttempt(s, st)
 	}
@@ -103,7 +104,7 @@ func (s *trialScope) newManifest(version string) record.TrialManifest {
 		Implementation: s.trial.Spec.Implementation.Name, Cells: s.trial.Spec.Cells,
 		Start: s.trial.Status.StartTime.UTC(), Operator: version,
 	}
-	for _, p := range []*corev1.Pod{s.server, s.generator} {
+	for _, p := range s.pods() {
 		m.Pods = append(m.Pods, podRecord(p))
 	}
 	return m
@@ -112,7 +113,7 @@ func (s *trialScope) newManifest(version string) record.TrialManifest {
 // podRecord is where a pod ran and what ran in it: its first container is the one that is measured, or that measures.
 func podRecord(p *corev1.Pod) record.PodRecord {
 	r := record.PodRecord{
-		Name: p.Name, Role: p.Labels[v1alpha1.LabelRole], Node: p.Spec.NodeName,
+		Name: p.Name, Role: p.Labels[v1alpha1.LabelMember], Node: p.Spec.NodeName,
 		QOSClass: string(p.Status.QOSClass), Image: p.Spec.Containers[0].Image,
 	}
 	for _, c := range p.Status.ContainerStatuses {
@@ -124,7 +125,7 @@ func podRecord(p *corev1.Pod) record.PodRecord {
 }
 
 func target(s *trialScope) string {
-	return net.JoinHostPort(s.server.Status.PodIP, strconv.Itoa(int(s.trial.Spec.Implementation.Port)))
+	return net.JoinHostPort(s.server().pod.Status.PodIP, strconv.Itoa(int(s.trial.Spec.Implementation.Port)))
 }
 
 func appendNew(list []v1alpha1.Request, r v1alpha1.Request) []v1alpha1.Request {

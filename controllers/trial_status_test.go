@@ -51,8 +51,12 @@ func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
 			deltas: []func(*trialScope){later(11 * time.Second), func(s *trialScope) { s.fault = ownFault("ServerExited", "x") }},
 			want:   "Prepared=True/Done Measured=False/ServerExited Stored=False/ServerExited Succeeded=False/ServerExited", attempt: 1, progress: "1/2", ended: true,
 		},
-		"a fault from outside": {
+		"a fault from outside under load": {
 			deltas: []func(*trialScope){later(11 * time.Second), func(s *trialScope) { s.fault = outsideFault("PodLost", "gone") }},
+			want:   "Prepared=True/Done Measured=False/PodLost Stored=False/PodLost Succeeded=False/PodLost", attempt: 1, progress: "1/2", ended: true,
+		},
+		"a fault from outside before the load": {
+			deltas: []func(*trialScope){later(-time.Second), func(s *trialScope) { s.fault = outsideFault("PodLost", "gone") }},
 			want:   "Prepared=Unknown/InProgress Measured=Unknown/InProgress Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 2, progress: "0/2",
 			faults: []string{"attempt 1: PodLost: gone"},
 		},
@@ -95,8 +99,8 @@ func TestTheTimeOfAnAttemptBeginsWhenItsTurnHasCome(t *testing.T) {
 	if at := trialStatus(turn).AttemptTime; at == nil || !at.Time.Equal(noon) {
 		t.Errorf("a trial whose turn comes now has been tried since %v", at)
 	}
-	lost := scopeOf(later(time.Minute), func(s *trialScope) { s.fault = outsideFault("PodLost", "gone") })
-	if st := trialStatus(lost); !st.AttemptTime.Time.Equal(noon.Add(time.Minute)) || st.StartTime != nil {
+	lost := scopeOf(later(-time.Second), func(s *trialScope) { s.fault = outsideFault("PodLost", "gone") })
+	if st := trialStatus(lost); !st.AttemptTime.Time.Equal(noon.Add(-time.Second)) || st.StartTime != nil {
 		t.Errorf("the next attempt began at %s and starts at %v", st.AttemptTime, st.StartTime)
 	}
 }

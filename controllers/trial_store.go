@@ -16,7 +16,7 @@ import (
 func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error) {
 	done, pause := true, pollEvery/2
 	s.waiting = "artifacts are being stored"
-	for _, a := range s.agents() {
+	for _, a := range s.members {
 		state := *a.state
 		if state.Phase == protocol.Stored {
 			continue
@@ -43,10 +43,10 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error
 	return goOn, nil
 }
 
-func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a agentOf) error {
+func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *member) error {
 	o := s.order(a.role)
 	o.Store = &protocol.Store{}
-	for _, f := range (*a.state).Files {
+	for _, f := range a.state.Files {
 		url, headers, err := r.Store.Destination(ctx, s.key(a.role, f.Name), f.SHA256, addressLife)
 		if err != nil {
 			return err
@@ -72,8 +72,8 @@ func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (step, error) {
 // writeManifest verifies every object and writes the manifest, last: with it the trial has happened.
 func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (step, error) {
 	m := s.newManifest(r.Version)
-	for _, a := range s.agents() {
-		for _, f := range (*a.state).Files {
+	for _, a := range s.members {
+		for _, f := range a.state.Files {
 			file := record.Artifact{Role: a.role, Name: f.Name, Key: s.key(a.role, f.Name), Bytes: f.Bytes, SHA256: f.SHA256}
 			if err := r.Store.Verify(ctx, file); err != nil {
 				return r.storeTrouble(s, err)

@@ -296,6 +296,25 @@ func (w *world) awaitMeasuring(name string, attempt int32) *v1alpha1.Trial {
 	})
 }
 
+// awaitFirst waits until the first trial of a run, whichever implementation's it is, is under load.
+func (w *world) awaitFirst(run string) *v1alpha1.Trial {
+	w.t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		var list v1alpha1.TrialList
+		w.must(w.c.List(w.t.Context(), &list, client.InNamespace(w.namespace), client.MatchingLabels{v1alpha1.LabelRun: run}))
+		for _, t := range list.Items {
+			if *t.Spec.Index == 0 {
+				return w.awaitMeasuring(t.Name, 1)
+			}
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("the run %s has no first trial", run)
+		}
+		time.Sleep(15 * time.Millisecond)
+	}
+}
+
 func (w *world) trials(run *v1alpha1.BenchmarkRun) []v1alpha1.Trial {
 	w.t.Helper()
 	var list v1alpha1.TrialList

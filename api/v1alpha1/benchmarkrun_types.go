@@ -286,6 +286,11 @@ type Placement struct {
 	// +optional
 	Pinning Strictness `json:"pinning,omitempty"`
 
+	// generatorPinning says the same of generators alone; as pinning if absent. With Preferred they share their node's CPUs, so that
+	// several fit on few: their latencies then hold waiting for each other.
+	// +optional
+	GeneratorPinning Strictness `json:"generatorPinning,omitempty"`
+
 	// separateNodes says whether server and generators must live on different nodes; Preferred if absent.
 	// +optional
 	SeparateNodes Strictness `json:"separateNodes,omitempty"`

@@ -113,6 +113,8 @@ const (
 	LabelRun = "loadstone.dev/run"
 	// LabelTrial carries the name of the Trial.
 	LabelTrial = "loadstone.dev/trial"
+	// LabelMember carries the role of a measured pod's agent, such as "server" or "generator-0".
+	LabelMember = "loadstone.dev/member"
 	// LabelAttempt carries the attempt of the Trial.
 	LabelAttempt = "loadstone.dev/attempt"
 	// LabelRole says what a measured pod, or a node, is for: see RoleServer and RoleGenerator.

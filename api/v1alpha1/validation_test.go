@@ -233,9 +233,9 @@ spec:
   index: 0
   block: 1
   implementation: {name: go, image: "gohttp:dev", port: 8080, cpus: 1, memory: 256Mi, role: Contender}
-  generators: {cpus: 1}
+  generators: {pods: 1, cpus: 1}
   cells:
-  - {load: sweep, tool: wrk, connections: 10, threads: 1, request: {path: /, expect: {status: 200}}, warmupSeconds: 2, durationSeconds: 5}
+  - {load: sweep, tool: wrk, connections: 10, generators: 1, connection: KeepAlive, threads: 1, request: {path: /, expect: {status: 200}}, warmupSeconds: 2, durationSeconds: 5}
   placement: {pinning: Required, separateNodes: Preferred}
   start: Held
 `
@@ -251,7 +251,7 @@ func TestOfATrialOnlyStartChanges(t *testing.T) {
 	}
 	for _, field := range []string{
 		`"runName": "other"`, `"index": 1`, `"block": 2`, `"implementation": {"image": "other:dev"}`, `"generators": {"cpus": 2}`,
-		`"cells": [{"load": "sweep", "tool": "wrk", "connections": 11, "threads": 1, "request": {"path": "/"}, "durationSeconds": 5}]`,
+		`"cells": [{"load": "sweep", "tool": "wrk", "connections": 11, "generators": 1, "connection": "KeepAlive", "threads": 1, "request": {"path": "/"}, "durationSeconds": 5}]`,
 		`"placement": {"pinning": "Preferred"}`,
 	} {
 		t.Run(field, func(t *testing.T) {

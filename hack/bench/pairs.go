@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -67,7 +68,7 @@ func throughput(m *record.Measurement) float64 {
 // whileHeld holds a trial whose pods have just been made, and runs wrk in them.
 func (b *bench) whileHeld(ctx context.Context, p *performance, line plan.Trial) (rate float64, err error) {
 	const attempt = 1
-	names := []string{render.ServerPodName(line.Name, attempt), render.GeneratorPodName(line.Name, attempt)}
+	names := []string{render.PodName(line.Name, attempt, protocol.RoleObserver), render.PodName(line.Name, attempt, protocol.RoleGenerator(0))}
 	for _, n := range names {
 		if _, err := p.journal.await(ctx, podFact(n, created)); err != nil {
 			return 0, err
@@ -137,7 +138,7 @@ func printedRate(out string) (float64, error) {
 func holdingPod(p *performance, trial string) *corev1.Pod {
 	t := &v1alpha1.Trial{Spec: v1alpha1.TrialSpec{RunName: "bench-hold", Cells: p.plan.Cells, Generators: p.plan.Generators}}
 	t.Name, t.Namespace = trial+"-hold", namespace
-	pod := render.GeneratorPod(t, render.PodOptions{AgentImage: p.run.Spec.Implementations[0].Image, RunUID: "bench-hold", Attempt: 1})
+	pod := render.Pod(t, protocol.RoleGenerator(0), render.PodOptions{AgentImage: p.run.Spec.Implementations[0].Image, RunUID: "bench-hold", Attempt: 1})
 	pod.OwnerReferences = nil
 	pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "loadstone.dev/bench"}}
 	return pod

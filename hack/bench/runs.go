@@ -12,7 +12,7 @@ import (
 
 // runStages are the stages from a run's creation to the first step of its workflow.
 func runStages(run, uid string) []stage {
-	w := render.WorkflowName(run, uid)
+	w := render.WorkflowName(run, uid, 0)
 	return []stage{
 		{"run has begun", []string{runFact(run, begun)}},
 		{"Argo's agent pod created", []string{agentFact(w, created)}},

@@ -123,11 +123,39 @@ func Fits(p Plan, nodes []Node) *Violation {
 			return tooFew(fmt.Sprintf("spec.implementations[%d].cpus is %d", i, impl.CPUs), need, v1alpha1.RoleServer, best)
 		}
 	}
-	need := int64(p.Generators.CPUs) * 1000
-	if best, ok := fit(nodes, v1alpha1.RoleGenerator, need); !ok {
+	need := GeneratorMilliCPU(p.Generators, p.Placement)
+	best, ok := fit(nodes, v1alpha1.RoleGenerator, need)
+	if !ok {
 		return tooFew(fmt.Sprintf("spec.loads[].generators.cpus is %d", p.Generators.CPUs), need, v1alpha1.RoleGenerator, best)
 	}
+	if room := rooms(nodes, v1alpha1.RoleGenerator, need); room < int64(p.Generators.Pods) {
+		return &Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: fmt.Sprintf("spec.loads[].generators.pods is %d: with %dm CPU each, the nodes for generators have room for %d: ask for fewer, add nodes, or let them share CPUs with spec.placement.generatorPinning: Preferred", p.Generators.Pods, need, room)}
+	}
 	return nil
+}
+
+// sharedMilliCPU is what a generator asks for each of its CPUs where it need not own them: little, so that several fit, and
+// without a limit, so that none is throttled.
+const sharedMilliCPU = 100
+
+// GeneratorMilliCPU is the CPU that a generator pod asks for, in thousandths.
+func GeneratorMilliCPU(g v1alpha1.Generators, pl v1alpha1.Placement) int64 {
+	if pl.GeneratorPinning == v1alpha1.Preferred {
+		return int64(g.CPUs) * sharedMilliCPU
+	}
+	return int64(g.CPUs) * 1000
+}
+
+// rooms is how many pods of a size the nodes of a role have room for.
+func rooms(nodes []Node, role string, need int64) int64 {
+	labelled := Selector(nodes, role) != nil
+	var n int64
+	for _, node := range nodes {
+		if !labelled || node.Role == role {
+			n += node.MilliCPU / need
+		}
+	}
+	return n
 }
 
 func fit(nodes []Node, role string, need int64) (best Node, ok bool) {

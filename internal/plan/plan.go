@@ -28,8 +28,10 @@ const (
 	DefaultStatus          = 200
 	// VerdictBlocks is the number of complete blocks from which on a comparison gets a verdict.
 	VerdictBlocks = 7
-	// Attempts is how often a trial is tried when faults come from outside.
+	// Attempts is how often a trial is prepared when faults come from outside before it measures.
 	Attempts = 3
+	// SpareBlocks is how many blocks at most are measured anew, at the end, for blocks that a fault from outside has hit.
+	SpareBlocks = 2
 )
 
 // trialOverhead is what a trial is reckoned to cost beside its cells: pods, check, start, upload.
@@ -72,9 +74,8 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if v := checkSpec(spec); v != nil {
 		return Plan{}, v
 	}
-	p := Plan{Seed: seed(opts.UID), Baseline: spec.Baseline, Blocks: spec.Blocks}
-	if p.Blocks == 0 {
-		p.Blocks = DefaultBlocks
+	p := Plan{Seed: seed(opts.UID), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}
+	if spec.Blocks == 0 {
 		p.note("spec.blocks is absent: %d blocks, each with every implementation once", p.Blocks)
 	}
 	if p.Blocks < VerdictBlocks {
@@ -89,6 +90,14 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	p.trials(opts.Name)
 	p.times(spec.TimeoutSeconds)
 	return p, nil
+}
+
+// BlocksOf is the number of blocks that a spec asks for.
+func BlocksOf(spec v1alpha1.BenchmarkRunSpec) int32 {
+	if spec.Blocks == 0 {
+		return DefaultBlocks
+	}
+	return spec.Blocks
 }
 
 // Hash identifies the plan: SHA-256 of its JSON form, in hexadecimal.
@@ -126,6 +135,9 @@ func (p *Plan) placement(pl v1alpha1.Placement) {
 	if pl.Pinning == "" {
 		p.Placement.Pinning = v1alpha1.Required
 		p.note("spec.placement.pinning is absent: Required, a cell whose server or generator does not own its CPUs is void")
+	}
+	if pl.GeneratorPinning == "" {
+		p.Placement.GeneratorPinning = p.Placement.Pinning
 	}
 	if pl.SeparateNodes == "" {
 		p.Placement.SeparateNodes = v1alpha1.Preferred
@@ -215,17 +227,25 @@ func (p *Plan) steps(l v1alpha1.Load, c v1alpha1.Cell) {
 // trials lays out the blocks: every implementation once, in an order drawn from the seed.
 func (p *Plan) trials(run string) {
 	for block := int32(1); block <= p.Blocks; block++ {
-		order := slices.Clone(p.Implementations)
-		slices.SortFunc(order, func(a, b v1alpha1.Implementation) int {
-			return bytes.Compare(p.draw(block, a.Name), p.draw(block, b.Name))
-		})
-		for _, i := range order {
-			index := int32(len(p.Trials))
-			name := fmt.Sprintf("%s-%03d-%s", run, index, i.Name)
-			p.Trials = append(p.Trials, Trial{Name: name, Index: index, Block: block, Implementation: i.Name})
-		}
+		p.Trials = append(p.Trials, p.block(run, block)...)
 	}
 	p.note("%d trials of %d cells; the order within each block was drawn with seed %d", len(p.Trials), len(p.Cells), p.Seed)
+}
+
+// Spare are the trials of a spare block, from 1: the block after all others.
+func (p Plan) Spare(run string, spare int32) []Trial { return p.block(run, p.Blocks+spare) }
+
+func (p Plan) block(run string, block int32) []Trial {
+	order := slices.Clone(p.Implementations)
+	slices.SortFunc(order, func(a, b v1alpha1.Implementation) int {
+		return bytes.Compare(p.draw(block, a.Name), p.draw(block, b.Name))
+	})
+	trials := make([]Trial, len(order))
+	for k, i := range order {
+		index := (block-1)*int32(len(order)) + int32(k)
+		trials[k] = Trial{Name: fmt.Sprintf("%s-%03d-%s", run, index, i.Name), Index: index, Block: block, Implementation: i.Name}
+	}
+	return trials
 }
 
 // draw is an implementation's lot in a block: sorted by it, each order of the block is equally likely.

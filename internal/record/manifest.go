@@ -98,12 +98,14 @@ type RunManifest struct {
 	Run    Run                       `json:"run"`
 	Spec   v1alpha1.BenchmarkRunSpec `json:"spec"`
 	// Notes are the plan's: every default and decision, in sentences.
-	Notes   []string     `json:"notes"`
-	Seed    uint64       `json:"seed"`
-	Blocks  int32        `json:"blocks"`
-	Started time.Time    `json:"started"`
-	Ended   time.Time    `json:"ended"`
-	Trials  []TrialEntry `json:"trials"`
+	Notes  []string `json:"notes"`
+	Seed   uint64   `json:"seed"`
+	Blocks int32    `json:"blocks"`
+	// SpareBlocks is how many blocks were measured beyond the planned ones, for blocks that a fault from outside has hit.
+	SpareBlocks int32        `json:"spareBlocks,omitempty"`
+	Started     time.Time    `json:"started"`
+	Ended       time.Time    `json:"ended"`
+	Trials      []TrialEntry `json:"trials"`
 	// Operator is the version of the operator that wrote the manifest.
 	Operator string `json:"operator"`
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"path"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +17,8 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 )
 
 const (
@@ -46,19 +50,27 @@ type PodOptions struct {
 	Nodes []plan.Node
 }
 
-// ServerPodName is the name of a trial's server pod.
-func ServerPodName(trial string, attempt int32) string { return fmt.Sprintf("%s-%d-s", trial, attempt) }
-
-// GeneratorPodName is the name of a trial's generator pod.
-func GeneratorPodName(trial string, attempt int32) string {
-	return fmt.Sprintf("%s-%d-g", trial, attempt)
+// PodName is the name of a trial's pod of a role, which is that of its agent: "-s" ends the server's, "-g0" a generator's.
+func PodName(trial string, attempt int32, role string) string {
+	if role == protocol.RoleObserver {
+		return fmt.Sprintf("%s-%d-s", trial, attempt)
+	}
+	return fmt.Sprintf("%s-%d-g%s", trial, attempt, strings.TrimPrefix(role, record.RoleGenerator+"-"))
 }
 
-// ServerPod is the pinned server with its observer. Requests equal limits in every container, without which the pod
+// Pod is a trial's pod of a role.
+func Pod(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
+	if role == protocol.RoleObserver {
+		return serverPod(t, o)
+	}
+	return generatorPod(t, role, o)
+}
+
+// serverPod is the pinned server with its observer. Requests equal limits in every container, without which the pod
 // is not Guaranteed and its pinning is lost in silence; the observer's fraction of a CPU keeps it on the shared ones.
-func ServerPod(t *v1alpha1.Trial, o PodOptions) *corev1.Pod {
+func serverPod(t *v1alpha1.Trial, o PodOptions) *corev1.Pod {
 	impl := t.Spec.Implementation
-	pod := basePod(t, o, v1alpha1.RoleServer, ServerPodName(t.Name, o.Attempt))
+	pod := basePod(t, o, v1alpha1.RoleServer, protocol.RoleObserver)
 	server := corev1.Container{
 		Name: ServerContainer, Image: impl.Image, Command: impl.Command,
 		ImagePullPolicy:          corev1.PullIfNotPresent,
@@ -74,23 +86,67 @@ func ServerPod(t *v1alpha1.Trial, o PodOptions) *corev1.Pod {
 	return pod
 }
 
-// GeneratorPod is the pinned load generator: the agent is its main process and runs the tool.
-func GeneratorPod(t *v1alpha1.Trial, o PodOptions) *corev1.Pod {
-	pod := basePod(t, o, v1alpha1.RoleGenerator, GeneratorPodName(t.Name, o.Attempt))
+// generatorPod is a load generator: the agent is its main process and runs the tool. It is pinned, unless the placement leaves
+// that open and says how little CPU will do.
+func generatorPod(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
+	pod := basePod(t, o, v1alpha1.RoleGenerator, role)
 	c := agent(t, o, GeneratorContainer, "generate")
-	c.Resources = equal(int64(t.Spec.Generators.CPUs)*1000, generatorMemory(t))
+	c.Env = append(c.Env, corev1.EnvVar{Name: protocol.EnvGenerator, Value: strings.TrimPrefix(role, record.RoleGenerator+"-")})
+	c.Resources = equal(plan.GeneratorMilliCPU(t.Spec.Generators, t.Spec.Placement), generatorMemory(t))
+	if t.Spec.Placement.GeneratorPinning == v1alpha1.Preferred {
+		delete(c.Resources.Limits, corev1.ResourceCPU)
+	}
+	addScripts(pod, &c, t.Spec.Cells)
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: apart(t, o.RunUID)}
 	return pod
 }
 
-// generatorMemory is enough for the agent, the tool and its connections: wrk holds a buffer of 8 KiB and a parser for each.
+// addScripts mounts the ConfigMaps of the users' scripts, each in a folder named like its load. They are optional to Kubernetes,
+// so that the agent starts and can say which one is missing.
+func addScripts(pod *corev1.Pod, c *corev1.Container, cells []v1alpha1.Cell) {
+	seen := map[string]bool{}
+	for _, cell := range cells {
+		if cell.Script == nil || seen[cell.Load] {
+			continue
+		}
+		seen[cell.Load] = true
+		name := "script-" + cell.Load
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: cell.Script.ConfigMap},
+			Items:                []corev1.KeyToPath{{Key: cell.Script.Key, Path: cell.Script.Key}},
+			Optional:             ptr(true),
+		}}})
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path.Join(tool.ScriptsDir, cell.Load), ReadOnly: true})
+	}
+}
+
+// Memory of a generator: enough for the agent, the tool and its connections. wrk holds a buffer of 8 KiB and a parser for each
+// connection; ab keeps 40 bytes of each request, at most 300,000 a second; k6 holds a JavaScript engine a virtual user, and 8 bytes of
+// each sample of several metrics.
+const (
+	baseMemory          = 192 << 20
+	connectionMemory    = 16 << 10
+	abMemoryPerSecond   = 300_000 * 40
+	k6Memory            = 384 << 20
+	k6VirtualUserMemory = 512 << 10
+)
+
 func generatorMemory(t *v1alpha1.Trial) resource.Quantity {
 	var most int64
 	for _, c := range t.Spec.Cells {
-		most = max(most, int64(c.Connections))
+		share := int64(protocol.Share(c, 0).Connections)
+		need := share * connectionMemory
+		switch c.Tool {
+		case v1alpha1.ToolAb:
+			need += int64(c.DurationSeconds) * abMemoryPerSecond
+		case v1alpha1.ToolK6:
+			need += k6Memory + share*k6VirtualUserMemory
+		case v1alpha1.ToolWrk:
+		}
+		most = max(most, need)
 	}
-	return *resource.NewQuantity(192<<20+most*16<<10, resource.BinarySI)
+	return *resource.NewQuantity(baseMemory+most, resource.BinarySI)
 }
 
 // apart keeps generators off the server's node, as strictly as the spec says.
@@ -107,16 +163,16 @@ func apart(t *v1alpha1.Trial, runUID string) *corev1.PodAntiAffinity {
 	return &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}}}
 }
 
-func basePod(t *v1alpha1.Trial, o PodOptions, role, name string) *corev1.Pod {
+func basePod(t *v1alpha1.Trial, o PodOptions, role, member string) *corev1.Pod {
 	slots := protocol.Timetable(t.Spec.Cells)
 	life := int64((slots[len(slots)-1].End + podMargin).Seconds())
 	return &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: t.Namespace,
+			Name: PodName(t.Name, o.Attempt, member), Namespace: t.Namespace,
 			Labels: map[string]string{
 				v1alpha1.LabelRun: t.Spec.RunName, v1alpha1.LabelRunUID: o.RunUID, v1alpha1.LabelTrial: t.Name,
-				v1alpha1.LabelAttempt: strconv.Itoa(int(o.Attempt)), v1alpha1.LabelRole: role,
+				v1alpha1.LabelAttempt: strconv.Itoa(int(o.Attempt)), v1alpha1.LabelRole: role, v1alpha1.LabelMember: member,
 				"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": role,
 			},
 			OwnerReferences: []metav1.OwnerReference{{

@@ -14,6 +14,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/protocol"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -81,15 +82,15 @@ func TestGoldenObjects(t *testing.T) {
 		Service: "http://loadstone.loadstone-system.svc:8090", ServiceAccount: "loadstone-workflow", InstanceID: "loadstone",
 	}
 	golden(t, "workflow.yaml", Workflow(p, o).Object)
-	golden(t, "server.yaml", ServerPod(trial(t, p), options()))
-	golden(t, "generator.yaml", GeneratorPod(trial(t, p), options()))
+	golden(t, "server.yaml", Pod(trial(t, p), protocol.RoleObserver, options()))
+	golden(t, "generator.yaml", Pod(trial(t, p), protocol.RoleGenerator(0), options()))
 }
 
 // A container whose requests differ from its limits makes its pod Burstable, and the pinning of the others is lost in silence;
 // a sidecar with whole CPUs would take one exclusively.
 func TestMeasuredPodsAreGuaranteedAndOnlyTheMeasuredContainerHasWholeCPUs(t *testing.T) {
 	p := compiled(t)
-	for _, pod := range []*corev1.Pod{ServerPod(trial(t, p), options()), GeneratorPod(trial(t, p), options())} {
+	for _, pod := range []*corev1.Pod{Pod(trial(t, p), protocol.RoleObserver, options()), Pod(trial(t, p), protocol.RoleGenerator(0), options())} {
 		if len(pod.Spec.InitContainers) > 0 {
 			t.Errorf("%s has init containers, which may leak exclusive CPUs", pod.Name)
 		}
@@ -107,12 +108,12 @@ func TestMeasuredPodsAreGuaranteedAndOnlyTheMeasuredContainerHasWholeCPUs(t *tes
 func TestGeneratorsStayOffTheServersNodeAsStrictlyAsAsked(t *testing.T) {
 	tr := trial(t, compiled(t))
 	tr.Spec.Placement.SeparateNodes = v1alpha1.Required
-	a := GeneratorPod(tr, options()).Spec.Affinity.PodAntiAffinity
+	a := Pod(tr, protocol.RoleGenerator(0), options()).Spec.Affinity.PodAntiAffinity
 	if len(a.RequiredDuringSchedulingIgnoredDuringExecution) != 1 {
 		t.Errorf("Required gives %+v", a)
 	}
 	tr.Spec.Placement.SeparateNodes = v1alpha1.Preferred
-	a = GeneratorPod(tr, options()).Spec.Affinity.PodAntiAffinity
+	a = Pod(tr, protocol.RoleGenerator(0), options()).Spec.Affinity.PodAntiAffinity
 	if len(a.RequiredDuringSchedulingIgnoredDuringExecution) != 0 || len(a.PreferredDuringSchedulingIgnoredDuringExecution) != 1 {
 		t.Errorf("Preferred gives %+v", a)
 	}
@@ -121,7 +122,7 @@ func TestGeneratorsStayOffTheServersNodeAsStrictlyAsAsked(t *testing.T) {
 func TestPodsNeedNoLabelWhereNoNodeHasOne(t *testing.T) {
 	o := options()
 	o.Nodes = []plan.Node{{Name: "a"}}
-	if sel := ServerPod(trial(t, compiled(t)), o).Spec.NodeSelector; len(sel) != 0 {
+	if sel := Pod(trial(t, compiled(t)), protocol.RoleObserver, o).Spec.NodeSelector; len(sel) != 0 {
 		t.Errorf("node selector %v in a cluster without labels", sel)
 	}
 }

@@ -21,6 +21,8 @@ const TokensSecret = "loadstone-run-tokens"
 type WorkflowOptions struct {
 	// Namespace is the operator's: workflow, agent pod and token live there, away from the measured pods.
 	Namespace string
+	// Spare is 0 for the planned blocks, and otherwise the spare block that the workflow is for.
+	Spare int32
 	// Run identifies the run.
 	RunNamespace, RunName, RunUID string
 	// Service is the address of the operator's trial endpoint, such as "http://loadstone.loadstone-system.svc:8090".
@@ -31,14 +33,24 @@ type WorkflowOptions struct {
 	InstanceID string
 }
 
-// WorkflowName is the name of a run's workflow, and of its key in TokensSecret.
-func WorkflowName(run, uid string) string { return run + "-" + uid[:min(8, len(uid))] }
+// WorkflowName is the name of a run's workflow, and of its key in TokensSecret; spare blocks have one each.
+func WorkflowName(run, uid string, spare int32) string {
+	name := run + "-" + uid[:min(8, len(uid))]
+	if spare > 0 {
+		name += fmt.Sprintf("-s%d", spare)
+	}
+	return name
+}
 
-// Workflow orders the trials: one HTTP step a trial, one after the other. A step starts its trial and waits for its end,
-// however it ends; anything but 200 means "ask again".
+// Workflow orders the planned trials, or those of a spare block: one HTTP step a trial, one after the other. A step starts its trial
+// and waits for its end, however it ends; anything but 200 means "ask again".
 func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
-	steps := make([]any, 0, len(p.Trials))
-	for _, t := range p.Trials {
+	trials := p.Trials
+	if o.Spare > 0 {
+		trials = p.Spare(o.RunName, o.Spare)
+	}
+	steps := make([]any, 0, len(trials))
+	for _, t := range trials {
 		steps = append(steps, []any{map[string]any{
 			"name": fmt.Sprintf("t%03d-%s", t.Index, t.Implementation), "template": "trial",
 			"arguments": map[string]any{"parameters": []any{map[string]any{"name": "trial", "value": t.Name}}},
@@ -57,7 +69,7 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 		},
 	}}}
 	w.SetGroupVersionKind(WorkflowKind)
-	w.SetName(WorkflowName(o.RunName, o.RunUID))
+	w.SetName(WorkflowName(o.RunName, o.RunUID, o.Spare))
 	w.SetNamespace(o.Namespace)
 	labels := map[string]string{v1alpha1.LabelRun: o.RunName, v1alpha1.LabelRunUID: o.RunUID, "app.kubernetes.io/name": "loadstone"}
 	if o.InstanceID != "" {
@@ -80,7 +92,7 @@ func trialTemplate(p plan.Plan, o WorkflowOptions) map[string]any {
 			"successCondition": "response.statusCode == 200",
 			"headers": []any{map[string]any{
 				"name":      "Authorization",
-				"valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": TokensSecret, "key": WorkflowName(o.RunName, o.RunUID)}},
+				"valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": TokensSecret, "key": WorkflowName(o.RunName, o.RunUID, o.Spare)}},
 			}},
 		},
 		// A broken connection fails an HTTP step at once: an operator's restart must cost a retry and not the run.

@@ -123,7 +123,7 @@ func leftovers(ctx context.Context, t *testing.T, run *v1alpha1.BenchmarkRun) []
 		}
 	}
 	var agents corev1.PodList
-	name := render.WorkflowName(run.Name, string(run.UID))
+	name := render.WorkflowName(run.Name, string(run.UID), 0)
 	if err := loadstone.Client.List(ctx, &agents, client.InNamespace(system), client.MatchingLabels{"workflows.argoproj.io/workflow": name}); err != nil {
 		t.Fatal(err)
 	}

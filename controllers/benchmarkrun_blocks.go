@@ -1,0 +1,62 @@
+package controllers
+
+import (
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+)
+
+// outsideReasons are those of trials that were lost to something that is not their implementation's.
+var outsideReasons = []string{v1alpha1.ReasonPodLost, v1alpha1.ReasonAgentLost, v1alpha1.ReasonAgentFailed, v1alpha1.ReasonUploadFailed}
+
+// lostOutside says of a trial that it ended without a manifest by a fault from outside.
+func lostOutside(t *v1alpha1.Trial) bool {
+	if t.Status.CompletionTime == nil || t.Status.ManifestKey != "" {
+		return false
+	}
+	reason, _ := trialOutcome(t)
+	return slices.Contains(outsideReasons, reason)
+}
+
+// spare is the number of spare blocks that have been begun.
+func (s *runScope) spare() int32 {
+	var last int32
+	for i := range s.trials {
+		last = max(last, s.trials[i].Spec.Block)
+	}
+	return max(last-plan.BlocksOf(s.run.Spec), 0)
+}
+
+// lines are the trials that are needed: the planned ones, those of the spare blocks that have been begun, and those of another spare
+// block if everything has ended and faults from outside have hit more blocks than were measured anew.
+func (s *runScope) lines() []plan.Trial {
+	lines := slices.Clone(s.plan.Trials)
+	begun := s.spare()
+	for spare := range begun {
+		lines = append(lines, s.plan.Spare(s.run.Name, spare+1)...)
+	}
+	if begun < plan.SpareBlocks && len(s.trials) == len(lines) && s.allEnded() && int32(len(s.hit())) > begun {
+		lines = append(lines, s.plan.Spare(s.run.Name, begun+1)...)
+	}
+	return lines
+}
+
+// hit are the blocks in which a trial was lost to a fault from outside.
+func (s *runScope) hit() map[int32]bool {
+	blocks := map[int32]bool{}
+	for i := range s.trials {
+		if lostOutside(&s.trials[i]) {
+			blocks[s.trials[i].Spec.Block] = true
+		}
+	}
+	return blocks
+}
+
+// failed are the trials that ended without a manifest, less those whose blocks were all measured anew.
+func (s *runScope) failed() []v1alpha1.Trial {
+	whole := s.plan != nil && int32(len(s.hit())) <= s.spare()
+	return slices.DeleteFunc(slices.Clone(s.trials), func(t v1alpha1.Trial) bool {
+		return t.Status.CompletionTime == nil || t.Status.ManifestKey != "" || whole && lostOutside(&t)
+	})
+}
