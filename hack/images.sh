@@ -13,11 +13,11 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
 BASE_IMAGE=localhost/loadstone/base:bookworm
 
-# Name, the nodes that run it, and its binary. CoreDNS comes first, because a starting cluster waits for it.
+# Name, the nodes that run it, and its binaries, separated by commas. CoreDNS comes first, because a starting cluster waits for it.
 IMAGES=(
   "coredns             infra          $BIN/coredns"
   "manager             infra          $ROOT/bin/manager"
-  "agent               server,loadgen $ROOT/bin/loadstone-agent"
+  "agent               server,loadgen $ROOT/bin/loadstone-agent,$BIN/k6"
   "gohttp              server         $ROOT/bin/gohttp"
   "epoll               server         $ROOT/bin/epoll"
   "workflow-controller infra          $BIN/workflow-controller"
@@ -68,22 +68,23 @@ base_up() {
 
 # --- building --------------------------------------------------------------------------------------------------------
 
-# key_of NAME BINARY: what the archive depends on.
-key_of() { cat "$(dockerfile "$1")" - <<<"$ENGINE $(image_name "$1") $(content_hash "$2")" | sha256sum | cut -d' ' -f1; }
+# key_of NAME BINARY...: what the archive depends on.
+key_of() { cat "$(dockerfile "$1")" - <<<"$ENGINE $(image_name "$1") $(content_hash "${@:2}")" | sha256sum | cut -d' ' -f1; }
 
 # openssl, because it is four times as fast as sha256sum, and these are a hundred megabytes each.
-content_hash() { openssl dgst -sha256 -r "$1" | cut -d' ' -f1; }
+content_hash() { openssl dgst -sha256 -r "$@" | cut -d' ' -f1; }
 
-build() { # NAME BINARY
-  local name=$1 binary=$2 archive=$ARCHIVES/$1.tar key begin context
-  key=$(key_of "$name" "$binary")
+build() { # NAME BINARY...
+  local name=$1 archive=$ARCHIVES/$1.tar key begin context
+  shift
+  key=$(key_of "$name" "$@")
   if [ -f "$archive" ] && [ "$(cat "$ARCHIVES/$name.key" 2>/dev/null)" = "$key" ]; then return; fi
   begin=$(now_ms)
   # A context of its own holds just what the Dockerfile copies.
   context=$LOADSTONE_CACHE/contexts/$name
   rm -rf "$context" && mkdir -p "$context/bin" "$context/rootfs"
   mkdir -m 1777 "$context/rootfs/tmp"
-  cp --reflink=auto "$binary" "$context/bin/"
+  cp --reflink=auto "$@" "$context/bin/"
   rm -f "$archive.new" "$ARCHIVES/$name.key"
   "build_with_$ENGINE" "$name" "$context" "$archive.new" >"$ARCHIVES/$name.log" 2>&1 9>&- || {
     say "$name: $ENGINE failed. Last lines of $ARCHIVES/$name.log:"
@@ -133,15 +134,18 @@ wanted() { # NAME WANTED...
 }
 
 build_all() { # NAME...
-  local entry name binary
+  local entry name list binary binaries
   ENGINE=$(engine)
   [ "$ENGINE" = docker ] || { require_root; need_commands buildah:buildah; }
   for entry in "${IMAGES[@]}"; do
-    read -r name _ binary <<<"$entry"
+    read -r name _ list <<<"$entry"
     wanted "$name" "$@" || continue
-    # No "build ... || continue": bash ignores errexit in a function that is part of a condition.
-    [ -f "$binary" ] || { say "$name: skipped, there is no $binary"; continue; }
-    build "$name" "$binary"
+    IFS=, read -ra binaries <<<"$list"
+    for binary in "${binaries[@]}"; do
+      # No "build ... || continue": bash ignores errexit in a function that is part of a condition.
+      [ -f "$binary" ] || { say "$name: skipped, there is no $binary"; continue 2; }
+    done
+    build "$name" "${binaries[@]}"
   done
 }
 

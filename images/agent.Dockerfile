@@ -1,14 +1,15 @@
-# The agent and the load generators that it runs: Debian's, with the libraries that they need and nothing else, no shell
-# either. So the image is small, and a changed agent reaches the nodes within a second.
+# The agent and the load generators that it runs: wrk and ab are Debian's, with the libraries that they need and nothing else, no
+# shell either; k6 is its own unmodified binary. What changes seldom comes first, so that a changed agent is one small layer.
 ARG BASE=debian:bookworm-slim
 FROM ${BASE} AS tools
-RUN apt-get update && apt-get install -y --no-install-recommends wrk ca-certificates
+RUN apt-get update && apt-get install -y --no-install-recommends wrk apache2-utils ca-certificates
 RUN mkdir -m 755 /image && mkdir -m 1777 /image/tmp \
- && for tool in /usr/bin/wrk; do cp -L --parents "$tool" $(ldd "$tool" | grep -o '/[^ ]*') /image; done \
+ && for tool in /usr/bin/wrk /usr/bin/ab; do cp -L --parents "$tool" $(ldd "$tool" | grep -o '/[^ ]*') /image; done \
  && cp -L --parents /etc/ssl/certs/ca-certificates.crt /image
 
 FROM scratch
 COPY --from=tools /image /
+COPY bin/k6 /usr/local/bin/k6
 COPY bin/loadstone-agent /usr/local/bin/loadstone-agent
 ENV PATH=/usr/local/bin:/usr/bin
 USER 65532:65532

@@ -50,6 +50,7 @@ node_config() {
     # "none": else kubelet would give all CPUs to its cgroup, which cgroups_up has confined.
     infra) printf 'cpuManagerPolicy: none\nenforceNodeAllocatable: [none]\n' ;;
     server) printf '%s\nkubeReserved: {cpu: %sm}\n' "$measuring" "$(server_reserved_millicpus)" ;;
-    loadgen) printf '%s\nreservedSystemCPUs: "%s"\n' "$measuring" "$(loadgen_reserved_cpus)" ;;
+    # Strict: generators that share CPUs stay off the reserved ones too, which are the server's.
+    loadgen) printf '%s\nreservedSystemCPUs: "%s"\ncpuManagerPolicyOptions: {strict-cpu-reservation: "true"}\n' "$measuring" "$(loadgen_reserved_cpus)" ;;
   esac
 }
