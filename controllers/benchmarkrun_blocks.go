@@ -19,6 +19,12 @@ func lostOutside(t *v1alpha1.Trial) bool {
 	return slices.Contains(outsideReasons, reason)
 }
 
+// notNeeded says of a trial that its run stopped before it.
+func notNeeded(t *v1alpha1.Trial) bool {
+	reason, _ := trialOutcome(t)
+	return t.Status.CompletionTime != nil && reason == v1alpha1.ReasonEnoughMeasured
+}
+
 // spare is the number of spare blocks that have been begun.
 func (s *runScope) spare() int32 {
 	var last int32
@@ -57,6 +63,6 @@ func (s *runScope) hit() map[int32]bool {
 func (s *runScope) failed() []v1alpha1.Trial {
 	whole := s.plan != nil && int32(len(s.hit())) <= s.spare()
 	return slices.DeleteFunc(slices.Clone(s.trials), func(t v1alpha1.Trial) bool {
-		return t.Status.CompletionTime == nil || t.Status.ManifestKey != "" || whole && lostOutside(&t)
+		return t.Status.CompletionTime == nil || t.Status.ManifestKey != "" || notNeeded(&t) || whole && lostOutside(&t)
 	})
 }

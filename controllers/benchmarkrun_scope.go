@@ -29,6 +29,9 @@ type runScope struct {
 	begins bool
 	// waiting says in a sentence what the run waits for, and why is its reason.
 	waiting, why string
+	// looked is set to the block after which this pass has looked whether enough is measured, and stopped if it is.
+	looked  int32
+	stopped bool
 	// reported is set when the report is stored.
 	reported *reported
 	// end is set when the run is over without a report; failure says at which condition it failed.
@@ -171,8 +174,15 @@ func (s *runScope) manifest(version string) record.RunManifest {
 		Started: s.run.Status.StartTime.UTC(), Operator: version,
 	}
 	m.Run.PlanHash = s.plan.Hash()
+	if last := s.run.Status.StoppedAfterBlock; last > 0 {
+		m.Blocks = last
+		m.Notes = append(slices.Clone(m.Notes), fmt.Sprintf("the run ended after block %d of %d: every interval was at most %s wide (spec.stop.maxWidth)", last, s.plan.Blocks, s.run.Spec.Stop.MaxWidth))
+	}
 	for i := range s.trials {
 		t := &s.trials[i]
+		if t.Status.CompletionTime == nil || notNeeded(t) {
+			continue
+		}
 		e := record.TrialEntry{Trial: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Implementation: t.Spec.Implementation.Name}
 		if t.Status.ManifestKey != "" {
 			e.Manifest = &record.Artifact{Name: "manifest.json", Key: t.Status.ManifestKey, SHA256: t.Status.ManifestSHA256}

@@ -53,6 +53,12 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	if s.begins {
 		st.StartTime = &metav1.Time{Time: s.now}
 	}
+	if s.looked > 0 {
+		st.LookedAfterBlock = s.looked
+		if s.stopped {
+			st.StoppedAfterBlock = s.looked
+		}
+	}
 	if s.plan != nil {
 		done, all := s.progress()
 		st.PlanHash = s.plan.Hash()

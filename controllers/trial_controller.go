@@ -30,6 +30,7 @@ type Store interface {
 	Verify(ctx context.Context, a record.Artifact) error
 	Find(ctx context.Context, key string) (record.Artifact, error)
 	Load(ctx context.Context, runPrefix string) (record.RunData, error)
+	LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error)
 }
 
 // TrialReconciler takes trials through their cells.
@@ -158,10 +159,10 @@ func (r *TrialReconciler) next(ctx context.Context) []reconcile.Request {
 	return list
 }
 
-// ofRun are the trials of a run that is over or about to go: they have to stop.
+// ofRun are the trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
 func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcile.Request {
 	run, ok := o.(*v1alpha1.BenchmarkRun)
-	if !ok || run.DeletionTimestamp.IsZero() && run.Status.CompletionTime == nil {
+	if !ok || run.DeletionTimestamp.IsZero() && run.Status.CompletionTime == nil && run.Status.LookedAfterBlock == 0 {
 		return nil
 	}
 	var trials v1alpha1.TrialList

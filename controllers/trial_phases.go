@@ -71,6 +71,8 @@ func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (step, error)
 	switch {
 	case s.run == nil || !s.run.DeletionTimestamp.IsZero():
 		s.fault = ownFault(v1alpha1.ReasonDeleted, "the BenchmarkRun %s is being deleted", s.trial.Spec.RunName)
+	case s.run.Status.StoppedAfterBlock > 0 && s.trial.Spec.Block > s.run.Status.StoppedAfterBlock && s.trial.Status.StartTime == nil:
+		s.fault = ownFault(v1alpha1.ReasonEnoughMeasured, "the BenchmarkRun %s ended after block %d: its intervals are narrow enough", s.trial.Spec.RunName, s.run.Status.StoppedAfterBlock)
 	case s.run.Status.CompletionTime != nil:
 		s.fault = ownFault(endReason(s.run), "the BenchmarkRun %s has ended", s.trial.Spec.RunName)
 	default:
@@ -94,6 +96,10 @@ func endReason(run *v1alpha1.BenchmarkRun) string {
 func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (step, error) {
 	if t := s.before(); t != nil {
 		s.waiting = fmt.Sprintf("trial %s comes first", t.Name)
+		return halt, nil
+	}
+	if awaitsLook(s.run, s.trial.Spec.Block) {
+		s.waiting = "the run looks whether enough is measured"
 		return halt, nil
 	}
 	return goOn, nil

@@ -341,6 +341,10 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:Maximum=100
 	Blocks int32 `json:"blocks,omitempty"`
 
+	// stop lets the run end before its last block when enough has been measured; absent means that all blocks are measured.
+	// +optional
+	Stop *Stop `json:"stop,omitempty"`
+
 	// order says how trials follow each other; Blocks if absent.
 	// +optional
 	Order Order `json:"order,omitempty"`
@@ -414,6 +418,18 @@ type BenchmarkRunStatus struct {
 	// completionTime is when the run ended, for whatever reason.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// lookedAfterBlock is the last block after which the run has looked whether enough is measured.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	LookedAfterBlock int32 `json:"lookedAfterBlock,omitempty"`
+
+	// stoppedAfterBlock is the block after which the run ended, since enough was measured; absent if it went on.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	StoppedAfterBlock int32 `json:"stoppedAfterBlock,omitempty"`
 
 	// verdict is the outcome in a few words.
 	// +optional

@@ -101,6 +101,8 @@ const (
 	ReasonAgentFailed = "AgentFailed"
 	// ReasonPodRejected surfaces when the API server refuses a pod of the trial.
 	ReasonPodRejected = "PodRejected"
+	// ReasonEnoughMeasured surfaces when the run stopped before the trial, since its intervals were narrow enough.
+	ReasonEnoughMeasured = "EnoughMeasured"
 	// ReasonUploadFailed surfaces when artifacts could not be stored in time.
 	ReasonUploadFailed = "UploadFailed"
 )

@@ -62,7 +62,13 @@ func (s *Store) Load(ctx context.Context, runPrefix string) (record.RunData, err
 	if d.Manifest.Schema != record.RunManifestSchema {
 		return d, fmt.Errorf("reading %s: its schema is %q, this version reads %q", s.URI(ManifestKey(runPrefix)), d.Manifest.Schema, record.RunManifestSchema)
 	}
-	for _, entry := range d.Manifest.Trials {
+	return s.LoadTrials(ctx, d.Manifest)
+}
+
+// LoadTrials reads the trials that a run's manifest names, which need not be stored yet.
+func (s *Store) LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error) {
+	d := record.RunData{Manifest: m}
+	for _, entry := range m.Trials {
 		if entry.Manifest == nil {
 			continue
 		}
