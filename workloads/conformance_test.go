@@ -20,7 +20,11 @@ import (
 // patience bounds every wait of a test.
 const patience = 20 * time.Second
 
-const plain = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
+const (
+	plain = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
+	// old is what ab sends with -k.
+	old = "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: bench\r\n\r\n"
+)
 
 // workload is a running server.
 type workload struct {
@@ -170,6 +174,12 @@ func TestConformance(t *testing.T) {
 			pieces: []string{plain + "GET / HTTP/1.1\r\nHost: bench\r\nCONNECTION:  Close\r\n\r\n" + plain}, want: repeat(good, 2), wantClosed: true,
 		},
 		"an old client":                {pieces: []string{"GET / HTTP/1.0\r\n\r\n"}, want: repeat(good, 1), wantClosed: true},
+		"old clients that keep their connection": {
+			pieces: []string{old + old, old, plain + "GET / HTTP/1.0\r\nHost: bench\r\n\r\n"}, want: repeat(good, 5), wantClosed: true,
+		},
+		"an old client that cannot decide": {
+			pieces: []string{"GET / HTTP/1.0\r\nConnection: close\r\nConnection: keep-alive\r\n\r\n"}, want: repeat(good, 1), wantClosed: true,
+		},
 		"many headers":                 {pieces: []string{"GET / HTTP/1.1\r\nHost: bench\r\n" + strings.Repeat("X-A: b\r\n", 200) + "\r\n"}, want: repeat(good, 1)},
 		"a head that is too large":     {pieces: []string{"GET / HTTP/1.1\r\nHost: bench\r\nX-A: " + strings.Repeat("x", 100_000)}, want: []string{"431"}, wantClosed: true},
 		"a good one before a bad one":  {pieces: []string{plain + "nonsense\r\n\r\n"}, want: []string{good, "400"}, wantClosed: true},

@@ -41,6 +41,7 @@ struct text {
 #define BODY "helloworld"
 
 static const struct text answer = TEXT(ANSWER_HEAD "\r\n" BODY);
+static const struct text answer_keep = TEXT(ANSWER_HEAD "Connection: keep-alive\r\n\r\n" BODY);
 static const struct text answer_close = TEXT(ANSWER_HEAD "Connection: close\r\n\r\n" BODY);
 static const struct text bad_request = REFUSAL("400 Bad Request", "");
 static const struct text bad_method = REFUSAL("405 Method Not Allowed", "Allow: GET\r\n");
@@ -53,6 +54,7 @@ struct conn {
     size_t used;             /* bytes in head */
     size_t scanned;          /* bytes of head known not to hold the end of a request */
     size_t owed;             /* answers not yet written */
+    const struct text *kept; /* the answer that is owed; answer_keep once the client has asked for it as HTTP/1.0 does */
     const struct text *last; /* the connection's last answer, after those owed; NULL while it is kept alive */
     size_t sent;             /* bytes written of the first of those */
     size_t drained;          /* bytes thrown away; the connection drains once this is not 0 */
@@ -108,8 +110,8 @@ static bool value_is_zero(const char *value, size_t size)
 #define HEADER_IS(line, size, name) header_is(line, size, name, sizeof(name) - 1)
 
 /*
- * parse_head judges a complete request head, blank line included. It returns NULL for a request on a connection that is kept
- * alive, and otherwise the connection's last answer.
+ * parse_head judges a complete request head, blank line included, and returns its answer. An HTTP/1.0 client is told that its
+ * connection is kept alive, and must have asked for it; others take it for granted.
  */
 static const struct text *parse_head(const char *head, size_t size)
 {
@@ -126,18 +128,22 @@ static const struct text *parse_head(const char *head, size_t size)
     if (memcmp(head, "GET ", 4) != 0)
         return &bad_method;
 
-    const struct text *last = eol[-1] == '0' ? &answer_close : NULL;
+    bool old = eol[-1] == '0', keep = !old, close = false;
     for (const char *line = eol + 2; line < end; line = eol + 2) {
         eol = memmem(line, (size_t)(end + 2 - line), "\r\n", 2);
         line_size = (size_t)(eol - line);
-        if (HEADER_IS(line, line_size, "connection") && value_has(line + 11, line_size - 11, "close", 5))
-            last = &answer_close;
+        if (HEADER_IS(line, line_size, "connection")) {
+            close = close || value_has(line + 11, line_size - 11, "close", 5);
+            keep = keep || value_has(line + 11, line_size - 11, "keep-alive", 10);
+        }
         if (HEADER_IS(line, line_size, "transfer-encoding"))
             return &bad_body;
         if (HEADER_IS(line, line_size, "content-length") && !value_is_zero(line + 15, line_size - 15))
             return &bad_body;
     }
-    return last;
+    if (close || !keep)
+        return &answer_close;
+    return old ? &answer_keep : &answer;
 }
 
 /* parse_input turns the complete requests in the buffer into answers owed, and keeps the incomplete rest. */
@@ -151,9 +157,13 @@ static void parse_input(struct conn *c)
         if (end == NULL)
             break;
         size_t next = (size_t)(end - c->head) + 4;
-        c->last = parse_head(c->head + begin, next - begin);
-        if (c->last == NULL)
+        const struct text *reply = parse_head(c->head + begin, next - begin);
+        if (reply == &answer || reply == &answer_keep)
             c->owed++;
+        else
+            c->last = reply;
+        if (reply == &answer_keep)
+            c->kept = reply; /* nothing is half sent: input is read only when nothing is owed */
         begin = next;
         c->scanned = next;
     }
@@ -169,7 +179,7 @@ static size_t gather(const struct conn *c, struct iovec *out)
 {
     size_t n = 0;
     for (; n < c->owed && n < BATCH; n++)
-        out[n] = (struct iovec){(void *)(uintptr_t)answer.data, answer.size};
+        out[n] = (struct iovec){(void *)(uintptr_t)c->kept->data, c->kept->size};
     if (n == c->owed && n < BATCH && c->last != NULL)
         out[n++] = (struct iovec){(void *)(uintptr_t)c->last->data, c->last->size};
     if (n > 0) {
@@ -195,8 +205,8 @@ static enum flushed flush(struct conn *c)
             return errno == EAGAIN || errno == EWOULDBLOCK ? BLOCKED : BROKEN;
         }
         c->sent += (size_t)wrote;
-        while (c->owed > 0 && c->sent >= answer.size) {
-            c->sent -= answer.size;
+        while (c->owed > 0 && c->sent >= c->kept->size) {
+            c->sent -= c->kept->size;
             c->owed--;
         }
         if (c->owed == 0 && c->last != NULL && c->sent == c->last->size)
@@ -285,6 +295,7 @@ static void admit(int listener)
         memset(c, 0, offsetof(struct conn, head));
         c->fd = fd;
         c->events = EPOLLIN;
+        c->kept = &answer;
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
         if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event) < 0)
             conn_close(c);
