@@ -2,44 +2,48 @@ package wrk
 
 import (
 	_ "embed"
+	"fmt"
 	"regexp"
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
 const (
-	program    = "wrk"
-	scriptName = "wrk-done.lua"
+	program  = "wrk"
+	doneName = "wrk-done.lua"
 	// timeout is the latency above which wrk counts a response as a timeout.
 	timeout = "2s"
 	// warmupMargin is what a warm-up is asked to take longer than it may, in seconds: the agent ends it by killing it.
 	warmupMargin = 5
 )
 
-//go:embed done.lua
-var script string
+var (
+	//go:embed done.lua
+	doneText string
+	//go:embed user.lua
+	userText string
+)
 
 // Tool is wrk.
-type Tool struct{}
+type Tool struct {
+	// Scripts is the folder under which the users' scripts lie, as tool.ScriptPath has it; empty means tool.ScriptsDir.
+	Scripts string
+}
 
 var _ tool.Tool = Tool{}
 
-// Args implements tool.Tool.
+// Args implements tool.Tool. A script of the user's makes the requests of the warm-up too.
 func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []string {
-	seconds := cell.DurationSeconds
-	if purpose == tool.Warmup {
-		seconds = warmupMargin
-		if cell.WarmupSeconds != nil {
-			seconds += *cell.WarmupSeconds
-		}
+	args := append([]string{program}, extent(cell, purpose)...)
+	args = append(args, "--timeout", timeout)
+	if cell.Connection == v1alpha1.PerRequest {
+		args = append(args, "-H", "Connection: close")
 	}
-	args := []string{
-		program, "-t", number(cell.Threads), "-c", number(cell.Connections), "-d", number(seconds) + "s", "--timeout", timeout,
-	}
-	if purpose == tool.Measure {
-		args = append(args, "-s", scriptName)
+	if purpose != tool.Warmup || cell.Script != nil {
+		args = append(args, "-s", scriptName(cell))
 	}
 	path := cell.Request.Path
 	if path == "" {
@@ -48,9 +52,50 @@ func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []stri
 	return append(args, "http://"+target+path)
 }
 
+// extent says with how much wrk runs, and for how long. A probe is of one connection and as short as wrk can be.
+func extent(cell v1alpha1.Cell, purpose tool.Purpose) []string {
+	threads, connections, seconds := cell.Threads, cell.Connections, cell.DurationSeconds
+	switch purpose {
+	case tool.Probe:
+		threads, connections, seconds = 1, 1, 1
+	case tool.Warmup:
+		seconds = warmupMargin
+		if cell.WarmupSeconds != nil {
+			seconds += *cell.WarmupSeconds
+		}
+	case tool.Measure:
+	}
+	return []string{"-t", number(threads), "-c", number(connections), "-d", number(seconds) + "s"}
+}
+
 // Files implements tool.Tool.
-func (Tool) Files(v1alpha1.Cell, string) []tool.File {
-	return []tool.File{{Name: scriptName, Text: script}}
+func (t Tool) Files(cell v1alpha1.Cell, _ string) []tool.File {
+	files := []tool.File{{Name: doneName, Text: doneText}}
+	if cell.Script == nil {
+		return files
+	}
+	dir := t.Scripts
+	if dir == "" {
+		dir = tool.ScriptsDir
+	}
+	return append(files, tool.File{Name: scriptName(cell), Text: "local path = " + quote(tool.ScriptPath(dir, cell)) + "\n" + userText})
+}
+
+// scriptName is the name of the script that wrk is given: a cell with a script of the user's has one of its own around it.
+func scriptName(cell v1alpha1.Cell) string {
+	if cell.Script == nil {
+		return doneName
+	}
+	return "wrk-" + record.PointOf(cell).Name() + ".lua"
+}
+
+// quote writes a string as Lua has it, each byte by its number, so that none can mean anything else.
+func quote(s string) string {
+	text := []byte{'"'}
+	for _, b := range []byte(s) {
+		text = fmt.Appendf(text, "\\%03d", b)
+	}
+	return string(append(text, '"'))
 }
 
 // Outputs implements tool.Tool.

@@ -1,6 +1,7 @@
 package wrk_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +13,9 @@ import (
 
 func TestArgs(t *testing.T) {
 	two := int32(2)
+	scripted := v1alpha1.Cell{
+		Load: "shop", Connections: 8, Threads: 2, DurationSeconds: 5, WarmupSeconds: &two, Script: &v1alpha1.Script{ConfigMap: "scripts", Key: "shop.lua"},
+	}
 	tests := map[string]struct {
 		cell    v1alpha1.Cell
 		purpose tool.Purpose
@@ -27,6 +31,23 @@ func TestArgs(t *testing.T) {
 			purpose: tool.Warmup,
 			want:    []string{"wrk", "-t", "4", "-c", "100", "-d", "7s", "--timeout", "2s", "http://10.0.0.1:8080/"},
 		},
+		"a connection for each request": {
+			cell:    v1alpha1.Cell{Connections: 4, Threads: 1, DurationSeconds: 1, Connection: v1alpha1.PerRequest, Request: v1alpha1.Request{Path: "/"}},
+			purpose: tool.Measure,
+			want:    []string{"wrk", "-t", "1", "-c", "4", "-d", "1s", "--timeout", "2s", "-H", "Connection: close", "-s", "wrk-done.lua", "http://10.0.0.1:8080/"},
+		},
+		"a script of the user's makes the measured requests": {
+			cell: scripted, purpose: tool.Measure,
+			want: []string{"wrk", "-t", "2", "-c", "8", "-d", "5s", "--timeout", "2s", "-s", "wrk-shop-8.lua", "http://10.0.0.1:8080/"},
+		},
+		"a script of the user's makes the requests of the warm-up": {
+			cell: scripted, purpose: tool.Warmup,
+			want: []string{"wrk", "-t", "2", "-c", "8", "-d", "7s", "--timeout", "2s", "-s", "wrk-shop-8.lua", "http://10.0.0.1:8080/"},
+		},
+		"a probe is one connection for a second": {
+			cell: scripted, purpose: tool.Probe,
+			want: []string{"wrk", "-t", "1", "-c", "1", "-d", "1s", "--timeout", "2s", "-s", "wrk-shop-8.lua", "http://10.0.0.1:8080/"},
+		},
 		"an absent path is the root": {
 			cell:    v1alpha1.Cell{Connections: 1, Threads: 1, DurationSeconds: 1},
 			purpose: tool.Measure,
@@ -39,6 +60,31 @@ func TestArgs(t *testing.T) {
 				t.Errorf("Args() (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestFiles(t *testing.T) {
+	names := func(files []tool.File) (out []string) {
+		for _, f := range files {
+			out = append(out, f.Name)
+		}
+		return out
+	}
+	cell := v1alpha1.Cell{Load: "a", Connections: 8}
+	if diff := cmp.Diff([]string{"wrk-done.lua"}, names(wrk.Tool{}.Files(cell, ""))); diff != "" {
+		t.Errorf("Files() without a script (-want +got):\n%s", diff)
+	}
+	cell.Script = &v1alpha1.Script{Key: "b"}
+	files := wrk.Tool{Scripts: "/"}.Files(cell, "")
+	if diff := cmp.Diff([]string{"wrk-done.lua", "wrk-a-8.lua"}, names(files)); diff != "" {
+		t.Fatalf("Files() with a script (-want +got):\n%s", diff)
+	}
+	if first, _, _ := strings.Cut(files[1].Text, "\n"); first != `local path = "\047\097\047\098"` {
+		t.Errorf("the path /a/b is written %s", first)
+	}
+	of := func(dir string) string { return wrk.Tool{Scripts: dir}.Files(cell, "")[1].Text }
+	if of("") != of(tool.ScriptsDir) {
+		t.Error("no folder is not the folder of all scripts")
 	}
 }
 

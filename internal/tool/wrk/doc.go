@@ -11,6 +11,11 @@
 //   - Only status codes above 399 count as status errors; those requests are requests like any other.
 //   - latency(i) searches from the smallest bin on, so a dump through it takes quadratic time: 2.6 s for 3,600 bins of up to
 //     1.5 s. The script reads the memory of wrk 4.1's histogram where it can tell that it is one, in about a millisecond.
+//   - A script that does not load is only complained of: wrk measures without it, and exits with status 0. The script around the
+//     user's ends wrk instead. An error that a script throws later, in whatever wrk calls, ends wrk with status 1 and "PANIC".
+//   - wrk opens a connection for each request if it asks for "Connection: close"; a script that makes its own headers must do so
+//     itself. Its latencies begin after the connection is open.
+//   - A script's request may be several requests. wrk then has one sample for all of them, and the observed latencies are unknown.
 //
 // The package is pure: it starts no process and opens no file. Other versions of wrk may work; nothing says so.
 package wrk

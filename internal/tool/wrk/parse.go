@@ -36,6 +36,9 @@ type dump struct {
 
 // Parse implements tool.Tool.
 func (Tool) Parse(raw []byte) (record.Measurement, error) {
+	if err := panicked(raw); err != nil {
+		return record.Measurement{}, err
+	}
 	threads, connections, err := parseLabel(raw)
 	if err != nil {
 		return record.Measurement{}, err
@@ -63,6 +66,17 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 		return record.Measurement{}, err
 	}
 	return m, nil
+}
+
+// panicked finds the error that a script threw while wrk called it: LuaJIT prints it and ends wrk with status 1.
+func panicked(raw []byte) error {
+	const before = "PANIC: unprotected error in call to Lua API ("
+	_, after, found := bytes.Cut(raw, []byte(before))
+	if !found {
+		return nil
+	}
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	return fmt.Errorf("the script threw an error: %s", clip(strings.TrimSuffix(string(line), ")"), 200))
 }
 
 // parseLabel reads the line in which wrk says what it runs.

@@ -2,6 +2,7 @@ package wrk_test
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,11 +18,16 @@ import (
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
-// TestRealWrk runs the installed wrk against servers on loopback: what wrk counts must fit together.
-func TestRealWrk(t *testing.T) {
+func needWrk(t *testing.T) {
+	t.Helper()
 	if _, err := exec.LookPath("wrk"); err != nil {
 		t.Skip("wrk is not installed")
 	}
+}
+
+// TestRealWrk runs the installed wrk against servers on loopback: what wrk counts must fit together.
+func TestRealWrk(t *testing.T) {
+	needWrk(t)
 	var answered atomic.Int64
 	answer := func(w http.ResponseWriter) {
 		answered.Add(1)
@@ -87,22 +93,36 @@ func TestRealWrk(t *testing.T) {
 	}
 }
 
+func countNew(opened *atomic.Int64) func(net.Conn, http.ConnState) {
+	return func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+}
+
 func run(t *testing.T, cell v1alpha1.Cell, target string) []byte {
 	t.Helper()
+	raw, err := output(t, wrk.Tool{}, cell, target)
+	if err != nil {
+		t.Fatalf("running wrk: %v\n%s", err, raw)
+	}
+	return raw
+}
+
+// output runs wrk in a folder of its own. The error is that of its status.
+func output(t *testing.T, wrkTool wrk.Tool, cell v1alpha1.Cell, target string) ([]byte, error) {
+	t.Helper()
 	dir := t.TempDir()
-	for _, f := range (wrk.Tool{}).Files(v1alpha1.Cell{}, "") {
+	for _, f := range wrkTool.Files(cell, target) {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	args := wrk.Tool{}.Args(cell, target, tool.Measure)
+	args := wrkTool.Args(cell, target, tool.Measure)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
-	raw, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("running %v: %v\n%s", args, err, raw)
-	}
-	return raw
+	return cmd.CombinedOutput()
 }
