@@ -173,7 +173,7 @@ func TestConformance(t *testing.T) {
 		"the client's wish to close": {
 			pieces: []string{plain + "GET / HTTP/1.1\r\nHost: bench\r\nCONNECTION:  Close\r\n\r\n" + plain}, want: repeat(good, 2), wantClosed: true,
 		},
-		"an old client":                {pieces: []string{"GET / HTTP/1.0\r\n\r\n"}, want: repeat(good, 1), wantClosed: true},
+		"an old client": {pieces: []string{"GET / HTTP/1.0\r\n\r\n"}, want: repeat(good, 1), wantClosed: true},
 		"old clients that keep their connection": {
 			pieces: []string{old + old, old, plain + "GET / HTTP/1.0\r\nHost: bench\r\n\r\n"}, want: repeat(good, 5), wantClosed: true,
 		},

@@ -13,10 +13,10 @@ import (
 func percentilesOf(sorted []int64) (micros [101]int64) {
 	for p := range micros {
 		place := int(0.5 + float64(len(sorted))*float64(p)/100)
-		switch {
-		case p == 0:
+		switch p {
+		case 0:
 			place = 0
-		case p == 100:
+		case 100:
 			place = len(sorted) - 1
 		}
 		micros[p] = -7
@@ -85,11 +85,11 @@ func TestEveryAnsweredSampleLiesInItsBracketWhicheverWereLost(t *testing.T) {
 		lost := 1 + random.IntN(n-1)
 		brackets := ab.Brackets(percentilesOf(sorted), int64(n), int64(lost))
 		first, last := sorted[:n-lost], sorted[lost:]
-		any := slices.Clone(sorted)
-		random.Shuffle(n, func(i, j int) { any[i], any[j] = any[j], any[i] })
-		any = any[lost:]
-		slices.Sort(any)
-		for which, answered := range map[string][]int64{"the highest": first, "the lowest": last, "any": any} {
+		some := slices.Clone(sorted)
+		random.Shuffle(n, func(i, j int) { some[i], some[j] = some[j], some[i] })
+		some = some[lost:]
+		slices.Sort(some)
+		for which, answered := range map[string][]int64{"the highest": first, "the lowest": last, "any": some} {
 			if at := inBrackets(answered, brackets); at >= 0 {
 				t.Fatalf("of %d samples, %s %d were lost: sample %d of the others does not lie in its bracket", n, which, lost, at)
 			}

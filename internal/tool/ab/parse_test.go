@@ -23,11 +23,11 @@ const (
 	kept     = "The server kept no connection, although ab asked for it: all latencies begin with the opening of one."
 )
 
-func read(t testing.TB, name string) []byte {
-	t.Helper()
+func read(tb testing.TB, name string) []byte {
+	tb.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return raw
 }
