@@ -19,6 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
 const (
@@ -122,12 +123,11 @@ func addScripts(pod *corev1.Pod, c *corev1.Container, cells []v1alpha1.Cell) {
 }
 
 // Memory of a generator: enough for the agent, the tool and its connections. wrk holds a buffer of 8 KiB and a parser for each
-// connection; ab keeps 40 bytes of each request, at most 300,000 a second; k6 holds a JavaScript engine a virtual user, and 8 bytes of
+// connection; ab allots a record to each request that it may make; k6 holds a JavaScript engine a virtual user, and 8 bytes of
 // each sample of several metrics.
 const (
 	baseMemory          = 192 << 20
 	connectionMemory    = 16 << 10
-	abMemoryPerSecond   = 300_000 * 40
 	k6Memory            = 384 << 20
 	k6VirtualUserMemory = 512 << 10
 )
@@ -139,7 +139,7 @@ func generatorMemory(t *v1alpha1.Trial) resource.Quantity {
 		need := share * connectionMemory
 		switch c.Tool {
 		case v1alpha1.ToolAb:
-			need += int64(c.DurationSeconds) * abMemoryPerSecond
+			need += ab.Requests(c.DurationSeconds) * ab.BytesPerRequest
 		case v1alpha1.ToolK6:
 			need += k6Memory + share*k6VirtualUserMemory
 		case v1alpha1.ToolWrk:
