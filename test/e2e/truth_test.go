@@ -1,0 +1,133 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// planted says which fault a load plants in the server that misbehaves on demand, and by which reason the report must name it.
+type planted struct {
+	load   v1alpha1.Load
+	fault  string
+	reason stats.ReasonCode
+	weight stats.Validity
+}
+
+// plan is the loads of the run: three tools, each from two pods. The faults are in the query, which good servers ignore.
+func plantedLoads() []planted {
+	body, warm := "helloworld", int32(1)
+	load := func(name string, tool v1alpha1.Tool, query string, levels ...v1alpha1.Level) v1alpha1.Load {
+		return v1alpha1.Load{
+			Name: name, Tool: tool, Generators: v1alpha1.Generators{Pods: 2}, Levels: levels, WarmupSeconds: &warm, DurationSeconds: 1,
+			Request: v1alpha1.Request{Path: "/" + query, Expect: v1alpha1.Expect{Body: &body}},
+		}
+	}
+	closed := func(c int32) v1alpha1.Level { return v1alpha1.Level{Connections: c} }
+	return []planted{
+		{load: load("good", v1alpha1.ToolWrk, "", closed(20))},
+		{load: load("starved", v1alpha1.ToolWrk, "", closed(100)), reason: stats.Unanswered, weight: stats.Void},
+		{load: load("errors", v1alpha1.ToolWrk, "?error-every=1000", closed(20)), reason: stats.WrongStatus, weight: stats.Void},
+		{load: load("bodies", v1alpha1.ToolWrk, "?wrong-body-every=100", closed(20)), reason: stats.WrongAnswers, weight: stats.Void},
+		{load: load("closes", v1alpha1.ToolWrk, "?close-every=10", closed(20)), reason: stats.KeepAliveLost, weight: stats.Suspect},
+		{load: load("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: stats.WrongBody, weight: stats.Void},
+		{load: load("bench", v1alpha1.ToolAb, "", closed(20))},
+		{load: load("arrivals", v1alpha1.ToolK6, "", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400})},
+		{load: load("late", v1alpha1.ToolK6, "?spin=20000000", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400}), reason: stats.RateMissed, weight: stats.Void},
+	}
+}
+
+// Three tools, two generator pods each, three implementations, one of which misbehaves: every fault is named in the cell that it hit,
+// good cells are not accused of it, the merged percentiles are those of the raw latencies, and the verdicts are right.
+func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
+	faults := plantedLoads()
+	run := &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Name: "truth", Namespace: namespace},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Implementations: []v1alpha1.Implementation{
+				{Name: "gohttp", Image: image("gohttp"), Port: 8080},
+				{Name: "epoll", Image: image("epoll"), Port: 8080},
+				{Name: "faulty", Image: image("faulty"), Port: 8080, Command: []string{"/usr/local/bin/faulty", "--port=8080", "--serve-only=60"}},
+			},
+			Baseline: "gohttp", Blocks: 7,
+			Placement: v1alpha1.Placement{GeneratorPinning: v1alpha1.Preferred},
+		},
+	}
+	for _, f := range faults {
+		run.Spec.Loads = append(run.Spec.Loads, f.load)
+	}
+	mustApply(t, run)
+	awaitSuccess(t, run, 20*time.Minute)
+	data := load(t, run)
+	table, err := stats.Analyse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(run.Status.Verdict)
+	for _, f := range faults {
+		checkPlanted(t, table, f)
+	}
+	checkVerdicts(t, table)
+	checkMerged(t, data, table, pointOf(faults[0].load))
+	checkReport(t, run, table)
+}
+
+func pointOf(l v1alpha1.Load) record.Point {
+	return record.Point{Load: l.Name, Connections: l.Levels[0].Connections, RequestsPerSecond: l.Levels[0].RequestsPerSecond}
+}
+
+// checkPlanted wants the fault's reason in every cell of the server that misbehaves, and in no cell of the good ones.
+func checkPlanted(t *testing.T, table stats.Table, f planted) {
+	t.Helper()
+	if f.reason == "" {
+		return
+	}
+	named := func(c stats.Cell) bool {
+		return slices.ContainsFunc(c.Reasons, func(r stats.Reason) bool {
+			return r.Code == f.reason && (r.Weight == f.weight || r.Weight == stats.Void)
+		})
+	}
+	for _, name := range []string{"gohttp", "epoll", "faulty"} {
+		g := table.Group(pointOf(f.load), name)
+		if g == nil || len(g.Cells) != 7 {
+			t.Errorf("%s of %s: the group is %+v", f.load.Name, name, g)
+			continue
+		}
+		for _, c := range g.Cells {
+			if got, want := named(c), name == "faulty"; got != want {
+				t.Errorf("%s of %s in block %d: %s is named: %v, want %v; reasons: %s", f.load.Name, name, c.Block, f.reason, got, want, codes(c))
+			}
+		}
+	}
+}
+
+func codes(c stats.Cell) string {
+	var words []string
+	for _, r := range c.Reasons {
+		words = append(words, fmt.Sprintf("%s %s %.4g %s", r.Weight, r.Code, r.Value, r.Detail))
+	}
+	return strings.Join(words, "; ")
+}
+
+// checkVerdicts wants epoll, which costs a fraction of the CPU time, to be faster, and the server that misbehaves not to win.
+func checkVerdicts(t *testing.T, table stats.Table) {
+	t.Helper()
+	for _, c := range table.Comparisons {
+		r := c.Deciding()
+		t.Logf("%s: %s (%s) by %s, %d blocks", c.Implementation, c.Verdict, c.Reason, c.Metric, r.Blocks)
+		switch {
+		case c.Implementation == "epoll" && c.Verdict != stats.Faster:
+			t.Errorf("epoll is %s (%s), want Faster: %+v", c.Verdict, c.Reason, r)
+		case c.Implementation == "faulty" && c.Verdict == stats.Faster:
+			t.Errorf("the server that misbehaves is Faster: %+v", r)
+		}
+	}
+}
