@@ -2,6 +2,7 @@
 //
 //	loadstone report RUN           fetch the report that the operator made
 //	loadstone report --again RUN   make it anew from the manifests, with this version
+//	loadstone analyse FILE...      say what of raw outputs of wrk, ab and k6 cannot be believed
 package main
 
 import (
@@ -14,20 +15,27 @@ import (
 	"syscall"
 )
 
-const usage = `usage: loadstone report [--namespace NS] [--system-namespace NS] [--out DIR] [--again] RUN`
+const usage = `usage: loadstone report [--namespace NS] [--system-namespace NS] [--out DIR] [--again] RUN
+       loadstone analyse [--json] FILE...   (- is standard input)`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "loadstone:", err)
-		os.Exit(1)
+		os.Exit(status(err))
 	}
 }
 
 func run(ctx context.Context, out io.Writer, args []string) error {
-	if len(args) == 0 || args[0] != "report" {
+	if len(args) == 0 {
 		return errors.New(usage)
 	}
-	return reportCommand(ctx, out, args[1:])
+	switch args[0] {
+	case "report":
+		return reportCommand(ctx, out, args[1:])
+	case "analyse":
+		return analyseCommand(out, os.Stdin, args[1:])
+	}
+	return errors.New(usage)
 }

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/foreign"
+)
+
+var update = flag.Bool("update", false, "write the real output into docs/analyse.md")
+
+const raw = "internal/foreign/testdata/"
+
+// atRoot changes to the repository's root, where the page's example is typed.
+func atRoot(t *testing.T) {
+	t.Helper()
+	t.Chdir(filepath.Join("..", ".."))
+}
+
+// exitStatus is what the program would end with.
+func exitStatus(err error) int {
+	if err == nil {
+		return 0
+	}
+	return status(err)
+}
+
+// TestTheExampleOfThePageIsReal runs each command of docs/analyse.md and compares what is printed.
+func TestTheExampleOfThePageIsReal(t *testing.T) {
+	atRoot(t)
+	page := filepath.Join("docs", "analyse.md")
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const fence = "```console\n$ loadstone analyse "
+	before, rest, found := strings.Cut(string(text), fence)
+	command, rest, hasOutput := strings.Cut(rest, "\n")
+	want, after, closed := strings.Cut(rest, "```\n")
+	if !found || !hasOutput || !closed {
+		t.Fatal("the page has no example")
+	}
+	var out bytes.Buffer
+	if err := analyseCommand(&out, nil, strings.Fields(command)); exitStatus(err) != statusVoid {
+		t.Errorf("the example ends with %v, and the page says that a sample is void", err)
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(before+fence+command+"\n"+out.String()+"```\n"+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("output (-page +real):\n%s", diff)
+	}
+}
+
+func TestAnalyseEndsWithAStatus(t *testing.T) {
+	atRoot(t)
+	tests := map[string]struct {
+		args  []string
+		stdin string
+		want  int
+		words string
+	}{
+		"nothing is void":               {args: []string{raw + "wrk-steady.txt"}, want: 0},
+		"a sample is void":              {args: []string{raw + "wrk-steady.txt", raw + "wrk-500.txt"}, want: 1, words: "1 of 2 samples are void"},
+		"a sample is void in JSON":      {args: []string{"--json", raw + "wrk-500.txt"}, want: 1, words: "1 of 1 samples are void"},
+		"no file":                       {want: 2, words: "usage:"},
+		"a flag that is none":           {args: []string{"--fast"}, want: 2, words: "parsing flags"},
+		"a file that is not there":      {args: []string{"none.txt"}, want: 2, words: "none.txt"},
+		"a folder":                      {args: []string{"docs"}, want: 2, words: "docs"},
+		"a file that is no output":      {args: []string{"LICENSE"}, want: 2, words: "it holds no output that is known; expected"},
+		"standard input that is void":   {args: []string{"-"}, stdin: "unable to connect to 10.0.0.1:80 Connection refused\n", want: 1, words: "void"},
+		"standard input that is a page": {args: []string{"-"}, stdin: "hello", want: 2, words: "reading stdin: "},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			err := analyseCommand(&out, strings.NewReader(tc.stdin), tc.args)
+			if got := exitStatus(err); got != tc.want {
+				t.Errorf("status %d, want %d: %v", got, tc.want, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), tc.words) {
+				t.Errorf("error %q, want one about %q", err, tc.words)
+			}
+		})
+	}
+}
+
+func TestAnalysePrintsJSONForPrograms(t *testing.T) {
+	atRoot(t)
+	var out bytes.Buffer
+	if err := analyseCommand(&out, nil, []string{"--json", raw + "wrk-sweep.txt"}); err != nil {
+		t.Fatal(err)
+	}
+	var r foreign.Report
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Samples) != 5 || len(r.Verdicts) != 5 || len(r.Findings) == 0 || r.Findings[0].Sentence == "" {
+		t.Errorf("report %+v", r)
+	}
+}
+
+func TestOtherErrorsEndWithOne(t *testing.T) {
+	if got := status(errors.New("no cluster")); got != 1 {
+		t.Errorf("status %d, want 1", got)
+	}
+}

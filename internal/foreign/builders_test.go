@@ -1,0 +1,68 @@
+package foreign_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/foreign"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// good is a sample of ab, in which nothing is wrong: 10 connections and 1,000 requests a second of 10 ms.
+func good() foreign.Sample {
+	least, mean, most := foreign.Quantity{Value: 5_000}, foreign.Quantity{Value: 9_900}, foreign.Quantity{Value: 40_000}
+	return foreign.Sample{
+		File: "good.txt", Line: 1, Tool: foreign.AB, URL: "http://10.0.0.1:8080/", Threads: 1, Connections: 10,
+		Seconds: foreign.Quantity{Value: 10}, Requests: 10_000, Throughput: foreign.Quantity{Value: 1000, Rounding: 0.5}, Recomputed: 1000,
+		Bytes: &foreign.Quantity{Value: 1_130_000},
+		Latency: []foreign.Latency{{
+			Kind: record.Observed, Min: &least, Mean: &mean, Max: &most,
+			Quantiles: []foreign.Quantile{{Q: 0.5, Micros: foreign.Quantity{Value: 9_800}}, {Q: 0.99, Micros: foreign.Quantity{Value: 20_000}}},
+		}},
+	}
+}
+
+// with is good, changed.
+func with(change func(s *foreign.Sample)) foreign.Sample {
+	s := good()
+	change(&s)
+	return s
+}
+
+// at is good with other connections, throughput and mean latency in milliseconds.
+func at(connections int64, throughput, millis float64) foreign.Sample {
+	return with(func(s *foreign.Sample) {
+		s.Connections, s.Requests = connections, int64(throughput*10)
+		s.Throughput, s.Recomputed = foreign.Quantity{Value: throughput, Rounding: 0.1}, throughput
+		*s.Latency[0].Mean = foreign.Quantity{Value: millis * 1e3}
+		s.Latency[0].Max.Value, s.Latency[0].Min.Value, s.Latency[0].Quantiles = millis*1e4, 1, nil
+		s.Bytes.Value = float64(s.Requests) * 113
+	})
+}
+
+// weightOf is the weight of the first finding of a code; empty if there is none.
+func weightOf(findings []foreign.Finding, code foreign.Code) foreign.Weight {
+	at := slices.IndexFunc(findings, func(f foreign.Finding) bool { return f.Code == code })
+	if at < 0 {
+		return ""
+	}
+	return findings[at].Weight
+}
+
+// lines lists findings by code, weight and samples.
+func lines(findings []foreign.Finding) map[foreign.Code][]int {
+	out := map[foreign.Code][]int{}
+	for _, f := range findings {
+		out[f.Code] = append(out[f.Code], f.Samples...)
+	}
+	return out
+}
+
+func wantFindings(t *testing.T, want map[foreign.Code][]int, got []foreign.Finding) {
+	t.Helper()
+	if diff := cmp.Diff(want, lines(got)); diff != "" {
+		t.Errorf("findings and their samples (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,215 @@
+package foreign
+
+import (
+	"cmp"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// Weight says what a finding does to the samples that it names.
+type Weight string
+
+const (
+	// Void means that the number is not what it claims to be.
+	Void Weight = "Void"
+	// Suspect means that the number is probably another, or rests on too little.
+	Suspect Weight = "Suspect"
+	// Note means that the number stands, and something about it must be known.
+	Note Weight = "Note"
+)
+
+// Code names what is wrong.
+type Code string
+
+// The codes of findings; the sentence of each finding says more.
+const (
+	ToolFailed         Code = "ToolFailed"
+	NoRequests         Code = "NoRequests"
+	TooShort           Code = "TooShort"
+	CutShort           Code = "CutShort"
+	TooFewRequests     Code = "TooFewRequests"
+	WrongLabel         Code = "WrongLabel"
+	WrongStatus        Code = "WrongStatus"
+	FailedRequests     Code = "FailedRequests"
+	WrongLength        Code = "WrongLength"
+	Starved            Code = "Starved"
+	ChecksFailed       Code = "ChecksFailed"
+	ThresholdsCrossed  Code = "ThresholdsCrossed"
+	RateNotReached     Code = "RateNotReached"
+	NotKept            Code = "NotKept"
+	ThroughputMismatch Code = "ThroughputMismatch"
+	Impossible         Code = "Impossible"
+	Inflated           Code = "Inflated"
+	UnaccountedTime    Code = "UnaccountedTime"
+	OutOfOrder         Code = "OutOfOrder"
+	TooFewSamples      Code = "TooFewSamples"
+	CoarseLatency      Code = "CoarseLatency"
+	ErrorsWin          Code = "ErrorsWin"
+	Duplicate          Code = "Duplicate"
+	NoRepeats          Code = "NoRepeats"
+	FewRepeats         Code = "FewRepeats"
+	Spread             Code = "Spread"
+	Saturated          Code = "Saturated"
+	UnequalWork        Code = "UnequalWork"
+	RoundNumbers       Code = "RoundNumbers"
+	MixedLatencies     Code = "MixedLatencies"
+)
+
+// Scope says which numbers a finding concerns.
+type Scope string
+
+const (
+	// ScopeSample concerns all numbers of the samples.
+	ScopeSample Scope = "Sample"
+	// ScopeLatency concerns their latencies alone.
+	ScopeLatency Scope = "Latency"
+	// ScopeComparison concerns what is concluded from several samples, and none of them alone.
+	ScopeComparison Scope = "Comparison"
+)
+
+// Finding is one thing that is wrong, or must be known.
+type Finding struct {
+	Code   Code   `json:"code"`
+	Weight Weight `json:"weight"`
+	Scope  Scope  `json:"scope"`
+	// Samples are the indices of the samples that it concerns, ascending.
+	Samples []int `json:"samples"`
+	// Value and Limit are what was seen and what is let pass; both are 0 where the sentence says it all.
+	Value float64 `json:"value,omitempty"`
+	Limit float64 `json:"limit,omitempty"`
+	// Sentence says what is wrong, WayOut what to do; both may quote untrusted text of the files.
+	Sentence string `json:"sentence"`
+	WayOut   string `json:"wayOut"`
+}
+
+// Report is what Analyse found.
+type Report struct {
+	Samples []Sample `json:"samples"`
+	// Verdicts are those of the samples, in their order. A finding about a comparison leaves a sample's verdict as it is.
+	Verdicts []stats.Validity `json:"verdicts"`
+	// Verdict is that of the set: Void if no sample can be used, Suspect if there is any finding above a note.
+	Verdict  stats.Validity `json:"verdict"`
+	Repeats  []Repeats      `json:"repeats"`
+	Findings []Finding      `json:"findings"`
+	// NotKnowable lists, in sentences, what no raw output of a tool tells.
+	NotKnowable []string `json:"notKnowable"`
+}
+
+// sampleChecks look at one sample alone; each is safe alone and knows nothing of the others. What they find gets its index here.
+var sampleChecks = []func(Sample) []Finding{
+	checkTool, checkDuration, checkRequests, checkLabel, checkStatus, checkFailed, checkLength, checkStarved, checkScript, checkRate,
+	checkKept, checkThroughput, checkLittle, checkOrder, checkSamples, checkResolution,
+}
+
+// set is all samples together, with what was found out about each alone.
+type set struct {
+	samples []Sample
+	// usable says of each sample that it has a throughput which its own checks let stand.
+	usable []bool
+}
+
+// setChecks look at all samples together.
+var setChecks = []func(set) []Finding{
+	checkErrorsWin, checkDuplicates, checkRepeats, checkSaturation, checkWork, checkRound, checkMixed,
+}
+
+// Judge says what of the samples cannot be believed, the gravest first.
+func Judge(samples []Sample) []Finding {
+	out := alone(samples)
+	all := newSet(samples, out)
+	for _, check := range setChecks {
+		out = append(out, check(all)...)
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(gravity(a.Weight), gravity(b.Weight)) })
+	return out
+}
+
+// alone is what is found in each sample alone, check by check.
+func alone(samples []Sample) []Finding {
+	out := []Finding{}
+	for _, check := range sampleChecks {
+		for i, s := range samples {
+			for _, f := range check(s) {
+				f.Samples = []int{i}
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+func newSet(samples []Sample, found []Finding) set {
+	all := set{samples: samples, usable: make([]bool, len(samples))}
+	for i, s := range samples {
+		all.usable[i] = s.counted() && s.perSecond() > 0
+	}
+	for _, f := range found {
+		if f.Weight == Void {
+			all.usable[f.Samples[0]] = false
+		}
+	}
+	return all
+}
+
+// Analyse judges samples and sums up.
+func Analyse(samples []Sample) Report {
+	r := Report{
+		Samples: samples, Verdicts: make([]stats.Validity, len(samples)), Verdict: stats.Valid,
+		Findings: Judge(samples), Repeats: newSet(samples, alone(samples)).repeats(), NotKnowable: notKnowable,
+	}
+	void := 0
+	for i := range samples {
+		r.Verdicts[i] = verdict(i, r.Findings)
+		if r.Verdicts[i] == stats.Void {
+			void++
+		}
+	}
+	switch {
+	case void == len(samples):
+		r.Verdict = stats.Void
+	case slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Weight != Note }):
+		r.Verdict = stats.Suspect
+	}
+	return r
+}
+
+// Void is the number of samples that are void.
+func (r Report) Void() int {
+	n := 0
+	for _, v := range r.Verdicts {
+		if v == stats.Void {
+			n++
+		}
+	}
+	return n
+}
+
+// verdict is that of one sample. What was said of its latency alone makes it suspect, since its throughput stands.
+func verdict(sample int, findings []Finding) stats.Validity {
+	out := stats.Valid
+	for _, f := range findings {
+		if f.Scope == ScopeComparison || !slices.Contains(f.Samples, sample) {
+			continue
+		}
+		switch {
+		case f.Weight == Void && f.Scope == ScopeSample:
+			return stats.Void
+		case f.Weight != Note:
+			out = stats.Suspect
+		}
+	}
+	return out
+}
+
+func gravity(w Weight) int { return slices.Index([]Weight{Void, Suspect, Note}, w) }
+
+// notKnowable is the same for all raw outputs of all three tools.
+var notKnowable = []string{
+	"Whether the generator had CPU left: a throughput that it limited is a lower bound and compares generators.",
+	"How much CPU the server used, and on which CPUs either ran.",
+	"Who else ran on the machine meanwhile, whether a quota held the server back, and what the hypervisor took.",
+	"In which order the runs were made, after which warm-up, and whether each had a fresh process.",
+	"Whether the answers were right: a status and a length are no proof.",
+	"How the servers were built, and on which machine they ran.",
+}

@@ -1,0 +1,149 @@
+package foreign
+
+import "loadstone.dev/loadstone/internal/record"
+
+// The tools whose output is known.
+const (
+	Wrk  = "wrk"
+	Wrk2 = "wrk2"
+	AB   = "ab"
+	K6   = "k6"
+)
+
+// Quantity is a number as it was printed. The number that was meant lies within Value ± Rounding.
+type Quantity struct {
+	Value    float64 `json:"value"`
+	Rounding float64 `json:"rounding"`
+}
+
+// Low is the smallest number that would have been printed so.
+func (q Quantity) Low() float64 { return max(q.Value-q.Rounding, 0) }
+
+// High is the largest number that would have been printed so.
+func (q Quantity) High() float64 { return q.Value + q.Rounding }
+
+// Quantile is the latency below which the share Q of the samples lies; Micros is in microseconds.
+type Quantile struct {
+	Q      float64  `json:"q"`
+	Micros Quantity `json:"micros"`
+}
+
+// Latency is what was printed of one distribution, in microseconds. A value that was not printed is nil.
+type Latency struct {
+	Kind   record.LatencyKind `json:"kind"`
+	Mean   *Quantity          `json:"mean,omitempty"`
+	SD     *Quantity          `json:"sd,omitempty"`
+	Min    *Quantity          `json:"min,omitempty"`
+	Max    *Quantity          `json:"max,omitempty"`
+	Median *Quantity          `json:"median,omitempty"`
+	// Quantiles are in the order in which they were printed.
+	Quantiles []Quantile `json:"quantiles,omitempty"`
+	// ResolutionMicros is the step in which the tool prints latencies, whatever their size; 0 where it prints digits enough.
+	ResolutionMicros float64 `json:"resolutionMicros,omitempty"`
+}
+
+// Failures counts failed requests by kind; a kind that a tool does not tell apart is 0.
+type Failures struct {
+	record.Errors
+	// Unsorted are those that k6 counts as failed without saying why: an error status, or no answer at all.
+	Unsorted int64 `json:"unsorted"`
+}
+
+// Sum is the number of all failures, of whatever kind.
+func (f Failures) Sum() int64 { return f.Errors.Sum() + f.Unsorted }
+
+// Arrivals is what an open load asked for: requests that start at a rate, whether or not earlier ones have been answered.
+type Arrivals struct {
+	// PerSecond is the asked rate of iterations; 0 if it was not printed.
+	PerSecond float64 `json:"perSecond,omitempty"`
+	// Asked and Started count iterations. Asked is what the rate makes, or else those started and those dropped.
+	Asked   float64 `json:"asked"`
+	Started int64   `json:"started"`
+	// Dropped were not started, because no virtual user was free.
+	Dropped int64 `json:"dropped"`
+}
+
+// Loop is what virtual users did again and again.
+type Loop struct {
+	// PerSecond is the rate of complete iterations; MeanMicros is their mean duration, pauses included.
+	PerSecond  float64  `json:"perSecond"`
+	MeanMicros Quantity `json:"meanMicros"`
+}
+
+// Claim is a number that somebody typed about a run.
+type Claim struct {
+	// What is connections, threads or seconds.
+	What  string  `json:"what"`
+	Value float64 `json:"value"`
+	// Where is the file name or the line that says so: untrusted.
+	Where string `json:"where"`
+}
+
+// Sample is one run of a tool, as its output tells it.
+type Sample struct {
+	// File is the name that Parse was given; Line is where the run begins in it, from 1.
+	File string `json:"file"`
+	Line int    `json:"line"`
+	// Title is the line above the output, if there is one: untrusted.
+	Title  string  `json:"title,omitempty"`
+	Claims []Claim `json:"claims,omitempty"`
+	Tool   string  `json:"tool"`
+	URL    string  `json:"url,omitempty"`
+	// Failed is what the tool said instead of a result: untrusted. The rest is then mostly absent.
+	Failed string `json:"failed,omitempty"`
+	// Threads and Connections are the tool's own label; of k6, Connections are virtual users. 0 is unknown.
+	Threads     int64 `json:"threads,omitempty"`
+	Connections int64 `json:"connections,omitempty"`
+	// AskedSeconds is the duration that was asked for; 0 if it was not printed.
+	AskedSeconds float64 `json:"askedSeconds,omitempty"`
+	// Seconds is how long the run took; DerivedSeconds says that it was not printed and is Requests / Throughput.
+	Seconds        Quantity `json:"seconds"`
+	DerivedSeconds bool     `json:"derivedSeconds,omitempty"`
+	Requests       int64    `json:"requests"`
+	// Throughput is in requests per second as printed, Recomputed is Requests / Seconds.
+	Throughput Quantity `json:"throughput"`
+	Recomputed float64  `json:"recomputed"`
+	// Bytes were read in all, headers included; nil if not printed. BodyBytes are without headers.
+	Bytes     *Quantity `json:"bytes,omitempty"`
+	BodyBytes *Quantity `json:"bodyBytes,omitempty"`
+	Errors    Failures  `json:"errors"`
+	// Reused is how many requests went over a connection that was kept; nil where nobody asked for that or the tool does not tell.
+	Reused *int64 `json:"reused,omitempty"`
+	// Latency has the distribution to be believed most first.
+	Latency  []Latency `json:"latency,omitempty"`
+	Arrivals *Arrivals `json:"arrivals,omitempty"`
+	Loop     *Loop     `json:"loop,omitempty"`
+	// ChecksFailed and ChecksPassed are k6's checks; Crossed are the expressions of k6's thresholds that were not met.
+	ChecksFailed int64    `json:"checksFailed,omitempty"`
+	ChecksPassed int64    `json:"checksPassed,omitempty"`
+	Crossed      []string `json:"crossed,omitempty"`
+	// Unknown lists, in sentences, what this output does not tell.
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// mean is the mean latency of the first distribution in microseconds; nil if there is none.
+func (s Sample) mean() *Quantity {
+	if len(s.Latency) == 0 {
+		return nil
+	}
+	return s.Latency[0].Mean
+}
+
+// perSecond is the throughput in requests per second: as printed, which is finer than what rounded durations give, or else recomputed.
+func (s Sample) perSecond() float64 {
+	if s.Throughput.Value > 0 {
+		return s.Throughput.Value
+	}
+	return s.Recomputed
+}
+
+// finish fills what follows from what was printed.
+func (s *Sample) finish() {
+	if s.Seconds.Value == 0 && s.Throughput.Value > 0 && s.Requests > 0 {
+		s.Seconds = Quantity{Value: float64(s.Requests) / s.Throughput.Value}
+		s.DerivedSeconds = true
+	}
+	if s.Seconds.Value > 0 {
+		s.Recomputed = float64(s.Requests) / s.Seconds.Value
+	}
+}

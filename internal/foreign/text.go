@@ -1,0 +1,219 @@
+package foreign
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// missing stands for a value that was not printed.
+const missing = "-"
+
+// Text prints a report for people: samples, repeats, findings with their ways out, and what no such file tells. Whatever is quoted
+// from files is stripped of control characters, so that it cannot write to a terminal.
+func Text(r Report) string {
+	var b strings.Builder
+	table(&b, sampleRows(r))
+	if slices.ContainsFunc(r.Repeats, func(g Repeats) bool { return g.CV != nil }) {
+		b.WriteString("\nRepeats of the same load\n")
+		table(&b, repeatRows(r))
+	}
+	b.WriteString("\nFindings\n")
+	if len(r.Findings) == 0 {
+		b.WriteString("None.\n")
+	}
+	for i, f := range r.Findings {
+		fmt.Fprintf(&b, "%-8s%s: %s\n", f.Weight, hashes(f.Samples), f.Sentence)
+		// Findings of one kind stand together, and so share their way out.
+		if i+1 == len(r.Findings) || r.Findings[i+1].WayOut != f.WayOut {
+			fmt.Fprintf(&b, "        Way out: %s\n", f.WayOut)
+		}
+	}
+	b.WriteString("\nNot knowable from these files\n")
+	for _, s := range r.NotKnowable {
+		b.WriteString("- " + s + "\n")
+	}
+	fmt.Fprintf(&b, "\n%s\n", conclusion(r))
+	return strings.Map(printable, b.String())
+}
+
+func conclusion(r Report) string {
+	n := int64(len(r.Samples))
+	switch r.Verdict {
+	case stats.Valid:
+		return fmt.Sprintf("Verdict: Valid. Nothing speaks against %s but what is not knowable.", plural(n, "sample"))
+	case stats.Void:
+		return fmt.Sprintf("Verdict: Void. None of %s can be used.", plural(n, "sample"))
+	case stats.Suspect:
+	}
+	return fmt.Sprintf("Verdict: Suspect. Of %s, %d void; read the findings before using the others.", plural(n, "sample"), r.Void())
+}
+
+func sampleRows(r Report) [][]string {
+	rows := [][]string{{"#", "where", "tool", "threads", "conns", "took", "requests", "req/s", "mean", "p99", "max", "errors", "verdict"}}
+	for i, s := range r.Samples {
+		row := []string{"#" + strconv.Itoa(i+1), s.place(), s.Tool, orMissing(s.Threads), orMissing(s.Connections)}
+		if s.Failed != "" {
+			row = append(row, missing, missing, missing, missing, missing, missing)
+		} else {
+			row = append(row, spell(s.Seconds.Value*1e6), count(s.Requests), number(s.perSecond()), latency(s.mean()), latency(s.quantile(0.99)), latency(s.most()))
+		}
+		rows = append(rows, append(row, count(s.Errors.Sum()), string(r.Verdicts[i])))
+	}
+	return rows
+}
+
+func repeatRows(r Report) [][]string {
+	rows := [][]string{{"samples", "tool", "threads", "conns", "address", "files", "n", "mean req/s", "least", "most", "CV"}}
+	for _, g := range r.Repeats {
+		cv := missing
+		if g.CV != nil {
+			cv = percent(*g.CV)
+		}
+		address := g.URL
+		if address == "" {
+			address = missing
+		}
+		rows = append(rows, []string{
+			hashes(g.Samples), g.Tool, orMissing(g.Threads), orMissing(g.Connections), address, g.Source, strconv.Itoa(len(g.Samples)),
+			number(g.Mean), number(g.Least), number(g.Most), cv,
+		})
+	}
+	return rows
+}
+
+// table aligns rows in columns.
+func table(b *strings.Builder, rows [][]string) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = strings.Map(printable, cell)
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	// A strings.Builder takes everything.
+	_ = w.Flush()
+}
+
+// printable drops what would move a terminal's cursor.
+func printable(r rune) rune {
+	if r != '\n' && !unicode.IsPrint(r) {
+		return -1
+	}
+	return r
+}
+
+func (s Sample) place() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
+
+func (s Sample) quantile(q float64) *Quantity {
+	if len(s.Latency) == 0 {
+		return nil
+	}
+	for _, got := range s.Latency[0].Quantiles {
+		if math.Abs(got.Q-q) < 1e-9 {
+			return &got.Micros
+		}
+	}
+	return nil
+}
+
+func (s Sample) most() *Quantity {
+	if len(s.Latency) == 0 {
+		return nil
+	}
+	return s.Latency[0].Max
+}
+
+// hashes names samples as the table does; runs of neighbours are drawn together.
+func hashes(samples []int) string {
+	var out []string
+	for i := 0; i < len(samples); {
+		j := i
+		for j+1 < len(samples) && samples[j+1] == samples[j]+1 {
+			j++
+		}
+		name := "#" + strconv.Itoa(samples[i]+1)
+		if j > i {
+			name += "-" + strconv.Itoa(samples[j]+1)
+		}
+		out = append(out, name)
+		i = j + 1
+	}
+	return strings.Join(out, ",")
+}
+
+func orMissing(n int64) string {
+	if n == 0 {
+		return missing
+	}
+	return count(n)
+}
+
+func latency(q *Quantity) string {
+	if q == nil {
+		return missing
+	}
+	if q.Value == 0 && q.Rounding > 0 {
+		return "<" + spell(q.Rounding)
+	}
+	return spell(q.Value)
+}
+
+// spell prints microseconds in the unit that suits them.
+func spell(micros float64) string {
+	switch {
+	case micros >= 1e6:
+		return number(micros/1e6) + " s"
+	case micros >= 1e3:
+		return number(micros/1e3) + " ms"
+	}
+	return number(micros) + " µs"
+}
+
+// number prints about four significant digits, and never less than the whole part.
+func number(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	decimals := min(max(3-int(math.Floor(math.Log10(math.Abs(v)))), 0), 6)
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	whole, fraction, dotted := strings.Cut(text, ".")
+	if dotted {
+		return separated(whole) + "." + fraction
+	}
+	return separated(whole)
+}
+
+// hundredths prints a number as the tools print throughputs.
+func hundredths(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+
+// percent prints a share. Small shares keep their digits, since 0.0985 % and 0.1 % differ.
+func percent(share float64) string { return number(share*100) + " %" }
+
+// count prints a count.
+func count(n int64) string { return separated(strconv.FormatInt(n, 10)) }
+
+// plural prints a count and what is counted.
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return count(n) + " " + noun + "s"
+}
+
+// separated puts commas between groups of three digits.
+func separated(digits string) string {
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
