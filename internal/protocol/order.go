@@ -156,7 +156,7 @@ func Timetable(cells []v1alpha1.Cell) []Slot {
 func gap(c v1alpha1.Cell) time.Duration {
 	switch c.Tool {
 	case v1alpha1.ToolK6:
-		return K6Gap
+		return K6Gap + time.Duration(Share(c, 0).Connections)*K6GapPerUser
 	case v1alpha1.ToolAb:
 		return CellGap + time.Duration(c.DurationSeconds)*AbGapPerSecond
 	case v1alpha1.ToolWrk:
@@ -174,6 +174,8 @@ const (
 	AbGapPerSecond = 300 * time.Millisecond
 	// K6Gap is the same of k6, which compiles its script first and sorts its samples at the end.
 	K6Gap = 1500 * time.Millisecond
+	// K6GapPerUser is what each virtual user adds to it: a JavaScript engine to be made.
+	K6GapPerUser = time.Millisecond
 )
 
 // Share is what one of the cell's generators makes of it: an equal part of its connections and of its rate. Whatever does not

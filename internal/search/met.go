@@ -1,0 +1,74 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+const (
+	// shortShare and shortStarts are what an achieved rate may lack of the asked one: one in a hundred, or two starts at the ends.
+	shortShare  = 0.01
+	shortStarts = 2
+
+	microsPerMilli = 1000
+)
+
+// Met says whether a measurement kept the bound of a search; why is a sentence that says why it did not, and empty if it did.
+//
+// No request failed, the rate was achieved, and the percentile of the latency from the intended start is within the bound whatever the
+// samples were: each counts as the upper end of what is known of it, and an arrival without a sample as longer than any.
+func Met(m record.Measurement, s v1alpha1.Search) (met bool, why string) {
+	if m.Asked <= 0 {
+		return false, "The measurement has no arrival rate."
+	}
+	if n := m.Errors.Sum(); n > 0 {
+		return false, fmt.Sprintf("%d requests failed.", n)
+	}
+	if short := m.Asked - m.Requests; float64(short) > max(shortShare*float64(m.Asked), shortStarts) {
+		return false, fmt.Sprintf("%d of %d requests were answered; %d found no free virtual user.", m.Requests, m.Asked, m.Dropped)
+	}
+	for _, l := range m.Latency {
+		if l.Kind == record.FromIntended {
+			return within(l, m.Asked, s)
+		}
+	}
+	return false, strings.Join(append([]string{"The latency from the intended start is unknown."}, m.Unknown...), " ")
+}
+
+func within(l record.Latency, asked int64, s v1alpha1.Search) (met bool, why string) {
+	encoded := l.HDRHigh
+	if encoded == "" {
+		encoded = l.HDR
+	}
+	h, err := hdrhistogram.Decode([]byte(encoded))
+	if err != nil {
+		return false, fmt.Sprintf("The latency from the intended start cannot be read: %v.", err)
+	}
+	bound := int64(s.MaxMilliseconds) * microsPerMilli
+	rank := int64(math.Ceil(float64(s.Percentile) * float64(max(asked, l.Samples)) / 100))
+	micros, ok := atRank(h, rank)
+	switch {
+	case !ok:
+		return false, fmt.Sprintf("p%d of the latency from the intended start is unknown: %d of %d arrivals have one.", s.Percentile, l.Samples, asked)
+	case micros > bound:
+		return false, fmt.Sprintf("p%d of the latency from the intended start is up to %.3f ms, above %d ms.", s.Percentile, float64(micros)/microsPerMilli, s.MaxMilliseconds)
+	}
+	return true, ""
+}
+
+// atRank is the upper end of the bin that holds the sample of a rank, from 1, in ascending order; false if there are fewer samples.
+func atRank(h *hdrhistogram.Histogram, rank int64) (micros int64, ok bool) {
+	var seen int64
+	for _, bar := range h.Distribution() {
+		if seen += bar.Count; seen >= rank && bar.Count > 0 {
+			return bar.To, true
+		}
+	}
+	return 0, false
+}

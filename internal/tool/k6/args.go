@@ -1,0 +1,47 @@
+package k6
+
+import (
+	"regexp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+const program = "k6"
+
+// Tool is k6.
+type Tool struct {
+	// Scripts is the folder under which users' scripts lie; empty means tool.ScriptsDir.
+	Scripts string
+}
+
+var _ tool.Tool = Tool{}
+
+// Args implements tool.Tool. k6 opens no port, asks nobody for news, reports its use to nobody and shows no progress; a script sees no
+// environment but LOADSTONE_TARGET, the server as host:port, and LOADSTONE_PURPOSE.
+func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []string {
+	return []string{
+		program, "run", "--quiet", "--no-color", "--no-usage-report", "--address", "", "--include-system-env-vars=false",
+		"-e", "LOADSTONE_TARGET=" + target, "-e", "LOADSTONE_PURPOSE=" + string(purpose), scriptName(cell),
+	}
+}
+
+// Outputs implements tool.Tool.
+func (Tool) Outputs(v1alpha1.Cell) []string { return nil }
+
+// VersionArgs implements tool.Tool.
+func (Tool) VersionArgs() []string { return []string{program, "version"} }
+
+var versionLine = regexp.MustCompile(`^k6 v?(\S+)`)
+
+// ParseVersion implements tool.Tool.
+func (Tool) ParseVersion(raw []byte) string {
+	if m := versionLine.FindSubmatch(raw); m != nil {
+		return string(m[1])
+	}
+	return "unknown"
+}
+
+// scriptName is the name of the wrapper of a cell, such as "sweep-100.k6.js".
+func scriptName(cell v1alpha1.Cell) string { return record.PointOf(cell).Name() + ".k6.js" }

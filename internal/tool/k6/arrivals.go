@@ -1,0 +1,80 @@
+package k6
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+// allowed is what may be missing of n starts before it is said: one in a hundred, and two at the ends of the time.
+func allowed(n int64) int64 { return max(n/100, 2) }
+
+// addArrivals adds what an arrival rate asked for and what became of it, and the latencies from the intended starts.
+func (s summary) addArrivals(m *record.Measurement) {
+	seconds := s.gauge("duration") / microsPerMilli
+	wanted := int64(math.Floor((s.gauge("rate") + s.gauge("rate_end")) / 2 * seconds))
+	begun := s.count(metricBegun)
+	m.Dropped = s.count(metricDropped)
+	m.Asked = max(wanted, begun+m.Dropped)
+	if left := m.Asked - begun - m.Dropped; left > allowed(m.Asked) {
+		m.Unknown = append(m.Unknown, fmt.Sprintf("k6 itself did not keep the rate: it never came to %d of %d starts.", left, m.Asked))
+	}
+	latency, err := s.fromIntended(m.Asked)
+	if err != nil {
+		m.Unknown = append(m.Unknown, "The latencies from the intended starts are unknown: "+err.Error()+".")
+		return
+	}
+	m.Latency = append(m.Latency, latency)
+}
+
+// fromIntended widens what the wrapper measured by what it could not know: how long after the scenario k6's clock was read, when a ramp
+// really began, and which arrivals were dropped before a start. Iterations that k6 cut off are longer than the grace that they had.
+func (s summary) fromIntended(asked int64) (record.Latency, error) {
+	cut := s.count(metricBegun) - s.count(metricIterations)
+	samples := s.count(metricFromIntended)
+	dropped := s.count(metricDropped)
+	switch left := s.completed() - samples; {
+	case dropped > allowed(asked):
+		return record.Latency{}, fmt.Errorf("%d of %d arrivals were dropped, and k6 does not say which", dropped, asked)
+	case cut < 0 || samples > s.count(metricBegun):
+		return record.Latency{}, errors.New("k6's counters contradict each other")
+	case left < 0 || left > cut+s.count(metricExtra):
+		return record.Latency{}, fmt.Errorf("k6 counted %d answers in %d iterations, and an arrival is one request", s.completed(), samples)
+	}
+	found, err := s.brackets(metricFromIntended)
+	if err != nil {
+		return record.Latency{}, err
+	}
+	width, err := s.widthMicros(dropped)
+	if err != nil {
+		return record.Latency{}, err
+	}
+	for i := range found {
+		found[i].LowMicros = max(0, found[i].LowMicros-width)
+	}
+	if cut > 0 {
+		found = append(found, tool.Bracket{LowMicros: int64(s.gauge("grace") * microsPerMilli), HighMicros: highestMicros, Count: cut})
+	}
+	return tool.Bracketed(record.FromIntended, found)
+}
+
+// widthMicros is by how much a latency from the intended start can be shorter than what the wrapper measured.
+func (s summary) widthMicros(dropped int64) (int64, error) {
+	width, ok := s.largest(metricClockError)
+	if !ok && s.count(metricFromIntended) > 0 {
+		return 0, errors.New("k6's clock was not compared with the scenario's")
+	}
+	if late, ok := s.least(metricLeastLate); ok {
+		width += late
+	}
+	if dropped > 0 {
+		width += float64(dropped) * microsPerMilli / min(s.gauge("rate"), s.gauge("rate_end"))
+	}
+	if !sane(width) {
+		return 0, errors.New("k6's counters contradict each other")
+	}
+	return int64(math.Ceil(width * microsPerMilli)), nil
+}

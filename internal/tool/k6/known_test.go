@@ -1,0 +1,102 @@
+package k6_test
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+// spread decodes a distribution into the lower and the upper end of each sample, in ascending order.
+func spread(t *testing.T, l record.Latency) (low, high []int64) {
+	t.Helper()
+	decode := func(encoded string, end func(hdrhistogram.Bar) int64) (values []int64) {
+		h, err := hdrhistogram.Decode([]byte(encoded))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, bar := range h.Distribution() {
+			values = append(values, slices.Repeat([]int64{end(bar)}, int(bar.Count))...)
+		}
+		return values
+	}
+	return decode(l.HDR, func(b hdrhistogram.Bar) int64 { return b.From }), decode(l.HDRHigh, func(b hdrhistogram.Bar) int64 { return b.To })
+}
+
+// TestRealK6SeesWhatTheServerKnows compares each rank of k6's distributions with how long the server itself held its requests. A client
+// cannot have waited less, whatever else the machine does; and what k6 could not count only lowers the ranks of the server's.
+func TestRealK6SeesWhatTheServerKnows(t *testing.T) {
+	tests := map[string]v1alpha1.Cell{
+		"closed":                       {Connections: 8, Threads: 1, DurationSeconds: 1},
+		"a constant rate":              {Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 100},
+		"a rising rate":                {Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 20, RampToRequestsPerSecond: 180},
+		"a falling rate":               {Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 180, RampToRequestsPerSecond: 20},
+		"a rate that rises by nothing": {Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 100, RampToRequestsPerSecond: 100},
+	}
+	for name, cell := range tests {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var held []int64
+			server := func(w http.ResponseWriter, _ *http.Request) {
+				mu.Lock()
+				n := len(held)
+				held = append(held, 0)
+				mu.Unlock()
+				began := time.Now()
+				time.Sleep(time.Duration(n%10*n%7) * time.Millisecond)
+				mu.Lock()
+				held[n] = time.Since(began).Microseconds()
+				mu.Unlock()
+				_, _ = w.Write([]byte(body))
+			}
+			r := run(t, cell, "", tool.Measure, serve(t, server, false))
+			if r.err != nil {
+				t.Fatalf("Parse(): %v\n%.2000s", r.err, r.raw)
+			}
+			mu.Lock()
+			known := slices.Sorted(slices.Values(held))
+			mu.Unlock()
+			for _, l := range r.m.Latency {
+				compare(t, l, known)
+			}
+			if cell.RequestsPerSecond == 0 {
+				return
+			}
+			if kinds(r.m) != "Observed FromIntended" {
+				t.Fatalf("got the kinds %q; unknown: %q", kinds(r.m), r.m.Unknown)
+			}
+			timely(t, r.m)
+		})
+	}
+}
+
+func compare(t *testing.T, l record.Latency, known []int64) {
+	t.Helper()
+	low, high := spread(t, l)
+	if len(low) == 0 || len(low) > len(known) {
+		t.Fatalf("%d samples of kind %s of %d requests", len(low), l.Kind, len(known))
+	}
+	for i := range low {
+		if high[i] < known[i] || low[i] > high[i] {
+			t.Errorf("sample %d of kind %s lies from %d to %d µs, and the server held it for %d µs", i, l.Kind, low[i], high[i], known[i])
+		}
+	}
+}
+
+// timely holds latencies from the intended starts to what requests took: a timetable that is misunderstood puts them off by a large part
+// of the run's second. It says nothing where the machine was too busy for k6 to begin in time, which the latencies rightly show.
+func timely(t *testing.T, m record.Measurement) {
+	t.Helper()
+	_, observed := spread(t, m.Latency[0])
+	low, _ := spread(t, m.Latency[1])
+	if median := observed[len(observed)/2]; !fellBehind(m) && median < 50_000 && low[len(low)/2] > median+400_000 {
+		t.Errorf("half of the latencies from the intended start are above %d µs, and half of the requests took at most %d µs", low[len(low)/2], median)
+	}
+}

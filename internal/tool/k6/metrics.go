@@ -1,0 +1,64 @@
+package k6
+
+import "strconv"
+
+// Names of k6's metrics, and of the wrapper's own.
+const (
+	metricRequests       = "http_reqs{scenario:load}"
+	metricExpected       = "http_reqs{scenario:load,expected_response:true}"
+	metricUnanswered     = "http_reqs{scenario:load,status:0}"
+	metricTimeout        = "http_reqs{scenario:load,error_code:1050}"
+	metricObserved       = "http_req_duration{scenario:load,expected_response:true}"
+	metricReceived       = "data_received{scenario:load}"
+	metricIterations     = "iterations"
+	metricDropped        = "dropped_iterations"
+	metricChecks         = "checks"
+	metricBegun          = "loadstone_begun"
+	metricExtra          = "loadstone_extra"
+	metricThrew          = "loadstone_threw"
+	metricWrongBody      = "loadstone_wrong_body"
+	metricWithConnection = "loadstone_with_connection"
+	metricFromIntended   = "loadstone_from_intended"
+	metricClockError     = "loadstone_clock_error"
+	metricLeastLate      = "loadstone_least_late"
+	gaugePrefix          = "loadstone_"
+)
+
+// says are the gauges in which the wrapper says what k6 ran: times in milliseconds, rates in requests per second.
+var says = []string{"setup", "teardown", "vus", "threads", "duration", "grace", "rate", "rate_end", "iterations"}
+
+// connectCodes are k6's error codes of connections that were never open: names that do not resolve, and calls that are not taken.
+var connectCodes = []int{1100, 1101, 1110, 1111, 1210, 1211, 1212, 1213}
+
+func metricCode(code int) string {
+	return "http_reqs{scenario:load,error_code:" + strconv.Itoa(code) + "}"
+}
+
+func metricStatus(status int32) string {
+	return "http_reqs{scenario:load,status:" + strconv.Itoa(int(status)) + "}"
+}
+
+// submetrics are counted by k6 only if a threshold names them; the threshold itself is empty.
+func submetrics(status int32) []string {
+	names := []string{metricRequests, metricExpected, metricUnanswered, metricTimeout, metricObserved, metricReceived, metricStatus(status)}
+	for _, code := range connectCodes {
+		names = append(names, metricCode(code))
+	}
+	return names
+}
+
+// metricNames are all that the summary shall hold.
+func metricNames(status int32) []string {
+	names := submetrics(status)
+	names = append(names, metricIterations, metricDropped, metricChecks, metricBegun, metricExtra, metricThrew, metricWrongBody, metricWithConnection,
+		metricFromIntended, metricClockError, metricLeastLate)
+	return append(names, gauges()...)
+}
+
+func gauges() []string {
+	names := make([]string, 0, len(says))
+	for _, name := range says {
+		names = append(names, gaugePrefix+name)
+	}
+	return names
+}

@@ -1,0 +1,130 @@
+package k6
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+// early is how much before its time, in milliseconds, a scenario may seem to have ended, since clocks are read one after the other.
+const early = 5
+
+// Parse implements tool.Tool.
+func (Tool) Parse(raw []byte) (record.Measurement, error) {
+	s, err := findSummary(raw)
+	if err != nil {
+		return record.Measurement{}, err
+	}
+	if err := s.ran(raw); err != nil {
+		return record.Measurement{}, err
+	}
+	m := record.Measurement{
+		Tool:           program,
+		Threads:        int32(min(s.gauge("threads"), math.MaxInt32)),
+		Connections:    int32(min(s.gauge("vus"), math.MaxInt32)),
+		DurationMicros: int64(s.gauge("duration") * microsPerMilli),
+		Requests:       s.completed(),
+		Bytes:          s.count(metricReceived),
+	}
+	if m.Errors, err = s.errors(); err != nil {
+		return record.Measurement{}, err
+	}
+	if err := s.addLatency(&m); err != nil {
+		return record.Measurement{}, err
+	}
+	if s.gauge("rate") > 0 {
+		s.addArrivals(&m)
+	}
+	return m, nil
+}
+
+// ran says why what ran was not the load that was wanted; nil if it was.
+func (s summary) ran(raw []byte) error {
+	if n := s.count(metricThrew); n > 0 {
+		return fmt.Errorf("the script threw %d times, at first: %s", n, message(raw))
+	}
+	if s.gauge("iterations") > 0 {
+		return s.probed()
+	}
+	planned, loaded := s.gauge("duration"), s.Millis-s.gauge("setup")-s.gauge("teardown")
+	switch {
+	case planned == 0:
+		return errors.New("reading k6's summary: its scenario took no time")
+	case loaded < planned-early:
+		return fmt.Errorf("k6 ended after %.0f of %.0f ms: the script must not end the test", loaded, planned)
+	}
+	return s.requested()
+}
+
+// probed says whether the one iteration of a probe ended, and made a request.
+func (s summary) probed() error {
+	if s.count(metricIterations) == 0 {
+		return fmt.Errorf("the script's iteration did not end within %s", probeLimit)
+	}
+	return s.requested()
+}
+
+// requested compares requests with iterations: an iteration of the wrapper's own makes exactly one request, and one of a script at
+// least one in a whole run.
+func (s summary) requested() error {
+	requests, iterations := s.count(metricRequests), s.count(metricIterations)
+	switch {
+	case s.Script && iterations > 0 && requests == 0:
+		return fmt.Errorf("the script made no request in %d iterations", iterations)
+	case !s.Script && requests < iterations:
+		return fmt.Errorf("k6 made %d iterations of one request each, and counted %d requests", iterations, requests)
+	case s.count(metricUnanswered) > requests:
+		return fmt.Errorf("k6 counted %d requests, %d of them unanswered", requests, s.count(metricUnanswered))
+	}
+	return nil
+}
+
+// completed is the number of requests that were answered, whatever the status.
+func (s summary) completed() int64 { return s.count(metricRequests) - s.count(metricUnanswered) }
+
+// errors counts errors by kind. What got no answer is a timeout, a connection that did not open, or broke while it was read.
+func (s summary) errors() (record.Errors, error) {
+	e := record.Errors{Timeout: s.count(metricTimeout), Body: s.count(metricWrongBody) + int64(s.Metrics[metricChecks].Fails)}
+	for _, code := range connectCodes {
+		e.Connect += s.count(metricCode(code))
+	}
+	e.Read = s.count(metricUnanswered) - e.Timeout - e.Connect
+	right := s.count(metricStatus(s.Status))
+	if s.Script {
+		right = s.count(metricExpected)
+	}
+	e.Status = s.completed() - right
+	if e.Read < 0 || e.Status < 0 {
+		return e, fmt.Errorf("k6's counters contradict each other: %+v", e)
+	}
+	return e, nil
+}
+
+// addLatency adds the latencies of requests.
+func (s summary) addLatency(m *record.Measurement) error {
+	kind, name := record.Observed, metricObserved
+	switch {
+	case s.PerRequest && !s.Script:
+		kind, name = record.WithConnection, metricWithConnection
+	case s.PerRequest:
+		m.Unknown = append(m.Unknown, "The latencies from the opening of the connection are unknown, since k6 tells them to the script only.")
+	}
+	if left := m.Requests - s.count(name); left < 0 {
+		return fmt.Errorf("k6 counted %d answers and %d latencies", m.Requests, s.count(name))
+	} else if s.Script && left > 0 {
+		m.Unknown = append(m.Unknown, fmt.Sprintf("The latencies of %d answers with a wrong status are unknown.", left))
+	}
+	found, err := s.brackets(name)
+	if err != nil {
+		return fmt.Errorf("reading k6's latencies: %w", err)
+	}
+	latency, err := tool.Bracketed(kind, found)
+	if err != nil {
+		return fmt.Errorf("encoding k6's latencies: %w", err)
+	}
+	m.Latency = append(m.Latency, latency)
+	return nil
+}

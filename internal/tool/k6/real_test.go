@@ -1,0 +1,305 @@
+package k6_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/k6"
+)
+
+const body = "helloworld"
+
+// real is what one run of the installed k6 left behind.
+type real struct {
+	raw     []byte
+	failure error
+	m       record.Measurement
+	err     error
+}
+
+// run puts a cell's load on a server on loopback. A script is written where the tool looks for it.
+func run(t *testing.T, cell v1alpha1.Cell, script string, purpose tool.Purpose, target string) real {
+	t.Helper()
+	if _, err := exec.LookPath("k6"); err != nil {
+		t.Skip("k6 is not installed")
+	}
+	dir := t.TempDir()
+	cell.Load = "load"
+	if script != "" {
+		cell.Script = &v1alpha1.Script{ConfigMap: "scripts", Key: "user.js"}
+		if err := os.MkdirAll(filepath.Join(dir, "scripts", "load"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "scripts", "load", "user.js"), []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := k6.Tool{Scripts: filepath.Join(dir, "scripts")}
+	for _, f := range k.Files(cell, target) {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	args := k.Args(cell, target, purpose)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	var r real
+	r.raw, r.failure = cmd.CombinedOutput()
+	r.m, r.err = k.Parse(r.raw)
+	if keep := os.Getenv("LOADSTONE_KEEP_RAW"); keep != "" {
+		name := strings.ReplaceAll(strings.TrimPrefix(t.Name(), "TestRealK6/"), "/", "-") + ".txt"
+		if err := os.WriteFile(filepath.Join(keep, name), r.raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// kinds are the kinds of a measurement's latencies.
+func kinds(m record.Measurement) string {
+	var names []string
+	for _, l := range m.Latency {
+		names = append(names, string(l.Kind))
+	}
+	return strings.Join(names, " ")
+}
+
+// TestRealK6 runs the installed k6: what it counts must fit together and fit what the server counted.
+func TestRealK6(t *testing.T) {
+	text, wrong := body, "goodbye"
+	var answered atomic.Int64
+	good := func(w http.ResponseWriter, _ *http.Request) {
+		answered.Add(1)
+		fmt.Fprint(w, body)
+	}
+	slow := func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(20 * time.Millisecond)
+		good(w, r)
+	}
+	closed := v1alpha1.Cell{Connections: 4, Threads: 1, DurationSeconds: 1}
+	constant := v1alpha1.Cell{Connections: 200, Threads: 2, DurationSeconds: 1, RequestsPerSecond: 100}
+	ramping := v1alpha1.Cell{Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 50, RampToRequestsPerSecond: 250}
+	with := func(c v1alpha1.Cell, change func(*v1alpha1.Cell)) v1alpha1.Cell {
+		change(&c)
+		return c
+	}
+	tests := map[string]struct {
+		cell    v1alpha1.Cell
+		script  string
+		purpose tool.Purpose
+		handler http.HandlerFunc
+		// refuse makes the port one that nobody listens on.
+		refuse    bool
+		wantError string
+		// wantFailure is true where k6 must end with a status other than 0.
+		wantFailure bool
+		wantKinds   string
+		check       func(t *testing.T, m record.Measurement)
+	}{
+		"closed":                        {cell: closed, handler: good, wantKinds: "Observed", check: noErrors},
+		"closed with a body":            {cell: with(closed, func(c *v1alpha1.Cell) { c.Request.Expect.Body = &text }), handler: good, wantKinds: "Observed", check: noErrors},
+		"a connection for each request": {cell: with(closed, func(c *v1alpha1.Cell) { c.Connection = v1alpha1.PerRequest }), handler: slow, wantKinds: "WithConnection", check: noErrors},
+		"open constant": {cell: constant, handler: good, wantKinds: "Observed FromIntended", check: func(t *testing.T, m record.Measurement) {
+			t.Helper()
+			noErrors(t, m)
+			if m.Asked < 100 || m.Asked > 101 || m.Dropped != 0 {
+				t.Errorf("asked %d, dropped %d; want 100 or 101 and none", m.Asked, m.Dropped)
+			}
+		}},
+		"open ramping": {cell: ramping, handler: good, wantKinds: "Observed FromIntended", check: func(t *testing.T, m record.Measurement) {
+			t.Helper()
+			noErrors(t, m)
+			if m.Asked < 150 || m.Asked > 151 || m.Dropped != 0 {
+				t.Errorf("asked %d, dropped %d; want 150 or 151 and none", m.Asked, m.Dropped)
+			}
+		}},
+		"a rate that cannot be reached": {
+			cell: with(constant, func(c *v1alpha1.Cell) { c.Connections, c.RequestsPerSecond = 2, 300 }), handler: slow, wantKinds: "Observed",
+			check: func(t *testing.T, m record.Measurement) {
+				t.Helper()
+				if m.Dropped == 0 || m.Asked < 300 || m.Requests > m.Asked/2 || len(m.Unknown) == 0 {
+					t.Errorf("asked %d, dropped %d, unknown %q", m.Asked, m.Dropped, m.Unknown)
+				}
+			},
+		},
+		"500s": {cell: closed, handler: func(w http.ResponseWriter, _ *http.Request) { answered.Add(1); w.WriteHeader(500) }, wantKinds: "Observed", check: func(t *testing.T, m record.Measurement) {
+			t.Helper()
+			if m.Requests == 0 || m.Errors.Status != m.Requests || m.Errors.Sum() != m.Requests {
+				t.Errorf("%d requests with errors %+v, want as many of the status", m.Requests, m.Errors)
+			}
+		}},
+		"a wrong body every tenth time": {
+			cell: with(closed, func(c *v1alpha1.Cell) { c.Request.Expect.Body = &text }), wantKinds: "Observed",
+			handler: func(w http.ResponseWriter, _ *http.Request) {
+				if answered.Add(1)%10 == 0 {
+					fmt.Fprint(w, wrong)
+					return
+				}
+				fmt.Fprint(w, body)
+			},
+			check: func(t *testing.T, m record.Measurement) {
+				t.Helper()
+				if tenth := m.Requests / 10; m.Errors.Body < tenth-5 || m.Errors.Body > tenth+5 || m.Errors.Sum() != m.Errors.Body {
+					t.Errorf("%d requests with errors %+v, want %d of the body", m.Requests, m.Errors, tenth)
+				}
+			},
+		},
+		"a server that hangs": {cell: with(closed, func(c *v1alpha1.Cell) { c.DurationSeconds = 3 }), handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, wantKinds: "Observed", check: func(t *testing.T, m record.Measurement) {
+			t.Helper()
+			if m.Requests != 0 || m.Errors != (record.Errors{Timeout: 4}) {
+				t.Errorf("%d requests with errors %+v, want 4 timeouts alone", m.Requests, m.Errors)
+			}
+		}},
+		"a server that breaks connections": {cell: closed, handler: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, wantKinds: "Observed", check: func(t *testing.T, m record.Measurement) {
+			t.Helper()
+			if m.Requests != 0 || m.Errors.Read == 0 || m.Errors.Sum() != m.Errors.Read {
+				t.Errorf("%d requests with errors %+v, want reads alone", m.Requests, m.Errors)
+			}
+		}},
+		"nobody listens": {cell: closed, refuse: true, wantKinds: "Observed", check: func(t *testing.T, m record.Measurement) {
+			t.Helper()
+			if m.Requests != 0 || m.Errors.Connect == 0 || m.Errors.Sum() != m.Errors.Connect {
+				t.Errorf("%d requests with errors %+v, want connects alone", m.Requests, m.Errors)
+			}
+		}},
+		"a script with setup, teardown and checks": {
+			cell: closed, handler: good, wantKinds: "Observed",
+			script: `import http from 'k6/http'; import { check } from 'k6';
+const url = 'http://' + __ENV.LOADSTONE_TARGET + '/';
+export const options = { vus: 77, duration: '1h' };
+export function setup() { http.get(url); return { text: 'helloworld' }; }
+export default function (data) { check(http.get(url), { right: (r) => r.body === data.text }); }
+export function teardown() { console.log('loadstone {"format": 1}'); http.get(url); }`,
+			check: noErrors,
+		},
+		"a script whose checks fail": {
+			cell: closed, handler: good, wantKinds: "Observed",
+			script: `import { get } from 'k6/http'; import { check } from 'k6';
+export default function () { check(get('http://' + __ENV.LOADSTONE_TARGET + '/'), { wrong: (r) => r.body === 'goodbye' }); }`,
+			check: func(t *testing.T, m record.Measurement) {
+				t.Helper()
+				if m.Requests == 0 || m.Errors.Body < m.Requests-4 {
+					t.Errorf("%d requests with errors %+v, want a wrong body each", m.Requests, m.Errors)
+				}
+			},
+		},
+		"an asynchronous script at a rate": {
+			cell: constant, handler: good, wantKinds: "Observed FromIntended", check: noErrors,
+			script: `import http from 'k6/http'; export default async function () { await http.asyncRequest('GET', 'http://' + __ENV.LOADSTONE_TARGET + '/'); }`,
+		},
+		"a script of two requests at a rate": {
+			cell: constant, handler: good, wantKinds: "Observed",
+			script: `import http from 'k6/http'; export default function () { for (let i = 0; i < 2; i++) http.get('http://' + __ENV.LOADSTONE_TARGET + '/'); }`,
+			check: func(t *testing.T, m record.Measurement) {
+				t.Helper()
+				if m.Asked > 101 || !strings.Contains(strings.Join(m.Unknown, " "), "an arrival is one request") {
+					t.Errorf("asked %d, %d requests, unknown %q", m.Asked, m.Requests, m.Unknown)
+				}
+			},
+		},
+		"a script that throws": {
+			cell: closed, handler: good, wantError: "times, at first: Error: no such luck",
+			script: `import http from 'k6/http'; export default function () { if (http.get('http://' + __ENV.LOADSTONE_TARGET + '/').status === 200) throw new Error('no such luck'); }`,
+		},
+		"an asynchronous script that throws": {
+			cell: closed, handler: good, wantError: "no such luck",
+			script: `import { sleep } from 'k6'; export default async function () { sleep(0.01); throw new Error('no such luck'); }`,
+		},
+		"a script with a syntax error":   {cell: closed, handler: good, script: `export default function ( {`, wantFailure: true, wantError: "user.js: Line 1:28 Unexpected end of input"},
+		"a script without a default":     {cell: closed, handler: good, script: `export function f() {}`, wantFailure: true, wantError: "the script exports no default function"},
+		"a script that makes no request": {cell: closed, handler: good, script: `import { sleep } from 'k6'; export default function () { sleep(0.01); }`, wantError: "the script made no request"},
+		"a script that ends the test": {
+			cell: closed, handler: good, wantFailure: true, wantError: "k6 ended after",
+			script: `import http from 'k6/http'; import exec from 'k6/execution'; export default function () { http.get('http://' + __ENV.LOADSTONE_TARGET + '/'); exec.test.abort('enough'); }`,
+		},
+		"a probe": {cell: closed, purpose: tool.Probe, handler: good, wantKinds: "Observed", check: func(t *testing.T, m record.Measurement) {
+			t.Helper()
+			if m.Requests != 1 || answered.Load() != 1 {
+				t.Errorf("k6 counted %d requests, the server %d; want 1", m.Requests, answered.Load())
+			}
+		}},
+		"a probe of a script that throws": {cell: constant, purpose: tool.Probe, handler: good, script: `export default function () { throw new Error('no such luck'); }`, wantError: "no such luck"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			answered.Store(0)
+			purpose := tool.Measure
+			if tc.purpose != "" {
+				purpose = tc.purpose
+			}
+			r := run(t, tc.cell, tc.script, purpose, serve(t, tc.handler, tc.refuse))
+			if (r.failure != nil) != tc.wantFailure {
+				t.Fatalf("k6 ended with %v, want a failure: %v\n%.2000s", r.failure, tc.wantFailure, r.raw)
+			}
+			if tc.wantError != "" {
+				if r.err == nil || !strings.Contains(r.err.Error(), tc.wantError) {
+					t.Fatalf("Parse() = %v, want %q\n%.2000s", r.err, tc.wantError, r.raw)
+				}
+				return
+			}
+			if r.err != nil {
+				t.Fatalf("Parse(): %v\n%.2000s", r.err, r.raw)
+			}
+			if got := kinds(r.m); got != tc.wantKinds {
+				t.Errorf("got the kinds %q, want %q; unknown: %q", got, tc.wantKinds, r.m.Unknown)
+			}
+			if purpose == tool.Measure && (r.m.Connections != tc.cell.Connections || r.m.Threads != tc.cell.Threads) {
+				t.Errorf("got %d threads and %d connections, want %d and %d", r.m.Threads, r.m.Connections, tc.cell.Threads, tc.cell.Connections)
+			}
+			if r.m.Requests > answered.Load() {
+				t.Errorf("k6 counted %d answers, the server %d", r.m.Requests, answered.Load())
+			}
+			tc.check(t, r.m)
+		})
+	}
+}
+
+func serve(t *testing.T, handler http.HandlerFunc, refuse bool) string {
+	t.Helper()
+	if refuse {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := l.Addr().String()
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return address
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func noErrors(t *testing.T, m record.Measurement) {
+	t.Helper()
+	if m.Requests == 0 || m.Bytes < m.Requests*int64(len(body)) || m.Errors.Sum() != 0 || len(m.Unknown) > 0 && !fellBehind(m) {
+		t.Errorf("%d requests, %d bytes, errors %+v, unknown %q", m.Requests, m.Bytes, m.Errors, m.Unknown)
+	}
+	for _, l := range m.Latency {
+		if l.Samples < m.Requests-int64(m.Connections) || l.Samples > m.Requests+int64(m.Connections) {
+			t.Errorf("%d samples of kind %s for %d requests", l.Samples, l.Kind, m.Requests)
+		}
+	}
+}
+
+// fellBehind is true where the machine of the test was too busy for k6 to keep the rate.
+func fellBehind(m record.Measurement) bool {
+	return len(m.Unknown) == 1 && strings.HasPrefix(m.Unknown[0], "k6 itself did not keep the rate")
+}

@@ -1,0 +1,165 @@
+// Loadstone's wrapper of one cell. Above it stand `cell`, `options`, `says` and `kept` (names of metrics) and `user`, the user's script or null.
+
+const ask = { redirects: 0, responseType: cell.body === null ? 'none' : 'text', throw: true, timeout: cell.timeoutMillis };
+const url = 'http://' + __ENV.LOADSTONE_TARGET + cell.path;
+
+const threw = new Counter('loadstone_threw');
+const wrongBody = cell.body === null ? null : new Counter('loadstone_wrong_body');
+const withConnection = cell.perRequest ? new Trend('loadstone_with_connection', true) : null;
+const begun = cell.open === null ? null : new Counter('loadstone_begun');
+const extra = cell.open === null ? null : new Counter('loadstone_extra');
+const fromIntended = cell.open === null ? null : new Trend('loadstone_from_intended', true);
+const clockError = cell.open === null ? null : new Trend('loadstone_clock_error', true);
+const leastLate = cell.open === null ? null : new Trend('loadstone_least_late', true);
+
+// What setup, teardown and the summary need is made once: __VU is 0 for them, and a thousand virtual users read this script too.
+const said = {};
+if (__VU === 0) {
+  for (const name of says) said[name] = new Gauge('loadstone_' + name);
+}
+
+if (user !== null && typeof user.default !== 'function') throw new Error('the script exports no default function: add "export default function () { ... }"');
+
+// Of the wrapper's own requests each answer is expected here: statuses are told apart by their tag. Of a script's, one below 400 is.
+http.setResponseCallback(http.expectedStatuses({ min: 100, max: user === null ? 999 : 399 }));
+
+// now is k6's own clock in milliseconds, with a resolution below a microsecond; Date has whole milliseconds only.
+function now() {
+  return exec.instance.currentTestRunDuration;
+}
+
+// zero is the earliest instant at which the scenario can have begun, by this clock. It is found once in each virtual user.
+let zero = null;
+let late = Infinity;
+
+function calibrate(durationMillis) {
+  let width = Infinity;
+  for (let i = 0; i < 20 && width > 0.02; i++) {
+    const before = now();
+    const elapsed = exec.scenario.progress * durationMillis;
+    const after = now();
+    if (after - before < width && elapsed < durationMillis) {
+      width = after - before;
+      zero = before - elapsed;
+    }
+  }
+  if (zero === null) {
+    // The progress says nothing once the scenario's time is over: whole milliseconds must do.
+    const before = now();
+    zero = before - (Date.now() - exec.scenario.startTime + 1);
+    width = now() - before + 2;
+  }
+  clockError.add(width);
+}
+
+// intended is when the rate wanted iteration n, from 0, in milliseconds from the start of the scenario: k6's own timetable.
+function intended(n) {
+  const o = cell.open;
+  if (!o.ramp) return (n * Math.floor(1e9 / o.rate)) / 1e6;
+  const slope = (o.rateEnd - o.rate) / o.seconds;
+  return (2000 * (n + 1)) / (o.rate + Math.sqrt(Math.max(0, o.rate * o.rate + 2 * slope * (n + 1))));
+}
+
+function begin() {
+  begun.add(1);
+  const end = cell.open.seconds * 1000;
+  const start = intended(exec.scenario.iterationInTest);
+  if (start > end - 0.001) {
+    extra.add(1); // k6 may start one more at the very end, where its timer and its deadline meet.
+    return null;
+  }
+  if (zero === null) calibrate(end);
+  const due = zero + start;
+  if (cell.open.ramp && now() - due < late) {
+    late = now() - due;
+    leastLate.add(late);
+  }
+  return due;
+}
+
+function request() {
+  let answer;
+  try {
+    answer = http.get(url, ask);
+  } catch (e) {
+    return false; // k6 has counted it, with its kind.
+  }
+  if (cell.body !== null && answer.status === cell.status && answer.body !== cell.body) wrongBody.add(1);
+  if (cell.perRequest) withConnection.add(answer.timings.connecting + answer.timings.duration);
+  return true;
+}
+
+let told = false;
+
+// failed counts what a script throws, and lets k6 print the first in each virtual user.
+function failed(e) {
+  threw.add(1);
+  if (!told) {
+    told = true;
+    throw e;
+  }
+}
+
+function finish(due) {
+  if (due !== null) fromIntended.add(now() - due);
+}
+
+export default function (data) {
+  const due = cell.open !== null && __ENV.LOADSTONE_PURPOSE === 'Measure' ? begin() : null;
+  if (user === null) {
+    if (request()) finish(due);
+    return;
+  }
+  try {
+    const promise = user.default(data);
+    if (promise && typeof promise.then === 'function') return promise.then(() => finish(due), failed);
+  } catch (e) {
+    failed(e);
+    return;
+  }
+  finish(due);
+}
+
+function millis(text) {
+  const unit = { h: 3600000, m: 60000, s: 1000, ms: 1 };
+  let sum = 0;
+  for (const part of text.matchAll(/([\d.]+)(ms|h|m|s)/g)) sum += Number(part[1]) * unit[part[2]];
+  return sum;
+}
+
+// report says what k6 runs by its own account, not what it was asked for.
+function report() {
+  const runs = exec.test.options.scenarios.load;
+  const stage = runs.stages ? runs.stages[0] : runs;
+  said.vus.add(exec.instance.vusInitialized);
+  said.threads.add(Number(runs.env.LOADSTONE_THREADS));
+  said.duration.add(millis(stage.duration || runs.maxDuration));
+  said.grace.add(millis(runs.gracefulStop));
+  said.iterations.add(runs.iterations || 0);
+  said.rate.add(runs.rate || runs.startRate || 0);
+  said.rate_end.add(runs.stages ? stage.target : runs.rate || 0);
+}
+
+export function setup() {
+  report();
+  const data = user !== null && user.setup ? user.setup() : undefined;
+  said.setup.add(now());
+  return data;
+}
+
+export function teardown(data) {
+  const before = Date.now();
+  if (user !== null && user.teardown) user.teardown(data);
+  said.teardown.add(Date.now() - before);
+}
+
+export function handleSummary(data) {
+  const metrics = {};
+  for (const name in data.metrics) {
+    const { type, values } = data.metrics[name];
+    if (!kept.includes(name)) continue;
+    metrics[name] = type === 'trend' ? { count: values.count, quantiles: data.options.summaryTrendStats.map((s) => values[s]) } : values;
+  }
+  const summary = { format: 1, script: user !== null, perRequest: cell.perRequest, status: cell.status, stats: data.options.summaryTrendStats, millis: data.state.testRunDurationMs, metrics };
+  return { stdout: '\nloadstone ' + JSON.stringify(summary) + '\n' };
+}
