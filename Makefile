@@ -56,7 +56,7 @@ report: ## Fetch the report of a run (RUN=quick) and print its path.
 .PHONY: build
 build: ## Build every program into bin/.
 	@mkdir -p bin
-	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadstone-agent ./cmd/loadstone ./workloads/gohttp
+	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadstone-agent ./cmd/loadstone ./workloads/gohttp ./workloads/faulty
 	@$(MAKE) -s -C workloads/epoll OUT=$(CURDIR)/bin/epoll epoll
 
 .PHONY: generate
@@ -76,3 +76,12 @@ test: ## Pass all tests, on a real cluster that is started for them and taken do
 .PHONY: bench
 bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met or short.
 	@hack/bench.sh
+
+.PHONY: bench-stats
+bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, merging, sliced pairs.
+	@go run ./hack/bench -only merging,verdicts,duet
+
+.PHONY: bench-record
+bench-record: build ## Record the blocks that they are drawn from: a quarter of an hour on a quiet machine.
+	@go build -o bin/record ./hack/bench/record
+	@bin/record -out hack/bench/testdata/aa-blocks.json

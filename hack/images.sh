@@ -20,6 +20,7 @@ IMAGES=(
   "agent               server,loadgen $ROOT/bin/loadstone-agent,$BIN/k6"
   "gohttp              server         $ROOT/bin/gohttp"
   "epoll               server         $ROOT/bin/epoll"
+  "faulty              server         $ROOT/bin/faulty"
   "workflow-controller infra          $BIN/workflow-controller"
   "argoexec            infra          $BIN/argoexec"
   "minio               infra          $BIN/minio"

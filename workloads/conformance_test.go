@@ -43,8 +43,8 @@ func builds(t *testing.T) map[string]string {
 			t.Fatalf("running %q: %v\n%s", args, err, out)
 		}
 	}
-	programs := map[string]string{"gohttp": filepath.Join(dir, "gohttp")}
-	run("go", "build", "-o", programs["gohttp"], "./gohttp")
+	programs := map[string]string{"gohttp": filepath.Join(dir, "gohttp"), "faulty": filepath.Join(dir, "faulty")}
+	run("go", "build", "-o", dir, "./gohttp", "./faulty")
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Log("there is no C compiler: epoll is not tested")
 		return programs

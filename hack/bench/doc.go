@@ -19,6 +19,12 @@
 // wrk is executed in its generator pod, as a person would, and then the trial goes on. So process, CPUs and minute are the same,
 // and what is left is Loadstone.
 //
+// # Without the cluster
+//
+// The measurements merging, verdicts and duet try the statistics. Verdicts and duet draw from testdata/aa-blocks.json, pairs of equal
+// servers that hack/bench/record measured on one machine. Runs are drawn from them with servers swapped at random, so that every
+// winner is a false one, or with a difference added, so that it is known; the real rules decide them.
+//
 // The program deletes the objects that it made, however it ends. The artifacts of its runs stay in the object store, under
 // bench/, since nothing of Loadstone deletes artifacts. It compares no versions and keeps no history.
 package main

@@ -39,14 +39,15 @@ type bench struct {
 
 // measurement yields figures; reckoned is about how long it takes.
 type measurement struct {
-	name     string
-	reckoned time.Duration
-	measure  func(context.Context) ([]figure, error)
+	name      string
+	onCluster bool
+	reckoned  time.Duration
+	measure   func(context.Context) ([]figure, error)
 }
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := f.String("only", "", "measure only this: start, sweep, pairs or memory; several with commas")
+	only := f.String("only", "", "measure only this: "+strings.Join(names(), ", ")+"; several with commas")
 	try := f.Bool("try", false, "measure next to nothing, only to see whether everything works")
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("parsing flags: %w", err)
@@ -60,10 +61,12 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 	if err != nil {
 		return err
 	}
-	if b.cluster, err = connect(ctx); err != nil {
-		return err
+	if slices.ContainsFunc(chosen, func(m measurement) bool { return m.onCluster }) {
+		if b.cluster, err = connect(ctx); err != nil {
+			return err
+		}
+		defer b.cluster.close()
 	}
-	defer b.cluster.close()
 	var failed error
 	for i, m := range chosen {
 		b.left, b.since = 0, time.Now()
@@ -79,14 +82,30 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err erro
 	return errors.Join(failed, b.print(stdout, b.records(), nil))
 }
 
-func (b *bench) choose(only string) ([]measurement, error) {
+// all are the measurements. Those that need no cluster are of the statistics.
+func (b *bench) all() []measurement {
 	s := b.sizes
-	all := []measurement{
-		{"start", time.Duration(s.starts) * reckoned(s.startRun()), b.start},
-		{"sweep", reckoned(s.sweepRun()), b.sweep},
-		{"pairs", reckoned(s.pairsRun()) + time.Duration(s.pairs)*b.byHandTakes(), b.pairs},
-		{"memory", s.rest + memorySamples*memoryEvery, b.memory},
+	return []measurement{
+		{"start", true, time.Duration(s.starts) * reckoned(s.startRun()), b.start},
+		{"sweep", true, reckoned(s.sweepRun()), b.sweep},
+		{"pairs", true, reckoned(s.pairsRun()) + time.Duration(s.pairs)*b.byHandTakes(), b.pairs},
+		{"memory", true, s.rest + memorySamples*memoryEvery, b.memory},
+		{"merging", false, 15 * time.Second, b.merging},
+		{"verdicts", false, 45 * time.Second, b.verdicts},
+		{"duet", false, time.Second, b.duet},
 	}
+}
+
+func names() []string {
+	var list []string
+	for _, m := range (&bench{}).all() {
+		list = append(list, m.name)
+	}
+	return list
+}
+
+func (b *bench) choose(only string) ([]measurement, error) {
+	all := b.all()
 	if only == "" {
 		return all, nil
 	}
@@ -94,7 +113,7 @@ func (b *bench) choose(only string) ([]measurement, error) {
 	for name := range strings.SplitSeq(only, ",") {
 		i := slices.IndexFunc(all, func(m measurement) bool { return m.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("parsing flags: -only %s: there are start, sweep, pairs and memory", name)
+			return nil, fmt.Errorf("parsing flags: -only %s: there are %s", name, strings.Join(names(), ", "))
 		}
 		chosen = append(chosen, all[i])
 	}

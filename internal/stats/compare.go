@@ -88,6 +88,13 @@ func atLevel(m Metric, own, base *Group) Result {
 // overLevels averages the logs of the levels within each block. A block counts if it has a pair at each of the levels taken, lest
 // blocks differ in their mix of levels; a level is taken if it has pairs enough for a verdict or, where none has, as many as any.
 func overLevels(m Metric, levels []Result) Result {
+	r := pool(m, levels)
+	r.estimate()
+	return r
+}
+
+// pool makes the pairs of overLevels.
+func pool(m Metric, levels []Result) Result {
 	enough := 0
 	for _, l := range levels {
 		enough = max(enough, min(l.Blocks, MinBlocks))
@@ -116,7 +123,6 @@ func overLevels(m Metric, levels []Result) Result {
 	for _, b := range blocks {
 		r.pair(b, sums[b]/float64(r.Levels))
 	}
-	r.estimate()
 	return r
 }
 
@@ -127,23 +133,10 @@ func (r *Result) pair(block int32, log float64) {
 
 // estimate computes everything that the pairs of one result say by themselves.
 func (r *Result) estimate() {
-	r.Blocks = len(r.logs)
-	if r.Blocks == 0 {
-		return
-	}
-	t := pairedT(r.logs)
-	sign := r.Metric.sign()
-	r.Ratio = exp(t.mean)
-	r.Advantage = &Advantage{Ratio: math.Exp(t.mean * sign)}
+	t := r.test()
 	if !t.known {
 		return
 	}
-	r.Low, r.High = exp(t.low), exp(t.high)
-	r.Advantage.Low, r.Advantage.High = exp(t.low*sign), exp(t.high*sign)
-	if sign < 0 {
-		r.Advantage.Low, r.Advantage.High = r.Advantage.High, r.Advantage.Low
-	}
-	r.LogStdDev, r.P = &t.sd, &t.p
 	d := math.Expm1(detectable(t.sd, t.n))
 	r.Detectable = &d
 	r.BlocksNeeded = blocksNeeded(t)
@@ -151,6 +144,28 @@ func (r *Result) estimate() {
 		p := signFlip(r.logs)
 		r.SignFlipP = &p
 	}
+}
+
+// test computes what a verdict rests on.
+func (r *Result) test() paired {
+	r.Blocks = len(r.logs)
+	if r.Blocks == 0 {
+		return paired{}
+	}
+	t := pairedT(r.logs)
+	sign := r.Metric.sign()
+	r.Ratio = exp(t.mean)
+	r.Advantage = &Advantage{Ratio: math.Exp(t.mean * sign)}
+	if !t.known {
+		return t
+	}
+	r.Low, r.High = exp(t.low), exp(t.high)
+	r.Advantage.Low, r.Advantage.High = exp(t.low*sign), exp(t.high*sign)
+	if sign < 0 {
+		r.Advantage.Low, r.Advantage.High = r.Advantage.High, r.Advantage.Low
+	}
+	r.LogStdDev, r.P = &t.sd, &t.p
+	return t
 }
 
 func exp(v float64) *float64 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -161,7 +162,8 @@ func checkLabel(f *facts, _ v1alpha1.Strictness) []Reason {
 			continue
 		}
 		m := r.Measurement
-		if m.Threads == f.level.Threads && m.Connections == f.level.Connections {
+		share := protocol.Share(v1alpha1.Cell{Connections: f.level.Connections, Generators: f.level.Generators}, int32(i))
+		if m.Threads == f.level.Threads && m.Connections == share.Connections {
 			continue
 		}
 		out = append(out, Reason{

@@ -1,5 +1,5 @@
 // Package statstest makes runs that never happened, for the tests of stats and report: a small model of servers and generators
-// with a seeded random source stands in for a cluster. It is imported by tests only.
+// with a seeded random source stands in for a cluster. It is imported by tests and by hack/bench only.
 package statstest
 
 import (

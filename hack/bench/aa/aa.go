@@ -1,0 +1,124 @@
+// Package aa is the form in which blocks of equal servers are recorded: what a machine makes of a difference of nothing. The
+// recorder is hack/bench/record; the figures that are drawn from a recording are those of hack/bench.
+package aa
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Recording is everything that was recorded on one machine in one go.
+type Recording struct {
+	Recorded time.Time `json:"recorded"`
+	// Machine names kernel and CPU, Server the argument vector of both servers without their port.
+	Machine string   `json:"machine"`
+	Server  []string `json:"server"`
+	Seed    uint64   `json:"seed"`
+	// WarmupMillis, CellMillis and SliceMillis are what was planned: of a sliced pair each side has as much time under load as a cell.
+	WarmupMillis int64   `json:"warmupMillis"`
+	CellMillis   int64   `json:"cellMillis"`
+	SliceMillis  int64   `json:"sliceMillis"`
+	Blocks       []Block `json:"blocks"`
+	// Planted is nil until all blocks are recorded.
+	Planted *Planted `json:"planted,omitempty"`
+}
+
+// Block holds the same levels twice: with the servers one after the other, as in a run, and sliced.
+type Block struct {
+	// StrangersCPUs is how many CPUs others used on average, StealCPUs how many the hypervisor took.
+	StrangersCPUs float64 `json:"strangersCPUs"`
+	StealCPUs     float64 `json:"stealCPUs"`
+	Levels        []Level `json:"levels"`
+}
+
+// Level is a pair of each kind at one number of connections.
+type Level struct {
+	Connections int32 `json:"connections"`
+	Sequential  Pair  `json:"sequential"`
+	Sliced      Pair  `json:"sliced"`
+}
+
+// Planted are sliced pairs whose second server runs a loop of so many iterations per request.
+type Planted struct {
+	// Calibration pairs have a loop that is long enough to measure what an iteration costs.
+	CalibrationIterations uint64 `json:"calibrationIterations"`
+	Calibration           []Pair `json:"calibration"`
+	// Iterations are about a twentieth of a request's CPU time.
+	Iterations uint64 `json:"iterations"`
+	Pairs      []Pair `json:"pairs"`
+}
+
+// Pair is what was measured of two servers at one level, in the order of their names and not of time.
+type Pair [2]Cell
+
+// Cell is what was measured of one server.
+type Cell struct {
+	Requests int64 `json:"requests"`
+	// LoadNanos is the time under load, CPUNanos the server's CPU time in it.
+	LoadNanos int64 `json:"loadNanos"`
+	CPUNanos  int64 `json:"cpuNanos"`
+}
+
+// CPUPerRequest is the server's CPU time per request, in nanoseconds.
+func (c Cell) CPUPerRequest() float64 { return float64(c.CPUNanos) / float64(c.Requests) }
+
+// Throughput is in requests per second.
+func (c Cell) Throughput() float64 { return float64(c.Requests) * 1e9 / float64(c.LoadNanos) }
+
+func (c Cell) measured() bool { return c.Requests > 0 && c.LoadNanos > 0 && c.CPUNanos > 0 }
+
+// Logs are the logs of the second server's CPU time per request and throughput by the first's.
+func (p Pair) Logs() (cpu, throughput float64) {
+	return math.Log(p[1].CPUPerRequest() / p[0].CPUPerRequest()), math.Log(p[1].Throughput() / p[0].Throughput())
+}
+
+// Size is what Iterations cost per request as a share of the first server's CPU time, by the calibration.
+func (p Planted) Size() float64 {
+	var sum float64
+	for _, c := range p.Calibration {
+		sum += c[1].CPUPerRequest()/c[0].CPUPerRequest() - 1
+	}
+	return sum / float64(len(p.Calibration)) / float64(p.CalibrationIterations) * float64(p.Iterations)
+}
+
+// Parse reads a recording and refuses one from which nothing can be drawn.
+func Parse(text []byte) (Recording, error) {
+	var r Recording
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("reading a recording: %w", err)
+	}
+	if len(r.Blocks) == 0 || len(r.Blocks[0].Levels) == 0 {
+		return r, errors.New("reading a recording: it has no blocks, or they have no levels")
+	}
+	for i, b := range r.Blocks {
+		if len(b.Levels) != len(r.Blocks[0].Levels) {
+			return r, fmt.Errorf("reading a recording: block %d has %d levels, the first %d", i+1, len(b.Levels), len(r.Blocks[0].Levels))
+		}
+		for _, l := range b.Levels {
+			if err := check(l.Sequential, l.Sliced); err != nil {
+				return r, fmt.Errorf("reading block %d of a recording at %d connections: %w", i+1, l.Connections, err)
+			}
+		}
+	}
+	if p := r.Planted; p != nil {
+		if err := check(append(p.Calibration, p.Pairs...)...); err != nil {
+			return r, fmt.Errorf("reading the planted pairs of a recording: %w", err)
+		}
+		if len(p.Calibration) == 0 || p.CalibrationIterations == 0 {
+			return r, errors.New("reading the planted pairs of a recording: they are not calibrated")
+		}
+	}
+	return r, nil
+}
+
+func check(pairs ...Pair) error {
+	for _, p := range pairs {
+		if !p[0].measured() || !p[1].measured() {
+			return fmt.Errorf("a cell has no requests, load or CPU time: %+v", p)
+		}
+	}
+	return nil
+}

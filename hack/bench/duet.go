@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"loadstone.dev/loadstone/hack/bench/aa"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// deviation is the standard deviation of the log ratios of equal servers' CPU time per request, over blocks and levels. The mean is
+// not estimated: it is 0.
+func deviation(recorded []logs) float64 {
+	var squares float64
+	n := 0
+	for _, b := range recorded {
+		for _, v := range b.cpu {
+			squares += v * v
+			n++
+		}
+	}
+	return math.Sqrt(squares / float64(n))
+}
+
+// duet compares sliced pairs with those measured one after the other, and holds a planted difference against what was found.
+func (b *bench) duet(context.Context) ([]figure, error) {
+	r, err := readRecording(blocksFile)
+	if err != nil {
+		return nil, err
+	}
+	return duetFigures(r)
+}
+
+func duetFigures(r aa.Recording) ([]figure, error) {
+	alone, together := deviation(logsOf(r, sequential)), deviation(logsOf(r, sliced))
+	note := fmt.Sprintf("sd of a pair's CPU time per request: sliced %.2f %%, sequential %.2f %%, %d blocks, each server %.1f s under load either way",
+		100*together, 100*alone, len(r.Blocks), float64(r.CellMillis)/1000)
+	figures := []figure{{"sliced-to-sequential-sd", together / alone, "ratio", atMost(0.25), note}}
+	if r.Planted == nil {
+		return figures, errors.New("reading the recorded blocks: they have no planted pairs; the recording was interrupted")
+	}
+	planted, err := plantedFigure(*r.Planted)
+	return append(figures, planted), err
+}
+
+// plantedFigure is by how many hundredths of the CPU time what was found differs from what was planted.
+func plantedFigure(p aa.Planted) (figure, error) {
+	var ratios, cpu, throughput []float64
+	for _, pair := range p.Pairs {
+		c, t := pair.Logs()
+		ratios, cpu, throughput = append(ratios, math.Exp(c)), append(cpu, c), append(throughput, t)
+	}
+	i, err := geometric(ratios)
+	if err != nil {
+		return figure{}, err
+	}
+	// The CPU time decides, since it is what was planted.
+	found := stats.Ratios{CPUPerRequest: [][]float64{cpu}, Throughput: [][]float64{throughput}, ThroughputIsBound: true}
+	verdict := stats.Decide([]stats.Ratios{found})[0].Verdict
+	note := fmt.Sprintf("planted %.2f %%, found %.2f %% (%.0f %% interval %.2f to %.2f) by %d sliced pairs, verdict %s",
+		100*p.Size(), 100*(i.mean-1), 100*confidence, 100*(i.low-1), 100*(i.high-1), len(ratios), verdict)
+	return figure{"planted-found-within", 100 * math.Abs(i.mean-1-p.Size()), "% points", atMost(1), note}, nil
+}

@@ -1,0 +1,11 @@
+// Program record measures pairs of equal servers on this machine, without a cluster: blocks of two fresh processes of gohttp, on
+// CPU 1, under wrk, on CPU 0. From what it writes, hack/bench draws runs whose truth is known.
+//
+//	make bench-record
+//
+// In a block both servers are first measured one after the other, as in a run, each through all levels; then both live and are
+// loaded in turns: each has a wrk of its own, of which one is always stopped, in slices of 100 ms in random order. Each side gets as
+// much time under load either way. After the blocks come sliced pairs of which one server runs a planted loop per request.
+//
+// The machine must be quiet. The program says how much others used. It ends by itself, and the file is written after each block.
+package main

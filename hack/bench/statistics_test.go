@@ -1,0 +1,195 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/hack/bench/aa"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// simulated is a recording of a machine whose pairs have these standard deviations, with a planted difference.
+func simulated(blocks int, sequential, sliced, planted float64) aa.Recording {
+	random := rand.New(rand.NewPCG(1, 2))
+	pair := func(sd, more float64) aa.Pair {
+		noisy := func() float64 { return math.Exp(sd / math.Sqrt2 * random.NormFloat64()) }
+		cell := func(cpu float64) aa.Cell {
+			return aa.Cell{Requests: 100_000, LoadNanos: int64(2e9 * cpu), CPUNanos: int64(1e9 * cpu)}
+		}
+		return aa.Pair{cell(noisy()), cell(noisy() * (1 + more))}
+	}
+	r := aa.Recording{CellMillis: 2000}
+	for range blocks {
+		b := aa.Block{}
+		for _, connections := range []int32{10, 100} {
+			b.Levels = append(b.Levels, aa.Level{Connections: connections, Sequential: pair(sequential, 0), Sliced: pair(sliced, 0)})
+		}
+		r.Blocks = append(r.Blocks, b)
+	}
+	r.Planted = &aa.Planted{CalibrationIterations: 1000, Calibration: []aa.Pair{pair(0.001, 20*planted)}, Iterations: 50}
+	for range 10 {
+		r.Planted.Pairs = append(r.Planted.Pairs, pair(sliced, planted))
+	}
+	return r
+}
+
+func TestUpperBound(t *testing.T) {
+	for name, tc := range map[string]struct {
+		k, n int
+		want float64
+	}{
+		"none of 59 is the rule of three": {0, 59, 1 - math.Pow(0.05, 1.0/59)},
+		"all":                             {5, 5, 1},
+		"100 of 10,000":                   {100, 10_000, 0.011797},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := upperBound(tc.k, tc.n); math.Abs(got-tc.want) > 1e-5 {
+				t.Errorf("got %f, want %f", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestEqualsSeldomGetAWinner(t *testing.T) {
+	const runs = 1000
+	r := simulated(60, 0.05, 0.01, 0.05)
+	for _, m := range methods {
+		wrong, err := m.resample(t.Context(), r, runs, 10, 0, anyDecided)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong[0] > runs*2/100 {
+			t.Errorf("%s: %d of %d runs of equals name a winner, want about one in a hundred", m.name, wrong[0], runs)
+		}
+	}
+}
+
+func TestAPlantedDifferenceIsFoundByEnoughBlocksOnly(t *testing.T) {
+	const runs = 200
+	r := simulated(60, 0.05, 0.01, 0.05)
+	for name, tc := range map[string]struct {
+		blocks      int
+		planted     float64
+		least, most int
+	}{
+		"too few blocks for any verdict": {5, 0.2, 0, 0},
+		"a difference like the noise":    {10, 0.05, runs / 4, runs * 95 / 100},
+		"a difference far beyond":        {10, 0.2, runs, runs},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hits, err := methods[0].resample(t.Context(), r, runs, tc.blocks, tc.planted, found)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if hits[0] < tc.least || hits[0] > tc.most || hits[1] > 2*runs {
+				t.Errorf("found in %d of %d runs, want %d to %d; at %d levels", hits[0], runs, tc.least, tc.most, hits[1])
+			}
+		})
+	}
+}
+
+func TestDrawnRunsHoldWhatWasRecorded(t *testing.T) {
+	recorded := []logs{{cpu: []float64{0.1, 0.2}, throughput: []float64{-0.3, -0.4}}}
+	family := draw(rand.New(rand.NewPCG(1, 1)), recorded, 20, 0, false)
+	signs := map[float64]int{}
+	for _, r := range family {
+		for b := range 20 {
+			sign := r.CPUPerRequest[0][b] / 0.1
+			signs[sign]++
+			if r.CPUPerRequest[1][b] != sign*0.2 || r.Throughput[0][b] != sign*-0.3 || r.Throughput[1][b] != sign*-0.4 {
+				t.Fatalf("a block was taken apart: %+v, block %d", r, b)
+			}
+		}
+	}
+	if len(family) != contenders || len(signs) != 2 || signs[1] < 15 || signs[-1] < 15 {
+		t.Errorf("%d contenders, signs %v, want %d and as many of one as of the other", len(family), signs, contenders)
+	}
+}
+
+func TestAnyDecidedLooksAtLevelsToo(t *testing.T) {
+	undecided := stats.Comparison{Verdict: stats.Inconclusive, Levels: []stats.LevelComparison{{Verdict: stats.NoDifference}}}
+	atLevel := stats.Comparison{Verdict: stats.Inconclusive, Levels: []stats.LevelComparison{{Verdict: stats.Faster}}}
+	for name, tc := range map[string]struct {
+		run  []stats.Comparison
+		want int
+	}{
+		"nobody wins":         {[]stats.Comparison{undecided, undecided}, 0},
+		"somebody at a level": {[]stats.Comparison{undecided, atLevel}, 1},
+		"somebody overall":    {[]stats.Comparison{{Verdict: stats.Slower}}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := anyDecided(tc.run); got[0] != tc.want {
+				t.Errorf("got %d, want %d", got[0], tc.want)
+			}
+		})
+	}
+}
+
+func TestFiguresOfSlicedPairs(t *testing.T) {
+	figures, err := duetFigures(simulated(200, 0.05, 0.01, 0.05))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(figures) != 2 || math.Abs(figures[0].value-0.2) > 0.03 || figures[1].value > 1 {
+		t.Errorf("got %+v, want a ratio of about 0.2, and the planted difference found within 1", figures)
+	}
+	if !strings.HasSuffix(figures[1].note, "verdict Slower") {
+		t.Errorf("the planted difference is not decided: %s", figures[1].note)
+	}
+	interrupted := simulated(3, 0.05, 0.01, 0.05)
+	interrupted.Planted = nil
+	if figures, err = duetFigures(interrupted); err == nil || len(figures) != 1 {
+		t.Errorf("an interrupted recording gives %d figures and %v, want one and an error", len(figures), err)
+	}
+}
+
+func TestMergedDistributionsAgainstTheSamples(t *testing.T) {
+	figures, err := mergedAgainstSamples(mergedGenerators, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range figures {
+		if !f.aim.met(f.value) {
+			t.Error(f.line())
+		}
+	}
+}
+
+func TestWorstQuantileSeesAnError(t *testing.T) {
+	samples := drawLatencies(rand.New(rand.NewPCG(1, 1)), 20_000)
+	l, err := analysed([][]float64{samples})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range samples {
+		samples[i] *= 1.01
+	}
+	if got, err := worstQuantile(l, samples); err != nil || got < 5 {
+		t.Errorf("one per cent off is %.2f of what is allowed, %v; want about 10", got, err)
+	}
+}
+
+func TestStoredRecordingsCanBeRead(t *testing.T) {
+	files, err := recordings.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Error("there is no recording")
+	}
+	for _, f := range files {
+		r, err := readRecording("testdata/" + f.Name())
+		if err != nil {
+			t.Errorf("%s: %v", f.Name(), err)
+			continue
+		}
+		if "testdata/"+f.Name() == blocksFile && (len(r.Blocks) < 40 || r.Planted == nil) {
+			t.Errorf("%s has %d blocks, want 40 or more, and planted pairs", f.Name(), len(r.Blocks))
+		}
+	}
+	if _, err := readRecording("testdata/none.json"); err == nil {
+		t.Error("a recording that there is not was read")
+	}
+}

@@ -1,0 +1,121 @@
+package validity_test
+
+import (
+	"fmt"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/wrk"
+)
+
+// counts are what the faulty server prints when it ends.
+type counts struct {
+	Connections, Ignored, Requests, Errors, WrongBodies, WrongLengths, Closed, Hung int64
+}
+
+// fault is one way to misbehave.
+type fault struct {
+	name string
+	// flags are those of the server.
+	flags []string
+	// committed picks the faults that the server counted: what a tool notices must be as many. It is nil if they cannot be counted.
+	committed func(counts) int64
+	// record names what else of the record of a cell shows it.
+	record string
+}
+
+// faults are the rows of the table.
+var faults = []fault{
+	{name: "no fault", record: "nothing"},
+	{
+		name: "error status", flags: []string{"--error-every=10"}, committed: func(c counts) int64 { return c.Errors },
+		record: "`audit.wrongStatus`",
+	},
+	{
+		name: "wrong body of the right length", flags: []string{"--wrong-body-every=10"}, committed: func(c counts) int64 { return c.WrongBodies },
+		record: "`audit.wrongBody`",
+	},
+	{
+		name: "wrong length", flags: []string{"--wrong-length-every=10"}, committed: func(c counts) int64 { return c.WrongLengths },
+		record: "`audit.wrongBody`",
+	},
+	{name: "closed connections", flags: []string{"--close-every=10"}, record: "`network.passiveOpens` against the connections of the level"},
+	{
+		name: "requests that hang", flags: []string{"--hang-every=100"}, committed: func(c counts) int64 { return c.Hung },
+		record: "the throughput; `series.segmentsOut` that ends early",
+	},
+	{
+		name: "connections never answered", flags: []string{"--serve-only=2"}, committed: func(c counts) int64 { return c.Ignored },
+		record: "`sockets.unanswered`, `sockets.jain`",
+	},
+	{name: "slower after a while", flags: []string{"--slow-after=300ms", "--slow-by=100us"}, record: "`series`"},
+	{name: "memory that grows", flags: []string{"--leak=512"}, record: "`rssStartBytes`, `rssMiddleBytes` and `rssBytes`"},
+	{name: "more CPU time", flags: []string{"--spin=20000"}, record: "`cpuNanos` by requests: it is what is compared, and no fault"},
+	{name: "another answer than expected", flags: []string{"--answer=goodbye"}, record: "the check before the trial, which then does not run"},
+	{name: "a server that exits", flags: []string{"--exit-after=300ms"}, record: "the container's exit"},
+}
+
+// column is a tool with what it notices.
+type column struct {
+	name string
+	tool.Tool
+	// cell is the load, of a second or about.
+	cell v1alpha1.Cell
+	// notices are the kinds of error that the tool counts, by the fault's name: names of fields of record.Errors, joined by commas,
+	// or "no measurement". A fault that is not there goes unnoticed.
+	notices map[string]string
+}
+
+const noMeasurement = "no measurement"
+
+// load is a second of keep-alive requests on four connections.
+func load(t v1alpha1.Tool) v1alpha1.Cell {
+	body := "helloworld"
+	return v1alpha1.Cell{
+		Load: "faults", Tool: t, Connections: 4, Threads: 1, Generators: 1, DurationSeconds: 1, Connection: v1alpha1.KeepAlive,
+		Request: v1alpha1.Request{Path: "/", Expect: v1alpha1.Expect{Status: 200, Body: &body}},
+	}
+}
+
+// columns are the tools.
+var columns = []column{
+	{
+		name: "wrk", Tool: wrk.Tool{}, cell: load(v1alpha1.ToolWrk),
+		notices: map[string]string{"error status": "Status", "a server that exits": "Read, Write"},
+	},
+}
+
+// matrix is the table in Markdown.
+func matrix() string {
+	var b strings.Builder
+	header, line := "| fault | flags of `faulty` |", "|---|---|"
+	for _, c := range columns {
+		header += " " + c.name + " |"
+		line += "---|"
+	}
+	fmt.Fprintf(&b, "%s where else the record shows it |\n%s---|\n", header, line)
+	for _, f := range faults {
+		fmt.Fprintf(&b, "| %s | %s |", f.name, code(f.flags))
+		for _, c := range columns {
+			fmt.Fprintf(&b, " %s |", orNothing(c.notices[f.name]))
+		}
+		fmt.Fprintf(&b, " %s |\n", f.record)
+	}
+	return b.String()
+}
+
+func code(flags []string) string {
+	quoted := make([]string, len(flags))
+	for i, f := range flags {
+		quoted[i] = "`" + f + "`"
+	}
+	return strings.Join(quoted, " ")
+}
+
+func orNothing(notice string) string {
+	if notice == "" {
+		return "nothing"
+	}
+	return notice
+}

@@ -1,0 +1,235 @@
+package validity_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+var update = flag.Bool("update", false, "write the table into docs/faults.md")
+
+const (
+	// patience bounds a tool's second of load, and every other wait.
+	patience = time.Minute
+	// attempts are made where a tool says that answers came too late: a machine that stalls makes them late by itself.
+	attempts = 3
+)
+
+func TestTheDocumentHoldsTheTable(t *testing.T) {
+	const begin, end = "<!-- table: begin -->\n", "<!-- table: end -->\n"
+	file := filepath.Join("..", "..", "docs", "faults.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, okBegin := strings.Cut(string(text), begin)
+	got, after, okEnd := strings.Cut(rest, end)
+	if !okBegin || !okEnd {
+		t.Fatalf("%s does not hold the lines between which the table lies", file)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(before+begin+matrix()+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(matrix(), got); diff != "" {
+		t.Errorf("the table in %s is not that of the test: run with -update (-want +got):\n%s", file, diff)
+	}
+}
+
+func TestColumnsNameFaultsThatThereAre(t *testing.T) {
+	for _, c := range columns {
+		for name := range c.notices {
+			if !slices.ContainsFunc(faults, func(f fault) bool { return f.name == name }) {
+				t.Errorf("%s notices %q, which is no fault", c.name, name)
+			}
+		}
+	}
+}
+
+func TestWhichToolNoticesWhichFault(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "faulty")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../workloads/faulty").CombinedOutput(); err != nil {
+		t.Fatalf("building the server: %v\n%s", err, out)
+	}
+	for _, c := range columns {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := exec.LookPath(c.name); err != nil {
+				t.Skipf("%s is not installed", c.name)
+			}
+			for _, f := range faults {
+				t.Run(f.name, func(t *testing.T) { c.meets(t, f, program) })
+			}
+		})
+	}
+}
+
+// meets runs the tool against a server with a fault.
+func (c column) meets(t *testing.T, f fault, program string) {
+	t.Helper()
+	want := c.notices[f.name]
+	var counted counts
+	var m record.Measurement
+	var err error
+	for range attempts {
+		server := start(t, program, f.flags)
+		raw := c.run(t, server.address)
+		counted = server.stop(t, f)
+		if m, err = c.Parse(raw); m.Errors.Timeout == 0 || strings.Contains(want, "Timeout") {
+			break
+		}
+	}
+	got, most := noticed(m, err)
+	if f.committed == nil && want != "" && containsAll(got, want) {
+		// Such a fault breaks whatever is under way, so that other kinds may come along.
+		return
+	}
+	if got != want {
+		t.Fatalf("%s notices %s, want %s; error %v, measurement %+v, server %+v", c.name, orNothing(got), orNothing(want), err, m.Errors, counted)
+	}
+	if f.committed == nil || err != nil {
+		return
+	}
+	committed := f.committed(counted)
+	if committed == 0 {
+		t.Errorf("the server has not committed the fault in %d requests", counted.Requests)
+	}
+	// What is under way when the tool ends is counted by the server alone.
+	if got != "" && (most > committed || most < committed-int64(c.cell.Connections)) {
+		t.Errorf("%s notices %d, the server committed %d", c.name, most, committed)
+	}
+}
+
+func containsAll(got, want string) bool {
+	all := strings.Split(got, ", ")
+	for kind := range strings.SplitSeq(want, ", ") {
+		if !slices.Contains(all, kind) {
+			return false
+		}
+	}
+	return true
+}
+
+// noticed names the kinds of error of a measurement, and says how many there are of the most frequent one: a tool may count an answer
+// under several.
+func noticed(m record.Measurement, err error) (kinds string, most int64) {
+	if err != nil {
+		return noMeasurement, 0
+	}
+	var names []string
+	for _, k := range []struct {
+		name  string
+		count int64
+	}{
+		{"Connect", m.Errors.Connect},
+		{"Read", m.Errors.Read},
+		{"Write", m.Errors.Write},
+		{"Timeout", m.Errors.Timeout},
+		{"Status", m.Errors.Status},
+		{"Body", m.Errors.Body},
+	} {
+		if k.count > 0 {
+			names = append(names, k.name)
+			most = max(most, k.count)
+		}
+	}
+	return strings.Join(names, ", "), most
+}
+
+// run puts the tool's load on a server and returns the raw output, as an agent would keep it.
+func (c column) run(t *testing.T, target string) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range c.Files(c.cell, target) {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	args := c.Args(c.cell, target, tool.Measure)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = dir
+	// A tool that exits with another status than 0 may still have measured: that is for its parser to say.
+	raw, err := cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
+		t.Fatalf("running %q: %v\n%s", args, err, raw)
+	}
+	for _, name := range c.Outputs(c.cell) {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		raw = append(append(raw, tool.OutputHeader(name)...), text...)
+	}
+	return raw
+}
+
+// server is a running faulty server.
+type server struct {
+	address string
+	cmd     *exec.Cmd
+	out     *bufio.Reader
+	stderr  *bytes.Buffer
+}
+
+var listening = regexp.MustCompile(`listening on \S+:(\d+), `)
+
+func start(t *testing.T, program string, flags []string) *server {
+	t.Helper()
+	s := &server{stderr: &bytes.Buffer{}}
+	s.cmd = exec.CommandContext(t.Context(), program, append([]string{"--port=0"}, flags...)...)
+	s.cmd.Stderr = s.stderr
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.out = bufio.NewReader(out)
+	line, err := s.out.ReadString('\n')
+	found := listening.FindStringSubmatch(line)
+	if err != nil || found == nil {
+		t.Fatalf("the server does not say where it listens: %q, %v\n%s", line, err, s.stderr)
+	}
+	s.address = "127.0.0.1:" + found[1]
+	return s
+}
+
+// stop ends the server, if it has not ended by itself, and returns what it counted.
+func (s *server) stop(t *testing.T, f fault) counts {
+	t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("ending the server: %v", err)
+	}
+	hung := time.AfterFunc(patience, func() { _ = s.cmd.Process.Kill() })
+	defer hung.Stop()
+	var counted counts
+	decoding := json.NewDecoder(s.out).Decode(&counted)
+	err := s.cmd.Wait()
+	if exits := strings.HasPrefix(strings.Join(f.flags, " "), "--exit-after"); (err != nil) != exits || decoding != nil {
+		t.Errorf("the server ended with %v, %v\n%s", err, decoding, s.stderr)
+	}
+	return counted
+}
