@@ -51,8 +51,11 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	}
 	switch args[0] {
 	case "generate":
+		if err := agent.RaiseDescriptors(); err != nil {
+			return err
+		}
 		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {
-			return agent.New(ctx, c, agent.NewGenerator(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{}}))
+			return agent.New(ctx, c, agent.NewGenerator(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{}}, nil))
 		})
 	case "observe":
 		if *port < 1 || *port > 65535 {

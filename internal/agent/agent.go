@@ -17,8 +17,8 @@ type worker interface {
 	role() string
 	// watch runs from the agent's start to its end and keeps the state up to date where the worker alone can.
 	watch(ctx context.Context, update func(func(*protocol.State)))
-	// check sends requests and returns protocol.CheckedOK or a sentence; false if the role has nothing to check.
-	check(ctx context.Context, c protocol.Check) (string, bool)
+	// check looks whether the loads can be made and the server answers as it should; false if the role has nothing to check.
+	check(ctx context.Context, c protocol.Check) (checked, bool)
 	// measure follows the timetable, calls done after each cell with what went wrong in it, if anything did, and returns the
 	// names of the files that it wrote.
 	measure(ctx context.Context, start protocol.Start, done func(cell v1alpha1.Cell, failure string)) ([]string, error)

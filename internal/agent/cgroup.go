@@ -15,6 +15,8 @@ type cgroup struct {
 	stat *counterFile
 	// memory is memory.usage_in_bytes or memory.current.
 	memory *counterFile
+	// pressure is cpu.pressure, of version 2 only.
+	pressure *counterFile
 }
 
 // openCgroup opens the counters below a container's /sys/fs/cgroup.
@@ -22,6 +24,7 @@ func openCgroup(root string) (*cgroup, error) {
 	if cpu, err := openCounter(filepath.Join(root, "cpu.stat")); err == nil {
 		c := &cgroup{version: 2, cpu: cpu, stat: cpu}
 		c.memory, _ = openCounter(filepath.Join(root, "memory.current")) // Memory that cannot be read is said where it is missed.
+		c.pressure, _ = openCounter(filepath.Join(root, "cpu.pressure")) // The machine's is read instead.
 		return c, nil
 	}
 	cpu, err := openCounter(filepath.Join(root, "cpuacct/cpuacct.usage"))
@@ -43,6 +46,7 @@ func (c *cgroup) close() {
 		c.stat.close()
 	}
 	c.memory.close()
+	c.pressure.close()
 }
 
 // errNoNumber says that a counter's file holds something else.

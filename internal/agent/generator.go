@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"sync"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -22,38 +24,82 @@ const (
 	versionLimit = 5 * time.Second
 )
 
+// Searcher decides the rates of a search.
+type Searcher interface {
+	// Rate is the arrival rate of a cell that is a step of a search, over all generators, in requests a second. past are the earlier
+	// steps of the same search in this trial, in order, with what they measured or why they did not. It is false when the search
+	// needs no further step.
+	Rate(cell v1alpha1.Cell, past []record.CellRun) (rate int32, more bool)
+}
+
 // Generator puts load on a server with the tools that it has.
 type Generator struct {
 	config Config
 	tools  map[v1alpha1.Tool]tool.Tool
+	search Searcher
+	// scripts is the folder of the users' scripts.
+	scripts string
+	machine machine
+	// maxLate is how late a cell may begin.
+	maxLate time.Duration
+	// network is the namespace of the pod; nil, with a reason, if it cannot be read.
+	network      *namespace
+	networkError error
+
+	mu sync.Mutex
+	// answers are those of the check that succeeded, by path.
+	answers   map[string]expectation
+	responses []record.Response
 }
 
-// NewGenerator makes a generator.
-func NewGenerator(c Config, tools map[v1alpha1.Tool]tool.Tool) *Generator {
-	return &Generator{config: c, tools: tools}
+// NewGenerator makes a generator. It is given a Searcher for cells that are steps of a search.
+func NewGenerator(c Config, tools map[v1alpha1.Tool]tool.Tool, s Searcher) *Generator {
+	g := &Generator{config: c, tools: tools, search: s, scripts: tool.ScriptsDir, machine: thisMachine(), maxLate: maxLate}
+	g.network, g.networkError = openNamespace("/proc/self/net")
+	return g
 }
 
 func (g *Generator) role() string { return protocol.RoleGenerator(g.config.Index) }
 
 func (*Generator) watch(context.Context, func(func(*protocol.State))) {}
 
-func (*Generator) check(ctx context.Context, c protocol.Check) (string, bool) {
-	return checkAll(ctx, c), true
+// check looks at the loads first, then at the server, then at both together, which is what a script needs.
+func (g *Generator) check(ctx context.Context, c protocol.Check) (checked, bool) {
+	if err := g.checkLoads(c.Cells); err != nil {
+		return checked{verdict: err.Error(), fault: protocol.FaultLoad}, true
+	}
+	all, err := checkAll(ctx, c)
+	if err != nil {
+		return checked{verdict: err.Error(), fault: protocol.FaultServer}, true
+	}
+	if err := g.tryScripts(ctx, c); err != nil {
+		return checked{verdict: err.Error(), fault: protocol.FaultLoad}, true
+	}
+	result := checked{verdict: protocol.CheckedOK}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.answers = map[string]expectation{}
+	for _, a := range all {
+		g.answers[a.response.Path] = a.seen
+		result.responses = append(result.responses, a.response)
+	}
+	g.responses = result.responses
+	return result, true
 }
 
-// attempt is one cell while it is run.
-type attempt struct {
-	slot protocol.Slot
-	// share is this generator's part of the cell.
-	share v1alpha1.Cell
-	tool  tool.Tool
-	args  []string
-	run   record.CellRun
-	// unknown is what could not be read meanwhile, in sentences.
-	unknown []string
+// expected is what answers to a cell's request must be: what the load says, or else what the check got.
+func (g *Generator) expected(r v1alpha1.Request) expectation {
+	e := expect(r)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if seen, ok := g.answers[pathOf(r)]; ok && !e.known {
+		e.known, e.body, e.bytes = true, seen.body, seen.bytes
+	}
+	return e
 }
 
-// measure follows the timetable. Outputs are parsed after the last cell, since the tool's CPU is the parser's too.
+// measure follows the timetable. Outputs are parsed after the last cell, since the tool's CPU is the parser's too; only those of a
+// search are parsed at once, since the next step needs them.
 func (g *Generator) measure(ctx context.Context, start protocol.Start, done func(v1alpha1.Cell, string)) ([]string, error) {
 	// A tool dies with the thread that started it (Pdeathsig): this goroutine keeps one thread until all tools have ended.
 	runtime.LockOSThread()
@@ -64,151 +110,118 @@ func (g *Generator) measure(ctx context.Context, start protocol.Start, done func
 	}
 	clock := newTimetable(start.At)
 	attempts := make([]*attempt, 0, len(start.Slots))
+	steps := map[string][]record.CellRun{}
 	for _, slot := range start.Slots {
 		a := g.newAttempt(slot, start.Target)
-		if err := g.run(ctx, clock, start.Target, a); err != nil {
-			a.run.Error = err.Error()
-		}
+		ran, err := g.run(ctx, clock, a, steps[slot.Cell.Load])
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("measuring: %w", ctx.Err())
 		}
-		attempts = append(attempts, a)
+		if err != nil {
+			a.run.Error = err.Error()
+		}
+		if ran {
+			attempts = append(attempts, a)
+		}
+		if ran && slot.Cell.Step > 0 {
+			g.parse(a)
+			steps[slot.Cell.Load] = append(steps[slot.Cell.Load], a.run)
+		}
 		done(slot.Cell, a.run.Error)
 	}
 	return g.finish(ctx, attempts)
 }
 
-func (g *Generator) newAttempt(slot protocol.Slot, target string) *attempt {
-	a := &attempt{slot: slot, share: protocol.Share(slot.Cell, g.config.Index), run: record.CellRun{Point: record.PointOf(slot.Cell)}}
-	if t, ok := g.tools[slot.Cell.Tool]; ok {
-		a.tool, a.args = t, t.Args(a.share, target, tool.Measure)
-	}
-	return a
-}
-
+// writeToolFiles writes what the tools need before anything is measured; a step of a search gets its files when its rate is known.
 func (g *Generator) writeToolFiles(start protocol.Start) error {
 	for _, slot := range start.Slots {
 		t, ok := g.tools[slot.Cell.Tool]
-		if !ok {
+		share := protocol.Share(slot.Cell, g.config.Index)
+		if !ok || share.Connections == 0 || share.Step > 0 {
 			continue
 		}
-		for _, f := range t.Files(protocol.Share(slot.Cell, g.config.Index), start.Target) {
-			if err := os.WriteFile(filepath.Join(g.config.Dir, f.Name), []byte(f.Text), 0o600); err != nil {
-				return fmt.Errorf("writing a file of the tool: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-// run takes one cell through its slot. The error says why the cell is not measured.
-func (g *Generator) run(ctx context.Context, clock timetable, target string, a *attempt) (err error) {
-	if a.tool == nil {
-		return fmt.Errorf("this agent has no tool %q", a.slot.Cell.Tool)
-	}
-	name := protocol.RawFile(a.slot.Cell)
-	raw, err := os.Create(filepath.Join(g.config.Dir, name))
-	if err != nil {
-		return fmt.Errorf("creating the raw output: %w", err)
-	}
-	a.run.Raw = name
-	defer func() { err = errors.Join(err, raw.Close()) }()
-	if a.slot.Measure > a.slot.Warmup {
-		if err := g.warmUp(ctx, clock, target, a, raw); err != nil {
+		if err := g.writeFiles(t, share, start.Target); err != nil {
 			return err
 		}
 	}
-	return g.load(ctx, clock, a, raw)
-}
-
-// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends by itself is an error, and its output is
-// kept as the cell's; of a good one nothing is kept.
-func (g *Generator) warmUp(ctx context.Context, clock timetable, target string, a *attempt, raw *os.File) error {
-	if err := punctual(ctx, clock.instant(a.slot.Warmup)); err != nil {
-		return err
-	}
-	args := a.tool.Args(a.share, target, tool.Warmup)
-	p, err := launch(ctx, g.config.Dir, args, raw, clock.instant(a.slot.Measure-protocol.WarmupGap))
-	if err != nil {
-		return err
-	}
-	if err := p.wait(); !errors.Is(err, errKilled) {
-		return fmt.Errorf("the warm-up ended before its time: %w", ended(err, raw))
-	}
-	if err := raw.Truncate(0); err != nil {
-		return fmt.Errorf("clearing the warm-up's output: %w", err)
-	}
-	if _, err := raw.Seek(0, 0); err != nil {
-		return fmt.Errorf("clearing the warm-up's output: %w", err)
-	}
 	return nil
 }
 
-// load runs the measured tool.
-func (g *Generator) load(ctx context.Context, clock timetable, a *attempt, raw *os.File) error {
-	if err := punctual(ctx, clock.instant(a.slot.Measure)); err != nil {
-		return err
+// run takes one cell through its slot. It is false if the generator has no part in it. The error says why it is not measured.
+func (g *Generator) run(ctx context.Context, clock timetable, a *attempt, past []record.CellRun) (bool, error) {
+	ran := a.share.Connections > 0
+	if ran && a.tool == nil {
+		return true, fmt.Errorf("this agent has no tool %q", a.slot.Cell.Tool)
 	}
-	before, errBefore := ownCPUNanos()
-	a.run.Started = time.Now()
-	p, err := launch(ctx, g.config.Dir, a.args, raw, clock.instant(a.slot.End+toolGrace))
-	if err != nil {
-		return err
+	if ran && a.slot.Cell.Step > 0 {
+		more, err := g.decide(a, past)
+		if err != nil {
+			return true, err
+		}
+		ran = more
 	}
-	a.run.CPUsAllowed = p.cpusAllowed()
-	err = p.wait()
-	a.run.Ended = time.Now()
-	after, errAfter := ownCPUNanos()
-	a.run.CPUNanos = after - before
-	if unread := errors.Join(errBefore, errAfter); unread != nil {
-		a.run.CPUNanos = 0
-		a.unknown = append(a.unknown, "The CPU time of the generator is unknown: "+unread.Error()+".")
+	if !ran {
+		return false, sleepUntil(ctx, clock.instant(a.slot.Measure+time.Duration(a.slot.Cell.DurationSeconds)*time.Second))
 	}
-	if errors.Is(err, errKilled) {
-		return fmt.Errorf("%s was killed, since it had not ended %v after its time", a.args[0], toolGrace)
-	}
-	if err != nil {
-		return ended(err, raw)
-	}
-	return nil
+	return true, g.put(ctx, clock, a)
 }
 
-// punctual waits for an instant and refuses to be late for it.
-func punctual(ctx context.Context, instant time.Time) error {
-	if err := sleepUntil(ctx, instant); err != nil {
-		return err
+// decide asks for the rate of a step; false if the search is over.
+func (g *Generator) decide(a *attempt, past []record.CellRun) (bool, error) {
+	if g.search == nil || a.slot.Cell.Search == nil {
+		return true, errors.New("nothing decides the rate of the search's step")
 	}
-	if late := time.Since(instant); late > maxLate {
-		return fmt.Errorf("the generator was %v late for the cell: what came before it took too long", late.Round(time.Millisecond))
+	rate, more := g.search.Rate(a.slot.Cell, past)
+	if !more {
+		return false, nil
 	}
-	return nil
+	if rate < 1 {
+		return true, fmt.Errorf("the search gave the rate %d for its step", rate)
+	}
+	whole := a.slot.Cell
+	whole.RequestsPerSecond = rate
+	a.run.Rate, a.share = rate, protocol.Share(whole, g.config.Index)
+	a.args = a.tool.Args(a.share, a.target, tool.Measure)
+	return true, g.writeFiles(a.tool, a.share, a.target)
 }
 
 // finish parses all outputs, writes the record and names the files.
 func (g *Generator) finish(ctx context.Context, attempts []*attempt) ([]string, error) {
 	result := record.GeneratorResult{Environment: readEnvironment(os.DirFS("/"), g.config.Node, "")}
+	if g.config.Index == 0 {
+		g.mu.Lock()
+		result.Responses = g.responses
+		g.mu.Unlock()
+	}
 	versions := map[v1alpha1.Tool]string{}
-	var names []string
+	var names, used []string
 	for _, a := range attempts {
-		if a.tool != nil && versions[a.slot.Cell.Tool] == "" {
-			versions[a.slot.Cell.Tool] = toolVersion(ctx, a.tool)
-			result.Environment.ToolVersion = versions[a.slot.Cell.Tool]
+		kind := a.slot.Cell.Tool
+		if a.tool != nil && versions[kind] == "" {
+			versions[kind] = toolVersion(ctx, g.config.Dir, a.tool)
+			used = append(used, string(kind)+" "+versions[kind])
 		}
 		if a.run.Raw != "" {
 			names = append(names, a.run.Raw)
 		}
-		if a.run.Error == "" {
-			g.parse(a, versions[a.slot.Cell.Tool])
+		g.parse(a)
+		if a.run.Measurement != nil {
+			a.run.Measurement.ToolVersion = versions[kind]
 		}
 		result.Cells = append(result.Cells, a.run)
 	}
+	result.Environment.ToolVersion = strings.Join(used, ", ")
 	if err := writeJSON(filepath.Join(g.config.Dir, record.ResultFile), result); err != nil {
 		return nil, err
 	}
 	return append(names, record.ResultFile), nil
 }
 
-func (g *Generator) parse(a *attempt, version string) {
+// parse reads what a tool has printed, once.
+func (g *Generator) parse(a *attempt) {
+	if a.run.Error != "" || a.run.Measurement != nil {
+		return
+	}
 	raw, err := os.ReadFile(filepath.Join(g.config.Dir, a.run.Raw))
 	if err != nil {
 		a.run.Error = fmt.Sprintf("reading the raw output: %v", err)
@@ -219,7 +232,7 @@ func (g *Generator) parse(a *attempt, version string) {
 		a.run.Error = err.Error()
 		return
 	}
-	m.Args, m.ToolVersion = a.args, version
+	m.Args = a.args
 	m.Unknown = append(m.Unknown, a.unknown...)
 	a.run.Measurement = &m
 }

@@ -22,6 +22,10 @@ const (
 	// and the measured tool's start, and between that tool's end and the next cell.
 	leadMeasure = 10 * time.Millisecond
 	leadEnd     = 20 * time.Millisecond
+	// leadSockets is how much before the end of the measured time the connections are looked at, when no tool has closed its own
+	// yet. Each takes about 1.5 µs to read; leadConnection is added for each of the cell.
+	leadSockets    = 50 * time.Millisecond
+	leadConnection = 3 * time.Microsecond
 )
 
 // Observer reads what the server of its pod costs while others put load on it.
@@ -31,13 +35,15 @@ type Observer struct {
 	proc   procfs
 	// find is the server's first process.
 	find func() (int, error)
+	// sockets reads the connections to a port.
+	sockets func(port int) (*record.Sockets, error)
 	// server is what find found; 0 before. Whoever appears after the server has ended is not the server.
 	server int
 }
 
 // NewObserver makes an observer of the server that listens on a port. It shares the server's process and network namespaces.
 func NewObserver(c Config, port int) *Observer {
-	o := &Observer{config: c, port: port, proc: "/proc"}
+	o := &Observer{config: c, port: port, proc: "/proc", sockets: readSockets}
 	o.find = func() (int, error) {
 		all, err := o.proc.processes()
 		if err != nil {
@@ -53,7 +59,7 @@ func NewObserver(c Config, port int) *Observer {
 
 func (*Observer) role() string { return protocol.RoleObserver }
 
-func (*Observer) check(context.Context, protocol.Check) (string, bool) { return "", false }
+func (*Observer) check(context.Context, protocol.Check) (checked, bool) { return checked{}, false }
 
 // watch waits for the server's port.
 func (o *Observer) watch(ctx context.Context, update func(func(*protocol.State))) {
@@ -128,6 +134,9 @@ func (o *Observer) observe(ctx context.Context, clock timetable, slot protocol.S
 		const reason = "The server's cgroup cannot be read, so its CPU time is that of its processes to 10 ms: "
 		cell.Unknown = append(cell.Unknown, reason+s.groupError.Error()+".")
 	}
+	if cell.RSSStartBytes, err = s.residentBytes(); err != nil {
+		return err
+	}
 	before := s.snapshot()
 	if err := o.sample(ctx, clock, slot, s, series, cell); err != nil {
 		return err
@@ -137,20 +146,49 @@ func (o *Observer) observe(ctx context.Context, clock timetable, slot protocol.S
 	return s.describeEnd(cell)
 }
 
-// sample reads the fast counters until the end of the slot.
+// sample reads the fast counters until the end of the slot, and the connections shortly before the end of the measured time.
 func (o *Observer) sample(ctx context.Context, clock timetable, slot protocol.Slot, s *server, series *samples, cell *record.CellObservation) error {
-	end := slot.End - leadEnd
+	end, measured := slot.End-leadEnd, time.Duration(slot.Cell.DurationSeconds)*time.Second
+	middle, look := slot.Measure+measured/2, slot.Measure+measured-leadSockets-time.Duration(slot.Cell.Connections)*leadConnection
+	run, looked := newCourse(), false
 	for at := slot.Measure; at < end; at += sampleEvery {
+		if at > look && !looked {
+			if err := sleepUntil(ctx, clock.instant(look)); err != nil {
+				return err
+			}
+			o.lookAtSockets(cell, time.Since(clock.instant(look)))
+			looked = true
+		}
 		if err := sleepUntil(ctx, clock.instant(at)); err != nil {
 			return err
 		}
-		resident, err := series.add(s, slot, clock)
+		late := time.Since(clock.instant(at))
+		shot, err := series.add(s, slot, clock)
 		if err != nil {
 			return err
 		}
-		cell.PeakMemoryBytes = max(cell.PeakMemoryBytes, resident)
+		run.add(shot, late)
+		cell.PeakMemoryBytes = max(cell.PeakMemoryBytes, shot.resident)
+		if cell.RSSMiddleBytes == 0 && at >= middle {
+			cell.RSSMiddleBytes = shot.resident
+		}
 	}
+	run.describe(cell)
 	return sleepUntil(ctx, clock.instant(end))
+}
+
+// lookAtSockets reads the server's connections. Too late, they are those of a tool that closes them.
+func (o *Observer) lookAtSockets(cell *record.CellObservation, late time.Duration) {
+	if late > leadSockets {
+		missing(cell, nameSockets, fmt.Errorf("the observer was %v late", late.Round(time.Millisecond)))
+		return
+	}
+	found, err := o.sockets(o.port)
+	if err != nil {
+		missing(cell, nameSockets, err)
+		return
+	}
+	cell.Sockets = found
 }
 
 // describeEnd fills in how the server stands at the end of a cell.

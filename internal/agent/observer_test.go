@@ -40,20 +40,20 @@ func serveUntilKilled() {
 }
 
 // child starts the helper.
-func child(t *testing.T) *exec.Cmd {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
+func child(tb testing.TB) *exec.Cmd {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), helperServer+"=1")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	tb.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return cmd
 }
@@ -63,6 +63,7 @@ func observing(proc procfs, pid int) func(Config) worker {
 	return func(c Config) worker {
 		o := NewObserver(c, 1)
 		o.proc, o.find = proc, func() (int, error) { return pid, nil }
+		o.sockets = func(port int) (*record.Sockets, error) { return &record.Sockets{Established: int64(port)}, nil }
 		return o
 	}
 }
@@ -71,7 +72,7 @@ func TestObserverOfARealProcess(t *testing.T) {
 	server := child(t)
 	b := newBench(t, observing("/proc", server.Process.Pid))
 	start := protocol.Start{
-		At: time.Now().Add(100 * time.Millisecond), Target: "127.0.0.1:80",
+		At: time.Now().Add(500 * time.Millisecond), Target: "127.0.0.1:80",
 		Slots: protocol.Timetable([]v1alpha1.Cell{cell(1, 0), cell(2, 0)}),
 	}
 	b.must(protocol.Order{Start: &start})
@@ -95,6 +96,16 @@ func TestObserverOfARealProcess(t *testing.T) {
 	if first.VoluntarySwitches <= 0 || first.CoreNanos <= 0 || first.BusyNanos <= 0 || first.CPUsAllowed == unknown {
 		t.Errorf("the first cell: %+v", first)
 	}
+	if first.RSSStartBytes <= 0 || first.RSSMiddleBytes <= 0 || first.RunQueueNanos < 0 || first.ObserverCPUNanos <= 0 {
+		t.Errorf("the first cell: %+v", first)
+	}
+	late := strings.Contains(strings.Join(first.Unknown, " "), nameSockets)
+	if (first.Sockets == nil) != late || !late && first.Sockets.Established != 1 || second.Sockets != nil {
+		t.Errorf("the sockets of the cells: %+v and %+v", first.Sockets, second.Sockets)
+	}
+	if s := first.Series; s == nil || s.EveryMillis != 100 || len(s.CPUNanos) != 12 || len(s.SegmentsOut) != 12 {
+		t.Errorf("the course of the first cell: %+v", first.Series)
+	}
 	checkFiles(t, b.dir, state.Files, "samples.csv", "result.json")
 	lines, err := os.ReadFile(filepath.Join(b.dir, samplesFile))
 	if err != nil {
@@ -111,16 +122,21 @@ func fakeProc(t *testing.T, files map[string]string) procfs {
 	t.Helper()
 	dir := t.TempDir()
 	base := map[string]string{
-		"7/stat":          "7 (my (server)) S 0 7 7 0 -1 4194560 1 0 0 0 30 12 0 0 20 0 3 0 500 1000 25",
-		"7/statm":         "1000 25 3 1 0 90 0\n",
-		"7/status":        "Name:\tx\nThreads:\t3\nCpus_allowed_list:\t1,3\n",
-		"7/task/7/status": "voluntary_ctxt_switches:\t10\nnonvoluntary_ctxt_switches:\t3\n",
-		"7/fd/0":          "",
-		"8/stat":          "8 (child) S 7 7 7 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 2 0 600 1000 5",
-		"8/statm":         "100 5 3 1 0 90 0\n",
-		"8/task/8/status": "voluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t0\n",
-		"8/fd/0":          "",
-		"8/fd/1":          "",
+		"7/stat":             "7 (my (server)) S 0 7 7 0 -1 4194560 1 0 0 0 30 12 0 0 20 0 3 0 500 1000 25",
+		"7/statm":            "1000 25 3 1 0 90 0\n",
+		"7/status":           "Name:\tx\nThreads:\t3\nCpus_allowed_list:\t1,3\n",
+		"7/task/7/status":    "voluntary_ctxt_switches:\t10\nnonvoluntary_ctxt_switches:\t3\n",
+		"7/fd/0":             "",
+		"7/task/7/schedstat": "100 10 3\n",
+		"7/net/snmp":         snmp(5, 7, 100, 1),
+		"7/net/sockstat":     "sockets: used 9\nTCP: inuse 2 orphan 0 tw 3 alloc 4 mem 1\nUDP: inuse 0 mem 0\n",
+		"pressure/cpu":       "some avg10=1.00 avg60=0.00 avg300=0.00 total=1000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+		"8/stat":             "8 (child) S 7 7 7 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 2 0 600 1000 5",
+		"8/statm":            "100 5 3 1 0 90 0\n",
+		"8/task/8/schedstat": "0 5 3\n",
+		"8/task/8/status":    "voluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t0\n",
+		"8/fd/0":             "",
+		"8/fd/1":             "",
 		"stat": "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 9 9 9 9 9 9 9 9 0 0\ncpu1 10 1 5 100 2 1 1 4 3 0\n" +
 			"cpu3 20 0 0 10 0 0 0 0 0 0\ncpu13 7 7 7 7 7 7 7 7 0 0\nintr 1 2 3\n",
 	}
@@ -152,7 +168,12 @@ func TestSnapshotsOfACgroup(t *testing.T) {
 			"7/root/sys/fs/cgroup/memory.current": "4096\n",
 		}
 	}
-	common := record.CellObservation{VoluntarySwitches: 5, InvoluntarySwitches: 1, BusyNanos: 50e6, StealNanos: 10e6, CoreNanos: 90e6}
+	pressure := func(micros int64) *int64 { return &micros }
+	common := record.CellObservation{
+		VoluntarySwitches: 5, InvoluntarySwitches: 1, BusyNanos: 50e6, StealNanos: 10e6, CoreNanos: 90e6, RunQueueNanos: 47,
+		PressureMicros: pressure(234),
+		Network:        record.Network{ActiveOpens: 1, PassiveOpens: 13, SegmentsOut: 400, Retransmits: 2, TimeWait: 8},
+	}
 	with := func(change func(*record.CellObservation)) record.CellObservation {
 		c := common
 		change(&c)
@@ -198,13 +219,22 @@ func TestSnapshotsOfACgroup(t *testing.T) {
 			before := s.snapshot()
 			rewrite(t, proc, tc.after)
 			rewrite(t, proc, map[string]string{
-				"7/task/7/status": "voluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t4\n",
-				"7/task/9/status": "voluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t0\n",
-				"stat":            "cpu  1 1\ncpu1 13 1 6 103 2 1 1 5 3 0\ncpu3 21 0 0 10 0 0 0 0 0 0\nintr 1\n",
+				"7/task/7/status":    "voluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t4\n",
+				"7/task/7/schedstat": "200 40 3\n",
+				"7/task/9/status":    "voluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t0\n",
+				"7/task/9/schedstat": "9 17 3\n",
+				"7/net/snmp":         snmp(6, 20, 500, 3),
+				"7/net/sockstat":     "TCP: inuse 2 orphan 0 tw 8 alloc 4 mem 1\n",
+				"pressure/cpu":       "some avg10=1.00 avg60=0.00 avg300=0.00 total=1234\nfull total=5\n",
+				"stat":               "cpu  1 1\ncpu1 13 1 6 103 2 1 1 5 3 0\ncpu3 21 0 0 10 0 0 0 0 0 0\nintr 1\n",
 			})
 			var got record.CellObservation
 			difference(&got, before, s.snapshot())
 			tc.want.Started, tc.want.Ended = got.Started, got.Ended
+			if got.ObserverCPUNanos <= 0 {
+				t.Errorf("the observer used %d ns itself", got.ObserverCPUNanos)
+			}
+			tc.want.ObserverCPUNanos = got.ObserverCPUNanos
 			prefix := cmp.Comparer(func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) })
 			if diff := cmp.Diff(tc.want, got, prefix); diff != "" {
 				t.Errorf("difference (-want +got):\n%s", diff)

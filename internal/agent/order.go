@@ -56,7 +56,8 @@ func (a *Agent) obeyCheck(c protocol.Check) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.checked, a.state.Checked = &c, result
+	a.checked = &c
+	a.state.Checked, a.state.Fault, a.state.Responses = result.verdict, result.fault, result.responses
 	return nil
 }
 

@@ -26,16 +26,25 @@ type process struct {
 }
 
 // launch starts a tool that writes to out. The tool is killed at its deadline, when ctx ends, and when the calling thread ends.
-func launch(ctx context.Context, dir string, args []string, out *os.File, deadline time.Time) (*process, error) {
+//
+// A tool inherits its standard output and nothing else: no variable that it might read, and no descriptor.
+func launch(ctx context.Context, dir string, args []string, threads int32, out *os.File, deadline time.Time) (*process, error) {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+	cmd.Env = toolEnv(dir, threads)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		cancel()
 		return nil, fmt.Errorf("starting %s: %w", args[0], err)
 	}
 	return &process{cmd: cmd, ctx: ctx, cancel: cancel}, nil
+}
+
+// toolEnv is the whole environment of a tool. GOMAXPROCS is for k6, which would otherwise take as many threads as the machine has
+// CPUs; the others do not read it.
+func toolEnv(dir string, threads int32) []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(max(threads, 1)))}
 }
 
 // wait returns when the tool has ended: nil after a good end, errKilled after its deadline.
@@ -86,11 +95,13 @@ func ended(err error, raw *os.File) error {
 }
 
 // toolVersion asks a tool for its version. wrk exits with status 1 after printing it, so the status says nothing.
-func toolVersion(ctx context.Context, t tool.Tool) string {
+func toolVersion(ctx context.Context, dir string, t tool.Tool) string {
 	ctx, cancel := context.WithTimeout(ctx, versionLimit)
 	defer cancel()
 	args := t.VersionArgs()
-	out, _ := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = toolEnv(dir, 1)
+	out, _ := cmd.CombinedOutput()
 	return t.ParseVersion(out)
 }
 

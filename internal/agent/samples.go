@@ -15,7 +15,7 @@ import (
 // samplesFile is the name of the observer's time series.
 const samplesFile = "samples.csv"
 
-const samplesHeader = "at_nanos,cell,cpu_nanos,memory_bytes,rss_bytes,busy_nanos,steal_nanos,core_nanos\n"
+const samplesHeader = "at_nanos,cell,cpu_nanos,memory_bytes,rss_bytes,busy_nanos,steal_nanos,core_nanos,segments_out\n"
 
 // samples writes the time series: one line a sample, counters as they stand, an empty field for what could not be read.
 type samples struct {
@@ -36,11 +36,19 @@ func createSamples(dir string) (*samples, error) {
 	return s, nil
 }
 
-// add reads one sample and returns the server's resident memory, or errGone.
-func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (int64, error) {
+// sampled is what a sample says beyond its line.
+type sampled struct {
+	// resident is the server's resident memory; cpu its CPU time and segments the TCP segments sent, both so far.
+	resident, cpu, segments int64
+	// err says why cpu or segments are not known.
+	err error
+}
+
+// add reads one sample, or returns errGone.
+func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (sampled, error) {
 	resident, err := server.residentBytes()
 	if err != nil {
-		return 0, err
+		return sampled{}, err
 	}
 	cpu, errCPU := server.cpuNanos()
 	var memory int64
@@ -49,7 +57,9 @@ func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (int6
 		memory, errMemory = server.group.memoryBytes()
 	}
 	times, errTimes := server.times()
+	segments, errSegments := server.network.counter(segmentsOut)
 	at := time.Since(clock.at)
+	shot := sampled{resident: resident, cpu: cpu, segments: segments, err: errors.Join(errCPU, errSegments)}
 
 	s.line = strconv.AppendInt(s.line[:0], int64(at), 10)
 	s.line = append(s.line, ',')
@@ -60,11 +70,12 @@ func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (int6
 	s.number(times.busy, errTimes)
 	s.number(times.steal, errTimes)
 	s.number(times.total, errTimes)
+	s.number(segments, errSegments)
 	s.line = append(s.line, '\n')
 	if _, err := s.out.Write(s.line); err != nil {
-		return resident, fmt.Errorf("writing the samples: %w", err)
+		return shot, fmt.Errorf("writing the samples: %w", err)
 	}
-	return resident, nil
+	return shot, nil
 }
 
 func (s *samples) number(n int64, err error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 )
 
 const (
@@ -31,6 +30,11 @@ type server struct {
 	// group is nil when the server's cgroup cannot be read; groupError says why.
 	group      *cgroup
 	groupError error
+	// network is nil when the namespace's counters cannot be read; networkError says why.
+	network      *namespace
+	networkError error
+	// machinePressure is /proc/pressure/cpu; nil where the kernel has none.
+	machinePressure *counterFile
 }
 
 // openServer opens what is read of a server whose first process is root.
@@ -55,6 +59,8 @@ func openServer(proc procfs, root int) (*server, error) {
 		return nil, fmt.Errorf("opening the CPUs' times: %w", err)
 	}
 	s.group, s.groupError = openCgroup(proc.path(root, "root/sys/fs/cgroup"))
+	s.network, s.networkError = openNamespace(proc.path(root, "net"))
+	s.machinePressure, _ = openCounter(filepath.Join(string(proc), "pressure/cpu")) // Without one the pressure is nil.
 	s.readAllowed()
 	return s, nil
 }
@@ -76,6 +82,8 @@ func (s *server) close() {
 	}
 	s.cpus.close()
 	s.group.close()
+	s.network.close()
+	s.machinePressure.close()
 }
 
 // residentBytes is the resident memory of the server's processes. It is how an observer notices that the server has ended: a
@@ -183,39 +191,6 @@ func (s *server) stat(pid int) (procStat, error) {
 		return procStat{}, err
 	}
 	return parseProcStat(pid, text)
-}
-
-// switches are the context switches of one thread.
-type switches struct{ voluntary, involuntary int64 }
-
-// threadSwitches reads the context switches of all threads, by thread.
-func (s *server) threadSwitches() (map[int]switches, error) {
-	found := map[int]switches{}
-	for _, pid := range s.pids {
-		tasks, err := os.ReadDir(s.proc.path(pid, "task"))
-		if err != nil && pid == s.root {
-			return nil, fmt.Errorf("listing the server's threads: %w", err)
-		}
-		for _, t := range tasks {
-			id, err := strconv.Atoi(t.Name())
-			if err != nil {
-				continue
-			}
-			status, err := os.ReadFile(s.proc.path(pid, "task", t.Name(), "status"))
-			if err != nil {
-				continue
-			}
-			voluntary, okVoluntary := field(status, "voluntary_ctxt_switches")
-			involuntary, okInvoluntary := field(status, "nonvoluntary_ctxt_switches")
-			if okVoluntary && okInvoluntary {
-				found[id] = switches{voluntary, involuntary}
-			}
-		}
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("reading the context switches of the server's threads: %w", errNoNumber)
-	}
-	return found, nil
 }
 
 // descriptors is the number of open files of the server's processes.

@@ -13,8 +13,13 @@ type snapshot struct {
 	times            cpuTimes
 	throttledNanos   int64
 	throttledPeriods int64
-	switches         map[int]switches
-	failed           map[string]error
+	threads          map[int]threadCounts
+	network          record.Network
+	// pressure is nil where the kernel does not account for it.
+	pressure *int64
+	// own is the CPU time of the observer itself.
+	own    int64
+	failed map[string]error
 }
 
 // Names of counters in sentences.
@@ -23,6 +28,11 @@ const (
 	nameTimes      = "The time of the server's CPUs"
 	nameThrottling = "The throttling of the server"
 	nameSwitches   = "The number of the server's context switches"
+	nameRunQueue   = "The time that the server's threads waited for a CPU"
+	nameNetwork    = "The traffic of the server"
+	nameOwn        = "The observer's own CPU time"
+	nameSockets    = "The state of the server's connections"
+	nameSeries     = "The course of the cell"
 	nameFiles      = "The number of the server's descriptors"
 	nameThreads    = "The number of the server's threads"
 )
@@ -36,14 +46,20 @@ func (s *server) snapshot() snapshot {
 		}
 	}
 	var err error
-	shot.switches, err = s.threadSwitches()
+	shot.threads, err = s.threadCounts()
 	note(nameSwitches, err)
+	note(nameRunQueue, waitsKnown(shot.threads, err))
 	if s.group == nil {
 		note(nameThrottling, s.groupError)
 	} else {
 		shot.throttledNanos, shot.throttledPeriods, err = s.group.throttled()
 		note(nameThrottling, err)
 	}
+	shot.pressure = s.pressure()
+	shot.network, err = s.traffic()
+	note(nameNetwork, err)
+	shot.own, err = selfCPUNanos()
+	note(nameOwn, err)
 	shot.times, err = s.times()
 	note(nameTimes, err)
 	shot.cpu, err = s.cpuNanos()
@@ -53,7 +69,7 @@ func (s *server) snapshot() snapshot {
 }
 
 // difference fills in what happened between two snapshots. Threads that ended between them are lost, and with them their
-// context switches.
+// context switches and waits.
 func difference(cell *record.CellObservation, before, after snapshot) {
 	known := func(name string) bool {
 		for _, shot := range []snapshot{before, after} {
@@ -78,11 +94,26 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 		cell.ThrottledPeriods = after.throttledPeriods - before.throttledPeriods
 	}
 	if known(nameSwitches) {
-		for id, end := range after.switches {
-			begin := before.switches[id]
+		for id, end := range after.threads {
+			begin := before.threads[id]
 			cell.VoluntarySwitches += end.voluntary - begin.voluntary
 			cell.InvoluntarySwitches += end.involuntary - begin.involuntary
 		}
+	}
+	if known(nameRunQueue) {
+		for id, end := range after.threads {
+			cell.RunQueueNanos += end.waited - before.threads[id].waited
+		}
+	}
+	if before.pressure != nil && after.pressure != nil {
+		waited := *after.pressure - *before.pressure
+		cell.PressureMicros = &waited
+	}
+	if known(nameNetwork) {
+		cell.Network = between(before.network, after.network)
+	}
+	if known(nameOwn) {
+		cell.ObserverCPUNanos = after.own - before.own
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -115,14 +114,6 @@ func newPut(ctx context.Context, f *os.File, d protocol.Destination) (*http.Requ
 		request.Header.Set(name, value)
 	}
 	return request, nil
-}
-
-// withoutURL is the reason of a failed request, without its address.
-func withoutURL(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
 }
 
 var plainCode = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)

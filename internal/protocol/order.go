@@ -65,6 +65,8 @@ type State struct {
 	Responses []record.Response `json:"responses,omitempty"`
 	// Checked is the result of the last Check: empty before, "ok", or a sentence that says what was wrong (generators only).
 	Checked string `json:"checked,omitempty"`
+	// Fault says whose fault it is that the last Check failed; empty if it did not.
+	Fault Fault `json:"fault,omitempty"`
 	// CellsDone is the number of cells that have ended.
 	CellsDone int32 `json:"cellsDone"`
 	// Files are what the agent holds; set from Measured on.
@@ -73,6 +75,17 @@ type State struct {
 	Uploading  bool   `json:"uploading,omitempty"`
 	StoreError string `json:"storeError,omitempty"`
 }
+
+// Fault says whose fault a Check is that failed.
+type Fault string
+
+const (
+	// FaultServer is that of a server which does not answer as it should.
+	FaultServer Fault = "Server"
+	// FaultLoad is that of a load which no server could be measured with: its script does not work, or it asks for more
+	// connections than its generators can open.
+	FaultLoad Fault = "Load"
+)
 
 // CheckedOK is the value of State.Checked after a correct response.
 const CheckedOK = "ok"
@@ -179,11 +192,14 @@ const (
 )
 
 // Share is what one of the cell's generators makes of it: an equal part of its connections and of its rate. Whatever does not
-// divide goes to the first ones.
+// divide goes to the first ones, and nothing to a generator that the cell does not need.
 func Share(c v1alpha1.Cell, generator int32) v1alpha1.Cell {
 	part := func(whole int32) int32 {
 		n := max(c.Generators, 1)
-		if generator < whole%n {
+		switch {
+		case generator >= n:
+			return 0
+		case generator < whole%n:
 			return whole/n + 1
 		}
 		return whole / n

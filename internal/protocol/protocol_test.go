@@ -33,6 +33,29 @@ func TestTimetableLeavesGapsAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestShareGivesAwayEverythingOnce(t *testing.T) {
+	tests := map[string]struct {
+		cell v1alpha1.Cell
+		want []int32
+	}{
+		"one generator of three":         {v1alpha1.Cell{Connections: 10, Generators: 1}, []int32{10, 0, 0}},
+		"all of three":                   {v1alpha1.Cell{Connections: 10, Generators: 3}, []int32{4, 3, 3}},
+		"a cell that does not say":       {v1alpha1.Cell{Connections: 10}, []int32{10, 0, 0}},
+		"fewer connections than for all": {v1alpha1.Cell{Connections: 2, Generators: 3}, []int32{1, 1, 0}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tc.cell.RequestsPerSecond, tc.cell.RampToRequestsPerSecond = tc.cell.Connections, tc.cell.Connections
+			for i, want := range tc.want {
+				got := Share(tc.cell, int32(i))
+				if got.Connections != want || got.RequestsPerSecond != want || got.RampToRequestsPerSecond != want {
+					t.Errorf("generator %d makes %+v, want %d of each", i, got, want)
+				}
+			}
+		})
+	}
+}
+
 func TestOpenObeysTheOperatorOnly(t *testing.T) {
 	pub, key, err := ed25519.GenerateKey(nil)
 	if err != nil {

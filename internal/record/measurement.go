@@ -104,6 +104,7 @@ func (p Point) Name() string {
 // Audit is what the agent itself saw of a cell's answers: while the tool warms up, it reads answers beside it and compares each
 // with what is expected.
 type Audit struct {
+	// Requests are those that were answered or failed.
 	Requests    int64 `json:"requests"`
 	WrongStatus int64 `json:"wrongStatus"`
 	WrongBody   int64 `json:"wrongBody"`
@@ -117,7 +118,11 @@ type CellRun struct {
 	Point
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
-	// FirstConnection is when the tool was seen to have opened its first connection, right to a millisecond; nil if that was not seen.
+	// Rate is the arrival rate of a search's step, over all generators, which was decided just before it; 0 outside a search, where
+	// the point holds the rate.
+	Rate int32 `json:"rate,omitempty"`
+	// FirstConnection is when the tool was seen to have opened its first connection, right to a millisecond, or to three if that took
+	// the tool more than a second; nil if it was not seen.
 	FirstConnection *time.Time `json:"firstConnection,omitempty"`
 	// Raw is the name of the file with the tool's raw output, relative to the agent's folder.
 	Raw string `json:"raw"`
@@ -172,7 +177,8 @@ type Sockets struct {
 	// has received bytes and never sent any.
 	Established int64 `json:"established"`
 	Unanswered  int64 `json:"unanswered"`
-	// Jain is Jain's fairness index of the bytes sent on them: 1 if all got the same, 1/n if one got everything.
+	// Jain is Jain's fairness index of the bytes that arrived over them: 1 if all got the same, 1/n if one got everything; 0 if
+	// nothing arrived at all.
 	Jain float64 `json:"jain"`
 }
 
@@ -255,7 +261,8 @@ type Environment struct {
 	SMTSiblings string `json:"smtSiblings"`
 	// CPUsAllowed is Cpus_allowed_list of the agent itself.
 	CPUsAllowed string `json:"cpusAllowed"`
-	// AgentVersion is the agent's own version; ToolVersion that of the load generator, empty for an observer.
+	// AgentVersion is the agent's own version; ToolVersion names the tools that were used with their versions, such as
+	// "wrk 4.1.0, ab 2.3", and is empty for an observer.
 	AgentVersion string `json:"agentVersion"`
 	ToolVersion  string `json:"toolVersion,omitempty"`
 }

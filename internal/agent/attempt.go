@@ -1,0 +1,186 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+// attempt is one cell while it is run.
+type attempt struct {
+	slot   protocol.Slot
+	target string
+	// share is this generator's part of the cell.
+	share v1alpha1.Cell
+	tool  tool.Tool
+	args  []string
+	run   record.CellRun
+	// unknown is what could not be read meanwhile, in sentences.
+	unknown []string
+}
+
+func (g *Generator) newAttempt(slot protocol.Slot, target string) *attempt {
+	a := &attempt{
+		slot: slot, target: target, share: protocol.Share(slot.Cell, g.config.Index), run: record.CellRun{Point: record.PointOf(slot.Cell)},
+	}
+	if t, ok := g.tools[slot.Cell.Tool]; ok && a.share.Connections > 0 {
+		a.tool, a.args = t, t.Args(a.share, target, tool.Measure)
+	}
+	return a
+}
+
+// put puts the load of one cell on the server: its warm-up, then the measured run.
+func (g *Generator) put(ctx context.Context, clock timetable, a *attempt) (err error) {
+	name := protocol.RawFile(a.slot.Cell)
+	raw, err := os.Create(filepath.Join(g.config.Dir, name))
+	if err != nil {
+		return fmt.Errorf("creating the raw output: %w", err)
+	}
+	a.run.Raw = name
+	defer func() { err = errors.Join(err, raw.Close()) }()
+	if a.slot.Measure > a.slot.Warmup {
+		if err := g.warmUp(ctx, clock, a, raw); err != nil {
+			return err
+		}
+	}
+	err = g.load(ctx, clock, a, raw)
+	return errors.Join(err, g.collect(a.tool, a.share, raw))
+}
+
+// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends by itself is an error, and its output is
+// kept as the cell's; of a good one nothing is kept.
+func (g *Generator) warmUp(ctx context.Context, clock timetable, a *attempt, raw *os.File) error {
+	if err := g.punctual(ctx, clock.instant(a.slot.Warmup)); err != nil {
+		return err
+	}
+	defer g.discard(a.tool, a.share)
+	args := a.tool.Args(a.share, a.target, tool.Warmup)
+	end := clock.instant(a.slot.Measure - protocol.WarmupGap)
+	p, err := launch(ctx, g.config.Dir, args, a.share.Threads, raw, end)
+	if err != nil {
+		return err
+	}
+	audited := g.beginAudit(p.ctx, a, end.Add(-auditLead))
+	err = p.wait()
+	a.run.Audit = audited()
+	if !errors.Is(err, errKilled) {
+		return fmt.Errorf("the warm-up ended before its time: %w", ended(err, raw))
+	}
+	if err := raw.Truncate(0); err != nil {
+		return fmt.Errorf("clearing the warm-up's output: %w", err)
+	}
+	if _, err := raw.Seek(0, 0); err != nil {
+		return fmt.Errorf("clearing the warm-up's output: %w", err)
+	}
+	return nil
+}
+
+// beginAudit reads answers beside the warm-up until a deadline, or until ctx ends. The function that it returns waits for the end.
+// One generator audits, and none can tell what a script's requests should be answered.
+func (g *Generator) beginAudit(ctx context.Context, a *attempt, deadline time.Time) func() *record.Audit {
+	nothing := func() *record.Audit { return nil }
+	if g.config.Index != 0 || a.slot.Cell.Script != nil {
+		return nothing
+	}
+	text, err := request(a.target, pathOf(a.slot.Cell.Request))
+	if err != nil {
+		a.unknown = append(a.unknown, "The answers of the warm-up are unknown: "+withoutURL(err).Error()+".")
+		return nothing
+	}
+	found := make(chan *record.Audit, 1)
+	go func() { found <- audit(ctx, a.target, text, g.expected(a.slot.Cell.Request), deadline) }()
+	return func() *record.Audit { return <-found }
+}
+
+// load runs the measured tool.
+func (g *Generator) load(ctx context.Context, clock timetable, a *attempt, raw *os.File) error {
+	if err := g.punctual(ctx, clock.instant(a.slot.Measure)); err != nil {
+		return err
+	}
+	counted := g.count()
+	a.run.Started = time.Now()
+	p, err := launch(ctx, g.config.Dir, a.args, a.share.Threads, raw, clock.instant(a.slot.End+toolGrace))
+	if err != nil {
+		return err
+	}
+	first := func() *time.Time { return nil }
+	if g.network != nil && counted.network.failed == nil {
+		first = lookForOpening(ctx, g.network, counted.network.value.ActiveOpens).end
+	}
+	a.run.CPUsAllowed = p.cpusAllowed()
+	err = p.wait()
+	a.run.Ended = time.Now()
+	a.run.FirstConnection = first()
+	g.difference(a, counted)
+	if errors.Is(err, errKilled) {
+		return fmt.Errorf("%s was killed, since it had not ended %v after its time", a.args[0], toolGrace)
+	}
+	if err != nil {
+		return ended(err, raw)
+	}
+	return nil
+}
+
+// reading is a value, or why there is none.
+type reading[T any] struct {
+	value  T
+	failed error
+}
+
+func read[T any](value T, err error) reading[T] { return reading[T]{value, err} }
+
+// counts are the counters of a generator at one instant.
+type counts struct {
+	container, own reading[int64]
+	network        reading[record.Network]
+}
+
+func (g *Generator) count() counts {
+	c := counts{container: read(ownCPUNanos()), own: read(selfCPUNanos())}
+	if g.network == nil {
+		c.network.failed = g.networkError
+		return c
+	}
+	c.network = read(g.network.read())
+	return c
+}
+
+// difference fills in what happened since counters were read.
+func (g *Generator) difference(a *attempt, before counts) {
+	after := g.count()
+	known := func(name string, failures ...error) bool {
+		err := errors.Join(failures...)
+		if err != nil {
+			a.unknown = append(a.unknown, name+" is unknown: "+err.Error()+".")
+		}
+		return err == nil
+	}
+	if known("The CPU time of the generator", before.container.failed, after.container.failed) {
+		a.run.CPUNanos = after.container.value - before.container.value
+	}
+	if known("The CPU time of the generator's agent", before.own.failed, after.own.failed) {
+		a.run.AgentCPUNanos = after.own.value - before.own.value
+	}
+	if known("The traffic of the generator", before.network.failed, after.network.failed) {
+		a.run.Network = between(before.network.value, after.network.value)
+	}
+}
+
+// punctual waits for an instant and refuses to be late for it.
+func (g *Generator) punctual(ctx context.Context, instant time.Time) error {
+	if err := sleepUntil(ctx, instant); err != nil {
+		return err
+	}
+	if late := time.Since(instant); late > g.maxLate {
+		return fmt.Errorf("the generator was %v late for the cell: what came before it took too long", late.Round(time.Millisecond))
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+const helloAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhelloworld"
+
+// answersThen answers some requests of the connection well and then says something else, or nothing.
+func answersThen(good int, then string) func(net.Conn) {
+	return func(conn net.Conn) {
+		in := bufio.NewReader(conn)
+		for i := 0; readRequest(in); i++ {
+			text := helloAnswer
+			if i >= good {
+				text = then
+			}
+			if text == "" {
+				continue
+			}
+			if _, err := io.WriteString(conn, text); err != nil {
+				return
+			}
+		}
+	}
+}
+
+func TestAudit(t *testing.T) {
+	const wait = 300 * time.Millisecond
+	tests := map[string]struct {
+		server func(net.Conn)
+		// want is what must be true of the audit; example its first words.
+		want    func(record.Audit) bool
+		example string
+	}{
+		"right answers": {server: says(helloAnswer), want: func(a record.Audit) bool { return a.Requests > 1 && a.WrongStatus+a.WrongBody+a.Failed == 0 }},
+		"a status that changes": {
+			server: answersThen(3, "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"),
+			want: func(a record.Audit) bool {
+				return a.WrongStatus > 0 && a.WrongStatus == a.Requests-3 && a.WrongBody+a.Failed == 0
+			},
+			example: "GET / answered 503 instead of 200",
+		},
+		"a body that changes": {
+			server: answersThen(3, strings.ReplaceAll(helloAnswer, "world", "WORLD")),
+			want: func(a record.Audit) bool {
+				return a.WrongBody > 0 && a.WrongBody == a.Requests-3 && a.WrongStatus+a.Failed == 0
+			},
+			example: `GET / answered the body "helloWORLD" instead of "helloworld"`,
+		},
+		"a connection for each answer": {
+			server: says(strings.ReplaceAll(helloAnswer, "\r\n\r\n", "\r\nConnection: close\r\n\r\n")),
+			want:   func(a record.Audit) bool { return a.Requests > 1 && a.WrongStatus+a.WrongBody+a.Failed == 0 },
+		},
+		"a connection that is closed between answers": {
+			server: func(c net.Conn) { readRequest(bufio.NewReader(c)); _, _ = io.WriteString(c, helloAnswer) },
+			want:   func(a record.Audit) bool { return a.Requests > 1 && a.WrongStatus+a.WrongBody+a.Failed == 0 },
+		},
+		"a server that closes every connection": {
+			server:  func(c net.Conn) { readRequest(bufio.NewReader(c)) },
+			want:    func(a record.Audit) bool { return a.Failed > 0 && a.Failed == a.Requests },
+			example: "GET / was not answered: ",
+		},
+		"a server that never answers": {
+			server: answersThen(0, ""), want: func(a record.Audit) bool { return a == record.Audit{Requests: 1, Failed: 1, Example: a.Example} },
+			example: "GET / was not answered: no answer within ",
+		},
+		"an answer that the end cuts off": {
+			server: answersThen(3, ""), want: func(a record.Audit) bool { return a == record.Audit{Requests: 3} },
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			target := speak(t, tc.server)
+			text, err := request(target, "/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := expectation{what: "GET /", status: 200, known: true, body: []byte("helloworld"), bytes: 10}
+			deadline := time.Now().Add(wait)
+			got := *audit(t.Context(), target, text, e, deadline)
+			if !tc.want(got) || !strings.HasPrefix(got.Example, tc.example) || (tc.example == "") != (got.Example == "") {
+				t.Errorf("got %+v", got)
+			}
+			if late := time.Since(deadline); late > patience {
+				t.Errorf("the audit ended %v late", late)
+			}
+		})
+	}
+}
+
+func TestAuditOfNobody(t *testing.T) {
+	e := expectation{what: "GET /", status: 200}
+	got := audit(t.Context(), "127.0.0.1:1", []byte("GET / HTTP/1.1\r\n\r\n"), e, time.Now().Add(50*time.Millisecond))
+	const want = "GET / was not answered: dial tcp 127.0.0.1:1: connect: connection refused"
+	if got.Failed < 1 || got.Failed != got.Requests || got.Example != want {
+		t.Errorf("got %+v, want the example %q", *got, want)
+	}
+}
+
+func TestAuditEndsWithItsContext(t *testing.T) {
+	var connections atomic.Int64
+	target := speak(t, func(c net.Conn) {
+		connections.Add(1)
+		_, _ = io.Copy(io.Discard, c)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan *record.Audit)
+	go func() {
+		ended <- audit(ctx, target, []byte("GET / HTTP/1.1\r\n\r\n"), expectation{}, time.Now().Add(time.Hour))
+	}()
+	for connections.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	select {
+	case got := <-ended:
+		if got.Failed != 0 {
+			t.Errorf("a request that was called off has failed: %+v", *got)
+		}
+	case <-time.After(patience):
+		t.Fatal("the audit went on after its end")
+	}
+}
+
+func TestOpening(t *testing.T) {
+	proc := fakeProc(t, nil)
+	n, err := openNamespace(proc.path(7, "net"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.close()
+	if at := lookForOpening(t.Context(), n, 5).end(); at != nil {
+		t.Errorf("a connection was seen at %v where none was opened", at)
+	}
+	began := time.Now()
+	rewrite(t, proc, map[string]string{"7/net/snmp": snmp(6, 0, 0, 0)})
+	at := lookForOpening(t.Context(), n, 5).end()
+	if at == nil || at.Before(began) || time.Since(*at) < 0 {
+		t.Errorf("the first connection was seen at %v", at)
+	}
+	rewrite(t, proc, map[string]string{"7/net/snmp": fmt.Sprintln("Tcp:")})
+	if at := lookForOpening(t.Context(), n, 5).end(); at != nil {
+		t.Errorf("a connection was seen at %v where nothing can be read", at)
+	}
+}
