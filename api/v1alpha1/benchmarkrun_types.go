@@ -296,6 +296,41 @@ type Placement struct {
 	SeparateNodes Strictness `json:"separateNodes,omitempty"`
 }
 
+// The loosest limits of Validity, as shares, which hold where the spec names none.
+const (
+	// LoosestErrorRate: one failed request in a thousand is what services commonly promise at most.
+	LoosestErrorRate = 0.001
+	// LoosestStrangers: beyond 15 % of its CPUs that others use, a server is measured with its neighbours.
+	LoosestStrangers = 0.15
+	// LoosestSteal: beyond 5 % of its CPUs that the hypervisor takes, a server is measured with those of other machines.
+	LoosestSteal = 0.05
+)
+
+// Validity tightens the limits beyond which a cell is void. Each is a share of 1, as a decimal such as "0.0005"; none can be loosened,
+// lest a run be made valid by asking for it.
+type Validity struct {
+	// maxErrorRate is the share of failed requests beyond which a cell is void; 0.001 if absent, and at most that.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="self.matches('^0([.][0-9]+)?$') && double(self) <= 0.001",message="validity.maxErrorRate must be a decimal from 0 to 0.001, such as \"0.0005\": limits can be tightened and not loosened"
+	MaxErrorRate string `json:"maxErrorRate,omitempty"`
+
+	// maxStrangers is the share of the server's CPUs that others use beyond which a cell is void; 0.15 if absent, and at most that.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="self.matches('^0([.][0-9]+)?$') && double(self) <= 0.15",message="validity.maxStrangers must be a decimal from 0 to 0.15, such as \"0.1\": limits can be tightened and not loosened"
+	MaxStrangers string `json:"maxStrangers,omitempty"`
+
+	// maxSteal is the share of the server's CPUs that the hypervisor takes beyond which a cell is void; 0.05 if absent, and at most that.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="self.matches('^0([.][0-9]+)?$') && double(self) <= 0.05",message="validity.maxSteal must be a decimal from 0 to 0.05, such as \"0.02\": limits can be tightened and not loosened"
+	MaxSteal string `json:"maxSteal,omitempty"`
+}
+
 // Artifacts says where in the object store a run's artifacts go.
 type Artifacts struct {
 	// prefix is put before the keys of all objects of the run; empty if absent.
@@ -352,6 +387,10 @@ type BenchmarkRunSpec struct {
 	// placement says on which CPUs and nodes the run may be measured.
 	// +optional
 	Placement Placement `json:"placement,omitzero"`
+
+	// validity tightens the limits beyond which a cell is void.
+	// +optional
+	Validity Validity `json:"validity,omitzero"`
 
 	// artifacts says where the run's artifacts go.
 	// +optional

@@ -131,6 +131,9 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"an order that is not there yet":         {oldNew: []string{"baseline: go", "baseline: go\n  order: SlicedDuet"}, want: `spec.order: Unsupported value: "SlicedDuet": supported values: "Blocks"`},
 		"a wish that is neither":                 {oldNew: []string{"baseline: go", "baseline: go\n  placement: {pinning: Maybe}"}, want: `spec.placement.pinning: Unsupported value: "Maybe"`},
 		"a timeout too short for anything":       {oldNew: []string{"baseline: go", "baseline: go\n  timeoutSeconds: 5"}, want: "spec.timeoutSeconds in body should be greater than or equal to 30"},
+		"a limit that lets more errors pass":     {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxErrorRate: \"0.01\"}"}, want: "validity.maxErrorRate must be a decimal from 0 to 0.001"},
+		"a limit that is a word":                 {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxStrangers: few}"}, want: "validity.maxStrangers must be a decimal from 0 to 0.15"},
+		"a limit below 0":                        {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxSteal: \"-0.01\"}"}, want: "validity.maxSteal must be a decimal from 0 to 0.05"},
 		"a long name":                            {name: "a234567890123456789012345678x", want: "the name of a BenchmarkRun may have at most 28 characters, since the names of its trials and pods are made from it"},
 		"a name with dots":                       {name: "v1.2", want: "the name of a BenchmarkRun may not hold dots, since the names of its trials and pods are made from it"},
 	}
@@ -154,7 +157,7 @@ func TestAGoodSpecIsAccepted(t *testing.T) {
 		},
 		"every field": {
 			load, load + ` generators: {cpus: 10}, request: {path: "/a?b=c%20d&e=~{}", expect: {status: 204, body: ""}}, warmupSeconds: 0, durationSeconds: 1,`,
-			"baseline: go", "baseline: go\n  order: Blocks\n  blocks: 7\n  timeoutSeconds: 30\n  placement: {pinning: Preferred, separateNodes: Required}\n  artifacts: {prefix: suites/zco_1.2/x-y}",
+			"baseline: go", "baseline: go\n  order: Blocks\n  blocks: 7\n  timeoutSeconds: 30\n  placement: {pinning: Preferred, separateNodes: Required}\n  validity: {maxErrorRate: \"0\", maxStrangers: \"0.15\", maxSteal: \"0.001\"}\n  artifacts: {prefix: suites/zco_1.2/x-y}",
 			"role: Limit", `role: Limit, cpus: 2, memory: 64Mi, command: [/epoll, "--port=8080"]`,
 		},
 	}

@@ -100,7 +100,13 @@ func (s *Store) loadTrial(ctx context.Context, manifest record.Artifact) (record
 		if err := s.getJSON(ctx, a.Key, a.SHA256, &g); err != nil {
 			return t, err
 		}
-		t.Generators = append(t.Generators, g)
+		i, err := record.GeneratorIndex(a.Role)
+		if err != nil {
+			return t, fmt.Errorf("reading %s: %w", s.URI(manifest.Key), err)
+		}
+		// A generator that is missing leaves an empty record in its place.
+		t.Generators = append(t.Generators, make([]record.GeneratorResult, max(i+1-len(t.Generators), 0))...)
+		t.Generators[i] = g
 	}
 	return t, nil
 }

@@ -2,6 +2,8 @@ package artifact_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,9 +47,17 @@ func keep(t *testing.T, store *artifact.Store, prefix string, d record.RunData) 
 		at := artifact.TrialPrefix(prefix, m.Trial, m.Attempt)
 		server := write(at+"/server/result.json", d.Trials[i].Server)
 		server.Role, server.Name = record.RoleServer, record.ResultFile
-		generator := write(at+"/generator-0/result.json", d.Trials[i].Generators[0])
-		generator.Role, generator.Name = "generator-0", record.ResultFile
-		m.Artifacts = []record.Artifact{server, generator, {Role: "generator-0", Name: "sweep-10.wrk.txt", Key: "never/read"}}
+		m.Artifacts = []record.Artifact{server, {Role: "generator-0", Name: "sweep-10.wrk.txt", Key: "never/read"}}
+		// The last generator comes first: the order of artifacts is nobody's promise.
+		for k, g := range slices.Backward(d.Trials[i].Generators) {
+			if g.Cells == nil {
+				continue
+			}
+			role := fmt.Sprintf("generator-%d", k)
+			generator := write(at+"/"+role+"/result.json", g)
+			generator.Role, generator.Name = role, record.ResultFile
+			m.Artifacts = append(m.Artifacts, generator)
+		}
 		manifest := write(artifact.ManifestKey(at), m)
 		for k := range d.Manifest.Trials {
 			if d.Manifest.Trials[k].Trial == m.Trial {
@@ -69,6 +79,22 @@ func TestLoadReadsBackWhatWasKept(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(got.Trials) != 2 {
 		t.Errorf("%d trials, (-want +got):\n%s", len(got.Trials), diff)
+	}
+}
+
+func TestAGeneratorWithoutARecordLeavesItsPlaceEmpty(t *testing.T) {
+	_, store := bucket(t)
+	o := statstest.Duel(1)
+	o.Generators, o.Levels = 12, []int32{120}
+	want := statstest.Run(o)
+	want.Trials[0].Generators[3] = record.GeneratorResult{}
+	keep(t, store, "p", want)
+	got, err := store.Load(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -28,7 +29,7 @@ func (v *Violation) Error() string { return v.Message }
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkMemory, checkSize} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkMemory, checkValidity, checkSize} {
 		if v := check(spec); v != nil {
 			return v
 		}
@@ -82,6 +83,26 @@ func checkMemory(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	for i, impl := range spec.Implementations {
 		if impl.Memory != nil && impl.Memory.Value() < least {
 			return invalid("spec.implementations[%d].memory is %s, too little for any container: give at least 4Mi", i, impl.Memory)
+		}
+	}
+	return nil
+}
+
+// checkValidity refuses limits that are looser than the ones that always hold.
+func checkValidity(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	for _, limit := range []struct {
+		field, text string
+		loosest     float64
+	}{
+		{"maxErrorRate", spec.Validity.MaxErrorRate, v1alpha1.LoosestErrorRate},
+		{"maxStrangers", spec.Validity.MaxStrangers, v1alpha1.LoosestStrangers},
+		{"maxSteal", spec.Validity.MaxSteal, v1alpha1.LoosestSteal},
+	} {
+		if limit.text == "" {
+			continue
+		}
+		if share, err := strconv.ParseFloat(limit.text, 64); err != nil || !(share >= 0 && share <= limit.loosest) {
+			return invalid("spec.validity.%s is %q: give a decimal from 0 to %v, since limits can be tightened and not loosened", limit.field, limit.text, limit.loosest)
 		}
 	}
 	return nil

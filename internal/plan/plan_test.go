@@ -112,6 +112,14 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { q := resource.MustParse("1Ki"); s.Implementations[1].Memory = &q },
 			"spec.implementations[1].memory is 1Ki",
 		},
+		"a limit that would let more errors pass": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Validity.MaxErrorRate = "0.01" },
+			`spec.validity.maxErrorRate is "0.01": give a decimal from 0 to 0.001`,
+		},
+		"a limit that is no number": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Validity.MaxSteal = "NaN" },
+			"spec.validity.maxSteal",
+		},
 		"more trials than a workflow can hold": {
 			func(s *v1alpha1.BenchmarkRunSpec) {
 				s.Blocks = 100

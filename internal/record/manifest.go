@@ -1,6 +1,9 @@
 package record
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -18,6 +21,19 @@ const (
 	// RoleGenerator begins the role of a generator's artifacts.
 	RoleGenerator = "generator"
 )
+
+// MaxGenerators bounds the index of a generator, as the API bounds generators.pods.
+const MaxGenerators = 16
+
+// GeneratorIndex is the place of a generator among those of its trial, from 0, by its role, such as "generator-3".
+func GeneratorIndex(role string) (int, error) {
+	text, ok := strings.CutPrefix(role, RoleGenerator+"-")
+	i, err := strconv.Atoi(text)
+	if !ok || err != nil || i < 0 || i >= MaxGenerators {
+		return 0, fmt.Errorf("%q is no role of a generator: want %s-0 to %s-%d", role, RoleGenerator, RoleGenerator, MaxGenerators-1)
+	}
+	return i, nil
+}
 
 // Run identifies a run.
 type Run struct {

@@ -64,7 +64,7 @@ func (v *view) findingsTable() table {
 	for _, g := range v.t.Groups {
 		for _, n := range v.notes(g) {
 			s.Rows = append(s.Rows, row{Cells: []cell{
-				word(v.levelName(g.Load, g.Connections)), word(g.Implementation), {Text: n.Weight, Sub: n.Scope, Tone: n.Tone}, wrapped(n.Where, ""), wrapped(n.Text, ""),
+				word(v.levelName(g.Point)), word(g.Implementation), {Text: n.Weight, Sub: n.Scope, Tone: n.Tone}, wrapped(n.Where, ""), wrapped(n.Text, ""),
 			}})
 		}
 	}
@@ -94,7 +94,7 @@ func (v *view) testsTable() table {
 			s.Rows = append(s.Rows, v.testRows(v.say("forest.overall", v.count("levels", c.Deciding().Levels)), c.Overall)...)
 		}
 		for _, l := range c.Levels {
-			s.Rows = append(s.Rows, v.testRows(v.levelName(l.Load, l.Connections), l.Results)...)
+			s.Rows = append(s.Rows, v.testRows(v.levelName(l.Point), l.Results)...)
 		}
 		t.Sections = append(t.Sections, s)
 	}
@@ -152,6 +152,10 @@ func (v *view) spreadRows(g stats.Group, i stats.Implementation) []row {
 	if g.LatencyKind != "" {
 		kind = v.say("latency.kind." + g.LatencyKind)
 	}
+	latency := v.say("quantity.latency", kind)
+	if g.MeanLatencyLow != nil {
+		latency = v.say("quantity.latency.high", kind)
+	}
 	var out []row
 	for _, q := range []struct {
 		name  string
@@ -159,7 +163,8 @@ func (v *view) spreadRows(g stats.Group, i stats.Implementation) []row {
 		print func(float64) string
 	}{
 		{v.say("quantity.throughput"), g.Throughput, rate},
-		{v.say("quantity.latency", kind), g.MeanLatency, micros},
+		{v.say("quantity.latency.low", kind), g.MeanLatencyLow, micros},
+		{latency, g.MeanLatency, micros},
 		{v.say("quantity.cpu"), g.CPUPerRequest, micros},
 		{v.say("quantity.servercpu"), g.ServerCPUs, digits},
 		{v.say("quantity.generatorcpu"), g.GeneratorCPUs, digits},
@@ -211,9 +216,16 @@ func (v *view) rawRow(c stats.Cell, i stats.Implementation) row {
 		num(integer(int64(c.Block))),
 		{Text: i.Name, Sub: c.Trial},
 		num(throughput), num(integer(c.Requests)), num(orMissing(c.CPUPerRequest, micros)),
-		num(orMissing(c.ServerCPUs, digits)), num(orMissing(c.GeneratorCPUs, digits)), num(orMissing(c.MeanLatency, micros)),
+		num(orMissing(c.ServerCPUs, digits)), num(orMissing(c.GeneratorCPUs, digits)), num(v.meanLatency(c)),
 		num(orMissing(c.ServerRSS, size)), validity,
 	}}
+}
+
+func (v *view) meanLatency(c stats.Cell) string {
+	if c.MeanLatency != nil && c.MeanLatencyLow != nil {
+		return v.between(*c.MeanLatencyLow, *c.MeanLatency)
+	}
+	return orMissing(c.MeanLatency, micros)
 }
 
 func (v *view) artifactTable() table {

@@ -10,9 +10,10 @@ const hostile = `"><script>alert('x')</script><img src=x onerror=alert(1)>{{.}}]
 
 // fixtures are the runs that are printed to golden files.
 var fixtures = map[string]func() record.RunData{
-	"quick":    quick,
-	"duel":     func() record.RunData { return small(10) },
-	"troubled": troubled,
+	"quick":     quick,
+	"duel":      func() record.RunData { return small(10) },
+	"bracketed": bracketed,
+	"troubled":  troubled,
 }
 
 // small is a run of two contenders and a limit at two levels.
@@ -24,6 +25,29 @@ func small(blocks int32) record.RunData {
 
 // quick is a run of too few blocks for a verdict.
 func quick() record.RunData { return small(3) }
+
+// bracketed is a run of two generator pods whose tool gives brackets of latencies, one of them from the opening of a connection,
+// and at its second level of an arrival rate.
+func bracketed() record.RunData {
+	o := statstest.Duel(3)
+	o.Levels, o.Generators = []int32{10, 100}, 2
+	d := statstest.Run(o)
+	d.Manifest.Spec.Loads[0].Levels[1].RequestsPerSecond = 2000
+	for i := range d.Trials {
+		t := &d.Trials[i]
+		t.Manifest.Cells[1].RequestsPerSecond, t.Server.Cells[1].RequestsPerSecond = 2000, 2000
+		for k := range t.Generators {
+			closed, open := &t.Generators[k].Cells[0], &t.Generators[k].Cells[1]
+			m := closed.Measurement
+			m.Latency = []record.Latency{statstest.Widen(record.WithConnection, m.Latency[0])}
+			open.RequestsPerSecond = 2000
+			m = open.Measurement
+			m.Asked, m.Dropped = m.Requests+m.Requests/200, m.Requests/200
+			m.Latency = []record.Latency{statstest.Widen(record.FromIntended, m.Latency[0])}
+		}
+	}
+	return d
+}
 
 // troubled is a run in which everything goes wrong that can, with hostile text wherever text comes from outside.
 func troubled() record.RunData {
@@ -42,6 +66,13 @@ func troubled() record.RunData {
 
 	_, seen = statstest.Cell(&d, 4, "go", 100)
 	seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/10
+
+	run, seen = statstest.Cell(&d, 2, "go-slow", 100)
+	run.Audit.WrongBody, run.Audit.Example = 1, "the body of "+hostile
+	seen.Network.PassiveOpens = run.Measurement.Requests / 20
+
+	_, seen = statstest.Cell(&d, 3, "go", 10)
+	seen.Sockets.Unanswered = 1
 
 	last := &d.Trials[len(d.Trials)-1]
 	last.Manifest.Attempt, last.Manifest.Faults = 2, []string{"PodLost: " + hostile}

@@ -74,7 +74,7 @@ func (v *view) forest() *forest {
 		}
 		for _, l := range c.Levels {
 			row := v.forestRow(x, l.Results, l.Verdict, l.Reason, c.Implementation)
-			row.Label = v.levelName(l.Load, l.Connections)
+			row.Label = v.levelName(l.Point)
 			g.Rows = append(g.Rows, row)
 		}
 		f.Groups = append(f.Groups, g)

@@ -67,6 +67,12 @@ func inUnit(v float64, scales []scaled) string {
 	return digits(v/s.factor) + " " + s.unit
 }
 
+// between prints an interval in one unit, that of its upper end.
+func (v *view) between(low, high float64) string {
+	s := scale(high, microsScales)
+	return v.say("latency.between", digits(low/s.factor), digits(high/s.factor), s.unit)
+}
+
 // micros prints microseconds in s, ms or µs.
 func micros(v float64) string { return inUnit(v, microsScales) }
 

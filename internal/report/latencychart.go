@@ -2,8 +2,10 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -31,7 +33,11 @@ func (v *view) latencyCharts() []chart {
 	x := span{low: 0, high: reach, from: 1, to: 99}
 	var out []chart
 	for _, l := range v.t.Levels {
-		c := chart{Title: v.levelName(l.Load, l.Connections), Height: latencyHeight}
+		c := chart{Title: v.levelName(l.Point), Height: latencyHeight}
+		kind := v.chartKind(l)
+		if kind != "" {
+			c.Unit = v.say("latency.kind." + string(kind))
+		}
 		for _, t := range decades(y) {
 			at := pixels(y.at(t))
 			c.Plot = append(c.Plot, line("0%", at, "100%", at, "grid"))
@@ -46,9 +52,8 @@ func (v *view) latencyCharts() []chart {
 		}
 		c.Plot = append(c.Plot, text("50%", pixels(latencyBottom+33), "middle", "tick faint", v.say("axis.percentile")))
 		for _, i := range v.t.Implementations {
-			g := v.t.Group(l.Point, i.Name)
-			if len(g.Latency) > 0 {
-				c.Plot = append(c.Plot, v.curve(*g, x, y)...)
+			if d := ofKind(*v.t.Group(l.Point, i.Name), kind); d != nil {
+				c.Plot = append(c.Plot, v.curve(i.Name, *d, x, y)...)
 			}
 		}
 		out = append(out, c)
@@ -76,38 +81,92 @@ func micros1(v float64) string {
 // latencySpan is the scale that holds all curves, and how many nines they reach.
 func (v *view) latencySpan() (y span, reach float64, ok bool) {
 	y = span{low: math.Inf(1), from: latencyBottom, to: latencyTop, log: true}
-	for _, g := range v.t.Groups {
-		if len(g.Latency) == 0 {
-			continue
-		}
-		for _, p := range g.Latency[0].Curve {
-			value := max(float64(*p.Micros), 1)
-			y.low, y.high = min(y.low, value), max(y.high, value)
-			reach = max(reach, nines(p.Q))
+	for _, l := range v.t.Levels {
+		kind := v.chartKind(l)
+		for _, i := range v.t.Implementations {
+			d := ofKind(*v.t.Group(l.Point, i.Name), kind)
+			if d == nil {
+				continue
+			}
+			for _, p := range d.Curve {
+				y.low, y.high = min(y.low, lowEnd(p)), max(y.high, highEnd(p))
+				reach = max(reach, nines(p.Q))
+			}
 		}
 	}
 	y.low, y.high = y.low*0.85, y.high*1.15
 	return y, reach, reach > 0 && y.high > y.low
 }
 
-// curve draws the first kind of latency of a group, with a mark at the percentiles of the axis.
-func (v *view) curve(g stats.Group, x, y span) []mark {
-	look := v.looks[g.Implementation]
-	var points []string
-	for _, p := range g.Latency[0].Curve {
-		// The curve lies in a square of 1,000 by 1,000 that is stretched over the picture.
-		px := x.at(nines(p.Q)) * 10
-		py := y.at(max(float64(*p.Micros), 1)) / latencyHeight * 1000
-		points = append(points, pixels(px)+","+pixels(py))
+// chartKind is the kind of latency that the picture of a level shows: of all its curves the same, and the first that any has.
+func (v *view) chartKind(l stats.Level) record.LatencyKind {
+	for _, i := range v.t.Implementations {
+		if g := v.t.Group(l.Point, i.Name); len(g.Latency) > 0 {
+			return g.Latency[0].Kind
+		}
 	}
-	out := []mark{{Kind: "curve", Points: strings.Join(points, " "), Class: "curve " + look.Class}}
-	for _, q := range g.Latency[0].Quantiles {
+	return ""
+}
+
+// ofKind is a group's distribution of a kind; nil if it has none.
+func ofKind(g stats.Group, kind record.LatencyKind) *stats.Latency {
+	i := slices.IndexFunc(g.Latency, func(d stats.Latency) bool { return d.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return &g.Latency[i]
+}
+
+// lowEnd and highEnd are the ends of a quantile that is known, at least 1 µs.
+func lowEnd(q stats.Quantile) float64 {
+	if q.LowMicros != nil {
+		return max(float64(*q.LowMicros), 1)
+	}
+	return highEnd(q)
+}
+
+func highEnd(q stats.Quantile) float64 { return max(float64(*q.Micros), 1) }
+
+// latencyLead says of each kind of latency in the run what it is.
+func (v *view) latencyLead() string {
+	var kinds []string
+	for _, g := range v.t.Groups {
+		for _, d := range g.Latency {
+			words := v.say("latency.kind", v.say("latency.kind."+string(d.Kind)), v.say("latency."+string(d.Kind)))
+			if !slices.Contains(kinds, words) {
+				kinds = append(kinds, words)
+			}
+		}
+	}
+	if len(kinds) == 0 {
+		return v.say("latency.none")
+	}
+	return v.say("latency.lead", strings.Join(kinds, "; "))
+}
+
+// curve draws a distribution, with a mark at the percentiles of the axis. One that is known by brackets has a second line, dashed,
+// at its lower ends.
+func (v *view) curve(name string, d stats.Latency, x, y span) []mark {
+	look := v.looks[name]
+	line := func(class string, end func(stats.Quantile) float64) mark {
+		var points []string
+		for _, p := range d.Curve {
+			// The curve lies in a square of 1,000 by 1,000 that is stretched over the picture.
+			points = append(points, pixels(x.at(nines(p.Q))*10)+","+pixels(y.at(end(p))/latencyHeight*1000))
+		}
+		return mark{Kind: "curve", Points: strings.Join(points, " "), Class: class + look.Class}
+	}
+	out := []mark{line("curve ", highEnd)}
+	if d.MeanLowMicros != nil {
+		out = append(out, line("curve low ", lowEnd))
+	}
+	for _, q := range d.Quantiles {
 		if q.Micros == nil {
 			continue
 		}
 		out = append(out, mark{
-			Kind: look.Shape, X: percentage(x.at(nines(q.Q))), Y: pixels(y.at(max(float64(*q.Micros), 1))), Class: "point " + look.Class,
-			Title: g.Implementation + ", " + v.say("th.p", percentile(q.Q)) + ": " + micros(float64(*q.Micros)),
+			Kind: look.Shape, X: percentage(x.at(nines(q.Q))), Y: pixels(y.at(highEnd(q))), Class: "point " + look.Class,
+			Title: name + ", " + v.say("th.p", percentile(q.Q)) + ": " + v.quantile(q),
 		})
 	}
 	return out

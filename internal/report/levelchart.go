@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -57,7 +58,7 @@ func (v *view) levelChart(q quantity) chart {
 	}
 	for k, l := range v.t.Levels {
 		center := (float64(k) + 0.5) * 100 / float64(len(v.t.Levels))
-		c.Plot = append(c.Plot, text(percentage(center), pixels(levelBottom+18), "middle", "tick", integer(int64(l.Connections))))
+		c.Plot = append(c.Plot, text(percentage(center), pixels(levelBottom+18), "middle", "tick", v.tick(l.Point)))
 		if v.manyLoads() {
 			c.Plot = append(c.Plot, text(percentage(center), pixels(levelBottom+33), "middle", "tick faint", l.Load))
 		}
@@ -69,6 +70,17 @@ func (v *view) levelChart(q quantity) chart {
 		c.Plot = append(c.Plot, v.series(q, y, i, implementation)...)
 	}
 	return c
+}
+
+// tick is a level's label on the axis of connections.
+func (v *view) tick(p record.Point) string {
+	switch {
+	case p.RequestsPerSecond > 0:
+		return v.say("level.tick.rate", integer(int64(p.RequestsPerSecond)))
+	case p.Step > 0:
+		return v.say("level.tick.step", integer(int64(p.Step)))
+	}
+	return integer(int64(p.Connections))
 }
 
 // axisNumber prints a tick shortly: 50k rather than 50,000.

@@ -90,7 +90,7 @@ func TestJSONNamesItsSchemaAndVerdict(t *testing.T) {
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Schema != report.Schema || got.Verdict == "" || len(got.Groups) != 6 || got.Groups[0].Throughput.N != 3 {
+	if got.Schema != report.Schema || got.Verdict == "" || len(got.Groups) != 6 || got.Groups[0].Throughput.N != 2 {
 		t.Errorf("read back %+v", got)
 	}
 }
@@ -168,11 +168,64 @@ func TestHTMLShowsWhatWentWrong(t *testing.T) {
 		"that there is no verdict":     "This run cannot say",
 		"that trials differ":           "differs between trials",
 		"the lack of pinning":          "did not own the CPUs",
+		"the wrong answer":             "answered wrongly beside the tool (1 times): the body of &#34;&gt;",
+		"connections unanswered":       "of the connections were never answered",
+		"the connections opened anew":  "did not keep connections open",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s is not shown: no %q", name, want)
 		}
 	}
+}
+
+func TestHTMLShowsIntervalsKindsAndGenerators(t *testing.T) {
+	out := string(html(t, bracketed()))
+	for name, want := range map[string]string{
+		"an interval of a latency":   "] µs",
+		"a second curve":             `class="curve low c0"`,
+		"the kind of the first load": "with connection is from the opening of the connection",
+		"the kind of the rate":       "from intended start is from the instant",
+		"the rate":                   "100 connections at 2,000 requests/s",
+		"the generators":             "2 generators of 1 thread each",
+		"what was not sent":          "not sent",
+		"the generators' start":      "first to last generator&#39;s start",
+		"the dips":                   "largest dip ",
+		"both ends of the mean":      "mean latency (with connection), at least",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is not shown: no %q", name, want)
+		}
+	}
+}
+
+func TestEveryReasonAndObservationHasWords(t *testing.T) {
+	for _, list := range [][]string{words(t, "../stats/reasons.go", "finding.", "ReasonCode"), words(t, "../stats/observations.go", "seen.", "ObservationName")} {
+		if len(list) < 10 {
+			t.Errorf("only %d words are looked for: %v", len(list), list)
+		}
+		source, err := os.ReadFile("words.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range list {
+			if !strings.Contains(string(source), `"`+key+`"`) {
+				t.Errorf("there are no words for %s", key)
+			}
+		}
+	}
+}
+
+// words are the keys that the constants of a type need.
+func words(t *testing.T, file, prefix, of string) (out []string) {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range regexp.MustCompile(of+` += "(\w+)"`).FindAllStringSubmatch(string(source), -1) {
+		out = append(out, prefix+found[1])
+	}
+	return out
 }
 
 func TestHTMLOfNothing(t *testing.T) {

@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -120,27 +121,34 @@ func (v *view) agreement(e stats.HeadlineEntry) string {
 // at names a level, with its load only where there are several.
 func (v *view) at(l stats.LevelFactor) string {
 	if v.manyLoads() {
-		return v.levelName(l.Load, l.Connections)
+		return v.levelName(l.Point)
 	}
-	return v.count("connections", int(l.Connections))
+	return v.pointName(l.Point)
 }
 
 // finding puts what is wrong with cells into a sentence.
 func (v *view) finding(f stats.Finding) string {
 	subject := v.say("finding.server")
-	if f.Subject != "server" {
+	switch {
+	case f.Subject == record.RoleServer:
+	case v.manyGenerators() && f.Subject != "" && f.Subject != record.RoleGenerator:
+		subject = f.Subject
+	default:
 		subject = v.say("finding.generator")
 	}
 	details := ""
 	if len(f.Details) > 0 {
 		details = ": " + strings.Join(f.Details, "; ")
 	}
-	share := percent(f.Most)
-	if f.Least != f.Most {
-		share = v.say("range", percent(f.Least), percent(f.Most))
+	extent := func(print func(float64) string) string {
+		if f.Least == f.Most {
+			return print(f.Most)
+		}
+		return v.say("range", print(f.Least), print(f.Most))
 	}
 	return strings.NewReplacer(
-		"{subject}", subject, "{details}", details, "{share}", share, "{limit}", plainPercent(f.Limit), "{count}", integer(int64(f.Most)),
+		"{subject}", subject, "{details}", details, "{share}", extent(percent), "{value}", extent(digits),
+		"{limit}", plainPercent(f.Limit), "{bound}", plainNumber(f.Limit), "{count}", integer(int64(f.Most)),
 	).Replace(v.say("finding." + string(f.Code)))
 }
 

@@ -70,10 +70,13 @@ func (v *view) speedTable() table {
 }
 
 func (v *view) section(l stats.Level) section {
+	from := v.count("threads", int(l.Threads))
+	if l.Generators > 1 {
+		from = v.say("level.generators", integer(int64(l.Generators)), from)
+	}
 	return section{
-		Title: v.say("level.heading", l.Load, v.count("connections", int(l.Connections))),
-		Detail: v.say("level.detail", l.Tool, v.count("threads", int(l.Threads)), integer(int64(l.DurationSeconds)),
-			integer(int64(l.WarmupSeconds))),
+		Title:  v.levelName(l.Point),
+		Detail: v.say("level.detail", l.Tool, from, integer(int64(l.DurationSeconds)), integer(int64(l.WarmupSeconds))),
 	}
 }
 
@@ -134,7 +137,7 @@ func (v *view) errors(e record.Errors) string {
 	for _, kind := range []struct {
 		key string
 		n   int64
-	}{{"connect", e.Connect}, {"read", e.Read}, {"write", e.Write}, {"timeout", e.Timeout}, {"status", e.Status}} {
+	}{{"connect", e.Connect}, {"read", e.Read}, {"write", e.Write}, {"timeout", e.Timeout}, {"status", e.Status}, {"body", e.Body}} {
 		if kind.n > 0 {
 			out = append(out, v.say("errors."+kind.key, integer(kind.n)))
 		}
@@ -179,41 +182,4 @@ func (v *view) notes(g stats.Group) []note {
 		out = append(out, n)
 	}
 	return out
-}
-
-func percentile(q float64) string { return plainNumber(q * 100) }
-
-// latencyTable holds the merged distributions; each kind has a row of its own.
-func (v *view) latencyTable() table {
-	t := table{Head: []cell{v.th("impl"), v.th("kind"), v.thNum("samples"), v.thNum("mean")}}
-	columns := false
-	for _, l := range v.t.Levels {
-		s := v.section(l)
-		for _, i := range v.t.Implementations {
-			g := v.t.Group(l.Point, i.Name)
-			for k, d := range g.Latency {
-				if !columns {
-					for _, q := range d.Quantiles {
-						t.Head = append(t.Head, num(v.say("th.p", percentile(q.Q))))
-					}
-					t.Head, columns = append(t.Head, v.thNum("max")), true
-				}
-				s.Rows = append(s.Rows, row{Cells: v.latencyCells(d, i), Muted: k > 0 || i.Role == v1alpha1.RoleLimit})
-			}
-		}
-		t.Sections = append(t.Sections, s)
-	}
-	return t
-}
-
-func (v *view) latencyCells(d stats.Latency, i stats.Implementation) []cell {
-	out := []cell{v.implementation(i), word(v.say("latency.kind." + string(d.Kind))), num(integer(d.Samples)), num(micros(d.MeanMicros))}
-	for _, q := range d.Quantiles {
-		if q.Micros == nil {
-			out = append(out, cell{Text: v.say("quantile." + string(q.Unknown)), Number: true, Tone: "unknown"})
-			continue
-		}
-		out = append(out, num(micros(float64(*q.Micros))))
-	}
-	return append(out, num(micros(float64(d.MaxMicros))))
 }

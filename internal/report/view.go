@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -40,6 +41,9 @@ type page struct {
 	Charts                          []chart
 	LatencyTitle, LatencyLead       string
 	Latencies                       []chart
+	OverTitle, OverLead             string
+	Over                            []chart
+	OverDips                        []string
 	NumbersTitle, NumbersLead       string
 	Speed, Latency                  table
 	TestsTitle, TestsLead           string
@@ -47,6 +51,8 @@ type page struct {
 	Care                            care
 	SpreadTitle, SpreadLead         string
 	Spread                          table
+	SeenTitle, SeenLead             string
+	Seen                            table
 	RawTitle, RawLead               string
 	Raw                             table
 	EnvironmentTitle                string
@@ -96,10 +102,12 @@ func (v *view) page() page {
 		LevelsTitle: v.say("levels.title"), LevelsLead: v.say("levels.lead", v.confidence()),
 		Charts:       []chart{v.levelChart(throughputQuantity), v.levelChart(cpuQuantity)},
 		LatencyTitle: v.say("latency.title"), LatencyLead: v.latencyLead(), Latencies: v.latencyCharts(),
+		OverTitle: v.say("over.title"), OverLead: v.say("over.lead"), Over: v.overTimeCharts(), OverDips: v.dips(),
 		NumbersTitle: v.say("numbers.title"), NumbersLead: v.say("numbers.lead"), Speed: v.speedTable(), Latency: v.latencyTable(),
 		TestsTitle: v.say("tests.title"), TestsLead: v.say("tests.lead", plainNumber(v.t.Rules.Alpha)), Tests: v.testsTable(),
 		Care:        v.care(),
 		SpreadTitle: v.say("spread.title"), SpreadLead: v.say("spread.lead"), Spread: v.spreadTable(),
+		SeenTitle: v.say("seen.title"), SeenLead: v.say("seen.lead"), Seen: v.seenTable(),
 		RawTitle: v.say("raw.title"), RawLead: v.say("raw.lead"), Raw: v.rawTable(),
 		EnvironmentTitle: v.say("environment.title"), Environment: v.environment(),
 		PlanTitle: v.say("plan.title"), PlanLead: v.say("plan.reproduce"), Plan: v.plan(), Notes: r.Notes,
@@ -119,8 +127,26 @@ func (v *view) manyLoads() bool {
 	return slices.ContainsFunc(v.t.Levels, func(l stats.Level) bool { return l.Load != v.t.Levels[0].Load })
 }
 
-func (v *view) levelName(load string, connections int32) string {
-	return v.say("forest.level", load, v.count("connections", int(connections)))
+// levelName names a level with its load, pointName without.
+func (v *view) levelName(p record.Point) string { return v.say("forest.level", p.Load, v.pointName(p)) }
+
+func (v *view) pointName(p record.Point) string {
+	name := v.count("connections", int(p.Connections))
+	l := slices.IndexFunc(v.t.Levels, func(l stats.Level) bool { return l.Point == p })
+	switch {
+	case p.RequestsPerSecond > 0 && l >= 0 && v.t.Levels[l].RampToRequestsPerSecond > 0:
+		return v.say("level.ramp", name, integer(int64(p.RequestsPerSecond)), integer(int64(v.t.Levels[l].RampToRequestsPerSecond)))
+	case p.RequestsPerSecond > 0:
+		return v.say("level.rate", name, integer(int64(p.RequestsPerSecond)))
+	case p.Step > 0:
+		return v.say("level.step", name, integer(int64(p.Step)))
+	}
+	return name
+}
+
+// manyGenerators says whether a generator needs its name to be told from others.
+func (v *view) manyGenerators() bool {
+	return slices.ContainsFunc(v.t.Levels, func(l stats.Level) bool { return l.Generators > 1 })
 }
 
 func (v *view) legend() []legend {
@@ -221,16 +247,6 @@ func (v *view) plan() []fact {
 		out = append(out, fact{Name: v.say(row.key), Values: []string{row.value}})
 	}
 	return out
-}
-
-func (v *view) latencyLead() string {
-	for _, g := range v.t.Groups {
-		if len(g.Latency) > 0 {
-			kind := string(g.Latency[0].Kind)
-			return v.say("latency.lead", v.say("latency.kind."+kind), v.say("latency."+kind))
-		}
-	}
-	return v.say("latency.none")
 }
 
 func (v *view) method() []string {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -28,14 +26,8 @@ func Analyse(data record.RunData) (Table, error) {
 		Levels:          p.levels,
 		Artifacts:       artifacts(data),
 	}
-	for _, l := range p.levels {
-		for _, i := range p.implementations {
-			g, err := newGroup(l, i, trials[i.Name], p)
-			if err != nil {
-				return Table{}, err
-			}
-			t.Groups = append(t.Groups, g)
-		}
+	if t.Groups, err = gatherAll(p, trials); err != nil {
+		return Table{}, err
 	}
 	t.Coverage = coverage(data, p, t.Groups)
 	t.Comparisons = compare(p, t.Groups, t.Coverage)
@@ -58,7 +50,7 @@ func findGroup(groups []Group, at record.Point, implementation string) *Group {
 func runOf(m record.RunManifest, p planned) Run {
 	return Run{
 		Run: m.Run, Baseline: p.baseline, Blocks: p.blocks, Seed: m.Seed, Started: m.Started, Ended: m.Ended,
-		Operator: m.Operator, Pinning: p.pinning, Notes: append([]string{}, m.Notes...),
+		Operator: m.Operator, Pinning: p.rules.pinning, Notes: append([]string{}, m.Notes...),
 	}
 }
 
@@ -87,40 +79,61 @@ func index(data record.RunData, p planned) (map[string][]*record.TrialData, erro
 	return out, nil
 }
 
-// newGroup gathers one implementation at one level.
-func newGroup(l Level, i Implementation, trials []*record.TrialData, p planned) (Group, error) {
+// reader gathers the cells of a run.
+type reader struct {
+	rules rules
+	// references are the baseline's answers, by path.
+	references map[string]*reference
+	decoder    decoder
+}
+
+// gatherAll gathers every group, checks them against each other and describes them.
+func gatherAll(p planned, trials map[string][]*record.TrialData) ([]Group, error) {
+	r := reader{rules: p.rules, references: newReferences(trials[p.baseline])}
+	var out []Group
+	for _, l := range p.levels {
+		for _, i := range p.implementations {
+			g, err := r.group(l, i, trials[i.Name])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, g)
+		}
+	}
+	crossCheck(p, out)
+	for k := range out {
+		out[k].Missing = max(int(p.blocks)-len(out[k].Cells), 0)
+		out[k].summarise()
+	}
+	return out, nil
+}
+
+// group gathers one implementation at one level, and merges the latencies of the cells that are not void.
+func (r *reader) group(l Level, i Implementation, trials []*record.TrialData) (Group, error) {
 	g := Group{Point: l.Point, Implementation: i.Name, Role: i.Role, Latency: []Latency{}, Cells: []Cell{}}
-	merged := map[record.LatencyKind]*hdrhistogram.Histogram{}
-	var timeouts int64
+	merged := distributions{}
 	for _, t := range trials {
-		f, err := gather(l, i, t)
+		f, err := r.gather(l, i, t)
 		if err != nil {
 			return g, err
 		}
-		f.judge(p.pinning)
+		f.judge()
 		g.Cells = append(g.Cells, f.cell)
-		g.count(f.cell)
 		if f.cell.Validity == Void {
 			continue
 		}
-		timeouts += f.cell.Errors.Timeout
-		for kind, h := range f.histograms {
-			if err := mergeInto(merged, kind, h); err != nil {
-				return g, fmt.Errorf("merging the latencies of %s at %s: %w", i.Name, l.Name(), err)
-			}
+		for kind, s := range f.latencies {
+			merged.of(kind).merge(s)
 		}
 	}
 	for _, kind := range latencyKinds {
-		if h := merged[kind]; h != nil && h.TotalCount() > 0 {
-			g.Latency = append(g.Latency, describe(kind, h, timeouts))
+		if s := merged[kind]; s != nil {
+			g.Latency = append(g.Latency, s.describe(kind))
 		}
 	}
 	if len(g.Latency) > 0 {
 		g.LatencyKind = string(g.Latency[0].Kind)
 	}
-	g.Findings = findings(g.Cells)
-	g.Missing = max(int(p.blocks)-len(g.Cells), 0)
-	g.summarise()
 	return g, nil
 }
 
@@ -144,8 +157,13 @@ func (g *Group) count(c Cell) {
 	g.Errors = add(g.Errors, c.Errors)
 }
 
-// summarise describes the cells that are not void.
+// summarise counts the cells and describes those that are not void.
 func (g *Group) summarise() {
+	for _, c := range g.Cells {
+		g.count(c)
+	}
+	g.Findings = findings(g.Cells)
+	g.Observations, g.OverTime = observations(g.Cells), overTime(g.Cells)
 	over := func(value func(Cell) *float64) *Summary {
 		var values []float64
 		for _, c := range g.Cells {
@@ -156,12 +174,21 @@ func (g *Group) summarise() {
 		return summarise(values)
 	}
 	g.Throughput = over(func(c Cell) *float64 { return c.Throughput })
-	g.MeanLatency = over(func(c Cell) *float64 { return c.MeanLatency })
+	g.MeanLatency = over(func(c Cell) *float64 { return g.ofKind(c, c.MeanLatency) })
+	g.MeanLatencyLow = over(func(c Cell) *float64 { return g.ofKind(c, c.MeanLatencyLow) })
 	g.CPUPerRequest = over(func(c Cell) *float64 { return c.CPUPerRequest })
 	g.ServerCPUs = over(func(c Cell) *float64 { return c.ServerCPUs })
 	g.GeneratorCPUs = over(func(c Cell) *float64 { return c.GeneratorCPUs })
 	g.ServerRSS = over(func(c Cell) *float64 { return c.ServerRSS })
 	g.ServerPeakMemory = over(func(c Cell) *float64 { return c.ServerPeakMemory })
+}
+
+// ofKind is a cell's value if it is of the group's kind of latency: two kinds are never averaged.
+func (g *Group) ofKind(c Cell, value *float64) *float64 {
+	if string(c.MeanLatencyKind) != g.LatencyKind {
+		return nil
+	}
+	return value
 }
 
 // artifacts lists every object that the manifests name: those of the trials, and the manifests themselves.

@@ -2,8 +2,7 @@ package stats
 
 import (
 	"fmt"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"maps"
 
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -12,31 +11,41 @@ import (
 type facts struct {
 	level          Level
 	implementation Implementation
+	rules          rules
 	trial          *record.TrialData
-	// runs are the generators' records of the cell, nil where a generator has none.
+	// reference is the baseline's answer to the level's request; nil if none is known.
+	reference *reference
+	// runs are the records of the level's generators, by their index, nil where a generator has none.
 	runs []*record.CellRun
 	// seen is the observer's record of the cell; nil if it has none.
 	seen *record.CellObservation
 	// cell holds the values computed so far.
 	cell Cell
-	// histograms hold the cell's latencies of each kind, over its generators.
-	histograms map[record.LatencyKind]*hdrhistogram.Histogram
+	// latencies hold the cell's distribution of each kind that all its generators have.
+	latencies distributions
+	// inFlight is the mean number of requests in flight by Little's law, at least; 0 if unknown.
+	inFlight float64
 }
 
 // gather finds the records of a cell and computes its values.
-func gather(l Level, i Implementation, t *record.TrialData) (*facts, error) {
-	f := &facts{level: l, implementation: i, trial: t}
-	for g := range t.Generators {
-		f.runs = append(f.runs, find(t.Generators[g].Cells, func(c *record.CellRun) bool { return c.Point == l.Point }))
+func (r *reader) gather(l Level, i Implementation, t *record.TrialData) (*facts, error) {
+	f := &facts{level: l, implementation: i, rules: r.rules, trial: t, reference: r.references[l.Path]}
+	for g := range int(max(l.Generators, 1)) {
+		var run *record.CellRun
+		if g < len(t.Generators) {
+			run = find(t.Generators[g].Cells, func(c *record.CellRun) bool { return c.Point == l.Point })
+		}
+		f.runs = append(f.runs, run)
 	}
 	f.seen = find(t.Server.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
 	f.cell = Cell{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Attempt: t.Manifest.Attempt}
 	f.load()
 	f.server()
-	if err := f.latency(); err != nil {
+	if err := f.latency(&r.decoder); err != nil {
 		return nil, fmt.Errorf("reading the latencies of %s at %s: %w", t.Manifest.Trial, l.Name(), err)
 	}
 	f.cell.Pinning = f.pinning()
+	f.observe()
 	return f, nil
 }
 
@@ -57,7 +66,18 @@ func (f *facts) complete() bool {
 			return false
 		}
 	}
-	return len(f.runs) > 0
+	return true
+}
+
+// measurements are what the generators measured; those without a measurement are left out.
+func (f *facts) measurements() []*record.Measurement {
+	var out []*record.Measurement
+	for _, r := range f.runs {
+		if r != nil && r.Measurement != nil {
+			out = append(out, r.Measurement)
+		}
+	}
+	return out
 }
 
 // load computes what the generators measured. A generator's throughput is its requests over its tool's own duration, and the
@@ -71,11 +91,14 @@ func (f *facts) load() {
 		m := r.Measurement
 		seconds := float64(m.DurationMicros) / 1e6
 		f.cell.Requests += m.Requests
+		f.cell.Asked += m.Asked
+		f.cell.Dropped += m.Dropped
 		f.cell.Errors = add(f.cell.Errors, m.Errors)
 		f.cell.LoadSeconds = max(f.cell.LoadSeconds, seconds)
 		if seconds > 0 {
 			throughput += float64(m.Requests) / seconds
 			cpus += float64(r.CPUNanos) / 1e9 / seconds
+			f.cell.GeneratorUtilisation = append(f.cell.GeneratorUtilisation, float64(r.CPUNanos)/1e9/seconds/float64(f.level.generatorCPUs()))
 		}
 	}
 	if !f.complete() || f.cell.LoadSeconds <= 0 {
@@ -101,26 +124,48 @@ func (f *facts) server() {
 	}
 }
 
-// latency reads the histograms of all generators and adds those of one kind.
-func (f *facts) latency() error {
-	f.histograms = map[record.LatencyKind]*hdrhistogram.Histogram{}
-	for _, r := range f.runs {
-		if r == nil || r.Measurement == nil {
-			continue
-		}
-		for _, l := range r.Measurement.Latency {
-			if err := mergeEncoded(f.histograms, l); err != nil {
+// latency reads the distributions of all generators and adds those of one kind. A kind that only some generators have is left out:
+// it would speak for a part of the load.
+func (f *facts) latency(dec *decoder) error {
+	f.latencies = distributions{}
+	for _, m := range f.measurements() {
+		for _, l := range m.Latency {
+			if err := f.latencies.read(dec, l); err != nil {
 				return err
 			}
 		}
 	}
-	for _, kind := range latencyKinds {
-		if h := f.histograms[kind]; h != nil && h.TotalCount() > 0 {
-			f.cell.MeanLatency = positive(h.Mean())
-			break
+	maps.DeleteFunc(f.latencies, func(_ record.LatencyKind, s *spread) bool { return s.parts < len(f.runs) || s.low.total == 0 })
+	for kind, s := range f.latencies {
+		s.timeouts = f.cell.Errors.Timeout
+		if kind == record.FromIntended {
+			s.dropped = f.cell.Dropped
 		}
 	}
+	for _, kind := range latencyKinds {
+		s := f.latencies[kind]
+		if s == nil {
+			continue
+		}
+		f.cell.MeanLatencyKind, f.cell.MeanLatency = kind, positive(s.upper().mean())
+		if s.high != nil {
+			f.cell.MeanLatencyLow = positive(s.low.mean())
+		}
+		break
+	}
+	f.little()
 	return nil
+}
+
+// little computes how many requests were in flight, from the latencies of requests that were sent: throughput times mean, at its
+// lower end.
+func (f *facts) little() {
+	for _, kind := range []record.LatencyKind{record.Observed, record.WithConnection} {
+		if s := f.latencies[kind]; s != nil && f.cell.Throughput != nil {
+			f.inFlight = *f.cell.Throughput * s.low.mean() / 1e6
+			return
+		}
+	}
 }
 
 // positive is a pointer to a value, or nil for a value that can only mean "not measured".
@@ -135,6 +180,6 @@ func positive(v float64) *float64 {
 func add(a, b record.Errors) record.Errors {
 	return record.Errors{
 		Connect: a.Connect + b.Connect, Read: a.Read + b.Read, Write: a.Write + b.Write,
-		Timeout: a.Timeout + b.Timeout, Status: a.Status + b.Status,
+		Timeout: a.Timeout + b.Timeout, Status: a.Status + b.Status, Body: a.Body + b.Body,
 	}
 }

@@ -12,8 +12,15 @@
 //
 // # Validity
 //
-// Every cell is Valid, Suspect or Void, by the checks in validity.go. A Void cell enters no mean, no distribution and no
+// Every cell is Valid, Suspect or Void, by the checks whose list is in validity.go. Those that need more than one cell, in
+// crosschecks.go, come after all others, and mark but never void. A Void cell enters no mean, no distribution and no
 // comparison, and is listed with its reasons; a Suspect cell enters all of them, and is marked.
+//
+// # Latency
+//
+// There are four kinds of latency, and no two of them are merged or compared. A tool that gives quantiles only is known by brackets:
+// its samples lie between two histograms, which are merged each by itself, so that a merged quantile or mean is an interval that
+// holds the real one. Requests that timed out, and arrivals that were never sent, rank above all samples.
 //
 // # Verdicts
 //

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -28,6 +29,7 @@ const (
 	FactImageID      FactKey = "imageID"
 	FactToolVersion  FactKey = "toolVersion"
 	FactAgentVersion FactKey = "agentVersion"
+	FactHeaders      FactKey = "responseHeaderBytes"
 	FactOperator     FactKey = "operatorVersion"
 )
 
@@ -102,6 +104,7 @@ func (b *factBook) trial(t record.TrialData) {
 		b.machine(record.RoleGenerator, g.Environment)
 	}
 	b.processes(t)
+	b.note(record.RoleServer, FactHeaders, t.Manifest.Implementation, headers(responses(&t)))
 	for _, p := range t.Manifest.Pods {
 		role, implementation := record.RoleGenerator, ""
 		if p.Role == record.RoleServer {
@@ -112,6 +115,15 @@ func (b *factBook) trial(t record.TrialData) {
 		b.note(role, FactImageID, implementation, p.ImageID)
 	}
 	b.note("", FactOperator, "", t.Manifest.Operator)
+}
+
+// headers lists how many bytes of headers the server sends with each answer: more of them are more work that no body shows.
+func headers(responses []record.Response) string {
+	var out []string
+	for _, r := range responses {
+		out = append(out, r.Path+" "+strconv.FormatInt(r.HeaderBytes, 10))
+	}
+	return strings.Join(out, ", ")
 }
 
 func (b *factBook) machine(role string, e record.Environment) {

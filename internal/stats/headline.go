@@ -5,9 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"loadstone.dev/loadstone/internal/record"
-
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // Headline is the outcome of a run in one line, still to be put into words.

@@ -4,16 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// The range and precision of every merged histogram, as in record.Latency: microseconds, 1 µs to 1 hour, 3 digits.
 const (
-	lowestMicros      = 1
-	highestMicros     = 3_600_000_000
-	significantDigits = 3
 	// samplesBeyond is how many samples must lie above a quantile for it to be known: the estimate of a quantile rests on the
 	// samples beyond it, and with ten of them its rank is good to about a third.
 	samplesBeyond = 10
@@ -22,46 +16,126 @@ const (
 )
 
 // latencyKinds are the kinds in the order in which the mean latency prefers them.
-var latencyKinds = []record.LatencyKind{record.Observed, record.Corrected}
+var latencyKinds = []record.LatencyKind{record.Observed, record.WithConnection, record.FromIntended, record.Corrected}
 
 // tableQuantiles are those of the tables.
 var tableQuantiles = []float64{0.5, 0.9, 0.95, 0.99, 0.999}
 
-func newHistogram() *hdrhistogram.Histogram {
-	return hdrhistogram.New(lowestMicros, highestMicros, significantDigits)
+// spread is a distribution of one kind between two histograms: every sample lies between its place in low and its place in high.
+type spread struct {
+	low histogram
+	// high is nil as long as every sample is known exactly.
+	high *histogram
+	// parts is the number of distributions in it.
+	parts int
+	// timeouts and dropped are requests without a sample that rank above all samples.
+	timeouts, dropped int64
 }
 
-// mergeEncoded adds an encoded histogram to the one of its kind.
-func mergeEncoded(into map[record.LatencyKind]*hdrhistogram.Histogram, l record.Latency) error {
-	if l.Kind != record.Observed && l.Kind != record.Corrected {
+// add adds samples between two histograms; exact ones have no high.
+func (s *spread) add(low, high *histogram) {
+	if high != nil && s.high == nil {
+		s.high = &histogram{}
+		s.high.add(&s.low)
+	}
+	s.low.add(low)
+	if s.high == nil {
+		return
+	}
+	if high == nil {
+		high = low
+	}
+	s.high.add(high)
+}
+
+// merge adds another distribution of the same kind with what is censored in it.
+func (s *spread) merge(o *spread) {
+	s.add(&o.low, o.high)
+	s.parts++
+	s.timeouts += o.timeouts
+	s.dropped += o.dropped
+}
+
+// upper is the histogram of upper ends.
+func (s *spread) upper() *histogram {
+	if s.high == nil {
+		return &s.low
+	}
+	return s.high
+}
+
+// distributions are those of a cell or of a group, by kind. Kinds are never mixed.
+type distributions map[record.LatencyKind]*spread
+
+// of is the distribution of a kind, made if there is none.
+func (d distributions) of(kind record.LatencyKind) *spread {
+	if d[kind] == nil {
+		d[kind] = &spread{}
+	}
+	return d[kind]
+}
+
+// read adds a stored distribution to the one of its kind.
+func (d distributions) read(dec *decoder, l record.Latency) error {
+	if !known(l.Kind) {
 		return fmt.Errorf("merging histograms: %q is no kind of latency", l.Kind)
 	}
-	h, err := hdrhistogram.Decode([]byte(l.HDR))
+	s := d.of(l.Kind)
+	if l.HDRHigh == "" {
+		h, err := dec.exactly(l.HDR, l.Samples)
+		if err != nil {
+			return err
+		}
+		s.add(h, nil)
+		s.parts++
+		return nil
+	}
+	var low histogram
+	h, err := dec.exactly(l.HDR, l.Samples)
 	if err != nil {
-		return fmt.Errorf("decoding a histogram: %w", err)
+		return err
 	}
-	if h.TotalCount() != l.Samples {
-		return fmt.Errorf("decoding a histogram: it holds %d samples and says %d", h.TotalCount(), l.Samples)
+	low.add(h)
+	if h, err = dec.exactly(l.HDRHigh, l.Samples); err != nil {
+		return err
 	}
-	return mergeInto(into, l.Kind, h)
-}
-
-// mergeInto adds a histogram to the one of its kind, bucket by bucket. A value that has no bucket is an error: a distribution
-// without its largest values would be worse than none.
-func mergeInto(into map[record.LatencyKind]*hdrhistogram.Histogram, kind record.LatencyKind, h *hdrhistogram.Histogram) error {
-	if into[kind] == nil {
-		into[kind] = newHistogram()
-	}
-	if dropped := into[kind].Merge(h); dropped > 0 {
-		return fmt.Errorf("merging histograms: %d samples lie outside %d µs to %d µs", dropped, lowestMicros, highestMicros)
-	}
+	s.add(&low, h)
+	s.parts++
 	return nil
 }
 
+func known(kind record.LatencyKind) bool {
+	for _, k := range latencyKinds {
+		if k == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// exactly decodes a histogram that must hold a number of samples.
+func (d *decoder) exactly(encoded string, samples int64) (*histogram, error) {
+	h, err := d.decode(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("decoding a histogram: %w", err)
+	}
+	if h.total != samples {
+		return nil, fmt.Errorf("decoding a histogram: it holds %d samples and says %d", h.total, samples)
+	}
+	return h, nil
+}
+
 // describe makes the tables and the curve of a merged distribution.
-func describe(kind record.LatencyKind, h *hdrhistogram.Histogram, timeouts int64) Latency {
-	l := Latency{Kind: kind, Samples: h.TotalCount(), Timeouts: timeouts, MeanMicros: h.Mean(), MaxMicros: h.Max(), Curve: []Quantile{}}
-	d := newDistribution(h, timeouts)
+func (s *spread) describe(kind record.LatencyKind) Latency {
+	l := Latency{
+		Kind: kind, Cells: s.parts, Samples: s.low.total, Timeouts: s.timeouts, Dropped: s.dropped,
+		MeanMicros: s.upper().mean(), MaxMicros: s.upper().largest(), Curve: []Quantile{},
+	}
+	if s.high != nil {
+		mean := s.low.mean()
+		l.MeanLowMicros = &mean
+	}
+	d := s.distribution()
 	for _, q := range tableQuantiles {
 		l.Quantiles = append(l.Quantiles, d.quantile(q))
 	}
@@ -74,24 +148,26 @@ func describe(kind record.LatencyKind, h *hdrhistogram.Histogram, timeouts int64
 	return l
 }
 
-// distribution is a histogram's buckets with samples, in ascending order.
+// distribution answers questions for quantiles.
 type distribution struct {
-	bars []hdrhistogram.Bar
-	// samples lie in the bars; total counts the timeouts too, which rank above them all.
+	// low and high are running sums; the same where every sample is known exactly.
+	low, high []int64
+	// samples lie in the bins; total counts what is censored too, which ranks above them all.
 	samples, total int64
+	timeouts       int64
 }
 
-func newDistribution(h *hdrhistogram.Histogram, timeouts int64) distribution {
-	d := distribution{samples: h.TotalCount(), total: h.TotalCount() + timeouts}
-	for _, b := range h.Distribution() {
-		if b.Count > 0 {
-			d.bars = append(d.bars, b)
-		}
+func (s *spread) distribution() distribution {
+	d := distribution{samples: s.low.total, total: s.low.total + s.timeouts + s.dropped, timeouts: s.timeouts}
+	d.low = s.low.ranks()
+	d.high = d.low
+	if s.high != nil {
+		d.high = s.high.ranks()
 	}
 	return d
 }
 
-// quantile is the value of rank ⌈qN⌉, as the upper end of its bucket.
+// quantile is the value of rank ⌈qN⌉: the bin that holds it, from the lower end of the low one to the upper end of the high one.
 func (d distribution) quantile(q float64) Quantile {
 	if float64(d.total)*(1-q) < samplesBeyond-1e-6 {
 		return Quantile{Q: q, Unknown: TooFewSamples}
@@ -99,13 +175,18 @@ func (d distribution) quantile(q float64) Quantile {
 	// The subtrahend keeps a product such as 0.9 * 10 from being rounded up to the next rank.
 	rank := max(int64(math.Ceil(q*float64(d.total)-1e-9*float64(d.total))), 1)
 	if rank > d.samples {
+		// Which of the censored requests hold the rank is unknown where there are both kinds; timeouts are said, being the server's.
+		if d.timeouts == 0 {
+			return Quantile{Q: q, Unknown: NotSent}
+		}
 		return Quantile{Q: q, Unknown: TimedOut}
 	}
-	for _, b := range d.bars {
-		rank -= b.Count
-		if rank <= 0 {
-			return Quantile{Q: q, Micros: &b.To}
-		}
+	first, last := binOf(d.low, rank), binOf(d.high, rank)
+	low, _ := bin(first)
+	high, size := bin(last)
+	high += size - 1
+	if first == last {
+		return Quantile{Q: q, Micros: &high}
 	}
-	return Quantile{Q: q, Unknown: TooFewSamples}
+	return Quantile{Q: q, LowMicros: &low, Micros: &high}
 }

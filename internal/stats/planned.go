@@ -13,7 +13,7 @@ import (
 type planned struct {
 	baseline        string
 	blocks          int32
-	pinning         v1alpha1.Strictness
+	rules           rules
 	implementations []Implementation
 	levels          []Level
 }
@@ -22,9 +22,13 @@ type planned struct {
 // which carry the compiled cells.
 func newPlanned(data record.RunData) (planned, error) {
 	spec := data.Manifest.Spec
-	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks), pinning: cmp.Or(spec.Placement.Pinning, v1alpha1.Required)}
+	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks)}
 	if len(spec.Implementations) == 0 || len(spec.Loads) == 0 {
 		return p, fmt.Errorf("reading the spec of run %s: it names no implementation or no load", data.Manifest.Run.Name)
+	}
+	var err error
+	if p.rules, err = newRules(spec); err != nil {
+		return p, fmt.Errorf("reading the spec of run %s: %w", data.Manifest.Run.Name, err)
 	}
 	p.baseline = cmp.Or(p.baseline, spec.Implementations[0].Name)
 	for _, i := range spec.Implementations {

@@ -87,14 +87,16 @@ type Group struct {
 	// Pinned counts the cells whose server and generators owned their CPUs.
 	Pinned int `json:"pinned"`
 
-	Throughput        *Summary `json:"throughputRequestsPerSecond,omitempty"`
-	MeanLatency       *Summary `json:"meanLatencyMicros,omitempty"`
-	CPUPerRequest     *Summary `json:"serverCPUMicrosPerRequest,omitempty"`
-	ServerCPUs        *Summary `json:"serverCPUs,omitempty"`
-	GeneratorCPUs     *Summary `json:"generatorCPUs,omitempty"`
-	ServerRSS         *Summary `json:"serverRSSBytes,omitempty"`
-	ServerPeakMemory  *Summary `json:"serverPeakMemoryBytes,omitempty"`
-	LatencyKind       string   `json:"meanLatencyKind,omitempty"`
+	Throughput       *Summary `json:"throughputRequestsPerSecond,omitempty"`
+	MeanLatency      *Summary `json:"meanLatencyMicros,omitempty"`
+	CPUPerRequest    *Summary `json:"serverCPUMicrosPerRequest,omitempty"`
+	ServerCPUs       *Summary `json:"serverCPUs,omitempty"`
+	GeneratorCPUs    *Summary `json:"generatorCPUs,omitempty"`
+	ServerRSS        *Summary `json:"serverRSSBytes,omitempty"`
+	ServerPeakMemory *Summary `json:"serverPeakMemoryBytes,omitempty"`
+	LatencyKind      string   `json:"meanLatencyKind,omitempty"`
+	// MeanLatencyLow is the lower end of MeanLatency, which is then the upper one; nil where latencies are known exactly.
+	MeanLatencyLow    *Summary `json:"meanLatencyLowMicros,omitempty"`
 	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
 
 	Requests int64 `json:"requests"`
@@ -102,6 +104,10 @@ type Group struct {
 	Errors record.Errors `json:"errors"`
 	// Latency holds the merged distribution of each kind.
 	Latency []Latency `json:"latency"`
+	// Observations are what else was seen, in a fixed order; those that no cell has are left out.
+	Observations []Observation `json:"observations"`
+	// OverTime is the group's throughput over time; nil if nothing was sampled.
+	OverTime *OverTime `json:"overTime,omitempty"`
 	// Findings say what is wrong with cells of the group, gathered by kind.
 	Findings []Finding `json:"findings"`
 	// Cells are the group's measured cells in the order of their blocks.
@@ -130,8 +136,11 @@ type Cell struct {
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 
-	LoadSeconds       float64  `json:"loadSeconds"`
-	Requests          int64    `json:"requests"`
+	LoadSeconds float64 `json:"loadSeconds"`
+	Requests    int64   `json:"requests"`
+	// Asked and Dropped count the arrivals that the rate wanted, and those of them for which no virtual user was free.
+	Asked             int64    `json:"asked,omitempty"`
+	Dropped           int64    `json:"dropped,omitempty"`
 	Throughput        *float64 `json:"throughputRequestsPerSecond,omitempty"`
 	MeanLatency       *float64 `json:"meanLatencyMicros,omitempty"`
 	CPUPerRequest     *float64 `json:"serverCPUMicrosPerRequest,omitempty"`
@@ -140,9 +149,19 @@ type Cell struct {
 	ServerRSS         *float64 `json:"serverRSSBytes,omitempty"`
 	ServerPeakMemory  *float64 `json:"serverPeakMemoryBytes,omitempty"`
 	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
+	// MeanLatencyKind is the kind of MeanLatency, and MeanLatencyLow its lower end where latencies are known by brackets only.
+	MeanLatencyKind record.LatencyKind `json:"meanLatencyKind,omitempty"`
+	MeanLatencyLow  *float64           `json:"meanLatencyLowMicros,omitempty"`
+	// GeneratorUtilisation is the share of its own CPUs that each generator used.
+	GeneratorUtilisation []float64 `json:"generatorUtilisation,omitempty"`
+	// Observations are what else was seen, in the units that their names say.
+	Observations map[ObservationName]float64 `json:"observations,omitempty"`
 
 	Errors  record.Errors `json:"errors"`
 	Pinning Pinning       `json:"pinning"`
+
+	// series is the cell over time; nil if it was not sampled.
+	series *series
 }
 
 // Pinning is where the processes of a cell were allowed to run, read back from them while they ran.
@@ -154,22 +173,30 @@ type Pinning struct {
 
 // Latency is a merged distribution: the histograms of one kind of all blocks and generators, added bucket by bucket.
 type Latency struct {
-	Kind    record.LatencyKind `json:"kind"`
-	Samples int64              `json:"samples"`
-	// Timeouts are requests that took longer than the tool waits: they rank above all samples, at an unknown value.
-	Timeouts   int64      `json:"timeouts"`
-	MeanMicros float64    `json:"meanMicros"`
-	MaxMicros  int64      `json:"maxMicros"`
-	Quantiles  []Quantile `json:"quantiles"`
+	Kind record.LatencyKind `json:"kind"`
+	// Cells is the number of cells in it.
+	Cells   int   `json:"cells"`
+	Samples int64 `json:"samples"`
+	// Timeouts are requests that took longer than the tool waits: they rank above all samples, at an unknown value. So do the
+	// Dropped, which an arrival rate wanted and which were never sent.
+	Timeouts int64 `json:"timeouts"`
+	Dropped  int64 `json:"dropped,omitempty"`
+	// MeanLowMicros is the lower end of the mean, of which MeanMicros is then the upper end; nil where samples are known exactly.
+	MeanLowMicros *float64   `json:"meanLowMicros,omitempty"`
+	MeanMicros    float64    `json:"meanMicros"`
+	MaxMicros     int64      `json:"maxMicros"`
+	Quantiles     []Quantile `json:"quantiles"`
 	// Curve samples the whole distribution for a picture: it holds only quantiles that are known.
 	Curve []Quantile `json:"curve"`
 }
 
-// Quantile is one quantile of a distribution. Micros is nil when it is unknown, and Unknown says why.
+// Quantile is one quantile of a distribution. Micros is nil when it is unknown, and Unknown says why. Where LowMicros is set the
+// quantile is known to lie between the two; otherwise it is Micros, to the resolution of the histogram.
 type Quantile struct {
-	Q       float64       `json:"q"`
-	Micros  *int64        `json:"micros,omitempty"`
-	Unknown UnknownReason `json:"unknown,omitempty"`
+	Q         float64       `json:"q"`
+	LowMicros *int64        `json:"lowMicros,omitempty"`
+	Micros    *int64        `json:"micros,omitempty"`
+	Unknown   UnknownReason `json:"unknown,omitempty"`
 }
 
 // UnknownReason says why a quantile is unknown.
@@ -180,6 +207,8 @@ const (
 	TooFewSamples UnknownReason = "TooFewSamples"
 	// TimedOut means that the quantile lies among requests that timed out.
 	TimedOut UnknownReason = "TimedOut"
+	// NotSent means that the quantile lies among requests that an arrival rate wanted and that were not sent.
+	NotSent UnknownReason = "NotSent"
 )
 
 // Unknown is a sentence of a tool or an observer about what it could not tell.

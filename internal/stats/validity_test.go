@@ -23,14 +23,55 @@ type finding struct {
 	Weight Validity
 }
 
+// found are a cell's reasons.
+func found(c Cell) []finding {
+	var out []finding
+	for _, r := range c.Reasons {
+		out = append(out, finding{r.Code, r.Weight})
+	}
+	return out
+}
+
+// cellCase is a good cell, a change to its records, and what the checks then say.
+type cellCase struct {
+	change   func(*record.CellRun, *record.CellObservation)
+	pinning  v1alpha1.Strictness
+	want     []finding
+	validity Validity
+	bound    bool
+}
+
+func (tc cellCase) run(t *testing.T) {
+	d := oneCell()
+	d.Manifest.Spec.Placement.Pinning = tc.pinning
+	if tc.change != nil {
+		tc.change(statstest.Cell(&d, 1, "go", 100))
+	}
+	got, err := Analyse(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := got.Groups[0].Cells[0]
+	if diff := cmp.Diff(tc.want, found(cell)); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+	if cell.Validity != tc.validity || cell.ThroughputIsBound != tc.bound {
+		t.Errorf("validity %s, bound %v; want %s, %v", cell.Validity, cell.ThroughputIsBound, tc.validity, tc.bound)
+	}
+	if (got.Groups[0].Throughput == nil) != (tc.validity == Void) || (len(got.Groups[0].Latency) == 0) != (tc.validity == Void) {
+		t.Errorf("a cell that is %s has throughput %v and %d distributions", cell.Validity, got.Groups[0].Throughput, len(got.Groups[0].Latency))
+	}
+}
+
+// halve makes a tool stop half-way.
+func halve(r *record.CellRun) {
+	r.Measurement.DurationMicros /= 2
+	r.Measurement.Requests /= 2
+	r.CPUNanos /= 2
+}
+
 func TestValidity(t *testing.T) {
-	for name, tc := range map[string]struct {
-		change   func(*record.CellRun, *record.CellObservation)
-		pinning  v1alpha1.Strictness
-		want     []finding
-		validity Validity
-		bound    bool
-	}{
+	for name, tc := range map[string]cellCase{
 		"a good cell": {validity: Valid},
 		"a tool that failed": {
 			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Measurement, r.Error = nil, "exit status 1" },
@@ -48,7 +89,7 @@ func TestValidity(t *testing.T) {
 			validity: Void,
 		},
 		"a tool that stopped early": {
-			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Measurement.DurationMicros /= 2; r.CPUNanos /= 2 },
+			change:   func(r *record.CellRun, _ *record.CellObservation) { halve(r) },
 			want:     []finding{{CutShort, Void}},
 			validity: Void,
 		},
@@ -134,31 +175,7 @@ func TestValidity(t *testing.T) {
 			validity: Suspect,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			d := oneCell()
-			d.Manifest.Spec.Placement.Pinning = tc.pinning
-			if tc.change != nil {
-				tc.change(statstest.Cell(&d, 1, "go", 100))
-			}
-			got, err := Analyse(d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cell := got.Groups[0].Cells[0]
-			var found []finding
-			for _, r := range cell.Reasons {
-				found = append(found, finding{r.Code, r.Weight})
-			}
-			if diff := cmp.Diff(tc.want, found); diff != "" {
-				t.Errorf("reasons (-want +got):\n%s", diff)
-			}
-			if cell.Validity != tc.validity || cell.ThroughputIsBound != tc.bound {
-				t.Errorf("validity %s, bound %v; want %s, %v", cell.Validity, cell.ThroughputIsBound, tc.validity, tc.bound)
-			}
-			if (got.Groups[0].Throughput == nil) != (tc.validity == Void) || (len(got.Groups[0].Latency) == 0) != (tc.validity == Void) {
-				t.Errorf("a cell that is %s has throughput %v and %d distributions", cell.Validity, got.Groups[0].Throughput, len(got.Groups[0].Latency))
-			}
-		})
+		t.Run(name, tc.run)
 	}
 }
 

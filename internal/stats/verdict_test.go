@@ -6,9 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/record"
-
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // duel is a plan of a baseline and some contenders.

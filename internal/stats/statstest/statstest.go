@@ -13,6 +13,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -37,7 +38,11 @@ type Options struct {
 	Noise float64
 	// Seconds is the duration of a cell.
 	Seconds int32
+	// Generators is the number of generator pods that share each level; 0 means 1.
+	Generators int32
 }
+
+func (o Options) generators() int { return int(max(o.Generators, 1)) }
 
 // generatorMicros is the generator's CPU time per request: one CPU of it makes 200,000 requests/s.
 const generatorMicros = 5
@@ -113,7 +118,7 @@ func Drop(d *record.RunData, block int32, implementation, reason, message string
 	}
 }
 
-// Cell finds the records of a cell, to be changed by a test.
+// Cell finds the records of a cell, of its first generator, to be changed by a test.
 func Cell(d *record.RunData, block int32, implementation string, connections int32) (*record.CellRun, *record.CellObservation) {
 	for i := range d.Trials {
 		t := &d.Trials[i]
@@ -121,7 +126,7 @@ func Cell(d *record.RunData, block int32, implementation string, connections int
 			continue
 		}
 		for k := range t.Server.Cells {
-			if t.Server.Cells[k].Point.Connections == connections {
+			if t.Server.Cells[k].Connections == connections {
 				return &t.Generators[0].Cells[k], &t.Server.Cells[k]
 			}
 		}
@@ -138,6 +143,30 @@ func Encode(kind record.LatencyKind, h *hdrhistogram.Histogram) record.Latency {
 	return record.Latency{Kind: kind, Samples: h.TotalCount(), HDR: string(b)}
 }
 
+// EncodeBrackets makes a stored distribution of the histograms between which it lies.
+func EncodeBrackets(kind record.LatencyKind, low, high *hdrhistogram.Histogram) record.Latency {
+	l := Encode(kind, low)
+	l.HDRHigh = Encode(kind, high).HDR
+	return l
+}
+
+// Widen makes a bracketed distribution of an exact one: each sample is known between powers of 1.1.
+func Widen(kind record.LatencyKind, l record.Latency) record.Latency {
+	h, err := hdrhistogram.Decode([]byte(l.HDR))
+	if err != nil {
+		panic(err)
+	}
+	low, high := NewHistogram(), NewHistogram()
+	for _, b := range h.Distribution() {
+		if b.Count > 0 {
+			power := math.Floor(math.Log(float64(b.From)) / math.Log(1.1))
+			record64(low, math.Pow(1.1, power), b.Count)
+			record64(high, math.Pow(1.1, power+1), b.Count)
+		}
+	}
+	return EncodeBrackets(kind, low, high)
+}
+
 // NewHistogram is an empty histogram of the shape of record.Latency.
 func NewHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 3_600_000_000, 3) }
 
@@ -148,51 +177,117 @@ func (o Options) trial(rng *rand.Rand, s Server, block, index int32, start time.
 		Run: record.Run{Namespace: "default", Name: o.Name, UID: "2f1c7d0a-0000-4000-8000-000000000001"}, Operator: "v0.1.0",
 		Pods: []record.PodRecord{
 			{Name: name + "-server", Role: record.RoleServer, Node: "server", QOSClass: "Guaranteed", Image: image(s.Name), ImageID: "sha256:" + digest(s.Name)},
-			{Name: name + "-generator", Role: "generator-0", Node: "loadgen", QOSClass: "Guaranteed", Image: image("agent"), ImageID: "sha256:" + digest("agent")},
 		},
-		Artifacts: []record.Artifact{object(name, record.RoleServer, "result.json"), object(name, "generator-0", "result.json")},
+		Clocks:    []record.AgentClock{{Role: record.RoleServer, OffsetNanos: 40_000, RoundTripNanos: 300_000}},
+		Artifacts: []record.Artifact{object(name, record.RoleServer, "result.json")},
 	}}
-	t.Server.Environment = environment("server", "1", "")
-	g := record.GeneratorResult{Environment: environment("loadgen", "0", "wrk 4.1.0")}
+	// The observer lives on the node's shared CPUs.
+	t.Server.Environment = environment("server", "0", "")
+	for k := range o.generators() {
+		o.generator(&t, k)
+	}
 	warmup := int32(2)
 	for _, c := range o.Levels {
 		t.Manifest.Cells = append(t.Manifest.Cells, v1alpha1.Cell{
 			Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: c, Threads: 1, DurationSeconds: o.Seconds, WarmupSeconds: &warmup,
+			Generators: int32(o.generators()), Connection: v1alpha1.KeepAlive,
 		})
-		run, seen := o.cell(rng, s, c, start)
-		g.Cells, t.Server.Cells = append(g.Cells, run), append(t.Server.Cells, seen)
-		t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(name, "generator-0", run.Raw))
+		runs, seen := o.cell(rng, s, c, start)
+		t.Server.Cells = append(t.Server.Cells, seen)
+		for k, run := range runs {
+			t.Generators[k].Cells = append(t.Generators[k].Cells, run)
+			t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(name, role(k), run.Raw))
+		}
 	}
-	t.Generators = []record.GeneratorResult{g}
 	return t
 }
 
-func (o Options) cell(rng *rand.Rand, s Server, connections int32, start time.Time) (record.CellRun, record.CellObservation) {
+func role(generator int) string { return fmt.Sprintf("%s-%d", record.RoleGenerator, generator) }
+
+// generator adds a generator to a trial. Each lives on a node of its own, and the first one has looked at the answer.
+func (o Options) generator(t *record.TrialData, k int) {
+	node := "loadgen"
+	if k > 0 {
+		node = fmt.Sprintf("loadgen-%d", k)
+	}
+	m := &t.Manifest
+	m.Pods = append(m.Pods, record.PodRecord{
+		Name: m.Trial + "-" + role(k), Role: role(k), Node: node, QOSClass: "Guaranteed", Image: image("agent"), ImageID: "sha256:" + digest("agent"),
+	})
+	m.Clocks = append(m.Clocks, record.AgentClock{Role: role(k), OffsetNanos: int64(k+1) * clockOffset, RoundTripNanos: 400_000})
+	m.Artifacts = append(m.Artifacts, object(m.Trial, role(k), "result.json"))
+	g := record.GeneratorResult{Environment: environment(node, "0", "wrk 4.1.0")}
+	if k == 0 {
+		g.Responses = []record.Response{{Path: "/", Status: 200, BodyBytes: 11, BodySHA256: digest("hello world"), HeaderBytes: 117}}
+	}
+	t.Generators = append(t.Generators, g)
+}
+
+// clockOffset is by how much each generator's clock is ahead of the one before it, in nanoseconds.
+const clockOffset = 70_000_000
+
+func (o Options) cell(rng *rand.Rand, s Server, connections int32, start time.Time) ([]record.CellRun, record.CellObservation) {
 	seconds := float64(o.Seconds) + 0.04
+	n := float64(o.generators())
 	cpu := s.CPUMicros * (1 + 0.08*math.Log10(float64(connections)/10+1)) * math.Exp(rng.NormFloat64()*o.Noise)
 	generator := generatorMicros * math.Exp(rng.NormFloat64()*o.Noise)
-	rate := min(0.995e6/cpu, 0.995e6/generator) * math.Exp(-math.Abs(rng.NormFloat64())*o.Noise/4)
-	requests := int64(rate * seconds)
+	rate := min(0.995e6/cpu, n*0.995e6/generator) * math.Exp(-math.Abs(rng.NormFloat64())*o.Noise/4)
 	mean := float64(connections) / rate * 1e6 * 0.96
-	observed, corrected := latencies(rng, mean, requests)
-	run := record.CellRun{
-		Point: record.Point{Load: "sweep", Connections: connections}, Started: start, Ended: start.Add(time.Duration(seconds * 1e9)),
-		Raw: fmt.Sprintf("sweep-%d.wrk.txt", connections), CPUsAllowed: "0", CPUNanos: int64(float64(requests) * generator * 1e3),
-		Measurement: &record.Measurement{
-			Tool: "wrk", ToolVersion: "4.1.0", Threads: 1, Connections: connections, DurationMicros: int64(seconds * 1e6),
-			Requests: requests, Bytes: requests * 128,
-			Latency: []record.Latency{Encode(record.Observed, observed), Encode(record.Corrected, corrected)},
-		},
+	var runs []record.CellRun
+	var requests int64
+	for k := range o.generators() {
+		share := protocol.Share(v1alpha1.Cell{Connections: connections, Generators: o.Generators}, int32(k)).Connections
+		part := int64(rate * seconds * float64(share) / float64(connections))
+		requests += part
+		first := start.Add(time.Duration(k+1) * clockOffset).Add(time.Duration(1+rng.IntN(3)) * time.Millisecond)
+		observed, corrected := latencies(rng, mean, part)
+		runs = append(runs, record.CellRun{
+			Point: record.Point{Load: "sweep", Connections: connections}, Started: start, Ended: start.Add(time.Duration(seconds * 1e9)),
+			FirstConnection: &first, Raw: fmt.Sprintf("sweep-%d.wrk.txt", connections), CPUsAllowed: "0",
+			CPUNanos: int64(float64(part) * generator * 1e3), AgentCPUNanos: int64(2e6 * seconds), Audit: &record.Audit{Requests: 40},
+			Network: record.Network{ActiveOpens: int64(share), SegmentsOut: part, Retransmits: part / 200_000, TimeWait: int64(share)},
+			Measurement: &record.Measurement{
+				Tool: "wrk", ToolVersion: "4.1.0", Threads: 1, Connections: share, DurationMicros: int64(seconds * 1e6),
+				Requests: part, Bytes: part * 128,
+				Latency: []record.Latency{Encode(record.Observed, observed), Encode(record.Corrected, corrected)},
+			},
+		})
 	}
+	return runs, o.observation(rng, s, record.Point{Load: "sweep", Connections: connections}, start, requests, cpu)
+}
+
+// observation is what the observer saw of a server that needed some CPU time for each request.
+func (o Options) observation(rng *rand.Rand, s Server, at record.Point, start time.Time, requests int64, cpu float64) record.CellObservation {
 	used := int64(float64(requests) * cpu * 1e3)
-	window := int64((seconds + 0.1) * 1e9)
-	seen := record.CellObservation{
-		Point: record.Point{Load: "sweep", Connections: connections}, Started: start, Ended: start.Add(time.Duration(window)), CPUsAllowed: "1",
+	window := int64((float64(o.Seconds) + 0.14) * 1e9)
+	rss := s.RSSBytes + int64(at.Connections)<<14
+	pressure := window / 1e3 / 50
+	return record.CellObservation{
+		Point: at, Started: start, Ended: start.Add(time.Duration(window)), CPUsAllowed: "1",
 		CPUNanos: used, CoreNanos: window, BusyNanos: used + window/100, StealNanos: window / 500,
-		RSSBytes: s.RSSBytes + int64(connections)<<14, PeakMemoryBytes: s.RSSBytes + int64(connections)<<14 + 1<<18,
-		VoluntarySwitches: requests / 40, InvoluntarySwitches: 12, Threads: 5, Descriptors: int64(connections) + 7,
+		RunQueueNanos: requests * 300, PressureMicros: &pressure, ObserverCPUNanos: window / 500,
+		Network:       record.Network{PassiveOpens: int64(at.Connections), SegmentsOut: requests, Retransmits: requests / 200_000},
+		Sockets:       &record.Sockets{Established: int64(at.Connections), Jain: 0.99 - 0.01*rng.Float64()},
+		Series:        o.series(rng, requests, used),
+		RSSStartBytes: rss - 1<<16, RSSMiddleBytes: rss - 1<<14, RSSBytes: rss, PeakMemoryBytes: rss + 1<<18,
+		VoluntarySwitches: requests / 40, InvoluntarySwitches: 12, Threads: 5, Descriptors: int64(at.Connections) + 7,
 	}
-	return run, seen
+}
+
+// series spreads requests and CPU time over intervals of 100 ms with a little noise, and one dip.
+func (o Options) series(rng *rand.Rand, requests, used int64) *record.Series {
+	n := int(o.Seconds) * 10
+	s := record.Series{EveryMillis: 100}
+	dip := rng.IntN(n)
+	for k := range n {
+		speed := 1 + o.Noise*rng.NormFloat64()/2
+		if k == dip {
+			speed *= 1 - 0.3*rng.Float64()
+		}
+		s.SegmentsOut = append(s.SegmentsOut, int64(float64(requests)/float64(n)*speed))
+		s.CPUNanos = append(s.CPUNanos, int64(float64(used)/float64(n)*speed))
+	}
+	return &s
 }
 
 // latencies draws a distribution with a body and a tail. The corrected one has some samples more in its tail.

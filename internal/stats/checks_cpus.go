@@ -1,0 +1,204 @@
+package stats
+
+import (
+	"slices"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// pinning reads the CPU lists back.
+func (f *facts) pinning() Pinning {
+	var p Pinning
+	if f.seen != nil {
+		p.ServerCPUs = f.seen.CPUsAllowed
+	}
+	p.GeneratorCPUs = make([]string, 0, len(f.runs))
+	for _, r := range f.runs {
+		if r != nil {
+			p.GeneratorCPUs = append(p.GeneratorCPUs, r.CPUsAllowed)
+		}
+	}
+	p.Pinned = len(checkPinning(f)) == 0 && len(checkShared(f)) == 0
+	return p
+}
+
+// weight is what a lack of pinning weighs.
+func (f *facts) weight() Validity {
+	if f.rules.pinning == v1alpha1.Required {
+		return Void
+	}
+	return Suspect
+}
+
+// checkPinning wants each process to be allowed on exactly as many CPUs as it was to own. A list that was not read proves nothing.
+func checkPinning(f *facts) []Reason {
+	var out []Reason
+	check := func(subject, list string, want int32) {
+		cpus, err := parseCPUs(list)
+		if err == nil && len(cpus) == int(want) {
+			return
+		}
+		out = append(out, Reason{
+			Code: NotPinned, Weight: f.weight(), Scope: ScopeCell, Subject: subject,
+			Value: float64(len(cpus)), Limit: float64(want), Detail: list,
+		})
+	}
+	list := ""
+	if f.seen != nil {
+		list = f.seen.CPUsAllowed
+	}
+	check(record.RoleServer, list, f.implementation.CPUs)
+	for i, r := range f.runs {
+		list := ""
+		if r != nil {
+			list = r.CPUsAllowed
+		}
+		check(generator(i), list, f.level.generatorCPUs())
+	}
+	return out
+}
+
+// checkShared finds a generator on the server's own CPUs, or on another generator's. CPU numbers of different nodes say nothing of
+// each other.
+func checkShared(f *facts) []Reason {
+	if f.seen == nil {
+		return nil
+	}
+	type owner struct {
+		node string
+		cpus []int
+	}
+	var owners []owner
+	if server, err := parseCPUs(f.seen.CPUsAllowed); err == nil {
+		owners = append(owners, owner{f.trial.Server.Environment.Node, server})
+	}
+	var out []Reason
+	for i, r := range f.runs {
+		if r == nil {
+			continue
+		}
+		cpus, err := parseCPUs(r.CPUsAllowed)
+		if err != nil {
+			continue
+		}
+		own := owner{f.trial.Generators[i].Environment.Node, cpus}
+		if slices.ContainsFunc(owners, func(o owner) bool { return o.node == own.node && overlap(o.cpus, own.cpus) }) {
+			out = append(out, Reason{Code: SharedCPUs, Weight: f.weight(), Scope: ScopeCell, Subject: generator(i), Detail: r.CPUsAllowed})
+		}
+		owners = append(owners, own)
+	}
+	return out
+}
+
+const (
+	// generatorLimited: of good cells none had both sides at 95 %; below it the rest is the tool's own start and end.
+	generatorLimited = 0.95
+	// generatorBusy: "less than 20 % idle", the usual watchdog, trips on 46 % of good cells (all fast servers), so it concerns the
+	// latencies only, in which waiting for a busy generator is counted.
+	generatorBusy = 0.8
+)
+
+// busiest is the utilisation of the busiest generator.
+func (f *facts) busiest() float64 {
+	return slices.Max(append([]float64{0}, f.cell.GeneratorUtilisation...))
+}
+
+// checkGenerator looks for the bottleneck. With several generators, one that is exhausted limits its own share of the load, which
+// is enough to make the sum a lower bound.
+func checkGenerator(f *facts) []Reason {
+	busiest := f.busiest()
+	if busiest < generatorBusy {
+		return nil
+	}
+	if busiest >= generatorLimited && f.serverUtilisation() < generatorLimited {
+		return []Reason{{Code: GeneratorLimited, Weight: Suspect, Scope: ScopeLoad, Value: busiest, Limit: generatorLimited}}
+	}
+	return []Reason{{Code: GeneratorBusy, Weight: Suspect, Scope: ScopeLatency, Value: busiest, Limit: generatorBusy}}
+}
+
+// serverUtilisation is the share of its own CPUs that the server used; 0 if unknown.
+func (f *facts) serverUtilisation() float64 {
+	if f.cell.ServerCPUs == nil {
+		return 0
+	}
+	return *f.cell.ServerCPUs / float64(f.implementation.CPUs)
+}
+
+// strangersSuspect: a share above 1 % is met in 25 % of good cells.
+const strangersSuspect = 0.05
+
+// checkStrangers looks at who else ran on the server's CPUs. On CPUs that are not the server's own, everybody is expected to, and
+// NotPinned has said so.
+func checkStrangers(f *facts) []Reason {
+	share, ok := f.cell.seenOf(StrangersShare)
+	if !ok {
+		return nil
+	}
+	return graded(Strangers, share, min(strangersSuspect, f.rules.strangersVoid), f.rules.strangersVoid)
+}
+
+// stolenSuspect: steal above 0.1 % is met in 61 % of good cells.
+const stolenSuspect = 0.01
+
+func checkStolen(f *facts) []Reason {
+	if f.seen == nil || f.seen.CoreNanos <= 0 {
+		return nil
+	}
+	share := float64(f.seen.StealNanos) / float64(f.seen.CoreNanos)
+	return graded(Stolen, share, min(stolenSuspect, f.rules.stolenVoid), f.rules.stolenVoid)
+}
+
+// throttledVoid: exclusive CPUs have no quota, so that any throttling is a surprise; as a loss of CPU time it weighs like steal.
+const throttledVoid = 0.05
+
+func checkThrottled(f *facts) []Reason {
+	if f.seen == nil || f.cell.LoadSeconds <= 0 {
+		return nil
+	}
+	return graded(Throttled, float64(f.seen.ThrottledNanos)/1e9/f.cell.LoadSeconds, 0, throttledVoid)
+}
+
+const (
+	// utilisationSuspect and utilisationSlack: /proc/stat counts in ticks of 10 ms, of which the first and the last may be cut.
+	utilisationSuspect = 1.02
+	utilisationSlack   = 20 * time.Millisecond
+)
+
+// checkUtilisation compares two clocks: a server cannot have used more CPU time, by its cgroup, than its own CPUs were busy. CPU
+// time over throughput would prove nothing, since one is computed from the other.
+func checkUtilisation(f *facts) []Reason {
+	if f.seen == nil || f.seen.BusyNanos <= 0 || !f.cell.Pinning.Pinned {
+		return nil
+	}
+	if float64(f.seen.CPUNanos) <= utilisationSuspect*float64(f.seen.BusyNanos)+float64(utilisationSlack) {
+		return nil
+	}
+	share := float64(f.seen.CPUNanos) / float64(f.seen.BusyNanos)
+	return []Reason{{Code: UtilisationLaw, Weight: Suspect, Scope: ScopeCell, Value: share, Limit: utilisationSuspect}}
+}
+
+// agentBusy: an agent that waits for its tool uses well below a hundredth of the generator's CPU time. Five hundredths weigh like as
+// much of strangers.
+const agentBusy = 0.05
+
+// checkAgents looks at what Loadstone itself costs: the agents beside the tools, and the observer, which must stay off the server's
+// own CPUs.
+func checkAgents(f *facts) []Reason {
+	var out []Reason
+	if share := f.cell.Observations[AgentShare]; share > agentBusy {
+		out = append(out, Reason{Code: AgentBusy, Weight: Suspect, Scope: ScopeLoad, Subject: record.RoleGenerator, Value: share, Limit: agentBusy})
+	}
+	if f.seen == nil || !f.cell.Pinning.Pinned {
+		return out
+	}
+	server, errServer := parseCPUs(f.seen.CPUsAllowed)
+	observer, errObserver := parseCPUs(f.trial.Server.Environment.CPUsAllowed)
+	if errServer == nil && errObserver == nil && overlap(server, observer) {
+		out = append(out, Reason{
+			Code: ObserverOnServer, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Detail: f.trial.Server.Environment.CPUsAllowed,
+		})
+	}
+	return out
+}

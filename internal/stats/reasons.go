@@ -1,0 +1,88 @@
+package stats
+
+// ReasonCode names what is wrong with a cell.
+type ReasonCode string
+
+const (
+	// ToolFailed means that a generator has no measurement; Detail is its error.
+	ToolFailed ReasonCode = "ToolFailed"
+	// GeneratorLost means that a generator has no record of the cell at all; Subject says which.
+	GeneratorLost ReasonCode = "GeneratorLost"
+	// ObserverFailed means that the server was not or not wholly observed; Detail is the observer's error.
+	ObserverFailed ReasonCode = "ObserverFailed"
+	// NoRequests means that not one request was completed.
+	NoRequests ReasonCode = "NoRequests"
+	// CutShort means that the load lasted less than planned; Value and Limit are shares of the planned time.
+	CutShort ReasonCode = "CutShort"
+	// TooShort means that the load lasted less than a second; Value is in seconds.
+	TooShort ReasonCode = "TooShort"
+	// TooFewRequests means that a mean over so few requests says little; Value is their number.
+	TooFewRequests ReasonCode = "TooFewRequests"
+	// RateMissed means that the arrival rate was not kept; Value is the share of the arrivals that were not started, Subject is the
+	// generator if one was busy, and otherwise the server.
+	RateMissed ReasonCode = "RateMissed"
+	// LittlesLaw means that more requests were in flight than there are connections, which cannot be; Value is the quotient.
+	LittlesLaw ReasonCode = "LittlesLaw"
+	// QueueInGenerator means that requests waited in a busy generator; Value is the share of the connections that were nowhere else.
+	QueueInGenerator ReasonCode = "QueueInGenerator"
+	// StartsApart means that generators did not start at one instant; Value is in milliseconds, the error of the clocks included.
+	StartsApart ReasonCode = "StartsApart"
+	// WrongLabel means that the tool ran other threads or connections than planned; Detail says which.
+	WrongLabel ReasonCode = "WrongLabel"
+	// WrongStatus means that the server answered with an error status; Value is the number of such answers.
+	WrongStatus ReasonCode = "WrongStatus"
+	// WrongBody means that the tool saw wrong bodies; Value is their number.
+	WrongBody ReasonCode = "WrongBody"
+	// WrongAnswers means that an agent saw wrong answers while the tool warmed up; Value is their number, Detail the first of them.
+	WrongAnswers ReasonCode = "WrongAnswers"
+	// AuditFailed means that an agent got no answer while the tool warmed up; Value is the share of its requests.
+	AuditFailed ReasonCode = "AuditFailed"
+	// NotEquivalent means that the server answers otherwise than the baseline; Detail says how, the baseline last.
+	NotEquivalent ReasonCode = "NotEquivalent"
+	// Errors means that requests failed; Value and Limit are shares of all requests.
+	Errors ReasonCode = "Errors"
+	// Starved means that connections were left waiting beyond the tool's timeout; Value is timeouts per connection.
+	Starved ReasonCode = "Starved"
+	// NotPinned means that a process did not own its CPUs; Subject says whose, Detail is its CPU list.
+	NotPinned ReasonCode = "NotPinned"
+	// SharedCPUs means that server and generator were allowed on the same CPU; Detail is the generator's CPU list.
+	SharedCPUs ReasonCode = "SharedCPUs"
+	// GeneratorLimited means that the generator had no CPU left and the server had; Value is the generator's utilisation. It
+	// implies GeneratorBusy, which is then not said as well.
+	GeneratorLimited ReasonCode = "GeneratorLimited"
+	// GeneratorBusy means that requests may have waited in the generator; Value is its utilisation.
+	GeneratorBusy ReasonCode = "GeneratorBusy"
+	// Strangers means that others ran on the server's CPUs; Value is their share of the time.
+	Strangers ReasonCode = "Strangers"
+	// Stolen means that the hypervisor took the server's CPUs away; Value is the share of the time.
+	Stolen ReasonCode = "Stolen"
+	// Throttled means that a CPU quota held the server back; Value is the share of the time.
+	Throttled ReasonCode = "Throttled"
+	// StrangerAsymmetry means that strangers hit the implementations of a block differently; Value is the largest difference.
+	StrangerAsymmetry ReasonCode = "StrangerAsymmetry"
+	// UtilisationLaw means that the server used more CPU time than its CPUs were busy, which cannot be; Value is the quotient.
+	UtilisationLaw ReasonCode = "UtilisationLaw"
+	// AgentBusy means that an agent used the generator's CPUs; Value is its share of the CPU time.
+	AgentBusy ReasonCode = "AgentBusy"
+	// ObserverOnServer means that the observer may run on the server's own CPUs; Detail is its CPU list.
+	ObserverOnServer ReasonCode = "ObserverOnServer"
+	// Unanswered means that the server has never answered on some connections; Value is their share.
+	Unanswered ReasonCode = "Unanswered"
+	// Unfair means that the server's connections got very different shares; Value is Jain's index.
+	Unfair ReasonCode = "Unfair"
+	// MissingConnections means that fewer connections were open than planned; Value is their share.
+	MissingConnections ReasonCode = "MissingConnections"
+	// KeepAliveLost means that connections did not stay open; Value is those opened anew for each request.
+	KeepAliveLost ReasonCode = "KeepAliveLost"
+	// Retransmits means that TCP segments were lost; Value is the share that was sent again.
+	Retransmits ReasonCode = "Retransmits"
+	// PortsExhausted means that a generator had hardly a local port left; Value is the share of the ports in use.
+	PortsExhausted ReasonCode = "PortsExhausted"
+	// MemoryGrows means that the server's memory grew steadily; Value is in bytes a request.
+	MemoryGrows ReasonCode = "MemoryGrows"
+	// WarmupNotOver means that most cells of the group got faster, or slower, while they were measured; Value is the last third's
+	// speed in units of the first's.
+	WarmupNotOver ReasonCode = "WarmupNotOver"
+	// SlowedDown means that a single cell lost most of its speed half-way; Value is as of WarmupNotOver.
+	SlowedDown ReasonCode = "SlowedDown"
+)
