@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/reporting"
 )
 
 // Deadlines of a run.
@@ -242,7 +242,7 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (step,
 		return halt, nil
 	}
 	m := s.manifest(r.Version)
-	if artifact.Terminal(err) || errors.Is(err, errReport) || s.now.Sub(m.Ended) > reportPatience {
+	if artifact.Terminal(err) || errors.Is(err, reporting.ErrReport) || s.now.Sub(m.Ended) > reportPatience {
 		s.end = &failure{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
 		return halt, nil
 	}
@@ -250,36 +250,30 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (step,
 	return again(retryStore), nil
 }
 
-// errReport says that trying again would fail in the same way.
-var errReport = errors.New("making the report")
-
 func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*reported, error) {
 	// A manifest that is there already was written by an earlier pass, maybe of another version: it holds.
 	if _, err := r.Store.PutJSON(ctx, artifact.ManifestKey(s.prefix()), s.manifest(r.Version)); err != nil && !errors.Is(err, artifact.ErrExists) {
 		return nil, err
 	}
-	data, err := r.Store.Load(ctx, s.prefix())
+	o, err := reporting.Make(ctx, r.Store, s.prefix())
 	if err != nil {
 		return nil, err
 	}
-	table, err := stats.Analyse(data)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errReport, err)
+	if o.Table.Calibrates() {
+		key := artifact.CalibrationKey(o.Table.Fingerprint, string(s.run.UID))
+		if _, err := r.Store.PutJSON(ctx, key, o.Table.NoiseFloor); err != nil && !errors.Is(err, artifact.ErrExists) {
+			return nil, err
+		}
 	}
-	html, err := report.HTML(table)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errReport, err)
-	}
-	body, err := report.JSON(table)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errReport, err)
-	}
-	stored, err := artifact.PutReport(ctx, r.Store, s.prefix(), html, body)
+	stored, err := artifact.PutReport(ctx, r.Store, s.prefix(), o.HTML, o.JSON)
 	if err != nil {
 		return nil, err
 	}
-	made := &reported{html: stored, uri: r.Store.URI(stored.Key), text: report.Line(table.Headline())}
-	made.conclusive, made.reason = table.Conclusive()
+	made := &reported{html: stored, uri: r.Store.URI(stored.Key), text: report.Line(o.Table.Headline())}
+	made.conclusive, made.reason = o.Table.Conclusive()
+	if met, reason := o.Table.ObjectivesMet(); !met {
+		made.unmet, made.objectives = reason, report.ObjectivesLine(o.Table)
+	}
 	return made, nil
 }
 

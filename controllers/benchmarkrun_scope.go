@@ -46,6 +46,9 @@ type reported struct {
 	text       string
 	conclusive bool
 	reason     string
+	// unmet is the reason why the run has not succeeded in spite of its report, and objectives says so in a few words; both are empty
+	// if every objective is met.
+	unmet, objectives string
 }
 
 // failure ends a run: the condition that will not become True, and why.

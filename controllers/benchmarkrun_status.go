@@ -130,6 +130,8 @@ func summaryConditions(c *conditionSet, s *runScope) {
 		status, reason, message = metav1.ConditionFalse, s.end.reason, s.end.message
 	case s.reported != nil && len(s.failed()) > 0:
 		status, reason, message = metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, trialFailures(s)
+	case s.reported != nil && s.reported.unmet != "":
+		status, reason, message = metav1.ConditionFalse, s.reported.unmet, s.reported.objectives
 	case s.reported != nil:
 		status, reason, message = metav1.ConditionTrue, v1alpha1.ReasonDone, s.reported.text
 	}

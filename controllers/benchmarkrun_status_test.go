@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/reporting"
 )
 
 // runScopeOf is a pass at noon over a run of two trials whose turn came a minute ago, with changes.
@@ -63,6 +64,10 @@ func madeReport(conclusive bool) func(*runScope) {
 	}
 }
 
+func unmet(reason string) func(*runScope) {
+	return func(s *runScope) { s.reported.unmet, s.reported.objectives = reason, "1 of 2 objectives missed" }
+}
+
 func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 	waits := func(why, what string) func(*runScope) { return func(s *runScope) { s.why, s.waiting = why, what } }
 	notBegun := func(s *runScope) { s.run.Status.StartTime, s.trials = nil, nil }
@@ -105,6 +110,18 @@ func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 		"all is well, but nothing is decided": {
 			[]func(*runScope){endTrials(), madeReport(false)},
 			"Planned=True/Done Executed=True/Done Reported=True/Done Conclusive=False/TooFewBlocks Succeeded=True/Done Reconciling=False/Done Stalled=False/Done", "2/2",
+		},
+		"all is well, but an objective is missed": {
+			[]func(*runScope){endTrials(), madeReport(true), unmet(v1alpha1.ReasonObjectivesMissed)},
+			"Planned=True/Done Executed=True/Done Reported=True/Done Conclusive=True/Done Succeeded=False/ObjectivesMissed Reconciling=False/ObjectivesMissed Stalled=True/ObjectivesMissed", "2/2",
+		},
+		"all is well, but an objective is undecided": {
+			[]func(*runScope){endTrials(), madeReport(true), unmet(v1alpha1.ReasonObjectivesUndecided)},
+			"Planned=True/Done Executed=True/Done Reported=True/Done Conclusive=True/Done Succeeded=False/ObjectivesUndecided Reconciling=False/ObjectivesUndecided Stalled=True/ObjectivesUndecided", "2/2",
+		},
+		"a trial has failed, and an objective is missed": {
+			[]func(*runScope){endTrials(0), madeReport(true), unmet(v1alpha1.ReasonObjectivesMissed)},
+			"Planned=True/Done Executed=False/TrialsFailed Reported=True/Done Conclusive=True/Done Succeeded=False/TrialsFailed Reconciling=False/TrialsFailed Stalled=True/TrialsFailed", "1/2",
 		},
 		"a trial has failed": {
 			[]func(*runScope){endTrials(0), madeReport(true)},
@@ -196,7 +213,7 @@ func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
 		"the store is away":              {err: artifact.ErrUnreachable, since: reportPatience - time.Second},
 		"the store is away for too long": {err: artifact.ErrUnreachable, since: reportPatience, ends: true},
 		"the bucket is gone":             {err: artifact.ErrNoBucket, ends: true},
-		"it cannot be made":              {err: errReport, ends: true},
+		"it cannot be made":              {err: reporting.ErrReport, ends: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/reporting"
 )
 
 // Store is what the controllers need of the object store.
@@ -29,8 +30,8 @@ type Store interface {
 	Destination(ctx context.Context, key, sha256 string, expires time.Duration) (string, map[string]string, error)
 	Verify(ctx context.Context, a record.Artifact) error
 	Find(ctx context.Context, key string) (record.Artifact, error)
-	Load(ctx context.Context, runPrefix string) (record.RunData, error)
 	LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error)
+	reporting.Store
 }
 
 // TrialReconciler takes trials through their cells.

@@ -384,6 +384,12 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Order Order `json:"order,omitempty"`
 
+	// objectives are bounds that figures have to keep. With objectives, a run has succeeded only if every one is met.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Objectives []Objective `json:"objectives,omitempty"`
+
 	// placement says on which CPUs and nodes the run may be measured.
 	// +optional
 	Placement Placement `json:"placement,omitzero"`

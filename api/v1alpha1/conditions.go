@@ -10,8 +10,8 @@ const (
 	ConditionReported = "Reported"
 	// ConditionConclusive is True when every comparison of the run has a verdict.
 	ConditionConclusive = "Conclusive"
-	// ConditionSucceeded is the summary: True when all was measured and reported, False when the run ended otherwise,
-	// Unknown while it goes on.
+	// ConditionSucceeded is the summary: True when all was measured and reported and every objective is met, False when the run
+	// ended otherwise, Unknown while it goes on.
 	ConditionSucceeded = "Succeeded"
 	// ConditionReconciling is kstatus' word for "not there yet": True while the run goes on.
 	ConditionReconciling = "Reconciling"
@@ -69,6 +69,15 @@ const (
 const (
 	// ReasonReportFailed surfaces when the report could not be made or stored.
 	ReasonReportFailed = "ReportFailed"
+)
+
+// Reasons of Succeeded, of a run that was measured and reported.
+const (
+	// ReasonObjectivesMissed surfaces when a figure lies on the wrong side of its objective.
+	ReasonObjectivesMissed = "ObjectivesMissed"
+	// ReasonObjectivesUndecided surfaces when no objective is missed, and at least one could not be decided. Succeeded is then False
+	// and not Unknown: the run is over, nothing will come after, and a gate that nobody can vouch for must not open.
+	ReasonObjectivesUndecided = "ObjectivesUndecided"
 )
 
 // Reasons of Conclusive.

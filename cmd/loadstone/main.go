@@ -3,6 +3,7 @@
 //	loadstone report RUN           fetch the report that the operator made
 //	loadstone report --again RUN   make it anew from the manifests, with this version
 //	loadstone analyse FILE...      say what of raw outputs of wrk, ab and k6 cannot be believed
+//	loadstone calibrate            find the noise floor of the machine with an A/A run
 package main
 
 import (
@@ -16,7 +17,8 @@ import (
 )
 
 const usage = `usage: loadstone report [--namespace NS] [--system-namespace NS] [--out DIR] [--again] RUN
-       loadstone analyse [--json] FILE...   (- is standard input)`
+       loadstone analyse [--json] FILE...   (- is standard input)
+       loadstone calibrate [--namespace NS] [--system-namespace NS] [--name RUN] [--image IMAGE [--port PORT] [-- COMMAND...]]`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -36,6 +38,8 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return reportCommand(ctx, out, args[1:])
 	case "analyse":
 		return analyseCommand(out, os.Stdin, args[1:])
+	case "calibrate":
+		return calibrateCommand(ctx, out, args[1:])
 	}
 	return errors.New(usage)
 }

@@ -18,8 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/installation"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/reporting"
 )
 
 const fetchDeadline = 2 * time.Minute
@@ -91,21 +90,9 @@ func files(ctx context.Context, store *artifact.Store, r *v1alpha1.BenchmarkRun,
 
 func remake(ctx context.Context, store *artifact.Store, r *v1alpha1.BenchmarkRun) (map[string][]byte, error) {
 	prefix := artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
-	data, err := store.Load(ctx, prefix)
+	o, err := reporting.Make(ctx, store, prefix)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reporting %s again: %w", prefix, err)
 	}
-	table, err := stats.Analyse(data)
-	if err != nil {
-		return nil, fmt.Errorf("analysing %s: %w", prefix, err)
-	}
-	html, err := report.HTML(table)
-	if err != nil {
-		return nil, fmt.Errorf("printing HTML: %w", err)
-	}
-	body, err := report.JSON(table)
-	if err != nil {
-		return nil, fmt.Errorf("printing JSON: %w", err)
-	}
-	return map[string][]byte{"report.html": html, "report.json": body}, nil
+	return map[string][]byte{"report.html": o.HTML, "report.json": o.JSON}, nil
 }

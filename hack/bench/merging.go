@@ -69,21 +69,14 @@ func analysed(shares [][]float64) (stats.Latency, error) {
 	connections := int32(10 * len(shares))
 	data := statstest.Run(statstest.Options{
 		Name: "merging", Blocks: 1, Levels: []int32{connections}, Servers: []statstest.Server{{Name: "one", CPUMicros: 10}}, Seconds: 5,
+		Generators: int32(len(shares)),
 	})
-	data.Manifest.Spec.Loads[0].Generators.Pods = int32(len(shares))
-	trial := &data.Trials[0]
-	trial.Manifest.Cells[0].Generators = int32(len(shares))
-	first := trial.Generators[0]
-	trial.Generators = nil
-	for _, samples := range shares {
+	for k, samples := range shares {
 		m, err := measurementOf(samples, connections/int32(len(shares)))
 		if err != nil {
 			return stats.Latency{}, err
 		}
-		g := first
-		g.Cells = slices.Clone(first.Cells)
-		g.Cells[0].Measurement = &m
-		trial.Generators = append(trial.Generators, g)
+		data.Trials[0].Generators[k].Cells[0].Measurement = &m
 	}
 	table, err := stats.Analyse(data)
 	if err != nil {

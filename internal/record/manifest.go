@@ -137,4 +137,8 @@ type TrialData struct {
 type RunData struct {
 	Manifest RunManifest
 	Trials   []TrialData
+	// Earlier holds the runs that objectives name, by the prefix under which they lie.
+	Earlier map[string]EarlierRun
+	// Calibration is the newest of the machine; nil if there is none.
+	Calibration *Calibration
 }

@@ -3,6 +3,7 @@ package report_test
 import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
@@ -14,6 +15,8 @@ var fixtures = map[string]func() record.RunData{
 	"duel":      func() record.RunData { return small(10) },
 	"bracketed": bracketed,
 	"troubled":  troubled,
+	"gated":     gated,
+	"aa":        sameTwice,
 }
 
 // small is a run of two contenders and a limit at two levels.
@@ -78,5 +81,51 @@ func troubled() record.RunData {
 	last.Manifest.Attempt, last.Manifest.Faults = 2, []string{"PodLost: " + hostile}
 	last.Server.Environment.Kernel = hostile
 	last.Manifest.Artifacts[0].Name, last.Manifest.Artifacts[0].Key = hostile, "a/"+hostile
+	return d
+}
+
+// gated is a run with objectives of every kind, on a machine whose noise floor is known.
+func gated() record.RunData {
+	o := statstest.Duel(7)
+	o.Levels, o.Seconds = []int32{10, 100}, 1
+	d := statstest.Run(o)
+	statstest.Drop(&d, 3, "go", v1alpha1.ReasonServerExited, "")
+	aa, err := stats.Analyse(sameTwice())
+	if err != nil {
+		panic(err)
+	}
+	d.Calibration = aa.NoiseFloor
+	d.Manifest.Spec.Objectives = []v1alpha1.Objective{
+		{Name: "fast enough", Metric: v1alpha1.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000"},
+		{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "99", Load: "sweep", Connections: 100, Max: "100"},
+		{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "99.9", Load: "sweep", Connections: 100, Max: "1000000"},
+		{Metric: v1alpha1.ObjectiveMeanLatency, Load: "sweep", Connections: 100, Max: "1000000"},
+		{Metric: v1alpha1.ObjectiveErrorRate, Load: "sweep", Connections: 10, Max: "0.001"},
+		{Metric: v1alpha1.ObjectiveServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "12"},
+		{Metric: v1alpha1.ObjectiveServerCPUs, Load: "sweep", Connections: 10, Max: "2", Implementations: []string{"epoll"}},
+		{Metric: v1alpha1.ObjectivePeakMemory, Load: "sweep", Connections: 10, Max: "20000000"},
+		{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.95"},
+		{
+			Name: hostile, Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
+			Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "epoll"},
+		},
+		{
+			Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
+			Against: &v1alpha1.Earlier{Artifacts: "b", Anchor: "epoll"},
+		},
+	}
+	then := statstest.Run(o)
+	d.Earlier = map[string]record.EarlierRun{"a": {Data: &then}, "b": {Error: "no such object: " + hostile}}
+	return d
+}
+
+// sameTwice is an A/A run with a sweep that reaches its limit.
+func sameTwice() record.RunData {
+	o := statstest.Duel(7)
+	o.Name, o.Levels, o.Seconds = "aa", []int32{1, 10, 100}, 1
+	o.Servers = []statstest.Server{o.Servers[0], o.Servers[0]}
+	o.Servers[1].Name = "go-again"
+	d := statstest.Run(o)
+	d.Manifest.Spec.Implementations[1].Image = d.Manifest.Spec.Implementations[0].Image
 	return d
 }

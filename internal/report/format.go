@@ -123,6 +123,9 @@ func instant(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
+// day prints the day of a time in UTC.
+func day(t time.Time) string { return t.UTC().Format("2006-01-02") }
+
 // orMissing prints a value that may be unknown.
 func orMissing(v *float64, print func(float64) string) string {
 	if v == nil {

@@ -36,6 +36,7 @@ type page struct {
 	Headline                        headline
 	Badges                          []badge
 	Legend                          []legend
+	Objectives, Scaling, Noise      *extra
 	Forest                          *forest
 	LevelsTitle, LevelsLead         string
 	Charts                          []chart
@@ -104,7 +105,8 @@ func (v *view) page() page {
 		LatencyTitle: v.say("latency.title"), LatencyLead: v.latencyLead(), Latencies: v.latencyCharts(),
 		OverTitle: v.say("over.title"), OverLead: v.say("over.lead"), Over: v.overTimeCharts(), OverDips: v.dips(),
 		NumbersTitle: v.say("numbers.title"), NumbersLead: v.say("numbers.lead"), Speed: v.speedTable(), Latency: v.latencyTable(),
-		TestsTitle: v.say("tests.title"), TestsLead: v.say("tests.lead", plainNumber(v.t.Rules.Alpha)), Tests: v.testsTable(),
+		TestsTitle: v.say("tests.title"), TestsLead: join(" ", v.say("tests.lead", plainNumber(v.t.Rules.Alpha)), v.noiseFloor()), Tests: v.testsTable(),
+		Objectives: v.objectives(), Scaling: v.scaling(), Noise: v.noise(),
 		Care:        v.care(),
 		SpreadTitle: v.say("spread.title"), SpreadLead: v.say("spread.lead"), Spread: v.spreadTable(),
 		SeenTitle: v.say("seen.title"), SeenLead: v.say("seen.lead"), Seen: v.seenTable(),
@@ -175,6 +177,9 @@ func (v *view) badges() []badge {
 		out = append(out, badge{Text: words, Tone: tone})
 	}
 	n := func(i int) string { return integer(int64(i)) }
+	if len(v.t.Objectives) > 0 {
+		add(v.objectiveBadge())
+	}
 	add(c.MeasuredTrials == c.PlannedTrials, v.say("badge.trials", n(c.MeasuredTrials), n(c.PlannedTrials)))
 	words := v.say("badge.valid", n(c.MeasuredCells-c.VoidCells-c.SuspectCells), n(c.PlannedCells))
 	if c.SuspectCells > 0 {

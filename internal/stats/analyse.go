@@ -31,9 +31,15 @@ func Analyse(data record.RunData) (Table, error) {
 	}
 	t.Coverage = coverage(data, p, t.Groups)
 	t.Comparisons = compare(p, t.Groups, t.Coverage)
+	t.Scaling = scaling(p, t.Groups, data.Manifest.Seed)
 	t.Environment = environment(data, p)
 	t.Unknowns = unknowns(data, p)
-	return t, nil
+	t.Fingerprint = Fingerprint(data)
+	if t.NoiseFloor = noise(t, data); t.NoiseFloor == nil {
+		t.NoiseFloor = fitting(data.Calibration, t.Fingerprint)
+	}
+	t.Objectives, err = judgeObjectives(t, data)
+	return t, err
 }
 
 // Group finds a group; nil if there is none.
@@ -85,11 +91,13 @@ type reader struct {
 	// references are the baseline's answers, by path.
 	references map[string]*reference
 	decoder    decoder
+	// percentiles is true if an objective wants those of each cell.
+	percentiles bool
 }
 
 // gatherAll gathers every group, checks them against each other and describes them.
 func gatherAll(p planned, trials map[string][]*record.TrialData) ([]Group, error) {
-	r := reader{rules: p.rules, references: newReferences(trials[p.baseline])}
+	r := reader{rules: p.rules, references: newReferences(trials[p.baseline]), percentiles: p.percentiles}
 	var out []Group
 	for _, l := range p.levels {
 		for _, i := range p.implementations {
@@ -118,6 +126,9 @@ func (r *reader) group(l Level, i Implementation, trials []*record.TrialData) (G
 			return g, err
 		}
 		f.judge()
+		if r.percentiles {
+			f.cell.percentiles = f.percentiles()
+		}
 		g.Cells = append(g.Cells, f.cell)
 		if f.cell.Validity == Void {
 			continue

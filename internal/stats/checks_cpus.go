@@ -20,28 +20,41 @@ func (f *facts) pinning() Pinning {
 			p.GeneratorCPUs = append(p.GeneratorCPUs, r.CPUsAllowed)
 		}
 	}
-	p.Pinned = len(checkPinning(f)) == 0 && len(checkShared(f)) == 0
+	reasons := append(checkPinning(f), checkShared(f)...)
+	p.Pinned = len(reasons) == 0
+	p.ServerPinned = !slices.ContainsFunc(reasons, func(r Reason) bool {
+		return r.Subject == record.RoleServer || r.Code == SharedCPUs && r.Scope == ScopeCell
+	})
 	return p
 }
 
 // weight is what a lack of pinning weighs.
-func (f *facts) weight() Validity {
-	if f.rules.pinning == v1alpha1.Required {
+func weight(pinning v1alpha1.Strictness) Validity {
+	if pinning == v1alpha1.Required {
 		return Void
 	}
 	return Suspect
 }
 
+// generatorScope is what generators that share CPUs put in doubt: everything where they were to own them; otherwise what they
+// measured, and not what was seen of the server.
+func (f *facts) generatorScope() Scope {
+	if f.rules.generatorPinning == v1alpha1.Required {
+		return ScopeCell
+	}
+	return ScopeLoad
+}
+
 // checkPinning wants each process to be allowed on exactly as many CPUs as it was to own. A list that was not read proves nothing.
 func checkPinning(f *facts) []Reason {
 	var out []Reason
-	check := func(subject, list string, want int32) {
+	check := func(subject, list string, want int32, weight Validity, scope Scope) {
 		cpus, err := parseCPUs(list)
 		if err == nil && len(cpus) == int(want) {
 			return
 		}
 		out = append(out, Reason{
-			Code: NotPinned, Weight: f.weight(), Scope: ScopeCell, Subject: subject,
+			Code: NotPinned, Weight: weight, Scope: scope, Subject: subject,
 			Value: float64(len(cpus)), Limit: float64(want), Detail: list,
 		})
 	}
@@ -49,13 +62,13 @@ func checkPinning(f *facts) []Reason {
 	if f.seen != nil {
 		list = f.seen.CPUsAllowed
 	}
-	check(record.RoleServer, list, f.implementation.CPUs)
+	check(record.RoleServer, list, f.implementation.CPUs, weight(f.rules.pinning), ScopeCell)
 	for i, r := range f.runs {
 		list := ""
 		if r != nil {
 			list = r.CPUsAllowed
 		}
-		check(generator(i), list, f.level.generatorCPUs())
+		check(generator(i), list, f.level.generatorCPUs(), weight(f.rules.generatorPinning), f.generatorScope())
 	}
 	return out
 }
@@ -71,8 +84,10 @@ func checkShared(f *facts) []Reason {
 		cpus []int
 	}
 	var owners []owner
+	servers := 0
 	if server, err := parseCPUs(f.seen.CPUsAllowed); err == nil {
 		owners = append(owners, owner{f.trial.Server.Environment.Node, server})
+		servers = 1
 	}
 	var out []Reason
 	for i, r := range f.runs {
@@ -84,8 +99,12 @@ func checkShared(f *facts) []Reason {
 			continue
 		}
 		own := owner{f.trial.Generators[i].Environment.Node, cpus}
-		if slices.ContainsFunc(owners, func(o owner) bool { return o.node == own.node && overlap(o.cpus, own.cpus) }) {
-			out = append(out, Reason{Code: SharedCPUs, Weight: f.weight(), Scope: ScopeCell, Subject: generator(i), Detail: r.CPUsAllowed})
+		shared := func(o owner) bool { return o.node == own.node && overlap(o.cpus, own.cpus) }
+		switch {
+		case slices.ContainsFunc(owners[:servers], shared):
+			out = append(out, Reason{Code: SharedCPUs, Weight: weight(f.rules.pinning), Scope: ScopeCell, Subject: generator(i), Detail: r.CPUsAllowed})
+		case slices.ContainsFunc(owners[servers:], shared):
+			out = append(out, Reason{Code: SharedCPUs, Weight: weight(f.rules.generatorPinning), Scope: f.generatorScope(), Subject: generator(i), Detail: r.CPUsAllowed})
 		}
 		owners = append(owners, own)
 	}
@@ -169,7 +188,7 @@ const (
 // checkUtilisation compares two clocks: a server cannot have used more CPU time, by its cgroup, than its own CPUs were busy. CPU
 // time over throughput would prove nothing, since one is computed from the other.
 func checkUtilisation(f *facts) []Reason {
-	if f.seen == nil || f.seen.BusyNanos <= 0 || !f.cell.Pinning.Pinned {
+	if f.seen == nil || f.seen.BusyNanos <= 0 || !f.cell.Pinning.ServerPinned {
 		return nil
 	}
 	if float64(f.seen.CPUNanos) <= utilisationSuspect*float64(f.seen.BusyNanos)+float64(utilisationSlack) {
@@ -190,7 +209,7 @@ func checkAgents(f *facts) []Reason {
 	if share := f.cell.Observations[AgentShare]; share > agentBusy {
 		out = append(out, Reason{Code: AgentBusy, Weight: Suspect, Scope: ScopeLoad, Subject: record.RoleGenerator, Value: share, Limit: agentBusy})
 	}
-	if f.seen == nil || !f.cell.Pinning.Pinned {
+	if f.seen == nil || !f.cell.Pinning.ServerPinned {
 		return out
 	}
 	server, errServer := parseCPUs(f.seen.CPUsAllowed)

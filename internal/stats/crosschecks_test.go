@@ -163,8 +163,11 @@ func TestSeveralGeneratorsShareACell(t *testing.T) {
 			want:   []finding{{CutShort, Void}},
 		},
 		"two shared a CPU": {
-			change: func(d *record.TrialData) { d.Generators[1].Environment.Node = "loadgen" },
-			want:   []finding{{SharedCPUs, Void}},
+			change: func(d *record.TrialData) {
+				d.Generators[1].Environment.Node = "loadgen"
+				d.Generators[1].Cells[0].CPUsAllowed = d.Generators[0].Cells[0].CPUsAllowed
+			},
+			want: []finding{{SharedCPUs, Void}},
 		},
 		"one is busy": {
 			change: func(d *record.TrialData) { d.Generators[1].Cells[0].CPUNanos = 4_400_000_000 },

@@ -44,4 +44,22 @@
 //
 // Fewer than MinBlocks blocks give a ratio and no verdict. NoDifference needs the interval to lie within EquivalenceMargin. An
 // implementation that failed in some cell or trial by its own fault cannot win, lest it win by the cells that it survived.
+//
+// # Scaling
+//
+// A level of a sweep has reached the limit if no level after it rises over it by more than noise, block by block. The peak of the
+// Universal Scalability Law is said only where six levels, seven blocks and a measured fall beyond the peak support it, and the curve
+// misses no level by a tenth; otherwise the two levels between which the throughput ends to rise, and N* = Xmax · R(1). A level that
+// the generator limited can rise over others and has no limit of its own.
+//
+// # Objectives
+//
+// An objective is Met if the whole interval of its figure keeps the bound, Missed if the whole interval breaks it, Undecided
+// otherwise. A throughput of a limited generator has no upper end, a latency of a busy one no lower end. An implementation that
+// failed by its own fault meets nothing; its errors count in ErrorRate, over void cells too. A Regression divides out the drift of
+// the machine through an anchor, which must be the same image, command and CPUs in both runs.
+//
+// # Noise floor
+//
+// An A/A run, in which two contenders are the same thing, says which differences a machine shows where there are none.
 package stats

@@ -89,7 +89,7 @@ func (f *facts) observeServer() {
 	if f.seen.PressureMicros != nil {
 		f.note(Pressure, float64(*f.seen.PressureMicros)/float64(f.seen.Ended.Sub(f.seen.Started).Microseconds()))
 	}
-	if f.seen.CoreNanos > 0 && f.cell.Pinning.Pinned {
+	if f.seen.CoreNanos > 0 && f.cell.Pinning.ServerPinned {
 		f.note(StrangersShare, max(float64(f.seen.BusyNanos-f.seen.CPUNanos)/float64(f.seen.CoreNanos), 0))
 	}
 	if f.seen.Sockets != nil && f.seen.Sockets.Established > 0 {

@@ -11,6 +11,8 @@ import (
 
 // planned is what the run was to measure, with every default filled in.
 type planned struct {
+	// percentiles is true if an objective wants those of each cell.
+	percentiles     bool
 	baseline        string
 	blocks          int32
 	rules           rules
@@ -23,6 +25,7 @@ type planned struct {
 func newPlanned(data record.RunData) (planned, error) {
 	spec := data.Manifest.Spec
 	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks)}
+	p.percentiles = slices.ContainsFunc(spec.Objectives, func(o v1alpha1.Objective) bool { return o.Metric == v1alpha1.ObjectiveLatencyPercentile })
 	if len(spec.Implementations) == 0 || len(spec.Loads) == 0 {
 		return p, fmt.Errorf("reading the spec of run %s: it names no implementation or no load", data.Manifest.Run.Name)
 	}

@@ -17,8 +17,17 @@ type Table struct {
 	Groups []Group `json:"groups"`
 	// Comparisons hold one contender against the baseline each; empty if there is nothing to compare.
 	Comparisons []Comparison `json:"comparisons"`
-	Coverage    Coverage     `json:"coverage"`
-	Environment []Fact       `json:"environment"`
+	// Scaling holds one implementation under one load of several levels each.
+	Scaling []Scaling `json:"scaling"`
+	// Objectives hold one objective of one implementation at one level each, in the order of the spec.
+	Objectives []ObjectiveResult `json:"objectives"`
+	// Fingerprint is the digest of the machine's facts; empty if they are unknown.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// NoiseFloor is the noise floor of this machine: of this run if it is an A/A run, else of the newest that was given; nil if there
+	// is none.
+	NoiseFloor  *record.Calibration `json:"noiseFloor,omitempty"`
+	Coverage    Coverage            `json:"coverage"`
+	Environment []Fact              `json:"environment"`
 	// Unknowns are what tools and observers could not tell.
 	Unknowns  []Unknown  `json:"unknowns"`
 	Artifacts []Artifact `json:"artifacts"`
@@ -162,11 +171,15 @@ type Cell struct {
 
 	// series is the cell over time; nil if it was not sampled.
 	series *series
+	// percentiles are the tables' quantiles of the cell's own latencies, by kind.
+	percentiles map[record.LatencyKind][]Quantile
 }
 
 // Pinning is where the processes of a cell were allowed to run, read back from them while they ran.
 type Pinning struct {
+	// Pinned is true if server and generators owned their CPUs, ServerPinned if the server did.
 	Pinned        bool     `json:"pinned"`
+	ServerPinned  bool     `json:"serverPinned"`
 	ServerCPUs    string   `json:"serverCPUs"`
 	GeneratorCPUs []string `json:"generatorCPUs"`
 }

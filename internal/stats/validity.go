@@ -88,7 +88,7 @@ func graded(code ReasonCode, share, suspect, void float64) []Reason {
 
 // rules are what the run itself asks of a valid cell.
 type rules struct {
-	pinning v1alpha1.Strictness
+	pinning, generatorPinning v1alpha1.Strictness
 	// errorsVoid, strangersVoid and stolenVoid are shares beyond which a cell is void.
 	errorsVoid, strangersVoid, stolenVoid float64
 }
@@ -96,8 +96,9 @@ type rules struct {
 // newRules reads the spec's limits; an absent one is the loosest that is allowed.
 func newRules(spec v1alpha1.BenchmarkRunSpec) (rules, error) {
 	r := rules{
-		pinning:    cmp.Or(spec.Placement.Pinning, v1alpha1.Required),
-		errorsVoid: v1alpha1.LoosestErrorRate, strangersVoid: v1alpha1.LoosestStrangers, stolenVoid: v1alpha1.LoosestSteal,
+		pinning:          cmp.Or(spec.Placement.Pinning, v1alpha1.Required),
+		generatorPinning: cmp.Or(spec.Placement.GeneratorPinning, spec.Placement.Pinning, v1alpha1.Required),
+		errorsVoid:       v1alpha1.LoosestErrorRate, strangersVoid: v1alpha1.LoosestStrangers, stolenVoid: v1alpha1.LoosestSteal,
 	}
 	for _, limit := range []struct {
 		field, text string

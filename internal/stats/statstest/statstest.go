@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -239,11 +240,13 @@ func (o Options) cell(rng *rand.Rand, s Server, connections int32, start time.Ti
 		share := protocol.Share(v1alpha1.Cell{Connections: connections, Generators: o.Generators}, int32(k)).Connections
 		part := int64(rate * seconds * float64(share) / float64(connections))
 		requests += part
+		// Server and observer have CPUs 1 and 0, of another node; each generator has one of its own.
+		own := strconv.Itoa(2 * k)
 		first := start.Add(time.Duration(k+1) * clockOffset).Add(time.Duration(1+rng.IntN(3)) * time.Millisecond)
 		observed, corrected := latencies(rng, mean, part)
 		runs = append(runs, record.CellRun{
 			Point: record.Point{Load: "sweep", Connections: connections}, Started: start, Ended: start.Add(time.Duration(seconds * 1e9)),
-			FirstConnection: &first, Raw: fmt.Sprintf("sweep-%d.wrk.txt", connections), CPUsAllowed: "0",
+			FirstConnection: &first, Raw: fmt.Sprintf("sweep-%d.wrk.txt", connections), CPUsAllowed: own,
 			CPUNanos: int64(float64(part) * generator * 1e3), AgentCPUNanos: int64(2e6 * seconds), Audit: &record.Audit{Requests: 40},
 			Network: record.Network{ActiveOpens: int64(share), SegmentsOut: part, Retransmits: part / 200_000, TimeWait: int64(share)},
 			Measurement: &record.Measurement{

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/config/samples"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/installation"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/reporting"
+)
+
+// lookEvery is how often a run is looked at while it goes on.
+const lookEvery = 2 * time.Second
+
+// twice says what is measured under two names.
+type twice struct {
+	namespace, name, image string
+	port                   int
+	command                []string
+}
+
+// calibrateCommand makes an A/A run, waits for its end, and prints the machine's noise floor.
+func calibrateCommand(ctx context.Context, out io.Writer, args []string) error {
+	var what twice
+	f := flag.NewFlagSet("loadstone calibrate", flag.ContinueOnError)
+	f.StringVar(&what.namespace, "namespace", "default", "the namespace of the run")
+	system := f.String("system-namespace", "loadstone-system", "the namespace of the operator")
+	f.StringVar(&what.name, "name", "aa", "the name of the run")
+	f.StringVar(&what.image, "image", "", "the image of the server that is measured under two names; that of config/samples/aa.yaml if empty")
+	f.IntVar(&what.port, "port", 8080, "the port of that server")
+	if err := f.Parse(args); err != nil {
+		return fmt.Errorf("parsing flags: %w", err)
+	}
+	what.command = f.Args()
+	r, err := what.run()
+	if err != nil {
+		return err
+	}
+	in, err := installation.Find(ctx, *system)
+	if err != nil {
+		return err
+	}
+	in.Close()
+	if err := start(ctx, in.Client, r); err != nil {
+		return err
+	}
+	if err := follow(ctx, in.Client, r, out, lookEvery); err != nil {
+		return err
+	}
+	// A forwarded port may not have outlived the run.
+	if in, err = installation.Find(ctx, *system); err != nil {
+		return err
+	}
+	defer in.Close()
+	prefix := artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
+	o, err := reporting.Make(ctx, in.Store, prefix)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", prefix, err)
+	}
+	_, err = fmt.Fprintln(out, report.NoiseLine(o.Table))
+	return err
+}
+
+// run is the A/A run of config/samples, of another image where one is given.
+func (w twice) run() (*v1alpha1.BenchmarkRun, error) {
+	if w.image == "" && len(w.command) > 0 {
+		return nil, errors.New("there is a command and no image: give --image")
+	}
+	var r v1alpha1.BenchmarkRun
+	if err := yaml.UnmarshalStrict(samples.AA, &r); err != nil {
+		return nil, fmt.Errorf("decoding the sample: %w", err)
+	}
+	r.Namespace, r.Name = w.namespace, w.name
+	for i := range r.Spec.Implementations {
+		if w.image != "" {
+			impl := &r.Spec.Implementations[i]
+			impl.Image, impl.Port, impl.Command = w.image, int32(w.port), w.command
+		}
+	}
+	return &r, nil
+}
+
+func start(ctx context.Context, c client.Client, r *v1alpha1.BenchmarkRun) error {
+	err := c.Create(ctx, r)
+	if apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("BenchmarkRun %s/%s is there already: delete it, or give another --name", r.Namespace, r.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("creating BenchmarkRun %s/%s: %w", r.Namespace, r.Name, err)
+	}
+	return nil
+}
+
+// follow waits for the end of a run and prints how far it is. A run that ends without a report is an error.
+func follow(ctx context.Context, c client.Client, r *v1alpha1.BenchmarkRun, out io.Writer, every time.Duration) error {
+	said := ""
+	for {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(r), r); err != nil {
+			return fmt.Errorf("reading BenchmarkRun %s/%s: %w", r.Namespace, r.Name, err)
+		}
+		if now := progress(r); now != said {
+			said = now
+			fmt.Fprintln(out, now)
+		}
+		if r.Status.CompletionTime != nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for BenchmarkRun %s/%s, which goes on: %w", r.Namespace, r.Name, ctx.Err())
+		case <-time.After(every):
+		}
+	}
+	if r.Status.Report.URI != "" {
+		return nil
+	}
+	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
+		return fmt.Errorf("BenchmarkRun %s/%s ended without a report (%s): %s", r.Namespace, r.Name, c.Reason, c.Message)
+	}
+	return fmt.Errorf("BenchmarkRun %s/%s ended without a report", r.Namespace, r.Name)
+}
+
+// progress is how far a run is, in a few words.
+func progress(r *v1alpha1.BenchmarkRun) string {
+	st := r.Status
+	c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionSucceeded)
+	switch {
+	case st.CompletionTime != nil:
+		return fmt.Sprintf("%s/%s has ended; its report is %s", r.Namespace, r.Name, st.Report.URI)
+	case st.StartTime != nil && st.Progress != "":
+		return fmt.Sprintf("%s cells measured, about %s left", st.Progress, st.TimeLeft)
+	case c != nil && c.Message != "":
+		return c.Message
+	}
+	return "waiting for the operator"
+}

@@ -1,0 +1,53 @@
+package plan
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
+	const regression = v1alpha1.ObjectiveRegression
+	for name, tc := range map[string]struct {
+		objective v1alpha1.Objective
+		change    func(*v1alpha1.BenchmarkRunSpec)
+		want      string
+	}{
+		"all levels of all contenders":      {objective: v1alpha1.Objective{Metric: "Throughput", Min: "17000"}},
+		"one level of one load":             {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.001", Load: "sweep", Connections: 10, Implementations: []string{"go", "epoll"}}},
+		"a regression through a limit":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "0.95", Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "epoll"}}},
+		"both bounds":                       {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Max: "2"}, want: "needs either min or max"},
+		"no bound":                          {objective: v1alpha1.Objective{Metric: "Throughput"}, want: "needs either min or max"},
+		"a bound that is no number":         {objective: v1alpha1.Objective{Metric: "Throughput", Min: "fast"}, want: `"fast" is no decimal number`},
+		"a bound that nothing can keep":     {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.0"}, want: "give a number above 0"},
+		"a share in percent":                {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "5"}, want: `write 1 % as "0.01"`},
+		"an implementation that is none":    {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Implementations: []string{"go", "rust"}}, want: "spec.objectives[0].implementations[1] is rust"},
+		"a load that is none":               {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "spike"}, want: "spec.objectives[0].load is spike"},
+		"a level that is none":              {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "sweep", Connections: 11}, want: "speaks of no level"},
+		"a rate that is none":               {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "sweep", RequestsPerSecond: 5}, want: "speaks of no level"},
+		"the steps of a search":             {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1"}, change: func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Search = &v1alpha1.Search{} }, want: "speaks of no level"},
+		"the baseline against itself":       {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1", Implementations: []string{"go"}}, want: "is go, which is not compared with the baseline"},
+		"a limit against the baseline":      {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1", Implementations: []string{"epoll"}}, want: "is epoll, which is not compared"},
+		"a baseline alone":                  {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1"}, change: func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations = s.Implementations[:1] }, want: "one implementation only"},
+		"a regression against nothing":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1"}, want: "against is absent"},
+		"an anchor that is none":            {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "rust"}}, want: "against.anchor is rust"},
+		"an anchor that is held to a bound": {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Implementations: []string{"epoll"}, Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "epoll"}}, want: "which is the anchor"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Objectives = []v1alpha1.Objective{tc.objective} })
+			if tc.change != nil {
+				tc.change(&s)
+			}
+			_, err := Compile(s, Options{Name: "a", UID: "b"})
+			var v *Violation
+			switch {
+			case tc.want == "" && err != nil:
+				t.Error(err)
+			case tc.want != "" && (!errors.As(err, &v) || !strings.Contains(v.Message, tc.want)):
+				t.Errorf("got %v, want a violation that says %q", err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,163 @@
+package report
+
+import (
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// objectiveTones colour outcomes as verdicts are.
+var objectiveTones = map[stats.ObjectiveOutcome]string{stats.Met: "faster", stats.Missed: "slower", stats.Undecided: "unknown"}
+
+// objectives is the section on what the run had to keep; nil if that was nothing.
+func (v *view) objectives() *extra {
+	if len(v.t.Objectives) == 0 {
+		return nil
+	}
+	n := countOutcomes(v.t)
+	e := &extra{Title: v.say("objectives.title"), Leads: []string{
+		join(" ", v.say("objectives.counts", integer(n[stats.Met]), integer(n[stats.Missed]), integer(n[stats.Undecided])), v.noiseFloor()),
+		v.say("objectives.lead", v.confidence()),
+	}}
+	e.Table.Head = []cell{
+		v.th("objective"), v.th("at"), v.th("impl"), v.thNum("bound"), v.thNum("figure"), num(v.say("th.interval", v.confidence())), v.thNum("blocks"),
+		v.thNum("floor"), v.th("outcome"),
+	}
+	var s section
+	for _, o := range v.t.Objectives {
+		s.Rows = append(s.Rows, row{Cells: v.objectiveCells(o)})
+	}
+	e.Table.Sections = []section{s}
+	return e
+}
+
+func countOutcomes(t stats.Table) map[stats.ObjectiveOutcome]int64 {
+	n := map[stats.ObjectiveOutcome]int64{}
+	for _, o := range t.Objectives {
+		n[o.Outcome]++
+	}
+	return n
+}
+
+// objectiveBadge says how many objectives are met; nothing without objectives.
+func (v *view) objectiveBadge() (good bool, words string) {
+	n := countOutcomes(v.t)[stats.Met]
+	return int(n) == len(v.t.Objectives), v.say("badge.objectives", integer(n), integer(int64(len(v.t.Objectives))))
+}
+
+func (v *view) objectiveCells(o stats.ObjectiveResult) []cell {
+	print := unitPrinters[o.Metric]
+	name := word(objectiveMetric(v.language, o))
+	if o.Name != "" {
+		name = cell{Text: o.Name, Sub: name.Text}
+	}
+	if o.Kind != "" {
+		name.Sub = join(", ", name.Sub, v.say("latency.kind."+string(o.Kind)))
+	}
+	at := missing
+	if o.Load != "" {
+		at = v.levelName(o.Point)
+	}
+	n := num(integer(int64(o.N)))
+	if o.Metric == v1alpha1.ObjectiveRegression {
+		n.Text = v.say("objective.earlier", integer(int64(o.N)), integer(int64(o.EarlierN)))
+	}
+	if o.Metric == v1alpha1.ObjectiveErrorRate {
+		n.Sub = v.count("objective.requests", int(o.Requests))
+	}
+	outcome := cell{Text: v.say("outcome." + string(o.Outcome)), Tone: objectiveTones[o.Outcome], Wrap: true}
+	if o.Reason != "" {
+		outcome.Sub = join(": ", v.say("why."+string(o.Reason)), o.Detail)
+	}
+	return []cell{
+		name, word(at), word(o.Implementation), num(v.bound(o)), num(orMissing(o.Figure, print)), num(v.objectiveInterval(o, print)), n,
+		num(v.floorBeside(o)), outcome,
+	}
+}
+
+// objectiveMetric names the figure.
+func objectiveMetric(l language, o stats.ObjectiveResult) string {
+	key := "objective." + string(o.Metric)
+	switch {
+	case o.Percentile != "":
+		return l.say(key, o.Percentile)
+	case o.Of != "":
+		return l.say("objective.of", l.say(key), l.say("metric."+string(o.Of)))
+	}
+	return l.say(key)
+}
+
+func (v *view) bound(o stats.ObjectiveResult) string {
+	print := unitPrinters[o.Metric]
+	if o.Min != nil {
+		return v.say("objective.min", print(*o.Min))
+	}
+	return v.say("objective.max", orMissing(o.Max, print))
+}
+
+// objectiveInterval prints an interval, of which an end may be open.
+func (v *view) objectiveInterval(o stats.ObjectiveResult, print func(float64) string) string {
+	switch {
+	case o.Low != nil && o.High != nil:
+		return v.say("range", print(*o.Low), print(*o.High))
+	case o.Low != nil:
+		return v.say("objective.above", print(*o.Low))
+	case o.High != nil:
+		return v.say("objective.below", print(*o.High))
+	}
+	return missing
+}
+
+// unitPrinters print figures and bounds with their units.
+var unitPrinters = map[v1alpha1.ObjectiveMetric]func(float64) string{
+	v1alpha1.ObjectiveThroughput: func(r float64) string { return rate(r) + "/s" }, v1alpha1.ObjectiveLatencyPercentile: micros,
+	v1alpha1.ObjectiveMeanLatency: micros, v1alpha1.ObjectiveErrorRate: percent, v1alpha1.ObjectiveServerCPUPerRequest: micros,
+	v1alpha1.ObjectiveServerCPUs: digits, v1alpha1.ObjectivePeakMemory: size, v1alpha1.ObjectiveRatioToBaseline: times,
+	v1alpha1.ObjectiveRegression: times,
+}
+
+// ObjectivesLine says in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those
+// undecided.
+func ObjectivesLine(t stats.Table) string {
+	n := countOutcomes(t)
+	worst, key := stats.Missed, "line.objectives.missed"
+	if n[stats.Missed] == 0 {
+		worst, key = stats.Undecided, "line.objectives.undecided"
+	}
+	var parts []string
+	for _, o := range t.Objectives {
+		if o.Outcome == worst {
+			parts = append(parts, objectiveLine(o))
+		}
+	}
+	line := english.say(key, n[worst], len(t.Objectives))
+	for i, part := range parts {
+		next := "; " + part
+		if rest := english.say("line.more", len(parts)-i); len(line)+len(next)+len(rest) > maxLine {
+			return line + rest
+		}
+		line += next
+	}
+	return line
+}
+
+func objectiveLine(o stats.ObjectiveResult) string {
+	ascii := strings.NewReplacer("µ", "u", "×", "x").Replace
+	print := func(f float64) string { return ascii(unitPrinters[o.Metric](f)) }
+	bound, value := "min", o.Min
+	if o.Max != nil {
+		bound, value = "max", o.Max
+	}
+	what := objectiveMetric(english, o)
+	if o.Name != "" {
+		what = o.Name
+	}
+	switch {
+	case o.Figure == nil:
+		return english.say("line.objective.unknown", ascii(what), o.Implementation, o.Point.Name(), o.Reason, bound, print(*value))
+	case o.Reason != "":
+		return english.say("line.objective.why", ascii(what), o.Implementation, o.Point.Name(), print(*o.Figure), bound, print(*value), o.Reason)
+	}
+	return english.say("line.objective", ascii(what), o.Implementation, o.Point.Name(), print(*o.Figure), bound, print(*value))
+}

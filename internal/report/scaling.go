@@ -1,0 +1,75 @@
+package report
+
+import "loadstone.dev/loadstone/internal/stats"
+
+// scaling is the section on where throughputs end to rise; nil if no load has several levels.
+func (v *view) scaling() *extra {
+	if len(v.t.Scaling) == 0 {
+		return nil
+	}
+	e := &extra{Title: v.say("scaling.title"), Leads: []string{v.say("scaling.lead")}}
+	e.Table.Head = []cell{
+		v.thNum("connections"), v.thNum("throughput"), num(v.say("th.interval", v.confidence())), v.thNum("n"), v.thNum("perconnection"), v.thNum("residual"),
+	}
+	e.Table.Head[1].Sub = v.say("unit.rate")
+	for _, s := range v.t.Scaling {
+		part := section{Title: v.say("scaling.heading", s.Implementation, s.Load, v.scalingOutcome(s)), Detail: v.scalingDetail(s)}
+		for _, p := range s.Points {
+			part.Rows = append(part.Rows, v.scalingRow(p))
+		}
+		e.Table.Sections = append(e.Table.Sections, part)
+	}
+	return e
+}
+
+func (v *view) scalingRow(p stats.ScalingPoint) row {
+	throughput, interval, n := v.mean(p.Throughput, rate), missing, 0
+	if p.IsBound {
+		throughput = v.say("atleast", throughput)
+	}
+	if s := p.Throughput; s != nil {
+		n = s.N
+		if s.Low != nil && s.High != nil {
+			interval = v.say("range", rate(*s.Low), rate(*s.High))
+		}
+	}
+	return row{Muted: p.IsBound, Cells: []cell{
+		num(integer(int64(p.Connections))), num(throughput), num(interval), num(integer(int64(n))),
+		num(orMissing(p.PerConnection, percent)), num(orMissing(p.Residual, percent)),
+	}}
+}
+
+// scalingOutcome is the outcome in a few words.
+func (v *view) scalingOutcome(s stats.Scaling) string {
+	key := "scaling." + string(s.Outcome)
+	from, to := integer(int64(s.From)), integer(int64(s.To))
+	switch s.Outcome {
+	case stats.KneeFound:
+		return v.say(key, digits(s.Knee.Value), v.confidence(), digits(s.Knee.Low), digits(s.Knee.High), v.count("blocks", s.Knee.N))
+	case stats.SaturatesBetween:
+		return v.say(key, from, to)
+	case stats.SaturatedAtOrBelowFirst:
+		return v.say(key, v.count("connections", int(s.To)))
+	case stats.NotReached:
+		return v.say(key, from)
+	case stats.LimitedByGenerator:
+		return v.say(key, integer(int64(s.GeneratorLimitFrom)))
+	case stats.ScalingUnclear:
+	}
+	return v.say(key, v.say(key+"."+string(s.Reason)))
+}
+
+// scalingDetail holds the estimates that stand beside the outcome.
+func (v *view) scalingDetail(s stats.Scaling) string {
+	var asymptotic, fit, limited string
+	if a := s.Asymptotic; a != nil {
+		asymptotic = v.say("scaling.asymptotic", digits(a.Value), v.confidence(), digits(a.Low), digits(a.High), v.count("blocks", a.N))
+	}
+	if f := s.Fit; f != nil {
+		fit = v.say("scaling.fit", rate(f.Lambda), plainNumber(f.Sigma), plainNumber(f.Kappa), plainNumber(f.R2))
+	}
+	if s.GeneratorLimitFrom > 0 && s.Outcome != stats.LimitedByGenerator {
+		limited = v.say("scaling.limited", integer(int64(s.GeneratorLimitFrom)))
+	}
+	return join(" ", asymptotic, fit, limited)
+}

@@ -1,0 +1,114 @@
+// Package reporting makes a run's report from what lies in the object store: the run itself, the earlier runs that its objectives name,
+// and the noise floor of its machine. The operator and the command line share it, so that a report made again is the same report.
+package reporting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// Store is where runs are read from.
+type Store interface {
+	Load(ctx context.Context, runPrefix string) (record.RunData, error)
+	Get(ctx context.Context, key, sha256 string) ([]byte, error)
+	List(ctx context.Context, folder string) ([]artifact.Object, error)
+}
+
+// Outcome is a run's table and its report in its two forms.
+type Outcome struct {
+	Table      stats.Table
+	HTML, JSON []byte
+}
+
+// ErrReport says that trying again would fail in the same way.
+var ErrReport = errors.New("making the report")
+
+// Make reads a run and makes its report.
+func Make(ctx context.Context, store Store, runPrefix string) (Outcome, error) {
+	var o Outcome
+	data, err := Read(ctx, store, runPrefix)
+	if err != nil {
+		return o, err
+	}
+	if o.Table, err = stats.Analyse(data); err != nil {
+		return o, fmt.Errorf("%w: %w", ErrReport, err)
+	}
+	if o.HTML, err = report.HTML(o.Table); err != nil {
+		return o, fmt.Errorf("%w: %w", ErrReport, err)
+	}
+	if o.JSON, err = report.JSON(o.Table); err != nil {
+		return o, fmt.Errorf("%w: %w", ErrReport, err)
+	}
+	return o, nil
+}
+
+// Read reads all that a report is made from.
+func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, error) {
+	data, err := store.Load(ctx, runPrefix)
+	if err != nil {
+		return data, err
+	}
+	if data.Earlier, err = earlier(ctx, store, data); err != nil {
+		return data, err
+	}
+	data.Calibration, err = calibration(ctx, store, stats.Fingerprint(data))
+	return data, err
+}
+
+// earlier reads the runs that objectives name. One that is not there, or cannot be read, leaves its objectives undecided; a store that
+// does not answer is an error.
+func earlier(ctx context.Context, store Store, data record.RunData) (map[string]record.EarlierRun, error) {
+	var out map[string]record.EarlierRun
+	for _, o := range data.Manifest.Spec.Objectives {
+		if o.Against == nil {
+			continue
+		}
+		if _, ok := out[o.Against.Artifacts]; ok {
+			continue
+		}
+		run, err := store.Load(ctx, o.Against.Artifacts)
+		e := record.EarlierRun{Data: &run}
+		if err != nil {
+			if errors.Is(err, artifact.ErrUnreachable) || artifact.Terminal(err) {
+				return nil, err
+			}
+			e = record.EarlierRun{Error: err.Error()}
+		}
+		if out == nil {
+			out = map[string]record.EarlierRun{}
+		}
+		out[o.Against.Artifacts] = e
+	}
+	return out, nil
+}
+
+// calibration reads the newest noise floor of a machine; nil if there is none. A key that may read and write but not list, which S3
+// grants apart, knows of none either: reports do without.
+func calibration(ctx context.Context, store Store, fingerprint string) (*record.Calibration, error) {
+	if fingerprint == "" {
+		return nil, nil
+	}
+	objects, err := store.List(ctx, artifact.CalibrationFolder(fingerprint))
+	if errors.Is(err, artifact.ErrDenied) {
+		return nil, nil
+	}
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
+	body, err := store.Get(ctx, objects[0].Key, "")
+	if err != nil {
+		return nil, err
+	}
+	var c record.Calibration
+	if err := json.Unmarshal(body, &c); err != nil {
+		return nil, fmt.Errorf("decoding %s (remove it if it is of no use): %w", objects[0].Key, err)
+	}
+	return &c, nil
+}

@@ -1,0 +1,115 @@
+package stats_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/stats/statstest"
+)
+
+// twoDays are two runs of go-slow and its anchor go; the machine of the first was slower by a fifth, and go-slow's cost has changed
+// by a factor since.
+func twoDays(factor float64) (now, then record.RunData) {
+	o := statstest.Duel(10)
+	o.Levels, o.Servers, o.Seconds, o.Noise = []int32{100}, o.Servers[:2], 1, 0.01
+	old := o
+	old.Seed, old.Servers = 8, append([]statstest.Server{}, o.Servers...)
+	for i := range old.Servers {
+		old.Servers[i].CPUMicros *= 1.2
+	}
+	o.Servers = append([]statstest.Server{}, o.Servers...)
+	o.Servers[1].CPUMicros *= factor
+	now, then = statstest.Run(o), statstest.Run(old)
+	now.Manifest.Spec.Objectives = []v1alpha1.Objective{{
+		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05",
+		Against: &v1alpha1.Earlier{Artifacts: "default/duel-2f1c7d0a", Anchor: "go"},
+	}}
+	return now, then
+}
+
+func TestARegressionIsSeenThroughItsAnchor(t *testing.T) {
+	for name, tc := range map[string]struct {
+		factor float64
+		want   stats.ObjectiveOutcome
+		reason stats.ObjectiveReason
+	}{
+		"nothing changed but the machine": {1, stats.Met, ""},
+		"it costs a fifth more":           {1.2, stats.Missed, ""},
+		"it costs a fifth less":           {0.8, stats.Met, ""},
+		"it costs what the bound allows":  {1.05, stats.Undecided, stats.IntervalStraddles},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now, then := twoDays(tc.factor)
+			now.Earlier = map[string]record.EarlierRun{"default/duel-2f1c7d0a": {Data: &then}}
+			got := analyse(t, now).Objectives
+			if len(got) != 1 || got[0].Outcome != tc.want || got[0].Reason != tc.reason || got[0].N != 10 || got[0].EarlierN != 10 {
+				t.Fatalf("got %+v, want %s %s", got, tc.want, tc.reason)
+			}
+			if *got[0].Low > tc.factor || *got[0].High < tc.factor || math.Abs(*got[0].Figure/tc.factor-1) > 0.05 {
+				t.Errorf("figure %v from %v to %v, want %v", *got[0].Figure, *got[0].Low, *got[0].High, tc.factor)
+			}
+		})
+	}
+}
+
+func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(now, then *record.RunData)
+		reason stats.ObjectiveReason
+		says   string
+	}{
+		"the earlier run is of another namespace": {func(_, then *record.RunData) { then.Manifest.Run.Namespace = "other" }, stats.NoEarlierRun, "namespace other"},
+		"the anchor has another image":            {func(_, then *record.RunData) { images(then, "go", "sha256:other") }, stats.AnchorDiffers, "sha256:other"},
+		"the anchor's digest was not recorded":    {func(_, then *record.RunData) { images(then, "go", "") }, stats.AnchorDiffers, "unknown in trial"},
+		"neither digest was recorded":             {func(now, then *record.RunData) { images(now, "go", ""); images(then, "go", "") }, stats.AnchorDiffers, "unknown in trial"},
+		"the anchor has another command":          {func(_, then *record.RunData) { then.Manifest.Spec.Implementations[0].Command = []string{"/go", "-x"} }, stats.AnchorDiffers, "command of go"},
+		"the anchor had more CPUs":                {func(_, then *record.RunData) { then.Manifest.Spec.Implementations[0].CPUs = 2 }, stats.AnchorDiffers, "go had 2 CPUs and has 1"},
+		"the earlier run lost its anchor":         {func(_, then *record.RunData) { then.Trials = only(then.Trials, "go-slow") }, stats.NoAnchor, "the earlier run has not measured go"},
+		"this run lost its anchor":                {func(now, _ *record.RunData) { now.Trials = only(now.Trials, "go-slow") }, stats.NoAnchor, "this run has not measured go"},
+		"the earlier run had no such level":       {func(_, then *record.RunData) { then.Manifest.Spec.Loads[0].Levels[0].Connections = 50 }, stats.LoadDiffers, "no level sweep-100"},
+		"the earlier run asked for another path":  {func(_, then *record.RunData) { then.Manifest.Spec.Loads[0].Request.Path = "/old" }, stats.LoadDiffers, "path of load sweep was /old and is /"},
+		"the earlier run had no such implementation": {func(_, then *record.RunData) {
+			then.Trials = only(then.Trials, "go")
+			then.Manifest.Spec.Implementations = then.Manifest.Spec.Implementations[:1]
+		}, stats.LoadDiffers, "has not measured go-slow"},
+		"two blocks now": {func(now, _ *record.RunData) { now.Manifest.Blocks, now.Trials = 2, now.Trials[:4] }, stats.FewBlocks, ""},
+		"it cannot be read, as it contradicts itself": {func(_, then *record.RunData) { then.Manifest.Run.UID = "another" }, stats.NoEarlierRun, "belongs to run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now, then := twoDays(1)
+			tc.change(&now, &then)
+			now.Earlier = map[string]record.EarlierRun{"default/duel-2f1c7d0a": {Data: &then}}
+			got := analyse(t, now).Objectives[0]
+			if got.Outcome != stats.Undecided || got.Reason != tc.reason || !strings.Contains(got.Detail, tc.says) {
+				t.Errorf("%s %s %q, want %s that says %q", got.Outcome, got.Reason, got.Detail, tc.reason, tc.says)
+			}
+		})
+	}
+	now, _ := twoDays(1)
+	now.Earlier = map[string]record.EarlierRun{"default/duel-2f1c7d0a": {Error: "no such object"}}
+	if got := analyse(t, now).Objectives[0]; got.Reason != stats.NoEarlierRun || got.Detail != "no such object" {
+		t.Errorf("a run that was not found: %+v", got)
+	}
+}
+
+func images(d *record.RunData, implementation, id string) {
+	for i := range d.Trials {
+		if d.Trials[i].Manifest.Implementation == implementation {
+			d.Trials[i].Manifest.Pods[0].ImageID = id
+		}
+	}
+}
+
+func only(trials []record.TrialData, implementation string) []record.TrialData {
+	var out []record.TrialData
+	for _, t := range trials {
+		if t.Manifest.Implementation == implementation {
+			out = append(out, t)
+		}
+	}
+	return out
+}

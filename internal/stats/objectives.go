@@ -1,0 +1,240 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// ObjectiveOutcome says whether a bound is kept.
+type ObjectiveOutcome string
+
+const (
+	// Met means that the whole interval lies on the right side of the bound.
+	Met ObjectiveOutcome = "Met"
+	// Missed means that the whole interval lies on the wrong side.
+	Missed ObjectiveOutcome = "Missed"
+	// Undecided means that neither can be said.
+	Undecided ObjectiveOutcome = "Undecided"
+)
+
+// ObjectiveReason says why an objective is Undecided.
+type ObjectiveReason string
+
+const (
+	// IntervalStraddles means that the interval lies on both sides of the bound.
+	IntervalStraddles ObjectiveReason = "IntervalStraddles"
+	// FewBlocks means that fewer than three blocks have the figure: there is no interval.
+	FewBlocks ObjectiveReason = "TooFewBlocks"
+	// VoidCells means that void cells leave fewer than three blocks.
+	VoidCells ObjectiveReason = "VoidCells"
+	// NotMeasured means that no cell has the figure.
+	NotMeasured ObjectiveReason = "NotMeasured"
+	// OnlyBound means that the generator was the limit or too busy: a throughput is then only a lower bound, a latency only an upper one.
+	OnlyBound ObjectiveReason = "GeneratorLimited"
+	// FewSamples means that the blocks have too few samples for the percentile.
+	FewSamples ObjectiveReason = "TooFewSamples"
+	// AmongTimeouts means that the percentile lies among requests that timed out or were not sent.
+	AmongTimeouts ObjectiveReason = "TimedOut"
+	// FailedElsewhere means that the figure keeps the bound, and the implementation failed in some cell or trial by its own fault:
+	// it cannot pass by the cells that it survived.
+	FailedElsewhere ObjectiveReason = "OwnFaults"
+	// NoEarlierRun means that the earlier run could not be read; Detail says why.
+	NoEarlierRun ObjectiveReason = "NoEarlierRun"
+	// NoAnchor means that the anchor was not measured in both runs; Detail says in which it was not.
+	NoAnchor ObjectiveReason = "NoAnchor"
+	// AnchorDiffers means that the anchor was not the same thing in both runs; Detail says in what it differs.
+	AnchorDiffers ObjectiveReason = "AnchorDiffers"
+	// LoadDiffers means that the earlier run has no such level, or loaded it in another way; Detail says in what.
+	LoadDiffers ObjectiveReason = "LoadDiffers"
+)
+
+// ObjectiveResult is one objective of one implementation at one level.
+type ObjectiveResult struct {
+	// Index is the objective's place in the spec, Name its name there.
+	Index      int                      `json:"index"`
+	Name       string                   `json:"name,omitempty"`
+	Metric     v1alpha1.ObjectiveMetric `json:"metric"`
+	Percentile string                   `json:"percentile,omitempty"`
+	Of         v1alpha1.ComparedMetric  `json:"of,omitempty"`
+	record.Point
+	Implementation string `json:"implementation"`
+	// Unit is that of Min, Max, Figure, Low and High.
+	Unit string   `json:"unit"`
+	Min  *float64 `json:"min,omitempty"`
+	Max  *float64 `json:"max,omitempty"`
+	// Figure is nil if it was not measured. Low and High are its interval at Rules.Confidence; of a figure that is only a bound, the
+	// other end is nil.
+	Figure *float64 `json:"figure,omitempty"`
+	Low    *float64 `json:"low,omitempty"`
+	High   *float64 `json:"high,omitempty"`
+	// N is the number of blocks in the figure; of a Regression EarlierN is that of the earlier run. Requests is the number of
+	// requests in an ErrorRate, and of samples in a LatencyPercentile.
+	N        int   `json:"n"`
+	EarlierN int   `json:"earlierN,omitempty"`
+	Requests int64 `json:"requests,omitempty"`
+	// Kind is that of the latencies.
+	Kind    record.LatencyKind `json:"latencyKind,omitempty"`
+	Outcome ObjectiveOutcome   `json:"outcome"`
+	Reason  ObjectiveReason    `json:"reason,omitempty"`
+	// Detail says more in words: untrusted.
+	Detail string `json:"detail,omitempty"`
+}
+
+// objectiveUnits are the units of figures and bounds.
+var objectiveUnits = map[v1alpha1.ObjectiveMetric]string{
+	v1alpha1.ObjectiveThroughput: "requests/s", v1alpha1.ObjectiveLatencyPercentile: "µs", v1alpha1.ObjectiveMeanLatency: "µs",
+	v1alpha1.ObjectiveErrorRate: "share", v1alpha1.ObjectiveServerCPUPerRequest: "µs", v1alpha1.ObjectiveServerCPUs: "CPUs",
+	v1alpha1.ObjectivePeakMemory: "bytes", v1alpha1.ObjectiveRatioToBaseline: "ratio", v1alpha1.ObjectiveRegression: "ratio",
+}
+
+// figure is what is held against a bound.
+type figure struct {
+	value, low, high float64
+	n, earlierN      int
+	requests         int64
+	kind             record.LatencyKind
+	// why says why there is no figure, or no end of its interval; detail says more.
+	why    ObjectiveReason
+	detail string
+	// faulty is true if the implementation failed by its own fault where the figure does not show it.
+	faulty bool
+}
+
+// unknown is a figure that does not exist.
+func unknown(why ObjectiveReason, detail string) figure {
+	return figure{value: math.NaN(), low: math.Inf(-1), high: math.Inf(1), why: why, detail: detail}
+}
+
+// judgeObjectives evaluates every objective of the spec.
+func judgeObjectives(t Table, data record.RunData) ([]ObjectiveResult, error) {
+	j := judge{t: t, data: data, earlier: map[string]*Table{}}
+	out := []ObjectiveResult{}
+	for index, o := range data.Manifest.Spec.Objectives {
+		r := ObjectiveResult{Index: index, Name: o.Name, Metric: o.Metric, Percentile: o.Percentile, Of: o.Of, Unit: objectiveUnits[o.Metric]}
+		var err error
+		if r.Min, r.Max, err = boundsOf(o); err != nil {
+			return nil, fmt.Errorf("reading objective %d of run %s: %w", index, data.Manifest.Run.Name, err)
+		}
+		found := false
+		for _, l := range t.Levels {
+			if !concerns(o, l) {
+				continue
+			}
+			for _, i := range t.Implementations {
+				if !judged(o, i) {
+					continue
+				}
+				one := r
+				one.Point, one.Implementation = l.Point, i.Name
+				out = append(out, one.with(j.figure(o, l, i)))
+				found = true
+			}
+		}
+		if !found {
+			out = append(out, r.with(unknown(NotMeasured, "")))
+		}
+	}
+	return out, nil
+}
+
+// boundsOf reads an objective's bounds.
+func boundsOf(o v1alpha1.Objective) (low, high *float64, err error) {
+	for _, b := range []struct {
+		text string
+		into **float64
+	}{{o.Min, &low}, {o.Max, &high}} {
+		if b.text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(b.text, 64)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%q is no decimal number", b.text)
+		}
+		*b.into = &v
+	}
+	return low, high, nil
+}
+
+// concerns says whether an objective speaks of a level. Steps of a search are no levels of an objective.
+func concerns(o v1alpha1.Objective, l Level) bool {
+	return l.Step == 0 && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
+		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
+}
+
+// judged says whether an objective speaks of an implementation.
+func judged(o v1alpha1.Objective, i Implementation) bool {
+	if len(o.Implementations) > 0 {
+		return slices.Contains(o.Implementations, i.Name)
+	}
+	if i.Role != v1alpha1.RoleContender {
+		return false
+	}
+	return (o.Metric != v1alpha1.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
+}
+
+// with holds a figure against the bound. Equality keeps it.
+func (r ObjectiveResult) with(f figure) ObjectiveResult {
+	r.N, r.EarlierN, r.Requests, r.Kind, r.Detail = f.n, f.earlierN, f.requests, f.kind, f.detail
+	r.Figure, r.Low, r.High = finite(f.value), finite(f.low), finite(f.high)
+	r.Outcome = Undecided
+	switch {
+	case r.Min != nil && f.low >= *r.Min, r.Max != nil && f.high <= *r.Max:
+		r.Outcome = Met
+	case r.Min != nil && f.high < *r.Min, r.Max != nil && f.low > *r.Max:
+		r.Outcome = Missed
+	}
+	if r.Outcome == Met && f.faulty {
+		r.Outcome, r.Reason = Undecided, FailedElsewhere
+		return r
+	}
+	if r.Outcome != Undecided {
+		return r
+	}
+	r.Reason = f.why
+	if r.Reason == "" {
+		r.Reason = IntervalStraddles
+	}
+	return r
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// Objective counts are of entries: objectives times implementations times levels.
+type objectiveCounts struct{ met, missed, undecided int }
+
+func (t Table) countObjectives() objectiveCounts {
+	var c objectiveCounts
+	for _, o := range t.Objectives {
+		switch o.Outcome {
+		case Met:
+			c.met++
+		case Missed:
+			c.missed++
+		case Undecided:
+			c.undecided++
+		}
+	}
+	return c
+}
+
+// ObjectivesMet says whether every objective is met, with a reason of the API's condition Succeeded if not.
+func (t Table) ObjectivesMet() (met bool, reason string) {
+	c := t.countObjectives()
+	switch {
+	case c.missed > 0:
+		return false, v1alpha1.ReasonObjectivesMissed
+	case c.undecided > 0:
+		return false, v1alpha1.ReasonObjectivesUndecided
+	}
+	return true, v1alpha1.ReasonDone
+}
