@@ -113,7 +113,7 @@ func hopeless(t *v1alpha1.Trial) bool {
 	default:
 		return slices.Contains([]string{
 			v1alpha1.ReasonImagePull, v1alpha1.ReasonServerNotListening, v1alpha1.ReasonWrongResponse,
-			v1alpha1.ReasonPodRejected, v1alpha1.ReasonUnschedulable,
+			v1alpha1.ReasonPodRejected, v1alpha1.ReasonUnschedulable, v1alpha1.ReasonLoadImpossible,
 		}, c.Reason)
 	}
 }
@@ -122,10 +122,14 @@ func hopeless(t *v1alpha1.Trial) bool {
 func (s *trialScope) sameFault() *fault {
 	for i := range s.siblings {
 		t := &s.siblings[i]
-		if t.Name == s.trial.Name || t.Status.CompletionTime == nil || t.Spec.Implementation.Name != s.trial.Spec.Implementation.Name || !hopeless(t) {
+		if t.Name == s.trial.Name || t.Status.CompletionTime == nil || !hopeless(t) {
 			continue
 		}
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded)
+		// A load that cannot be made cannot be made for any implementation.
+		if t.Spec.Implementation.Name != s.trial.Spec.Implementation.Name && c.Reason != v1alpha1.ReasonLoadImpossible {
+			continue
+		}
 		return ownFault(c.Reason, "not tried, since trial %s has shown it: %s", t.Name, c.Message)
 	}
 	return nil

@@ -73,6 +73,10 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 			}
 			g.state = &st
 		}
+		if g.state.Fault == protocol.FaultLoad {
+			s.fault = ownFault(v1alpha1.ReasonLoadImpossible, "%s", g.state.Checked)
+			return halt, nil
+		}
 		if g.state.Checked != protocol.CheckedOK {
 			s.fault = ownFault(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", s.trial.Spec.Implementation.Name, g.state.Checked)
 			return halt, nil

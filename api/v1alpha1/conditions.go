@@ -100,6 +100,8 @@ const (
 	ReasonServerExited = "ServerExited"
 	// ReasonWrongResponse surfaces when the server's answer is not what expect says.
 	ReasonWrongResponse = "WrongResponse"
+	// ReasonLoadImpossible surfaces when a load cannot be made: its script does not work, or it asks for more than a generator has.
+	ReasonLoadImpossible = "LoadImpossible"
 	// ReasonUnschedulable surfaces when a pod of the trial finds no node in time.
 	ReasonUnschedulable = "Unschedulable"
 	// ReasonPodLost surfaces when a pod of the trial was refused, evicted, deleted or lost.

@@ -18,7 +18,10 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/ab"
+	"loadstone.dev/loadstone/internal/tool/k6"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 	"loadstone.dev/loadstone/internal/version"
 )
@@ -39,6 +42,11 @@ func main() {
 	}
 }
 
+// tools are the load generators that a generator pod can run.
+func tools() map[v1alpha1.Tool]tool.Tool {
+	return map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{}, v1alpha1.ToolAb: ab.Tool{}, v1alpha1.ToolK6: k6.Tool{}}
+}
+
 func run(ctx context.Context, stdout io.Writer, args []string, getenv func(string) string) error {
 	if len(args) == 0 {
 		return errors.New(usage)
@@ -55,7 +63,7 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 			return err
 		}
 		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {
-			return agent.New(ctx, c, agent.NewGenerator(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{}}, nil))
+			return agent.New(ctx, c, agent.NewGenerator(c, tools(), search.Rates{}))
 		})
 	case "observe":
 		if *port < 1 || *port > 65535 {

@@ -72,7 +72,7 @@ func (g *Generator) warmUp(ctx context.Context, clock timetable, a *attempt, raw
 	err = p.wait()
 	a.run.Audit = audited()
 	if !errors.Is(err, errKilled) {
-		return fmt.Errorf("the warm-up ended before its time: %w", ended(err, raw))
+		return fmt.Errorf("the warm-up ended before its time: %w", toolEnded(a.tool, err, raw))
 	}
 	if err := raw.Truncate(0); err != nil {
 		return fmt.Errorf("clearing the warm-up's output: %w", err)
@@ -124,7 +124,7 @@ func (g *Generator) load(ctx context.Context, clock timetable, a *attempt, raw *
 		return fmt.Errorf("%s was killed, since it had not ended %v after its time", a.args[0], toolGrace)
 	}
 	if err != nil {
-		return ended(err, raw)
+		return toolEnded(a.tool, err, raw)
 	}
 	return nil
 }

@@ -41,10 +41,10 @@ func launch(ctx context.Context, dir string, args []string, threads int32, out *
 	return &process{cmd: cmd, ctx: ctx, cancel: cancel}, nil
 }
 
-// toolEnv is the whole environment of a tool. GOMAXPROCS is for k6, which would otherwise take as many threads as the machine has
-// CPUs; the others do not read it.
+// toolEnv is the whole environment of a tool. The last two are for k6, and the others do not read them: it would otherwise take as many
+// threads as the machine has CPUs, and ask the network for extensions that a script imports.
 func toolEnv(dir string, threads int32) []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(max(threads, 1)))}
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(max(threads, 1))), "K6_AUTO_EXTENSION_RESOLUTION=false"}
 }
 
 // wait returns when the tool has ended: nil after a good end, errKilled after its deadline.
@@ -80,7 +80,22 @@ func line(text []byte, key string) string {
 	return ""
 }
 
-// ended says how a tool ended and the first thing that it printed, which is why.
+// toolEnded says why a tool ended as it should not, in the words of its parser if that finds any.
+func toolEnded(t tool.Tool, err error, raw *os.File) error {
+	if err == nil {
+		return ended(err, raw)
+	}
+	text, readErr := os.ReadFile(raw.Name())
+	if readErr != nil {
+		return ended(err, raw)
+	}
+	if _, why := t.Parse(text); why != nil {
+		return fmt.Errorf("%w: %w", err, why)
+	}
+	return ended(err, raw)
+}
+
+// ended says how a program ended and the first thing that it printed, which is why.
 func ended(err error, raw *os.File) error {
 	text := make([]byte, 200)
 	n, _ := raw.ReadAt(text, 0) // Fewer bytes than asked for are what is expected.
