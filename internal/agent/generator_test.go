@@ -129,7 +129,7 @@ func TestGeneratorSaysWhatTheToolSaid(t *testing.T) {
 	b.result(&result)
 	want := []string{
 		"exit status 1: wrk did not run: unable to connect to " + target + " Connection refused",
-		"the warm-up ended before its time: exit status 1: unable to connect to " + target + " Connection refused",
+		"the warm-up ended before its time: exit status 1: wrk did not run: unable to connect to " + target + " Connection refused",
 	}
 	for i, c := range result.Cells {
 		if c.Error != want[i] || c.Measurement != nil || c.Raw == "" {

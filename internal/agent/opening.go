@@ -9,12 +9,12 @@ const (
 	// openingFine is the pause between two looks for a tool's first connection during openingFineFor; after that it is openingCoarse,
 	// until openingLimit.
 	//
-	// A look is one pread of /proc/self/net/snmp, about 20 µs. wrk and ab open their first connection within a few milliseconds,
-	// so that they are looked at some ten times, and k6 takes most of a second, in which nothing is measured yet. The looks end
-	// with the first connection: they cost nothing while load runs.
+	// A look is one pread of /proc/self/net/snmp, 10 to 20 µs. wrk and ab open their first connection within a few milliseconds, so
+	// that they are looked at some ten times; k6 takes some hundred, in which nothing is measured yet. The looks end with the first
+	// connection: they cost nothing while load runs.
 	openingFine    = 200 * time.Microsecond
-	openingFineFor = time.Second
-	openingCoarse  = 2 * time.Millisecond
+	openingFineFor = 30 * time.Millisecond
+	openingCoarse  = time.Millisecond
 	openingLimit   = 3 * time.Second
 )
 

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"slices"
-	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
@@ -23,7 +22,7 @@ func (f *facts) pinning() Pinning {
 	reasons := append(checkPinning(f), checkShared(f)...)
 	p.Pinned = len(reasons) == 0
 	p.ServerPinned = !slices.ContainsFunc(reasons, func(r Reason) bool {
-		return r.Subject == record.RoleServer || r.Code == SharedCPUs && r.Scope == ScopeCell
+		return r.Subject == record.RoleServer || r.Code == SharedCPUs
 	})
 	return p
 }
@@ -104,7 +103,7 @@ func checkShared(f *facts) []Reason {
 		case slices.ContainsFunc(owners[:servers], shared):
 			out = append(out, Reason{Code: SharedCPUs, Weight: weight(f.rules.pinning), Scope: ScopeCell, Subject: generator(i), Detail: r.CPUsAllowed})
 		case slices.ContainsFunc(owners[servers:], shared):
-			out = append(out, Reason{Code: SharedCPUs, Weight: weight(f.rules.generatorPinning), Scope: f.generatorScope(), Subject: generator(i), Detail: r.CPUsAllowed})
+			out = append(out, Reason{Code: GeneratorsShareCPUs, Weight: weight(f.rules.generatorPinning), Scope: f.generatorScope(), Subject: generator(i), Detail: r.CPUsAllowed})
 		}
 		owners = append(owners, own)
 	}
@@ -180,9 +179,10 @@ func checkThrottled(f *facts) []Reason {
 }
 
 const (
-	// utilisationSuspect and utilisationSlack: /proc/stat counts in ticks of 10 ms, of which the first and the last may be cut.
+	// utilisationSuspect and utilisationSlack: /proc/stat counts ticks of 10 ms, of which the first and the last may be cut, and samples who
+	// runs at each tick: work in bursts shorter than a tick was seen to be counted at half of its time. So a tenth of the CPUs is let pass.
 	utilisationSuspect = 1.02
-	utilisationSlack   = 20 * time.Millisecond
+	utilisationSlack   = 0.1
 )
 
 // checkUtilisation compares two clocks: a server cannot have used more CPU time, by its cgroup, than its own CPUs were busy. CPU
@@ -191,15 +191,14 @@ func checkUtilisation(f *facts) []Reason {
 	if f.seen == nil || f.seen.BusyNanos <= 0 || !f.cell.Pinning.ServerPinned {
 		return nil
 	}
-	if float64(f.seen.CPUNanos) <= utilisationSuspect*float64(f.seen.BusyNanos)+float64(utilisationSlack) {
+	if float64(f.seen.CPUNanos) <= utilisationSuspect*float64(f.seen.BusyNanos)+utilisationSlack*float64(f.seen.CoreNanos) {
 		return nil
 	}
 	share := float64(f.seen.CPUNanos) / float64(f.seen.BusyNanos)
 	return []Reason{{Code: UtilisationLaw, Weight: Suspect, Scope: ScopeCell, Value: share, Limit: utilisationSuspect}}
 }
 
-// agentBusy: an agent that waits for its tool uses well below a hundredth of the generator's CPU time. Five hundredths weigh like as
-// much of strangers.
+// agentBusy: an agent that waits for its tool uses well below a hundredth of a CPU. Five hundredths weigh like as much of strangers.
 const agentBusy = 0.05
 
 // checkAgents looks at what Loadstone itself costs: the agents beside the tools, and the observer, which must stay off the server's

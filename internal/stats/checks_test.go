@@ -90,7 +90,7 @@ func TestChecks(t *testing.T) {
 			validity: Suspect,
 		},
 		"a server with more CPU time than its CPU was busy": {
-			change:   func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = o.CPUNanos * 9 / 10 },
+			change:   func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = o.CPUNanos * 7 / 10 },
 			want:     []finding{{UtilisationLaw, Suspect}},
 			validity: Suspect,
 		},
@@ -98,8 +98,10 @@ func TestChecks(t *testing.T) {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = o.CPUNanos - 10_000_000 },
 			validity: Valid,
 		},
-		"an agent that uses a tenth of the generator's CPU time": {
-			change:   func(r *record.CellRun, _ *record.CellObservation) { r.AgentCPUNanos = r.CPUNanos / 10 },
+		"an agent that uses a tenth of a CPU": {
+			change: func(r *record.CellRun, _ *record.CellObservation) {
+				r.AgentCPUNanos = int64(r.Ended.Sub(r.Started)) / 10
+			},
 			want:     []finding{{AgentBusy, Suspect}},
 			validity: Suspect,
 		},

@@ -167,7 +167,7 @@ func TestSeveralGeneratorsShareACell(t *testing.T) {
 				d.Generators[1].Environment.Node = "loadgen"
 				d.Generators[1].Cells[0].CPUsAllowed = d.Generators[0].Cells[0].CPUsAllowed
 			},
-			want: []finding{{SharedCPUs, Void}},
+			want: []finding{{GeneratorsShareCPUs, Void}},
 		},
 		"one is busy": {
 			change: func(d *record.TrialData) { d.Generators[1].Cells[0].CPUNanos = 4_400_000_000 },

@@ -17,8 +17,8 @@ const (
 	Pressure ObservationName = "cpuPressureShare"
 	// StrangersShare is the share of the server's CPUs that others used.
 	StrangersShare ObservationName = "strangersShare"
-	// AgentShare is the largest share of a generator's CPU time that its agent used.
-	AgentShare ObservationName = "agentShareOfGeneratorCPUTime"
+	// AgentShare is the largest share of one CPU that an agent of a generator used while its tool ran.
+	AgentShare ObservationName = "agentShareOfOneCPU"
 	// RetransmittedShare is the share of TCP segments, of server and generators, that were sent again.
 	RetransmittedShare ObservationName = "retransmittedShareOfSegments"
 	// ConnectionsOpened is the number of connections that the server accepted.
@@ -129,8 +129,11 @@ func (f *facts) serverNetwork() bool { return f.seen != nil && f.seen.Network.Se
 
 func (f *facts) observeAgents() {
 	for _, r := range f.runs {
-		if r != nil && r.CPUNanos > 0 {
-			f.note(AgentShare, max(f.cell.Observations[AgentShare], float64(r.AgentCPUNanos)/float64(r.CPUNanos)))
+		if r == nil || r.AgentCPUNanos <= 0 {
+			continue
+		}
+		if took := r.Ended.Sub(r.Started); took > 0 {
+			f.note(AgentShare, max(f.cell.Observations[AgentShare], float64(r.AgentCPUNanos)/float64(took)))
 		}
 	}
 }

@@ -47,6 +47,8 @@ const (
 	NotPinned ReasonCode = "NotPinned"
 	// SharedCPUs means that server and generator were allowed on the same CPU; Detail is the generator's CPU list.
 	SharedCPUs ReasonCode = "SharedCPUs"
+	// GeneratorsShareCPUs means that a generator was allowed on another one's CPU; Detail is its CPU list.
+	GeneratorsShareCPUs ReasonCode = "GeneratorsShareCPUs"
 	// GeneratorLimited means that the generator had no CPU left and the server had; Value is the generator's utilisation. It
 	// implies GeneratorBusy, which is then not said as well.
 	GeneratorLimited ReasonCode = "GeneratorLimited"

@@ -6,6 +6,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/ab"
+	"loadstone.dev/loadstone/internal/tool/k6"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
@@ -83,6 +85,19 @@ var columns = []column{
 	{
 		name: "wrk", Tool: wrk.Tool{}, cell: load(v1alpha1.ToolWrk),
 		notices: map[string]string{"error status": "Status", "a server that exits": "Read, Write"},
+	},
+	{
+		name: "ab", Tool: ab.Tool{}, cell: load(v1alpha1.ToolAb),
+		notices: map[string]string{
+			"error status": "Status, Body", "wrong length": "Body", "requests that hang": noMeasurement, "a server that exits": "Read",
+		},
+	},
+	{
+		name: "k6", Tool: k6.Tool{}, cell: load(v1alpha1.ToolK6),
+		notices: map[string]string{
+			"error status": "Status", "wrong body of the right length": "Body", "wrong length": "Body", "another answer than expected": "Body",
+			"a server that exits": "Connect",
+		},
 	},
 }
 

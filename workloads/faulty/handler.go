@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,7 +42,9 @@ type handler struct {
 	faults
 	wrongBody, wrongLength string
 
-	first sync.Once
+	// demands are the handlers of the faults that queries ask for, by query; nil for one of these.
+	demands *sync.Map
+	first   sync.Once
 	// slow is set when -slow-after is over, and exit closed when -exit-after is.
 	slow atomic.Bool
 	exit chan struct{}
@@ -53,6 +56,12 @@ type handler struct {
 }
 
 func newHandler(f faults) *handler {
+	h := newAnswers(f)
+	h.demands = &sync.Map{}
+	return h
+}
+
+func newAnswers(f faults) *handler {
 	h := &handler{ServeMux: http.NewServeMux(), faults: f, exit: make(chan struct{})}
 	h.wrongLength = f.Answer + "!"
 	if wrong := []byte(f.Answer); len(wrong) > 0 {
@@ -80,6 +89,10 @@ func (h *handler) counts() counts {
 // answer misbehaves as it shall. Of several faults that would each make the answer, the first of hang, error, wrong length and
 // wrong body makes it.
 func (h *handler) answer(w http.ResponseWriter, r *http.Request) {
+	if h.demands != nil && r.URL.RawQuery != "" {
+		h.onDemand(w, r)
+		return
+	}
 	h.first.Do(h.begin)
 	n := h.requests.Add(1)
 	h.leak()
@@ -109,6 +122,25 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) {
 	default:
 		write(w, http.StatusOK, h.Answer)
 	}
+}
+
+// onDemand misbehaves as the query asks, with flags as its parameters: so each load of a run can plant another fault in one server.
+// Each query counts its own requests.
+func (h *handler) onDemand(w http.ResponseWriter, r *http.Request) {
+	known, ok := h.demands.Load(r.URL.RawQuery)
+	if !ok {
+		var args []string
+		for _, parameter := range strings.Split(r.URL.RawQuery, "&") {
+			args = append(args, "--"+parameter)
+		}
+		_, f, err := parse(args)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		known, _ = h.demands.LoadOrStore(r.URL.RawQuery, newAnswers(f))
+	}
+	known.(*handler).answer(w, r)
 }
 
 // begin starts what is reckoned from the first request on.

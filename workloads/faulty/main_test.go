@@ -252,6 +252,40 @@ func TestExitAfterResetsConnections(t *testing.T) {
 	}
 }
 
+func TestAQueryAsksForAFaultOfItsOwn(t *testing.T) {
+	r := start(t)
+	get := func(query string) (int, string) {
+		response, err := http.Get("http://" + r.address + "/" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(body)
+	}
+	tests := map[string]struct {
+		query  string
+		status []int
+	}{
+		"no query, no fault":             {"", []int{200, 200, 200}},
+		"each second answer is an error": {"?error-every=2", []int{200, 500, 200}},
+		"two faults at once":             {"?error-every=3&spin=10", []int{200, 200, 500}},
+		"a flag that is none":            {"?explode=1", []int{400, 400, 400}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for k, want := range tc.status {
+				if status, body := get(tc.query); status != want {
+					t.Errorf("answer %d has status %d (%s), want %d", k+1, status, body, want)
+				}
+			}
+		})
+	}
+}
+
 func TestFlagsThatMakeNoSense(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
