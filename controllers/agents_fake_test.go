@@ -143,6 +143,13 @@ func (f *fakeAgents) check(c protocol.Check) (string, error) {
 	if server == nil {
 		return "GET / was not answered", nil
 	}
+	if server.answer == protocol.CheckedOK && c.Beside != "" {
+		answer, err := f.check(protocol.Check{Target: c.Beside})
+		if err == nil && answer != protocol.CheckedOK {
+			answer = protocol.CheckedBeside + answer
+		}
+		return answer, err
+	}
 	return server.answer, nil
 }
 
@@ -153,8 +160,16 @@ func (a *fakeAgent) measure() {
 		o.Levels = append(o.Levels, s.Cell.Connections)
 	}
 	made := statstest.Run(o).Trials[0]
+	for i := range made.Generators[0].Cells {
+		if run := &made.Generators[0].Cells[i]; a.start.Beside != "" {
+			run.ActiveNanos = run.Measurement.DurationMicros * 1000
+		}
+	}
 	var result any = made.Server
-	if a.state.Role != protocol.RoleObserver {
+	if a.generates() {
+		if a.start.Beside != "" {
+			made.Generators[0].Beside = made.Generators[0].Cells
+		}
 		result = made.Generators[0]
 	}
 	body, err := json.Marshal(result)
@@ -162,7 +177,7 @@ func (a *fakeAgent) measure() {
 		panic(err)
 	}
 	a.bodies = map[string]string{record.ResultFile: string(body)}
-	if a.state.Role != protocol.RoleObserver {
+	if a.generates() {
 		for _, s := range a.start.Slots {
 			a.bodies[protocol.RawFile(s.Cell)] = "what wrk printed"
 		}
@@ -172,6 +187,10 @@ func (a *fakeAgent) measure() {
 		a.state.Files = append(a.state.Files, protocol.File{Name: name, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
 	}
 	a.state.Phase = protocol.Measured
+}
+
+func (a *fakeAgent) generates() bool {
+	return a.state.Role != protocol.RoleObserver && a.state.Role != protocol.RoleBeside
 }
 
 func (f *fakeAgents) upload(a *fakeAgent, order protocol.Store) {

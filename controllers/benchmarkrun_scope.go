@@ -187,6 +187,9 @@ func (s *runScope) manifest(version string) record.RunManifest {
 			continue
 		}
 		e := record.TrialEntry{Trial: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Implementation: t.Spec.Implementation.Name}
+		if t.Spec.Beside != nil {
+			e.Beside = t.Spec.Beside.Name
+		}
 		if t.Status.ManifestKey != "" {
 			e.Manifest = &record.Artifact{Name: "manifest.json", Key: t.Status.ManifestKey, SHA256: t.Status.ManifestSHA256}
 		} else {

@@ -27,7 +27,7 @@ func (r *BenchmarkRunReconciler) workflowOptions(run *v1alpha1.BenchmarkRun) ren
 // newTrial is one line of the plan as an object, held until its step of the workflow comes.
 func newTrial(run *v1alpha1.BenchmarkRun, p *plan.Plan, line plan.Trial) *v1alpha1.Trial {
 	yes := true
-	return &v1alpha1.Trial{
+	t := &v1alpha1.Trial{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: line.Name, Namespace: run.Namespace,
 			Labels: map[string]string{v1alpha1.LabelRun: run.Name, v1alpha1.LabelRunUID: string(run.UID)},
@@ -41,6 +41,11 @@ func newTrial(run *v1alpha1.BenchmarkRun, p *plan.Plan, line plan.Trial) *v1alph
 			Generators: p.Generators, Cells: p.Cells, Placement: p.Placement, Start: v1alpha1.StartHeld,
 		},
 	}
+	if line.Beside != "" {
+		beside := p.Implementation(line.Beside)
+		t.Spec.Beside = &beside
+	}
+	return t
 }
 
 // runStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.

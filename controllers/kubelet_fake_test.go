@@ -143,7 +143,9 @@ func newFakeAgent(p *corev1.Pod) *fakeAgent {
 	}
 	a := &fakeAgent{name: p.Labels[v1alpha1.LabelTrial], implementation: p.Spec.Containers[0].Image, answer: protocol.CheckedOK}
 	a.state = protocol.State{Role: p.Labels[v1alpha1.LabelMember], Trial: env[protocol.EnvTrial], Attempt: int32(attempt)}
+	a.state.CPUsAllowed = "0"
 	if p.Spec.Containers[0].Name == render.ServerContainer {
+		a.state.CPUsAllowed = "0-1"
 		a.state.Listening = p.Spec.Containers[0].Image != imageDeaf
 	}
 	if p.Spec.Containers[0].Image == imageWrong {

@@ -49,7 +49,7 @@ func exited(s *trialScope, p *corev1.Pod) *fault {
 		if c.Name != render.ServerContainer {
 			return outsideFault(v1alpha1.ReasonAgentLost, "container %s of pod %s ended (%s)", c.Name, p.Name, lastWords(t))
 		}
-		impl := s.trial.Spec.Implementation
+		impl := s.implementationOf(p)
 		if t.Reason == "OOMKilled" {
 			return ownFault(v1alpha1.ReasonServerExited, "implementations[%s] was killed for using more than its memory of %s: raise implementations[].memory", impl.Name, impl.Memory)
 		}
@@ -84,7 +84,7 @@ func unpullable(s *trialScope, p *corev1.Pod) *fault {
 		default:
 			continue
 		}
-		field := fmt.Sprintf("implementations[%s].image", s.trial.Spec.Implementation.Name)
+		field := fmt.Sprintf("implementations[%s].image", s.implementationOf(p).Name)
 		if c.Name != render.ServerContainer {
 			field = "the operator's agent image (chart value images.agent)"
 		}
@@ -127,7 +127,7 @@ func (s *trialScope) sameFault() *fault {
 		}
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded)
 		// A load that cannot be made cannot be made for any implementation.
-		if t.Spec.Implementation.Name != s.trial.Spec.Implementation.Name && c.Reason != v1alpha1.ReasonLoadImpossible {
+		if !sameServers(t, s.trial) && c.Reason != v1alpha1.ReasonLoadImpossible {
 			continue
 		}
 		return ownFault(c.Reason, "not tried, since trial %s has shown it: %s", t.Name, c.Message)

@@ -47,16 +47,19 @@ func (r *TrialReconciler) silent(s *trialScope, pod *corev1.Pod, err error) (ste
 
 // awaitListening waits for the server's port, as its observer sees it.
 func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step, error) {
-	if s.server().state.Listening || s.trial.Status.StartTime != nil {
-		return goOn, nil
+	for _, m := range s.servers() {
+		if m.state.Listening || s.trial.Status.StartTime != nil {
+			continue
+		}
+		impl := s.implementationOf(m.pod)
+		if since := containerStart(m.pod, render.ServerContainer); s.now.Sub(since) > listenDeadline {
+			s.fault = ownFault(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command", impl.Name, impl.Port, listenDeadline)
+			return halt, nil
+		}
+		s.waiting = fmt.Sprintf("the server does not listen on port %d yet", impl.Port)
+		return again(pollEvery), nil
 	}
-	impl := s.trial.Spec.Implementation
-	if since := containerStart(s.server().pod, render.ServerContainer); s.now.Sub(since) > listenDeadline {
-		s.fault = ownFault(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command", impl.Name, impl.Port, listenDeadline)
-		return halt, nil
-	}
-	s.waiting = fmt.Sprintf("the server does not listen on port %d yet", impl.Port)
-	return again(pollEvery), nil
+	return goOn, nil
 }
 
 // check sends one request of each kind before anything is measured, and asks every generator whether it can make its part.
@@ -78,7 +81,8 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 			return halt, nil
 		}
 		if g.state.Checked != protocol.CheckedOK {
-			s.fault = ownFault(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", s.trial.Spec.Implementation.Name, g.state.Checked)
+			impl, what := s.checked(g.state.Checked)
+			s.fault = ownFault(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", impl, what)
 			return halt, nil
 		}
 	}
@@ -88,7 +92,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 
 func (s *trialScope) checkOrder(role string) protocol.Order {
 	o := s.order(role)
-	o.Check = &protocol.Check{Target: target(s), Cells: s.trial.Spec.Cells}
+	o.Check = &protocol.Check{Target: target(s), Beside: besideTarget(s), Cells: s.trial.Spec.Cells}
 	for _, c := range s.trial.Spec.Cells {
 		if c.Script == nil {
 			o.Check.Request = appendNew(o.Check.Request, c.Request)
@@ -115,6 +119,11 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 		return halt, nil
 	}
 	begin := s.trial.Status.StartTime.Time
+	cpu := s.serverCPU()
+	if cpu == nil && s.trial.Spec.Beside != nil {
+		s.fault = noSharedCPU(s)
+		return halt, nil
+	}
 	for _, a := range s.members {
 		if a.state.Phase != protocol.Idle {
 			continue
@@ -128,7 +137,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 			return halt, nil
 		}
 		o := s.order(a.role)
-		o.Start = &protocol.Start{At: begin.Add(offset), Target: target(s), Slots: s.slots()}
+		o.Start = &protocol.Start{At: begin.Add(offset), Target: target(s), Beside: besideTarget(s), ServerCPU: cpu, Slots: s.slots()}
 		if _, err := r.Agents.Order(ctx, a.pod.Status.PodIP, o); err != nil {
 			return r.silent(s, a.pod, err)
 		}

@@ -117,14 +117,15 @@ func newMembers(t *v1alpha1.Trial) []*member {
 	for i := range max(t.Spec.Generators.Pods, 1) {
 		list = append(list, &member{role: protocol.RoleGenerator(i)})
 	}
-	return append(list, &member{role: protocol.RoleObserver})
+	list = append(list, &member{role: protocol.RoleObserver})
+	if t.Spec.Beside != nil {
+		list = append(list, &member{role: protocol.RoleBeside})
+	}
+	return list
 }
 
-// server is the member that is measured.
-func (s *trialScope) server() *member { return s.members[len(s.members)-1] }
-
 // generators are the members that make load; there is at least one.
-func (s *trialScope) generators() []*member { return s.members[:len(s.members)-1] }
+func (s *trialScope) generators() []*member { return s.members[:len(s.members)-len(s.servers())] }
 
 // placePods sorts the installation's measured pods into this attempt's and others.
 func (s *trialScope) placePods(pods []corev1.Pod) {

@@ -104,6 +104,9 @@ func (s *trialScope) newManifest(version string) record.TrialManifest {
 		Implementation: s.trial.Spec.Implementation.Name, Cells: s.trial.Spec.Cells,
 		Start: s.trial.Status.StartTime.UTC(), Operator: version,
 	}
+	if b := s.trial.Spec.Beside; b != nil {
+		m.Beside = b.Name
+	}
 	for _, p := range s.pods() {
 		m.Pods = append(m.Pods, podRecord(p))
 	}
@@ -125,7 +128,11 @@ func podRecord(p *corev1.Pod) record.PodRecord {
 }
 
 func target(s *trialScope) string {
-	return net.JoinHostPort(s.server().pod.Status.PodIP, strconv.Itoa(int(s.trial.Spec.Implementation.Port)))
+	return address(s.server().pod, s.trial.Spec.Implementation)
+}
+
+func address(p *corev1.Pod, i v1alpha1.Implementation) string {
+	return net.JoinHostPort(p.Status.PodIP, strconv.Itoa(int(i.Port)))
 }
 
 func appendNew(list []v1alpha1.Request, r v1alpha1.Request) []v1alpha1.Request {

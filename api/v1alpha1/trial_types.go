@@ -90,10 +90,15 @@ type Cell struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
 	DurationSeconds int32 `json:"durationSeconds,omitempty"`
+
+	// order is SlicedDuet where two servers share the cell's time in slices, each for warmupSeconds and durationSeconds, so that it
+	// takes twice as long; absent otherwise.
+	// +optional
+	Order Order `json:"order,omitempty"`
 }
 
 // TrialSpec is one line of a run's plan. The operator writes it; only start changes afterwards.
-// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && self.implementation == oldSelf.implementation && self.generators == oldSelf.generators && self.cells == oldSelf.cells && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
+// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && self.implementation == oldSelf.implementation && has(self.beside) == has(oldSelf.beside) && (!has(self.beside) || self.beside == oldSelf.beside) && self.generators == oldSelf.generators && self.cells == oldSelf.cells && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
 type TrialSpec struct {
 	// runName is the name of the BenchmarkRun, in the same namespace.
 	// +required
@@ -116,6 +121,10 @@ type TrialSpec struct {
 	// implementation is what is measured, with every default filled in.
 	// +required
 	Implementation Implementation `json:"implementation"`
+
+	// beside is the implementation that shares the CPU and the load with implementation; absent outside a duet.
+	// +optional
+	Beside *Implementation `json:"beside,omitempty"`
 
 	// generators says from where the load comes, with every default filled in.
 	// +required
@@ -199,6 +208,7 @@ type TrialStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Block",type=integer,JSONPath=`.spec.block`
 // +kubebuilder:printcolumn:name="Implementation",type=string,JSONPath=`.spec.implementation.name`
+// +kubebuilder:printcolumn:name="Beside",type=string,priority=1,JSONPath=`.spec.beside.name`
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="Attempt",type=integer,JSONPath=`.status.attempt`
 // +kubebuilder:printcolumn:name="Succeeded",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].status`

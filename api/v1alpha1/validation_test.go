@@ -125,10 +125,11 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"a path with a newline at its end":       {oldNew: []string{load, load + ` request: {path: "/\n"},`}, want: "path must begin with '/'"},
 		"an address instead of a path":           {oldNew: []string{load, load + ` request: {path: "http://elsewhere/"},`}, want: "path must begin with '/'"},
 		"a status that HTTP has not":             {oldNew: []string{load, load + " request: {expect: {status: 99}},"}, want: "spec.loads[0].request.expect.status in body should be greater than or equal to 100"},
+		"a duet of three":                        {oldNew: []string{"baseline: go", "baseline: go\n  order: SlicedDuet"}, want: "order SlicedDuet compares two implementations: make a run for each pair"},
+		"an unknown order":                       {oldNew: []string{"baseline: go", "baseline: go\n  order: Chaos"}, want: `spec.order: Unsupported value: "Chaos": supported values: "Blocks", "SlicedDuet"`},
 		"a prefix with a slash at its end":       {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: suites/}"}, want: "prefix must be path elements of letters, digits, '_', '-' and single dots, separated by '/', without a slash at either end"},
 		"a prefix that climbs":                   {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: a/../b}"}, want: "prefix must be path elements"},
 		"no blocks":                              {oldNew: []string{"baseline: go", "baseline: go\n  blocks: 0"}, want: "spec.blocks in body should be greater than or equal to 1"},
-		"an order that is not there yet":         {oldNew: []string{"baseline: go", "baseline: go\n  order: SlicedDuet"}, want: `spec.order: Unsupported value: "SlicedDuet": supported values: "Blocks"`},
 		"a wish that is neither":                 {oldNew: []string{"baseline: go", "baseline: go\n  placement: {pinning: Maybe}"}, want: `spec.placement.pinning: Unsupported value: "Maybe"`},
 		"a timeout too short for anything":       {oldNew: []string{"baseline: go", "baseline: go\n  timeoutSeconds: 5"}, want: "spec.timeoutSeconds in body should be greater than or equal to 30"},
 		"a limit that lets more errors pass":     {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxErrorRate: \"0.01\"}"}, want: "validity.maxErrorRate must be a decimal from 0 to 0.001"},
@@ -255,7 +256,7 @@ func TestOfATrialOnlyStartChanges(t *testing.T) {
 	for _, field := range []string{
 		`"runName": "other"`, `"index": 1`, `"block": 2`, `"implementation": {"image": "other:dev"}`, `"generators": {"cpus": 2}`,
 		`"cells": [{"load": "sweep", "tool": "wrk", "connections": 11, "generators": 1, "connection": "KeepAlive", "threads": 1, "request": {"path": "/"}, "durationSeconds": 5}]`,
-		`"placement": {"pinning": "Preferred"}`,
+		`"placement": {"pinning": "Preferred"}`, `"beside": {"name": "zco", "image": "zco:dev", "port": 8080}`,
 	} {
 		t.Run(field, func(t *testing.T) {
 			refused(t, patch(`{"spec": {`+field+`}}`), "only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun")

@@ -505,6 +505,11 @@ func (in *TrialSpec) DeepCopyInto(out *TrialSpec) {
 		**out = **in
 	}
 	in.Implementation.DeepCopyInto(&out.Implementation)
+	if in.Beside != nil {
+		in, out := &in.Beside, &out.Beside
+		*out = new(Implementation)
+		(*in).DeepCopyInto(*out)
+	}
 	out.Generators = in.Generators
 	if in.Cells != nil {
 		in, out := &in.Cells, &out.Cells

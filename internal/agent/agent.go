@@ -73,6 +73,9 @@ func (a *Agent) Wait(limit time.Duration) {
 func (a *Agent) State() protocol.State {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.state.Phase == protocol.Idle {
+		a.state.CPUsAllowed = ownCPUs()
+	}
 	s := a.state
 	s.Now = time.Now()
 	return s

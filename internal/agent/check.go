@@ -104,6 +104,15 @@ func checkAll(ctx context.Context, c protocol.Check) ([]asked, error) {
 	return all, nil
 }
 
+// checkBeside does the same with the second server of a duet; it finds nothing outside one.
+func checkBeside(ctx context.Context, c protocol.Check) ([]asked, error) {
+	if c.Beside == "" {
+		return nil, nil
+	}
+	c.Target = c.Beside
+	return checkAll(ctx, c)
+}
+
 func checkOne(ctx context.Context, target string, r v1alpha1.Request) asked {
 	e := expect(r)
 	text, err := request(target, pathOf(r))

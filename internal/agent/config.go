@@ -16,6 +16,8 @@ type Config struct {
 	Attempt int32
 	// Index is a generator's place among those of its trial, from 0.
 	Index int32
+	// Beside is true of the observer of the second server of a duet.
+	Beside bool
 	// Key is the operator's public key.
 	Key ed25519.PublicKey
 	// Node is the name of the node, or "unknown".
@@ -26,7 +28,7 @@ type Config struct {
 
 // ConfigFromEnv reads a configuration from environment variables.
 func ConfigFromEnv(getenv func(string) string, dir string) (Config, error) {
-	c := Config{Trial: getenv(protocol.EnvTrial), Node: getenv(protocol.EnvNode), Dir: dir}
+	c := Config{Trial: getenv(protocol.EnvTrial), Beside: getenv(protocol.EnvBeside) != "", Node: getenv(protocol.EnvNode), Dir: dir}
 	if c.Trial == "" {
 		return c, fmt.Errorf("reading the configuration: %s is not set", protocol.EnvTrial)
 	}

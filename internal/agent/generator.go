@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -50,6 +49,8 @@ type Generator struct {
 	// answers are those of the check that succeeded, by path.
 	answers   map[string]expectation
 	responses []record.Response
+	// beside are those of the second server of a duet.
+	beside []record.Response
 }
 
 // NewGenerator makes a generator. It is given a Searcher for cells that are steps of a search.
@@ -72,6 +73,10 @@ func (g *Generator) check(ctx context.Context, c protocol.Check) (checked, bool)
 	if err != nil {
 		return checked{verdict: err.Error(), fault: protocol.FaultServer}, true
 	}
+	besides, err := checkBeside(ctx, c)
+	if err != nil {
+		return checked{verdict: protocol.CheckedBeside + err.Error(), fault: protocol.FaultServer}, true
+	}
 	if err := g.tryScripts(ctx, c); err != nil {
 		return checked{verdict: err.Error(), fault: protocol.FaultLoad}, true
 	}
@@ -83,7 +88,10 @@ func (g *Generator) check(ctx context.Context, c protocol.Check) (checked, bool)
 		g.answers[a.response.Path] = a.seen
 		result.responses = append(result.responses, a.response)
 	}
-	g.responses = result.responses
+	g.responses, g.beside = result.responses, nil
+	for _, a := range besides {
+		g.beside = append(g.beside, a.response)
+	}
 	return result, true
 }
 
@@ -109,6 +117,9 @@ func (g *Generator) measure(ctx context.Context, start protocol.Start, done func
 		return nil, err
 	}
 	clock := newTimetable(start.At)
+	if start.Beside != "" {
+		return g.measureDuet(ctx, clock, start, done)
+	}
 	attempts := make([]*attempt, 0, len(start.Slots))
 	steps := map[string][]record.CellRun{}
 	for _, slot := range start.Slots {
@@ -187,34 +198,12 @@ func (g *Generator) decide(a *attempt, past []record.CellRun) (bool, error) {
 
 // finish parses all outputs, writes the record and names the files.
 func (g *Generator) finish(ctx context.Context, attempts []*attempt) ([]string, error) {
-	result := record.GeneratorResult{Environment: readEnvironment(os.DirFS("/"), g.config.Node, "")}
-	if g.config.Index == 0 {
-		g.mu.Lock()
-		result.Responses = g.responses
-		g.mu.Unlock()
-	}
-	versions := map[v1alpha1.Tool]string{}
-	var names, used []string
+	c := g.conclude()
 	for _, a := range attempts {
-		kind := a.slot.Cell.Tool
-		if a.tool != nil && versions[kind] == "" {
-			versions[kind] = toolVersion(ctx, g.config.Dir, a.tool)
-			used = append(used, string(kind)+" "+versions[kind])
-		}
-		if a.run.Raw != "" {
-			names = append(names, a.run.Raw)
-		}
-		g.parse(a)
-		if a.run.Measurement != nil {
-			a.run.Measurement.ToolVersion = versions[kind]
-		}
-		result.Cells = append(result.Cells, a.run)
+		c.add(ctx, a)
+		c.result.Cells = append(c.result.Cells, a.run)
 	}
-	result.Environment.ToolVersion = strings.Join(used, ", ")
-	if err := writeJSON(filepath.Join(g.config.Dir, record.ResultFile), result); err != nil {
-		return nil, err
-	}
-	return append(names, record.ResultFile), nil
+	return c.write()
 }
 
 // parse reads what a tool has printed, once.

@@ -39,6 +39,8 @@ type Observer struct {
 	sockets func(port int) (*record.Sockets, error)
 	// server is what find found; 0 before. Whoever appears after the server has ended is not the server.
 	server int
+	// cpu is where the server is put; nil leaves it where it is.
+	cpu *int32
 }
 
 // NewObserver makes an observer of the server that listens on a port. It shares the server's process and network namespaces.
@@ -57,7 +59,12 @@ func NewObserver(c Config, port int) *Observer {
 	return o
 }
 
-func (*Observer) role() string { return protocol.RoleObserver }
+func (o *Observer) role() string {
+	if o.config.Beside {
+		return protocol.RoleBeside
+	}
+	return protocol.RoleObserver
+}
 
 func (*Observer) check(context.Context, protocol.Check) (checked, bool) { return checked{}, false }
 
@@ -78,6 +85,8 @@ func (o *Observer) measure(ctx context.Context, start protocol.Start, done func(
 		return nil, err
 	}
 	clock := newTimetable(start.At)
+	o.cpu = start.ServerCPU
+	_ = o.pin() // Every cell pins again, and says what stands against it.
 	var result record.ObserverResult
 	for _, slot := range start.Slots {
 		cell := record.CellObservation{Point: record.PointOf(slot.Cell)}
@@ -117,12 +126,11 @@ func (o *Observer) observe(ctx context.Context, clock timetable, slot protocol.S
 			cell.Ended = time.Now()
 		}
 	}()
-	if o.server == 0 {
-		pid, err := o.find()
-		if err != nil {
-			return err
-		}
-		o.server = pid
+	if err := o.locate(); err != nil {
+		return err
+	}
+	if err := o.pin(); err != nil {
+		return err
 	}
 	s, err := openServer(o.proc, o.server)
 	if err != nil {
@@ -146,9 +154,22 @@ func (o *Observer) observe(ctx context.Context, clock timetable, slot protocol.S
 	return s.describeEnd(cell)
 }
 
+// locate finds the server's first process, once.
+func (o *Observer) locate() error {
+	if o.server != 0 {
+		return nil
+	}
+	pid, err := o.find()
+	if err != nil {
+		return err
+	}
+	o.server = pid
+	return nil
+}
+
 // sample reads the fast counters until the end of the slot, and the connections shortly before the end of the measured time.
 func (o *Observer) sample(ctx context.Context, clock timetable, slot protocol.Slot, s *server, series *samples, cell *record.CellObservation) error {
-	end, measured := slot.End-leadEnd, time.Duration(slot.Cell.DurationSeconds)*time.Second
+	end, measured := slot.End-leadEnd, protocol.Players(slot.Cell)*time.Duration(slot.Cell.DurationSeconds)*time.Second
 	middle, look := slot.Measure+measured/2, slot.Measure+measured-leadSockets-time.Duration(slot.Cell.Connections)*leadConnection
 	run, looked := newCourse(), false
 	for at := slot.Measure; at < end; at += sampleEvery {

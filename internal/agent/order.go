@@ -80,13 +80,16 @@ func (a *Agent) obeyStart(start protocol.Start) error {
 }
 
 func sameStart(a, b protocol.Start) bool {
-	return a.At.Equal(b.At) && a.Target == b.Target && reflect.DeepEqual(a.Slots, b.Slots)
+	return a.At.Equal(b.At) && a.Target == b.Target && a.Beside == b.Beside && reflect.DeepEqual(a.ServerCPU, b.ServerCPU) && reflect.DeepEqual(a.Slots, b.Slots)
 }
 
 // validate refuses a start that cannot be followed, before anything is measured.
 func validate(start protocol.Start) error {
 	if _, _, err := net.SplitHostPort(start.Target); err != nil {
 		return refuse(http.StatusUnprocessableEntity, "the start's target is not host:port: %v", err)
+	}
+	if _, _, err := net.SplitHostPort(start.Beside); start.Beside != "" && err != nil {
+		return refuse(http.StatusUnprocessableEntity, "the start's second target is not host:port: %v", err)
 	}
 	if len(start.Slots) == 0 {
 		return refuse(http.StatusUnprocessableEntity, "the start has no slots")
@@ -99,6 +102,9 @@ func validate(start protocol.Start) error {
 	for i, s := range start.Slots {
 		if s.Warmup < at || s.Measure < s.Warmup || s.End <= s.Measure {
 			return refuse(http.StatusUnprocessableEntity, "slot %d of the start is out of order", i)
+		}
+		if protocol.IsDuet(s.Cell) && start.Beside == "" {
+			return refuse(http.StatusUnprocessableEntity, "slot %d of the start is a duet's, and the start has no second target", i)
 		}
 		at = s.End
 		name := protocol.RawFile(s.Cell)

@@ -90,25 +90,35 @@ func (s *Store) loadTrial(ctx context.Context, manifest record.Artifact) (record
 		if a.Name != record.ResultFile {
 			continue
 		}
-		if a.Role == record.RoleServer {
-			if err := s.getJSON(ctx, a.Key, a.SHA256, &t.Server); err != nil {
-				return t, err
-			}
-			continue
+		var err error
+		switch a.Role {
+		case record.RoleServer:
+			err = s.getJSON(ctx, a.Key, a.SHA256, &t.Server)
+		case record.RoleBeside:
+			err = s.getJSON(ctx, a.Key, a.SHA256, &t.Beside)
+		default:
+			err = s.loadGenerator(ctx, manifest.Key, a, &t)
 		}
-		var g record.GeneratorResult
-		if err := s.getJSON(ctx, a.Key, a.SHA256, &g); err != nil {
+		if err != nil {
 			return t, err
 		}
-		i, err := record.GeneratorIndex(a.Role)
-		if err != nil {
-			return t, fmt.Errorf("reading %s: %w", s.URI(manifest.Key), err)
-		}
-		// A generator that is missing leaves an empty record in its place.
-		t.Generators = append(t.Generators, make([]record.GeneratorResult, max(i+1-len(t.Generators), 0))...)
-		t.Generators[i] = g
 	}
 	return t, nil
+}
+
+// loadGenerator puts the record of a generator in its place. A generator that is missing leaves an empty record in its own.
+func (s *Store) loadGenerator(ctx context.Context, manifest string, a record.Artifact, t *record.TrialData) error {
+	var g record.GeneratorResult
+	if err := s.getJSON(ctx, a.Key, a.SHA256, &g); err != nil {
+		return err
+	}
+	i, err := record.GeneratorIndex(a.Role)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", s.URI(manifest), err)
+	}
+	t.Generators = append(t.Generators, make([]record.GeneratorResult, max(i+1-len(t.Generators), 0))...)
+	t.Generators[i] = g
+	return nil
 }
 
 // Putter writes objects once.

@@ -29,7 +29,7 @@ func (v *Violation) Error() string { return v.Message }
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkMemory, checkValidity, checkSize, checkObjectives} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkMemory, checkValidity, checkSize, checkObjectives, checkDuet} {
 		if v := check(spec); v != nil {
 			return v
 		}
@@ -138,11 +138,12 @@ func Selector(nodes []Node, role string) map[string]string {
 
 // Fits says whether the nodes can give every pod of the plan its exclusive CPUs; nil if they can.
 func Fits(p Plan, nodes []Node) *Violation {
-	for i, impl := range p.Implementations {
-		need := int64(impl.CPUs)*1000 + ObserverMilliCPU
-		if best, ok := fit(nodes, v1alpha1.RoleServer, need); !ok {
-			return tooFew(fmt.Sprintf("spec.implementations[%d].cpus is %d", i, impl.CPUs), need, v1alpha1.RoleServer, best)
+	if p.Order == v1alpha1.OrderSlicedDuet {
+		if v := fitsDuet(nodes); v != nil {
+			return v
 		}
+	} else if v := fitsServers(p, nodes); v != nil {
+		return v
 	}
 	need := GeneratorMilliCPU(p.Generators, p.Placement)
 	best, ok := fit(nodes, v1alpha1.RoleGenerator, need)
@@ -151,6 +152,17 @@ func Fits(p Plan, nodes []Node) *Violation {
 	}
 	if room := rooms(nodes, v1alpha1.RoleGenerator, need); room < int64(p.Generators.Pods) {
 		return &Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: fmt.Sprintf("spec.loads[].generators.pods is %d: with %dm CPU each, the nodes for generators have room for %d: ask for fewer, add nodes, or let them share CPUs with spec.placement.generatorPinning: Preferred", p.Generators.Pods, need, room)}
+	}
+	return nil
+}
+
+// fitsServers asks for room for each server, with its observer.
+func fitsServers(p Plan, nodes []Node) *Violation {
+	for i, impl := range p.Implementations {
+		need := int64(impl.CPUs)*1000 + ObserverMilliCPU
+		if best, ok := fit(nodes, v1alpha1.RoleServer, need); !ok {
+			return tooFew(fmt.Sprintf("spec.implementations[%d].cpus is %d", i, impl.CPUs), need, v1alpha1.RoleServer, best)
+		}
 	}
 	return nil
 }

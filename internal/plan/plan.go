@@ -53,11 +53,14 @@ type Trial struct {
 	Index          int32  `json:"index"`
 	Block          int32  `json:"block"`
 	Implementation string `json:"implementation"`
+	// Beside is the second implementation of a duet; empty otherwise.
+	Beside string `json:"beside,omitempty"`
 }
 
 // Plan is a compiled BenchmarkRun.
 type Plan struct {
 	Seed            uint64                    `json:"seed"`
+	Order           v1alpha1.Order            `json:"order,omitempty"`
 	Blocks          int32                     `json:"blocks"`
 	Implementations []v1alpha1.Implementation `json:"implementations"`
 	Baseline        string                    `json:"baseline,omitempty"`
@@ -77,7 +80,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if v := checkSpec(spec); v != nil {
 		return Plan{}, v
 	}
-	p := Plan{Seed: seed(opts.UID), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}
+	p := Plan{Seed: seed(opts.UID), Order: duetOrder(spec), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}
 	if spec.Blocks == 0 {
 		p.note("spec.blocks is absent: %d blocks, each with every implementation once", p.Blocks)
 	}
@@ -174,7 +177,7 @@ func (p *Plan) cells(loads []v1alpha1.Load) {
 		p.Generators.Pods, p.Generators.CPUs = max(p.Generators.Pods, pods), max(p.Generators.CPUs, threads)
 		c := v1alpha1.Cell{
 			Load: l.Name, Tool: l.Tool, Generators: pods, Threads: threads, Connection: l.Connection, Script: l.Script,
-			Request: *l.Request.DeepCopy(), WarmupSeconds: l.WarmupSeconds, DurationSeconds: l.DurationSeconds,
+			Request: *l.Request.DeepCopy(), WarmupSeconds: l.WarmupSeconds, DurationSeconds: l.DurationSeconds, Order: p.Order,
 		}
 		if c.Connection == "" {
 			c.Connection = v1alpha1.KeepAlive
@@ -233,6 +236,7 @@ func (p *Plan) trials(run string) {
 		p.Trials = append(p.Trials, p.block(run, block)...)
 	}
 	p.note("%d trials of %d cells; the order within each block was drawn with seed %d", len(p.Trials), len(p.Cells), p.Seed)
+	p.duetNotes()
 }
 
 // Spare are the trials of a spare block, from 1: the block after all others.
@@ -243,6 +247,9 @@ func (p Plan) block(run string, block int32) []Trial {
 	slices.SortFunc(order, func(a, b v1alpha1.Implementation) int {
 		return bytes.Compare(p.draw(block, a.Name), p.draw(block, b.Name))
 	})
+	if p.Order == v1alpha1.OrderSlicedDuet {
+		return duet(run, block, order)
+	}
 	trials := make([]Trial, len(order))
 	for k, i := range order {
 		index := (block-1)*int32(len(order)) + int32(k)

@@ -38,7 +38,13 @@ func spec(deltas ...func(*v1alpha1.BenchmarkRunSpec)) v1alpha1.BenchmarkRunSpec 
 }
 
 func TestCompileMatchesTheGoldenPlan(t *testing.T) {
-	p, err := Compile(spec(), Options{Name: "quick", UID: "0c9f"})
+	golden(t, "plan.json", spec(), "quick")
+}
+
+// golden compares the plan of a spec with a file.
+func golden(t *testing.T, name string, s v1alpha1.BenchmarkRunSpec, run string) {
+	t.Helper()
+	p, err := Compile(s, Options{Name: run, UID: "0c9f"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +52,7 @@ func TestCompileMatchesTheGoldenPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", "plan.json")
+	path := filepath.Join("testdata", name)
 	if *update {
 		if err := os.WriteFile(path, append(got, '\n'), 0o644); err != nil {
 			t.Fatal(err)

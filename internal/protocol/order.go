@@ -19,6 +19,8 @@ const (
 	EnvAttempt = "LOADSTONE_ATTEMPT"
 	// EnvGenerator is a generator's place among those of its trial, in decimal, from 0.
 	EnvGenerator = "LOADSTONE_GENERATOR"
+	// EnvBeside is set for the observer of the second server of a duet.
+	EnvBeside = "LOADSTONE_BESIDE"
 	// EnvKey is the operator's public key, in base64.
 	EnvKey = "LOADSTONE_KEY"
 	// EnvNode is the name of the node that the agent runs on.
@@ -51,7 +53,7 @@ type File struct {
 
 // State is what an agent says of itself.
 type State struct {
-	// Role is RoleObserver or RoleGenerator.
+	// Role is RoleObserver, RoleBeside or RoleGenerator.
 	Role    string `json:"role"`
 	Trial   string `json:"trial"`
 	Attempt int32  `json:"attempt"`
@@ -59,6 +61,8 @@ type State struct {
 	Message string `json:"message,omitempty"`
 	// Now is the agent's clock when it answered.
 	Now time.Time `json:"now"`
+	// CPUsAllowed is the agent's own Cpus_allowed_list, as it was before its Start.
+	CPUsAllowed string `json:"cpusAllowed,omitempty"`
 	// Listening is true when the server's port accepts connections (observers only).
 	Listening bool `json:"listening,omitempty"`
 	// Responses are the answers to a Check that succeeded (generators only).
@@ -90,10 +94,15 @@ const (
 // CheckedOK is the value of State.Checked after a correct response.
 const CheckedOK = "ok"
 
+// CheckedBeside begins a State.Checked that is about the second server of a duet.
+const CheckedBeside = "beside: "
+
 // Check asks a generator to send one request of each kind and to compare the answers with what is expected.
 type Check struct {
 	// Target is the server's address, as host:port.
-	Target  string             `json:"target"`
+	Target string `json:"target"`
+	// Beside is the address of the second server of a duet, which must answer likewise; empty otherwise.
+	Beside  string             `json:"beside,omitempty"`
 	Request []v1alpha1.Request `json:"requests"`
 	// Cells are those that the generator is to make. It looks whether it can: for descriptors and ports enough, and for scripts that
 	// work, each of which is tried once.
@@ -116,7 +125,11 @@ type Start struct {
 	// At is the instant of the first slot in the agent's own clock.
 	At     time.Time `json:"at"`
 	Target string    `json:"target"`
-	Slots  []Slot    `json:"slots"`
+	// Beside is the address of the second server of a duet, with which Target takes turns; empty otherwise.
+	Beside string `json:"beside,omitempty"`
+	// ServerCPU is the CPU on which an observer puts its server, where two servers must share one; nil otherwise.
+	ServerCPU *int32 `json:"serverCPU,omitempty"`
+	Slots     []Slot `json:"slots"`
 }
 
 // Destination is where one file goes.
@@ -148,7 +161,8 @@ type Order struct {
 // Timetable lays cells one after the other.
 //
 // Between a warm-up and its measured time lie WarmupGap, in which the warm-up's tool is killed and its connections close;
-// after the measured time lies a gap in which the tool stops (wrk looks every 100 ms), writes its histogram and exits.
+// after the measured time lies a gap in which the tool stops (wrk looks every 100 ms), writes its histogram and exits. In a duet
+// both servers get the whole of each time, so that it takes twice as long.
 func Timetable(cells []v1alpha1.Cell) []Slot {
 	slots := make([]Slot, 0, len(cells))
 	var at time.Duration
@@ -156,9 +170,9 @@ func Timetable(cells []v1alpha1.Cell) []Slot {
 		s := Slot{Cell: c, Warmup: at}
 		s.Measure = at
 		if w := c.WarmupSeconds; w != nil && *w > 0 {
-			s.Measure += time.Duration(*w)*time.Second + WarmupGap
+			s.Measure += Players(c)*time.Duration(*w)*time.Second + WarmupGap
 		}
-		s.End = s.Measure + time.Duration(c.DurationSeconds)*time.Second + gap(c)
+		s.End = s.Measure + Players(c)*time.Duration(c.DurationSeconds)*time.Second + gap(c)
 		at = s.End
 		slots = append(slots, s)
 	}
@@ -174,7 +188,7 @@ func gap(c v1alpha1.Cell) time.Duration {
 		return CellGap + time.Duration(c.DurationSeconds)*AbGapPerSecond
 	case v1alpha1.ToolWrk:
 	}
-	return CellGap
+	return Players(c) * CellGap
 }
 
 const (
@@ -218,6 +232,8 @@ func RawFile(c v1alpha1.Cell) string { return CellName(c) + "." + string(c.Tool)
 const (
 	// RoleObserver is the observer's role.
 	RoleObserver = record.RoleServer
+	// RoleBeside is the role of the observer of the second server of a duet.
+	RoleBeside = record.RoleBeside
 )
 
 // RoleGenerator is the role of a trial's generator of an index, from 0.

@@ -56,6 +56,22 @@ func TestShareGivesAwayEverythingOnce(t *testing.T) {
 	}
 }
 
+func TestADuetTakesTwiceTheTime(t *testing.T) {
+	warm := int32(2)
+	c := v1alpha1.Cell{Load: "a", Tool: v1alpha1.ToolWrk, Connections: 1, WarmupSeconds: &warm, DurationSeconds: 10, Order: v1alpha1.OrderSlicedDuet}
+	measure := 4*time.Second + WarmupGap
+	want := []Slot{{Cell: c, Measure: measure, End: measure + 20*time.Second + 2*CellGap}}
+	if diff := cmp.Diff(want, Timetable([]v1alpha1.Cell{c})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if one, other := RawFile(c), RawFileBeside(c); one != "a-1.wrk.txt" || other != "a-1.beside.wrk.txt" {
+		t.Errorf("the raw outputs are %s and %s", one, other)
+	}
+	if time.Second%DuetSlice != 0 {
+		t.Errorf("a slice of %s does not divide a second: cells would not hold whole pairs", DuetSlice)
+	}
+}
+
 func TestOpenObeysTheOperatorOnly(t *testing.T) {
 	pub, key, err := ed25519.GenerateKey(nil)
 	if err != nil {

@@ -18,6 +18,8 @@ const (
 	ResultFile = "result.json"
 	// RoleServer is the role of the observer's artifacts; generators are RoleGenerator + "-0", "-1" and so on.
 	RoleServer = "server"
+	// RoleBeside is the role of the second server's artifacts in a duet.
+	RoleBeside = "beside"
 	// RoleGenerator begins the role of a generator's artifacts.
 	RoleGenerator = "generator"
 )
@@ -45,7 +47,7 @@ type Run struct {
 
 // Artifact is one object in the store, written once.
 type Artifact struct {
-	// Role says whose file it is: "server", or "generator-0" and so on.
+	// Role says whose file it is: "server", "beside", or "generator-0" and so on.
 	Role string `json:"role"`
 	// Name is the file's name in its agent's folder, such as "result.json" or "sweep-100.wrk.txt".
 	Name string `json:"name"`
@@ -78,19 +80,21 @@ type AgentClock struct {
 
 // TrialManifest is the record of one trial. It is written last: a trial without one did not happen.
 type TrialManifest struct {
-	Schema         string          `json:"schema"`
-	Run            Run             `json:"run"`
-	Trial          string          `json:"trial"`
-	Index          int32           `json:"index"`
-	Block          int32           `json:"block"`
-	Attempt        int32           `json:"attempt"`
-	Faults         []string        `json:"faults,omitempty"`
-	Implementation string          `json:"implementation"`
-	Cells          []v1alpha1.Cell `json:"cells"`
-	Start          time.Time       `json:"start"`
-	Pods           []PodRecord     `json:"pods"`
-	Clocks         []AgentClock    `json:"clocks"`
-	Artifacts      []Artifact      `json:"artifacts"`
+	Schema         string   `json:"schema"`
+	Run            Run      `json:"run"`
+	Trial          string   `json:"trial"`
+	Index          int32    `json:"index"`
+	Block          int32    `json:"block"`
+	Attempt        int32    `json:"attempt"`
+	Faults         []string `json:"faults,omitempty"`
+	Implementation string   `json:"implementation"`
+	// Beside is the implementation that shared the CPU and the load; empty outside a duet.
+	Beside    string          `json:"beside,omitempty"`
+	Cells     []v1alpha1.Cell `json:"cells"`
+	Start     time.Time       `json:"start"`
+	Pods      []PodRecord     `json:"pods"`
+	Clocks    []AgentClock    `json:"clocks"`
+	Artifacts []Artifact      `json:"artifacts"`
 	// Operator is the version of the operator that wrote the manifest.
 	Operator string `json:"operator"`
 }
@@ -101,6 +105,8 @@ type TrialEntry struct {
 	Index          int32  `json:"index"`
 	Block          int32  `json:"block"`
 	Implementation string `json:"implementation"`
+	// Beside is the second implementation of a duet; empty otherwise.
+	Beside string `json:"beside,omitempty"`
 	// Manifest is the trial's manifest; nil for a trial that failed.
 	Manifest *Artifact `json:"manifest,omitempty"`
 	// Reason and Message say why a trial has no manifest.
@@ -128,8 +134,10 @@ type RunManifest struct {
 
 // TrialData is a trial's manifest with the records that it names, as read back from the store and checked.
 type TrialData struct {
-	Manifest   TrialManifest
-	Server     ObserverResult
+	Manifest TrialManifest
+	Server   ObserverResult
+	// Beside is the record of the second server of a duet, and has no cells otherwise.
+	Beside     ObserverResult
 	Generators []GeneratorResult
 }
 

@@ -126,13 +126,17 @@ type CellRun struct {
 	FirstConnection *time.Time `json:"firstConnection,omitempty"`
 	// Raw is the name of the file with the tool's raw output, relative to the agent's folder.
 	Raw string `json:"raw"`
+	// ActiveNanos is for how long the tool was let run, in nanoseconds, where it was frozen in between (a duet); 0 otherwise. Turns
+	// counts the slices that it got.
+	ActiveNanos int64 `json:"activeNanos,omitempty"`
+	Turns       int64 `json:"turns,omitempty"`
 	// Error says why there is no measurement, or is empty.
 	Error       string       `json:"error,omitempty"`
 	Measurement *Measurement `json:"measurement,omitempty"`
 	// Audit is nil for a cell that had no warm-up, or whose requests a script makes.
 	Audit *Audit `json:"audit,omitempty"`
 	// CPUNanos is the CPU time of the generator's container during the cell, in nanoseconds; AgentCPUNanos is the part of it that
-	// the agent itself used.
+	// the agent itself used. In a duet CPUNanos is that of the tool alone.
 	CPUNanos      int64 `json:"cpuNanos"`
 	AgentCPUNanos int64 `json:"agentCPUNanos"`
 	// CPUsAllowed is Cpus_allowed_list of the tool's process, read while it ran.
@@ -169,6 +173,9 @@ type GeneratorResult struct {
 	// Responses are those of generator 0, one a kind of request.
 	Responses []Response `json:"responses,omitempty"`
 	Cells     []CellRun  `json:"cells"`
+	// Beside are the same points against the second server of a duet, and BesideResponses its answers; both are empty otherwise.
+	Beside          []CellRun  `json:"beside,omitempty"`
+	BesideResponses []Response `json:"besideResponses,omitempty"`
 }
 
 // Sockets is what the server's sockets said shortly before the end of a cell's load.

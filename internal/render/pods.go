@@ -51,27 +51,35 @@ type PodOptions struct {
 	Nodes []plan.Node
 }
 
-// PodName is the name of a trial's pod of a role, which is that of its agent: "-s" ends the server's, "-g0" a generator's.
+// PodName is the name of a trial's pod of a role, which is that of its agent: "-s" ends the server's, "-b" that of the server beside
+// it, "-g0" a generator's.
 func PodName(trial string, attempt int32, role string) string {
-	if role == protocol.RoleObserver {
+	switch role {
+	case protocol.RoleObserver:
 		return fmt.Sprintf("%s-%d-s", trial, attempt)
+	case protocol.RoleBeside:
+		return fmt.Sprintf("%s-%d-b", trial, attempt)
 	}
 	return fmt.Sprintf("%s-%d-g%s", trial, attempt, strings.TrimPrefix(role, record.RoleGenerator+"-"))
 }
 
 // Pod is a trial's pod of a role.
 func Pod(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
-	if role == protocol.RoleObserver {
-		return serverPod(t, o)
+	switch {
+	case role == protocol.RoleObserver && t.Spec.Beside == nil:
+		return serverPod(t, t.Spec.Implementation, role, o)
+	case role == protocol.RoleObserver:
+		return duetPod(t, t.Spec.Implementation, role, o)
+	case role == protocol.RoleBeside:
+		return duetPod(t, *t.Spec.Beside, role, o)
 	}
 	return generatorPod(t, role, o)
 }
 
 // serverPod is the pinned server with its observer. Requests equal limits in every container, without which the pod
 // is not Guaranteed and its pinning is lost in silence; the observer's fraction of a CPU keeps it on the shared ones.
-func serverPod(t *v1alpha1.Trial, o PodOptions) *corev1.Pod {
-	impl := t.Spec.Implementation
-	pod := basePod(t, o, v1alpha1.RoleServer, protocol.RoleObserver)
+func serverPod(t *v1alpha1.Trial, impl v1alpha1.Implementation, role string, o PodOptions) *corev1.Pod {
+	pod := basePod(t, o, v1alpha1.RoleServer, role)
 	server := corev1.Container{
 		Name: ServerContainer, Image: impl.Image, Command: impl.Command,
 		ImagePullPolicy:          corev1.PullIfNotPresent,
@@ -135,7 +143,7 @@ const (
 func generatorMemory(t *v1alpha1.Trial) resource.Quantity {
 	var most int64
 	for _, c := range t.Spec.Cells {
-		share := int64(protocol.Share(c, 0).Connections)
+		share := int64(protocol.Share(c, 0).Connections) * int64(protocol.Players(c))
 		need := share * connectionMemory
 		switch c.Tool {
 		case v1alpha1.ToolAb:

@@ -52,7 +52,7 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 	steps := make([]any, 0, len(trials))
 	for _, t := range trials {
 		steps = append(steps, []any{map[string]any{
-			"name": fmt.Sprintf("t%03d-%s", t.Index, t.Implementation), "template": "trial",
+			"name": stepName(t), "template": "trial",
 			"arguments": map[string]any{"parameters": []any{map[string]any{"name": "trial", "value": t.Name}}},
 		}})
 	}
@@ -77,6 +77,14 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 	}
 	w.SetLabels(labels)
 	return w
+}
+
+// stepName is what Argo shows of a trial: its place, and what it measures.
+func stepName(t plan.Trial) string {
+	if t.Beside != "" {
+		return fmt.Sprintf("t%03d-%s-%s", t.Index, t.Implementation, t.Beside)
+	}
+	return fmt.Sprintf("t%03d-%s", t.Index, t.Implementation)
 }
 
 func trialTemplate(p plan.Plan, o WorkflowOptions) map[string]any {

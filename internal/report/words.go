@@ -193,6 +193,7 @@ var english = language{
 	"finding.Starved":             "connections were left waiting: {share} timeouts per connection",
 	"finding.NotPinned":           "{subject} did not own the CPUs that it was to own{details}",
 	"finding.SharedCPUs":          "{subject} shared a CPU with the server{details}",
+	"finding.NotTogether":         "the two servers of the duet were not on the same CPU{details}",
 	"finding.GeneratorsShareCPUs": "{subject} shared a CPU with another generator{details}",
 	"finding.GeneratorLimited":    "the generator used {share} of its CPUs and the server had CPU left: the throughput is a lower bound, and requests may have waited in the generator",
 	"finding.GeneratorBusy":       "the generator used {share} of its CPUs: requests may have waited in it",

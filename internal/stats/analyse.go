@@ -11,6 +11,8 @@ import (
 // Analyse makes the table of a run. It fails only on records that contradict each other or cannot be read; whatever a run lacks
 // is in the table, with its reason.
 func Analyse(data record.RunData) (Table, error) {
+	objects := artifacts(data)
+	data = split(data)
 	p, err := newPlanned(data)
 	if err != nil {
 		return Table{}, err
@@ -24,7 +26,7 @@ func Analyse(data record.RunData) (Table, error) {
 		Rules:           Rules{Alpha: Alpha, Confidence: Confidence, Power: Power, MinBlocks: MinBlocks, EquivalenceMargin: EquivalenceMargin},
 		Implementations: p.implementations,
 		Levels:          p.levels,
-		Artifacts:       artifacts(data),
+		Artifacts:       objects,
 	}
 	if t.Groups, err = gatherAll(p, trials); err != nil {
 		return Table{}, err

@@ -25,7 +25,8 @@ func (j judge) regression(o v1alpha1.Objective, l Level, i Implementation) figur
 	if err != nil {
 		return unknown(NoEarlierRun, err.Error())
 	}
-	if why, detail := alike(&j.data, run.Data, *then, l, o.Against.Anchor, i.Name); why != "" {
+	earlier := split(*run.Data)
+	if why, detail := alike(&j.data, &earlier, *then, l, o.Against.Anchor, i.Name); why != "" {
 		return unknown(why, detail)
 	}
 	metric := Metric(o.Of)
@@ -63,6 +64,9 @@ func alike(now, then *record.RunData, before Table, l Level, anchor, name string
 	if !slices.ContainsFunc(before.Implementations, func(k Implementation) bool { return k.Name == name }) {
 		return LoadDiffers, fmt.Sprintf("the earlier run has not measured %s", name)
 	}
+	if a, b := orderOf(then), orderOf(now); a != b {
+		return LoadDiffers, fmt.Sprintf("spec.order was %s and is %s", a, b)
+	}
 	level := find(before.Levels, func(k *Level) bool { return k.Point == l.Point })
 	if level == nil {
 		return LoadDiffers, fmt.Sprintf("the earlier run has no level %s", l.Name())
@@ -80,6 +84,14 @@ func alike(now, then *record.RunData, before Table, l Level, anchor, name string
 		}
 	}
 	return "", ""
+}
+
+// orderOf is the order of a run. That of trials of one server each makes no difference to what they measure.
+func orderOf(d *record.RunData) v1alpha1.Order {
+	if d.Manifest.Spec.Order == v1alpha1.OrderSlicedDuet {
+		return v1alpha1.OrderSlicedDuet
+	}
+	return v1alpha1.OrderBlocks
 }
 
 // sameAnchor checks that the anchor was measured in both runs and that it was the same thing: image digest, command and CPUs.

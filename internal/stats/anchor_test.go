@@ -71,6 +71,7 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 		"the earlier run lost its anchor":         {func(_, then *record.RunData) { then.Trials = only(then.Trials, "go-slow") }, stats.NoAnchor, "the earlier run has not measured go"},
 		"this run lost its anchor":                {func(now, _ *record.RunData) { now.Trials = only(now.Trials, "go-slow") }, stats.NoAnchor, "this run has not measured go"},
 		"the earlier run had no such level":       {func(_, then *record.RunData) { then.Manifest.Spec.Loads[0].Levels[0].Connections = 50 }, stats.LoadDiffers, "no level sweep-100"},
+		"the earlier run was a duet":              {func(_, then *record.RunData) { then.Manifest.Spec.Order = v1alpha1.OrderSlicedDuet }, stats.LoadDiffers, "spec.order was SlicedDuet and is Blocks"},
 		"the earlier run asked for another path":  {func(_, then *record.RunData) { then.Manifest.Spec.Loads[0].Request.Path = "/old" }, stats.LoadDiffers, "path of load sweep was /old and is /"},
 		"the earlier run had no such implementation": {func(_, then *record.RunData) {
 			then.Trials = only(then.Trials, "go")
@@ -93,6 +94,20 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 	now.Earlier = map[string]record.EarlierRun{"default/duel-2f1c7d0a": {Error: "no such object"}}
 	if got := analyse(t, now).Objectives[0]; got.Reason != stats.NoEarlierRun || got.Detail != "no such object" {
 		t.Errorf("a run that was not found: %+v", got)
+	}
+}
+
+func TestARegressionIsSeenFromOneDuetToAnother(t *testing.T) {
+	now, then := twins(true, 1.2), twins(true, 1)
+	now.Manifest.Spec.Objectives = []v1alpha1.Objective{{
+		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05", Implementations: []string{"go2"},
+		Against: &v1alpha1.Earlier{Artifacts: "default/twins-2f1c7d0a", Anchor: "go"},
+	}}
+	now.Earlier = map[string]record.EarlierRun{"default/twins-2f1c7d0a": {Data: &then}}
+	for _, got := range analyse(t, now).Objectives {
+		if got.Outcome != stats.Missed || got.N != 10 || got.EarlierN != 10 {
+			t.Errorf("got %+v, want it missed", got)
+		}
 	}
 }
 

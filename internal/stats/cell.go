@@ -19,6 +19,8 @@ type facts struct {
 	runs []*record.CellRun
 	// seen is the observer's record of the cell; nil if it has none.
 	seen *record.CellObservation
+	// beside is the observer's record of the other server of a duet; nil outside one.
+	beside *record.CellObservation
 	// cell holds the values computed so far.
 	cell Cell
 	// latencies hold the cell's distribution of each kind that all its generators have.
@@ -38,6 +40,7 @@ func (r *reader) gather(l Level, i Implementation, t *record.TrialData) (*facts,
 		f.runs = append(f.runs, run)
 	}
 	f.seen = find(t.Server.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
+	f.beside = find(t.Beside.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
 	f.cell = Cell{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Attempt: t.Manifest.Attempt}
 	f.load()
 	f.server()

@@ -19,7 +19,7 @@ func (f *facts) pinning() Pinning {
 			p.GeneratorCPUs = append(p.GeneratorCPUs, r.CPUsAllowed)
 		}
 	}
-	reasons := append(checkPinning(f), checkShared(f)...)
+	reasons := slices.Concat(checkPinning(f), checkShared(f), checkTogether(f))
 	p.Pinned = len(reasons) == 0
 	p.ServerPinned = !slices.ContainsFunc(reasons, func(r Reason) bool {
 		return r.Subject == record.RoleServer || r.Code == SharedCPUs
@@ -118,9 +118,30 @@ const (
 	generatorBusy = 0.8
 )
 
-// busiest is the utilisation of the busiest generator.
+// busiest is the utilisation of the busiest generator, or of the CPUs that several share: two that have half of a CPU each have no more
+// to give than one that has it all.
 func (f *facts) busiest() float64 {
-	return slices.Max(append([]float64{0}, f.cell.GeneratorUtilisation...))
+	busiest := slices.Max(append([]float64{0}, f.cell.GeneratorUtilisation...))
+	for i, r := range f.runs {
+		if r == nil || r.Measurement == nil || r.Measurement.DurationMicros <= 0 {
+			continue
+		}
+		cpus, err := parseCPUs(r.CPUsAllowed)
+		if err != nil || len(cpus) == 0 {
+			continue
+		}
+		var nanos int64
+		for j, o := range f.runs {
+			if o == nil || f.trial.Generators[i].Environment.Node != f.trial.Generators[j].Environment.Node {
+				continue
+			}
+			if others, err := parseCPUs(o.CPUsAllowed); err == nil && overlap(cpus, others) {
+				nanos += o.CPUNanos
+			}
+		}
+		busiest = max(busiest, float64(nanos)/1e3/float64(r.Measurement.DurationMicros)/float64(len(cpus)))
+	}
+	return busiest
 }
 
 // checkGenerator looks for the bottleneck. With several generators, one that is exhausted limits its own share of the load, which

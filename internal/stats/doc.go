@@ -10,6 +10,10 @@
 // implementations are compared only by the ratios within blocks in which both have a cell that is not Void. Requests within a
 // cell are no repetitions of anything.
 //
+// A trial of a duet holds two servers that shared one CPU and took turns under one load. It is read as two trials of the same block,
+// one of each, before anything else is done. Throughput is related to the time for which the tool was let run. It has no latencies:
+// those of a tool that is frozen hold the time for which it was.
+//
 // # Validity
 //
 // Every cell is Valid, Suspect or Void, by the checks whose list is in validity.go. Those that need more than one cell, in

@@ -15,8 +15,8 @@ import (
 const NoiseBlocks = 10
 
 // Fingerprint is a digest of what of the machines makes their noise: nodes, kernels, CPU models, online CPUs, SMT siblings, frequency
-// governors and cgroup versions of servers and generators. What an image or the kubelet's choice of CPUs adds is no part of it. It is
-// empty if no trial has recorded a machine.
+// governors and cgroup versions of servers and generators, and whether the servers were those of duets, which see less of it. What an
+// image or the kubelet's choice of CPUs adds is no part of it. It is empty if no trial has recorded a machine.
 func Fingerprint(data record.RunData) string {
 	var facts []string
 	note := func(role string, e record.Environment) {
@@ -26,7 +26,12 @@ func Fingerprint(data record.RunData) string {
 		facts = append(facts, strings.Join([]string{role, e.Node, e.Kernel, e.CPUModel, e.OnlineCPUs, e.SMTSiblings, e.Governor, e.CgroupVersion}, "\x00"))
 	}
 	for _, t := range data.Trials {
-		note(record.RoleServer, t.Server.Environment)
+		role := record.RoleServer
+		if t.Manifest.Beside != "" {
+			role = record.RoleBeside
+		}
+		note(role, t.Server.Environment)
+		note(role, t.Beside.Environment)
 		for _, g := range t.Generators {
 			note(record.RoleGenerator, g.Environment)
 		}

@@ -97,6 +97,7 @@ func TestAFingerprintIsOfTheMachineAlone(t *testing.T) {
 		"another tool":            {func(d *record.RunData) { d.Trials[0].Generators[0].Environment.ToolVersion = "k6" }, true},
 		"another image":           {func(d *record.RunData) { d.Trials[0].Manifest.Pods[0].ImageID = "x" }, true},
 		"another order of trials": {func(d *record.RunData) { d.Trials[0], d.Trials[1] = d.Trials[1], d.Trials[0] }, true},
+		"a duet":                  {func(d *record.RunData) { d.Trials[0].Manifest.Beside = "again" }, false},
 		"another kernel":          {func(d *record.RunData) { d.Trials[0].Server.Environment.Kernel = "6.12" }, false},
 		"another CPU":             {func(d *record.RunData) { d.Trials[0].Generators[0].Environment.CPUModel = "Other" }, false},
 		"the roles of nodes swapped": {func(d *record.RunData) {

@@ -90,7 +90,7 @@ func (f *facts) observeServer() {
 		f.note(Pressure, float64(*f.seen.PressureMicros)/float64(f.seen.Ended.Sub(f.seen.Started).Microseconds()))
 	}
 	if f.seen.CoreNanos > 0 && f.cell.Pinning.ServerPinned {
-		f.note(StrangersShare, max(float64(f.seen.BusyNanos-f.seen.CPUNanos)/float64(f.seen.CoreNanos), 0))
+		f.note(StrangersShare, max(float64(f.seen.BusyNanos-f.seen.CPUNanos-f.besideNanos())/float64(f.seen.CoreNanos), 0))
 	}
 	if f.seen.Sockets != nil && f.seen.Sockets.Established > 0 {
 		f.note(Fairness, f.seen.Sockets.Jain)
@@ -127,6 +127,7 @@ func (f *facts) observeNetwork() {
 // serverNetwork says whether the server's network namespace was read.
 func (f *facts) serverNetwork() bool { return f.seen != nil && f.seen.Network.SegmentsOut > 0 }
 
+// observeAgents relates an agent's CPU time to its container's. An agent that used none was not read.
 func (f *facts) observeAgents() {
 	for _, r := range f.runs {
 		if r == nil || r.AgentCPUNanos <= 0 {

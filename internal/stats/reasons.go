@@ -49,6 +49,8 @@ const (
 	SharedCPUs ReasonCode = "SharedCPUs"
 	// GeneratorsShareCPUs means that a generator was allowed on another one's CPU; Detail is its CPU list.
 	GeneratorsShareCPUs ReasonCode = "GeneratorsShareCPUs"
+	// NotTogether means that the two servers of a duet were not on the same CPUs; Detail is the other's CPU list.
+	NotTogether ReasonCode = "NotTogether"
 	// GeneratorLimited means that the generator had no CPU left and the server had; Value is the generator's utilisation. It
 	// implies GeneratorBusy, which is then not said as well.
 	GeneratorLimited ReasonCode = "GeneratorLimited"

@@ -50,7 +50,7 @@ type Reason struct {
 var checks = []func(*facts) []Reason{
 	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate,
 	checkStatus, checkBody, checkAudit, checkEquivalence, checkErrors, checkStarved, checkSockets, checkKeepAlive,
-	checkPinning, checkShared, checkGenerator, checkLittle, checkSkew, checkAgents,
+	checkPinning, checkShared, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
 	checkStrangers, checkStolen, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkNetwork,
 }
 

@@ -37,6 +37,10 @@ type Options struct {
 	Servers []Server
 	// Noise is the standard deviation of the log of a cell's speed, and of its CPU time per request.
 	Noise float64
+	// Drift is the standard deviation of the log of the machine's own speed, which wanders while the run goes on.
+	Drift float64
+	// Duet puts both of two servers into each trial, where they take turns.
+	Duet bool
 	// Seconds is the duration of a cell.
 	Seconds int32
 	// Generators is the number of generator pods that share each level; 0 means 1.
@@ -72,14 +76,15 @@ func Run(o Options) record.RunData {
 			"spec.placement.pinning is absent: Required, a cell whose server or generator does not own its CPUs is void",
 		},
 	}}
+	machine := newMachine(o)
 	index := int32(0)
 	for block := int32(1); block <= o.Blocks; block++ {
-		for _, k := range rng.Perm(len(o.Servers)) {
-			t := o.trial(rng, o.Servers[k], block, index, start)
+		for _, servers := range o.block(rng) {
+			t := o.trial(rng, machine, servers, block, index, start)
 			d.Trials = append(d.Trials, t)
 			manifest := object(t.Manifest.Trial, "", "manifest.json")
 			d.Manifest.Trials = append(d.Manifest.Trials, record.TrialEntry{
-				Trial: t.Manifest.Trial, Index: index, Block: block, Implementation: o.Servers[k].Name, Manifest: &manifest,
+				Trial: t.Manifest.Trial, Index: index, Block: block, Implementation: servers[0].Name, Beside: t.Manifest.Beside, Manifest: &manifest,
 			})
 			start = start.Add(34 * time.Second)
 			index++
@@ -94,6 +99,9 @@ func Spec(o Options) v1alpha1.BenchmarkRunSpec {
 	s := v1alpha1.BenchmarkRunSpec{
 		Baseline: o.Servers[0].Name, Blocks: o.Blocks,
 		Loads: []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk, DurationSeconds: o.Seconds}},
+	}
+	if o.Duet {
+		s.Order = v1alpha1.OrderSlicedDuet
 	}
 	for _, c := range o.Levels {
 		s.Loads[0].Levels = append(s.Loads[0].Levels, v1alpha1.Level{Connections: c})
@@ -171,7 +179,8 @@ func Widen(kind record.LatencyKind, l record.Latency) record.Latency {
 // NewHistogram is an empty histogram of the shape of record.Latency.
 func NewHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 3_600_000_000, 3) }
 
-func (o Options) trial(rng *rand.Rand, s Server, block, index int32, start time.Time) record.TrialData {
+func (o Options) trial(rng *rand.Rand, machine *machine, servers []Server, block, index int32, start time.Time) record.TrialData {
+	s := servers[0]
 	name := fmt.Sprintf("%s-b%02d-%s", o.Name, block, s.Name)
 	t := record.TrialData{Manifest: record.TrialManifest{
 		Schema: record.TrialManifestSchema, Trial: name, Index: index, Block: block, Attempt: 1, Implementation: s.Name, Start: start,
@@ -193,12 +202,19 @@ func (o Options) trial(rng *rand.Rand, s Server, block, index int32, start time.
 			Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: c, Threads: 1, DurationSeconds: o.Seconds, WarmupSeconds: &warmup,
 			Generators: int32(o.generators()), Connection: v1alpha1.KeepAlive,
 		})
-		runs, seen := o.cell(rng, s, c, start)
+		if o.Duet {
+			o.addDuet(rng, machine, &t, servers, c, start)
+			continue
+		}
+		runs, seen := o.cell(rng, machine.over(o.Seconds), s, c, start)
 		t.Server.Cells = append(t.Server.Cells, seen)
 		for k, run := range runs {
 			t.Generators[k].Cells = append(t.Generators[k].Cells, run)
 			t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(name, role(k), run.Raw))
 		}
+	}
+	if o.Duet {
+		o.nameDuet(&t, servers[1])
 	}
 	return t
 }
@@ -227,11 +243,12 @@ func (o Options) generator(t *record.TrialData, k int) {
 // clockOffset is by how much each generator's clock is ahead of the one before it, in nanoseconds.
 const clockOffset = 70_000_000
 
-func (o Options) cell(rng *rand.Rand, s Server, connections int32, start time.Time) ([]record.CellRun, record.CellObservation) {
+// cell is a cell on a machine that takes slow times as long as usual.
+func (o Options) cell(rng *rand.Rand, slow float64, s Server, connections int32, start time.Time) ([]record.CellRun, record.CellObservation) {
 	seconds := float64(o.Seconds) + 0.04
 	n := float64(o.generators())
-	cpu := s.CPUMicros * (1 + 0.08*math.Log10(float64(connections)/10+1)) * math.Exp(rng.NormFloat64()*o.Noise)
-	generator := generatorMicros * math.Exp(rng.NormFloat64()*o.Noise)
+	cpu := s.CPUMicros * (1 + 0.08*math.Log10(float64(connections)/10+1)) * math.Exp(rng.NormFloat64()*o.Noise) * slow
+	generator := generatorMicros * slow * math.Exp(rng.NormFloat64()*o.Noise)
 	rate := min(0.995e6/cpu, n*0.995e6/generator) * math.Exp(-math.Abs(rng.NormFloat64())*o.Noise/4)
 	mean := float64(connections) / rate * 1e6 * 0.96
 	var runs []record.CellRun
@@ -291,34 +308,6 @@ func (o Options) series(rng *rand.Rand, requests, used int64) *record.Series {
 		s.CPUNanos = append(s.CPUNanos, int64(float64(used)/float64(n)*speed))
 	}
 	return &s
-}
-
-// latencies draws a distribution with a body and a tail. The corrected one has some samples more in its tail.
-func latencies(rng *rand.Rand, mean float64, requests int64) (observed, corrected *hdrhistogram.Histogram) {
-	const draws = 2000
-	observed = NewHistogram()
-	for k := range int64(draws) {
-		v := mean * 0.94 * math.Exp(rng.NormFloat64()*0.28)
-		if k%60 == 0 {
-			v *= 1 + rng.ExpFloat64()*2
-		}
-		n := requests / draws
-		if k < requests%draws {
-			n++
-		}
-		record64(observed, v, n)
-	}
-	corrected = observed.Clone()
-	for range requests / 300 {
-		record64(corrected, mean*(3+rng.ExpFloat64()*9), 1)
-	}
-	return observed, corrected
-}
-
-func record64(h *hdrhistogram.Histogram, v float64, n int64) {
-	if err := h.RecordValues(max(int64(v), 1), n); err != nil {
-		panic(err)
-	}
 }
 
 func environment(node, cpus, tool string) record.Environment {

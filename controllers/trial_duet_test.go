@@ -1,0 +1,154 @@
+package controllers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/render"
+)
+
+func asDuet(s *v1alpha1.BenchmarkRunSpec) { s.Order, s.Blocks = v1alpha1.OrderSlicedDuet, 2 }
+
+func TestADuetGoesFromApplyToItsReport(t *testing.T) {
+	w := newWorld(t)
+	run := w.awaitEnd(w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet))
+
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionTrue, v1alpha1.ReasonDone, "2 trials of 1 cells")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks)
+	if run.Status.Progress != "2/2" || !strings.Contains(run.Status.Verdict, "go2") {
+		t.Errorf("progress %s, verdict %q", run.Status.Progress, run.Status.Verdict)
+	}
+	var want []string
+	for _, trial := range w.trials(run) {
+		want = append(want, trial.Name+" attempt 1 generator-0", trial.Name+" attempt 1 server", trial.Name+" attempt 1 beside")
+	}
+	if diff := cmp.Diff(want, w.agents.started()); diff != "" {
+		t.Errorf("who was told to start (-want +got):\n%s", diff)
+	}
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", runRecord(run)))
+	w.must(err)
+	for i, trial := range d.Trials {
+		m := trial.Manifest
+		if pair := []string{m.Implementation, m.Beside}; !slices.Contains(pair, "go") || !slices.Contains(pair, "go2") || d.Manifest.Trials[i].Beside != m.Beside {
+			t.Errorf("trial %d is of %s, and %s in the run's manifest", i, pair, d.Manifest.Trials[i].Beside)
+		}
+		if len(trial.Server.Cells) != 1 || len(trial.Beside.Cells) != 1 || len(trial.Generators) != 1 || len(trial.Generators[0].Beside) != 1 {
+			t.Errorf("trial %d was read back as %+v", i, trial)
+		}
+		if roles := []string{m.Pods[0].Role, m.Pods[1].Role, m.Pods[2].Role}; !cmp.Equal(roles, []string{"generator-0", record.RoleServer, record.RoleBeside}) {
+			t.Errorf("trial %d has the pods %s", i, roles)
+		}
+	}
+}
+
+func TestTheServerThatAnswersWrongInADuetIsNamed(t *testing.T) {
+	w := newWorld(t)
+	run := w.awaitEnd(w.apply("duet", with("go", v1alpha1.Implementation{Name: "bad", Image: imageWrong}), asDuet))
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "implementations[bad]: GET / answered 500 instead of 200")
+	if trials := w.trials(run); len(trials) != 2 {
+		t.Errorf("%d trials", len(trials))
+	} else {
+		condition(t, trials[1].Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonWrongResponse, "not tried")
+	}
+}
+
+func TestADuetThatAFaultFromOutsideHasHitIsMeasuredAgainWithBothServers(t *testing.T) {
+	w := newWorld(t)
+	run := w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet)
+	w.awaitMeasuring("duet-000-duet", 1)
+	deletePod(w, render.PodName("duet-000-duet", 1, protocol.RoleBeside))
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	trials := w.trials(run)
+	if len(trials) != 3 {
+		t.Fatalf("%d trials, want the lost one, its neighbour and a spare one", len(trials))
+	}
+	lost, spare := trials[0], trials[2]
+	condition(t, lost.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "duet-000-duet-1-b was deleted")
+	if spare.Spec.Block != 3 || spare.Spec.Beside == nil || spare.Spec.Beside.Name == spare.Spec.Implementation.Name {
+		t.Errorf("the spare trial is of block %d, %s and %+v", spare.Spec.Block, spare.Spec.Implementation.Name, spare.Spec.Beside)
+	}
+}
+
+// duetScope is a pass over a duet whose pods run.
+func duetScope(server, beside, generator string) *trialScope {
+	s := scopeOf()
+	other := s.trial.Spec.Implementation
+	other.Name, other.Port = "go2", 8081
+	s.trial.Spec.Beside = &other
+	p := pod(v1alpha1.RoleServer)
+	p.Name, p.Labels[v1alpha1.LabelMember], p.Status.PodIP = render.PodName("quick-000-go", 1, protocol.RoleBeside), protocol.RoleBeside, "192.0.2.2"
+	s.members = append(s.members, &member{role: protocol.RoleBeside, pod: p})
+	for i, list := range []string{generator, server, beside} {
+		s.members[i].state = &protocol.State{CPUsAllowed: list}
+	}
+	return s
+}
+
+func TestTheCPUOfADuet(t *testing.T) {
+	for name, tc := range map[string]struct {
+		server, beside, generator string
+		elsewhere                 bool
+		want                      int32
+	}{
+		"the highest of both":                     {server: "0-3", beside: "0-2", generator: "5", want: 2},
+		"none that the generator owns":            {server: "0-3", beside: "0-3", generator: "3", want: 2},
+		"one that the generator shares too":       {server: "0-1", beside: "0-1", generator: "0-1", want: 1},
+		"a generator elsewhere has other numbers": {server: "0-3", beside: "0-3", generator: "3", elsewhere: true, want: 3},
+		"the only one":                            {server: "7", beside: "7", generator: "0", want: 7},
+		"none in common":                          {server: "1", beside: "2", generator: "0", want: -1},
+		"nothing known":                           {server: "unknown", beside: "0-3", generator: "0", want: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := duetScope(tc.server, tc.beside, tc.generator)
+			if tc.elsewhere {
+				s.generators()[0].pod.Spec.NodeName = "n2"
+			}
+			got := int32(-1)
+			if cpu := s.serverCPU(); cpu != nil {
+				got = *cpu
+			}
+			if got != tc.want {
+				t.Errorf("CPU %d, want %d", got, tc.want)
+			}
+		})
+	}
+	if cpu := scopeOf().serverCPU(); cpu != nil {
+		t.Errorf("a server that owns its CPU is put on CPU %d", *cpu)
+	}
+}
+
+func TestADuetWithoutACommonCPUIsNotStarted(t *testing.T) {
+	start := metav1.NewMicroTime(noon)
+	s := duetScope("1", "2", "0")
+	s.trial.Status.StartTime = &start
+	next, err := (&TrialReconciler{}).start(t.Context(), s)
+	if err != nil || !next.stop || s.fault == nil || s.fault.reason != v1alpha1.ReasonUnschedulable || !strings.Contains(s.fault.message, `CPUs "1" of n1 and "2" of n1`) {
+		t.Errorf("it goes on with %+v, %v, %+v", next, err, s.fault)
+	}
+}
+
+func TestAFaultInADuetNamesTheServerThatHadIt(t *testing.T) {
+	for i, want := range []string{"implementations[go] ended by itself", "implementations[go2] ended by itself"} {
+		s := duetScope("0", "0", "0")
+		s.servers()[i].pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"}}
+		if f := podFault(s); f == nil || !f.own || !strings.HasPrefix(f.message, want) {
+			t.Errorf("%+v, want %s", f, want)
+		}
+	}
+	if got := besideTarget(duetScope("0", "0", "0")); got != "192.0.2.2:8081" {
+		t.Errorf("the second target is %s", got)
+	}
+}

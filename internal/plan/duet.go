@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// DuetMilliCPU is what each server of a duet asks for, in thousandths of a CPU: a fraction and no limit, so that neither gets a CPU
+// of its own nor a quota. Two of them with their observers ask for as much as one server that owns its CPU.
+const DuetMilliCPU = 400
+
+// duetOrder is the order of a spec if it is a duet, and empty otherwise.
+func duetOrder(spec v1alpha1.BenchmarkRunSpec) v1alpha1.Order {
+	if spec.Order == v1alpha1.OrderSlicedDuet {
+		return spec.Order
+	}
+	return ""
+}
+
+// checkDuet refuses what a duet cannot measure.
+func checkDuet(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	if duetOrder(spec) == "" {
+		return nil
+	}
+	if len(spec.Implementations) != 2 {
+		return invalid("spec.order is SlicedDuet, which compares two implementations, and spec.implementations has %d: make a run for each pair", len(spec.Implementations))
+	}
+	for i, impl := range spec.Implementations {
+		if max(impl.CPUs, DefaultCPUs) != 1 {
+			return invalid("spec.implementations[%d].cpus is %d, but the servers of spec.order SlicedDuet share one CPU: make it 1, or choose spec.order Blocks", i, impl.CPUs)
+		}
+		if impl.Role == v1alpha1.RoleLimit {
+			return invalid("spec.implementations[%d].role is Limit, which takes no part in verdicts, and spec.order SlicedDuet is there for one: make it Contender, or choose spec.order Blocks", i)
+		}
+	}
+	for i, l := range spec.Loads {
+		if field, value, only := unfitForDuet(l); field != "" {
+			return invalid("spec.loads[%d].%s is %s, but spec.order SlicedDuet takes %s: change it, or choose spec.order Blocks", i, field, value, only)
+		}
+	}
+	return nil
+}
+
+// unfitForDuet names the first field of a load that a duet has no use for, its value, and what a duet takes; empty if there is none.
+func unfitForDuet(l v1alpha1.Load) (field, value, only string) {
+	switch {
+	case l.Tool != v1alpha1.ToolWrk:
+		return "tool", string(l.Tool), "wrk only, which bears being frozen"
+	case l.Connection == v1alpha1.PerRequest:
+		return "connection", string(l.Connection), "KeepAlive only"
+	case l.Generators.Pods > 1:
+		return "generators.pods", fmt.Sprint(l.Generators.Pods), "one generator pod, which holds the load for both servers"
+	case l.Script != nil:
+		return "script", "set", "none: its requests may differ from slice to slice"
+	case l.Search != nil:
+		return "search", "set", "none: it has no latencies"
+	}
+	for i, level := range l.Levels {
+		if level.RequestsPerSecond > 0 {
+			return fmt.Sprintf("levels[%d].requestsPerSecond", i), fmt.Sprint(level.RequestsPerSecond), "none: a frozen generator keeps no rate"
+		}
+	}
+	return "", "", ""
+}
+
+// duet is a block of a duet: one trial of both implementations. The first one drawn is started first.
+func duet(run string, block int32, order []v1alpha1.Implementation) []Trial {
+	return []Trial{{
+		Name: fmt.Sprintf("%s-%03d-duet", run, block-1), Index: block - 1, Block: block, Implementation: order[0].Name, Beside: order[1].Name,
+	}}
+}
+
+func (p *Plan) duetNotes() {
+	if p.Order != v1alpha1.OrderSlicedDuet {
+		return
+	}
+	p.note("spec.order is SlicedDuet: each trial holds both servers on one CPU, and one load changes between them every %d ms, in an order drawn for each pair of slices", protocol.DuetSlice/time.Millisecond)
+	p.note("spec.order is SlicedDuet: each level takes twice its warmupSeconds and durationSeconds, and has no latencies, since a frozen generator spoils them")
+}
+
+// fitsDuet says whether some node has room for both servers of a duet.
+func fitsDuet(nodes []Node) *Violation {
+	const need = 2 * (DuetMilliCPU + ObserverMilliCPU)
+	best, ok := fit(nodes, v1alpha1.RoleServer, need)
+	switch {
+	case ok:
+		return nil
+	case best.Name == "":
+		return tooFew("spec.order is SlicedDuet", need, v1alpha1.RoleServer, best)
+	}
+	return &Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: fmt.Sprintf(
+		"spec.order is SlicedDuet: its two servers need %dm CPU on one node, and the largest node for a server, %s, has %dm to give: add a larger node labelled %s=%s, or choose spec.order Blocks",
+		need, best.Name, best.MilliCPU, v1alpha1.LabelRole, v1alpha1.RoleServer)}
+}

@@ -1,0 +1,29 @@
+package protocol
+
+import (
+	"strconv"
+	"strings"
+)
+
+// maxCPU bounds a list of CPUs, lest a malformed one make a huge set.
+const maxCPU = 1 << 14
+
+// ParseCPUs reads the kernel's list of CPUs, such as "0-2,5"; nil if it is something else.
+func ParseCPUs(list string) []int32 {
+	var cpus []int32
+	for part := range strings.SplitSeq(strings.TrimSpace(list), ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, errFrom := strconv.Atoi(first)
+		to, errTo := strconv.Atoi(last)
+		if errFrom != nil || errTo != nil || from < 0 || to < from || to > maxCPU || len(cpus) > maxCPU {
+			return nil
+		}
+		for cpu := from; cpu <= to; cpu++ {
+			cpus = append(cpus, int32(cpu))
+		}
+	}
+	return cpus
+}

@@ -1,0 +1,24 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/internal/stats/statstest"
+)
+
+func TestTheReportOfADuetDecidesAndSaysWhyItHasNoLatencies(t *testing.T) {
+	o := statstest.Duel(10)
+	o.Name, o.Levels, o.Servers, o.Duet, o.Drift = "duet", []int32{10, 100}, o.Servers[:2], true, 0.07
+	got := string(html(t, statstest.Run(o)))
+	for _, want := range []string{"go-slow is", "slower than go", "The latencies are unknown, since in a duet the load generator is frozen"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
+	for _, never := range []string{"NaN", "%!", "<nil>", "finding."} {
+		if strings.Contains(got, never) {
+			t.Errorf("the report holds %q", never)
+		}
+	}
+}

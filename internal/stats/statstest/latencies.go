@@ -1,0 +1,36 @@
+package statstest
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// latencies draws a distribution with a body and a tail. The corrected one has some samples more in its tail.
+func latencies(rng *rand.Rand, mean float64, requests int64) (observed, corrected *hdrhistogram.Histogram) {
+	const draws = 2000
+	observed = NewHistogram()
+	for k := range int64(draws) {
+		v := mean * 0.94 * math.Exp(rng.NormFloat64()*0.28)
+		if k%60 == 0 {
+			v *= 1 + rng.ExpFloat64()*2
+		}
+		n := requests / draws
+		if k < requests%draws {
+			n++
+		}
+		record64(observed, v, n)
+	}
+	corrected = observed.Clone()
+	for range requests / 300 {
+		record64(corrected, mean*(3+rng.ExpFloat64()*9), 1)
+	}
+	return observed, corrected
+}
+
+func record64(h *hdrhistogram.Histogram, v float64, n int64) {
+	if err := h.RecordValues(max(int64(v), 1), n); err != nil {
+		panic(err)
+	}
+}
