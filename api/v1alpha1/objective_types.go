@@ -1,7 +1,7 @@
 package v1alpha1
 
 // ObjectiveMetric names the figure that an objective bounds.
-// +kubebuilder:validation:Enum=Throughput;LatencyPercentile;MeanLatency;ErrorRate;ServerCPUPerRequest;ServerCPUs;PeakMemory;RatioToBaseline;Regression
+// +kubebuilder:validation:Enum=Throughput;LatencyPercentile;MeanLatency;ErrorRate;ServerCPUPerRequest;ServerCPUs;PeakMemory;RatioToBaseline;Regression;Capacity
 type ObjectiveMetric string
 
 const (
@@ -23,6 +23,9 @@ const (
 	ObjectiveRatioToBaseline ObjectiveMetric = "RatioToBaseline"
 	// ObjectiveRegression is the implementation's figure over the anchor's, over the same ratio of an earlier run.
 	ObjectiveRegression ObjectiveMetric = "Regression"
+	// ObjectiveCapacity is the highest arrival rate at which a load's search kept its bound, in requests per second, as the geometric
+	// mean over blocks.
+	ObjectiveCapacity ObjectiveMetric = "Capacity"
 )
 
 // ComparedMetric names the figure of which a RatioToBaseline or a Regression is a ratio.
@@ -63,6 +66,7 @@ type Earlier struct {
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'Regression') == has(self.against)",message="against belongs to metric Regression, which needs it: it names the earlier run"
 // +kubebuilder:validation:XValidation:rule="!has(self.connections) || has(self.load)",message="connections needs load: name the load whose levels are meant"
 // +kubebuilder:validation:XValidation:rule="!has(self.requestsPerSecond) || has(self.load)",message="requestsPerSecond needs load: name the load whose levels are meant"
+// +kubebuilder:validation:XValidation:rule="self.metric != 'Capacity' || (has(self.load) && has(self.min) && !has(self.connections) && !has(self.requestsPerSecond))",message="metric Capacity needs load and min, and neither connections nor requestsPerSecond: name a load with search and the least rate that it must find"
 type Objective struct {
 	// name is what people call the objective; metric and level if absent.
 	// +optional
@@ -70,13 +74,14 @@ type Objective struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// metric is the figure that is bounded, in the unit that min and max have: Throughput in requests/s, LatencyPercentile, MeanLatency and
+	// metric is the figure that is bounded, in the unit that min and max have: Throughput and Capacity in requests/s, LatencyPercentile, MeanLatency and
 	// ServerCPUPerRequest in microseconds, ErrorRate as a share from 0 to 1, ServerCPUs in CPUs, PeakMemory in bytes, RatioToBaseline
 	// and Regression as a plain ratio.
 	// +required
 	Metric ObjectiveMetric `json:"metric"`
 
-	// load is the name of the load; all loads if absent. The steps of a search are no levels of an objective.
+	// load is the name of the load; all loads if absent. The steps of a search are no levels of an objective: of a load with search it is
+	// Capacity that can be bounded.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20

@@ -72,6 +72,9 @@ func checkSubjects(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 
 // checkObjectiveLevels checks that there is a level of which the objective speaks. The steps of a search are none.
 func checkObjectiveLevels(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *Violation {
+	if o.Metric == v1alpha1.ObjectiveCapacity {
+		return checkCapacity(spec, o, i)
+	}
 	named := false
 	for _, l := range spec.Loads {
 		if o.Load != "" && o.Load != l.Name {
@@ -91,4 +94,20 @@ func checkObjectiveLevels(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, 
 		return invalid("spec.objectives[%d].load is %s, which is none of spec.loads: name one of them", i, o.Load)
 	}
 	return invalid("spec.objectives[%d] speaks of no level of spec.loads: correct load, connections and requestsPerSecond; the steps of a search are no levels", i)
+}
+
+// checkCapacity checks that an objective of a capacity names a load that searches for one, and the least that it has to find.
+func checkCapacity(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *Violation {
+	switch {
+	case o.Min == "":
+		return invalid("spec.objectives[%d] is a Capacity, which is bounded from below: give min", i)
+	case o.Connections != 0 || o.RequestsPerSecond != 0:
+		return invalid("spec.objectives[%d] is a Capacity, of which a load has one only: leave out connections and requestsPerSecond", i)
+	}
+	for _, l := range spec.Loads {
+		if l.Name == o.Load && l.Search != nil {
+			return nil
+		}
+	}
+	return invalid("spec.objectives[%d] is a Capacity, and load %q is no load with search: name one of those of spec.loads", i, o.Load)
 }

@@ -61,12 +61,18 @@ func (v *view) repeatedTable() table {
 func (v *view) findingsTable() table {
 	t := table{Head: []cell{v.th("at"), v.th("impl"), v.th("validity"), v.th("block"), v.th("reason")}}
 	var s section
-	for _, g := range v.t.Groups {
-		for _, n := range v.notes(g) {
+	add := func(at, implementation string, notes []note) {
+		for _, n := range notes {
 			s.Rows = append(s.Rows, row{Cells: []cell{
-				word(v.levelName(g.Point)), word(g.Implementation), {Text: n.Weight, Sub: n.Scope, Tone: n.Tone}, wrapped(n.Where, ""), wrapped(n.Text, ""),
+				word(at), word(implementation), {Text: n.Weight, Sub: n.Scope, Tone: n.Tone}, wrapped(n.Where, ""), wrapped(n.Text, ""),
 			}})
 		}
+	}
+	for _, g := range v.t.Groups {
+		add(v.levelName(g.Point), g.Implementation, v.notes(g))
+	}
+	for _, c := range v.t.Capacities {
+		add(v.say("care.search", c.Load), c.Implementation, v.notesOf(c.Findings, len(c.Trials)))
 	}
 	t.Sections = append(t.Sections, s)
 	return t

@@ -17,6 +17,7 @@ var fixtures = map[string]func() record.RunData{
 	"troubled":  troubled,
 	"gated":     gated,
 	"aa":        sameTwice,
+	"capacity":  func() record.RunData { return searched(7) },
 }
 
 // small is a run of two contenders and a limit at two levels.

@@ -40,6 +40,14 @@ var (
 	}
 )
 
+// levelCharts show every quantity; none in a run of searches alone.
+func (v *view) levelCharts() []chart {
+	if len(v.t.Levels) == 0 {
+		return nil
+	}
+	return []chart{v.levelChart(throughputQuantity), v.levelChart(cpuQuantity)}
+}
+
 // levelChart shows one quantity of all implementations at all levels.
 func (v *view) levelChart(q quantity) chart {
 	c := chart{Title: v.say(q.title), Unit: v.say(q.unit), Height: levelHeight, MinWidth: len(v.t.Levels) * len(v.t.Implementations) * slotWidth}
@@ -74,11 +82,8 @@ func (v *view) levelChart(q quantity) chart {
 
 // tick is a level's label on the axis of connections.
 func (v *view) tick(p record.Point) string {
-	switch {
-	case p.RequestsPerSecond > 0:
+	if p.RequestsPerSecond > 0 {
 		return v.say("level.tick.rate", integer(int64(p.RequestsPerSecond)))
-	case p.Step > 0:
-		return v.say("level.tick.step", integer(int64(p.Step)))
 	}
 	return integer(int64(p.Connections))
 }

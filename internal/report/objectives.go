@@ -114,7 +114,7 @@ var unitPrinters = map[v1alpha1.ObjectiveMetric]func(float64) string{
 	v1alpha1.ObjectiveThroughput: func(r float64) string { return rate(r) + "/s" }, v1alpha1.ObjectiveLatencyPercentile: micros,
 	v1alpha1.ObjectiveMeanLatency: micros, v1alpha1.ObjectiveErrorRate: percent, v1alpha1.ObjectiveServerCPUPerRequest: micros,
 	v1alpha1.ObjectiveServerCPUs: digits, v1alpha1.ObjectivePeakMemory: size, v1alpha1.ObjectiveRatioToBaseline: times,
-	v1alpha1.ObjectiveRegression: times,
+	v1alpha1.ObjectiveRegression: times, v1alpha1.ObjectiveCapacity: func(r float64) string { return rate(r) + "/s" },
 }
 
 // ObjectivesLine says in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those

@@ -35,6 +35,9 @@ func (v *view) headline() headline {
 }
 
 func (v *view) headlineEntry(e stats.HeadlineEntry) headlineEntry {
+	if e.Metric == stats.CapacityRate {
+		return v.capacityEntry(e)
+	}
 	out := headlineEntry{Tone: tones[e.Verdict]}
 	switch e.Verdict {
 	case stats.Faster, stats.Slower:

@@ -169,10 +169,13 @@ func (v *view) pinned(g stats.Group) string {
 }
 
 // notes are the findings of a group, in words.
-func (v *view) notes(g stats.Group) []note {
+func (v *view) notes(g stats.Group) []note { return v.notesOf(g.Findings, len(g.Cells)) }
+
+// notesOf puts findings into words, of so many cells or trials.
+func (v *view) notesOf(findings []stats.Finding, of int) []note {
 	var out []note
-	for _, f := range g.Findings {
-		n := note{Weight: v.say("Validity." + string(f.Weight)), Where: v.hits(f, len(g.Cells)), Text: v.finding(f), Tone: "suspect"}
+	for _, f := range findings {
+		n := note{Weight: v.say("Validity." + string(f.Weight)), Where: v.hits(f, of), Text: v.finding(f), Tone: "suspect"}
 		if f.Scope != stats.ScopeCell {
 			n.Scope = v.say("scope." + string(f.Scope))
 		}

@@ -37,6 +37,7 @@ type page struct {
 	Badges                          []badge
 	Legend                          []legend
 	Objectives, Scaling, Noise      *extra
+	Capacity                        *capacity
 	Forest                          *forest
 	LevelsTitle, LevelsLead         string
 	Charts                          []chart
@@ -101,12 +102,12 @@ func (v *view) page() page {
 		When:     v.say("run.when", instant(r.Started), instant(r.Ended)),
 		Headline: v.headline(), Badges: v.badges(), Legend: v.legend(), Forest: v.forest(),
 		LevelsTitle: v.say("levels.title"), LevelsLead: v.say("levels.lead", v.confidence()),
-		Charts:       []chart{v.levelChart(throughputQuantity), v.levelChart(cpuQuantity)},
+		Charts:       v.levelCharts(),
 		LatencyTitle: v.say("latency.title"), LatencyLead: v.latencyLead(), Latencies: v.latencyCharts(),
 		OverTitle: v.say("over.title"), OverLead: v.say("over.lead"), Over: v.overTimeCharts(), OverDips: v.dips(),
 		NumbersTitle: v.say("numbers.title"), NumbersLead: v.say("numbers.lead"), Speed: v.speedTable(), Latency: v.latencyTable(),
 		TestsTitle: v.say("tests.title"), TestsLead: join(" ", v.say("tests.lead", plainNumber(v.t.Rules.Alpha)), v.noiseFloor()), Tests: v.testsTable(),
-		Objectives: v.objectives(), Scaling: v.scaling(), Noise: v.noise(),
+		Objectives: v.objectives(), Scaling: v.scaling(), Noise: v.noise(), Capacity: v.capacity(),
 		Care:        v.care(),
 		SpreadTitle: v.say("spread.title"), SpreadLead: v.say("spread.lead"), Spread: v.spreadTable(),
 		SeenTitle: v.say("seen.title"), SeenLead: v.say("seen.lead"), Seen: v.seenTable(),
@@ -140,8 +141,6 @@ func (v *view) pointName(p record.Point) string {
 		return v.say("level.ramp", name, integer(int64(p.RequestsPerSecond)), integer(int64(v.t.Levels[l].RampToRequestsPerSecond)))
 	case p.RequestsPerSecond > 0:
 		return v.say("level.rate", name, integer(int64(p.RequestsPerSecond)))
-	case p.Step > 0:
-		return v.say("level.step", name, integer(int64(p.Step)))
 	}
 	return name
 }

@@ -156,7 +156,7 @@ var english = language{
 	"unit.rate": "requests/s", "unit.cpus": "of %s",
 	"level.detail":     "%s, %s, %s s a cell after %s s of warm-up",
 	"level.generators": "%s generators of %s each",
-	"level.rate":       "%s at %s requests/s", "level.ramp": "%s at %s to %s requests/s", "level.step": "%s, step %s", "level.tick.rate": "%s/s", "level.tick.step": "step %s",
+	"level.rate":       "%s at %s requests/s", "level.ramp": "%s at %s to %s requests/s", "level.tick.rate": "%s/s",
 	"threads.1": "%s thread", "threads.n": "%s threads",
 	"atleast": "≥ %s", "range": "%s–%s", "none": "none",
 	"cells.valid": "%s valid", "cells.suspect": "%s suspect", "cells.void": "%s void", "cells.missing": "%s missing",

@@ -32,6 +32,10 @@ func Analyse(data record.RunData) (Table, error) {
 		return Table{}, err
 	}
 	t.Coverage = coverage(data, p, t.Groups)
+	if t.Capacities, err = capacities(p, trials, t.Coverage); err != nil {
+		return Table{}, err
+	}
+	t.Coverage.addSteps(t.Capacities)
 	t.Comparisons = compare(p, t.Groups, t.Coverage)
 	t.Scaling = scaling(p, t.Groups, data.Manifest.Seed)
 	t.Environment = environment(data, p)

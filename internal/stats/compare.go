@@ -5,9 +5,12 @@ import (
 	"slices"
 )
 
-// compare compares every contender with the baseline.
+// compare compares every contender with the baseline over the levels. Steps of a search are none: their rates differ between the sides.
 func compare(p planned, groups []Group, c Coverage) []Comparison {
 	out := []Comparison{}
+	if len(p.levels) == 0 {
+		return out
+	}
 	for _, i := range p.contenders() {
 		out = append(out, newComparison(i.Name, p, groups, c))
 	}

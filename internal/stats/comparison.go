@@ -10,9 +10,11 @@ const (
 	CPUPerRequest Metric = "ServerCPUPerRequest"
 	// Throughput is requests per second: more is better.
 	Throughput Metric = "Throughput"
+	// CapacityRate is the highest rate that a search found to keep its bound: more is better. It is compared of searches only.
+	CapacityRate Metric = "Capacity"
 )
 
-// metrics are all that is compared, the first decides where the second cannot.
+// metrics are all that is compared of levels, the first decides where the second cannot.
 var metrics = []Metric{CPUPerRequest, Throughput}
 
 // of is the metric's value in a cell.

@@ -211,30 +211,24 @@ func TestSeveralGeneratorsShareACell(t *testing.T) {
 func TestAnArrivalRateIsKeptOrMissed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		dropped, completed int64
-		step               int32
 		busy               bool
 		want               []finding
 		own                bool
 	}{
-		"all arrivals were started":         {0, 10_000, 0, false, nil, false},
-		"one in a hundred was dropped":      {100, 9_900, 0, false, nil, false},
-		"two in a hundred were dropped":     {200, 9_800, 0, false, []finding{{RateMissed, Suspect}}, false},
-		"a fifth was dropped":               {2000, 8_000, 0, false, []finding{{RateMissed, Void}}, true},
-		"a fifth was dropped by the tool":   {2000, 8_000, 0, true, []finding{{RateMissed, Void}, {GeneratorLimited, Suspect}}, false},
-		"some were in flight at the end":    {0, 9_900, 0, false, nil, false},
-		"a fifth never ended":               {0, 8_000, 0, false, []finding{{RateMissed, Void}}, true},
-		"a step of a search dropped a half": {5000, 5_000, 1, false, nil, false},
+		"all arrivals were started":       {0, 10_000, false, nil, false},
+		"one in a hundred was dropped":    {100, 9_900, false, nil, false},
+		"two in a hundred were dropped":   {200, 9_800, false, []finding{{RateMissed, Suspect}}, false},
+		"a fifth was dropped":             {2000, 8_000, false, []finding{{RateMissed, Void}}, true},
+		"a fifth was dropped by the tool": {2000, 8_000, true, []finding{{RateMissed, Void}, {GeneratorLimited, Suspect}}, false},
+		"some were in flight at the end":  {0, 9_900, false, nil, false},
+		"a fifth never ended":             {0, 8_000, false, []finding{{RateMissed, Void}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := oneCell()
-			at := record.Point{Load: "sweep", Connections: 100, RequestsPerSecond: 2000, Step: tc.step}
-			l := &d.Manifest.Spec.Loads[0]
-			l.Levels[0].RequestsPerSecond = 2000
-			if tc.step > 0 {
-				l.Search = &v1alpha1.Search{Percentile: 99, MaxMilliseconds: 10, Steps: 1}
-			}
+			at := record.Point{Load: "sweep", Connections: 100, RequestsPerSecond: 2000}
+			d.Manifest.Spec.Loads[0].Levels[0].RequestsPerSecond = 2000
 			run, seen := statstest.Cell(&d, 1, "go", 100)
-			run.Point, seen.Point, d.Trials[0].Manifest.Cells[0].RequestsPerSecond, d.Trials[0].Manifest.Cells[0].Step = at, at, 2000, tc.step
+			run.Point, seen.Point, d.Trials[0].Manifest.Cells[0].RequestsPerSecond = at, at, 2000
 			m := run.Measurement
 			m.Asked, m.Dropped, m.Requests = 10_000, tc.dropped, tc.completed
 			grow(seen, 0, 0)

@@ -56,6 +56,15 @@
 // misses no level by a tenth; otherwise the two levels between which the throughput ends to rise, and N* = Xmax · R(1). A level that
 // the generator limited can rise over others and has no limit of its own.
 //
+// # Capacity
+//
+// The steps of a search are no levels: their rates were found while the trials ran and differ between implementations, so that they
+// enter neither groups nor comparisons. What counts is the number that each trial ends with. A trial whose searches missed no rate, or
+// missed it by a busy generator beside a server with CPU left, or in a step that causes outside the implementation void, gives a lower
+// bound; one that kept no rate gives none, and counts as the implementation's own fault, so that nobody wins by the trials in which it
+// kept some. The ratios of all searches are a family of their own (Holm), by the same rules. They have their own alpha, and they
+// neither open the gate of the levels nor are behind it: the verdicts over levels are wrong no more often with a search than without.
+//
 // # Objectives
 //
 // An objective is Met if the whole interval of its figure keeps the bound, Missed if the whole interval breaks it, Undecided

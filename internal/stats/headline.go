@@ -23,8 +23,11 @@ type Headline struct {
 	Rules Rules `json:"rules"`
 }
 
-// HeadlineEntry is one contender against the baseline.
+// HeadlineEntry is one contender against the baseline. In a run of which all loads are searches, it compares what those of one load
+// have found.
 type HeadlineEntry struct {
+	// Load is the load of a search; empty for a comparison over levels.
+	Load           string        `json:"load,omitempty"`
 	Implementation string        `json:"implementation"`
 	Baseline       string        `json:"baseline"`
 	Verdict        Verdict       `json:"verdict"`
@@ -39,6 +42,8 @@ type HeadlineEntry struct {
 	Factor     *float64 `json:"factor,omitempty"`
 	FactorLow  *float64 `json:"factorLow,omitempty"`
 	FactorHigh *float64 `json:"factorHigh,omitempty"`
+	// AtLeast is true if Factor is only a lower bound.
+	AtLeast    bool     `json:"atLeast,omitempty"`
 	Detectable *float64 `json:"detectable,omitempty"`
 	Blocks     int      `json:"blocks"`
 	// BlocksNeeded is how many blocks would about decide; 0 if unknown or decided.
@@ -69,6 +74,8 @@ type Peak struct {
 	record.Point
 	Throughput Summary `json:"throughputRequestsPerSecond"`
 	IsBound    bool    `json:"isLowerBound"`
+	// Kept is true if Throughput is of the highest rates that searches found to keep their bound.
+	Kept bool `json:"kept,omitempty"`
 }
 
 // Headline puts the outcome in a nutshell.
@@ -78,6 +85,9 @@ func (t Table) Headline() Headline {
 		e := entry(c)
 		t.countVoid(&e)
 		h.Entries = append(h.Entries, e)
+	}
+	if len(t.Levels) == 0 {
+		t.addCapacities(&h)
 	}
 	slices.SortStableFunc(h.Entries, func(a, b HeadlineEntry) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.size(), a.size()))
@@ -90,16 +100,33 @@ func (t Table) Headline() Headline {
 	return h
 }
 
-// Conclusive says whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive.
+// addCapacities says what searches have found.
+func (t Table) addCapacities(h *Headline) {
+	for _, c := range t.Capacities {
+		if c.Rate != nil {
+			h.Peaks = append(h.Peaks, Peak{Implementation: c.Implementation, Role: c.Role, Point: c.Point(), Throughput: *c.Rate, IsBound: c.IsBound, Kept: true})
+		}
+		if r := c.ToBaseline; r != nil {
+			e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: t.Run.Baseline, Verdict: r.Verdict, Reason: r.Reason}
+			e.AtLeast = r.Verdict == Faster && r.ContenderIsBound || r.Verdict == Slower && r.BaselineIsBound
+			e.measure(*r)
+			h.Entries = append(h.Entries, e)
+		}
+	}
+}
+
+// Conclusive says whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive. Searches are
+// asked only where there is nothing else.
 func (t Table) Conclusive() (conclusive bool, reason string) {
-	if len(t.Comparisons) == 0 {
+	entries := t.Headline().Entries
+	if len(entries) == 0 {
 		return false, v1alpha1.ReasonNothingToCompare
 	}
 	reason = v1alpha1.ReasonDone
-	for _, c := range t.Comparisons {
+	for _, e := range entries {
 		switch {
-		case c.Verdict != Inconclusive:
-		case c.Reason == TooFewBlocks:
+		case e.Verdict != Inconclusive:
+		case e.Reason == TooFewBlocks:
 			return false, v1alpha1.ReasonTooFewBlocks
 		default:
 			reason = v1alpha1.ReasonNoiseTooHigh
@@ -109,22 +136,24 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 }
 
 func entry(c Comparison) HeadlineEntry {
-	r := c.Deciding()
-	e := HeadlineEntry{
-		Implementation: c.Implementation, Baseline: c.Baseline, Verdict: c.Verdict, Reason: c.Reason, Metric: c.Metric,
-		Ratio: r.Ratio, Low: r.Low, High: r.High, Detectable: r.Detectable,
-		Blocks: r.Blocks, BlocksNeeded: r.BlocksNeeded, Levels: r.Levels,
-	}
+	e := HeadlineEntry{Implementation: c.Implementation, Baseline: c.Baseline, Verdict: c.Verdict, Reason: c.Reason}
 	e.agree(c)
+	e.measure(c.Deciding())
+	return e
+}
+
+// measure copies the numbers of the result whose verdict the entry has.
+func (e *HeadlineEntry) measure(r Result) {
+	e.Metric, e.Ratio, e.Low, e.High, e.Detectable = r.Metric, r.Ratio, r.Low, r.High, r.Detectable
+	e.Blocks, e.BlocksNeeded, e.Levels = r.Blocks, r.BlocksNeeded, r.Levels
 	e.Factor, e.FactorLow, e.FactorHigh = r.Ratio, r.Low, r.High
 	switch {
 	case r.Advantage == nil:
-	case c.Verdict == Faster:
+	case e.Verdict == Faster:
 		e.Factor, e.FactorLow, e.FactorHigh = &r.Advantage.Ratio, r.Advantage.Low, r.Advantage.High
-	case c.Verdict == Slower:
+	case e.Verdict == Slower:
 		e.Factor, e.FactorLow, e.FactorHigh = inverse(&r.Advantage.Ratio), inverse(r.Advantage.High), inverse(r.Advantage.Low)
 	}
-	return e
 }
 
 // agree looks at the levels with the verdict of the whole.

@@ -36,6 +36,10 @@ const (
 	NotMeasured ObjectiveReason = "NotMeasured"
 	// OnlyBound means that the generator was the limit or too busy: a throughput is then only a lower bound, a latency only an upper one.
 	OnlyBound ObjectiveReason = "GeneratorLimited"
+	// OnlyLeast means that searches found only lower bounds of a capacity: no rate was missed, or not by the server's fault.
+	OnlyLeast ObjectiveReason = "LowerBound"
+	// NoRateKept means that no search found a rate that kept its bound.
+	NoRateKept ObjectiveReason = "NoRateKept"
 	// FewSamples means that the blocks have too few samples for the percentile.
 	FewSamples ObjectiveReason = "TooFewSamples"
 	// AmongTimeouts means that the percentile lies among requests that timed out or were not sent.
@@ -90,6 +94,7 @@ var objectiveUnits = map[v1alpha1.ObjectiveMetric]string{
 	v1alpha1.ObjectiveThroughput: "requests/s", v1alpha1.ObjectiveLatencyPercentile: "µs", v1alpha1.ObjectiveMeanLatency: "µs",
 	v1alpha1.ObjectiveErrorRate: "share", v1alpha1.ObjectiveServerCPUPerRequest: "µs", v1alpha1.ObjectiveServerCPUs: "CPUs",
 	v1alpha1.ObjectivePeakMemory: "bytes", v1alpha1.ObjectiveRatioToBaseline: "ratio", v1alpha1.ObjectiveRegression: "ratio",
+	v1alpha1.ObjectiveCapacity: "requests/s",
 }
 
 // figure is what is held against a bound.
@@ -121,6 +126,15 @@ func judgeObjectives(t Table, data record.RunData) ([]ObjectiveResult, error) {
 			return nil, fmt.Errorf("reading objective %d of run %s: %w", index, data.Manifest.Run.Name, err)
 		}
 		found := false
+		for _, c := range t.Capacities {
+			i := find(t.Implementations, func(i *Implementation) bool { return i.Name == c.Implementation })
+			if o.Metric == v1alpha1.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
+				one := r
+				one.Point, one.Implementation = c.Point(), c.Implementation
+				out = append(out, one.with(c.figure()))
+				found = true
+			}
+		}
 		for _, l := range t.Levels {
 			if !concerns(o, l) {
 				continue
@@ -160,9 +174,9 @@ func boundsOf(o v1alpha1.Objective) (low, high *float64, err error) {
 	return low, high, nil
 }
 
-// concerns says whether an objective speaks of a level. Steps of a search are no levels of an objective.
+// concerns says whether an objective speaks of a level. A capacity has none.
 func concerns(o v1alpha1.Objective, l Level) bool {
-	return l.Step == 0 && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
+	return o.Metric != v1alpha1.ObjectiveCapacity && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
 		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
 }
 

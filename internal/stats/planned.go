@@ -18,6 +18,8 @@ type planned struct {
 	rules           rules
 	implementations []Implementation
 	levels          []Level
+	// searches are the loads whose rates are found while a trial runs: their steps are no levels.
+	searches []v1alpha1.Load
 }
 
 // newPlanned reads the plan from the run's spec. Threads and durations that the spec leaves open are filled in from the trials,
@@ -43,6 +45,10 @@ func newPlanned(data record.RunData) (planned, error) {
 		return p, fmt.Errorf("reading the spec of run %s: its baseline %s is none of its implementations", data.Manifest.Run.Name, p.baseline)
 	}
 	for _, l := range spec.Loads {
+		if l.Search != nil {
+			p.searches = append(p.searches, l)
+			continue
+		}
 		for _, point := range points(l) {
 			p.levels = append(p.levels, p.level(l, point, data.Trials))
 		}
@@ -50,19 +56,11 @@ func newPlanned(data record.RunData) (planned, error) {
 	return p, nil
 }
 
-// points are what a load measures, in its order: its levels, or the steps of its search.
+// points are what a load measures, in its order: its levels.
 func points(l v1alpha1.Load) []record.Point {
 	var out []record.Point
 	for _, level := range l.Levels {
-		at := record.Point{Load: l.Name, Connections: level.Connections, RequestsPerSecond: level.RequestsPerSecond}
-		if l.Search == nil {
-			out = append(out, at)
-			continue
-		}
-		for step := range cmp.Or(l.Search.Steps, v1alpha1.DefaultSearchSteps) {
-			at.Step = step + 1
-			out = append(out, at)
-		}
+		out = append(out, record.Point{Load: l.Name, Connections: level.Connections, RequestsPerSecond: level.RequestsPerSecond})
 	}
 	return out
 }

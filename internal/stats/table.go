@@ -19,6 +19,8 @@ type Table struct {
 	Comparisons []Comparison `json:"comparisons"`
 	// Scaling holds one implementation under one load of several levels each.
 	Scaling []Scaling `json:"scaling"`
+	// Capacities hold what the searches of one load have found of one implementation each.
+	Capacities []Capacity `json:"capacities"`
 	// Objectives hold one objective of one implementation at one level each, in the order of the spec.
 	Objectives []ObjectiveResult `json:"objectives"`
 	// Fingerprint is the digest of the machine's facts; empty if they are unknown.

@@ -1,0 +1,137 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/search"
+	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/stats/statstest"
+)
+
+// searched is a run of which the only load is a search, with steps of every worth.
+func searched(blocks int32) record.RunData {
+	d := statstest.Search(statstest.Options{
+		Name: "capacity", Seed: 5, Blocks: blocks, Noise: 0.03, Seconds: 1,
+		Servers: []statstest.Server{{Name: "gohttp", CPUMicros: 2000}, {Name: "epoll", CPUMicros: 1000}},
+	}, v1alpha1.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPerSecond: 100, Steps: 8})
+	seen := &d.Trials[0].Server.Cells[0]
+	seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
+	for _, t := range d.Trials {
+		for k := range t.Generators[0].Cells {
+			run := &t.Generators[0].Cells[k]
+			if t.Manifest.Block == blocks && t.Manifest.Implementation == "epoll" && run.Measurement.Dropped > 0 {
+				run.Measurement, run.Error = nil, "reading k6's output: "+hostile
+			}
+		}
+	}
+	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: statstest.SearchLoad, Min: "400"}}
+	return d
+}
+
+func TestHTMLShowsTheCapacity(t *testing.T) {
+	out := string(html(t, searched(7)))
+	for name, want := range map[string]string{
+		"the bound":            "p99 from the intended start ≤ 20 ms, no errors, with up to 50 connections",
+		"what to care about":   "capacity: steps of the search",
+		"the outcomes":         "7 found the boundary",
+		"a disturbed boundary": "1 disturbed at the boundary",
+		"a step that was kept": "step 1: 100 requests/s, kept.",
+		"a step that missed":   "requests/s, missed.",
+		"the verdict":          "keeps more",
+		"the headline":         "the rate of gohttp.",
+		"the objective":        "≥ 400/s",
+		"what a tool said":     "reading k6&#39;s output: &#34;&gt;",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is not shown: no %q", name, want)
+		}
+	}
+	for _, absent := range []string{"Level by level", "All numbers", "Every cell"} {
+		if strings.Contains(out, absent) {
+			t.Errorf("a run without levels has a section %q", absent)
+		}
+	}
+}
+
+func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*stats.Capacity)
+		want   string
+	}{
+		"no rate was missed":   {func(c *stats.Capacity) { c.NotReached = 2 }, "2 missed no rate"},
+		"no rate was kept":     {func(c *stats.Capacity) { c.BelowStart = 2 }, "2 kept no rate"},
+		"nothing was tried":    {func(c *stats.Capacity) { c.NotTried = 2 }, "2 tried none"},
+		"nothing can be used":  {func(c *stats.Capacity) { c.Unusable = 2 }, "2 void"},
+		"nothing was measured": {func(c *stats.Capacity) { *c = stats.Capacity{Load: c.Load, Missing: 7} }, "7 missing"},
+		"the generator's limit": {func(c *stats.Capacity) {
+			c.Trials = []stats.CapacityTrial{{Result: search.Found, Bound: stats.BoundGenerator}}
+		}, "1 found the limit of the generator"},
+		"a verdict against": {func(c *stats.Capacity) {
+			c.ToBaseline = &stats.Result{Metric: stats.CapacityRate, Ratio: ptr(0.5), Verdict: stats.Slower}
+		}, "keeps less"},
+		"bounds alone": {func(c *stats.Capacity) {
+			c.ToBaseline = &stats.Result{Metric: stats.CapacityRate, Blocks: 7, Ratio: ptr(0.5), Verdict: stats.Inconclusive, Reason: stats.BoundsOnly}
+		}, "the rates are only lower bounds"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := analyse(t, searched(3))
+			tc.change(&table.Capacities[1])
+			out, err := report.HTML(table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(out), tc.want) || strings.Contains(string(out), "!(") {
+				t.Errorf("no %q", tc.want)
+			}
+		})
+	}
+}
+
+func TestLineOfSearches(t *testing.T) {
+	kept := func(change func(*stats.HeadlineEntry)) stats.HeadlineEntry {
+		return entry(func(e *stats.HeadlineEntry) {
+			e.Implementation, e.Baseline, e.Metric, e.Load = "epoll", "gohttp", stats.CapacityRate, "capacity"
+			change(e)
+		})
+	}
+	for name, tc := range map[string]struct {
+		change func(*stats.HeadlineEntry)
+		want   string
+	}{
+		"more":                 {func(e *stats.HeadlineEntry) { e.Verdict = stats.Faster }, "epoll keeps 1.21x the rate of gohttp (99 % interval 1.17-1.25, 10 blocks)"},
+		"at least so much":     {func(e *stats.HeadlineEntry) { e.Verdict, e.AtLeast = stats.Faster, true }, "epoll keeps at least 1.21x the rate of gohttp (99 % interval 1.17-1.25, 10 blocks)"},
+		"at most a part of it": {func(e *stats.HeadlineEntry) { e.Verdict, e.AtLeast = stats.Slower, true }, "epoll keeps at most 1.21x the rate of gohttp (99 % interval 1.17-1.25, 10 blocks)"},
+		"no difference": {
+			func(e *stats.HeadlineEntry) { e.Verdict = stats.NoDifference },
+			"epoll and gohttp keep rates that do not differ by more than 5 %: epoll/gohttp 1.21x (99 % interval 1.17-1.25, 10 blocks)",
+		},
+		"too few blocks": {
+			func(e *stats.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Blocks, e.Low, e.High = stats.Inconclusive, stats.TooFewBlocks, 2, nil, nil
+			},
+			"inconclusive: 2 of 7 blocks needed; epoll/gohttp 1.21x observed (highest rate kept)",
+		},
+		"bounds alone": {
+			func(e *stats.HeadlineEntry) { e.Verdict, e.Reason = stats.Inconclusive, stats.BoundsOnly },
+			"inconclusive: epoll/gohttp 1.21x (99 % interval 1.17-1.25, 10 blocks, highest rate kept): the rates are only lower bounds",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := report.Line(stats.Headline{Rules: rules, Entries: []stats.HeadlineEntry{kept(tc.change)}}); got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+	alone := stats.Peak{Implementation: "gohttp", Throughput: stats.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true}
+	if got := report.Line(stats.Headline{Rules: rules, Peaks: []stats.Peak{alone}}); got != "nothing to compare; gohttp keeps at least 4,850 requests/s (mean of 3)" {
+		t.Error(got)
+	}
+	two := []stats.HeadlineEntry{kept(func(e *stats.HeadlineEntry) { e.Verdict = stats.Faster }), kept(func(e *stats.HeadlineEntry) { e.Verdict, e.Load = stats.Faster, "tight" })}
+	if got := report.Line(stats.Headline{Rules: rules, Entries: two}); !strings.HasPrefix(got, "capacity: epoll keeps ") || !strings.Contains(got, "; tight: epoll keeps ") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,55 @@
+package report
+
+import "maps"
+
+func init() { maps.Copy(english, englishCapacity) }
+
+// englishCapacity are the words of searches.
+var englishCapacity = language{
+	"line.kept":              "%s keeps %s%s requests/s (mean of %d)",
+	"line.capacity":          "%s keeps %s%sx the rate of %s (%s)",
+	"line.capacity.NoDiff":   "%s and %s keep rates that do not differ by more than %s: %s (%s)",
+	"line.capacity.evidence": "%s, %d blocks",
+	"line.capacity.most":     "at most ",
+	"line.capacity.of":       "%s: %s",
+	"line.metric.Capacity":   "highest rate kept",
+	"line.capacity.bounds":   "the rates are only lower bounds",
+
+	"metric.Capacity":           "highest rate kept",
+	"headline.capacity":         "%s keeps %s the rate of %s.",
+	"headline.capacity.atleast": "%s keeps at least %s the rate of %s.",
+	"headline.capacity.atmost":  "%s keeps at most %s the rate of %s.",
+	"headline.capacity.NoDiff":  "%s and %s keep rates that do not differ by more than %s.",
+	"headline.capacity.open":    "This run cannot say whether %s keeps a higher or a lower rate than %s.",
+	"sub.capacity.BoundsOnly":   "The rates are only lower bounds: no step missed, or it was not the server that did.",
+	"sub.capacity.evidence":     "The highest arrival rate at which the bound is kept is %s that of %s (%s interval %s to %s), from %s searched side by side.",
+	"sub.capacity.few":          "The highest arrival rate at which the bound is kept is %s that of %s, from %s searched side by side.",
+	"sub.capacity.load":         "Load %s.",
+	"objective.Capacity":        "highest rate kept",
+	"why.LowerBound":            "searches found only lower bounds",
+	"why.NoRateKept":            "no search found a rate that keeps the bound",
+	"capacity.title":            "Capacity",
+	"capacity.lead":             "Each trial searches anew for the highest arrival rate at which no request fails, the rate is achieved and the latency keeps its bound. The mean is the geometric one over the trials, with its %s interval. A rate is only a lower bound (≥) where no step missed, where a generator was busy and the server was not, or where the miss has causes outside the implementation; a search that kept no rate gives no number, and an implementation with such searches cannot win.",
+	"capacity.family":           "These verdicts are a family of their own, apart from those over levels: at most one run in a hundred names a wrong winner among them.",
+	"capacity.bound":            "p%d from the intended start ≤ %d ms, no errors, with up to %s",
+	"capacity.to":               "to %s",
+	"capacity.Faster":           "keeps more",
+	"capacity.Slower":           "keeps less",
+	"capacity.BoundsOnly":       "the rates are only lower bounds",
+	"capacity.chart":            "Rates that were tried: %s",
+	"capacity.unit":             "requests/s; filled: p%d ≤ %d ms was kept, hollow: it was missed",
+	"care.search":               "%s: steps of the search",
+	"th.kept":                   "highest rate kept",
+	"th.searches":               "searches",
+	"axis.steps":                "steps",
+	"point.met":                 "%s, block %s, step %s: %s requests/s, kept.",
+	"point.missed":              "%s, block %s, step %s: %s requests/s, missed.",
+	"searches.Found":            "%s found the boundary",
+	"searches.NotReached":       "%s missed no rate",
+	"searches.BelowStart":       "%s kept no rate",
+	"searches.NotTried":         "%s tried none",
+	"searches.Unusable":         "%s void",
+	"searches.Missing":          "%s missing",
+	"searches.GeneratorLimited": "%s found the limit of the generator",
+	"searches.Disturbed":        "%s disturbed at the boundary",
+}

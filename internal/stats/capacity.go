@@ -1,0 +1,116 @@
+package stats
+
+import (
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/search"
+)
+
+// Capacity is the highest arrival rate at which one implementation kept the bound of one load's search, over all blocks.
+type Capacity struct {
+	Load           string        `json:"load"`
+	Implementation string        `json:"implementation"`
+	Role           v1alpha1.Role `json:"role"`
+	// Connections is the number of virtual users that the search could use.
+	Connections int32 `json:"connections"`
+	// Percentile of the latency from the intended start had to be at most MaxMilliseconds.
+	Percentile      int32 `json:"percentile"`
+	MaxMilliseconds int32 `json:"maxMilliseconds"`
+	// Rate describes the trials that gave a number, in requests/s: the mean is the geometric one, and Low and High are of Student's t
+	// on the logs, known from three trials on. Nil if no trial gave a number.
+	Rate *Summary `json:"requestsPerSecond,omitempty"`
+	// IsBound is true if the number of some trial is only a lower bound.
+	IsBound bool `json:"isLowerBound"`
+	// Found, BelowStart, NotReached and NotTried count how the searches ended, Unusable those that steps without worth leave without a
+	// number, Missing the trials without a record.
+	Found      int `json:"found"`
+	BelowStart int `json:"belowStart"`
+	NotReached int `json:"notReached"`
+	NotTried   int `json:"notTried"`
+	Unusable   int `json:"unusable"`
+	Missing    int `json:"missing"`
+	// OwnFaults counts the trials without a number by the implementation's own fault: those that it lost, those in which it kept no
+	// rate, and those in which it answered wrongly.
+	OwnFaults int `json:"ownFaults"`
+	// Findings say why steps do not count, and what they are marked for.
+	Findings []Finding       `json:"findings"`
+	Trials   []CapacityTrial `json:"trials"`
+	// ToBaseline compares with the baseline, block by block; nil for the baseline itself and for limits.
+	ToBaseline *Result `json:"toBaseline,omitempty"`
+}
+
+// BoundReason says why the number of a search is only a lower bound.
+type BoundReason string
+
+const (
+	// BoundNotReached means that no rate was missed.
+	BoundNotReached BoundReason = "NotReached"
+	// BoundGenerator means that a generator was busy at the lowest rate missed, and the server was not: the search found the limit of
+	// the generator.
+	BoundGenerator BoundReason = "GeneratorLimited"
+	// BoundDisturbed means that the lowest rate missed was missed by a step that is void by causes outside the implementation.
+	BoundDisturbed BoundReason = "Disturbed"
+)
+
+// CapacityTrial is one search.
+type CapacityTrial struct {
+	Trial  string        `json:"trial"`
+	Block  int32         `json:"block"`
+	Result search.Result `json:"result"`
+	// Highest and Lowest are the highest rate kept and the lowest missed.
+	Highest search.Tried `json:"highest"`
+	Lowest  search.Tried `json:"lowest"`
+	// Rate is Highest in requests/s where it counts; nil where the search gave no number.
+	Rate *float64 `json:"requestsPerSecond,omitempty"`
+	// Bound says why Rate is only a lower bound; empty if it is not.
+	Bound BoundReason `json:"bound,omitempty"`
+	// Unusable is true if the rates kept rest on void steps; OwnFault if there is no number by the implementation's own fault.
+	Unusable bool           `json:"unusable,omitempty"`
+	OwnFault bool           `json:"ownFault,omitempty"`
+	Steps    []CapacityStep `json:"steps"`
+}
+
+// CapacityStep is one rate that was tried. Its Validity differs from that of a level, since a step is meant to miss in the end: one
+// that missed is void by causes outside the implementation only, and never suspect.
+type CapacityStep struct {
+	Step int32 `json:"step"`
+	// Rate is the arrival rate in requests/s; Met says whether the bound was kept, and Why why not: untrusted.
+	Rate     int32    `json:"requestsPerSecond"`
+	Met      bool     `json:"met"`
+	Why      string   `json:"why,omitempty"`
+	Validity Validity `json:"validity"`
+	Reasons  []Reason `json:"reasons,omitempty"`
+	Pinned   bool     `json:"pinned"`
+	// GeneratorLimited is true if a generator was busy and the server was not: a miss is then the generator's.
+	GeneratorLimited bool `json:"generatorLimited,omitempty"`
+}
+
+// Point is where the capacity was looked for: its load, without a rate.
+func (c Capacity) Point() record.Point { return record.Point{Load: c.Load, Connections: c.Connections} }
+
+// capacities looks at every search of every implementation, and compares them with the baseline's.
+func capacities(p planned, trials map[string][]*record.TrialData, cov Coverage) ([]Capacity, error) {
+	out := []Capacity{}
+	r := reader{rules: p.rules, references: newReferences(trials[p.baseline])}
+	for _, l := range p.searches {
+		for _, i := range p.implementations {
+			c := Capacity{
+				Load: l.Name, Implementation: i.Name, Role: i.Role, Connections: l.Levels[0].Connections,
+				Percentile: l.Search.Percentile, MaxMilliseconds: l.Search.MaxMilliseconds, OwnFaults: cov.ownFaults(i.Name), Trials: []CapacityTrial{},
+			}
+			var cells []Cell
+			for _, t := range trials[i.Name] {
+				trial, steps, err := r.search(p, l, i, t)
+				if err != nil {
+					return nil, err
+				}
+				c.Trials, cells = append(c.Trials, trial), append(cells, steps...)
+			}
+			c.Missing = max(int(p.blocks)-len(c.Trials), 0)
+			c.summarise(cells)
+			out = append(out, c)
+		}
+	}
+	compareCapacities(p, out)
+	return out, nil
+}

@@ -1,0 +1,265 @@
+package stats_test
+
+import (
+	"math"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/search"
+	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/stats/statstest"
+)
+
+// bound is what the simulated searches look for.
+var bound = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPerSecond: 500, Steps: 12}
+
+// searched is a run of two servers, the first of which can keep 4,850 requests/s and the second 9,700.
+func searched(blocks int32, change func(*record.RunData)) record.RunData {
+	d := statstest.Search(statstest.Options{
+		Name: "capacity", Seed: 5, Blocks: blocks, Noise: 0.03, Seconds: 2,
+		Servers: []statstest.Server{{Name: "gohttp", CPUMicros: 200}, {Name: "epoll", CPUMicros: 100}},
+	}, bound)
+	if change != nil {
+		change(&d)
+	}
+	return d
+}
+
+// eachStep changes the steps of an implementation in the blocks up to one.
+func eachStep(implementation string, blocks int32, change func(*record.CellRun, *record.CellObservation)) func(*record.RunData) {
+	return func(d *record.RunData) {
+		for i := range d.Trials {
+			t := &d.Trials[i]
+			if t.Manifest.Implementation != implementation || t.Manifest.Block > blocks {
+				continue
+			}
+			for k := range t.Generators[0].Cells {
+				change(&t.Generators[0].Cells[k], &t.Server.Cells[k])
+			}
+		}
+	}
+}
+
+func missed(run *record.CellRun) bool { return run.Measurement.Dropped > 0 }
+
+func capacityOf(t *testing.T, table stats.Table, implementation string) stats.Capacity {
+	t.Helper()
+	for _, c := range table.Capacities {
+		if c.Implementation == implementation {
+			return c
+		}
+	}
+	t.Fatalf("no capacity of %s", implementation)
+	return stats.Capacity{}
+}
+
+func TestCapacityIsFoundAndCompared(t *testing.T) {
+	table := analyse(t, searched(10, nil))
+	for name, want := range map[string]float64{"gohttp": 4850, "epoll": 9700} {
+		c := capacityOf(t, table, name)
+		if c.Rate == nil || c.Rate.N != 10 || c.Found != 10 || c.IsBound || c.OwnFaults != 0 {
+			t.Fatalf("%s: %+v", name, c)
+		}
+		if math.Abs(c.Rate.Mean/want-1) > 0.05 || *c.Rate.Low >= c.Rate.Mean || *c.Rate.High <= c.Rate.Mean {
+			t.Errorf("%s keeps %.0f (%.0f to %.0f), want about %.0f", name, c.Rate.Mean, *c.Rate.Low, *c.Rate.High, want)
+		}
+	}
+	r := capacityOf(t, table, "epoll").ToBaseline
+	if r.Verdict != stats.Faster || r.Blocks != 10 || math.Abs(*r.Ratio-2) > 0.1 {
+		t.Errorf("epoll against gohttp: %+v", r)
+	}
+	if capacityOf(t, table, "gohttp").ToBaseline != nil {
+		t.Error("the baseline is compared with itself")
+	}
+}
+
+func TestStepsOfSearchesAreNoLevels(t *testing.T) {
+	d := searched(7, nil)
+	table := analyse(t, d)
+	if len(table.Levels)+len(table.Groups)+len(table.Comparisons) != 0 {
+		t.Errorf("%d levels, %d groups, %d comparisons", len(table.Levels), len(table.Groups), len(table.Comparisons))
+	}
+	steps := 0
+	for _, trial := range d.Trials {
+		steps += len(trial.Generators[0].Cells)
+	}
+	if c := table.Coverage; c.PlannedCells != steps || c.MeasuredCells != steps || c.PinnedCells != steps || c.VoidCells != 0 || c.SuspectCells != 0 {
+		t.Errorf("coverage of %d steps: %+v", steps, c)
+	}
+	if conclusive, reason := table.Conclusive(); !conclusive {
+		t.Errorf("not conclusive: %s", reason)
+	}
+	h := table.Headline()
+	if len(h.Entries) != 1 || h.Entries[0].Metric != stats.CapacityRate || h.Entries[0].Verdict != stats.Faster {
+		t.Errorf("headline: %+v", h.Entries)
+	}
+}
+
+func TestCapacitiesLeaveTheVerdictsOverLevelsAlone(t *testing.T) {
+	alone := analyse(t, statstest.Run(statstest.Duel(7)))
+	d := statstest.Run(statstest.Duel(7))
+	other := searched(7, nil)
+	d.Manifest.Spec.Loads = append(d.Manifest.Spec.Loads, other.Manifest.Spec.Loads...)
+	both := analyse(t, d)
+	if a, b := *alone.Comparisons[0].Deciding().AdjustedP, *both.Comparisons[0].Deciding().AdjustedP; a != b {
+		t.Errorf("the adjusted p is %v without a search and %v with one", a, b)
+	}
+	if h := both.Headline(); len(h.Entries) != 1 || h.Entries[0].Load != "" {
+		t.Errorf("headline: %+v", h.Entries)
+	}
+}
+
+func TestWhatSearchesAreWorth(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*record.RunData)
+		// wantN is the number of trials with a number.
+		wantN, wantOwnFaults int
+		wantBound            stats.BoundReason
+		wantVerdict          stats.Verdict
+		wantReason           stats.VerdictReason
+	}{
+		"searches that miss no rate give a lower bound, which can win": {
+			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) {
+				m := run.Measurement
+				if m.Requests, m.Dropped = m.Asked, 0; m.Asked > 0 {
+					h := statstest.NewHistogram()
+					if err := h.RecordValues(1000, m.Asked); err != nil {
+						panic(err)
+					}
+					m.Latency = []record.Latency{statstest.Encode(record.FromIntended, h)}
+				}
+			}), 8, 0, stats.BoundNotReached, stats.Faster, "",
+		},
+		"a busy generator beside an idle server is the limit": {
+			eachStep("gohttp", 8, func(run *record.CellRun, seen *record.CellObservation) {
+				run.CPUNanos = 1_900_000_000
+				seen.CPUNanos, seen.BusyNanos = seen.CPUNanos/2, seen.BusyNanos/2
+			}), 8, 0, "", stats.Inconclusive, stats.BoundsOnly,
+		},
+		"a busy generator beside a busy server is not": {
+			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) { run.CPUNanos = 1_900_000_000 }), 8, 0, "", stats.Faster, "",
+		},
+		"misses while strangers were about give a lower bound": {
+			eachStep("epoll", 1, func(run *record.CellRun, seen *record.CellObservation) {
+				if missed(run) {
+					seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
+				}
+			}), 8, 0, stats.BoundDisturbed, stats.Faster, "",
+		},
+		"bounds kept while strangers were about are kept": {
+			eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
+				if !missed(run) {
+					seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
+				}
+			}), 8, 0, "", stats.Faster, "",
+		},
+		"errors at a rate that was missed are what a search looks for": {
+			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) {
+				if missed(run) {
+					run.Measurement.Errors.Timeout = 500
+				}
+			}), 8, 0, "", stats.Faster, "",
+		},
+		"a server that was not pinned gives no number": {
+			eachStep("epoll", 1, func(_ *record.CellRun, seen *record.CellObservation) { seen.CPUsAllowed = "0-7" }),
+			7, 0, "", stats.Faster, "",
+		},
+		"wrong answers are a fault of its own": {
+			eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
+				run.Audit = &record.Audit{Requests: 10, WrongBody: 10}
+			}), 7, 1, "", stats.Inconclusive, stats.OwnFaults,
+		},
+		"a search that keeps no rate cannot help to win": {
+			eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Read = 1 }),
+			7, 1, "", stats.Inconclusive, stats.OwnFaults,
+		},
+		"a tool that failed has found no boundary": {
+			eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
+				if missed(run) {
+					run.Measurement, run.Error = nil, "k6 was killed"
+				}
+			}), 8, 0, stats.BoundDisturbed, stats.Faster, "",
+		},
+		"a trial that is missing": {
+			func(d *record.RunData) { statstest.Drop(d, 1, "epoll", v1alpha1.ReasonPodLost, "") }, 7, 0, "", stats.Faster, "",
+		},
+		"a generator without records has tried nothing": {
+			func(d *record.RunData) { d.Trials[0].Generators, d.Trials[1].Generators = nil, nil }, 7, 0, "", stats.Faster, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := capacityOf(t, analyse(t, searched(8, tc.change)), "epoll")
+			if c.Rate == nil || c.Rate.N != tc.wantN || c.OwnFaults != tc.wantOwnFaults {
+				t.Fatalf("got %+v, want %d numbers and %d own faults", c, tc.wantN, tc.wantOwnFaults)
+			}
+			if len(c.Trials) > 0 && c.Trials[0].Block == 1 && c.Trials[0].Bound != tc.wantBound {
+				t.Errorf("bound %q, want %q", c.Trials[0].Bound, tc.wantBound)
+			}
+			if c.IsBound != (tc.wantBound != "") {
+				t.Errorf("is a bound: %v", c.IsBound)
+			}
+			if c.ToBaseline.Verdict != tc.wantVerdict || c.ToBaseline.Reason != tc.wantReason {
+				t.Errorf("%s %s, want %s %s", c.ToBaseline.Verdict, c.ToBaseline.Reason, tc.wantVerdict, tc.wantReason)
+			}
+			if sum := c.Found + c.BelowStart + c.NotReached + c.NotTried + c.Unusable + c.Missing; sum != 8 {
+				t.Errorf("the outcomes add up to %d of 8 blocks: %+v", sum, c)
+			}
+		})
+	}
+}
+
+func TestTwoBlocksGiveARatioAndNoVerdict(t *testing.T) {
+	c := capacityOf(t, analyse(t, searched(2, nil)), "epoll")
+	if c.Rate.N != 2 || c.Rate.Low != nil || c.ToBaseline.Verdict != stats.Inconclusive || c.ToBaseline.Reason != stats.TooFewBlocks || c.ToBaseline.Ratio == nil {
+		t.Errorf("%+v, %+v", c, c.ToBaseline)
+	}
+}
+
+func TestCapacityIsAnObjective(t *testing.T) {
+	nothing := eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Read = 1 })
+	for name, tc := range map[string]struct {
+		min        string
+		change     func(*record.RunData)
+		want       stats.ObjectiveOutcome
+		wantReason stats.ObjectiveReason
+	}{
+		"far below the capacity":             {"5000", nil, stats.Met, ""},
+		"far above it":                       {"20000", nil, stats.Missed, ""},
+		"about it":                           {"9600", nil, stats.Undecided, stats.IntervalStraddles},
+		"above rates none of which was kept": {"501", nothing, stats.Missed, ""},
+		"below rates none of which was kept": {"0.5", nothing, stats.Undecided, stats.NoRateKept},
+		"a lower bound below it": {"20000", eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
+			run.CPUNanos = 1_900_000_000
+			seen.CPUNanos, seen.BusyNanos = seen.CPUNanos/2, seen.BusyNanos/2
+		}), stats.Undecided, stats.OnlyLeast},
+		"one search without a rate": {"5000", eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
+			run.Measurement.Errors.Read = 1
+		}), stats.Undecided, stats.FailedElsewhere},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := searched(8, tc.change)
+			d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: statstest.SearchLoad, Min: tc.min, Implementations: []string{"epoll"}}}
+			got := analyse(t, d).Objectives
+			if len(got) != 1 || got[0].Outcome != tc.want || got[0].Reason != tc.wantReason || got[0].Unit != "requests/s" {
+				t.Errorf("got %+v, want %s %s", got, tc.want, tc.wantReason)
+			}
+		})
+	}
+}
+
+func TestEachSearchIsKeptWithItsSteps(t *testing.T) {
+	c := capacityOf(t, analyse(t, searched(1, nil)), "gohttp")
+	trial := c.Trials[0]
+	if trial.Result != search.Found || trial.Highest.Rate == 0 || *trial.Rate != float64(trial.Highest.Rate) || trial.Lowest.Rate <= trial.Highest.Rate {
+		t.Errorf("%+v", trial)
+	}
+	for k, s := range trial.Steps {
+		if s.Step != int32(k+1) || s.Met == (s.Why != "") || s.Validity != stats.Valid || !s.Pinned {
+			t.Errorf("step %d: %+v", k+1, s)
+		}
+	}
+	if trial.Steps[0].Rate != bound.StartRequestsPerSecond {
+		t.Errorf("the first rate is %d", trial.Steps[0].Rate)
+	}
+}
