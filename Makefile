@@ -82,6 +82,6 @@ bench-stats: ## Only those of its figures that need no cluster: verdicts on reco
 	@go run ./hack/bench -only merging,verdicts,duet
 
 .PHONY: bench-record
-bench-record: build ## Record the blocks that they are drawn from: a quarter of an hour on a quiet machine.
+bench-record: build ## Record the blocks that they are drawn from: nine minutes on a quiet machine.
 	@go build -o bin/record ./hack/bench/record
 	@bin/record -out hack/bench/testdata/aa-blocks.json

@@ -9,7 +9,7 @@ export LOADSTONE_CACHE=${LOADSTONE_CACHE:-$HOME/.cache/loadstone} CI=true
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
 . hack/cluster/lib.sh
 # Tests skip what they have no program for: here they shall have all.
-need_commands gcc:gcc make:make wrk:wrk shellcheck:shellcheck
+need_commands gcc:gcc make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux
 
 began=$SECONDS
 stage() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - began)); }
@@ -35,5 +35,5 @@ eval "$(hack/cluster/kubeconfig.sh)"
 make -s images deploy
 
 stage "tests on the cluster"
-go test -count=1 -timeout 40m -v ./test/e2e
+go test -count=1 -timeout 60m -v ./test/e2e
 stage "done"

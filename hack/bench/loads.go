@@ -39,7 +39,7 @@ func (c cellLoad) gap() time.Duration {
 // trialLoads finds when load ran in a trial, cell by cell.
 func trialLoads(t record.TrialData) ([]cellLoad, error) {
 	m := t.Manifest
-	if len(t.Generators) != 1 || len(t.Generators[0].Cells) != len(m.Cells) {
+	if len(t.Generators) == 0 || len(t.Generators[0].Cells) != len(m.Cells) {
 		return nil, fmt.Errorf("reading the loads of trial %s: its generator's record does not have its %d cells", m.Trial, len(m.Cells))
 	}
 	var offset time.Duration

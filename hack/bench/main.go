@@ -89,6 +89,7 @@ func (b *bench) all() []measurement {
 		{"start", true, time.Duration(s.starts) * reckoned(s.startRun()), b.start},
 		{"sweep", true, reckoned(s.sweepRun()), b.sweep},
 		{"pairs", true, reckoned(s.pairsRun()) + time.Duration(s.pairs)*b.byHandTakes(), b.pairs},
+		{"generators", true, reckoned(s.generatorsRun()), b.generators},
 		{"memory", true, s.rest + memorySamples*memoryEvery, b.memory},
 		{"merging", false, 15 * time.Second, b.merging},
 		{"verdicts", false, 45 * time.Second, b.verdicts},

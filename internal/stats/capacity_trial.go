@@ -160,7 +160,7 @@ func compareCapacities(p planned, all []Capacity) {
 	}
 	adjust(family)
 	for k, r := range family {
-		r.judge(faults[k][0], faults[k][1])
+		r.judge(faults[k][0], faults[k][1], p.alpha)
 	}
 }
 

@@ -14,7 +14,7 @@ func compare(p planned, groups []Group, c Coverage) []Comparison {
 	for _, i := range p.contenders() {
 		out = append(out, newComparison(i.Name, p, groups, c))
 	}
-	judgeAll(out)
+	judgeAll(out, p.alpha)
 	return out
 }
 

@@ -11,6 +11,8 @@ import (
 
 // planned is what the run was to measure, with every default filled in.
 type planned struct {
+	// alpha is the probability of any false verdict that each look at the run may have.
+	alpha float64
 	// percentiles is true if an objective wants those of each cell.
 	percentiles     bool
 	baseline        string
@@ -27,6 +29,7 @@ type planned struct {
 func newPlanned(data record.RunData) (planned, error) {
 	spec := data.Manifest.Spec
 	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks)}
+	p.alpha = Alpha / float64(looks(spec))
 	p.percentiles = slices.ContainsFunc(spec.Objectives, func(o v1alpha1.Objective) bool { return o.Metric == v1alpha1.ObjectiveLatencyPercentile })
 	if len(spec.Implementations) == 0 || len(spec.Loads) == 0 {
 		return p, fmt.Errorf("reading the spec of run %s: it names no implementation or no load", data.Manifest.Run.Name)
@@ -54,6 +57,20 @@ func newPlanned(data record.RunData) (planned, error) {
 		}
 	}
 	return p, nil
+}
+
+// looks is how often a run may be looked at: once at its end, and before if spec.stop lets it end early.
+func looks(spec v1alpha1.BenchmarkRunSpec) int {
+	n := 1
+	if spec.Stop == nil {
+		return n
+	}
+	for _, block := range lookedAfter {
+		if block < spec.Blocks {
+			n++
+		}
+	}
+	return n
 }
 
 // points are what a load measures, in its order: its levels.

@@ -3,7 +3,7 @@ package stats
 import "math"
 
 // judgeAll gives every result its verdict. The deciding results are one family, and the results beside them another.
-func judgeAll(comparisons []Comparison) {
+func judgeAll(comparisons []Comparison, alpha float64) {
 	for _, pick := range []func([]Result) *Result{deciding, beside} {
 		var overall []*Result
 		for k := range comparisons {
@@ -12,8 +12,8 @@ func judgeAll(comparisons []Comparison) {
 		adjust(overall)
 		for k := range comparisons {
 			c := &comparisons[k]
-			overall[k].judge(c.OwnFaults, c.BaselineFaults)
-			judgeLevels(c, pick, overall[k].decided())
+			overall[k].judge(c.OwnFaults, c.BaselineFaults, alpha)
+			judgeLevels(c, pick, overall[k].decided(), alpha)
 		}
 	}
 	for k := range comparisons {
@@ -23,7 +23,7 @@ func judgeAll(comparisons []Comparison) {
 
 // judgeLevels judges one family of an implementation's levels. The gate is open if the mean over the levels has decided, or if
 // the levels contradict each other.
-func judgeLevels(c *Comparison, pick func([]Result) *Result, open bool) {
+func judgeLevels(c *Comparison, pick func([]Result) *Result, open bool, alpha float64) {
 	var levels []*Result
 	for k := range c.Levels {
 		levels = append(levels, pick(c.Levels[k].Results))
@@ -31,7 +31,7 @@ func judgeLevels(c *Comparison, pick func([]Result) *Result, open bool) {
 	adjust(levels)
 	var faster, slower bool
 	for k, r := range levels {
-		r.judge(c.Levels[k].OwnFaults, c.Levels[k].BaselineFaults)
+		r.judge(c.Levels[k].OwnFaults, c.Levels[k].BaselineFaults, alpha)
 		faster, slower = faster || r.Verdict == Faster, slower || r.Verdict == Slower
 	}
 	if open || (faster && slower) {
@@ -86,8 +86,8 @@ func adjust(family []*Result) {
 }
 
 // judge decides one result.
-func (r *Result) judge(ownFaults, baselineFaults int) {
-	r.Verdict, r.Reason = r.verdict(ownFaults, baselineFaults)
+func (r *Result) judge(ownFaults, baselineFaults int, alpha float64) {
+	r.Verdict, r.Reason = r.verdict(ownFaults, baselineFaults, alpha)
 	switch r.Verdict {
 	case Faster:
 		r.Factor = &r.Advantage.Ratio
@@ -100,20 +100,20 @@ func (r *Result) judge(ownFaults, baselineFaults int) {
 	}
 }
 
-func (r *Result) verdict(ownFaults, baselineFaults int) (Verdict, VerdictReason) {
+func (r *Result) verdict(ownFaults, baselineFaults int, alpha float64) (Verdict, VerdictReason) {
 	bound := r.ContenderIsBound || r.BaselineIsBound
 	switch {
 	case r.Blocks < MinBlocks:
 		return Inconclusive, TooFewBlocks
 	case r.AdjustedP == nil:
 		return Inconclusive, BoundsOnly
-	case *r.AdjustedP > Alpha && r.equivalent() && !bound:
+	case *r.AdjustedP > alpha && r.equivalent() && !bound:
 		return NoDifference, ""
-	case *r.AdjustedP > Alpha && bound:
+	case *r.AdjustedP > alpha && bound:
 		return Inconclusive, BoundsOnly
-	case *r.AdjustedP > Alpha && *r.P <= Alpha:
+	case *r.AdjustedP > alpha && *r.P <= alpha:
 		return Inconclusive, ManyComparisons
-	case *r.AdjustedP > Alpha:
+	case *r.AdjustedP > alpha:
 		return Inconclusive, NoiseTooHigh
 	case r.Advantage.Ratio > 1:
 		return winner(Faster, r.BaselineIsBound, ownFaults)

@@ -11,7 +11,7 @@ import (
 )
 
 // The known answer: a cost of about a fifth, planted in one of three otherwise equal servers, is found and is of that size;
-// between the two equal ones no difference is claimed.
+// between the two equal ones no difference is claimed. The run may stop after ten of its twelve blocks, and does.
 func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 	body, warm := "helloworld", int32(1)
 	server := func(name string, args ...string) v1alpha1.Implementation {
@@ -27,11 +27,14 @@ func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 				Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}},
 				Levels:  []v1alpha1.Level{{Connections: 50}},
 			}},
-			Blocks: 10,
+			Blocks: 12, Stop: &v1alpha1.Stop{MaxWidth: "0.9"},
 		},
 	}
 	mustApply(t, run)
 	awaitSuccess(t, run, 10*time.Minute)
+	if run.Status.StoppedAfterBlock != 10 {
+		t.Errorf("the run stopped after block %d, want 10: its intervals are far narrower than spec.stop.maxWidth", run.Status.StoppedAfterBlock)
+	}
 	table, err := stats.Analyse(load(t, run))
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/installation"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/reporting"
 )
 
 const (
@@ -205,7 +206,7 @@ func describeTrials(t *testing.T, run *v1alpha1.BenchmarkRun) string {
 // load reads a run back from the object store, every digest checked.
 func load(t *testing.T, run *v1alpha1.BenchmarkRun) record.RunData {
 	t.Helper()
-	data, err := loadstone.Store.Load(t.Context(), prefix(run))
+	data, err := reporting.Read(t.Context(), loadstone.Store, prefix(run))
 	if err != nil {
 		t.Fatal(err)
 	}

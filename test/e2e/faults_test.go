@@ -74,6 +74,26 @@ func TestAMistakeInTheSpecIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
+// scripts makes a ConfigMap of scripts for the time of a test.
+func scripts(t *testing.T, data map[string]string) {
+	t.Helper()
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "e2e-scripts", Namespace: namespace}, Data: data}
+	if err := loadstone.Client.Create(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := loadstone.Client.Delete(context.Background(), m); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func scripted(tool v1alpha1.Tool, key string) func(*v1alpha1.BenchmarkRunSpec) {
+	return func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Loads[0].Tool, s.Loads[0].Script = tool, &v1alpha1.Script{ConfigMap: "e2e-scripts", Key: key}
+	}
+}
+
 // A mistake that shows only when things start ends the run quickly, with a sentence that names the field and the way out.
 func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 	tests := map[string]struct {
@@ -101,7 +121,11 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) { b := "goodbye"; s.Loads[0].Request.Expect.Body = &b },
 			v1alpha1.ReasonTrialsFailed, "goodbye",
 		},
+		"a Lua script that does not parse":      {scripted(v1alpha1.ToolWrk, "bad.lua"), v1alpha1.ReasonTrialsFailed, "the script does not load"},
+		"a k6 script that throws":               {scripted(v1alpha1.ToolK6, "bad.js"), v1alpha1.ReasonTrialsFailed, "oh dear"},
+		"a script that is not in its ConfigMap": {scripted(v1alpha1.ToolK6, "none.js"), v1alpha1.ReasonTrialsFailed, "loads[l].script"},
 	}
+	scripts(t, map[string]string{"bad.lua": "function request( return", "bad.js": "export default function () { throw new Error('oh dear'); }"})
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			run := small("mistake", tc.delta)

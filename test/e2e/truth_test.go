@@ -44,7 +44,6 @@ func plantedLoads() []planted {
 		{load: load("bodies", v1alpha1.ToolWrk, "?wrong-body-every=100", closed(20)), reason: stats.WrongAnswers, weight: stats.Void},
 		{load: load("closes", v1alpha1.ToolWrk, "?close-every=10", closed(20)), reason: stats.KeepAliveLost, weight: stats.Suspect},
 		{load: load("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: stats.WrongBody, weight: stats.Void},
-		{load: load("bench", v1alpha1.ToolAb, "", closed(20))},
 		{load: load("arrivals", v1alpha1.ToolK6, "", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400})},
 		{load: load("late", v1alpha1.ToolK6, "?spin=20000000", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400}), reason: stats.RateMissed, weight: stats.Void},
 	}

@@ -203,7 +203,7 @@ func (r *recorder) finish(s *server, c *child, before, loaded time.Duration) (aa
 		return aa.Cell{}, err
 	}
 	if m.Requests == 0 || m.Errors.Sum() > 0 {
-		return aa.Cell{}, fmt.Errorf("reading wrk's output: %d requests, errors %+v", m.Requests, m.Errors)
+		return aa.Cell{}, fmt.Errorf("%w: %d requests, errors %+v", errSpoiled, m.Requests, m.Errors)
 	}
 	if loaded == 0 {
 		loaded = time.Duration(m.DurationMicros) * time.Microsecond

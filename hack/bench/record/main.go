@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	warmup = 500 * time.Millisecond
-	cell   = 2 * time.Second
+	warmup = 300 * time.Millisecond
+	cell   = time.Second
 	slice  = 100 * time.Millisecond
 	// starting is what starting and ending the processes of one cell is reckoned to take.
 	starting = 100 * time.Millisecond
@@ -48,8 +48,10 @@ func main() {
 
 // recorder is what the measurements share.
 type recorder struct {
-	log    io.Writer
-	random *rand.Rand
+	// spoiled counts what was measured anew.
+	spoiled int
+	log     io.Writer
+	random  *rand.Rand
 	// server is the argument vector of the servers without port and burn; dir holds wrk's script.
 	server []string
 	dir    string
@@ -101,11 +103,32 @@ func run(ctx context.Context, log io.Writer, args []string) (err error) {
 		return err
 	}
 	for range *blocks {
-		if err := r.block(ctx); err != nil {
+		if err := r.again(r.block)(ctx); err != nil {
 			return err
 		}
 	}
 	return r.planted(ctx)
+}
+
+// spoiled is the number of blocks and pairs that may be measured anew, since wrk counted errors in them.
+const spoiled = 15
+
+// errSpoiled says that wrk counted errors. What it measured is dropped: no server here makes any, but a virtual machine that is
+// stopped for a moment does.
+var errSpoiled = errors.New("wrk counted errors")
+
+// again does something anew that was spoiled.
+func (r *recorder) again(do func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for {
+			err := do(ctx)
+			if !errors.Is(err, errSpoiled) || r.spoiled == spoiled {
+				return err
+			}
+			r.spoiled++
+			_, _ = fmt.Fprintf(r.log, "%s: once more (%d of at most %d)\n", err, r.spoiled, spoiled) // For people only.
+		}
+	}
 }
 
 // stayOn keeps this program, and so the load generators, off the server's CPU.
@@ -176,7 +199,11 @@ func (r *recorder) planted(ctx context.Context) error {
 	pairs := func(n int, iterations uint64, name string) ([]aa.Pair, error) {
 		var list []aa.Pair
 		for range n {
-			pair, err := r.plantedPair(ctx, iterations)
+			var pair aa.Pair
+			err := r.again(func(ctx context.Context) (err error) {
+				pair, err = r.plantedPair(ctx, iterations)
+				return err
+			})(ctx)
 			if err != nil {
 				return nil, err
 			}

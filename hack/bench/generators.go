@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// benchGenerators is the number of generator pods that start together. They share CPUs, since few machines have one for each.
+const benchGenerators = 4
+
+func (s sizes) generatorsRun() *v1alpha1.BenchmarkRun {
+	run := benchmarkRun("bench-generators", 1, 1, s.blocks, []int32{8, 40, 80, 120}, "gohttp")
+	run.Spec.Loads[0].Generators.Pods = benchGenerators
+	run.Spec.Placement.GeneratorPinning = v1alpha1.Preferred
+	return run
+}
+
+// generators measures how far apart several generators start, by the first connection of each, and what the agents themselves use.
+func (b *bench) generators(ctx context.Context) ([]figure, error) {
+	p, err := b.perform(ctx, b.sizes.generatorsRun(), nil)
+	if err != nil {
+		return nil, err
+	}
+	table, err := stats.Analyse(p.data)
+	if err != nil {
+		return nil, fmt.Errorf("analysing the run: %w", err)
+	}
+	var skews []time.Duration
+	var agents, observers []float64
+	onServer := 0
+	for _, g := range table.Groups {
+		for _, c := range g.Cells {
+			if micros, ok := c.Observations[stats.StartSkew]; ok {
+				skews = append(skews, time.Duration(micros*float64(time.Microsecond)))
+			}
+			if share, ok := c.Observations[stats.AgentShare]; ok {
+				agents = append(agents, 100*share)
+			}
+			if slices.ContainsFunc(c.Reasons, func(r stats.Reason) bool { return r.Code == stats.ObserverOnServer }) {
+				onServer++
+			}
+		}
+	}
+	for _, t := range p.data.Trials {
+		for _, c := range t.Server.Cells {
+			observers = append(observers, 100*float64(c.ObserverCPUNanos)/float64(c.Ended.Sub(c.Started)))
+		}
+	}
+	if len(skews) == 0 || len(agents) == 0 || len(observers) == 0 {
+		return nil, fmt.Errorf("reading the run: %d starts, %d agents and %d observers were seen", len(skews), len(agents), len(observers))
+	}
+	n := fmt.Sprintf("%d pods, n=%d cells", benchGenerators, len(skews))
+	return []figure{
+		{"start-skew-median", 1e3 * median(skews).Seconds(), "ms", atMost(2), n + ", " + spread(skews)},
+		{"start-skew-worst", 1e3 * slices.Max(skews).Seconds(), "ms", atMost(10), n},
+		{"agent-of-generator", slices.Max(agents), "% of a CPU", atMost(1), fmt.Sprintf("the busiest agent of each cell, largest of n=%d", len(agents))},
+		{"observer", slices.Max(observers), "% of a CPU", atMost(1), fmt.Sprintf("largest of n=%d cells", len(observers))},
+		{"cells-with-observer-on-server", float64(onServer), "cells", atMost(0), fmt.Sprintf("n=%d", len(observers))},
+	}, nil
+}

@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// shortened are the cells of a sample, measured for a second each.
+func shortened(run *v1alpha1.BenchmarkRun) {
+	for i := range run.Spec.Loads {
+		run.Spec.Loads[i].DurationSeconds = 1
+	}
+}
+
+// The same server twice: whatever is said of it, it is not that one of them is faster. Its noise floor is stored, and is read back for
+// reports of the same machine.
+func TestTheAASampleClaimsNoDifference(t *testing.T) {
+	run := sample(t, "aa.yaml")
+	shortened(run)
+	mustApply(t, run)
+	awaitSuccess(t, run, 10*time.Minute)
+	data := load(t, run)
+	table, err := stats.Analyse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range table.Comparisons {
+		t.Logf("%s: %s", c.Implementation, run.Status.Verdict)
+		if c.Verdict == stats.Faster || c.Verdict == stats.Slower {
+			t.Errorf("%s is %s than itself", c.Implementation, c.Verdict)
+		}
+	}
+	if table.NoiseFloor == nil || len(table.NoiseFloor.Entries) == 0 {
+		t.Error("the run has no noise floor")
+	}
+	checkReport(t, run, table)
+}
+
+// Two servers on one CPU: both are read back on the same one, and a planted cost is found in seven short blocks.
+func TestADuetFindsAPlantedCost(t *testing.T) {
+	run := sample(t, "duet.yaml")
+	run.Spec.Implementations[1].Command[2] = "--burn=" + burn
+	run.Spec.Loads[0].DurationSeconds, run.Spec.Blocks = 2, 7
+	run.Spec.Loads[0].Levels = run.Spec.Loads[0].Levels[1:]
+	mustApply(t, run)
+	awaitSuccess(t, run, 10*time.Minute)
+	data := load(t, run)
+	for _, trial := range data.Trials {
+		for _, seen := range [][]string{{trial.Server.Cells[0].CPUsAllowed, trial.Beside.Cells[0].CPUsAllowed}} {
+			if seen[0] == "" || seen[0] != seen[1] {
+				t.Errorf("%s: the servers ran on CPUs %q and %q: want the same one", trial.Manifest.Trial, seen[0], seen[1])
+			}
+		}
+	}
+	table, err := stats.Analyse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range table.Comparisons {
+		t.Logf("%s; %d own faults; CPU time per request %.3f", run.Status.Verdict, c.OwnFaults, cpuRatio(t, c))
+		if r := cpuRatio(t, c); c.Verdict != stats.Slower || r < 1.08 || r > 1.35 {
+			t.Errorf("%s: %s (%s), CPU time per request %.3f times the baseline's; planted was a factor of about 1.2", c.Implementation, c.Verdict, c.Reason, r)
+		}
+	}
+	checkReport(t, run, table)
+}
+
+// A search for the highest rate ends in a rate, or says why it has none.
+func TestASearchFindsARate(t *testing.T) {
+	run := sample(t, "capacity.yaml")
+	shortened(run)
+	run.Spec.Blocks, run.Spec.Loads[0].Search.Steps = 1, 6
+	mustApply(t, run)
+	awaitSuccess(t, run, 5*time.Minute)
+	table, err := stats.Analyse(load(t, run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Capacities) != len(run.Spec.Implementations) {
+		t.Fatalf("%d capacities", len(table.Capacities))
+	}
+	for _, c := range table.Capacities {
+		t.Logf("%s: %+v", c.Implementation, c.Trials)
+		for _, trial := range c.Trials {
+			if len(trial.Steps) < 4 {
+				t.Errorf("%s tried %d rates", c.Implementation, len(trial.Steps))
+			}
+		}
+	}
+	checkReport(t, run, table)
+}
