@@ -14,9 +14,9 @@ func TestEachLookHasItsShareOfTheError(t *testing.T) {
 	}{
 		"a run that may not stop is looked at once": {25, false, 1},
 		"ten blocks have no look before their end":  {10, true, 1},
-		"eleven have one":                           {11, true, 2},
-		"twenty-five have two":                      {25, true, 3},
-		"forty have three":                          {40, true, 4},
+		"eleven blocks have one more than that":     {11, true, 2},
+		"twenty-five have two more than that":       {25, true, 3},
+		"forty blocks have three more than it":      {40, true, 4},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
