@@ -60,10 +60,8 @@ func TestADuetFindsAPlantedCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range table.Comparisons {
-		t.Logf("%s; %d own faults; CPU time per request %.3f", run.Status.Verdict, c.OwnFaults, cpuRatio(t, c))
-		if r := cpuRatio(t, c); c.Verdict != stats.Slower || r < 1.08 || r > 1.35 {
-			t.Errorf("%s: %s (%s), CPU time per request %.3f times the baseline's; planted was a factor of about 1.2", c.Implementation, c.Verdict, c.Reason, r)
-		}
+		t.Logf("%s; CPU time per request %.3f", run.Status.Verdict, cpuRatio(t, c))
+		checkCost(t, table, c)
 	}
 	checkReport(t, run, table)
 }
