@@ -45,7 +45,7 @@ func (s *runScope) lookDue() int32 {
 	if s.run.Spec.Stop == nil || s.run.Status.StoppedAfterBlock > 0 {
 		return 0
 	}
-	for _, block := range plan.Looks {
+	for _, block := range v1alpha1.Looks {
 		if block >= s.plan.Blocks || block <= s.run.Status.LookedAfterBlock {
 			continue
 		}
@@ -64,7 +64,7 @@ func awaitsLook(run *v1alpha1.BenchmarkRun, block int32) bool {
 	if run.Spec.Stop == nil {
 		return false
 	}
-	for _, look := range plan.Looks {
+	for _, look := range v1alpha1.Looks {
 		if block > look && look < plan.BlocksOf(run.Spec) && run.Status.LookedAfterBlock < look {
 			return true
 		}

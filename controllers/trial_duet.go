@@ -56,7 +56,7 @@ func (s *trialScope) serverCPU() *int32 {
 		return nil
 	}
 	servers := s.servers()
-	common := slices.DeleteFunc(protocol.ParseCPUs(servers[0].state.CPUsAllowed), func(cpu int32) bool {
+	common := slices.DeleteFunc(protocol.ParseCPUs(servers[0].state.CPUsAllowed), func(cpu int) bool {
 		return !slices.Contains(protocol.ParseCPUs(servers[1].state.CPUsAllowed), cpu)
 	})
 	if len(common) == 0 {
@@ -66,12 +66,12 @@ func (s *trialScope) serverCPU() *int32 {
 	if len(free) > 0 {
 		common = free
 	}
-	highest := slices.Max(common)
+	highest := int32(slices.Max(common))
 	return &highest
 }
 
 // takenByGenerator says whether a generator on the servers' node may run on a CPU.
-func (s *trialScope) takenByGenerator(cpu int32) bool {
+func (s *trialScope) takenByGenerator(cpu int) bool {
 	node := s.server().pod.Spec.NodeName
 	return slices.ContainsFunc(s.generators(), func(g *member) bool {
 		return g.pod.Spec.NodeName == node && slices.Contains(protocol.ParseCPUs(g.state.CPUsAllowed), cpu)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"loadstone.dev/loadstone/internal/protocol"
 )
 
 // pinRounds bounds how often the threads of a server are listed while new ones appear.
@@ -22,7 +24,7 @@ func (o *Observer) pin() error {
 	if err := o.locate(); err != nil {
 		return err
 	}
-	if others := allBut(parseCPUs(ownCPUs()), int(*o.cpu)); len(others) > 0 {
+	if others := allBut(protocol.ParseCPUs(ownCPUs()), int(*o.cpu)); len(others) > 0 {
 		if err := o.proc.setCPUs(os.Getpid(), others); err != nil {
 			return fmt.Errorf("leaving CPU %d to the servers: %w", *o.cpu, err)
 		}

@@ -220,7 +220,7 @@ func TestBothServersOfADuetAreChecked(t *testing.T) {
 }
 
 func TestTheObserverPutsItsServerOnTheOneCPUOfADuet(t *testing.T) {
-	own := parseCPUs(ownCPUs())
+	own := protocol.ParseCPUs(ownCPUs())
 	cpu := int32(own[len(own)-1])
 	// The observer leaves that CPU with the test's own process.
 	t.Cleanup(func() {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/version"
 )
@@ -32,7 +33,7 @@ func readEnvironment(root fs.FS, node, cpus string) record.Environment {
 	if kilobytes, ok := number([]byte(line(slurp(root, "proc/meminfo"), "MemTotal"))); ok {
 		e.MemoryBytes = kilobytes << 10
 	}
-	if list := parseCPUs(cpus); len(list) > 0 {
+	if list := protocol.ParseCPUs(cpus); len(list) > 0 {
 		governor := slurp(root, "sys/devices/system/cpu/cpu"+strconv.Itoa(list[0])+"/cpufreq/scaling_governor")
 		e.Governor = orUnknown(strings.TrimSpace(string(governor)))
 	}
@@ -78,9 +79,9 @@ func cgroupVersion(root fs.FS) string {
 // siblings lists the hardware threads that share cores with the given CPUs, or nothing where the kernel does not say.
 func siblings(root fs.FS, cpus string) string {
 	var all []int
-	for _, cpu := range parseCPUs(cpus) {
+	for _, cpu := range protocol.ParseCPUs(cpus) {
 		list := slurp(root, "sys/devices/system/cpu/cpu"+strconv.Itoa(cpu)+"/topology/thread_siblings_list")
-		all = append(all, parseCPUs(strings.TrimSpace(string(list)))...)
+		all = append(all, protocol.ParseCPUs(strings.TrimSpace(string(list)))...)
 	}
 	slices.Sort(all)
 	var texts []string
@@ -88,27 +89,4 @@ func siblings(root fs.FS, cpus string) string {
 		texts = append(texts, strconv.Itoa(cpu))
 	}
 	return strings.Join(texts, ",")
-}
-
-// maxCPU bounds a list of CPUs.
-const maxCPU = 1 << 14
-
-// parseCPUs reads the kernel's list format, such as "0-2,5"; nil if it is something else.
-func parseCPUs(list string) []int {
-	var cpus []int
-	for part := range strings.SplitSeq(list, ",") {
-		from, to, isRange := strings.Cut(part, "-")
-		first, err := strconv.Atoi(from)
-		last := first
-		if err == nil && isRange {
-			last, err = strconv.Atoi(to)
-		}
-		if err != nil || first < 0 || last < first || last > maxCPU {
-			return nil
-		}
-		for cpu := first; cpu <= last; cpu++ {
-			cpus = append(cpus, cpu)
-		}
-	}
-	return cpus
 }

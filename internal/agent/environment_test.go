@@ -60,23 +60,3 @@ func TestEnvironment(t *testing.T) {
 		})
 	}
 }
-
-func TestParseCPUs(t *testing.T) {
-	tests := map[string][]int{"0": {0}, "0-2,5": {0, 1, 2, 5}, "": nil, "unknown": nil, "3-1": nil, "0-999999999": nil}
-	for list, want := range tests {
-		if diff := cmp.Diff(want, parseCPUs(list)); diff != "" {
-			t.Errorf("parseCPUs(%q) (-want +got):\n%s", list, diff)
-		}
-	}
-}
-
-func FuzzParseCPUs(f *testing.F) {
-	f.Add("0-2,5")
-	f.Fuzz(func(t *testing.T, list string) {
-		for _, cpu := range parseCPUs(list) {
-			if cpu < 0 || cpu > maxCPU {
-				t.Errorf("parseCPUs(%q) has CPU %d", list, cpu)
-			}
-		}
-	})
-}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"loadstone.dev/loadstone/internal/protocol"
 )
 
 const (
@@ -71,7 +73,7 @@ func (s *server) readAllowed() {
 		return
 	}
 	s.allowed = orUnknown(line(status, "Cpus_allowed_list"))
-	for _, cpu := range parseCPUs(s.allowed) {
+	for _, cpu := range protocol.ParseCPUs(s.allowed) {
 		s.allowedCPUs[int64(cpu)] = true
 	}
 }

@@ -34,9 +34,6 @@ const (
 	SpareBlocks = 2
 )
 
-// Looks are the blocks after which a run with spec.stop looks whether enough is measured.
-var Looks = []int32{10, 20, 30}
-
 // trialOverhead is what a trial is reckoned to cost beside its cells: pods, check, start, upload.
 const trialOverhead = 4 * time.Second
 

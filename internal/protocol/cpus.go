@@ -1,16 +1,17 @@
 package protocol
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// maxCPU bounds a list of CPUs, lest a malformed one make a huge set.
+// maxCPU bounds a list of CPUs, which may come from a pod.
 const maxCPU = 1 << 14
 
-// ParseCPUs reads the kernel's list of CPUs, such as "0-2,5"; nil if it is something else.
-func ParseCPUs(list string) []int32 {
-	var cpus []int32
+// ParseCPUs reads the kernel's list of CPUs, such as "0-2,5", in ascending order; nil if it is something else.
+func ParseCPUs(list string) []int {
+	var cpus []int
 	for part := range strings.SplitSeq(strings.TrimSpace(list), ",") {
 		first, last, isRange := strings.Cut(part, "-")
 		if !isRange {
@@ -22,8 +23,9 @@ func ParseCPUs(list string) []int32 {
 			return nil
 		}
 		for cpu := from; cpu <= to; cpu++ {
-			cpus = append(cpus, int32(cpu))
+			cpus = append(cpus, cpu)
 		}
 	}
-	return cpus
+	slices.Sort(cpus)
+	return slices.Compact(cpus)
 }

@@ -7,8 +7,8 @@ import (
 )
 
 func TestParseCPUs(t *testing.T) {
-	for list, want := range map[string][]int32{
-		"0": {0}, "0-2,5\n": {0, 1, 2, 5}, "3,1": {3, 1}, "": nil, "unknown": nil, "2-1": nil, "-1": nil, "1-": nil, "0-99999": nil, "0,,1": nil,
+	for list, want := range map[string][]int{
+		"0": {0}, "0-2,5\n": {0, 1, 2, 5}, "3,1": {1, 3}, "1,0-1": {0, 1}, "": nil, "unknown": nil, "2-1": nil, "-1": nil, "1-": nil, "0-99999": nil, "0,,1": nil,
 	} {
 		if diff := cmp.Diff(want, ParseCPUs(list)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", list, diff)

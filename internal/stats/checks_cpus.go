@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -48,8 +49,8 @@ func (f *facts) generatorScope() Scope {
 func checkPinning(f *facts) []Reason {
 	var out []Reason
 	check := func(subject, list string, want int32, weight Validity, scope Scope) {
-		cpus, err := parseCPUs(list)
-		if err == nil && len(cpus) == int(want) {
+		cpus := protocol.ParseCPUs(list)
+		if len(cpus) == int(want) {
 			return
 		}
 		out = append(out, Reason{
@@ -84,7 +85,7 @@ func checkShared(f *facts) []Reason {
 	}
 	var owners []owner
 	servers := 0
-	if server, err := parseCPUs(f.seen.CPUsAllowed); err == nil {
+	if server := protocol.ParseCPUs(f.seen.CPUsAllowed); len(server) > 0 {
 		owners = append(owners, owner{f.trial.Server.Environment.Node, server})
 		servers = 1
 	}
@@ -93,10 +94,7 @@ func checkShared(f *facts) []Reason {
 		if r == nil {
 			continue
 		}
-		cpus, err := parseCPUs(r.CPUsAllowed)
-		if err != nil {
-			continue
-		}
+		cpus := protocol.ParseCPUs(r.CPUsAllowed)
 		own := owner{f.trial.Generators[i].Environment.Node, cpus}
 		shared := func(o owner) bool { return o.node == own.node && overlap(o.cpus, own.cpus) }
 		switch {
@@ -126,8 +124,8 @@ func (f *facts) busiest() float64 {
 		if r == nil || r.Measurement == nil || r.Measurement.DurationMicros <= 0 {
 			continue
 		}
-		cpus, err := parseCPUs(r.CPUsAllowed)
-		if err != nil || len(cpus) == 0 {
+		cpus := protocol.ParseCPUs(r.CPUsAllowed)
+		if len(cpus) == 0 {
 			continue
 		}
 		var nanos int64
@@ -135,7 +133,7 @@ func (f *facts) busiest() float64 {
 			if o == nil || f.trial.Generators[i].Environment.Node != f.trial.Generators[j].Environment.Node {
 				continue
 			}
-			if others, err := parseCPUs(o.CPUsAllowed); err == nil && overlap(cpus, others) {
+			if overlap(cpus, protocol.ParseCPUs(o.CPUsAllowed)) {
 				nanos += o.CPUNanos
 			}
 		}
@@ -232,12 +230,15 @@ func checkAgents(f *facts) []Reason {
 	if f.seen == nil || !f.cell.Pinning.ServerPinned {
 		return out
 	}
-	server, errServer := parseCPUs(f.seen.CPUsAllowed)
-	observer, errObserver := parseCPUs(f.trial.Server.Environment.CPUsAllowed)
-	if errServer == nil && errObserver == nil && overlap(server, observer) {
+	if overlap(protocol.ParseCPUs(f.seen.CPUsAllowed), protocol.ParseCPUs(f.trial.Server.Environment.CPUsAllowed)) {
 		out = append(out, Reason{
 			Code: ObserverOnServer, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Detail: f.trial.Server.Environment.CPUsAllowed,
 		})
 	}
 	return out
+}
+
+// overlap says whether two CPU sets share a CPU.
+func overlap(a, b []int) bool {
+	return slices.ContainsFunc(a, func(c int) bool { return slices.Contains(b, c) })
 }

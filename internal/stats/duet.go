@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -88,10 +89,9 @@ func checkTogether(f *facts) []Reason {
 	if f.beside != nil {
 		list = f.beside.CPUsAllowed
 	}
-	own, errOwn := parseCPUs(f.seen.CPUsAllowed)
-	others, errOthers := parseCPUs(list)
+	own := protocol.ParseCPUs(f.seen.CPUsAllowed)
 	node := f.trial.Server.Environment.Node == f.trial.Beside.Environment.Node
-	if errOwn == nil && errOthers == nil && node && slices.Equal(own, others) {
+	if len(own) > 0 && node && slices.Equal(own, protocol.ParseCPUs(list)) {
 		return nil
 	}
 	return []Reason{{Code: NotTogether, Weight: weight(f.rules.pinning), Scope: ScopeCell, Subject: record.RoleServer, Detail: list}}

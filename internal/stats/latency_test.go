@@ -245,27 +245,3 @@ func BenchmarkMerge64(b *testing.B) {
 		}
 	}
 }
-
-func TestParseCPUs(t *testing.T) {
-	for name, tc := range map[string]struct {
-		list string
-		want []int
-		ok   bool
-	}{
-		"one CPU":                   {"1", []int{1}, true},
-		"a range and a single one":  {"0-2,8", []int{0, 1, 2, 8}, true},
-		"a trailing newline":        {"3\n", []int{3}, true},
-		"duplicates count once":     {"1,0-1", []int{0, 1}, true},
-		"nothing was read":          {"", nil, false},
-		"a word":                    {"all", nil, false},
-		"a range that goes down":    {"3-1", nil, false},
-		"a range beyond all reason": {"0-4000000000", nil, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := parseCPUs(tc.list)
-			if (err == nil) != tc.ok || !slices.Equal(got, tc.want) {
-				t.Errorf("parseCPUs(%q) = %v, %v; want %v, ok %v", tc.list, got, err, tc.want, tc.ok)
-			}
-		})
-	}
-}

@@ -59,13 +59,14 @@ func newPlanned(data record.RunData) (planned, error) {
 	return p, nil
 }
 
-// looks is how often a run may be looked at: once at its end, and before if spec.stop lets it end early.
+// looks is how often a run may be looked at: once at its end, and before if spec.stop lets it end early. Each look has its share of
+// Alpha, since the runs that end because their intervals are narrow are those whose noise was underestimated.
 func looks(spec v1alpha1.BenchmarkRunSpec) int {
 	n := 1
 	if spec.Stop == nil {
 		return n
 	}
-	for _, block := range lookedAfter {
+	for _, block := range v1alpha1.Looks {
 		if block < spec.Blocks {
 			n++
 		}

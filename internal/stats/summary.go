@@ -26,10 +26,6 @@ const (
 	maxBlocksNeeded = 1000
 )
 
-// lookedAfter are the blocks after which a run with spec.stop may end. Each look has its share of Alpha, since the runs that end because
-// their intervals are narrow are those whose noise was underestimated.
-var lookedAfter = []int32{10, 20, 30}
-
 // tQuantile is the p-quantile of Student's t.
 func tQuantile(p, freedom float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(p)
