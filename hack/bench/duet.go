@@ -41,12 +41,13 @@ func duetFigures(r aa.Recording) ([]figure, error) {
 	if r.Planted == nil {
 		return figures, errors.New("reading the recorded blocks: they have no planted pairs; the recording was interrupted")
 	}
-	planted, err := plantedFigure(*r.Planted)
+	planted, err := plantedFigure(r)
 	return append(figures, planted), err
 }
 
 // plantedFigure is by how many hundredths of the CPU time what was found differs from what was planted.
-func plantedFigure(p aa.Planted) (figure, error) {
+func plantedFigure(r aa.Recording) (figure, error) {
+	p := *r.Planted
 	var ratios, cpu, throughput []float64
 	for _, pair := range p.Pairs {
 		c, t := pair.Logs()
@@ -59,7 +60,7 @@ func plantedFigure(p aa.Planted) (figure, error) {
 	// The CPU time decides, since it is what was planted.
 	found := stats.Ratios{CPUPerRequest: [][]float64{cpu}, Throughput: [][]float64{throughput}, ThroughputIsBound: true}
 	verdict := stats.Decide([]stats.Ratios{found})[0].Verdict
-	note := fmt.Sprintf("planted %.2f %%, found %.2f %% (%.0f %% interval %.2f to %.2f) by %d sliced pairs, verdict %s",
-		100*p.Size(), 100*(i.mean-1), 100*confidence, 100*(i.low-1), 100*(i.high-1), len(ratios), verdict)
+	note := fmt.Sprintf("planted %.2f %%, found %.2f %% (%.0f %% interval %.2f to %.2f) by %d sliced pairs with %.1f s under load for each server, verdict %s",
+		100*p.Size(), 100*(i.mean-1), 100*confidence, 100*(i.low-1), 100*(i.high-1), len(ratios), float64(r.PlantedMillis)/1000, verdict)
 	return figure{"planted-found-within", 100 * math.Abs(i.mean-1-p.Size()), "% points", atMost(1), note}, nil
 }

@@ -1,21 +1,22 @@
 package foreign
 
-import "loadstone.dev/loadstone/internal/stats"
+import (
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/stats"
+)
 
-// The limits of the checks. Those of internal/stats are not repeated where they are exported; the first five have the values that
-// internal/stats gives its own, whose reasons stand there.
+// The limits of the checks. The first are those of internal/stats and of the API, where their reasons stand.
 const (
 	// failedVoid is the share of requests that may fail before a sample is void.
-	failedVoid = 0.001
+	failedVoid = v1alpha1.LoosestErrorRate
 	// starvedVoid is the number of timeouts a connection beyond which connections were left waiting.
-	starvedVoid = 0.01
+	starvedVoid = stats.StarvedVoid
 	// cutShort is the share of the asked time that a run must have lasted.
-	cutShort = 0.9
+	cutShort = stats.MinDuration
 	// samplesBeyond is how many samples must lie above a quantile.
-	samplesBeyond = 10
-	// littleLimit: throughput times mean latency is the number of requests under way, which cannot exceed the connections; 2 % are
-	// for the tool's start and end.
-	littleLimit = 1.02
+	samplesBeyond = stats.SamplesBeyond
+	// littleLimit is the number of requests under way for each connection, by throughput and mean latency.
+	littleLimit = stats.LittleSuspect
 
 	// voidSeconds and suspectSeconds: below a second, start-up and the scheduler's first decisions are most of what was measured;
 	// the noise of throughput falls until a few seconds, and not after.

@@ -66,16 +66,16 @@ func checkErrors(f *facts) []Reason {
 	return []Reason{r}
 }
 
-// starvedVoid: a starved connection hides, since it adds one timeout where a served one adds thousands of requests. A server
+// StarvedVoid: a starved connection hides, since it adds one timeout where a served one adds thousands of requests. A server
 // that answered 100 of 1,000 connections showed a few dozen timeouts, so they are related to connections, at one in a hundred.
-const starvedVoid = 0.01
+const StarvedVoid = 0.01
 
 func checkStarved(f *facts) []Reason {
 	share := float64(f.cell.Errors.Timeout) / float64(max(f.level.Connections, 1))
-	if share <= starvedVoid {
+	if share <= StarvedVoid {
 		return nil
 	}
-	return []Reason{{Code: Starved, Weight: Void, Scope: ScopeCell, Value: share, Limit: starvedVoid}}
+	return []Reason{{Code: Starved, Weight: Void, Scope: ScopeCell, Value: share, Limit: StarvedVoid}}
 }
 
 // ownFaults are the reasons that are of the implementation's own making.

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// minDuration: a tool that stopped itself before nine tenths of its time did not run what was planned. wrk ends within 0.1 s.
-	minDuration = 0.9
+	// MinDuration: a tool that stopped itself before nine tenths of its time did not run what was planned. wrk ends within 0.1 s.
+	MinDuration = 0.9
 	// minSeconds: within a second no garbage collection, no timer and no drift of the machine has had its turn twice; the run that
 	// is remembered for it is one of 22 ms that made a winner by 16 %.
 	minSeconds = 1
 	// minRequests is the least number for which a 90th percentile is known: a mean of fewer is a mean of a few queues.
-	minRequests = 10 * samplesBeyond
+	minRequests = 10 * SamplesBeyond
 )
 
 // checkTool wants a record and a measurement of each generator: without one of them the rest is another load.
@@ -63,8 +63,8 @@ func checkDuration(f *facts) []Reason {
 	for _, m := range f.measurements() {
 		shortest = min(shortest, float64(m.DurationMicros)/1e6)
 	}
-	if share := shortest / float64(f.level.DurationSeconds); share < minDuration {
-		return []Reason{{Code: CutShort, Weight: Void, Scope: ScopeCell, Value: share, Limit: minDuration}}
+	if share := shortest / float64(f.level.DurationSeconds); share < MinDuration {
+		return []Reason{{Code: CutShort, Weight: Void, Scope: ScopeCell, Value: share, Limit: MinDuration}}
 	}
 	if shortest < minSeconds {
 		return []Reason{{Code: TooShort, Weight: Suspect, Scope: ScopeCell, Value: shortest, Limit: minSeconds}}
@@ -111,10 +111,10 @@ func checkRate(f *facts) []Reason {
 }
 
 const (
-	// littleSuspect and littleVoid: no more requests can be in flight than there are connections; two hundredths are the tool's own
+	// LittleSuspect and littleVoid: no more requests can be in flight than there are connections; two hundredths are the tool's own
 	// start and end. The check is one-sided, since a rule of 10 % to both sides trips on 75 % of good cells: the time that a
 	// connection spends in the generator is in no latency.
-	littleSuspect, littleVoid = 1.02, 1.1
+	LittleSuspect, littleVoid = 1.02, 1.1
 	// littleQueue: of a busy generator's connections, a tenth that is nowhere waits in it.
 	littleQueue = 0.9
 )
@@ -128,7 +128,7 @@ func checkLittle(f *facts) []Reason {
 	if share < littleQueue && f.busiest() >= generatorBusy {
 		return []Reason{{Code: QueueInGenerator, Weight: Suspect, Scope: ScopeLatency, Value: 1 - share, Limit: 1 - littleQueue}}
 	}
-	return graded(LittlesLaw, share, littleSuspect, littleVoid)
+	return graded(LittlesLaw, share, LittleSuspect, littleVoid)
 }
 
 const (

@@ -49,8 +49,8 @@ func checkSlowdown(f *facts) []Reason {
 }
 
 const (
-	// unansweredVoid is starvedVoid, seen from the server: of fewer than a hundred connections a single one is enough.
-	unansweredVoid = starvedVoid
+	// unansweredVoid is StarvedVoid, seen from the server: of fewer than a hundred connections a single one is enough.
+	unansweredVoid = StarvedVoid
 	// unfair: Jain's index is 0.8 if a fifth of the connections get nothing, or if their shares vary by half of the mean.
 	unfair = 0.8
 	// fairRequests: with k requests a connection chance alone makes the index about k / (k + 1).

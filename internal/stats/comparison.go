@@ -51,7 +51,7 @@ const (
 	TooFewBlocks VerdictReason = "TooFewBlocks"
 	// NoiseTooHigh means that the interval holds both a difference and none.
 	NoiseTooHigh VerdictReason = "NoiseTooHigh"
-	// ManyComparisons means that p is below alpha, but not after Holm's correction for the number of comparisons.
+	// ManyComparisons means that p is below the alpha of verdicts, but not after Holm's correction for the number of comparisons.
 	ManyComparisons VerdictReason = "ManyComparisons"
 	// BoundsOnly means that the generator was the limit, so that throughputs are lower bounds that cannot decide.
 	BoundsOnly VerdictReason = "BoundsOnly"

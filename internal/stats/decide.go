@@ -20,7 +20,7 @@ func Decide(contenders []Ratios) []Comparison {
 	for k, r := range contenders {
 		out[k] = r.comparison()
 	}
-	judgeAll(out, Alpha)
+	judgeAll(out, VerdictAlpha)
 	return out
 }
 

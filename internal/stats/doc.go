@@ -29,8 +29,9 @@
 // # Verdicts
 //
 // A ratio is the geometric mean over blocks of contender / baseline. Its interval and its p come from the paired t on the logs of
-// the ratios, at a family-wise alpha of 0.01. Two metrics are compared: the server's CPU time per request and the throughput.
-// One of them decides, and which one depends on who was the bottleneck, never on who won:
+// the ratios; a verdict needs an adjusted p of 0.007, which keeps the share of runs with a false one below one in a hundred. Two
+// metrics are compared: the server's CPU time per request and the throughput. One of them decides, and which one depends on who was
+// the bottleneck, never on who won:
 //
 //   - At a level where the generator limited neither side in any block, the throughput decides. It is what users mean by faster,
 //     and it counts waiting as well as work.

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// samplesBeyond is how many samples must lie above a quantile for it to be known: the estimate of a quantile rests on the
+	// SamplesBeyond is how many samples must lie above a quantile for it to be known: the estimate of a quantile rests on the
 	// samples beyond it, and with ten of them its rank is good to about a third.
-	samplesBeyond = 10
+	SamplesBeyond = 10
 	// curveSteps and curveNines are the resolution and the reach of a distribution's curve, in powers of ten of 1 - q.
 	curveSteps, curveNines = 12, 5
 )
@@ -169,7 +169,7 @@ func (s *spread) distribution() distribution {
 
 // quantile is the value of rank ⌈qN⌉: the bin that holds it, from the lower end of the low one to the upper end of the high one.
 func (d distribution) quantile(q float64) Quantile {
-	if float64(d.total)*(1-q) < samplesBeyond-1e-6 {
+	if float64(d.total)*(1-q) < SamplesBeyond-1e-6 {
 		return Quantile{Q: q, Unknown: TooFewSamples}
 	}
 	// The subtrahend keeps a product such as 0.9 * 10 from being rounded up to the next rank.

@@ -29,7 +29,7 @@ type planned struct {
 func newPlanned(data record.RunData) (planned, error) {
 	spec := data.Manifest.Spec
 	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks)}
-	p.alpha = Alpha / float64(looks(spec))
+	p.alpha = VerdictAlpha / float64(looks(spec))
 	p.percentiles = slices.ContainsFunc(spec.Objectives, func(o v1alpha1.Objective) bool { return o.Metric == v1alpha1.ObjectiveLatencyPercentile })
 	if len(spec.Implementations) == 0 || len(spec.Loads) == 0 {
 		return p, fmt.Errorf("reading the spec of run %s: it names no implementation or no load", data.Manifest.Run.Name)
@@ -60,7 +60,7 @@ func newPlanned(data record.RunData) (planned, error) {
 }
 
 // looks is how often a run may be looked at: once at its end, and before if spec.stop lets it end early. Each look has its share of
-// Alpha, since the runs that end because their intervals are narrow are those whose noise was underestimated.
+// VerdictAlpha, since the runs that end because their intervals are narrow are those whose noise was underestimated.
 func looks(spec v1alpha1.BenchmarkRunSpec) int {
 	n := 1
 	if spec.Stop == nil {

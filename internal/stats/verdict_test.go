@@ -12,7 +12,7 @@ import (
 
 // duel is a plan of a baseline and some contenders.
 func duel(contenders, levels int) planned {
-	p := planned{alpha: Alpha, baseline: "base", implementations: []Implementation{{Name: "base", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
+	p := planned{alpha: VerdictAlpha, baseline: "base", implementations: []Implementation{{Name: "base", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
 	for i := range contenders {
 		p.implementations = append(p.implementations, Implementation{Name: fmt.Sprintf("c%d", i), Role: v1alpha1.RoleContender, CPUs: 1})
 	}

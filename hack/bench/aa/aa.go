@@ -17,11 +17,13 @@ type Recording struct {
 	Machine string   `json:"machine"`
 	Server  []string `json:"server"`
 	Seed    uint64   `json:"seed"`
-	// WarmupMillis, CellMillis and SliceMillis are what was planned: of a sliced pair each side has as much time under load as a cell.
-	WarmupMillis int64   `json:"warmupMillis"`
-	CellMillis   int64   `json:"cellMillis"`
-	SliceMillis  int64   `json:"sliceMillis"`
-	Blocks       []Block `json:"blocks"`
+	// WarmupMillis, CellMillis, PlantedMillis and SliceMillis are what was planned: of a sliced pair each side has as much time under load
+	// as a cell, and of a planted one PlantedMillis.
+	WarmupMillis  int64   `json:"warmupMillis"`
+	CellMillis    int64   `json:"cellMillis"`
+	PlantedMillis int64   `json:"plantedMillis"`
+	SliceMillis   int64   `json:"sliceMillis"`
+	Blocks        []Block `json:"blocks"`
 	// Planted is nil until all blocks are recorded.
 	Planted *Planted `json:"planted,omitempty"`
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/aa"
 	"loadstone.dev/loadstone/internal/tool"
@@ -126,8 +128,8 @@ func (r *recorder) sequential(ctx context.Context, s *server, connections int32)
 	return r.finish(s, c, before, 0)
 }
 
-// sliced measures two servers in turns.
-func (r *recorder) sliced(ctx context.Context, both [2]*server, connections int32) (pair aa.Pair, err error) {
+// sliced measures two servers in turns, each for the same time.
+func (r *recorder) sliced(ctx context.Context, both [2]*server, connections int32, each time.Duration) (pair aa.Pair, err error) {
 	var tools [2]*child
 	var before, loaded [2]time.Duration
 	for _, side := range r.random.Perm(2) {
@@ -140,7 +142,7 @@ func (r *recorder) sliced(ctx context.Context, both [2]*server, connections int3
 			return pair, err
 		}
 		// It is ended long before its own time is over.
-		if tools[side], err = r.load(ctx, s, connections, int32((4*cell+patience)/time.Second), tool.Measure); err != nil {
+		if tools[side], err = r.load(ctx, s, connections, int32((4*each+patience)/time.Second), tool.Measure); err != nil {
 			return pair, err
 		}
 		defer tools[side].end()
@@ -148,7 +150,7 @@ func (r *recorder) sliced(ctx context.Context, both [2]*server, connections int3
 			return pair, fmt.Errorf("stopping wrk: %w", err)
 		}
 	}
-	for range int(cell / slice) {
+	for range int(each / slice) {
 		for _, side := range r.random.Perm(2) {
 			took, err := turn(ctx, tools[side])
 			if err != nil {
@@ -160,7 +162,9 @@ func (r *recorder) sliced(ctx context.Context, both [2]*server, connections int3
 	for _, side := range r.random.Perm(2) {
 		// wrk ends at an interrupt as at the end of its time, within a tenth of a second, in which it goes on.
 		begin := time.Now()
-		if err := errors.Join(tools[side].Process.Signal(os.Interrupt), tools[side].Process.Signal(syscall.SIGCONT)); err != nil {
+		// The interrupt must reach its main thread: one that another thread takes leaves main asleep until the time is over.
+		pid := tools[side].Process.Pid
+		if err := errors.Join(unix.Tgkill(pid, pid, unix.SIGINT), tools[side].Process.Signal(syscall.SIGCONT)); err != nil {
 			return pair, fmt.Errorf("ending wrk: %w", err)
 		}
 		if pair[side], err = r.finish(both[side], tools[side], before[side], loaded[side]); err != nil {
@@ -189,7 +193,7 @@ func turn(ctx context.Context, c *child) (time.Duration, error) {
 // finish waits until a tool has ended and reads what it and its server did. The time under load is the tool's own, unless it was
 // measured.
 func (r *recorder) finish(s *server, c *child, before, loaded time.Duration) (aa.Cell, error) {
-	hung := time.AfterFunc(4*cell+2*patience, func() { _ = c.Process.Kill() })
+	hung := time.AfterFunc(4*plantedCell+2*patience, func() { _ = c.Process.Kill() })
 	defer hung.Stop()
 	if err := c.Wait(); err != nil {
 		return aa.Cell{}, fmt.Errorf("running wrk: %w: %s", err, c.out.Bytes())

@@ -22,7 +22,9 @@ import (
 const (
 	warmup = 300 * time.Millisecond
 	cell   = time.Second
-	slice  = 100 * time.Millisecond
+	// plantedCell is longer, since a share of a share is to be found.
+	plantedCell = 4 * cell
+	slice       = 100 * time.Millisecond
 	// starting is what starting and ending the processes of one cell is reckoned to take.
 	starting = 100 * time.Millisecond
 	// plantedShare is the difference that is planted, plantedPairs the number of pairs that are to find it, and plantedAt their level.
@@ -64,10 +66,11 @@ type recorder struct {
 	began     time.Time
 }
 
-// blockTakes and pairTakes are about how long a block and a planted pair take.
+// pairTakes, plantedTakes and blockTakes are about how long a pair, a planted pair and a block take.
 const (
-	pairTakes  = 2*(warmup+cell) + 4*starting
-	blockTakes = 2 * 2 * pairTakes // A sequential and a sliced pair at each of two levels.
+	pairTakes    = 2*(warmup+cell) + 4*starting
+	plantedTakes = 2*(warmup+plantedCell) + 4*starting
+	blockTakes   = 2 * 2 * pairTakes // A sequential and a sliced pair at each of two levels.
 )
 
 func run(ctx context.Context, log io.Writer, args []string) (err error) {
@@ -92,10 +95,10 @@ func run(ctx context.Context, log io.Writer, args []string) (err error) {
 		steps: *blocks + calibrationPairs + plantedPairs,
 		Recording: aa.Recording{
 			Recorded: time.Now().UTC(), Machine: machine(), Server: []string{*server}, Seed: seed,
-			WarmupMillis: warmup.Milliseconds(), CellMillis: cell.Milliseconds(), SliceMillis: slice.Milliseconds(),
+			WarmupMillis: warmup.Milliseconds(), CellMillis: cell.Milliseconds(), PlantedMillis: plantedCell.Milliseconds(), SliceMillis: slice.Milliseconds(),
 		},
 	}
-	r.all = time.Duration(*blocks)*blockTakes + (calibrationPairs+plantedPairs)*pairTakes
+	r.all = time.Duration(*blocks)*blockTakes + (calibrationPairs+plantedPairs)*plantedTakes
 	r.left, r.began = r.all, time.Now()
 	ctx, cancel := context.WithTimeout(ctx, slack*r.all)
 	defer cancel()
@@ -162,7 +165,7 @@ func (r *recorder) block(ctx context.Context) error {
 		both[side] = s
 	}
 	for i, connections := range levels {
-		pair, err := r.sliced(ctx, both, connections)
+		pair, err := r.sliced(ctx, both, connections, cell)
 		if err != nil {
 			return err
 		}
@@ -209,7 +212,7 @@ func (r *recorder) planted(ctx context.Context) error {
 			}
 			list = append(list, pair)
 			cpu, _ := pair.Logs()
-			r.progress(pairTakes, "%s: %d iterations, log ratio %.4f", name, iterations, cpu)
+			r.progress(plantedTakes, "%s: %d iterations, log ratio %.4f", name, iterations, cpu)
 		}
 		return list, nil
 	}
@@ -237,7 +240,7 @@ func (r *recorder) plantedPair(ctx context.Context, iterations uint64) (pair aa.
 		}
 		defer both[side].end()
 	}
-	return r.sliced(ctx, both, plantedAt)
+	return r.sliced(ctx, both, plantedAt, plantedCell)
 }
 
 // write replaces the file as a whole, lest an interruption leaves half of one.

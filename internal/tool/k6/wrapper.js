@@ -23,9 +23,13 @@ if (user !== null && typeof user.default !== 'function') throw new Error('the sc
 // Of the wrapper's own requests each answer is expected here: statuses are told apart by their tag. Of a script's, one below 400 is.
 http.setResponseCallback(http.expectedStatuses({ min: 100, max: user === null ? 999 : 399 }));
 
+// Each reading of these two from k6 makes an object with a dozen getters anew. Nothing of them exists before an iteration.
+let instance = null;
+let scenario = null;
+
 // now is k6's own clock in milliseconds, with a resolution below a microsecond; Date has whole milliseconds only.
 function now() {
-  return exec.instance.currentTestRunDuration;
+  return instance.currentTestRunDuration;
 }
 
 // zero is the earliest instant at which the scenario can have begun, by this clock. It is found once in each virtual user.
@@ -36,7 +40,7 @@ function calibrate(durationMillis) {
   let width = Infinity;
   for (let i = 0; i < 20 && width > 0.02; i++) {
     const before = now();
-    const elapsed = exec.scenario.progress * durationMillis;
+    const elapsed = scenario.progress * durationMillis;
     const after = now();
     if (after - before < width && elapsed < durationMillis) {
       width = after - before;
@@ -46,7 +50,7 @@ function calibrate(durationMillis) {
   if (zero === null) {
     // The progress says nothing once the scenario's time is over: whole milliseconds must do.
     const before = now();
-    zero = before - (Date.now() - exec.scenario.startTime + 1);
+    zero = before - (Date.now() - scenario.startTime + 1);
     width = now() - before + 2;
   }
   clockError.add(width);
@@ -63,7 +67,11 @@ function intended(n) {
 function begin() {
   begun.add(1);
   const end = cell.open.seconds * 1000;
-  const start = intended(exec.scenario.iterationInTest);
+  if (scenario === null) {
+    instance = exec.instance;
+    scenario = exec.scenario;
+  }
+  const start = intended(scenario.iterationInTest);
   if (start > end - 0.001) {
     extra.add(1); // k6 may start one more at the very end, where its timer and its deadline meet.
     return null;
@@ -143,7 +151,7 @@ function report() {
 export function setup() {
   report();
   const data = user !== null && user.setup ? user.setup() : undefined;
-  said.setup.add(now());
+  said.setup.add(exec.instance.currentTestRunDuration);
   return data;
 }
 
