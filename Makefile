@@ -7,6 +7,7 @@ REGISTRY  ?= localhost/loadstone
 TAG       ?= dev
 NAMESPACE ?= loadstone-system
 RUN       ?= quick
+ONLY      ?=
 export REGISTRY TAG
 
 LOADSTONE_CACHE ?= $(HOME)/.cache/loadstone
@@ -21,7 +22,7 @@ GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X loadstone.dev/lo
 
 .PHONY: help
 help: ## Show this help.
-	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*##/ {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*##/ {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: cluster-up images deploy ## Everything in one command: cluster, images, install, a run, and the path of its report.
@@ -56,7 +57,7 @@ report: ## Fetch the report of a run (RUN=quick) and print its path.
 .PHONY: build
 build: ## Build every program into bin/.
 	@mkdir -p bin
-	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadstone-agent ./cmd/loadstone ./workloads/gohttp ./workloads/faulty
+	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadstone-agent ./cmd/loadstone ./workloads/gohttp ./workloads/gnet ./workloads/faulty
 	@$(MAKE) -s -C workloads/epoll OUT=$(CURDIR)/bin/epoll epoll
 
 .PHONY: generate
@@ -85,3 +86,9 @@ bench-stats: ## Only those of its figures that need no cluster: verdicts on reco
 bench-record: build ## Record the blocks that they are drawn from: nine minutes on a quiet machine.
 	@go build -o bin/record ./hack/bench/record
 	@bin/record -out hack/bench/testdata/aa-blocks.json
+
+.PHONY: bench-workloads
+bench-workloads: build ## Measure the reference workloads against their peers: a quarter of an hour on a quiet machine. ONLY=zco,coro-switch
+	@hack/workloads.sh build
+	@go build -o bin/bench-workloads ./hack/bench/workloads
+	@bin/bench-workloads -only "$(ONLY)"

@@ -43,14 +43,20 @@ func builds(t *testing.T) map[string]string {
 			t.Fatalf("running %q: %v\n%s", args, err, out)
 		}
 	}
-	programs := map[string]string{"gohttp": filepath.Join(dir, "gohttp"), "faulty": filepath.Join(dir, "faulty")}
-	run("go", "build", "-o", dir, "./gohttp", "./faulty")
+	programs := map[string]string{"gohttp": filepath.Join(dir, "gohttp"), "gnet": filepath.Join(dir, "gnet"), "faulty": filepath.Join(dir, "faulty")}
+	run("go", "build", "-o", dir, "./gohttp", "./gnet", "./faulty")
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Log("there is no C compiler: epoll is not tested")
 		return programs
 	}
 	programs["epoll"] = filepath.Join(dir, "epoll")
 	run("make", "-s", "-C", "epoll", "epoll-asan", "OUT="+programs["epoll"])
+	if err := exec.CommandContext(t.Context(), "pkg-config", "--exists", "libuv", "libxxhash").Run(); err != nil {
+		t.Log("libuv and xxHash are not there, as far as pkg-config knows: uvhttp is not tested")
+		return programs
+	}
+	programs["uvhttp"] = filepath.Join(dir, "uvhttp-asan")
+	run("make", "-s", "-C", "uvhttp", "asan", "OUT="+dir)
 	return programs
 }
 

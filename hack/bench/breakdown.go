@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -46,7 +47,7 @@ func breakdown(stretches []stretch, seen map[string]time.Time) []row {
 	}
 	var rows []row
 	for name, values := range at {
-		rows = append(rows, row{name: name, n: len(values), at: median(values)})
+		rows = append(rows, row{name: name, n: len(values), at: figures.Median(values)})
 	}
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.name, b.name)) })
 	before := time.Duration(0)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"loadstone.dev/loadstone/hack/bench/aa"
+	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -25,7 +26,7 @@ func deviation(recorded []logs) float64 {
 }
 
 // duet compares sliced pairs with those measured one after the other, and holds a planted difference against what was found.
-func (b *bench) duet(context.Context) ([]figure, error) {
+func (b *bench) duet(context.Context) ([]figures.Figure, error) {
 	r, err := readRecording(blocksFile)
 	if err != nil {
 		return nil, err
@@ -33,34 +34,34 @@ func (b *bench) duet(context.Context) ([]figure, error) {
 	return duetFigures(r)
 }
 
-func duetFigures(r aa.Recording) ([]figure, error) {
+func duetFigures(r aa.Recording) ([]figures.Figure, error) {
 	alone, together := deviation(logsOf(r, sequential)), deviation(logsOf(r, sliced))
 	note := fmt.Sprintf("sd of a pair's CPU time per request: sliced %.2f %%, sequential %.2f %%, %d blocks, each server %.1f s under load either way",
 		100*together, 100*alone, len(r.Blocks), float64(r.CellMillis)/1000)
-	figures := []figure{{"sliced-to-sequential-sd", together / alone, "ratio", atMost(0.25), note}}
+	list := []figures.Figure{figures.Of("sliced-to-sequential-sd", together/alone, "ratio", figures.AtMost(0.25), note)}
 	if r.Planted == nil {
-		return figures, errors.New("reading the recorded blocks: they have no planted pairs; the recording was interrupted")
+		return list, errors.New("reading the recorded blocks: they have no planted pairs; the recording was interrupted")
 	}
 	planted, err := plantedFigure(r)
-	return append(figures, planted), err
+	return append(list, planted), err
 }
 
 // plantedFigure is by how many hundredths of the CPU time what was found differs from what was planted.
-func plantedFigure(r aa.Recording) (figure, error) {
+func plantedFigure(r aa.Recording) (figures.Figure, error) {
 	p := *r.Planted
 	var ratios, cpu, throughput []float64
 	for _, pair := range p.Pairs {
 		c, t := pair.Logs()
 		ratios, cpu, throughput = append(ratios, math.Exp(c)), append(cpu, c), append(throughput, t)
 	}
-	i, err := geometric(ratios)
+	i, err := figures.Geometric(ratios)
 	if err != nil {
-		return figure{}, err
+		return figures.Figure{}, err
 	}
 	// The CPU time decides, since it is what was planted.
 	found := stats.Ratios{CPUPerRequest: [][]float64{cpu}, Throughput: [][]float64{throughput}, ThroughputIsBound: true}
 	verdict := stats.Decide([]stats.Ratios{found})[0].Verdict
 	note := fmt.Sprintf("planted %.2f %%, found %.2f %% (%.0f %% interval %.2f to %.2f) by %d sliced pairs with %.1f s under load for each server, verdict %s",
-		100*p.Size(), 100*(i.mean-1), 100*confidence, 100*(i.low-1), 100*(i.high-1), len(ratios), float64(r.PlantedMillis)/1000, verdict)
-	return figure{"planted-found-within", 100 * math.Abs(i.mean-1-p.Size()), "% points", atMost(1), note}, nil
+		100*p.Size(), 100*(i.Mean-1), 100*figures.Confidence, 100*(i.Low-1), 100*(i.High-1), len(ratios), float64(r.PlantedMillis)/1000, verdict)
+	return figures.Of("planted-found-within", 100*math.Abs(i.Mean-1-p.Size()), "% points", figures.AtMost(1), note), nil
 }

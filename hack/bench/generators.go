@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -21,7 +22,7 @@ func (s sizes) generatorsRun() *v1alpha1.BenchmarkRun {
 }
 
 // generators measures how far apart several generators start, by the first connection of each, and what the agents themselves use.
-func (b *bench) generators(ctx context.Context) ([]figure, error) {
+func (b *bench) generators(ctx context.Context) ([]figures.Figure, error) {
 	p, err := b.perform(ctx, b.sizes.generatorsRun(), nil)
 	if err != nil {
 		return nil, err
@@ -55,11 +56,11 @@ func (b *bench) generators(ctx context.Context) ([]figure, error) {
 		return nil, fmt.Errorf("reading the run: %d starts, %d agents and %d observers were seen", len(skews), len(agents), len(observers))
 	}
 	n := fmt.Sprintf("%d pods, n=%d cells", benchGenerators, len(skews))
-	return []figure{
-		{"start-skew-median", 1e3 * median(skews).Seconds(), "ms", atMost(2), n + ", " + spread(skews)},
-		{"start-skew-worst", 1e3 * slices.Max(skews).Seconds(), "ms", atMost(10), n},
-		{"agent-of-generator", slices.Max(agents), "% of a CPU", atMost(1), fmt.Sprintf("the busiest agent of each cell, largest of n=%d", len(agents))},
-		{"observer", slices.Max(observers), "% of a CPU", atMost(1), fmt.Sprintf("largest of n=%d cells", len(observers))},
-		{"cells-with-observer-on-server", float64(onServer), "cells", atMost(0), fmt.Sprintf("n=%d", len(observers))},
+	return []figures.Figure{
+		figures.Of("start-skew-median", 1e3*figures.Median(skews).Seconds(), "ms", figures.AtMost(2), n+", "+figures.Spread(skews)),
+		figures.Of("start-skew-worst", 1e3*slices.Max(skews).Seconds(), "ms", figures.AtMost(10), n),
+		figures.Of("agent-of-generator", slices.Max(agents), "% of a CPU", figures.AtMost(1), fmt.Sprintf("the busiest agent of each cell, largest of n=%d", len(agents))),
+		figures.Of("observer", slices.Max(observers), "% of a CPU", figures.AtMost(1), fmt.Sprintf("largest of n=%d cells", len(observers))),
+		figures.Of("cells-with-observer-on-server", float64(onServer), "cells", figures.AtMost(0), fmt.Sprintf("n=%d", len(observers))),
 	}, nil
 }

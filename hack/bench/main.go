@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -42,7 +43,7 @@ type measurement struct {
 	name      string
 	onCluster bool
 	reckoned  time.Duration
-	measure   func(context.Context) ([]figure, error)
+	measure   func(context.Context) ([]figures.Figure, error)
 }
 
 func run(ctx context.Context, stdout, stderr io.Writer, args []string) (err error) {
@@ -124,7 +125,7 @@ func (b *bench) choose(only string) ([]measurement, error) {
 // one takes a measurement and prints its figures, and says beside them if others used the machine meanwhile.
 func (b *bench) one(ctx context.Context, stdout io.Writer, m measurement) error {
 	quiet := newMeter(host{"/sys/fs/cgroup", "/proc"})
-	figures, err := m.measure(ctx)
+	list, err := m.measure(ctx)
 	strangers, known := quiet.strangers()
 	var warning []string
 	switch {
@@ -138,13 +139,13 @@ func (b *bench) one(ctx context.Context, stdout io.Writer, m measurement) error 
 	if err != nil {
 		err = fmt.Errorf("measuring %s: %w", m.name, err)
 	}
-	return errors.Join(err, b.print(stdout, figures, warning))
+	return errors.Join(err, b.print(stdout, list, warning))
 }
 
-func (b *bench) print(w io.Writer, figures []figure, warning []string) error {
-	for _, f := range figures {
-		f.note = strings.Join(append(warning, f.note), "; ")
-		if _, err := fmt.Fprintln(w, f.line()); err != nil {
+func (b *bench) print(w io.Writer, list []figures.Figure, warning []string) error {
+	for _, f := range list {
+		f.Note = strings.Join(append(warning, f.Note), "; ")
+		if _, err := fmt.Fprintln(w, f.Line()); err != nil {
 			return fmt.Errorf("printing figures: %w", err)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/hack/bench/figures"
 )
 
 const (
@@ -26,7 +28,7 @@ const (
 
 // memory measures what the operator needs when it has nothing to do. Where its process can be seen, that is VmRSS, the strictest
 // measure: the pages of its program are counted as well. Elsewhere it is the working set that its node tells.
-func (b *bench) memory(ctx context.Context) ([]figure, error) {
+func (b *bench) memory(ctx context.Context) ([]figures.Figure, error) {
 	if err := b.cluster.awaitFree(ctx, b.log); err != nil {
 		return nil, err
 	}
@@ -54,7 +56,7 @@ func (b *bench) memory(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	note := fmt.Sprintf("%s, largest of %d over %s, %s after the last run; MB = 10^6 bytes; working set by the node %.1f MB", measure, memorySamples, memorySamples*memoryEvery, b.sizes.rest, float64(set)/megabyte)
-	return []figure{{"operator-idle-memory", slices.Max(samples), "MB", atMost(60), note}}, nil
+	return []figures.Figure{figures.Of("operator-idle-memory", slices.Max(samples), "MB", figures.AtMost(60), note)}, nil
 }
 
 func (b *bench) operator(ctx context.Context) (*corev1.Pod, error) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/stats/statstest"
@@ -28,7 +29,7 @@ const (
 )
 
 // merging holds distributions that were merged against the samples themselves, and tells what analysing costs.
-func (b *bench) merging(ctx context.Context) ([]figure, error) {
+func (b *bench) merging(ctx context.Context) ([]figures.Figure, error) {
 	exact, err := mergedAgainstSamples(mergedGenerators, samplesEach)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func analysed(shares [][]float64) (stats.Latency, error) {
 
 // mergedAgainstSamples compares the distribution of many generators with that of one which had all samples, and both with the
 // samples.
-func mergedAgainstSamples(generators, each int) ([]figure, error) {
+func mergedAgainstSamples(generators, each int) ([]figures.Figure, error) {
 	samples := drawLatencies(rand.New(rand.NewPCG(resamplingSeed, 1)), generators*each)
 	merged, err := analysed(slices.Collect(slices.Chunk(samples, each)))
 	if err != nil {
@@ -105,12 +106,12 @@ func mergedAgainstSamples(generators, each int) ([]figure, error) {
 		differences = 1
 	}
 	worst, err := worstQuantile(merged, samples)
-	return []figure{
-		{"merged-differs-from-one", differences, "distributions", atMost(0), fmt.Sprintf("%d generators of %d samples each against one histogram of all", generators, each)},
-		{
-			"merged-quantile-error", worst, "of what is allowed", atMost(1),
+	return []figures.Figure{
+		figures.Of("merged-differs-from-one", differences, "distributions", figures.AtMost(0), fmt.Sprintf("%d generators of %d samples each against one histogram of all", generators, each)),
+		figures.Of(
+			"merged-quantile-error", worst, "of what is allowed", figures.AtMost(1),
 			fmt.Sprintf("largest of p50, p99 and p99.9 against %d sorted samples; allowed are %.1f %% or %.0f µs", len(samples), 100*allowedError, tickMicros),
-		},
+		),
 	}, err
 }
 
@@ -133,7 +134,7 @@ func worstQuantile(l stats.Latency, samples []float64) (float64, error) {
 }
 
 // analysing measures what the analysis of a large run costs.
-func (b *bench) analysing(ctx context.Context) ([]figure, error) {
+func (b *bench) analysing(ctx context.Context) ([]figures.Figure, error) {
 	samples := drawLatencies(rand.New(rand.NewPCG(resamplingSeed, 2)), manyHistograms*samplesEach/10)
 	shares := slices.Collect(slices.Chunk(samples, samplesEach/10))
 	begin := time.Now()
@@ -157,9 +158,9 @@ func (b *bench) analysing(ctx context.Context) ([]figure, error) {
 		return nil, fmt.Errorf("analysing a large run: %w", err)
 	}
 	note := fmt.Sprintf("1,000 cells with 2 histograms each; a cell of %d generators, its making included, took %.3f s", manyHistograms, merging.Seconds())
-	return []figure{
-		{"analysis-time", cost.time.Seconds(), "s", atMost(1), note},
-		{"analysis-memory", float64(cost.bytes) / 1e6, "MB", atMost(200), "largest heap beyond that before it, garbage included, looked at every millisecond"},
+	return []figures.Figure{
+		figures.Of("analysis-time", cost.time.Seconds(), "s", figures.AtMost(1), note),
+		figures.Of("analysis-memory", float64(cost.bytes)/1e6, "MB", figures.AtMost(200), "largest heap beyond that before it, garbage included, looked at every millisecond"),
 	}, nil
 }
 

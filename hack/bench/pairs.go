@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -31,7 +32,7 @@ func (b *bench) byHandTakes() time.Duration {
 }
 
 // pairs compares the throughput through Loadstone with that of wrk by hand, in the same pods.
-func (b *bench) pairs(ctx context.Context) ([]figure, error) {
+func (b *bench) pairs(ctx context.Context) ([]figures.Figure, error) {
 	byHand := map[string]float64{}
 	p, err := b.perform(ctx, b.sizes.pairsRun(), func(ctx context.Context, p *performance) error {
 		for _, line := range p.plan.Trials {
@@ -53,12 +54,12 @@ func (b *bench) pairs(ctx context.Context) ([]figure, error) {
 		ratios = append(ratios, through/byHand[t.Manifest.Trial])
 		b.say("%s: %.0f requests/s through Loadstone, %.3f times as many as by hand", t.Manifest.Trial, through, through/byHand[t.Manifest.Trial])
 	}
-	i, err := geometric(ratios)
+	i, err := figures.Geometric(ratios)
 	if err != nil {
 		return nil, err
 	}
-	note := fmt.Sprintf("geometric mean of %d pairs, %.0f %% interval %.3f to %.3f", len(ratios), 100*confidence, i.low, i.high)
-	return []figure{{"throughput-against-wrk-by-hand", i.mean, "ratio", atLeast(0.98), note}}, nil
+	note := fmt.Sprintf("geometric mean of %d pairs, %.0f %% interval %.3f to %.3f", len(ratios), 100*figures.Confidence, i.Low, i.High)
+	return []figures.Figure{figures.Of("throughput-against-wrk-by-hand", i.Mean, "ratio", figures.AtLeast(0.98), note)}, nil
 }
 
 func throughput(m *record.Measurement) float64 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -21,7 +22,7 @@ func runStages(run, uid string) []stage {
 }
 
 // start measures the time from the creation of a run to its first request.
-func (b *bench) start(ctx context.Context) ([]figure, error) {
+func (b *bench) start(ctx context.Context) ([]figures.Figure, error) {
 	var times []time.Duration
 	var stretches []stretch
 	seen := map[string]time.Time{}
@@ -44,11 +45,11 @@ func (b *bench) start(ctx context.Context) ([]figure, error) {
 	if err := printBreakdown(b.log, "From the creation of a run to its first load:", breakdown(stretches, seen)); err != nil {
 		return nil, err
 	}
-	return []figure{{"time-to-first-request", median(times).Seconds(), "s", atMost(4), "median, " + spread(times)}}, nil
+	return []figures.Figure{figures.Of("time-to-first-request", figures.Median(times).Seconds(), "s", figures.AtMost(4), "median, "+figures.Spread(times))}, nil
 }
 
 // sweep measures the time without load in a run of several trials.
-func (b *bench) sweep(ctx context.Context) ([]figure, error) {
+func (b *bench) sweep(ctx context.Context) ([]figures.Figure, error) {
 	p, err := b.perform(ctx, b.sizes.sweepRun(), nil)
 	if err != nil {
 		return nil, err
@@ -69,18 +70,18 @@ func (b *bench) sweep(ctx context.Context) ([]figure, error) {
 	}
 	first, last := begin(p.loads[0]), end(p.loads[len(p.loads)-1])
 	b.say("From the creation of the run to its first load %.3f s; from its last load to its completion %.3f s.", first.Sub(p.applied).Seconds(), p.ended.Sub(last).Seconds())
-	return []figure{
-		{"dead-time-per-trial", median(perTrial).Seconds(), "s", atMost(4), "median, " + spread(perTrial)},
-		{"dead-time-between-cells", median(perCell).Seconds(), "s", atMost(0.3), "median, " + spread(perCell)},
-		{
-			"share-under-load", 100 * float64(load) / float64(p.ended.Sub(p.applied)), "%", atLeast(90),
+	return []figures.Figure{
+		figures.Of("dead-time-per-trial", figures.Median(perTrial).Seconds(), "s", figures.AtMost(4), "median, "+figures.Spread(perTrial)),
+		figures.Of("dead-time-between-cells", figures.Median(perCell).Seconds(), "s", figures.AtMost(0.3), "median, "+figures.Spread(perCell)),
+		figures.Of(
+			"share-under-load", 100*float64(load)/float64(p.ended.Sub(p.applied)), "%", figures.AtLeast(90),
 			fmt.Sprintf("from creation to completion, %.1f s; from first to last load %.1f %%", p.ended.Sub(p.applied).Seconds(), 100*float64(load)/float64(last.Sub(first))),
-		},
+		),
 	}, nil
 }
 
 // records are figures of all runs together: whether their cells can be believed, and how punctual their loads were.
-func (b *bench) records() []figure {
+func (b *bench) records() []figures.Figure {
 	var late []time.Duration
 	var valid, suspect, void int
 	reasons := map[stats.ReasonCode]int{}
@@ -113,11 +114,11 @@ func (b *bench) records() []figure {
 		return nil
 	}
 	all := valid + suspect + void
-	return []figure{
-		{
-			"cells-not-void", 100 * float64(valid+suspect) / float64(all), "%", atLeast(100),
+	return []figures.Figure{
+		figures.Of(
+			"cells-not-void", 100*float64(valid+suspect)/float64(all), "%", figures.AtLeast(100),
 			fmt.Sprintf("n=%d, valid %d, suspect %d, reasons %v", all, valid, suspect, reasons),
-		},
-		{"start-lateness", slices.Max(late).Seconds(), "s", atMost(0.1), fmt.Sprintf("largest; median %.4f s, n=%d", median(late).Seconds(), len(late))},
+		),
+		figures.Of("start-lateness", slices.Max(late).Seconds(), "s", figures.AtMost(0.1), fmt.Sprintf("largest; median %.4f s, n=%d", figures.Median(late).Seconds(), len(late))),
 	}
 }

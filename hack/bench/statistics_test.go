@@ -128,31 +128,31 @@ func TestAnyDecidedLooksAtLevelsToo(t *testing.T) {
 }
 
 func TestFiguresOfSlicedPairs(t *testing.T) {
-	figures, err := duetFigures(simulated(200, 0.05, 0.01, 0.05))
+	list, err := duetFigures(simulated(200, 0.05, 0.01, 0.05))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(figures) != 2 || math.Abs(figures[0].value-0.2) > 0.03 || figures[1].value > 1 {
-		t.Errorf("got %+v, want a ratio of about 0.2, and the planted difference found within 1", figures)
+	if len(list) != 2 || math.Abs(list[0].Value-0.2) > 0.03 || list[1].Value > 1 {
+		t.Errorf("got %+v, want a ratio of about 0.2, and the planted difference found within 1", list)
 	}
-	if !strings.HasSuffix(figures[1].note, "verdict Slower") {
-		t.Errorf("the planted difference is not decided: %s", figures[1].note)
+	if !strings.HasSuffix(list[1].Note, "verdict Slower") {
+		t.Errorf("the planted difference is not decided: %s", list[1].Note)
 	}
 	interrupted := simulated(3, 0.05, 0.01, 0.05)
 	interrupted.Planted = nil
-	if figures, err = duetFigures(interrupted); err == nil || len(figures) != 1 {
-		t.Errorf("an interrupted recording gives %d figures and %v, want one and an error", len(figures), err)
+	if list, err = duetFigures(interrupted); err == nil || len(list) != 1 {
+		t.Errorf("an interrupted recording gives %d figures and %v, want one and an error", len(list), err)
 	}
 }
 
 func TestMergedDistributionsAgainstTheSamples(t *testing.T) {
-	figures, err := mergedAgainstSamples(mergedGenerators, 1000)
+	list, err := mergedAgainstSamples(mergedGenerators, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range figures {
-		if !f.aim.met(f.value) {
-			t.Error(f.line())
+	for _, f := range list {
+		if f.Verdict() != "met" {
+			t.Error(f.Line())
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"loadstone.dev/loadstone/hack/bench/aa"
+	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -147,13 +148,13 @@ func found(run []stats.Comparison) [2]int {
 
 // verdicts draws runs whose truth is known from recorded blocks: how often equals get a winner, and how often a planted difference
 // is found.
-func (b *bench) verdicts(ctx context.Context) ([]figure, error) {
+func (b *bench) verdicts(ctx context.Context) ([]figures.Figure, error) {
 	r, err := readRecording(blocksFile)
 	if err != nil {
 		return nil, err
 	}
 	b.say("Blocks recorded %s on %s, %d of them.", r.Recorded.Format("2006-01-02"), r.Machine, len(r.Blocks))
-	var figures []figure
+	var list []figures.Figure
 	for _, m := range methods {
 		wrong, err := m.resample(ctx, r, falseRuns, runBlocks, 0, anyDecided)
 		if err != nil {
@@ -163,14 +164,14 @@ func (b *bench) verdicts(ctx context.Context) ([]figure, error) {
 			"one-sided 95 %% upper bound; %d of %d runs of %d blocks with %d equal contenders at %d levels, drawn from %d recorded blocks",
 			wrong[0], falseRuns, runBlocks, contenders, len(r.Blocks[0].Levels), len(r.Blocks),
 		)
-		figures = append(figures, figure{"false-verdicts-" + m.name, 100 * upperBound(wrong[0], falseRuns), "%", atMost(1.2), note})
+		list = append(list, figures.Of("false-verdicts-"+m.name, 100*upperBound(wrong[0], falseRuns), "%", figures.AtMost(1.2), note))
 	}
 	table, err := power(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	b.say("%s", table)
-	return figures, nil
+	return list, nil
 }
 
 // power is a table of how often a planted difference is found.

@@ -9,14 +9,13 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"runtime"
-	"strconv"
 	"syscall"
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/aa"
+	"loadstone.dev/loadstone/hack/bench/local"
 )
 
 const (
@@ -94,7 +93,7 @@ func run(ctx context.Context, log io.Writer, args []string) (err error) {
 		log: log, random: rand.New(rand.NewPCG(seed, 0)), server: []string{*server}, dir: dir, out: *out,
 		steps: *blocks + calibrationPairs + plantedPairs,
 		Recording: aa.Recording{
-			Recorded: time.Now().UTC(), Machine: machine(), Server: []string{*server}, Seed: seed,
+			Recorded: time.Now().UTC(), Machine: local.Machine(), Server: []string{*server}, Seed: seed,
 			WarmupMillis: warmup.Milliseconds(), CellMillis: cell.Milliseconds(), PlantedMillis: plantedCell.Milliseconds(), SliceMillis: slice.Milliseconds(),
 		},
 	}
@@ -102,7 +101,7 @@ func run(ctx context.Context, log io.Writer, args []string) (err error) {
 	r.left, r.began = r.all, time.Now()
 	ctx, cancel := context.WithTimeout(ctx, slack*r.all)
 	defer cancel()
-	if err := stayOn(ctx, toolCPU); err != nil {
+	if err := local.StayOn(ctx, local.ToolCPU); err != nil {
 		return err
 	}
 	for range *blocks {
@@ -113,19 +112,16 @@ func run(ctx context.Context, log io.Writer, args []string) (err error) {
 	return r.planted(ctx)
 }
 
-// spoiled is the number of blocks and pairs that may be measured anew, since wrk counted errors in them.
+// spoiled is the number of blocks and pairs that may be measured anew, since wrk counted errors in them. What it measured there is
+// dropped.
 const spoiled = 15
-
-// errSpoiled says that wrk counted errors. What it measured is dropped: no server here makes any, but a virtual machine that is
-// stopped for a moment does.
-var errSpoiled = errors.New("wrk counted errors")
 
 // again does something anew that was spoiled.
 func (r *recorder) again(do func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
 			err := do(ctx)
-			if !errors.Is(err, errSpoiled) || r.spoiled == spoiled {
+			if !errors.Is(err, local.ErrSpoiled) || r.spoiled == spoiled {
 				return err
 			}
 			r.spoiled++
@@ -134,18 +130,9 @@ func (r *recorder) again(do func(context.Context) error) func(context.Context) e
 	}
 }
 
-// stayOn keeps this program, and so the load generators, off the server's CPU.
-func stayOn(ctx context.Context, cpu string) error {
-	out, err := exec.CommandContext(ctx, "taskset", "--all-tasks", "--cpu-list", "--pid", cpu, strconv.Itoa(os.Getpid())).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("binding this program to CPU %s: %w: %s", cpu, err, out)
-	}
-	return nil
-}
-
 // block measures one block and writes the file.
 func (r *recorder) block(ctx context.Context) error {
-	begin := newUsage()
+	begin := local.NewUsage()
 	b := aa.Block{Levels: make([]aa.Level, len(levels))}
 	for i, connections := range levels {
 		b.Levels[i].Connections = connections
@@ -155,13 +142,13 @@ func (r *recorder) block(ctx context.Context) error {
 			return err
 		}
 	}
-	var both [2]*server
+	var both [2]*local.Server
 	for side := range both {
 		s, err := r.startServer(ctx, 0)
 		if err != nil {
 			return err
 		}
-		defer s.end()
+		defer s.End()
 		both[side] = s
 	}
 	for i, connections := range levels {
@@ -171,9 +158,9 @@ func (r *recorder) block(ctx context.Context) error {
 		}
 		b.Levels[i].Sliced = pair
 	}
-	both[0].end()
-	both[1].end()
-	b.StrangersCPUs, b.StealCPUs = begin.since()
+	both[0].End()
+	both[1].End()
+	b.StrangersCPUs, b.StealCPUs = begin.Since()
 	r.Blocks = append(r.Blocks, b)
 	r.progress(blockTakes, "block %d: others used %.3f CPUs, %.3f stolen", len(r.Blocks), b.StrangersCPUs, b.StealCPUs)
 	return r.write()
@@ -185,7 +172,7 @@ func (r *recorder) alone(ctx context.Context, keep func(level int, c aa.Cell)) e
 	if err != nil {
 		return err
 	}
-	defer s.end()
+	defer s.End()
 	for i, connections := range levels {
 		c, err := r.sequential(ctx, s, connections)
 		if err != nil {
@@ -233,12 +220,12 @@ func (r *recorder) planted(ctx context.Context) error {
 }
 
 func (r *recorder) plantedPair(ctx context.Context, iterations uint64) (pair aa.Pair, err error) {
-	var both [2]*server
+	var both [2]*local.Server
 	for side, burn := range []uint64{0, iterations} {
 		if both[side], err = r.startServer(ctx, burn); err != nil {
 			return pair, err
 		}
-		defer both[side].end()
+		defer both[side].End()
 	}
 	return r.sliced(ctx, both, plantedAt, plantedCell)
 }

@@ -1,0 +1,41 @@
+/* The cases: what is measured, of which kind of coroutine, how much of it; and their names. */
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bench {
+
+enum class Family { Switch, Depth, Read, SameRead };
+
+enum class Kind {
+    Stackful,
+    StackfulNoexcept,
+    StackfulPrealloc, /* a stack that is a static array */
+    StackfulUnpooled, /* a stack that is mapped and unmapped each time */
+    Boost,
+    Stackless,
+    StacklessNoexcept,
+    StacklessPrealloc, /* frames from a static array */
+    StacklessPreallocNoexcept,
+    StacklessInlined, /* no coroutine at all: what is left of one that is inlined */
+};
+
+struct Case {
+    Family family;
+    Kind kind;
+    unsigned parameter; /* depth, KiB, or tasks for each thread; 0 for a switch */
+
+    bool operator==(const Case &) const = default;
+};
+
+std::vector<Case> allCases();
+std::string nameOf(const Case &);
+std::string_view nameOf(Kind);
+
+/* parseCase knows the names of allCases() and no others. */
+std::optional<Case> parseCase(std::string_view name);
+
+} // namespace bench

@@ -1,0 +1,20 @@
+#include "scenario.h"
+
+namespace bench {
+
+std::unique_ptr<Scenario> makeScenario(const Case &c, const std::string &directory)
+{
+    switch (c.family) {
+    case Family::Switch:
+        return makeSwitch(c.kind);
+    case Family::Depth:
+        return makeDepth(c.kind, c.parameter);
+    case Family::Read:
+        return makeRead(c.kind, c.parameter, directory);
+    case Family::SameRead:
+        return makeSameRead(c.kind, c.parameter, directory);
+    }
+    throw std::logic_error("no such family of cases");
+}
+
+} // namespace bench

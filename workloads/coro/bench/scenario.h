@@ -1,0 +1,36 @@
+/* A scenario is a case that is set up. Both programs time its run() and nothing else, and then have it verified. */
+#pragma once
+
+#include "case.h"
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace bench {
+
+struct Wrong : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+class Scenario {
+  public:
+    virtual ~Scenario() = default;
+
+    /* run does so many rounds and returns the number of operations that they had: switches, calls of the chain, reads. */
+    virtual std::uint64_t run(std::uint64_t rounds) = 0;
+
+    /* verify throws Wrong unless everything that was ever run did what it should. */
+    virtual void verify() = 0;
+};
+
+/* makeScenario may make a file in the directory, which nobody else sees and which goes with the scenario. */
+std::unique_ptr<Scenario> makeScenario(const Case &, const std::string &directory);
+
+std::unique_ptr<Scenario> makeSwitch(Kind);
+std::unique_ptr<Scenario> makeDepth(Kind, unsigned depth);
+std::unique_ptr<Scenario> makeRead(Kind, unsigned kib, const std::string &directory);
+std::unique_ptr<Scenario> makeSameRead(Kind, unsigned tasks, const std::string &directory);
+
+} // namespace bench

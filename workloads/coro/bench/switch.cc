@@ -1,0 +1,166 @@
+/* A switch to a coroutine and back. What it hands over each time is the next number, and the sum of those is verified. */
+#include "boost_peer.h"
+#include "scenario.h"
+
+#include "generator.h"
+#include "uthread.h"
+
+namespace bench {
+namespace {
+
+/* Total is the caller's side. */
+class Total : public Scenario {
+  public:
+    void verify() override
+    {
+        const std::uint64_t even = switches_ % 2 == 0 ? switches_ : switches_ + 1, odd = even == switches_ ? switches_ + 1 : switches_;
+        if (sum_ != even / 2 * odd) /* modulo 2^64, both of them */
+            throw Wrong("the numbers that the coroutine handed over are not those that it should");
+    }
+
+  protected:
+    template <class Next> std::uint64_t take(std::uint64_t count, Next next)
+    {
+        std::uint64_t sum = sum_;
+        for (std::uint64_t i = 0; i < count; i++) {
+            sum += next();
+            asm volatile("" : "+r"(sum)); /* each sum, not only the last */
+        }
+        sum_ = sum;
+        switches_ += count;
+        return count;
+    }
+
+  private:
+    std::uint64_t sum_ = 0;
+    std::uint64_t switches_ = 0;
+};
+
+class StackfulSwitch : public Total {
+  public:
+    StackfulSwitch() : coroutine_(coro::Uthread::spawn(stacks_, [this]() noexcept { count(); })) {}
+    ~StackfulSwitch() override
+    {
+        stop_ = true;
+        coroutine_.resume();
+    }
+
+    std::uint64_t run(std::uint64_t rounds) override
+    {
+        return take(rounds, [this] {
+            coroutine_.resume();
+            return number_;
+        });
+    }
+
+  private:
+    void count()
+    {
+        while (!stop_) {
+            number_++;
+            coro::Uthread::suspend();
+        }
+    }
+
+    std::uint64_t number_ = 0;
+    bool stop_ = false;
+    coro::StackPool stacks_;
+    coro::Uthread &coroutine_;
+};
+
+#ifdef CORO_WITH_BOOST
+namespace fcontext = boost::context::detail;
+
+class BoostSwitch : public Total {
+  public:
+    BoostSwitch() : stack_(stacks_.take()), coroutine_(fcontext::make_fcontext(stack_.top(), stack_.size, count)) {}
+    ~BoostSwitch() override { stacks_.give(stack_); }
+
+    std::uint64_t run(std::uint64_t rounds) override
+    {
+        return take(rounds, [this] {
+            coroutine_ = fcontext::jump_fcontext(coroutine_, this).fctx;
+            return number_;
+        });
+    }
+
+  private:
+    static void count(fcontext::transfer_t caller)
+    {
+        for (;;) {
+            static_cast<BoostSwitch *>(caller.data)->number_++;
+            caller = fcontext::jump_fcontext(caller.fctx, nullptr);
+        }
+    }
+
+    std::uint64_t number_ = 0;
+    coro::StackPool stacks_;
+    coro::Stack stack_;
+    fcontext::fcontext_t coroutine_;
+};
+#endif
+
+coro::Generator<std::uint64_t> countLazily()
+{
+    for (std::uint64_t number = 1;; number++)
+        co_yield number;
+}
+
+/* The handle is hidden from the compiler, so that resuming it is the indirect call that it is where coroutines are passed around. */
+class StacklessSwitch : public Total {
+  public:
+    std::uint64_t run(std::uint64_t rounds) override
+    {
+        using Handle = decltype(generator_)::Handle;
+        void *address = generator_.handle().address();
+        asm volatile("" : "+r"(address));
+        auto handle = Handle::from_address(address);
+        return take(rounds, [handle] {
+            handle.resume();
+            return handle.promise().value;
+        });
+    }
+
+  private:
+    coro::Generator<std::uint64_t> generator_ = countLazily();
+};
+
+/*
+ * What a compiler that inlines a generator leaves of it: a variable in a register. gcc 12 never does that by itself, so it is done
+ * by hand. It is here to show that nothing is switched in such a figure.
+ */
+class InlinedSwitch : public Total {
+  public:
+    std::uint64_t run(std::uint64_t rounds) override
+    {
+        std::uint64_t number = number_;
+        take(rounds, [&number] { return ++number; });
+        number_ = number;
+        return rounds;
+    }
+
+  private:
+    std::uint64_t number_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Scenario> makeSwitch(Kind kind)
+{
+    switch (kind) {
+    case Kind::Stackful:
+        return std::make_unique<StackfulSwitch>();
+#ifdef CORO_WITH_BOOST
+    case Kind::Boost:
+        return std::make_unique<BoostSwitch>();
+#endif
+    case Kind::Stackless:
+        return std::make_unique<StacklessSwitch>();
+    case Kind::StacklessInlined:
+        return std::make_unique<InlinedSwitch>();
+    default:
+        throw std::invalid_argument("this build has no such switch");
+    }
+}
+
+} // namespace bench

@@ -1,0 +1,140 @@
+/*
+ * Uthread: a stackful coroutine. It lives at the upper end of its own stack, so that beginning one takes a stack from the pool and
+ * nothing else, and it stays on the thread that it was begun on.
+ */
+#pragma once
+
+#include "context.h"
+#include "executor.h"
+#include "sanitizer.h"
+#include "stack.h"
+
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+namespace coro {
+
+/*
+ * ExceptionState is what the C++ runtime keeps for each thread: the exceptions that are being handled, and how many are flying. It
+ * belongs to a stack, and so is exchanged with it; else two coroutines that wait inside of catch blocks would mix theirs up.
+ */
+struct ExceptionState {
+    void *caught = nullptr;
+    unsigned int uncaught = 0;
+
+    bool any() const { return caught != nullptr || uncaught != 0; }
+
+    static ExceptionState &ofThread();
+};
+
+class Uthread : public Continuation, Context {
+  public:
+    /*
+     * spawn makes a coroutine that will call body(), which must not throw. It begins with the first resume(), by hand or, once it
+     * is pushed to a worker, by that.
+     */
+    template <class Body> static Uthread &spawn(StackPool &stacks, Body body);
+
+    static Uthread *current() { return current_; }
+
+    /* resume goes on with the coroutine until it suspends itself. It returns false when the coroutine has ended and is gone. */
+    bool resume();
+
+    /* suspend goes back to the resume() of the running coroutine. */
+    static void suspend();
+
+  private:
+    template <class Body> struct With;
+
+    Uthread(StackPool &stacks, Stack stack, void *top, void (*entry)(Context *));
+
+    template <class Body> [[noreturn]] static void enter(Context *context) noexcept;
+    static void runJob(Job &job) { static_cast<Uthread &>(job).resume(); }
+    void bringExceptions(ExceptionState &threads) noexcept;
+    void takeExceptions(ExceptionState &threads) noexcept;
+    void release() noexcept;
+
+    static thread_local constinit Uthread *current_;
+    static thread_local constinit ExceptionState *threadsExceptions_;
+
+    Context caller_;
+    Uthread *callersCurrent_ = nullptr;
+    ExceptionState exceptions_;        /* while it is suspended */
+    ExceptionState callersExceptions_; /* while it runs */
+    bool ended_ = false;
+    [[no_unique_address]] SwitchNotes notes_;
+    StackPool *stacks_;
+    Stack stack_;
+};
+
+template <class Body> struct Uthread::With : Uthread {
+    With(StackPool &stacks, Stack stack, Body &&b) : Uthread(stacks, stack, this, enter<Body>), body(std::move(b)) {}
+    Body body;
+};
+
+template <class Body> Uthread &Uthread::spawn(StackPool &stacks, Body body)
+{
+    static_assert(std::is_nothrow_move_constructible_v<Body>);
+    constexpr std::uintptr_t line = 64;
+    Stack stack = stacks.take();
+    auto place = (reinterpret_cast<std::uintptr_t>(stack.top()) - sizeof(With<Body>)) & ~(line - 1);
+    return *new (reinterpret_cast<void *>(place)) With<Body>(stacks, stack, std::move(body));
+}
+
+template <class Body> void Uthread::enter(Context *context) noexcept
+{
+    auto &self = static_cast<With<Body> &>(static_cast<Uthread &>(*context));
+    self.notes_.arrived();
+    {
+        Body body = std::move(self.body); /* ends here, not when the stack is given back */
+        body();
+    }
+    self.ended_ = true;
+    self.notes_.leavingForEver();
+    switchContext(self, self.caller_);
+    __builtin_unreachable();
+}
+
+[[gnu::always_inline]] inline bool Uthread::resume()
+{
+    if (threadsExceptions_ == nullptr)
+        threadsExceptions_ = &ExceptionState::ofThread();
+    ExceptionState &exceptions = *threadsExceptions_;
+    if (exceptions.any() || exceptions_.any()) [[unlikely]] /* moving nothing would cost as much as the switch itself */
+        bringExceptions(exceptions);
+    callersCurrent_ = std::exchange(current_, this);
+    notes_.leavingCaller(stack_.base, stack_.size);
+    switchContext(caller_, *this);
+    notes_.arrivedAtCaller();
+    current_ = callersCurrent_;
+    if (exceptions.any() || callersExceptions_.any()) [[unlikely]]
+        takeExceptions(exceptions);
+    if (!ended_) [[likely]]
+        return true;
+    release();
+    return false;
+}
+
+[[gnu::always_inline]] inline void Uthread::suspend()
+{
+    Uthread &self = *current_;
+    self.notes_.leaving();
+    switchContext(self, self.caller_);
+    self.notes_.arrived();
+}
+
+/* await waits, in a stackful coroutine that a worker runs, for an operation. */
+template <Operation Op> decltype(auto) await(Op &&operation)
+{
+    Uthread *self = Uthread::current();
+    if (self == nullptr || self->home == nullptr)
+        throw std::logic_error("await: not in a Uthread of a worker");
+    if (operation.start(*self))
+        Uthread::suspend();
+    return operation.result();
+}
+
+} // namespace coro

@@ -1,0 +1,312 @@
+/* Both kinds on an executor: futures, collecting, reads, and many of them at once. */
+#include "test.h"
+
+#include "collect.h"
+#include "future.h"
+#include "read_at.h"
+
+#include <algorithm>
+#include <array>
+#include <fcntl.h>
+#include <functional>
+#include <set>
+#include <string>
+
+using coro::Executor;
+using coro::Lazy;
+using coro::Worker;
+
+static Lazy<long> addLazily(coro::Future<long> a, coro::Future<long> b)
+{
+    co_return co_await a + co_await b;
+}
+
+TEST("both kinds wait for a future, set before or after, from any thread")
+{
+    Executor executor(2);
+    for (int kind = 0; kind < 2; kind++) {
+        for (int round = 0; round < 200; round++) {
+            coro::Promise<long> early, late;
+            auto a = early.future(), b = late.future();
+            early.set(40);
+            CHECK(a.isReady() && !b.isReady());
+            std::thread setter([&late] { late.set(2); });
+            if (kind == 0)
+                CHECK(coro::syncAwait(executor, addLazily(a, b)) == 42);
+            else
+                CHECK(coro::syncAwait(executor, [&] { return coro::await(a) + coro::await(b); }) == 42);
+            setter.join();
+        }
+    }
+}
+
+TEST("an exception set into a promise is thrown where the future is awaited, in both kinds")
+{
+    Executor executor(1);
+    auto failed = [] {
+        coro::Promise<long> promise;
+        auto future = promise.future();
+        promise.fail(std::make_exception_ptr(std::range_error("set")));
+        return future;
+    };
+    CHECK(throwsAs<std::range_error>([&] { coro::syncAwait(executor, addLazily(failed(), failed())); }));
+    CHECK(throwsAs<std::range_error>([&] { coro::syncAwait(executor, [&] { return coro::await(failed()); }); }));
+}
+
+TEST("a promise that goes without a word breaks the wait")
+{
+    Executor executor(1);
+    auto broken = [] { return coro::Promise<long>().future(); };
+    CHECK(throwsAs<std::future_error>([&] { coro::syncAwait(executor, addLazily(broken(), broken())); }));
+    CHECK(throwsAs<std::future_error>([&] { coro::syncAwait(executor, [&] { return coro::await(broken()); }); }));
+}
+
+TEST("an exception comes out of a Uthread, whole, and so it does through one that waits for others")
+{
+    Executor executor(2);
+    CHECK(throwsAs<std::range_error>([&] { coro::syncAwait(executor, []() -> int { throw std::range_error("out"); }); }));
+    CHECK(throwsAs<std::range_error>([&] {
+        coro::syncAwait(executor, [&] {
+            auto thrower = [] {
+                coro::await(coro::Yield{});
+                throw std::range_error("out of the inner");
+            };
+            auto results = coro::collectAll(executor, std::vector{thrower, thrower});
+            results.at(1).take();
+        });
+    }));
+}
+
+/* Ends later the smaller the number is, so that the order of ends is not that of the list. */
+static Lazy<int> numberLazily(int number, int of)
+{
+    for (int i = number; i < of; i++)
+        co_await coro::Yield{};
+    if (number % 10 == 3)
+        throw number;
+    co_return number;
+}
+
+static int numberByStack(int number, int of)
+{
+    for (int i = number; i < of; i++)
+        coro::await(coro::Yield{});
+    if (number % 10 == 3)
+        throw number;
+    return number;
+}
+
+template <class Results> static bool inOrder(Results &results)
+{
+    int i = 0;
+    for (auto &result : results) {
+        try {
+            if (result.failed() != (i % 10 == 3) || result.take() != i)
+                return false;
+        } catch (int thrown) {
+            if (thrown != i)
+                return false;
+        }
+        i++;
+    }
+    return i == 100;
+}
+
+TEST("collectAll keeps the order of the list, whoever ends first, exceptions in their places")
+{
+    Executor executor(2);
+    auto lazily = [&]() -> Lazy<bool> {
+        std::vector<Lazy<int>> list;
+        for (int i = 0; i < 100; i++)
+            list.push_back(numberLazily(i, 100));
+        auto results = co_await coro::collectAll(executor, std::move(list));
+        co_return inOrder(results);
+    };
+    auto byStack = [&] {
+        std::vector<std::function<int()>> list;
+        for (int i = 0; i < 100; i++)
+            list.push_back([i] { return numberByStack(i, 100); });
+        auto results = coro::collectAll(executor, std::move(list));
+        return inOrder(results);
+    };
+    CHECK(coro::syncAwait(executor, lazily()));
+    CHECK(coro::syncAwait(executor, byStack));
+}
+
+TEST("collectAll of nothing is over at once")
+{
+    Executor executor(1);
+    auto lazily = [&]() -> Lazy<std::size_t> {
+        auto results = co_await coro::collectAll(executor, std::vector<Lazy<int>>());
+        co_return results.size();
+    };
+    CHECK(coro::syncAwait(executor, lazily()) == 0);
+    CHECK(coro::syncAwait(executor, [&] { return coro::collectAll(executor, std::vector<int (*)()>()).size(); }) == 0);
+}
+
+TEST("collectAll uses all threads, and a coroutine never leaves the one that it began on")
+{
+    constexpr std::size_t threads = 3;
+    Executor executor(threads);
+    auto where = []() -> Lazy<Worker *> {
+        Worker *begin = Worker::current();
+        for (int i = 0; i < 20; i++) {
+            co_await coro::Yield{};
+            if (Worker::current() != begin)
+                co_return nullptr;
+        }
+        co_return begin;
+    };
+    auto all = [&]() -> Lazy<std::size_t> {
+        std::vector<Lazy<Worker *>> list;
+        for (std::size_t i = 0; i < 2 * threads; i++)
+            list.push_back(where());
+        std::set<Worker *> seen;
+        for (auto &result : co_await coro::collectAll(executor, std::move(list)))
+            seen.insert(result.take());
+        co_return seen.contains(nullptr) ? 0 : seen.size();
+    };
+    CHECK(coro::syncAwait(executor, all()) == threads);
+}
+
+TEST("a worker must not block on its own executor")
+{
+    Executor executor(1);
+    auto nested = [&]() -> Lazy<int> { co_return coro::syncAwait(executor, numberLazily(0, 0)); };
+    CHECK(throwsAs<std::logic_error>([&] { coro::syncAwait(executor, nested()); }));
+}
+
+TEST("an executor without threads is refused")
+{
+    CHECK(throwsAs<std::invalid_argument>([] { Executor none(0); }));
+}
+
+struct Numbered : coro::Job {
+    Numbered(int n, std::vector<int> &l) : Job(note), number(n), list(&l) {}
+    static void note(Job &job)
+    {
+        auto &self = static_cast<Numbered &>(job);
+        self.list->push_back(self.number);
+    }
+    int number;
+    std::vector<int> *list;
+};
+
+TEST("an executor that goes runs what is queued first, in the order of its arrival")
+{
+    std::vector<int> order;
+    std::deque<Numbered> jobs;
+    {
+        Executor executor(1);
+        for (int i = 0; i < 1000; i++)
+            executor.next().push(jobs.emplace_back(i, order));
+    }
+    CHECK(order.size() == 1000);
+    CHECK(std::ranges::is_sorted(order));
+}
+
+static Lazy<long> workLazily(Executor &executor, long depth, long seed)
+{
+    co_await coro::Yield{};
+    if (depth == 0)
+        co_return seed;
+    std::vector<Lazy<long>> list;
+    for (long i = 0; i < 4; i++)
+        list.push_back(workLazily(executor, depth - 1, seed * 4 + i));
+    long sum = 0;
+    for (auto &result : co_await coro::collectAll(executor, std::move(list)))
+        sum += result.take();
+    co_return sum;
+}
+
+static long workByStack(Executor &executor, long depth, long seed)
+{
+    coro::await(coro::Yield{});
+    if (depth == 0)
+        return seed;
+    std::vector<std::function<long()>> list;
+    for (long i = 0; i < 4; i++)
+        list.push_back([&executor, depth, seed, i] { return workByStack(executor, depth - 1, seed * 4 + i); });
+    long sum = 0;
+    for (auto &result : coro::collectAll(executor, std::move(list)))
+        sum += result.take();
+    return sum;
+}
+
+TEST("thousands of both kinds on several threads, waiting for each other, add up")
+{
+    constexpr long depth = 5, leaves = 1024, sum = leaves * (leaves - 1) / 2;
+    Executor executor(4);
+    std::array<long, 4> sums{};
+    std::vector<std::thread> outside;
+    for (std::size_t i = 0; i < sums.size(); i++) {
+        outside.emplace_back([&, i] {
+            for (int round = 0; round < 3; round++) {
+                if (i % 2 == 0)
+                    sums[i] += coro::syncAwait(executor, workLazily(executor, depth, 0));
+                else
+                    sums[i] += coro::syncAwait(executor, [&] { return workByStack(executor, depth, 0); });
+            }
+        });
+    }
+    for (auto &thread : outside)
+        thread.join();
+    for (long s : sums)
+        CHECK(s == 3 * sum);
+}
+
+TEST("a Lazy and a Uthread on different threads play ball with futures")
+{
+    constexpr int rounds = 500;
+    Executor executor(2);
+    std::vector<coro::Promise<int>> ping(rounds), pong(rounds);
+    auto lazily = [&]() -> Lazy<int> {
+        int sum = 0;
+        for (std::size_t i = 0; i < rounds; i++) {
+            auto answer = pong[i].future();
+            ping[i].set(static_cast<int>(i));
+            sum += co_await answer;
+        }
+        co_return sum;
+    };
+    std::vector<coro::Future<int>> pings;
+    for (auto &promise : ping)
+        pings.push_back(promise.future());
+    int byStack = 0;
+    std::thread other([&] {
+        byStack = coro::syncAwait(executor, [&] {
+            int sum = 0;
+            for (std::size_t i = 0; i < rounds; i++) {
+                const int got = coro::await(pings[i]);
+                sum += got;
+                pong[i].set(2 * got);
+            }
+            return sum;
+        });
+    });
+    const int doubled = coro::syncAwait(executor, lazily());
+    other.join();
+    CHECK(byStack == rounds * (rounds - 1) / 2);
+    CHECK(doubled == 2 * byStack);
+}
+
+TEST("a read says how much it got, less at the end of the file, and throws what the kernel says")
+{
+    Executor executor(1);
+    char name[] = "/proc/self/exe";
+    int file = open(name, O_RDONLY);
+    const off_t size = lseek(file, 0, SEEK_END);
+    std::array<std::byte, 64> buffer;
+    auto lazily = [&](int from, off_t offset) -> Lazy<std::size_t> { co_return co_await coro::ReadAt(from, buffer, offset); };
+    auto byStack = [&](int from, off_t offset) {
+        return coro::syncAwait(executor, [&] { return coro::await(coro::ReadAt(from, buffer, offset)); });
+    };
+    CHECK(coro::syncAwait(executor, lazily(file, 0)) == 64 && buffer[1] == std::byte{'E'});
+    buffer[1] = {};
+    CHECK(byStack(file, 0) == 64 && buffer[1] == std::byte{'E'});
+    CHECK(coro::syncAwait(executor, lazily(file, size - 10)) == 10);
+    CHECK(byStack(file, size) == 0);
+    CHECK(throwsAs<std::system_error>([&] { coro::syncAwait(executor, lazily(-1, 0)); }));
+    CHECK(throwsAs<std::system_error>([&] { byStack(-1, 0); }));
+    close(file);
+}

@@ -1,0 +1,271 @@
+/* Stackful coroutines by hand: the switch, the stacks, exceptions. */
+#include "test.h"
+
+#include "uthread.h"
+
+#include <cfenv>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using coro::Stack;
+using coro::StackPool;
+using coro::Uthread;
+
+TEST("a Uthread runs from suspension to suspension, and tells when it has ended")
+{
+    StackPool stacks;
+    std::string said;
+    Uthread &uthread = Uthread::spawn(stacks, [&]() noexcept {
+        said += 'a';
+        Uthread::suspend();
+        said += 'b';
+    });
+    CHECK(said.empty());
+    CHECK(uthread.resume());
+    CHECK(said == "a");
+    CHECK(!uthread.resume());
+    CHECK(said == "ab");
+}
+
+TEST("a Uthread may resume another, and each goes back to its own caller")
+{
+    StackPool stacks;
+    std::string said;
+    Uthread &outer = Uthread::spawn(stacks, [&]() noexcept {
+        Uthread &self = *Uthread::current();
+        Uthread &inner = Uthread::spawn(stacks, [&]() noexcept {
+            said += '1';
+            Uthread::suspend();
+            said += '3';
+        });
+        inner.resume();
+        CHECK(Uthread::current() == &self);
+        said += '2';
+        Uthread::suspend();
+        inner.resume();
+        said += '4';
+    });
+    CHECK(outer.resume());
+    CHECK(Uthread::current() == nullptr);
+    CHECK(!outer.resume());
+    CHECK(said == "1234");
+}
+
+/* Live values in more registers than the ABI preserves: the compiler has to save them around the switch by itself. */
+template <class T> static T mixed(T seed, bool switches)
+{
+    T v[24];
+    for (int i = 0; i < 24; i++)
+        v[i] = seed + static_cast<T>(i) * 3;
+    for (int round = 0; round < 50; round++) {
+        if (switches)
+            Uthread::suspend();
+        for (int i = 0; i < 24; i++)
+            v[i] = v[i] + v[(i + 7) % 24] / 5;
+    }
+    T sum = 0;
+    for (T x : v)
+        sum += x;
+    return sum;
+}
+
+TEST("values in registers survive the switch, on both sides")
+{
+    StackPool stacks;
+    long a = 0;
+    double b = 0;
+    Uthread &x = Uthread::spawn(stacks, [&]() noexcept { a = mixed<long>(3, true); });
+    Uthread &y = Uthread::spawn(stacks, [&]() noexcept { b = mixed<double>(0.7, true); });
+    bool xGoes = true, yGoes = true;
+    while (xGoes || yGoes) {
+        xGoes = xGoes && x.resume();
+        yGoes = yGoes && y.resume();
+    }
+    CHECK(a == mixed<long>(3, false));
+    CHECK(b == mixed<double>(0.7, false));
+}
+
+TEST("the rounding mode belongs to a coroutine, for SSE and for x87")
+{
+    StackPool stacks;
+    Uthread &uthread = Uthread::spawn(stacks, []() noexcept {
+        CHECK(std::fegetround() == FE_TONEAREST);
+        std::fesetround(FE_UPWARD);
+        Uthread::suspend();
+        volatile double one = 1, three = 3;
+        volatile long double longOne = 1, longThree = 3;
+        CHECK(std::fegetround() == FE_UPWARD);
+        CHECK(one / three * three > 1);
+        CHECK(longOne / longThree * longThree > 1);
+    });
+    uthread.resume();
+    CHECK(std::fegetround() == FE_TONEAREST);
+    std::fesetround(FE_DOWNWARD);
+    uthread.resume();
+    CHECK(std::fegetround() == FE_DOWNWARD);
+    std::fesetround(FE_TONEAREST);
+}
+
+TEST("stacks begin as the ABI wants them, and are used again")
+{
+    StackPool stacks;
+    for (int i = 0; i < 100; i++) {
+        Uthread &uthread = Uthread::spawn(stacks, [&]() noexcept {
+            alignas(16) volatile char local[16] = {};
+            CHECK(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) % 16 == 0);
+            CHECK(reinterpret_cast<std::uintptr_t>(&local) % 16 == 0);
+        });
+        CHECK(!uthread.resume());
+    }
+    CHECK(stacks.mapped() == 1);
+}
+
+TEST("a pool that keeps nothing gives its stacks back at once")
+{
+    StackPool stacks(StackPool::Keep::None);
+    Stack stack = stacks.take();
+    CHECK(stacks.mapped() == 1);
+    stacks.give(stack);
+    CHECK(stacks.mapped() == 0);
+}
+
+TEST("a pool that cannot map more throws, and what it has goes on working")
+{
+    StackPool stacks(StackPool::Keep::All, std::size_t{1} << 46);
+    Stack stack{};
+    bool refused = false;
+    for (int i = 0; i < 4 && !refused; i++)
+        refused = throwsAs<std::bad_alloc>([&] { stack = stacks.take(); });
+    CHECK(refused);
+    StackPool small;
+    CHECK(!Uthread::spawn(small, []() noexcept {}).resume());
+}
+
+TEST("a body's captures end when the body has ended")
+{
+    StackPool stacks;
+    auto token = std::make_shared<int>(1);
+    Uthread &uthread = Uthread::spawn(stacks, [token]() noexcept { Uthread::suspend(); });
+    uthread.resume();
+    CHECK(token.use_count() == 2);
+    uthread.resume();
+    CHECK(token.use_count() == 1);
+}
+
+static void throwInTurns(int number, std::string &said)
+{
+    try {
+        throw number;
+    } catch (int caught) {
+        Uthread::suspend();
+        try {
+            throw std::runtime_error(std::to_string(number));
+        } catch (const std::runtime_error &inner) {
+            Uthread::suspend();
+            said += inner.what();
+        }
+        try {
+            throw; /* what is being handled, again */
+        } catch (int again) {
+            said += again == number && caught == number ? "=" : "!";
+        }
+    }
+}
+
+TEST("coroutines that suspend inside of catch blocks keep their exceptions apart")
+{
+    StackPool stacks;
+    std::string said;
+    Uthread &one = Uthread::spawn(stacks, [&]() noexcept { throwInTurns(1, said); });
+    Uthread &two = Uthread::spawn(stacks, [&]() noexcept { throwInTurns(2, said); });
+    try {
+        throw std::logic_error("the caller's");
+    } catch (const std::logic_error &) {
+        one.resume(), two.resume();
+        one.resume(), two.resume();
+        CHECK(!one.resume());
+        CHECK(!two.resume());
+        CHECK(throwsAs<std::logic_error>([] { throw; }));
+    }
+    CHECK(said == "1=2=");
+    CHECK(std::current_exception() == nullptr);
+}
+
+struct SuspendsWhileFlying {
+    int *flying;
+    ~SuspendsWhileFlying()
+    {
+        Uthread::suspend();
+        *flying = std::uncaught_exceptions();
+    }
+};
+
+TEST("an exception in flight belongs to its coroutine alone")
+{
+    StackPool stacks;
+    int flying = -1;
+    Uthread &uthread = Uthread::spawn(stacks, [&]() noexcept {
+        try {
+            SuspendsWhileFlying guard{&flying};
+            throw 1;
+        } catch (int) {
+        }
+    });
+    uthread.resume();
+    CHECK(std::uncaught_exceptions() == 0);
+    uthread.resume();
+    CHECK(flying == 1);
+}
+
+TEST("waiting outside of a worker's Uthread is refused")
+{
+    CHECK(throwsAs<std::logic_error>([] { coro::await(coro::Yield{}); }));
+}
+
+[[gnu::noinline]] static int recurse(int depth)
+{
+    volatile char frame[1024];
+    frame[0] = static_cast<char>(depth);
+    return depth < 0 ? 0 : recurse(depth + 1) + frame[0]; /* never, but the compiler cannot know */
+}
+
+static std::byte *lowest; /* of the stack that overflows */
+
+static void onFault(int, siginfo_t *info, void *)
+{
+    auto *at = static_cast<std::byte *>(info->si_addr);
+    _exit(at < lowest && at >= lowest - 4096 ? 42 : 1);
+}
+
+[[noreturn]] static void overflow()
+{
+    static char alternate[64 * 1024];
+    stack_t onAnother{};
+    onAnother.ss_sp = alternate;
+    onAnother.ss_size = sizeof(alternate);
+    struct sigaction action = {};
+    action.sa_sigaction = onFault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    if (sigaltstack(&onAnother, nullptr) != 0 || sigaction(SIGSEGV, &action, nullptr) != 0)
+        _exit(2);
+    StackPool stacks;
+    Stack stack = stacks.take(); /* the one that the Uthread gets next */
+    lowest = stack.base;
+    stacks.give(stack);
+    Uthread::spawn(stacks, []() noexcept { recurse(0); }).resume();
+    _exit(3);
+}
+
+TEST("a stack that overflows hits its guard page")
+{
+    pid_t child = fork();
+    if (child == 0)
+        overflow();
+    int status = 0;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+}

@@ -1,0 +1,59 @@
+/* ipc-c-bench: what a message costs between threads and between processes, in C. The limit that ipc-bench is held against. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+
+static const double warm_up = 0.1; /* seconds that a case runs before it is timed */
+
+static int usage(void)
+{
+    fputs("usage: ipc-c-bench cases, or ipc-c-bench cell CASE [--seconds 1.0]\n", stderr);
+    return 2;
+}
+
+static int list(void)
+{
+    for (size_t i = 0; i < benchmark_count; i++) {
+        puts(benchmarks[i].name);
+        for (size_t j = 0; benchmarks[i].sweep && j < sweep_count; j++)
+            printf("%s-%zu\n", benchmarks[i].name, sweep_sizes[j]);
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* seconds reads "--seconds N" or "--seconds=N"; 1 without. It returns 0 for what is neither. */
+static double seconds(int count, char **arguments)
+{
+    const char *text = "1";
+    if (count == 2 && strcmp(arguments[0], "--seconds") == 0)
+        text = arguments[1];
+    else if (count == 1 && strncmp(arguments[0], "--seconds=", 10) == 0)
+        text = arguments[0] + 10;
+    else if (count > 0)
+        text = "";
+    char *end;
+    double value = strtod(text, &end);
+    return end != text && *end == '\0' && value > 0 && value <= 3600 ? value : 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "cases") == 0)
+        return list();
+    if (argc < 3 || strcmp(argv[1], "cell") != 0)
+        return usage();
+    size_t size;
+    const struct benchmark *benchmark = find_benchmark(argv[2], &size);
+    double least = seconds(argc - 3, argv + 3);
+    if (benchmark == NULL || least == 0)
+        return usage();
+    struct run run = {.size = size, .least = least < warm_up ? least : warm_up};
+    do_benchmark(benchmark, &run);
+    run = (struct run){.size = size, .least = least};
+    do_benchmark(benchmark, &run);
+    printf("{\"case\":\"%s\",\"operations\":%llu,\"wallSeconds\":%.9f,\"cpuSeconds\":%.9f}\n", argv[2],
+           (unsigned long long)run.operations, run.wall, run.cpu);
+    return fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"loadstone.dev/loadstone/workloads/ipc/socket"
+)
+
+// channel is a case in which a goroutine receives messages and hands them on through a channel.
+//
+// A message's buffer belongs to whoever holds it. At any time the channel holds as many as it has room for, whoever takes them out
+// holds one, and so does whoever receives: two more buffers than the channel has room for are enough, used in turn. That a buffer
+// is free again when its turn comes follows from the channel's own order, and needs no second channel to give it back.
+type channel struct{ capacity int }
+
+func (c channel) do(r *run) (sent uint64, err error) {
+	from, to, err := socket.Pair(socket.SeqPacket)
+	if err != nil {
+		return 0, err
+	}
+	end := closer(from, to)
+	defer func() { err = errors.Join(err, end()) }()
+	buffers := make([][]byte, c.capacity+2)
+	for i := range buffers {
+		buffers[i] = newBuffer(socket.SeqPacket, r.size)
+	}
+	messages, check := make(chan []byte, c.capacity), newChecker(r.size)
+	forward := func() error {
+		defer close(messages)
+		return untilEnd(forwarder(to, buffers, messages))
+	}
+	take := func() (err error) {
+		for m := range messages {
+			if err == nil {
+				err = check.check(m)
+			}
+		}
+		return err
+	}
+	err = r.together(
+		func() { _ = end() },
+		func() (err error) { sent, err = send(r, from, socket.Msg{}); return err }, forward, take,
+	)
+	if err == nil {
+		err = check.all(sent)
+	}
+	return sent, err
+}
+
+// forwarder makes a function that hands one message on.
+func forwarder(from endpoint, buffers [][]byte, messages chan<- []byte) func() error {
+	turn := 0
+	return func() error {
+		buffer := buffers[turn]
+		n, _, err := receive(from, socket.SeqPacket, buffer)
+		if err != nil {
+			return err
+		}
+		messages <- buffer[:n]
+		turn = (turn + 1) % len(buffers)
+		return nil
+	}
+}
+
+// emptyGoroutine is what a goroutine for each message costs without the message.
+func emptyGoroutine(r *run) (done uint64, err error) {
+	nothing := inGoroutine(func() error {
+		done++
+		return nil
+	})
+	var calls uint64
+	err = r.together(func() {}, func() error {
+		for ; r.more(calls); calls++ {
+			if err := nothing(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && done != calls {
+		err = fmt.Errorf("%d goroutines were started, and %d ran", calls, done)
+	}
+	return done, err
+}

@@ -1,0 +1,141 @@
+// Command ipc-bench measures what a message costs between goroutines and between processes, over Unix sockets.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+var errUsage = errors.New("usage: ipc-bench cases, or ipc-bench cell CASE [--seconds 1.0]")
+
+// warmUp is how long a case runs before it is timed.
+const warmUp = 100 * time.Millisecond
+
+func main() {
+	if err := command(os.Stdout, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "ipc-bench:", err)
+		if errors.Is(err, errUsage) {
+			os.Exit(2)
+		}
+		os.Exit(1)
+	}
+}
+
+func command(stdout io.Writer, args []string) error {
+	switch {
+	case len(args) == 1 && args[0] == "cases":
+		return list(stdout)
+	case len(args) >= 2 && args[0] == "cell":
+		if strings.HasPrefix(args[1], "c-") {
+			return execC(args)
+		}
+		b, size, err := find(args[1])
+		if err != nil {
+			return err
+		}
+		least, err := seconds(args[2:])
+		if err != nil {
+			return err
+		}
+		return measure(stdout, args[1], b, size, least)
+	case len(args) > 0 && args[0] == "peer":
+		return peer(args[1:])
+	}
+	return errUsage
+}
+
+// seconds reads "--seconds N" or "--seconds=N"; 1 without.
+func seconds(args []string) (time.Duration, error) {
+	text := "1"
+	switch {
+	case len(args) == 2 && args[0] == "--seconds":
+		text = args[1]
+	case len(args) == 1 && strings.HasPrefix(args[0], "--seconds="):
+		text = args[0][len("--seconds="):]
+	case len(args) > 0:
+		return 0, errUsage
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n > 0 && n <= 3600) {
+		return 0, fmt.Errorf("%w: %q is not a number of seconds", errUsage, text)
+	}
+	return time.Duration(n * float64(time.Second)), nil
+}
+
+// cell is what a measurement prints.
+type cell struct {
+	Case        string  `json:"case"`
+	Operations  uint64  `json:"operations"`
+	WallSeconds float64 `json:"wallSeconds"`
+	CPUSeconds  float64 `json:"cpuSeconds"`
+}
+
+// measure runs a case twice: to warm up, and to be timed.
+func measure(stdout io.Writer, name string, b benchmark, size int, least time.Duration) error {
+	idle := func() {}
+	if _, err := b.do(&run{size: size, least: min(least, warmUp), begin: idle, end: idle}); err != nil {
+		return fmt.Errorf("warming up %s: %w", name, err)
+	}
+	var begin, end time.Time
+	var cpuBegin, cpuEnd time.Duration
+	var clock error
+	read := func(wall *time.Time, cpu *time.Duration) {
+		var err error
+		*wall = time.Now()
+		*cpu, err = cpuTime()
+		clock = errors.Join(clock, err)
+	}
+	r := &run{size: size, least: least, begin: func() { read(&begin, &cpuBegin) }, end: func() { read(&end, &cpuEnd) }}
+	operations, err := b.do(r)
+	if err = errors.Join(err, clock); err != nil {
+		return fmt.Errorf("measuring %s: %w", name, err)
+	}
+	return json.NewEncoder(stdout).Encode(cell{
+		Case: name, Operations: operations, WallSeconds: end.Sub(begin).Seconds(), CPUSeconds: (cpuEnd - cpuBegin + r.otherCPUs).Seconds(),
+	})
+}
+
+// list prints the names of all cases, those of the C peer too if it is there.
+func list(stdout io.Writer) error {
+	all := strings.Join(names(), "\n") + "\n"
+	path, err := pathC()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err == nil {
+		peers, err := exec.Command(path, "cases").Output()
+		if err != nil {
+			return fmt.Errorf("asking the C peer for its cases: %w", err)
+		}
+		all += string(peers)
+	}
+	_, err = io.WriteString(stdout, all)
+	return err
+}
+
+// pathC is where the C peer is: beside this program.
+func pathC() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	return filepath.Join(filepath.Dir(self), "ipc-c-bench"), nil
+}
+
+// execC becomes the C peer.
+func execC(args []string) error {
+	path, err := pathC()
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("becoming the C peer: %w", syscall.Exec(path, append([]string{path}, args...), os.Environ()))
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/workloads/ipc/socket"
+)
+
+// TestMain lets the test's program be the other process of the cases that have one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "peer" {
+		if err := peer(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// counted is a run of so many operations that nobody times.
+func counted(size int, limit uint64) *run {
+	return &run{size: size, limit: limit, begin: func() {}, end: func() {}}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+func TestEveryCaseDoesWhatItCountsAndLeavesNothingOpen(t *testing.T) {
+	for _, name := range names() {
+		t.Run(name, func(t *testing.T) {
+			b, size, err := find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if testing.Short() && size > smallest {
+				t.Skip("the usual size is enough for the race detector")
+			}
+			if _, err := b.do(counted(size, 1)); err != nil { // The first use of pipes and processes opens files for good.
+				t.Fatal(err)
+			}
+			before := openFiles(t)
+			r := counted(size, 1000)
+			began, ended := 0, 0
+			r.begin, r.end = func() { began++ }, func() { ended++ }
+			if n, err := b.do(r); err != nil || n != 1000 {
+				t.Errorf("got %d operations of 1000, %v", n, err)
+			}
+			if began != 1 || ended != 1 {
+				t.Errorf("the timer was started %d times and stopped %d times", began, ended)
+			}
+			if strings.Contains(name, "processes") && r.otherCPUs <= 0 {
+				t.Error("the other process's CPU time is missing")
+			}
+			if after := openFiles(t); after != before {
+				t.Errorf("%d descriptors were left open", after-before)
+			}
+		})
+	}
+}
+
+func TestACellPrintsOneLineOfJSONAndLastsAsLongAsItWasTold(t *testing.T) {
+	for _, args := range [][]string{{"cell", "go-baseline", "--seconds", "0.05"}, {"cell", "go-processes-100", "--seconds=0.05"}} {
+		var out bytes.Buffer
+		if err := command(&out, args); err != nil {
+			t.Fatal(err)
+		}
+		var c cell
+		d := json.NewDecoder(bytes.NewReader(out.Bytes()))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&c); err != nil || strings.Count(out.String(), "\n") != 1 {
+			t.Fatalf("%q: %v", out.String(), err)
+		}
+		if c.Case != args[1] || c.Operations < look || c.WallSeconds < 0.05 || c.CPUSeconds <= 0 || c.CPUSeconds > 100*c.WallSeconds {
+			t.Errorf("got %+v", c)
+		}
+	}
+}
+
+func TestNonsenseIsRefusedWithTheUsage(t *testing.T) {
+	for _, args := range []string{
+		"", "cell", "cases 1", "cell nothing", "cell go-baseline-6", "cell go-baseline-65537", "cell go-baseline-07", "cell go-baseline-",
+		"cell go-baseline --seconds", "cell go-baseline --seconds 0", "cell go-baseline --seconds NaN", "cell go-baseline --second=1", "peer", "peer true x", "peer true 1",
+	} {
+		if err := command(&bytes.Buffer{}, strings.Fields(args)); !errors.Is(err, errUsage) {
+			t.Errorf("%q: got %v, want the usage", args, err)
+		}
+	}
+}
+
+func TestCasesAreListedOnceEach(t *testing.T) {
+	all := names()
+	for _, want := range []string{"go-baseline", "go-goroutine", "go-channel-0", "go-channel-1", "go-channel-4", "go-empty-goroutine", "go-baseline-4096"} {
+		if !slices.Contains(all, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if slices.Sort(all); len(slices.Compact(all)) != len(names()) {
+		t.Error("a name is listed twice")
+	}
+}
+
+func TestTheCheckerNotices(t *testing.T) {
+	good := newMessage(20)
+	tests := map[string]struct {
+		number uint64
+		change func(m []byte) []byte
+	}{
+		"a message that came twice":       {number: 1, change: func(m []byte) []byte { stamp(m, 0); return m }},
+		"a message that is missing":       {number: 1, change: func(m []byte) []byte { stamp(m, 2); return m }},
+		"a message that is too short":     {number: 1, change: func(m []byte) []byte { return m[:19] }},
+		"a message that is too long":      {number: 1, change: func(m []byte) []byte { return append(m, 0) }},
+		"a last byte that changed":        {number: 1, change: func(m []byte) []byte { m[19]++; return m }},
+		"a byte that changed, each 256th": {number: look, change: func(m []byte) []byte { m[10]++; return m }},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newChecker(len(good))
+			for i := range tc.number {
+				stamp(good, i)
+				if err := c.check(good); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stamp(good, tc.number)
+			if err := c.check(tc.change(slices.Clone(good))); err == nil {
+				t.Error("it went unnoticed")
+			}
+		})
+	}
+	if err := newChecker(20).all(1); err == nil {
+		t.Error("that nothing came went unnoticed")
+	}
+}
+
+func TestDescriptorsAndCredentialsAreHeldAgainstWhatWasSent(t *testing.T) {
+	a, b, err := socket.Pair(socket.SeqPacket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	defer b.Close()
+	want, err := transfer{fds: true, cred: true}.beside(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = want.close() }()
+	other, err := os.Open("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	stranger := socket.Self()
+	stranger.Uid++
+	for name, m := range map[string]socket.Msg{
+		"nothing": {}, "another file": {Fds: []int{int(other.Fd())}, Cred: socket.Self(), HasCred: true},
+		"a stranger": {Cred: stranger, HasCred: true}, "a descriptor that is closed": {Fds: []int{1 << 20}},
+	} {
+		if err := want.check(m, true); err == nil {
+			t.Errorf("%s went unnoticed", name)
+		}
+	}
+}
+
+func TestAPartThatFailsEndsTheOthers(t *testing.T) {
+	a, b, err := socket.Pair(socket.SeqPacket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := closer(a, b)
+	failure := errors.New("failure")
+	r := counted(1000, 1_000_000)
+	done := make(chan error, 1)
+	go func() {
+		done <- r.together(func() { _ = end() },
+			func() error { _, err := send(r, a, socket.Msg{}); return err },
+			func() error { time.Sleep(20 * time.Millisecond); return failure })
+	}()
+	select {
+	case err := <-done:
+		if !errors.Is(err, failure) {
+			t.Errorf("got %v, want the first failure", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the sender still waits for room")
+	}
+}
+
+func BenchmarkCases(b *testing.B) {
+	for _, name := range names() {
+		b.Run(name, func(b *testing.B) {
+			bench, size, err := find(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			b.SetBytes(int64(size))
+			b.StopTimer()
+			r := &run{size: size, limit: uint64(b.N), begin: func() { b.ResetTimer(); b.StartTimer() }, end: b.StopTimer}
+			if n, err := bench.do(r); err != nil || n != uint64(b.N) {
+				b.Fatalf("%d operations of %d: %v", n, b.N, err)
+			}
+		})
+	}
+}

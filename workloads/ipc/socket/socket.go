@@ -1,0 +1,193 @@
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Socket is an end of a pair that makes its system calls itself.
+type Socket struct {
+	fd     int
+	closed atomic.Bool
+	out    half
+	_      [64]byte // Whoever sends and whoever receives do not fight for a cache line.
+	in     half
+}
+
+// half is what one direction needs for its system calls. All of it belongs to whoever holds the lock; so does the descriptor, which
+// therefore cannot be closed, and its number given to another file, in the middle of a call.
+type half struct {
+	lock    sync.Mutex
+	header  unix.Msghdr
+	vector  unix.Iovec
+	control []byte
+}
+
+// Pair makes two connected sockets.
+func Pair(kind Kind) (a, b *Socket, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, int(kind)|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	return New(fds[0]), New(fds[1]), nil
+}
+
+// New takes over an open descriptor of a connected Unix socket in blocking mode, for instance one that was inherited.
+func New(fd int) *Socket {
+	s := &Socket{fd: fd}
+	for _, h := range []*half{&s.out, &s.in} {
+		h.control = make([]byte, everything)
+		h.header.Iov, h.header.Iovlen = &h.vector, 1
+		h.header.Control = &h.control[0]
+	}
+	return s
+}
+
+// PassCred makes every message that is received from now on carry its sender's credentials.
+func (s *Socket) PassCred() error {
+	s.in.lock.Lock()
+	defer s.in.lock.Unlock()
+	if s.closed.Load() {
+		return net.ErrClosed
+	}
+	return os.NewSyscallError("setsockopt", unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1))
+}
+
+// File returns a copy of the descriptor, to be inherited by another process.
+func (s *Socket) File() (*os.File, error) {
+	s.out.lock.Lock()
+	defer s.out.lock.Unlock()
+	if s.closed.Load() {
+		return nil, net.ErrClosed
+	}
+	fd, err := unix.FcntlInt(uintptr(s.fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	return os.NewFile(uintptr(fd), "socket"), nil
+}
+
+// SendMsg sends all of b, and m beside its first byte. It waits while the receiver's queue is full.
+func (s *Socket) SendMsg(b []byte, m Msg) error {
+	if len(b) == 0 {
+		return ErrEmpty
+	}
+	if len(m.Fds) > MaxFds {
+		return ErrTooManyFds
+	}
+	h := &s.out
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	size := 0
+	if len(m.Fds) > 0 || m.HasCred {
+		size = len(appendControl(h.control[:0], m))
+	}
+	for {
+		h.header.SetControllen(size)
+		n, err := s.call(unix.SYS_SENDMSG, h, b, unix.MSG_NOSIGNAL)
+		if err != nil {
+			return fmt.Errorf("sending a message: %w", err)
+		}
+		if n == len(b) {
+			return nil
+		}
+		b, size = b[n:], 0 // A stream may take a part. What travels beside it has gone with the first.
+	}
+}
+
+// RecvMsg receives a message into b, or on a stream as many bytes as there are. At the end, when the other side has closed its
+// sending direction, it returns io.EOF.
+func (s *Socket) RecvMsg(b []byte) (int, Msg, error) {
+	if len(b) == 0 {
+		return 0, Msg{}, ErrEmpty
+	}
+	h := &s.in
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	h.header.SetControllen(len(h.control))
+	n, err := s.call(unix.SYS_RECVMSG, h, b, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return 0, Msg{}, fmt.Errorf("receiving a message: %w", err)
+	}
+	size, flags := int(h.header.Controllen), int(h.header.Flags)
+	var m Msg
+	if size > 0 || flags&(unix.MSG_CTRUNC|unix.MSG_TRUNC) != 0 {
+		if m, err = deliver(h.control[:size], flags); err != nil {
+			return 0, Msg{}, fmt.Errorf("receiving a message: %w", err)
+		}
+	}
+	if n == 0 && len(m.Fds) == 0 {
+		if s.closed.Load() {
+			return 0, Msg{}, net.ErrClosed // Close has shut the connection down to end this call.
+		}
+		return 0, Msg{}, io.EOF
+	}
+	return n, m, nil
+}
+
+// call makes one system call for a message, and waits if it must.
+//
+// Most calls need not wait. They are made without telling Go's scheduler, as one that cannot block may be. One that would have to
+// wait gives way to other goroutines once, since on a single CPU one of them is to send or to receive; and then waits in the
+// kernel, which the scheduler is told.
+func (s *Socket) call(trap uintptr, h *half, b []byte, flags uintptr) (int, error) {
+	if s.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	h.vector.Base = &b[0]
+	h.vector.SetLen(len(b))
+	defer func() { h.vector.Base = nil }()
+	header := unsafe.Pointer(&h.header)
+	for attempt := 0; ; attempt++ {
+		var n uintptr
+		var errno unix.Errno
+		if attempt < 2 {
+			n, _, errno = unix.RawSyscall(trap, uintptr(s.fd), uintptr(header), flags|unix.MSG_DONTWAIT)
+		} else {
+			n, _, errno = unix.Syscall(trap, uintptr(s.fd), uintptr(header), flags)
+		}
+		switch {
+		case errno == 0:
+			return int(n), nil
+		case errno == unix.EAGAIN && attempt == 0:
+			runtime.Gosched()
+		case errno == unix.EAGAIN || errno == unix.EINTR:
+		case s.closed.Load():
+			return 0, net.ErrClosed
+		default:
+			return 0, errno
+		}
+	}
+}
+
+// CloseWrite says that nothing more will be sent: the other side receives io.EOF after what is on its way.
+func (s *Socket) CloseWrite() error {
+	s.out.lock.Lock()
+	defer s.out.lock.Unlock()
+	if s.closed.Load() {
+		return net.ErrClosed
+	}
+	return os.NewSyscallError("shutdown", unix.Shutdown(s.fd, unix.SHUT_WR))
+}
+
+// Close ends all calls that wait, and then gives the descriptor back. It shuts the connection down for copies of it, too.
+func (s *Socket) Close() error {
+	if s.closed.Swap(true) {
+		return net.ErrClosed
+	}
+	down := unix.Shutdown(s.fd, unix.SHUT_RDWR)
+	s.out.lock.Lock()
+	defer s.out.lock.Unlock()
+	s.in.lock.Lock()
+	defer s.in.lock.Unlock()
+	return errors.Join(os.NewSyscallError("shutdown", down), os.NewSyscallError("close", unix.Close(s.fd)))
+}

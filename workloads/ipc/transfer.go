@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"loadstone.dev/loadstone/workloads/ipc/socket"
+)
+
+// transfer is a case in which one goroutine sends and another receives.
+type transfer struct {
+	kind    socket.Kind
+	polled  bool // through the net package and the runtime's poller
+	perRecv bool // a goroutine for each receive
+	fds     bool // a descriptor with each message
+	cred    bool // credentials with each message
+}
+
+func (t transfer) pair() (a, b endpoint, err error) {
+	if t.polled {
+		return pairOf(socket.PolledPair(t.kind))
+	}
+	return pairOf(socket.Pair(t.kind))
+}
+
+func pairOf[E endpoint](a, b E, err error) (endpoint, endpoint, error) { return a, b, err }
+
+func (t transfer) do(r *run) (sent uint64, err error) {
+	from, to, err := t.pair()
+	if err != nil {
+		return 0, err
+	}
+	end := closer(from, to)
+	defer func() { err = errors.Join(err, end()) }()
+	beside, err := t.beside(to)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, beside.close()) }()
+	check, buffer := newChecker(r.size), newBuffer(t.kind, r.size)
+	next := func() error { return t.next(to, buffer, check, beside) }
+	if t.perRecv {
+		next = inGoroutine(next)
+	}
+	err = r.together(
+		func() { _ = end() },
+		func() (err error) { sent, err = send(r, from, beside.msg); return err },
+		func() error { return untilEnd(next) },
+	)
+	if err == nil {
+		err = check.all(sent)
+	}
+	return sent, err
+}
+
+// closer makes a function that closes both ends, once.
+func closer(a, b endpoint) func() error {
+	return sync.OnceValue(func() error { return errors.Join(a.Close(), b.Close()) })
+}
+
+// send sends messages until the run has had enough.
+func send(r *run, to endpoint, m socket.Msg) (sent uint64, err error) {
+	message := newMessage(r.size)
+	for ; r.more(sent); sent++ {
+		stamp(message, sent)
+		if err := to.SendMsg(message, m); err != nil {
+			return sent, err
+		}
+	}
+	return sent, to.CloseWrite()
+}
+
+func untilEnd(next func() error) error {
+	for {
+		if err := next(); err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// inGoroutine makes a function that has each call done by a goroutine of its own.
+func inGoroutine(next func() error) func() error {
+	var err error // One for all calls: they come one after the other.
+	return func() error {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			err = next()
+		}()
+		<-done
+		return err
+	}
+}
+
+// next receives a message and checks it.
+func (t transfer) next(from endpoint, buffer []byte, check *checker, beside *beside) error {
+	n, m, err := receive(from, t.kind, buffer)
+	if err != nil {
+		return err
+	}
+	if t.fds || t.cred {
+		if err := beside.check(m, check.close()); err != nil {
+			return err
+		}
+	}
+	return check.check(buffer[:n])
+}
+
+// beside is what a case sends beside its bytes.
+type beside struct {
+	msg  socket.Msg
+	file *os.File // whose descriptor is sent
+	stat unix.Stat_t
+}
+
+func (t transfer) beside(to endpoint) (*beside, error) {
+	b := &beside{}
+	if t.cred {
+		b.msg.Cred, b.msg.HasCred = socket.Self(), true
+		if err := to.(*socket.Socket).PassCred(); err != nil {
+			return nil, err
+		}
+	}
+	if t.fds {
+		var err error
+		if b.file, err = os.Open(os.DevNull); err != nil {
+			return nil, fmt.Errorf("opening a file to pass: %w", err)
+		}
+		b.msg.Fds = []int{int(b.file.Fd())}
+		if err := unix.Fstat(b.msg.Fds[0], &b.stat); err != nil {
+			return nil, errors.Join(fmt.Errorf("looking at a file to pass: %w", err), b.file.Close())
+		}
+	}
+	return b, nil
+}
+
+// check sees that what was sent has come, and closes it. Closely, it also sees that a descriptor is of the file that was sent.
+func (b *beside) check(m socket.Msg, closely bool) (err error) {
+	for _, fd := range m.Fds {
+		if closely {
+			var stat unix.Stat_t
+			if err := unix.Fstat(fd, &stat); err != nil || stat.Ino != b.stat.Ino || stat.Dev != b.stat.Dev {
+				return fmt.Errorf("the descriptor that came is of another file: %w", err)
+			}
+		}
+		if err := unix.Close(fd); err != nil {
+			return fmt.Errorf("closing a descriptor that came: %w", err)
+		}
+	}
+	if len(m.Fds) != len(b.msg.Fds) || m.HasCred != b.msg.HasCred || m.Cred != b.msg.Cred {
+		return fmt.Errorf("descriptors or credentials are not what was sent: %d descriptors, credentials %v", len(m.Fds), m.Cred)
+	}
+	return nil
+}
+
+func (b *beside) close() error {
+	if b.file == nil {
+		return nil
+	}
+	return b.file.Close()
+}

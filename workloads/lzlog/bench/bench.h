@@ -1,0 +1,68 @@
+/* What the cells of the benchmark share. */
+#ifndef LZ_BENCH_H
+#define LZ_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The records that all cells write, in turn: 104, 121, 121, 120 and 139 bytes, 121 on average. */
+enum { MESSAGES = 5, MESSAGE_BYTES = 605, MESSAGE_MAX = 139 };
+struct message {
+    const char *data;
+    size_t size;
+};
+extern const struct message messages[MESSAGES];
+
+/* message_at recognises the message at the beginning of some bytes: its number, or -1. */
+int message_at(const char *data, size_t size);
+
+/* messages_fault says what is wrong with a file that should consist of so many messages, in turn if ordered. */
+const char *messages_fault(const char *data, size_t size, uint64_t records, bool ordered);
+const char *file_fault(const char *path, uint64_t records, bool ordered);
+
+struct peer {
+    const char *name;
+    unsigned threads;
+    uint64_t round;   /* records that all threads write before the files begin anew; 0: they never do */
+    uint64_t warm_up; /* records */
+    int variant;      /* of the same functions */
+
+    /* Not timed. open returns NULL and prints why it failed; begin starts a round; enter makes what a thread needs. */
+    void *(*open)(const struct peer *peer, const char *dir);
+    bool (*begin)(void *self);
+    void *(*enter)(void *self);
+    void (*leave)(void *thread);
+    /* fault says what is wrong after a round of so many records, NULL if nothing is. */
+    const char *(*fault)(void *self, uint64_t records, bool last);
+    void (*close)(void *self);
+
+    /* Timed. batch writes a multiple of MESSAGES records; finish sees to it that the kernel has all of them. */
+    bool (*batch)(void *thread, uint64_t records);
+    bool (*finish)(void *self);
+};
+
+extern const struct peer peer_memcpy, peer_memcpy_fresh, peer_fetchadd_10;
+extern const struct peer peer_lzlog_1, peer_lzlog_1_cas, peer_lzlog_1_mutex, peer_lzlog_1_aes;
+extern const struct peer peer_lzlog_10, peer_lzlog_10_cas, peer_lzlog_10_mutex;
+extern const struct peer peer_spdlog_1, peer_spdlog_10, peer_write_1;
+
+enum {
+    THREADS_MAX = 10,
+    BATCH = 200 * MESSAGES,
+    ROUND = 2200 * BATCH,  /* 254 MiB */
+    WARM_UP = 200 * BATCH, /* 23 MiB */
+    ROUND_BYTES = ROUND / MESSAGES * MESSAGE_BYTES
+};
+
+/* cell_run runs one cell and prints its line. It returns the exit status. */
+int cell_run(const struct peer *peer, const char *dir, double seconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,149 @@
+/* lzlog itself, in all its ways. Its files are recycled while it runs, so it needs no rounds. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lzlog.h"
+#include "bench.h"
+
+enum { FILE_BYTES = 64 * 1024 * 1024, FILES = 4, AES = 16 };
+
+struct logging {
+    struct lzlog *log;
+    unsigned threads;
+    bool encrypted;
+    char dir[4200];
+};
+
+static const uint8_t key[LZLOG_KEY_SIZE] = "a key for benchmarks, no secret";
+
+static void *logging_open(const struct peer *peer, const char *dir)
+{
+    struct logging *l = calloc(1, sizeof(*l));
+    if (l == NULL)
+        return NULL;
+    l->threads = peer->threads;
+    l->encrypted = (peer->variant & AES) != 0;
+    snprintf(l->dir, sizeof(l->dir), "%s/log", dir);
+    char why[LZLOG_WHY_SIZE];
+    struct lzlog_options options = {.dir = l->dir,
+                                    .file_bytes = FILE_BYTES,
+                                    .files = FILES,
+                                    .reservation = (enum lzlog_reservation)(peer->variant & ~AES),
+                                    .secret = {.key = l->encrypted ? key : NULL}};
+    l->log = lzlog_open(&options, why);
+    if (l->log != NULL)
+        return l;
+    fprintf(stderr, "lzlog-bench: %s\n", why);
+    free(l);
+    return NULL;
+}
+
+static bool logging_begin(void *self)
+{
+    (void)self;
+    return true;
+}
+
+static void *logging_enter(void *self)
+{
+    return lzlog_writer_open(((struct logging *)self)->log);
+}
+
+static void logging_leave(void *thread)
+{
+    lzlog_writer_close(thread);
+}
+
+static bool logging_batch(void *thread, uint64_t records)
+{
+    for (uint64_t n = 0; n < records; n += MESSAGES) {
+        for (unsigned i = 0; i < MESSAGES; i++) {
+            if (lzlog_write(thread, messages[i].data, messages[i].size) != LZLOG_OK)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool logging_finish(void *self)
+{
+    (void)self;
+    return true; /* it is in the page cache */
+}
+
+/* read_file counts the records of a file and checks that each is a message and, from one thread, the next one. */
+static const char *read_file(const struct logging *l, const char *path, uint64_t *records, int *last)
+{
+    char why[LZLOG_WHY_SIZE];
+    struct lzlog_secret secret = {.key = l->encrypted ? key : NULL};
+    struct lzlog_reader *reader = lzlog_reader_open(path, &secret, why);
+    if (reader == NULL)
+        return "a file cannot be opened";
+    struct lzlog_record record;
+    enum lzlog_item item;
+    const char *fault = NULL;
+    while (fault == NULL && (item = lzlog_reader_next(reader, &record)) != LZLOG_END) {
+        int i = item == LZLOG_RECORD ? message_at((const char *)record.data, record.size) : -1;
+        if (i < 0 || record.size != messages[i].size)
+            fault = "there is a record that nobody wrote";
+        else if (l->threads == 1 && *last >= 0 && i != (*last + 1) % MESSAGES)
+            fault = "the records are not in the order in which they were written";
+        *last = i;
+        ++*records;
+    }
+    lzlog_reader_close(reader);
+    return fault;
+}
+
+static const char *logging_fault(void *self, uint64_t written, bool last)
+{
+    struct logging *l = self;
+    if (!last)
+        return NULL;
+    lzlog_close(l->log);
+    l->log = NULL;
+    struct dirent **names;
+    int count = scandir(l->dir, &names, NULL, alphasort), message = -1;
+    const char *fault = count < 0 ? "the log's folder cannot be listed" : NULL;
+    uint64_t records = 0;
+    for (int i = 0; i < count; i++) {
+        char path[4500];
+        snprintf(path, sizeof(path), "%s/%s", l->dir, names[i]->d_name);
+        if (fault == NULL && names[i]->d_name[0] != '.')
+            fault = read_file(l, path, &records, &message);
+        free(names[i]);
+    }
+    if (count >= 0)
+        free(names);
+    uint64_t kept = (uint64_t)(FILES - 2) * FILE_BYTES / (MESSAGE_MAX + 16);
+    if (fault == NULL && records < (written < kept ? written : kept))
+        fault = "records are missing";
+    return fault;
+}
+
+static void logging_close(void *self)
+{
+    struct logging *l = self;
+    if (l->log != NULL)
+        lzlog_close(l->log);
+    free(l);
+}
+
+/* The warm-up fills every file once: from then on the pages are there, as in a logger that has run for a while. */
+#define LOGGING(name, threads, variant)                                                                                            \
+    {                                                                                                                              \
+        name, threads, 0, ROUND + ROUND / 2, variant, .open = logging_open, .begin = logging_begin, .enter = logging_enter,         \
+            .leave = logging_leave, .fault = logging_fault, .close = logging_close, .batch = logging_batch,                         \
+            .finish = logging_finish                                                                                               \
+    }
+
+const struct peer peer_lzlog_1 = LOGGING("lzlog-1", 1, LZLOG_FETCH_ADD);
+const struct peer peer_lzlog_1_cas = LOGGING("lzlog-1-cas", 1, LZLOG_CAS);
+const struct peer peer_lzlog_1_mutex = LOGGING("lzlog-1-mutex", 1, LZLOG_MUTEX);
+const struct peer peer_lzlog_1_aes = LOGGING("lzlog-1-aes", 1, LZLOG_FETCH_ADD | AES);
+const struct peer peer_lzlog_10 = LOGGING("lzlog-10", 10, LZLOG_FETCH_ADD);
+const struct peer peer_lzlog_10_cas = LOGGING("lzlog-10-cas", 10, LZLOG_CAS);
+const struct peer peer_lzlog_10_mutex = LOGGING("lzlog-10-mutex", 10, LZLOG_MUTEX);

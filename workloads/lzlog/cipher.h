@@ -1,0 +1,33 @@
+/*
+ * AES-256 in counter mode over a whole file: byte n of the file is encrypted, if it is encrypted at all, with byte n of the key
+ * stream that the file's random nonce makes. Every byte belongs to one record and is written once, so no key stream is used twice.
+ */
+#ifndef LZ_CIPHER_H
+#define LZ_CIPHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format.h"
+#include "lzlog.h"
+
+struct lz_cipher;
+
+/* lz_cipher_new makes a cipher for one thread at a time; NULL without memory. */
+struct lz_cipher *lz_cipher_new(const uint8_t key[LZLOG_KEY_SIZE]);
+void lz_cipher_free(struct lz_cipher *cipher);
+
+/* lz_cipher_apply encrypts or decrypts what lies, or is to lie, at a position in a file of at most 1 GiB. */
+bool lz_cipher_apply(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint64_t position, const uint8_t *from, uint8_t *to,
+                     size_t size);
+
+/* lz_cipher_key_check makes the bytes by which a reader tells a wrong key: key stream that no record uses. */
+bool lz_cipher_key_check(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint8_t check[LZ_KEY_CHECK]);
+
+/* lz_key_derive makes a key of a passphrase. It takes a fraction of a second, on purpose. */
+bool lz_key_derive(const char *passphrase, const uint8_t salt[LZ_SALT], uint32_t iterations, uint8_t key[LZLOG_KEY_SIZE]);
+
+enum { LZ_ITERATIONS = 600000, LZ_ITERATIONS_MAX = 10 * 1000 * 1000 };
+
+#endif

@@ -1,0 +1,241 @@
+/* One file: made or recycled, filled, sealed, trimmed. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+static const char next_name[] = "next.tmp";
+
+void lz_name(char name[LZ_NAME], uint64_t number)
+{
+    snprintf(name, LZ_NAME, "%012llu.lzlog", (unsigned long long)(number % UINT64_C(1000000000000)));
+}
+
+void lz_take_identity(struct lz_file *file, const struct lz_identity *identity)
+{
+    file->number = identity->number;
+    file->seed = identity->seed;
+    memcpy(file->nonce, identity->nonce, LZ_NONCE);
+}
+
+/* describe makes a header with a fresh seed and nonce: a file without records, sealed until its turn comes. */
+static bool describe(const struct lzlog *log, uint64_t number, struct lz_header *header, char why[LZLOG_WHY_SIZE])
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    memset(header, 0, sizeof(*header));
+    struct lz_identity *id = &header->identity;
+    id->number = number;
+    id->capacity = log->capacity;
+    id->created = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    if (getrandom(&id->seed, sizeof(id->seed), 0) != sizeof(id->seed) || getrandom(id->nonce, LZ_NONCE, 0) != LZ_NONCE) {
+        lz_say(why, "there are no random numbers for a new file: %s", strerror(errno));
+        return false;
+    }
+    if (log->encrypted) {
+        id->flags = LZ_ENCRYPTED;
+        id->iterations = log->iterations;
+        memcpy(id->salt, log->salt, LZ_SALT);
+        struct lz_cipher *cipher = lz_cipher_new(log->key);
+        bool checked = cipher != NULL && lz_cipher_key_check(cipher, id->nonce, id->key_check);
+        lz_cipher_free(cipher);
+        if (!checked) {
+            lz_say(why, "OpenSSL did not make a cipher for a new file");
+            return false;
+        }
+    }
+    lz_identity_finish(id);
+    atomic_store_explicit(&header->cursor, LZ_SEALED | LZ_DATA, memory_order_relaxed);
+    atomic_store_explicit(&header->seal, lz_seal_word(id->seed, LZ_DATA), memory_order_relaxed);
+    if (!lz_session_here(&header->session))
+        memset(&header->session, 0, sizeof(header->session)); /* then it is not valid: never trusted */
+    return true;
+}
+
+/* give_room makes every byte of the file the file's own, so that a full disk is an error here and no signal later. */
+static bool give_room(int fd, uint64_t capacity, char why[LZLOG_WHY_SIZE])
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || (st.st_size > (off_t)capacity && ftruncate(fd, (off_t)capacity) != 0)) {
+        lz_say(why, "a file of the log cannot be cut to its size: %s", strerror(errno));
+        return false;
+    }
+    int failed;
+    do {
+        failed = fallocate(fd, 0, 0, (off_t)capacity) == 0 ? 0 : errno;
+        if (failed == EOPNOTSUPP)
+            failed = posix_fallocate(fd, 0, (off_t)capacity);
+    } while (failed == EINTR);
+    if (failed != 0)
+        lz_say(why, "there is no room for a log file of %llu bytes: %s", (unsigned long long)capacity, strerror(failed));
+    return failed == 0;
+}
+
+/* prefault lets the kernel make all pages writable now, in the preparer's time. */
+static bool prefault(void *base, uint64_t size, char why[LZLOG_WHY_SIZE])
+{
+    int failed;
+    do
+        failed = madvise(base, size, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
+    while (failed == EINTR);
+    if (failed == EINVAL) { /* an older kernel: touch them */
+        for (uint64_t i = 0; i < size; i += LZ_PAGE)
+            atomic_fetch_or_explicit((_Atomic uint8_t *)base + i, 0, memory_order_relaxed);
+        return true;
+    }
+    if (failed != 0)
+        lz_say(why, "the pages of a log file cannot be had: %s", strerror(failed));
+    return failed == 0;
+}
+
+static bool write_header(int fd, const struct lz_header *header, char why[LZLOG_WHY_SIZE])
+{
+    size_t done = 0;
+    while (done < sizeof(*header)) {
+        ssize_t n = pwrite(fd, (const uint8_t *)header + done, sizeof(*header) - done, (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            lz_say(why, "the header of a log file cannot be written: %s", strerror(n < 0 ? errno : EIO));
+            return false;
+        }
+        done += (size_t)n;
+    }
+    return true;
+}
+
+/* map maps a file into a place, in one step where another was: see struct lz_file. */
+static bool map(struct lz_file *file, int fd, uint64_t capacity, char why[LZLOG_WHY_SIZE])
+{
+    int fixed = file->head != NULL ? MAP_FIXED : 0;
+    void *base = mmap(file->head, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | fixed, fd, 0);
+    if (base == MAP_FAILED) {
+        lz_say(why, "a log file cannot be mapped: %s", strerror(errno));
+        return false;
+    }
+    file->head = base;
+    return true;
+}
+
+/* install makes the nameless file of fd ready to be activated, and then gives it its name. */
+static bool install(struct lzlog *log, struct lz_file *file, int fd, uint64_t number, char why[LZLOG_WHY_SIZE])
+{
+    struct lz_header header;
+    char name[LZ_NAME];
+    lz_name(name, number);
+    if (!describe(log, number, &header, why) || !give_room(fd, log->capacity, why) || !write_header(fd, &header, why))
+        return false;
+    if (file->fd != fd && !map(file, fd, log->capacity, why))
+        return false;
+    if (!prefault(file->head, log->capacity, why))
+        return false;
+    if (renameat(log->dir, next_name, log->dir, name) != 0) {
+        lz_say(why, "%s cannot get its name: %s", name, strerror(errno));
+        return false;
+    }
+    file->fd = fd;
+    lz_take_identity(file, &header.identity);
+    return true;
+}
+
+static void forget(struct lzlog *log, struct lz_file *file, int fd)
+{
+    unlinkat(log->dir, next_name, 0);
+    close(fd);
+    file->fd = -1;
+}
+
+bool lz_file_fresh(struct lzlog *log, struct lz_file *file, uint64_t number, char why[LZLOG_WHY_SIZE])
+{
+    int fd = openat(log->dir, next_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+    if (fd < 0) {
+        lz_say(why, "a new log file cannot be made: %s", strerror(errno));
+        return false;
+    }
+    bool done = install(log, file, fd, number, why);
+    if (!done)
+        forget(log, file, fd);
+    return done;
+}
+
+/*
+ * lz_file_recycle makes the oldest file the next one, as if it had been deleted: its pages are in memory and mapped already, and
+ * to fault new ones in costs more than to write them. Its name goes first, so a kill in between leaves no half-changed file. The
+ * caller holds the file's exclusive lock, which readers respect.
+ */
+bool lz_file_recycle(struct lzlog *log, struct lz_file *file, int fd, uint64_t number, char why[LZLOG_WHY_SIZE])
+{
+    bool done = install(log, file, fd, number, why);
+    if (done && flock(fd, LOCK_UN) != 0)
+        lz_say(why, "a log file cannot be unlocked: %s", strerror(errno)); /* cannot happen; readers would wait for us */
+    if (!done)
+        forget(log, file, fd);
+    return done;
+}
+
+void lz_file_activate(struct lz_file *file)
+{
+    file->unsynced = true;
+    atomic_store_explicit(&file->head->seal, 0, memory_order_relaxed);
+    atomic_store_explicit(&file->head->cursor, LZ_DATA, memory_order_release);
+}
+
+/* lz_file_note_end is called with the place that a writer got and that its record does not fit into. */
+void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place)
+{
+    /* With fetch_add one writer's place straddles the end, and only it knows where the records end. */
+    if (log->reservation == LZLOG_FETCH_ADD && place <= log->capacity)
+        atomic_store_explicit(&file->head->seal, lz_seal_word(file->seed, place), memory_order_release);
+}
+
+void lz_file_seal(struct lzlog *log, struct lz_file *file)
+{
+    if (log->reservation == LZLOG_MUTEX)
+        pthread_mutex_lock(&file->reserve);
+    uint64_t place = atomic_fetch_or_explicit(&file->head->cursor, LZ_SEALED, memory_order_acq_rel);
+    if (log->reservation == LZLOG_MUTEX)
+        pthread_mutex_unlock(&file->reserve);
+    if (place <= log->capacity)
+        atomic_store_explicit(&file->head->seal, lz_seal_word(file->seed, place), memory_order_release);
+}
+
+/* lz_file_trim gives back the room behind the last record, unless somebody is reading the file. */
+void lz_file_trim(struct lzlog *log, struct lz_file *file)
+{
+    uint64_t end = lz_seal_end(file->seed, atomic_load_explicit(&file->head->seal, memory_order_acquire));
+    if (end < LZ_DATA || end > log->capacity || flock(file->fd, LOCK_EX | LOCK_NB) != 0)
+        return;
+    if (ftruncate(file->fd, (off_t)end) != 0)
+        return; /* only room is lost */
+}
+
+bool lz_file_resume(struct lzlog *log, struct lz_file *file, int fd, const struct lz_header *header, uint64_t end,
+                    char why[LZLOG_WHY_SIZE])
+{
+    if (!give_room(fd, log->capacity, why) || !map(file, fd, log->capacity, why) || !prefault(file->head, log->capacity, why))
+        return false;
+    file->fd = fd;
+    file->unsynced = true;
+    lz_take_identity(file, &header->identity);
+    struct lz_session here;
+    if (!lz_session_here(&here))
+        memset(&here, 0, sizeof(here));
+    /* Killed between these, the file is still sealed where it was. */
+    file->head->session = here;
+    atomic_store_explicit(&file->head->cursor, end, memory_order_release);
+    atomic_store_explicit(&file->head->seal, 0, memory_order_release);
+    return true;
+}

@@ -1,0 +1,99 @@
+/* What the parts of the writing side share. */
+#ifndef LZ_INTERNAL_H
+#define LZ_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cipher.h"
+#include "crc32c.h"
+#include "format.h"
+#include "lzlog.h"
+
+/*
+ * A place for one file. The log has as many as it may have files. What a place has once mapped stays mapped until the log is
+ * freed, or is replaced in one step: a writer that was held up may touch the cursor of a file long retired, which must do no harm.
+ */
+struct lz_file {
+    struct lz_header *head; /* NULL: nothing was ever mapped here */
+    int fd;                 /* -1: there is no file here */
+    bool unsynced;          /* since the last flush */
+    uint64_t number;
+    uint64_t seed;
+    uint8_t nonce[LZ_NONCE];
+    pthread_mutex_t reserve; /* guards the cursor of LZLOG_MUTEX */
+};
+
+struct lzlog_writer {
+    _Alignas(64) _Atomic uint64_t turn; /* odd while a write is under way */
+    bool closed;                        /* it has been told that the log is closed */
+    struct lzlog *log;
+    struct lz_cipher *cipher; /* NULL: not encrypted */
+    uint64_t seen;            /* lz_quiesce's: the turn at its beginning */
+    struct lzlog_writer *next;
+};
+
+struct lzlog {
+    /* What a write reads; only `current` changes, when files change. */
+    _Alignas(64) struct lz_file *_Atomic current;
+    uint64_t capacity; /* bytes of a file */
+    enum lzlog_reservation reservation;
+    crc32c_function *crc;
+
+    /* What never changes after the opening. */
+    _Alignas(64) int dir; /* locked */
+    unsigned files;
+    bool encrypted;
+    uint8_t key[LZLOG_KEY_SIZE];
+    uint8_t salt[LZ_SALT];
+    uint32_t iterations;
+    pthread_t preparer;
+
+    /* The preparer's alone; before it starts and after it ends, the opening and closing thread's. */
+    struct lz_file *places; /* `files` of them; fd and head also read by others under `lock` */
+    uint64_t *older;        /* numbers of files found at the opening, oldest first */
+    size_t olders, oldest;
+    uint64_t newest; /* the highest number given */
+
+    pthread_mutex_t lock; /* guards what follows, and every change of `current` */
+    pthread_cond_t work;  /* for the preparer */
+    pthread_cond_t news;  /* from the preparer, and when the log closes */
+    struct lz_file *ready;
+    bool wanted;
+    bool closing;
+    uint64_t attempts; /* of the preparer, ended */
+    uint64_t switches; /* from one file to the next */
+    char why[LZLOG_WHY_SIZE];
+    struct lzlog_writer *writers;
+    unsigned users; /* writers, and the opener */
+};
+
+__attribute__((format(printf, 2, 3))) void lz_say(char why[LZLOG_WHY_SIZE], const char *format, ...);
+
+/* file.c: one file. */
+enum { LZ_NAME = 32 };
+void lz_name(char name[LZ_NAME], uint64_t number);
+bool lz_file_fresh(struct lzlog *log, struct lz_file *file, uint64_t number, char why[LZLOG_WHY_SIZE]);
+bool lz_file_recycle(struct lzlog *log, struct lz_file *file, int fd, uint64_t number, char why[LZLOG_WHY_SIZE]);
+bool lz_file_resume(struct lzlog *log, struct lz_file *file, int fd, const struct lz_header *header, uint64_t end,
+                    char why[LZLOG_WHY_SIZE]);
+void lz_file_activate(struct lz_file *file);
+void lz_file_seal(struct lzlog *log, struct lz_file *file);
+void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place);
+void lz_file_trim(struct lzlog *log, struct lz_file *file);
+
+/* store.c: the folder. */
+bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE]);
+bool lz_store_resume(struct lzlog *log, const struct lzlog_secret *secret, struct lz_file **file, char why[LZLOG_WHY_SIZE]);
+void lz_store_cut(struct lzlog *log);
+struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE]);
+
+/* switch.c: from one file to the next. */
+void *lz_preparer(void *log);
+enum lzlog_status lz_switch(struct lzlog *log, struct lz_file *full, uint64_t span);
+void lz_quiesce(struct lzlog *log);
+
+/* lz_take_identity makes what is known of an opened file known to the writers. */
+void lz_take_identity(struct lz_file *file, const struct lz_identity *identity);
+
+#endif

@@ -1,0 +1,282 @@
+/* A log opened, closed and flushed, and its writers. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+enum { FILE_BYTES = 64 * 1024 * 1024, FILES = 4 };
+
+void lz_say(char why[LZLOG_WHY_SIZE], const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, LZLOG_WHY_SIZE, format, arguments);
+    va_end(arguments);
+}
+
+const char *lzlog_status_text(enum lzlog_status status)
+{
+    switch (status) {
+    case LZLOG_OK:
+        return "done";
+    case LZLOG_CLOSED:
+        return "the log is closed";
+    case LZLOG_BAD_SIZE:
+        return "a record has 1 to 65535 bytes";
+    case LZLOG_NO_FILE:
+        return "there is no next file";
+    case LZLOG_FAILED:
+        return "the system refused";
+    }
+    return "unknown";
+}
+
+/* log_free ends what is left when neither the opener nor a writer uses the log any more. */
+static void log_free(struct lzlog *log)
+{
+    for (unsigned i = 0; i < log->files && log->places != NULL; i++) {
+        struct lz_file *file = &log->places[i];
+        if (file->fd >= 0)
+            close(file->fd);
+        if (file->head != NULL)
+            munmap(file->head, log->capacity);
+        pthread_mutex_destroy(&file->reserve);
+    }
+    if (log->dir >= 0)
+        close(log->dir);
+    pthread_mutex_destroy(&log->lock);
+    pthread_cond_destroy(&log->work);
+    pthread_cond_destroy(&log->news);
+    OPENSSL_cleanse(log->key, sizeof(log->key));
+    free(log->places);
+    free(log->older);
+    free(log);
+}
+
+static void drop_user(struct lzlog *log)
+{
+    pthread_mutex_lock(&log->lock);
+    bool last = --log->users == 0;
+    pthread_mutex_unlock(&log->lock);
+    if (last)
+        log_free(log);
+}
+
+static const char *options_fault(const struct lzlog_options *options)
+{
+    if (options->dir == NULL || options->dir[0] == '\0')
+        return "a log needs a folder";
+    if (options->file_bytes != 0 && (options->file_bytes < LZLOG_FILE_MIN || options->file_bytes > LZLOG_FILE_MAX))
+        return "a log file has 128 KiB to 1 GiB";
+    if (options->files != 0 && (options->files < LZLOG_FILES_MIN || options->files > LZLOG_FILES_MAX))
+        return "a log has 3 to 1000 files";
+    if (options->reservation > LZLOG_MUTEX)
+        return "there is no such way to reserve";
+    if (options->secret.passphrase != NULL && options->secret.key != NULL)
+        return "a log has a passphrase or a key, not both";
+    return NULL;
+}
+
+static struct lzlog *log_new(const struct lzlog_options *options)
+{
+    struct lzlog *log = aligned_alloc(64, sizeof(*log));
+    if (log == NULL)
+        return NULL;
+    memset(log, 0, sizeof(*log));
+    size_t bytes = options->file_bytes != 0 ? options->file_bytes : FILE_BYTES;
+    log->capacity = (bytes + LZ_PAGE - 1) / LZ_PAGE * LZ_PAGE;
+    log->files = options->files != 0 ? options->files : FILES;
+    log->reservation = options->reservation;
+    log->encrypted = options->secret.passphrase != NULL || options->secret.key != NULL;
+    log->crc = crc32c_best();
+    log->dir = -1;
+    log->users = 1;
+    pthread_mutex_init(&log->lock, NULL);
+    pthread_cond_init(&log->work, NULL);
+    pthread_cond_init(&log->news, NULL);
+    log->places = calloc(log->files, sizeof(*log->places));
+    for (unsigned i = 0; i < log->files && log->places != NULL; i++) {
+        log->places[i].fd = -1;
+        pthread_mutex_init(&log->places[i].reserve, NULL);
+    }
+    return log;
+}
+
+/* prepare_first finds or makes the first file and lets the preparer make the second. */
+static bool prepare_first(struct lzlog *log, const struct lzlog_secret *secret, char why[LZLOG_WHY_SIZE])
+{
+    struct lz_file *file;
+    if (!lz_store_resume(log, secret, &file, why))
+        return false;
+    lz_store_cut(log);
+    if (file == NULL) {
+        file = lz_store_next(log, why);
+        if (file == NULL)
+            return false;
+        lz_file_activate(file);
+    }
+    atomic_store_explicit(&log->current, file, memory_order_release);
+    log->wanted = true;
+    int failed = pthread_create(&log->preparer, NULL, lz_preparer, log);
+    if (failed != 0) {
+        lz_file_seal(log, file);
+        lz_say(why, "there is no thread for the preparer: %s", strerror(failed));
+    }
+    return failed == 0;
+}
+
+struct lzlog *lzlog_open(const struct lzlog_options *options, char why[LZLOG_WHY_SIZE])
+{
+    const char *fault = options_fault(options);
+    struct lzlog *log = fault == NULL ? log_new(options) : NULL;
+    if (log == NULL || log->places == NULL) {
+        lz_say(why, "%s", fault != NULL ? fault : "there is no memory for a log");
+        if (log != NULL)
+            log_free(log);
+        return NULL;
+    }
+    /*
+     * A limit on the size of files is an error for us, no reason to die: its signal goes to the thread that allocates, so it is
+     * blocked here, and in the preparer, which inherits the mask together with that of all other signals: they are the program's.
+     */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool opened = lz_store_open(log, options->dir, why) && prepare_first(log, &options->secret, why);
+    sigset_t limit;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    while (!sigismember(&before, SIGXFSZ) && sigtimedwait(&limit, NULL, &(struct timespec){0}) > 0)
+        continue; /* take what was ours before the mask goes */
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (opened)
+        return log;
+    log_free(log);
+    return NULL;
+}
+
+void lzlog_close(struct lzlog *log)
+{
+    char name[LZ_NAME];
+    pthread_mutex_lock(&log->lock);
+    log->closing = true;
+    struct lz_file *last = log->current;
+    lz_file_seal(log, last);
+    pthread_cond_broadcast(&log->work);
+    pthread_cond_broadcast(&log->news);
+    pthread_mutex_unlock(&log->lock);
+    pthread_join(log->preparer, NULL);
+    lz_quiesce(log);
+    lz_file_trim(log, last);
+    if (log->ready != NULL) { /* it never had its turn */
+        lz_name(name, log->ready->number);
+        unlinkat(log->dir, name, 0);
+    }
+    /*
+     * The mappings stay for late writers, see struct lz_file, and so does the folder's lock: else another log could go on in the
+     * same file, and a late writer would find it open.
+     */
+    for (unsigned i = 0; i < log->files; i++) {
+        if (log->places[i].fd >= 0)
+            close(log->places[i].fd);
+        log->places[i].fd = -1;
+    }
+    drop_user(log);
+}
+
+struct lzlog_writer *lzlog_writer_open(struct lzlog *log)
+{
+    struct lzlog_writer *w = aligned_alloc(64, sizeof(*w));
+    if (w == NULL)
+        return NULL;
+    memset(w, 0, sizeof(*w));
+    w->log = log;
+    w->cipher = log->encrypted ? lz_cipher_new(log->key) : NULL;
+    if (log->encrypted && w->cipher == NULL) {
+        free(w);
+        return NULL;
+    }
+    pthread_mutex_lock(&log->lock);
+    bool closing = log->closing;
+    if (!closing) {
+        w->next = log->writers;
+        log->writers = w;
+        log->users++;
+    }
+    pthread_mutex_unlock(&log->lock);
+    if (!closing)
+        return w;
+    lz_cipher_free(w->cipher);
+    free(w);
+    return NULL;
+}
+
+void lzlog_writer_close(struct lzlog_writer *writer)
+{
+    struct lzlog *log = writer->log;
+    pthread_mutex_lock(&log->lock);
+    struct lzlog_writer **link = &log->writers;
+    while (*link != writer)
+        link = &(*link)->next;
+    *link = writer->next;
+    pthread_mutex_unlock(&log->lock);
+    lz_cipher_free(writer->cipher);
+    free(writer);
+    drop_user(log);
+}
+
+void lzlog_reason(struct lzlog_writer *writer, char why[LZLOG_WHY_SIZE])
+{
+    pthread_mutex_lock(&writer->log->lock);
+    memcpy(why, writer->log->why, LZLOG_WHY_SIZE);
+    pthread_mutex_unlock(&writer->log->lock);
+}
+
+/* sync_file puts one file on the disk, in the place of which another may lie by then; then there is nothing left to sync. */
+static bool sync_file(struct lzlog *log, unsigned i)
+{
+    struct lz_file *file = &log->places[i];
+    pthread_mutex_lock(&log->lock);
+    bool due = file->unsynced;
+    file->unsynced = file == log->current; /* it goes on changing */
+    pthread_mutex_unlock(&log->lock);
+    if (!due || msync(file->head, log->capacity, MS_SYNC) == 0)
+        return true;
+    int failed = errno;
+    pthread_mutex_lock(&log->lock);
+    file->unsynced = true;
+    pthread_mutex_unlock(&log->lock);
+    errno = failed;
+    return false;
+}
+
+enum lzlog_status lzlog_flush(struct lzlog_writer *writer)
+{
+    struct lzlog *log = writer->log;
+    pthread_mutex_lock(&log->lock);
+    int dir = log->closing ? -1 : dup(log->dir);
+    bool closing = log->closing;
+    pthread_mutex_unlock(&log->lock);
+    if (closing)
+        return LZLOG_CLOSED;
+    bool synced = dir >= 0 && fsync(dir) == 0;
+    for (unsigned i = 0; synced && i < log->files; i++)
+        synced = sync_file(log, i);
+    int failed = errno;
+    if (dir >= 0)
+        close(dir);
+    if (synced)
+        return LZLOG_OK;
+    pthread_mutex_lock(&log->lock);
+    lz_say(log->why, "the log cannot be put on the disk: %s", strerror(failed));
+    pthread_mutex_unlock(&log->lock);
+    return LZLOG_FAILED;
+}

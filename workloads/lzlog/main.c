@@ -1,0 +1,193 @@
+/* lzlog: reads, verifies and measures logs. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lzlog.h"
+#include "people.h"
+
+enum { PASSPHRASE_MAX = 1024 };
+
+static int usage(const char *why)
+{
+    fprintf(stderr,
+            "lzlog: %s\n"
+            "usage: lzlog cat [--key-file FILE | --passphrase-file FILE] FILE...   print the records, a line each\n"
+            "       lzlog verify FILE...                                           name every defect\n"
+            "       lzlog bench [--dir FOLDER] [--threads N]                       measure this machine\n",
+            why);
+    return 2;
+}
+
+/* option reads "--name VALUE" or "--name=VALUE" and moves on; NULL if it is neither. */
+static const char *option(const char *name, int argc, char **argv, int *i)
+{
+    size_t size = strlen(name);
+    if (strcmp(argv[*i], name) == 0 && *i + 1 < argc)
+        return argv[++*i];
+    return strncmp(argv[*i], name, size) == 0 && argv[*i][size] == '=' ? argv[*i] + size + 1 : NULL;
+}
+
+/* read_secret reads a file of at most room bytes; it returns its size, or -1 having said why. */
+static ssize_t read_secret(const char *path, char *to, size_t room)
+{
+    size_t size = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : 1;
+    while (n > 0 && size < room && (n = read(fd, to + size, room - size)) > 0)
+        size += (size_t)n;
+    if (n < 0)
+        fprintf(stderr, "lzlog: %s: %s\n", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return n < 0 ? -1 : (ssize_t)size;
+}
+
+struct keys {
+    uint8_t key[LZLOG_KEY_SIZE + 1];
+    char passphrase[PASSPHRASE_MAX + 1];
+    struct lzlog_secret secret;
+};
+
+static bool take_key(struct keys *keys, const char *path)
+{
+    ssize_t size = read_secret(path, (char *)keys->key, sizeof(keys->key));
+    if (size >= 0 && size != LZLOG_KEY_SIZE)
+        fprintf(stderr, "lzlog: %s: a key has %d bytes\n", path, LZLOG_KEY_SIZE);
+    keys->secret.key = keys->key;
+    return size == LZLOG_KEY_SIZE;
+}
+
+/* take_passphrase takes a file's first line. */
+static bool take_passphrase(struct keys *keys, const char *path)
+{
+    ssize_t size = read_secret(path, keys->passphrase, PASSPHRASE_MAX);
+    if (size < 0)
+        return false;
+    keys->passphrase[size] = '\0';
+    keys->passphrase[strcspn(keys->passphrase, "\r\n")] = '\0';
+    keys->secret.passphrase = keys->passphrase;
+    return true;
+}
+
+static int cat_file(const char *path, const struct lzlog_secret *secret)
+{
+    char why[LZLOG_WHY_SIZE];
+    struct lzlog_reader *reader = lzlog_reader_open(path, secret, why);
+    if (reader == NULL) {
+        fprintf(stderr, "lzlog: %s\n", why);
+        return 1;
+    }
+    int status = 0;
+    if (lzlog_reader_facts(reader).encrypted && secret->key == NULL && secret->passphrase == NULL) {
+        fprintf(stderr, "lzlog: %s: it is encrypted; name the file of its key or of its passphrase\n", path);
+        lzlog_reader_close(reader);
+        return 1;
+    }
+    struct lzlog_record record;
+    enum lzlog_item item;
+    while ((item = lzlog_reader_next(reader, &record)) != LZLOG_END) {
+        if (item == LZLOG_RECORD) {
+            fwrite(record.data, 1, record.size, stdout);
+            putchar('\n');
+        } else {
+            fprintf(stderr, "lzlog: %s: byte %" PRIu64 ": %s\n", path, record.offset, record.text);
+            status = 1;
+        }
+    }
+    lzlog_reader_close(reader);
+    return status;
+}
+
+static int verify_file(const char *path, const struct lzlog_secret *secret)
+{
+    (void)secret; /* the checksums are those of the bytes in the file */
+    char why[LZLOG_WHY_SIZE];
+    struct lzlog_reader *reader = lzlog_reader_open(path, NULL, why);
+    if (reader == NULL) {
+        printf("%s\n", why);
+        return 1;
+    }
+    uint64_t records = 0, bytes = 0, defects = 0;
+    struct lzlog_record record;
+    enum lzlog_item item;
+    while ((item = lzlog_reader_next(reader, &record)) != LZLOG_END) {
+        if (item == LZLOG_RECORD) {
+            records++;
+            bytes += record.size;
+        } else {
+            printf("%s: byte %" PRIu64 ": %s\n", path, record.offset, record.text);
+            defects++;
+        }
+    }
+    struct lzlog_facts facts = lzlog_reader_facts(reader);
+    printf("%s: number %" PRIu64 ", %s, %s: %" PRIu64 " records, %" PRIu64 " bytes, %" PRIu64 " defects\n", path, facts.number,
+           facts.encrypted ? "encrypted" : "plain", facts.sealed ? "sealed" : "open", records, bytes, defects);
+    lzlog_reader_close(reader);
+    return defects > 0;
+}
+
+static int each_file(int argc, char **argv, bool keyed, int (*visit)(const char *, const struct lzlog_secret *))
+{
+    struct keys keys = {0};
+    int first = 2, status = 0;
+    const char *path;
+    for (; first < argc && argv[first][0] == '-' && argv[first][1] != '\0'; first++) {
+        bool taken;
+        if (keyed && (path = option("--key-file", argc, argv, &first)) != NULL)
+            taken = take_key(&keys, path);
+        else if (keyed && (path = option("--passphrase-file", argc, argv, &first)) != NULL)
+            taken = take_passphrase(&keys, path);
+        else
+            return usage("there is no such option");
+        if (!taken)
+            return 1;
+    }
+    if (keys.secret.key != NULL && keys.secret.passphrase != NULL)
+        return usage("a file has a key or a passphrase");
+    if (first == argc)
+        return usage("which file?");
+    for (int i = first; i < argc; i++)
+        status |= visit(argv[i], &keys.secret);
+    if (fflush(stdout) != 0) {
+        fprintf(stderr, "lzlog: the output cannot be written: %s\n", strerror(errno));
+        return 1;
+    }
+    return status;
+}
+
+static int bench(int argc, char **argv)
+{
+    const char *dir = getenv("TMPDIR"), *text;
+    long threads = 10;
+    if (dir == NULL || dir[0] == '\0')
+        dir = "/tmp";
+    for (int i = 2; i < argc; i++) {
+        char *end = NULL;
+        if ((text = option("--dir", argc, argv, &i)) != NULL)
+            dir = text;
+        else if ((text = option("--threads", argc, argv, &i)) != NULL)
+            threads = strtol(text, &end, 10);
+        else
+            return usage("there is no such option");
+        if (end != NULL && (end == text || *end != '\0' || threads < 1 || threads > 1000))
+            return usage("there can be 1 to 1000 threads");
+    }
+    return people_bench(dir, (unsigned)threads);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 && strcmp(argv[1], "cat") == 0)
+        return each_file(argc, argv, true, cat_file);
+    if (argc >= 2 && strcmp(argv[1], "verify") == 0)
+        return each_file(argc, argv, false, verify_file);
+    if (argc >= 2 && strcmp(argv[1], "bench") == 0)
+        return bench(argc, argv);
+    return usage("it can cat, verify and bench");
+}

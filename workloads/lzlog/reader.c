@@ -1,0 +1,130 @@
+/* Reading a file: opened, locked against reuse, mapped, parsed, decrypted. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "scan.h"
+
+struct lzlog_reader {
+    int fd;
+    void *base;
+    uint64_t size;
+    struct lz_scan scan;
+    struct lz_cipher *cipher; /* NULL: records as they lie */
+    uint8_t plain[LZLOG_RECORD_MAX];
+};
+
+/* lock keeps the file from being recycled or trimmed, and makes sure that it has not been meanwhile. */
+static bool lock(struct lzlog_reader *reader, const char *path, char why[LZLOG_WHY_SIZE])
+{
+    struct stat open_file, named_file;
+    int failed;
+    while ((failed = flock(reader->fd, LOCK_SH)) != 0 && errno == EINTR)
+        continue;
+    if (failed != 0 || fstat(reader->fd, &open_file) != 0 || stat(path, &named_file) != 0) {
+        lz_say(why, "%s: it cannot be locked: %s", path, strerror(errno));
+        return false;
+    }
+    if (!S_ISREG(open_file.st_mode) || open_file.st_ino != named_file.st_ino || open_file.st_dev != named_file.st_dev) {
+        lz_say(why, "%s: it is no file any more: the log has moved on", path);
+        return false;
+    }
+    reader->size = (uint64_t)open_file.st_size;
+    return true;
+}
+
+static bool map(struct lzlog_reader *reader, const char *path, char why[LZLOG_WHY_SIZE])
+{
+    if (reader->size < LZ_PAGE) {
+        lz_say(why, "%s: it is shorter than the header of a log file", path);
+        return false;
+    }
+    reader->base = mmap(NULL, reader->size, PROT_READ, MAP_SHARED, reader->fd, 0);
+    if (reader->base == MAP_FAILED) {
+        lz_say(why, "%s: it cannot be mapped: %s", path, strerror(errno));
+        return false;
+    }
+    const char *fault = lz_scan_begin(&reader->scan, reader->base, reader->size);
+    if (fault != NULL)
+        lz_say(why, "%s: %s", path, fault);
+    return fault == NULL;
+}
+
+static bool unlock_records(struct lzlog_reader *reader, const struct lzlog_secret *secret, const char *path, char why[LZLOG_WHY_SIZE])
+{
+    const struct lz_identity *id = &reader->scan.id;
+    bool has_secret = secret != NULL && (secret->key != NULL || secret->passphrase != NULL);
+    if (!has_secret || (id->flags & LZ_ENCRYPTED) == 0)
+        return true;
+    uint8_t key[LZLOG_KEY_SIZE], check[LZ_KEY_CHECK];
+    bool fits = (secret->key != NULL) == (id->iterations == 0) && id->iterations <= LZ_ITERATIONS_MAX;
+    if (fits && secret->key != NULL)
+        memcpy(key, secret->key, sizeof(key));
+    else if (fits)
+        fits = lz_key_derive(secret->passphrase, id->salt, id->iterations, key);
+    if (fits)
+        reader->cipher = lz_cipher_new(key);
+    OPENSSL_cleanse(key, sizeof(key));
+    fits = reader->cipher != NULL && lz_cipher_key_check(reader->cipher, id->nonce, check) &&
+           memcmp(check, id->key_check, sizeof(check)) == 0;
+    if (!fits)
+        lz_say(why, "%s: this is not its secret", path);
+    return fits;
+}
+
+struct lzlog_reader *lzlog_reader_open(const char *path, const struct lzlog_secret *secret, char why[LZLOG_WHY_SIZE])
+{
+    struct lzlog_reader *reader = calloc(1, sizeof(*reader));
+    if (reader == NULL) {
+        lz_say(why, "%s: there is no memory to read it", path);
+        return NULL;
+    }
+    reader->base = MAP_FAILED;
+    reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make it wait */
+    if (reader->fd < 0)
+        lz_say(why, "%s: it cannot be opened: %s", path, strerror(errno));
+    else if (lock(reader, path, why) && map(reader, path, why) && unlock_records(reader, secret, path, why))
+        return reader;
+    lzlog_reader_close(reader);
+    return NULL;
+}
+
+struct lzlog_facts lzlog_reader_facts(const struct lzlog_reader *reader)
+{
+    return (struct lzlog_facts){.number = reader->scan.id.number,
+                                .encrypted = (reader->scan.id.flags & LZ_ENCRYPTED) != 0,
+                                .sealed = lz_scan_sealed(&reader->scan)};
+}
+
+enum lzlog_item lzlog_reader_next(struct lzlog_reader *reader, struct lzlog_record *record)
+{
+    enum lzlog_item item = lz_scan_next(&reader->scan, record);
+    if (item != LZLOG_RECORD || reader->cipher == NULL)
+        return item;
+    if (lz_cipher_apply(reader->cipher, reader->scan.id.nonce, record->offset + LZ_WORD, record->data, reader->plain, record->size)) {
+        record->data = reader->plain;
+        return item;
+    }
+    lz_say(record->text, "OpenSSL did not decrypt the record");
+    record->data = NULL;
+    return LZLOG_DEFECT;
+}
+
+void lzlog_reader_close(struct lzlog_reader *reader)
+{
+    lz_cipher_free(reader->cipher);
+    if (reader->base != MAP_FAILED)
+        munmap(reader->base, reader->size);
+    if (reader->fd >= 0)
+        close(reader->fd);
+    OPENSSL_cleanse(reader->plain, sizeof(reader->plain));
+    free(reader);
+}

@@ -1,0 +1,279 @@
+/* The folder of a log: its lock, its files by age, and where the next one comes from. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* number_of reads a file's number from its name; 0 for any other name. */
+static uint64_t number_of(const char *name)
+{
+    char again[LZ_NAME];
+    uint64_t number = strtoull(name, NULL, 10);
+    lz_name(again, number);
+    return strcmp(name, again) == 0 ? number : 0;
+}
+
+static bool list(struct lzlog *log, char why[LZLOG_WHY_SIZE])
+{
+    int fd = openat(log->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (dir == NULL) {
+        lz_say(why, "the log's folder cannot be listed: %s", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    size_t room = 0;
+    const struct dirent *entry;
+    while ((errno = 0, entry = readdir(dir)) != NULL) {
+        uint64_t number = number_of(entry->d_name);
+        if (number == 0)
+            continue;
+        if (log->olders == room) {
+            room = 2 * room + 16;
+            uint64_t *more = realloc(log->older, room * sizeof(*more));
+            if (more == NULL)
+                break;
+            log->older = more;
+        }
+        log->older[log->olders++] = number;
+    }
+    int failed = errno;
+    closedir(dir);
+    if (failed != 0) {
+        lz_say(why, "the log's folder cannot be listed: %s", strerror(failed));
+        return false;
+    }
+    if (log->olders > 0)
+        qsort(log->older, log->olders, sizeof(*log->older), compare);
+    log->newest = log->olders > 0 ? log->older[log->olders - 1] : 0;
+    return true;
+}
+
+bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
+{
+    if (mkdir(dir, 0750) != 0 && errno != EEXIST) {
+        lz_say(why, "%s cannot be made: %s", dir, strerror(errno));
+        return false;
+    }
+    log->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (log->dir < 0) {
+        lz_say(why, "%s cannot be opened: %s", dir, strerror(errno));
+        return false;
+    }
+    if (flock(log->dir, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            lz_say(why, "the log in %s is already open, here or in another process", dir);
+        else
+            lz_say(why, "%s cannot be locked: %s", dir, strerror(errno));
+        return false;
+    }
+    if (unlinkat(log->dir, "next.tmp", 0) != 0 && errno != ENOENT) { /* left by a process that was killed */
+        lz_say(why, "an unfinished file in %s cannot be removed: %s", dir, strerror(errno));
+        return false;
+    }
+    return list(log, why);
+}
+
+/* make_key makes the key from a secret, for a file that exists (then the key must fit) or for new ones. */
+static bool make_key(struct lzlog *log, const struct lzlog_secret *secret, const struct lz_identity *id, char why[LZLOG_WHY_SIZE])
+{
+    log->iterations = secret->key != NULL ? 0 : LZ_ITERATIONS;
+    if (secret->key != NULL)
+        memcpy(log->key, secret->key, LZLOG_KEY_SIZE);
+    else if (id != NULL && id->iterations > 0 && id->iterations <= LZ_ITERATIONS_MAX)
+        memcpy(log->salt, id->salt, LZ_SALT), log->iterations = id->iterations;
+    else if (getrandom(log->salt, LZ_SALT, 0) != LZ_SALT)
+        return lz_say(why, "there are no random numbers for a salt: %s", strerror(errno)), false;
+    if (secret->key == NULL && !lz_key_derive(secret->passphrase, log->salt, log->iterations, log->key))
+        return lz_say(why, "OpenSSL did not make a key of the passphrase"), false;
+    if (id == NULL)
+        return true;
+    uint8_t check[LZ_KEY_CHECK];
+    struct lz_cipher *cipher = lz_cipher_new(log->key);
+    bool checked = cipher != NULL && lz_cipher_key_check(cipher, id->nonce, check);
+    lz_cipher_free(cipher);
+    if (!checked)
+        return lz_say(why, "OpenSSL did not make a cipher"), false;
+    if (memcmp(check, id->key_check, LZ_KEY_CHECK) != 0)
+        return lz_say(why, "this secret is not that of the log's newest file"), false;
+    return true;
+}
+
+/* resumable is the end of the records of a file that can be added to; 0 when it must be left as it is. */
+static uint64_t resumable(const struct lzlog *log, const struct lz_header *header)
+{
+    struct lz_session here;
+    const struct lz_identity *id = &header->identity;
+    if (id->capacity != log->capacity || ((id->flags & LZ_ENCRYPTED) != 0) != log->encrypted)
+        return 0;
+    uint64_t cursor = atomic_load_explicit(&header->cursor, memory_order_relaxed);
+    uint64_t end = lz_seal_end(id->seed, atomic_load_explicit(&header->seal, memory_order_relaxed));
+    if (end == 0) {
+        /*
+         * Its writer was killed. Under the kernel that it ran under, the cursor is where it left it; if the machine went down,
+         * what reached the disk is anybody's guess, and to write over lost records would use their key stream twice.
+         */
+        bool same = lz_session_here(&here) && lz_session_valid(&header->session) && memcmp(&here, &header->session, sizeof(here)) == 0;
+        end = same ? cursor : 0;
+    }
+    return end >= LZ_DATA && end % LZ_WORD == 0 && end + lz_span(1) <= log->capacity ? end : 0;
+}
+
+/* read_header reads the header of the file with a number, and opens it. It returns -1 when that is no file of a log. */
+static int read_header(const struct lzlog *log, uint64_t number, struct lz_header *header)
+{
+    char name[LZ_NAME];
+    lz_name(name, number);
+    int fd = openat(log->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return -1;
+    if (pread(fd, header, sizeof(*header), 0) == sizeof(*header) && lz_identity_fault(&header->identity) == NULL &&
+        header->identity.number == number)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* drop_unused removes the newest file if it never had its turn. */
+static bool drop_unused(struct lzlog *log, const struct lz_header *header)
+{
+    char name[LZ_NAME];
+    lz_name(name, header->identity.number);
+    uint64_t seal = atomic_load_explicit(&header->seal, memory_order_relaxed);
+    if (lz_seal_end(header->identity.seed, seal) != LZ_DATA || unlinkat(log->dir, name, 0) != 0)
+        return false;
+    log->olders--;
+    log->newest--;
+    return true;
+}
+
+bool lz_store_resume(struct lzlog *log, const struct lzlog_secret *secret, struct lz_file **file, char why[LZLOG_WHY_SIZE])
+{
+    struct lz_header header;
+    int fd = -1;
+    *file = NULL;
+    while (log->olders > 0) {
+        fd = read_header(log, log->older[log->olders - 1], &header);
+        if (fd < 0 || !drop_unused(log, &header))
+            break;
+        close(fd);
+        fd = -1;
+    }
+    bool encrypted = fd >= 0 && (header.identity.flags & LZ_ENCRYPTED) != 0;
+    if (log->encrypted && !make_key(log, secret, encrypted ? &header.identity : NULL, why)) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    uint64_t end = fd < 0 ? 0 : resumable(log, &header);
+    if (end == 0) {
+        if (fd >= 0)
+            close(fd);
+        return true;
+    }
+    if (!lz_file_resume(log, &log->places[0], fd, &header, end, why)) {
+        close(fd);
+        return false;
+    }
+    log->olders--;
+    *file = &log->places[0];
+    return true;
+}
+
+/* oldest_place is the place of the oldest file that this process has written. */
+static struct lz_file *oldest_place(const struct lzlog *log)
+{
+    struct lz_file *oldest = NULL;
+    for (unsigned i = 0; i < log->files; i++) {
+        struct lz_file *file = &log->places[i];
+        if (file->fd >= 0 && (oldest == NULL || file->number < oldest->number))
+            oldest = file;
+    }
+    return oldest;
+}
+
+static struct lz_file *free_place(const struct lzlog *log)
+{
+    unsigned i = 0;
+    while (log->places[i].fd >= 0)
+        i++; /* there is one: there are as many places as files */
+    return &log->places[i];
+}
+
+static size_t count(const struct lzlog *log)
+{
+    size_t n = log->olders - log->oldest;
+    for (unsigned i = 0; i < log->files; i++)
+        n += log->places[i].fd >= 0;
+    return n;
+}
+
+/* take_oldest takes the oldest file out of the log: under the name next.tmp if it may be recycled, else it is gone. */
+static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool recycle)
+{
+    char name[LZ_NAME];
+    if (log->oldest < log->olders) {
+        lz_name(name, log->older[log->oldest++]);
+        *place = free_place(log);
+        *fd = openat(log->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    } else {
+        *place = oldest_place(log);
+        *fd = (*place)->fd;
+        lz_name(name, (*place)->number);
+        lz_quiesce(log); /* a writer that was held up may still be in it */
+        pthread_mutex_lock(&log->lock);
+        (*place)->unsynced = false;
+        pthread_mutex_unlock(&log->lock);
+    }
+    struct stat st;
+    if (recycle && *fd >= 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && flock(*fd, LOCK_EX | LOCK_NB) == 0 &&
+        renameat(log->dir, name, log->dir, "next.tmp") == 0)
+        return true;
+    unlinkat(log->dir, name, 0); /* if it is not there, all the better */
+    if (*fd >= 0)
+        close(*fd);
+    (*place)->fd = -1;
+    return false;
+}
+
+/* lz_store_cut removes the oldest files of a log that may have fewer than it had. */
+void lz_store_cut(struct lzlog *log)
+{
+    struct lz_file *place;
+    int fd;
+    while (log->oldest < log->olders && count(log) > log->files)
+        take_oldest(log, &place, &fd, false);
+}
+
+struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE])
+{
+    struct lz_file *place = NULL;
+    int fd = -1;
+    bool recycled = false;
+    while (!recycled && count(log) >= log->files)
+        recycled = take_oldest(log, &place, &fd, count(log) == log->files);
+    if (!recycled)
+        place = free_place(log);
+    uint64_t number = log->newest + 1;
+    if (!(recycled ? lz_file_recycle(log, place, fd, number, why) : lz_file_fresh(log, place, number, why)))
+        return NULL;
+    log->newest = number;
+    return place;
+}

@@ -1,0 +1,115 @@
+/* From one file to the next: the preparer thread, and the writers that wait for it. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <time.h>
+
+#include "internal.h"
+
+/*
+ * lz_quiesce waits until every write that is under way has ended. A write makes its turn odd before it reserves a place, and the
+ * files that it must have left were sealed before this is called: the reservation and the seal change the same word, so whoever
+ * got a place before the seal is seen here.
+ */
+void lz_quiesce(struct lzlog *log)
+{
+    const struct timespec nap = {.tv_nsec = 50 * 1000};
+    pthread_mutex_lock(&log->lock);
+    for (struct lzlog_writer *w = log->writers; w != NULL; w = w->next)
+        w->seen = atomic_load_explicit(&w->turn, memory_order_acquire);
+    for (;;) {
+        bool busy = false;
+        for (struct lzlog_writer *w = log->writers; w != NULL; w = w->next)
+            busy |= w->seen % 2 == 1 && atomic_load_explicit(&w->turn, memory_order_acquire) == w->seen;
+        if (!busy)
+            break;
+        pthread_mutex_unlock(&log->lock);
+        nanosleep(&nap, NULL);
+        pthread_mutex_lock(&log->lock);
+    }
+    pthread_mutex_unlock(&log->lock);
+}
+
+void *lz_preparer(void *argument)
+{
+    struct lzlog *log = argument;
+    char why[LZLOG_WHY_SIZE];
+    pthread_mutex_lock(&log->lock);
+    for (;;) {
+        while (!log->closing && (!log->wanted || log->ready != NULL))
+            pthread_cond_wait(&log->work, &log->lock);
+        if (log->closing)
+            break;
+        log->wanted = false;
+        pthread_mutex_unlock(&log->lock);
+        struct lz_file *next = lz_store_next(log, why);
+        pthread_mutex_lock(&log->lock);
+        log->ready = next;
+        if (next == NULL)
+            memcpy(log->why, why, sizeof(why));
+        log->attempts++;
+        pthread_cond_broadcast(&log->news);
+    }
+    pthread_mutex_unlock(&log->lock);
+    return NULL;
+}
+
+/*
+ * await waits until there is a next file, or an attempt to make one has failed, or somebody else has switched. It is called with
+ * the lock. Switches are counted because the current file is no sign: a place that was full may be the current one again.
+ */
+static void await(struct lzlog *log)
+{
+    uint64_t attempts = log->attempts, switches = log->switches;
+    while (log->ready == NULL && log->attempts == attempts && log->switches == switches && !log->closing) {
+        log->wanted = true;
+        pthread_cond_signal(&log->work);
+        pthread_cond_wait(&log->news, &log->lock);
+    }
+}
+
+/*
+ * is_full is false for a file that the caller found sealed in an earlier life and that has become the current one since: its
+ * place was recycled while the caller was held up.
+ */
+static bool is_full(const struct lzlog *log, const struct lz_file *file, uint64_t span)
+{
+    return log->current == file && atomic_load_explicit(&file->head->cursor, memory_order_acquire) + span > log->capacity;
+}
+
+static void replace(struct lzlog *log, struct lz_file *full)
+{
+    lz_file_seal(log, full);
+    lz_file_activate(log->ready);
+    atomic_store_explicit(&log->current, log->ready, memory_order_release);
+    log->ready = NULL;
+    log->switches++;
+    log->wanted = true;
+    pthread_cond_signal(&log->work);
+    pthread_cond_broadcast(&log->news);
+}
+
+/*
+ * lz_switch replaces a full file. When it returns LZLOG_OK the caller may try again, with whatever file is current then.
+ */
+enum lzlog_status lz_switch(struct lzlog *log, struct lz_file *full, uint64_t span)
+{
+    enum lzlog_status status = LZLOG_OK;
+    pthread_mutex_lock(&log->lock);
+    uint64_t switches = log->switches;
+    bool due = is_full(log, full, span);
+    if (due)
+        await(log);
+    due = due && switches == log->switches;
+    if (log->closing) {
+        status = LZLOG_CLOSED;
+    } else if (due && log->ready != NULL) {
+        replace(log, full);
+    } else if (due) {
+        status = LZLOG_NO_FILE;
+        /* Each refused fetch_add moves the cursor on; it must not come near the seal bit, however long the disk stays full. */
+        if (log->reservation == LZLOG_FETCH_ADD)
+            atomic_store_explicit(&full->head->cursor, log->capacity + LZ_WORD, memory_order_release);
+    }
+    pthread_mutex_unlock(&log->lock);
+    return status;
+}

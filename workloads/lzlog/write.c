@@ -1,0 +1,105 @@
+/* A write: reserve, announce, copy, commit. */
+#include <string.h>
+
+#include "internal.h"
+
+/*
+ * AHEAD is how far before a record cache lines are asked for, to be written by the records to come. The reservation waits until all
+ * earlier stores are done, so without this each record would wait for its lines to come from memory. Measured: 512 is too near.
+ */
+enum { AHEAD = 1024, LINE = 64 };
+
+/* fetch_ahead asks for the lines that writes to come will need; it may point behind the mapping, which does no harm. */
+static inline void fetch_ahead(const uint8_t *p)
+{
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0" : : "m"(*p)); /* the compiler would ask for them to be read */
+#else
+    __builtin_prefetch(p, 1);
+#endif
+}
+
+static uint64_t reserve_cas(struct lz_header *head, uint64_t span, uint64_t capacity)
+{
+    uint64_t place = atomic_load_explicit(&head->cursor, memory_order_acquire);
+    while (place + span <= capacity && !atomic_compare_exchange_weak_explicit(&head->cursor, &place, place + span, memory_order_acq_rel,
+                                                                             memory_order_acquire))
+        continue;
+    return place;
+}
+
+static uint64_t reserve_mutex(struct lz_file *file, uint64_t span, uint64_t capacity)
+{
+    pthread_mutex_lock(&file->reserve);
+    uint64_t place = atomic_load_explicit(&file->head->cursor, memory_order_relaxed);
+    if (place + span <= capacity)
+        atomic_store_explicit(&file->head->cursor, place + span, memory_order_relaxed);
+    pthread_mutex_unlock(&file->reserve);
+    return place;
+}
+
+/* reserve returns a place for span bytes in the file. There is none if it ends beyond the capacity, as it does when sealed. */
+static inline uint64_t reserve(struct lzlog *log, struct lz_file *file, uint64_t span)
+{
+    switch (log->reservation) {
+    case LZLOG_CAS:
+        return reserve_cas(file->head, span, log->capacity);
+    case LZLOG_MUTEX:
+        return reserve_mutex(file, span, log->capacity);
+    case LZLOG_FETCH_ADD:
+        break;
+    }
+    return atomic_fetch_add_explicit(&file->head->cursor, span, memory_order_acq_rel);
+}
+
+/* put writes a record into its place. The word goes last, released: who sees it sees the payload. */
+static inline bool put(struct lzlog_writer *w, const struct lz_file *file, uint64_t place, const void *data, size_t size, uint32_t crc)
+{
+    uint8_t *at = (uint8_t *)file->head + place, *payload = at + LZ_WORD;
+    uint64_t mix = lz_mix(file->seed, place, size), padding = 0;
+    uint64_t padded = lz_span(size) - LZ_WORD;
+    for (uint64_t i = 0; i < padded + LZ_WORD; i += LINE)
+        fetch_ahead(at + AHEAD + i);
+    /* Announced, so that the next reader can step over it if this process dies here. */
+    atomic_store_explicit((_Atomic uint64_t *)(void *)at, lz_word(LZ_BEGUN, mix, size, 0), memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    memcpy(payload + padded - sizeof(padding), &padding, sizeof(padding));
+    if (w->cipher == NULL) {
+        memcpy(payload, data, size);
+    } else {
+        if (!lz_cipher_apply(w->cipher, file->nonce, place + LZ_WORD, data, payload, size))
+            return false;
+        crc = w->log->crc(payload, size);
+    }
+    atomic_store_explicit((_Atomic uint64_t *)(void *)at, lz_word(LZ_COMMITTED, mix, size, crc), memory_order_release);
+    return true;
+}
+
+enum lzlog_status lzlog_write(struct lzlog_writer *w, const void *data, size_t size)
+{
+    struct lzlog *log = w->log;
+    if (w->closed) /* once told, it does not touch the cursor again, which every attempt would move on */
+        return LZLOG_CLOSED;
+    if (size == 0 || size > LZLOG_RECORD_MAX)
+        return LZLOG_BAD_SIZE;
+    uint64_t span = lz_span(size), turn = atomic_load_explicit(&w->turn, memory_order_relaxed);
+    /* Before the reservation, which waits for all earlier stores: so this is done while they drain. */
+    uint32_t crc = w->cipher == NULL ? log->crc(data, size) : 0;
+    for (;;) {
+        atomic_store_explicit(&w->turn, ++turn, memory_order_release);
+        struct lz_file *file = atomic_load_explicit(&log->current, memory_order_acquire);
+        uint64_t place = reserve(log, file, span);
+        if (place + span <= log->capacity) {
+            bool done = put(w, file, place, data, size, crc);
+            atomic_store_explicit(&w->turn, ++turn, memory_order_release);
+            return done ? LZLOG_OK : LZLOG_FAILED;
+        }
+        lz_file_note_end(log, file, place);
+        atomic_store_explicit(&w->turn, ++turn, memory_order_release);
+        enum lzlog_status status = lz_switch(log, file, span);
+        if (status != LZLOG_OK) {
+            w->closed = status == LZLOG_CLOSED;
+            return status;
+        }
+    }
+}

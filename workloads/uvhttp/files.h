@@ -1,0 +1,31 @@
+/* Where files come from: a folder, or the files that the server makes itself. Everything here is done on the loop's thread. */
+#ifndef UVHTTP_FILES_H
+#define UVHTTP_FILES_H
+
+#include "cache.h"
+
+enum { MADE_FILES = 5 };
+
+struct files {
+    int root; /* the folder, or -1 */
+    struct {
+        struct text name;
+        int fd;
+    } made[MADE_FILES];
+    struct cache cache;
+};
+
+/* files_open opens the folder, or makes files when there is none. It returns false after a sentence on stderr. */
+bool files_open(struct files *f, const char *root);
+void files_close(struct files *f);
+
+/*
+ * files_get returns a file by its name, held for the caller, or NULL and a status. A cached file is compared with the one on
+ * disk at most once in CHECK_MS.
+ */
+struct file *files_get(struct files *f, struct text name, uint64_t now, int *status);
+
+/* file_unchanged answers the conditions of a request, which are empty when the request has none: true means 304. */
+bool file_unchanged(const struct file *f, struct text if_none_match, struct text if_modified_since);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * The server's account of itself. It says what the compiler and the libraries say, not what a build file was meant to say.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "mem.h"
+#include "server.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define NUMBER(x) NUMBER_(x)
+#define NUMBER_(x) #x
+
+static const char flags[] = ""
+#ifdef __OPTIMIZE__
+                            "optimised "
+#endif
+#ifdef NDEBUG
+                            "NDEBUG "
+#endif
+#if defined(_FORTIFY_SOURCE) && defined(__OPTIMIZE__)
+                            "fortify-" NUMBER(_FORTIFY_SOURCE) " "
+#endif
+#ifdef __SSP_STRONG__
+                            "stack-protector-strong "
+#endif
+#ifdef __PIE__
+                            "pie "
+#endif
+#ifdef __SANITIZE_ADDRESS__
+                            "address-sanitizer "
+#endif
+#ifdef __SSE4_2__
+                            "sse4.2 "
+#endif
+                            "c11";
+
+size_t stats_write(const struct server *s, char *out, size_t room)
+{
+    const struct counters *n = &s->counters;
+    const struct cache *c = &s->files.cache;
+    unsigned xxh = XXH_versionNumber();
+    int size = snprintf(
+        out, room,
+        "{\"server\":\"uvhttp\","
+        "\"allocator\":{\"name\":\"%s\",\"version\":\"%s\",\"allocations\":%" PRIu64 "},"
+        "\"libuv\":\"%s\",\"xxhash\":\"%u.%u.%u\",\"compiler\":\"%s\",\"flags\":\"%s\","
+        "\"limits\":{\"connections\":%u,\"headBytes\":%d,\"targetBytes\":%d,\"bodyBytes\":%d,\"cacheBytes\":%zu,\"cacheFiles\":%zu,"
+        "\"memoryFileBytes\":%d,\"headMilliseconds\":%d,\"idleMilliseconds\":%d,\"stallMilliseconds\":%d,\"drainMilliseconds\":%d},"
+        "\"connections\":{\"open\":%u,\"accepted\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"timedOut\":%" PRIu64 "},"
+        "\"requests\":%" PRIu64 ",\"answers\":{\"2xx\":%" PRIu64 ",\"3xx\":%" PRIu64 ",\"4xx\":%" PRIu64 ",\"5xx\":%" PRIu64 "},"
+        "\"sentBytes\":%" PRIu64 ",\"requestBodyBytes\":%" PRIu64 ","
+        "\"cache\":{\"files\":%zu,\"bytes\":%zu,\"hits\":%" PRIu64 ",\"misses\":%" PRIu64 ",\"evictions\":%" PRIu64 ",\"reloads\":%" PRIu64 "}}\n",
+        mem_name(), mem_version(), mem_allocations(), uv_version_string(), xxh / 10000, xxh / 100 % 100, xxh % 100,
+        "gcc " __VERSION__, flags, s->max, HEAD_MAX, TARGET_MAX, BODY_MAX, c->bytes_max, c->files_max, MEMORY_MAX, HEAD_MS, IDLE_MS,
+        STALL_MS, DRAIN_MS, s->count, n->accepted, n->refused, n->timeouts, n->requests, n->answers[2], n->answers[3], n->answers[4],
+        n->answers[5], n->sent_bytes, n->body_bytes, c->files, c->bytes, c->hits, c->misses, c->evictions, c->changes);
+    return size < 0 ? 0 : (size_t)size < room ? (size_t)size : room - 1;
+}

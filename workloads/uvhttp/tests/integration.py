@@ -1,0 +1,528 @@
+"""Drives real servers over loopback: integration.py SERVER-WITH-SANITIZERS SERVER-WITH-SHORT-TIMES RELEASED-SERVER."""
+
+import http.client
+import io
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ASAN, SHORT, RELEASE = sys.argv[1:4]
+PATIENCE = 20
+GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+LINE = b"helloworld\n"
+
+
+def made(size):
+    return (LINE * (size // len(LINE) + 1))[:size]
+
+
+class Server:
+    def __init__(self, program, *flags, files=None):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))) if files else None
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([program, f"--port={self.port}", *flags], stdout=subprocess.DEVNULL, stderr=self.log, preexec_fn=limit)
+        deadline = time.time() + PATIENCE
+        while True:
+            try:
+                self.connect().close()
+                return
+            except ConnectionRefusedError:
+                if time.time() > deadline or self.process.poll() is not None:
+                    raise RuntimeError(f"{program} does not listen: {self.errors()}") from None
+                time.sleep(0.01)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        status, seconds = self.stop()
+        if status != 0 or seconds > 1.5:
+            raise AssertionError(f"the server ended with {status} after {seconds:.1f} s: {self.errors()}")
+
+    def stop(self):
+        begin = time.time()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = "a kill"
+        return status, time.time() - begin
+
+    def errors(self):
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    def connect(self, receive_buffer=None):
+        s = socket.socket()
+        if receive_buffer:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        s.settimeout(PATIENCE)
+        s.connect(("127.0.0.1", self.port))
+        return s
+
+    def get(self, path, method="GET", body=None, **headers):
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        c.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
+        r = c.getresponse()
+        content = r.read()
+        c.close()
+        return r, content
+
+    def stats(self):
+        return json.loads(self.get("/stats")[1])
+
+
+class Client:
+    """A connection whose answers are read one by one."""
+
+    def __init__(self, server, **how):
+        self.socket = server.connect(**how)
+        self.input = self.socket.makefile("rb")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.input.close()
+        self.socket.close()
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def head(self):
+        line = self.input.readline()
+        if not line:
+            raise EOFError
+        headers = {}
+        while (h := self.input.readline()) not in (b"\r\n", b""):
+            name, value = h.decode().split(":", 1)
+            headers[name.lower()] = value.strip()
+        return int(line.split()[1]), headers
+
+    def answer(self):
+        status, headers = self.head()
+        size = int(headers.get("content-length", 0))
+        body = self.input.read(size)
+        if len(body) != size:
+            raise EOFError
+        return status, headers, body
+
+    def closed(self):
+        try:
+            return self.input.read(1) == b""
+        except ConnectionResetError:
+            return True
+
+
+class Answers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(ASAN)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def test_pages_have_their_sizes(self):
+        for path, size in {"/": 10, "/small": 1 << 10, "/medium": 10 << 10, "/large": 100 << 10}.items():
+            r, body = self.server.get(path)
+            self.assertEqual((r.status, len(body), r.getheader("content-type")), (200, size, "text/plain"), path)
+            self.assertEqual(len(set(body)) == 1, path != "/", path)
+            r, body = self.server.get(path, "HEAD")
+            self.assertEqual((r.status, r.getheader("content-length"), body), (200, str(size), b""), path)
+        self.assertEqual(json.loads(self.server.get("/json")[1])["message"], "helloworld")
+
+    def test_made_files_are_what_they_are_said_to_be(self):
+        for name, size in {"12b.txt": 12, "10k.bin": 10 << 10, "100k.bin": 100 << 10, "1m.bin": 1 << 20, "10m.bin": 10 << 20}.items():
+            for _ in range(2):
+                r, body = self.server.get("/static/" + name)
+                self.assertEqual(r.status, 200)
+                self.assertTrue(body == made(size), name)
+
+    def test_a_file_that_is_known_is_not_sent_again(self):
+        for name in ("12b.txt", "1m.bin"):
+            r, _ = self.server.get("/static/" + name)
+            etag, date = r.getheader("etag"), r.getheader("last-modified")
+            for conditions, want in (
+                ({"If_None_Match": etag}, 304), ({"If_None_Match": 'W/"x", ' + etag}, 304), ({"If_Modified_Since": date}, 304),
+                ({"If_None_Match": '"x"'}, 200), ({"If_None_Match": '"x"', "If_Modified_Since": date}, 200),
+                ({"If_Modified_Since": "Sun, 06 Nov 1994 08:49:37 GMT"}, 200),
+            ):
+                r, body = self.server.get("/static/" + name, **conditions)
+                self.assertEqual(r.status, want, conditions)
+                self.assertEqual(r.getheader("etag"), etag)
+                self.assertEqual(len(body) == 0, want == 304)
+
+    def test_every_bad_request_gets_its_status_and_the_end(self):
+        h = b"Host: h\r\n"
+        for text, want in {
+            b"nonsense\r\n\r\n": 400, b"GET / HTTP/1.1\r\n\r\n": 400, b"GET / HTTP/1.1\nHost: h\n\n": 400,
+            b"GET / HTTP/1.1\r\n" + h + b" folded\r\n\r\n": 400, b"GET / HTTP/3.0\r\n" + h + b"\r\n": 505,
+            b"GET /" + b"x" * 5000 + b" HTTP/1.1\r\n" + h + b"\r\n": 414, b"GET /" + b"x" * 50000: 414,
+            b"GET / HTTP/1.1\r\n" + h + b"X: " + b"x" * 9000 + b"\r\n\r\n": 431,
+            b"POST /echo HTTP/1.1\r\n" + h + b"Content-Length: 65537\r\n\r\n": 413,
+            b"POST /echo HTTP/1.1\r\n" + h + b"Content-Length: 99999999999999999999\r\n\r\n" + b"x" * 500000: 413,
+            b"POST /echo HTTP/1.1\r\n" + h + b"Transfer-Encoding: chunked\r\n\r\n10001\r\n": 413,
+            b"POST /echo HTTP/1.1\r\n" + h + b"Transfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n": 400,
+            b"POST /echo HTTP/1.1\r\n" + h + b"Transfer-Encoding: gzip\r\n\r\n": 501,
+            b"POST /echo HTTP/1.1\r\n" + h + b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n": 400,
+            b"GET / HTTP/1.1\r\n" + h + b"Expect: wonders\r\n\r\n": 417,
+        }.items():
+            with Client(self.server) as c:
+                c.send(GET + text)
+                self.assertEqual(c.answer()[0], 200, text[:60])
+                status, headers, _ = c.answer()
+                self.assertEqual((status, headers.get("connection")), (want, "close"), text[:60])
+                self.assertTrue(c.closed(), text[:60])
+
+    def test_other_refusals_keep_the_connection(self):
+        with Client(self.server) as c:
+            for line, want, allow in (
+                (b"GET /nothing", 404, None), (b"BREW /", 405, "GET, HEAD"), (b"POST /static/12b.txt", 405, "GET, HEAD"), (b"GET /echo", 405, "POST"),
+                (b"GET /static/nothing", 404, None), (b"GET /static/", 404, None), (b"GET /static", 404, None),
+            ):
+                c.send(line + b" HTTP/1.1\r\nHost: h\r\n\r\n")
+                status, headers, _ = c.answer()
+                self.assertEqual((status, headers.get("allow")), (want, allow), line)
+            c.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 40000\r\n\r\n" + b"x" * 40000 + GET)
+            self.assertEqual([c.answer()[0], c.answer()[0]], [405, 200])
+
+    def test_paths_do_not_lead_out(self):
+        with Client(self.server) as c:
+            for path, want in {"/static/../etc/passwd": 400, "/static/%2e%2e/passwd": 400, "/static/..%2fpasswd": 400, "/static//etc/passwd": 404,
+                               "/static/a%00b": 400, "/static/.hidden": 404, "/%6a%73on": 200, "/static/%31%32b.txt": 200}.items():
+                c.send(b"GET " + path.encode() + b" HTTP/1.1\r\nHost: h\r\n\r\n")
+                self.assertEqual(c.answer()[0], want, path)
+
+    def test_bodies_come_back(self):
+        for size in (0, 1, 4095, 4096, 4097, 8192, 65536):
+            body = random.Random(size).randbytes(size)
+            r, got = self.server.get("/echo", "POST", body)
+            self.assertEqual(r.status, 200)
+            self.assertTrue(got == body, size)
+            with Client(self.server) as c:
+                chunks = b"".join(b"%x\r\n%s\r\n" % (len(body[i:i + 777]), body[i:i + 777]) for i in range(0, size, 777))
+                text = b"POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
+                c.send(GET + text + text + GET)
+                self.assertEqual([a[2] == b for a, b in zip([c.answer() for _ in range(4)], (made(10), body, body, made(10)))], [True] * 4)
+
+    def test_a_body_is_asked_for_or_refused_before_it_comes(self):
+        text = b" HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+        with Client(self.server) as c:
+            c.send(b"POST /echo" + text)
+            self.assertEqual(c.head()[0], 100)
+            c.send(b"hello" + GET)
+            self.assertEqual(c.answer()[2], b"hello")
+            self.assertEqual(c.answer()[0], 200)
+            c.send(b"POST /nothing" + text)
+            self.assertEqual(c.answer()[0], 404)
+            self.assertTrue(c.closed())
+
+    def test_a_request_in_pieces_is_a_request(self):
+        text = b"POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+        with Client(self.server) as c:
+            c.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for i in range(len(text)):
+                c.send(text[i:i + 1])
+                if i % 8 == 0:
+                    time.sleep(0.001)
+            self.assertEqual(c.answer()[2], b"abc")
+
+    def test_large_and_small_answers_keep_their_order(self):
+        paths = ["/static/1m.bin", "/", "/large", "/static/12b.txt", "/static/100k.bin", "/medium", "/static/10k.bin", "/json"] * 8
+        sizes = {p: len(self.server.get(p)[1]) for p in set(paths)}
+        with Client(self.server, receive_buffer=8192) as c:
+            c.send(b"".join(b"GET " + p.encode() + b" HTTP/1.1\r\nHost: h\r\n\r\n" for p in paths))
+            time.sleep(0.2)
+            for p in paths:
+                status, _, body = c.answer()
+                self.assertEqual((status, len(body)), (200, sizes[p]), p)
+                if "/static/" in p:
+                    self.assertTrue(body == made(len(body)), p)
+            c.send(GET)
+            self.assertEqual(c.answer()[2], b"helloworld")
+
+    def test_clients_that_go_away_do_no_harm(self):
+        for text in (b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n", b"GET / HT", GET * 3000, b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc"):
+            for reset in (False, True):
+                s = self.server.connect()
+                s.sendall(text)
+                if reset:
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                else:
+                    s.recv(1) if text.startswith(GET) else time.sleep(0.01)
+                s.close()
+        deadline = time.time() + PATIENCE
+        while self.server.stats()["connections"]["open"] > 1:
+            self.assertLess(time.time(), deadline, "connections are left over")
+            time.sleep(0.02)
+
+    def test_a_thousand_idle_connections_stay(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        idle = [self.server.connect() for _ in range(1500)]
+        self.assertEqual(self.server.get("/")[0].status, 200)
+        for s in idle:
+            s.sendall(GET)
+        for s in idle:
+            self.assertIn(b"helloworld", s.recv(1000))
+            s.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="uvhttp-")
+        self.content = {}
+        for i, size in enumerate([0, 1, 4096, 4097, 16383, 16384, 16385, 20000, 100000, 3000000] + [9000] * 20):
+            name = f"f{i}.bin"
+            self.content[name] = random.Random(i).randbytes(size)
+            self.write(name)
+
+    def tearDown(self):
+        shutil.rmtree(self.folder)
+
+    def write(self, name):
+        with open(os.path.join(self.folder, name), "wb") as f:
+            f.write(self.content[name])
+
+    def test_files_are_served_byte_for_byte_while_the_cache_drops_them(self):
+        with Server(SHORT, "--root", self.folder) as server:
+            choice = random.Random(1)
+            for _ in range(300):
+                name = choice.choice(list(self.content))
+                r, body = server.get("/static/" + name)
+                self.assertEqual(r.status, 200)
+                self.assertTrue(body == self.content[name], name)
+            cache = server.stats()["cache"]
+            self.assertGreater(cache["evictions"], 10)
+            self.assertGreater(cache["hits"], 10)
+            self.assertLessEqual(cache["bytes"], 100000)
+            self.assertLessEqual(cache["files"], 8)
+
+    def test_a_file_that_changes_is_served_anew_within_a_second_or_two(self):
+        with Server(ASAN, f"--root={self.folder}") as server:
+            for name in ("f1.bin", "f8.bin"):
+                before, _ = server.get("/static/" + name)
+                self.content[name] = self.content[name] + b"more"
+                self.write(name)
+                time.sleep(1.1)
+                after, body = server.get("/static/" + name, If_None_Match=before.getheader("etag"))
+                self.assertEqual(after.status, 200)
+                self.assertTrue(body == self.content[name])
+
+    def test_a_file_that_shrinks_under_way_ends_the_connection(self):
+        with Server(ASAN, "--root", self.folder) as server, Client(server, receive_buffer=8192) as c:
+            c.send(b"GET /static/f9.bin HTTP/1.1\r\nHost: h\r\n\r\n")
+            self.assertEqual(c.head()[0], 200)
+            os.truncate(os.path.join(self.folder, "f9.bin"), 10)
+            self.assertLess(len(c.input.read(3000000)), 3000000)
+
+    def test_a_folder_that_is_not_there_is_refused(self):
+        p = subprocess.run([ASAN, "--root", self.folder + "/no"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(b"/no", p.stderr)
+
+
+class Limits(unittest.TestCase):
+    def test_bad_flags_are_refused_with_a_sentence(self):
+        for flags in (["--port"], ["--port=0"], ["--port", "65536"], ["--port=80x"], ["--por=80"], ["--max-connections=0"], ["--root="], ["x"], ["--portable=1"]):
+            p = subprocess.run([ASAN, *flags], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+            self.assertEqual((p.returncode, p.stderr[:5]), (2, b"usage"), flags)
+
+    def test_a_port_in_use_is_refused(self):
+        with Server(ASAN) as server:
+            p = subprocess.run([ASAN, f"--port={server.port}"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+            self.assertEqual(p.returncode, 1)
+            self.assertIn(b"in use", p.stderr)
+
+    def test_connections_above_the_limit_are_told_so(self):
+        with Server(ASAN, "--max-connections", "5") as server:
+            time.sleep(0.05)
+            inside = [Client(server) for _ in range(5)]
+            for c in inside:
+                c.send(GET)
+                self.assertEqual(c.answer()[0], 200)
+            outside = [Client(server) for _ in range(200)]
+            for c in outside:
+                status, headers, _ = c.answer()
+                self.assertEqual((status, headers["connection"]), (503, "close"))
+            for c in outside + inside[:1]:
+                c.__exit__()
+            time.sleep(0.1)
+            with Client(server) as c:
+                c.send(GET)
+                self.assertEqual(c.answer()[0], 200)
+            for c in inside[1:]:
+                c.send(GET)
+                self.assertEqual(c.answer()[0], 200)
+                c.__exit__()
+
+    def test_out_of_descriptors_a_connection_is_refused_and_the_server_lives(self):
+        with Server(RELEASE, files=64) as server:
+            clients = [Client(server) for _ in range(300)]
+            statuses = []
+            for c in clients:
+                try:
+                    c.send(GET)
+                    statuses.append(c.answer()[0])
+                except (EOFError, ConnectionError):
+                    statuses.append(None)
+            self.assertGreaterEqual(statuses.count(200), 20)
+            self.assertGreaterEqual(statuses.count(503), 50)
+            for c in clients:
+                c.__exit__()
+            time.sleep(0.2)
+            self.assertEqual(server.get("/static/12b.txt")[0].status, 200)
+
+    def test_slow_clients_are_given_up(self):
+        with Server(SHORT) as server:
+            head, body, idle, fresh, trickle, stalled = (Client(server, receive_buffer=4096) for _ in range(6))
+            begin = time.time()
+            head.send(b"GET / HTTP/1.1\r\nHo")
+            body.send(b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc")
+            idle.send(GET)
+            self.assertEqual(idle.answer()[0], 200)
+            stalled.send(b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n")
+            for _ in range(6):
+                trickle.send(b"X")
+                time.sleep(0.1)
+            for c in (head, body, trickle):
+                self.assertEqual(c.answer()[0], 408)
+                self.assertTrue(c.closed())
+            self.assertLess(time.time() - begin, 1.9)
+            self.assertTrue(idle.closed() and fresh.closed())
+            self.assertLess(time.time() - begin, 3)
+            time.sleep(max(0, begin + 2.2 - time.time()))
+            try:
+                got = len(stalled.input.read(20 << 20))
+            except ConnectionResetError:
+                got = 0
+            self.assertLess(got, 10 << 20)
+            for c in (head, body, idle, fresh, trickle, stalled):
+                c.__exit__()
+
+    def test_a_reader_that_is_slow_but_alive_gets_all(self):
+        with Server(SHORT) as server, Client(server, receive_buffer=65536) as c:
+            c.send(b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n")
+            size, got = int(c.head()[1]["content-length"]), 0
+            while got < size:
+                got += len(c.input.read(min(1 << 20, size - got)))
+                time.sleep(0.3)
+            self.assertEqual(got, size)
+
+
+class Ends(unittest.TestCase):
+    def test_an_answer_under_way_is_completed_after_sigterm(self):
+        for program in (ASAN, RELEASE):
+            server = Server(program)
+            with Client(server, receive_buffer=65536) as busy, Client(server) as idle, Client(server) as late:
+                busy.send(b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n")
+                late.send(b"GET / HTTP/1.1\r\nHo")
+                self.assertEqual(busy.head()[0], 200)
+                server.process.send_signal(signal.SIGTERM)
+                self.assertTrue(idle.closed())
+                late.send(b"st: h\r\n\r\n")
+                self.assertEqual(late.answer()[1].get("connection"), "close")
+                self.assertTrue(busy.input.read(10 << 20) == made(10 << 20))
+                self.assertTrue(busy.closed() and late.closed())
+            status, seconds = server.stop()
+            self.assertEqual(status, 0, server.errors())
+            self.assertLess(seconds, 1)
+
+    def test_a_client_that_does_not_read_is_cut_off_within_a_second_of_sigterm(self):
+        for program in (ASAN, RELEASE):
+            server = Server(program)
+            with Client(server, receive_buffer=4096) as stalled:
+                stalled.send(b"GET /static/10m.bin HTTP/1.1\r\nHost: h\r\n\r\n" * 3)
+                self.assertEqual(stalled.head()[0], 200)
+                status, seconds = server.stop()
+                self.assertEqual(status, 0, server.errors())
+                self.assertLess(seconds, 1)
+                with self.assertRaises((EOFError, ConnectionResetError)):
+                    stalled.input.read(1 << 20)
+                    stalled.socket.settimeout(1)
+                    if len(stalled.input.read(30 << 20)) < 20 << 20:
+                        raise EOFError
+
+    def test_a_request_that_waits_is_answered_after_sigterm(self):
+        server = Server(RELEASE)
+        with Client(server) as c:
+            c.send(GET)
+            c.answer()
+            server.process.send_signal(signal.SIGSTOP)
+            c.send(GET)
+            waiting = Client(server)
+            waiting.send(GET)
+            server.process.send_signal(signal.SIGTERM)
+            server.process.send_signal(signal.SIGCONT)
+            for client in (c, waiting):
+                self.assertEqual(client.answer()[0], 200)
+                self.assertTrue(client.closed())
+            waiting.__exit__()
+        self.assertEqual(server.stop()[0], 0)
+
+
+class Accounts(unittest.TestCase):
+    def pipeline(self, server, text, answers, rounds):
+        with Client(server) as c:
+            for _ in range(rounds):
+                c.send(text)
+                for _ in range(answers):
+                    self.assertEqual(c.answer()[0] // 100, 2)
+
+    def test_requests_take_no_memory_once_the_server_is_warm(self):
+        text = b"".join(b"GET " + p + b" HTTP/1.1\r\nHost: h\r\n\r\n" for p in (b"/", b"/json", b"/static/12b.txt", b"/static/10k.bin", b"/static/100k.bin", b"/large"))
+        text += b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
+        for program in (ASAN, RELEASE):
+            with Server(program) as server:
+                self.pipeline(server, text, 7, 20)
+                before = server.stats()
+                self.pipeline(server, text, 7, 400)
+                for _ in range(100):
+                    self.assertEqual(server.get("/")[0].status, 200)
+                after = server.stats()
+                self.assertEqual(after["allocator"]["allocations"], before["allocator"]["allocations"])
+                self.assertEqual(after["requests"] - before["requests"], 400 * 7 + 101)
+                self.assertEqual(after["answers"]["2xx"] - before["answers"]["2xx"], 400 * 7 + 101)
+
+    def test_the_server_says_what_it_is(self):
+        with Server(ASAN) as server:
+            self.assertIn("address-sanitizer", server.stats()["flags"])
+        with Server(RELEASE, "--max-connections=77") as server:
+            stats = server.stats()
+            for flag in ("optimised", "NDEBUG", "fortify-2", "stack-protector-strong", "pie"):
+                self.assertIn(flag, stats["flags"])
+            self.assertEqual(stats["limits"]["connections"], 77)
+            self.assertIn(stats["allocator"]["name"], ("mimalloc", "glibc malloc"))
+
+
+def main():
+    stream = io.StringIO()
+    begin = time.time()
+    bad = 0
+    for case in (Answers, Folder, Limits, Ends, Accounts):
+        result = unittest.TextTestRunner(stream=stream).run(unittest.defaultTestLoader.loadTestsFromTestCase(case))
+        bad += len(result.failures) + len(result.errors)
+        for _, text in result.failures + result.errors:
+            print(text)
+    tests = sum(len(unittest.defaultTestLoader.getTestCaseNames(c)) for c in (Answers, Folder, Limits, Ends, Accounts))
+    print(f"integration: {tests} tests, {bad} failed, {time.time() - begin:.0f} s")
+    return bad > 0
+
+
+sys.exit(main())

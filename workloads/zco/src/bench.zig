@@ -1,0 +1,206 @@
+//! zco-bench measures what a switch, a channel and a new coroutine cost.
+//!
+//! zco-bench cases            lists the cases
+//! zco-bench cell CASE        runs one for at least --seconds (1.0) and prints a line of JSON
+//! zco-bench                  runs each for half a second and prints a table
+const std = @import("std");
+const posix = std.posix;
+const zco = @import("zco.zig");
+
+const warm_up = 50 * std.time.ns_per_ms;
+/// Operations between two looks at the clock.
+const stride = 4096;
+
+/// Clock says when a case has run for long enough, and what it cost. It belongs to one coroutine.
+const Clock = struct {
+    wanted: u64,
+    begun: u64 = 0,
+    cpu_begun: u64 = 0,
+    operations: u64 = 0,
+    wall: u64 = 0,
+    cpu: u64 = 0,
+
+    fn begin(c: *Clock) void {
+        c.cpu_begun = cpuNow();
+        c.begun = zco.now();
+    }
+
+    /// more counts a stride and is true until the time is over.
+    fn more(c: *Clock) bool {
+        c.operations += stride;
+        c.wall = zco.now() - c.begun;
+        if (c.wall < c.wanted) return true;
+        c.cpu = cpuNow() - c.cpu_begun;
+        return false;
+    }
+
+    fn cpuNow() u64 {
+        const t = posix.clock_gettime(.PROCESS_CPUTIME_ID) catch unreachable; // every Linux has this clock
+        return @as(u64, @intCast(t.sec)) * std.time.ns_per_s + @as(u64, @intCast(t.nsec));
+    }
+};
+
+const Error = error{ OutOfMemory, Wrong, Unexpected } || zco.Scheduler.Error;
+
+/// Two coroutines that yield to each other. An operation is a switch out and back.
+const Switch = struct {
+    s: *zco.Scheduler,
+    clock: *Clock,
+    over: bool = false,
+
+    fn run(s: *zco.Scheduler, clock: *Clock) Error!void {
+        var case: Switch = .{ .s = s, .clock = clock };
+        try s.spawn(lead, .{&case}, .{});
+        try s.spawn(follow, .{&case}, .{});
+        const before = s.switches;
+        try s.run();
+        if (s.switches - before < 2 * clock.operations) return error.Wrong;
+    }
+
+    fn lead(case: *Switch) void {
+        case.clock.begin();
+        while (true) {
+            for (0..stride) |_| case.s.yield();
+            if (!case.clock.more()) break;
+        }
+        case.over = true;
+    }
+
+    fn follow(case: *Switch) void {
+        const over: *volatile bool = &case.over;
+        while (!over.*) case.s.yield();
+    }
+};
+
+/// Values through a channel with a buffer of 64. An operation is a value, sent and received.
+const Values = struct {
+    channel: zco.Channel(u64),
+    clock: *Clock,
+    sent: u64 = 0,
+    received: u64 = 0,
+    sum: u64 = 0,
+
+    fn run(s: *zco.Scheduler, clock: *Clock) Error!void {
+        var buffer: [64]u64 = undefined;
+        var case: Values = .{ .channel = zco.Channel(u64).init(s, &buffer), .clock = clock };
+        try s.spawn(send, .{&case}, .{});
+        try s.spawn(receive, .{&case}, .{});
+        try s.run();
+        const n = case.sent;
+        if (case.received != n or case.sum != n / 2 * (n - 1)) return error.Wrong; // n is even
+    }
+
+    fn send(case: *Values) void {
+        case.clock.begin();
+        while (true) {
+            for (0..stride) |_| {
+                case.channel.send(case.sent) catch return;
+                case.sent += 1;
+            }
+            if (!case.clock.more()) break;
+        }
+        case.channel.close();
+    }
+
+    fn receive(case: *Values) void {
+        while (case.channel.receive()) |value| {
+            case.received += 1;
+            case.sum +%= value;
+        }
+    }
+};
+
+/// A coroutine that makes one, which runs and ends, before the next. An operation is one.
+const Spawn = struct {
+    s: *zco.Scheduler,
+    clock: *Clock,
+    ran: u64 = 0,
+    failed: bool = false,
+
+    fn run(s: *zco.Scheduler, clock: *Clock) Error!void {
+        var case: Spawn = .{ .s = s, .clock = clock };
+        try s.spawn(parent, .{&case}, .{});
+        try s.run();
+        if (case.failed or case.ran != clock.operations or s.stacks.peak > 2) return error.Wrong;
+    }
+
+    fn parent(case: *Spawn) void {
+        case.clock.begin();
+        while (true) {
+            for (0..stride) |_| {
+                case.s.spawn(child, .{case}, .{}) catch {
+                    case.failed = true;
+                    return;
+                };
+                case.s.yield();
+            }
+            if (!case.clock.more()) break;
+        }
+    }
+
+    fn child(case: *Spawn) void {
+        case.ran += 1;
+    }
+};
+
+const cases = .{ .{ "switch", Switch.run }, .{ "channel", Values.run }, .{ "spawn", Spawn.run } };
+
+/// measure runs a case on a scheduler of its own, with the time slice, as a program would.
+fn measure(run: *const fn (*zco.Scheduler, *Clock) Error!void, nanoseconds: u64) Error!Clock {
+    var clock: Clock = .{ .wanted = nanoseconds };
+    var scheduler: zco.Scheduler = .{};
+    defer scheduler.deinit();
+    try zco.Slice.start(&scheduler);
+    try run(&scheduler, &clock);
+    return clock;
+}
+
+fn seconds(nanoseconds: u64) f64 {
+    return @as(f64, @floatFromInt(nanoseconds)) / std.time.ns_per_s;
+}
+
+fn cell(name: []const u8, nanoseconds: u64) !void {
+    inline for (cases) |case| if (std.mem.eql(u8, name, case[0])) {
+        _ = try measure(case[1], warm_up);
+        const clock = try measure(case[1], nanoseconds);
+        return std.io.getStdOut().writer().print("{{\"case\":\"{s}\",\"operations\":{d},\"wallSeconds\":{d:.6},\"cpuSeconds\":{d:.6}}}\n", .{ name, clock.operations, seconds(clock.wall), seconds(clock.cpu) });
+    };
+    return error.Usage;
+}
+
+fn command(arguments: []const [*:0]const u8) !void {
+    const out = std.io.getStdOut().writer();
+    if (arguments.len == 0) {
+        inline for (cases) |case| {
+            const clock = try measure(case[1], std.time.ns_per_s / 2);
+            try out.print("{s:<8} {d:>8.2} ns\n", .{ case[0], seconds(clock.wall) * 1e9 / @as(f64, @floatFromInt(clock.operations)) });
+        }
+        return;
+    }
+    const first = std.mem.span(arguments[0]);
+    if (std.mem.eql(u8, first, "cases") and arguments.len == 1) {
+        inline for (cases) |case| try out.print("{s}\n", .{case[0]});
+        return;
+    }
+    if (!std.mem.eql(u8, first, "cell") or (arguments.len != 2 and arguments.len != 4)) return error.Usage;
+    var wanted: f64 = 1.0;
+    if (arguments.len == 4) {
+        if (!std.mem.eql(u8, std.mem.span(arguments[2]), "--seconds")) return error.Usage;
+        wanted = std.fmt.parseFloat(f64, std.mem.span(arguments[3])) catch return error.Usage;
+        if (!(wanted > 0 and wanted <= 3600)) return error.Usage;
+    }
+    return cell(std.mem.span(arguments[1]), @intFromFloat(wanted * std.time.ns_per_s));
+}
+
+pub fn main() u8 {
+    command(std.os.argv[1..]) catch |err| {
+        const stderr = std.io.getStdErr().writer();
+        if (err == error.Usage) {
+            stderr.writeAll("usage: zco-bench [cases | cell CASE [--seconds SECONDS]]\n") catch {};
+            return 2;
+        }
+        stderr.print("zco-bench: the result of the case is wrong, or it could not run: {s}\n", .{@errorName(err)}) catch {};
+        return 1;
+    };
+    return 0;
+}

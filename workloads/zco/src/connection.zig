@@ -1,0 +1,121 @@
+//! One connection: a coroutine that reads requests and writes answers until one side has had enough.
+const std = @import("std");
+const linux = std.os.linux;
+const zco = @import("zco.zig");
+const http = @import("http.zig");
+const Server = @import("server.zig").Server;
+
+/// Answers written at once.
+const batch = 64;
+/// Bytes read and thrown away after the last answer.
+const drain_max = 1024 * 1024;
+
+pub const Connection = struct {
+    server: *Server,
+    source: zco.Source,
+    /// In the server's list of connections.
+    before: ?*Connection = null,
+    after: ?*Connection = null,
+
+    /// serve is the coroutine of a connection.
+    pub fn serve(server: *Server, fd: i32) void {
+        var c: Connection = .{ .server = server, .source = .{ .fd = fd } };
+        server.opened(&c);
+        c.converse() catch {}; // the client has gone
+        server.closed(&c);
+        _ = linux.close(fd);
+    }
+
+    fn converse(c: *Connection) error{Broken}!void {
+        @setRuntimeSafety(false); // or 8 KiB would be filled with a pattern for each connection; all slicing is in what it calls
+        var head: [http.head_max]u8 = undefined;
+        return c.exchange(&head);
+    }
+
+    /// exchange reads only when everything before is answered: neither input nor output can grow.
+    noinline fn exchange(c: *Connection, head: []u8) error{Broken}!void {
+        const s = &c.server.scheduler;
+        var used: usize = 0;
+        while (true) {
+            const n = try c.server.poller.read(s, &c.source, head[used..]);
+            if (n == 0) return;
+            const seen = used;
+            used += n;
+            const taken = try c.answerAll(head[0..used], seen) orelse return;
+            if (taken == used) {
+                used = 0;
+                continue;
+            }
+            used -= taken;
+            std.mem.copyForwards(u8, head[0..used], head[taken..][0..used]);
+            if (used == head.len) return c.finish(http.answer(.{ .status = .bad_head }), true);
+        }
+    }
+
+    /// answerAll answers the complete requests in data and returns how many bytes they have; null when the connection is over.
+    /// Equal answers are gathered and written at once.
+    fn answerAll(c: *Connection, data: []const u8, seen_before: usize) error{Broken}!?usize {
+        var begin: usize = 0;
+        var seen = seen_before;
+        var kind: http.Request = .{};
+        var owed: usize = 0;
+        while (http.headEnd(data[begin..], seen)) |len| {
+            const request = http.parse(data[begin..][0..len]);
+            begin += len;
+            seen = 0;
+            if (owed > 0 and (owed == batch or !std.meta.eql(request, kind))) {
+                try c.pay(kind, owed);
+                owed = 0;
+            }
+            kind = request;
+            owed += 1;
+            if (request.close) {
+                try c.payLast(kind, begin < data.len);
+                return null;
+            }
+        }
+        if (owed > 0) try c.pay(kind, owed);
+        return begin;
+    }
+
+    fn pay(c: *Connection, kind: http.Request, owed: usize) error{Broken}!void {
+        const server = c.server;
+        server.answered(owed);
+        if (kind.stats) {
+            var text: [1024]u8 = undefined;
+            for (0..owed) |_| try server.poller.write(&server.scheduler, &c.source, server.statsAnswer(&text, kind));
+            return;
+        }
+        const one = http.answer(kind);
+        const many = if (kind.old) comptime repeated(.{ .old = true }) else comptime repeated(.{});
+        try server.poller.write(&server.scheduler, &c.source, many[0 .. owed * one.len]);
+    }
+
+    /// payLast writes the connection's last answer.
+    fn payLast(c: *Connection, kind: http.Request, more: bool) error{Broken}!void {
+        var text: [1024]u8 = undefined;
+        if (kind.status == .ok) c.server.answered(1);
+        return c.finish(if (kind.stats) c.server.statsAnswer(&text, kind) else http.answer(kind), more or kind.status != .ok);
+    }
+
+    /// finish writes the last answer. Closing with unread input would reset the connection and might take the answer away from the
+    /// client: where there may be more, it is read until the client has closed too.
+    fn finish(c: *Connection, last: []const u8, more: bool) error{Broken}!void {
+        const s = &c.server.scheduler;
+        try c.server.poller.write(s, &c.source, last);
+        if (!more) return;
+        _ = linux.shutdown(c.source.fd, linux.SHUT.WR);
+        var rubbish: [1024]u8 = undefined;
+        var drained: usize = 0;
+        while (drained < drain_max) {
+            const n = try c.server.poller.read(s, &c.source, &rubbish);
+            if (n == 0) return;
+            drained += n;
+        }
+    }
+};
+
+/// repeated is a batch of the same answer, in the program's constants: a pipeline's answers are then one piece.
+fn repeated(comptime request: http.Request) []const u8 {
+    return comptime http.answer(request) ** batch;
+}

@@ -1,0 +1,117 @@
+//! The time slice: a coroutine that computes and never waits has its turn ended for it.
+//!
+//! A timer of the thread's CPU time sends the thread SIGVTALRM every 10 ms that it computes; a thread that waits is left alone, and
+//! a switch costs nothing. A tick that meets the same turn as the tick before ends it: so a turn lasts 10 to 20 ms.
+//!
+//! Why this is safe: the handler looks at `inside`, which only this thread writes. When it is not 0, the library may be in the middle
+//! of anything, and the handler only notes that the turn is overdue; leave() then ends it. When it is 0, the thread is between two
+//! instructions of a coroutine's own code, and nothing of the scheduler's is half done. The handler then makes the kernel go on with
+//! a call of `zco_preempted` between those two (context.interrupt) and sets `inside`, so that the call is not interrupted itself.
+const std = @import("std");
+const linux = std.os.linux;
+const posix = std.posix;
+const context = @import("context.zig");
+const Scheduler = @import("scheduler.zig").Scheduler;
+const Coroutine = @import("scheduler.zig").Coroutine;
+
+const tick = linux.SIG.VTALRM;
+const tick_nanoseconds = 10 * std.time.ns_per_ms;
+const handler_stack_size = 64 * 1024;
+
+/// Signal handlers have no other argument.
+threadlocal var active: ?*Scheduler = null;
+threadlocal var last_turn: u64 = 0;
+
+const Event = extern struct { value: usize, signal: i32, notify: i32, thread: i32, padding: [11]i32 };
+const Setting = extern struct { interval: linux.timespec, value: linux.timespec };
+const sigev_thread_id = 4;
+const clock_thread_cputime = 3;
+
+/// Slice is what a scheduler needs to end turns on its thread, and to say which stack overflowed. A thread has one at most.
+pub const Slice = struct {
+    timer: i32,
+    handler_stack: []align(std.heap.page_size_min) u8,
+
+    pub const Error = error{ OutOfMemory, Unexpected };
+
+    /// start is called on the thread that will run s.
+    pub fn start(s: *Scheduler) Error!void {
+        const memory = posix.mmap(null, handler_stack_size, posix.PROT.READ | posix.PROT.WRITE, .{ .TYPE = .PRIVATE, .ANONYMOUS = true }, -1, 0) catch return error.OutOfMemory;
+        errdefer posix.munmap(memory);
+        var alternative: linux.stack_t = .{ .sp = memory.ptr, .flags = 0, .size = memory.len };
+        posix.sigaltstack(&alternative, null) catch return error.Unexpected;
+        active = s;
+        handle(tick, onTick, linux.SA.RESTART);
+        handle(linux.SIG.SEGV, onFault, 0);
+        handle(linux.SIG.BUS, onFault, 0);
+
+        var event: Event = .{ .value = 0, .signal = tick, .notify = sigev_thread_id, .thread = linux.gettid(), .padding = @splat(0) };
+        var timer: i32 = 0;
+        try check(linux.syscall3(.timer_create, clock_thread_cputime, @intFromPtr(&event), @intFromPtr(&timer)));
+        const every: linux.timespec = .{ .sec = 0, .nsec = tick_nanoseconds };
+        const setting: Setting = .{ .interval = every, .value = every };
+        try check(linux.syscall4(.timer_settime, @intCast(timer), 0, @intFromPtr(&setting), 0));
+        s.slice = .{ .timer = timer, .handler_stack = memory };
+    }
+
+    pub fn stop(slice: *Slice) void {
+        _ = linux.syscall1(.timer_delete, @intCast(slice.timer));
+        active = null;
+        var none: linux.stack_t = .{ .sp = slice.handler_stack.ptr, .flags = linux.SS.DISABLE, .size = 0 };
+        posix.sigaltstack(&none, null) catch return; // then the memory is still in use
+        posix.munmap(slice.handler_stack);
+    }
+};
+
+fn check(result: usize) Slice.Error!void {
+    if (linux.E.init(result) != .SUCCESS) return error.Unexpected;
+}
+
+fn handle(signal: u6, handler: *const fn (i32, *const linux.siginfo_t, ?*anyopaque) callconv(.c) void, flags: u32) void {
+    const action: posix.Sigaction = .{ .handler = .{ .sigaction = handler }, .mask = posix.empty_sigset, .flags = linux.SA.SIGINFO | linux.SA.ONSTACK | flags };
+    posix.sigaction(signal, &action, null);
+}
+
+fn onTick(_: i32, _: *const linux.siginfo_t, raw: ?*anyopaque) callconv(.c) void {
+    const s = active orelse return;
+    const co = s.current orelse return;
+    if (s.switches != last_turn) {
+        last_turn = s.switches;
+        return;
+    }
+    if (s.ready.len == 0 and s.poller == null and s.timers.root == null) return; // nobody else wants the turn
+    if (s.inside != 0) {
+        s.overdue = true;
+        return;
+    }
+    const ucontext: *linux.ucontext_t = @ptrCast(@alignCast(raw.?));
+    const registers = &ucontext.mcontext.gregs;
+    const rsp: *usize = &registers[linux.REG.RSP];
+    if (rsp.* < s.stacks.lowest(co) + context.interrupt_room or rsp.* > @intFromPtr(co)) return; // too deep: later
+    s.inside = 1;
+    context.interrupt(rsp, &registers[linux.REG.RIP]);
+}
+
+/// zco_preempted runs on the interrupted coroutine's stack, with inside set by onTick.
+export fn zco_preempted() callconv(.c) void {
+    const s = active.?;
+    s.preemptions += 1;
+    s.requeueAndPark();
+    s.leave();
+}
+
+/// onFault ends the process; when the current coroutine has run into its guard page, it says so.
+fn onFault(signal: i32, info: *const linux.siginfo_t, _: ?*anyopaque) callconv(.c) void {
+    const address = @intFromPtr(info.fields.sigfault.addr);
+    if (active) |s| if (s.current) |co| {
+        const lowest = s.stacks.lowest(co);
+        if (address < lowest and address >= lowest - std.heap.page_size_min) {
+            var text: [96]u8 = undefined;
+            const sentence = std.fmt.bufPrint(&text, "zco: a coroutine has used up its stack of {d} KiB\n", .{s.stacks.size / 1024}) catch "zco: a coroutine has used up its stack\n";
+            _ = linux.write(2, sentence.ptr, sentence.len);
+            posix.abort();
+        }
+    };
+    const default: posix.Sigaction = .{ .handler = .{ .handler = posix.SIG.DFL }, .mask = posix.empty_sigset, .flags = 0 };
+    posix.sigaction(@intCast(signal), &default, null); // the instruction faults again
+}

@@ -1,0 +1,181 @@
+const std = @import("std");
+const posix = std.posix;
+const zco = @import("zco.zig");
+
+fn spin(over: *volatile bool, spins: *u64) void {
+    var n: u64 = 0;
+    while (!over.*) n += 1;
+    spins.* = n;
+}
+
+fn endAll(over: *volatile bool) void {
+    over.* = true;
+}
+
+test "a coroutine that computes for ever does not keep the others from their turn" {
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    try zco.Slice.start(&s);
+    var over = false;
+    var spins: [3]u64 = @splat(0);
+    for (&spins) |*each| try s.spawn(spin, .{ &over, each }, .{});
+    try s.spawn(endAll, .{&over}, .{ .priority = 15 });
+    try s.spawn(endAll, .{&over}, .{});
+    try s.run();
+    for (spins) |each| try std.testing.expect(each > 0);
+    try std.testing.expect(s.preemptions >= 3 and s.preemptions < 50);
+}
+
+fn sleepThenEnd(s: *zco.Scheduler, over: *volatile bool) void {
+    s.sleep(30 * std.time.ns_per_ms);
+    over.* = true;
+}
+
+test "a coroutine that computes for ever does not keep a sleeper from waking" {
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    try zco.Slice.start(&s);
+    var over = false;
+    var spins: u64 = 0;
+    const begun = zco.now();
+    try s.spawn(sleepThenEnd, .{ &s, &over }, .{});
+    try s.spawn(spin, .{ &over, &spins }, .{});
+    try s.run();
+    try std.testing.expect(spins > 0 and zco.now() - begun < 5 * std.time.ns_per_s);
+}
+
+/// The same sum with integer, floating-point and vector registers, in one long loop without a call.
+fn compute(rounds: u64, seed: u64) u64 {
+    var a = seed | 1;
+    var b = seed ^ 0x9e3779b97f4a7c15;
+    var f: f64 = @floatFromInt(seed & 0xffff);
+    var v: @Vector(4, u32) = @splat(@truncate(seed));
+    for (0..rounds) |i| {
+        a = a *% 6364136223846793005 +% b;
+        b = std.math.rotl(u64, b, 7) ^ a;
+        f = f * 0.999 + 1.5;
+        v = v *% @as(@Vector(4, u32), @splat(1664525)) +% @as(@Vector(4, u32), @splat(@truncate(i)));
+    }
+    return a ^ b ^ @as(u64, @bitCast(f)) ^ @reduce(.Xor, v);
+}
+
+fn computeAndCompare(rounds: u64, seed: u64, wanted: u64, good: *usize, s: *zco.Scheduler) void {
+    const got = compute(rounds, seed);
+    s.enter();
+    defer s.leave();
+    if (got == wanted) good.* += 1;
+}
+
+test "a computation that is interrupted anywhere has the same result" {
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    try zco.Slice.start(&s);
+    const begun = zco.now();
+    var rounds: u64 = 100_000;
+    while (zco.now() - begun < 60 * std.time.ns_per_ms) : (rounds *= 2) std.mem.doNotOptimizeAway(compute(rounds, 1));
+    var good: usize = 0;
+    for (1..7) |seed| try s.spawn(computeAndCompare, .{ rounds, seed, compute(rounds, seed), &good, &s }, .{});
+    try s.run();
+    try std.testing.expectEqual(6, good);
+    try std.testing.expect(s.preemptions > 6);
+}
+
+fn sendWithoutPause(channel: *zco.Channel(u64), n: u64) void {
+    for (0..n) |value| _ = channel.trySend(value) catch return;
+}
+
+fn countPreempted(s: *zco.Scheduler, channel: *zco.Channel(u64), turns: *usize) void {
+    while (!channel.closed) {
+        turns.* += 1;
+        s.yield();
+    }
+}
+
+fn sendThenClose(channel: *zco.Channel(u64)) void {
+    const begun = zco.now();
+    while (zco.now() - begun < 100 * std.time.ns_per_ms) sendWithoutPause(channel, 1000);
+    channel.close();
+}
+
+test "a coroutine that is nearly always inside the library loses its turn too" {
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    try zco.Slice.start(&s);
+    var buffer: [1]u64 = undefined;
+    var channel = zco.Channel(u64).init(&s, &buffer);
+    var turns: usize = 0;
+    try s.spawn(sendThenClose, .{&channel}, .{});
+    try s.spawn(countPreempted, .{ &s, &channel, &turns }, .{});
+    try s.run();
+    try std.testing.expect(turns >= 2);
+}
+
+fn exchange(s: *zco.Scheduler, channel: *zco.Channel(u64), n: u64, over: *volatile bool) void {
+    for (0..n) |value| {
+        channel.send(value) catch return;
+        if (value % 100 == 0) std.mem.doNotOptimizeAway(compute(1000, value));
+        if (value % 64 == 0) s.yield();
+    }
+    channel.close();
+    over.* = true;
+}
+
+fn sumUp(channel: *zco.Channel(u64), sum: *u64) void {
+    while (channel.receive()) |value| sum.* += value;
+}
+
+test "queues and channels stay whole while turns are ended at any instruction" {
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    try zco.Slice.start(&s);
+    var buffers: [8][16]u64 = undefined;
+    var channels: [8]zco.Channel(u64) = undefined;
+    var sums: [8]u64 = @splat(0);
+    var over: [8]bool = @splat(false);
+    const n = 30_000;
+    for (&channels, &buffers, &sums, &over) |*channel, *buffer, *sum, *done| {
+        channel.* = zco.Channel(u64).init(&s, buffer);
+        try s.spawn(exchange, .{ &s, channel, n, done }, .{});
+        try s.spawn(sumUp, .{ channel, sum }, .{});
+    }
+    var spins: u64 = 0;
+    try s.spawn(spin, .{ &over[7], &spins }, .{});
+    try s.run();
+    for (sums) |sum| try std.testing.expectEqual(n / 2 * (n - 1), sum);
+    try std.testing.expect(s.preemptions > 0);
+}
+
+fn dive(depth: u64) u64 {
+    var space: [512]u8 = undefined;
+    const seen: *volatile [512]u8 = &space;
+    seen[depth % 512] = @truncate(depth);
+    const below = dive(depth + 1);
+    return below + seen[depth % 512];
+}
+
+fn diveForEver() void {
+    std.mem.doNotOptimizeAway(dive(0));
+}
+
+fn overflowInChild(stderr: posix.fd_t) noreturn {
+    posix.dup2(stderr, 2) catch posix.exit(3);
+    posix.setrlimit(.CORE, .{ .cur = 0, .max = 0 }) catch {};
+    var s: zco.Scheduler = .{};
+    zco.Slice.start(&s) catch posix.exit(3);
+    s.spawn(diveForEver, .{}, .{}) catch posix.exit(3);
+    s.run() catch posix.exit(3);
+    posix.exit(0);
+}
+
+test "a stack that overflows ends the process with a sentence" {
+    const pipe = try posix.pipe();
+    const child = try posix.fork();
+    if (child == 0) overflowInChild(pipe[1]);
+    posix.close(pipe[1]);
+    var text: [256]u8 = undefined;
+    const n = try posix.read(pipe[0], &text);
+    posix.close(pipe[0]);
+    const status = posix.waitpid(child, 0).status;
+    try std.testing.expectEqualStrings("zco: a coroutine has used up its stack of 64 KiB\n", text[0..n]);
+    try std.testing.expect(posix.W.IFSIGNALED(status) and posix.W.TERMSIG(status) == posix.SIG.ABRT);
+}

@@ -1,0 +1,211 @@
+//! The scheduler of one thread: which coroutine runs, and which runs next.
+//!
+//! Everything a scheduler has is touched only while `inside` is not 0, and the time slice ends a coroutine's turn only while it
+//! is 0 (preempt.zig). Both happen on one thread, so plain stores in program order are enough, and a switch needs no system call.
+const std = @import("std");
+const context = @import("context.zig");
+const queue = @import("queue.zig");
+const Timers = @import("timers.zig").Timers;
+const Stacks = @import("stacks.zig").Stacks;
+const Poller = @import("poller.zig").Poller;
+const preempt = @import("preempt.zig");
+
+pub const Coroutine = struct {
+    context: context.Context,
+    scheduler: *Scheduler,
+    next: ?*Coroutine,
+    arguments: *const anyopaque,
+    priority: queue.Priority,
+    /// Reads and writes it may do before the others have their turn.
+    credit: u8,
+};
+
+pub const Options = struct {
+    /// Of two coroutines that are ready, the one of the higher priority runs first.
+    priority: queue.Priority = 16,
+};
+
+const Sleeper = struct { deadline: u64, order: u64 = 0, child: ?*Sleeper = null, sibling: ?*Sleeper = null, coroutine: *Coroutine };
+
+/// The coroutines that run between two looks at the kernel: as many as are ready, within these limits.
+const batch_min = 32;
+const batch_max = 1024;
+
+pub const Scheduler = struct {
+    /// How deep the thread is inside this library. It is 0 only while a coroutine runs code of its own.
+    inside: u32 = 1,
+    /// A coroutine's slice ended while it was inside; its turn ends when it comes out.
+    overdue: bool = false,
+    current: ?*Coroutine = null,
+    /// Coroutines that may still run before the kernel is asked for events.
+    turns: usize = 0,
+    /// Turns taken since the start.
+    switches: u64 = 0,
+    /// Turns ended by the time slice since the start.
+    preemptions: u64 = 0,
+    ready: queue.Ready(Coroutine) = .{},
+    main: context.Context = undefined,
+    /// Coroutines that have not ended.
+    live: usize = 0,
+    timers: Timers(Sleeper) = .{},
+    stacks: Stacks(Coroutine) = .{},
+    poller: ?*Poller = null,
+    slice: ?preempt.Slice = null,
+
+    pub const Error = error{
+        /// All coroutines wait for each other.
+        Deadlock,
+    } || Poller.Error;
+
+    /// enter begins, and leave ends, a section in which the time slice does not end the turn: for what coroutines share. Sections
+    /// nest. A coroutine that waits for something inside one lets the others run.
+    pub inline fn enter(s: *Scheduler) void {
+        const inside: *volatile u32 = &s.inside;
+        inside.* += 1;
+        asm volatile ("" ::: "memory");
+    }
+
+    pub inline fn leave(s: *Scheduler) void {
+        asm volatile ("" ::: "memory");
+        const inside: *volatile u32 = &s.inside;
+        inside.* -= 1;
+        const overdue: *volatile bool = &s.overdue;
+        if (overdue.*) s.endOverdueTurn();
+    }
+
+    noinline fn endOverdueTurn(s: *Scheduler) void {
+        if (s.inside > 0) return;
+        s.enter();
+        s.overdue = false;
+        s.preemptions += 1;
+        s.requeueAndPark();
+        s.leave();
+    }
+
+    /// spawn makes a coroutine that calls f with a tuple of arguments, and puts it behind those that are ready.
+    pub fn spawn(s: *Scheduler, comptime f: anytype, arguments: std.meta.ArgsTuple(@TypeOf(f)), options: Options) error{OutOfMemory}!void {
+        const Start = struct {
+            fn run(_: *context.Context, entered: *context.Context) callconv(.c) noreturn {
+                const me: *Coroutine = @fieldParentPtr("context", entered);
+                const given: *const @TypeOf(arguments) = @ptrCast(@alignCast(me.arguments));
+                const scheduler = me.scheduler;
+                scheduler.inside = 1;
+                scheduler.leave();
+                @call(.auto, f, given.*);
+                scheduler.enter();
+                scheduler.end(me);
+            }
+        };
+        s.enter();
+        defer s.leave();
+        const co = try s.stacks.take();
+        const place = std.mem.alignBackward(usize, @intFromPtr(co) - @sizeOf(@TypeOf(arguments)), 16);
+        const copy: *@TypeOf(arguments) = @ptrFromInt(place);
+        copy.* = arguments;
+        co.* = .{
+            .context = context.fresh(place, Start.run),
+            .scheduler = s,
+            .next = null,
+            .arguments = copy,
+            .priority = options.priority,
+            .credit = 0,
+        };
+        s.live += 1;
+        s.ready.push(co);
+    }
+
+    /// yield ends the turn: all that are ready, and of at least the same priority, run first.
+    pub inline fn yield(s: *Scheduler) void {
+        s.enter();
+        s.requeueAndPark();
+        s.leave();
+    }
+
+    /// sleep ends the turn and the coroutine is ready again after so many nanoseconds.
+    pub fn sleep(s: *Scheduler, nanoseconds: u64) void {
+        s.enter();
+        defer s.leave();
+        var sleeper: Sleeper = .{ .deadline = now() +| nanoseconds, .coroutine = s.current.? };
+        s.timers.add(&sleeper);
+        s.park();
+    }
+
+    /// wake makes a parked coroutine ready. Only code between enter and leave may call it, and park.
+    pub inline fn wake(s: *Scheduler, co: *Coroutine) void {
+        s.ready.push(co);
+    }
+
+    pub inline fn requeueAndPark(s: *Scheduler) void {
+        s.ready.push(s.current.?);
+        s.park();
+    }
+
+    /// park stops the coroutine until somebody wakes it. It switches straight to the next one while the batch lasts.
+    pub inline fn park(s: *Scheduler) void {
+        const me = s.current.?;
+        const depth = s.inside;
+        const to = s.chooseNext();
+        if (to != &me.context) context.swap(&me.context, to);
+        s.inside = depth;
+    }
+
+    inline fn chooseNext(s: *Scheduler) *context.Context {
+        if (s.turns > 0) if (s.ready.pop()) |next| {
+            s.turns -= 1;
+            s.switches += 1;
+            s.current = next;
+            return &next.context;
+        };
+        s.current = null;
+        return &s.main;
+    }
+
+    fn end(s: *Scheduler, me: *Coroutine) noreturn {
+        s.live -= 1;
+        s.stacks.give(me); // nobody takes it before the switch
+        context.swap(&me.context, s.chooseNext());
+        unreachable; // nobody wakes it again
+    }
+
+    /// run returns when all coroutines have ended.
+    pub fn run(s: *Scheduler) Error!void {
+        while (s.live > 0) {
+            s.turns = std.math.clamp(s.ready.len, batch_min, batch_max);
+            const to = s.chooseNext();
+            if (to != &s.main) context.swap(&s.main, to);
+            s.inside = 1;
+            s.stacks.trim(s.stacks.keep);
+            try s.wait();
+        }
+    }
+
+    /// wait takes what has happened from clock and kernel. It blocks only when no coroutine is ready.
+    fn wait(s: *Scheduler) Error!void {
+        var patience: ?u64 = null; // nanoseconds; null for ever
+        if (s.timers.root) |first| patience = first.deadline -| now();
+        if (s.ready.len > 0 or s.live == 0) patience = 0;
+        if (s.poller) |poller| {
+            if (patience == null and poller.waiting() == 0) return error.Deadlock;
+            if (poller.waiting() > 0 or patience.? > 0) try poller.poll(s, patience);
+        } else if (patience) |nanoseconds| {
+            if (nanoseconds > 0) std.Thread.sleep(nanoseconds);
+        } else return error.Deadlock;
+        if (s.timers.root != null) {
+            const time = now();
+            while (s.timers.takeUntil(time)) |sleeper| s.wake(sleeper.coroutine);
+        }
+    }
+
+    /// deinit returns all stacks to the kernel, and ends the time slice.
+    pub fn deinit(s: *Scheduler) void {
+        if (s.slice) |*slice| slice.stop();
+        s.slice = null;
+        s.stacks.trim(0);
+    }
+};
+
+/// now is the time in nanoseconds since some moment.
+pub fn now() u64 {
+    const t = std.posix.clock_gettime(.MONOTONIC) catch unreachable; // every Linux has this clock
+    return @as(u64, @intCast(t.sec)) * std.time.ns_per_s + @as(u64, @intCast(t.nsec));
+}

@@ -1,0 +1,9 @@
+//! All tests. Zig's own checks stand for the sanitizers of C: in Debug and ReleaseSafe every index, slice, cast and sum is checked.
+comptime {
+    _ = @import("queue_test.zig");
+    _ = @import("scheduler_test.zig");
+    _ = @import("channel_test.zig");
+    _ = @import("preempt_test.zig");
+    _ = @import("poller_test.zig");
+    _ = @import("http_test.zig");
+}
