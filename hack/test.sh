@@ -26,6 +26,9 @@ make -s build
 mapfile -t packages < <(go list ./... | grep -v /test/e2e)
 go test -race "${packages[@]}"
 
+stage "workloads, with and without sanitizers"
+hack/workloads.sh test coro ipc
+
 stage "cluster"
 if ! hack/cluster/kubeconfig.sh >/dev/null 2>&1; then
   trap 'hack/cluster/down.sh' EXIT

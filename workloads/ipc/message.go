@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -89,7 +90,7 @@ func receive(from endpoint, kind socket.Kind, buffer []byte) (int, socket.Msg, e
 	}
 	for n < len(buffer) {
 		more, _, err := from.RecvMsg(buffer[n:])
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {

@@ -36,7 +36,7 @@ func ping(r *run, to endpoint) (trips uint64, err error) {
 			return trips, err
 		}
 		n, _, err := to.RecvMsg(buffer)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {

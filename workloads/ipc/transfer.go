@@ -78,7 +78,7 @@ func send(r *run, to endpoint, m socket.Msg) (sent uint64, err error) {
 func untilEnd(next func() error) error {
 	for {
 		if err := next(); err != nil {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			return err

@@ -9,8 +9,6 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -60,10 +58,6 @@ func (c *Child) Pid() int { return c.cmd.Process.Pid }
 
 // Signal sends a signal to the process, but not to its children.
 func (c *Child) Signal(s os.Signal) error { return c.cmd.Process.Signal(s) }
-
-// Interrupt interrupts the process's main thread. Of a process that is stopped, an interrupt of the whole may be taken by another thread,
-// and main sleeps on.
-func (c *Child) Interrupt() error { return unix.Tgkill(c.Pid(), c.Pid(), unix.SIGINT) }
 
 // Wait waits until the child has ended by itself, and kills it if it has not within a time. The error has what it complained of.
 func (c *Child) Wait(within time.Duration) error {

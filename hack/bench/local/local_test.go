@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -217,5 +218,36 @@ func TestRealToolsAreMeasured(t *testing.T) {
 	}
 	if _, err := Measured(wrong, Patience); !errors.Is(err, ErrSpoiled) {
 		t.Errorf("a load of answers 404 is %v", err)
+	}
+}
+
+func TestServersAreLoadedInTurns(t *testing.T) {
+	needs(t, "taskset", "wrk")
+	both := []*Server{server(t), server(t)}
+	turns := Turns{Warmup: 50 * time.Millisecond, Slices: 4, Slice: 50 * time.Millisecond, Random: rand.New(rand.NewPCG(1, 2))}
+	// An interrupt that any but wrk's first thread gets ends it much later: that was seen once in twenty times.
+	for range 5 {
+		begin := time.Now()
+		loaded, err := turns.Load(t.Context(), t.TempDir(), both, Wrk{Connections: 20})
+		if errors.Is(err, ErrSpoiled) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took > Patience/3 {
+			t.Errorf("it took %s", took)
+		}
+		for i, l := range loaded {
+			// wrk ends up to a tenth of a second after its last turn.
+			if l.Requests == 0 || l.CPU <= 0 || l.Wall < 100*time.Millisecond || l.Wall > time.Second {
+				t.Errorf("server %d: %d requests, %s CPU time, %s under load", i, l.Requests, l.CPU, l.Wall)
+			}
+		}
+	}
+	both[1].Stop()
+	_, err := turns.Load(t.Context(), t.TempDir(), both, Wrk{Connections: 20})
+	if of := (&SideError{}); !errors.As(err, &of) || of.Side != 1 {
+		t.Errorf("a server has ended, and it is %v", err)
 	}
 }

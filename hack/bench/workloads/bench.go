@@ -30,8 +30,8 @@ type bench struct {
 	// spare is how many sets may still be measured anew, and errors how often a cell's tool counted errors since it last did not.
 	spare  int
 	errors map[place]int
-	// perform measures a cell; watch begins to watch others, and what it returns tells how many CPUs they used and were stolen.
-	perform func(context.Context, cell) (measured, error)
+	// perform measures the cells of a set, and its errors are of a side; watch begins to watch others, and what it returns tells how many CPUs they used and were stolen.
+	perform func(context.Context, []cell) ([]measured, error)
 	watch   func() func() (strangers, steal float64)
 	// done is what was reckoned for what was measured since began: it tells the pace.
 	done  time.Duration
@@ -92,25 +92,32 @@ func (b *bench) say(format string, args ...any) {
 
 // job measures a set once, writes down what was seen, and says whether it is to be measured anew.
 func (b *bench) job(ctx context.Context, j job) (again bool, err error) {
-	others := b.watch()
-	entries, spoiled, err := b.cells(ctx, j)
-	if err != nil {
-		return false, err
+	cells := j.needed(b.left)
+	if len(cells) == 0 {
+		return false, nil
+	}
+	at, others := time.Now().UTC(), b.watch()
+	all, err := b.perform(ctx, cells)
+	if ctx.Err() != nil {
+		return false, fmt.Errorf("measuring %s: %w", j.name, ctx.Err())
 	}
 	strangers, steal := others()
-	if spoiled == "" && max(strangers, steal) > quietLimit {
-		spoiled = fmt.Sprintf("others used %.2f CPUs, and %.2f were stolen", strangers, steal)
+	if err != nil {
+		return b.excuse(j, cells, err)
 	}
-	again = spoiled != "" && j.attempt < attempts && b.spare > 0
-	if spoiled != "" {
+	spoiled := ""
+	if max(strangers, steal) > quietLimit {
+		spoiled = fmt.Sprintf("others used %.2f CPUs, and %.2f were stolen", strangers, steal)
 		b.say("%s %s: %s", j.group, j.name, spoiled)
 	}
-	for _, e := range entries {
-		// What is not measured anew is used, unless it lacks a cell; if others disturbed it, the figure's note says so.
-		e.StrangersCPUs, e.StealCPUs = strangers, steal
-		if again {
-			e.Spoiled = spoiled
-		}
+	// What is not measured anew is used, and the figure's note says who disturbed it.
+	if again = spoiled != "" && b.may(j); !again {
+		spoiled = ""
+	}
+	for i, c := range cells {
+		p := place{j.group, c}
+		b.errors[p] = 0
+		e := entry{place: p, Block: j.block, Attempt: j.attempt, At: at, Measured: all[i], StrangersCPUs: strangers, StealCPUs: steal, Spoiled: spoiled}
 		if err := b.write(line{Entry: &e}); err != nil {
 			return false, err
 		}
@@ -118,32 +125,24 @@ func (b *bench) job(ctx context.Context, j job) (again bool, err error) {
 	return again, nil
 }
 
-// cells measures those of a job. A cell that cannot be measured fails; one whose tool counted errors spoils the job, and fails when that
-// goes on.
-func (b *bench) cells(ctx context.Context, j job) (entries []entry, spoiled string, err error) {
-	for _, c := range j.needed(b.left) {
-		e := entry{place: place{j.group, c}, Block: j.block, Attempt: j.attempt, At: time.Now().UTC()}
-		e.Measured, err = b.perform(ctx, c)
-		if ctx.Err() != nil {
-			return nil, "", fmt.Errorf("measuring %s: %w", c, ctx.Err())
-		}
-		counted := errors.Is(err, local.ErrSpoiled)
-		if counted {
-			b.errors[e.place]++
-		}
-		switch {
-		case counted && b.errors[e.place] < attempts:
-			return entries, err.Error(), nil
-		case err != nil:
-			if err := b.fail(failure{e.place, err.Error()}); err != nil {
-				return nil, "", err
-			}
-		default:
-			b.errors[e.place] = 0
-			entries = append(entries, e)
+// may says whether a job may be done anew.
+func (b *bench) may(j job) bool { return j.attempt < attempts && b.spare > 0 }
+
+// excuse decides what becomes of a job that has no result. A cell fails that cannot be measured, or whose tool counts errors again and
+// again; the others are measured without it.
+func (b *bench) excuse(j job, cells []cell, err error) (again bool, _ error) {
+	culprit := 0
+	if of := (&local.SideError{}); errors.As(err, &of) {
+		culprit = of.Side
+	}
+	p := place{j.group, cells[culprit]}
+	if errors.Is(err, local.ErrSpoiled) {
+		if b.errors[p]++; b.errors[p] < attempts {
+			b.say("%s: %s", p.cell, err)
+			return b.may(j), nil
 		}
 	}
-	return entries, "", nil
+	return len(cells) > 1 && b.may(j), b.fail(failure{p, err.Error()})
 }
 
 // fail says why a cell is not measured any more, and drops it.

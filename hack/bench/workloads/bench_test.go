@@ -69,9 +69,16 @@ type rig struct {
 func newRig(blocks int, left []comparison) *rig {
 	r := &rig{fails: func(cell, int) error { return nil }}
 	r.bench = bench{log: io.Discard, raw: json.NewEncoder(&r.raw), random: anyOrder(), blocks: blocks, left: left}
-	r.perform = func(_ context.Context, c cell) (measured, error) {
-		r.performed = append(r.performed, c)
-		return measured{Operations: 10, WallSeconds: 1, CPUSeconds: 1}, r.fails(c, r.times(c))
+	r.perform = func(_ context.Context, cells []cell) ([]measured, error) {
+		all := make([]measured, len(cells))
+		for i, c := range cells {
+			r.performed = append(r.performed, c)
+			all[i] = measured{Operations: 10, WallSeconds: 1, CPUSeconds: 1}
+			if err := r.fails(c, r.times(c)); err != nil {
+				return nil, &local.SideError{Side: i, Err: err}
+			}
+		}
+		return all, nil
 	}
 	r.watch = func() func() (float64, float64) {
 		return func() (float64, float64) {

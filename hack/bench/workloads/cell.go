@@ -14,6 +14,8 @@ type load string
 const (
 	// keepAlive is wrk on connections that are kept.
 	keepAlive load = "keep-alive"
+	// latency is the same without interruptions, for what they would distort.
+	latency load = "latency"
 	// perRequest is ab, which opens a connection for each request.
 	perRequest load = "connection-per-request"
 	// fairness is a client that counts the answers of each connection.
@@ -74,10 +76,11 @@ func (c cell) takes() time.Duration {
 	case fairness:
 		return around + fairTime
 	case perRequest:
-		return around + seconds*time.Second + perChunk/2
+		// Each ab needs a moment for itself.
+		return around + 3*seconds*time.Second/2
 	case ownCase:
 		return around + seconds*time.Second + 500*time.Millisecond
-	case keepAlive, systemCalls:
+	case keepAlive, systemCalls, latency:
 	}
 	return around + warmup + settle + seconds*time.Second
 }
@@ -86,6 +89,10 @@ func (c cell) takes() time.Duration {
 
 func wrk(program string, connections int32) cell {
 	return cell{Program: program, Load: keepAlive, Connections: connections}
+}
+
+func tail(program string, connections int32) cell {
+	return cell{Program: program, Load: latency, Connections: connections}
 }
 
 func fetch(program, file string, connections int32) cell {

@@ -127,7 +127,9 @@ func (b *bench) run(ctx context.Context, chosen []comparison, o options) (err er
 	if err := b.requireQuiet(ctx); err != nil {
 		return err
 	}
-	m := &machine{programs: programs, dir: dir}
+	seed := rand.Uint64()
+	b.random = rand.New(rand.NewPCG(seed, 0))
+	m := &machine{programs: programs, dir: dir, random: b.random}
 	b.perform, b.blocks, b.left = m.perform, o.blocks, chosen
 	raw, err := os.Create(o.out)
 	if err != nil {
@@ -135,8 +137,6 @@ func (b *bench) run(ctx context.Context, chosen []comparison, o options) (err er
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
 	b.raw = json.NewEncoder(raw)
-	seed := rand.Uint64()
-	b.random = rand.New(rand.NewPCG(seed, 0))
 	h := header{Recorded: time.Now().UTC(), Machine: local.Machine(), Seed: seed, Blocks: o.blocks, Figures: names(chosen)}
 	if err := b.write(line{Header: &h}); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (b *bench) dropMissing(ctx context.Context, m *machine) error {
 // needs are the names of the programs that a cell needs, its own first.
 func needs(c cell) []string {
 	switch c.Load {
-	case keepAlive, growth, fairness:
+	case keepAlive, latency, growth, fairness:
 		return []string{c.Program, "wrk"}
 	case perRequest:
 		return []string{c.Program, "ab"}

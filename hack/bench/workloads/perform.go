@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,9 +18,11 @@ import (
 )
 
 const (
-	// perChunk is how many requests one ab makes, each on a connection of its own: it is far from the number of ports that a client
-	// can have towards one address.
-	perChunk = 12_000
+	// slice is a turn of wrk's.
+	slice = 100 * time.Millisecond
+	// perChunk is how many requests one ab makes, each on a connection of its own: about a slice. It is far from the number of ports
+	// that a client can have towards one address.
+	perChunk = 4_000
 	// loopbacks is the number of addresses that are taken in turn, 127.0.0.2 and on, so that the ports of one are free again when its
 	// turn comes.
 	loopbacks = 250
@@ -37,11 +40,47 @@ type machine struct {
 	// programs is the folder of the programs, dir one for what they and the tools write.
 	programs, dir string
 	nginx         *nginx
+	random        *rand.Rand
 	// chunks counts those of ab.
 	chunks int
 }
 
-func (m *machine) perform(ctx context.Context, c cell) (measured, error) {
+// perform measures the cells of a set. Those under wrk or ab share the second in short turns, and so differ five times less between
+// equal servers than cells of a second each; what else there is, is measured one after the other. An error names its cell.
+func (m *machine) perform(ctx context.Context, cells []cell) ([]measured, error) {
+	switch cells[0].Load {
+	case keepAlive:
+		return m.inTurns(ctx, cells, m.wrkTurns)
+	case perRequest:
+		return m.inTurns(ctx, cells, m.abTurns)
+	case ownCase, fairness, systemCalls, growth, latency:
+	}
+	all := make([]measured, len(cells))
+	for i, c := range cells {
+		var err error
+		if all[i], err = m.alone(ctx, c); err != nil {
+			return nil, &local.SideError{Side: i, Err: err}
+		}
+	}
+	return all, nil
+}
+
+// inTurns starts the servers of all cells, and then they are loaded.
+func (m *machine) inTurns(ctx context.Context, cells []cell, turns func(context.Context, []*local.Server, cell) ([]measured, error)) ([]measured, error) {
+	servers := make([]*local.Server, len(cells))
+	for i, c := range cells {
+		s, err := m.start(ctx, c.Program)
+		if err != nil {
+			return nil, &local.SideError{Side: i, Err: err}
+		}
+		defer s.Stop()
+		servers[i] = s
+	}
+	return turns(ctx, servers, cells[0])
+}
+
+// alone measures a cell.
+func (m *machine) alone(ctx context.Context, c cell) (measured, error) {
 	if c.Load == ownCase {
 		return m.ownCase(ctx, c)
 	}
@@ -51,19 +90,17 @@ func (m *machine) perform(ctx context.Context, c cell) (measured, error) {
 	}
 	defer s.Stop()
 	switch c.Load {
-	case keepAlive:
-		return m.keepAlive(ctx, s, c)
-	case perRequest:
-		return m.perRequest(ctx, s, c)
+	case latency:
+		return m.latency(ctx, s, c)
 	case fairness:
 		return m.fairness(ctx, s, c)
 	case systemCalls:
 		return m.systemCalls(ctx, s, c)
 	case growth:
 		return m.growth(ctx, s, c)
-	case ownCase:
+	case ownCase, keepAlive, perRequest:
 	}
-	return measured{}, fmt.Errorf("there is no load %q", c.Load)
+	return measured{}, fmt.Errorf("there is no load %q that is measured alone", c.Load)
 }
 
 // start starts a server of the table.
@@ -80,23 +117,6 @@ func (m *machine) start(ctx context.Context, program string) (*local.Server, err
 
 func (m *machine) path(program string) string { return filepath.Join(m.programs, program) }
 
-// used runs something and says how much CPU time a server and its children used meanwhile.
-func used(s *local.Server, do func() error) (seconds float64, err error) {
-	family, err := local.Family(s.Pid())
-	if err != nil {
-		return 0, err
-	}
-	before, err := local.CPUTimes(family)
-	if err != nil {
-		return 0, err
-	}
-	if err := do(); err != nil {
-		return 0, err
-	}
-	after, err := local.CPUTimes(family)
-	return (after - before).Seconds(), err
-}
-
 // warm loads a server for a while and lets it notice the end.
 func (m *machine) warm(ctx context.Context, s *local.Server, w local.Wrk) error {
 	if err := w.Warm(ctx, m.dir, s.Target(), warmup); err != nil {
@@ -105,17 +125,28 @@ func (m *machine) warm(ctx context.Context, s *local.Server, w local.Wrk) error 
 	return local.Rest(ctx, settle)
 }
 
-func (m *machine) keepAlive(ctx context.Context, s *local.Server, c cell) (r measured, err error) {
-	w := local.Wrk{Connections: c.Connections, Seconds: seconds, Path: c.Path}
+// wrkTurns gives each server as many slices as make the time of a cell.
+func (m *machine) wrkTurns(ctx context.Context, servers []*local.Server, c cell) ([]measured, error) {
+	t := local.Turns{Warmup: warmup, Slices: int(seconds * time.Second / slice), Slice: slice, Random: m.random}
+	loaded, err := t.Load(ctx, m.dir, servers, local.Wrk{Connections: c.Connections, Path: c.Path})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]measured, len(loaded))
+	for i, l := range loaded {
+		// Latencies are not kept: they hold the time between the turns.
+		all[i] = measured{Operations: l.Requests, Bytes: l.Bytes, WallSeconds: l.Wall.Seconds(), CPUSeconds: l.CPU.Seconds()}
+	}
+	return all, nil
+}
+
+// latency is measured without turns.
+func (m *machine) latency(ctx context.Context, s *local.Server, c cell) (r measured, err error) {
+	w := local.Wrk{Connections: c.Connections, Seconds: seconds}
 	if err := m.warm(ctx, s, w); err != nil {
 		return r, err
 	}
-	cpu, err := used(s, func() (err error) {
-		r, err = m.wrk(ctx, s, w)
-		return err
-	})
-	r.CPUSeconds = cpu
-	return r, err
+	return m.wrk(ctx, s, w)
 }
 
 func (m *machine) wrk(ctx context.Context, s *local.Server, w local.Wrk, prefix ...string) (measured, error) {
@@ -150,31 +181,54 @@ func percentile99(all []record.Latency) (int64, error) {
 	return 0, nil
 }
 
-// perRequest lets one ab follow another until they have taken long enough.
-func (m *machine) perRequest(ctx context.Context, s *local.Server, c cell) (r measured, err error) {
-	chunk := func(requests int) (record.Measurement, error) {
+// abTurns lets one ab follow another, each at another server, until all of them have taken long enough.
+func (m *machine) abTurns(ctx context.Context, servers []*local.Server, c cell) ([]measured, error) {
+	all, before := make([]measured, len(servers)), make([]time.Duration, len(servers))
+	chunk := func(i, requests int) error {
 		m.chunks++
 		host := fmt.Sprintf("127.0.0.%d", 2+m.chunks%loopbacks)
-		return local.Ab{Connections: int(c.Connections), Requests: requests}.Run(ctx, m.dir, local.Address(host, s.Port))
+		seen, err := local.Ab{Connections: int(c.Connections), Requests: requests}.Run(ctx, m.dir, local.Address(host, servers[i].Port))
+		if err != nil {
+			return &local.SideError{Side: i, Err: err}
+		}
+		all[i].Operations += seen.Requests
+		all[i].WallSeconds += float64(seen.DurationMicros) / 1e6
+		return nil
 	}
-	if _, err := chunk(perChunk / 4); err != nil {
-		return r, err
+	for _, i := range m.random.Perm(len(servers)) {
+		if err := chunk(i, perChunk); err != nil {
+			return nil, err
+		}
 	}
 	if err := local.Rest(ctx, settle); err != nil {
-		return r, err
+		return nil, err
 	}
-	r.CPUSeconds, err = used(s, func() error {
-		for r.WallSeconds < seconds {
-			seen, err := chunk(perChunk)
-			if err != nil {
-				return err
-			}
-			r.Operations += seen.Requests
-			r.WallSeconds += float64(seen.DurationMicros) / 1e6
+	for i, s := range servers {
+		var err error
+		if before[i], err = local.CPUTime(s.Pid()); err != nil {
+			return nil, &local.SideError{Side: i, Err: err}
 		}
-		return nil
-	})
-	return r, err
+	}
+	clear(all)
+	for enough := false; !enough; {
+		enough = true
+		for _, i := range m.random.Perm(len(servers)) {
+			if err := chunk(i, perChunk); err != nil {
+				return nil, err
+			}
+		}
+		for _, r := range all {
+			enough = enough && r.WallSeconds >= seconds
+		}
+	}
+	for i, s := range servers {
+		after, err := local.CPUTime(s.Pid())
+		if err != nil {
+			return nil, &local.SideError{Side: i, Err: err}
+		}
+		all[i].CPUSeconds = (after - before[i]).Seconds()
+	}
+	return all, nil
 }
 
 func (m *machine) fairness(ctx context.Context, s *local.Server, c cell) (measured, error) {

@@ -95,6 +95,7 @@ func within(t *testing.T, what string, f func() error) error {
 
 func TestMessagesArriveWholeInOrderAndThenTheEnd(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, b end) {
+		t.Helper()
 		messages := [][]byte{{1}, bytes.Repeat([]byte{2}, 1<<16), []byte("message")}
 		for _, m := range messages {
 			send(t, a, m, Msg{})
@@ -110,7 +111,7 @@ func TestMessagesArriveWholeInOrderAndThenTheEnd(t *testing.T) {
 			}
 		}
 		for range 2 {
-			if _, _, err := b.RecvMsg(buffer); err != io.EOF {
+			if _, _, err := b.RecvMsg(buffer); !errors.Is(err, io.EOF) {
 				t.Errorf("got %v, want the end", err)
 			}
 		}
@@ -123,6 +124,7 @@ func TestMessagesArriveWholeInOrderAndThenTheEnd(t *testing.T) {
 
 func TestALargeMessageOnAStreamArrivesInPartsWithItsDescriptorFirst(t *testing.T) {
 	forBoth(t, Stream, func(t *testing.T, a, b end) {
+		t.Helper()
 		want := make([]byte, 1<<20)
 		for i := range want {
 			want[i] = byte(i * 7 / 5)
@@ -134,7 +136,7 @@ func TestALargeMessageOnAStreamArrivesInPartsWithItsDescriptorFirst(t *testing.T
 		var fds []int
 		for buffer := make([]byte, 1<<16); ; {
 			n, m, err := b.RecvMsg(buffer)
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
@@ -154,6 +156,7 @@ func TestALargeMessageOnAStreamArrivesInPartsWithItsDescriptorFirst(t *testing.T
 
 func TestDescriptorsArriveOpenAndAreNotInherited(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, b end) {
+		t.Helper()
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -224,13 +227,14 @@ func TestTheKernelVouchesForCredentials(t *testing.T) {
 	if err := a.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.RecvMsg(make([]byte, 10)); err != io.EOF {
+	if _, _, err := b.RecvMsg(make([]byte, 10)); !errors.Is(err, io.EOF) {
 		t.Errorf("got %v, want the end", err)
 	}
 }
 
 func TestABadDescriptorIsAnErrorAndNothingIsSent(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, b end) {
+		t.Helper()
 		if err := a.SendMsg([]byte("bad"), Msg{Fds: []int{null(t), 1 << 20}}); !errors.Is(err, unix.EBADF) {
 			t.Errorf("got %v, want EBADF", err)
 		}
@@ -244,6 +248,7 @@ func TestABadDescriptorIsAnErrorAndNothingIsSent(t *testing.T) {
 
 func TestAMessageThatDoesNotFitIsAnErrorAndItsDescriptorsAreClosed(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, b end) {
+		t.Helper()
 		fd := null(t)
 		before := openFiles(t)
 		send(t, a, []byte("message"), Msg{Fds: []int{fd, fd, fd}})
@@ -262,6 +267,7 @@ func TestAMessageThatDoesNotFitIsAnErrorAndItsDescriptorsAreClosed(t *testing.T)
 
 func TestDescriptorsWithoutRoomAreAnErrorAndTheOthersAreClosed(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, b end) {
+		t.Helper()
 		switch b := b.(type) {
 		case *Socket:
 			b.in.control = b.in.control[:unix.CmsgSpace(8)]
@@ -282,6 +288,7 @@ func TestDescriptorsWithoutRoomAreAnErrorAndTheOthersAreClosed(t *testing.T) {
 
 func TestAProcessThatMayOpenNoMoreFilesHearsOfDescriptorsThatItLost(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, b end) {
+		t.Helper()
 		fd := null(t)
 		send(t, a, []byte("message"), Msg{Fds: []int{fd, fd, fd}})
 		var old unix.Rlimit
@@ -321,6 +328,7 @@ func TestAProcessThatMayOpenNoMoreFilesHearsOfDescriptorsThatItLost(t *testing.T
 
 func TestAMessageOfNothingIsRefused(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, b end) {
+		t.Helper()
 		if err := a.SendMsg(nil, Msg{}); !errors.Is(err, ErrEmpty) {
 			t.Errorf("sending: %v", err)
 		}
@@ -332,6 +340,7 @@ func TestAMessageOfNothingIsRefused(t *testing.T) {
 
 func TestCloseEndsAReceiverThatWaits(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, _ end) {
+		t.Helper()
 		got := make(chan error, 1)
 		go func() {
 			_, _, err := a.RecvMsg(make([]byte, 10))
@@ -349,6 +358,7 @@ func TestCloseEndsAReceiverThatWaits(t *testing.T) {
 
 func TestCloseEndsASenderThatWaits(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, _ end) {
+		t.Helper()
 		got := make(chan error, 1)
 		go func() {
 			for {
@@ -390,13 +400,14 @@ func TestAClosedEndIsOfNoUse(t *testing.T) {
 	if err := b.SendMsg([]byte{1}, Msg{}); !errors.Is(err, unix.EPIPE) {
 		t.Errorf("sending to it: got %v, want EPIPE", err)
 	}
-	if _, _, err := b.RecvMsg(make([]byte, 1)); err != io.EOF {
+	if _, _, err := b.RecvMsg(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("receiving from it: got %v, want the end", err)
 	}
 }
 
 func TestSendersAndReceiversTakeTurns(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, b end) {
+		t.Helper()
 		const senders, receivers, each = 4, 3, 3000
 		fd := null(t)
 		var sending, receiving sync.WaitGroup
@@ -420,7 +431,7 @@ func TestSendersAndReceiversTakeTurns(t *testing.T) {
 			receiving.Go(func() {
 				for buffer := make([]byte, 100); ; {
 					n, m, err := b.RecvMsg(buffer)
-					if err == io.EOF {
+					if errors.Is(err, io.EOF) {
 						return
 					}
 					if err != nil || n != 8 {
@@ -477,6 +488,7 @@ func TestAnInheritedCopyIsAnEndOfItsOwn(t *testing.T) {
 
 func TestAPlainMessageAllocatesNothing(t *testing.T) {
 	forBoth(t, SeqPacket, func(t *testing.T, a, b end) {
+		t.Helper()
 		message, buffer := []byte("message"), make([]byte, 1024)
 		allocations := testing.AllocsPerRun(1000, func() {
 			send(t, a, message, Msg{})

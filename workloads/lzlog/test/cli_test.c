@@ -1,0 +1,129 @@
+/* The programs as people and drivers call them. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static const char *lzlog, *lzlog_bench;
+static char output[65536]; /* of the last command, both streams */
+
+/* run runs a command line through the shell, with $L and $B for the programs and $D for the scratch folder. */
+static int run(const char *command)
+{
+    setenv("L", lzlog, 1);
+    setenv("B", lzlog_bench, 1);
+    setenv("D", scratch_dir, 1);
+    char line[1024];
+    snprintf(line, sizeof(line), "( %s ) 2>&1", command);
+    FILE *pipe = popen(line, "r");
+    CHECK(pipe != NULL);
+    size_t size = fread(output, 1, sizeof(output) - 1, pipe);
+    output[size] = '\0';
+    int status = pclose(pipe);
+    CHECK(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void write_lines(const uint8_t *key, const char *passphrase)
+{
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = LZLOG_FILE_MIN, .secret = {.key = key, .passphrase = passphrase}};
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    CHECK(lzlog_write(writer, "the first line", 14) == LZLOG_OK);
+    CHECK(lzlog_write(writer, "the second line", 15) == LZLOG_OK);
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+}
+
+static void cat_prints(void)
+{
+    write_lines(NULL, NULL);
+    CHECK(run("\"$L\" cat \"$D\"/*.lzlog") == 0);
+    CHECK(strcmp(output, "the first line\nthe second line\n") == 0);
+    CHECK(run("\"$L\" verify \"$D\"/*.lzlog") == 0);
+    CHECK(strstr(output, "number 1, plain, sealed: 2 records, 29 bytes, 0 defects\n") != NULL);
+}
+
+static void defects_are_named(void)
+{
+    write_lines(NULL, NULL);
+    CHECK(run("printf X | dd of=\"$D\"/000000000001.lzlog bs=1 seek=4110 conv=notrunc status=none") == 0);
+    CHECK(run("\"$L\" verify \"$D\"/*.lzlog") == 1);
+    CHECK(strstr(output, "000000000001.lzlog: byte 4096: the record of 14 bytes is damaged\n") != NULL);
+    CHECK(strstr(output, "1 records, 15 bytes, 1 defects\n") != NULL);
+    CHECK(run("\"$L\" cat \"$D\"/*.lzlog") == 1);
+    CHECK(strstr(output, "the second line\n") != NULL && strstr(output, "byte 4096: ") != NULL);
+    CHECK(run("\"$L\" cat \"$D\"/*.lzlog >/dev/full") == 1);
+    CHECK(run("\"$L\" verify /dev/null \"$D\" \"$D\"/nothing") == 1);
+}
+
+static void secrets_come_from_files(void)
+{
+    write_lines(test_key, NULL);
+    FILE *file;
+    char path[5000];
+    snprintf(path, sizeof(path), "%s/key", scratch_dir);
+    CHECK((file = fopen(path, "wb")) != NULL && fwrite(test_key, 1, LZLOG_KEY_SIZE, file) == LZLOG_KEY_SIZE && fclose(file) == 0);
+    CHECK(run("\"$L\" cat --key-file \"$D\"/key \"$D\"/*.lzlog") == 0);
+    CHECK(strcmp(output, "the first line\nthe second line\n") == 0);
+    CHECK(run("\"$L\" verify \"$D\"/*.lzlog") == 0 && strstr(output, "encrypted") != NULL);
+    CHECK(run("\"$L\" cat \"$D\"/*.lzlog") == 1 && strstr(output, "it is encrypted") != NULL);
+    CHECK(run("echo short >\"$D\"/short; \"$L\" cat --key-file=\"$D\"/short \"$D\"/*.lzlog") == 1);
+    CHECK(strstr(output, "a key has 32 bytes") != NULL);
+    CHECK(run("rm \"$D\"/*.lzlog") == 0);
+    write_lines(NULL, "open sesame");
+    CHECK(run("echo open sesame >\"$D\"/word; \"$L\" cat --passphrase-file \"$D\"/word \"$D\"/*.lzlog") == 0);
+    CHECK(strcmp(output, "the first line\nthe second line\n") == 0);
+}
+
+static void nonsense_is_refused(void)
+{
+    static const char *const lines[] = {
+        "\"$L\"", "\"$L\" nonsense", "\"$L\" cat", "\"$L\" verify --key-file x y", "\"$L\" bench --threads 0", "\"$L\" bench --threads 1x",
+        "\"$L\" bench --dri x", "\"$B\"", "\"$B\" cell", "\"$B\" cell nonsense", "\"$B\" cell memcpy --seconds 0", "\"$B\" cell memcpy --seconds x",
+        "\"$B\" cell memcpy --what", "\"$B\" cases x",
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        CHECK(run(lines[i]) == 2);
+        CHECK(strstr(output, "usage: ") != NULL);
+    }
+    CHECK(run("\"$B\" cell memcpy --dir /nowhere") == 1);
+}
+
+static void cells_run(void)
+{
+    CHECK(run("\"$B\" cases") == 0);
+    CHECK(strcmp(output, "memcpy\nmemcpy-fresh\nfetchadd-memcpy-10\nlzlog-1\nlzlog-1-cas\nlzlog-1-mutex\nlzlog-10\nlzlog-10-cas\n"
+                         "lzlog-10-mutex\nlzlog-1-aes\nspdlog-1\nspdlog-10\nwrite-1\n") == 0);
+    static const char *const cases[] = {"fetchadd-memcpy-10", "lzlog-10", "spdlog-10", "lzlog-1-aes"};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char line[256], begin[64];
+        snprintf(line, sizeof(line), "\"$B\" cell %s --seconds 0.01 --dir \"$D\"", cases[i]);
+        snprintf(begin, sizeof(begin), "{\"case\":\"%s\",\"operations\":", cases[i]);
+        CHECK(run(line) == 0);
+        CHECK(strncmp(output, begin, strlen(begin)) == 0 && strchr(output, '\n') == output + strlen(output) - 1);
+        CHECK(run("ls -A \"$D\"") == 0 && output[0] == '\0'); /* nothing is left */
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        {"cat prints the records, verify counts them", cat_prints},
+        {"defects are named with file and byte, and are the exit status", defects_are_named},
+        {"secrets come from files", secrets_come_from_files},
+        {"nonsense is refused with the usage and status 2", nonsense_is_refused},
+        {"cells print one line and leave nothing", cells_run},
+    };
+    if (argc != 4) {
+        fprintf(stderr, "usage: cli_test SCRATCH LZLOG LZLOG-BENCH\n");
+        return 2;
+    }
+    lzlog = argv[2];
+    lzlog_bench = argv[3];
+    return RUN_TESTS("cli", tests, argv[1]);
+}

@@ -1,0 +1,256 @@
+/* Encrypted logs, and readers beside writers. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../format.h"
+#include "test.h"
+
+enum { SMALL = LZLOG_FILE_MIN };
+
+static int compare(const void *a, const void *b)
+{
+    return memcmp(a, b, 16);
+}
+
+/* The key stream itself is what zeros become. */
+static void no_stream_twice(void)
+{
+    static const uint8_t zeros[1000];
+    char **paths, why[LZLOG_WHY_SIZE];
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL, .files = 12, .secret = {.key = test_key}};
+    uint8_t(*blocks)[16] = malloc((size_t)12 * SMALL);
+    size_t count = 0;
+    CHECK(blocks != NULL);
+    for (int session = 0; session < 40; session++) { /* sessions go on in one file: there, too */
+        struct lzlog *log = open_or_die(&options);
+        struct lzlog_writer *a = writer_or_die(log), *b = writer_or_die(log);
+        for (size_t i = 0; i < 60; i++)
+            CHECK(lzlog_write(i % 3 == 0 ? a : b, zeros, 16 + (i * 37) % 900) == LZLOG_OK);
+        lzlog_writer_close(a);
+        lzlog_writer_close(b);
+        lzlog_close(log);
+    }
+    int files = list_log(scratch_dir, &paths);
+    CHECK(files > 5);
+    for (int i = 0; i < files; i++) {
+        struct lzlog_reader *reader = lzlog_reader_open(paths[i], NULL, why); /* as it lies there */
+        struct lzlog_record record;
+        CHECK(reader != NULL);
+        while (lzlog_reader_next(reader, &record) == LZLOG_RECORD) {
+            /* whole blocks of the key stream only, wherever in the file they begin */
+            size_t skip = (16 - (record.offset + LZ_WORD) % 16) % 16;
+            for (size_t at = skip; at + 16 <= record.size; at += 16)
+                memcpy(blocks[count++], record.data + at, 16);
+        }
+        lzlog_reader_close(reader);
+    }
+    CHECK(count > 10000);
+    qsort(blocks, count, 16, compare);
+    for (size_t i = 1; i < count; i++)
+        CHECK(memcmp(blocks[i - 1], blocks[i], 16) != 0);
+    free(blocks);
+    free_list(paths, files);
+}
+
+static void fresh_nonces(void)
+{
+    enum { ROUNDS = 12 };
+    uint8_t nonces[ROUNDS * 4][16] = {{0}};
+    int count = 0;
+    static const uint8_t data[1000];
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL, .files = 3, .secret = {.key = test_key}};
+    for (int round = 0; round < ROUNDS; round++) { /* each recycles every file at least once */
+        struct lzlog *log = open_or_die(&options);
+        struct lzlog_writer *writer = writer_or_die(log);
+        for (int i = 0; i < 600; i++)
+            CHECK(lzlog_write(writer, data, sizeof(data)) == LZLOG_OK);
+        lzlog_writer_close(writer);
+        lzlog_close(log);
+        char **paths;
+        int files = list_log(scratch_dir, &paths);
+        for (int i = 0; i < files - 1; i++) { /* the last one goes on in the next round */
+            size_t size;
+            uint8_t *file = load(paths[i], &size);
+            memcpy(nonces[count++], ((const struct lz_header *)(const void *)file)->identity.nonce, LZ_NONCE);
+            free(file);
+        }
+        free_list(paths, files);
+    }
+    CHECK(count >= ROUNDS);
+    qsort(nonces, (size_t)count, 16, compare);
+    for (int i = 1; i < count; i++)
+        CHECK(memcmp(nonces[i - 1], nonces[i], 16) != 0);
+}
+
+static void write_one(const struct lzlog_options *options)
+{
+    uint8_t data[LZLOG_RECORD_MAX + 8];
+    struct lzlog *log = open_or_die(options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    for (uint64_t i = 0; i < 20; i++)
+        CHECK(lzlog_write(writer, data, make_record(0, i, data)) == LZLOG_OK);
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+}
+
+static void keys_are_needed(void)
+{
+    uint8_t other[LZLOG_KEY_SIZE] = "another key";
+    char **paths, why[LZLOG_WHY_SIZE];
+    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
+    write_one(&options);
+    int files = list_log(scratch_dir, &paths);
+    CHECK(files == 1);
+    struct lzlog_secret wrong = {.key = other}, kind = {.passphrase = "a word"};
+    CHECK(lzlog_reader_open(paths[0], &wrong, why) == NULL && strstr(why, "not its secret") != NULL);
+    CHECK(lzlog_reader_open(paths[0], &kind, why) == NULL && strstr(why, "not its secret") != NULL);
+    options.secret = wrong;
+    CHECK(lzlog_open(&options, why) == NULL && strstr(why, "secret") != NULL);
+    struct lzlog_reader *reader = lzlog_reader_open(paths[0], NULL, why);
+    struct lzlog_record record;
+    unsigned thread;
+    uint64_t number;
+    CHECK(reader != NULL && lzlog_reader_facts(reader).encrypted);
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD);
+    CHECK(!parse_record(record.data, record.size, &thread, &number));
+    lzlog_reader_close(reader);
+    struct seen seen;
+    struct lzlog_secret right = {.key = test_key};
+    read_log(scratch_dir, &right, &seen);
+    CHECK(seen.defects == 0 && seen.records == 20);
+    free_list(paths, files);
+}
+
+static void passphrases_work(void)
+{
+    char why[LZLOG_WHY_SIZE], **paths;
+    struct lzlog_options options = {.dir = scratch_dir, .secret = {.passphrase = "correct horse"}};
+    write_one(&options);
+    struct seen seen;
+    read_log(scratch_dir, &options.secret, &seen);
+    CHECK(seen.defects == 0 && seen.records == 20);
+    struct lzlog *log = open_or_die(&options); /* again, with the salt that the file has */
+    lzlog_close(log);
+    struct lzlog_secret wrong = {.passphrase = "battery staple"};
+    CHECK(list_log(scratch_dir, &paths) == 1);
+    CHECK(lzlog_reader_open(paths[0], &wrong, why) == NULL);
+    free_list(paths, 1);
+}
+
+static void plain_then_encrypted(void)
+{
+    struct lzlog_options options = {.dir = scratch_dir};
+    char **paths, why[LZLOG_WHY_SIZE];
+    write_one(&options);
+    options.secret.key = test_key;
+    write_one(&options);
+    CHECK(list_log(scratch_dir, &paths) == 2);
+    for (int i = 0; i < 2; i++) {
+        struct lzlog_reader *reader = lzlog_reader_open(paths[i], NULL, why);
+        CHECK(reader != NULL && lzlog_reader_facts(reader).encrypted == (i == 1));
+        lzlog_reader_close(reader);
+    }
+    free_list(paths, 2);
+}
+
+struct writing {
+    struct lzlog *log;
+    _Atomic bool stop;
+};
+
+static void *write_on(void *argument)
+{
+    struct writing *w = argument;
+    static uint8_t data[LZLOG_RECORD_MAX + 8];
+    struct lzlog_writer *writer = writer_or_die(w->log);
+    for (uint64_t i = 0; !atomic_load(&w->stop); i++)
+        CHECK(lzlog_write(writer, data, make_record(0, i, data)) == LZLOG_OK);
+    lzlog_writer_close(writer);
+    return NULL;
+}
+
+/* A reader follows the files while they are written, rotated and recycled. All that it gets must be whole and in order. */
+static void reader_beside_writer(void)
+{
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL, .files = 4};
+    struct writing w = {.log = open_or_die(&options)};
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, write_on, &w) == 0);
+    uint64_t records = 0, opened = 0;
+    for (int round = 0; round < 40; round++) {
+        char **paths, why[LZLOG_WHY_SIZE];
+        int files = list_log(scratch_dir, &paths);
+        for (int i = 0; i < files; i++) {
+            struct lzlog_reader *reader = lzlog_reader_open(paths[i], NULL, why);
+            if (reader == NULL)
+                continue; /* it went meanwhile */
+            opened++;
+            struct lzlog_record record;
+            enum lzlog_item item;
+            uint64_t next = 0, number;
+            unsigned who;
+            while ((item = lzlog_reader_next(reader, &record)) != LZLOG_END) {
+                if (item == LZLOG_DEFECT)
+                    continue; /* the record that is being written */
+                CHECK(parse_record(record.data, record.size, &who, &number));
+                CHECK(next == 0 || number >= next);
+                next = number + 1;
+                records++;
+            }
+            lzlog_reader_close(reader);
+        }
+        free_list(paths, files);
+    }
+    atomic_store(&w.stop, true);
+    pthread_join(thread, NULL);
+    lzlog_close(w.log);
+    CHECK(records > 100 && opened > 5);
+}
+
+static void reader_keeps_its_file(void)
+{
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL, .files = 3};
+    uint8_t data[LZLOG_RECORD_MAX + 8];
+    char **paths, why[LZLOG_WHY_SIZE];
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    uint64_t number = 0;
+    for (; number < 50; number++)
+        CHECK(lzlog_write(writer, data, make_record(0, number, data)) == LZLOG_OK);
+    int files = list_log(scratch_dir, &paths);
+    struct lzlog_reader *reader = lzlog_reader_open(paths[0], NULL, why);
+    CHECK(reader != NULL);
+    for (; number < 6000; number++) /* many times around */
+        CHECK(lzlog_write(writer, data, make_record(0, number, data)) == LZLOG_OK);
+    CHECK(access(paths[0], F_OK) != 0);
+    struct lzlog_record record;
+    uint64_t got;
+    unsigned who;
+    for (uint64_t i = 0; i < 50; i++) {
+        CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD);
+        CHECK(parse_record(record.data, record.size, &who, &got) && got == i);
+    }
+    lzlog_reader_close(reader);
+    free_list(paths, files);
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test tests[] = {
+        {"no block of key stream is used twice, in no file and no session", no_stream_twice},
+        {"every file has a nonce of its own, a recycled one too", fresh_nonces},
+        {"records cannot be read without the key, nor added with another", keys_are_needed},
+        {"a passphrase makes the same key again", passphrases_work},
+        {"a log that begins to encrypt begins a new file", plain_then_encrypted},
+        {"a reader beside a writer gets whole records only", reader_beside_writer},
+        {"a file that is being read is not recycled", reader_keeps_its_file},
+    };
+    return RUN_TESTS("secret", tests, argc > 1 ? argv[1] : "/tmp");
+}
