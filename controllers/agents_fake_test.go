@@ -46,6 +46,8 @@ type fakeAgents struct {
 	byIP map[string]*fakeAgent
 	// starts are the agents that got a Start, in order, as "TRIAL attempt N role".
 	starts []string
+	// disturbed is a trial on whose server's CPU strangers run.
+	disturbed string
 }
 
 var _ Agents = (*fakeAgents)(nil)
@@ -72,6 +74,12 @@ func (f *fakeAgents) remove(ip string) {
 	delete(f.byIP, ip)
 }
 
+func (f *fakeAgents) disturb(trial string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.disturbed = trial
+}
+
 func (f *fakeAgents) started() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,7 +92,7 @@ func (f *fakeAgents) find(ip string) (*fakeAgent, error) {
 		return nil, fmt.Errorf("dial tcp %s: connection refused", ip)
 	}
 	if a.state.Phase == protocol.Running && f.clock.Now().After(a.start.At.Add(a.start.Slots[len(a.start.Slots)-1].End)) {
-		a.measure()
+		a.measure(a.name == f.disturbed)
 	}
 	a.state.Now = f.clock.Now()
 	return a, nil
@@ -154,7 +162,7 @@ func (f *fakeAgents) check(c protocol.Check) (string, error) {
 }
 
 // measure makes the records of all cells, as if the implementation had been measured.
-func (a *fakeAgent) measure() {
+func (a *fakeAgent) measure(disturbed bool) {
 	o := statstest.Options{Name: a.name, Seed: 1, Blocks: 1, Seconds: 1, Noise: 0.01, Servers: []statstest.Server{{Name: a.implementation, CPUMicros: 10, RSSBytes: 1 << 20}}}
 	for _, s := range a.start.Slots {
 		o.Levels = append(o.Levels, s.Cell.Connections)
@@ -163,6 +171,11 @@ func (a *fakeAgent) measure() {
 	for i := range made.Generators[0].Cells {
 		if run := &made.Generators[0].Cells[i]; a.start.Beside != "" {
 			run.ActiveNanos = run.Measurement.DurationMicros * 1000
+		}
+	}
+	for i := range made.Server.Cells {
+		if seen := &made.Server.Cells[i]; disturbed {
+			seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/5
 		}
 	}
 	var result any = made.Server

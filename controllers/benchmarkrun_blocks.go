@@ -34,6 +34,14 @@ func (s *runScope) spare() int32 {
 	return max(last-plan.BlocksOf(s.run.Spec), 0)
 }
 
+// reviewDue says whether cells have to be searched for faults from outside now: everything that is known to be needed has ended, and
+// a block that is hit can still be measured anew. A run that stopped early has enough.
+func (s *runScope) reviewDue() bool {
+	measured := s.plan.Blocks + s.spare()
+	return s.spare() < plan.SpareBlocks && s.run.Status.StoppedAfterBlock == 0 && s.run.Status.ReviewedBlocks < measured &&
+		int32(len(s.hit())) <= s.spare() && s.allEnded()
+}
+
 // lines are the trials that are needed: the planned ones, those of the spare blocks that have been begun, and those of another spare
 // block if everything has ended and faults from outside have hit more blocks than were measured anew.
 func (s *runScope) lines() []plan.Trial {
@@ -48,15 +56,16 @@ func (s *runScope) lines() []plan.Trial {
 	return lines
 }
 
-// hit are the blocks in which a trial was lost to a fault from outside.
-func (s *runScope) hit() map[int32]bool {
-	blocks := map[int32]bool{}
+// hit are the blocks that a fault from outside has hit, in order: a trial was lost, or a cell is void.
+func (s *runScope) hit() []int32 {
+	blocks := slices.Clone(s.run.Status.SpoiledBlocks)
 	for i := range s.trials {
 		if lostOutside(&s.trials[i]) {
-			blocks[s.trials[i].Spec.Block] = true
+			blocks = append(blocks, s.trials[i].Spec.Block)
 		}
 	}
-	return blocks
+	slices.Sort(blocks)
+	return slices.Compact(blocks)
 }
 
 // failed are the trials that ended without a manifest, less those whose blocks were all measured anew.

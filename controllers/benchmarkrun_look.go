@@ -40,6 +40,29 @@ func (r *BenchmarkRunReconciler) look(ctx context.Context, s *runScope) (step, e
 	return halt, nil
 }
 
+// review searches what was measured for cells that a fault from outside has voided, while their blocks can still be measured anew. A
+// store that cannot be read is the report's to tell.
+func (r *BenchmarkRunReconciler) review(ctx context.Context, s *runScope) (step, error) {
+	if !s.reviewDue() {
+		return goOn, nil
+	}
+	m := s.manifest(r.Version)
+	data, err := r.Store.LoadTrials(ctx, m)
+	switch {
+	case err == nil:
+		table, err := stats.Analyse(data)
+		if err != nil {
+			return halt, fmt.Errorf("looking for blocks that were hit from outside: %w", err)
+		}
+		s.spoiled = table.SpoiledBlocks()
+	case !artifact.Terminal(err) && s.now.Sub(m.Ended) <= reportPatience:
+		s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
+		return again(retryStore), nil
+	}
+	s.reviewed = s.plan.Blocks + s.spare()
+	return halt, nil
+}
+
 // lookDue is the block after which the run has to look now; 0 if there is none.
 func (s *runScope) lookDue() int32 {
 	if s.run.Spec.Stop == nil || s.run.Status.StoppedAfterBlock > 0 {

@@ -37,7 +37,7 @@ const (
 
 func (r *BenchmarkRunReconciler) phases() []func(context.Context, *runScope) (step, error) {
 	return []func(context.Context, *runScope) (step, error){
-		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.createTrials, r.createWorkflow, r.look, r.followWorkflow, r.report,
+		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.createTrials, r.createWorkflow, r.look, r.review, r.followWorkflow, r.report,
 	}
 }
 

@@ -32,6 +32,9 @@ type runScope struct {
 	// looked is set to the block after which this pass has looked whether enough is measured, and stopped if it is.
 	looked  int32
 	stopped bool
+	// reviewed is set to the number of blocks that this pass has searched for cells voided from outside, and spoiled to those that have one.
+	reviewed int32
+	spoiled  []int32
 	// reported is set when the report is stored.
 	reported *reported
 	// end is set when the run is over without a report; failure says at which condition it failed.
@@ -76,7 +79,7 @@ func (s *runScope) deadline() time.Time {
 
 // executed says whether every trial that is needed has ended.
 func (s *runScope) executed() bool {
-	return s.plan != nil && len(s.trials) == len(s.lines()) && s.allEnded()
+	return s.plan != nil && len(s.trials) == len(s.lines()) && s.allEnded() && !s.reviewDue()
 }
 
 func (s *runScope) allEnded() bool {
@@ -169,7 +172,7 @@ func boolRank(first bool) int {
 	return 1
 }
 
-// manifest is the run's record. It follows from the trials alone, so that made twice it is the same.
+// manifest is the run's record. It follows from the trials and what the looks at them have left in the status: made twice it is the same.
 func (s *runScope) manifest(version string) record.RunManifest {
 	m := record.RunManifest{
 		Schema: record.RunManifestSchema, Run: runRecord(s.run), Spec: s.run.Spec,
@@ -180,6 +183,9 @@ func (s *runScope) manifest(version string) record.RunManifest {
 	if last := s.run.Status.StoppedAfterBlock; last > 0 {
 		m.Blocks = last
 		m.Notes = append(slices.Clone(m.Notes), fmt.Sprintf("the run ended after block %d of %d: every interval was at most %s wide (spec.stop.maxWidth)", last, s.plan.Blocks, s.run.Spec.Stop.MaxWidth))
+	}
+	if spare := s.spare(); spare > 0 {
+		m.Notes = append(slices.Clone(m.Notes), fmt.Sprintf("%d of the blocks were measured beyond the planned %d, since faults from outside had hit others: %v", spare, s.plan.Blocks, s.hit()))
 	}
 	for i := range s.trials {
 		t := &s.trials[i]

@@ -64,6 +64,9 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 			st.StoppedAfterBlock = s.looked
 		}
 	}
+	if s.reviewed > 0 {
+		st.ReviewedBlocks, st.SpoiledBlocks = s.reviewed, s.spoiled
+	}
 	if s.plan != nil {
 		done, all := s.progress()
 		st.PlanHash = s.plan.Hash()

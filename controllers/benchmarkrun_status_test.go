@@ -37,7 +37,7 @@ func runScopeOf(t *testing.T, deltas ...func(*runScope)) *runScope {
 	for _, line := range p.Trials {
 		s.trials = append(s.trials, *newTrial(s.run, &p, line))
 	}
-	s.run.Status.StartTime = &metav1.Time{Time: noon.Add(-time.Minute)}
+	s.run.Status.StartTime, s.run.Status.ReviewedBlocks = &metav1.Time{Time: noon.Add(-time.Minute)}, 2
 	for _, d := range deltas {
 		d(s)
 	}
@@ -233,6 +233,9 @@ func TestARunIsExecutedWhenEveryTrialOfThePlanHasEnded(t *testing.T) {
 	}
 	if runScopeOf(t, func(s *runScope) { s.trials = s.trials[:1] }, endTrials()).executed() {
 		t.Error("a run is executed while a trial is missing")
+	}
+	if runScopeOf(t, endTrials(), func(s *runScope) { s.run.Status.ReviewedBlocks = 0 }).executed() {
+		t.Error("a run is executed before anybody has looked for blocks that were hit from outside")
 	}
 	if !runScopeOf(t, endTrials(0)).executed() {
 		t.Error("a run whose trials have ended, one of them badly, is not executed")

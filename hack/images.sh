@@ -4,8 +4,9 @@
 #
 #   usage: hack/images.sh [--build-only|--load-only] [NAME...]      (no name: every image)
 #
-# Binaries come from bin/ in the root of the repository ("make build"), those of the embedded servers from the cache
-# that hack/cluster/build.sh fills. REGISTRY (localhost/loadstone) and TAG (dev) make the images' names.
+# Binaries come from bin/ in the root of the repository ("make build", and hack/workloads.sh for the workloads that are not Go's;
+# what was not built is skipped), those of the embedded servers from the cache that hack/cluster/build.sh fills. REGISTRY
+# (localhost/loadstone) and TAG (dev) make the images' names.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
 . "$(dirname "$0")/cluster/lib.sh"
@@ -21,6 +22,13 @@ IMAGES=(
   "gohttp              server         $ROOT/bin/gohttp"
   "epoll               server         $ROOT/bin/epoll"
   "faulty              server         $ROOT/bin/faulty"
+  "gnet                server         $ROOT/bin/gnet"
+  "zco                 server         $ROOT/bin/zco"
+  "uvhttp              server         $ROOT/bin/uvhttp"
+  "nginx               server         $ROOT/bin/nginx/nginx.conf,$ROOT/bin/nginx/files.sh"
+  "ipc                 server         $ROOT/bin/ipc-bench,$ROOT/bin/ipc-c-bench"
+  "coro                server         $ROOT/bin/coro-bench"
+  "lzlog               server         $ROOT/bin/lzlog"
   "workflow-controller infra          $BIN/workflow-controller"
   "argoexec            infra          $BIN/argoexec"
   "minio               infra          $BIN/minio"

@@ -483,6 +483,20 @@ type BenchmarkRunStatus struct {
 	// +kubebuilder:validation:Maximum=100
 	StoppedAfterBlock int32 `json:"stoppedAfterBlock,omitempty"`
 
+	// reviewedBlocks is how many blocks, the spare ones included, had been measured when the run last looked for cells that a fault
+	// from outside has voided.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=102
+	ReviewedBlocks int32 `json:"reviewedBlocks,omitempty"`
+
+	// spoiledBlocks are the blocks in which that look found such a cell. They are measured anew, as far as there are spare blocks.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=102
+	SpoiledBlocks []int32 `json:"spoiledBlocks,omitempty"`
+
 	// verdict is the outcome in a few words.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

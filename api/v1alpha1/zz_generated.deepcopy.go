@@ -150,6 +150,11 @@ func (in *BenchmarkRunStatus) DeepCopyInto(out *BenchmarkRunStatus) {
 		in, out := &in.CompletionTime, &out.CompletionTime
 		*out = (*in).DeepCopy()
 	}
+	if in.SpoiledBlocks != nil {
+		in, out := &in.SpoiledBlocks, &out.SpoiledBlocks
+		*out = make([]int32, len(*in))
+		copy(*out, *in)
+	}
 	out.Report = in.Report
 }
 

@@ -89,6 +89,25 @@ func TestCoverageSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
+func TestOnlyBlocksThatWereVoidedFromOutsideAreSpoiled(t *testing.T) {
+	o := statstest.Duel(7)
+	level := o.Levels[0]
+	d := statstest.Run(o)
+	stranger := func(block int32) *record.CellRun {
+		run, seen := statstest.Cell(&d, block, "go", level)
+		seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/5
+		return run
+	}
+	stranger(5)
+	stranger(2)
+	stranger(3).Measurement.Errors.Status = 1
+	run, _ := statstest.Cell(&d, 4, "go", level)
+	run.Measurement.Errors.Status = 1
+	if diff := cmp.Diff([]int32{2, 5}, analyse(t, d).SpoiledBlocks()); diff != "" {
+		t.Errorf("spoiled blocks (-want +got):\n%s", diff)
+	}
+}
+
 func TestEnvironmentMarksWhatDiffers(t *testing.T) {
 	d := statstest.Run(statstest.Duel(2))
 	d.Trials[1].Server.Environment.Kernel = "6.1.0-19-amd64"

@@ -116,3 +116,21 @@ func (c Coverage) ownFaults(implementation string) int {
 	}
 	return n
 }
+
+// outsideCodes are the reasons for which a cell can be void through no fault of what was measured.
+var outsideCodes = []ReasonCode{Strangers, Stolen, GeneratorLost}
+
+// SpoiledBlocks are the blocks, in order, in which a cell is void for nothing but faults from outside.
+func (t Table) SpoiledBlocks() []int32 {
+	var blocks []int32
+	for _, g := range t.Groups {
+		for _, c := range g.Cells {
+			own := func(r Reason) bool { return r.Weight == Void && !slices.Contains(outsideCodes, r.Code) }
+			if c.Validity == Void && !slices.ContainsFunc(c.Reasons, own) {
+				blocks = append(blocks, c.Block)
+			}
+		}
+	}
+	slices.Sort(blocks)
+	return slices.Compact(blocks)
+}

@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/workloads/conformance"
+)
+
+// suites are the samples that compare the reference workloads.
+var suites = []string{"zco.yaml", "uvhttp.yaml"}
+
+// Every server of the suites answers from its image, in a container as restricted as a measured one, what it answers as a program.
+func TestServersAnswerAlikeFromTheirImages(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range suites {
+		for _, i := range sample(t, name).Spec.Implementations {
+			if seen[i.Name] {
+				continue
+			}
+			seen[i.Name] = true
+			t.Run(i.Name, func(t *testing.T) { conformance.Check(t, serve(t, i)) })
+		}
+	}
+}
+
+// serve runs a server in the cluster until the test is over, and returns its address.
+func serve(t *testing.T, i v1alpha1.Implementation) string {
+	t.Helper()
+	yes, no := true, false
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "conformance-" + i.Name + "-", Namespace: namespace},
+		Spec: corev1.PodSpec{
+			AutomountServiceAccountToken: &no,
+			RestartPolicy:                corev1.RestartPolicyNever,
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: &yes, RunAsUser: new(int64(65532)), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			NodeSelector: map[string]string{"loadstone.dev/role": "server"},
+			Tolerations:  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
+			Containers: []corev1.Container{{
+				Name: "server", Image: i.Image, Command: i.Command,
+				SecurityContext: &corev1.SecurityContext{
+					AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				},
+			}},
+		},
+	}
+	if err := loadstone.Client.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := loadstone.Client.Delete(t.Context(), pod, client.GracePeriodSeconds(2)); err != nil {
+			t.Error(err)
+		}
+	})
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		if err := loadstone.Client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
+			t.Fatal(err)
+		}
+		address := net.JoinHostPort(pod.Status.PodIP, "8080")
+		if pod.Status.PodIP == "" {
+			continue
+		}
+		if c, err := net.DialTimeout("tcp", address, time.Second); err == nil {
+			_ = c.Close()
+			return address
+		}
+	}
+	t.Fatalf("the server does not listen after a minute: %+v", pod.Status.ContainerStatuses)
+	return ""
+}
+
+// Each suite runs as it is, shortened: nothing is wrong with any cell but what this machine did to it.
+func TestTheSuitesRun(t *testing.T) {
+	for _, name := range suites {
+		t.Run(name, func(t *testing.T) {
+			run := sample(t, name)
+			shortened(run)
+			run.Spec.Blocks = 1
+			for i := range run.Spec.Loads {
+				run.Spec.Loads[i].Levels = run.Spec.Loads[i].Levels[:1]
+			}
+			mustApply(t, run)
+			awaitSuccess(t, run, 8*time.Minute)
+			table, err := stats.Analyse(load(t, run))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, g := range table.Groups {
+				if len(g.Cells) == 0 {
+					t.Errorf("%s was not measured at %+v", g.Implementation, g.Point)
+				}
+				for _, c := range g.Cells {
+					checkOwn(t, g, c)
+				}
+			}
+			checkReport(t, run, table)
+		})
+	}
+}
+
+// machineCodes are reasons for which a second of load on a busy machine may be void.
+var machineCodes = []stats.ReasonCode{stats.Strangers, stats.Stolen, stats.TooFewRequests}
+
+func checkOwn(t *testing.T, g stats.Group, c stats.Cell) {
+	t.Helper()
+	for _, r := range c.Reasons {
+		if r.Weight == stats.Void && !slices.Contains(machineCodes, r.Code) {
+			t.Errorf("%s at %+v is void: %+v", g.Implementation, g.Point, r)
+		}
+	}
+}
