@@ -60,6 +60,10 @@ build: ## Build every program into bin/.
 	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadstone-agent ./cmd/loadstone ./workloads/gohttp ./workloads/gnet ./workloads/faulty
 	@$(MAKE) -s -C workloads/epoll OUT=$(CURDIR)/bin/epoll epoll
 
+.PHONY: workloads
+workloads: ## Build the reference workloads that are not in Go into bin/: "make images" then has images of them, too.
+	@hack/workloads.sh build
+
 .PHONY: generate
 generate: ## Generate deep copies and CRDs, for config/ and the chart.
 	$(CONTROLLER_GEN) object paths=./api/...
@@ -88,7 +92,6 @@ bench-record: build ## Record the blocks that they are drawn from: nine minutes 
 	@bin/record -out hack/bench/testdata/aa-blocks.json
 
 .PHONY: bench-workloads
-bench-workloads: build ## Measure the reference workloads against their peers: a quarter of an hour on a quiet machine. ONLY=zco,coro-switch
-	@hack/workloads.sh build
+bench-workloads: build workloads ## Measure the reference workloads against their peers: a quarter of an hour on a quiet machine. ONLY=zco,coro-switch
 	@go build -o bin/bench-workloads ./hack/bench/workloads
 	@bin/bench-workloads -only "$(ONLY)"

@@ -4,9 +4,8 @@
 #
 #   usage: hack/images.sh [--build-only|--load-only] [NAME...]      (no name: every image)
 #
-# Binaries come from bin/ in the root of the repository ("make build", and hack/workloads.sh for the workloads that are not Go's;
-# what was not built is skipped), those of the embedded servers from the cache that hack/cluster/build.sh fills. REGISTRY
-# (localhost/loadstone) and TAG (dev) make the images' names.
+# Binaries come from bin/ in the root of the repository ("make build workloads"; what was not built is skipped), those of the
+# embedded servers from the cache that hack/cluster/build.sh fills. REGISTRY (localhost/loadstone) and TAG (dev) make the images' names.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
 . "$(dirname "$0")/cluster/lib.sh"
@@ -152,7 +151,7 @@ build_all() { # NAME...
     IFS=, read -ra binaries <<<"$list"
     for binary in "${binaries[@]}"; do
       # No "build ... || continue": bash ignores errexit in a function that is part of a condition.
-      [ -f "$binary" ] || { say "$name: skipped, there is no $binary"; continue 2; }
+      [ -f "$binary" ] || { say "$name: skipped, there is no ${binary#"$ROOT/"} (make build workloads)"; continue 2; }
     done
     build "$name" "${binaries[@]}"
   done

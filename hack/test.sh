@@ -27,7 +27,7 @@ mapfile -t packages < <(go list ./... | grep -v /test/e2e)
 go test -race "${packages[@]}"
 
 stage "workloads, with and without sanitizers"
-hack/workloads.sh test coro ipc
+hack/workloads.sh test
 
 stage "cluster"
 if ! hack/cluster/kubeconfig.sh >/dev/null 2>&1; then
@@ -35,7 +35,7 @@ if ! hack/cluster/kubeconfig.sh >/dev/null 2>&1; then
 fi
 hack/cluster/up.sh
 eval "$(hack/cluster/kubeconfig.sh)"
-make -s images deploy
+make -s workloads images deploy
 
 stage "tests on the cluster"
 go test -count=1 -timeout 60m -v ./test/e2e

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"net"
 	"slices"
 	"testing"
@@ -58,7 +59,7 @@ func serve(t *testing.T, i v1alpha1.Implementation) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := loadstone.Client.Delete(t.Context(), pod, client.GracePeriodSeconds(2)); err != nil {
+		if err := loadstone.Client.Delete(context.Background(), pod, client.GracePeriodSeconds(2)); err != nil {
 			t.Error(err)
 		}
 	})
