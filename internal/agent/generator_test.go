@@ -148,6 +148,7 @@ type fakeTool struct{}
 func (fakeTool) Args(v1alpha1.Cell, string, tool.Purpose) []string { return []string{"true"} }
 func (fakeTool) Files(v1alpha1.Cell, string) []tool.File           { return nil }
 
+func (fakeTool) Waits() bool                              { return false }
 func (fakeTool) Outputs(v1alpha1.Cell) []string           { return nil }
 func (fakeTool) Parse([]byte) (record.Measurement, error) { return record.Measurement{}, nil }
 func (fakeTool) VersionArgs() []string                    { return []string{"true"} }

@@ -144,7 +144,7 @@ func (g *Generator) try(ctx context.Context, t tool.Tool, share v1alpha1.Cell, t
 	defer func() { err = errors.Join(err, raw.Close(), os.Remove(path)) }()
 	defer g.discard(t, share)
 	args := t.Args(share, target, tool.Probe)
-	p, err := launch(ctx, g.config.Dir, args, share.Threads, raw, time.Now().Add(probeLimit))
+	p, err := launch(ctx, g.config.Dir, args, share.Threads, nil, raw, time.Now().Add(probeLimit))
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type toolOf struct {
 }
 
 func (f toolOf) Args(c v1alpha1.Cell, _ string, p tool.Purpose) []string { return f.args(c, p) }
+func (f toolOf) Waits() bool                                             { return false }
 func (f toolOf) Outputs(v1alpha1.Cell) []string                          { return f.outputs }
 
 func (f toolOf) Files(c v1alpha1.Cell, _ string) []tool.File {

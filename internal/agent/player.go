@@ -51,7 +51,7 @@ func (p *player) play(ctx context.Context, dir string, args []string, deadline, 
 }
 
 func (p *player) start(ctx context.Context, dir string, args []string, deadline time.Time) error {
-	process, err := launch(ctx, dir, args, p.share.Threads, p.raw, deadline)
+	process, err := launch(ctx, dir, args, p.share.Threads, nil, p.raw, deadline)
 	if err != nil {
 		return err
 	}

@@ -25,13 +25,16 @@ type process struct {
 	cancel context.CancelFunc
 }
 
-// launch starts a tool that writes to out. The tool is killed at its deadline, when ctx ends, and when the calling thread ends.
+// launch starts a tool that reads in, nothing if that is nil, and writes to out. The tool is killed at its deadline, when ctx ends, and when the calling thread ends.
 //
-// A tool inherits its standard output and nothing else: no variable that it might read, and no descriptor.
-func launch(ctx context.Context, dir string, args []string, threads int32, out *os.File, deadline time.Time) (*process, error) {
+// A tool inherits these and nothing else: no variable that it might read, and no descriptor.
+func launch(ctx context.Context, dir string, args []string, threads int32, in, out *os.File, deadline time.Time) (*process, error) {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+	if in != nil {
+		cmd.Stdin = in
+	}
 	cmd.Env = toolEnv(dir, threads)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {

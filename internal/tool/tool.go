@@ -31,6 +31,9 @@ type File struct {
 type Tool interface {
 	// Args is the argument vector that puts the cell's load on target (host:port); its first element is the program's name.
 	Args(cell v1alpha1.Cell, target string, purpose Purpose) []string
+	// Waits says that a measured run opens one connection, to see whether the server is there, and then waits until its standard input
+	// ends: it can be started before its time, so that several of them begin at one instant, even on one CPU.
+	Waits() bool
 	// Files are written into the tool's working directory before it runs the cell.
 	Files(cell v1alpha1.Cell, target string) []File
 	// Outputs are the files that the tool writes beside its standard output. The agent appends each to the raw output, after a line

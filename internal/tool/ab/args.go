@@ -76,6 +76,9 @@ func output(cell v1alpha1.Cell) string { return "ab-" + record.PointOf(cell).Nam
 // Files implements tool.Tool.
 func (Tool) Files(v1alpha1.Cell, string) []tool.File { return nil }
 
+// Waits implements tool.Tool: ab connects as soon as it runs.
+func (Tool) Waits() bool { return false }
+
 // Outputs implements tool.Tool.
 func (Tool) Outputs(cell v1alpha1.Cell) []string { return []string{output(cell)} }
 

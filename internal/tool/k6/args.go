@@ -27,6 +27,9 @@ func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []stri
 	}
 }
 
+// Waits implements tool.Tool: k6 has no place in which a script of the whole test could wait.
+func (Tool) Waits() bool { return false }
+
 // Outputs implements tool.Tool.
 func (Tool) Outputs(v1alpha1.Cell) []string { return nil }
 

@@ -98,6 +98,9 @@ func quote(s string) string {
 	return string(append(text, '"'))
 }
 
+// Waits implements tool.Tool: its script reads the input to the end before wrk starts its threads.
+func (Tool) Waits() bool { return true }
+
 // Outputs implements tool.Tool.
 func (Tool) Outputs(v1alpha1.Cell) []string { return nil }
 

@@ -1,4 +1,8 @@
--- Writes wrk's counters and its whole latency histogram, one "loadstone" line each, after wrk's own output.
+-- Lets wrk begin when its standard input ends, and writes its counters and whole latency histogram, one "loadstone" line each, after
+-- wrk's own output.
+
+-- wrk calls this for each of its threads before the first of them runs, and opens the connections after it.
+function init() io.stdin:read("*a") end
 
 -- memory returns the words of wrk 4.1's histogram (count, limit, min, max, then a count for each microsecond), or nil when
 -- LuaJIT cannot show them or when they are not what wrk says of the histogram by its own functions.

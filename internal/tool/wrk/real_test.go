@@ -113,6 +113,12 @@ func run(t *testing.T, cell v1alpha1.Cell, target string) []byte {
 // output runs wrk in a folder of its own. The error is that of its status.
 func output(t *testing.T, wrkTool wrk.Tool, cell v1alpha1.Cell, target string) ([]byte, error) {
 	t.Helper()
+	return command(t, wrkTool, cell, target).CombinedOutput()
+}
+
+// command is wrk in a folder of its own. It is killed after a while.
+func command(t *testing.T, wrkTool wrk.Tool, cell v1alpha1.Cell, target string) *exec.Cmd {
+	t.Helper()
 	dir := t.TempDir()
 	for _, f := range wrkTool.Files(cell, target) {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
@@ -120,9 +126,9 @@ func output(t *testing.T, wrkTool wrk.Tool, cell v1alpha1.Cell, target string) (
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
+	t.Cleanup(cancel)
 	args := wrkTool.Args(cell, target, tool.Measure)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
-	return cmd.CombinedOutput()
+	return cmd
 }

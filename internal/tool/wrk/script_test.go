@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/tool"
@@ -137,4 +138,51 @@ func TestRealWrkOpensAConnectionForEachRequest(t *testing.T) {
 		t.Errorf("Errors = %+v", m.Errors)
 	}
 	checkLatency(t, m.Latency, m.Requests)
+}
+
+func TestRealWrkWaitsForTheEndOfItsInput(t *testing.T) {
+	needWrk(t)
+	tests := map[string]struct{ script string }{
+		"without a script":              {},
+		"with one that prepares":        {script: `function init(args) wrk.headers["X"] = "y" end`},
+		"with one that has no init":     {script: `wrk.method = "POST"`},
+		"with one whose init is a flag": {script: `init = true`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var requests, opened atomic.Int64
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { requests.Add(1) }))
+			server.Config.ConnState = countNew(&opened)
+			server.Start()
+			defer server.Close()
+			wrkTool := wrk.Tool{Scripts: t.TempDir()}
+			cell := v1alpha1.Cell{Load: "shop", Connections: 4, Threads: 2, DurationSeconds: 1}
+			if tc.script != "" {
+				cell.Script = &v1alpha1.Script{ConfigMap: "scripts", Key: "shop.lua"}
+				write(t, tool.ScriptPath(wrkTool.Scripts, cell), tc.script)
+			}
+			cmd := command(t, wrkTool, cell, strings.TrimPrefix(server.URL, "http://"))
+			gate, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(10 * time.Second); opened.Load() == 0 && time.Now().Before(deadline); {
+				time.Sleep(10 * time.Millisecond)
+			}
+			time.Sleep(300 * time.Millisecond)
+			if r, o := requests.Load(), opened.Load(); r != 0 || o != 1 {
+				t.Errorf("it waits, after %d requests on %d connections; want one connection, on which it looks whether the server is there", r, o)
+			}
+			if err := gate.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := cmd.Wait(); err != nil || requests.Load() == 0 {
+				t.Errorf("it ended with %v after %d requests", err, requests.Load())
+			}
+		})
+	}
 }
