@@ -27,7 +27,7 @@ IMAGES=(
   "nginx               server         $ROOT/bin/nginx/nginx.conf,$ROOT/bin/nginx/files.sh"
   "ipc                 server         $ROOT/bin/ipc-bench,$ROOT/bin/ipc-c-bench"
   "coro                server         $ROOT/bin/coro-bench"
-  "lzlog               server         $ROOT/bin/lzlog"
+  "lzlog               server         $ROOT/bin/lzlog,$ROOT/bin/lzlog-bench"
   "workflow-controller infra          $BIN/workflow-controller"
   "argoexec            infra          $BIN/argoexec"
   "minio               infra          $BIN/minio"

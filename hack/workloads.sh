@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the workloads that are not Go's into bin/, or tests each of them with and without sanitizers.
+# Builds the workloads that are not Go's, or not Go's alone, into bin/, or tests each of them with and without sanitizers.
 #
 #   usage: hack/workloads.sh build|test [NAME...]      (no name: every one)
 #
@@ -43,6 +43,8 @@ main() {
   local mode=${1:-} name begin
   [[ $mode == build || $mode == test ]] || die "usage: hack/workloads.sh build|test [NAME...]"
   shift
+  # nginx is only configured; its image installs it.
+  [ "$mode" = test ] || install -D -t bin/nginx workloads/nginx/nginx.conf workloads/nginx/files.sh
   [ $# -gt 0 ] || set -- "${WORKLOADS[@]}"
   for name; do
     needs "$name"

@@ -3,6 +3,7 @@ package workloads_test
 import (
 	"context"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -35,19 +36,35 @@ func builds(t *testing.T) map[string]string {
 	}
 	programs := map[string]string{"gohttp": filepath.Join(dir, "gohttp"), "gnet": filepath.Join(dir, "gnet"), "faulty": filepath.Join(dir, "faulty")}
 	run("go", "build", "-o", dir, "./gohttp", "./gnet", "./faulty")
-	if _, err := exec.LookPath("cc"); err != nil {
+	if _, err := exec.LookPath("cc"); err == nil {
+		programs["epoll"] = filepath.Join(dir, "epoll")
+		run("make", "-s", "-C", "epoll", "epoll-asan", "OUT="+programs["epoll"])
+	} else {
 		t.Log("there is no C compiler: epoll is not tested")
-		return programs
 	}
-	programs["epoll"] = filepath.Join(dir, "epoll")
-	run("make", "-s", "-C", "epoll", "epoll-asan", "OUT="+programs["epoll"])
-	if err := exec.CommandContext(t.Context(), "pkg-config", "--exists", "libuv", "libxxhash").Run(); err != nil {
+	if exec.CommandContext(t.Context(), "pkg-config", "--exists", "libuv", "libxxhash").Run() == nil {
+		programs["uvhttp"] = filepath.Join(dir, "uvhttp-asan")
+		run("make", "-s", "-C", "uvhttp", "asan", "OUT="+dir)
+	} else {
 		t.Log("libuv and xxHash are not there, as far as pkg-config knows: uvhttp is not tested")
-		return programs
 	}
-	programs["uvhttp"] = filepath.Join(dir, "uvhttp-asan")
-	run("make", "-s", "-C", "uvhttp", "asan", "OUT="+dir)
+	if zig := findZig(); zig != "" {
+		programs["zco"] = filepath.Join(dir, "zco")
+		run("make", "-s", "-C", "zco", "ZIG="+zig, "OUT="+dir, programs["zco"])
+	} else {
+		t.Log("there is no Zig: zco is not tested")
+	}
 	return programs
+}
+
+// findZig looks for Zig in PATH and where the project keeps its tools.
+func findZig() string {
+	for _, program := range []string{"zig", filepath.Join(os.Getenv("HOME"), ".cache/loadstone/bin/zig")} {
+		if path, err := exec.LookPath(program); err == nil {
+			return path
+		}
+	}
+	return ""
 }
 
 // start runs a server on a port that was free a moment ago.

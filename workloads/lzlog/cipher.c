@@ -22,7 +22,7 @@ struct lz_cipher {
 
 /*
  * The counter blocks are encrypted as they are (ECB) and added to the payload here. That is counter mode to the letter, which
- * cipher_test.c checks against OpenSSL's own; but OpenSSL's would have to be started anew for every record, which takes longer
+ * unit_test.c checks against OpenSSL's own; but OpenSSL's would have to be started anew for every record, which takes longer
  * than to encrypt one.
  */
 struct lz_cipher *lz_cipher_new(const uint8_t key[LZLOG_KEY_SIZE])

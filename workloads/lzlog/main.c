@@ -1,4 +1,4 @@
-/* lzlog: reads, verifies and measures logs. */
+/* lzlog: writes, reads, verifies and measures logs. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,8 @@ static int usage(const char *why)
 {
     fprintf(stderr,
             "lzlog: %s\n"
-            "usage: lzlog cat [--key-file FILE | --passphrase-file FILE] FILE...   print the records, a line each\n"
+            "usage: lzlog write --dir FOLDER [--key-file FILE | --passphrase-file FILE]   each line of the input becomes a record\n"
+            "       lzlog cat [--key-file FILE | --passphrase-file FILE] FILE...   print the records, a line each\n"
             "       lzlog verify FILE...                                           name every defect\n"
             "       lzlog bench [--dir FOLDER] [--threads N]                       measure this machine\n",
             why);
@@ -132,24 +133,34 @@ static int verify_file(const char *path, const struct lzlog_secret *secret)
     return defects > 0;
 }
 
-static int each_file(int argc, char **argv, bool keyed, int (*visit)(const char *, const struct lzlog_secret *))
+/* options reads a command's options, those for which there is room. It returns the exit status if the command ends with them. */
+static int options(int argc, char **argv, struct keys *keys, const char **dir, int *first)
 {
-    struct keys keys = {0};
-    int first = 2, status = 0;
-    const char *path;
-    for (; first < argc && argv[first][0] == '-' && argv[first][1] != '\0'; first++) {
-        bool taken;
-        if (keyed && (path = option("--key-file", argc, argv, &first)) != NULL)
-            taken = take_key(&keys, path);
-        else if (keyed && (path = option("--passphrase-file", argc, argv, &first)) != NULL)
-            taken = take_passphrase(&keys, path);
+    const char *text;
+    for (*first = 2; *first < argc && argv[*first][0] == '-' && argv[*first][1] != '\0'; ++*first) {
+        bool taken = true;
+        if (dir != NULL && (text = option("--dir", argc, argv, first)) != NULL)
+            *dir = text;
+        else if (keys != NULL && (text = option("--key-file", argc, argv, first)) != NULL)
+            taken = take_key(keys, text);
+        else if (keys != NULL && (text = option("--passphrase-file", argc, argv, first)) != NULL)
+            taken = take_passphrase(keys, text);
         else
             return usage("there is no such option");
         if (!taken)
             return 1;
     }
-    if (keys.secret.key != NULL && keys.secret.passphrase != NULL)
-        return usage("a file has a key or a passphrase");
+    if (keys != NULL && keys->secret.key != NULL && keys->secret.passphrase != NULL)
+        return usage("a log has a key or a passphrase");
+    return 0;
+}
+
+static int each_file(int argc, char **argv, bool keyed, int (*visit)(const char *, const struct lzlog_secret *))
+{
+    struct keys keys = {0};
+    int first, status = options(argc, argv, keyed ? &keys : NULL, NULL, &first);
+    if (status != 0)
+        return status;
     if (first == argc)
         return usage("which file?");
     for (int i = first; i < argc; i++)
@@ -158,6 +169,64 @@ static int each_file(int argc, char **argv, bool keyed, int (*visit)(const char 
         fprintf(stderr, "lzlog: the output cannot be written: %s\n", strerror(errno));
         return 1;
     }
+    return status;
+}
+
+static int copy_lines(struct lzlog_writer *writer)
+{
+    char *line = NULL, why[LZLOG_WHY_SIZE];
+    size_t room = 0;
+    uint64_t number = 0;
+    int status = 0;
+    ssize_t size;
+    enum lzlog_status done = LZLOG_OK;
+    while ((done == LZLOG_OK || done == LZLOG_BAD_SIZE) && (size = getline(&line, &room, stdin)) > 0) {
+        number++;
+        done = lzlog_write(writer, line, (size_t)size - (line[size - 1] == '\n'));
+        if (done != LZLOG_OK) {
+            fprintf(stderr, "lzlog: line %" PRIu64 ": %s\n", number, lzlog_status_text(done));
+            status = 1;
+        }
+    }
+    free(line);
+    if (ferror(stdin)) {
+        fprintf(stderr, "lzlog: the input cannot be read: %s\n", strerror(errno));
+        status = 1;
+    }
+    if (done == LZLOG_OK || done == LZLOG_BAD_SIZE)
+        done = lzlog_flush(writer);
+    if (done != LZLOG_OK) {
+        lzlog_reason(writer, why);
+        fprintf(stderr, "lzlog: %s\n", why);
+        status = 1;
+    }
+    return status;
+}
+
+static int write_lines(int argc, char **argv)
+{
+    struct keys keys = {0};
+    const char *dir = NULL;
+    char why[LZLOG_WHY_SIZE];
+    int first, status = options(argc, argv, &keys, &dir, &first);
+    if (status != 0)
+        return status;
+    if (dir == NULL || first < argc)
+        return usage("lines go from the input into a folder");
+    struct lzlog *log = lzlog_open(&(struct lzlog_options){.dir = dir, .secret = keys.secret}, why);
+    if (log == NULL) {
+        fprintf(stderr, "lzlog: %s\n", why);
+        return 1;
+    }
+    struct lzlog_writer *writer = lzlog_writer_open(log);
+    if (writer != NULL) {
+        status = copy_lines(writer);
+        lzlog_writer_close(writer);
+    } else {
+        fprintf(stderr, "lzlog: there is no memory for a writer\n");
+        status = 1;
+    }
+    lzlog_close(log);
     return status;
 }
 
@@ -183,11 +252,13 @@ static int bench(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (argc >= 2 && strcmp(argv[1], "write") == 0)
+        return write_lines(argc, argv);
     if (argc >= 2 && strcmp(argv[1], "cat") == 0)
         return each_file(argc, argv, true, cat_file);
     if (argc >= 2 && strcmp(argv[1], "verify") == 0)
         return each_file(argc, argv, false, verify_file);
     if (argc >= 2 && strcmp(argv[1], "bench") == 0)
         return bench(argc, argv);
-    return usage("it can cat, verify and bench");
+    return usage("it can write, cat, verify and bench");
 }

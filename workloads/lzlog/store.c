@@ -123,16 +123,17 @@ static uint64_t resumable(const struct lzlog *log, const struct lz_header *heade
     const struct lz_identity *id = &header->identity;
     if (id->capacity != log->capacity || ((id->flags & LZ_ENCRYPTED) != 0) != log->encrypted)
         return 0;
-    uint64_t cursor = atomic_load_explicit(&header->cursor, memory_order_relaxed);
     uint64_t end = lz_seal_end(id->seed, atomic_load_explicit(&header->seal, memory_order_relaxed));
-    if (end == 0) {
-        /*
-         * Its writer was killed. Under the kernel that it ran under, the cursor is where it left it; if the machine went down,
-         * what reached the disk is anybody's guess, and to write over lost records would use their key stream twice.
-         */
-        bool same = lz_session_here(&here) && lz_session_valid(&header->session) && memcmp(&here, &header->session, sizeof(here)) == 0;
-        end = same ? cursor : 0;
-    }
+    /*
+     * Without a seal, its writer was killed. Under the kernel that it ran under, the cursor is where it left it. If the machine went
+     * down, what reached the disk is anybody's guess: there may be records behind the cursor, and even behind a seal of an earlier
+     * session; to write over them would lose them, or use their key stream twice.
+     */
+    bool same = lz_session_here(&here) && lz_session_valid(&header->session) && memcmp(&here, &header->session, sizeof(here)) == 0;
+    if (end == 0 && same)
+        end = atomic_load_explicit(&header->cursor, memory_order_relaxed);
+    if (log->encrypted && !same)
+        end = 0;
     return end >= LZ_DATA && end % LZ_WORD == 0 && end + lz_span(1) <= log->capacity ? end : 0;
 }
 

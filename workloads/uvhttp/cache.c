@@ -12,7 +12,7 @@ void cache_init(struct cache *c, size_t bytes_max, size_t files_max)
 
 size_t file_cost(const struct file *f)
 {
-    return sizeof(*f) + f->name.size + f->content.head.size + (f->content.bytes != NULL ? f->content.size : 0);
+    return sizeof(*f) + f->name.size + f->content.head.size + (f->content.bytes != NULL && !f->content.lasting ? f->content.size : 0);
 }
 
 struct file *file_hold(struct file *f)

@@ -18,6 +18,7 @@ struct content {
     const char *bytes;  /* NULL when the body is only in the file */
     int fd;             /* -1 when the body is in memory */
     size_t size;
+    bool lasting;       /* the bytes stay as they are while the process lives, and may be lent to the kernel */
 };
 
 struct file {

@@ -63,14 +63,18 @@ static bool watch(struct conn *c, int events)
 static ssize_t send_some(struct conn *c, struct text gathered, size_t rest, size_t *asked)
 {
     const struct content *body = c->sending;
+    struct lender *lender = &c->server->lender;
+    bool lend = rest > MEMORY_MAX && body->lasting && lender->room > 0;
     ssize_t n;
-    if (gathered.size == 0 && body->bytes == NULL) {
+    if (gathered.size == 0 && lend) {
+        n = lender_send(lender, c->fd, body->bytes + c->sent, rest, asked);
+    } else if (gathered.size == 0 && body->bytes == NULL) {
         off_t at = (off_t)c->sent;
         *asked = rest < TURN_MAX ? rest : TURN_MAX;
         n = sendfile(c->fd, body->fd, &at, *asked);
         if (n == 0)
             return -1; /* the file has become shorter than its head said */
-    } else if (rest > 0 && body->bytes != NULL) {
+    } else if (rest > 0 && body->bytes != NULL && !lend) {
         struct iovec parts[2] = {{(void *)(uintptr_t)gathered.data, gathered.size}, {(void *)(uintptr_t)(body->bytes + c->sent), rest}};
         struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
         *asked = gathered.size + rest;

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lend.h"
 #include "limits.h"
 #include "mem.h"
 #include "path.h"
@@ -20,51 +20,34 @@ static int open_beneath(int root, const char *name, uint64_t flags)
     return (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
 }
 
-/* fill makes a file's content: "helloworld" in lines. */
-static bool fill(int fd, size_t size)
+/* The files that the server makes: "helloworld" in lines, as much of it as the name says. */
+static const struct {
+    struct text name;
+    size_t size;
+} made_files[] = {
+    {TEXT_INIT("12b.txt"), 12}, {TEXT_INIT("10k.bin"), 10 << 10}, {TEXT_INIT("100k.bin"), 100 << 10}, {TEXT_INIT("1m.bin"), 1 << 20},
+    {TEXT_INIT("10m.bin"), 10 << 20},
+};
+enum { MADE_FILES = sizeof(made_files) / sizeof(made_files[0]), MADE_SIZE = 10 << 20 };
+
+static void make_files(struct files *f)
 {
     static const char line[] = "helloworld\n";
-    char block[(sizeof(line) - 1) * 4096];
-    for (size_t i = 0; i < sizeof(block); i++)
-        block[i] = line[i % (sizeof(line) - 1)];
-    for (size_t done = 0; done < size;) {
-        size_t n = size - done < sizeof(block) ? size - done : sizeof(block);
-        ssize_t wrote = write(fd, block, n);
-        if (wrote != (ssize_t)n)
-            return false;
-        done += n;
-    }
-    return true;
-}
-
-static bool make_files(struct files *f)
-{
-    static const struct {
-        struct text name;
-        size_t size;
-    } sizes[MADE_FILES] = {
-        {TEXT_INIT("12b.txt"), 12},        {TEXT_INIT("10k.bin"), 10 << 10}, {TEXT_INIT("100k.bin"), 100 << 10},
-        {TEXT_INIT("1m.bin"), 1 << 20}, {TEXT_INIT("10m.bin"), 10 << 20},
-    };
-    for (size_t i = 0; i < MADE_FILES; i++) {
-        f->made[i].name = sizes[i].name;
-        f->made[i].fd = memfd_create(sizes[i].name.data, MFD_CLOEXEC);
-        if (f->made[i].fd < 0 || !fill(f->made[i].fd, sizes[i].size)) {
-            fprintf(stderr, "uvhttp: making the file %s in memory: %s\n", sizes[i].name.data, strerror(errno));
-            return false;
-        }
-    }
-    return true;
+    const size_t line_size = sizeof(line) - 1;
+    f->made = lend_memory(MADE_SIZE);
+    for (size_t at = 0; at < MADE_SIZE; at += line_size)
+        memcpy(f->made + at, line, MADE_SIZE - at < line_size ? MADE_SIZE - at : line_size);
+    clock_gettime(CLOCK_REALTIME, &f->made_at);
 }
 
 bool files_open(struct files *f, const char *root)
 {
     *f = (struct files){.root = -1};
-    for (size_t i = 0; i < MADE_FILES; i++)
-        f->made[i].fd = -1;
     cache_init(&f->cache, CACHE_BYTES, CACHE_FILES);
-    if (root == NULL)
-        return make_files(f);
+    if (root == NULL) {
+        make_files(f);
+        return true;
+    }
     f->root = open(root, O_DIRECTORY | O_CLOEXEC | O_PATH);
     int probe = f->root < 0 ? -1 : open_beneath(f->root, ".", O_DIRECTORY | O_PATH);
     if (probe < 0) {
@@ -80,32 +63,29 @@ void files_close(struct files *f)
     cache_clear(&f->cache);
     if (f->root >= 0)
         close(f->root);
-    for (size_t i = 0; i < MADE_FILES; i++) {
-        if (f->made[i].fd >= 0)
-            close(f->made[i].fd);
-    }
+    if (f->made != NULL)
+        lend_unmap(f->made, MADE_SIZE);
 }
 
-static int made_fd(const struct files *f, struct text name)
+/* open_made describes a file that the server made as if it had been opened. */
+static int open_made(const struct files *f, struct text name, struct stat *st)
 {
     for (size_t i = 0; i < MADE_FILES; i++) {
-        if (text_same(f->made[i].name, name))
-            return f->made[i].fd;
+        if (!text_same(made_files[i].name, name))
+            continue;
+        *st = (struct stat){.st_ino = i + 1, .st_size = (off_t)made_files[i].size, .st_mtim = f->made_at};
+        return 0;
     }
-    return -1;
+    return 404;
 }
 
 /* open_file opens a regular file, or returns a status. The name ends with a NUL. */
 static int open_file(const struct files *f, struct text name, int *fd, struct stat *st)
 {
-    if (f->root < 0) {
-        int made = made_fd(f, name);
-        *fd = made < 0 ? -1 : fcntl(made, F_DUPFD_CLOEXEC, 0);
-        if (made < 0)
-            return 404;
-    } else {
-        *fd = open_beneath(f->root, name.data, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-    }
+    *fd = -1;
+    if (f->root < 0)
+        return open_made(f, name, st);
+    *fd = open_beneath(f->root, name.data, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? 503 : errno == EACCES || errno == EPERM ? 403 : 404;
     if (fstat(*fd, st) == 0 && S_ISREG(st->st_mode))
@@ -161,7 +141,7 @@ static struct file *load(const struct files *f, struct text name, uint64_t now, 
     if (*status != 0)
         return NULL;
     size_t head_size = describe(head, sizeof(head), path_type(name), &st, &shared, &etag);
-    size_t size = (size_t)st.st_size, kept = size <= MEMORY_MAX ? size : 0;
+    size_t size = (size_t)st.st_size, kept = f->root >= 0 && size <= MEMORY_MAX ? size : 0;
     struct file *file = mem_alloc(sizeof(*file) + name.size + 1 + head_size + kept);
     char *room = file->room;
     memcpy(room, name.data, name.size + 1);
@@ -177,6 +157,11 @@ static struct file *load(const struct files *f, struct text name, uint64_t now, 
         .young = f->root >= 0 && is_young(&st),
         .users = 1,
     };
+    if (f->root < 0) {
+        file->content.bytes = f->made;
+        file->content.lasting = true;
+        return file;
+    }
     if (size > MEMORY_MAX) {
         file->content.fd = fd;
         return file;

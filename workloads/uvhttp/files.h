@@ -4,14 +4,10 @@
 
 #include "cache.h"
 
-enum { MADE_FILES = 5 };
-
 struct files {
-    int root; /* the folder, or -1 */
-    struct {
-        struct text name;
-        int fd;
-    } made[MADE_FILES];
+    int root;   /* the folder, or -1 */
+    char *made; /* without a folder: the content of the largest file, with which all others begin */
+    struct timespec made_at;
     struct cache cache;
 };
 

@@ -15,6 +15,9 @@
 #ifndef MEMORY_MAX
 #define MEMORY_MAX 16384 /* a file up to this size is kept in memory; of a larger one the descriptor is kept, for sendfile */
 #endif
+#ifndef LEND
+#define LEND 1 /* send large pieces of memory without copying them, where the kernel can */
+#endif
 #ifndef CACHE_BYTES
 #define CACHE_BYTES (64 * 1024 * 1024)
 #endif

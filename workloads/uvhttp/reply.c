@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "mem.h"
 #include "path.h"
 
 enum { PAGE_HEAD = 96, SMALL = 1 << 10, MEDIUM = 10 << 10, LARGE = 100 << 10 };
@@ -19,7 +18,7 @@ static char *add_page(struct server *s, size_t i, char *room, struct text path, 
         memcpy(bytes, text, size);
     else
         memset(bytes, 'a' + (int)i, size);
-    s->pages[i] = (struct content){.head = {room, (size_t)head}, .bytes = bytes, .fd = -1, .size = size};
+    s->pages[i] = (struct content){.head = {room, (size_t)head}, .bytes = bytes, .fd = -1, .size = size, .lasting = true};
     struct route route = {.path = path, .methods = METHOD_GET | METHOD_HEAD, .handler = SERVE_PAGE, .content = &s->pages[i]};
     return router_add(&s->router, route) ? bytes + size : NULL;
 }
@@ -40,10 +39,9 @@ bool reply_routes(struct server *s)
         {.path = TEXT_INIT("/static/"), .methods = METHOD_GET | METHOD_HEAD, .handler = SERVE_FILE},
         {.path = TEXT_INIT("/echo"), .methods = METHOD_POST, .handler = SERVE_ECHO},
     };
-    size_t room = 0;
     for (size_t i = 0; i < PAGES; i++)
-        room += PAGE_HEAD + pages[i].size;
-    char *at = s->page_room = mem_alloc(room);
+        s->page_size += PAGE_HEAD + pages[i].size;
+    char *at = s->page_room = lend_memory(s->page_size);
     for (size_t i = 0; i < PAGES && at != NULL; i++)
         at = add_page(s, i, at, pages[i].path, pages[i].type, pages[i].text, pages[i].size);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && at != NULL; i++)

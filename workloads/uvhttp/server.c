@@ -108,11 +108,19 @@ static void on_connection(uv_poll_t *poll, int status, int events)
     accept_waiting(poll->data, ACCEPT_MAX);
 }
 
-/* leave lets the loop end once there is nothing more to wait for. */
+/*
+ * leave lets the loop end once there is nothing more to wait for. libuv gives a signal that nobody watches its default back: another
+ * SIGTERM would then end by the signal a process that is about to exit with 0. Blocked, it is too late to matter.
+ */
 static void leave(struct server *s)
 {
     if (uv_is_closing((uv_handle_t *)&s->tick))
         return;
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
     uv_close((uv_handle_t *)&s->tick, NULL);
     uv_close((uv_handle_t *)&s->term, NULL);
     uv_close((uv_handle_t *)&s->interrupt, NULL);
@@ -193,19 +201,31 @@ static bool listen_on(struct server *s, int port)
     return s->spare_fd >= 0 || fail("opening /dev/null", errno);
 }
 
-/* watch_all sets up everything that the loop waits for, connections excepted. */
-static bool watch_all(struct server *s)
+static bool fail_libuv(const char *what, int error)
+{
+    fprintf(stderr, "uvhttp: %s: %s\n", what, uv_strerror(error));
+    return false;
+}
+
+/* watch_signals comes before listening: whoever can connect may also ask for the end, and gets it once the loop runs. */
+static bool watch_signals(struct server *s)
 {
     int error;
-    s->listener.data = s->tick.data = s->term.data = s->interrupt.data = s;
+    s->term.data = s->interrupt.data = s;
+    if ((error = uv_signal_init(&s->loop, &s->term)) != 0 || (error = uv_signal_init(&s->loop, &s->interrupt)) != 0 ||
+        (error = uv_signal_start(&s->term, drain, SIGTERM)) != 0 || (error = uv_signal_start(&s->interrupt, drain, SIGINT)) != 0)
+        return fail_libuv("watching signals", error);
+    return true;
+}
+
+static bool watch_listener(struct server *s)
+{
+    int error;
+    s->listener.data = s->tick.data = s;
     if ((error = uv_poll_init(&s->loop, &s->listener, s->listen_fd)) != 0 || (error = uv_timer_init(&s->loop, &s->tick)) != 0 ||
-        (error = uv_signal_init(&s->loop, &s->term)) != 0 || (error = uv_signal_init(&s->loop, &s->interrupt)) != 0 ||
         (error = uv_poll_start(&s->listener, UV_READABLE, on_connection)) != 0 ||
-        (error = uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS)) != 0 ||
-        (error = uv_signal_start(&s->term, drain, SIGTERM)) != 0 || (error = uv_signal_start(&s->interrupt, drain, SIGINT)) != 0) {
-        fprintf(stderr, "uvhttp: setting up the loop: %s\n", uv_strerror(error));
-        return false;
-    }
+        (error = uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS)) != 0)
+        return fail_libuv("watching the listener", error);
     return true;
 }
 
@@ -216,15 +236,14 @@ static bool set_up(struct server *s, const struct options *options)
     signal(SIGPIPE, SIG_IGN); /* sendfile has no MSG_NOSIGNAL */
     mem_serve_libuv();
     int error = uv_loop_init(&s->loop);
-    if (error != 0) {
-        fprintf(stderr, "uvhttp: making the loop: %s\n", uv_strerror(error));
-        return false;
-    }
+    if (error != 0)
+        return fail_libuv("making the loop", error);
     server_refresh(s);
-    if (!raise_files(s, options->max_connections) || !files_open(&s->files, options->root) || !listen_on(s, options->port))
+    lender_open(&s->lender);
+    if (!raise_files(s, options->max_connections) || !files_open(&s->files, options->root) || !reply_routes(s))
         return false;
     s->live = mem_alloc((s->max + REFUSED_MAX + 1) * sizeof(struct conn *));
-    return reply_routes(s) && watch_all(s);
+    return watch_signals(s) && listen_on(s, options->port) && watch_listener(s);
 }
 
 int server_run(const struct options *options)
@@ -243,7 +262,8 @@ int server_run(const struct options *options)
     pool_clear(&s->inputs);
     pool_clear(&s->outputs);
     mem_free(s->live);
-    mem_free(s->page_room);
+    lend_unmap(s->page_room, s->page_size);
+    lender_close(&s->lender);
     mem_free(s);
     uv_library_shutdown();
     return error == 0 ? 0 : 1;

@@ -8,6 +8,7 @@
 #include "cache.h"
 #include "files.h"
 #include "head.h"
+#include "lend.h"
 #include "limits.h"
 #include "router.h"
 
@@ -44,7 +45,9 @@ struct server {
     struct router router;
     struct content pages[PAGES];
     char *page_room;
+    size_t page_size; /* of the room */
     struct files files;
+    struct lender lender;
 
     char in[HEAD_MAX]; /* input is read here, and stays nowhere else unless a request is incomplete */
     char out[OUT_MAX]; /* answers of the connection whose turn it is */

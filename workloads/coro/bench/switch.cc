@@ -47,9 +47,9 @@ class StackfulSwitch : public Total {
 
     std::uint64_t run(std::uint64_t rounds) override
     {
-        return take(rounds, [this] {
-            coroutine_.resume();
-            return number_;
+        return take(rounds, [&coroutine = coroutine_, &number = number_] {
+            coroutine.resume();
+            return number;
         });
     }
 
@@ -78,10 +78,13 @@ class BoostSwitch : public Total {
 
     std::uint64_t run(std::uint64_t rounds) override
     {
-        return take(rounds, [this] {
-            coroutine_ = fcontext::jump_fcontext(coroutine_, this).fctx;
+        fcontext::fcontext_t coroutine = coroutine_;
+        take(rounds, [&coroutine, this] {
+            coroutine = fcontext::jump_fcontext(coroutine, this).fctx;
             return number_;
         });
+        coroutine_ = coroutine;
+        return rounds;
     }
 
   private:

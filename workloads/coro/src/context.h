@@ -1,5 +1,6 @@
 /*
- * The switch between two stacks, for x86-64 and the System V ABI.
+ * The switch between two stacks, for x86-64, the System V ABI, and code that is linked into the program itself: its thread-local
+ * variables have a place that the linker knows.
  *
  * It is inlined into its callers. The compiler is told that every register is lost, so that it keeps only what is alive at
  * that very place, and no call and no return is executed: a return on another stack than its call's is mispredicted.
@@ -28,44 +29,74 @@ static_assert(offsetof(Context, sp) == 0 && offsetof(Context, bp) == 8 && offset
 static_assert(offsetof(Context, mxcsr) == 24 && offsetof(Context, fcw) == 28);
 
 /*
- * switchContext leaves the running stack in `from` and goes on with `to`. It returns when somebody switches back.
- *
- * Nothing is pushed, because the caller may keep data in the red zone below its stack pointer. Loading a control word is
- * slow, so they are loaded only when they differ; the flags of MXCSR (its low six bits) are nobody's to preserve.
+ * callersContext is where the thread's running coroutine goes back to. It is at a fixed distance from the thread's own register,
+ * so that the way back needs no pointer: one on the coroutine's stack would have to be waited for, once each switch.
  */
-[[gnu::always_inline]] inline void switchContext(Context &from, Context &to)
+extern thread_local constinit Context callersContext asm("coroCallersContext");
+
+#define CORO_CALLERS(offset) "%%fs:coroCallersContext@tpoff+" #offset
+#define CORO_COROUTINES(offset) #offset "(%%rdi)"
+
+/*
+ * Nothing is pushed, because the code around may keep data in the red zone below its stack pointer. Loading a control word is slow,
+ * so they are loaded only when they differ. The flags of MXCSR (its low six bits) are nobody's to preserve; they are told from the
+ * control bits only when something differs, which it then does once: flags stay set.
+ */
+#define CORO_SWITCH(coroutine, FROM, TO)                                                                                             \
+    asm volatile("leaq 1f(%%rip), %%rax\n\t"                                                                                         \
+                 "movq %%rsp, " FROM(0) "\n\t"                                                                                       \
+                 "movq %%rbp, " FROM(8) "\n\t"                                                                                       \
+                 "movq %%rax, " FROM(16) "\n\t"                                                                                      \
+                 "stmxcsr " FROM(24) "\n\t"                                                                                          \
+                 "fnstcw " FROM(28) "\n\t"                                                                                           \
+                 "movl " FROM(24) ", %%eax\n\t"                                                                                      \
+                 "movzwl " FROM(28) ", %%ecx\n\t"                                                                                    \
+                 "cmpl " TO(24) ", %%eax\n\t"                                                                                        \
+                 "jne 3f\n\t"                                                                                                        \
+                 "cmpw " TO(28) ", %%cx\n\t"                                                                                         \
+                 "jne 4f\n"                                                                                                          \
+                 "2:\n\t"                                                                                                            \
+                 "movq " TO(0) ", %%rsp\n\t"                                                                                         \
+                 "movq " TO(8) ", %%rbp\n\t"                                                                                         \
+                 "jmpq *" TO(16) "\n"                                                                                                \
+                 "3:\n\t"                                                                                                            \
+                 "xorl " TO(24) ", %%eax\n\t"                                                                                        \
+                 "xorw " TO(28) ", %%cx\n\t"                                                                                         \
+                 "andl $0xffc0, %%eax\n\t"                                                                                           \
+                 "orl %%ecx, %%eax\n\t"                                                                                              \
+                 "jz 2b\n"                                                                                                           \
+                 "4:\n\t"                                                                                                            \
+                 "ldmxcsr " TO(24) "\n\t"                                                                                            \
+                 "fldcw " TO(28) "\n\t"                                                                                              \
+                 "jmp 2b\n"                                                                                                          \
+                 "1:\n\t"                                                                                                            \
+                 : "+D"(coroutine)                                                                                                   \
+                 :                                                                                                                   \
+                 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2",  \
+                   "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",     \
+                   "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "memory", "cc")
+
+/*
+ * switchTo leaves the running stack to callersContext and goes on with the coroutine; switchBack does the opposite. Both return, when
+ * control comes back, the coroutine that the last switch was to or from: it is in a register then.
+ */
+[[gnu::always_inline]] inline Context &switchTo(Context &to)
 {
-    Context *old = &from, *next = &to;
-    asm volatile("leaq 1f(%%rip), %%rax\n\t"
-                 "movq %%rsp, 0(%%rsi)\n\t"
-                 "movq %%rbp, 8(%%rsi)\n\t"
-                 "movq %%rax, 16(%%rsi)\n\t"
-                 "stmxcsr 24(%%rsi)\n\t"
-                 "fnstcw 28(%%rsi)\n\t"
-                 "movl 24(%%rsi), %%eax\n\t"
-                 "xorl 24(%%rdi), %%eax\n\t"
-                 "andl $0xffc0, %%eax\n\t"
-                 "movzwl 28(%%rsi), %%ecx\n\t"
-                 "xorw 28(%%rdi), %%cx\n\t"
-                 "orl %%ecx, %%eax\n\t"
-                 "jz 2f\n\t"
-                 "ldmxcsr 24(%%rdi)\n\t"
-                 "fldcw 28(%%rdi)\n"
-                 "2:\n\t"
-                 "movq 0(%%rdi), %%rsp\n\t"
-                 "movq 8(%%rdi), %%rbp\n\t"
-                 "jmpq *16(%%rdi)\n"
-                 "1:\n\t"
-                 : "+S"(old), "+D"(next)
-                 :
-                 : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2",
-                   "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
-                   "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "memory", "cc");
+    Context *coroutine = &to;
+    CORO_SWITCH(coroutine, CORO_CALLERS, CORO_COROUTINES);
+    return *coroutine;
+}
+
+[[gnu::always_inline]] inline Context &switchBack(Context &from)
+{
+    Context *coroutine = &from;
+    CORO_SWITCH(coroutine, CORO_COROUTINES, CORO_CALLERS);
+    return *coroutine;
 }
 
 /*
- * makeContext prepares a stack that ends at `top` to begin with entry(&context), which must never return. The switch leaves the
- * context's address in the register of a first argument; the zeroes end a debugger's walk.
+ * makeContext prepares a stack that ends at `top` to begin with entry(&context), which must never return. switchTo leaves
+ * the context's address in the register of a first argument; the zeroes end a debugger's walk.
  */
 inline Context makeContext(void *top, void (*entry)(Context *))
 {

@@ -4,28 +4,45 @@
 
 namespace coro {
 
+thread_local constinit Context callersContext;
+constinit ExceptionState Uthread::notAskedFor_{&notAskedFor_, 1};
+thread_local constinit ExceptionState *Uthread::threadsExceptions_ = &notAskedFor_;
 thread_local constinit Uthread *Uthread::current_ = nullptr;
-thread_local constinit ExceptionState *Uthread::threadsExceptions_ = nullptr;
-
-/* The ABI of C++ exceptions for Itanium, section 2.2.2, says what is at this address. */
-ExceptionState &ExceptionState::ofThread()
-{
-    return *reinterpret_cast<ExceptionState *>(abi::__cxa_get_globals());
-}
 
 Uthread::Uthread(StackPool &stacks, Stack stack, void *top, void (*entry)(Context *))
     : Continuation(runJob, Worker::current()), Context(makeContext(top, entry)), stacks_(&stacks), stack_(stack)
 {
 }
 
-void Uthread::bringExceptions(ExceptionState &threads) noexcept
+bool Uthread::resumeInside() noexcept
 {
-    callersExceptions_ = std::exchange(threads, std::exchange(exceptions_, {}));
+    Uthread *outer = std::exchange(current_, nullptr);
+    const Context outersCaller = callersContext;
+    const bool suspended = resume();
+    callersContext = outersCaller;
+    current_ = outer;
+    return suspended;
 }
 
-void Uthread::takeExceptions(ExceptionState &threads) noexcept
+void Uthread::bringExceptions() noexcept
 {
-    exceptions_ = std::exchange(threads, std::exchange(callersExceptions_, {}));
+    /* The ABI of C++ exceptions for Itanium, section 2.2.2, says what is at this address. */
+    if (threadsExceptions_ == &notAskedFor_)
+        threadsExceptions_ = reinterpret_cast<ExceptionState *>(abi::__cxa_get_globals());
+    callersExceptions_ = std::exchange(*threadsExceptions_, std::exchange(exceptions_, {}));
+    leaves_ = callersExceptions_.any();
+    brings_ = 0;
+}
+
+bool Uthread::takeExceptions() noexcept
+{
+    exceptions_ = std::exchange(*threadsExceptions_, std::exchange(callersExceptions_, {}));
+    brings_ = exceptions_.any();
+    leaves_ = 0;
+    if (!ended_)
+        return true;
+    release();
+    return false;
 }
 
 void Uthread::release() noexcept

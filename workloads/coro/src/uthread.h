@@ -25,9 +25,7 @@ struct ExceptionState {
     void *caught = nullptr;
     unsigned int uncaught = 0;
 
-    bool any() const { return caught != nullptr || uncaught != 0; }
-
-    static ExceptionState &ofThread();
+    std::uintptr_t any() const { return reinterpret_cast<std::uintptr_t>(caught) | uncaught; }
 };
 
 class Uthread : public Continuation, Context {
@@ -53,17 +51,20 @@ class Uthread : public Continuation, Context {
 
     template <class Body> [[noreturn]] static void enter(Context *context) noexcept;
     static void runJob(Job &job) { static_cast<Uthread &>(job).resume(); }
-    void bringExceptions(ExceptionState &threads) noexcept;
-    void takeExceptions(ExceptionState &threads) noexcept;
+    bool resumeInside() noexcept;
+    bool suspended();
+    void bringExceptions() noexcept;
+    bool takeExceptions() noexcept;
     void release() noexcept;
 
-    static thread_local constinit Uthread *current_;
+    static ExceptionState notAskedFor_; /* looks as if there were some */
     static thread_local constinit ExceptionState *threadsExceptions_;
+    static thread_local constinit Uthread *current_;
 
-    Context caller_;
-    Uthread *callersCurrent_ = nullptr;
     ExceptionState exceptions_;        /* while it is suspended */
     ExceptionState callersExceptions_; /* while it runs */
+    std::uintptr_t brings_ = 0;        /* not 0: exceptions_ has some */
+    std::uintptr_t leaves_ = 0;        /* not 0: callersExceptions_ has some, or it has ended */
     bool ended_ = false;
     [[no_unique_address]] SwitchNotes notes_;
     StackPool *stacks_;
@@ -93,37 +94,42 @@ template <class Body> void Uthread::enter(Context *context) noexcept
         body();
     }
     self.ended_ = true;
+    self.leaves_ = 1;
     self.notes_.leavingForEver();
-    switchContext(self, self.caller_);
+    switchBack(self);
     __builtin_unreachable();
 }
 
+/*
+ * Exceptions to be exchanged are rare, as are coroutines that resume others, and moving nothing to and fro would cost as much as the
+ * switch itself. So one test before and one after it find out whether there is anything unusual.
+ */
 [[gnu::always_inline]] inline bool Uthread::resume()
 {
-    if (threadsExceptions_ == nullptr)
-        threadsExceptions_ = &ExceptionState::ofThread();
-    ExceptionState &exceptions = *threadsExceptions_;
-    if (exceptions.any() || exceptions_.any()) [[unlikely]] /* moving nothing would cost as much as the switch itself */
-        bringExceptions(exceptions);
-    callersCurrent_ = std::exchange(current_, this);
+    if ((threadsExceptions_->any() | brings_ | reinterpret_cast<std::uintptr_t>(current_)) != 0) [[unlikely]] {
+        if (current_ != nullptr)
+            return resumeInside();
+        bringExceptions();
+    }
+    current_ = this;
     notes_.leavingCaller(stack_.base, stack_.size);
-    switchContext(caller_, *this);
+    return static_cast<Uthread &>(switchTo(*this)).suspended();
+}
+
+/* suspended is the rest of resume(), on the caller's stack. */
+[[gnu::always_inline]] inline bool Uthread::suspended()
+{
     notes_.arrivedAtCaller();
-    current_ = callersCurrent_;
-    if (exceptions.any() || callersExceptions_.any()) [[unlikely]]
-        takeExceptions(exceptions);
-    if (!ended_) [[likely]]
-        return true;
-    release();
-    return false;
+    current_ = nullptr;
+    if ((threadsExceptions_->any() | leaves_) != 0) [[unlikely]]
+        return takeExceptions();
+    return true;
 }
 
 [[gnu::always_inline]] inline void Uthread::suspend()
 {
-    Uthread &self = *current_;
-    self.notes_.leaving();
-    switchContext(self, self.caller_);
-    self.notes_.arrived();
+    current_->notes_.leaving();
+    static_cast<Uthread &>(switchBack(*current_)).notes_.arrived();
 }
 
 /* await waits, in a stackful coroutine that a worker runs, for an operation. */

@@ -55,6 +55,38 @@ TEST("a Uthread may resume another, and each goes back to its own caller")
     CHECK(said == "1234");
 }
 
+TEST("a Uthread goes back to whoever resumed it last, and one that ends inside another leaves that one's way back alone")
+{
+    StackPool stacks;
+    std::string said;
+    Uthread &inner = Uthread::spawn(stacks, [&]() noexcept {
+        said += '1';
+        Uthread::suspend();
+        said += '3';
+        Uthread::suspend();
+        said += '5';
+    });
+    Uthread &middle = Uthread::spawn(stacks, [&]() noexcept {
+        CHECK(inner.resume());
+        Uthread::suspend();
+        CHECK(!inner.resume());
+    });
+    Uthread &outer = Uthread::spawn(stacks, [&]() noexcept {
+        CHECK(middle.resume());
+        said += '2';
+        Uthread::suspend();
+        CHECK(!middle.resume());
+        CHECK(Uthread::current() != nullptr);
+        said += '6';
+    });
+    CHECK(outer.resume());
+    CHECK(inner.resume());
+    said += '4';
+    CHECK(!outer.resume());
+    CHECK(Uthread::current() == nullptr);
+    CHECK(said == "123456");
+}
+
 /* Live values in more registers than the ABI preserves: the compiler has to save them around the switch by itself. */
 template <class T> static T mixed(T seed, bool switches)
 {

@@ -17,6 +17,7 @@ import (
 // Socket is an end of a pair that makes its system calls itself.
 type Socket struct {
 	fd     int
+	alone  bool // Only one goroutine can run at a time.
 	closed atomic.Bool
 	out    half
 	_      [64]byte // Whoever sends and whoever receives do not fight for a cache line.
@@ -30,7 +31,12 @@ type half struct {
 	header  unix.Msghdr
 	vector  unix.Iovec
 	control []byte
+	skip    int // calls that will go to the kernel to wait without having been tried
+	guess   int // how many that were the last time
 }
+
+// maxGuess bounds the calls that are not tried first.
+const maxGuess = 63
 
 // Pair makes two connected sockets.
 func Pair(kind Kind) (a, b *Socket, err error) {
@@ -43,7 +49,7 @@ func Pair(kind Kind) (a, b *Socket, err error) {
 
 // New takes over an open descriptor of a connected Unix socket in blocking mode, for instance one that was inherited.
 func New(fd int) *Socket {
-	s := &Socket{fd: fd}
+	s := &Socket{fd: fd, alone: runtime.GOMAXPROCS(0) == 1}
 	for _, h := range []*half{&s.out, &s.in} {
 		h.control = make([]byte, everything)
 		h.header.Iov, h.header.Iovlen = &h.vector, 1
@@ -136,9 +142,15 @@ func (s *Socket) RecvMsg(b []byte) (int, Msg, error) {
 
 // call makes one system call for a message, and waits if it must.
 //
-// Most calls need not wait. They are made without telling Go's scheduler, as one that cannot block may be. One that would have to
-// wait gives way to other goroutines once, since on a single CPU one of them is to send or to receive; and then waits in the
-// kernel, which the scheduler is told.
+// Most calls need not wait. They are made without telling Go's scheduler, as those may be that cannot block. What follows on one that
+// would have to wait depends on how many goroutines can run at once.
+//
+// If it is several, the call waits in the kernel, which the scheduler is told. Where one call waits the next will too: up to
+// maxGuess calls then go to the kernel to wait without having been tried.
+//
+// If it is one, a goroutine that waits in the kernel keeps the others from running until the scheduler notices, which takes it up
+// to 10 ms. So others run first: those of this process, and then, since the kernel may have to run a thread before its goroutine can,
+// other threads.
 func (s *Socket) call(trap uintptr, h *half, b []byte, flags uintptr) (int, error) {
 	if s.closed.Load() {
 		return 0, net.ErrClosed
@@ -146,21 +158,36 @@ func (s *Socket) call(trap uintptr, h *half, b []byte, flags uintptr) (int, erro
 	h.vector.Base = &b[0]
 	h.vector.SetLen(len(b))
 	defer func() { h.vector.Base = nil }()
-	header := unsafe.Pointer(&h.header)
+	header, tries := unsafe.Pointer(&h.header), 1
+	if s.alone {
+		tries = 3
+	} else if h.skip > 0 {
+		h.skip--
+		tries = 0
+	}
 	for attempt := 0; ; attempt++ {
 		var n uintptr
 		var errno unix.Errno
-		if attempt < 2 {
+		if attempt < tries {
 			n, _, errno = unix.RawSyscall(trap, uintptr(s.fd), uintptr(header), flags|unix.MSG_DONTWAIT)
 		} else {
 			n, _, errno = unix.Syscall(trap, uintptr(s.fd), uintptr(header), flags)
 		}
 		switch {
 		case errno == 0:
+			if attempt == 0 && tries > 0 {
+				h.guess = 0
+			}
 			return int(n), nil
-		case errno == unix.EAGAIN && attempt == 0:
+		case errno == unix.EAGAIN && !s.alone:
+			h.guess = min(2*h.guess+1, maxGuess)
+			h.skip = h.guess
+		case errno == unix.EAGAIN:
+			if attempt > 0 {
+				_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			}
 			runtime.Gosched()
-		case errno == unix.EAGAIN || errno == unix.EINTR:
+		case errno == unix.EINTR:
 		case s.closed.Load():
 			return 0, net.ErrClosed
 		default:

@@ -48,6 +48,26 @@ static void cat_prints(void)
     CHECK(strstr(output, "number 1, plain, sealed: 2 records, 29 bytes, 0 defects\n") != NULL);
 }
 
+static void lines_become_records(void)
+{
+    CHECK(run("printf 'one\\ntwo\\n' | \"$L\" write --dir \"$D\"/log && printf 'three, unended' | \"$L\" write --dir=\"$D\"/log") == 0);
+    CHECK(output[0] == '\0');
+    CHECK(run("\"$L\" cat \"$D\"/log/*") == 0 && strcmp(output, "one\ntwo\nthree, unended\n") == 0);
+    CHECK(run("printf 'four\\n\\nsix\\n' | \"$L\" write --dir \"$D\"/log") == 1); /* the others are written */
+    CHECK(strcmp(output, "lzlog: line 2: a record has 1 to 65535 bytes\n") == 0);
+    CHECK(run("\"$L\" cat \"$D\"/log/* | tail -2") == 0 && strcmp(output, "four\nsix\n") == 0);
+    CHECK(run("\"$L\" write --dir \"$D\"/log <\"$D\"") == 1 && strstr(output, "cannot be read") != NULL);
+}
+
+static void second_process_is_refused(void)
+{
+    struct lzlog *log = open_or_die(&(struct lzlog_options){.dir = scratch_dir, .file_bytes = LZLOG_FILE_MIN});
+    CHECK(run("echo too late | \"$L\" write --dir \"$D\"") == 1);
+    CHECK(strstr(output, "is already open, here or in another process\n") != NULL);
+    lzlog_close(log);
+    CHECK(run("echo in time | \"$L\" write --dir \"$D\" && \"$L\" cat \"$D\"/*") == 0 && strcmp(output, "in time\n") == 0);
+}
+
 static void defects_are_named(void)
 {
     write_lines(NULL, NULL);
@@ -83,7 +103,7 @@ static void secrets_come_from_files(void)
 static void nonsense_is_refused(void)
 {
     static const char *const lines[] = {
-        "\"$L\"", "\"$L\" nonsense", "\"$L\" cat", "\"$L\" verify --key-file x y", "\"$L\" bench --threads 0", "\"$L\" bench --threads 1x",
+        "\"$L\"", "\"$L\" nonsense", "\"$L\" cat", "\"$L\" write", "\"$L\" write --dir x y", "\"$L\" verify --key-file x y", "\"$L\" bench --threads 0", "\"$L\" bench --threads 1x",
         "\"$L\" bench --dri x", "\"$B\"", "\"$B\" cell", "\"$B\" cell nonsense", "\"$B\" cell memcpy --seconds 0", "\"$B\" cell memcpy --seconds x",
         "\"$B\" cell memcpy --what", "\"$B\" cases x",
     };
@@ -113,6 +133,8 @@ static void cells_run(void)
 int main(int argc, char **argv)
 {
     static const struct test tests[] = {
+        {"write makes each line a record, cat prints them", lines_become_records},
+        {"a second process is refused with a sentence", second_process_is_refused},
         {"cat prints the records, verify counts them", cat_prints},
         {"defects are named with file and byte, and are the exit status", defects_are_named},
         {"secrets come from files", secrets_come_from_files},

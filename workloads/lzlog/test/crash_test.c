@@ -1,17 +1,13 @@
-/* Ends that nobody chose: kills, full disks, limits. */
+/* Ends that nobody chose. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +44,7 @@ static pid_t start_child(const struct lzlog_options *options, struct promises *p
     CHECK(child >= 0);
     if (child > 0)
         return child;
+    CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0); /* should the test fail, nobody else would end it */
     struct lzlog *log = open_or_die(options);
     struct worker workers[THREADS];
     pthread_t thread;
@@ -131,115 +128,12 @@ static void kills_while_recycling(void)
     munmap(promises, sizeof(*promises));
 }
 
-static void write_more(struct lzlog_writer *writer, uint64_t *number, enum lzlog_status until)
-{
-    static uint8_t data[LZLOG_RECORD_MAX + 8];
-    enum lzlog_status status = LZLOG_OK;
-    for (int i = 0; i < 100000 && status == LZLOG_OK; i++) {
-        status = lzlog_write(writer, data, make_record(0, *number, data));
-        *number += status == LZLOG_OK;
-    }
-    CHECK(status == until);
-}
-
-/* fill_up writes until there is no next file, makes room with a function, and goes on. */
-static void fill_up(const struct lzlog_options *options, void (*make_room)(void))
-{
-    char why[LZLOG_WHY_SIZE];
-    uint64_t number = 0, refused;
-    struct lzlog *log = open_or_die(options);
-    struct lzlog_writer *writer = writer_or_die(log);
-    write_more(writer, &number, LZLOG_NO_FILE);
-    refused = number;
-    lzlog_reason(writer, why);
-    CHECK(strstr(why, "no room") != NULL);
-    for (int i = 0; i < 100; i++)
-        CHECK(lzlog_write(writer, "this does not get lost, it is refused", 37) == LZLOG_NO_FILE);
-    make_room();
-    static uint8_t data[LZLOG_RECORD_MAX + 8];
-    for (int i = 0; i < 300; i++, number++)
-        CHECK(lzlog_write(writer, data, make_record(0, number, data)) == LZLOG_OK);
-    CHECK(number > refused);
-    lzlog_writer_close(writer);
-    lzlog_close(log);
-    struct seen seen;
-    read_log(options->dir, NULL, &seen);
-    CHECK(seen.defects == 0 && seen.first[0] == 0 && seen.next[0] == number);
-}
-
-static void remove_filler(void)
-{
-    char path[5000];
-    snprintf(path, sizeof(path), "%s/filler", scratch_dir);
-    CHECK(unlink(path) == 0);
-}
-
-static void full_disk(void)
-{
-    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount("tmpfs", scratch_dir, "tmpfs", 0, "size=3m") != 0) {
-        fprintf(stderr, "crash: no small disk can be made here, so none is filled: %s\n", strerror(errno));
-        return;
-    }
-    char path[5000], dir[5000];
-    snprintf(path, sizeof(path), "%s/filler", scratch_dir);
-    snprintf(dir, sizeof(dir), "%s/log", scratch_dir);
-    FILE *filler = fopen(path, "w");
-    CHECK(filler != NULL && posix_fallocate(fileno(filler), 0, 2 * 1024 * 1024) == 0 && fclose(filler) == 0);
-    for (enum lzlog_reservation r = LZLOG_FETCH_ADD; r <= LZLOG_FETCH_ADD; r++) {
-        struct lzlog_options options = {.dir = dir, .file_bytes = LZLOG_FILE_MIN, .files = 100, .reservation = r};
-        fill_up(&options, remove_filler);
-    }
-    char why[LZLOG_WHY_SIZE]; /* and one that is full from the beginning */
-    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = 4 * 1024 * 1024};
-    CHECK(lzlog_open(&options, why) == NULL && strstr(why, "no room") != NULL);
-    CHECK(umount(scratch_dir) == 0);
-}
-
-static void set_limit(rlim_t limit)
-{
-    struct rlimit r;
-    CHECK(getrlimit(RLIMIT_FSIZE, &r) == 0);
-    r.rlim_cur = limit;
-    CHECK(setrlimit(RLIMIT_FSIZE, &r) == 0);
-}
-
-static void no_limit(void)
-{
-    set_limit(RLIM_INFINITY);
-}
-
-static void limited_files(void)
-{
-    for (enum lzlog_reservation r = LZLOG_FETCH_ADD; r <= LZLOG_MUTEX; r++) {
-        char dir[5000], why[LZLOG_WHY_SIZE];
-        snprintf(dir, sizeof(dir), "%s/%d", scratch_dir, (int)r);
-        struct lzlog_options options = {.dir = dir, .file_bytes = LZLOG_FILE_MIN, .files = 100, .reservation = r};
-        set_limit(LZLOG_FILE_MIN / 2);
-        CHECK(lzlog_open(&options, why) == NULL && strstr(why, "no room") != NULL); /* and no SIGXFSZ, now or later */
-        no_limit();
-        struct lzlog *log = open_or_die(&options);
-        struct lzlog_writer *writer = writer_or_die(log);
-        uint64_t number = 0;
-        set_limit(LZLOG_FILE_MIN / 2);
-        write_more(writer, &number, LZLOG_NO_FILE);
-        no_limit();
-        lzlog_writer_close(writer);
-        lzlog_close(log);
-        struct seen seen;
-        read_log(dir, NULL, &seen);
-        CHECK(seen.defects == 0 && seen.next[0] == number);
-    }
-}
-
 int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         {"a kill at any moment loses no record whose write had returned", kills_lose_nothing},
         {"nor when it is encrypted", kills_lose_nothing_encrypted},
         {"nor while files are recycled", kills_while_recycling},
-        {"a full disk is an error, and the log goes on when there is room", full_disk},
-        {"a limit on files is an error and no signal", limited_files},
     };
     return RUN_TESTS("crash", tests, argc > 1 ? argv[1] : "/tmp");
 }

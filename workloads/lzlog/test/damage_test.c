@@ -11,7 +11,7 @@
 enum { RECORDS = 12, MOST = 70 };
 
 #ifdef __SANITIZE_ADDRESS__
-static const double fuzz_seconds = 5;
+static const double fuzz_seconds = 3;
 #else
 static const double fuzz_seconds = 0.5; /* without it few faults would show */
 #endif

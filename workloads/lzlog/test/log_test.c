@@ -114,11 +114,7 @@ static void recycling_under_threads(void)
         CHECK(seen.defects == 0 && seen.records > 0);
         for (unsigned i = 0; i < THREADS; i++)
             CHECK(seen.next[i] == 0 || seen.next[i] == 2000);
-        char **paths;
-        int count = list_log(scratch_dir, &paths);
-        for (int i = 0; i < count; i++)
-            unlink(paths[i]);
-        free_list(paths, count);
+        remove_log(scratch_dir);
     }
 }
 

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { TEST_SECONDS = 100 }; /* a test that takes longer hangs */
+
 char scratch_dir[4096];
 const uint8_t test_key[LZLOG_KEY_SIZE] = "thirty-two bytes, of a test key";
 
@@ -41,6 +43,7 @@ int run_tests(const char *suite, const struct test *tests, size_t count, const c
         }
         pid_t child = fork();
         if (child == 0) {
+            alarm(TEST_SECONDS);
             tests[i].run();
             exit(0); /* leaks are looked for here */
         }
@@ -132,6 +135,15 @@ void free_list(char **paths, int count)
     for (int i = 0; i < count; i++)
         free(paths[i]);
     free(paths);
+}
+
+void remove_log(const char *dir)
+{
+    char **paths;
+    int count = list_log(dir, &paths);
+    for (int i = 0; i < count; i++)
+        CHECK(unlink(paths[i]) == 0);
+    free_list(paths, count);
 }
 
 void read_log(const char *dir, const struct lzlog_secret *secret, struct seen *seen)

@@ -38,6 +38,8 @@ struct lzlog_writer *writer_or_die(struct lzlog *log);
 int list_log(const char *dir, char ***paths);
 void free_list(char **paths, int count);
 
+void remove_log(const char *dir);
+
 /* What was read from a log: for each thread the numbers seen, which must rise by one. */
 enum { SEEN_THREADS = 16 };
 struct seen {

@@ -1,7 +1,9 @@
 /* Unit tests of everything that needs no socket. A test's name is the sentence that it checks. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include "cache.h"
 #include "files.h"
 #include "head.h"
+#include "lend.h"
 #include "limits.h"
 #include "mem.h"
 #include "path.h"
@@ -387,6 +390,38 @@ static void test_conditions(void)
     }
 }
 
+/* A socket that takes part of what it is offered must later get just the rest, and the next sender nothing of the last one's. */
+static void test_lending(void)
+{
+    enum { SIZE = 5 << 20 };
+    char *memory = lend_memory(SIZE), *got = calloc(1, SIZE);
+    struct lender l;
+    int pair[2];
+    for (size_t i = 0; i < SIZE; i++)
+        memory[i] = (char)(i * 2654435761u >> 13);
+    lender_open(&l);
+    check(l.room > 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0, "memory can be lent", "it cannot");
+    for (int round = 0; round < 3; round++) {
+        size_t sent = 0, taken = 0, blocked = 0;
+        while (taken < SIZE) {
+            size_t asked = 0;
+            ssize_t n = sent < SIZE ? lender_send(&l, pair[0], memory + sent, SIZE - sent, &asked) : 0;
+            check(n >= 0 || errno == EAGAIN, "lent memory is sent", strerror(errno));
+            check(n <= (ssize_t)asked, "no more is sent than was offered", "more is");
+            blocked += n < (ssize_t)asked;
+            sent += n > 0 ? (size_t)n : 0;
+            n = read(pair[1], got + taken, 1 + (taken * 7) % 300000);
+            taken += n > 0 ? (size_t)n : 0;
+        }
+        check(sent == SIZE && memcmp(memory, got, SIZE) == 0, "lent memory arrives byte for byte", "it does not");
+        check(blocked > 0 && l.room > 0, "a socket takes part of what is lent, and the pipe is emptied", "not so");
+    }
+    close(pair[0]), close(pair[1]);
+    lender_close(&l);
+    lend_unmap(memory, SIZE);
+    free(got);
+}
+
 static void write_file(const char *name, const char *text, long age)
 {
     int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -457,6 +492,7 @@ int main(void)
     test_router();
     test_cache();
     test_conditions();
+    test_lending();
     test_files();
 #ifdef __SANITIZE_ADDRESS__
     const char *build = ", with sanitizers";

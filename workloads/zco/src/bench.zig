@@ -1,4 +1,4 @@
-//! zco-bench measures what a switch, a channel and a new coroutine cost.
+//! zco-bench measures what a switch of stacks, a turn, a channel and a new coroutine cost.
 //!
 //! zco-bench cases            lists the cases
 //! zco-bench cell CASE        runs one for at least --seconds (1.0) and prints a line of JSON
@@ -6,6 +6,7 @@
 const std = @import("std");
 const posix = std.posix;
 const zco = @import("zco.zig");
+const context = @import("context.zig");
 
 const warm_up = 50 * std.time.ns_per_ms;
 /// Operations between two looks at the clock.
@@ -40,27 +41,56 @@ const Clock = struct {
     }
 };
 
+/// A program has one scheduler for each thread; where it knows its address, a switch has one step less to wait for.
+var scheduler: zco.Scheduler = .{};
+
 const Error = error{ OutOfMemory, Wrong, Unexpected } || zco.Scheduler.Error;
+
+/// Two stacks without a scheduler. An operation is a switch out and back.
+const Swap = struct {
+    here: context.Context = undefined,
+    there: context.Context,
+    arrived: u64 = 0,
+
+    var stack: [16 * 1024]u8 align(16) = undefined;
+    var case: Swap = undefined;
+
+    fn run(_: *zco.Scheduler, clock: *Clock) Error!void {
+        case = .{ .there = context.fresh(@intFromPtr(&stack) + stack.len, other) };
+        clock.begin();
+        while (true) {
+            for (0..stride) |_| context.swap(&case.here, &case.there);
+            if (!clock.more()) break;
+        }
+        if (case.arrived != clock.operations) return error.Wrong;
+    }
+
+    fn other(_: *context.Context, _: *context.Context) callconv(.c) noreturn {
+        while (true) {
+            case.arrived += 1;
+            context.swap(&case.there, &case.here);
+        }
+    }
+};
 
 /// Two coroutines that yield to each other. An operation is a switch out and back.
 const Switch = struct {
-    s: *zco.Scheduler,
     clock: *Clock,
     over: bool = false,
 
     fn run(s: *zco.Scheduler, clock: *Clock) Error!void {
-        var case: Switch = .{ .s = s, .clock = clock };
+        var case: Switch = .{ .clock = clock };
         try s.spawn(lead, .{&case}, .{});
         try s.spawn(follow, .{&case}, .{});
-        const before = s.switches;
+        const before = s.switches();
         try s.run();
-        if (s.switches - before < 2 * clock.operations) return error.Wrong;
+        if (s.switches() - before < 2 * clock.operations) return error.Wrong;
     }
 
     fn lead(case: *Switch) void {
         case.clock.begin();
         while (true) {
-            for (0..stride) |_| case.s.yield();
+            for (0..stride) |_| scheduler.yield();
             if (!case.clock.more()) break;
         }
         case.over = true;
@@ -68,7 +98,7 @@ const Switch = struct {
 
     fn follow(case: *Switch) void {
         const over: *volatile bool = &case.over;
-        while (!over.*) case.s.yield();
+        while (!over.*) scheduler.yield();
     }
 };
 
@@ -112,13 +142,12 @@ const Values = struct {
 
 /// A coroutine that makes one, which runs and ends, before the next. An operation is one.
 const Spawn = struct {
-    s: *zco.Scheduler,
     clock: *Clock,
     ran: u64 = 0,
     failed: bool = false,
 
     fn run(s: *zco.Scheduler, clock: *Clock) Error!void {
-        var case: Spawn = .{ .s = s, .clock = clock };
+        var case: Spawn = .{ .clock = clock };
         try s.spawn(parent, .{&case}, .{});
         try s.run();
         if (case.failed or case.ran != clock.operations or s.stacks.peak > 2) return error.Wrong;
@@ -128,11 +157,11 @@ const Spawn = struct {
         case.clock.begin();
         while (true) {
             for (0..stride) |_| {
-                case.s.spawn(child, .{case}, .{}) catch {
+                scheduler.spawn(child, .{case}, .{}) catch {
                     case.failed = true;
                     return;
                 };
-                case.s.yield();
+                scheduler.yield();
             }
             if (!case.clock.more()) break;
         }
@@ -143,12 +172,12 @@ const Spawn = struct {
     }
 };
 
-const cases = .{ .{ "switch", Switch.run }, .{ "channel", Values.run }, .{ "spawn", Spawn.run } };
+const cases = .{ .{ "swap", Swap.run }, .{ "switch", Switch.run }, .{ "channel", Values.run }, .{ "spawn", Spawn.run } };
 
 /// measure runs a case on a scheduler of its own, with the time slice, as a program would.
 fn measure(run: *const fn (*zco.Scheduler, *Clock) Error!void, nanoseconds: u64) Error!Clock {
     var clock: Clock = .{ .wanted = nanoseconds };
-    var scheduler: zco.Scheduler = .{};
+    scheduler = .{};
     defer scheduler.deinit();
     try zco.Slice.start(&scheduler);
     try run(&scheduler, &clock);

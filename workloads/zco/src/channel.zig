@@ -16,7 +16,7 @@ pub fn Channel(comptime T: type) type {
         receivers: Fifo(Waiter) = .{},
 
         const Self = @This();
-        const Waiter = struct { coroutine: *Coroutine, value: ?T, next: ?*Waiter = null };
+        const Waiter = struct { coroutine: *Coroutine, value: ?T, next: *Waiter = undefined };
 
         pub fn init(scheduler: *Scheduler, buffer: []T) Self {
             return .{ .scheduler = scheduler, .buffer = buffer };

@@ -3,16 +3,25 @@
 //! A timer of the thread's CPU time sends the thread SIGVTALRM every 10 ms that it computes; a thread that waits is left alone, and
 //! a switch costs nothing. A tick that meets the same turn as the tick before ends it: so a turn lasts 10 to 20 ms.
 //!
-//! Why this is safe: the handler looks at `inside`, which only this thread writes. When it is not 0, the library may be in the middle
-//! of anything, and the handler only notes that the turn is overdue; leave() then ends it. When it is 0, the thread is between two
-//! instructions of a coroutine's own code, and nothing of the scheduler's is half done. The handler then makes the kernel go on with
-//! a call of `zco_preempted` between those two (context.interrupt) and sets `inside`, so that the call is not interrupted itself.
+//! Why this is safe at any instruction:
+//! - `inside` is written by this thread only, and a signal comes between two instructions of it. So the handler sees whole values,
+//!   and all that the thread has stored before them in program order (the barriers of enter and leave bind the compiler).
+//! - When inside is not 0, the library may be in the middle of anything. The handler then reads and writes nothing but inside, to
+//!   which it adds a mark that the turn is overdue; leave() ends the turn. A mark that falls between a load and a store of inside
+//!   is lost, as if the tick had come a moment earlier: the next tick makes it again.
+//! - When inside is 0, the thread is between two instructions of a coroutine's own code, and nothing of the scheduler's is half
+//!   done: enter's store comes before the first change, leave's after the last. If the tick falls inside enter itself, between a
+//!   load of 0 and the store of 1, the turn ends there and the store is right when the coroutine goes on.
+//! - The handler switches nothing. It makes the kernel return to a call of `zco_preempted` between those two instructions
+//!   (context.interrupt) and sets inside, so that the call is not interrupted itself. No coroutine stops within a handler, so
+//!   signal masks and the handler's stack are never in question. The call keeps every register that a compiler may use.
+//! - The call needs room on the coroutine's stack. Where there is less than context.interrupt_room, the turn goes on.
 const std = @import("std");
 const linux = std.os.linux;
 const posix = std.posix;
 const context = @import("context.zig");
 const Scheduler = @import("scheduler.zig").Scheduler;
-const Coroutine = @import("scheduler.zig").Coroutine;
+const overdue = @import("scheduler.zig").overdue;
 
 const tick = linux.SIG.VTALRM;
 const tick_nanoseconds = 10 * std.time.ns_per_ms;
@@ -25,7 +34,6 @@ threadlocal var last_turn: u64 = 0;
 const Event = extern struct { value: usize, signal: i32, notify: i32, thread: i32, padding: [11]i32 };
 const Setting = extern struct { interval: linux.timespec, value: linux.timespec };
 const sigev_thread_id = 4;
-const clock_thread_cputime = 3;
 
 /// Slice is what a scheduler needs to end turns on its thread, and to say which stack overflowed. A thread has one at most.
 pub const Slice = struct {
@@ -45,13 +53,18 @@ pub const Slice = struct {
         handle(linux.SIG.SEGV, onFault, 0);
         handle(linux.SIG.BUS, onFault, 0);
 
+        s.slice = .{ .timer = try tickEvery(tick_nanoseconds, .THREAD_CPUTIME_ID), .handler_stack = memory };
+    }
+
+    /// tickEvery returns a timer that sends this thread its ticks.
+    pub fn tickEvery(nanoseconds: isize, clock: linux.clockid_t) Error!i32 {
         var event: Event = .{ .value = 0, .signal = tick, .notify = sigev_thread_id, .thread = linux.gettid(), .padding = @splat(0) };
         var timer: i32 = 0;
-        try check(linux.syscall3(.timer_create, clock_thread_cputime, @intFromPtr(&event), @intFromPtr(&timer)));
-        const every: linux.timespec = .{ .sec = 0, .nsec = tick_nanoseconds };
+        try check(linux.syscall3(.timer_create, @intFromEnum(clock), @intFromPtr(&event), @intFromPtr(&timer)));
+        const every: linux.timespec = .{ .sec = 0, .nsec = nanoseconds };
         const setting: Setting = .{ .interval = every, .value = every };
         try check(linux.syscall4(.timer_settime, @intCast(timer), 0, @intFromPtr(&setting), 0));
-        s.slice = .{ .timer = timer, .handler_stack = memory };
+        return timer;
     }
 
     pub fn stop(slice: *Slice) void {
@@ -74,30 +87,29 @@ fn handle(signal: u6, handler: *const fn (i32, *const linux.siginfo_t, ?*anyopaq
 
 fn onTick(_: i32, _: *const linux.siginfo_t, raw: ?*anyopaque) callconv(.c) void {
     const s = active orelse return;
+    const turn: *volatile u64 = &s.ready.popped;
+    if (turn.* != last_turn) {
+        last_turn = turn.*;
+        return;
+    }
+    const inside: *volatile u32 = &s.inside;
+    if (inside.* != 0) {
+        inside.* |= overdue;
+        return;
+    }
+    if (!s.othersWait()) return;
     const co = s.current orelse return;
-    if (s.switches != last_turn) {
-        last_turn = s.switches;
-        return;
-    }
-    if (s.ready.len == 0 and s.poller == null and s.timers.root == null) return; // nobody else wants the turn
-    if (s.inside != 0) {
-        s.overdue = true;
-        return;
-    }
     const ucontext: *linux.ucontext_t = @ptrCast(@alignCast(raw.?));
     const registers = &ucontext.mcontext.gregs;
     const rsp: *usize = &registers[linux.REG.RSP];
     if (rsp.* < s.stacks.lowest(co) + context.interrupt_room or rsp.* > @intFromPtr(co)) return; // too deep: later
-    s.inside = 1;
+    inside.* = 1;
     context.interrupt(rsp, &registers[linux.REG.RIP]);
 }
 
 /// zco_preempted runs on the interrupted coroutine's stack, with inside set by onTick.
 export fn zco_preempted() callconv(.c) void {
-    const s = active.?;
-    s.preemptions += 1;
-    s.requeueAndPark();
-    s.leave();
+    active.?.endTurn();
 }
 
 /// onFault ends the process; when the current coroutine has run into its guard page, it says so.

@@ -1,25 +1,37 @@
 //! Queues whose links lie in what is queued: they need no memory, cannot be full, and take and give in constant time.
 const std = @import("std");
 
-/// Fifo is first in, first out. T has a field `next: ?*T` that belongs to the queue it is in.
+/// Fifo is first in, first out: a ring, of which the last item is known. T has a field `next: *T` that belongs to the queue it is in.
 pub fn Fifo(comptime T: type) type {
     return struct {
-        head: ?*T = null,
-        tail: ?*T = null,
+        last: ?*T = null,
 
         const Self = @This();
 
-        pub fn push(q: *Self, item: *T) void {
-            item.next = null;
-            if (q.tail) |tail| tail.next = item else q.head = item;
-            q.tail = item;
+        pub inline fn push(q: *Self, item: *T) void {
+            item.next = item;
+            if (q.last) |last| {
+                item.next = last.next;
+                last.next = item;
+            }
+            q.last = item;
         }
 
-        pub fn pop(q: *Self) ?*T {
-            const item = q.head orelse return null;
-            q.head = item.next;
-            if (q.head == null) q.tail = null;
-            return item;
+        pub inline fn pop(q: *Self) ?*T {
+            const last = q.last orelse return null;
+            const first = last.next;
+            if (first == last) q.last = null else last.next = first.next;
+            return first;
+        }
+
+        /// rotate pushes an item and pops the first, of a queue that is not empty.
+        pub inline fn rotate(q: *Self, item: *T) *T {
+            const last = q.last.?;
+            const first = last.next;
+            item.next = if (first == last) item else first.next;
+            last.next = item;
+            q.last = item;
+            return first;
         }
     };
 }
@@ -32,26 +44,42 @@ pub fn Ready(comptime T: type) type {
     return struct {
         levels: [32]Fifo(T) = @splat(.{}),
         filled: u32 = 0,
-        len: usize = 0,
-        turn: u8 = 0,
+        /// What was ever pushed and popped: popped is also the number of turns.
+        pushed: u64 = 0,
+        popped: u64 = 0,
 
         pub const turns_of_lowest = 64;
         const Self = @This();
 
-        pub fn push(q: *Self, item: *T) void {
+        pub inline fn push(q: *Self, item: *T) void {
             q.levels[item.priority].push(item);
             q.filled |= @as(u32, 1) << item.priority;
-            q.len += 1;
+            q.pushed += 1;
         }
 
-        pub fn pop(q: *Self) ?*T {
+        pub inline fn pop(q: *Self) ?*T {
             if (q.filled == 0) return null;
-            q.turn = (q.turn + 1) % turns_of_lowest;
-            const level: u5 = @intCast(if (q.turn == 0) @ctz(q.filled) else 31 - @clz(q.filled));
+            q.popped += 1;
+            const level: u5 = @intCast(if (q.popped % turns_of_lowest == 0) @ctz(q.filled) else 31 - @clz(q.filled));
             const item = q.levels[level].pop() orelse unreachable; // its bit is set
-            if (q.levels[level].head == null) q.filled &= ~(@as(u32, 1) << level);
-            q.len -= 1;
+            if (q.levels[level].last == null) q.filled &= ~(@as(u32, 1) << level);
             return item;
+        }
+
+        /// rotate pushes an item and pops the next, which may be the same.
+        pub inline fn rotate(q: *Self, item: *T) *T {
+            if (q.filled == @as(u32, 1) << item.priority) { // coroutines of one priority that yield to each other
+                q.pushed += 1;
+                q.popped += 1;
+                // By the bitmap, which is known long before the item's own field is.
+                return q.levels[@ctz(q.filled)].rotate(item);
+            }
+            q.push(item);
+            return q.pop().?;
+        }
+
+        pub fn len(q: *const Self) u64 {
+            return q.pushed - q.popped;
         }
     };
 }

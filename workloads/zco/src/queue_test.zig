@@ -2,7 +2,17 @@ const std = @import("std");
 const queue = @import("queue.zig");
 const Timers = @import("timers.zig").Timers;
 
-const Item = struct { id: u32, priority: queue.Priority, next: ?*Item = null };
+const Item = struct { id: u32, priority: queue.Priority, next: *Item = undefined };
+
+fn firstOf(list: []const *Item, pops: usize) usize {
+    const lowest = pops % queue.Ready(Item).turns_of_lowest == 0;
+    var best: usize = 0;
+    for (list, 0..) |item, i| {
+        const than = list[best].priority;
+        if (if (lowest) item.priority < than else item.priority > than) best = i;
+    }
+    return best;
+}
 
 test "the ready queue gives what a list searched for the first of the highest priority gives" {
     var random = std.Random.DefaultPrng.init(1);
@@ -14,24 +24,23 @@ test "the ready queue gives what a list searched for the first of the highest pr
     var pops: usize = 0;
     var next: usize = 0;
     for (0..100_000) |_| {
-        if (model.items.len < items.len / 2 and r.boolean()) {
-            const item = &items[next];
+        const few = model.items.len < items.len / 2;
+        const operation = r.enumValue(enum { push, pop, rotate });
+        if (operation != .pop and few) {
             next = (next + 1) % items.len;
+            const item = &items[next];
             if (std.mem.indexOfScalar(*Item, model.items, item) != null) continue;
-            item.* = .{ .id = r.int(u32), .priority = r.int(u5) };
-            ready.push(item);
+            item.* = .{ .id = r.int(u32), .priority = if (next % 2 == 0) 16 else r.int(u5) };
             try model.append(item);
+            if (operation == .push) ready.push(item) else {
+                pops += 1;
+                try std.testing.expectEqual(model.orderedRemove(firstOf(model.items, pops)), ready.rotate(item));
+            }
         } else if (model.items.len > 0) {
             pops += 1;
-            const lowest_turn = pops % queue.Ready(Item).turns_of_lowest == 0;
-            var best: usize = 0;
-            for (model.items, 0..) |item, i| {
-                const than = model.items[best].priority;
-                if (if (lowest_turn) item.priority < than else item.priority > than) best = i;
-            }
-            try std.testing.expectEqual(model.orderedRemove(best), ready.pop().?);
+            try std.testing.expectEqual(model.orderedRemove(firstOf(model.items, pops)), ready.pop().?);
         } else try std.testing.expectEqual(null, ready.pop());
-        try std.testing.expectEqual(model.items.len, ready.len);
+        try std.testing.expectEqual(model.items.len, ready.len());
     }
     try std.testing.expect(pops > 10_000);
 }

@@ -13,7 +13,7 @@ const preempt = @import("preempt.zig");
 pub const Coroutine = struct {
     context: context.Context,
     scheduler: *Scheduler,
-    next: ?*Coroutine,
+    next: *Coroutine,
     arguments: *const anyopaque,
     priority: queue.Priority,
     /// Reads and writes it may do before the others have their turn.
@@ -27,20 +27,20 @@ pub const Options = struct {
 
 const Sleeper = struct { deadline: u64, order: u64 = 0, child: ?*Sleeper = null, sibling: ?*Sleeper = null, coroutine: *Coroutine };
 
+/// What a tick of the time slice adds to `inside`.
+pub const overdue = 1 << 31;
+
 /// The coroutines that run between two looks at the kernel: as many as are ready, within these limits.
 const batch_min = 32;
 const batch_max = 1024;
 
 pub const Scheduler = struct {
-    /// How deep the thread is inside this library. It is 0 only while a coroutine runs code of its own.
+    /// How deep the thread is inside this library; with `overdue` when the slice ended there: the turn then ends when the coroutine
+    /// comes out. It is 0 only while a coroutine runs code of its own.
     inside: u32 = 1,
-    /// A coroutine's slice ended while it was inside; its turn ends when it comes out.
-    overdue: bool = false,
     current: ?*Coroutine = null,
-    /// Coroutines that may still run before the kernel is asked for events.
-    turns: usize = 0,
-    /// Turns taken since the start.
-    switches: u64 = 0,
+    /// The turn after which the kernel is asked for events.
+    batch_end: u64 = 0,
     /// Turns ended by the time slice since the start.
     preemptions: u64 = 0,
     ready: queue.Ready(Coroutine) = .{},
@@ -68,18 +68,35 @@ pub const Scheduler = struct {
     pub inline fn leave(s: *Scheduler) void {
         asm volatile ("" ::: "memory");
         const inside: *volatile u32 = &s.inside;
-        inside.* -= 1;
-        const overdue: *volatile bool = &s.overdue;
-        if (overdue.*) s.endOverdueTurn();
+        inside.* -= 1; // a tick between its load and its store is lost; the next is not
+        if (inside.* == overdue) s.endOverdueTurn();
     }
 
     noinline fn endOverdueTurn(s: *Scheduler) void {
-        if (s.inside > 0) return;
-        s.enter();
-        s.overdue = false;
+        s.inside = 1;
+        s.endTurn();
+    }
+
+    /// endTurn ends a turn that has lasted too long, and looks at clock and kernel before the next. It is called with inside 1, and
+    /// leaves with a plain 0: a tick that comes meanwhile is lost, and never makes turns end inside one another until the stack is
+    /// full.
+    pub fn endTurn(s: *Scheduler) void {
         s.preemptions += 1;
+        s.batch_end = s.switches();
         s.requeueAndPark();
-        s.leave();
+        asm volatile ("" ::: "memory");
+        const inside: *volatile u32 = &s.inside;
+        inside.* = 0;
+    }
+
+    /// othersWait is false when the turn may go on: nobody else could have it.
+    pub fn othersWait(s: *const Scheduler) bool {
+        return s.ready.len() > 0 or s.poller != null or s.timers.root != null;
+    }
+
+    /// switches is the number of turns since the start.
+    pub fn switches(s: *const Scheduler) u64 {
+        return s.ready.popped;
     }
 
     /// spawn makes a coroutine that calls f with a tuple of arguments, and puts it behind those that are ready.
@@ -105,7 +122,7 @@ pub const Scheduler = struct {
         co.* = .{
             .context = context.fresh(place, Start.run),
             .scheduler = s,
-            .next = null,
+            .next = co,
             .arguments = copy,
             .priority = options.priority,
             .credit = 0,
@@ -116,6 +133,22 @@ pub const Scheduler = struct {
 
     /// yield ends the turn: all that are ready, and of at least the same priority, run first.
     pub inline fn yield(s: *Scheduler) void {
+        const inside: *volatile u32 = &s.inside;
+        if (inside.* != 0) return s.yieldInside();
+        // Constants instead of enter and leave, so that no turn waits for the value that the one before has stored.
+        inside.* = 1;
+        asm volatile ("" ::: "memory");
+        const me = s.current.?;
+        if (s.ready.popped != s.batch_end) {
+            const next = s.ready.rotate(me);
+            s.current = next;
+            if (next != me) context.swap(&me.context, &next.context);
+        } else s.requeueAndPark();
+        asm volatile ("" ::: "memory");
+        inside.* = 0;
+    }
+
+    noinline fn yieldInside(s: *Scheduler) void {
         s.enter();
         s.requeueAndPark();
         s.leave();
@@ -143,16 +176,14 @@ pub const Scheduler = struct {
     /// park stops the coroutine until somebody wakes it. It switches straight to the next one while the batch lasts.
     pub inline fn park(s: *Scheduler) void {
         const me = s.current.?;
-        const depth = s.inside;
+        const depth = s.inside & ~@as(u32, overdue); // the turn ends here anyway
         const to = s.chooseNext();
         if (to != &me.context) context.swap(&me.context, to);
         s.inside = depth;
     }
 
     inline fn chooseNext(s: *Scheduler) *context.Context {
-        if (s.turns > 0) if (s.ready.pop()) |next| {
-            s.turns -= 1;
-            s.switches += 1;
+        if (s.ready.popped != s.batch_end) if (s.ready.pop()) |next| {
             s.current = next;
             return &next.context;
         };
@@ -170,7 +201,7 @@ pub const Scheduler = struct {
     /// run returns when all coroutines have ended.
     pub fn run(s: *Scheduler) Error!void {
         while (s.live > 0) {
-            s.turns = std.math.clamp(s.ready.len, batch_min, batch_max);
+            s.batch_end = s.switches() + std.math.clamp(s.ready.len(), batch_min, batch_max);
             const to = s.chooseNext();
             if (to != &s.main) context.swap(&s.main, to);
             s.inside = 1;
@@ -183,7 +214,7 @@ pub const Scheduler = struct {
     fn wait(s: *Scheduler) Error!void {
         var patience: ?u64 = null; // nanoseconds; null for ever
         if (s.timers.root) |first| patience = first.deadline -| now();
-        if (s.ready.len > 0 or s.live == 0) patience = 0;
+        if (s.ready.len() > 0 or s.live == 0) patience = 0;
         if (s.poller) |poller| {
             if (patience == null and poller.waiting() == 0) return error.Deadlock;
             if (poller.waiting() > 0 or patience.? > 0) try poller.poll(s, patience);

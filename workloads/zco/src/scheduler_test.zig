@@ -185,6 +185,6 @@ test "turns are counted" {
     var log: Log = .{};
     for ("ab") |c| try s.spawn(writeAndYield, .{ &s, &log, c, 10 }, .{});
     try s.run();
-    try std.testing.expectEqual(22, s.switches);
+    try std.testing.expectEqual(22, s.switches());
     try std.testing.expectEqual(0, s.preemptions);
 }

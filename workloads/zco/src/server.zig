@@ -19,6 +19,8 @@ pub const Server = struct {
     listener: zco.Source,
     signals: zco.Source,
     connections: ?*Connection = null,
+    /// SIGTERM has come.
+    ending: bool = false,
     open: u64 = 0,
     accepted: u64 = 0,
     refused: u64 = 0,
@@ -58,12 +60,14 @@ pub const Server = struct {
         server.poller.waitReadable(s, &server.signals) catch {};
         _ = linux.shutdown(server.listener.fd, linux.SHUT.RDWR);
         s.enter();
+        server.ending = true;
         var next = server.connections;
         while (next) |c| : (next = c.after) _ = linux.shutdown(c.source.fd, linux.SHUT.RD);
         s.leave();
         const limit = zco.now() + drain_nanoseconds;
-        while (server.open > 0 and zco.now() < limit) s.sleep(5 * std.time.ns_per_ms);
-        if (server.open > 0) std.process.exit(0); // clients that do not read
+        // By what lives, for a connection that is accepted may not be open yet.
+        while (s.live > 1 and zco.now() < limit) s.sleep(5 * std.time.ns_per_ms);
+        if (s.live > 1) std.process.exit(0); // clients that do not read
     }
 
     pub fn opened(server: *Server, c: *Connection) void {
@@ -74,6 +78,7 @@ pub const Server = struct {
         c.after = server.connections;
         if (c.after) |after| after.before = c;
         server.connections = c;
+        if (server.ending) _ = linux.shutdown(c.source.fd, linux.SHUT.RD);
     }
 
     pub fn closed(server: *Server, c: *Connection) void {
@@ -96,7 +101,7 @@ pub const Server = struct {
         const s = &server.scheduler;
         return http.statsAnswer(out, request, .{
             .backend = @tagName(server.poller),
-            .switches = s.switches,
+            .switches = s.switches(),
             .preemptions = s.preemptions,
             .stacks = s.stacks.mapped,
             .connectionsOpen = server.open,
@@ -138,7 +143,8 @@ fn parseOptions(arguments: []const [*:0]const u8) ?Options {
     return options;
 }
 
-fn listen(port: u16) !i32 {
+/// listen takes any free port for 0.
+pub fn listen(port: u16) !i32 {
     const fd = try posix.socket(linux.AF.INET, linux.SOCK.STREAM | linux.SOCK.NONBLOCK | linux.SOCK.CLOEXEC, 0);
     const one = std.mem.toBytes(@as(c_int, 1));
     try posix.setsockopt(fd, linux.SOL.SOCKET, linux.SO.REUSEADDR, &one);
@@ -158,30 +164,31 @@ fn catchEnd() !i32 {
     return posix.signalfd(-1, &signals, linux.SFD.CLOEXEC | linux.SFD.NONBLOCK);
 }
 
-fn raiseFiles() !void {
+pub fn raiseFiles() !void {
     var files = try posix.getrlimit(.NOFILE);
     files.cur = files.max;
     try posix.setrlimit(.NOFILE, files);
 }
 
-fn serve(options: Options) !void {
-    try raiseFiles();
-    const signals = try catchEnd();
-    const listener = try listen(options.port);
-    var server: Server = .{
-        .poller = try zco.Poller.init(options.backend),
-        .listener = .{ .fd = listener },
-        .signals = .{ .fd = signals },
-    };
+/// serve returns after SIGTERM.
+pub fn serve(listener: i32, poller: zco.Poller) !void {
+    var server: Server = .{ .poller = poller, .listener = .{ .fd = listener }, .signals = .{ .fd = try catchEnd() } };
     const s = &server.scheduler;
     s.poller = &server.poller;
     try zco.Slice.start(s);
     try s.spawn(Server.accept, .{&server}, .{ .priority = accept_priority });
     try s.spawn(Server.end, .{&server}, .{ .priority = end_priority });
-    var text: [96]u8 = undefined;
-    const greeting = try std.fmt.bufPrint(&text, "zco: port {d}, backend {s}\n", .{ options.port, @tagName(server.poller) });
-    std.io.getStdOut().writeAll(greeting) catch {}; // nobody has to listen
     try s.run();
+}
+
+fn start(options: Options) !void {
+    try raiseFiles();
+    const listener = try listen(options.port);
+    const poller = try zco.Poller.init(options.backend);
+    var text: [96]u8 = undefined;
+    const greeting = try std.fmt.bufPrint(&text, "zco: port {d}, backend {s}\n", .{ options.port, @tagName(poller) });
+    std.io.getStdOut().writeAll(greeting) catch {}; // nobody has to listen
+    try serve(listener, poller);
 }
 
 pub fn main() u8 {
@@ -189,7 +196,7 @@ pub fn main() u8 {
         std.io.getStdErr().writeAll("usage: zco [--port PORT] [--backend epoll|io_uring]\n") catch {};
         return 2;
     };
-    serve(options) catch |err| {
+    start(options) catch |err| {
         var text: [128]u8 = undefined;
         const sentence = std.fmt.bufPrint(&text, "zco: port {d}: {s}\n", .{ options.port, @errorName(err) }) catch "zco: an error\n";
         std.io.getStdErr().writeAll(sentence) catch {};

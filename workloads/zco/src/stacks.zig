@@ -5,7 +5,7 @@ const posix = std.posix;
 
 const page = std.heap.page_size_min;
 
-/// Stacks needs of T a field `next: ?*T`.
+/// Stacks needs of T a field `next: *T`.
 pub fn Stacks(comptime T: type) type {
     return struct {
         /// Bytes of each stack, without its guard page.
@@ -26,8 +26,8 @@ pub fn Stacks(comptime T: type) type {
         /// take returns memory for a coroutine at the upper end of a stack. It is not initialised.
         pub fn take(s: *Self) error{OutOfMemory}!*T {
             if (s.free) |item| {
-                s.free = item.next;
                 s.kept -= 1;
+                s.free = if (s.kept > 0) item.next else null;
                 return item;
             }
             const memory = posix.mmap(null, page + s.size, posix.PROT.NONE, .{ .TYPE = .PRIVATE, .ANONYMOUS = true, .NORESERVE = true }, -1, 0) catch return error.OutOfMemory;
@@ -44,7 +44,7 @@ pub fn Stacks(comptime T: type) type {
 
         /// give takes back what take gave. It may be the stack that the caller runs on, until the next take or trim.
         pub fn give(s: *Self, item: *T) void {
-            item.next = s.free;
+            item.next = s.free orelse item;
             s.free = item;
             s.kept += 1;
         }
@@ -53,8 +53,8 @@ pub fn Stacks(comptime T: type) type {
         pub fn trim(s: *Self, limit: usize) void {
             while (s.kept > limit) {
                 const item = s.free.?;
-                s.free = item.next;
                 s.kept -= 1;
+                s.free = if (s.kept > 0) item.next else null;
                 s.mapped -= 1;
                 posix.munmap(s.mapping(item));
             }

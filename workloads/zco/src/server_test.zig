@@ -1,0 +1,189 @@
+//! The server as its clients see it: it runs in a child process, and the tests are clients.
+const std = @import("std");
+const linux = std.os.linux;
+const posix = std.posix;
+const zco = @import("zco.zig");
+const http = @import("http.zig");
+const server = @import("server.zig");
+const backends = @import("poller_test.zig").backends;
+
+const request = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
+const answer = http.answer(.{});
+
+const Running = struct {
+    child: posix.pid_t,
+    address: std.net.Address,
+
+    /// start returns when the server answers. It may open so many files, or as many as this process.
+    fn start(backend: zco.Backend, files: ?u64) !Running {
+        const listener = try server.listen(0);
+        var r: Running = .{ .child = try posix.fork(), .address = undefined };
+        if (r.child == 0) {
+            _ = linux.prctl(@intFromEnum(linux.PR.SET_PDEATHSIG), linux.SIG.KILL, 0, 0, 0); // a test that fails leaves nothing
+            if (files) |n| posix.setrlimit(.NOFILE, .{ .cur = n, .max = n }) catch posix.exit(3);
+            server.serve(listener, zco.Poller.init(backend) catch posix.exit(3)) catch posix.exit(1);
+            posix.exit(0);
+        }
+        defer posix.close(listener);
+        var size: posix.socklen_t = @sizeOf(posix.sockaddr);
+        try posix.getsockname(listener, &r.address.any, &size);
+        const fd = try r.connect();
+        defer posix.close(fd);
+        try ask(fd);
+        return r;
+    }
+
+    fn connect(r: Running) !posix.fd_t {
+        const fd = try posix.socket(linux.AF.INET, linux.SOCK.STREAM | linux.SOCK.CLOEXEC, 0);
+        errdefer posix.close(fd);
+        const patience = std.mem.toBytes(linux.timeval{ .sec = 20, .usec = 0 });
+        try posix.setsockopt(fd, linux.SOL.SOCKET, linux.SO.RCVTIMEO, &patience);
+        try posix.setsockopt(fd, linux.SOL.SOCKET, linux.SO.SNDTIMEO, &patience);
+        try posix.connect(fd, &r.address.any, r.address.getOsSockLen());
+        return fd;
+    }
+
+    /// end sends SIGTERM.
+    fn end(r: Running) !void {
+        try posix.kill(r.child, linux.SIG.TERM);
+    }
+
+    fn expectEnded(r: Running) !void {
+        for (0..2000) |_| {
+            const ended = posix.waitpid(r.child, posix.W.NOHANG);
+            if (ended.pid == r.child) return std.testing.expectEqual(0, ended.status);
+            std.Thread.sleep(10 * std.time.ns_per_ms);
+        }
+        try posix.kill(r.child, linux.SIG.KILL);
+        return error.DidNotEnd;
+    }
+};
+
+fn send(fd: posix.fd_t, text: []const u8) !void {
+    var done: usize = 0;
+    while (done < text.len) done += try posix.send(fd, text[done..], linux.MSG.NOSIGNAL);
+}
+
+/// receive fills the buffer unless the server ends the connection before.
+fn receive(fd: posix.fd_t, buffer: []u8) ![]u8 {
+    var used: usize = 0;
+    while (used < buffer.len) {
+        const n = try posix.recv(fd, buffer[used..], 0);
+        if (n == 0) break;
+        used += n;
+    }
+    return buffer[0..used];
+}
+
+fn ask(fd: posix.fd_t) !void {
+    try send(fd, request);
+    var text: [answer.len]u8 = undefined;
+    try std.testing.expectEqualStrings(answer, try receive(fd, &text));
+}
+
+/// sendMuch sends requests, and reads no answer, until the server has long stopped reading.
+fn sendMuch(fd: posix.fd_t) !void {
+    for (0..3) |_| {
+        while (posix.send(fd, request ** 100, linux.MSG.NOSIGNAL | linux.MSG.DONTWAIT)) |_| {} else |err| if (err != error.WouldBlock) return err;
+        std.Thread.sleep(20 * std.time.ns_per_ms);
+    }
+}
+
+test "after SIGTERM what has come is answered, all connections end, and so does the server, within a second" {
+    for (backends()) |backend| {
+        const r = try Running.start(backend, null);
+        var idle: [100]posix.fd_t = undefined;
+        for (&idle) |*fd| fd.* = try r.connect();
+        defer for (idle) |fd| posix.close(fd);
+        const deaf = try r.connect();
+        defer posix.close(deaf);
+        try sendMuch(deaf);
+        const busy = try r.connect();
+        defer posix.close(busy);
+        const n = 1000;
+        try send(busy, request ** n);
+        try ask(idle[50]); // then the last of the idle ones is accepted too
+
+        const begun = zco.now();
+        try r.end();
+        var text: [answer.len * n + 1]u8 = undefined;
+        try std.testing.expectEqual(answer.len * n, (try receive(busy, &text)).len);
+        for (idle) |fd| try std.testing.expectEqual(0, (try receive(fd, text[0..1])).len);
+        try r.expectEnded();
+        try std.testing.expect(zco.now() - begun < std.time.ns_per_s);
+    }
+}
+
+test "a client that sends a byte now and then keeps nobody else waiting" {
+    for (backends()) |backend| {
+        const r = try Running.start(backend, null);
+        const slow = try r.connect();
+        defer posix.close(slow);
+        const fast = try r.connect();
+        defer posix.close(fast);
+        for (request) |byte| {
+            try send(slow, &.{byte});
+            for (0..20) |_| try ask(fast);
+        }
+        var text: [answer.len]u8 = undefined;
+        try std.testing.expectEqualStrings(answer, try receive(slow, &text));
+        try r.end();
+        try r.expectEnded();
+    }
+}
+
+test "ten thousand connections that do nothing leave room for others" {
+    const n = 10_000;
+    server.raiseFiles() catch {};
+    if ((try posix.getrlimit(.NOFILE)).cur < n + 100) return error.SkipZigTest;
+    for (backends()) |backend| {
+        const r = try Running.start(backend, null);
+        const idle = try std.testing.allocator.alloc(posix.fd_t, n);
+        defer std.testing.allocator.free(idle);
+        for (idle) |*fd| fd.* = try r.connect();
+        defer for (idle) |fd| posix.close(fd);
+        const other = try r.connect();
+        defer posix.close(other);
+        try ask(other);
+        for (0..10) |i| try ask(idle[i * 1000 + 999]);
+        try r.end();
+        try r.expectEnded();
+    }
+}
+
+/// served is false where the server says that it is busy, or closes the connection.
+fn served(fd: posix.fd_t) !bool {
+    send(fd, request) catch return false;
+    var text: [answer.len]u8 = undefined;
+    const got = receive(fd, &text) catch |err| switch (err) {
+        error.ConnectionResetByPeer => return false,
+        else => return err,
+    };
+    if (std.mem.eql(u8, got, answer)) return true;
+    try std.testing.expect(std.mem.startsWith(u8, http.busy, got));
+    return false;
+}
+
+test "a connection for which there is no file is refused, and those that are open live on" {
+    for (backends()) |backend| {
+        const r = try Running.start(backend, 64);
+        var fds: [100]posix.fd_t = undefined;
+        var open: usize = 0;
+        for (&fds, 0..) |*fd, i| {
+            fd.* = try r.connect();
+            if (try served(fd.*)) open = i + 1;
+        }
+        try std.testing.expect(open > 40 and open < 64);
+        for (fds[0..open]) |fd| try ask(fd);
+        for (fds) |fd| posix.close(fd);
+        // The server needs a moment to see that they are closed.
+        for (0..1000) |_| {
+            const fd = try r.connect();
+            defer posix.close(fd);
+            if (try served(fd)) break;
+            std.Thread.sleep(10 * std.time.ns_per_ms);
+        } else return error.StillRefused;
+        try r.end();
+        try r.expectEnded();
+    }
+}
