@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +24,12 @@ const (
 	old = "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: bench\r\n\r\n"
 )
 
-// Check fails the test unless the server at address, HOST:PORT, answers everything as it should.
-func Check(t *testing.T, address string) {
+// Other are the cases that nginx answers otherwise, and as well: it keeps the connection of an old client that says both, and its status
+// for a head that is too large is 400.
+var Other = []string{"an old client that cannot decide", "a head that is too large"}
+
+// Check fails the test unless the server at address, HOST:PORT, answers everything as it should, but some cases.
+func Check(t *testing.T, address string, but ...string) {
 	t.Helper()
 	const good = "200 text/plain 10 helloworld"
 	tests := map[string]struct {
@@ -53,6 +58,9 @@ func Check(t *testing.T, address string) {
 		"a length of nothing is a GET": {pieces: []string{"GET / HTTP/1.1\r\nHost: bench\r\nContent-Length: 0\r\n\r\n"}, want: repeat(good, 1)},
 	}
 	for name, tc := range tests {
+		if slices.Contains(but, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			got, closed := exchange(t, address, tc.pieces, len(tc.want))
 			if strings.Join(got, "\n") != strings.Join(tc.want, "\n") || closed != tc.wantClosed {
