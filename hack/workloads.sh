@@ -18,7 +18,7 @@ needs() {
     coro) need_commands g++:g++ make:make /usr/include/boost/version.hpp:libboost-dev /usr/include/boost/context/fiber.hpp:libboost-context-dev \
       /usr/include/benchmark/benchmark.h:libbenchmark-dev ;;
     lzlog) need_commands gcc:gcc g++:g++ make:make /usr/include/spdlog/spdlog.h:libspdlog-dev /usr/include/openssl/evp.h:libssl-dev ;;
-    uvhttp) need_commands gcc:gcc make:make python3:python3 /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev ;;
+    uvhttp) need_commands gcc:gcc make:make python3:python3 xz:xz-utils /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev ;;
     zco) zig_up ;;
     ipc) need_commands gcc:gcc make:make ;;
   esac

@@ -1,6 +1,28 @@
 package main
 
-import "testing"
+import (
+	"errors"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestBadFlagsGetTheUsage(t *testing.T) {
+	for _, bad := range []string{"--port", "--port=x", "--port=0", "--port=65536", "--porto=1", "81", "--help"} {
+		if err := run(t.Context(), io.Discard, strings.Fields(bad)); !errors.Is(err, errUsage) {
+			t.Errorf("%q: got %v, want a usage", bad, err)
+		}
+	}
+}
+
+func TestAnAnswerHasTheHeadersOfItsPeers(t *testing.T) {
+	w := httptest.NewRecorder()
+	handler(0).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	if _, dated := w.Header()["Date"]; !dated || w.Header().Get("Date") != "" || w.Body.String() != body {
+		t.Errorf("headers %v, body %q", w.Header(), w.Body)
+	}
+}
 
 func TestBurnDependsOnEveryIteration(t *testing.T) {
 	seen := map[uint64]bool{}

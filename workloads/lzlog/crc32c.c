@@ -1,9 +1,8 @@
 #include "crc32c.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-/* The remainders of single bytes; unit_test.c checks them against known sums. */
+/* The remainders of single bytes; unit_test.c makes them again. */
 static const uint32_t bytes[256] = {
     0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8, 0xd4ca64eb,
     0x8ad958cf, 0x78b2dbcc, 0x6be22838, 0x9989ab3b, 0x4d43cfd0, 0xbf284cd3, 0xac78bf27, 0x5e133c24,
@@ -39,6 +38,13 @@ static const uint32_t bytes[256] = {
     0x79b737ba, 0x8bdcb4b9, 0x988c474d, 0x6ae7c44e, 0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351,
 };
 
+static inline uint64_t word_at(const uint8_t *p)
+{
+    uint64_t word;
+    memcpy(&word, p, 8);
+    return word;
+}
+
 /* last_word loads the rest of the data, padded with zeros. */
 static uint64_t last_word(const uint8_t *data, size_t size)
 {
@@ -48,6 +54,7 @@ static uint64_t last_word(const uint8_t *data, size_t size)
     return word;
 }
 
+/* step takes a word into a remainder. */
 static uint32_t step(uint32_t crc, uint64_t word)
 {
     for (int i = 0; i < 8; i++, word >>= 8)
@@ -58,91 +65,47 @@ static uint32_t step(uint32_t crc, uint64_t word)
 uint32_t crc32c_portable(const void *data, size_t size)
 {
     const uint8_t *p = data;
-    uint32_t crc = UINT32_MAX;
-    for (; size >= 8; size -= 8, p += 8) {
-        uint64_t word;
-        memcpy(&word, p, 8);
-        crc = step(crc, word);
-    }
-    return ~(size > 0 ? step(crc, last_word(p, size)) : crc);
+    uint32_t lane[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    size_t i = 0;
+    for (; size >= 8; size -= 8, p += 8, i++)
+        lane[i % 4] = step(lane[i % 4], word_at(p));
+    if (size > 0)
+        lane[i % 4] = step(lane[i % 4], last_word(p, size));
+    uint32_t crc = step(lane[0], lane[1] | (uint64_t)lane[2] << 32);
+    return ~step(crc, lane[3]);
 }
 
 #ifdef __x86_64__
 #include <immintrin.h>
 
-enum { LANE_MAX = 64 }; /* words in each of three lanes */
-
-/* shifts[k] moves a remainder k words on: x^(64k-33) modulo the polynomial, bits reversed. unit_test.c has lanes of every length. */
-static const uint32_t shifts[129] = {
-    0x00000000, 0x00000001, 0x493c7d27, 0xf20c0dfe, 0xba4fc28e, 0x3da6d0cb, 0xddc0152b, 0x1c291d04,
-    0x9e4addf8, 0x740eef02, 0x39d3b296, 0x083a6eec, 0x0715ce53, 0xc49f4f67, 0x47db8317, 0x2ad91c30,
-    0x0d3b6092, 0x6992cea2, 0xc96cfdc0, 0x7e908048, 0x878a92a7, 0x1b3d8f29, 0xdaece73e, 0xf1d0f55e,
-    0xab7aff2a, 0xa87ab8a8, 0x2162d385, 0x8462d800, 0x83348832, 0x71d111a8, 0x299847d5, 0xffd852c6,
-    0xb9e02b86, 0xdcb17aa4, 0x18b33a4e, 0xf37c5aee, 0xb6dd949b, 0x6051d5a2, 0x78d9ccb7, 0x18b0d4ff,
-    0xbac2fd7b, 0x21f3d99c, 0xa60ce07b, 0x8f158014, 0xce7f39f4, 0xa00457f7, 0x61d82e56, 0x8d6d2c43,
-    0xd270f1a2, 0x00ac29cf, 0xc619809d, 0xe9adf796, 0x2b3cac5d, 0x96638b34, 0x65863b64, 0xe0e9f351,
-    0x1b03397f, 0x9af01f2d, 0xebb883bd, 0x2cff42cf, 0xb3e32c28, 0x88f25a3a, 0x064f7f26, 0x4e36f0b0,
-    0xdd7e3b0c, 0xbd6f81f8, 0xf285651c, 0x91c9bd4b, 0x10746f3c, 0x885f087b, 0xc7a68855, 0x4c144932,
-    0x271d9844, 0x52148f02, 0x8e766a0c, 0xa3c6f37a, 0x93a5f730, 0xd7c0557f, 0x6cb08e5c, 0x63ded06a,
-    0x6b749fb2, 0x4d56973c, 0x1393e203, 0x9669c9df, 0xcec3662e, 0xe417f38a, 0x96c515bb, 0x4b9e0f71,
-    0xe6fc4e6a, 0xd104b8fc, 0x8227bb8a, 0x5b397730, 0xb0cd4768, 0xe78eb416, 0x39c7ff35, 0x61ff0e01,
-    0xd7a4825c, 0x8d96551c, 0x0ab3844b, 0x0bf80dd2, 0x0167d312, 0x8821abed, 0xf6076544, 0x6a45d2b2,
-    0x26f6a60a, 0xd8d26619, 0xa741c1bf, 0xde87806c, 0x98d8d9cb, 0x14338754, 0x49c3cc9c, 0x5bd2011f,
-    0x68bce87a, 0xdd07448e, 0x57a3d037, 0xdde8f5b9, 0x6956fc3b, 0xa3e3e02c, 0x42d98888, 0xd73c7bea,
-    0x3771e98f, 0x80ff0093, 0xb42ae3d9, 0x8fe4c34d, 0x2178513a, 0xdf99fc11, 0xe0ac139e, 0x6c23e841,
-    0x170076fa,
-};
-
-#define FAST __attribute__((target("sse4.2,pclmul")))
-
-FAST static inline uint64_t word_at(const uint8_t *p)
+/* The instruction takes a word a cycle but three cycles for each: that is why there are lanes. */
+__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(const void *data, size_t size)
 {
-    uint64_t word;
-    memcpy(&word, p, 8);
-    return word;
-}
-
-FAST static inline uint64_t shifted(uint64_t crc, size_t words)
-{
-    __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)crc), _mm_cvtsi32_si128((int)shifts[words]), 0);
-    return (uint64_t)_mm_cvtsi128_si64(product);
-}
-
-/*
- * The instruction takes a word a cycle but three cycles for each, so three lanes run side by side and are joined by carry-less
- * multiplication. A record of 121 bytes takes half the time that one lane would.
- */
-FAST static uint32_t crc32c_sse42(const void *data, size_t size)
-{
-    const uint8_t *p = data;
-    uint64_t crc = UINT32_MAX;
-    size_t words = size / 8, rest = size % 8;
-    while (words >= 6) {
-        size_t lane = words / 3 < LANE_MAX ? words / 3 : LANE_MAX;
-        const uint8_t *b = p + 8 * lane, *c = b + 8 * lane;
-        uint64_t crc_b = 0, crc_c = 0;
-        for (size_t i = 0; i < lane; i++) {
-            crc = _mm_crc32_u64(crc, word_at(p + 8 * i));
-            crc_b = _mm_crc32_u64(crc_b, word_at(b + 8 * i));
-            crc_c = _mm_crc32_u64(crc_c, word_at(c + 8 * i));
-        }
-        crc = crc_c ^ _mm_crc32_u64(0, shifted(crc, 2 * lane) ^ shifted(crc_b, lane));
-        p = c + 8 * lane;
-        words -= 3 * lane;
+    const uint8_t *p = data, *end = p + size;
+    uint64_t a = UINT32_MAX, b = a, c = a, d = a;
+    for (; end - p >= 32; p += 32) {
+        a = _mm_crc32_u64(a, word_at(p));
+        b = _mm_crc32_u64(b, word_at(p + 8));
+        c = _mm_crc32_u64(c, word_at(p + 16));
+        d = _mm_crc32_u64(d, word_at(p + 24));
     }
-    for (; words > 0; words--, p += 8)
-        crc = _mm_crc32_u64(crc, word_at(p));
-    if (rest > 0) {
-        uint64_t word = size >= 8 ? word_at(p + rest - 8) >> (64 - 8 * rest) : last_word(p, rest);
-        crc = _mm_crc32_u64(crc, word);
-    }
-    return ~(uint32_t)crc;
+    /* The words that are left go to one lane after the other; an unfinished one ends where the data do. */
+    size_t rest = (size_t)(end - p);
+    uint64_t last = rest % 8 == 0 ? 0 : size >= 8 ? word_at(end - 8) >> (64 - 8 * (rest % 8)) : last_word(p, size);
+    if (rest > 0)
+        a = _mm_crc32_u64(a, rest >= 8 ? word_at(p) : last);
+    if (rest > 8)
+        b = _mm_crc32_u64(b, rest >= 16 ? word_at(p + 8) : last);
+    if (rest > 16)
+        c = _mm_crc32_u64(c, rest >= 24 ? word_at(p + 16) : last);
+    if (rest > 24)
+        d = _mm_crc32_u64(d, last);
+    return ~(uint32_t)_mm_crc32_u64(_mm_crc32_u64(a, b | c << 32), d);
 }
 
 crc32c_function *crc32c_best(void)
 {
-    bool able = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
-    return able ? crc32c_sse42 : crc32c_portable;
+    return __builtin_cpu_supports("sse4.2") ? crc32c_sse42 : crc32c_portable;
 }
 #else
 crc32c_function *crc32c_best(void)

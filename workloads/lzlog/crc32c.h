@@ -1,4 +1,8 @@
-/* CRC-32C (Castagnoli) of data padded with zeros to eight bytes, as it lies in a log file. */
+/*
+ * The checksum of data, padded with zeros to words of eight bytes as it lies in a log file: four CRC-32C (Castagnoli) of every
+ * fourth word each, joined by going on with the first over the other three. Whatever is altered within 32 bits in a row of one word
+ * is found for certain.
+ */
 #ifndef LZ_CRC32C_H
 #define LZ_CRC32C_H
 

@@ -4,7 +4,7 @@
  *   record word   | kind 4 | tag 12 | size 16 | check 32 |     high to low bits
  *
  * Tag and check depend on the file's seed and the record's place, so that what an earlier life of a recycled file left behind is
- * never taken for a record. The check of a committed record also holds the CRC-32C of its payload and padding as they lie in the
+ * never taken for a record. The check of a committed record also holds the checksum (crc32c.h) of its payload and padding as they lie in the
  * file, that is, encrypted if the file is.
  */
 #ifndef LZ_FORMAT_H
@@ -107,7 +107,7 @@ static inline enum lz_kind lz_word_kind(uint64_t word, uint64_t seed, uint64_t o
     return word == lz_word(LZ_BEGUN, mix, *size, 0) ? LZ_BEGUN : LZ_NOTHING;
 }
 
-/* lz_word_crc takes the payload's CRC-32C out of a committed record's word. */
+/* lz_word_crc takes the payload's checksum out of a committed record's word. */
 static inline uint32_t lz_word_crc(uint64_t word, uint64_t seed, uint64_t offset, size_t size)
 {
     return (uint32_t)word ^ (uint32_t)lz_mix(seed, offset, size);

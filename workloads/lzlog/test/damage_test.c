@@ -209,6 +209,8 @@ static void earlier_lives_stay_dead(void)
     for (int i = 0; i < files; i++) {
         size_t size;
         uint8_t *file = load(paths[i], &size);
+        if (file == NULL)
+            continue; /* it is being recycled */
         struct lz_header *header = (struct lz_header *)(void *)file;
         struct found found = scan(file, size);
         if (found.records == 10) {

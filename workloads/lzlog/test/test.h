@@ -47,7 +47,7 @@ struct seen {
 };
 void read_log(const char *dir, const struct lzlog_secret *secret, struct seen *seen);
 
-/* load reads a whole file into memory aligned to a page; the caller frees it. */
+/* load reads a whole file into memory aligned to a page, which the caller frees; NULL if the file is not there any more. */
 uint8_t *load(const char *path, size_t *size);
 
 extern const uint8_t test_key[LZLOG_KEY_SIZE];

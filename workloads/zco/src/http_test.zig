@@ -1,4 +1,5 @@
 const std = @import("std");
+const builtin = @import("builtin");
 const http = @import("http.zig");
 const Request = http.Request;
 
@@ -142,11 +143,12 @@ fn mutate(r: std.Random, out: []u8) []u8 {
     return out[0..len];
 }
 
-test "half a million mutations of requests break nothing, and are judged as a simpler parser judges them" {
+test "mutations of requests break nothing, and are judged as a simpler parser judges them" {
+    const mutations: usize = if (builtin.mode == .Debug) 100_000 else 500_000;
     var random = std.Random.DefaultPrng.init(3);
     const r = random.random();
     var accepted: usize = 0;
-    for (0..500_000) |_| {
+    for (0..mutations) |_| {
         var space: [1024]u8 = undefined;
         const data = mutate(r, &space);
         const len = http.headEnd(data, 0) orelse {
@@ -163,5 +165,5 @@ test "half a million mutations of requests break nothing, and are judged as a si
         };
         try std.testing.expect(http.answer(request).len > 0);
     }
-    try std.testing.expect(accepted > 50_000);
+    try std.testing.expect(accepted > mutations / 10);
 }
