@@ -150,6 +150,22 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 	}
 }
 
+func TestASearchBelowWhatItsGeneratorCanTellSaysSo(t *testing.T) {
+	for bound, want := range map[int32]bool{1: true, 49: true, 50: false, 1000: false} {
+		p, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Loads[0].Tool, s.Loads[0].Levels = v1alpha1.ToolK6, s.Loads[0].Levels[:1]
+			s.Loads[0].Search = &v1alpha1.Search{Percentile: 99, MaxMilliseconds: bound}
+		}), Options{Name: "r", UID: "u"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Contains(strings.Join(p.Notes, "\n"), "may be k6's fault")
+		if said != want {
+			t.Errorf("a bound of %d ms: said %v, want %v; notes %q", bound, said, want, p.Notes)
+		}
+	}
+}
+
 func TestFits(t *testing.T) {
 	tests := map[string]struct {
 		nodes []Node
