@@ -93,5 +93,6 @@ bench-record: build ## Record the blocks that they are drawn from: nine minutes 
 
 .PHONY: bench-workloads
 bench-workloads: build workloads ## Measure the reference workloads against their peers: a quarter of an hour on a quiet machine. ONLY=zco,coro-switch
+	@hack/workloads.sh tools
 	@go build -o bin/bench-workloads ./hack/bench/workloads
 	@bin/bench-workloads -only "$(ONLY)"

@@ -2,6 +2,7 @@
 # Builds the workloads that are not Go's, or not Go's alone, into bin/, or tests each of them with and without sanitizers.
 #
 #   usage: hack/workloads.sh build|test [NAME...]      (no name: every one)
+#          hack/workloads.sh tools                     (installs what hack/bench/workloads measures them with, and nginx)
 #
 # Compilers and libraries come from Debian, zig from PyPI.
 set -euo pipefail
@@ -41,7 +42,11 @@ zig_up() {
 
 main() {
   local mode=${1:-} name begin
-  [[ $mode == build || $mode == test ]] || die "usage: hack/workloads.sh build|test [NAME...]"
+  if [ "$mode" = tools ]; then
+    need_commands wrk:wrk ab:apache2-utils perf:linux-perf taskset:util-linux /usr/sbin/nginx:nginx-light
+    return
+  fi
+  [[ $mode == build || $mode == test ]] || die "usage: hack/workloads.sh build|test [NAME...], or tools"
   shift
   # nginx is only configured; its image installs it.
   [ "$mode" = test ] || install -D -t bin/nginx workloads/nginx/nginx.conf workloads/nginx/files.sh
