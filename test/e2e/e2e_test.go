@@ -213,6 +213,12 @@ func load(t *testing.T, run *v1alpha1.BenchmarkRun) record.RunData {
 	return data
 }
 
+// planned is how many trials a run has: one of each implementation in each block, the spare blocks included that stand for those which
+// the machine has spoiled.
+func planned(run *v1alpha1.BenchmarkRun, data record.RunData) int {
+	return int(run.Spec.Blocks+data.Manifest.SpareBlocks) * len(run.Spec.Implementations)
+}
+
 func prefix(run *v1alpha1.BenchmarkRun) string {
 	return artifact.RunPrefix(run.Spec.Artifacts.Prefix, record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID)})
 }

@@ -170,8 +170,8 @@ func TestTheOperatorIsKilledWhileATrialMeasuresAndTheTrialIsMeasuredOnce(t *test
 			t.Errorf("%s was measured in attempt %d after %v", tr.Name, tr.Status.Attempt, tr.Status.Faults)
 		}
 	}
-	if n := len(load(t, run).Trials); n != 2 {
-		t.Errorf("%d trials in the manifest, want 2", n)
+	if data := load(t, run); len(data.Trials) != planned(run, data) {
+		t.Errorf("%d trials in the manifest, want %d", len(data.Trials), planned(run, data))
 	}
 }
 

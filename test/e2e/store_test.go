@@ -42,8 +42,8 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 			mustApply(t, run)
 			if tc.reason == "" {
 				awaitSuccess(t, run, time.Minute)
-				if n := len(load(t, run).Trials); n != 1 {
-					t.Errorf("%d trials in the other store, want 1", n)
+				if data := load(t, run); len(data.Trials) != planned(run, data) {
+					t.Errorf("%d trials in the other store, want %d", len(data.Trials), planned(run, data))
 				}
 				return
 			}
