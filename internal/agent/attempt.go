@@ -163,9 +163,10 @@ func (g *Generator) beginWaiting(ctx context.Context, clock timetable, a *attemp
 	if err != nil {
 		return b, fmt.Errorf("making the pipe that the tool waits for: %w", err)
 	}
+	defer func() { err = errors.Join(err, in.Close()) }()
 	before := g.networkCounts()
 	b.process, err = launch(ctx, g.config.Dir, a.args, a.share.Threads, in, raw, clock.instant(a.slot.End+toolGrace))
-	if err = errors.Join(err, in.Close()); err != nil {
+	if err != nil {
 		return b, errors.Join(err, gate.Close())
 	}
 	err = sleepUntil(ctx, clock.instant(a.slot.Measure-countLead))
@@ -176,7 +177,8 @@ func (g *Generator) beginWaiting(ctx context.Context, clock timetable, a *attemp
 	a.run.Started = time.Now()
 	if err = errors.Join(err, gate.Close()); err != nil {
 		b.process.cancel()
-		return b, errors.Join(err, b.process.wait())
+		b.process.wait() //nolint:errcheck // It was killed: that is no news.
+		return b, err
 	}
 	b.first = g.look(ctx, before, 1)
 	return b, nil

@@ -16,6 +16,7 @@ type refusal struct {
 	message string
 }
 
+// Error says why the order was refused.
 func (r *refusal) Error() string { return r.message }
 
 func refuse(status int, format string, args ...any) error {

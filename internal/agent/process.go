@@ -25,7 +25,8 @@ type process struct {
 	cancel context.CancelFunc
 }
 
-// launch starts a tool that reads in, nothing if that is nil, and writes to out. The tool is killed at its deadline, when ctx ends, and when the calling thread ends.
+// launch starts a tool that reads in, nothing if that is nil, and writes to out. The tool is killed at its deadline, when ctx ends, and
+// when the calling thread ends.
 //
 // A tool inherits these and nothing else: no variable that it might read, and no descriptor.
 func launch(ctx context.Context, dir string, args []string, threads int32, in, out *os.File, deadline time.Time) (*process, error) {

@@ -25,6 +25,7 @@ type Violation struct {
 	Message string
 }
 
+// Error is the sentence that names the field and the way out.
 func (v *Violation) Error() string { return v.Message }
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.

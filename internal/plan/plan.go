@@ -225,7 +225,7 @@ func (p *Plan) steps(l v1alpha1.Load, c v1alpha1.Cell) {
 		p.note("loads[%s].search.steps is absent: %d", l.Name, search.Steps)
 	}
 	if search.MaxMilliseconds < searchFloorMilliseconds {
-		p.note("loads[%s].search.maxMilliseconds is %d: k6 itself paused for up to %d ms where it was tried, so a rate that is not kept may be k6's fault and not the server's",
+		p.note("loads[%s].search.maxMilliseconds is %d: below %d, k6's own pauses look like the server's, so a rate that is not kept may be k6's fault",
 			l.Name, search.MaxMilliseconds, searchFloorMilliseconds)
 	}
 	for step := range search.Steps {

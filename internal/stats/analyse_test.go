@@ -93,14 +93,15 @@ func TestOnlyBlocksThatWereVoidedFromOutsideAreSpoiled(t *testing.T) {
 	o := statstest.Duel(7)
 	level := o.Levels[0]
 	d := statstest.Run(o)
-	stranger := func(block int32) *record.CellRun {
-		run, seen := statstest.Cell(&d, block, "go", level)
+	stranger := func(block int32, implementation string) *record.CellRun {
+		run, seen := statstest.Cell(&d, block, implementation, level)
 		seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/5
 		return run
 	}
-	stranger(5)
-	stranger(2)
-	stranger(3).Measurement.Errors.Status = 1
+	stranger(5, "go")
+	stranger(2, "go-slow")
+	stranger(6, "epoll")
+	stranger(3, "go").Measurement.Errors.Status = 1
 	run, _ := statstest.Cell(&d, 4, "go", level)
 	run.Measurement.Errors.Status = 1
 	if diff := cmp.Diff([]int32{2, 5}, analyse(t, d).SpoiledBlocks()); diff != "" {

@@ -120,10 +120,14 @@ func (c Coverage) ownFaults(implementation string) int {
 // outsideCodes are the reasons for which a cell can be void through no fault of what was measured.
 var outsideCodes = []ReasonCode{Strangers, Stolen, GeneratorLost}
 
-// SpoiledBlocks are the blocks, in order, in which a cell is void for nothing but faults from outside.
+// SpoiledBlocks are the blocks, in order, in which a cell is void for nothing but faults from outside. A limit's cells do not matter:
+// nothing is compared with them.
 func (t Table) SpoiledBlocks() []int32 {
 	var blocks []int32
 	for _, g := range t.Groups {
+		if g.Role == v1alpha1.RoleLimit {
+			continue
+		}
 		for _, c := range g.Cells {
 			own := func(r Reason) bool { return r.Weight == Void && !slices.Contains(outsideCodes, r.Code) }
 			if c.Validity == Void && !slices.ContainsFunc(c.Reasons, own) {

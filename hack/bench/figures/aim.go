@@ -67,6 +67,7 @@ func (a Aim) met(value float64, i Interval) bool {
 	return value <= a.limit*(1+a.tolerance)
 }
 
+// String is the aim as the table of figures has it.
 func (a Aim) String() string {
 	if a == (Aim{}) {
 		return "-"

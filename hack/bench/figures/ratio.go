@@ -14,6 +14,7 @@ const Confidence = 0.99
 // Interval is a geometric mean of ratios with the interval of the paired t on their logs.
 type Interval struct{ Mean, Low, High float64 }
 
+// String is the interval as the note of a figure has it.
 func (i Interval) String() string {
 	return fmt.Sprintf("%.0f %% interval %.4g to %.4g", 100*Confidence, i.Low, i.High)
 }

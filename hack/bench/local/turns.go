@@ -38,7 +38,10 @@ type SideError struct {
 	Err  error
 }
 
+// Error is that of the side.
 func (e *SideError) Error() string { return e.Err.Error() }
+
+// Unwrap lets errors.Is see it.
 func (e *SideError) Unwrap() error { return e.Err }
 
 // side is one server with its wrk.

@@ -39,6 +39,7 @@ type cell struct {
 	CPUs string `json:"cpus,omitempty"`
 }
 
+// String names the cell for people.
 func (c cell) String() string {
 	if c.Load == ownCase {
 		return c.Program + " " + c.Case
