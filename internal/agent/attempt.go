@@ -174,13 +174,13 @@ func (g *Generator) beginWaiting(ctx context.Context, clock timetable, a *attemp
 	if err == nil {
 		err = g.punctual(ctx, clock.instant(a.slot.Measure))
 	}
-	a.run.Started = time.Now()
+	started := time.Now()
 	if err = errors.Join(err, gate.Close()); err != nil {
 		b.process.cancel()
 		b.process.wait() //nolint:errcheck // It was killed: that is no news.
 		return b, err
 	}
-	b.first = g.look(ctx, before, 1)
+	a.run.Started, b.first = started, g.look(ctx, before, 1)
 	return b, nil
 }
 
