@@ -38,7 +38,7 @@ func (s *runScope) spare() int32 {
 // a block that is hit can still be measured anew. A run that stopped early has enough.
 func (s *runScope) reviewDue() bool {
 	measured := s.plan.Blocks + s.spare()
-	return s.spare() < plan.SpareBlocks && s.run.Status.StoppedAfterBlock == 0 && s.run.Status.ReviewedBlocks < measured &&
+	return s.spare() < plan.SpareBlocks(s.plan.Blocks) && s.run.Status.StoppedAfterBlock == 0 && s.run.Status.ReviewedBlocks < measured &&
 		int32(len(s.hit())) <= s.spare() && s.allEnded()
 }
 
@@ -50,7 +50,7 @@ func (s *runScope) lines() []plan.Trial {
 	for spare := range begun {
 		lines = append(lines, s.plan.Spare(s.run.Name, spare+1)...)
 	}
-	if begun < plan.SpareBlocks && len(s.trials) == len(lines) && s.allEnded() && int32(len(s.hit())) > begun {
+	if begun < plan.SpareBlocks(s.plan.Blocks) && len(s.trials) == len(lines) && s.allEnded() && int32(len(s.hit())) > begun {
 		lines = append(lines, s.plan.Spare(s.run.Name, begun+1)...)
 	}
 	return lines

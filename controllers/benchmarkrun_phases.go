@@ -311,7 +311,7 @@ func lengthOf(list client.ObjectList) int {
 }
 
 func (r *BenchmarkRunReconciler) deleteWorkflow(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	for spare := range int32(plan.SpareBlocks + 1) {
+	for spare := range plan.SpareBlocks(plan.BlocksOf(run.Spec)) + 1 {
 		w := &unstructured.Unstructured{}
 		w.SetGroupVersionKind(render.WorkflowKind)
 		w.SetName(render.WorkflowName(run.Name, string(run.UID), spare))

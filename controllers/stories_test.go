@@ -257,7 +257,7 @@ func TestABlockThatStrangersHaveVoidedIsMeasuredAnew(t *testing.T) {
 	}
 }
 
-func TestABlockIsMeasuredAgainTwiceAtMost(t *testing.T) {
+func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
 	w := newWorld(t)
 	run := w.apply("unlucky")
 	for index := range 3 {

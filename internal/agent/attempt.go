@@ -132,7 +132,7 @@ func (g *Generator) load(ctx context.Context, clock timetable, a *attempt, raw *
 	a.run.FirstConnection = b.first()
 	g.difference(a, b.counted)
 	if errors.Is(err, errKilled) {
-		return fmt.Errorf("%s was killed, since it had not ended %v after its time", a.args[0], toolGrace)
+		return fmt.Errorf("%s %w", a.args[0], errHung)
 	}
 	if err != nil {
 		return toolEnded(a.tool, err, raw)
@@ -239,13 +239,27 @@ func (g *Generator) difference(a *attempt, before counts) {
 	}
 }
 
+var (
+	// errLate says that a cell was not begun.
+	errLate = errors.New("the generator was late for the cell")
+	// errHung says that a tool did not end by itself. Cells after it may be late for no other reason.
+	errHung = fmt.Errorf("was killed, since it had not ended %v after its time", toolGrace)
+)
+
+// fail notes why the cell has no measurement. After a tool that hung, nobody else is to blame for being late.
+func (a *attempt) fail(err error, hung bool) {
+	if err != nil {
+		a.run.Error, a.run.Late = err.Error(), errors.Is(err, errLate) && !hung
+	}
+}
+
 // punctual waits for an instant and refuses to be late for it.
 func (g *Generator) punctual(ctx context.Context, instant time.Time) error {
 	if err := sleepUntil(ctx, instant); err != nil {
 		return err
 	}
 	if late := time.Since(instant); late > g.maxLate {
-		return fmt.Errorf("the generator was %v late for the cell: what came before it took too long", late.Round(time.Millisecond))
+		return fmt.Errorf("%w: %v", errLate, late.Round(time.Millisecond))
 	}
 	return nil
 }

@@ -48,21 +48,19 @@ func chance(trial string, c v1alpha1.Cell) *rand.Rand {
 
 // measureDuet follows the timetable of a duet. Outputs are parsed after the last cell.
 func (g *Generator) measureDuet(ctx context.Context, clock timetable, start protocol.Start, done func(v1alpha1.Cell, string)) ([]string, error) {
-	duets := make([]*duet, 0, len(start.Slots))
+	duets, hung := make([]*duet, 0, len(start.Slots)), false
 	for _, slot := range start.Slots {
 		d := g.newDuet(slot, start)
-		failure := ""
-		if err := d.run(ctx, clock); err != nil {
-			failure = err.Error()
-		}
+		err := d.run(ctx, clock)
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("measuring: %w", ctx.Err())
 		}
 		for _, p := range d.players {
-			p.run.Error = failure // What one of them measured without the other is no comparison.
+			p.fail(err, hung) // What one of them measured without the other is no comparison.
 		}
+		hung = hung || errors.Is(err, errHung)
 		duets = append(duets, d)
-		done(slot.Cell, failure)
+		done(slot.Cell, d.players[0].run.Error)
 	}
 	return g.finishDuets(ctx, duets)
 }

@@ -121,16 +121,15 @@ func (g *Generator) measure(ctx context.Context, start protocol.Start, done func
 		return g.measureDuet(ctx, clock, start, done)
 	}
 	attempts := make([]*attempt, 0, len(start.Slots))
-	steps := map[string][]record.CellRun{}
+	steps, hung := map[string][]record.CellRun{}, false
 	for _, slot := range start.Slots {
 		a := g.newAttempt(slot, start.Target)
 		ran, err := g.run(ctx, clock, a, steps[slot.Cell.Load])
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("measuring: %w", ctx.Err())
 		}
-		if err != nil {
-			a.run.Error = err.Error()
-		}
+		a.fail(err, hung)
+		hung = hung || errors.Is(err, errHung)
 		if ran {
 			attempts = append(attempts, a)
 		}

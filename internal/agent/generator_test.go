@@ -154,6 +154,22 @@ func (fakeTool) Parse([]byte) (record.Measurement, error) { return record.Measur
 func (fakeTool) VersionArgs() []string                    { return []string{"true"} }
 func (fakeTool) ParseVersion([]byte) string               { return "fake" }
 
+func TestACellThatItsGeneratorWasLateForIsNobodysFault(t *testing.T) {
+	b := newBench(t, func(c Config) worker {
+		g := NewGenerator(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: fakeTool{}}, nil)
+		g.maxLate = -time.Hour
+		return g
+	})
+	start := protocol.Start{At: time.Now(), Target: "127.0.0.1:1", Slots: []protocol.Slot{{Cell: cell(1, 0), End: 50 * time.Millisecond}}}
+	b.must(protocol.Order{Start: &start})
+	b.await("Measured", measured)
+	var result record.GeneratorResult
+	b.result(&result)
+	if c := result.Cells[0]; !c.Late || !strings.HasPrefix(c.Error, "the generator was late for the cell: ") || !c.Started.IsZero() {
+		t.Errorf("late: %v, error %q, started %v", c.Late, c.Error, c.Started)
+	}
+}
+
 func TestGeneratorKillsAToolThatHangs(t *testing.T) {
 	b := newBench(t, func(c Config) worker {
 		return NewGenerator(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: sleeper{}}, nil)
@@ -170,8 +186,8 @@ func TestGeneratorKillsAToolThatHangs(t *testing.T) {
 	if got, want := result.Cells[0].Error, "sleep was killed, since it had not ended 2s after its time"; got != want {
 		t.Errorf("error of the cell whose tool hung = %q, want %q", got, want)
 	}
-	if got := result.Cells[1].Error; !strings.Contains(got, "late for the cell") {
-		t.Errorf("error of the cell after it = %q, want one that says that it was late", got)
+	if got := result.Cells[1]; !strings.Contains(got.Error, "late for the cell") || got.Late {
+		t.Errorf("error of the cell after it = %q, late: %v; want one that says that it was late, and that this was not the machine's fault", got.Error, got.Late)
 	}
 	if !strings.HasPrefix(state.Message, "sweep-2: ") {
 		t.Errorf("message = %q, want the last cell's error", state.Message)

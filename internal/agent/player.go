@@ -83,7 +83,7 @@ func (p *player) finish() error {
 	p.turns = append(p.turns, turn{from, p.run.Ended})
 	switch {
 	case errors.Is(err, errKilled):
-		return fmt.Errorf("%s was killed, since it had not ended %v after its time", p.args[0], toolGrace)
+		return fmt.Errorf("%s %w", p.args[0], errHung)
 	case err != nil:
 		return ended(err, p.raw)
 	}

@@ -215,3 +215,11 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+func TestAsManyBlocksCanBeMeasuredAnewAsThereAreAndTwoAtLeast(t *testing.T) {
+	for blocks, want := range map[int32]int32{1: 2, 2: 2, 3: 3, 7: 7, 40: 40} {
+		if got := SpareBlocks(blocks); got != want {
+			t.Errorf("of %d blocks %d can be measured anew, want %d", blocks, got, want)
+		}
+	}
+}

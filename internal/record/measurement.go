@@ -131,7 +131,9 @@ type CellRun struct {
 	ActiveNanos int64 `json:"activeNanos,omitempty"`
 	Turns       int64 `json:"turns,omitempty"`
 	// Error says why there is no measurement, or is empty.
-	Error       string       `json:"error,omitempty"`
+	Error string `json:"error,omitempty"`
+	// Late says that the error is the generator's own lateness: nothing was begun, and nothing is known of the server.
+	Late        bool         `json:"late,omitempty"`
 	Measurement *Measurement `json:"measurement,omitempty"`
 	// Audit is nil for a cell that had no warm-up, or whose requests a script makes.
 	Audit *Audit `json:"audit,omitempty"`

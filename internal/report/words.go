@@ -201,6 +201,7 @@ var english = language{
 	"finding.Stolen":              "the hypervisor took {share} of the server's CPUs away",
 	"finding.Throttled":           "a CPU quota held the server back for {share} of the time",
 	"finding.GeneratorLost":       "{subject} has no record of the cell",
+	"finding.GeneratorLate":       "{subject} gave no measurement{details}",
 	"finding.TooShort":            "the load lasted {value} s, less than the {bound} s from which on a mean says something",
 	"finding.TooFewRequests":      "{value} requests were made, fewer than the {bound} from which on a mean says something",
 	"finding.RateMissed":          "{share} of the arrivals that the rate wanted were not started: {subject} did not keep up",

@@ -104,8 +104,16 @@ func TestOnlyBlocksThatWereVoidedFromOutsideAreSpoiled(t *testing.T) {
 	stranger(3, "go").Measurement.Errors.Status = 1
 	run, _ := statstest.Cell(&d, 4, "go", level)
 	run.Measurement.Errors.Status = 1
-	if diff := cmp.Diff([]int32{2, 5}, analyse(t, d).SpoiledBlocks()); diff != "" {
+	// Timeouts accuse a server, but not beside strangers.
+	stranger(7, "go").Measurement.Errors.Timeout = int64(level)
+	run, _ = statstest.Cell(&d, 1, "go-slow", level)
+	run.Measurement.Errors.Timeout = int64(level)
+	table := analyse(t, d)
+	if diff := cmp.Diff([]int32{2, 5, 7}, table.SpoiledBlocks()); diff != "" {
 		t.Errorf("spoiled blocks (-want +got):\n%s", diff)
+	}
+	if c := table.Comparisons[0]; c.BaselineFaults != 2 || c.OwnFaults != 1 {
+		t.Errorf("faults of the baseline and the other: %d, %d", c.BaselineFaults, c.OwnFaults)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
@@ -261,5 +263,37 @@ func TestEachSearchIsKeptWithItsSteps(t *testing.T) {
 	}
 	if trial.Steps[0].Rate != bound.StartRequestsPerSecond {
 		t.Errorf("the first rate is %d", trial.Steps[0].Rate)
+	}
+}
+
+func TestASearchThatAFaultFromOutsideHasSpoiledIsWorthAnotherBlock(t *testing.T) {
+	late := func(when func(*record.CellRun) bool) func(*record.CellRun, *record.CellObservation) {
+		return func(run *record.CellRun, _ *record.CellObservation) {
+			if when(run) {
+				run.Measurement, run.Error, run.Late = nil, "the generator was late for the cell: 120ms", true
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		change func(*record.RunData)
+		want   []int32
+	}{
+		"nothing happened":                 {nil, nil},
+		"misses were steps begun too late": {eachStep("epoll", 1, late(missed)), []int32{1}},
+		"all steps were begun too late":    {eachStep("epoll", 2, late(func(*record.CellRun) bool { return true })), []int32{1, 2}},
+		"it answered wrongly by itself": {eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
+			run.Audit = &record.Audit{Requests: 10, WrongBody: 10}
+		}), nil},
+		"strangers hindered, and it kept it": {eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
+			if !missed(run) {
+				seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
+			}
+		}), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, analyse(t, searched(8, tc.change)).SpoiledBlocks()); diff != "" {
+				t.Errorf("spoiled blocks (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

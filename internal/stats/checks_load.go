@@ -22,9 +22,12 @@ const (
 func checkTool(f *facts) []Reason {
 	var out []Reason
 	for i, r := range f.runs {
-		if r == nil {
+		switch {
+		case r == nil:
 			out = append(out, Reason{Code: GeneratorLost, Weight: Void, Scope: ScopeCell, Subject: generator(i)})
-		} else if r.Measurement == nil || r.Error != "" {
+		case r.Late:
+			out = append(out, Reason{Code: GeneratorLate, Weight: Void, Scope: ScopeCell, Subject: generator(i), Detail: r.Error})
+		case r.Measurement == nil || r.Error != "":
 			out = append(out, Reason{Code: ToolFailed, Weight: Void, Scope: ScopeCell, Subject: generator(i), Detail: r.Error})
 		}
 	}

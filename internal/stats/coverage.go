@@ -118,20 +118,45 @@ func (c Coverage) ownFaults(implementation string) int {
 }
 
 // outsideCodes are the reasons for which a cell can be void through no fault of what was measured.
-var outsideCodes = []ReasonCode{Strangers, Stolen, GeneratorLost}
+var outsideCodes = []ReasonCode{Strangers, Stolen, GeneratorLost, GeneratorLate}
 
-// SpoiledBlocks are the blocks, in order, in which a cell is void for nothing but faults from outside. A limit's cells do not matter:
+// HitFromOutside says whether a cell is void by a fault from outside, whatever else it is void by.
+func (c Cell) HitFromOutside() bool { return slices.ContainsFunc(c.Reasons, fromOutside) }
+
+func fromOutside(r Reason) bool { return r.Weight == Void && slices.Contains(outsideCodes, r.Code) }
+
+// mayFollow are the reasons that a fault from outside can bring about: beside one, they accuse nobody.
+var mayFollow = []ReasonCode{RateMissed, Starved}
+
+// spoiled says whether a cell is void for nothing but faults from outside and what may follow from them.
+func (c Cell) spoiled() bool {
+	return c.HitFromOutside() && !slices.ContainsFunc(c.Reasons, func(r Reason) bool {
+		return r.Weight == Void && !slices.Contains(outsideCodes, r.Code) && !slices.Contains(mayFollow, r.Code)
+	})
+}
+
+// spoiled says whether a fault from outside has cost a search its number, or left it a bound.
+func (t CapacityTrial) spoiled() bool {
+	return (t.Unusable || t.Bound == BoundDisturbed) && slices.ContainsFunc(t.Steps, func(s CapacityStep) bool {
+		return slices.ContainsFunc(s.Reasons, fromOutside)
+	})
+}
+
+// SpoiledBlocks are the blocks, in order, in which a fault from outside has spoiled a cell or a search. A limit's do not matter:
 // nothing is compared with them.
 func (t Table) SpoiledBlocks() []int32 {
 	var blocks []int32
 	for _, g := range t.Groups {
-		if g.Role == v1alpha1.RoleLimit {
-			continue
-		}
 		for _, c := range g.Cells {
-			own := func(r Reason) bool { return r.Weight == Void && !slices.Contains(outsideCodes, r.Code) }
-			if c.Validity == Void && !slices.ContainsFunc(c.Reasons, own) {
+			if g.Role != v1alpha1.RoleLimit && c.spoiled() {
 				blocks = append(blocks, c.Block)
+			}
+		}
+	}
+	for _, c := range t.Capacities {
+		for _, trial := range c.Trials {
+			if c.Role != v1alpha1.RoleLimit && trial.spoiled() {
+				blocks = append(blocks, trial.Block)
 			}
 		}
 	}

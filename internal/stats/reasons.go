@@ -8,6 +8,8 @@ const (
 	ToolFailed ReasonCode = "ToolFailed"
 	// GeneratorLost means that a generator has no record of the cell at all; Subject says which.
 	GeneratorLost ReasonCode = "GeneratorLost"
+	// GeneratorLate means that a generator was too late to begin the cell; Subject says which, Detail how late it was.
+	GeneratorLate ReasonCode = "GeneratorLate"
 	// ObserverFailed means that the server was not or not wholly observed; Detail is the observer's error.
 	ObserverFailed ReasonCode = "ObserverFailed"
 	// NoRequests means that not one request was completed.

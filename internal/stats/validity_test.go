@@ -78,6 +78,13 @@ func TestValidity(t *testing.T) {
 			want:     []finding{{ToolFailed, Void}},
 			validity: Void,
 		},
+		"a generator that was late": {
+			change: func(r *record.CellRun, _ *record.CellObservation) {
+				r.Measurement, r.Error, r.Late = nil, "the generator was late for the cell: 120ms", true
+			},
+			want:     []finding{{GeneratorLate, Void}},
+			validity: Void,
+		},
 		"an observer that failed": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.Error = "no such process" },
 			want:     []finding{{ObserverFailed, Void}},

@@ -21,12 +21,8 @@ func TestTheAASampleClaimsNoDifference(t *testing.T) {
 	run := sample(t, "aa.yaml")
 	shortened(run)
 	mustApply(t, run)
-	awaitSuccess(t, run, 10*time.Minute)
-	data := load(t, run)
-	table, err := stats.Analyse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	awaitSuccess(t, run, 15*time.Minute)
+	table := analyse(t, load(t, run))
 	for _, c := range table.Comparisons {
 		t.Logf("%s: %s", c.Implementation, run.Status.Verdict)
 		if c.Verdict == stats.Faster || c.Verdict == stats.Slower {
@@ -45,19 +41,13 @@ func TestADuetFindsAPlantedCost(t *testing.T) {
 	run.Spec.Implementations[1].Command[2] = "--burn=" + burn
 	run.Spec.Loads[0].DurationSeconds, run.Spec.Blocks = 2, 7
 	run.Spec.Loads[0].Levels = run.Spec.Loads[0].Levels[1:]
-	mustApply(t, run)
-	awaitSuccess(t, run, 10*time.Minute)
-	data := load(t, run)
+	data, table := decidable(t, run, 15*time.Minute)
 	for _, trial := range data.Trials {
 		for _, seen := range [][]string{{trial.Server.Cells[0].CPUsAllowed, trial.Beside.Cells[0].CPUsAllowed}} {
 			if seen[0] == "" || seen[0] != seen[1] {
 				t.Errorf("%s: the servers ran on CPUs %q and %q: want the same one", trial.Manifest.Trial, seen[0], seen[1])
 			}
 		}
-	}
-	table, err := stats.Analyse(data)
-	if err != nil {
-		t.Fatal(err)
 	}
 	for _, c := range table.Comparisons {
 		t.Logf("%s; CPU time per request %.3f", run.Status.Verdict, cpuRatio(t, c))
@@ -72,11 +62,8 @@ func TestASearchFindsARate(t *testing.T) {
 	shortened(run)
 	run.Spec.Blocks, run.Spec.Loads[0].Search.Steps = 1, 6
 	mustApply(t, run)
-	awaitSuccess(t, run, 5*time.Minute)
-	table, err := stats.Analyse(load(t, run))
-	if err != nil {
-		t.Fatal(err)
-	}
+	awaitSuccess(t, run, 10*time.Minute)
+	table := analyse(t, load(t, run))
 	if len(table.Capacities) != len(run.Spec.Implementations) {
 		t.Fatalf("%d capacities", len(table.Capacities))
 	}

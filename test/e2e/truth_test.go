@@ -68,13 +68,7 @@ func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
 	for _, f := range faults {
 		run.Spec.Loads = append(run.Spec.Loads, f.load)
 	}
-	mustApply(t, run)
-	awaitSuccess(t, run, 20*time.Minute)
-	data := load(t, run)
-	table, err := stats.Analyse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data, table := decidable(t, run, 30*time.Minute)
 	t.Log(run.Status.Verdict)
 	for _, f := range faults {
 		checkPlanted(t, table, f)
@@ -84,7 +78,8 @@ func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
 	checkReport(t, run, table)
 }
 
-// checkPlanted wants the fault's reason in every cell of the server that misbehaves, and in no cell of the good ones.
+// checkPlanted wants the fault's reason in every cell of the server that misbehaves, and in no cell of the good ones, as far as the
+// machine did not spoil them.
 func checkPlanted(t *testing.T, table stats.Table, f planted) {
 	t.Helper()
 	if f.reason == "" {
@@ -97,11 +92,15 @@ func checkPlanted(t *testing.T, table stats.Table, f planted) {
 	}
 	for _, name := range []string{"gohttp", "epoll", "faulty"} {
 		g := table.Group(f.point(), name)
-		if g == nil || len(g.Cells) != 7 {
-			t.Errorf("%s of %s: the group is %+v", f.load.Name, name, g)
+		if g == nil {
+			t.Errorf("%s of %s was not measured", f.load.Name, name)
 			continue
 		}
-		for _, c := range g.Cells {
+		cells := slices.DeleteFunc(slices.Clone(g.Cells), stats.Cell.HitFromOutside)
+		if len(cells) < stats.MinBlocks {
+			t.Errorf("%s of %s: %d of %d cells were not hit from outside", f.load.Name, name, len(cells), len(g.Cells))
+		}
+		for _, c := range cells {
 			if got, want := named(c), name == "faulty"; got != want {
 				t.Errorf("%s of %s in block %d: %s is named: %v, want %v; reasons: %s", f.load.Name, name, c.Block, f.reason, got, want, codes(c))
 			}
