@@ -43,15 +43,19 @@ func (s *runScope) reviewDue() bool {
 }
 
 // lines are the trials that are needed: the planned ones, those of the spare blocks that have been begun, and those of another spare
-// block if everything has ended and faults from outside have hit more blocks than were measured anew.
+// block if everything has ended, faults from outside have hit more blocks than were measured anew, and there is time for it.
 func (s *runScope) lines() []plan.Trial {
 	lines := slices.Clone(s.plan.Trials)
 	begun := s.spare()
 	for spare := range begun {
 		lines = append(lines, s.plan.Spare(s.run.Name, spare+1)...)
 	}
-	if begun < plan.SpareBlocks(s.plan.Blocks) && len(s.trials) == len(lines) && s.allEnded() && int32(len(s.hit())) > begun {
-		lines = append(lines, s.plan.Spare(s.run.Name, begun+1)...)
+	if len(s.trials) < len(lines) || !s.allEnded() || int32(len(s.hit())) <= begun || begun == plan.SpareBlocks(s.plan.Blocks) {
+		return lines
+	}
+	next := s.plan.Spare(s.run.Name, begun+1)
+	if s.active() && s.now.Add(s.plan.Estimate(len(next))).Before(s.deadline()) {
+		lines = append(lines, next...)
 	}
 	return lines
 }

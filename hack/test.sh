@@ -38,5 +38,5 @@ eval "$(hack/cluster/kubeconfig.sh)"
 make -s workloads images deploy
 
 stage "tests on the cluster"
-go test -count=1 -timeout 60m -v ./test/e2e
+go test -count=1 -timeout 70m -v ./test/e2e
 stage "done"

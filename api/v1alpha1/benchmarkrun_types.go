@@ -409,7 +409,7 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Artifacts Artifacts `json:"artifacts,omitzero"`
 
-	// timeoutSeconds is how long the run may take once it is its turn; absent means twice the planned time plus ten minutes.
+	// timeoutSeconds is how long the run may take once it is its turn; absent means three times the planned time plus ten minutes.
 	// +optional
 	// +kubebuilder:validation:Minimum=30
 	// +kubebuilder:validation:Maximum=604800

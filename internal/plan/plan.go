@@ -281,8 +281,8 @@ func (p *Plan) times(timeout int32) {
 	p.TrialSeconds = slots[len(slots)-1].End.Seconds()
 	p.TimeoutSeconds = timeout
 	if timeout == 0 {
-		p.TimeoutSeconds = int32(2*p.Estimate(len(p.Trials)).Seconds()) + 600
-		p.note("spec.timeoutSeconds is absent: %d, twice the planned time plus ten minutes", p.TimeoutSeconds)
+		p.TimeoutSeconds = int32(3*p.Estimate(len(p.Trials)).Seconds()) + 600
+		p.note("spec.timeoutSeconds is absent: %d, three times the planned time plus ten minutes", p.TimeoutSeconds)
 	}
 }
 
