@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -205,10 +206,20 @@ func read[T any](value T, err error) reading[T] { return reading[T]{value, err} 
 type counts struct {
 	container, own reading[int64]
 	network        reading[record.Network]
+	// cpus is the text of /proc/stat.
+	cpus reading[[]byte]
 }
 
 func (g *Generator) count() counts {
-	return counts{container: read(ownCPUNanos()), own: read(selfCPUNanos()), network: g.networkCounts()}
+	return counts{container: read(ownCPUNanos()), own: read(selfCPUNanos()), network: g.networkCounts(), cpus: g.cpuTimes()}
+}
+
+func (g *Generator) cpuTimes() reading[[]byte] {
+	if g.cpus == nil {
+		return reading[[]byte]{failed: g.cpusError}
+	}
+	text, err := g.cpus.read()
+	return read(bytes.Clone(text), err)
 }
 
 func (g *Generator) networkCounts() reading[record.Network] {
@@ -236,6 +247,12 @@ func (g *Generator) difference(a *attempt, before counts) {
 	}
 	if known("The traffic of the generator", before.network.failed, after.network.failed) {
 		a.run.Network = between(before.network.value, after.network.value)
+	}
+	own := setOf(a.run.CPUsAllowed)
+	from, errFrom := timesOf(before.cpus.value, own)
+	to, errTo := timesOf(after.cpus.value, own)
+	if known("What else ran on the generator's CPUs", before.cpus.failed, after.cpus.failed, errFrom, errTo) {
+		a.run.BusyNanos, a.run.StealNanos, a.run.CoreNanos = to.busy-from.busy, to.steal-from.steal, to.total-from.total
 	}
 }
 

@@ -204,6 +204,10 @@ func TestGeneratorSeesWhatTheToolDoes(t *testing.T) {
 		if c.Error != "" || c.FirstConnection == nil || c.FirstConnection.Before(c.Started) || c.FirstConnection.After(c.Ended) {
 			t.Errorf("cell %d: error %q, started %v, first connection %v", i, c.Error, c.Started, c.FirstConnection)
 		}
+		// All the tool's CPUs together cannot have been busy for longer than they were there; a tick is 10 ms.
+		if c.CoreNanos < int64(time.Second) || c.BusyNanos <= 0 || c.BusyNanos+c.StealNanos > c.CoreNanos+20*int64(time.Millisecond) {
+			t.Errorf("cell %d: the CPUs were busy for %d ns and stolen for %d of %d", i, c.BusyNanos, c.StealNanos, c.CoreNanos)
+		}
 		if c.AgentCPUNanos <= 0 || c.Network.ActiveOpens < int64(c.Connections) || c.Network.SegmentsOut == 0 {
 			t.Errorf("cell %d: the agent used %d ns, the network counted %+v", i, c.AgentCPUNanos, c.Network)
 		}

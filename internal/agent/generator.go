@@ -44,6 +44,9 @@ type Generator struct {
 	// network is the namespace of the pod; nil, with a reason, if it cannot be read.
 	network      *namespace
 	networkError error
+	// cpus is /proc/stat; nil, with a reason, if it cannot be read.
+	cpus      *counterFile
+	cpusError error
 
 	mu sync.Mutex
 	// answers are those of the check that succeeded, by path.
@@ -57,6 +60,7 @@ type Generator struct {
 func NewGenerator(c Config, tools map[v1alpha1.Tool]tool.Tool, s Searcher) *Generator {
 	g := &Generator{config: c, tools: tools, search: s, scripts: tool.ScriptsDir, machine: thisMachine(), maxLate: maxLate}
 	g.network, g.networkError = openNamespace("/proc/self/net")
+	g.cpus, g.cpusError = openCounter("/proc/stat")
 	return g
 }
 

@@ -6,13 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"loadstone.dev/loadstone/internal/protocol"
-)
-
-const (
-	// nanosPerTick is the length of the kernel's clock tick as user space sees it: USER_HZ is 100 everywhere.
-	nanosPerTick = 10_000_000
 )
 
 // errGone says that the server's process has ended.
@@ -45,7 +38,7 @@ func openServer(proc procfs, root int) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{proc: proc, root: root, pids: family(all, root), allowed: unknown, allowedCPUs: map[int64]bool{}}
+	s := &server{proc: proc, root: root, pids: family(all, root), allowed: unknown}
 	for _, pid := range s.pids {
 		f, err := openCounter(proc.path(pid, "statm"))
 		switch {
@@ -73,9 +66,7 @@ func (s *server) readAllowed() {
 		return
 	}
 	s.allowed = orUnknown(line(status, "Cpus_allowed_list"))
-	for _, cpu := range protocol.ParseCPUs(s.allowed) {
-		s.allowedCPUs[int64(cpu)] = true
-	}
+	s.allowedCPUs = setOf(s.allowed)
 }
 
 func (s *server) close() {
@@ -118,57 +109,13 @@ func residentPages(f *counterFile) (int64, error) {
 	return n, nil
 }
 
-// cpuTimes are sums over the server's CPUs, in nanoseconds.
-type cpuTimes struct{ busy, steal, total int64 }
-
-// times reads /proc/stat. Time of virtual machines is in user time already, and is not counted twice.
+// times are those of the server's CPUs.
 func (s *server) times() (cpuTimes, error) {
 	text, err := s.cpus.read()
 	if err != nil {
 		return cpuTimes{}, err
 	}
-	var sum cpuTimes
-	for len(text) > 0 {
-		l, rest, _ := bytes.Cut(text, []byte{'\n'})
-		text = rest
-		after, ok := bytes.CutPrefix(l, []byte("cpu"))
-		if !ok {
-			break
-		}
-		if cpu, ok := number(after); ok && len(after) > 0 && after[0] != ' ' && s.allowedCPUs[cpu] {
-			sum.add(after)
-		}
-	}
-	if sum.total == 0 {
-		return sum, fmt.Errorf("reading the times of the CPUs %s: %w", s.allowed, errNoNumber)
-	}
-	return sum, nil
-}
-
-// add adds a line of /proc/stat: the CPU's number, then user, nice, system, idle, iowait, irq, softirq and steal ticks.
-func (c *cpuTimes) add(l []byte) {
-	const idle, iowait, steal, last = 4, 5, 8, 8
-	for i := 0; i <= last; i++ {
-		l = bytes.TrimLeft(l, " ")
-		n, ok := number(l)
-		if !ok {
-			return
-		}
-		end := bytes.IndexByte(l, ' ')
-		if end < 0 {
-			end = len(l)
-		}
-		l = l[end:]
-		switch {
-		case i == 0:
-			continue
-		case i == steal:
-			c.steal += n * nanosPerTick
-		case i != idle && i != iowait:
-			c.busy += n * nanosPerTick
-		}
-		c.total += n * nanosPerTick
-	}
+	return timesOf(text, s.allowedCPUs)
 }
 
 // cpuNanos is the server's CPU time so far: by its cgroup, or else by its processes to 10 ms.

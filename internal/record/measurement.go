@@ -143,6 +143,11 @@ type CellRun struct {
 	AgentCPUNanos int64 `json:"agentCPUNanos"`
 	// CPUsAllowed is Cpus_allowed_list of the tool's process, read while it ran.
 	CPUsAllowed string `json:"cpusAllowed"`
+	// BusyNanos, StealNanos and CoreNanos are the time of those CPUs that went to anybody, that the hypervisor took, and that passed at
+	// all, by /proc/stat (10 ms resolution); 0 if unknown, and in a duet.
+	BusyNanos  int64 `json:"busyNanos,omitempty"`
+	StealNanos int64 `json:"stealNanos,omitempty"`
+	CoreNanos  int64 `json:"coreNanos,omitempty"`
 	// Network is what the generator's network namespace counted during the cell.
 	Network Network `json:"network"`
 }

@@ -28,6 +28,12 @@ type chart struct {
 	Plot     []mark
 }
 
+// halfWidth is about what the plot of a chart has in pixels where two charts stand side by side.
+const halfWidth = 500
+
+// Wide says whether the chart needs the whole width of the page.
+func (c chart) Wide() bool { return c.MinWidth > halfWidth }
+
 func percentage(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + "%" }
 func pixels(v float64) string     { return strconv.FormatFloat(v, 'f', 1, 64) }
 

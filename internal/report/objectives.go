@@ -48,9 +48,9 @@ func (v *view) objectiveBadge() (good bool, words string) {
 
 func (v *view) objectiveCells(o stats.ObjectiveResult) []cell {
 	print := unitPrinters[o.Metric]
-	name := word(objectiveMetric(v.language, o))
+	name := cell{Text: objectiveMetric(v.language, o), Wrap: true}
 	if o.Name != "" {
-		name = cell{Text: o.Name, Sub: name.Text}
+		name.Text, name.Sub = o.Name, name.Text
 	}
 	if o.Kind != "" {
 		name.Sub = join(", ", name.Sub, v.say("latency.kind."+string(o.Kind)))

@@ -56,6 +56,15 @@ func TestAnalyseRelatesCPUTimeToRequests(t *testing.T) {
 	}
 }
 
+func TestSpareBlocksArePlannedBlocks(t *testing.T) {
+	d := statstest.Run(statstest.Duel(4))
+	d.Manifest.Blocks, d.Manifest.Spec.Blocks, d.Manifest.SpareBlocks = 2, 2, 2
+	got := analyse(t, d).Coverage
+	if got.PlannedTrials != 12 || got.MeasuredTrials != 12 || got.PlannedCells != 48 || got.MeasuredCells != 48 || len(got.Missing) != 0 {
+		t.Errorf("coverage %+v", got)
+	}
+}
+
 func TestKindsOfLatencyAreNeverMixed(t *testing.T) {
 	d := statstest.Run(statstest.Duel(2))
 	var observed, corrected int64

@@ -117,7 +117,7 @@ const (
 )
 
 // busiest is the utilisation of the busiest generator, or of the CPUs that several share: two that have half of a CPU each have no more
-// to give than one that has it all.
+// to give than one that has it all, and neither has one that shares its CPUs with strangers or with other virtual machines.
 func (f *facts) busiest() float64 {
 	busiest := slices.Max(append([]float64{0}, f.cell.GeneratorUtilisation...))
 	for i, r := range f.runs {
@@ -137,9 +137,20 @@ func (f *facts) busiest() float64 {
 				nanos += o.CPUNanos
 			}
 		}
-		busiest = max(busiest, float64(nanos)/1e3/float64(r.Measurement.DurationMicros)/float64(len(cpus)))
+		busiest = max(busiest, float64(nanos)/1e3/float64(r.Measurement.DurationMicros)/float64(len(cpus)), f.taken(i))
 	}
 	return busiest
+}
+
+// taken is the share of a generator's CPUs that anybody used or the hypervisor took; 0 if unknown, or if the server has some of them.
+func (f *facts) taken(i int) float64 {
+	r := f.runs[i]
+	beside := f.seen != nil && f.trial.Server.Environment.Node == f.trial.Generators[i].Environment.Node &&
+		overlap(protocol.ParseCPUs(r.CPUsAllowed), protocol.ParseCPUs(f.seen.CPUsAllowed))
+	if r.CoreNanos <= 0 || beside {
+		return 0
+	}
+	return float64(r.BusyNanos+r.StealNanos) / float64(r.CoreNanos)
 }
 
 // checkGenerator looks for the bottleneck. With several generators, one that is exhausted limits its own share of the load, which
@@ -155,12 +166,12 @@ func checkGenerator(f *facts) []Reason {
 	return []Reason{{Code: GeneratorBusy, Weight: Suspect, Scope: ScopeLatency, Value: busiest, Limit: generatorBusy}}
 }
 
-// serverUtilisation is the share of its own CPUs that the server used; 0 if unknown.
+// serverUtilisation is the share of its own CPUs that the server used, or could not have since the hypervisor took it; 0 if unknown.
 func (f *facts) serverUtilisation() float64 {
 	if f.cell.ServerCPUs == nil {
 		return 0
 	}
-	return *f.cell.ServerCPUs / float64(f.implementation.CPUs)
+	return *f.cell.ServerCPUs/float64(f.implementation.CPUs) + f.stolen()
 }
 
 // strangersSuspect: a share above 1 % is met in 25 % of good cells.
@@ -180,11 +191,15 @@ func checkStrangers(f *facts) []Reason {
 const stolenSuspect = 0.01
 
 func checkStolen(f *facts) []Reason {
+	return graded(Stolen, f.stolen(), min(stolenSuspect, f.rules.stolenVoid), f.rules.stolenVoid)
+}
+
+// stolen is the share of the server's CPUs that the hypervisor took; 0 if unknown.
+func (f *facts) stolen() float64 {
 	if f.seen == nil || f.seen.CoreNanos <= 0 {
-		return nil
+		return 0
 	}
-	share := float64(f.seen.StealNanos) / float64(f.seen.CoreNanos)
-	return graded(Stolen, share, min(stolenSuspect, f.rules.stolenVoid), f.rules.stolenVoid)
+	return float64(f.seen.StealNanos) / float64(f.seen.CoreNanos)
 }
 
 // throttledVoid: exclusive CPUs have no quota, so that any throttling is a surprise; as a loss of CPU time it weighs like steal.

@@ -14,8 +14,9 @@ type planned struct {
 	// alpha is the probability of any false verdict that each look at the run may have.
 	alpha float64
 	// percentiles is true if an objective wants those of each cell.
-	percentiles     bool
-	baseline        string
+	percentiles bool
+	baseline    string
+	// blocks counts the spare ones that were begun, too.
 	blocks          int32
 	rules           rules
 	implementations []Implementation
@@ -28,7 +29,7 @@ type planned struct {
 // which carry the compiled cells.
 func newPlanned(data record.RunData) (planned, error) {
 	spec := data.Manifest.Spec
-	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks)}
+	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks) + data.Manifest.SpareBlocks}
 	p.alpha = VerdictAlpha / float64(looks(spec))
 	p.percentiles = slices.ContainsFunc(spec.Objectives, func(o v1alpha1.Objective) bool { return o.Metric == v1alpha1.ObjectiveLatencyPercentile })
 	if len(spec.Implementations) == 0 || len(spec.Loads) == 0 {

@@ -53,10 +53,10 @@ const (
 	GeneratorsShareCPUs ReasonCode = "GeneratorsShareCPUs"
 	// NotTogether means that the two servers of a duet were not on the same CPUs; Detail is the other's CPU list.
 	NotTogether ReasonCode = "NotTogether"
-	// GeneratorLimited means that the generator had no CPU left and the server had; Value is the generator's utilisation. It
+	// GeneratorLimited means that the generator had no CPU left and the server had; Value is the share of its CPUs that was taken. It
 	// implies GeneratorBusy, which is then not said as well.
 	GeneratorLimited ReasonCode = "GeneratorLimited"
-	// GeneratorBusy means that requests may have waited in the generator; Value is its utilisation.
+	// GeneratorBusy means that requests may have waited in the generator; Value is the share of its CPUs that was taken.
 	GeneratorBusy ReasonCode = "GeneratorBusy"
 	// Strangers means that others ran on the server's CPUs; Value is their share of the time.
 	Strangers ReasonCode = "Strangers"

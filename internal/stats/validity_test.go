@@ -151,6 +151,31 @@ func TestValidity(t *testing.T) {
 			want:     []finding{{GeneratorLimited, Suspect}},
 			validity: Suspect, bound: true,
 		},
+		"a generator whose CPU is full of strangers is the limit": {
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				r.CPUNanos, r.CoreNanos, r.BusyNanos, r.StealNanos = 3_000_000_000, 5_000_000_000, 4_700_000_000, 200_000_000
+				o.CPUNanos = 4_000_000_000
+				o.BusyNanos = o.CPUNanos
+			},
+			want:     []finding{{GeneratorLimited, Suspect}},
+			validity: Suspect, bound: true,
+		},
+		"a generator beside some strangers is not": {
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				r.CPUNanos, r.CoreNanos, r.BusyNanos = 3_000_000_000, 5_000_000_000, 3_500_000_000
+				o.CPUNanos = 4_000_000_000
+				o.BusyNanos = o.CPUNanos
+			},
+			validity: Valid,
+		},
+		"a generator is not the limit of a server whose CPU was taken away": {
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				r.CPUNanos, o.CPUNanos = 4_900_000_000, 4_650_000_000
+				o.BusyNanos, o.StealNanos = o.CPUNanos, o.CoreNanos*4/100
+			},
+			want:     []finding{{GeneratorBusy, Suspect}, {Stolen, Suspect}},
+			validity: Suspect,
+		},
 		"a generator that is as busy as the server is not the limit": {
 			change:   func(r *record.CellRun, _ *record.CellObservation) { r.CPUNanos = 4_900_000_000 },
 			want:     []finding{{GeneratorBusy, Suspect}},
