@@ -25,7 +25,8 @@ pub fn fresh(top: usize, entry: Entry) Context {
 }
 
 /// swap leaves one context and enters another. It is inlined, so that the compiler saves no more registers than are in use and
-/// the processor's prediction of returns is not upset by it. The control words of the floating-point units are not switched.
+/// the processor's prediction of returns is not upset by it. From and to may be the same. The control words of the floating-point
+/// units are not switched.
 pub inline fn swap(from: *Context, to: *Context) void {
     var rdi: *Context = undefined;
     var rsi: *Context = undefined;

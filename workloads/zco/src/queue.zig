@@ -24,14 +24,10 @@ pub fn Fifo(comptime T: type) type {
             return first;
         }
 
-        /// rotate pushes an item and pops the first, of a queue that is not empty.
-        pub inline fn rotate(q: *Self, item: *T) *T {
-            const last = q.last.?;
-            const first = last.next;
-            item.next = if (first == last) item else first.next;
-            last.next = item;
-            q.last = item;
-            return first;
+        /// rotate makes the first item, which the caller knows, the last. It returns the one that is first then.
+        pub inline fn rotate(q: *Self, first: *T) *T {
+            q.last = first;
+            return first.next;
         }
     };
 }
@@ -40,13 +36,17 @@ pub const Priority = u5;
 
 /// Ready has a Fifo for each of 32 priorities (T has a field `priority`) and a bitmap of those that are not empty. The highest
 /// priority goes first; each 64th turn is the lowest one's, so that none waits for ever.
+///
+/// Who has the turn stays the first of its Fifo, and so the next one is known by its link alone: where all are of one priority, a
+/// turn that ends waits for no other load, and stores little.
 pub fn Ready(comptime T: type) type {
     return struct {
         levels: [32]Fifo(T) = @splat(.{}),
         filled: u32 = 0,
-        /// What was ever pushed and popped: popped is also the number of turns.
-        pushed: u64 = 0,
-        popped: u64 = 0,
+        len: usize = 0,
+        /// Turns that are left in this batch, and the number of its last turn.
+        left: u32 = 0,
+        end: u64 = 0,
 
         pub const turns_of_lowest = 64;
         const Self = @This();
@@ -54,32 +54,49 @@ pub fn Ready(comptime T: type) type {
         pub inline fn push(q: *Self, item: *T) void {
             q.levels[item.priority].push(item);
             q.filled |= @as(u32, 1) << item.priority;
-            q.pushed += 1;
+            q.len += 1;
         }
 
-        pub inline fn pop(q: *Self) ?*T {
-            if (q.filled == 0) return null;
-            q.popped += 1;
-            const level: u5 = @intCast(if (q.popped % turns_of_lowest == 0) @ctz(q.filled) else 31 - @clz(q.filled));
-            const item = q.levels[level].pop() orelse unreachable; // its bit is set
-            if (q.levels[level].last == null) q.filled &= ~(@as(u32, 1) << level);
-            return item;
+        /// begin begins a batch of so many turns.
+        pub fn begin(q: *Self, turns: u32) void {
+            q.end = q.turn() + turns;
+            q.left = turns;
         }
 
-        /// rotate pushes an item and pops the next, which may be the same.
-        pub inline fn rotate(q: *Self, item: *T) *T {
-            if (q.filled == @as(u32, 1) << item.priority) { // coroutines of one priority that yield to each other
-                q.pushed += 1;
-                q.popped += 1;
-                // By the bitmap, which is known long before the item's own field is.
-                return q.levels[@ctz(q.filled)].rotate(item);
-            }
-            q.push(item);
-            return q.pop().?;
+        /// turn is the number of turns since the start. Wrapping, because a tick may ask in the middle of begin.
+        pub fn turn(q: *const Self) u64 {
+            return q.end -% q.left;
         }
 
-        pub fn len(q: *const Self) u64 {
-            return q.pushed - q.popped;
+        /// next gives somebody a turn, until the batch is over or nobody is ready.
+        pub inline fn next(q: *Self) ?*T {
+            if (q.left == 0 or q.filled == 0) return null;
+            q.left -= 1;
+            const level: u5 = @intCast(if (q.turn() % turns_of_lowest == 0) @ctz(q.filled) else 31 - @clz(q.filled));
+            return q.levels[level].last.?.next; // its bit is set
+        }
+
+        /// remove takes out the one that has the turn.
+        pub inline fn remove(q: *Self, item: *T) void {
+            q.len -= 1;
+            _ = q.levels[item.priority].pop();
+            if (q.levels[item.priority].last == null) q.filled &= ~(@as(u32, 1) << item.priority);
+        }
+
+        /// rotate puts the one that has the turn behind the others of its priority.
+        pub inline fn rotate(q: *Self, item: *T) void {
+            _ = q.levels[item.priority].rotate(item);
+        }
+
+        /// quick is true when rotateToNext may end the turn: the batch goes on, and all that are ready are of one priority.
+        pub inline fn quick(q: *const Self) bool {
+            return q.left != 0 and @popCount(q.filled) == 1;
+        }
+
+        /// rotateToNext is rotate and next where quick is true.
+        pub inline fn rotateToNext(q: *Self, item: *T) *T {
+            q.left -= 1;
+            return q.levels[item.priority].rotate(item);
         }
     };
 }

@@ -4,8 +4,8 @@ const Timers = @import("timers.zig").Timers;
 
 const Item = struct { id: u32, priority: queue.Priority, next: *Item = undefined };
 
-fn firstOf(list: []const *Item, pops: usize) usize {
-    const lowest = pops % queue.Ready(Item).turns_of_lowest == 0;
+fn firstOf(list: []const *Item, turn: usize) usize {
+    const lowest = turn % queue.Ready(Item).turns_of_lowest == 0;
     var best: usize = 0;
     for (list, 0..) |item, i| {
         const than = list[best].priority;
@@ -14,35 +14,70 @@ fn firstOf(list: []const *Item, pops: usize) usize {
     return best;
 }
 
-test "the ready queue gives what a list searched for the first of the highest priority gives" {
+test "the ready queue gives turns as a list searched for the first of the highest priority does" {
     var random = std.Random.DefaultPrng.init(1);
     const r = random.random();
     var items: [200]Item = undefined;
     var model = std.ArrayList(*Item).init(std.testing.allocator);
     defer model.deinit();
     var ready: queue.Ready(Item) = .{};
-    var pops: usize = 0;
+    var running: ?*Item = null;
+    var turns: usize = 0;
     var next: usize = 0;
-    for (0..100_000) |_| {
-        const few = model.items.len < items.len / 2;
-        const operation = r.enumValue(enum { push, pop, rotate });
-        if (operation != .pop and few) {
+    var quick: usize = 0;
+    for (0..100_000) |i| {
+        if (ready.left == 0) ready.begin(r.intRangeAtMost(u32, 1, 100));
+        const many = i / 500 % 2 == 0; // else few, and all of one priority
+        const operation = r.enumValue(enum { push, remove, rotate });
+        if (operation == .push and model.items.len < @as(usize, if (many) 100 else 3)) {
             next = (next + 1) % items.len;
             const item = &items[next];
             if (std.mem.indexOfScalar(*Item, model.items, item) != null) continue;
-            item.* = .{ .id = r.int(u32), .priority = if (next % 2 == 0) 16 else r.int(u5) };
+            item.* = .{ .id = r.int(u32), .priority = if (next % 2 == 0 or !many) 16 else r.int(u5) };
             try model.append(item);
-            if (operation == .push) ready.push(item) else {
-                pops += 1;
-                try std.testing.expectEqual(model.orderedRemove(firstOf(model.items, pops)), ready.rotate(item));
+            ready.push(item);
+        }
+        if (running) |item| {
+            const place = std.mem.indexOfScalar(*Item, model.items, item).?;
+            if (operation == .push) continue; // it goes on
+            _ = model.orderedRemove(place);
+            if (operation == .rotate) try model.append(item);
+            if (operation == .rotate and ready.quick()) {
+                quick += 1;
+                running = ready.rotateToNext(item);
+            } else {
+                if (operation == .rotate) ready.rotate(item) else ready.remove(item);
+                if (ready.left == 0) ready.begin(1);
+                running = ready.next();
             }
-        } else if (model.items.len > 0) {
-            pops += 1;
-            try std.testing.expectEqual(model.orderedRemove(firstOf(model.items, pops)), ready.pop().?);
-        } else try std.testing.expectEqual(null, ready.pop());
-        try std.testing.expectEqual(model.items.len, ready.len());
+        } else running = ready.next();
+        if (running) |item| {
+            turns += 1;
+            try std.testing.expectEqual(model.items[firstOf(model.items, turns)], item);
+        } else try std.testing.expectEqual(0, model.items.len);
+        try std.testing.expectEqual(model.items.len, ready.len);
+        try std.testing.expectEqual(turns, ready.turn());
     }
-    try std.testing.expect(pops > 10_000);
+    try std.testing.expect(turns > 10_000 and quick > 1000);
+}
+
+test "a batch gives the turns that it has, and none more" {
+    var item: Item = .{ .id = 1, .priority = 7 };
+    var ready: queue.Ready(Item) = .{};
+    ready.push(&item);
+    try std.testing.expectEqual(null, ready.next());
+    ready.begin(3);
+    try std.testing.expectEqual(&item, ready.next());
+    for (0..2) |_| {
+        try std.testing.expect(ready.quick());
+        try std.testing.expectEqual(&item, ready.rotateToNext(&item));
+    }
+    try std.testing.expect(!ready.quick());
+    try std.testing.expectEqual(null, ready.next());
+    try std.testing.expectEqual(3, ready.turn());
+    ready.begin(5);
+    ready.begin(0); // what is left of a batch does not count
+    try std.testing.expectEqual(3, ready.turn());
 }
 
 const Alarm = struct { deadline: u64, order: u64 = 0, child: ?*Alarm = null, sibling: ?*Alarm = null };

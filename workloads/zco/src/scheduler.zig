@@ -30,7 +30,8 @@ const Sleeper = struct { deadline: u64, order: u64 = 0, child: ?*Sleeper = null,
 /// What a tick of the time slice adds to `inside`.
 pub const overdue = 1 << 31;
 
-/// The coroutines that run between two looks at the kernel: as many as are ready, within these limits.
+/// The turns between two looks at clock and kernel: as many as coroutines are ready, within these limits; the most, where neither
+/// can wake anybody.
 const batch_min = 32;
 const batch_max = 1024;
 
@@ -39,8 +40,6 @@ pub const Scheduler = struct {
     /// comes out. It is 0 only while a coroutine runs code of its own.
     inside: u32 = 1,
     current: ?*Coroutine = null,
-    /// The turn after which the kernel is asked for events.
-    batch_end: u64 = 0,
     /// Turns ended by the time slice since the start.
     preemptions: u64 = 0,
     ready: queue.Ready(Coroutine) = .{},
@@ -82,7 +81,7 @@ pub const Scheduler = struct {
     /// full.
     pub fn endTurn(s: *Scheduler) void {
         s.preemptions += 1;
-        s.batch_end = s.switches();
+        s.ready.begin(0);
         s.requeueAndPark();
         asm volatile ("" ::: "memory");
         const inside: *volatile u32 = &s.inside;
@@ -91,12 +90,12 @@ pub const Scheduler = struct {
 
     /// othersWait is false when the turn may go on: nobody else could have it.
     pub fn othersWait(s: *const Scheduler) bool {
-        return s.ready.len() > 0 or s.poller != null or s.timers.root != null;
+        return s.ready.len > 1 or s.poller != null or s.timers.root != null;
     }
 
     /// switches is the number of turns since the start.
     pub fn switches(s: *const Scheduler) u64 {
-        return s.ready.popped;
+        return s.ready.turn();
     }
 
     /// spawn makes a coroutine that calls f with a tuple of arguments, and puts it behind those that are ready.
@@ -139,10 +138,10 @@ pub const Scheduler = struct {
         inside.* = 1;
         asm volatile ("" ::: "memory");
         const me = s.current.?;
-        if (s.ready.popped != s.batch_end) {
-            const next = s.ready.rotate(me);
+        if (s.ready.quick()) {
+            const next = s.ready.rotateToNext(me);
             s.current = next;
-            if (next != me) context.swap(&me.context, &next.context);
+            context.swap(&me.context, &next.context);
         } else s.requeueAndPark();
         asm volatile ("" ::: "memory");
         inside.* = 0;
@@ -159,7 +158,9 @@ pub const Scheduler = struct {
         s.enter();
         defer s.leave();
         var sleeper: Sleeper = .{ .deadline = now() +| nanoseconds, .coroutine = s.current.? };
+        const first = s.timers.root == null;
         s.timers.add(&sleeper);
+        if (first) s.beginBatch(); // the one that has begun may be long, for there was no need to look at the clock
         s.park();
     }
 
@@ -168,31 +169,34 @@ pub const Scheduler = struct {
         s.ready.push(co);
     }
 
-    pub inline fn requeueAndPark(s: *Scheduler) void {
-        s.ready.push(s.current.?);
-        s.park();
+    /// requeueAndPark ends the turn of a coroutine that is ready for another one.
+    pub noinline fn requeueAndPark(s: *Scheduler) void {
+        const me = s.current.?;
+        s.ready.rotate(me);
+        s.leaveFor(me, s.chooseNext());
     }
 
     /// park stops the coroutine until somebody wakes it. It switches straight to the next one while the batch lasts.
     pub inline fn park(s: *Scheduler) void {
         const me = s.current.?;
+        s.ready.remove(me);
+        s.leaveFor(me, s.chooseNext());
+    }
+
+    inline fn leaveFor(s: *Scheduler, me: *Coroutine, to: *context.Context) void {
         const depth = s.inside & ~@as(u32, overdue); // the turn ends here anyway
-        const to = s.chooseNext();
-        if (to != &me.context) context.swap(&me.context, to);
+        context.swap(&me.context, to);
         s.inside = depth;
     }
 
     inline fn chooseNext(s: *Scheduler) *context.Context {
-        if (s.ready.popped != s.batch_end) if (s.ready.pop()) |next| {
-            s.current = next;
-            return &next.context;
-        };
-        s.current = null;
-        return &s.main;
+        s.current = s.ready.next();
+        return if (s.current) |next| &next.context else &s.main;
     }
 
     fn end(s: *Scheduler, me: *Coroutine) noreturn {
         s.live -= 1;
+        s.ready.remove(me);
         s.stacks.give(me); // nobody takes it before the switch
         context.swap(&me.context, s.chooseNext());
         unreachable; // nobody wakes it again
@@ -201,7 +205,7 @@ pub const Scheduler = struct {
     /// run returns when all coroutines have ended.
     pub fn run(s: *Scheduler) Error!void {
         while (s.live > 0) {
-            s.batch_end = s.switches() + std.math.clamp(s.ready.len(), batch_min, batch_max);
+            s.beginBatch();
             const to = s.chooseNext();
             if (to != &s.main) context.swap(&s.main, to);
             s.inside = 1;
@@ -210,11 +214,16 @@ pub const Scheduler = struct {
         }
     }
 
+    fn beginBatch(s: *Scheduler) void {
+        const alone = s.poller == null and s.timers.root == null;
+        s.ready.begin(if (alone) batch_max else @intCast(std.math.clamp(s.ready.len, batch_min, batch_max)));
+    }
+
     /// wait takes what has happened from clock and kernel. It blocks only when no coroutine is ready.
     fn wait(s: *Scheduler) Error!void {
         var patience: ?u64 = null; // nanoseconds; null for ever
         if (s.timers.root) |first| patience = first.deadline -| now();
-        if (s.ready.len() > 0 or s.live == 0) patience = 0;
+        if (s.ready.len > 0 or s.live == 0) patience = 0;
         if (s.poller) |poller| {
             if (patience == null and poller.waiting() == 0) return error.Deadlock;
             if (poller.waiting() > 0 or patience.? > 0) try poller.poll(s, patience);

@@ -100,6 +100,31 @@ test "a sleeper wakes although another coroutine is always ready" {
     try log.expect("w");
 }
 
+fn countTurnsUntil(s: *zco.Scheduler, awake: *bool, asleep: *bool, turns: *usize) void {
+    while (!awake.*) {
+        if (asleep.*) turns.* += 1;
+        s.yield();
+    }
+}
+
+fn sleepOnce(s: *zco.Scheduler, awake: *bool, asleep: *bool) void {
+    asleep.* = true;
+    s.sleep(1);
+    awake.* = true;
+}
+
+test "the first sleeper does not wait for the end of a batch that began without one" {
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    var awake = false;
+    var asleep = false;
+    var turns: usize = 0;
+    try s.spawn(countTurnsUntil, .{ &s, &awake, &asleep, &turns }, .{});
+    try s.spawn(sleepOnce, .{ &s, &awake, &asleep }, .{});
+    try s.run();
+    try std.testing.expect(turns > 0 and turns <= 64);
+}
+
 fn addAndSleep(s: *zco.Scheduler, sum: *u64, n: u64) void {
     s.sleep(std.time.ns_per_ms);
     sum.* += n;
