@@ -1,7 +1,5 @@
 #include "crc32c.h"
 
-#include <string.h>
-
 /* The remainders of single bytes; unit_test.c makes them again. */
 static const uint32_t bytes[256] = {
     0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8, 0xd4ca64eb,
@@ -38,22 +36,6 @@ static const uint32_t bytes[256] = {
     0x79b737ba, 0x8bdcb4b9, 0x988c474d, 0x6ae7c44e, 0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351,
 };
 
-static inline uint64_t word_at(const uint8_t *p)
-{
-    uint64_t word;
-    memcpy(&word, p, 8);
-    return word;
-}
-
-/* last_word loads the rest of the data, padded with zeros. */
-static uint64_t last_word(const uint8_t *data, size_t size)
-{
-    uint64_t word = 0;
-    for (size_t i = 0; i < size; i++)
-        word |= (uint64_t)data[i] << 8 * i;
-    return word;
-}
-
 /* step takes a word into a remainder. */
 static uint32_t step(uint32_t crc, uint64_t word)
 {
@@ -68,48 +50,28 @@ uint32_t crc32c_portable(const void *data, size_t size)
     uint32_t lane[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     size_t i = 0;
     for (; size >= 8; size -= 8, p += 8, i++)
-        lane[i % 4] = step(lane[i % 4], word_at(p));
+        lane[i % 4] = step(lane[i % 4], crc32c_word(p));
     if (size > 0)
-        lane[i % 4] = step(lane[i % 4], last_word(p, size));
+        lane[i % 4] = step(lane[i % 4], crc32c_last_word(p, size));
     uint32_t crc = step(lane[0], lane[1] | (uint64_t)lane[2] << 32);
     return ~step(crc, lane[3]);
 }
 
+bool crc32c_has_instruction(void)
+{
 #ifdef __x86_64__
-#include <immintrin.h>
-
-/* The instruction takes a word a cycle but three cycles for each: that is why there are lanes. */
-__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(const void *data, size_t size)
-{
-    const uint8_t *p = data, *end = p + size;
-    uint64_t a = UINT32_MAX, b = a, c = a, d = a;
-    for (; end - p >= 32; p += 32) {
-        a = _mm_crc32_u64(a, word_at(p));
-        b = _mm_crc32_u64(b, word_at(p + 8));
-        c = _mm_crc32_u64(c, word_at(p + 16));
-        d = _mm_crc32_u64(d, word_at(p + 24));
-    }
-    /* The words that are left go to one lane after the other; an unfinished one ends where the data do. */
-    size_t rest = (size_t)(end - p);
-    uint64_t last = rest % 8 == 0 ? 0 : size >= 8 ? word_at(end - 8) >> (64 - 8 * (rest % 8)) : last_word(p, size);
-    if (rest > 0)
-        a = _mm_crc32_u64(a, rest >= 8 ? word_at(p) : last);
-    if (rest > 8)
-        b = _mm_crc32_u64(b, rest >= 16 ? word_at(p + 8) : last);
-    if (rest > 16)
-        c = _mm_crc32_u64(c, rest >= 24 ? word_at(p + 16) : last);
-    if (rest > 24)
-        d = _mm_crc32_u64(d, last);
-    return ~(uint32_t)_mm_crc32_u64(_mm_crc32_u64(a, b | c << 32), d);
-}
-
-crc32c_function *crc32c_best(void)
-{
-    return __builtin_cpu_supports("sse4.2") ? crc32c_sse42 : crc32c_portable;
-}
+    return __builtin_cpu_supports("sse4.2");
 #else
+    return false;
+#endif
+}
+
+static uint32_t crc32c_instruction(const void *data, size_t size)
+{
+    return crc32c_pass(NULL, data, size);
+}
+
 crc32c_function *crc32c_best(void)
 {
-    return crc32c_portable;
+    return crc32c_has_instruction() ? crc32c_instruction : crc32c_portable;
 }
-#endif

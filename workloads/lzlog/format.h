@@ -90,8 +90,8 @@ static inline uint64_t lz_mix(uint64_t seed, uint64_t offset, uint64_t size)
 
 static inline uint64_t lz_word(enum lz_kind kind, uint64_t mix, size_t size, uint32_t crc)
 {
-    uint32_t check = (uint32_t)mix ^ (kind == LZ_BEGUN ? UINT32_MAX : crc);
-    return (uint64_t)kind << 60 | (mix >> 52) << 48 | (uint64_t)size << 32 | check;
+    uint32_t check = kind == LZ_BEGUN ? UINT32_MAX : crc;
+    return ((uint64_t)kind << 60 | (mix >> 52) << 48 | (uint64_t)size << 32 | (uint32_t)mix) ^ check;
 }
 
 /* lz_word_kind reads a word's kind and size; LZ_NOTHING when no writer of this file can have put it at this place. */

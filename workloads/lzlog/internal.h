@@ -27,6 +27,7 @@ struct lz_file {
 struct lzlog_writer {
     _Alignas(64) _Atomic uint64_t turn; /* odd while a write is under way */
     bool closed;                        /* it has been told that the log is closed */
+    bool plain;                         /* not encrypted, and the CPU has what crc32c_pass needs */
     struct lzlog *log;
     struct lz_cipher *cipher; /* NULL: not encrypted */
     uint64_t seen;            /* lz_quiesce's: the turn at its beginning */

@@ -204,6 +204,7 @@ struct lzlog_writer *lzlog_writer_open(struct lzlog *log)
         free(w);
         return NULL;
     }
+    w->plain = w->cipher == NULL && crc32c_has_instruction();
     pthread_mutex_lock(&log->lock);
     bool closing = log->closing;
     if (!closing) {

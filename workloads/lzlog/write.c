@@ -39,67 +39,94 @@ static uint64_t reserve_mutex(struct lz_file *file, uint64_t span, uint64_t capa
 }
 
 /* reserve returns a place for span bytes in the file. There is none if it ends beyond the capacity, as it does when sealed. */
-static inline uint64_t reserve(struct lzlog *log, struct lz_file *file, uint64_t span)
+static inline uint64_t reserve(struct lz_file *file, uint64_t span, uint64_t capacity, enum lzlog_reservation how)
 {
-    switch (log->reservation) {
+    switch (how) {
     case LZLOG_CAS:
-        return reserve_cas(file->head, span, log->capacity);
+        return reserve_cas(file->head, span, capacity);
     case LZLOG_MUTEX:
-        return reserve_mutex(file, span, log->capacity);
+        return reserve_mutex(file, span, capacity);
     case LZLOG_FETCH_ADD:
         break;
     }
     return atomic_fetch_add_explicit(&file->head->cursor, span, memory_order_acq_rel);
 }
 
-/* put writes a record into its place. The word goes last, released: who sees it sees the payload. */
-static inline bool put(struct lzlog_writer *w, const struct lz_file *file, uint64_t place, const void *data, size_t size, uint32_t crc)
+/* fill puts the payload into its place, with zeros up to whole words, and makes the checksum of what lies there then. */
+static bool fill(struct lzlog_writer *w, const struct lz_file *file, uint64_t place, const void *data, size_t size, uint32_t *crc)
 {
-    uint8_t *at = (uint8_t *)file->head + place, *payload = at + LZ_WORD;
-    uint64_t mix = lz_mix(file->seed, place, size), padding = 0;
-    uint64_t padded = lz_span(size) - LZ_WORD;
-    for (uint64_t i = 0; i < padded + LZ_WORD; i += LINE)
+    uint8_t *payload = (uint8_t *)file->head + place + LZ_WORD;
+    memset(payload + size, 0, lz_span(size) - LZ_WORD - size);
+    if (w->cipher == NULL)
+        memcpy(payload, data, size);
+    else if (!lz_cipher_apply(w->cipher, file->nonce, place + LZ_WORD, data, payload, size))
+        return false;
+    *crc = w->log->crc(payload, size);
+    return true;
+}
+
+/* put writes a record into its place. The word goes last, released: who sees it sees the payload. */
+static inline __attribute__((always_inline)) bool put(struct lzlog_writer *w, const struct lz_file *file, uint64_t place,
+                                                      const void *data, size_t size, bool plain)
+{
+    uint8_t *at = (uint8_t *)file->head + place;
+    uint64_t mix = lz_mix(file->seed, place, size);
+    uint32_t crc;
+    for (uint64_t i = 0; i < lz_span(size); i += LINE)
         fetch_ahead(at + AHEAD + i);
     /* Announced, so that the next reader can step over it if this process dies here. */
     atomic_store_explicit((_Atomic uint64_t *)(void *)at, lz_word(LZ_BEGUN, mix, size, 0), memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    memcpy(payload + padded - sizeof(padding), &padding, sizeof(padding));
-    if (w->cipher == NULL) {
-        memcpy(payload, data, size);
-    } else {
-        if (!lz_cipher_apply(w->cipher, file->nonce, place + LZ_WORD, data, payload, size))
-            return false;
-        crc = w->log->crc(payload, size);
-    }
+    if (plain)
+        crc = crc32c_pass(at + LZ_WORD, data, size);
+    else if (!fill(w, file, place, data, size, &crc))
+        return false;
     atomic_store_explicit((_Atomic uint64_t *)(void *)at, lz_word(LZ_COMMITTED, mix, size, crc), memory_order_release);
     return true;
 }
 
+/* write_on goes on with a write that got a place behind the end of a file. */
+static __attribute__((noinline)) enum lzlog_status write_on(struct lzlog_writer *w, const void *data, size_t size, struct lz_file *file,
+                                                            uint64_t place)
+{
+    lz_file_note_end(w->log, file, place);
+    atomic_store_explicit(&w->turn, atomic_load_explicit(&w->turn, memory_order_relaxed) + 1, memory_order_release);
+    enum lzlog_status status = lz_switch(w->log, file, lz_span(size));
+    w->closed = status == LZLOG_CLOSED;
+    return status == LZLOG_OK ? lzlog_write(w, data, size) : status;
+}
+
+/*
+ * write_as is inlined twice. The usual way calls nothing that it has to come back from, and copies and makes the checksum in one
+ * pass. Measured: without either a record takes a seventh longer, and on a busy machine a third.
+ */
+static inline __attribute__((always_inline)) enum lzlog_status write_as(struct lzlog_writer *w, const void *data, size_t size,
+                                                                       enum lzlog_reservation how, bool plain)
+{
+    const struct lzlog *log = w->log;
+    uint64_t span = lz_span(size), turn = atomic_load_explicit(&w->turn, memory_order_relaxed);
+    atomic_store_explicit(&w->turn, turn + 1, memory_order_release);
+    struct lz_file *file = atomic_load_explicit(&log->current, memory_order_acquire);
+    uint64_t place = reserve(file, span, log->capacity, how);
+    if (place + span > log->capacity)
+        return write_on(w, data, size, file, place);
+    bool done = put(w, file, place, data, size, plain);
+    atomic_store_explicit(&w->turn, turn + 2, memory_order_release);
+    return done ? LZLOG_OK : LZLOG_FAILED;
+}
+
+static __attribute__((noinline)) enum lzlog_status write_unusual(struct lzlog_writer *w, const void *data, size_t size)
+{
+    return write_as(w, data, size, w->log->reservation, w->plain);
+}
+
 enum lzlog_status lzlog_write(struct lzlog_writer *w, const void *data, size_t size)
 {
-    struct lzlog *log = w->log;
     if (w->closed) /* once told, it does not touch the cursor again, which every attempt would move on */
         return LZLOG_CLOSED;
     if (size == 0 || size > LZLOG_RECORD_MAX)
         return LZLOG_BAD_SIZE;
-    uint64_t span = lz_span(size), turn = atomic_load_explicit(&w->turn, memory_order_relaxed);
-    /* Before the reservation, which waits for all earlier stores: so this is done while they drain. */
-    uint32_t crc = w->cipher == NULL ? log->crc(data, size) : 0;
-    for (;;) {
-        atomic_store_explicit(&w->turn, ++turn, memory_order_release);
-        struct lz_file *file = atomic_load_explicit(&log->current, memory_order_acquire);
-        uint64_t place = reserve(log, file, span);
-        if (place + span <= log->capacity) {
-            bool done = put(w, file, place, data, size, crc);
-            atomic_store_explicit(&w->turn, ++turn, memory_order_release);
-            return done ? LZLOG_OK : LZLOG_FAILED;
-        }
-        lz_file_note_end(log, file, place);
-        atomic_store_explicit(&w->turn, ++turn, memory_order_release);
-        enum lzlog_status status = lz_switch(log, file, span);
-        if (status != LZLOG_OK) {
-            w->closed = status == LZLOG_CLOSED;
-            return status;
-        }
-    }
+    if (w->plain && w->log->reservation == LZLOG_FETCH_ADD)
+        return write_as(w, data, size, LZLOG_FETCH_ADD, true);
+    return write_unusual(w, data, size);
 }

@@ -49,6 +49,25 @@ static void fast_is_portable(void)
     }
 }
 
+static void copying_pads(void)
+{
+    uint64_t state = 5;
+    for (size_t size = 0; size < 1000 && crc32c_has_instruction(); size++) {
+        size_t padded = (size + 7) / 8 * 8;
+        uint8_t *block = malloc(size + 1), *data = block + 1, *to = malloc(padded + 1);
+        CHECK(block != NULL && to != NULL);
+        memset(to, 0xEE, padded + 1);
+        for (size_t k = 0; k < size; k++)
+            data[k] = (uint8_t)next_random(&state);
+        CHECK(crc32c_pass(to, data, size) == crc32c_portable(data, size));
+        CHECK(memcmp(to, data, size) == 0 && to[padded] == 0xEE);
+        for (size_t k = size; k < padded; k++)
+            CHECK(to[k] == 0);
+        free(block);
+        free(to);
+    }
+}
+
 static void padding_counts(void)
 {
     uint8_t data[128] = {1, 2, 3};
@@ -123,6 +142,7 @@ int main(int argc, char **argv)
         {"the checksum is made of CRC-32C as others know it", known_checksums},
         {"the fast checksum is the portable one, for every size", fast_is_portable},
         {"the checksum covers the padding", padding_counts},
+        {"a copy with a checksum is the data and zeros up to a word, and not a byte more", copying_pads},
         {"the cipher is OpenSSL's AES-256-CTR, whatever the order of positions", cipher_is_ctr},
         {"words and seals say what was put into them, and only with their seed", words_hold},
         {"the running kernel is recognised", kernel_is_known},
