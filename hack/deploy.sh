@@ -14,4 +14,8 @@ helm upgrade --install loadstone charts/loadstone --namespace "$namespace" \
 # The tag may be the same while the image is not.
 kubectl --namespace "$namespace" rollout restart deployment loadstone >/dev/null
 kubectl --namespace "$namespace" rollout status deployment --timeout=180s
+# With the chart's own MinIO there is a StatefulSet, too.
+for store in $(kubectl --namespace "$namespace" get statefulsets --output name); do
+  kubectl --namespace "$namespace" rollout status "$store" --timeout=180s
+done
 kubectl --namespace "$namespace" get pods

@@ -77,10 +77,12 @@ func upgrade(t *testing.T, args ...string) {
 	if err != nil {
 		t.Fatalf("helm upgrade %v: %v\n%s", args, err, out)
 	}
-	loadstone.Close()
-	if loadstone, err = installation.Find(ctx, system); err != nil {
+	found, err := installation.Find(ctx, system)
+	if err != nil {
 		t.Fatal(err)
 	}
+	loadstone.Close()
+	loadstone = found
 }
 
 func credentials(t *testing.T, key string) {
