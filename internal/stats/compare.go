@@ -89,42 +89,68 @@ func atLevel(m Metric, own, base *Group) Result {
 }
 
 // overLevels averages the logs of the levels within each block. A block counts if it has a pair at each of the levels taken, lest
-// blocks differ in their mix of levels; a level is taken if it has pairs enough for a verdict or, where none has, as many as any.
+// blocks differ in their mix of levels.
 func overLevels(m Metric, levels []Result) Result {
-	r := pool(m, levels)
+	r := pool(m, taken(levels))
 	r.estimate()
 	return r
 }
 
-// pool makes the pairs of overLevels.
-func pool(m Metric, levels []Result) Result {
+// taken are the levels with pairs enough for a verdict or, where none has, with as many as any. While too few blocks have a pair at each of
+// them, the level is left out without which most blocks have: that depends on what was measured, and never on what came out.
+func taken(levels []Result) []Result {
 	enough := 0
 	for _, l := range levels {
 		enough = max(enough, min(l.Blocks, MinBlocks))
 	}
-	r := Result{Metric: m, Pairs: []Pair{}}
-	sums, counts := map[int32]float64{}, map[int32]int{}
-	for _, l := range levels {
-		if enough == 0 || l.Blocks < enough {
-			continue
+	if enough == 0 {
+		return nil
+	}
+	out := slices.DeleteFunc(slices.Clone(levels), func(l Result) bool { return l.Blocks < enough })
+	for len(out) > 1 && len(common(out)) < enough {
+		var rest []Result
+		for k := range out {
+			without := slices.Delete(slices.Clone(out), k, k+1)
+			if rest == nil || len(common(without)) > len(common(rest)) {
+				rest = without
+			}
 		}
-		r.Levels++
-		r.ContenderIsBound = r.ContenderIsBound || l.ContenderIsBound
-		r.BaselineIsBound = r.BaselineIsBound || l.BaselineIsBound
-		for k, p := range l.Pairs {
-			sums[p.Block] += l.logs[k]
+		out = rest
+	}
+	return out
+}
+
+// common are the blocks in which each of the levels has a pair, in order.
+func common(levels []Result) []int32 {
+	counts := map[int32]int{}
+	for _, l := range levels {
+		for _, p := range l.Pairs {
 			counts[p.Block]++
 		}
 	}
 	var blocks []int32
 	for b, n := range counts {
-		if n == r.Levels {
+		if n == len(levels) {
 			blocks = append(blocks, b)
 		}
 	}
 	slices.Sort(blocks)
-	for _, b := range blocks {
-		r.pair(b, sums[b]/float64(r.Levels))
+	return blocks
+}
+
+// pool averages levels in the blocks that are common to them.
+func pool(m Metric, levels []Result) Result {
+	r := Result{Metric: m, Levels: len(levels), Pairs: []Pair{}}
+	sums := map[int32]float64{}
+	for _, l := range levels {
+		r.ContenderIsBound = r.ContenderIsBound || l.ContenderIsBound
+		r.BaselineIsBound = r.BaselineIsBound || l.BaselineIsBound
+		for k, p := range l.Pairs {
+			sums[p.Block] += l.logs[k]
+		}
+	}
+	for _, b := range common(levels) {
+		r.pair(b, sums[b]/float64(len(levels)))
 	}
 	return r
 }

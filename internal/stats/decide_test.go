@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,5 +75,44 @@ func BenchmarkDecide(b *testing.B) {
 	family := []Ratios{ratiosOf(4, 10, "a", noise), ratiosOf(4, 10, "b", noise), ratiosOf(4, 10, "c", noise)}
 	for b.Loop() {
 		Decide(family)
+	}
+}
+
+func TestLevelsAreLeftOutWhileTooFewBlocksHaveThemAll(t *testing.T) {
+	// level has a pair in each of ten blocks but some, each of the ratio e.
+	level := func(log float64, without ...int32) Result {
+		r := Result{Metric: CPUPerRequest, Levels: 1}
+		for b := int32(1); b <= 10; b++ {
+			if !slices.Contains(without, b) {
+				r.pair(b, log)
+			}
+		}
+		r.estimate()
+		return r
+	}
+	for name, tc := range map[string]struct {
+		levels         []Result
+		levelsN, wantN int
+		mean           float64
+	}{
+		"all are whole":                                {[]Result{level(1), level(2)}, 2, 10, 1.5},
+		"seven blocks have all":                        {[]Result{level(1, 1, 2), level(2, 3)}, 2, 7, 1.5},
+		"the one that most blocks lack is left out":    {[]Result{level(1), level(2, 1, 2, 3), level(3, 4)}, 2, 9, 2},
+		"two are left out":                             {[]Result{level(1, 1, 2), level(2, 3, 4), level(3, 5, 6)}, 1, 8, 3},
+		"one with too few for a verdict is left out":   {[]Result{level(1), level(2, 1, 2, 3, 4)}, 1, 10, 1},
+		"where none has enough, those with most count": {[]Result{level(1, 1, 2, 3, 4), level(2, 1, 2, 3, 4), level(3, 1, 2, 3, 4, 5)}, 2, 6, 1.5},
+		"nothing was measured":                         {[]Result{level(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)}, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := overLevels(CPUPerRequest, tc.levels)
+			if got.Levels != tc.levelsN || got.Blocks != tc.wantN {
+				t.Fatalf("%d levels and %d blocks, want %d and %d", got.Levels, got.Blocks, tc.levelsN, tc.wantN)
+			}
+			for _, log := range got.logs {
+				if log != tc.mean {
+					t.Errorf("a block's mean is %v, want %v", log, tc.mean)
+				}
+			}
+		})
 	}
 }

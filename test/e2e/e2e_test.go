@@ -183,31 +183,30 @@ func awaitSuccess(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Durati
 	}
 }
 
-// decidable applies a run of which a test wants verdicts, waits for its success and reads it back. A verdict needs blocks that nobody has
-// disturbed: where this machine has spoiled more of them than could be measured anew, nothing was shown, and the run is applied once more.
-func decidable(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (record.RunData, stats.Table) {
+// measure applies a run, waits for its success and reads it back.
+func measure(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (record.RunData, stats.Table) {
 	t.Helper()
-	again := run.DeepCopy()
 	mustApply(t, run)
 	awaitSuccess(t, run, patience)
 	data := load(t, run)
-	table := analyse(t, data)
-	spoiled := table.SpoiledBlocks()
+	return data, analyse(t, data)
+}
+
+// whole counts the blocks that no fault from outside has hit. Fewer than stats.MinBlocks are too few for a verdict: where this machine has
+// left no more of all that could be measured anew, a test can ask that nothing wrong is said, and not that something is.
+func whole(t *testing.T, data record.RunData, table stats.Table) int {
+	t.Helper()
+	hit := table.SpoiledBlocks()
 	for _, m := range table.Coverage.Missing {
-		spoiled = append(spoiled, m.Block)
+		hit = append(hit, m.Block)
 	}
-	slices.Sort(spoiled)
-	spoiled = slices.Compact(spoiled)
-	if whole := int(data.Manifest.Blocks+data.Manifest.SpareBlocks) - len(spoiled); whole < stats.MinBlocks {
-		t.Logf("%s: faults from outside have spoiled the blocks %v and left %d: it is applied once more", run.Name, spoiled, whole)
-		again.Name += "-again"
-		*run = *again
-		mustApply(t, run)
-		awaitSuccess(t, run, patience)
-		data = load(t, run)
-		table = analyse(t, data)
+	slices.Sort(hit)
+	hit = slices.Compact(hit)
+	n := int(data.Manifest.Blocks+data.Manifest.SpareBlocks) - len(hit)
+	if n < stats.MinBlocks {
+		t.Logf("faults from outside have hit the blocks %v and left %d: no verdict is asked for", hit, n)
 	}
-	return data, table
+	return n
 }
 
 func analyse(t *testing.T, data record.RunData) stats.Table {
