@@ -83,6 +83,10 @@ func checkCost(t *testing.T, table stats.Table, c stats.Comparison, decidable bo
 	}
 	planted, found := 100*burnMicros/base, 100*(cpuRatio(t, c)-1)
 	t.Logf("%s: %.1f %% more CPU time per request; planted was about %.1f %%", c.Implementation, found, planted)
+	if seen := c.Deciding().Detectable; c.Verdict == stats.Inconclusive && seen != nil && *seen > planted/100 {
+		t.Logf("%s: the machine was so noisy that nothing below %.1f %% could have been seen", c.Implementation, 100**seen)
+		return
+	}
 	// The planted work is known for a quiet CPU: where a neighbour has the other half of the core, it takes up to twice as long.
 	if c.Verdict != stats.Slower || found < planted/2 || found > planted*2.2 {
 		t.Errorf("%s is %s (%s), want Slower by about what was planted: %+v", c.Implementation, c.Verdict, c.Reason, c.Deciding())
