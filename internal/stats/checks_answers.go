@@ -84,10 +84,13 @@ var ownFaults = []ReasonCode{
 }
 
 // ownFault says whether a cell is void by the implementation's own fault. A rate that was missed is one unless a generator was busy, and
-// neither that nor an unanswered connection is one where the machine was at fault.
+// neither that nor a connection left waiting is one where the machine was at fault.
 func ownFault(c Cell) bool {
 	outside := c.HitFromOutside()
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool {
-		return r.Weight == Void && (!outside || !slices.Contains(mayFollow, r.Code)) && (slices.Contains(ownFaults, r.Code) || (r.Code == RateMissed && r.Subject == record.RoleServer))
+		if r.Weight != Void || outside && slices.Contains(mayFollow, r.Code) {
+			return false
+		}
+		return slices.Contains(ownFaults, r.Code) || r.Code == RateMissed && r.Subject == record.RoleServer
 	})
 }

@@ -88,17 +88,17 @@ func atLevel(m Metric, own, base *Group) Result {
 	return r
 }
 
-// overLevels averages the logs of the levels within each block. A block counts if it has a pair at each of the levels taken, lest
+// overLevels averages the logs of the levels within each block. A block counts if it has a pair at each of the levels covered, lest
 // blocks differ in their mix of levels.
 func overLevels(m Metric, levels []Result) Result {
-	r := pool(m, taken(levels))
+	r := pool(m, covered(levels))
 	r.estimate()
 	return r
 }
 
-// taken are the levels with pairs enough for a verdict or, where none has, with as many as any. While too few blocks have a pair at each of
+// covered are the levels with pairs enough for a verdict or, where none has, with as many as any. While too few blocks have a pair at each of
 // them, the level is left out without which most blocks have: that depends on what was measured, and never on what came out.
-func taken(levels []Result) []Result {
+func covered(levels []Result) []Result {
 	enough := 0
 	for _, l := range levels {
 		enough = max(enough, min(l.Blocks, MinBlocks))
