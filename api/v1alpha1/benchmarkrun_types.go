@@ -244,6 +244,14 @@ type Load struct {
 	// +required
 	Tool Tool `json:"tool"`
 
+	// weight is the load's share in the verdict over all loads, a decimal such as "0.25". Either all loads have one, and they add up to 1, or
+	// none has: then each load has a verdict and there is none over all of them.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(0|1)([.][0-9]+)?$') && double(self) > 0.0 && double(self) <= 1.0",message="weight must be a decimal above 0 and at most 1, such as \"0.25\""
+	Weight string `json:"weight,omitempty"`
+
 	// generators says from where the load comes.
 	// +optional
 	Generators Generators `json:"generators,omitzero"`
@@ -385,6 +393,15 @@ type BenchmarkRunSpec struct {
 	// stop lets the run end before its last block when enough has been measured; absent means that all blocks are measured.
 	// +optional
 	Stop *Stop `json:"stop,omitempty"`
+
+	// latencyPercentiles are the percentiles of the latency that are compared with the baseline: of 50, 90, 95, 99 and 99.9; 50 and 99 if
+	// absent.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=5
+	// +kubebuilder:validation:items:Enum="50";"90";"95";"99";"99.9"
+	LatencyPercentiles []string `json:"latencyPercentiles,omitempty"`
 
 	// order says how trials follow each other; Blocks if absent. SlicedDuet keeps two servers of one CPU each on the same CPU and
 	// switches the load of wrk between them every 100 ms: it sees smaller differences, and no latencies.

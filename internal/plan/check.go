@@ -30,7 +30,7 @@ func (v *Violation) Error() string { return v.Message }
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkMemory, checkValidity, checkSize, checkObjectives, checkDuet} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkMemory, checkValidity, checkSize, checkWeights, checkObjectives, checkDuet} {
 		if v := check(spec); v != nil {
 			return v
 		}

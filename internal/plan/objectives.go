@@ -11,7 +11,7 @@ import (
 // be kept at all.
 func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	for i, o := range spec.Objectives {
-		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *Violation{checkBound, checkSubjects, checkObjectiveLevels} {
+		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *Violation{checkBound, checkSubjects, checkObjectiveLevels, checkAnswer} {
 			if v := check(spec, o, i); v != nil {
 				return v
 			}
@@ -61,9 +61,9 @@ func checkSubjects(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 	}
 	switch {
 	case o.Against == nil:
-		return invalid("spec.objectives[%d].against is absent: a Regression needs an earlier run", i)
+		return invalid("spec.objectives[%d].against is absent: a Regression needs earlier runs", i)
 	case role[o.Against.Anchor] == "":
-		return invalid("spec.objectives[%d].against.anchor is %s, which is none of spec.implementations: the anchor is measured in both runs", i, o.Against.Anchor)
+		return invalid("spec.objectives[%d].against.anchor is %s, which is none of spec.implementations: the anchor is measured in all runs", i, o.Against.Anchor)
 	case slices.Contains(o.Implementations, o.Against.Anchor):
 		return invalid("spec.objectives[%d].implementations holds %s, which is the anchor: its ratio to itself is always 1", i, o.Against.Anchor)
 	}

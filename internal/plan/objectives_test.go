@@ -17,7 +17,7 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 	}{
 		"all levels of all contenders":      {objective: v1alpha1.Objective{Metric: "Throughput", Min: "17000"}},
 		"one level of one load":             {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.001", Load: "sweep", Connections: 10, Implementations: []string{"go", "epoll"}}},
-		"a regression through a limit":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "0.95", Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "epoll"}}},
+		"a regression through a limit":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "0.95", Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}},
 		"both bounds":                       {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Max: "2"}, want: "needs either min or max"},
 		"no bound":                          {objective: v1alpha1.Objective{Metric: "Throughput"}, want: "needs either min or max"},
 		"a bound that is no number":         {objective: v1alpha1.Objective{Metric: "Throughput", Min: "fast"}, want: `"fast" is no decimal number`},
@@ -37,8 +37,8 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 		"a limit against the baseline":      {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1", Implementations: []string{"epoll"}}, want: "is epoll, which is not compared"},
 		"a baseline alone":                  {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1"}, change: func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations = s.Implementations[:1] }, want: "one implementation only"},
 		"a regression against nothing":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1"}, want: "against is absent"},
-		"an anchor that is none":            {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "rust"}}, want: "against.anchor is rust"},
-		"an anchor that is held to a bound": {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Implementations: []string{"epoll"}, Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "epoll"}}, want: "which is the anchor"},
+		"an anchor that is none":            {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "rust"}}, want: "against.anchor is rust"},
+		"an anchor that is held to a bound": {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Implementations: []string{"epoll"}, Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}, want: "which is the anchor"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Objectives = []v1alpha1.Objective{tc.objective} })

@@ -57,11 +57,15 @@ var checks = []func(*facts) []Reason{
 // judge runs all checks and writes their outcome on the cell.
 func (f *facts) judge() {
 	f.cell.Validity = Valid
+	f.cell.ThroughputIsDiluted = f.trial.Manifest.Beside != ""
 	for _, check := range checks {
 		for _, r := range check(f) {
 			f.cell.mark(r)
 			if r.Code == GeneratorLimited {
 				f.cell.ThroughputIsBound = true
+			}
+			if r.Code == GeneratorBusy && f.serverUtilisation() < generatorLimited {
+				f.cell.ThroughputIsDiluted = true
 			}
 		}
 	}
