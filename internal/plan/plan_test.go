@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,48 @@ func TestThePlanDependsOnSpecNameAndUIDOnly(t *testing.T) {
 	}
 	if other := hash(spec(), Options{Name: "r", UID: "v"}); other == base {
 		t.Error("another UID gives the same plan: the seed has no effect")
+	}
+}
+
+// A seed is drawn for whoever gives none, and whoever writes the drawn one into the spec gets the same order.
+func TestTwoRunsOfOneSeedMeasureInTheSameOrder(t *testing.T) {
+	order := func(seed int64, uid string) (Plan, []string) {
+		p, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Seed, s.Blocks = seed, 20 }), Options{Name: "r", UID: uid})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, trial := range append(p.Trials, p.Spare("r", 1)...) {
+			names = append(names, trial.Name)
+		}
+		return p, names
+	}
+	drawn, first := order(0, "u")
+	if note := fmt.Sprintf("spec.seed is absent: %d, drawn from the run's UID", drawn.Seed); !strings.Contains(strings.Join(drawn.Notes, "\n"), note) {
+		t.Errorf("no note says %q: %q", note, drawn.Notes)
+	}
+	if _, other := order(0, "v"); slices.Equal(first, other) {
+		t.Error("another UID gives the same order")
+	}
+	given, again := order(int64(drawn.Seed), "v")
+	if diff := cmp.Diff(first, again); diff != "" {
+		t.Errorf("the seed %d gives another order than the run for which it was drawn (-drawn +given):\n%s", drawn.Seed, diff)
+	}
+	if notes := strings.Join(given.Notes, "\n"); strings.Contains(notes, "spec.seed is absent") || !strings.Contains(notes, fmt.Sprintf("the seed %d", drawn.Seed)) {
+		t.Errorf("the notes do not name the given seed: %q", given.Notes)
+	}
+}
+
+// What a report names as a seed must be one that a spec may have, and that a reader of JSON with floating-point numbers keeps.
+func TestADrawnSeedFitsIntoASpec(t *testing.T) {
+	for i := range 1000 {
+		p, err := Compile(spec(), Options{Name: "r", UID: fmt.Sprint(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Seed < 1 || p.Seed > 1<<53-1 {
+			t.Errorf("the seed %d of UID %d is none that a spec may have", p.Seed, i)
+		}
 	}
 }
 
