@@ -193,6 +193,45 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 	}
 }
 
+// A rate may be as high as the highest that was ever kept, on every CPU of the generators, and not higher.
+func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
+	const most = maxRatePerCPU
+	for name, tc := range map[string]struct {
+		generators v1alpha1.Generators
+		level      v1alpha1.Level
+		start      int32
+		want       string
+	}{
+		"the most of one CPU":       {level: v1alpha1.Level{RequestsPerSecond: most}},
+		"one more":                  {level: v1alpha1.Level{RequestsPerSecond: most + 1}, want: "spec.loads[0].levels[0].requestsPerSecond is 25001, but k6 was never seen to send more than 25000 requests/s from one CPU, and spec.loads[0].generators.pods times cpus is 1: lower it to 25000 at most, or raise spec.loads[0].generators"},
+		"as much on two CPUs":       {generators: v1alpha1.Generators{CPUs: 2}, level: v1alpha1.Level{RequestsPerSecond: most + 1}},
+		"as much in two pods":       {generators: v1alpha1.Generators{Pods: 2}, level: v1alpha1.Level{RequestsPerSecond: 2 * most}},
+		"too much for two of two":   {generators: v1alpha1.Generators{Pods: 2, CPUs: 2}, level: v1alpha1.Level{RequestsPerSecond: 4*most + 1}, want: "lower it to 100000 at most"},
+		"a ramp that ends too high": {level: v1alpha1.Level{RequestsPerSecond: 1, RampToRequestsPerSecond: most + 1}, want: "spec.loads[0].levels[0].rampToRequestsPerSecond is 25001"},
+		"a ramp that is kept":       {level: v1alpha1.Level{RequestsPerSecond: 1, RampToRequestsPerSecond: most}},
+		"a search that starts high": {start: most + 1, want: "spec.loads[0].search.startRequestsPerSecond is 25001"},
+		"a search that can start":   {start: most},
+		"no rate":                   {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) {
+				tc.level.Connections = 10
+				s.Loads[0].Tool, s.Loads[0].Generators, s.Loads[0].Levels = v1alpha1.ToolK6, tc.generators, []v1alpha1.Level{tc.level}
+				if tc.start > 0 {
+					s.Loads[0].Search = &v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100, StartRequestsPerSecond: tc.start}
+				}
+			}), Options{Name: "r", UID: "u"})
+			var v *Violation
+			switch {
+			case tc.want == "" && err != nil:
+				t.Error(err)
+			case tc.want != "" && (!errors.As(err, &v) || !strings.Contains(v.Message, tc.want)):
+				t.Errorf("got %v, want a violation that says %q", err, tc.want)
+			}
+		})
+	}
+}
+
 func TestASearchBelowWhatItsGeneratorCanTellSaysSo(t *testing.T) {
 	for bound, want := range map[int32]bool{1: true, 49: true, 50: false, 1000: false} {
 		p, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) {
