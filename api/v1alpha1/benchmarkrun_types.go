@@ -408,6 +408,13 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Order Order `json:"order,omitempty"`
 
+	// seed decides in which order each block measures its implementations; drawn from the run's UID if absent, and then named in the
+	// report: two runs of one spec and one seed measure in the same order. It has at most 53 bits, which every reader of JSON keeps.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
+	Seed int64 `json:"seed,omitempty"`
+
 	// objectives are bounds that figures have to keep. With objectives, a run has succeeded only if every one is met.
 	// +optional
 	// +listType=atomic
@@ -501,17 +508,17 @@ type BenchmarkRunStatus struct {
 	StoppedAfterBlock int32 `json:"stoppedAfterBlock,omitempty"`
 
 	// reviewedBlocks is how many blocks, the spare ones included, had been measured when the run last looked for cells that a fault
-	// from outside has voided.
+	// from outside has voided: at most the 100 that a run may have, and as many spare ones.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=102
+	// +kubebuilder:validation:Maximum=200
 	ReviewedBlocks int32 `json:"reviewedBlocks,omitempty"`
 
 	// spoiledBlocks are the blocks in which that look found such a cell. They are measured anew, as far as there are spare blocks.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=102
+	// +kubebuilder:validation:MaxItems=200
 	SpoiledBlocks []int32 `json:"spoiledBlocks,omitempty"`
 
 	// verdict is the outcome in a few words.

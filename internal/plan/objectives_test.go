@@ -10,6 +10,16 @@ import (
 
 func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 	const regression = v1alpha1.ObjectiveRegression
+	tool := func(tool v1alpha1.Tool) func(*v1alpha1.BenchmarkRunSpec) {
+		return func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Tool = tool }
+	}
+	withAb := func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Loads = append(s.Loads, v1alpha1.Load{Name: "bench", Tool: v1alpha1.ToolAb, Levels: []v1alpha1.Level{{Connections: 20}}})
+	}
+	asDuet := func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Order = v1alpha1.OrderSlicedDuet
+		s.Implementations[1].CPUs, s.Implementations[1].Role = 1, ""
+	}
 	for name, tc := range map[string]struct {
 		objective v1alpha1.Objective
 		change    func(*v1alpha1.BenchmarkRunSpec)
@@ -39,6 +49,21 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 		"a regression against nothing":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1"}, want: "against is absent"},
 		"an anchor that is none":            {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "rust"}}, want: "against.anchor is rust"},
 		"an anchor that is held to a bound": {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Implementations: []string{"epoll"}, Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}, want: "which is the anchor"},
+		"a latency of a search": {
+			objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99", Max: "5000", Load: "sweep"},
+			change:    func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Search = &v1alpha1.Search{} },
+			want:      "spec.objectives[0].load is sweep, which has search, and speaks of no level, since the steps of a search are none: bound its Capacity",
+		},
+		"the 99.9th percentile of wrk":                {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}},
+		"the 99.9th percentile of k6":                 {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: tool(v1alpha1.ToolK6)},
+		"the 99th percentile of ab":                   {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99", Max: "5000"}, change: tool(v1alpha1.ToolAb)},
+		"the 99.9th percentile of ab":                 {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: tool(v1alpha1.ToolAb), want: "spec.objectives[0].percentile is 99.9, and ab, the tool of spec.loads[0], gives whole percents only: name 99, choose wrk or k6"},
+		"the 99.9th percentile of all loads, ab too":  {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: withAb, want: "the tool of spec.loads[1]"},
+		"the 99.9th percentile of wrk beside ab":      {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000", Load: "sweep"}, change: withAb},
+		"the 99.9th percentile of a level ab has not": {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000", Load: "bench", Connections: 10}, change: withAb, want: "speaks of no level"},
+		"a percentile in a duet":                      {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "50", Max: "5000"}, change: asDuet, want: "spec.objectives[0] bounds a latency, and spec.order SlicedDuet has none"},
+		"a mean latency in a duet":                    {objective: v1alpha1.Objective{Metric: "MeanLatency", Max: "5000"}, change: asDuet, want: "bound ServerCPUPerRequest, or choose spec.order Blocks"},
+		"a CPU time per request in a duet":            {objective: v1alpha1.Objective{Metric: "ServerCPUPerRequest", Max: "50"}, change: asDuet},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Objectives = []v1alpha1.Objective{tc.objective} })

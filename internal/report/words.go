@@ -279,7 +279,7 @@ var english = language{
 	"fact.cgroupVersion": "cgroup", "fact.qosClass": "QoS class", "fact.image": "image", "fact.imageID": "image digest",
 	"fact.toolVersion": "load generator", "fact.agentVersion": "agent", "fact.responseHeaderBytes": "bytes of headers in an answer", "fact.operatorVersion": "version",
 
-	"plan.title": "Plan", "plan.reproduce": "To measure it again: the same spec, and for the same order of trials the seed below. The plan's hash says whether two runs asked the same question.",
+	"plan.title": "Plan", "plan.reproduce": "To measure it again: the same spec, with the seed below as spec.seed for the same order of trials. The plan's hash says whether two runs asked the same question.",
 	"plan.seed": "order seed", "plan.hash": "plan hash", "plan.uid": "run UID", "plan.blocks": "blocks", "plan.baseline": "baseline", "plan.pinning": "pinning", "plan.operator": "operator",
 	"artifacts.title": "Raw data", "artifacts.lead": "Every number comes from these objects, which were written once. SHA-256 tells whether they are still what they were.",
 	"th.name": "file", "th.key": "key", "th.bytes": "bytes", "th.sha": "SHA-256", "th.role": "of",
