@@ -160,6 +160,9 @@ type Cell struct {
 	ServerRSS         *float64 `json:"serverRSSBytes,omitempty"`
 	ServerPeakMemory  *float64 `json:"serverPeakMemoryBytes,omitempty"`
 	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
+	// GeneratorBusy is true where 80 % or more of a generator's CPUs were taken. Then a server's throughput may be less than it could be
+	// without being a bound, and the ratio of two throughputs is drawn towards 1.
+	GeneratorBusy bool `json:"generatorBusy,omitempty"`
 	// MeanLatencyKind is the kind of MeanLatency, and MeanLatencyLow its lower end where latencies are known by brackets only.
 	MeanLatencyKind record.LatencyKind `json:"meanLatencyKind,omitempty"`
 	MeanLatencyLow  *float64           `json:"meanLatencyLowMicros,omitempty"`
@@ -173,6 +176,8 @@ type Cell struct {
 
 	// series is the cell over time; nil if it was not sampled.
 	series *series
+	// bytes are the sizes of its answers; nil if they are unknown.
+	bytes *answerBytes
 	// percentiles are the tables' quantiles of the cell's own latencies, by kind.
 	percentiles map[record.LatencyKind][]Quantile
 }
