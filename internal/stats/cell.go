@@ -27,6 +27,8 @@ type facts struct {
 	cell Cell
 	// latencies hold the cell's distribution of each kind that all its generators have.
 	latencies distributions
+	// stills is the number of standstills that StillShare sums up.
+	stills int
 	// inFlight is the mean number of requests in flight by Little's law, at least; 0 if unknown.
 	inFlight float64
 }

@@ -18,16 +18,19 @@ const (
 	stillRequests = 20
 	// stoodStill is the smallest difference that the verdicts tell apart: a pause of half a second in ten.
 	stoodStill = EquivalenceMargin
+	// stoodOnce: a single pause is no habit, and a machine that was busy with something else made one of 0.2 s in two of sixteen short
+	// cells. One of a fifth of the load is worth a word whoever made it.
+	stoodOnce = 0.2
 	// otherCauses: a standstill of which half may be somebody else's doing is not the server's.
 	otherCauses = 0.5
 	// resendSeconds is for how long a connection waits at least until a lost segment is sent again, by the kernel's default.
 	resendSeconds = 0.2
 )
 
-// still is the share of the intervals that belong to standstills of some length at least. An observer that was held up reads late: what
+// still is how many standstills of some length at least there were, and the share of the intervals that belong to them. An observer that was held up reads late: what
 // passed in the meantime is then counted in one interval, and the next ones hold nothing. So an interval that makes up for half of the
 // standstill after it excuses that, while a server makes up for its own only afterwards. A standstill from the first interval on may be either.
-func (s *series) still(least int) float64 {
+func (s *series) still(least int) (times int, share float64) {
 	total, begin := 0, 0
 	for begin < len(s.relative) && s.relative[begin] < standstill {
 		begin++
@@ -39,11 +42,11 @@ func (s *series) still(least int) float64 {
 			n++
 		}
 		if n >= max(least, 1) && s.relative[i-1]-1 < lack/2 {
-			total += n
+			times, total = times+1, total+n
 		}
 		i += n
 	}
-	return float64(total) / float64(len(s.relative))
+	return times, float64(total) / float64(len(s.relative))
 }
 
 // observeStills notes for which share of the load the server stood still. A ramp begins with little, and of few requests it is chance.
@@ -61,7 +64,9 @@ func (f *facts) observeStills() {
 	if latency != nil {
 		least = max(least, int(math.Ceil(stillLatencies**latency/1e3/float64(s.everyMillis))))
 	}
-	f.note(StillShare, s.still(least))
+	var share float64
+	f.stills, share = s.still(least)
+	f.note(StillShare, share)
 }
 
 // checkStalls marks the latencies of a closed load whose server stood still again and again, for a collection or a compaction say: a
@@ -70,7 +75,7 @@ func (f *facts) observeStills() {
 // hypervisor, a quota, others on the CPUs or lost segments can have done.
 func checkStalls(f *facts) []Reason {
 	share, ok := f.cell.seenOf(StillShare)
-	if !ok || share < stoodStill || f.level.RequestsPerSecond > 0 || f.level.Step > 0 || f.heldUp() >= otherCauses*share {
+	if !ok || share < stoodStill || f.stills < 2 && share < stoodOnce || f.level.RequestsPerSecond > 0 || f.level.Step > 0 || f.heldUp() >= otherCauses*share {
 		return nil
 	}
 	return []Reason{{Code: StoodStill, Weight: Suspect, Scope: ScopeLatency, Subject: record.RoleServer, Value: share, Limit: stoodStill}}

@@ -204,9 +204,19 @@ func TestChecks(t *testing.T) {
 			want:     []finding{{StoodStill, Suspect}},
 			validity: Suspect,
 		},
-		"a stall of 200 ms": {
-			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 2, 30) },
+		"a stall of 400 ms": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 4, 30) },
 			validity: Valid,
+		},
+		"a stall of a second and a half": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 15, 40) },
+			want:     []finding{{StoodStill, Suspect}},
+			validity: Suspect,
+		},
+		"two stalls of 200 ms": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 2, 20) },
+			want:     []finding{{StoodStill, Suspect}},
+			validity: Suspect,
 		},
 		"stalls of less than two intervals": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 1, 10) },

@@ -75,7 +75,7 @@ func (e everyday) server(cells []record.CellObservation) {
 		o := &cells[i]
 		o.StealNanos = int64(0.009 * e.rng.Float64() * float64(o.CoreNanos))
 		o.BusyNanos += int64(0.02 * e.rng.Float64() * float64(o.CoreNanos))
-		o.Network.Retransmits = e.rng.Int64N(max(o.Network.SegmentsOut/2000, 1))
+		o.Network.Retransmits = e.rng.Int64N(5)
 		if o.Sockets != nil {
 			o.Sockets.Established -= e.rng.Int64N(o.Sockets.Established/100 + 1)
 			o.Sockets.Jain = 0.9 + 0.1*e.rng.Float64()
