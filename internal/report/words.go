@@ -244,6 +244,12 @@ var english = language{
 	"finding.MemoryGrows":         "the server's memory grew steadily, by {value} B a request",
 	"finding.WarmupNotOver":       "most cells were not steady: the last third was {value} times as fast as the first",
 	"finding.SlowedDown":          "the server slowed down half-way: the last third was {value} times as fast as the first",
+	"finding.AnswerSize":          "an answer had {share} of the bytes that the check before the trial got",
+	"finding.UnequalAnswers":      "an answer had {share} of the bytes of the baseline's in the same block, more or less than the checks before the trials say",
+	"finding.RateExceeded":        "{share} of the requests that the rate asked for were answered, which cannot be: the figures contradict each other",
+	"finding.SharedCore":          "{subject} ran on a hardware thread of the server's own core{details}",
+	"finding.StoodStill":          "hardly an answer left the server for {share} of the time, in pauses of 0.2 s and more that neither steal nor other processes nor lost segments explain: with a fixed number of connections, the latencies show a pause once per connection only",
+	"finding.NotChecked":          "some checks had nothing to look at{details}",
 	"finding.server":              "the server", "finding.generator": "the generator",
 
 	"spread.title": "Spread over the blocks", "spread.lead": "Every quantity with its mean, sample standard deviation, smallest and largest block, over the cells that are not void.",
@@ -266,6 +272,7 @@ var english = language{
 	"seen.startSkewErrorMicros":         "error of that, by the clocks",
 	"seen.trendShare":                   "last third faster than the first by",
 	"seen.largestDipShare":              "largest dip below the mean",
+	"seen.standstillShare":              "time in which hardly an answer left the server",
 
 	"raw.title": "Every cell", "raw.lead": "The values that everything above is made from.",
 	"th.latency": "mean latency", "th.requests": "requests",
