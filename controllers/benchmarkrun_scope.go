@@ -187,6 +187,9 @@ func (s *runScope) manifest(version string) record.RunManifest {
 	if spare := s.spare(); spare > 0 {
 		m.Notes = append(slices.Clone(m.Notes), fmt.Sprintf("%d of the blocks were measured beyond the planned %d, since faults from outside had hit others: %v", spare, s.plan.Blocks, s.hit()))
 	}
+	if nodes, note := boundNodes(s.trials); nodes != nil {
+		m.Nodes, m.Notes = nodes, append(slices.Clone(m.Notes), note)
+	}
 	for i := range s.trials {
 		t := &s.trials[i]
 		if t.Status.CompletionTime == nil || notNeeded(t) {

@@ -49,6 +49,10 @@ type PodOptions struct {
 	Attempt int32
 	// Nodes are the cluster's, for the choice of node labels.
 	Nodes []plan.Node
+	// Bound are the nodes to which the run is bound, by the role of the pod's agent; empty until a trial of it is stored.
+	Bound map[string]string
+	// LargestServer is the CPU that the largest server of the run needs with its observer, in thousandths.
+	LargestServer int64
 }
 
 // PodName is the name of a trial's pod of a role, which is that of its agent: "-s" ends the server's, "-b" that of the server beside
@@ -65,6 +69,17 @@ func PodName(trial string, attempt int32, role string) string {
 
 // Pod is a trial's pod of a role.
 func Pod(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
+	pod := anywhere(t, role, o)
+	if node := o.Bound[role]; node != "" {
+		bind(pod, node)
+	} else if pod.Labels[v1alpha1.LabelRole] == v1alpha1.RoleServer {
+		bind(pod, roomy(o)...)
+	}
+	return pod
+}
+
+// anywhere is a pod that no earlier trial has bound to a node.
+func anywhere(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
 	switch {
 	case role == protocol.RoleObserver && t.Spec.Beside == nil:
 		return serverPod(t, t.Spec.Implementation, role, o)

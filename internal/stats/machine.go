@@ -178,7 +178,6 @@ func checkScript(f *facts) []Reason {
 	return out
 }
 
-
 // sameScript says why two runs cannot be compared at a level of one load by its script; empty if they can. A run that has frozen no
 // script does not say which one it was, and is believed.
 func sameScript(now, then *record.RunData, before, l Level) (why ObjectiveReason, detail string) {
