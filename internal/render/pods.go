@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
@@ -120,29 +118,9 @@ func generatorPod(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
 	if t.Spec.Placement.GeneratorPinning == v1alpha1.Preferred {
 		delete(c.Resources.Limits, corev1.ResourceCPU)
 	}
-	addScripts(pod, &c, t.Spec.Cells)
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: apart(t, o.RunUID)}
 	return pod
-}
-
-// addScripts mounts the ConfigMaps of the users' scripts, each in a folder named like its load. They are optional to Kubernetes,
-// so that the agent starts and can say which one is missing.
-func addScripts(pod *corev1.Pod, c *corev1.Container, cells []v1alpha1.Cell) {
-	seen := map[string]bool{}
-	for _, cell := range cells {
-		if cell.Script == nil || seen[cell.Load] {
-			continue
-		}
-		seen[cell.Load] = true
-		name := "script-" + cell.Load
-		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: cell.Script.ConfigMap},
-			Items:                []corev1.KeyToPath{{Key: cell.Script.Key, Path: cell.Script.Key}},
-			Optional:             ptr(true),
-		}}})
-		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path.Join(tool.ScriptsDir, cell.Load), ReadOnly: true})
-	}
 }
 
 // Memory of a generator: enough for the agent, the tool and its connections. wrk holds a buffer of 8 KiB and a parser for each
