@@ -94,7 +94,7 @@ func frozenScripts(run *v1alpha1.BenchmarkRun, prefix string) []record.FrozenScr
 	var scripts []record.FrozenScript
 	for _, f := range run.Status.Scripts {
 		scripts = append(scripts, record.FrozenScript{Load: f.Load, Artifact: record.Artifact{
-			Role: record.RoleGenerator, Name: f.Load, Key: artifact.ScriptKey(prefix, f.Load), Bytes: f.Bytes, SHA256: f.SHA256,
+			Name: "scripts/" + f.Load, Key: artifact.ScriptKey(prefix, f.Load), Bytes: f.Bytes, SHA256: f.SHA256,
 		}})
 	}
 	return scripts

@@ -10,61 +10,72 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// machineFact is one fact of the machine of a role.
-type machineFact struct{ role, name, value string }
+// factOf names a fact of the machine of a role.
+type factOf struct{ role, name string }
+
+// machine are the known facts of the machines of a trial, in their order.
+type machine struct {
+	names  []factOf
+	values map[factOf]string
+}
 
 // usual is what all trials of a run must share to be compared: the machine of the server and of each generator, the image of each
 // implementation, and the script of each load. Of machines and images it is what most trials have, or of two that are equally
 // frequent the one that came first; of scripts it is what the run froze at its start.
 type usual struct {
-	// machines is by role and name of the fact, images by implementation, scripts by load. What nobody knows is in none of them.
-	machines        map[[2]string]string
+	// images is by implementation, scripts by load. What nobody knows is in none of them.
+	machine         map[factOf]string
 	images, scripts map[string]string
 }
 
 // newUsual finds what most trials share. The facts are settled one after the other, each among the trials that agree on those before
 // it, so that at least one trial agrees on all of them: majorities of single facts may be of machines that exclude each other.
 func newUsual(data record.RunData) *usual {
-	u := &usual{machines: map[[2]string]string{}, images: map[string]string{}, scripts: map[string]string{}}
-	var trials []*record.TrialData
-	for i := range data.Trials {
-		trials = append(trials, &data.Trials[i])
-	}
-	slices.SortStableFunc(trials, func(a, b *record.TrialData) int {
-		return cmp.Or(cmp.Compare(a.Manifest.Block, b.Manifest.Block), cmp.Compare(a.Manifest.Index, b.Manifest.Index))
-	})
-	var keys [][2]string
+	u := &usual{machine: map[factOf]string{}, images: map[string]string{}, scripts: map[string]string{}}
+	trials := inOrder(data.Trials)
+	machines := map[*record.TrialData]machine{}
+	var names []factOf
 	for _, t := range trials {
-		for _, f := range machineOf(t) {
-			if key := [2]string{f.role, f.name}; !slices.Contains(keys, key) {
-				keys = append(keys, key)
+		machines[t] = machineOf(t, len(t.Generators))
+		for _, name := range machines[t].names {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}
-	agreeing := trials
-	for _, key := range keys {
-		of := func(t *record.TrialData) string { return valueOf(t, key) }
+	agreeing := slices.Clone(trials)
+	for _, name := range names {
+		of := func(t *record.TrialData) string { return machines[t].values[name] }
 		value := mostFrequent(agreeing, of)
-		u.machines[key] = value
-		agreeing = slices.DeleteFunc(slices.Clone(agreeing), func(t *record.TrialData) bool { return of(t) != "" && of(t) != value })
+		u.machine[name] = value
+		agreeing = slices.DeleteFunc(agreeing, func(t *record.TrialData) bool { return of(t) != "" && of(t) != value })
 	}
-	// An image is settled among the trials on the usual machine, unless its implementation has none.
-	for _, list := range [][]*record.TrialData{agreeing, trials} {
-		for _, t := range list {
-			if name := t.Manifest.Implementation; u.images[name] == "" {
-				u.images[name] = mostFrequent(list, func(o *record.TrialData) string {
-					if o.Manifest.Implementation != name {
-						return ""
-					}
-					return imageOf(o)
-				})
+	for _, i := range data.Manifest.Spec.Implementations {
+		of := func(t *record.TrialData) string {
+			if t.Manifest.Implementation != i.Name {
+				return ""
 			}
+			return imageOf(t)
 		}
+		// It is settled among the trials on the usual machine, unless the implementation has none there.
+		u.images[i.Name] = cmp.Or(mostFrequent(agreeing, of), mostFrequent(trials, of))
 	}
 	for _, s := range data.Manifest.Scripts {
 		u.scripts[s.Load] = s.SHA256
 	}
 	return u
+}
+
+// inOrder are trials in the order in which they were measured.
+func inOrder(all []record.TrialData) []*record.TrialData {
+	var trials []*record.TrialData
+	for i := range all {
+		trials = append(trials, &all[i])
+	}
+	slices.SortStableFunc(trials, func(a, b *record.TrialData) int {
+		return cmp.Or(cmp.Compare(a.Manifest.Block, b.Manifest.Block), cmp.Compare(a.Manifest.Index, b.Manifest.Index))
+	})
+	return trials
 }
 
 // mostFrequent is the most frequent value of trials, of two the one that comes first; empty if none is known.
@@ -83,23 +94,32 @@ func mostFrequent(trials []*record.TrialData, of func(*record.TrialData) string)
 	return best
 }
 
-// machineOf are the known facts of the machines of a trial. What a record does not have, or its agent could not read, is left out: it
-// accuses nobody.
-func machineOf(t *record.TrialData) []machineFact {
-	out := machineFacts(record.RoleServer, nodeOf(t, record.RoleServer), t.Server.Environment)
-	for i, g := range t.Generators {
-		role := protocol.RoleGenerator(int32(i))
-		out = append(out, machineFacts(role, nodeOf(t, role), g.Environment)...)
+// machineOf are the facts of the server's machine and of those of the first generators. What a record does not have, or its agent could
+// not read, is left out: it accuses nobody.
+func machineOf(t *record.TrialData, generators int) machine {
+	m := machine{values: map[factOf]string{}}
+	m.add(t, record.RoleServer, t.Server.Environment)
+	for i := range min(generators, len(t.Generators)) {
+		m.add(t, protocol.RoleGenerator(int32(i)), t.Generators[i].Environment)
 	}
-	return out
+	return m
 }
 
-func machineFacts(role, node string, e record.Environment) []machineFact {
-	all := []machineFact{
-		{role, "node", cmp.Or(node, e.Node)}, {role, "CPU", e.CPUModel}, {role, "kernel", e.Kernel},
-		{role, "frequency governor", e.Governor}, {role, "microcode", e.Microcode}, {role, "load generator", e.ToolVersion},
+func (m *machine) add(t *record.TrialData, role string, e record.Environment) {
+	for _, f := range []struct{ name, value string }{
+		{"node", cmp.Or(nodeOf(t, role), e.Node)},
+		{"CPU", e.CPUModel},
+		{"kernel", e.Kernel},
+		{"frequency governor", e.Governor},
+		{"microcode", e.Microcode},
+		{"load generator", e.ToolVersion},
+	} {
+		if f.value == "" || strings.Contains(f.value, record.Unknown) {
+			continue
+		}
+		name := factOf{role, f.name}
+		m.names, m.values[name] = append(m.names, name), f.value
 	}
-	return slices.DeleteFunc(all, func(f machineFact) bool { return f.value == "" || strings.Contains(f.value, record.Unknown) })
 }
 
 // nodeOf is where Kubernetes has put a pod of a trial; empty if that is not known.
@@ -120,32 +140,24 @@ func imageOf(t *record.TrialData) string {
 	return p.ImageID[strings.LastIndex(p.ImageID, "@")+1:]
 }
 
-func valueOf(t *record.TrialData, key [2]string) string {
-	for _, f := range machineOf(t) {
-		if f.role == key[0] && f.name == key[1] {
-			return f.value
-		}
-	}
-	return ""
-}
-
-// checkMachine voids a cell whose server or generators were not on the machines of the run, or whose tools were not those of the run:
+// checkMachine voids a cell whose server, or one of whose generators, was not on the machine of most trials, or had not their tools:
 // then a difference is the machine's as likely as the implementation's.
 func checkMachine(f *facts) []Reason {
+	own := machineOf(f.trial, len(f.runs))
 	var out []Reason
-	for _, fact := range machineOf(f.trial) {
-		want := f.rules.usual.machines[[2]string{fact.role, fact.name}]
-		if fact.value == want {
+	for _, name := range own.names {
+		value, want := own.values[name], f.rules.usual.machine[name]
+		if value == want {
 			continue
 		}
-		if n := len(out); n == 0 || out[n-1].Subject != fact.role {
-			out = append(out, Reason{Code: DifferentMachine, Weight: Void, Scope: ScopeCell, Subject: fact.role})
+		if n := len(out); n == 0 || out[n-1].Subject != name.role {
+			out = append(out, Reason{Code: DifferentMachine, Weight: Void, Scope: ScopeCell, Subject: name.role})
 		}
 		last := &out[len(out)-1]
 		if last.Detail != "" {
 			last.Detail += ", "
 		}
-		last.Detail += fmt.Sprintf("%s %s instead of %s", fact.name, fact.value, want)
+		last.Detail += fmt.Sprintf("%s %s instead of %s", name.name, value, want)
 	}
 	return out
 }

@@ -67,8 +67,7 @@ func differences(table stats.Table) []string {
 	for _, g := range table.Groups {
 		for _, c := range g.Cells {
 			for _, r := range c.Reasons {
-				switch r.Code {
-				case stats.DifferentMachine, stats.DifferentImage, stats.DifferentScript:
+				if strings.HasPrefix(string(r.Code), "Different") {
 					out = append(out, fmt.Sprintf("block %d %s: %s %s %s, %s", c.Block, g.Implementation, r.Code, r.Subject, r.Weight, r.Detail))
 				}
 			}
