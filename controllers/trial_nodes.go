@@ -82,7 +82,7 @@ func boundNodes(trials []v1alpha1.Trial) (nodes []record.BoundNode, note string)
 	if first == nil {
 		return nil, ""
 	}
-	note = fmt.Sprintf("every trial was bound to the nodes of trial %s:", first.Name)
+	note = fmt.Sprintf("all trials after %s were bound to its nodes:", first.Name)
 	for i, n := range first.Status.Nodes {
 		nodes = append(nodes, record.BoundNode{Role: n.Member, Node: n.Node})
 		if i > 0 {

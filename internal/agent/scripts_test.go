@@ -5,8 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"net/http"
 	"os"
+	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
 // A generator runs what came with the check, and tells what it has run: that of each load once, also if a script changes itself.
@@ -54,6 +58,35 @@ func TestTheScriptThatCameWithTheCheckIsRunAndRecorded(t *testing.T) {
 	want := []record.ScriptRun{{Load: "web", SHA256: digest("good \xff")}, {Load: "odd", SHA256: digest("changed\n")}}
 	if diff := cmp.Diff(want, result.Scripts); diff != "" {
 		t.Errorf("scripts (-want +got):\n%s", diff)
+	}
+}
+
+func TestRealWrkFindsTheScriptThatCameWithTheCheck(t *testing.T) {
+	if _, err := exec.LookPath("wrk"); err != nil {
+		t.Skip("wrk is not installed")
+	}
+	for text, want := range map[string]string{
+		"function request() return wrk.format('GET', '/scripted') end": "/scripted",
+		"function request( return":                                     "the script does not load",
+	} {
+		var asked atomic.Pointer[string]
+		b := newBench(t, func(c Config) worker {
+			return NewGenerator(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{Scripts: ScriptsDir(c.Dir)}}, nil)
+		})
+		target := newTarget(t, func(w http.ResponseWriter, r *http.Request) {
+			asked.Store(&r.URL.Path)
+			hello(w, r)
+		})
+		state := b.must(protocol.Order{Check: &protocol.Check{
+			Target: target, Cells: []v1alpha1.Cell{scripted("web")}, Scripts: []protocol.Script{{Load: "web", Text: []byte(text)}},
+		}})
+		said := state.Checked
+		if path := asked.Load(); path != nil && said == protocol.CheckedOK {
+			said = *path
+		}
+		if !strings.Contains(said, want) {
+			t.Errorf("with %s the check said %q, want %q", text, said, want)
+		}
 	}
 }
 
