@@ -75,7 +75,9 @@ func TestAudit(t *testing.T) {
 			example: "GET / was not answered: ",
 		},
 		"a server that never answers": {
-			server: answersThen(0, ""), want: func(a record.Audit) bool { return a == record.Audit{Requests: 1, Failed: 1, Connections: 1, Example: a.Example} },
+			server: answersThen(0, ""), want: func(a record.Audit) bool {
+				return a == record.Audit{Requests: 1, Failed: 1, Connections: 1, Example: a.Example}
+			},
 			example: "GET / was not answered: no answer within ",
 		},
 		"an answer that the end cuts off": {

@@ -63,7 +63,9 @@ func observing(proc procfs, pid int) func(Config) worker {
 	return func(c Config) worker {
 		o := NewObserver(c, 1)
 		o.proc, o.find = proc, func() (int, error) { return pid, nil }
-		o.sockets = func(port int, _ time.Duration) (*record.Sockets, error) { return &record.Sockets{Established: int64(port)}, nil }
+		o.sockets = func(port int, _ time.Duration) (*record.Sockets, error) {
+			return &record.Sockets{Established: int64(port)}, nil
+		}
 		return o
 	}
 }

@@ -38,7 +38,7 @@ const (
 	// sinceSent and sinceReceived are milliseconds.
 	sinceSent     = unsafe.Offsetof(unix.TCPInfo{}.Last_data_sent)
 	sinceReceived = unsafe.Offsetof(unix.TCPInfo{}.Last_data_recv)
-	infoEnd  = sent + unsafe.Sizeof(unix.TCPInfo{}.Bytes_sent)
+	infoEnd       = sent + unsafe.Sizeof(unix.TCPInfo{}.Bytes_sent)
 )
 
 // errOldKernel says that the kernel tells too little of a connection.

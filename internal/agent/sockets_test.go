@@ -77,7 +77,6 @@ var hungIsZero = cmp.Transformer("hung", func(hung *int64) int64 {
 	return *hung
 })
 
-
 func TestSocketsOfAServerThatAnswersSome(t *testing.T) {
 	for name, address := range map[string]string{"version 4": "127.0.0.1:0", "version 6": "[::1]:0", "version 4 on a socket of version 6": "[::]:0"} {
 		t.Run(name, func(t *testing.T) {

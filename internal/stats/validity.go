@@ -52,6 +52,7 @@ var checks = []func(*facts) []Reason{
 	checkStatus, checkBody, checkAudit, checkEquivalence, checkErrors, checkStarved, checkSockets, checkKeepAlive,
 	checkPinning, checkShared, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
 	checkStrangers, checkStolen, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkNetwork,
+	checkMeasuredAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,
 }
 
 // judge runs all checks and writes their outcome on the cell.
@@ -60,7 +61,7 @@ func (f *facts) judge() {
 	for _, check := range checks {
 		for _, r := range check(f) {
 			f.cell.mark(r)
-			if r.Code == GeneratorLimited {
+			if r.Code == GeneratorLimited || r.Code == GeneratorThrottled && r.Value > throttledVoid {
 				f.cell.ThroughputIsBound = true
 			}
 		}
