@@ -163,7 +163,7 @@ func TestHowManyAnswersAreAudited(t *testing.T) {
 		want     int
 	}{
 		"one a second":                      {cell: v1alpha1.Cell{DurationSeconds: 10}, want: 10},
-		"four at least":                     {cell: v1alpha1.Cell{DurationSeconds: 1}, want: 4},
+		"two at least":                      {cell: v1alpha1.Cell{DurationSeconds: 1}, want: 2},
 		"a thousandth of a low rate":        {cell: v1alpha1.Cell{DurationSeconds: 10, RequestsPerSecond: 300}, want: 3},
 		"one of a very low rate":            {cell: v1alpha1.Cell{DurationSeconds: 10, RequestsPerSecond: 5}, want: 1},
 		"one a second at a high rate":       {cell: v1alpha1.Cell{DurationSeconds: 10, RequestsPerSecond: 50_000}, want: 10},
