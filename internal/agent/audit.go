@@ -39,7 +39,7 @@ type auditor struct {
 	deadline time.Time
 	session  *session
 	found    record.Audit
-	// measured is when the measured time began; zero in a warm-up.
+	// measured is when the measured load began, or its tool if the load was not seen to; zero in a warm-up.
 	measured time.Time
 }
 
@@ -64,7 +64,9 @@ func (g *Generator) beginMeasuredAudit(ctx context.Context, clock timetable, a *
 	n, chance := audits(a.slot.Cell, a.run.Rate), chance(g.config.Trial, a.slot.Cell)
 	return inBackground(func() *record.Audit {
 		defer w.hangUp()
-		first.wait(ctx)
+		if at := first.wait(ctx); at != nil {
+			w.measured = *at
+		}
 		w.at(ctx, instants(chance, n, time.Now(), deadline))
 		return &w.found
 	})

@@ -47,14 +47,16 @@ func (o *opening) end() *time.Time {
 	return o.at
 }
 
-// wait returns when the first connection was seen, or will not be, or ctx has ended.
-func (o *opening) wait(ctx context.Context) {
+// wait returns when the first connection was seen, as soon as it was; nil if it is not seen before ctx ends.
+func (o *opening) wait(ctx context.Context) *time.Time {
 	if o == nil {
-		return
+		return nil
 	}
 	select {
 	case <-o.over:
+		return o.at
 	case <-ctx.Done():
+		return nil
 	}
 }
 

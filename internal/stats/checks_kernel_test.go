@@ -160,16 +160,14 @@ func TestChecksOfTheKernelAndTheAgents(t *testing.T) {
 			validity: Valid,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			planted := tc.change
-			tc.change = func(r *record.CellRun, o *record.CellObservation) {
-				watched(r, o)
-				if planted != nil {
-					planted(r, o)
-				}
+		planted := tc.change
+		tc.change = func(r *record.CellRun, o *record.CellObservation) {
+			watched(r, o)
+			if planted != nil {
+				planted(r, o)
 			}
-			tc.run(t)
-		})
+		}
+		t.Run(name, tc.run)
 	}
 }
 
