@@ -120,7 +120,7 @@ func (v *view) testRows(at string, results []stats.Result) []row {
 }
 
 func (v *view) testRow(at string, r stats.Result) row {
-	metric := word(v.say("metric." + string(r.Metric)))
+	metric := word(v.metric(r.Metric))
 	if r.Decides {
 		metric.Sub = v.say("decides")
 	}

@@ -108,11 +108,11 @@ func gated() record.RunData {
 		{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.95"},
 		{
 			Name: hostile, Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
-			Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "epoll"},
+			Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"},
 		},
 		{
 			Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
-			Against: &v1alpha1.Earlier{Artifacts: "b", Anchor: "epoll"},
+			Against: &v1alpha1.Earlier{Runs: []string{"b"}, Anchor: "epoll"},
 		},
 	}
 	then := statstest.Run(o)

@@ -93,11 +93,11 @@ func (v *view) forestSpan() span {
 		}
 		for _, r := range results {
 			for _, p := range r.Pairs {
-				hold(p.Advantage)
+				hold(advantage(r, p.Ratio))
 			}
-			if r.Advantage != nil && r.Advantage.Low != nil && r.Blocks >= v.t.Rules.MinBlocks {
-				hold(*r.Advantage.Low)
-				hold(*r.Advantage.High)
+			if r.Low != nil && r.FewestPairs >= v.t.Rules.MinBlocks {
+				hold(advantage(r, *r.Low))
+				hold(advantage(r, *r.High))
 			}
 		}
 	}
@@ -142,27 +142,37 @@ func (v *view) forestMarks(x span, r stats.Result, y float64, look look, impleme
 	if r.Blocks < v.t.Rules.MinBlocks {
 		kind += "weak "
 	}
-	if a := r.Advantage; a != nil && a.Low != nil && a.High != nil {
-		out = append(out, line(percentage(x.at(x.clip(*a.Low))), at, percentage(x.at(x.clip(*a.High))), at, "interval "+kind+look.Class))
+	if r.Low != nil && r.High != nil {
+		low, high := advantage(r, *r.Low), advantage(r, *r.High)
+		out = append(out, line(percentage(x.at(x.clip(min(low, high)))), at, percentage(x.at(x.clip(max(low, high)))), at, "interval "+kind+look.Class))
 	}
 	for _, p := range r.Pairs {
-		if !x.holds(p.Advantage) {
+		a := advantage(r, p.Ratio)
+		if !x.holds(a) {
 			continue
 		}
 		out = append(out, mark{
-			Kind: "dot", X: percentage(x.at(p.Advantage)), Y: at, Class: "pair " + kind + look.Class,
-			Title: v.say("forest.pair", integer(int64(p.Block)), times(p.Advantage), v.say("metric."+string(r.Metric)), implementation, v.t.Run.Baseline, times(p.Ratio)),
+			Kind: "dot", X: percentage(x.at(a)), Y: at, Class: "pair " + kind + look.Class,
+			Title: v.say("forest.pair", integer(int64(p.Block)), times(a), v.metric(r.Metric), implementation, v.t.Run.Baseline, times(p.Ratio)),
 		})
 	}
-	if a := r.Advantage; a != nil {
-		out = append(out, mark{Kind: "diamond", X: percentage(x.at(x.clip(a.Ratio))), Y: at, Class: "estimate " + kind + look.Class, Title: v.forestText(r)})
+	if r.Ratio != nil {
+		out = append(out, mark{Kind: "diamond", X: percentage(x.at(x.clip(advantage(r, *r.Ratio)))), Y: at, Class: "estimate " + kind + look.Class, Title: v.forestText(r)})
 	}
 	return out
 }
 
+// advantage turns a ratio so that more than 1 is better.
+func advantage(r stats.Result, ratio float64) float64 {
+	if r.Metric.MoreIsBetter() {
+		return ratio
+	}
+	return 1 / ratio
+}
+
 // forestText is the ratio of one metric in words: its base and its direction are in the row's heading.
 func (v *view) forestText(r stats.Result) string {
-	metric := v.say("short." + string(r.Metric))
+	metric := v.shortMetric(r.Metric)
 	if r.Ratio == nil {
 		return metric + " " + missing
 	}
@@ -173,13 +183,10 @@ func (v *view) forestText(r stats.Result) string {
 	return out
 }
 
-var tones = map[stats.Verdict]string{stats.Faster: "faster", stats.Slower: "slower", stats.NoDifference: "same", stats.Inconclusive: "unknown"}
+var tones = map[stats.Verdict]string{stats.Better: "faster", stats.Worse: "slower", stats.NoDifference: "same", stats.DependsOnLoad: "unknown", stats.Inconclusive: "unknown"}
 
 // rowVerdict puts a verdict into two or three words, and the reason for none into a few more.
 func (v *view) rowVerdict(r stats.Result, verdict stats.Verdict, reason stats.VerdictReason) (words, why string) {
-	if r.Factor != nil {
-		return v.say("verdict."+string(verdict), times(*r.Factor)), ""
-	}
 	words = v.say("verdict." + string(verdict))
 	switch {
 	case reason == "":

@@ -165,7 +165,7 @@ func TestHTMLShowsWhatWentWrong(t *testing.T) {
 		"the attempts before the last": "PodLost: ",
 		"the strangers":                "of the server&#39;s CPUs",
 		"the timeouts":                 "timeouts: 1",
-		"that there is no verdict":     "This run cannot say",
+		"that there is no verdict":     "Inconclusive: ",
 		"that trials differ":           "differs between trials",
 		"the lack of pinning":          "did not own the CPUs",
 		"the wrong answer":             "answered wrongly beside the tool (1 times): the body of &#34;&gt;",

@@ -58,11 +58,15 @@ var checks = []func(*facts) []Reason{
 // judge runs all checks and writes their outcome on the cell.
 func (f *facts) judge() {
 	f.cell.Validity = Valid
+	f.cell.ThroughputIsDiluted = f.trial.Manifest.Beside != ""
 	for _, check := range checks {
 		for _, r := range check(f) {
 			f.cell.mark(r)
 			if r.Code == GeneratorLimited || r.Code == GeneratorThrottled && r.Value > throttledVoid {
 				f.cell.ThroughputIsBound = true
+			}
+			if r.Code == GeneratorBusy && f.serverUtilisation() < generatorLimited {
+				f.cell.ThroughputIsDiluted = true
 			}
 		}
 	}
