@@ -233,6 +233,24 @@ func TestWhoIsAtFaultForARefusedConnection(t *testing.T) {
 	}
 }
 
+func TestAThrottledGeneratorDilutesTheThroughput(t *testing.T) {
+	for name, nanos := range map[string]int64{"not at all": 0, "for a moment": 50_000_000} {
+		t.Run(name, func(t *testing.T) {
+			d := oneCell()
+			r, o := statstest.Cell(&d, 1, "go", 100)
+			watched(r, o)
+			r.Throttled.Nanos = nanos
+			table, err := Analyse(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := table.Groups[0].Cells[0]; c.ThroughputIsDiluted != (nanos > 0) || c.ThroughputIsBound {
+				t.Errorf("diluted %v, bound %v", c.ThroughputIsDiluted, c.ThroughputIsBound)
+			}
+		})
+	}
+}
+
 func TestHungConnectionsOfAScript(t *testing.T) {
 	d := watchedRun(statstest.Options{
 		Name: "one", Seed: 1, Blocks: 1, Levels: []int32{100}, Seconds: 5, Servers: []statstest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},

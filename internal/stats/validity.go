@@ -65,7 +65,7 @@ func (f *facts) judge() {
 			if r.Code == GeneratorLimited || r.Code == GeneratorThrottled && r.Value > throttledVoid {
 				f.cell.ThroughputIsBound = true
 			}
-			if r.Code == GeneratorBusy && f.serverUtilisation() < generatorLimited {
+			if r.Code == GeneratorThrottled || r.Code == GeneratorBusy && f.serverUtilisation() < generatorLimited {
 				f.cell.ThroughputIsDiluted = true
 			}
 		}
