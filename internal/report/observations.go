@@ -14,6 +14,7 @@ var seenPrint = map[stats.ObservationName]func(float64) string{
 	stats.MemoryGrowth: bytesEach, stats.StartSkew: micros, stats.StartSkewError: micros, stats.Trend: signed, stats.LargestDip: percent,
 	stats.ListenOverflows: whole, stats.SynRetransmits: whole, stats.HungConnections: whole, stats.AuditedAnswers: whole,
 	stats.ServerMHz: whole, stats.WorkChange: signed,
+	stats.StillShare: percent,
 }
 
 func whole(v float64) string     { return integer(int64(math.Round(v))) }

@@ -96,12 +96,17 @@ type reader struct {
 	rules rules
 	// references are the baseline's answers, by path.
 	references map[string]*reference
-	decoder    decoder
+	// sizes are those of each implementation's answers, by path; nil where each trial stands alone.
+	sizes   map[string]map[string]sizes
+	decoder decoder
 }
 
 // gatherAll gathers every group, checks them against each other and describes them.
 func gatherAll(p planned, trials map[string][]*record.TrialData) ([]Group, error) {
-	r := reader{rules: p.rules, references: newReferences(trials[p.baseline])}
+	r := reader{rules: p.rules, references: newReferences(trials[p.baseline]), sizes: map[string]map[string]sizes{}}
+	for name, own := range trials {
+		r.sizes[name] = newSizes(own)
+	}
 	var out []Group
 	for _, l := range p.levels {
 		for _, i := range p.implementations {
@@ -207,6 +212,9 @@ func (g *Group) ofKind(c Cell, value *float64) *float64 {
 // artifacts lists every object that the manifests name: those of the trials, and the manifests themselves.
 func artifacts(data record.RunData) []Artifact {
 	out := []Artifact{}
+	for _, s := range data.Manifest.Scripts {
+		out = append(out, Artifact{Artifact: s.Artifact})
+	}
 	for _, e := range data.Manifest.Trials {
 		if e.Manifest != nil {
 			out = append(out, Artifact{Trial: e.Trial, Artifact: *e.Manifest})

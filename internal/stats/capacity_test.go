@@ -131,7 +131,8 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 		"searches that miss no rate give a lower bound, which can win": {
 			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) {
 				m := run.Measurement
-				if m.Requests, m.Dropped = m.Asked, 0; m.Asked > 0 {
+				statstest.SetRequests(m, m.Asked)
+				if m.Dropped = 0; m.Asked > 0 {
 					h := statstest.NewHistogram()
 					if err := h.RecordValues(1000, m.Asked); err != nil {
 						panic(err)

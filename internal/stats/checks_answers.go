@@ -80,7 +80,7 @@ func checkStarved(f *facts) []Reason {
 
 // ownFaults are the reasons that are of the implementation's own making.
 var ownFaults = []ReasonCode{
-	WrongStatus, WrongBody, WrongAnswers, AuditFailed, NotEquivalent, Errors, Starved, NoRequests, Unanswered, KeepAliveLost,
+	WrongStatus, WrongBody, WrongAnswers, AuditFailed, NotEquivalent, AnswerSize, Errors, Starved, NoRequests, Unanswered, MissingConnections, KeepAliveLost,
 	Hung, QueueOverflows,
 }
 

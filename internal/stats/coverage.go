@@ -118,7 +118,7 @@ func (c Coverage) ownFaults(implementation string) int {
 }
 
 // outsideCodes are the reasons for which a cell can be void through no fault of what was measured.
-var outsideCodes = []ReasonCode{Strangers, Stolen, GeneratorLost, GeneratorLate}
+var outsideCodes = []ReasonCode{Strangers, Stolen, GeneratorLost, GeneratorLate, DifferentMachine, DifferentImage, DifferentScript}
 
 // HitFromOutside says whether a cell is void by a fault from outside, whatever else it is void by.
 func (c Cell) HitFromOutside() bool { return slices.ContainsFunc(c.Reasons, fromOutside) }
@@ -126,7 +126,7 @@ func (c Cell) HitFromOutside() bool { return slices.ContainsFunc(c.Reasons, from
 func fromOutside(r Reason) bool { return r.Weight == Void && slices.Contains(outsideCodes, r.Code) }
 
 // mayFollow are the reasons that a fault from outside can bring about: beside one, they accuse nobody.
-var mayFollow = []ReasonCode{RateMissed, Starved, QueueOverflows, SlowHandshakes}
+var mayFollow = []ReasonCode{RateMissed, Starved, MissingConnections, QueueOverflows, SlowHandshakes}
 
 // spoiled says whether a cell is void for nothing but faults from outside and what may follow from them.
 func (c Cell) spoiled() bool {

@@ -22,6 +22,7 @@ const (
 	FactCPUs         FactKey = "cpus"
 	FactSMTSiblings  FactKey = "smtSiblings"
 	FactGovernor     FactKey = "governor"
+	FactMicrocode    FactKey = "microcode"
 	FactMemory       FactKey = "memoryBytes"
 	FactCgroup       FactKey = "cgroupVersion"
 	FactQOSClass     FactKey = "qosClass"
@@ -134,6 +135,7 @@ func (b *factBook) machine(role string, e record.Environment) {
 	b.note(role, FactOnlineCPUs, "", e.OnlineCPUs)
 	b.note(role, FactSMTSiblings, "", e.SMTSiblings)
 	b.note(role, FactGovernor, "", e.Governor)
+	b.note(role, FactMicrocode, "", e.Microcode)
 	if e.MemoryBytes > 0 {
 		b.note(role, FactMemory, "", strconv.FormatInt(e.MemoryBytes, 10))
 	}
@@ -191,6 +193,9 @@ func unknowns(data record.RunData, p planned) []Unknown {
 func eachUnknown(t record.TrialData, visit func(string)) {
 	for _, c := range t.Server.Cells {
 		for _, s := range c.Unknown {
+			visit(s)
+		}
+		if s := besideCore(t.Server, &c); s != "" {
 			visit(s)
 		}
 	}

@@ -176,6 +176,8 @@ type Cell struct {
 
 	// series is the cell over time; nil if it was not sampled.
 	series *series
+	// bytes are the sizes of its answers; nil if they are unknown.
+	bytes *answerBytes
 	// percentiles are the tables' quantiles of the cell's own latencies, by kind.
 	percentiles map[record.LatencyKind][]Quantile
 }

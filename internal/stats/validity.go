@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -48,10 +49,11 @@ type Reason struct {
 // source is named, the naive rule of that kind trips on a large part of good cells: the figures are of 211 good wrk cells on a
 // shared two-CPU virtual machine.
 var checks = []func(*facts) []Reason{
-	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate,
-	checkStatus, checkBody, checkAudit, checkEquivalence, checkErrors, checkStarved, checkSockets, checkKeepAlive,
-	checkPinning, checkShared, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
-	checkStrangers, checkStolen, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkNetwork,
+	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate, checkExceeded,
+	checkStatus, checkBody, checkBytes, checkAudit, checkEquivalence, checkErrors, checkStarved, checkSockets, checkConnections, checkKeepAlive,
+	checkPinning, checkShared, checkSiblings, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
+	checkStrangers, checkStolen, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkStalls, checkNetwork, checkSeen,
+	checkMachine, checkImage, checkScript,
 	checkMeasuredAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,
 }
 
@@ -80,6 +82,11 @@ func (c *Cell) mark(r Reason) {
 	}
 }
 
+// has says whether a cell has a reason of a kind.
+func (c *Cell) has(code ReasonCode) bool {
+	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
+}
+
 // graded is nothing up to the first threshold, Suspect up to the second, Void beyond.
 func graded(code ReasonCode, share, suspect, void float64) []Reason {
 	switch {
@@ -96,6 +103,8 @@ type rules struct {
 	pinning, generatorPinning v1alpha1.Strictness
 	// errorsVoid, strangersVoid and stolenVoid are shares beyond which a cell is void.
 	errorsVoid, strangersVoid, stolenVoid float64
+	// usual is what a trial must share with the others of the run.
+	usual *usual
 }
 
 // newRules reads the spec's limits; an absent one is the loosest that is allowed.
