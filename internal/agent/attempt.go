@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -84,23 +83,6 @@ func (g *Generator) warmUp(ctx context.Context, clock timetable, a *attempt, raw
 	return nil
 }
 
-// beginAudit reads answers beside the warm-up until a deadline, or until ctx ends. The function that it returns waits for the end.
-// One generator audits, and none can tell what a script's requests should be answered.
-func (g *Generator) beginAudit(ctx context.Context, a *attempt, deadline time.Time) func() *record.Audit {
-	nothing := func() *record.Audit { return nil }
-	if g.config.Index != 0 || a.slot.Cell.Script != nil {
-		return nothing
-	}
-	text, err := request(a.target, pathOf(a.slot.Cell.Request))
-	if err != nil {
-		a.unknown = append(a.unknown, "The answers of the warm-up are unknown: "+withoutURL(err).Error()+".")
-		return nothing
-	}
-	found := make(chan *record.Audit, 1)
-	go func() { found <- audit(ctx, a.target, text, g.expected(a.slot.Cell.Request), deadline) }()
-	return func() *record.Audit { return <-found }
-}
-
 const (
 	// waitLead is how long before its instant a tool is started that waits. wrk needs 3 to 8 ms until it waits, and four of them on one
 	// CPU four times as long: begun only then, their first connections lie 7 ms apart in the median, and 20 at worst.
@@ -112,9 +94,9 @@ const (
 // beginning is a tool that has begun to put load on a server.
 type beginning struct {
 	process *process
-	// counted are the counters just before, and first tells when its first connection was seen.
+	// counted are the counters just before, and opening looks for its first connection.
 	counted counts
-	first   func() *time.Time
+	opening *opening
 }
 
 // load runs the measured tool.
@@ -128,9 +110,10 @@ func (g *Generator) load(ctx context.Context, clock timetable, a *attempt, raw *
 		return err
 	}
 	a.run.CPUsAllowed = b.process.cpusAllowed()
+	audited := g.beginMeasuredAudit(b.process.ctx, clock, a, b.opening)
 	err = b.process.wait()
 	a.run.Ended = time.Now()
-	a.run.FirstConnection = b.first()
+	a.run.FirstConnection, a.run.MeasuredAudit = b.opening.end(), audited()
 	g.difference(a, b.counted)
 	if errors.Is(err, errKilled) {
 		return fmt.Errorf("%s %w", a.args[0], errHung)
@@ -150,7 +133,7 @@ func (g *Generator) begin(ctx context.Context, clock timetable, a *attempt, raw 
 	a.run.Started = time.Now()
 	b.process, err = launch(ctx, g.config.Dir, a.args, a.share.Threads, nil, raw, clock.instant(a.slot.End+toolGrace))
 	if err == nil {
-		b.first = g.look(ctx, b.counted.network, 0)
+		b.opening = g.look(ctx, b.counted.network, 0)
 	}
 	return b, err
 }
@@ -181,79 +164,16 @@ func (g *Generator) beginWaiting(ctx context.Context, clock timetable, a *attemp
 		b.process.wait() //nolint:errcheck // It was killed: that is no news.
 		return b, err
 	}
-	a.run.Started, b.first = started, g.look(ctx, before, 1)
+	a.run.Started, b.opening = started, g.look(ctx, before, 1)
 	return b, nil
 }
 
-// look begins to look for the first connection but some since the traffic was counted; the function that it returns ends that and tells
-// when it was.
-func (g *Generator) look(ctx context.Context, before reading[record.Network], but int64) func() *time.Time {
+// look begins to look for the first connection but some since the traffic was counted; nil if that cannot be seen.
+func (g *Generator) look(ctx context.Context, before reading[record.Network], but int64) *opening {
 	if before.failed != nil {
-		return func() *time.Time { return nil }
+		return nil
 	}
-	return lookForOpening(ctx, g.network, before.value.ActiveOpens+but).end
-}
-
-// reading is a value, or why there is none.
-type reading[T any] struct {
-	value  T
-	failed error
-}
-
-func read[T any](value T, err error) reading[T] { return reading[T]{value, err} }
-
-// counts are the counters of a generator at one instant.
-type counts struct {
-	container, own reading[int64]
-	network        reading[record.Network]
-	// cpus is the text of /proc/stat.
-	cpus reading[[]byte]
-}
-
-func (g *Generator) count() counts {
-	return counts{container: read(ownCPUNanos()), own: read(selfCPUNanos()), network: g.networkCounts(), cpus: g.cpuTimes()}
-}
-
-func (g *Generator) cpuTimes() reading[[]byte] {
-	if g.cpus == nil {
-		return reading[[]byte]{failed: g.cpusError}
-	}
-	text, err := g.cpus.read()
-	return read(bytes.Clone(text), err)
-}
-
-func (g *Generator) networkCounts() reading[record.Network] {
-	if g.network == nil {
-		return reading[record.Network]{failed: g.networkError}
-	}
-	return read(g.network.read())
-}
-
-// difference fills in what happened since counters were read.
-func (g *Generator) difference(a *attempt, before counts) {
-	after := g.count()
-	known := func(name string, failures ...error) bool {
-		err := errors.Join(failures...)
-		if err != nil {
-			a.unknown = append(a.unknown, name+" is unknown: "+err.Error()+".")
-		}
-		return err == nil
-	}
-	if known("The CPU time of the generator", before.container.failed, after.container.failed) {
-		a.run.CPUNanos = after.container.value - before.container.value
-	}
-	if known("The CPU time of the generator's agent", before.own.failed, after.own.failed) {
-		a.run.AgentCPUNanos = after.own.value - before.own.value
-	}
-	if known("The traffic of the generator", before.network.failed, after.network.failed) {
-		a.run.Network = between(before.network.value, after.network.value)
-	}
-	own := setOf(a.run.CPUsAllowed)
-	from, errFrom := timesOf(before.cpus.value, own)
-	to, errTo := timesOf(after.cpus.value, own)
-	if known("What else ran on the generator's CPUs", before.cpus.failed, after.cpus.failed, errFrom, errTo) {
-		a.run.BusyNanos, a.run.StealNanos, a.run.CoreNanos = to.busy-from.busy, to.steal-from.steal, to.total-from.total
-	}
+	return lookForOpening(ctx, g.network, before.value.ActiveOpens+but)
 }
 
 var (

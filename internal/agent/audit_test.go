@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -72,11 +75,13 @@ func TestAudit(t *testing.T) {
 			example: "GET / was not answered: ",
 		},
 		"a server that never answers": {
-			server: answersThen(0, ""), want: func(a record.Audit) bool { return a == record.Audit{Requests: 1, Failed: 1, Example: a.Example} },
+			server: answersThen(0, ""), want: func(a record.Audit) bool {
+				return a == record.Audit{Requests: 1, Failed: 1, Connections: 1, Example: a.Example}
+			},
 			example: "GET / was not answered: no answer within ",
 		},
 		"an answer that the end cuts off": {
-			server: answersThen(3, ""), want: func(a record.Audit) bool { return a == record.Audit{Requests: 3} },
+			server: answersThen(3, ""), want: func(a record.Audit) bool { return a == record.Audit{Requests: 3, Connections: 1} },
 		},
 	}
 	for name, tc := range tests {
@@ -96,6 +101,100 @@ func TestAudit(t *testing.T) {
 				t.Errorf("the audit ended %v late", late)
 			}
 		})
+	}
+}
+
+func TestAuditOfTheMeasuredTime(t *testing.T) {
+	began := time.Now()
+	soon := make([]time.Time, 6)
+	for i := range soon {
+		soon[i] = began.Add(time.Duration(i) * time.Millisecond)
+	}
+	tests := map[string]struct {
+		server  func(net.Conn)
+		limit   time.Duration
+		want    record.Audit
+		example string
+	}{
+		"right answers over one connection": {server: says(helloAnswer), limit: patience, want: record.Audit{Requests: 6, Connections: 1}},
+		"a body that changes": {
+			server: answersThen(2, strings.ReplaceAll(helloAnswer, "world", "WORLD")), limit: patience,
+			want: record.Audit{Requests: 6, WrongBody: 4, Connections: 1}, example: `GET / answered the body "helloWORLD" instead of "helloworld" (`,
+		},
+		"a status that changes": {
+			server: answersThen(2, "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), limit: patience,
+			want: record.Audit{Requests: 6, WrongStatus: 4, Connections: 1}, example: "GET / answered 503 instead of 200 (",
+		},
+		"a connection for each answer": {
+			server: says(strings.ReplaceAll(helloAnswer, "\r\n\r\n", "\r\nConnection: close\r\n\r\n")), limit: patience,
+			want: record.Audit{Requests: 6, Connections: 6},
+		},
+		"an answer that would take longer than the cell": {server: answersThen(0, ""), limit: 200 * time.Millisecond, want: record.Audit{Connections: 1}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			target := speak(t, tc.server)
+			text, err := request(target, "/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := &auditor{
+				target: target, request: text, deadline: time.Now().Add(tc.limit), measured: began,
+				expect: expectation{what: "GET /", status: 200, known: true, body: []byte("helloworld"), bytes: 10},
+			}
+			a.at(t.Context(), soon)
+			a.hangUp()
+			got := a.found
+			if !strings.HasPrefix(got.Example, tc.example) || tc.example != "" && !strings.HasSuffix(got.Example, " s after the load began)") {
+				t.Errorf("the example is %q, want %q", got.Example, tc.example)
+			}
+			got.Example = ""
+			if got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestHowManyAnswersAreAudited(t *testing.T) {
+	for name, tc := range map[string]struct {
+		cell     v1alpha1.Cell
+		searched int32
+		want     int
+	}{
+		"one a second":                      {cell: v1alpha1.Cell{DurationSeconds: 10}, want: 10},
+		"two at least":                      {cell: v1alpha1.Cell{DurationSeconds: 1}, want: 2},
+		"a thousandth of a low rate":        {cell: v1alpha1.Cell{DurationSeconds: 10, RequestsPerSecond: 300}, want: 3},
+		"one of a very low rate":            {cell: v1alpha1.Cell{DurationSeconds: 10, RequestsPerSecond: 5}, want: 1},
+		"one a second at a high rate":       {cell: v1alpha1.Cell{DurationSeconds: 10, RequestsPerSecond: 50_000}, want: 10},
+		"a thousandth of the rate searched": {cell: v1alpha1.Cell{DurationSeconds: 10}, searched: 200, want: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := audits(tc.cell, tc.searched); got != tc.want {
+				t.Errorf("audits() = %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhenAnswersAreAudited(t *testing.T) {
+	from := time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)
+	cell := v1alpha1.Cell{Load: "sweep", Connections: 10}
+	draw := func(trial string) []time.Time { return instants(chance(trial, cell), 5, from, from.Add(5*time.Second)) }
+	got := draw("a")
+	for i, at := range got {
+		if begin := from.Add(time.Duration(i) * time.Second); at.Before(begin) || !at.Before(begin.Add(time.Second)) {
+			t.Errorf("instant %d is %v, outside of its second", i, at)
+		}
+	}
+	if diff := cmp.Diff(got, draw("a")); diff != "" || len(got) != 5 {
+		t.Errorf("the same trial has others the second time (-first +second):\n%s", diff)
+	}
+	if cmp.Equal(got, draw("b")) {
+		t.Error("another trial has the same instants")
+	}
+	if late := instants(chance("a", cell), 5, from, from.Add(-time.Second)); late != nil {
+		t.Errorf("a time that is over has the instants %v", late)
 	}
 }
 

@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -215,9 +217,52 @@ func TestGeneratorSeesWhatTheToolDoes(t *testing.T) {
 	if a := result.Cells[0].Audit; a == nil || a.Requests == 0 || a.WrongBody+a.WrongStatus+a.Failed > 0 {
 		t.Errorf("the audit of the cell with a warm-up is %+v", a)
 	}
+	for i, c := range result.Cells {
+		if a := c.MeasuredAudit; a == nil || a.WrongBody+a.WrongStatus+a.Failed > 0 || a.Connections > 1 || a.Requests > auditLeast {
+			t.Errorf("the audit of the measured time of cell %d is %+v", i, a)
+		}
+		if h := c.Network.Handshakes; h == nil || min(h.ListenOverflows, h.ListenDrops, h.SynRetransmits) < 0 {
+			t.Errorf("cell %d: the handshakes are %+v", i, h)
+		}
+		if unread := strings.Contains(strings.Join(c.Measurement.Unknown, " "), "The throttling of the generator"); (c.Throttled == nil) != unread {
+			t.Errorf("cell %d: throttled %+v, unknown %q", i, c.Throttled, c.Measurement.Unknown)
+		}
+	}
+	if result.LocalPorts <= 0 {
+		t.Errorf("the generator has %d local ports", result.LocalPorts)
+	}
 	if a := result.Cells[1].Audit; a != nil {
 		t.Errorf("the audit of the cell without a warm-up is %+v", a)
 	}
+}
+
+func TestAnswersThatGoWrongUnderLoad(t *testing.T) {
+	if _, err := exec.LookPath("wrk"); err != nil {
+		t.Skip("wrk is not installed")
+	}
+	var answers atomic.Int64
+	target := newTarget(t, func(w http.ResponseWriter, r *http.Request) {
+		if answers.Add(1) > 500 {
+			_, _ = io.WriteString(w, "helloWORLD")
+			return
+		}
+		hello(w, r)
+	})
+	// A machine that stalls for most of a second leaves no time to look.
+	for range 3 {
+		answers.Store(0)
+		c := expecting("helloworld")
+		c.WarmupSeconds = nil
+		result, _, _ := lived(t, withTool(wrk.Tool{}), target, c)
+		run := result.Cells[0]
+		if run.Error != "" || run.Measurement.Errors.Sum() > 0 {
+			t.Fatalf("error %q, measurement %+v", run.Error, run.Measurement)
+		}
+		if a := run.MeasuredAudit; a.WrongBody > 0 && strings.HasPrefix(a.Example, `GET / answered the body "helloWORLD" instead of "helloworld" (`) {
+			return
+		}
+	}
+	t.Error("wrk does not notice that answers go wrong, and nor does the audit")
 }
 
 func TestWhoAudits(t *testing.T) {
@@ -246,6 +291,11 @@ func TestWhoAudits(t *testing.T) {
 			got := g.beginAudit(t.Context(), a, time.Now().Add(100*time.Millisecond))()
 			if (got != nil) != tc.want || got != nil && (got.WrongBody > 0) != tc.wrong {
 				t.Errorf("the audit is %+v", got)
+			}
+			a.slot.Cell.DurationSeconds = 1
+			measured := g.beginMeasuredAudit(t.Context(), newTimetable(time.Now()), a, nil)()
+			if (measured != nil) != tc.want {
+				t.Errorf("the audit of the measured time is %+v", measured)
 			}
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // cgroup reads the counters of one container's cgroup, of version 1 or 2. Files that are not there are nil.
@@ -107,4 +109,16 @@ func (c *cgroup) throttled() (nanos, periods int64, err error) {
 		return 0, 0, fmt.Errorf("reading the cgroup's throttling: %w", errNoNumber)
 	}
 	return time * unit, periods, nil
+}
+
+// ownUsage is the CPU time of the agent's own container so far, and what a quota has taken from it.
+func ownUsage() (reading[int64], reading[record.Throttling]) {
+	c, err := openCgroup("/sys/fs/cgroup")
+	if err != nil {
+		return reading[int64]{failed: err}, reading[record.Throttling]{failed: err}
+	}
+	defer c.close()
+	var taken record.Throttling
+	taken.Nanos, taken.Periods, err = c.throttled()
+	return read(c.cpuNanos()), read(taken, err)
 }

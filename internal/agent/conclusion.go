@@ -24,6 +24,9 @@ type conclusion struct {
 func (g *Generator) conclude() *conclusion {
 	c := &conclusion{generator: g, versions: map[v1alpha1.Tool]string{}}
 	c.result.Environment = readEnvironment(os.DirFS("/"), g.config.Node, "")
+	if ports, err := g.machine.localPorts(); err == nil { // The check before the trial has told why it is not known.
+		c.result.LocalPorts = ports
+	}
 	if g.config.Index == 0 {
 		g.mu.Lock()
 		c.result.Responses, c.result.BesideResponses = g.responses, g.beside

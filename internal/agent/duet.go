@@ -120,7 +120,7 @@ func (d *duet) load(ctx context.Context, clock timetable) error {
 	if err := d.generator.punctual(ctx, from); err != nil {
 		return err
 	}
-	until := from.Add(protocol.Players(d.slot.Cell) * time.Duration(d.slot.Cell.DurationSeconds) * time.Second)
+	until := from.Add(protocol.LoadTime(d.slot.Cell))
 	if err := d.play(ctx, tool.Measure, from, until, clock.instant(d.slot.End+toolGrace)); err != nil {
 		return err
 	}

@@ -259,7 +259,7 @@ func TestTheObserverLooksAtTheConnectionsOfADuetNearItsEnd(t *testing.T) {
 	b := newBench(t, func(c Config) worker {
 		o := NewObserver(c, 1)
 		o.find = func() (int, error) { return server.Process.Pid, nil }
-		o.sockets = func(int) (*record.Sockets, error) {
+		o.sockets = func(int, time.Duration) (*record.Sockets, error) {
 			looked.Store(time.Now().UnixNano())
 			return &record.Sockets{Established: 1}, nil
 		}

@@ -65,11 +65,7 @@ func (g *Generator) checkLoads(cells []v1alpha1.Cell) error {
 	if err != nil {
 		return fmt.Errorf("reading the limit of descriptors: %w", err)
 	}
-	text, err := g.machine.ports()
-	if err != nil {
-		return fmt.Errorf("reading the range of local ports: %w", err)
-	}
-	ports, err := portsIn(string(text))
+	ports, err := g.machine.localPorts()
 	if err != nil {
 		return err
 	}
@@ -92,6 +88,15 @@ func (g *Generator) checkLoads(cells []v1alpha1.Cell) error {
 		}
 	}
 	return nil
+}
+
+// localPorts is the number of local ports of the pod.
+func (m machine) localPorts() (int32, error) {
+	text, err := m.ports()
+	if err != nil {
+		return 0, fmt.Errorf("reading the range of local ports: %w", err)
+	}
+	return portsIn(string(text))
 }
 
 // portsIn is the number of ports in the kernel's range, such as "32768\t60999".

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -11,8 +12,8 @@ import (
 // namespace reads what a network namespace counts. A pod's containers share one; what another process of the pod sends is in
 // the counters too.
 type namespace struct {
-	// snmp and sockstat are the files of these names.
-	snmp, sockstat *counterFile
+	// snmp and sockstat are the files of these names, and so is netstat, which is nil where it cannot be read.
+	snmp, sockstat, netstat *counterFile
 }
 
 // openNamespace opens the counters in a folder such as /proc/self/net.
@@ -26,13 +27,15 @@ func openNamespace(dir string) (*namespace, error) {
 		snmp.close()
 		return nil, fmt.Errorf("opening the counters of the network: %w", err)
 	}
-	return &namespace{snmp: snmp, sockstat: sockstat}, nil
+	netstat, _ := openCounter(filepath.Join(dir, "netstat")) // Handshakes that cannot be read are said where they are missed.
+	return &namespace{snmp: snmp, sockstat: sockstat, netstat: netstat}, nil
 }
 
 func (n *namespace) close() {
 	if n != nil {
 		n.snmp.close()
 		n.sockstat.close()
+		n.netstat.close()
 	}
 }
 
@@ -42,6 +45,19 @@ const (
 	passiveOpens = "PassiveOpens"
 	segmentsOut  = "OutSegs"
 	retransmits  = "RetransSegs"
+)
+
+// Names of counters in /proc/net/netstat.
+const (
+	listenOverflows = "ListenOverflows"
+	listenDrops     = "ListenDrops"
+	synRetransmits  = "TCPSynRetrans"
+)
+
+// What the lines of TCP's counters begin with, in snmp and in netstat.
+const (
+	linesTCP    = "Tcp: "
+	linesTCPExt = "TcpExt: "
 )
 
 // read is every counter as it stands.
@@ -54,12 +70,13 @@ func (n *namespace) read() (record.Network, error) {
 	for name, into := range map[string]*int64{
 		activeOpens: &all.ActiveOpens, passiveOpens: &all.PassiveOpens, segmentsOut: &all.SegmentsOut, retransmits: &all.Retransmits,
 	} {
-		value, ok := tcpCounter(text, name)
+		value, ok := counterIn(text, linesTCP, name)
 		if !ok {
 			return all, fmt.Errorf("reading %s of the network: %w", name, errNoNumber)
 		}
 		*into = value
 	}
+	all.Handshakes = n.handshakes()
 	if text, err = n.sockstat.read(); err != nil {
 		return all, err
 	}
@@ -68,6 +85,28 @@ func (n *namespace) read() (record.Network, error) {
 		return all, fmt.Errorf("reading the sockets in TIME_WAIT: %w", errNoNumber)
 	}
 	return all, nil
+}
+
+// handshakes are their counters as they stand; nil if any of them cannot be read.
+func (n *namespace) handshakes() *record.Handshakes {
+	if n.netstat == nil {
+		return nil
+	}
+	text, err := n.netstat.read()
+	if err != nil {
+		return nil
+	}
+	var h record.Handshakes
+	for name, into := range map[string]*int64{
+		listenOverflows: &h.ListenOverflows, listenDrops: &h.ListenDrops, synRetransmits: &h.SynRetransmits,
+	} {
+		value, ok := counterIn(text, linesTCPExt, name)
+		if !ok {
+			return nil
+		}
+		*into = value
+	}
+	return &h
 }
 
 // counter is one counter of TCP as it stands.
@@ -79,7 +118,7 @@ func (n *namespace) counter(name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	value, ok := tcpCounter(text, name)
+	value, ok := counterIn(text, linesTCP, name)
 	if !ok {
 		return 0, errNoNumber
 	}
@@ -88,18 +127,29 @@ func (n *namespace) counter(name string) (int64, error) {
 
 // between is what was counted between two readings, with the sockets in TIME_WAIT of the second.
 func between(before, after record.Network) record.Network {
-	return record.Network{
+	n := record.Network{
 		ActiveOpens:  after.ActiveOpens - before.ActiveOpens,
 		PassiveOpens: after.PassiveOpens - before.PassiveOpens,
 		SegmentsOut:  after.SegmentsOut - before.SegmentsOut,
 		Retransmits:  after.Retransmits - before.Retransmits,
 		TimeWait:     after.TimeWait,
 	}
+	if a, b := before.Handshakes, after.Handshakes; a != nil && b != nil {
+		n.Handshakes = &record.Handshakes{
+			ListenOverflows: b.ListenOverflows - a.ListenOverflows,
+			ListenDrops:     b.ListenDrops - a.ListenDrops,
+			SynRetransmits:  b.SynRetransmits - a.SynRetransmits,
+		}
+	}
+	return n
 }
 
-// tcpCounter finds a counter in the text of /proc/net/snmp: a line of names that begins with "Tcp:", then one of values.
-func tcpCounter(text []byte, name string) (int64, bool) {
-	begin := []byte("Tcp: ")
+// errNoHandshakes says that the kernel does not tell what goes wrong while connections are opened.
+var errNoHandshakes = errors.New("/proc/net/netstat does not tell them")
+
+// counterIn finds a counter in the text of /proc/net/snmp or netstat: a line of names with the protocol before them, then one of values.
+func counterIn(text []byte, protocol, name string) (int64, bool) {
+	begin := []byte(protocol)
 	var names []byte
 	for len(text) > 0 {
 		l, rest, _ := bytes.Cut(text, []byte{'\n'})

@@ -1,10 +1,16 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"net"
+	"os"
+	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,7 +23,13 @@ func snmp(active, passive, out, again int) string {
 		"Tcp: 1 -1 %d %d 9 %d %d\nUdp: InDatagrams\nUdp: 3\n", active, passive, out, again)
 }
 
-func TestTCPCounter(t *testing.T) {
+// netstat is a /proc/net/netstat with the counters of handshakes.
+func netstat(overflows, drops, again int) string {
+	return fmt.Sprintf("TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPSynRetrans TCPOrigDataSent\nTcpExt: 0 %d %d %d 99\n"+
+		"IpExt: InNoRoutes ListenDrops\nIpExt: 1 77\n", overflows, drops, again)
+}
+
+func TestCounterIn(t *testing.T) {
 	tests := map[string]struct {
 		text string
 		name string
@@ -35,9 +47,9 @@ func TestTCPCounter(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, ok := tcpCounter([]byte(tc.text), tc.name)
+			got, ok := counterIn([]byte(tc.text), linesTCP, tc.name)
 			if got != tc.want || ok != tc.ok {
-				t.Errorf("tcpCounter() = %d, %v; want %d, %v", got, ok, tc.want, tc.ok)
+				t.Errorf("counterIn() = %d, %v; want %d, %v", got, ok, tc.want, tc.ok)
 			}
 		})
 	}
@@ -67,7 +79,7 @@ func FuzzNamespace(f *testing.F) {
 	f.Add([]byte(snmp(5, 7, 100, 1)))
 	f.Add([]byte("TCP: inuse 2 orphan 0 tw 3 alloc 4 mem 1\nsome avg10=0.00 total=3\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		opens, _ := tcpCounter(text, activeOpens)
+		opens, _ := counterIn(text, linesTCP, activeOpens)
 		waiting, _ := timeWait(text)
 		pressure, _ := parsePressure(text)
 		ran, waited := parseSchedstat(text)
@@ -114,7 +126,10 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.close()
-	want := record.Network{ActiveOpens: 5, PassiveOpens: 7, SegmentsOut: 100, Retransmits: 1, TimeWait: 3}
+	want := record.Network{
+		ActiveOpens: 5, PassiveOpens: 7, SegmentsOut: 100, Retransmits: 1, TimeWait: 3,
+		Handshakes: &record.Handshakes{ListenOverflows: 2, ListenDrops: 3, SynRetransmits: 4},
+	}
 	got, err := n.read()
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("read(): error %v, (-want +got):\n%s", err, diff)
@@ -127,6 +142,80 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 	if _, err := n.read(); err == nil {
 		t.Error("a namespace without counters was read")
 	}
+}
+
+func TestHandshakesThatTheKernelDoesNotTell(t *testing.T) {
+	for name, change := range map[string]func(procfs){
+		"no file":   func(p procfs) { _ = os.Remove(p.path(7, "net/netstat")) },
+		"no column": func(p procfs) { rewrite(t, p, map[string]string{"7/net/netstat": "TcpExt: ListenDrops\nTcpExt: 1\n"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			proc := fakeProc(t, nil)
+			change(proc)
+			s, err := openServer(proc, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.close()
+			shot := s.snapshot()
+			var got record.CellObservation
+			difference(&got, shot, shot)
+			if got.Network.Handshakes != nil || !slices.Contains(got.Unknown, nameHandshakes+" is unknown: "+errNoHandshakes.Error()+".") {
+				t.Errorf("handshakes %+v, unknown %q", got.Network.Handshakes, got.Unknown)
+			}
+		})
+	}
+}
+
+// crowd lets more clients connect to a listener than its queue holds, and nobody accepts them.
+func crowd(t *testing.T, backlog, clients int) {
+	t.Helper()
+	l, _ := listen(t, "127.0.0.1:0")
+	raw, err := l.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if errListen := raw.Control(func(fd uintptr) { err = syscall.Listen(int(fd), backlog) }); errListen != nil || err != nil {
+		t.Fatal(errListen, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", l.Addr().String())
+			if err != nil {
+				return
+			}
+			<-ctx.Done()
+			_ = conn.Close()
+		})
+	}
+	t.Cleanup(func() { cancel(); all.Wait() })
+}
+
+func TestNamespaceCountsAFullQueue(t *testing.T) {
+	n, err := openNamespace("/proc/self/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.close()
+	before, err := n.read()
+	if err != nil || before.Handshakes == nil {
+		t.Fatalf("handshakes %+v, error %v", before.Handshakes, err)
+	}
+	crowd(t, 1, 8)
+	var got record.Handshakes
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		after, err := n.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = *between(before, after).Handshakes
+		if got.ListenOverflows > 0 && got.ListenDrops >= got.ListenOverflows && got.SynRetransmits > 0 {
+			return
+		}
+	}
+	t.Errorf("eight connections to a queue of one were counted as %+v", got)
 }
 
 func TestPressure(t *testing.T) {

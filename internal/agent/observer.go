@@ -22,10 +22,6 @@ const (
 	// and the measured tool's start, and between that tool's end and the next cell.
 	leadMeasure = 10 * time.Millisecond
 	leadEnd     = 20 * time.Millisecond
-	// leadSockets is how much before the end of the measured time the connections are looked at, when no tool has closed its own
-	// yet. Each takes about 1.5 µs to read; leadConnection is added for each of the cell.
-	leadSockets    = 50 * time.Millisecond
-	leadConnection = 3 * time.Microsecond
 )
 
 // Observer reads what the server of its pod costs while others put load on it.
@@ -33,10 +29,12 @@ type Observer struct {
 	config Config
 	port   int
 	proc   procfs
+	// sys is /sys, or a test's.
+	sys string
 	// find is the server's first process.
 	find func() (int, error)
-	// sockets reads the connections to a port.
-	sockets func(port int) (*record.Sockets, error)
+	// sockets reads the connections to a port, of which those hang that have waited for longer than patience.
+	sockets func(port int, patience time.Duration) (*record.Sockets, error)
 	// server is what find found; 0 before. Whoever appears after the server has ended is not the server.
 	server int
 	// cpu is where the server is put; nil leaves it where it is.
@@ -45,7 +43,7 @@ type Observer struct {
 
 // NewObserver makes an observer of the server that listens on a port. It shares the server's process and network namespaces.
 func NewObserver(c Config, port int) *Observer {
-	o := &Observer{config: c, port: port, proc: "/proc", sockets: readSockets}
+	o := &Observer{config: c, port: port, proc: "/proc", sys: "/sys", sockets: readSockets}
 	o.find = func() (int, error) {
 		all, err := o.proc.processes()
 		if err != nil {
@@ -88,8 +86,9 @@ func (o *Observer) measure(ctx context.Context, start protocol.Start, done func(
 	o.cpu = start.ServerCPU
 	_ = o.pin() // Every cell pins again, and says what stands against it.
 	var result record.ObserverResult
+	work := read(o.work(clock.at))
 	for _, slot := range start.Slots {
-		cell := record.CellObservation{Point: record.PointOf(slot.Cell)}
+		cell := record.CellObservation{Point: record.PointOf(slot.Cell), WorkBefore: work.value}
 		if err := o.observe(ctx, clock, slot, series, &cell); err != nil {
 			cell.Error = err.Error()
 			// The slot is waited for, so that all agents have ended the same cells.
@@ -98,6 +97,9 @@ func (o *Observer) measure(ctx context.Context, start protocol.Start, done func(
 		if ctx.Err() != nil {
 			return nil, errors.Join(fmt.Errorf("observing: %w", ctx.Err()), series.close())
 		}
+		work = read(o.work(clock.instant(slot.End)))
+		cell.WorkAfter = work.value
+		o.describeSpeed(&cell, work.failed)
 		result.Cells = append(result.Cells, cell)
 		done(slot.Cell, cell.Error)
 	}
@@ -137,6 +139,7 @@ func (o *Observer) observe(ctx context.Context, clock timetable, slot protocol.S
 		return err
 	}
 	defer s.close()
+	s.frequencies = openFrequencies(o.sys, s.allowedCPUs)
 	cell.CPUsAllowed = s.allowed
 	if s.group == nil {
 		const reason = "The server's cgroup cannot be read, so its CPU time is that of its processes to 10 ms: "
@@ -169,15 +172,15 @@ func (o *Observer) locate() error {
 
 // sample reads the fast counters until the end of the slot, and the connections shortly before the end of the measured time.
 func (o *Observer) sample(ctx context.Context, clock timetable, slot protocol.Slot, s *server, series *samples, cell *record.CellObservation) error {
-	end, measured := slot.End-leadEnd, protocol.Players(slot.Cell)*time.Duration(slot.Cell.DurationSeconds)*time.Second
-	middle, look := slot.Measure+measured/2, slot.Measure+measured-leadSockets-time.Duration(slot.Cell.Connections)*leadConnection
+	end, measured := slot.End-leadEnd, protocol.LoadTime(slot.Cell)
+	middle, look := slot.Measure+measured/2, protocol.SocketsAt(slot)
 	run, looked := newCourse(), false
 	for at := slot.Measure; at < end; at += sampleEvery {
 		if at > look && !looked {
 			if err := sleepUntil(ctx, clock.instant(look)); err != nil {
 				return err
 			}
-			o.lookAtSockets(cell, time.Since(clock.instant(look)))
+			o.lookAtSockets(cell, time.Since(clock.instant(look)), measured/2)
 			looked = true
 		}
 		if err := sleepUntil(ctx, clock.instant(at)); err != nil {
@@ -199,12 +202,12 @@ func (o *Observer) sample(ctx context.Context, clock timetable, slot protocol.Sl
 }
 
 // lookAtSockets reads the server's connections. Too late, they are those of a tool that closes them.
-func (o *Observer) lookAtSockets(cell *record.CellObservation, late time.Duration) {
-	if late > leadSockets {
+func (o *Observer) lookAtSockets(cell *record.CellObservation, late, patience time.Duration) {
+	if late > protocol.SocketsLead {
 		missing(cell, nameSockets, fmt.Errorf("the observer was %v late", late.Round(time.Millisecond)))
 		return
 	}
-	found, err := o.sockets(o.port)
+	found, err := o.sockets(o.port, patience)
 	if err != nil {
 		missing(cell, nameSockets, err)
 		return

@@ -63,7 +63,9 @@ func observing(proc procfs, pid int) func(Config) worker {
 	return func(c Config) worker {
 		o := NewObserver(c, 1)
 		o.proc, o.find = proc, func() (int, error) { return pid, nil }
-		o.sockets = func(port int) (*record.Sockets, error) { return &record.Sockets{Established: int64(port)}, nil }
+		o.sockets = func(port int, _ time.Duration) (*record.Sockets, error) {
+			return &record.Sockets{Established: int64(port)}, nil
+		}
 		return o
 	}
 }
@@ -129,6 +131,7 @@ func fakeProc(t *testing.T, files map[string]string) procfs {
 		"7/fd/0":             "",
 		"7/task/7/schedstat": "100 10 3\n",
 		"7/net/snmp":         snmp(5, 7, 100, 1),
+		"7/net/netstat":      netstat(2, 3, 4),
 		"7/net/sockstat":     "sockets: used 9\nTCP: inuse 2 orphan 0 tw 3 alloc 4 mem 1\nUDP: inuse 0 mem 0\n",
 		"pressure/cpu":       "some avg10=1.00 avg60=0.00 avg300=0.00 total=1000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
 		"8/stat":             "8 (child) S 7 7 7 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 2 0 600 1000 5",
@@ -172,7 +175,7 @@ func TestSnapshotsOfACgroup(t *testing.T) {
 	common := record.CellObservation{
 		VoluntarySwitches: 5, InvoluntarySwitches: 1, BusyNanos: 50e6, StealNanos: 10e6, CoreNanos: 90e6, RunQueueNanos: 47,
 		PressureMicros: pressure(234),
-		Network:        record.Network{ActiveOpens: 1, PassiveOpens: 13, SegmentsOut: 400, Retransmits: 2, TimeWait: 8},
+		Network:        record.Network{ActiveOpens: 1, PassiveOpens: 13, SegmentsOut: 400, Retransmits: 2, TimeWait: 8, Handshakes: &record.Handshakes{ListenOverflows: 10, ListenDrops: 20, SynRetransmits: 30}},
 	}
 	with := func(change func(*record.CellObservation)) record.CellObservation {
 		c := common
@@ -224,6 +227,7 @@ func TestSnapshotsOfACgroup(t *testing.T) {
 				"7/task/9/status":    "voluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t0\n",
 				"7/task/9/schedstat": "9 17 3\n",
 				"7/net/snmp":         snmp(6, 20, 500, 3),
+				"7/net/netstat":      netstat(12, 23, 34),
 				"7/net/sockstat":     "TCP: inuse 2 orphan 0 tw 8 alloc 4 mem 1\n",
 				"pressure/cpu":       "some avg10=1.00 avg60=0.00 avg300=0.00 total=1234\nfull total=5\n",
 				"stat":               "cpu  1 1\ncpu1 13 1 6 103 2 1 1 5 3 0\ncpu3 21 0 0 10 0 0 0 0 0 0\nintr 1\n",

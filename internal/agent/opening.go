@@ -21,21 +21,43 @@ const (
 // opening looks for the first connection that a tool opens.
 type opening struct {
 	cancel context.CancelFunc
-	seen   chan *time.Time
+	// over is closed when nobody looks any more, and then at is when the connection was seen; nil if it was not.
+	over chan struct{}
+	at   *time.Time
 }
 
 // lookForOpening begins to look in a namespace that nobody else reads meanwhile. opened is what it counted before the tool began.
 func lookForOpening(ctx context.Context, n *namespace, opened int64) *opening {
 	ctx, cancel := context.WithCancel(ctx)
-	o := &opening{cancel: cancel, seen: make(chan *time.Time, 1)}
-	go func() { o.seen <- n.firstOpening(ctx, opened) }()
+	o := &opening{cancel: cancel, over: make(chan struct{})}
+	go func() {
+		defer close(o.over)
+		o.at = n.firstOpening(ctx, opened)
+	}()
 	return o
 }
 
-// end ends the look and returns when the first connection was seen; nil if it was not.
+// end ends the look and returns when the first connection was seen; nil if it was not, or nobody looked.
 func (o *opening) end() *time.Time {
+	if o == nil {
+		return nil
+	}
 	o.cancel()
-	return <-o.seen
+	<-o.over
+	return o.at
+}
+
+// wait returns when the first connection was seen, as soon as it was; nil if it is not seen before ctx ends.
+func (o *opening) wait(ctx context.Context) *time.Time {
+	if o == nil {
+		return nil
+	}
+	select {
+	case <-o.over:
+		return o.at
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 func (n *namespace) firstOpening(ctx context.Context, opened int64) *time.Time {

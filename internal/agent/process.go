@@ -123,13 +123,3 @@ func toolVersion(ctx context.Context, dir string, t tool.Tool) string {
 	out, _ := cmd.CombinedOutput()
 	return t.ParseVersion(out)
 }
-
-// ownCPUNanos is the CPU time of the agent's own container so far.
-func ownCPUNanos() (int64, error) {
-	c, err := openCgroup("/sys/fs/cgroup")
-	if err != nil {
-		return 0, err
-	}
-	defer c.close()
-	return c.cpuNanos()
-}

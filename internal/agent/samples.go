@@ -40,6 +40,8 @@ func createSamples(dir string) (*samples, error) {
 type sampled struct {
 	// resident is the server's resident memory; cpu its CPU time and segments the TCP segments sent, both so far.
 	resident, cpu, segments int64
+	// kHz is the mean frequency of the server's CPUs; 0 if it is not known.
+	kHz int64
 	// err says why cpu or segments are not known.
 	err error
 }
@@ -59,7 +61,7 @@ func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (samp
 	times, errTimes := server.times()
 	segments, errSegments := server.network.counter(segmentsOut)
 	at := time.Since(clock.at)
-	shot := sampled{resident: resident, cpu: cpu, segments: segments, err: errors.Join(errCPU, errSegments)}
+	shot := sampled{resident: resident, cpu: cpu, segments: segments, kHz: server.frequencies.mean(), err: errors.Join(errCPU, errSegments)}
 
 	s.line = strconv.AppendInt(s.line[:0], int64(at), 10)
 	s.line = append(s.line, ',')

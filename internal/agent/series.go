@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"loadstone.dev/loadstone/internal/record"
@@ -30,6 +31,7 @@ func (c *course) add(s sampled, late time.Duration) {
 	if c.begun {
 		c.series.CPUNanos = append(c.series.CPUNanos, s.cpu-c.cpu)
 		c.series.SegmentsOut = append(c.series.SegmentsOut, s.segments-c.segments)
+		c.series.KHz = append(c.series.KHz, s.kHz)
 	}
 	c.begun, c.cpu, c.segments = true, s.cpu, s.segments
 }
@@ -45,6 +47,9 @@ func (c *course) describe(cell *record.CellObservation) {
 	case c.late > sampleEvery/2:
 		const text = "The intervals of the cell's course are not of one length: a sample was taken %v late."
 		cell.Unknown = append(cell.Unknown, fmt.Sprintf(text, c.late.Round(time.Millisecond)))
+	}
+	if slices.Contains(c.series.KHz, 0) {
+		c.series.KHz = nil
 	}
 	cell.Series = &c.series
 }

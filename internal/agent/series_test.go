@@ -68,9 +68,9 @@ func TestSocketsThatCannotBeRead(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := NewObserver(Config{}, 1)
-			o.sockets = func(int) (*record.Sockets, error) { return &record.Sockets{}, tc.err }
+			o.sockets = func(int, time.Duration) (*record.Sockets, error) { return &record.Sockets{}, tc.err }
 			var got record.CellObservation
-			o.lookAtSockets(&got, tc.late)
+			o.lookAtSockets(&got, tc.late, time.Second)
 			if diff := cmp.Diff(tc.want, got.Unknown); diff != "" || (got.Sockets == nil) != (tc.want != nil) {
 				t.Errorf("sockets %+v, unknown (-want +got):\n%s", got.Sockets, diff)
 			}

@@ -28,6 +28,8 @@ type server struct {
 	// network is nil when the namespace's counters cannot be read; networkError says why.
 	network      *namespace
 	networkError error
+	// frequencies are those of the server's CPUs; empty where they are not read.
+	frequencies frequencies
 	// machinePressure is /proc/pressure/cpu; nil where the kernel has none.
 	machinePressure *counterFile
 }
@@ -76,6 +78,7 @@ func (s *server) close() {
 	s.cpus.close()
 	s.group.close()
 	s.network.close()
+	s.frequencies.close()
 	s.machinePressure.close()
 }
 

@@ -30,8 +30,10 @@ const (
 	nameSwitches   = "The number of the server's context switches"
 	nameRunQueue   = "The time that the server's threads waited for a CPU"
 	nameNetwork    = "The traffic of the server"
+	nameHandshakes = "What went wrong while the server's connections were opened"
 	nameOwn        = "The observer's own CPU time"
 	nameSockets    = "The state of the server's connections"
+	nameSpeed      = "The speed of the server's CPUs"
 	nameSeries     = "The course of the cell"
 	nameFiles      = "The number of the server's descriptors"
 	nameThreads    = "The number of the server's threads"
@@ -111,6 +113,9 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 	}
 	if known(nameNetwork) {
 		cell.Network = between(before.network, after.network)
+		if cell.Network.Handshakes == nil {
+			missing(cell, nameHandshakes, errNoHandshakes)
+		}
 	}
 	if known(nameOwn) {
 		cell.ObserverCPUNanos = after.own - before.own

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -34,18 +35,21 @@ const (
 	acked    = unsafe.Offsetof(unix.TCPInfo{}.Bytes_acked)
 	received = unsafe.Offsetof(unix.TCPInfo{}.Bytes_received)
 	sent     = unsafe.Offsetof(unix.TCPInfo{}.Bytes_sent)
-	infoEnd  = sent + unsafe.Sizeof(unix.TCPInfo{}.Bytes_sent)
+	// sinceSent and sinceReceived are milliseconds.
+	sinceSent     = unsafe.Offsetof(unix.TCPInfo{}.Last_data_sent)
+	sinceReceived = unsafe.Offsetof(unix.TCPInfo{}.Last_data_recv)
+	infoEnd       = sent + unsafe.Sizeof(unix.TCPInfo{}.Bytes_sent)
 )
 
 // errOldKernel says that the kernel tells too little of a connection.
 var errOldKernel = errors.New("the kernel does not tell what a connection has sent: it is older than 4.19")
 
-// readSockets asks the kernel for the established connections to a port of the namespace that the agent shares with the server.
-// Nobody needs a privilege for that.
+// readSockets asks the kernel for the established connections to a port of the namespace that the agent shares with the server. One that
+// waits for its answer for longer than patience hangs. Nobody needs a privilege for that.
 //
-// The kernel chooses by state and port, and its answer is read where it arrives: 10,000 connections are 4 MB, of which three
+// The kernel chooses by state and port, and its answer is read where it arrives: 10,000 connections are 4 MB, of which five
 // numbers each are of interest.
-func readSockets(port int) (*record.Sockets, error) {
+func readSockets(port int, patience time.Duration) (*record.Sockets, error) {
 	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil, fmt.Errorf("asking the kernel for connections: %w", err)
@@ -55,7 +59,7 @@ func readSockets(port int) (*record.Sockets, error) {
 	if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit); err != nil {
 		return nil, fmt.Errorf("asking the kernel for connections: %w", err)
 	}
-	var sum connections
+	sum := connections{patience: patience}
 	buffer := make([]byte, diagBuffer)
 	for _, family := range []byte{syscall.AF_INET, syscall.AF_INET6} {
 		if err := syscall.Sendto(fd, diagRequest(family, port), 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}); err != nil {
@@ -99,7 +103,9 @@ func receive(fd int, buffer []byte, sum *connections) error {
 
 // connections are sums over connections.
 type connections struct {
-	number, unanswered int64
+	// patience is for how long an answer may be missing before its connection counts as hung.
+	patience                 time.Duration
+	number, unanswered, hung int64
 	// bytes and squares are sums of what arrived over each, and of its square.
 	bytes, squares float64
 }
@@ -143,10 +149,22 @@ func (c *connections) connection(message []byte) error {
 	if binary.NativeEndian.Uint64(info[received:]) > 0 && binary.NativeEndian.Uint64(info[sent:]) == 0 {
 		c.unanswered++
 	}
+	if c.hangs(info) {
+		c.hung++
+	}
 	bytes := float64(binary.NativeEndian.Uint64(info[acked:]))
 	c.bytes += bytes
 	c.squares += bytes * bytes
 	return nil
+}
+
+// hangs says whether a connection had an answer before and has been waiting for another one for too long. The server may as well owe
+// nothing, since the client asks no more: then it sent its last answer after the last request came. Both are told in milliseconds, by
+// a clock of 1 to 10, so that such a client is known only if its last answer took longer than that.
+func (c *connections) hangs(info []byte) bool {
+	answered := time.Duration(binary.NativeEndian.Uint32(info[sinceSent:])) * time.Millisecond
+	asked := time.Duration(binary.NativeEndian.Uint32(info[sinceReceived:])) * time.Millisecond
+	return binary.NativeEndian.Uint64(info[sent:]) > 0 && answered > c.patience && asked <= answered
 }
 
 // attribute is the value of the first attribute of a kind, or nil.
@@ -170,7 +188,7 @@ func align(size int) int { return (size + 3) &^ 3 }
 
 // sockets are the sums as a record.
 func (c connections) sockets() *record.Sockets {
-	s := &record.Sockets{Established: c.number, Unanswered: c.unanswered}
+	s := &record.Sockets{Established: c.number, Unanswered: c.unanswered, Hung: &c.hung}
 	if c.squares > 0 {
 		s.Jain = c.bytes * c.bytes / (float64(c.number) * c.squares)
 	}

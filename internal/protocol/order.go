@@ -184,11 +184,29 @@ func Timetable(cells []v1alpha1.Cell) []Slot {
 		if w := c.WarmupSeconds; w != nil && *w > 0 {
 			s.Measure += Players(c)*time.Duration(*w)*time.Second + WarmupGap
 		}
-		s.End = s.Measure + Players(c)*time.Duration(c.DurationSeconds)*time.Second + gap(c)
+		s.End = s.Measure + LoadTime(c) + gap(c)
 		at = s.End
 		slots = append(slots, s)
 	}
 	return slots
+}
+
+// LoadTime is how long the measured time of a cell is: in a duet both servers get the whole of it.
+func LoadTime(c v1alpha1.Cell) time.Duration {
+	return Players(c) * time.Duration(c.DurationSeconds) * time.Second
+}
+
+const (
+	// SocketsLead is how much before the end of the measured time the connections are looked at, when no tool has closed its own yet.
+	// Each takes about 1.5 µs to read; socketsEach is added for each of the cell.
+	SocketsLead = 50 * time.Millisecond
+	socketsEach = 3 * time.Microsecond
+)
+
+// SocketsAt is when the observer looks at the server's connections, as an offset like the slot's own. What is no part of the load has
+// closed its connections by then.
+func SocketsAt(s Slot) time.Duration {
+	return s.Measure + LoadTime(s.Cell) - SocketsLead - time.Duration(s.Cell.Connections)*socketsEach
 }
 
 // gap is what a cell's tool needs beside the measured time: to start before it, and to end after it.

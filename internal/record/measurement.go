@@ -101,8 +101,7 @@ func (p Point) Name() string {
 	return name
 }
 
-// Audit is what the agent itself saw of a cell's answers: while the tool warms up, it reads answers beside it and compares each
-// with what is expected.
+// Audit is what the agent itself saw of a cell's answers: it reads answers beside the tool and compares each with what is expected.
 type Audit struct {
 	// Requests are those that were answered or failed.
 	Requests    int64 `json:"requests"`
@@ -111,6 +110,8 @@ type Audit struct {
 	Failed      int64 `json:"failed"`
 	// Example says in a sentence what was wrong with the first wrong answer: untrusted.
 	Example string `json:"example,omitempty"`
+	// Connections are those that the agent opened for it.
+	Connections int64 `json:"connections,omitempty"`
 }
 
 // CellRun is one cell as one generator lived it. Times are of the generator's own clock.
@@ -135,8 +136,11 @@ type CellRun struct {
 	// Late says that the error is the generator's own lateness: nothing was begun, and nothing is known of the server.
 	Late        bool         `json:"late,omitempty"`
 	Measurement *Measurement `json:"measurement,omitempty"`
-	// Audit is nil for a cell that had no warm-up, or whose requests a script makes.
+	// Audit is of the warm-up; nil for a cell that had none, or whose requests a script makes.
 	Audit *Audit `json:"audit,omitempty"`
+	// MeasuredAudit is of the measured time: about one answer a second. It is nil where nobody looked: beside a script, in a duet, and
+	// in records of older agents.
+	MeasuredAudit *Audit `json:"measuredAudit,omitempty"`
 	// CPUNanos is the CPU time of the generator's container during the cell, in nanoseconds; AgentCPUNanos is the part of it that
 	// the agent itself used. In a duet CPUNanos is that of the tool alone.
 	CPUNanos      int64 `json:"cpuNanos"`
@@ -148,8 +152,16 @@ type CellRun struct {
 	BusyNanos  int64 `json:"busyNanos,omitempty"`
 	StealNanos int64 `json:"stealNanos,omitempty"`
 	CoreNanos  int64 `json:"coreNanos,omitempty"`
+	// Throttled is what a CPU quota took from the generator's container; nil where it was not read.
+	Throttled *Throttling `json:"throttled,omitempty"`
 	// Network is what the generator's network namespace counted during the cell.
 	Network Network `json:"network"`
+}
+
+// Throttling is what a CPU quota took from a container during a cell.
+type Throttling struct {
+	Nanos   int64 `json:"nanos"`
+	Periods int64 `json:"periods"`
 }
 
 // Network is what a network namespace counted during a cell, by /proc/net.
@@ -162,6 +174,18 @@ type Network struct {
 	Retransmits int64 `json:"retransmits"`
 	// TimeWait is the number of sockets in TIME_WAIT at the end.
 	TimeWait int64 `json:"timeWait"`
+	// Handshakes is nil where they were not read.
+	Handshakes *Handshakes `json:"handshakes,omitempty"`
+}
+
+// Handshakes are the troubles of opening connections that a network namespace counted during a cell, by /proc/net/netstat.
+type Handshakes struct {
+	// ListenOverflows are the handshakes that found a full queue of a listening socket, ListenDrops all that one dropped, for this
+	// reason or another. One connection may count several times.
+	ListenOverflows int64 `json:"listenOverflows"`
+	ListenDrops     int64 `json:"listenDrops"`
+	// SynRetransmits are the segments of handshakes that were sent again, of which the first costs a connection a second.
+	SynRetransmits int64 `json:"synRetransmits"`
 }
 
 // Response is the answer to one kind of request, as a generator got it before the trial measured.
@@ -183,6 +207,8 @@ type ScriptRun struct {
 // GeneratorResult is the record of one generator agent over a trial: its file "result.json".
 type GeneratorResult struct {
 	Environment Environment `json:"environment"`
+	// LocalPorts is the number of ports from which the generator's pod may open connections; 0 where it was not read.
+	LocalPorts int32 `json:"localPorts,omitempty"`
 	// Responses are those of generator 0, one a kind of request.
 	Responses []Response `json:"responses,omitempty"`
 	// Scripts are the users' scripts that were run, one a load.
@@ -199,6 +225,10 @@ type Sockets struct {
 	// has received bytes and never sent any.
 	Established int64 `json:"established"`
 	Unanswered  int64 `json:"unanswered"`
+	// Hung is the number of connections that the server has answered at first and has sent nothing on for more than half of the measured
+	// time, on which the last thing seen is a request and not an answer, as far as the kernel's milliseconds tell. It is nil where it
+	// was not read.
+	Hung *int64 `json:"hung,omitempty"`
 	// Jain is Jain's fairness index of the bytes that arrived over them: 1 if all got the same, 1/n if one got everything; 0 if
 	// nothing arrived at all.
 	Jain float64 `json:"jain"`
@@ -211,6 +241,16 @@ type Series struct {
 	// about the number of answers.
 	CPUNanos    []int64 `json:"cpuNanos"`
 	SegmentsOut []int64 `json:"segmentsOut"`
+	// KHz is the mean frequency of the server's CPUs at the end of each interval; empty where the kernel does not show it.
+	KHz []int64 `json:"khz,omitempty"`
+}
+
+// Work is a fixed amount of arithmetic, the same in every cell, that the observer has done on the server's CPU while no load ran. How
+// long it takes depends on the CPU's frequency and on who shares its core.
+type Work struct {
+	// CPUNanos is the CPU time of the fastest of several rounds, WallNanos the time of all of them.
+	CPUNanos  int64 `json:"cpuNanos"`
+	WallNanos int64 `json:"wallNanos"`
 }
 
 // CellObservation is the server during one cell, from the start of its measured time until its tool had ended.
@@ -243,6 +283,10 @@ type CellObservation struct {
 	Sockets *Sockets `json:"sockets,omitempty"`
 	// Series is nil where nothing was sampled.
 	Series *Series `json:"series,omitempty"`
+	// WorkBefore and WorkAfter are the same work just before the cell and just after it; nil where the observer may not run on the
+	// server's CPU, which is the rule where that is the server's alone.
+	WorkBefore *Work `json:"workBefore,omitempty"`
+	WorkAfter  *Work `json:"workAfter,omitempty"`
 	// ObserverCPUNanos is the observer's own CPU time.
 	ObserverCPUNanos int64 `json:"observerCPUNanos"`
 	// RSSStartBytes and RSSMiddleBytes are the resident memory of the server's processes at the start and half-way; RSSBytes and

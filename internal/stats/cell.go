@@ -127,7 +127,8 @@ func (f *facts) server() {
 		f.cell.ServerCPUs = positive(float64(f.seen.CPUNanos) / 1e9 / f.cell.LoadSeconds)
 	}
 	if f.complete() && f.cell.Requests > 0 {
-		f.cell.CPUPerRequest = positive(float64(f.seen.CPUNanos) / 1e3 / float64(f.cell.Requests))
+		// The agent's own requests cost the server as much as the tool's, and weigh more with the slower of two servers.
+		f.cell.CPUPerRequest = positive(float64(f.seen.CPUNanos) / 1e3 / float64(f.cell.Requests+f.audited().Requests))
 	}
 }
 

@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"cmp"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -68,12 +70,12 @@ func (f *facts) keepsOpen() bool {
 	return f.level.Connection == v1alpha1.KeepAlive && f.level.RequestsPerSecond == 0 && f.level.Step == 0
 }
 
-// reopened is the number of connections that the server accepted beyond the level's own, for each request.
+// reopened is the number of connections that the server accepted beyond the level's own and the audit's, for each request.
 func (f *facts) reopened() float64 {
 	if !f.serverNetwork() || f.cell.Requests <= 0 {
 		return 0
 	}
-	return max(float64(f.seen.Network.PassiveOpens-int64(f.level.Connections))/float64(f.cell.Requests), 0)
+	return max(float64(f.seen.Network.PassiveOpens-int64(f.level.Connections)-f.audited().Connections)/float64(f.cell.Requests), 0)
 }
 
 // checkSockets looks at the server's connections shortly before the end of the load. One that has just been opened anew is
@@ -128,7 +130,8 @@ func checkKeepAlive(f *facts) []Reason {
 const (
 	// retransmits: on one machine or one switch nothing is lost unless a queue overflows.
 	retransmits = 0.01
-	// localPorts is the kernel's default range of local ports, about 28,200, and portsSuspect how full it may be.
+	// localPorts is the kernel's default range of local ports, about 28,200, for records that do not tell it, and portsSuspect how full it
+	// may be.
 	localPorts, portsSuspect = 28_000, 0.9
 )
 
@@ -141,7 +144,8 @@ func checkNetwork(f *facts) []Reason {
 		if r == nil || r.Measurement == nil {
 			continue
 		}
-		share := float64(r.Network.TimeWait+int64(r.Measurement.Connections)) / localPorts
+		ports := cmp.Or(f.trial.Generators[i].LocalPorts, localPorts)
+		share := float64(r.Network.TimeWait+int64(r.Measurement.Connections)) / float64(ports)
 		if share > portsSuspect {
 			out = append(out, Reason{Code: PortsExhausted, Weight: Suspect, Scope: ScopeLoad, Subject: generator(i), Value: share, Limit: portsSuspect})
 		}

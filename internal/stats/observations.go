@@ -35,6 +35,18 @@ const (
 	StartSkewError ObservationName = "startSkewErrorMicros"
 	// Trend is by how much the last third of a cell was faster than the first, as a share.
 	Trend ObservationName = "trendShare"
+	// ListenOverflows is how often a connection found the server's queue of new connections full, SynRetransmits how often a handshake was
+	// sent again, by the side that saw more.
+	ListenOverflows ObservationName = "listenOverflows"
+	SynRetransmits  ObservationName = "synRetransmits"
+	// HungConnections is the number of connections that were answered at first and then no more.
+	HungConnections ObservationName = "hungConnections"
+	// AuditedAnswers is the number of answers that an agent read beside the measured load.
+	AuditedAnswers ObservationName = "auditedAnswers"
+	// ServerMHz is the mean frequency of the server's CPUs under load.
+	ServerMHz ObservationName = "serverMHz"
+	// WorkChange is by how much the same work took longer on the server's CPU after the cell than before, as a share.
+	WorkChange ObservationName = "workChangeShare"
 	// LargestDip is by how much the slowest interval of a cell lies below the cell's mean, as a share.
 	LargestDip ObservationName = "largestDipShare"
 	// StillShare is the share of a cell in which hardly an answer left the server, in stretches of 0.2 s and more.
@@ -45,6 +57,7 @@ const (
 var ObservationNames = []ObservationName{
 	RunQueue, Pressure, StrangersShare, AgentShare, RetransmittedShare, ConnectionsOpened, TimeWait, Fairness, MemoryGrowth,
 	StartSkew, StartSkewError, Trend, LargestDip, StillShare,
+	ListenOverflows, SynRetransmits, HungConnections, AuditedAnswers, ServerMHz, WorkChange,
 }
 
 // Observation describes one observation over the cells of a group that are not void.
@@ -59,6 +72,7 @@ func (f *facts) observe() {
 	f.observeNetwork()
 	f.observeAgents()
 	f.observeSkew()
+	f.observeKernel()
 	if f.seen == nil {
 		return
 	}

@@ -35,9 +35,10 @@ const (
 	WrongStatus ReasonCode = "WrongStatus"
 	// WrongBody means that the tool saw wrong bodies; Value is their number.
 	WrongBody ReasonCode = "WrongBody"
-	// WrongAnswers means that an agent saw wrong answers while the tool warmed up; Value is their number, Detail the first of them.
+	// WrongAnswers means that an agent saw wrong answers while the tool warmed up or was measured; Value is their number, Detail the first
+	// of them, and when it was.
 	WrongAnswers ReasonCode = "WrongAnswers"
-	// AuditFailed means that an agent got no answer while the tool warmed up; Value is the share of its requests.
+	// AuditFailed means that an agent got no answer while the tool warmed up or was measured; Value is the share of its requests.
 	AuditFailed ReasonCode = "AuditFailed"
 	// NotEquivalent means that the server answers otherwise than the baseline; Detail says how, the baseline last.
 	NotEquivalent ReasonCode = "NotEquivalent"
@@ -71,6 +72,12 @@ const (
 	DifferentScript ReasonCode = "DifferentScript"
 	// Throttled means that a CPU quota held the server back; Value is the share of the time.
 	Throttled ReasonCode = "Throttled"
+	// GeneratorThrottled means that a CPU quota held a generator back; Value is the share of the time, Subject says which.
+	GeneratorThrottled ReasonCode = "GeneratorThrottled"
+	// CPUSlower means that the server's CPU was slower after the cell than before; Value is by how much the same work took longer.
+	CPUSlower ReasonCode = "CPUSlower"
+	// FrequencyFell means that the server's CPU slowed down its clock under load; Value is by which share.
+	FrequencyFell ReasonCode = "FrequencyFell"
 	// StrangerAsymmetry means that strangers hit the implementations of a block differently; Value is the largest difference.
 	StrangerAsymmetry ReasonCode = "StrangerAsymmetry"
 	// UtilisationLaw means that the server used more CPU time than its CPUs were busy, which cannot be; Value is the quotient.
@@ -81,6 +88,14 @@ const (
 	ObserverOnServer ReasonCode = "ObserverOnServer"
 	// Unanswered means that the server has never answered on some connections; Value is their share.
 	Unanswered ReasonCode = "Unanswered"
+	// Hung means that the server stopped answering on some connections which it had answered before; Value is their share.
+	Hung ReasonCode = "Hung"
+	// QueueOverflows means that connections found the server's queue of new connections full; Value is how often, for each connection.
+	QueueOverflows ReasonCode = "QueueOverflows"
+	// HandshakesDropped means that the server's kernel dropped handshakes for another reason; Value is how often, for each connection.
+	HandshakesDropped ReasonCode = "HandshakesDropped"
+	// SlowHandshakes means that connections took a second or more to open; Value is the handshakes sent again, for each connection.
+	SlowHandshakes ReasonCode = "SlowHandshakes"
 	// Unfair means that the server's connections got very different shares; Value is Jain's index.
 	Unfair ReasonCode = "Unfair"
 	// MissingConnections means that fewer connections were open than planned; Value is their share.

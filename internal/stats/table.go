@@ -161,7 +161,7 @@ type Cell struct {
 	ServerRSS         *float64 `json:"serverRSSBytes,omitempty"`
 	ServerPeakMemory  *float64 `json:"serverPeakMemoryBytes,omitempty"`
 	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
-	// ThroughputIsDiluted is true if a busy generator, or taking turns, draws the throughput to that of the other side.
+	// ThroughputIsDiluted is true if a busy or throttled generator, or taking turns, draws the throughput to that of the other side.
 	ThroughputIsDiluted bool `json:"throughputIsDiluted,omitempty"`
 	// MeanLatencyKind is the kind of MeanLatency, and MeanLatencyLow its lower end where latencies are known by brackets only.
 	MeanLatencyKind record.LatencyKind `json:"meanLatencyKind,omitempty"`

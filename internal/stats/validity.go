@@ -54,6 +54,7 @@ var checks = []func(*facts) []Reason{
 	checkPinning, checkShared, checkSiblings, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
 	checkStrangers, checkStolen, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkStalls, checkNetwork, checkSeen,
 	checkMachine, checkImage, checkScript,
+	checkMeasuredAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,
 }
 
 // judge runs all checks and writes their outcome on the cell.
@@ -63,10 +64,10 @@ func (f *facts) judge() {
 	for _, check := range checks {
 		for _, r := range check(f) {
 			f.cell.mark(r)
-			if r.Code == GeneratorLimited {
+			if r.Code == GeneratorLimited || r.Code == GeneratorThrottled && r.Value > throttledVoid {
 				f.cell.ThroughputIsBound = true
 			}
-			if r.Code == GeneratorBusy && f.serverUtilisation() < generatorLimited {
+			if r.Code == GeneratorThrottled || r.Code == GeneratorBusy && f.serverUtilisation() < generatorLimited {
 				f.cell.ThroughputIsDiluted = true
 			}
 		}

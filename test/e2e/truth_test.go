@@ -42,6 +42,7 @@ func plantedLoads() []planted {
 		{load: load("sweep", v1alpha1.ToolWrk, "", closed(20), closed(100)), reason: stats.Unanswered, weight: stats.Void},
 		{load: load("errors", v1alpha1.ToolWrk, "?error-every=1000", closed(20)), reason: stats.WrongStatus, weight: stats.Void},
 		{load: load("bodies", v1alpha1.ToolWrk, "?wrong-body-every=100", closed(20)), reason: stats.WrongAnswers, weight: stats.Void},
+		{load: load("hangs", v1alpha1.ToolWrk, "?hang-every=200", closed(20)), reason: stats.Hung, weight: stats.Void},
 		{load: load("closes", v1alpha1.ToolWrk, "?close-every=10", closed(20)), reason: stats.KeepAliveLost, weight: stats.Suspect},
 		{load: load("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: stats.WrongBody, weight: stats.Void},
 		{load: load("arrivals", v1alpha1.ToolK6, "", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400})},

@@ -39,17 +39,25 @@ var faults = []fault{
 		record: "`audit.wrongBody`",
 	},
 	{
+		name: "wrong body after a while", flags: []string{"--wrong-body-after=300ms"},
+		committed: func(c counts) int64 { return c.WrongBodies }, record: "`measuredAudit.wrongBody`",
+	},
+	{
 		name: "wrong length", flags: []string{"--wrong-length-every=10"}, committed: func(c counts) int64 { return c.WrongLengths },
 		record: "`audit.wrongBody`",
 	},
 	{name: "closed connections", flags: []string{"--close-every=10"}, record: "`network.passiveOpens` against the connections of the level"},
 	{
 		name: "requests that hang", flags: []string{"--hang-every=100"}, committed: func(c counts) int64 { return c.Hung },
-		record: "the throughput; `series` that stands still",
+		record: "`sockets.hung`; the throughput; `series` that stands still",
 	},
 	{
 		name: "connections never answered", flags: []string{"--serve-only=2"}, committed: func(c counts) int64 { return c.Ignored },
 		record: "`sockets.unanswered`, `sockets.jain`",
+	},
+	{
+		name: "connections that find the queue full", flags: []string{"--backlog=1", "--accept-pause=100ms"},
+		record: "`network.handshakes.listenOverflows`, the generator's `network.handshakes.synRetransmits`",
 	},
 	{name: "slower after a while", flags: []string{"--slow-after=300ms", "--slow-by=100us"}, record: "`series`"},
 	{name: "memory that grows", flags: []string{"--leak=512"}, record: "`rssStartBytes`, `rssMiddleBytes` and `rssBytes`"},
@@ -95,7 +103,7 @@ var columns = []column{
 	{
 		name: "k6", Tool: k6.Tool{}, cell: load(v1alpha1.ToolK6),
 		notices: map[string]string{
-			"error status": "Status", "wrong body of the right length": "Body", "wrong length": "Body", "another answer than expected": "Body",
+			"error status": "Status", "wrong body of the right length": "Body", "wrong body after a while": "Body", "wrong length": "Body", "another answer than expected": "Body",
 			"a server that exits": "Connect",
 		},
 	},

@@ -15,11 +15,15 @@ import (
 type faults struct {
 	ErrorEvery, WrongBodyEvery, WrongLengthEvery, CloseEvery, HangEvery uint64
 	ServeOnly                                                           int64
-	SlowAfter, SlowBy                                                   time.Duration
+	// WrongBodyAfter is from when on every body is wrong.
+	WrongBodyAfter, SlowAfter, SlowBy time.Duration
 	// Leak is in bytes per request, Spin in nanoseconds per request.
 	Leak, Spin uint64
 	Answer     string
 	ExitAfter  time.Duration
+	// Backlog is how many connections may wait to be accepted, the kernel's own number if it is 0, and AcceptPause follows each that is.
+	Backlog     int
+	AcceptPause time.Duration
 }
 
 // counts are what the server itself saw and did, for tests that hold a tool's report against it.
@@ -45,9 +49,9 @@ type handler struct {
 	// demands are the handlers of the faults that queries ask for, by query; nil for one of these.
 	demands *sync.Map
 	first   sync.Once
-	// slow is set when -slow-after is over, and exit closed when -exit-after is.
-	slow atomic.Bool
-	exit chan struct{}
+	// slow and wrong are set when -slow-after and -wrong-body-after are over, and exit is closed when -exit-after is.
+	slow, wrong atomic.Bool
+	exit        chan struct{}
 
 	mu   sync.Mutex
 	kept [][]byte
@@ -116,7 +120,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) {
 	case each(n, h.WrongLengthEvery):
 		h.wrongLengths.Add(1)
 		write(w, http.StatusOK, h.wrongLength)
-	case each(n, h.WrongBodyEvery):
+	case each(n, h.WrongBodyEvery) || h.wrong.Load():
 		h.wrongBodies.Add(1)
 		write(w, http.StatusOK, h.wrongBody)
 	default:
@@ -147,6 +151,9 @@ func (h *handler) onDemand(w http.ResponseWriter, r *http.Request) {
 func (h *handler) begin() {
 	if h.SlowBy > 0 {
 		time.AfterFunc(h.SlowAfter, func() { h.slow.Store(true) })
+	}
+	if h.WrongBodyAfter > 0 {
+		time.AfterFunc(h.WrongBodyAfter, func() { h.wrong.Store(true) })
 	}
 	if h.ExitAfter > 0 {
 		time.AfterFunc(h.ExitAfter, func() { close(h.exit) })

@@ -1,10 +1,47 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
+	"time"
 )
+
+// shorten makes the queue of a listener shorter than the standard library makes it: the kernel takes the number of the last listen(2).
+func shorten(listener net.Listener, backlog int) error {
+	socket, ok := listener.(syscall.Conn)
+	if !ok {
+		return fmt.Errorf("shortening the queue: a %T has no socket", listener)
+	}
+	raw, err := socket.SyscallConn()
+	if err == nil {
+		var refused error
+		err = raw.Control(func(fd uintptr) { refused = syscall.Listen(int(fd), backlog) })
+		err = errors.Join(err, refused)
+	}
+	if err != nil {
+		return fmt.Errorf("shortening the queue: %w", err)
+	}
+	return nil
+}
+
+// slowListener pauses after each connection.
+type slowListener struct {
+	net.Listener
+	pause time.Duration
+}
+
+// Accept implements net.Listener.
+func (l slowListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		time.Sleep(l.pause)
+	}
+	return c, err // As it is: http.Server looks at it.
+}
 
 // limitedListener accepts every connection, but answers on a limited number of them at a time. A connection takes one of those
 // places with its first byte, so that one which only looks whether the port is open takes none, and gives it back when it is

@@ -59,6 +59,7 @@ func parse(args []string) (port int, f faults, err error) {
 	flags.IntVar(&port, "port", 8080, "the TCP port to listen on")
 	flags.Uint64Var(&f.ErrorEvery, "error-every", 0, "answer each Nth request with 500")
 	flags.Uint64Var(&f.WrongBodyEvery, "wrong-body-every", 0, "answer each Nth request with as many bytes, but others")
+	flags.DurationVar(&f.WrongBodyAfter, "wrong-body-after", 0, "the time from the first request on after which each answer has as many bytes, but others")
 	flags.Uint64Var(&f.WrongLengthEvery, "wrong-length-every", 0, "answer each Nth request with a longer body")
 	flags.Uint64Var(&f.CloseEvery, "close-every", 0, "close the connection after each Nth answer")
 	flags.Uint64Var(&f.HangEvery, "hang-every", 0, "never answer each Nth request")
@@ -68,6 +69,8 @@ func parse(args []string) (port int, f faults, err error) {
 	flags.Uint64Var(&f.Leak, "leak", 0, "keep that many bytes of memory per request")
 	flags.Uint64Var(&f.Spin, "spin", 0, "the CPU time in nanoseconds that each answer costs more")
 	flags.StringVar(&f.Answer, "answer", "helloworld", "the body of a good answer")
+	flags.IntVar(&f.Backlog, "backlog", 0, "let no more than N connections wait to be accepted, and one")
+	flags.DurationVar(&f.AcceptPause, "accept-pause", 0, "the pause after each connection that is accepted")
 	flags.DurationVar(&f.ExitAfter, "exit-after", 0, "the time from the first request on after which the server exits with status 1")
 	if err := flags.Parse(args); err != nil {
 		return 0, f, fmt.Errorf("reading the flags: %w", err)
@@ -77,6 +80,9 @@ func parse(args []string) (port int, f faults, err error) {
 	}
 	if f.Answer == "" && f.WrongBodyEvery > 0 {
 		return 0, f, errors.New("reading the flags: -wrong-body-every needs an -answer that is not empty")
+	}
+	if f.Answer == "" && f.WrongBodyAfter > 0 {
+		return 0, f, errors.New("reading the flags: -wrong-body-after needs an -answer that is not empty")
 	}
 	return port, f, nil
 }
@@ -98,6 +104,14 @@ func serve(ctx context.Context, listener net.Listener, f faults) (counts, error)
 			stopped <- errors.Join(errExit, server.Close())
 		}
 	}()
+	if f.Backlog > 0 {
+		if err := shorten(listener, f.Backlog); err != nil {
+			return h.counts(), errors.Join(err, listener.Close())
+		}
+	}
+	if f.AcceptPause > 0 {
+		listener = slowListener{Listener: listener, pause: f.AcceptPause}
+	}
 	if f.ServeOnly > 0 {
 		listener = &limitedListener{Listener: listener, limit: f.ServeOnly, ignored: &h.ignored}
 	}

@@ -189,6 +189,32 @@ func TestServeOnlyAnswersOnAFewConnectionsAtATime(t *testing.T) {
 	}
 }
 
+func TestBodiesGoWrongLater(t *testing.T) {
+	c := dial(t, start(t, "--wrong-body-after=1ms").address)
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		if got := c.ask(t, patience); got == "200 ielloworld" {
+			return
+		}
+	}
+	t.Fatal("no body goes wrong")
+}
+
+func TestAFullQueueKeepsConnectionsWaiting(t *testing.T) {
+	server := start(t, "--backlog=1", "--accept-pause=20s")
+	// One is accepted, two wait, and what comes then finds no place.
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		c, err := net.DialTimeout("tcp", server.address, 200*time.Millisecond)
+		if errors.Is(err, os.ErrDeadlineExceeded) || err != nil && strings.Contains(err.Error(), "timeout") {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+	}
+	t.Fatal("every connection finds a place")
+}
+
 func TestSlownessBeginsLater(t *testing.T) {
 	h := newHandler(faults{SlowAfter: time.Millisecond, SlowBy: time.Second})
 	if got := h.slowed(); got != 0 {
@@ -294,6 +320,7 @@ func TestFlagsThatMakeNoSense(t *testing.T) {
 		"a flag that there is not":     {[]string{"--fault"}, "not defined"},
 		"an argument":                  {[]string{"fault"}, `"fault" is none`},
 		"no byte to make wrong":        {[]string{"--answer=", "--wrong-body-every=1"}, "-answer that is not empty"},
+		"no byte to make wrong later":  {[]string{"--answer=", "--wrong-body-after=1s"}, "-answer that is not empty"},
 		"a share where a number is":    {[]string{"--error-every=0.1"}, "invalid value"},
 		"a number where a duration is": {[]string{"--slow-after=5"}, "parse error"},
 	} {
