@@ -104,6 +104,59 @@ func ratio(v float64) string {
 // times prints a ratio with its sign.
 func times(v float64) string { return ratio(v) + "×" }
 
+// manyfold is the ratio from which on an effect is said as a multiple: "2.40×" is read more easily than "+140.0 %".
+const manyfold = 2
+
+// change prints the effect that a ratio to a base stands for: a signed percentage below twice the base, "2.40×" from there on. It is
+// the one form of an effect in sentences, tables and pictures.
+func change(ratio float64) string { return changeAs(ratio, ratio) }
+
+// changeAs prints a ratio in the form that suits another: the ends of an interval have the form of their mean.
+func changeAs(of, ratio float64) string {
+	if of >= manyfold {
+		return times(ratio)
+	}
+	return signedPercent(ratio)
+}
+
+// signedPercent prints the distance of a ratio from 1 to one decimal, and to more where one would print nothing or everything.
+func signedPercent(ratio float64) string {
+	share, decimals := (ratio-1)*100, 1
+	switch {
+	case math.Abs(share) < 0.1:
+		decimals = 2
+	case ratio > 0 && ratio < 0.01:
+		decimals = min(max(int(-math.Floor(math.Log10(ratio)))-2, 1), 6)
+	}
+	number := strconv.FormatFloat(math.Abs(share), 'f', decimals, 64)
+	sign := "+"
+	switch {
+	case strings.Trim(number, "0.") == "":
+		return "0.0 %"
+	case share < 0:
+		sign = "−"
+	}
+	return sign + thousands(number) + " %"
+}
+
+// changeInterval prints the interval of an effect in the form of its mean. A low of 0 and a high of +Inf are open ends.
+func (l language) changeInterval(mean, low, high float64) string {
+	switch {
+	case low <= 0 && math.IsInf(high, 1):
+		return missing
+	case math.IsInf(high, 1):
+		return l.say("atleast", changeAs(mean, low))
+	case low <= 0:
+		return l.say("atmost", changeAs(mean, high))
+	}
+	return l.say("change.interval", changeAs(mean, low), changeAs(mean, high))
+}
+
+// ascii spells what formats print for a place that takes ASCII alone.
+func ascii(s string) string {
+	return strings.NewReplacer("µ", "u", "×", "x", "−", "-", "–", "-", "≥", ">=", "≤", "<=", "±", "+/-").Replace(s)
+}
+
 // probability prints a p.
 func probability(p *float64) string {
 	switch {

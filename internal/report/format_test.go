@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 	"testing"
 )
@@ -27,6 +28,38 @@ func TestFormats(t *testing.T) {
 		"an axis":                               {axisNumber(250000), "250k"},
 		"nothing":                               {orMissing(nil, rate), missing},
 		"a probability too small to be printed": {probability(new(float64)), "< 0.0001"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.got != tc.want {
+				t.Errorf("got %q, want %q", tc.got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAnEffectHasOneForm(t *testing.T) {
+	inf := math.Inf(1)
+	for name, tc := range map[string]struct{ got, want string }{
+		"less":                                {change(0.85), "−15.0 %"},
+		"more":                                {change(1.17), "+17.0 %"},
+		"almost twice":                        {change(1.996), "+99.6 %"},
+		"twice":                               {change(2), "2.00×"},
+		"many times":                          {change(123.456), "123×"},
+		"a third":                             {change(1. / 3), "−66.7 %"},
+		"a hundredth":                         {change(0.01), "−99.0 %"},
+		"almost nothing is not nothing":       {change(0.0003), "−99.97 %"},
+		"the same":                            {change(1), "0.0 %"},
+		"the same from below":                 {change(1 - 1e-9), "0.0 %"},
+		"a trace":                             {change(1.0004), "+0.04 %"},
+		"an interval":                         {english.changeInterval(0.85, 0.83, 0.87), "−17.0 % to −13.0 %"},
+		"an interval around nothing":          {english.changeInterval(1, 0.98, 1.02), "−2.0 % to +2.0 %"},
+		"an interval beyond twice":            {english.changeInterval(1.9, 1.7, 2.12), "+70.0 % to +112.0 %"},
+		"an interval of many":                 {english.changeInterval(2.4, 1.9, 3.03), "1.90× to 3.03×"},
+		"an interval of many down to a trace": {english.changeInterval(2.4, 0.0012, 4800), "0.00120× to 4,800×"},
+		"an interval without an upper end":    {english.changeInterval(1.17, 1.15, inf), "≥ +15.0 %"},
+		"an interval without a lower end":     {english.changeInterval(0.85, 0, 0.87), "≤ −13.0 %"},
+		"an interval without any end":         {english.changeInterval(0.85, 0, inf), missing},
+		"in ASCII":                            {ascii(english.changeInterval(0.85, 0, 0.87) + " " + change(2.4)), "<= -13.0 % 2.40x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.got != tc.want {

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"strings"
-
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -143,7 +141,6 @@ func ObjectivesLine(t stats.Table) string {
 }
 
 func objectiveLine(o stats.ObjectiveResult) string {
-	ascii := strings.NewReplacer("µ", "u", "×", "x").Replace
 	print := func(f float64) string { return ascii(unitPrinters[o.Metric](f)) }
 	bound, value := "min", o.Min
 	if o.Max != nil {

@@ -158,7 +158,7 @@ var english = language{
 	"level.generators": "%s generators of %s each",
 	"level.rate":       "%s at %s requests/s", "level.ramp": "%s at %s to %s requests/s", "level.tick.rate": "%s/s",
 	"threads.1": "%s thread", "threads.n": "%s threads",
-	"atleast": "≥ %s", "range": "%s–%s", "none": "none",
+	"atleast": "≥ %s", "atmost": "≤ %s", "change.interval": "%s to %s", "range": "%s–%s", "none": "none",
 	"cells.valid": "%s valid", "cells.suspect": "%s suspect", "cells.void": "%s void", "cells.missing": "%s missing",
 	"errors.connect": "connect: %s", "errors.read": "read: %s", "errors.write": "write: %s", "errors.timeout": "timeouts: %s", "errors.status": "error answers: %s", "errors.body": "wrong bodies: %s",
 	"quantile.TooFewSamples": "too few samples", "quantile.TimedOut": "timed out", "quantile.NotSent": "not sent",
