@@ -122,6 +122,9 @@ func (c *Capacity) summarise(cells []Cell) {
 	c.Rate = &Summary{N: test.n, Mean: math.Exp(test.mean), Min: math.Exp(slices.Min(logs)), Max: math.Exp(slices.Max(logs))}
 	if test.known {
 		c.Rate.Low, c.Rate.High = exp(test.low), exp(test.high)
+		if c.IsBound {
+			c.Rate.High = nil
+		}
 	}
 }
 
@@ -183,23 +186,38 @@ func ratesByBlock(own, base []CapacityTrial) *Result {
 // addSteps counts the steps of searches as cells: a search plans as many as it has tried.
 func (c *Coverage) addSteps(all []Capacity) {
 	for _, one := range all {
-		for _, t := range one.Trials {
-			for _, s := range t.Steps {
-				c.PlannedCells++
-				c.MeasuredCells++
-				switch s.Validity {
-				case Void:
-					c.VoidCells++
-				case Suspect:
-					c.SuspectCells++
-				case Valid:
-				}
-				if s.Pinned {
-					c.PinnedCells++
-				}
+		n := one.steps()
+		c.PlannedCells += n.PlannedCells
+		c.MeasuredCells += n.MeasuredCells
+		c.VoidCells += n.VoidCells
+		c.SuspectCells += n.SuspectCells
+		c.PinnedCells += n.PinnedCells
+		if one.Role == v1alpha1.RoleLimit {
+			c.Limits.plus(n)
+		}
+	}
+}
+
+// steps counts the steps of all its searches.
+func (c Capacity) steps() CellCount {
+	var n CellCount
+	for _, t := range c.Trials {
+		n.PlannedCells += len(t.Steps)
+		n.MeasuredCells += len(t.Steps)
+		for _, s := range t.Steps {
+			switch s.Validity {
+			case Void:
+				n.VoidCells++
+			case Suspect:
+				n.SuspectCells++
+			case Valid:
+			}
+			if s.Pinned {
+				n.PinnedCells++
 			}
 		}
 	}
+	return n
 }
 
 // figure is what an objective bounds. Where no trial kept any rate, the capacity lies below the lowest rates that were missed.
@@ -221,7 +239,10 @@ func (c Capacity) figure() figure {
 	case c.Rate.Low == nil:
 		f.value, f.n = c.Rate.Mean, c.Rate.N
 	default:
-		f = figure{value: c.Rate.Mean, low: *c.Rate.Low, high: *c.Rate.High, n: c.Rate.N}
+		f = figure{value: c.Rate.Mean, low: *c.Rate.Low, high: math.Inf(1), n: c.Rate.N}
+		if c.Rate.High != nil {
+			f.high = *c.Rate.High
+		}
 	}
 	if c.IsBound {
 		f.high = math.Inf(1)
