@@ -1,50 +1,84 @@
 package report
 
 import (
+	"slices"
+
 	"loadstone.dev/loadstone/internal/stats"
 )
 
-// forest is the picture of all ratios to the baseline.
+// forest is the picture of all effects: what each contender changes against the baseline.
 type forest struct {
 	Title, Lead string
 	Margin      string
-	Axis        []mark
 	Groups      []forestGroup
 }
 
 // forestGroup is one contender.
 type forestGroup struct {
-	Name string
-	Look look
-	Rows []forestRow
+	Name   string
+	Look   look
+	Panels []forestPanel
 }
 
-// forestRow is one comparison: the mean over the levels, or one level.
+// forestPanel is one metric of a contender, with an axis of its own: more is better of some metrics, and less of others.
+type forestPanel struct {
+	Metric, Better string
+	Axis           []mark
+	Rows           []forestRow
+}
+
+// forestRow is one effect: over the levels of a load, or at one of them.
 type forestRow struct {
 	Label   string
 	Overall bool
 	Strip   []mark
 	Height  int
+	// Name is the row in words.
+	Name string
 	// Tone is faster, slower, same or unknown; it colours the verdict.
-	Tone    string
-	Verdict string
-	Why     string
-	// Values are one line a metric, the deciding one first.
-	Values []forestValue
+	Tone                           string
+	Effect, Interval, Verdict, Why string
 }
 
-type forestValue struct {
-	Decides bool
-	Text    string
+// effect is one place at which a contender is compared, with a result for each metric.
+type effect struct {
+	label   string
+	overall bool
+	results []stats.Result
 }
 
 const (
-	rowHeight     = 56
-	mainLine      = 20
-	besideLine    = 39
-	widestRatio   = 20.0
-	narrowestSpan = 1.1
+	rowHeight = 38
+	rowMiddle = rowHeight / 2
+	axisLine  = 30
+	// leastSpan keeps an axis from magnifying differences that are none.
+	leastSpan = 1.06
+	// widestRatio bounds an axis: what lies beyond is drawn at its end.
+	widestRatio = 1000.0
 )
+
+// effects are the places at which a contender is compared, in the order in which they are shown.
+func (v *view) effects(c stats.Comparison) []effect {
+	var out []effect
+	if len(c.Levels) > 1 {
+		out = append(out, effect{label: v.meanOf(c.Deciding().Levels, len(c.Levels)), overall: true, results: c.Overall})
+	}
+	for _, l := range c.Levels {
+		out = append(out, effect{label: v.levelName(l.Point), results: l.Results})
+	}
+	return out
+}
+
+// meanOf says over how many of how many levels a mean is.
+func (v *view) meanOf(levels, all int) string {
+	switch {
+	case levels == all:
+		return v.say("forest.overall", v.count("levels", levels))
+	case levels == 1:
+		return v.say("forest.one", integer(int64(all)))
+	}
+	return v.say("forest.some", integer(int64(levels)), integer(int64(all)))
+}
 
 // forest draws every comparison; nil if there is none.
 func (v *view) forest() *forest {
@@ -52,143 +86,166 @@ func (v *view) forest() *forest {
 		return nil
 	}
 	base := v.t.Run.Baseline
-	x := v.forestSpan()
 	f := &forest{
 		Title: v.say("forest.title", base), Lead: v.say("forest.lead", base, v.confidence()),
 		Margin: v.say("forest.same", plainPercent(v.t.Rules.EquivalenceMargin)),
 	}
-	f.Axis = append(f.Axis,
-		text(percentage(x.at(1)-1), "12", "end", "side", v.say("forest.slower", base)),
-		text(percentage(x.at(1)+1), "12", "start", "side", v.say("forest.faster", base)),
-	)
-	for _, t := range ratioTicks(x) {
-		f.Axis = append(f.Axis, text(percentage(x.at(t)), "34", anchorAt(x.at(t)), "tick", times(t)))
-	}
 	for _, c := range v.t.Comparisons {
 		g := forestGroup{Name: c.Implementation, Look: v.looks[c.Implementation]}
-		overall := v.forestRow(x, c.Overall, c.Verdict, c.Reason, c.Implementation)
-		overall.Overall = true
-		overall.Label = v.say("forest.overall", v.count("levels", c.Deciding().Levels))
-		if len(c.Levels) > 1 {
-			g.Rows = append(g.Rows, overall)
-		}
-		for _, l := range c.Levels {
-			row := v.forestRow(x, l.Results, l.Verdict, l.Reason, c.Implementation)
-			row.Label = v.levelName(l.Point)
-			g.Rows = append(g.Rows, row)
+		for _, m := range v.comparedMetrics() {
+			if p := v.forestPanel(m, c); p != nil {
+				g.Panels = append(g.Panels, *p)
+			}
 		}
 		f.Groups = append(f.Groups, g)
 	}
 	return f
 }
 
-// forestSpan holds all means, the intervals that have a verdict to support, and the points.
-func (v *view) forestSpan() span {
-	s := span{low: 1 / narrowestSpan, high: narrowestSpan, from: 2, to: 98, log: true}
-	hold := func(r float64) { s.low, s.high = min(s.low, r), max(s.high, r) }
-	for _, c := range v.t.Comparisons {
-		results := append([]stats.Result{}, c.Overall...)
-		for _, l := range c.Levels {
-			results = append(results, l.Results...)
+// comparedMetrics are all metrics of the run's comparisons, those that decide in more places first.
+func (v *view) comparedMetrics() []stats.Metric {
+	var metrics []stats.Metric
+	decides := map[stats.Metric]int{}
+	v.eachResult(func(r stats.Result) {
+		if !slices.Contains(metrics, r.Metric) {
+			metrics = append(metrics, r.Metric)
 		}
-		for _, r := range results {
-			for _, p := range r.Pairs {
-				hold(p.Advantage)
-			}
-			if r.Advantage != nil && r.Advantage.Low != nil && r.Blocks >= v.t.Rules.MinBlocks {
-				hold(*r.Advantage.Low)
-				hold(*r.Advantage.High)
-			}
+		if r.Decides {
+			decides[r.Metric]++
 		}
-	}
-	s.low, s.high = max(s.low/1.03, 1/widestRatio), min(s.high*1.03, widestRatio)
-	return s
+	})
+	slices.SortStableFunc(metrics, func(a, b stats.Metric) int { return decides[b] - decides[a] })
+	return metrics
 }
 
-// forestRow draws the deciding metric above and the other below.
-func (v *view) forestRow(x span, results []stats.Result, verdict stats.Verdict, reason stats.VerdictReason, implementation string) forestRow {
-	row := forestRow{Height: rowHeight, Tone: tones[verdict]}
-	margin := 1 + v.t.Rules.EquivalenceMargin
-	left, right := x.at(x.clip(1/margin)), x.at(x.clip(margin))
-	row.Strip = append(row.Strip,
-		mark{Kind: "band", X: percentage(left), Y: "0", W: percentage(right - left), H: pixels(rowHeight), Class: "margin"},
-		line(percentage(x.at(1)), "0", percentage(x.at(1)), pixels(rowHeight), "one"),
-	)
-	for _, decides := range []bool{true, false} {
-		for _, r := range results {
-			if r.Decides != decides {
-				continue
+// eachResult visits every result that is drawn.
+func (v *view) eachResult(visit func(stats.Result)) {
+	for _, c := range v.t.Comparisons {
+		for _, e := range v.effects(c) {
+			for _, r := range e.results {
+				visit(r)
 			}
-			y := float64(besideLine)
-			if decides {
-				y = mainLine
-				row.Verdict, row.Why = v.rowVerdict(r, verdict, reason)
-			}
-			row.Strip = append(row.Strip, v.forestMarks(x, r, y, v.looks[implementation], implementation)...)
-			row.Values = append(row.Values, forestValue{Decides: decides, Text: v.forestText(r)})
 		}
 	}
+}
+
+// forestPanel draws one metric of a contender; nil if nowhere both sides have it.
+func (v *view) forestPanel(m stats.Metric, c stats.Comparison) *forestPanel {
+	x, ticks := v.forestAxis(m)
+	side, left, right := "forest.more", "forest.worse.left", "forest.better.right"
+	leftTone, rightTone := "slower", "faster"
+	if m.LessIsBetter() {
+		side, left, right = "forest.less", "forest.better.left", "forest.worse.right"
+		leftTone, rightTone = rightTone, leftTone
+	}
+	p := &forestPanel{Metric: v.say("metric." + string(m)), Better: v.say(side, c.Baseline)}
+	p.Axis = append(p.Axis,
+		text(percentage(x.at(1)-1.2), "11", "end", "side "+leftTone, v.say(left)),
+		text(percentage(x.at(1)+1.2), "11", "start", "side "+rightTone, v.say(right)),
+	)
+	for _, t := range ticks {
+		p.Axis = append(p.Axis, text(percentage(x.at(t)), pixels(axisLine), anchorAt(x.at(t)), "tick", tickChange(t)))
+	}
+	known := false
+	for _, e := range v.effects(c) {
+		for _, r := range e.results {
+			if r.Metric == m {
+				known = known || r.Blocks > 0 || r.Decides
+				p.Rows = append(p.Rows, v.forestRow(x, ticks, e, r))
+			}
+		}
+	}
+	if !known {
+		return nil
+	}
+	return p
+}
+
+// forestAxis is the axis of a metric, the same for all contenders: it holds all means, all points and the intervals that have a
+// verdict to support.
+func (v *view) forestAxis(m stats.Metric) (span, []float64) {
+	low, high := 1/leastSpan, leastSpan
+	hold := func(r float64) { low, high = min(low, r), max(high, r) }
+	v.eachResult(func(r stats.Result) {
+		if r.Metric != m {
+			return
+		}
+		for _, p := range r.Pairs {
+			hold(p.Ratio)
+		}
+		if r.Low != nil && r.High != nil && r.Blocks >= v.t.Rules.MinBlocks {
+			hold(*r.Low)
+			hold(*r.High)
+		}
+	})
+	ticks := ratioTicks(max(low, 1/widestRatio), min(high, widestRatio))
+	return span{low: ticks[0], high: ticks[len(ticks)-1], from: 2, to: 98, log: true}, ticks
+}
+
+// forestRow draws one result.
+func (v *view) forestRow(x span, ticks []float64, e effect, r stats.Result) forestRow {
+	verdict, why := v.rowVerdict(r)
+	row := forestRow{
+		Label: e.label, Overall: e.overall, Height: rowHeight, Tone: tones[r.Verdict],
+		Effect: orMissing(r.Ratio, change), Interval: v.effectInterval(r), Verdict: verdict, Why: why,
+	}
+	row.Name = join(", ", e.label, v.say("metric."+string(r.Metric)), row.Effect, row.Interval, verdict)
+	margin := 1 + v.t.Rules.EquivalenceMargin
+	left, right := x.at(x.clip(1/margin)), x.at(x.clip(margin))
+	whole := pixels(rowHeight)
+	row.Strip = append(row.Strip, mark{Kind: "band", X: percentage(left), Y: "0", W: percentage(right - left), H: whole, Class: "margin"})
+	for _, t := range ticks {
+		row.Strip = append(row.Strip, line(percentage(x.at(t)), "0", percentage(x.at(t)), whole, "grid"))
+	}
+	row.Strip = append(row.Strip, line(percentage(x.at(1)), "0", percentage(x.at(1)), whole, "one"))
+	row.Strip = append(row.Strip, v.forestMarks(x, r)...)
 	return row
 }
 
-// forestMarks draw one result: its blocks, its interval and its mean.
-func (v *view) forestMarks(x span, r stats.Result, y float64, look look, implementation string) []mark {
+// effectInterval prints the interval of a result from as many blocks on as a verdict needs.
+func (v *view) effectInterval(r stats.Result) string {
+	if r.Ratio == nil || r.Low == nil || r.High == nil || r.Blocks < v.t.Rules.MinBlocks {
+		return ""
+	}
+	return v.changeInterval(*r.Ratio, *r.Low, *r.High)
+}
+
+// forestMarks draw the blocks, the interval and the mean of a result. Its colour is its verdict.
+func (v *view) forestMarks(x span, r stats.Result) []mark {
 	var out []mark
-	at := pixels(y)
-	kind := "beside "
+	at, kind := pixels(rowMiddle), "beside "
 	if r.Decides {
 		kind = "decides "
 	}
-	if r.Blocks < v.t.Rules.MinBlocks {
-		kind += "weak "
-	}
-	if a := r.Advantage; a != nil && a.Low != nil && a.High != nil {
-		out = append(out, line(percentage(x.at(x.clip(*a.Low))), at, percentage(x.at(x.clip(*a.High))), at, "interval "+kind+look.Class))
+	kind += "t-" + tones[r.Verdict]
+	if r.Low != nil && r.High != nil && r.Blocks >= v.t.Rules.MinBlocks {
+		out = append(out, line(percentage(x.at(x.clip(*r.Low))), at, percentage(x.at(x.clip(*r.High))), at, "interval "+kind))
 	}
 	for _, p := range r.Pairs {
-		if !x.holds(p.Advantage) {
-			continue
-		}
 		out = append(out, mark{
-			Kind: "dot", X: percentage(x.at(p.Advantage)), Y: at, Class: "pair " + kind + look.Class,
-			Title: v.say("forest.pair", integer(int64(p.Block)), times(p.Advantage), v.say("metric."+string(r.Metric)), implementation, v.t.Run.Baseline, times(p.Ratio)),
+			Kind: "dot", X: percentage(x.at(x.clip(p.Ratio))), Y: at, Class: "pair " + kind,
+			Title: v.say("forest.pair", integer(int64(p.Block)), change(p.Ratio)),
 		})
 	}
-	if a := r.Advantage; a != nil {
-		out = append(out, mark{Kind: "diamond", X: percentage(x.at(x.clip(a.Ratio))), Y: at, Class: "estimate " + kind + look.Class, Title: v.forestText(r)})
-	}
-	return out
-}
-
-// forestText is the ratio of one metric in words: its base and its direction are in the row's heading.
-func (v *view) forestText(r stats.Result) string {
-	metric := v.say("short." + string(r.Metric))
-	if r.Ratio == nil {
-		return metric + " " + missing
-	}
-	out := metric + " " + times(*r.Ratio)
-	if r.Low != nil && r.Blocks >= v.t.Rules.MinBlocks {
-		out += " (" + v.say("forest.interval", ratio(*r.Low), ratio(*r.High)) + ")"
+	if r.Ratio != nil {
+		out = append(out, mark{Kind: "diamond", X: percentage(x.at(x.clip(*r.Ratio))), Y: at, Class: "estimate " + kind})
 	}
 	return out
 }
 
 var tones = map[stats.Verdict]string{stats.Faster: "faster", stats.Slower: "slower", stats.NoDifference: "same", stats.Inconclusive: "unknown"}
 
-// rowVerdict puts a verdict into two or three words, and the reason for none into a few more.
-func (v *view) rowVerdict(r stats.Result, verdict stats.Verdict, reason stats.VerdictReason) (words, why string) {
-	if r.Factor != nil {
-		return v.say("verdict."+string(verdict), times(*r.Factor)), ""
-	}
-	words = v.say("verdict." + string(verdict))
+// rowVerdict puts a verdict into a word or two, and the reason for none into a few more. The effect itself stands beside it.
+func (v *view) rowVerdict(r stats.Result) (words, why string) {
+	words = v.say("verdict." + string(r.Verdict))
 	switch {
-	case reason == "":
+	case r.Reason == "":
 	case r.Blocks == 0:
 		why = v.say("reason.nopair")
-	case reason == stats.TooFewBlocks:
-		why = v.say("reason.TooFewBlocks", integer(int64(r.Blocks)), integer(int64(v.t.Rules.MinBlocks)))
+	case r.Reason == stats.TooFewBlocks:
+		why = v.say("reason.TooFewBlocks", v.count("blocks", r.Blocks), integer(int64(v.t.Rules.MinBlocks)))
 	default:
-		why = v.say("reason." + string(reason))
+		why = v.say("reason." + string(r.Reason))
 	}
 	return words, why
 }

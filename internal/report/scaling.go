@@ -19,6 +19,7 @@ func (v *view) scaling() *extra {
 		}
 		e.Table.Sections = append(e.Table.Sections, part)
 	}
+	e.Table = e.Table.finish(e.Title, true)
 	return e
 }
 
@@ -29,9 +30,7 @@ func (v *view) scalingRow(p stats.ScalingPoint) row {
 	}
 	if s := p.Throughput; s != nil {
 		n = s.N
-		if s.Low != nil && s.High != nil {
-			interval = v.say("range", rate(*s.Low), rate(*s.High))
-		}
+		interval = v.limits(s.Low, s.High, rate)
 	}
 	return row{Muted: p.IsBound, Cells: []cell{
 		num(integer(int64(p.Connections))), num(throughput), num(interval), num(integer(int64(n))),
