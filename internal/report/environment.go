@@ -78,21 +78,28 @@ func (v *view) fact(f stats.Fact) fact {
 
 // factValue puts units to the facts that are numbers.
 func (v *view) factValue(key stats.FactKey, value string) string {
-	switch key {
-	case stats.FactMemory:
-		if bytes, err := strconv.ParseInt(value, 10, 64); err == nil {
-			return size(float64(bytes))
-		}
-	case stats.FactHeaders:
-		var out []string
-		for _, one := range strings.Split(value, ", ") {
-			if k := strings.LastIndex(one, " "); k >= 0 {
-				one = v.say("fact.headers", one[k+1:], one[:k])
+	parts := strings.Split(value, ", ")
+	for i, part := range parts {
+		switch key {
+		case stats.FactMemory:
+			if bytes, err := strconv.ParseInt(part, 10, 64); err == nil {
+				parts[i] = size(float64(bytes))
 			}
-			out = append(out, one)
+		case stats.FactHeaders:
+			if path, bytes, ok := cutLast(part); ok {
+				parts[i] = v.say("fact.headers", bytes, path)
+			}
+		default:
 		}
-		return strings.Join(out, ", ")
-	default:
 	}
-	return value
+	return strings.Join(parts, ", ")
+}
+
+// cutLast cuts at the last space.
+func cutLast(s string) (before, after string, ok bool) {
+	k := strings.LastIndex(s, " ")
+	if k < 0 {
+		return s, "", false
+	}
+	return s[:k], s[k+1:], true
 }

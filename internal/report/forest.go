@@ -138,13 +138,13 @@ func (v *view) forestPanel(m stats.Metric, c stats.Comparison) *forestPanel {
 		side, left, right = "forest.less", "forest.better.left", "forest.worse.right"
 		leftTone, rightTone = rightTone, leftTone
 	}
-	p := &forestPanel{Metric: v.say("metric." + string(m)), Better: v.say(side, c.Baseline)}
+	p := &forestPanel{Metric: capital(v.say("metric." + string(m))), Better: v.say(side, c.Baseline)}
 	p.Axis = append(p.Axis,
 		text(percentage(x.at(1)-1.2), "11", "end", "side "+leftTone, v.say(left)),
 		text(percentage(x.at(1)+1.2), "11", "start", "side "+rightTone, v.say(right)),
 	)
 	for _, t := range ticks {
-		p.Axis = append(p.Axis, text(percentage(x.at(t)), pixels(axisLine), anchorAt(x.at(t)), "tick", tickChange(t)))
+		p.Axis = append(p.Axis, text(percentage(x.at(t)), pixels(axisLine), "middle", "tick", tickChange(t)))
 	}
 	known := false
 	for _, e := range v.effects(c) {
@@ -179,7 +179,7 @@ func (v *view) forestAxis(m stats.Metric) (span, []float64) {
 		}
 	})
 	ticks := ratioTicks(max(low, 1/widestRatio), min(high, widestRatio))
-	return span{low: ticks[0], high: ticks[len(ticks)-1], from: 2, to: 98, log: true}, ticks
+	return span{low: ticks[0], high: ticks[len(ticks)-1], from: 5, to: 95, log: true}, ticks
 }
 
 // forestRow draws one result.

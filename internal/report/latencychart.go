@@ -202,7 +202,7 @@ func (v *view) curve(d distribution, x, y span) []mark {
 		out = append(out, polyline(d.points, lowEnd, x, y, "curve low "+look.Class))
 	}
 	for _, q := range d.Quantiles {
-		if q.Micros == nil || nines(q.Q) > x.high || !y.holds(highEnd(q)) {
+		if !slices.Contains(labelled, q.Q) || q.Micros == nil || nines(q.Q) > x.high || !y.holds(highEnd(q)) {
 			continue
 		}
 		out = append(out, mark{
@@ -234,6 +234,10 @@ func (v *view) curveLabels(drawn []distribution, x, y span) []mark {
 				continue
 			}
 			o := &d.Quantiles[k]
+			if o.LowMicros != nil && q == 0.9 {
+				// An interval is too long to stand between its neighbours here.
+				continue
+			}
 			if low == nil || *o.Micros < *low.Micros {
 				low = o
 			}
@@ -244,10 +248,11 @@ func (v *view) curveLabels(drawn []distribution, x, y span) []mark {
 		if high == nil {
 			continue
 		}
-		at := percentage(x.at(nines(q)))
-		out = append(out, text(at, pixels(y.at(highEnd(*high))-8), "middle", "value", micros(highEnd(*high))))
+		// Above a curve that rises there is room to the left, and below it to the right.
+		at := x.at(nines(q))
+		out = append(out, text(percentage(max(at, 6)), pixels(y.at(highEnd(*high))-8), "middle", "value", v.quantile(*high)))
 		if low != high {
-			out = append(out, text(at, pixels(y.at(highEnd(*low))+17), "middle", "value", micros(highEnd(*low))))
+			out = append(out, text(percentage(at), pixels(y.at(highEnd(*low))+17), "start", "value", v.quantile(*low)))
 		}
 	}
 	return out

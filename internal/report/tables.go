@@ -32,13 +32,25 @@ func (t table) finish(caption string, cards bool) table {
 	if cards {
 		for _, s := range t.Sections {
 			for _, r := range s.Rows {
-				for k := range r.Cells {
-					r.Cells[k].Label = join(" ", t.Head[k].Text, t.Head[k].Sub)
-				}
+				t.label(r)
 			}
 		}
 	}
 	return t
+}
+
+// label lets the cells of a row stand alone.
+func (t table) label(r row) {
+	for k := range r.Cells {
+		c := &r.Cells[k]
+		switch {
+		case k == 0:
+		case c.empty():
+			c.Tone = "nil"
+		default:
+			c.Label = join(" ", t.Head[k].Text, t.Head[k].Sub)
+		}
+	}
 }
 
 // without leaves out a column.
@@ -53,14 +65,20 @@ func (t table) without(k int) table {
 	return t
 }
 
-// rows counts the rows of all sections.
-func (t table) rows() int {
-	n := 0
-	for _, s := range t.Sections {
-		n += len(s.Rows)
+// Class is how the table is laid out.
+func (t table) Class() string {
+	var classes []string
+	if t.Cards {
+		classes = append(classes, "cards")
 	}
-	return n
+	if len(t.Head) <= fewColumns {
+		classes = append(classes, "few")
+	}
+	return strings.Join(classes, " ")
 }
+
+// fewColumns are too few to be spread over the whole page.
+const fewColumns = 4
 
 // section is a run of rows under a heading.
 type section struct {

@@ -113,18 +113,14 @@ func (v *view) lane(name string, g stats.Group, top, height float64, x, y span) 
 	}
 	middle := x.at(float64(o.DipMillis)/1e3 + float64(o.EveryMillis)/2e3)
 	bottom := top + y.at(y.clip(1-o.LargestDip))
+	label, anchor := v.say("over.mark", change(1-o.LargestDip), integer(int64(o.DipBlock))), "start"
+	if middle > 50 {
+		anchor = "end"
+	}
 	return append(out,
 		mark{Kind: "ring", X: percentage(middle), Y: pixels(bottom), Class: "dip"},
-		text(percentage(middle), pixels(top+laneTop-10), dipAnchor(middle), "tick", v.say("over.mark", change(1-o.LargestDip), integer(int64(o.DipBlock)))),
+		text(percentage(middle), pixels(bottom+4), anchor, "value", "\u2003"+label+"\u2003"),
 	)
-}
-
-// dipAnchor keeps the label of a dip inside the picture, and off the name of its lane.
-func dipAnchor(x float64) string {
-	if x > 80 {
-		return "end"
-	}
-	return "start"
 }
 
 // dips says where the largest dip of each implementation lies: a tail is read beside it.
