@@ -71,10 +71,10 @@ func (v *view) effects(c stats.Comparison) []effect {
 
 // meanOf says over how many of how many levels a mean is.
 func (v *view) meanOf(levels, all int) string {
-	switch {
-	case levels == all:
+	switch levels {
+	case all:
 		return v.say("forest.overall", v.count("levels", levels))
-	case levels == 1:
+	case 1:
 		return v.say("forest.one", integer(int64(all)))
 	}
 	return v.say("forest.some", integer(int64(levels)), integer(int64(all)))

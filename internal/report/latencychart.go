@@ -223,6 +223,19 @@ func (v *view) limitCurve(d distribution, x, y span) []mark {
 	return []mark{polyline(d.points, highEnd, x, y, "curve climit")}
 }
 
+// curveLabel prints a value to the left of its place or to the right: above a rising curve there is room to the left, and below it to
+// the right. At the edges it stays inside.
+func (v *view) curveLabel(q stats.Quantile, x span, y, anchor string) mark {
+	at := x.at(nines(q.Q))
+	switch {
+	case at < 22:
+		anchor, at = "middle", max(at, 9)
+	case at > 78:
+		anchor = "end"
+	}
+	return text(percentage(at), y, anchor, "value", v.quantile(q))
+}
+
 // curveLabels are the values of the highest and of the lowest curve at the percentiles that people ask for.
 func (v *view) curveLabels(drawn []distribution, x, y span) []mark {
 	var out []mark
@@ -248,11 +261,9 @@ func (v *view) curveLabels(drawn []distribution, x, y span) []mark {
 		if high == nil {
 			continue
 		}
-		// Above a curve that rises there is room to the left, and below it to the right.
-		at := x.at(nines(q))
-		out = append(out, text(percentage(max(at, 6)), pixels(y.at(highEnd(*high))-8), "middle", "value", v.quantile(*high)))
+		out = append(out, v.curveLabel(*high, x, pixels(y.at(highEnd(*high))-8), "end"))
 		if low != high {
-			out = append(out, text(percentage(at), pixels(y.at(highEnd(*low))+17), "start", "value", v.quantile(*low)))
+			out = append(out, v.curveLabel(*low, x, pixels(y.at(highEnd(*low))+17), "start"))
 		}
 	}
 	return out

@@ -244,7 +244,7 @@ var english = language{
 	"fact.node": "node", "fact.kernel": "kernel", "fact.os": "system", "fact.cpuModel": "CPU", "fact.onlineCPUs": "CPUs online",
 	"fact.cpus": "CPUs allowed", "fact.smtSiblings": "SMT siblings", "fact.governor": "frequency governor", "fact.memoryBytes": "memory",
 	"fact.cgroupVersion": "cgroup", "fact.qosClass": "QoS class", "fact.image": "image", "fact.imageID": "image digest",
-	"fact.toolVersion": "load generator", "fact.agentVersion": "agent", "fact.responseHeaderBytes": "size of an answer's headers", "fact.operatorVersion": "version",
+	"fact.toolVersion": "load generator", "fact.agentVersion": "agent", "fact.responseHeaderBytes": "response headers", "fact.operatorVersion": "version",
 
 	"plan.title": "Plan", "plan.reproduce": "To measure it again: the same spec, and for the same order of trials the seed below. The plan's hash says whether two runs asked the same question.",
 	"plan.seed": "order seed", "plan.hash": "plan hash", "plan.uid": "run UID", "plan.blocks": "blocks", "plan.baseline": "baseline", "plan.pinning": "pinning", "plan.operator": "operator",
