@@ -136,7 +136,7 @@ func (v *view) testRows(at string, results []stats.Result) []row {
 }
 
 func (v *view) testRow(at string, r stats.Result) row {
-	metric := word(v.say("metric." + string(r.Metric)))
+	metric := word(v.metricName(r.Metric))
 	if r.Decides {
 		metric.Sub = v.say("decides")
 	}
@@ -220,7 +220,14 @@ func (v *view) rawTable() table {
 }
 
 func (v *view) rawRow(c stats.Cell, i stats.Implementation) row {
-	validity := cell{Text: v.say("Validity." + string(c.Validity)), Tone: strings.ToLower(string(c.Validity))}
+	validity := word(v.say("Validity." + string(c.Validity)))
+	if c.Validity != stats.Valid {
+		validity.Tone = strings.ToLower(string(c.Validity))
+	}
+	name := cell{Text: i.Name, Link: v.beside(c.Raw)}
+	if name.Link == "" {
+		name.Sub = c.Trial
+	}
 	throughput := orMissing(c.Throughput, rate)
 	if c.ThroughputIsBound {
 		throughput = v.say("atleast", throughput)
@@ -231,7 +238,7 @@ func (v *view) rawRow(c stats.Cell, i stats.Implementation) row {
 	}
 	validity.Sub = strings.Join(codes, ", ")
 	return row{Muted: c.Validity == stats.Void, Cells: []cell{
-		{Text: i.Name, Sub: c.Trial, Link: v.beside(c.Raw)},
+		name,
 		num(integer(int64(c.Block))),
 		num(throughput), num(integer(c.Requests)), num(orMissing(c.CPUPerRequest, micros)),
 		num(orMissing(c.ServerCPUs, digits)), num(orMissing(c.GeneratorCPUs, digits)), num(v.meanLatency(c)),
@@ -247,10 +254,14 @@ func (v *view) meanLatency(c stats.Cell) string {
 }
 
 func (v *view) artifactTable() table {
-	t := table{Head: []cell{v.th("trial"), v.th("role"), v.th("name"), v.thNum("bytes"), v.th("key"), v.th("sha")}}
+	t := table{Head: []cell{v.th("key"), v.thNum("bytes"), v.th("sha")}}
 	var s section
 	for _, a := range v.t.Artifacts {
-		s.Rows = append(s.Rows, row{Cells: []cell{word(a.Trial), word(a.Role), {Text: a.Name, Link: v.beside(a.Key)}, num(integer(a.Bytes)), mono(a.Key), mono(a.SHA256)}})
+		key := mono(a.Key)
+		if key.Link = v.beside(a.Key); key.Link != "" {
+			key.Text = v.belowRun(a.Key)
+		}
+		s.Rows = append(s.Rows, row{Cells: []cell{key, num(integer(a.Bytes)), mono(a.SHA256)}})
 	}
 	t.Sections = append(t.Sections, s)
 	return t

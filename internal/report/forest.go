@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -57,6 +58,14 @@ const (
 	widestRatio = 1000.0
 )
 
+// metricName names a metric: latencies by their percentile.
+func (v *view) metricName(m stats.Metric) string {
+	if p, ok := strings.CutPrefix(string(m), latencyPrefix); ok {
+		return v.say("objective.LatencyPercentile", p)
+	}
+	return v.say("metric." + string(m))
+}
+
 // effects are the places at which a contender is compared, in the order in which they are shown.
 func (v *view) effects(c stats.Comparison) []effect {
 	var out []effect
@@ -106,39 +115,39 @@ func (v *view) forest() *forest {
 func (v *view) comparedMetrics() []stats.Metric {
 	var metrics []stats.Metric
 	decides := map[stats.Metric]int{}
-	v.eachResult(func(r stats.Result) {
-		if !slices.Contains(metrics, r.Metric) {
-			metrics = append(metrics, r.Metric)
-		}
-		if r.Decides {
-			decides[r.Metric]++
-		}
-	})
+	for _, c := range v.t.Comparisons {
+		v.eachResult(c, func(r stats.Result) {
+			if !slices.Contains(metrics, r.Metric) {
+				metrics = append(metrics, r.Metric)
+			}
+			if r.Decides {
+				decides[r.Metric]++
+			}
+		})
+	}
 	slices.SortStableFunc(metrics, func(a, b stats.Metric) int { return decides[b] - decides[a] })
 	return metrics
 }
 
-// eachResult visits every result that is drawn.
-func (v *view) eachResult(visit func(stats.Result)) {
-	for _, c := range v.t.Comparisons {
-		for _, e := range v.effects(c) {
-			for _, r := range e.results {
-				visit(r)
-			}
+// eachResult visits every result of a contender that is drawn.
+func (v *view) eachResult(c stats.Comparison, visit func(stats.Result)) {
+	for _, e := range v.effects(c) {
+		for _, r := range e.results {
+			visit(r)
 		}
 	}
 }
 
 // forestPanel draws one metric of a contender; nil if nowhere both sides have it.
 func (v *view) forestPanel(m stats.Metric, c stats.Comparison) *forestPanel {
-	x, ticks := v.forestAxis(m)
+	x, ticks := v.forestAxis(m, c)
 	side, left, right := "forest.more", "forest.worse.left", "forest.better.right"
 	leftTone, rightTone := "slower", "faster"
 	if m.LessIsBetter() {
 		side, left, right = "forest.less", "forest.better.left", "forest.worse.right"
 		leftTone, rightTone = rightTone, leftTone
 	}
-	p := &forestPanel{Metric: capital(v.say("metric." + string(m))), Better: v.say(side, c.Baseline)}
+	p := &forestPanel{Metric: capital(v.metricName(m)), Better: v.say(side, c.Baseline)}
 	p.Axis = append(p.Axis,
 		text(percentage(x.at(1)-1.2), "11", "end", "side "+leftTone, v.say(left)),
 		text(percentage(x.at(1)+1.2), "11", "start", "side "+rightTone, v.say(right)),
@@ -161,14 +170,16 @@ func (v *view) forestPanel(m stats.Metric, c stats.Comparison) *forestPanel {
 	return p
 }
 
-// forestAxis is the axis of a metric, the same for all contenders: it holds all means, all points and the intervals that have a
-// verdict to support.
-func (v *view) forestAxis(m stats.Metric) (span, []float64) {
+// forestAxis is the axis of a metric of a contender: it holds all means, all points and the intervals that have a verdict to support.
+func (v *view) forestAxis(m stats.Metric, c stats.Comparison) (span, []float64) {
 	low, high := 1/leastSpan, leastSpan
 	hold := func(r float64) { low, high = min(low, r), max(high, r) }
-	v.eachResult(func(r stats.Result) {
+	v.eachResult(c, func(r stats.Result) {
 		if r.Metric != m {
 			return
+		}
+		if r.Ratio != nil {
+			hold(*r.Ratio)
 		}
 		for _, p := range r.Pairs {
 			hold(p.Ratio)
@@ -189,7 +200,7 @@ func (v *view) forestRow(x span, ticks []float64, e effect, r stats.Result) fore
 		Label: e.label, Overall: e.overall, Height: rowHeight, Tone: tones[r.Verdict],
 		Effect: orMissing(r.Ratio, change), Interval: v.effectInterval(r), Verdict: verdict, Why: why,
 	}
-	row.Name = join(", ", e.label, v.say("metric."+string(r.Metric)), row.Effect, row.Interval, verdict)
+	row.Name = join(", ", e.label, v.metricName(r.Metric), row.Effect, row.Interval, verdict)
 	margin := 1 + v.t.Rules.EquivalenceMargin
 	left, right := x.at(x.clip(1/margin)), x.at(x.clip(margin))
 	whole := pixels(rowHeight)

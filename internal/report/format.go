@@ -154,9 +154,12 @@ func (l language) changeInterval(mean, low, high float64) string {
 	return l.say("change.interval", changeAs(mean, low), changeAs(mean, high))
 }
 
-// capital begins a caption.
+// capital begins a caption; a name such as p99 stays as it is.
 func capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
+	if second, _ := utf8.DecodeRuneInString(s[size:]); unicode.IsDigit(second) {
+		return s
+	}
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 

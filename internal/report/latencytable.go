@@ -12,7 +12,10 @@ import (
 func percentile(q float64) string { return plainNumber(q * 100) }
 
 // latencyMetric is the name under which a percentile is compared.
-func latencyMetric(q float64) stats.Metric { return stats.Metric("LatencyP" + percentile(q)) }
+func latencyMetric(q float64) stats.Metric { return stats.Metric(latencyPrefix + percentile(q)) }
+
+// latencyPrefix begins the names of those metrics: LatencyP99.9.
+const latencyPrefix = "LatencyP"
 
 // latencyTable holds the percentiles that people ask for, of the kind of latency that each level's picture shows, with the change
 // against the baseline where it is compared.
@@ -55,7 +58,9 @@ func (v *view) percentileCells(p record.Point, d stats.Latency, i stats.Implemen
 		c := num(missing)
 		if k := slices.IndexFunc(d.Quantiles, func(o stats.Quantile) bool { return o.Q == q }); k >= 0 {
 			c = v.quantileCell(d.Quantiles[k])
-			c.Sub = v.latencyChange(p, i.Name, q)
+			if c.Sub = v.latencyChange(p, i.Name, q); c.Sub != "" && c.Tone == "" {
+				c.Tone = "stack"
+			}
 		}
 		out = append(out, c)
 	}
@@ -72,7 +77,11 @@ func (v *view) latencyChange(p record.Point, implementation string, q float64) s
 			k := slices.IndexFunc(l.Results, func(r stats.Result) bool { return r.Metric == latencyMetric(q) && r.Ratio != nil })
 			if l.Point == p && k >= 0 {
 				r := l.Results[k]
-				return join(", ", change(*r.Ratio), v.effectInterval(r))
+				out := change(*r.Ratio)
+				if within := v.effectInterval(r); within != "" {
+					out += " (" + within + ")"
+				}
+				return out
 			}
 		}
 	}

@@ -108,6 +108,20 @@ type cell struct {
 	Link string
 }
 
+// Class is how the cell is laid out and coloured.
+func (c cell) Class() string {
+	var classes []string
+	for _, k := range []struct {
+		name string
+		set  bool
+	}{{"num", c.Number}, {"mono", c.Mono}, {"wrap", c.Wrap}, {c.Tone, c.Tone != ""}} {
+		if k.set {
+			classes = append(classes, k.name)
+		}
+	}
+	return strings.Join(classes, " ")
+}
+
 func (c cell) empty() bool { return (c.Text == "" || c.Text == missing) && c.Sub == "" }
 
 // note is a finding.

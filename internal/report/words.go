@@ -94,8 +94,6 @@ var english = language{
 
 	"metric.ServerCPUPerRequest": "server CPU time per request",
 	"metric.Throughput":          "throughput",
-	"short.ServerCPUPerRequest":  "CPU time",
-	"short.Throughput":           "throughput",
 
 	"verdict.Faster": "better", "verdict.Slower": "worse", "verdict.NoDifference": "no difference", "verdict.Inconclusive": "cannot say",
 	"reason.TooFewBlocks":     "%s, %s needed",
@@ -151,9 +149,9 @@ var english = language{
 	"quantile.TooFewSamples": "too few samples", "quantile.TimedOut": "timed out", "quantile.NotSent": "not sent",
 	"latency.timeouts": "%s timed out", "latency.dropped": "%s not sent", "latency.cells.1": "%s cell", "latency.cells.n": "%s cells", "th.dip": "largest dip",
 
-	"tests.title":   "How sure",
-	"tests.lead":    "Ratios are contender / baseline. p is of the paired t on the logs of the ratios, then Holm's correction for the number of comparisons; the exact sign-flip p needs no normal distribution. A verdict needs an adjusted p of at most %s.",
-	"th.comparison": "comparison", "th.at": "at", "th.metric": "metric", "th.blocks": "blocks", "th.ratio": "ratio", "th.interval": "%s interval",
+	"tests.title": "How sure",
+	"tests.lead":  "Ratios are contender / baseline. p is of the paired t on the logs of the ratios, then Holm's correction for the number of comparisons; the exact sign-flip p needs no normal distribution. A verdict needs an adjusted p of at most %s.",
+	"th.at":       "at", "th.metric": "metric", "th.blocks": "blocks", "th.interval": "%s interval",
 	"th.pt": "p", "th.padj": "p adjusted", "th.pflip": "p sign-flip", "th.detectable": "smallest visible difference", "th.verdict": "verdict",
 	"badge.of": "%s of %s", "comparison.heading": "%s against %s", "decides": "decides",
 
@@ -249,7 +247,7 @@ var english = language{
 	"plan.title": "Plan", "plan.reproduce": "To measure it again: the same spec, and for the same order of trials the seed below. The plan's hash says whether two runs asked the same question.",
 	"plan.seed": "order seed", "plan.hash": "plan hash", "plan.uid": "run UID", "plan.blocks": "blocks", "plan.baseline": "baseline", "plan.pinning": "pinning", "plan.operator": "operator",
 	"artifacts.title": "Raw data",
-	"th.name":         "file", "th.key": "key", "th.bytes": "bytes", "th.sha": "SHA-256", "th.role": "of",
+	"th.key":          "key", "th.bytes": "bytes", "th.sha": "SHA-256",
 	"method.title": "How the verdict is found",
 	"method.1":     "Every implementation is measured once in each block, in a fresh process and in random order. Only ratios within a block are compared, so that slow changes of the machine hit both sides.",
 	"method.2":     "Where the load generator was not the limit, throughput decides; elsewhere a throughput says nothing about the server, and the server's CPU time per request decides. Who was the bottleneck makes that choice, and never who won.",

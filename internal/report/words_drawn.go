@@ -54,8 +54,8 @@ var englishDrawn = language{
 	"environment.rest":    "The other %s facts, which are the same in all trials",
 	"fact.headers":        "%s bytes of headers for %s",
 
-	"raw.lead":       "The data behind everything above. A name leads to the raw output of the load generator, where this report lies with the objects of its run as it does in the bucket.",
-	"artifacts.lead": "Every number comes from these objects, which are written once. Verify them with SHA-256. Names are links where this report lies with them as it does in the bucket.",
+	"raw.lead":       "The data behind everything above. A name, where it is a link, leads to the raw output of the load generator, where this report lies with the objects of its run as it does in the bucket.",
+	"artifacts.lead": "Every number comes from these objects, which are written once. Verify them with SHA-256. Their keys lead to them where this report lies with them as it does in the bucket; a key without a prefix lies below the folder of the run.",
 	"method.5":       "An implementation of role Limit shows what the hardware gives, and takes part in no comparison.",
 
 	"missing.ImagePull":          "its image could not be pulled",

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path"
 	"strconv"
 	"time"
 
@@ -321,7 +322,7 @@ func image(name string) string { return "localhost/loadstone/" + name + ":dev" }
 
 func object(run, trial, role, name string) record.Artifact {
 	return record.Artifact{
-		Role: role, Name: name, Key: "runs/default/" + run + "-2f1c7d0a/trials/" + trial + "/attempt-1/" + role + "/" + name, Bytes: int64(1000 + 37*len(name)*len(trial)),
+		Role: role, Name: name, Key: path.Join("runs/default", run+"-2f1c7d0a", "trials", trial, "attempt-1", role, name), Bytes: int64(1000 + 37*len(name)*len(trial)),
 		SHA256: digest(trial + role + name),
 	}
 }
