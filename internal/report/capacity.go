@@ -70,7 +70,7 @@ func (v *view) capacityRow(c stats.Capacity) row {
 	if r := c.ToBaseline; r != nil {
 		verdict, why := v.capacityVerdict(*r)
 		copy(cells[5:], []cell{
-			num(orMissing(r.Ratio, change)), num(v.ratioLimits(*r)), num(probability(r.AdjustedP)),
+			num(v.changeOf(*r)), num(v.changeLimits(*r)), num(probability(r.AdjustedP)),
 			{Text: verdict, Sub: why, Tone: tones[r.Verdict]},
 		})
 	}
@@ -88,14 +88,6 @@ func (v *view) limits(low, high *float64, print func(float64) string) string {
 		return v.say("atmost", print(*high))
 	}
 	return missing
-}
-
-// ratioLimits prints the interval of an effect; a missing one if it has none.
-func (v *view) ratioLimits(r stats.Result) string {
-	if r.Ratio == nil || r.Low == nil || r.High == nil {
-		return missing
-	}
-	return v.changeInterval(*r.Ratio, *r.Low, *r.High)
 }
 
 // searchOutcomes says how the searches ended, and why some give a lower bound only.

@@ -142,7 +142,7 @@ func (v *view) testRow(at string, r stats.Result) row {
 	}
 	verdict, why := v.rowVerdict(r)
 	return row{Muted: !r.Decides, Cells: []cell{
-		word(at), metric, num(integer(int64(r.Blocks))), num(orMissing(r.Ratio, change)), num(v.ratioLimits(r)),
+		word(at), metric, num(integer(int64(r.Blocks))), num(v.changeOf(r)), num(v.changeLimits(r)),
 		num(probability(r.P)), num(probability(r.AdjustedP)), num(probability(r.SignFlipP)),
 		num(orMissing(r.Detectable, percent)),
 		{Text: verdict, Sub: why, Tone: tones[r.Verdict]},

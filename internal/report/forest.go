@@ -198,7 +198,7 @@ func (v *view) forestRow(x span, ticks []float64, e effect, r stats.Result) fore
 	verdict, why := v.rowVerdict(r)
 	row := forestRow{
 		Label: e.label, Overall: e.overall, Height: rowHeight, Tone: tones[r.Verdict],
-		Effect: orMissing(r.Ratio, change), Interval: v.effectInterval(r), Verdict: verdict, Why: why,
+		Effect: v.changeOf(r), Interval: v.effectInterval(r), Verdict: verdict, Why: why,
 	}
 	row.Name = join(", ", e.label, v.metricName(r.Metric), row.Effect, row.Interval, verdict)
 	margin := 1 + v.t.Rules.EquivalenceMargin
@@ -215,10 +215,10 @@ func (v *view) forestRow(x span, ticks []float64, e effect, r stats.Result) fore
 
 // effectInterval prints the interval of a result from as many blocks on as a verdict needs.
 func (v *view) effectInterval(r stats.Result) string {
-	if r.Ratio == nil || r.Low == nil || r.High == nil || r.Blocks < v.t.Rules.MinBlocks {
+	if _, _, ok := ends(r); !ok || r.Blocks < v.t.Rules.MinBlocks {
 		return ""
 	}
-	return v.changeInterval(*r.Ratio, *r.Low, *r.High)
+	return v.changeLimits(r)
 }
 
 // forestMarks draw the blocks, the interval and the mean of a result. Its colour is its verdict.
@@ -229,8 +229,8 @@ func (v *view) forestMarks(x span, r stats.Result) []mark {
 		kind = "decides "
 	}
 	kind += "t-" + tones[r.Verdict]
-	if r.Low != nil && r.High != nil && r.Blocks >= v.t.Rules.MinBlocks {
-		out = append(out, line(percentage(x.at(x.clip(*r.Low))), at, percentage(x.at(x.clip(*r.High))), at, "interval "+kind))
+	if low, high, ok := ends(r); ok && r.Blocks >= v.t.Rules.MinBlocks {
+		out = append(out, line(percentage(x.at(x.clip(low))), at, percentage(x.at(x.clip(high))), at, "interval "+kind))
 	}
 	for _, p := range r.Pairs {
 		out = append(out, mark{

@@ -77,7 +77,7 @@ func (v *view) latencyChange(p record.Point, implementation string, q float64) s
 			k := slices.IndexFunc(l.Results, func(r stats.Result) bool { return r.Metric == latencyMetric(q) && r.Ratio != nil })
 			if l.Point == p && k >= 0 {
 				r := l.Results[k]
-				out := change(*r.Ratio)
+				out := v.changeOf(r)
 				if within := v.effectInterval(r); within != "" {
 					out += " (" + within + ")"
 				}

@@ -79,6 +79,27 @@ func TestACurveEndsAtItsLastRise(t *testing.T) {
 	}
 }
 
+func TestTheChangeOfABoundHasOneEnd(t *testing.T) {
+	p := func(v float64) *float64 { return &v }
+	v := &view{language: english}
+	for name, tc := range map[string]struct {
+		contender, baseline bool
+		want                []string
+	}{
+		"two measured sides":          {false, false, []string{"+89.0 %", "+77.0 % to +102.0 %"}},
+		"the contender may be better": {true, false, []string{"≥ +89.0 %", "≥ +77.0 %"}},
+		"the baseline may be better":  {false, true, []string{"≤ +89.0 %", "≤ +102.0 %"}},
+		"both sides may be better":    {true, true, []string{"+89.0 %", missing}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := stats.Result{Ratio: p(1.89), Low: p(1.77), High: p(2.02), ContenderIsBound: tc.contender, BaselineIsBound: tc.baseline}
+			if diff := cmp.Diff(tc.want, []string{v.changeOf(r), v.changeLimits(r)}); diff != "" {
+				t.Errorf("change and interval (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestEachMetricSaysWhichSideIsBetter(t *testing.T) {
 	result := func(m stats.Metric, ratio float64) stats.Result {
 		return stats.Result{Metric: m, Levels: 1, Blocks: 1, Ratio: &ratio, Pairs: []stats.Pair{{Block: 1, Ratio: ratio}}, Verdict: stats.Slower}
