@@ -228,7 +228,7 @@ func (v *view) limitCurve(d distribution, x, y span) []mark {
 func (v *view) curveLabel(q stats.Quantile, x span, y, anchor string) mark {
 	at := x.at(nines(q.Q))
 	switch {
-	case at < 22:
+	case at < 22 && anchor == "end":
 		anchor, at = "middle", max(at, 9)
 	case at > 78:
 		anchor = "end"
