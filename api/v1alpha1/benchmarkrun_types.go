@@ -244,6 +244,14 @@ type Load struct {
 	// +required
 	Tool Tool `json:"tool"`
 
+	// weight is the load's share in the verdict over all loads, a decimal such as "0.25". Either all loads have one, and they add up to 1, or
+	// none has: then each load has a verdict and there is none over all of them.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(0|1)([.][0-9]+)?$') && double(self) > 0.0 && double(self) <= 1.0",message="weight must be a decimal above 0 and at most 1, such as \"0.25\""
+	Weight string `json:"weight,omitempty"`
+
 	// generators says from where the load comes.
 	// +optional
 	Generators Generators `json:"generators,omitzero"`
@@ -386,10 +394,26 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Stop *Stop `json:"stop,omitempty"`
 
+	// latencyPercentiles are the percentiles of the latency that are compared with the baseline: of 50, 90, 95, 99 and 99.9; 50 and 99 if
+	// absent.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=5
+	// +kubebuilder:validation:items:Enum="50";"90";"95";"99";"99.9"
+	LatencyPercentiles []string `json:"latencyPercentiles,omitempty"`
+
 	// order says how trials follow each other; Blocks if absent. SlicedDuet keeps two servers of one CPU each on the same CPU and
 	// switches the load of wrk between them every 100 ms: it sees smaller differences, and no latencies.
 	// +optional
 	Order Order `json:"order,omitempty"`
+
+	// seed decides in which order each block measures its implementations; drawn from the run's UID if absent, and then named in the
+	// report: two runs of one spec and one seed measure in the same order. It has at most 53 bits, which every reader of JSON keeps.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
+	Seed int64 `json:"seed,omitempty"`
 
 	// objectives are bounds that figures have to keep. With objectives, a run has succeeded only if every one is met.
 	// +optional
@@ -484,17 +508,17 @@ type BenchmarkRunStatus struct {
 	StoppedAfterBlock int32 `json:"stoppedAfterBlock,omitempty"`
 
 	// reviewedBlocks is how many blocks, the spare ones included, had been measured when the run last looked for cells that a fault
-	// from outside has voided.
+	// from outside has voided: at most the 100 that a run may have, and as many spare ones.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=102
+	// +kubebuilder:validation:Maximum=200
 	ReviewedBlocks int32 `json:"reviewedBlocks,omitempty"`
 
 	// spoiledBlocks are the blocks in which that look found such a cell. They are measured anew, as far as there are spare blocks.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=102
+	// +kubebuilder:validation:MaxItems=200
 	SpoiledBlocks []int32 `json:"spoiledBlocks,omitempty"`
 
 	// verdict is the outcome in a few words.

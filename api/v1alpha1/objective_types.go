@@ -21,7 +21,7 @@ const (
 	ObjectivePeakMemory ObjectiveMetric = "PeakMemory"
 	// ObjectiveRatioToBaseline is the implementation's figure over the baseline's, block by block.
 	ObjectiveRatioToBaseline ObjectiveMetric = "RatioToBaseline"
-	// ObjectiveRegression is the implementation's figure over the anchor's, over the same ratio of an earlier run.
+	// ObjectiveRegression is the implementation's figure over the anchor's, over the same ratio of earlier runs.
 	ObjectiveRegression ObjectiveMetric = "Regression"
 	// ObjectiveCapacity is the highest arrival rate at which a load's search kept its bound, in requests per second, as the geometric
 	// mean over blocks.
@@ -29,7 +29,7 @@ const (
 )
 
 // ComparedMetric names the figure of which a RatioToBaseline or a Regression is a ratio.
-// +kubebuilder:validation:Enum=Throughput;ServerCPUPerRequest
+// +kubebuilder:validation:Enum=Throughput;ServerCPUPerRequest;LatencyPercentile
 type ComparedMetric string
 
 const (
@@ -37,19 +37,34 @@ const (
 	ComparedThroughput ComparedMetric = "Throughput"
 	// ComparedServerCPUPerRequest is the server's CPU time per request.
 	ComparedServerCPUPerRequest ComparedMetric = "ServerCPUPerRequest"
+	// ComparedLatencyPercentile is the percentile of the latency that the objective names.
+	ComparedLatencyPercentile ComparedMetric = "LatencyPercentile"
 )
 
-// Earlier names an earlier run, and what ties it to this one.
-type Earlier struct {
-	// artifacts is where everything of the earlier run lies in the bucket, such as "bench/quick-0c9f3f11": what stands in its report's
-	// address between the bucket and "/reports/". The run must be of the same namespace.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="artifacts must be a key prefix in the bucket, such as PREFIX/NAMESPACE/NAME-UID8, without a slash at either end"
-	Artifacts string `json:"artifacts"`
+// Percentiles are those of latencies that are known: the API's words, in ascending order.
+var Percentiles = []string{"50", "90", "95", "99", "99.9"}
 
-	// anchor is the name of the implementation that both runs have measured, of the same image. Machines drift: figures of different
+// DefaultLatencyPercentiles are compared where the spec names none.
+var DefaultLatencyPercentiles = []string{"50", "99"}
+
+// LeastRegressionRuns is the number of earlier runs from which on their spread is the error of a Regression.
+const LeastRegressionRuns = 3
+
+// Earlier names earlier runs, and what ties them to this one.
+type Earlier struct {
+	// runs are where everything of each earlier run lies in the bucket, such as "bench/quick-0c9f3f11": what stands in its report's
+	// address between the bucket and "/reports/". The runs must be of the same namespace. With three or more, the spread between them is
+	// the error that a difference must exceed; with fewer, only the spread within the runs is known, and the report says so.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="each of runs must be a key prefix in the bucket, such as PREFIX/NAMESPACE/NAME-UID8, without a slash at either end"
+	Runs []string `json:"runs"`
+
+	// anchor is the name of the implementation that all runs have measured, of the same image. Machines drift: figures of different
 	// days are comparable only as ratios to the same thing.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -61,9 +76,9 @@ type Earlier struct {
 // if the whole interval of the figure (99 %) lies on the right side, Missed if it lies on the wrong side, and Undecided otherwise. A
 // run has succeeded only if every objective is Met.
 // +kubebuilder:validation:XValidation:rule="has(self.min) != has(self.max)",message="an objective needs either min or max: give a range as two objectives"
-// +kubebuilder:validation:XValidation:rule="(self.metric == 'LatencyPercentile') == has(self.percentile)",message="percentile belongs to metric LatencyPercentile, which needs it"
+// +kubebuilder:validation:XValidation:rule="(self.metric == 'LatencyPercentile' || (has(self.of) && self.of == 'LatencyPercentile')) == has(self.percentile)",message="percentile belongs to LatencyPercentile, as metric or in of, which needs it"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'RatioToBaseline' || self.metric == 'Regression') == has(self.of)",message="of belongs to metrics RatioToBaseline and Regression, which need it: it says of which figure the ratio is"
-// +kubebuilder:validation:XValidation:rule="(self.metric == 'Regression') == has(self.against)",message="against belongs to metric Regression, which needs it: it names the earlier run"
+// +kubebuilder:validation:XValidation:rule="(self.metric == 'Regression') == has(self.against)",message="against belongs to metric Regression, which needs it: it names the earlier runs"
 // +kubebuilder:validation:XValidation:rule="!has(self.connections) || has(self.load)",message="connections needs load: name the load whose levels are meant"
 // +kubebuilder:validation:XValidation:rule="!has(self.requestsPerSecond) || has(self.load)",message="requestsPerSecond needs load: name the load whose levels are meant"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Capacity' || (has(self.load) && has(self.min) && !has(self.connections) && !has(self.requestsPerSecond))",message="metric Capacity needs load and min, and neither connections nor requestsPerSecond: name a load with search and the least rate that it must find"
@@ -109,7 +124,7 @@ type Objective struct {
 	// +kubebuilder:validation:items:MaxLength=20
 	Implementations []string `json:"implementations,omitempty"`
 
-	// percentile is that of LatencyPercentile: 50, 90, 95, 99 or 99.9.
+	// percentile is that of LatencyPercentile, in metric or in of: 50, 90, 95, 99 or 99.9.
 	// +optional
 	// +kubebuilder:validation:Enum="50";"90";"95";"99";"99.9"
 	Percentile string `json:"percentile,omitempty"`
@@ -118,7 +133,7 @@ type Objective struct {
 	// +optional
 	Of ComparedMetric `json:"of,omitempty"`
 
-	// against names the earlier run of Regression.
+	// against names the earlier runs of Regression.
 	// +optional
 	Against *Earlier `json:"against,omitempty"`
 

@@ -7,7 +7,7 @@ var Looks = []int32{10, 20, 30}
 // way they point: a run that ended as soon as somebody wins would let chance win too often.
 type Stop struct {
 	// maxWidth is how wide the interval of each comparison may be for the run to end, as a share of the ratio, such as "0.05".
-	// Every interval of such a run is wider than of one that does not look, since it looks more than once.
+	// A verdict of such a run needs a smaller p than of one that does not look, since each look has its share of the allowed error.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=8

@@ -112,10 +112,11 @@ type TrialSpec struct {
 	// +kubebuilder:validation:Maximum=100000
 	Index *int32 `json:"index"`
 
-	// block is the trial's block, from 1: every implementation is measured once a block.
+	// block is the trial's block, from 1: every implementation is measured once a block. The spare blocks, at most as many as the 100
+	// that a run may have, follow the others.
 	// +required
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:validation:Maximum=200
 	Block int32 `json:"block,omitempty"`
 
 	// implementation is what is measured, with every default filled in.

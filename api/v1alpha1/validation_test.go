@@ -130,6 +130,8 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"a prefix with a slash at its end":       {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: suites/}"}, want: "prefix must be path elements of letters, digits, '_', '-' and single dots, separated by '/', without a slash at either end"},
 		"a prefix that climbs":                   {oldNew: []string{"baseline: go", "baseline: go\n  artifacts: {prefix: a/../b}"}, want: "prefix must be path elements"},
 		"no blocks":                              {oldNew: []string{"baseline: go", "baseline: go\n  blocks: 0"}, want: "spec.blocks in body should be greater than or equal to 1"},
+		"a seed below 1":                         {oldNew: []string{"baseline: go", "baseline: go\n  seed: 0"}, want: "spec.seed in body should be greater than or equal to 1"},
+		"a seed that JSON cannot keep":           {oldNew: []string{"baseline: go", "baseline: go\n  seed: 9007199254740992"}, want: "spec.seed in body should be less than or equal to 9007199254740991"},
 		"a wish that is neither":                 {oldNew: []string{"baseline: go", "baseline: go\n  placement: {pinning: Maybe}"}, want: `spec.placement.pinning: Unsupported value: "Maybe"`},
 		"a timeout too short for anything":       {oldNew: []string{"baseline: go", "baseline: go\n  timeoutSeconds: 5"}, want: "spec.timeoutSeconds in body should be greater than or equal to 30"},
 		"a limit that lets more errors pass":     {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxErrorRate: \"0.01\"}"}, want: "validity.maxErrorRate must be a decimal from 0 to 0.001"},
@@ -158,7 +160,7 @@ func TestAGoodSpecIsAccepted(t *testing.T) {
 		},
 		"every field": {
 			load, load + ` generators: {cpus: 10}, request: {path: "/a?b=c%20d&e=~{}", expect: {status: 204, body: ""}}, warmupSeconds: 0, durationSeconds: 1,`,
-			"baseline: go", "baseline: go\n  order: Blocks\n  blocks: 7\n  timeoutSeconds: 30\n  placement: {pinning: Preferred, separateNodes: Required}\n  validity: {maxErrorRate: \"0\", maxStrangers: \"0.15\", maxSteal: \"0.001\"}\n  artifacts: {prefix: suites/zco_1.2/x-y}",
+			"baseline: go", "baseline: go\n  order: Blocks\n  blocks: 7\n  seed: 9007199254740991\n  timeoutSeconds: 30\n  placement: {pinning: Preferred, separateNodes: Required}\n  validity: {maxErrorRate: \"0\", maxStrangers: \"0.15\", maxSteal: \"0.001\"}\n  artifacts: {prefix: suites/zco_1.2/x-y}",
 			"role: Limit", `role: Limit, cpus: 2, memory: 64Mi, command: [/epoll, "--port=8080"]`,
 		},
 	}

@@ -52,6 +52,19 @@ func TestTheExampleOfThePageIsReal(t *testing.T) {
 	if err := analyseCommand(&out, nil, strings.Fields(command)); exitStatus(err) != statusVoid {
 		t.Errorf("the example ends with %v, and the page says that a sample is void", err)
 	}
+	var asJSON bytes.Buffer
+	if err := analyseCommand(&asJSON, nil, append([]string{"--json"}, strings.Fields(command)...)); exitStatus(err) != statusVoid {
+		t.Fatal(err)
+	}
+	var r foreign.Report
+	if err := json.Unmarshal(asJSON.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	for _, sentence := range r.NotKnowable {
+		if !strings.Contains(after, "\n- "+sentence+"\n") {
+			t.Errorf("the page does not list %q", sentence)
+		}
+	}
 	if *update {
 		if err := os.WriteFile(page, []byte(before+fence+command+"\n"+out.String()+"```\n"+after), 0o600); err != nil {
 			t.Fatal(err)

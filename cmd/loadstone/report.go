@@ -75,7 +75,7 @@ func files(ctx context.Context, store *artifact.Store, r *v1alpha1.BenchmarkRun,
 	ref := r.Status.Report
 	_, key, ok := strings.Cut(strings.TrimPrefix(ref.URI, "s3://"), "/")
 	if !ok {
-		return nil, fmt.Errorf("BenchmarkRun %s has no report yet: kubectl wait --for=condition=Reported benchmarkrun/%s", r.Name, r.Name)
+		return nil, fmt.Errorf("BenchmarkRun %s has no report yet: kubectl wait --namespace %s --for=condition=Reported benchmarkrun/%s", r.Name, r.Namespace, r.Name)
 	}
 	html, err := store.Get(ctx, key, ref.SHA256)
 	if err != nil {

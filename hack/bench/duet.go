@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/aa"
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -59,8 +60,10 @@ func plantedFigure(r aa.Recording) (figures.Figure, error) {
 		return figures.Figure{}, err
 	}
 	// The CPU time decides, since it is what was planted.
-	found := stats.Ratios{CPUPerRequest: [][]float64{cpu}, Throughput: [][]float64{throughput}, ThroughputIsBound: true}
-	verdict := stats.Decide([]stats.Ratios{found})[0].Verdict
+	found := stats.Ratios{
+		Point: record.Point{Load: "planted", Connections: 1}, Logs: map[stats.Metric][]float64{stats.CPUPerRequest: cpu, stats.Throughput: throughput},
+	}
+	verdict := stats.Decide([][]stats.Ratios{{found}}, stats.Rulebook{Duet: true})[0].Verdict
 	note := fmt.Sprintf("planted %.2f %%, found %.2f %% (%.0f %% interval %.2f to %.2f) by %d sliced pairs with %.1f s under load for each server, verdict %s",
 		100*p.Size(), 100*(i.Mean-1), 100*figures.Confidence, 100*(i.Low-1), 100*(i.High-1), len(ratios), float64(r.PlantedMillis)/1000, verdict)
 	return figures.Of("planted-found-within", 100*math.Abs(i.Mean-1-p.Size()), "% points", figures.AtMost(1), note), nil

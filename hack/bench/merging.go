@@ -78,6 +78,7 @@ func analysed(shares [][]float64) (stats.Latency, error) {
 		if err != nil {
 			return stats.Latency{}, err
 		}
+		statstest.SetRequests(&m, m.Requests)
 		data.Trials[0].Generators[k].Cells[0].Measurement = &m
 	}
 	table, err := stats.Analyse(data)

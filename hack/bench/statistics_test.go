@@ -96,9 +96,10 @@ func TestDrawnRunsHoldWhatWasRecorded(t *testing.T) {
 	signs := map[float64]int{}
 	for _, r := range family {
 		for b := range 20 {
-			sign := r.CPUPerRequest[0][b] / 0.1
+			cpu, throughput := stats.CPUPerRequest, stats.Throughput
+			sign := r[0].Logs[cpu][b] / 0.1
 			signs[sign]++
-			if r.CPUPerRequest[1][b] != sign*0.2 || r.Throughput[0][b] != sign*-0.3 || r.Throughput[1][b] != sign*-0.4 {
+			if r[1].Logs[cpu][b] != sign*0.2 || r[0].Logs[throughput][b] != sign*-0.3 || r[1].Logs[throughput][b] != sign*-0.4 {
 				t.Fatalf("a block was taken apart: %+v, block %d", r, b)
 			}
 		}
@@ -110,14 +111,14 @@ func TestDrawnRunsHoldWhatWasRecorded(t *testing.T) {
 
 func TestAnyDecidedLooksAtLevelsToo(t *testing.T) {
 	undecided := stats.Comparison{Verdict: stats.Inconclusive, Levels: []stats.LevelComparison{{Verdict: stats.NoDifference}}}
-	atLevel := stats.Comparison{Verdict: stats.Inconclusive, Levels: []stats.LevelComparison{{Verdict: stats.Faster}}}
+	atLevel := stats.Comparison{Verdict: stats.Inconclusive, Levels: []stats.LevelComparison{{Verdict: stats.Better}}}
 	for name, tc := range map[string]struct {
 		run  []stats.Comparison
 		want int
 	}{
 		"nobody wins":         {[]stats.Comparison{undecided, undecided}, 0},
 		"somebody at a level": {[]stats.Comparison{undecided, atLevel}, 1},
-		"somebody overall":    {[]stats.Comparison{{Verdict: stats.Slower}}, 1},
+		"somebody overall":    {[]stats.Comparison{{Verdict: stats.Worse}}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := anyDecided(tc.run); got[0] != tc.want {

@@ -11,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/aa"
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -58,23 +59,27 @@ func logsOf(r aa.Recording, of func(aa.Level) aa.Pair) []logs {
 // draw makes a run of contenders from recorded blocks. Each contender's block is one of those recorded, with all its levels,
 // and in half of the cases with its two servers swapped. The first contender costs a share more. Contenders share no baseline, as
 // those of a run do: that makes their errors independent, and so the share of runs with any of them larger.
-func draw(random *rand.Rand, recorded []logs, blocks int, planted float64, byCPU bool) []stats.Ratios {
-	family := make([]stats.Ratios, contenders)
+func draw(random *rand.Rand, recorded []logs, blocks int, planted float64, byCPU bool) [][]stats.Ratios {
+	family := make([][]stats.Ratios, contenders)
 	for k := range family {
 		shift := 0.0
 		if k == 0 {
 			shift = math.Log1p(planted)
 		}
-		r := &family[k]
-		r.ThroughputIsBound = byCPU
-		r.CPUPerRequest, r.Throughput = grid(len(recorded[0].cpu), blocks), grid(len(recorded[0].cpu), blocks)
+		cpu, throughput := grid(len(recorded[0].cpu), blocks), grid(len(recorded[0].cpu), blocks)
 		for b := range blocks {
 			from := recorded[random.IntN(len(recorded))]
 			sign := float64(1 - 2*random.IntN(2))
 			for l := range from.cpu {
-				r.CPUPerRequest[l][b] = sign*from.cpu[l] + shift
-				r.Throughput[l][b] = sign*from.throughput[l] - shift
+				cpu[l][b] = sign*from.cpu[l] + shift
+				throughput[l][b] = sign*from.throughput[l] - shift
 			}
+		}
+		for l := range cpu {
+			family[k] = append(family[k], stats.Ratios{
+				Point: record.Point{Load: "sweep", Connections: int32(l + 1)}, ThroughputIsBound: byCPU,
+				Logs: map[stats.Metric][]float64{stats.CPUPerRequest: cpu[l], stats.Throughput: throughput[l]},
+			})
 		}
 	}
 	return family
@@ -99,7 +104,7 @@ func (m method) resample(ctx context.Context, r aa.Recording, runs, blocks int, 
 		group.Go(func() {
 			for i := w; i < runs && ctx.Err() == nil; i += workers {
 				random := rand.New(rand.NewPCG(resamplingSeed, uint64(i)))
-				c := count(stats.Decide(draw(random, recorded, blocks, planted, m.byCPU)))
+				c := count(stats.Decide(draw(random, recorded, blocks, planted, m.byCPU), stats.Rulebook{}))
 				counts[w][0] += c[0]
 				counts[w][1] += c[1]
 			}
@@ -115,7 +120,7 @@ func (m method) resample(ctx context.Context, r aa.Recording, runs, blocks int, 
 	return sum, nil
 }
 
-func decided(v stats.Verdict) bool { return v == stats.Faster || v == stats.Slower }
+func decided(v stats.Verdict) bool { return v == stats.Better || v == stats.Worse }
 
 // anyDecided counts a run of equals in which any verdict names a winner.
 func anyDecided(run []stats.Comparison) [2]int {
@@ -135,11 +140,11 @@ func anyDecided(run []stats.Comparison) [2]int {
 // found counts whether the first contender is Slower over all levels, and at how many levels.
 func found(run []stats.Comparison) [2]int {
 	var n [2]int
-	if run[0].Verdict == stats.Slower {
+	if run[0].Verdict == stats.Worse {
 		n[0] = 1
 	}
 	for _, l := range run[0].Levels {
-		if l.Verdict == stats.Slower {
+		if l.Verdict == stats.Worse {
 			n[1]++
 		}
 	}

@@ -57,6 +57,9 @@ func checkNumbers(t *testing.T, s foreign.Sample) {
 		s.Seconds.Value, s.Throughput.Value, s.Recomputed, s.AskedSeconds, float64(s.Requests), float64(s.Connections), float64(s.Threads),
 		float64(s.Errors.Sum()), float64(s.ChecksFailed), float64(s.ChecksPassed),
 	}
+	if s.ThreadRate != nil {
+		numbers = append(numbers, s.ThreadRate.Value, s.ThreadRate.Rounding)
+	}
 	for _, l := range s.Latency {
 		for _, q := range []*foreign.Quantity{l.Mean, l.SD, l.Min, l.Max, l.Median} {
 			if q != nil {

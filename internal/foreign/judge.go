@@ -41,6 +41,9 @@ const (
 	ThroughputMismatch Code = "ThroughputMismatch"
 	Impossible         Code = "Impossible"
 	Inflated           Code = "Inflated"
+	Stalled            Code = "Stalled"
+	Unanswered         Code = "Unanswered"
+	MeanAboveP99       Code = "MeanAboveP99"
 	UnaccountedTime    Code = "UnaccountedTime"
 	OutOfOrder         Code = "OutOfOrder"
 	TooFewSamples      Code = "TooFewSamples"
@@ -99,7 +102,7 @@ type Report struct {
 // sampleChecks look at one sample alone; each is safe alone and knows nothing of the others. What they find gets its index here.
 var sampleChecks = []func(Sample) []Finding{
 	checkTool, checkDuration, checkRequests, checkLabel, checkStatus, checkFailed, checkLength, checkStarved, checkScript, checkRate,
-	checkKept, checkThroughput, checkLittle, checkOrder, checkSamples, checkResolution,
+	checkKept, checkThroughput, checkStall, checkLittle, checkOrder, checkMean, checkSamples, checkResolution,
 }
 
 // set is all samples together, with what was found out about each alone.
@@ -204,7 +207,10 @@ func verdict(sample int, findings []Finding) stats.Validity {
 
 func gravity(w Weight) int { return slices.Index([]Weight{Void, Suspect, Note}, w) }
 
-// notKnowable is the same for all raw outputs of all three tools.
+// unseen is notKnowable in a line; docs/analyse.md has the list.
+const unseen = "No raw file tells who else used the CPUs, how the runs were ordered and warmed up, or whether the answers were right (docs/analyse.md)."
+
+// notKnowable is the same for all raw outputs of all three tools; docs/analyse.md lists it word by word.
 var notKnowable = []string{
 	"Whether the generator had CPU left: a throughput that it limited is a lower bound and compares generators.",
 	"How much CPU the server used, and on which CPUs either ran.",

@@ -41,17 +41,24 @@ func checkLittle(s Sample) []Finding {
 	low, high := s.perSecond()*mean.Low()/1e6/n, s.perSecond()*mean.High()/1e6/n
 	kind := s.Latency[0].Kind
 	switch {
+	case low > littleLimit && kind == record.Corrected && len(wrkStall(s)) > 0:
+		// The stall is the better explanation, and its way out says that no latency counts.
+		return nil
 	case low > littleLimit && kind == record.Corrected:
 		return little(Inflated, Suspect, ScopeLatency, low, littleLimit,
-			fmt.Sprintf("%s requests a second of %s each are %s at once, on %s. The likely cause is wrk's correction for coordinated omission, which adds latencies that nobody measured; the throughput stands.",
+			fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: latencies are printed that nobody measured. wrk adds them after each request of twice the average time or more (its correction for coordinated omission); what made requests slow is most likely the server, or the machine under it. The throughput stands.",
 				number(s.perSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")),
 			"Quote no mean and no tail of this run; read wrk's histogram and take the correction out, or measure latency at a fixed rate.")
 	case low > littleLimit:
 		return impossible(low, fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: one of the numbers is wrong.",
 			number(s.perSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")))
+	case high < unanswered && s.Tool == AB && s.Requests >= unansweredTurns*s.Connections:
+		return little(Unanswered, Suspect, ScopeSample, high, unanswered,
+			fmt.Sprintf("The latencies explain at most %s of the time of %s, and ab lists answered requests only. Most likely the server, or the machine under it, left the rest unanswered; otherwise ab had no CPU to send more.",
+				percent(high), plural(s.Connections, "connection")), confirmUnanswered)
 	case high < unaccounted:
 		return little(UnaccountedTime, Note, ScopeLatency, high, unaccounted,
-			fmt.Sprintf("The latencies explain %s of the connections' time; for the rest they waited in the generator, for a timeout, or to be opened again.", percent(high)),
+			fmt.Sprintf("The latencies explain %s of the connections' time; for the rest they waited in the generator, for an answer that never came, or to be opened again.", percent(high)),
 			"Look whether the generator had CPU left, and count errors; a server that was not asked is not fast.")
 	}
 	return nil

@@ -23,6 +23,24 @@ const (
 	voidSeconds, suspectSeconds = 1, 5
 	// fewRequests: with fewer than a thousand, chance alone moves a count by 3 % and p99 is unknown.
 	fewRequests = 1000
+	// stalledRatio is how much more than its throughput wrk's threads may have got while answers came: 9 % of the time without any.
+	// Of 45 good runs of 1 to 6 s on two CPUs that up to 15 programs wanted, 39 gave 1.00 to 1.10; the 6 others, 1.11 to 1.23, had
+	// stood still for want of CPU, with largest latencies of 312 to 682 ms. Three at a real-time priority gave 1.01: wrk cuts each
+	// sample's time to whole milliseconds, which adds up to 1 %. A start of two empty samples adds 5 % to 3 s. Planted stalls and hangs
+	// of 12 % of the time and more gave 1.13 to 3.1.
+	stalledRatio = 1.1
+	// sampledRate and sampledTurn say when an empty sample of wrk is no chance: a thread gets 10 answers in each on average, of which
+	// random ones are all missing in 1 of 20,000 samples, and each connection has two turns in it, so that even answers that all come
+	// at once leave none empty. The first is in requests per second, the second in seconds.
+	sampledRate, sampledTurn = 100, 0.05
+	// stalledShare is the share of all waiting that the slowest hundredth of ab's requests may have: about that of stalledRatio.
+	stalledShare = 0.1
+	// stallMicros and stalledTail are the largest latency, in microseconds and as a multiple of p99, from which on one request alone
+	// tells of a stall: below 100 ms a busy machine's scheduler explains it, and p99 at a hundredth leaves no continuous tail.
+	stallMicros, stalledTail = 100e3, 100
+	// unanswered: where ab's latencies explain less than half of the connections' time, most of them carried nothing that was answered.
+	// Before each connection has made ten requests, the last few that run alone explain that too.
+	unanswered, unansweredTurns = 0.5, 10
 	// unaccounted: where measured latency explains less than nine tenths of the connections' time, requests waited unseen.
 	unaccounted = 0.9
 	// missedShare and missedStarts are what an arrival rate may miss: the larger of the two.

@@ -23,6 +23,7 @@ var (
 	binaryUnits = []unit{{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40}, {"B", 1}}
 	// decimalUnits are those of k6's bytes.
 	decimalUnits = []unit{{"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}}
+	countUnits   = []unit{{"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"", 1}}
 	noUnits      = []unit{{"", 1}}
 )
 

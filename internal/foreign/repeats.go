@@ -120,7 +120,8 @@ func checkDuplicates(all set) []Finding {
 func checkRepeats(all set) []Finding {
 	var out []Finding
 	var single, few []int
-	for _, r := range all.repeats() {
+	groups := all.repeats()
+	for _, r := range groups {
 		switch n := len(r.Samples); {
 		case n == 1:
 			single = append(single, r.Samples...)
@@ -137,9 +138,14 @@ func checkRepeats(all set) []Finding {
 			WayOut: "Look for what else ran, pin both sides, and compare in pairs made shortly after each other.",
 		})
 	}
-	if len(single) > 0 {
+	// One run alone claims nothing about another, and levels of one source are no rivals.
+	if len(groups) > 1 && len(single) > 0 {
+		weight := Note
+		if pairs := rivals(groups); len(pairs) > 0 && fewest(pairs) == 1 {
+			weight = Suspect
+		}
 		out = append(out, Finding{
-			Code: NoRepeats, Weight: Suspect, Scope: ScopeComparison, Samples: single,
+			Code: NoRepeats, Weight: weight, Scope: ScopeComparison, Samples: single,
 			Sentence: "There is one run of each (n = 1): no comparison is possible, of whatever size the difference.",
 			WayOut:   fmt.Sprintf("Repeat each at least %d times with fresh processes, in random order.", enoughRepeats),
 		})

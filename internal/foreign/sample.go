@@ -103,6 +103,8 @@ type Sample struct {
 	// Throughput is in requests per second as printed, Recomputed is Requests / Seconds.
 	Throughput Quantity `json:"throughput"`
 	Recomputed float64  `json:"recomputed"`
+	// ThreadRate is wrk's mean of the samples of one thread's rate, in requests per second; nil if not printed.
+	ThreadRate *Quantity `json:"threadRate,omitempty"`
 	// Bytes were read in all, headers included; nil if not printed. BodyBytes are without headers.
 	Bytes     *Quantity `json:"bytes,omitempty"`
 	BodyBytes *Quantity `json:"bodyBytes,omitempty"`

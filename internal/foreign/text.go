@@ -8,8 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode"
-
-	"loadstone.dev/loadstone/internal/stats"
 )
 
 // missing stands for a value that was not printed.
@@ -20,6 +18,7 @@ const missing = "-"
 func Text(r Report) string {
 	var b strings.Builder
 	table(&b, sampleRows(r))
+	b.WriteString(legend(r.Samples))
 	if slices.ContainsFunc(r.Repeats, func(g Repeats) bool { return g.CV != nil }) {
 		b.WriteString("\nRepeats of the same load\n")
 		table(&b, repeatRows(r))
@@ -35,24 +34,24 @@ func Text(r Report) string {
 			fmt.Fprintf(&b, "        Way out: %s\n", f.WayOut)
 		}
 	}
-	b.WriteString("\nNot knowable from these files\n")
-	for _, s := range r.NotKnowable {
-		b.WriteString("- " + s + "\n")
-	}
-	fmt.Fprintf(&b, "\n%s\n", conclusion(r))
+	b.WriteString("\n" + unseen + "\n")
+	fmt.Fprintf(&b, "%s\n", conclusion(r))
 	return strings.Map(printable, b.String())
 }
 
-func conclusion(r Report) string {
-	n := int64(len(r.Samples))
-	switch r.Verdict {
-	case stats.Valid:
-		return fmt.Sprintf("Verdict: Valid. Nothing speaks against %s but what is not knowable.", plural(n, "sample"))
-	case stats.Void:
-		return fmt.Sprintf("Verdict: Void. None of %s can be used.", plural(n, "sample"))
-	case stats.Suspect:
+// legend says why a p99 is missing from the table.
+func legend(samples []Sample) string {
+	ways := map[string]string{Wrk: "wrk prints it with --latency", Wrk2: "wrk2 prints it with --latency", K6: "k6 prints it with --summary-trend-stats=avg,min,med,max,p(99)"}
+	var out []string
+	for _, s := range samples {
+		if way := ways[s.Tool]; way != "" && s.mean() != nil && s.p99() == nil && !slices.Contains(out, way) {
+			out = append(out, way)
+		}
 	}
-	return fmt.Sprintf("Verdict: Suspect. Of %s, %d void; read the findings before using the others.", plural(n, "sample"), r.Void())
+	if len(out) == 0 {
+		return ""
+	}
+	return "p99 -: not printed; " + strings.Join(out, ", ") + ".\n"
 }
 
 func sampleRows(r Report) [][]string {
@@ -62,7 +61,7 @@ func sampleRows(r Report) [][]string {
 		if s.Failed != "" {
 			row = append(row, missing, missing, missing, missing, missing, missing)
 		} else {
-			row = append(row, spell(s.Seconds.Value*1e6), count(s.Requests), number(s.perSecond()), latency(s.mean()), latency(s.quantile(0.99)), latency(s.most()))
+			row = append(row, spell(s.Seconds.Value*1e6), count(s.Requests), number(s.perSecond()), latency(s.mean()), latency(s.p99()), latency(s.most()))
 		}
 		rows = append(rows, append(row, count(s.Errors.Sum()), string(r.Verdicts[i])))
 	}
@@ -111,12 +110,12 @@ func printable(r rune) rune {
 
 func (s Sample) place() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
 
-func (s Sample) quantile(q float64) *Quantity {
+func (s Sample) p99() *Quantity {
 	if len(s.Latency) == 0 {
 		return nil
 	}
 	for _, got := range s.Latency[0].Quantiles {
-		if math.Abs(got.Q-q) < 1e-9 {
+		if math.Abs(got.Q-0.99) < 1e-9 {
 			return &got.Micros
 		}
 	}

@@ -15,6 +15,7 @@ import (
 var (
 	wrkLabel    = regexp.MustCompile(`^(\d+) threads? and (\d+) connections?$`)
 	wrkLatency  = regexp.MustCompile(`^Latency +(\S+) +(\S+) +(\S+) +\S+%$`)
+	wrkSampled  = regexp.MustCompile(`^Req/Sec +([0-9.]+[kMG]?) +\S+ +\S+ +\S+%$`)
 	wrkQuantile = regexp.MustCompile(`^(\d+(?:\.\d+)?)% +(\S+)$`)
 	wrkTotal    = regexp.MustCompile(`^(\d+) requests in (\S+), (\S+) read$`)
 	wrkErrors   = regexp.MustCompile(`^Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)$`)
@@ -80,6 +81,10 @@ func wrkLine(line string, s *Sample, l *Latency) error {
 	}
 	if m := wrkRate.FindStringSubmatch(line); m != nil {
 		return assign(&s.Throughput, m[1], noUnits)
+	}
+	if m := wrkSampled.FindStringSubmatch(line); m != nil {
+		s.ThreadRate = &Quantity{}
+		return assign(s.ThreadRate, m[1], countUnits)
 	}
 	if m := wrkTotal.FindStringSubmatch(line); m != nil {
 		return wrkTotals(m, s)

@@ -16,6 +16,10 @@ const ObserverMilliCPU = 200
 // maxConnectionsPerPod is what a pod's range of local ports allows towards one server.
 const maxConnectionsPerPod = 25_000
 
+// maxRatePerCPU is the most requests a second that k6 was ever seen to send from one CPU: on a virtual machine, with keep-alive and without
+// a rate to keep, beside a server on a CPU of its own. With a rate to keep it sends less.
+const maxRatePerCPU = 25_000
+
 // maxTrials bounds a run: beyond it a workflow no longer fits into one object.
 const maxTrials = 1000
 
@@ -30,7 +34,7 @@ func (v *Violation) Error() string { return v.Message }
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkMemory, checkValidity, checkSize, checkObjectives, checkDuet} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkRates, checkMemory, checkValidity, checkSize, checkWeights, checkObjectives, checkDuet} {
 		if v := check(spec); v != nil {
 			return v
 		}
@@ -74,6 +78,33 @@ func checkDivision(spec v1alpha1.BenchmarkRunSpec) *Violation {
 			if level.Connections/pods > maxConnectionsPerPod {
 				return invalid("spec.loads[%d].levels[%d].connections is %d, %d a generator pod, and a pod has ports for %d towards one server: raise spec.loads[%d].generators.pods", i, j, level.Connections, level.Connections/pods, maxConnectionsPerPod, i)
 			}
+		}
+	}
+	return nil
+}
+
+// checkRates refuses rates that no generator of that size has ever kept: all that could be measured would be the generator.
+func checkRates(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	for i, l := range spec.Loads {
+		if l.Tool != v1alpha1.ToolK6 {
+			continue // The API's rules give rates to k6 only.
+		}
+		pods, cpus := max(l.Generators.Pods, DefaultPods), max(l.Generators.CPUs, DefaultCPUs)
+		most := int64(pods) * int64(cpus) * maxRatePerCPU
+		tooFast := func(field string, rate int32, out string) *Violation {
+			return invalid("spec.loads[%d].%s is %d, but k6 was never seen to send more than %d requests/s from one CPU, and spec.loads[%d].generators.pods times cpus is %d: lower it to %d at most, or raise %s",
+				i, field, rate, maxRatePerCPU, i, pods*cpus, most, out)
+		}
+		for j, level := range l.Levels {
+			switch out := fmt.Sprintf("spec.loads[%d].generators", i); {
+			case int64(level.RequestsPerSecond) > most:
+				return tooFast(fmt.Sprintf("levels[%d].requestsPerSecond", j), level.RequestsPerSecond, out)
+			case int64(level.RampToRequestsPerSecond) > most:
+				return tooFast(fmt.Sprintf("levels[%d].rampToRequestsPerSecond", j), level.RampToRequestsPerSecond, out)
+			}
+		}
+		if l.Search != nil && int64(l.Search.StartRequestsPerSecond) > most {
+			return tooFast("search.startRequestsPerSecond", l.Search.StartRequestsPerSecond, fmt.Sprintf("spec.loads[%d].generators.cpus", i))
 		}
 	}
 	return nil

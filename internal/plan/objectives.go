@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
@@ -11,7 +12,7 @@ import (
 // be kept at all.
 func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	for i, o := range spec.Objectives {
-		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *Violation{checkBound, checkSubjects, checkObjectiveLevels} {
+		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *Violation{checkBound, checkSubjects, checkObjectiveLevels, checkLatency, checkAnswer} {
 			if v := check(spec, o, i); v != nil {
 				return v
 			}
@@ -61,9 +62,9 @@ func checkSubjects(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 	}
 	switch {
 	case o.Against == nil:
-		return invalid("spec.objectives[%d].against is absent: a Regression needs an earlier run", i)
+		return invalid("spec.objectives[%d].against is absent: a Regression needs earlier runs", i)
 	case role[o.Against.Anchor] == "":
-		return invalid("spec.objectives[%d].against.anchor is %s, which is none of spec.implementations: the anchor is measured in both runs", i, o.Against.Anchor)
+		return invalid("spec.objectives[%d].against.anchor is %s, which is none of spec.implementations: the anchor is measured in all runs", i, o.Against.Anchor)
 	case slices.Contains(o.Implementations, o.Against.Anchor):
 		return invalid("spec.objectives[%d].implementations holds %s, which is the anchor: its ratio to itself is always 1", i, o.Against.Anchor)
 	}
@@ -75,25 +76,43 @@ func checkObjectiveLevels(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, 
 	if o.Metric == v1alpha1.ObjectiveCapacity {
 		return checkCapacity(spec, o, i)
 	}
-	named := false
-	for _, l := range spec.Loads {
-		if o.Load != "" && o.Load != l.Name {
-			continue
-		}
-		named = true
-		if l.Search != nil {
-			continue
-		}
-		for _, level := range l.Levels {
-			if (o.Connections == 0 || o.Connections == level.Connections) && (o.RequestsPerSecond == 0 || o.RequestsPerSecond == level.RequestsPerSecond) {
-				return nil
-			}
-		}
+	if slices.ContainsFunc(spec.Loads, func(l v1alpha1.Load) bool { return speaksOf(o, l) }) {
+		return nil
 	}
-	if !named {
+	named := slices.IndexFunc(spec.Loads, func(l v1alpha1.Load) bool { return o.Load == l.Name })
+	switch {
+	case o.Load != "" && named < 0:
 		return invalid("spec.objectives[%d].load is %s, which is none of spec.loads: name one of them", i, o.Load)
+	case named >= 0 && spec.Loads[named].Search != nil:
+		return invalid("spec.objectives[%d].load is %s, which has search, and speaks of no level, since the steps of a search are none: bound its Capacity, or name another load", i, o.Load)
 	}
 	return invalid("spec.objectives[%d] speaks of no level of spec.loads: correct load, connections and requestsPerSecond; the steps of a search are no levels", i)
+}
+
+// speaksOf says whether an objective bounds a figure of any level of a load.
+func speaksOf(o v1alpha1.Objective, l v1alpha1.Load) bool {
+	return (o.Load == "" || o.Load == l.Name) && l.Search == nil && slices.ContainsFunc(l.Levels, func(level v1alpha1.Level) bool {
+		return (o.Connections == 0 || o.Connections == level.Connections) && (o.RequestsPerSecond == 0 || o.RequestsPerSecond == level.RequestsPerSecond)
+	})
+}
+
+// checkLatency checks that what the run measures with has the latency that an objective bounds.
+func checkLatency(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *Violation {
+	if o.Percentile == "" && o.Metric != v1alpha1.ObjectiveMeanLatency {
+		return nil
+	}
+	if duetOrder(spec) != "" {
+		return invalid("spec.objectives[%d] bounds a latency, and spec.order SlicedDuet has none, since a frozen generator spoils them: bound ServerCPUPerRequest, or choose spec.order Blocks", i)
+	}
+	if !strings.Contains(o.Percentile, ".") {
+		return nil
+	}
+	for k, l := range spec.Loads {
+		if l.Tool == v1alpha1.ToolAb && speaksOf(o, l) {
+			return invalid("spec.objectives[%d].percentile is %s, and ab, the tool of spec.loads[%d], gives whole percents only: name 99, choose wrk or k6, or name another load in spec.objectives[%d].load", i, o.Percentile, k, i)
+		}
+	}
+	return nil
 }
 
 // checkCapacity checks that an objective of a capacity names a load that searches for one, and the least that it has to find.

@@ -10,6 +10,16 @@ import (
 
 func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 	const regression = v1alpha1.ObjectiveRegression
+	tool := func(tool v1alpha1.Tool) func(*v1alpha1.BenchmarkRunSpec) {
+		return func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Tool = tool }
+	}
+	withAb := func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Loads = append(s.Loads, v1alpha1.Load{Name: "bench", Tool: v1alpha1.ToolAb, Levels: []v1alpha1.Level{{Connections: 20}}})
+	}
+	asDuet := func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Order = v1alpha1.OrderSlicedDuet
+		s.Implementations[1].CPUs, s.Implementations[1].Role = 1, ""
+	}
 	for name, tc := range map[string]struct {
 		objective v1alpha1.Objective
 		change    func(*v1alpha1.BenchmarkRunSpec)
@@ -17,7 +27,7 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 	}{
 		"all levels of all contenders":      {objective: v1alpha1.Objective{Metric: "Throughput", Min: "17000"}},
 		"one level of one load":             {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.001", Load: "sweep", Connections: 10, Implementations: []string{"go", "epoll"}}},
-		"a regression through a limit":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "0.95", Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "epoll"}}},
+		"a regression through a limit":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "0.95", Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}},
 		"both bounds":                       {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Max: "2"}, want: "needs either min or max"},
 		"no bound":                          {objective: v1alpha1.Objective{Metric: "Throughput"}, want: "needs either min or max"},
 		"a bound that is no number":         {objective: v1alpha1.Objective{Metric: "Throughput", Min: "fast"}, want: `"fast" is no decimal number`},
@@ -37,8 +47,23 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 		"a limit against the baseline":      {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1", Implementations: []string{"epoll"}}, want: "is epoll, which is not compared"},
 		"a baseline alone":                  {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1"}, change: func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations = s.Implementations[:1] }, want: "one implementation only"},
 		"a regression against nothing":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1"}, want: "against is absent"},
-		"an anchor that is none":            {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "rust"}}, want: "against.anchor is rust"},
-		"an anchor that is held to a bound": {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Implementations: []string{"epoll"}, Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "epoll"}}, want: "which is the anchor"},
+		"an anchor that is none":            {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "rust"}}, want: "against.anchor is rust"},
+		"an anchor that is held to a bound": {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Implementations: []string{"epoll"}, Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}, want: "which is the anchor"},
+		"a latency of a search": {
+			objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99", Max: "5000", Load: "sweep"},
+			change:    func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Search = &v1alpha1.Search{} },
+			want:      "spec.objectives[0].load is sweep, which has search, and speaks of no level, since the steps of a search are none: bound its Capacity",
+		},
+		"the 99.9th percentile of wrk":                {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}},
+		"the 99.9th percentile of k6":                 {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: tool(v1alpha1.ToolK6)},
+		"the 99th percentile of ab":                   {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99", Max: "5000"}, change: tool(v1alpha1.ToolAb)},
+		"the 99.9th percentile of ab":                 {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: tool(v1alpha1.ToolAb), want: "spec.objectives[0].percentile is 99.9, and ab, the tool of spec.loads[0], gives whole percents only: name 99, choose wrk or k6"},
+		"the 99.9th percentile of all loads, ab too":  {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: withAb, want: "the tool of spec.loads[1]"},
+		"the 99.9th percentile of wrk beside ab":      {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000", Load: "sweep"}, change: withAb},
+		"the 99.9th percentile of a level ab has not": {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000", Load: "bench", Connections: 10}, change: withAb, want: "speaks of no level"},
+		"a percentile in a duet":                      {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "50", Max: "5000"}, change: asDuet, want: "spec.objectives[0] bounds a latency, and spec.order SlicedDuet has none"},
+		"a mean latency in a duet":                    {objective: v1alpha1.Objective{Metric: "MeanLatency", Max: "5000"}, change: asDuet, want: "bound ServerCPUPerRequest, or choose spec.order Blocks"},
+		"a CPU time per request in a duet":            {objective: v1alpha1.Objective{Metric: "ServerCPUPerRequest", Max: "50"}, change: asDuet},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Objectives = []v1alpha1.Objective{tc.objective} })

@@ -30,6 +30,8 @@ const (
 	VerdictBlocks = 7
 	// Attempts is how often a trial is prepared when faults come from outside before it measures.
 	Attempts = 3
+	// seedBits is how many bits of a whole number a JSON number keeps for every reader.
+	seedBits = 53
 	// spareBlocksAtLeast is how many blocks can be measured anew in the shortest run.
 	spareBlocksAtLeast = 2
 )
@@ -44,7 +46,7 @@ const trialOverhead = 4 * time.Second
 // Options is what Compile needs beside the spec.
 type Options struct {
 	Name string
-	// UID seeds the random order, so that two runs of one spec differ and one run never does.
+	// UID seeds the random order where the spec does not, so that two runs of one spec differ and one run never does.
 	UID string
 }
 
@@ -81,7 +83,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if v := checkSpec(spec); v != nil {
 		return Plan{}, v
 	}
-	p := Plan{Seed: seed(opts.UID), Order: duetOrder(spec), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}
+	p := Plan{Order: duetOrder(spec), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}
 	if spec.Blocks == 0 {
 		p.note("spec.blocks is absent: %d blocks, each with every implementation once", p.Blocks)
 	}
@@ -94,6 +96,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	p.placement(spec.Placement)
 	p.implementations(spec.Implementations)
 	p.cells(spec.Loads)
+	p.seed(spec.Seed, opts.UID)
 	p.trials(opts.Name)
 	p.times(spec.TimeoutSeconds)
 	return p, nil
@@ -240,7 +243,7 @@ func (p *Plan) trials(run string) {
 	for block := int32(1); block <= p.Blocks; block++ {
 		p.Trials = append(p.Trials, p.block(run, block)...)
 	}
-	p.note("%d trials of %d cells; the order within each block was drawn with seed %d", len(p.Trials), len(p.Cells), p.Seed)
+	p.note("%d trials of %d cells; the order within each block follows from the seed %d", len(p.Trials), len(p.Cells), p.Seed)
 	p.duetNotes()
 }
 
@@ -286,7 +289,13 @@ func (p *Plan) times(timeout int32) {
 	}
 }
 
-func seed(uid string) uint64 {
+// seed takes the spec's seed, or draws one of as many bits from the run's UID: what a report names can be written into a spec.
+func (p *Plan) seed(given int64, uid string) {
+	if given > 0 {
+		p.Seed = uint64(given)
+		return
+	}
 	sum := sha256.Sum256([]byte(uid))
-	return binary.BigEndian.Uint64(sum[:8])
+	p.Seed = max(binary.BigEndian.Uint64(sum[:8])>>(64-seedBits), 1)
+	p.note("spec.seed is absent: %d, drawn from the run's UID; a run of the same spec with this seed measures in the same order", p.Seed)
 }

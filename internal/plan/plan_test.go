@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,48 @@ func TestThePlanDependsOnSpecNameAndUIDOnly(t *testing.T) {
 	}
 }
 
+// A seed is drawn for whoever gives none, and whoever writes the drawn one into the spec gets the same order.
+func TestTwoRunsOfOneSeedMeasureInTheSameOrder(t *testing.T) {
+	order := func(seed int64, uid string) (Plan, []string) {
+		p, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Seed, s.Blocks = seed, 20 }), Options{Name: "r", UID: uid})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, trial := range append(p.Trials, p.Spare("r", 1)...) {
+			names = append(names, trial.Name)
+		}
+		return p, names
+	}
+	drawn, first := order(0, "u")
+	if note := fmt.Sprintf("spec.seed is absent: %d, drawn from the run's UID", drawn.Seed); !strings.Contains(strings.Join(drawn.Notes, "\n"), note) {
+		t.Errorf("no note says %q: %q", note, drawn.Notes)
+	}
+	if _, other := order(0, "v"); slices.Equal(first, other) {
+		t.Error("another UID gives the same order")
+	}
+	given, again := order(int64(drawn.Seed), "v")
+	if diff := cmp.Diff(first, again); diff != "" {
+		t.Errorf("the seed %d gives another order than the run for which it was drawn (-drawn +given):\n%s", drawn.Seed, diff)
+	}
+	if notes := strings.Join(given.Notes, "\n"); strings.Contains(notes, "spec.seed is absent") || !strings.Contains(notes, fmt.Sprintf("the seed %d", drawn.Seed)) {
+		t.Errorf("the notes do not name the given seed: %q", given.Notes)
+	}
+}
+
+// What a report names as a seed must be one that a spec may have, and that a reader of JSON with floating-point numbers keeps.
+func TestADrawnSeedFitsIntoASpec(t *testing.T) {
+	for i := range 1000 {
+		p, err := Compile(spec(), Options{Name: "r", UID: fmt.Sprint(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Seed < 1 || p.Seed > 1<<53-1 {
+			t.Errorf("the seed %d of UID %d is none that a spec may have", p.Seed, i)
+		}
+	}
+}
+
 func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 	tests := map[string]struct {
 		delta func(*v1alpha1.BenchmarkRunSpec)
@@ -144,6 +187,45 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 			_, err := Compile(spec(tc.delta), Options{Name: "r", UID: "u"})
 			var v *Violation
 			if !errors.As(err, &v) || v.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(v.Message, tc.want) {
+				t.Errorf("got %v, want a violation that says %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// A rate may be as high as the highest that was ever kept, on every CPU of the generators, and not higher.
+func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
+	const most = maxRatePerCPU
+	for name, tc := range map[string]struct {
+		generators v1alpha1.Generators
+		level      v1alpha1.Level
+		start      int32
+		want       string
+	}{
+		"the most of one CPU":       {level: v1alpha1.Level{RequestsPerSecond: most}},
+		"one more":                  {level: v1alpha1.Level{RequestsPerSecond: most + 1}, want: "spec.loads[0].levels[0].requestsPerSecond is 25001, but k6 was never seen to send more than 25000 requests/s from one CPU, and spec.loads[0].generators.pods times cpus is 1: lower it to 25000 at most, or raise spec.loads[0].generators"},
+		"as much on two CPUs":       {generators: v1alpha1.Generators{CPUs: 2}, level: v1alpha1.Level{RequestsPerSecond: most + 1}},
+		"as much in two pods":       {generators: v1alpha1.Generators{Pods: 2}, level: v1alpha1.Level{RequestsPerSecond: 2 * most}},
+		"too much for two of two":   {generators: v1alpha1.Generators{Pods: 2, CPUs: 2}, level: v1alpha1.Level{RequestsPerSecond: 4*most + 1}, want: "lower it to 100000 at most"},
+		"a ramp that ends too high": {level: v1alpha1.Level{RequestsPerSecond: 1, RampToRequestsPerSecond: most + 1}, want: "spec.loads[0].levels[0].rampToRequestsPerSecond is 25001"},
+		"a ramp that is kept":       {level: v1alpha1.Level{RequestsPerSecond: 1, RampToRequestsPerSecond: most}},
+		"a search that starts high": {start: most + 1, want: "spec.loads[0].search.startRequestsPerSecond is 25001"},
+		"a search that can start":   {start: most},
+		"no rate":                   {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) {
+				tc.level.Connections = 10
+				s.Loads[0].Tool, s.Loads[0].Generators, s.Loads[0].Levels = v1alpha1.ToolK6, tc.generators, []v1alpha1.Level{tc.level}
+				if tc.start > 0 {
+					s.Loads[0].Search = &v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100, StartRequestsPerSecond: tc.start}
+				}
+			}), Options{Name: "r", UID: "u"})
+			var v *Violation
+			switch {
+			case tc.want == "" && err != nil:
+				t.Error(err)
+			case tc.want != "" && (!errors.As(err, &v) || !strings.Contains(v.Message, tc.want)):
 				t.Errorf("got %v, want a violation that says %q", err, tc.want)
 			}
 		})

@@ -115,13 +115,13 @@ func (v *view) searchOutcomes(c stats.Capacity) string {
 
 // capacityVerdict says who keeps the higher rate: nobody is faster here.
 func (v *view) capacityVerdict(r stats.Result) (words, why string) {
-	if r.Verdict == stats.Faster || r.Verdict == stats.Slower {
+	if r.Verdict == stats.Better || r.Verdict == stats.Worse {
 		return v.say("capacity." + string(r.Verdict)), ""
 	}
 	if r.Reason == stats.BoundsOnly {
 		return v.say("verdict." + string(r.Verdict)), v.say("capacity.BoundsOnly")
 	}
-	return v.rowVerdict(r)
+	return v.rowVerdict(r, r.Verdict, r.Reason)
 }
 
 // stepChart shows the steps of one load's searches: a filled point kept the bound, a hollow one missed it.
@@ -194,37 +194,4 @@ func (v *view) stepMarks(c stats.Capacity, t stats.CapacityTrial, y span, left, 
 		out = append(out, m)
 	}
 	return append(path, out...)
-}
-
-// capacityEntry puts the comparison of searches at the head of the report of a run that has nothing else.
-func (v *view) capacityEntry(e stats.HeadlineEntry) headlineEntry {
-	out := headlineEntry{Tone: tones[e.Verdict], Lines: []string{v.say("sub.capacity.load", e.Load)}}
-	switch e.Verdict {
-	case stats.Faster, stats.Slower:
-		key := "headline.capacity"
-		switch {
-		case e.AtLeast && e.Verdict == stats.Faster:
-			key += ".atleast"
-		case e.AtLeast:
-			key += ".atmost"
-		}
-		out.Title = v.say(key, e.Implementation, times(*e.Ratio), e.Baseline)
-	case stats.NoDifference:
-		out.Title = v.say("headline.capacity.NoDiff", e.Implementation, e.Baseline, plainPercent(v.t.Rules.EquivalenceMargin))
-	case stats.Inconclusive:
-		out.Title = v.say("headline.capacity.open", e.Implementation, e.Baseline)
-	}
-	why := v.why(e)
-	if e.Reason == stats.BoundsOnly && e.Blocks > 0 {
-		why = v.say("sub.capacity.BoundsOnly")
-	}
-	out.Lines = append(out.Lines, join(" ", why, v.wouldDecide(e)))
-	switch {
-	case e.Ratio == nil:
-	case e.Low == nil || e.High == nil:
-		out.Lines = append(out.Lines, v.say("sub.capacity.few", times(*e.Ratio), e.Baseline, v.count("blocks", e.Blocks)))
-	default:
-		out.Lines = append(out.Lines, v.say("sub.capacity.evidence", times(*e.Ratio), e.Baseline, v.confidence(), times(*e.Low), times(*e.High), v.count("blocks", e.Blocks)))
-	}
-	return out
 }

@@ -41,8 +41,8 @@ func TestHTMLShowsTheCapacity(t *testing.T) {
 		"a disturbed boundary": "1 disturbed at the boundary",
 		"a step that was kept": "step 1: 100 requests/s, kept.",
 		"a step that missed":   "requests/s, missed.",
-		"the verdict":          "keeps more",
-		"the headline":         "the rate of gohttp.",
+		"the verdict":          "sustains more",
+		"the headline":         "gohttp.",
 		"the objective":        "≥ 400/s",
 		"what a tool said":     "reading k6&#39;s output: &#34;&gt;",
 	} {
@@ -71,8 +71,8 @@ func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
 			c.Trials = []stats.CapacityTrial{{Result: search.Found, Bound: stats.BoundGenerator}}
 		}, "1 found the limit of the generator"},
 		"a verdict against": {func(c *stats.Capacity) {
-			c.ToBaseline = &stats.Result{Metric: stats.CapacityRate, Ratio: ptr(0.5), Verdict: stats.Slower}
-		}, "keeps less"},
+			c.ToBaseline = &stats.Result{Metric: stats.CapacityRate, Ratio: ptr(0.5), Verdict: stats.Worse}
+		}, "sustains less"},
 		"bounds alone": {func(c *stats.Capacity) {
 			c.ToBaseline = &stats.Result{Metric: stats.CapacityRate, Blocks: 7, Ratio: ptr(0.5), Verdict: stats.Inconclusive, Reason: stats.BoundsOnly}
 		}, "the rates are only lower bounds"},
@@ -102,22 +102,27 @@ func TestLineOfSearches(t *testing.T) {
 		change func(*stats.HeadlineEntry)
 		want   string
 	}{
-		"more":                 {func(e *stats.HeadlineEntry) { e.Verdict = stats.Faster }, "epoll keeps 1.21x the rate of gohttp (99 % interval 1.17-1.25, 10 blocks)"},
-		"at least so much":     {func(e *stats.HeadlineEntry) { e.Verdict, e.AtLeast = stats.Faster, true }, "epoll keeps at least 1.21x the rate of gohttp (99 % interval 1.17-1.25, 10 blocks)"},
-		"at most a part of it": {func(e *stats.HeadlineEntry) { e.Verdict, e.AtLeast = stats.Slower, true }, "epoll keeps at most 1.21x the rate of gohttp (99 % interval 1.17-1.25, 10 blocks)"},
+		"more":             {func(e *stats.HeadlineEntry) { e.Verdict = stats.Better }, "epoll sustains a rate 21.3 % above that of gohttp (99 % interval +17.1 % to +25.0 %, 10 blocks)"},
+		"at least so much": {func(e *stats.HeadlineEntry) { e.Verdict, e.AtLeast = stats.Better, true }, "epoll sustains a rate at least 21.3 % above that of gohttp (99 % interval +17.1 % to +25.0 %, 10 blocks)"},
+		"at most a part of it": {
+			func(e *stats.HeadlineEntry) {
+				e.Verdict, e.AtLeast, e.Ratio, e.Low, e.High = stats.Worse, true, ptr(0.6), ptr(0.5), ptr(0.7)
+			},
+			"epoll sustains a rate at least 40.0 % below that of gohttp (99 % interval -50.0 % to -30.0 %, 10 blocks)",
+		},
 		"no difference": {
 			func(e *stats.HeadlineEntry) { e.Verdict = stats.NoDifference },
-			"epoll and gohttp keep rates that do not differ by more than 5 %: epoll/gohttp 1.21x (99 % interval 1.17-1.25, 10 blocks)",
+			"epoll and gohttp sustain the same rate within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
 		},
 		"too few blocks": {
 			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason, e.Blocks, e.Low, e.High = stats.Inconclusive, stats.TooFewBlocks, 2, nil, nil
+				e.Verdict, e.Reason, e.Blocks, e.FewestPairs, e.Low, e.High = stats.Inconclusive, stats.TooFewBlocks, 2, 2, nil, nil
 			},
-			"inconclusive: 2 of 7 blocks needed; epoll/gohttp 1.21x observed (highest rate kept)",
+			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 2 blocks: a verdict needs 7 complete blocks, and there are 2)",
 		},
 		"bounds alone": {
 			func(e *stats.HeadlineEntry) { e.Verdict, e.Reason = stats.Inconclusive, stats.BoundsOnly },
-			"inconclusive: epoll/gohttp 1.21x (99 % interval 1.17-1.25, 10 blocks, highest rate kept): the rates are only lower bounds",
+			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: the rates are only lower bounds: no step missed, or it was not the server that did)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,12 +131,12 @@ func TestLineOfSearches(t *testing.T) {
 			}
 		})
 	}
-	alone := stats.Peak{Implementation: "gohttp", Throughput: stats.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true}
-	if got := report.Line(stats.Headline{Rules: rules, Peaks: []stats.Peak{alone}}); got != "nothing to compare; gohttp keeps at least 4,850 requests/s (mean of 3)" {
+	alone := stats.Peak{Implementation: "gohttp", Throughput: stats.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true, Percentile: 99, MaxMilliseconds: 20}
+	if got := report.Line(stats.Headline{Rules: rules, Peaks: []stats.Peak{alone}}); got != "nothing to compare; gohttp sustains at least 4,850 requests/s at p99 <= 20 ms (mean of 3)" {
 		t.Error(got)
 	}
-	two := []stats.HeadlineEntry{kept(func(e *stats.HeadlineEntry) { e.Verdict = stats.Faster }), kept(func(e *stats.HeadlineEntry) { e.Verdict, e.Load = stats.Faster, "tight" })}
-	if got := report.Line(stats.Headline{Rules: rules, Entries: two}); !strings.HasPrefix(got, "capacity: epoll keeps ") || !strings.Contains(got, "; tight: epoll keeps ") {
+	two := []stats.HeadlineEntry{kept(func(e *stats.HeadlineEntry) { e.Verdict = stats.Better }), kept(func(e *stats.HeadlineEntry) { e.Verdict, e.Load = stats.Better, "tight" })}
+	if got := report.Line(stats.Headline{Rules: rules, Entries: two}); !strings.HasPrefix(got, "Load capacity: epoll sustains ") || !strings.Contains(got, "; Load tight: epoll sustains ") {
 		t.Error(got)
 	}
 }

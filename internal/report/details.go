@@ -116,36 +116,37 @@ func (v *view) testsTable() table {
 	for _, c := range v.t.Comparisons {
 		s := section{Title: v.say("comparison.heading", c.Implementation, c.Baseline)}
 		for _, e := range v.effects(c) {
-			s.Rows = append(s.Rows, v.testRows(e.label, e.results)...)
+			s.Rows = append(s.Rows, v.testRows(e)...)
 		}
 		t.Sections = append(t.Sections, s)
 	}
 	return t
 }
 
-func (v *view) testRows(at string, results []stats.Result) []row {
+func (v *view) testRows(e effect) []row {
 	var out []row
 	for _, decides := range []bool{true, false} {
-		for _, r := range results {
+		for _, r := range e.results {
 			if r.Decides == decides {
-				out = append(out, v.testRow(at, r))
+				out = append(out, v.testRow(e, r))
 			}
 		}
 	}
 	return out
 }
 
-func (v *view) testRow(at string, r stats.Result) row {
-	metric := word(v.metricName(r.Metric))
+func (v *view) testRow(e effect, r stats.Result) row {
+	metric := word(v.metric(r.Metric))
 	if r.Decides {
 		metric.Sub = v.say("decides")
 	}
-	verdict, why := v.rowVerdict(r)
+	outcome, reason := e.said(r)
+	verdict, why := v.rowVerdict(r, outcome, reason)
 	return row{Muted: !r.Decides, Cells: []cell{
-		word(at), metric, num(integer(int64(r.Blocks))), num(v.changeOf(r)), num(v.changeLimits(r)),
+		word(e.label), metric, num(integer(int64(r.Blocks))), num(v.changeOf(r)), num(v.changeLimits(r)),
 		num(probability(r.P)), num(probability(r.AdjustedP)), num(probability(r.SignFlipP)),
 		num(orMissing(r.Detectable, percent)),
-		{Text: verdict, Sub: why, Tone: tones[r.Verdict]},
+		{Text: verdict, Sub: why, Tone: tones[outcome]},
 	}}
 }
 

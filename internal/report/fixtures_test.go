@@ -45,12 +45,38 @@ func bracketed() record.RunData {
 			m := closed.Measurement
 			m.Latency = []record.Latency{statstest.Widen(record.WithConnection, m.Latency[0])}
 			open.RequestsPerSecond = 2000
-			m = open.Measurement
-			m.Asked, m.Dropped = m.Requests+m.Requests/200, m.Requests/200
-			m.Latency = []record.Latency{statstest.Widen(record.FromIntended, m.Latency[0])}
 		}
+		atRate(t, 1, 2000)
 	}
 	return d
+}
+
+// atRate makes a trial's cell of a closed load one of an arrival rate, of which its generators drop one arrival in 200.
+func atRate(t *record.TrialData, cell int, rate int64) {
+	seen := &t.Server.Cells[cell]
+	var before int64
+	for k := range t.Generators {
+		before += t.Generators[k].Cells[cell].Measurement.Requests
+	}
+	seconds := t.Generators[0].Cells[cell].Measurement.DurationMicros / 1_000_000
+	share := float64(rate*seconds) / float64(before)
+	for k := range t.Generators {
+		r := &t.Generators[k].Cells[cell]
+		asked := rate * seconds / int64(len(t.Generators))
+		statstest.SetRequests(r.Measurement, asked-asked/200)
+		m := r.Measurement
+		m.Asked, m.Dropped, m.DurationMicros = asked, asked/200, seconds*1_000_000
+		m.Latency = []record.Latency{statstest.Widen(record.FromIntended, statstest.Thin(m.Latency[0], m.Requests))}
+		r.CPUNanos, r.Network.SegmentsOut = int64(float64(r.CPUNanos)*share), asked
+	}
+	others := seen.BusyNanos - seen.CPUNanos
+	seen.CPUNanos, seen.Network.SegmentsOut = int64(float64(seen.CPUNanos)*share), rate*seconds
+	seen.RunQueueNanos = int64(float64(seen.RunQueueNanos) * share)
+	seen.BusyNanos, seen.RSSStartBytes, seen.RSSMiddleBytes = seen.CPUNanos+others, seen.RSSBytes, seen.RSSBytes
+	for k := range seen.Series.SegmentsOut {
+		seen.Series.SegmentsOut[k] = int64(float64(seen.Series.SegmentsOut[k]) * share)
+		seen.Series.CPUNanos[k] = int64(float64(seen.Series.CPUNanos[k]) * share)
+	}
 }
 
 // troubled is a run in which everything goes wrong that can, with hostile text wherever text comes from outside.
@@ -77,6 +103,13 @@ func troubled() record.RunData {
 
 	_, seen = statstest.Cell(&d, 3, "go", 10)
 	seen.Sockets.Unanswered = 1
+
+	run, seen = statstest.Cell(&d, 4, "go-slow", 10)
+	run.Audit, seen.Sockets = nil, nil
+	run, _ = statstest.Cell(&d, 4, "go-slow", 100)
+	run.Measurement.Bytes /= 2
+	_, seen = statstest.Cell(&d, 4, "epoll", 100)
+	clear(seen.Series.SegmentsOut[30:40])
 
 	last := &d.Trials[len(d.Trials)-1]
 	last.Manifest.Attempt, last.Manifest.Faults = 2, []string{"PodLost: " + hostile}
@@ -108,11 +141,11 @@ func gated() record.RunData {
 		{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.95"},
 		{
 			Name: hostile, Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
-			Against: &v1alpha1.Earlier{Artifacts: "a", Anchor: "epoll"},
+			Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"},
 		},
 		{
 			Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
-			Against: &v1alpha1.Earlier{Artifacts: "b", Anchor: "epoll"},
+			Against: &v1alpha1.Earlier{Runs: []string{"b"}, Anchor: "epoll"},
 		},
 	}
 	then := statstest.Run(o)

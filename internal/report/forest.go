@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -41,11 +40,22 @@ type forestRow struct {
 	Effect, Interval, Verdict, Why string
 }
 
-// effect is one place at which a contender is compared, with a result for each metric.
+// effect is one place at which a contender is compared, with a result for each metric. Verdict and reason are those of the place, which
+// stand at the metric that decides there.
 type effect struct {
 	label   string
 	overall bool
 	results []stats.Result
+	verdict stats.Verdict
+	reason  stats.VerdictReason
+}
+
+// said is the verdict of a result and its reason: the place's where the result decides.
+func (e effect) said(r stats.Result) (stats.Verdict, stats.VerdictReason) {
+	if r.Decides {
+		return e.verdict, e.reason
+	}
+	return r.Verdict, r.Reason
 }
 
 const (
@@ -58,35 +68,31 @@ const (
 	widestRatio = 1000.0
 )
 
-// metricName names a metric: latencies by their percentile.
-func (v *view) metricName(m stats.Metric) string {
-	if p, ok := strings.CutPrefix(string(m), latencyPrefix); ok {
-		return v.say("objective.LatencyPercentile", p)
-	}
-	return v.say("metric." + string(m))
-}
-
-// effects are the places at which a contender is compared, in the order in which they are shown.
+// effects are the places of one comparison, in the order in which they are shown: the mean over a load's levels, then each level.
 func (v *view) effects(c stats.Comparison) []effect {
 	var out []effect
-	if len(c.Levels) > 1 {
-		out = append(out, effect{label: v.meanOf(c.Deciding().Levels, len(c.Levels)), overall: true, results: c.Overall})
+	if len(c.Levels) != 1 && len(c.Overall) > 0 {
+		e := effect{label: v.say("forest.loads"), overall: true, results: c.Overall, verdict: c.Verdict, reason: c.Reason}
+		if c.Load != "" {
+			e.label = v.say("forest.level", c.Load, v.say("forest.overall", v.count("levels", len(c.Levels))))
+		}
+		out = append(out, e)
 	}
 	for _, l := range c.Levels {
-		out = append(out, effect{label: v.levelName(l.Point), results: l.Results})
+		out = append(out, effect{label: v.levelName(l.Point), results: l.Results, verdict: l.Verdict, reason: l.Reason})
 	}
 	return out
 }
 
-// meanOf says over how many of how many levels a mean is.
-func (v *view) meanOf(levels, all int) string {
-	switch levels {
-	case all:
-		return v.say("forest.overall", v.count("levels", levels))
-	case 1:
-		return v.say("forest.one", integer(int64(all)))
+// allEffects are the places of all comparisons of a contender.
+func (v *view) allEffects(implementation string) []effect {
+	var out []effect
+	for _, c := range v.t.Comparisons {
+		if c.Implementation == implementation {
+			out = append(out, v.effects(c)...)
+		}
 	}
-	return v.say("forest.some", integer(int64(levels)), integer(int64(all)))
+	return out
 }
 
 // forest draws every comparison; nil if there is none.
@@ -99,14 +105,17 @@ func (v *view) forest() *forest {
 		Title: v.say("forest.title", base), Lead: v.say("forest.lead", base, v.confidence()),
 		Margin: v.say("forest.same", plainPercent(v.t.Rules.EquivalenceMargin)),
 	}
-	for _, c := range v.t.Comparisons {
-		g := forestGroup{Name: c.Implementation, Look: v.looks[c.Implementation]}
+	for _, i := range v.t.Implementations {
+		g := forestGroup{Name: i.Name, Look: v.looks[i.Name]}
+		effects := v.allEffects(i.Name)
 		for _, m := range v.comparedMetrics() {
-			if p := v.forestPanel(m, c); p != nil {
+			if p := v.forestPanel(m, base, effects); p != nil {
 				g.Panels = append(g.Panels, *p)
 			}
 		}
-		f.Groups = append(f.Groups, g)
+		if len(g.Panels) > 0 {
+			f.Groups = append(f.Groups, g)
+		}
 	}
 	return f
 }
@@ -116,38 +125,31 @@ func (v *view) comparedMetrics() []stats.Metric {
 	var metrics []stats.Metric
 	decides := map[stats.Metric]int{}
 	for _, c := range v.t.Comparisons {
-		v.eachResult(c, func(r stats.Result) {
-			if !slices.Contains(metrics, r.Metric) {
-				metrics = append(metrics, r.Metric)
+		for _, e := range v.effects(c) {
+			for _, r := range e.results {
+				if !slices.Contains(metrics, r.Metric) {
+					metrics = append(metrics, r.Metric)
+				}
+				if r.Decides {
+					decides[r.Metric]++
+				}
 			}
-			if r.Decides {
-				decides[r.Metric]++
-			}
-		})
+		}
 	}
 	slices.SortStableFunc(metrics, func(a, b stats.Metric) int { return decides[b] - decides[a] })
 	return metrics
 }
 
-// eachResult visits every result of a contender that is drawn.
-func (v *view) eachResult(c stats.Comparison, visit func(stats.Result)) {
-	for _, e := range v.effects(c) {
-		for _, r := range e.results {
-			visit(r)
-		}
-	}
-}
-
 // forestPanel draws one metric of a contender; nil if nowhere both sides have it.
-func (v *view) forestPanel(m stats.Metric, c stats.Comparison) *forestPanel {
-	x, ticks := v.forestAxis(m, c)
+func (v *view) forestPanel(m stats.Metric, base string, effects []effect) *forestPanel {
+	x, ticks := v.forestAxis(m, effects)
 	side, left, right := "forest.more", "forest.worse.left", "forest.better.right"
 	leftTone, rightTone := "slower", "faster"
-	if m.LessIsBetter() {
+	if !m.MoreIsBetter() {
 		side, left, right = "forest.less", "forest.better.left", "forest.worse.right"
 		leftTone, rightTone = rightTone, leftTone
 	}
-	p := &forestPanel{Metric: capital(v.metricName(m)), Better: v.say(side, c.Baseline)}
+	p := &forestPanel{Metric: capital(v.metric(m)), Better: v.say(side, base)}
 	p.Axis = append(p.Axis,
 		text(percentage(x.at(1)-1.2), "11", "end", "side "+leftTone, v.say(left)),
 		text(percentage(x.at(1)+1.2), "11", "start", "side "+rightTone, v.say(right)),
@@ -156,7 +158,7 @@ func (v *view) forestPanel(m stats.Metric, c stats.Comparison) *forestPanel {
 		p.Axis = append(p.Axis, text(percentage(x.at(t)), pixels(axisLine), "middle", "tick", tickChange(t)))
 	}
 	known := false
-	for _, e := range v.effects(c) {
+	for _, e := range effects {
 		for _, r := range e.results {
 			if r.Metric == m {
 				known = known || r.Blocks > 0 || r.Decides
@@ -171,36 +173,46 @@ func (v *view) forestPanel(m stats.Metric, c stats.Comparison) *forestPanel {
 }
 
 // forestAxis is the axis of a metric of a contender: it holds all means, all points and the intervals that have a verdict to support.
-func (v *view) forestAxis(m stats.Metric, c stats.Comparison) (span, []float64) {
+func (v *view) forestAxis(m stats.Metric, effects []effect) (span, []float64) {
 	low, high := 1/leastSpan, leastSpan
-	hold := func(r float64) { low, high = min(low, r), max(high, r) }
-	v.eachResult(c, func(r stats.Result) {
-		if r.Metric != m {
-			return
+	for _, e := range effects {
+		for _, r := range e.results {
+			if r.Metric == m {
+				from, to := v.reach(r)
+				low, high = min(low, from), max(high, to)
+			}
 		}
-		if r.Ratio != nil {
-			hold(*r.Ratio)
-		}
-		for _, p := range r.Pairs {
-			hold(p.Ratio)
-		}
-		if r.Low != nil && r.High != nil && r.Blocks >= v.t.Rules.MinBlocks {
-			hold(*r.Low)
-			hold(*r.High)
-		}
-	})
+	}
 	ticks := ratioTicks(max(low, 1/widestRatio), min(high, widestRatio))
 	return span{low: ticks[0], high: ticks[len(ticks)-1], from: 5, to: 95, log: true}, ticks
 }
 
+// reach is how far a result's marks reach; 1 to 1 if it has none.
+func (v *view) reach(r stats.Result) (low, high float64) {
+	low, high = 1, 1
+	hold := func(ratio float64) { low, high = min(low, ratio), max(high, ratio) }
+	if r.Ratio != nil {
+		hold(*r.Ratio)
+	}
+	for _, p := range r.Pairs {
+		hold(p.Ratio)
+	}
+	if r.Low != nil && r.High != nil && r.FewestPairs >= v.t.Rules.MinBlocks {
+		hold(*r.Low)
+		hold(*r.High)
+	}
+	return low, high
+}
+
 // forestRow draws one result.
 func (v *view) forestRow(x span, ticks []float64, e effect, r stats.Result) forestRow {
-	verdict, why := v.rowVerdict(r)
+	outcome, reason := e.said(r)
+	verdict, why := v.rowVerdict(r, outcome, reason)
 	row := forestRow{
-		Label: e.label, Overall: e.overall, Height: rowHeight, Tone: tones[r.Verdict],
+		Label: e.label, Overall: e.overall, Height: rowHeight, Tone: tones[outcome],
 		Effect: v.changeOf(r), Interval: v.effectInterval(r), Verdict: verdict, Why: why,
 	}
-	row.Name = join(", ", e.label, v.metricName(r.Metric), row.Effect, row.Interval, verdict)
+	row.Name = join(", ", e.label, v.metric(r.Metric), row.Effect, row.Interval, verdict)
 	margin := 1 + v.t.Rules.EquivalenceMargin
 	left, right := x.at(x.clip(1/margin)), x.at(x.clip(margin))
 	whole := pixels(rowHeight)
@@ -209,27 +221,27 @@ func (v *view) forestRow(x span, ticks []float64, e effect, r stats.Result) fore
 		row.Strip = append(row.Strip, line(percentage(x.at(t)), "0", percentage(x.at(t)), whole, "grid"))
 	}
 	row.Strip = append(row.Strip, line(percentage(x.at(1)), "0", percentage(x.at(1)), whole, "one"))
-	row.Strip = append(row.Strip, v.forestMarks(x, r)...)
+	row.Strip = append(row.Strip, v.forestMarks(x, r, tones[outcome])...)
 	return row
 }
 
 // effectInterval prints the interval of a result from as many blocks on as a verdict needs.
 func (v *view) effectInterval(r stats.Result) string {
-	if _, _, ok := ends(r); !ok || r.Blocks < v.t.Rules.MinBlocks {
+	if _, _, ok := ends(r); !ok || r.FewestPairs < v.t.Rules.MinBlocks {
 		return ""
 	}
 	return v.changeLimits(r)
 }
 
 // forestMarks draw the blocks, the interval and the mean of a result. Its colour is its verdict.
-func (v *view) forestMarks(x span, r stats.Result) []mark {
+func (v *view) forestMarks(x span, r stats.Result, tone string) []mark {
 	var out []mark
 	at, kind := pixels(rowMiddle), "beside "
 	if r.Decides {
 		kind = "decides "
 	}
-	kind += "t-" + tones[r.Verdict]
-	if low, high, ok := ends(r); ok && r.Blocks >= v.t.Rules.MinBlocks {
+	kind += "t-" + tone
+	if low, high, ok := ends(r); ok && r.FewestPairs >= v.t.Rules.MinBlocks {
 		out = append(out, line(percentage(x.at(x.clip(low))), at, percentage(x.at(x.clip(high))), at, "interval "+kind))
 	}
 	for _, p := range r.Pairs {
@@ -244,19 +256,19 @@ func (v *view) forestMarks(x span, r stats.Result) []mark {
 	return out
 }
 
-var tones = map[stats.Verdict]string{stats.Faster: "faster", stats.Slower: "slower", stats.NoDifference: "same", stats.Inconclusive: "unknown"}
+var tones = map[stats.Verdict]string{stats.Better: "faster", stats.Worse: "slower", stats.NoDifference: "same", stats.DependsOnLoad: "unknown", stats.Inconclusive: "unknown"}
 
 // rowVerdict puts a verdict into a word or two, and the reason for none into a few more. The effect itself stands beside it.
-func (v *view) rowVerdict(r stats.Result) (words, why string) {
-	words = v.say("verdict." + string(r.Verdict))
+func (v *view) rowVerdict(r stats.Result, verdict stats.Verdict, reason stats.VerdictReason) (words, why string) {
+	words = v.say("verdict." + string(verdict))
 	switch {
-	case r.Reason == "":
-	case r.Blocks == 0:
+	case reason == "":
+	case reason == stats.TooFewBlocks && r.Blocks == 0:
 		why = v.say("reason.nopair")
-	case r.Reason == stats.TooFewBlocks:
-		why = v.say("reason.TooFewBlocks", v.count("blocks", r.Blocks), integer(int64(v.t.Rules.MinBlocks)))
+	case reason == stats.TooFewBlocks:
+		why = v.say("reason.TooFewBlocks", v.count("blocks", r.FewestPairs), integer(int64(v.t.Rules.MinBlocks)))
 	default:
-		why = v.say("reason." + string(r.Reason))
+		why = v.say("reason." + string(reason))
 	}
 	return words, why
 }

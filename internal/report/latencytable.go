@@ -12,10 +12,7 @@ import (
 func percentile(q float64) string { return plainNumber(q * 100) }
 
 // latencyMetric is the name under which a percentile is compared.
-func latencyMetric(q float64) stats.Metric { return stats.Metric(latencyPrefix + percentile(q)) }
-
-// latencyPrefix begins the names of those metrics: LatencyP99.9.
-const latencyPrefix = "LatencyP"
+func latencyMetric(q float64) stats.Metric { return stats.LatencyAt(percentile(q)) }
 
 // latencyTable holds the percentiles that people ask for, of the kind of latency that each level's picture shows, with the change
 // against the baseline where it is compared.

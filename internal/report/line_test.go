@@ -16,8 +16,8 @@ var rules = stats.Rules{Alpha: 0.01, Confidence: 0.99, Power: 0.8, MinBlocks: 7,
 
 func entry(change func(*stats.HeadlineEntry)) stats.HeadlineEntry {
 	e := stats.HeadlineEntry{
-		Implementation: "go2", Baseline: "go", Metric: stats.CPUPerRequest, Blocks: 10, Levels: 1,
-		Ratio: ptr(1.213), Low: ptr(1.171), High: ptr(1.25), Factor: ptr(1.213), FactorLow: ptr(1.171), FactorHigh: ptr(1.25),
+		Implementation: "go2", Baseline: "go", Metric: stats.CPUPerRequest, Blocks: 10, FewestPairs: 10, Levels: 1,
+		Ratio: ptr(1.213), Low: ptr(1.171), High: ptr(1.25),
 	}
 	change(&e)
 	return e
@@ -28,46 +28,93 @@ func TestLine(t *testing.T) {
 		change func(*stats.HeadlineEntry)
 		want   string
 	}{
-		"slower": {
-			func(e *stats.HeadlineEntry) { e.Verdict = stats.Slower },
-			"go2 is 1.21x slower than go (99 % interval 1.17-1.25, CPU time per request, one level, 10 blocks)",
+		"who needs more CPU time": {
+			func(e *stats.HeadlineEntry) { e.Verdict = stats.Worse },
+			"go2 needs 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks)",
 		},
-		"faster over several levels": {
-			func(e *stats.HeadlineEntry) { e.Verdict, e.Levels, e.Metric = stats.Faster, 4, stats.Throughput },
-			"go2 is 1.21x faster than go (99 % interval 1.17-1.25, throughput, mean of 4 levels, 10 blocks)",
+		"who needs a multiple": {
+			func(e *stats.HeadlineEntry) {
+				e.Verdict, e.Ratio, e.Low, e.High = stats.Worse, ptr(2.8), ptr(2.71), ptr(2.9)
+			},
+			"go2 needs 2.80x the CPU time per request of go (99 % interval 2.71x to 2.90x, 10 blocks)",
+		},
+		"who needs very little less is not 1.00x faster": {
+			func(e *stats.HeadlineEntry) {
+				e.Verdict, e.Ratio, e.Low, e.High = stats.Better, ptr(0.997), ptr(0.995), ptr(0.999)
+			},
+			"go2 needs 0.3 % less CPU time per request than go (99 % interval -0.5 % to -0.1 %, 10 blocks)",
+		},
+		"throughput over several levels": {
+			func(e *stats.HeadlineEntry) { e.Verdict, e.Levels, e.Metric = stats.Better, 4, stats.Throughput },
+			"go2 serves 21.3 % more requests/s than go (99 % interval +17.1 % to +25.0 %, mean of 4 levels, 10 blocks)",
+		},
+		"another metric beside": {
+			func(e *stats.HeadlineEntry) {
+				e.Verdict = stats.Worse
+				e.Beside = []stats.MetricVerdict{{Metric: stats.LatencyAt("50"), Verdict: stats.Worse, Ratio: 2, Low: 1.8, High: 2.2}}
+			},
+			"go2 needs 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks); go2 has 2.00x the p50 latency of go (99 % interval 1.80x to 2.20x)",
 		},
 		"no difference": {
 			func(e *stats.HeadlineEntry) { e.Verdict = stats.NoDifference },
-			"go2 and go do not differ by more than 5 %: go2/go 1.21x (99 % interval 1.17-1.25, CPU time per request, one level, 10 blocks)",
+			"go2 and go need the same CPU time per request within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
+		},
+		"levels with different winners": {
+			func(e *stats.HeadlineEntry) {
+				e.Verdict, e.Levels, e.Metric = stats.DependsOnLoad, 2, stats.Throughput
+				e.Decided = []stats.LevelVerdict{
+					{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: stats.Better, Metric: stats.Throughput, Ratio: ptr(1.3)},
+					{Point: record.Point{Load: "sweep", Connections: 100}, Verdict: stats.Worse, Metric: stats.Throughput, Ratio: ptr(0.77)},
+				}
+			},
+			"Whether go2 is better than go depends on the load (throughput +21.3 %, 99 % interval +17.1 % to +25.0 %, mean of 2 levels, 10 blocks): " +
+				"sweep-10: go2 serves 30.0 % more requests/s than go, sweep-100: go2 serves 23.0 % fewer requests/s than go",
+		},
+		"who does not keep a rate": {
+			func(e *stats.HeadlineEntry) {
+				e.Verdict, e.Reason = stats.Worse, stats.RateNotKept
+				e.Decided = []stats.LevelVerdict{{
+					Point: record.Point{Load: "open", Connections: 10, RequestsPerSecond: 2000}, Verdict: stats.Worse, Reason: stats.RateNotKept,
+					Rate: &stats.RateKept{ContenderMissed: 10, BaselineKept: 10},
+				}}
+			},
+			"go2 does not keep 2,000 requests/s, which go keeps",
 		},
 		"too few blocks": {
 			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason, e.Blocks = stats.Inconclusive, stats.TooFewBlocks, 2
+				e.Verdict, e.Reason, e.Blocks, e.FewestPairs = stats.Inconclusive, stats.TooFewBlocks, 2, 2
 			},
-			"inconclusive: 2 of 7 blocks needed; go2/go 1.21x observed (CPU time per request)",
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 2 blocks: a verdict needs 7 complete blocks, and there are 2)",
+		},
+		"too few blocks at one level": {
+			func(e *stats.HeadlineEntry) {
+				e.Verdict, e.Reason, e.FewestPairs, e.Levels = stats.Inconclusive, stats.TooFewBlocks, 3, 4
+				e.Fewest = &record.Point{Load: "sweep", Connections: 1000}
+			},
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, mean of 4 levels, 10 blocks: a verdict needs 7 blocks at each level, and there are 3 at sweep-1000)",
 		},
 		"too much noise": {
 			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason, e.BlocksNeeded = stats.Inconclusive, stats.NoiseTooHigh, 23
+				e.Verdict, e.Reason, e.BlocksNeeded, e.Low = stats.Inconclusive, stats.NoiseTooHigh, 23, ptr(0.95)
 			},
-			"inconclusive: go2/go 1.21x (99 % interval 1.17-1.25, CPU time per request, one level, 10 blocks) may be chance; about 23 blocks would decide",
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval -5.0 % to +25.0 %, 10 blocks: the difference could be chance; about 23 blocks would decide it in 8 of 10 runs if the difference is as observed)",
 		},
 		"a winner with faults": {
 			func(e *stats.HeadlineEntry) { e.Verdict, e.Reason = stats.Inconclusive, stats.OwnFaults },
-			"inconclusive: go2/go 1.21x (99 % interval 1.17-1.25, CPU time per request, one level, 10 blocks): the better side failed in some cells",
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: the better side failed in some cells)",
 		},
 		"nothing in common": {
 			func(e *stats.HeadlineEntry) {
 				e.Verdict, e.Reason, e.Blocks, e.Ratio = stats.Inconclusive, stats.TooFewBlocks, 0, nil
 			},
-			"inconclusive: go2 and go have no block in common",
+			"Inconclusive: no block has a cell of both go2 and go that counts",
 		},
 		"nothing in common since nothing can be believed": {
 			func(e *stats.HeadlineEntry) {
 				e.Verdict, e.Reason, e.Blocks, e.Ratio = stats.Inconclusive, stats.TooFewBlocks, 0, nil
 				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []stats.ReasonCode{stats.Strangers, stats.NotPinned}
 			},
-			"inconclusive: go2 and go have no block in common: 8 of 8 cells are void (Strangers, NotPinned)",
+			"Inconclusive: no block has a cell of both go2 and go that counts (8 of 8 cells are void (Strangers, NotPinned))",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,6 +123,17 @@ func TestLine(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestTheLineBeginsWithTheObjectives(t *testing.T) {
+	h := stats.Headline{Rules: rules, Gate: &stats.Gate{Met: 6, Missed: 4, Undecided: 10}, Entries: []stats.HeadlineEntry{entry(func(e *stats.HeadlineEntry) { e.Verdict = stats.Worse })}}
+	if got := report.Line(h); !strings.HasPrefix(got, "FAILED: 4 of 20 objectives missed (10 undecided); go2 needs 21.3 % more") {
+		t.Error(got)
+	}
+	h.Gate = &stats.Gate{Met: 20}
+	if got := report.Line(h); !strings.HasPrefix(got, "PASSED: all 20 objectives met; ") {
+		t.Error(got)
 	}
 }
 
@@ -95,7 +153,7 @@ func TestLineFitsIntoAStatus(t *testing.T) {
 		h := stats.Headline{Rules: rules}
 		for i := range n {
 			h.Entries = append(h.Entries, entry(func(e *stats.HeadlineEntry) {
-				e.Implementation, e.Baseline, e.Verdict = fmt.Sprintf("an-implementation-%02d", i), "some-baseline-server", stats.Slower
+				e.Implementation, e.Baseline, e.Verdict = fmt.Sprintf("an-implementation-%02d", i), "some-baseline-server", stats.Worse
 			}))
 		}
 		got := report.Line(h)

@@ -31,7 +31,7 @@ func (v *view) noiseFloor() string {
 	n := 0
 	for _, m := range noiseMetrics {
 		if f := v.t.FloorOf(m); f != nil {
-			floors, n = append(floors, v.say("noise.metric", percent(f.Detectable), v.say("metric."+string(m)))), max(n, f.N)
+			floors, n = append(floors, v.say("noise.metric", percent(f.Detectable), v.metric(m))), max(n, f.N)
 		}
 	}
 	c := v.t.NoiseFloor
@@ -42,7 +42,7 @@ func (v *view) noiseFloor() string {
 func (v *view) floorBeside(o stats.ObjectiveResult) string {
 	m := stats.Metric(o.Metric)
 	if o.Of != "" {
-		m = stats.Metric(o.Of)
+		m = stats.ComparedMetric(o.Of, o.Percentile)
 	}
 	if o.Metric == v1alpha1.ObjectiveErrorRate || v.t.FloorOf(m) == nil {
 		return missing
@@ -83,7 +83,7 @@ func NoiseLine(t stats.Table) string {
 	var floors []string
 	for _, m := range noiseMetrics {
 		if f := t.FloorOf(m); f != nil {
-			floors = append(floors, english.say("line.noise.metric", percent(f.Detectable), english.say("line.metric."+string(m))))
+			floors = append(floors, english.say("line.noise.metric", percent(f.Detectable), english.metric(m)))
 		}
 	}
 	return english.say("line.noise", day(t.NoiseFloor.Ended), t.NoiseFloor.Blocks, strings.Join(floors, ", "))

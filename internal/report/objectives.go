@@ -87,9 +87,15 @@ func (v *view) objectiveCells(o stats.ObjectiveResult) []cell {
 	if o.Metric == v1alpha1.ObjectiveErrorRate {
 		n.Sub = v.count("objective.requests", int(o.Requests))
 	}
+	if o.EarlierRuns > 1 {
+		n.Sub = v.count("objective.runs", o.EarlierRuns)
+	}
 	outcome := cell{Text: v.say("outcome." + string(o.Outcome)), Tone: objectiveTones[o.Outcome], Wrap: true}
 	if o.Reason != "" {
 		outcome.Sub = join(": ", v.say("why."+string(o.Reason)), o.Detail)
+	}
+	if o.WithinRuns && o.Low != nil {
+		outcome.Sub = join("; ", outcome.Sub, v.say("objective.within"))
 	}
 	return []cell{
 		name, word(at), word(o.Implementation), num(v.bound(o)), num(orMissing(o.Figure, print)), num(v.objectiveInterval(o, print)), n,
@@ -101,10 +107,10 @@ func (v *view) objectiveCells(o stats.ObjectiveResult) []cell {
 func objectiveMetric(l language, o stats.ObjectiveResult) string {
 	key := "objective." + string(o.Metric)
 	switch {
+	case o.Of != "":
+		return l.say("objective.of", l.say(key), l.metric(stats.ComparedMetric(o.Of, o.Percentile)))
 	case o.Percentile != "":
 		return l.say(key, o.Percentile)
-	case o.Of != "":
-		return l.say("objective.of", l.say(key), l.say("metric."+string(o.Of)))
 	}
 	return l.say(key)
 }

@@ -12,6 +12,7 @@ var seenPrint = map[stats.ObservationName]func(float64) string{
 	stats.RunQueue: micros, stats.Pressure: percent, stats.StrangersShare: percent, stats.AgentShare: percent,
 	stats.RetransmittedShare: percent, stats.ConnectionsOpened: whole, stats.TimeWait: whole, stats.Fairness: fraction,
 	stats.MemoryGrowth: bytesEach, stats.StartSkew: micros, stats.StartSkewError: micros, stats.Trend: signed, stats.LargestDip: percent,
+	stats.StillShare: percent,
 }
 
 func whole(v float64) string     { return integer(int64(math.Round(v))) }

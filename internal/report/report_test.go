@@ -169,7 +169,7 @@ func TestHTMLShowsWhatWentWrong(t *testing.T) {
 		"the attempts before the last": "PodLost: ",
 		"the strangers":                "of the server&#39;s CPUs",
 		"the timeouts":                 "timeouts: 1",
-		"that there is no verdict":     "This run cannot say",
+		"that there is no verdict":     "Inconclusive: ",
 		"that trials differ":           "differs between trials",
 		"the lack of pinning":          "did not own the CPUs",
 		"the wrong answer":             "wrong answers to the agent&#39;s own requests: 1: the body of &#34;&gt;",

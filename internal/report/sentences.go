@@ -1,13 +1,14 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
-// headline is the outcome in a sentence or two, for each contender.
+// headline is the outcome in a sentence or two: of the objectives, and of each contender.
 type headline struct {
 	Entries []headlineEntry
 }
@@ -17,11 +18,26 @@ type headlineEntry struct {
 	Lines       []string
 }
 
+// headline begins with what decides whether a run has succeeded: its objectives. An A/A run begins with what it has found of its machine.
 func (v *view) headline() headline {
 	h := v.t.Headline()
 	var out headline
+	if h.Gate != nil {
+		title, worst := v.gate(h.Gate)
+		tone := "faster"
+		switch {
+		case h.Gate.Missed > 0:
+			tone = "slower"
+		case h.Gate.Undecided > 0:
+			tone = "unknown"
+		}
+		out.Entries = append(out.Entries, headlineEntry{Title: title + ".", Tone: tone, Lines: []string{sentence(worst)}})
+	}
+	if h.Calibration != nil {
+		out.Entries = append(out.Entries, headlineEntry{Title: v.calibration(h) + ".", Tone: "same", Lines: []string{v.say("sub.calibration")}})
+	}
 	for _, e := range h.Entries {
-		out.Entries = append(out.Entries, v.headlineEntry(e))
+		out.Entries = append(out.Entries, v.headlineEntry(h, e))
 	}
 	if len(h.Entries) > 0 {
 		return out
@@ -30,104 +46,54 @@ func (v *view) headline() headline {
 	if len(h.Peaks) == 0 {
 		key = "headline.nothing"
 	}
-	out.Entries = []headlineEntry{{Title: v.say(key), Tone: "unknown", Lines: []string{Line(h)}}}
+	out.Entries = append(out.Entries, headlineEntry{Title: v.say(key), Tone: "unknown", Lines: []string{lineWithoutComparison(h)}})
 	return out
 }
 
-func (v *view) headlineEntry(e stats.HeadlineEntry) headlineEntry {
+func (v *view) headlineEntry(h stats.Headline, e stats.HeadlineEntry) headlineEntry {
+	o := v.outcomeOf(h, e, v.levelOf)
+	out := headlineEntry{Title: v.loadOf(h, e) + o.title + ".", Tone: tones[e.Verdict]}
 	if e.Metric == stats.CapacityRate {
-		return v.capacityEntry(e)
+		if found := v.found(h, e.Load); found != "" {
+			out.Title = v.loadOf(h, e) + found + "."
+			out.Lines = append(out.Lines, sentence(o.title))
+		}
 	}
-	out := headlineEntry{Tone: tones[e.Verdict]}
-	switch e.Verdict {
-	case stats.Faster, stats.Slower:
-		out.Title = v.say("headline."+string(e.Verdict), e.Implementation, times(*e.Factor), e.Baseline)
-	case stats.NoDifference:
-		out.Title = v.say("headline.NoDifference", e.Implementation, e.Baseline, plainPercent(v.t.Rules.EquivalenceMargin))
-	case stats.Inconclusive:
-		out.Title = v.say("headline.Inconclusive", e.Implementation, e.Baseline)
+	out.Lines = append(out.Lines, join(" ", sentence(o.why), sentence(o.decide)), sentence(o.evidence))
+	for _, b := range o.besides {
+		out.Lines = append(out.Lines, sentence(b))
 	}
-	out.Lines = append(out.Lines, join(" ", v.why(e), v.wouldDecide(e)), v.evidence(e), v.agreement(e))
-	if e.Detectable != nil && e.Blocks >= v.t.Rules.MinBlocks {
-		out.Lines = append(out.Lines, v.say("sub.detectable", percent(*e.Detectable)))
+	if len(o.levels) > 0 {
+		out.Lines = append(out.Lines, sentence(strings.Join(o.levels, "; ")))
 	}
+	if e.Detectable != nil && e.FewestPairs >= v.t.Rules.MinBlocks && e.Verdict != stats.Better && e.Verdict != stats.Worse {
+		out.Lines = append(out.Lines, v.say("sub.detectable", percent(*e.Detectable), plainPercent(v.t.Rules.Power)))
+	}
+	out.Lines = slices.DeleteFunc(out.Lines, func(s string) bool { return s == "" })
 	return out
 }
 
-// why says why there is no verdict.
-func (v *view) why(e stats.HeadlineEntry) string {
+// loadOf names the load of an entry where the run has more than one.
+func (l language) loadOf(h stats.Headline, e stats.HeadlineEntry) string {
 	switch {
-	case e.Verdict != stats.Inconclusive:
-		return ""
-	case e.Blocks == 0:
-		return v.say("sub.nopair")
-	case e.Reason == stats.TooFewBlocks:
-		return v.say("sub.TooFewBlocks", integer(int64(v.t.Rules.MinBlocks)), integer(int64(e.Blocks)))
-	}
-	return v.say("sub." + string(e.Reason))
-}
-
-// wouldDecide says what would decide an open comparison.
-func (v *view) wouldDecide(e stats.HeadlineEntry) string {
-	switch {
-	case e.Verdict != stats.Inconclusive || e.Blocks == 0:
-		return ""
-	case e.BlocksNeeded > 0:
-		return v.say("sub.needed", integer(int64(e.BlocksNeeded)))
-	case e.Reason == stats.NoiseTooHigh:
-		return v.say("sub.hopeless")
+	case len(e.Loads) > 0:
+		return l.say("headline.allLoads")
+	case slices.ContainsFunc(h.Entries, func(o stats.HeadlineEntry) bool { return o.Load != e.Load }):
+		return l.say("headline.load", e.Load)
 	}
 	return ""
 }
 
-func (v *view) evidence(e stats.HeadlineEntry) string {
-	if e.Ratio == nil {
+// sentence ends words with a full stop; no words stay none.
+func sentence(words string) string {
+	if words == "" {
 		return ""
 	}
-	metric, levels, blocks := v.say("metric."+string(e.Metric)), v.count("levels", e.Levels), v.count("blocks", e.Blocks)
-	if e.Low == nil || e.Blocks < v.t.Rules.MinBlocks {
-		return v.say("sub.observed.few", times(*e.Ratio), metric, e.Baseline, levels, blocks)
-	}
-	if e.Verdict == stats.Inconclusive {
-		return v.say("sub.observed", times(*e.Ratio), metric, e.Baseline, v.confidence(), times(*e.Low), times(*e.High), levels, blocks)
-	}
-	return v.say("sub.evidence", metric, times(*e.Ratio), metric, e.Baseline, v.confidence(), times(*e.Low), times(*e.High), levels, blocks)
+	return words + "."
 }
 
-// agreement says how the levels relate to the whole.
-func (v *view) agreement(e stats.HeadlineEntry) string {
-	var words []string
-	for _, c := range v.t.Comparisons {
-		if c.Implementation != e.Implementation {
-			continue
-		}
-		all := len(c.Levels)
-		switch {
-		case c.Crossing:
-			words = append(words, v.say("sub.crossing"))
-		case e.Verdict == stats.Inconclusive || all < 2:
-		case e.Agreeing == all:
-			words = append(words, v.say("sub.same", integer(int64(all))))
-		default:
-			words = append(words, v.say("sub.some", integer(int64(e.Agreeing)), integer(int64(all))))
-		}
-		if e.Least != nil && e.Most != nil {
-			words = append(words, v.say("sub.from", times(e.Least.Factor), v.at(*e.Least), times(e.Most.Factor), v.at(*e.Most)))
-		}
-		if c.Disagrees {
-			words = append(words, v.say("sub.disagrees"))
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// at names a level, with its load only where there are several.
-func (v *view) at(l stats.LevelFactor) string {
-	if v.manyLoads() {
-		return v.levelName(l.Point)
-	}
-	return v.pointName(l.Point)
-}
+// levelOf names a level within its load.
+func (v *view) levelOf(l stats.LevelVerdict) string { return v.pointName(l.Point) }
 
 // finding puts what is wrong with cells into a sentence.
 func (v *view) finding(f stats.Finding) string {

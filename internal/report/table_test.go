@@ -92,9 +92,13 @@ func TestTheChangeOfABoundHasOneEnd(t *testing.T) {
 		"both sides may be better":    {true, true, []string{"+89.0 %", missing}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := stats.Result{Ratio: p(1.89), Low: p(1.77), High: p(2.02), ContenderIsBound: tc.contender, BaselineIsBound: tc.baseline}
+			r := stats.Result{Metric: stats.Throughput, Ratio: p(1.89), Low: p(1.77), High: p(2.02), ContenderIsBound: tc.contender, BaselineIsBound: tc.baseline}
 			if diff := cmp.Diff(tc.want, []string{v.changeOf(r), v.changeLimits(r)}); diff != "" {
 				t.Errorf("change and interval (-want +got):\n%s", diff)
+			}
+			r.Metric, r.ContenderIsBound, r.BaselineIsBound = stats.LatencyAt("99"), tc.baseline, tc.contender
+			if diff := cmp.Diff(tc.want, []string{v.changeOf(r), v.changeLimits(r)}); diff != "" {
+				t.Errorf("of a latency, whose bound is above, the other way round (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -102,12 +106,14 @@ func TestTheChangeOfABoundHasOneEnd(t *testing.T) {
 
 func TestEachMetricSaysWhichSideIsBetter(t *testing.T) {
 	result := func(m stats.Metric, ratio float64) stats.Result {
-		return stats.Result{Metric: m, Levels: 1, Blocks: 1, Ratio: &ratio, Pairs: []stats.Pair{{Block: 1, Ratio: ratio}}, Verdict: stats.Slower}
+		return stats.Result{Metric: m, Levels: 1, Blocks: 1, Ratio: &ratio, Pairs: []stats.Pair{{Block: 1, Ratio: ratio}}, Verdict: stats.Worse, FewestPairs: 1}
 	}
 	c := stats.Comparison{Implementation: "slow", Baseline: "go", Levels: []stats.LevelComparison{{
+		Verdict: stats.Worse,
 		Results: []stats.Result{result(stats.CPUPerRequest, 1.2), result(stats.Throughput, 0.83)},
 	}}}
-	v := newView(stats.Table{Run: stats.Run{Baseline: "go"}, Comparisons: []stats.Comparison{c}}, english)
+	both := []stats.Implementation{{Name: "go", Baseline: true}, {Name: "slow"}}
+	v := newView(stats.Table{Run: stats.Run{Baseline: "go"}, Implementations: both, Comparisons: []stats.Comparison{c}}, english)
 	sides := map[string][]string{}
 	for _, p := range v.forest().Groups[0].Panels {
 		sides[p.Metric] = []string{p.Better, p.Axis[0].Text, p.Axis[1].Text, p.Rows[0].Effect, p.Rows[0].Verdict}

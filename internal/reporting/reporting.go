@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
@@ -66,14 +68,8 @@ func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, e
 // does not answer is an error.
 func earlier(ctx context.Context, store Store, data record.RunData) (map[string]record.EarlierRun, error) {
 	var out map[string]record.EarlierRun
-	for _, o := range data.Manifest.Spec.Objectives {
-		if o.Against == nil {
-			continue
-		}
-		if _, ok := out[o.Against.Artifacts]; ok {
-			continue
-		}
-		run, err := store.Load(ctx, o.Against.Artifacts)
+	for _, prefix := range earlierRuns(data.Manifest.Spec.Objectives) {
+		run, err := store.Load(ctx, prefix)
 		e := record.EarlierRun{Data: &run}
 		if err != nil {
 			if errors.Is(err, artifact.ErrUnreachable) || artifact.Terminal(err) {
@@ -84,9 +80,21 @@ func earlier(ctx context.Context, store Store, data record.RunData) (map[string]
 		if out == nil {
 			out = map[string]record.EarlierRun{}
 		}
-		out[o.Against.Artifacts] = e
+		out[prefix] = e
 	}
 	return out, nil
+}
+
+// earlierRuns are the prefixes that objectives name, each once.
+func earlierRuns(objectives []v1alpha1.Objective) []string {
+	var out []string
+	for _, o := range objectives {
+		if o.Against != nil {
+			out = append(out, o.Against.Runs...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // calibration reads the newest noise floor of a machine; nil if there is none. A key that may read and write but not list, which S3

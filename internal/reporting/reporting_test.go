@@ -50,7 +50,7 @@ func against(prefix string) record.RunData {
 	d := small()
 	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{
 		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Min: "0.1", Implementations: []string{"go-slow"},
-		Against: &v1alpha1.Earlier{Artifacts: prefix, Anchor: "go"},
+		Against: &v1alpha1.Earlier{Runs: []string{prefix}, Anchor: "go"},
 	}}
 	return d
 }

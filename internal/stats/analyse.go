@@ -36,7 +36,7 @@ func Analyse(data record.RunData) (Table, error) {
 		return Table{}, err
 	}
 	t.Coverage.addSteps(t.Capacities)
-	t.Comparisons = compare(p, t.Groups, t.Coverage)
+	t.Comparisons = compare(p, t.Groups, t.Coverage, compareCapacities(p, t.Capacities))
 	t.Scaling = scaling(p, t.Groups, data.Manifest.Seed)
 	t.Environment = environment(data, p)
 	t.Unknowns = unknowns(data, p)
@@ -96,14 +96,17 @@ type reader struct {
 	rules rules
 	// references are the baseline's answers, by path.
 	references map[string]*reference
-	decoder    decoder
-	// percentiles is true if an objective wants those of each cell.
-	percentiles bool
+	// sizes are those of each implementation's answers, by path; nil where each trial stands alone.
+	sizes   map[string]map[string]sizes
+	decoder decoder
 }
 
 // gatherAll gathers every group, checks them against each other and describes them.
 func gatherAll(p planned, trials map[string][]*record.TrialData) ([]Group, error) {
-	r := reader{rules: p.rules, references: newReferences(trials[p.baseline]), percentiles: p.percentiles}
+	r := reader{rules: p.rules, references: newReferences(trials[p.baseline]), sizes: map[string]map[string]sizes{}}
+	for name, own := range trials {
+		r.sizes[name] = newSizes(own)
+	}
 	var out []Group
 	for _, l := range p.levels {
 		for _, i := range p.implementations {
@@ -132,9 +135,7 @@ func (r *reader) group(l Level, i Implementation, trials []*record.TrialData) (G
 			return g, err
 		}
 		f.judge()
-		if r.percentiles {
-			f.cell.percentiles = f.percentiles()
-		}
+		f.cell.percentiles = f.percentiles()
 		g.Cells = append(g.Cells, f.cell)
 		if f.cell.Validity == Void {
 			continue

@@ -29,14 +29,14 @@ func TestAnalyseFindsThePlantedDifference(t *testing.T) {
 		t.Fatalf("%d comparisons, want one: the limit takes no part", len(got.Comparisons))
 	}
 	c := got.Comparisons[0]
-	if c.Verdict != stats.Slower || math.Abs(*c.Overall[0].Ratio-1.2) > 0.03 {
+	if c.Verdict != stats.Worse || math.Abs(*c.Overall[0].Ratio-1.2) > 0.03 {
 		t.Errorf("verdict %s with a CPU time ratio of %v, want Slower and 1.2", c.Verdict, *c.Overall[0].Ratio)
 	}
 	if ok, reason := got.Conclusive(); !ok || reason != v1alpha1.ReasonDone {
 		t.Errorf("conclusive %v %s", ok, reason)
 	}
 	h := got.Headline().Entries[0]
-	if h.Implementation != "go-slow" || h.Baseline != "go" || h.Agreeing != 4 || *h.Factor <= 1 || *h.FactorLow > *h.Factor || *h.FactorHigh < *h.Factor {
+	if h.Implementation != "go-slow" || h.Baseline != "go" || len(h.Decided) != 4 || *h.Low > *h.Ratio || *h.High < *h.Ratio || h.Load != "sweep" {
 		t.Errorf("headline %+v", h)
 	}
 }

@@ -10,31 +10,41 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// regression compares an implementation with itself in an earlier run, through an anchor that both runs have measured: machines drift
+// regression compares an implementation with itself in earlier runs, through an anchor that all runs have measured: machines drift
 // by more than most changes are worth, and the drift divides out where it hits both alike. The figure is
 //
 //	(implementation now / anchor now) / (implementation then / anchor then)
 //
-// as geometric means over blocks; its interval is Welch's t on the logs of the blocks' ratios, since the runs share no blocks.
+// as geometric means over blocks and over the earlier runs. Its interval is at least that of the spread within the runs. From
+// v1alpha1.LeastRegressionRuns earlier runs on, it is also at least that of the spread between them, which holds what differs from run to
+// run and not from block to block: a rebuilt image, the layout of memory, a node.
 func (j judge) regression(o v1alpha1.Objective, l Level, i Implementation) figure {
-	run := j.data.Earlier[o.Against.Artifacts]
-	if run.Data == nil {
-		return unknown(NoEarlierRun, run.Error)
+	metric := ComparedMetric(o.Of, o.Percentile)
+	now := byBlock(metric, j.t.Group(l.Point, i.Name), j.t.Group(l.Point, o.Against.Anchor))
+	var then []Result
+	for _, prefix := range o.Against.Runs {
+		run := j.data.Earlier[prefix]
+		if run.Data == nil {
+			return unknown(NoEarlierRun, run.Error)
+		}
+		table, err := j.tableOf(prefix, run.Data)
+		if err != nil {
+			return unknown(NoEarlierRun, err.Error())
+		}
+		earlier := split(*run.Data)
+		if why, detail := alike(&j.data, &earlier, *table, l, o.Against.Anchor, i.Name); why != "" {
+			return unknown(why, detail)
+		}
+		then = append(then, byBlock(metric, table.Group(l.Point, i.Name), table.Group(l.Point, o.Against.Anchor)))
 	}
-	then, err := j.tableOf(o.Against.Artifacts, run.Data)
-	if err != nil {
-		return unknown(NoEarlierRun, err.Error())
+	f := against(now, then)
+	var laterBound, earlierBound bool
+	for _, t := range then {
+		laterBound, earlierBound = laterBound || t.ContenderIsBound, earlierBound || t.BaselineIsBound
 	}
-	earlier := split(*run.Data)
-	if why, detail := alike(&j.data, &earlier, *then, l, o.Against.Anchor, i.Name); why != "" {
-		return unknown(why, detail)
-	}
-	metric := Metric(o.Of)
-	a := atLevel(metric, j.t.Group(l.Point, i.Name), j.t.Group(l.Point, o.Against.Anchor))
-	b := atLevel(metric, then.Group(l.Point, i.Name), then.Group(l.Point, o.Against.Anchor))
-	f := welch(a.logs, b.logs)
-	f.loosen(a.ContenderIsBound || b.BaselineIsBound, a.BaselineIsBound || b.ContenderIsBound)
-	f.faulty = j.t.Coverage.ownFaults(i.Name)+cellFaults(j.t.Group(l.Point, i.Name)) > 0
+	f.loosen(metric, now.ContenderIsBound || earlierBound, now.BaselineIsBound || laterBound)
+	g := j.t.Group(l.Point, i.Name)
+	f.faulty = j.t.Coverage.ownFaults(i.Name)+cellFaults(g, false) > 0
 	return f
 }
 
@@ -139,27 +149,55 @@ func imagesOf(d *record.RunData, name string) []string {
 	return distinct(out)
 }
 
-// welch compares the means of two samples of logs whose spreads may differ: the ratio of now over then, with the interval of Welch
-// and Satterthwaite.
-func welch(now, then []float64) figure {
+// against relates the mean of a run to the mean of earlier ones.
+func against(now Result, then []Result) figure {
 	f := unknown(FewBlocks, "")
-	f.n, f.earlierN = len(now), len(then)
-	if f.n == 0 || f.earlierN == 0 {
+	f.n, f.earlierRuns = now.Blocks, len(then)
+	f.withinRuns = len(then) < v1alpha1.LeastRegressionRuns
+	var means []float64
+	known := now.estimate.known
+	for _, t := range then {
+		f.earlierN += t.Blocks
+		if t.Blocks > 0 {
+			means = append(means, t.estimate.mean)
+		}
+		known = known && t.estimate.known
+	}
+	if now.Blocks == 0 || len(means) < len(then) {
 		return f
 	}
-	m1, s1 := moments(now)
-	m2, s2 := moments(then)
-	f.value = math.Exp(m1 - m2)
-	if f.n < minPairs || f.earlierN < minPairs {
+	mean, between := moments(means)
+	change := now.estimate.mean - mean
+	f.value = math.Exp(change)
+	if !known {
 		return f
 	}
-	n1, n2 := float64(f.n), float64(f.earlierN)
-	v1, v2 := s1*s1/n1, s2*s2/n2
-	half := 0.0
-	if v := v1 + v2; v > 0 {
-		freedom := v * v / (v1*v1/(n1-1) + v2*v2/(n2-1))
-		half = tQuantile(1-Alpha/2, freedom) * math.Sqrt(v)
+	half := withinRuns(now, then)
+	if k := float64(len(then)); !f.withinRuns {
+		half = max(half, tQuantile(1-Alpha/2, k-1)*between*math.Sqrt(1+1/k))
 	}
-	f.low, f.high, f.why = math.Exp(m1-m2-half), math.Exp(m1-m2+half), ""
+	half += now.estimate.width() / 2
+	for _, t := range then {
+		half += t.estimate.width() / 2 / float64(len(then))
+	}
+	f.low, f.high, f.why = math.Exp(change-half), math.Exp(change+half), ""
 	return f
+}
+
+// withinRuns is half of the interval that the spread between the blocks of each run alone gives, by Welch and Satterthwaite.
+func withinRuns(now Result, then []Result) float64 {
+	var variance, terms float64
+	add := func(e estimate, share float64) {
+		v := share * share * e.sd * e.sd / float64(e.blocks)
+		variance += v
+		terms += v * v / e.freedom
+	}
+	add(now.estimate, 1)
+	for _, t := range then {
+		add(t.estimate, 1/float64(len(then)))
+	}
+	if variance == 0 {
+		return 0
+	}
+	return tQuantile(1-Alpha/2, variance*variance/terms) * math.Sqrt(variance)
 }

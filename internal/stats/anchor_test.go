@@ -26,7 +26,7 @@ func twoDays(factor float64) (now, then record.RunData) {
 	now, then = statstest.Run(o), statstest.Run(old)
 	now.Manifest.Spec.Objectives = []v1alpha1.Objective{{
 		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05",
-		Against: &v1alpha1.Earlier{Artifacts: "default/duel-2f1c7d0a", Anchor: "go"},
+		Against: &v1alpha1.Earlier{Runs: []string{"default/duel-2f1c7d0a"}, Anchor: "go"},
 	}}
 	return now, then
 }
@@ -101,7 +101,7 @@ func TestARegressionIsSeenFromOneDuetToAnother(t *testing.T) {
 	now, then := twins(true, 1.2), twins(true, 1)
 	now.Manifest.Spec.Objectives = []v1alpha1.Objective{{
 		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05", Implementations: []string{"go2"},
-		Against: &v1alpha1.Earlier{Artifacts: "default/twins-2f1c7d0a", Anchor: "go"},
+		Against: &v1alpha1.Earlier{Runs: []string{"default/twins-2f1c7d0a"}, Anchor: "go"},
 	}}
 	now.Earlier = map[string]record.EarlierRun{"default/twins-2f1c7d0a": {Data: &then}}
 	for _, got := range analyse(t, now).Objectives {

@@ -111,6 +111,5 @@ func capacities(p planned, trials map[string][]*record.TrialData, cov Coverage) 
 			out = append(out, c)
 		}
 	}
-	compareCapacities(p, out)
 	return out, nil
 }

@@ -68,7 +68,7 @@ func TestCapacityIsFoundAndCompared(t *testing.T) {
 		}
 	}
 	r := capacityOf(t, table, "epoll").ToBaseline
-	if r.Verdict != stats.Faster || r.Blocks != 10 || math.Abs(*r.Ratio-2) > 0.1 {
+	if r.Verdict != stats.Better || r.Blocks != 10 || math.Abs(*r.Ratio-2) > 0.1 {
 		t.Errorf("epoll against gohttp: %+v", r)
 	}
 	if capacityOf(t, table, "gohttp").ToBaseline != nil {
@@ -93,24 +93,31 @@ func TestStepsOfSearchesAreNoLevels(t *testing.T) {
 		t.Errorf("not conclusive: %s", reason)
 	}
 	h := table.Headline()
-	if len(h.Entries) != 1 || h.Entries[0].Metric != stats.CapacityRate || h.Entries[0].Verdict != stats.Faster {
+	if len(h.Entries) != 1 || h.Entries[0].Metric != stats.CapacityRate || h.Entries[0].Verdict != stats.Better {
 		t.Errorf("headline: %+v", h.Entries)
 	}
 }
 
-func TestCapacitiesLeaveTheVerdictsOverLevelsAlone(t *testing.T) {
-	alone := analyse(t, statstest.Run(statstest.Duel(7)))
-	d := statstest.Run(statstest.Duel(7))
-	other := searched(7, nil)
-	d.Manifest.Spec.Loads = append(d.Manifest.Spec.Loads, other.Manifest.Spec.Loads...)
+func TestSearchesAndLevelsShareOneBudgetAndOneHeadline(t *testing.T) {
+	o := statstest.Duel(7)
+	o.Levels = o.Levels[:1]
+	alone := analyse(t, statstest.Run(o))
+	d := searched(7, func(d *record.RunData) {
+		levels := statstest.Run(o)
+		d.Manifest.Spec.Loads = append(d.Manifest.Spec.Loads, levels.Manifest.Spec.Loads...)
+	})
 	both := analyse(t, d)
-	if a, b := *alone.Comparisons[0].Deciding().AdjustedP, *both.Comparisons[0].Deciding().AdjustedP; a != b {
-		t.Errorf("the adjusted p is %v without a search and %v with one", a, b)
+	if len(alone.Headline().Entries) != 1 || len(both.Headline().Entries) != 2 {
+		t.Errorf("headlines: %+v and %+v, want a line for each load", alone.Headline().Entries, both.Headline().Entries)
 	}
-	if h := both.Headline(); len(h.Entries) != 1 || h.Entries[0].Load != "" {
-		t.Errorf("headline: %+v", h.Entries)
+	search := both.Capacities[1].ToBaseline
+	if search.P == nil || search.AdjustedP == nil || *search.AdjustedP < *search.P/loadsShareOfTests {
+		t.Errorf("the search has an adjusted p of %v for %v: it must pay its share", search.AdjustedP, search.P)
 	}
 }
+
+// loadsShareOfTests is the part of the budget that loads and searches have.
+const loadsShareOfTests = 0.8
 
 func TestWhatSearchesAreWorth(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -124,14 +131,15 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 		"searches that miss no rate give a lower bound, which can win": {
 			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) {
 				m := run.Measurement
-				if m.Requests, m.Dropped = m.Asked, 0; m.Asked > 0 {
+				statstest.SetRequests(m, m.Asked)
+				if m.Dropped = 0; m.Asked > 0 {
 					h := statstest.NewHistogram()
 					if err := h.RecordValues(1000, m.Asked); err != nil {
 						panic(err)
 					}
 					m.Latency = []record.Latency{statstest.Encode(record.FromIntended, h)}
 				}
-			}), 8, 0, stats.BoundNotReached, stats.Faster, "",
+			}), 8, 0, stats.BoundNotReached, stats.Better, "",
 		},
 		"a busy generator beside an idle server is the limit": {
 			eachStep("gohttp", 8, func(run *record.CellRun, seen *record.CellObservation) {
@@ -140,32 +148,32 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 			}), 8, 0, "", stats.Inconclusive, stats.BoundsOnly,
 		},
 		"a busy generator beside a busy server is not": {
-			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) { run.CPUNanos = 1_900_000_000 }), 8, 0, "", stats.Faster, "",
+			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) { run.CPUNanos = 1_900_000_000 }), 8, 0, "", stats.Better, "",
 		},
 		"misses while strangers were about give a lower bound": {
 			eachStep("epoll", 1, func(run *record.CellRun, seen *record.CellObservation) {
 				if missed(run) {
 					seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 				}
-			}), 8, 0, stats.BoundDisturbed, stats.Faster, "",
+			}), 8, 0, stats.BoundDisturbed, stats.Better, "",
 		},
 		"bounds kept while strangers were about are kept": {
 			eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
 				if !missed(run) {
 					seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 				}
-			}), 8, 0, "", stats.Faster, "",
+			}), 8, 0, "", stats.Better, "",
 		},
 		"errors at a rate that was missed are what a search looks for": {
 			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) {
 				if missed(run) {
 					run.Measurement.Errors.Timeout = 500
 				}
-			}), 8, 0, "", stats.Faster, "",
+			}), 8, 0, "", stats.Better, "",
 		},
 		"a server that was not pinned gives no number": {
 			eachStep("epoll", 1, func(_ *record.CellRun, seen *record.CellObservation) { seen.CPUsAllowed = "0-7" }),
-			7, 0, "", stats.Faster, "",
+			7, 0, "", stats.Better, "",
 		},
 		"wrong answers are a fault of its own": {
 			eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
@@ -181,13 +189,13 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 				if missed(run) {
 					run.Measurement, run.Error = nil, "k6 was killed"
 				}
-			}), 8, 0, stats.BoundDisturbed, stats.Faster, "",
+			}), 8, 0, stats.BoundDisturbed, stats.Better, "",
 		},
 		"a trial that is missing": {
-			func(d *record.RunData) { statstest.Drop(d, 1, "epoll", v1alpha1.ReasonPodLost, "") }, 7, 0, "", stats.Faster, "",
+			func(d *record.RunData) { statstest.Drop(d, 1, "epoll", v1alpha1.ReasonPodLost, "") }, 7, 0, "", stats.Better, "",
 		},
 		"a generator without records has tried nothing": {
-			func(d *record.RunData) { d.Trials[0].Generators, d.Trials[1].Generators = nil, nil }, 7, 0, "", stats.Faster, "",
+			func(d *record.RunData) { d.Trials[0].Generators, d.Trials[1].Generators = nil, nil }, 7, 0, "", stats.Better, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

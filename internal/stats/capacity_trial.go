@@ -107,21 +107,25 @@ func (c *Capacity) summarise(cells []Cell) {
 	for k := range c.Findings {
 		c.Findings[k].Blocks = slices.Compact(c.Findings[k].Blocks)
 	}
-	var logs []float64
+	var samples []sample
+	var rates []float64
 	for _, t := range c.Trials {
 		c.count(t)
 		if t.Rate != nil {
-			logs = append(logs, math.Log(*t.Rate))
+			b := t.bracket()
+			rates = append(rates, *t.Rate)
+			samples = append(samples, sample{t.Block, span{math.Log(b.low), math.Log(b.low), math.Log(b.high)}})
 			c.IsBound = c.IsBound || t.Bound != ""
 		}
 	}
-	if len(logs) == 0 {
+	if len(samples) == 0 {
 		return
 	}
-	test := pairedT(logs)
-	c.Rate = &Summary{N: test.n, Mean: math.Exp(test.mean), Min: math.Exp(slices.Min(logs)), Max: math.Exp(slices.Max(logs))}
-	if test.known {
-		c.Rate.Low, c.Rate.High = exp(test.low), exp(test.high)
+	e := newEstimate([]stratum{{1, samples}})
+	c.Rate = &Summary{N: e.blocks, Mean: math.Exp(e.mean), Min: slices.Min(rates), Max: slices.Max(rates)}
+	if e.known {
+		low, high := e.interval(Alpha)
+		c.Rate.Low, c.Rate.High = exp(low), exp(high)
 		if c.IsBound {
 			c.Rate.High = nil
 		}
@@ -148,10 +152,15 @@ func (c *Capacity) count(t CapacityTrial) {
 	}
 }
 
-// compareCapacities compares the contenders' capacities with the baseline's, block by block. All of them are one family.
-func compareCapacities(p planned, all []Capacity) {
-	var family []*Result
-	var faults [][2]int
+// searchFamily are the ratios of searches, with the faults of both sides.
+type searchFamily struct {
+	results []*Result
+	faults  [][2]int
+}
+
+// compareCapacities compares the contenders' capacities with the baseline's, block by block, and gives no verdict yet.
+func compareCapacities(p planned, all []Capacity) searchFamily {
+	var out searchFamily
 	for k := range all {
 		own := &all[k]
 		if !slices.ContainsFunc(p.contenders(), func(i Implementation) bool { return i.Name == own.Implementation }) {
@@ -159,27 +168,41 @@ func compareCapacities(p planned, all []Capacity) {
 		}
 		base := find(all, func(c *Capacity) bool { return c.Load == own.Load && c.Implementation == p.baseline })
 		own.ToBaseline = ratesByBlock(own.Trials, base.Trials)
-		family, faults = append(family, own.ToBaseline), append(faults, [2]int{own.OwnFaults, base.OwnFaults})
+		out.results, out.faults = append(out.results, own.ToBaseline), append(out.faults, [2]int{own.OwnFaults, base.OwnFaults})
 	}
-	adjust(family)
-	for k, r := range family {
-		r.judge(faults[k][0], faults[k][1], p.alpha)
+	return out
+}
+
+// judge decides the ratios, which have been adjusted in the family of the loads.
+func (f searchFamily) judge(alpha float64) {
+	for k, r := range f.results {
+		r.judge(f.faults[k][0], f.faults[k][1], alpha)
 	}
+}
+
+// bracket is where the rate of a search lies: between the highest rate kept and the lowest missed.
+func (t CapacityTrial) bracket() span {
+	s := exactly(*t.Rate)
+	if t.Bound == "" && t.Lowest.Rate > t.Highest.Rate {
+		s.high = float64(t.Lowest.Rate)
+		s.mid = math.Sqrt(s.low * s.high)
+	}
+	return s
 }
 
 // ratesByBlock pairs the searches of two implementations.
 func ratesByBlock(own, base []CapacityTrial) *Result {
-	r := Result{Metric: CapacityRate, Levels: 1, Decides: true, Pairs: []Pair{}}
+	r := Result{Metric: CapacityRate, Decides: true, Pairs: []Pair{}}
+	var samples []sample
 	for _, a := range own {
 		b := find(base, func(t *CapacityTrial) bool { return t.Block == a.Block })
 		if b == nil || a.Rate == nil || b.Rate == nil {
 			continue
 		}
-		r.pair(a.Block, math.Log(*a.Rate / *b.Rate))
-		r.ContenderIsBound = r.ContenderIsBound || a.Bound != ""
-		r.BaselineIsBound = r.BaselineIsBound || b.Bound != ""
+		samples = append(samples, sample{a.Block, ratio(a.bracket(), b.bracket())})
+		r.inherit(Result{ContenderIsBound: a.Bound != "", BaselineIsBound: b.Bound != ""})
 	}
-	r.estimate()
+	r.estimateOf([]stratum{{1, samples}})
 	return &r
 }
 

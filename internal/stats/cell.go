@@ -15,6 +15,8 @@ type facts struct {
 	trial          *record.TrialData
 	// reference is the baseline's answer to the level's request; nil if none is known.
 	reference *reference
+	// sizes are those of the implementation's answers in all its trials, by path; nil if only the trial's own are at hand.
+	sizes map[string]sizes
 	// runs are the records of the level's generators, by their index, nil where a generator has none.
 	runs []*record.CellRun
 	// seen is the observer's record of the cell; nil if it has none.
@@ -25,13 +27,15 @@ type facts struct {
 	cell Cell
 	// latencies hold the cell's distribution of each kind that all its generators have.
 	latencies distributions
+	// stills is the number of standstills that StillShare sums up.
+	stills int
 	// inFlight is the mean number of requests in flight by Little's law, at least; 0 if unknown.
 	inFlight float64
 }
 
 // gather finds the records of a cell and computes its values.
 func (r *reader) gather(l Level, i Implementation, t *record.TrialData) (*facts, error) {
-	f := &facts{level: l, implementation: i, rules: r.rules, trial: t, reference: r.references[l.Path]}
+	f := &facts{level: l, implementation: i, rules: r.rules, trial: t, reference: r.references[l.Path], sizes: r.sizes[i.Name]}
 	for g := range int(max(l.Generators, 1)) {
 		var run *record.CellRun
 		if g < len(t.Generators) {
@@ -48,7 +52,7 @@ func (r *reader) gather(l Level, i Implementation, t *record.TrialData) (*facts,
 	if err := f.latency(&r.decoder); err != nil {
 		return nil, fmt.Errorf("reading the latencies of %s at %s: %w", t.Manifest.Trial, l.Name(), err)
 	}
-	f.cell.Pinning = f.pinning()
+	f.cell.Pinning, f.cell.bytes = f.pinning(), f.readBytes()
 	f.observe()
 	return f, nil
 }

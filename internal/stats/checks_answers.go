@@ -80,7 +80,7 @@ func checkStarved(f *facts) []Reason {
 
 // ownFaults are the reasons that are of the implementation's own making.
 var ownFaults = []ReasonCode{
-	WrongStatus, WrongBody, WrongAnswers, AuditFailed, NotEquivalent, Errors, Starved, NoRequests, Unanswered, KeepAliveLost,
+	WrongStatus, WrongBody, WrongAnswers, AuditFailed, NotEquivalent, AnswerSize, Errors, Starved, NoRequests, Unanswered, MissingConnections, KeepAliveLost,
 }
 
 // ownFault says whether a cell is void by the implementation's own fault. A rate that was missed is one unless a generator was busy, and

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -109,6 +110,29 @@ func checkRate(f *facts) []Reason {
 	}
 	if r.Value > rateVoid {
 		r.Weight, r.Limit = Void, rateVoid
+	}
+	return []Reason{r}
+}
+
+// checkExceeded looks for more answers than were asked for, which cannot be: the tool did not keep the rate, or says something else than
+// it did. A tenth more is another load. A script may make several requests for each arrival.
+func checkExceeded(f *facts) []Reason {
+	if f.level.Scripted || !f.complete() {
+		return nil
+	}
+	asked := float64(f.cell.Asked)
+	if first := float64(f.level.RequestsPerSecond); first > 0 && f.level.Step == 0 {
+		last := cmp.Or(float64(f.level.RampToRequestsPerSecond), first)
+		planned := (first + last) / 2 * f.cell.LoadSeconds
+		asked = min(cmp.Or(asked, planned), planned)
+	}
+	more := float64(f.cell.Requests) - asked
+	if asked <= 0 || more <= max(rateMissed*asked, rateStarts*float64(len(f.runs))) {
+		return nil
+	}
+	r := Reason{Code: RateExceeded, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleGenerator, Value: float64(f.cell.Requests) / asked, Limit: 1 + rateMissed}
+	if more > rateVoid*asked {
+		r.Weight, r.Limit = Void, 1+rateVoid
 	}
 	return []Reason{r}
 }

@@ -55,8 +55,9 @@ const (
 	unfair = 0.8
 	// fairRequests: with k requests a connection chance alone makes the index about k / (k + 1).
 	fairRequests = 20
-	// missingConnections: one in a hundred that is not there is enough to be another level.
-	missingConnections = 0.99
+	// missingConnections: one in a hundred that is not there is enough to be another level; missingVoid: a tenth less is another load, as
+	// with the rate and the time.
+	missingConnections, missingVoid = 0.99, 0.9
 	// reopenedSuspect and reopenedVoid: a connection a hundred requests is the habit of some servers, and costs the rest little; one
 	// for every second request is no keep-alive.
 	reopenedSuspect, reopenedVoid = 0.01, 0.5
@@ -90,10 +91,30 @@ func checkSockets(f *facts) []Reason {
 	if s.Established > 0 && s.Jain < unfair && f.cell.Requests >= fairRequests*s.Established {
 		out = append(out, Reason{Code: Unfair, Weight: Suspect, Scope: ScopeLatency, Subject: record.RoleServer, Value: s.Jain, Limit: unfair})
 	}
-	if share := float64(s.Established) / float64(max(f.level.Connections, 1)); share < missingConnections {
-		out = append(out, Reason{Code: MissingConnections, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: share, Limit: missingConnections})
-	}
 	return out
+}
+
+// checkConnections wants the level's connections to be there: those that are open near the end of the load, and of wrk those that were
+// refused as well, since it never tries again. Those that are on their way, since the server closes some, are let pass as in checkSockets.
+func checkConnections(f *facts) []Reason {
+	if !f.keepsOpen() || f.level.Connections <= 0 {
+		return nil
+	}
+	gone := 0.0
+	if f.seen != nil && f.seen.Sockets != nil {
+		gone = float64(int64(f.level.Connections) - f.seen.Sockets.Established)
+	}
+	if f.level.Tool == v1alpha1.ToolWrk {
+		gone = max(gone, float64(f.cell.Errors.Connect))
+	}
+	share := 1 - gone/float64(f.level.Connections)
+	switch there := share + 2*f.reopened(); {
+	case there >= missingConnections:
+		return nil
+	case there >= missingVoid:
+		return []Reason{{Code: MissingConnections, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: max(share, 0), Limit: missingConnections}}
+	}
+	return []Reason{{Code: MissingConnections, Weight: Void, Scope: ScopeCell, Subject: record.RoleServer, Value: max(share, 0), Limit: missingVoid}}
 }
 
 // checkKeepAlive looks for a server that closes connections which were to stay open: the tool opens new ones and says nothing.

@@ -20,6 +20,15 @@ func slow(counts []int64, share float64) {
 	}
 }
 
+// still makes the server send nothing in the last intervals of every so many.
+func still(s *record.Series, intervals, every int) {
+	for k := range s.SegmentsOut {
+		if k%every >= every-intervals {
+			s.SegmentsOut[k] = 0
+		}
+	}
+}
+
 // latency replaces the observed latencies by ones of a mean, in microseconds.
 func latency(r *record.CellRun, mean int64) {
 	h := statstest.NewHistogram()
@@ -58,12 +67,18 @@ func TestChecks(t *testing.T) {
 			validity: Void,
 		},
 		"99 requests": {
-			change:   func(r *record.CellRun, o *record.CellObservation) { r.Measurement.Requests, o.RSSStartBytes = 99, 0 },
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				statstest.SetRequests(r.Measurement, 99)
+				o.RSSStartBytes = 0
+			},
 			want:     []finding{{TooFewRequests, Suspect}},
 			validity: Suspect,
 		},
 		"100 requests": {
-			change:   func(r *record.CellRun, o *record.CellObservation) { r.Measurement.Requests, o.RSSStartBytes = 100, 0 },
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				statstest.SetRequests(r.Measurement, 100)
+				o.RSSStartBytes = 0
+			},
 			validity: Valid,
 		},
 		"more requests in flight than connections": {
@@ -124,6 +139,134 @@ func TestChecks(t *testing.T) {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.Sockets.Jain = 0.85 },
 			validity: Valid,
 		},
+		"half of the bytes an answer": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Measurement.Bytes /= 2 },
+			want:     []finding{{AnswerSize, Void}},
+			validity: Void,
+		},
+		"a fifth fewer bytes an answer": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Measurement.Bytes -= r.Measurement.Bytes / 5 },
+			want:     []finding{{AnswerSize, Suspect}},
+			validity: Suspect,
+		},
+		"some bytes fewer an answer": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Measurement.Bytes -= 12 * r.Measurement.Requests },
+			validity: Valid,
+		},
+		"a third more bytes an answer": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Measurement.Bytes += r.Measurement.Bytes / 3 },
+			want:     []finding{{AnswerSize, Suspect}},
+			validity: Suspect,
+		},
+		"three times as many bytes an answer": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Measurement.Bytes *= 3 },
+			want:     []finding{{AnswerSize, Void}},
+			validity: Void,
+		},
+		"other bytes of error pages are no news": {
+			change: func(r *record.CellRun, _ *record.CellObservation) {
+				r.Measurement.Errors.Status, r.Measurement.Bytes = 1, 1
+			},
+			want:     []finding{{WrongStatus, Void}},
+			validity: Void,
+		},
+		"answers that were cut off at the end of a few requests": {
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				statstest.SetRequests(r.Measurement, 150)
+				r.Measurement.Bytes, o.RSSStartBytes = r.Measurement.Bytes+99*128, 0
+			},
+			validity: Valid,
+		},
+		"nine of a hundred connections missing": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { o.Sockets.Established = 91 },
+			want:     []finding{{MissingConnections, Suspect}},
+			validity: Suspect,
+		},
+		"half of the connections missing": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { o.Sockets.Established = 50 },
+			want:     []finding{{MissingConnections, Void}},
+			validity: Void,
+		},
+		"half of the connections refused": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Measurement.Errors.Connect = 50 },
+			want:     []finding{{Errors, Suspect}, {MissingConnections, Void}},
+			validity: Void,
+		},
+		"connections that are on their way": {
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				o.Network.PassiveOpens, o.Sockets.Established = r.Measurement.Requests/10, 85
+			},
+			want:     []finding{{KeepAliveLost, Suspect}},
+			validity: Suspect,
+		},
+		"stalls of 400 ms every 2 s": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 4, 20) },
+			want:     []finding{{StoodStill, Suspect}},
+			validity: Suspect,
+		},
+		"a stall of 400 ms": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 4, 30) },
+			validity: Valid,
+		},
+		"a stall of a second and a half": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 15, 40) },
+			want:     []finding{{StoodStill, Suspect}},
+			validity: Suspect,
+		},
+		"two stalls of 200 ms": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 2, 20) },
+			want:     []finding{{StoodStill, Suspect}},
+			validity: Suspect,
+		},
+		"stalls of less than two intervals": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 1, 10) },
+			validity: Valid,
+		},
+		"stalls that steal can explain": {
+			change: func(_ *record.CellRun, o *record.CellObservation) {
+				still(o.Series, 3, 40)
+				o.StealNanos = o.CoreNanos * 4 / 100
+			},
+			want:     []finding{{Stolen, Suspect}},
+			validity: Suspect,
+		},
+		"stalls that the generator's lost time can explain": {
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				still(o.Series, 4, 20)
+				r.CoreNanos, r.BusyNanos, r.StealNanos = 5_000_000_000, r.CPUNanos, 500_000_000
+			},
+			validity: Valid,
+		},
+		"an observer that was held up": {
+			change: func(_ *record.CellRun, o *record.CellObservation) {
+				still(o.Series, 4, 20)
+				for i := range o.Series.SegmentsOut {
+					if i%20 == 15 {
+						o.Series.SegmentsOut[i] *= 5
+					}
+				}
+			},
+			validity: Valid,
+		},
+		"connections that wait together for slow answers": {
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				latency(r, 500_000)
+				still(o.Series, 4, 5)
+				statstest.SetRequests(r.Measurement, 1000)
+				latency(r, 500_000)
+				o.RSSStartBytes = 0
+			},
+			validity: Valid,
+		},
+		"a course of few requests": {
+			change: func(r *record.CellRun, o *record.CellObservation) {
+				statstest.SetRequests(r.Measurement, 900)
+				latency(r, 1000)
+				still(o.Series, 4, 20)
+				o.RSSStartBytes = 0
+			},
+			validity: Valid,
+		},
 		"three of a hundred connections missing": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.Sockets.Established = 97 },
 			want:     []finding{{MissingConnections, Suspect}},
@@ -131,7 +274,8 @@ func TestChecks(t *testing.T) {
 		},
 		"sockets that were not read": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.Sockets = nil },
-			validity: Valid,
+			want:     []finding{{NotChecked, Suspect}},
+			validity: Suspect,
 		},
 		"a connection for every tenth request": {
 			change: func(r *record.CellRun, o *record.CellObservation) {

@@ -1,57 +1,172 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
-// compare compares every contender with the baseline over the levels. Steps of a search are none: their rates differ between the sides.
-func compare(p planned, groups []Group, c Coverage) []Comparison {
+// compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
+// are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides.
+func compare(p planned, groups []Group, c Coverage, searches searchFamily) []Comparison {
 	out := []Comparison{}
-	if len(p.levels) == 0 {
-		return out
-	}
 	for _, i := range p.contenders() {
-		out = append(out, newComparison(i.Name, p, groups, c))
+		var levels []LevelComparison
+		for _, l := range p.levels {
+			levels = append(levels, atLevel(p, l, i.Name, groups, c))
+		}
+		for _, one := range contender(levels, p.weights) {
+			one.Implementation, one.Baseline = i.Name, p.baseline
+			one.OwnFaults, one.BaselineFaults = one.OwnFaults+c.ownFaults(i.Name), one.BaselineFaults+c.ownFaults(p.baseline)
+			out = append(out, one)
+		}
 	}
-	judgeAll(out, p.alpha)
+	judgeAll(out, searches, p.alpha, true)
 	return out
 }
 
-// newComparison computes all ratios of one contender, and no verdict yet.
-func newComparison(name string, p planned, groups []Group, cov Coverage) Comparison {
-	c := Comparison{Implementation: name, Baseline: p.baseline}
-	trialFaults, baseTrialFaults := cov.ownFaults(name), cov.ownFaults(p.baseline)
-	c.OwnFaults, c.BaselineFaults = trialFaults, baseTrialFaults
-	for _, l := range p.levels {
-		own, base := findGroup(groups, l.Point, name), findGroup(groups, l.Point, p.baseline)
-		level := LevelComparison{
-			Point:     l.Point,
-			OwnFaults: trialFaults + cellFaults(own), BaselineFaults: baseTrialFaults + cellFaults(base),
+// contender makes the comparisons of one contender: one a load in the order of the loads, and one over all of them if they have weights.
+func contender(levels []LevelComparison, weights map[string]float64) []Comparison {
+	var out []Comparison
+	for len(levels) > 0 {
+		n := slices.IndexFunc(levels, func(l LevelComparison) bool { return l.Load != levels[0].Load })
+		if n < 0 {
+			n = len(levels)
 		}
-		for _, m := range metrics {
-			level.Results = append(level.Results, atLevel(m, own, base))
-		}
-		choose(level.Results)
-		c.Levels = append(c.Levels, level)
-		c.OwnFaults += cellFaults(own)
-		c.BaselineFaults += cellFaults(base)
+		out = append(out, ofLoad(levels[:n]))
+		levels = levels[n:]
 	}
-	for k, m := range metrics {
-		var levels []Result
-		for _, l := range c.Levels {
-			levels = append(levels, l.Results[k])
-		}
-		c.Overall = append(c.Overall, overLevels(m, levels))
+	if len(weights) > 0 && len(out) > 1 {
+		out = append([]Comparison{overLoads(out, weights)}, out...)
 	}
-	choose(c.Overall)
+	return out
+}
+
+// ofLoad compares over the levels of one load. A level whose rate neither side kept has no figure and is left out.
+func ofLoad(levels []LevelComparison) Comparison {
+	c := Comparison{Load: levels[0].Load, Levels: slices.Clone(levels)}
+	var strata []leveled
+	for k := range c.Levels {
+		l := &c.Levels[k]
+		c.OwnFaults, c.BaselineFaults = c.OwnFaults+l.OwnFaults, c.BaselineFaults+l.BaselineFaults
+		if l.neitherKept() {
+			continue
+		}
+		strata = append(strata, leveled{level: l, weight: 1})
+		c.ownMissed, c.baselineMissed = c.ownMissed+l.contenderMissed(), c.baselineMissed+l.baselineMissed()
+	}
+	c.Overall = overLevels(strata)
+	if len(strata) == 0 {
+		c.Overall = []Result{{Metric: CPUPerRequest, Pairs: []Pair{}}}
+	}
+	choose(c.Overall, slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return deciding(l.Results).Metric != Throughput }))
 	return c
 }
 
-func cellFaults(g *Group) int {
+// overLoads compares over all levels of all loads, where each load has its weight and its levels share it equally.
+func overLoads(loads []Comparison, weights map[string]float64) Comparison {
+	var c Comparison
+	var strata []leveled
+	byCPU := false
+	for k := range loads {
+		l := &loads[k]
+		c.OwnFaults, c.BaselineFaults = c.OwnFaults+l.OwnFaults, c.BaselineFaults+l.BaselineFaults
+		c.ownMissed, c.baselineMissed = c.ownMissed+l.ownMissed, c.baselineMissed+l.baselineMissed
+		c.Loads = append(c.Loads, LoadVerdict{Load: l.Load, Weight: weights[l.Load]})
+		byCPU = byCPU || deciding(l.Overall).Metric != Throughput
+		for j := range l.Levels {
+			strata = append(strata, leveled{level: &l.Levels[j], weight: weights[l.Load] / float64(len(l.Levels))})
+		}
+	}
+	c.Levels = []LevelComparison{}
+	c.Overall = overLevels(strata)
+	choose(c.Overall, byCPU)
+	return c
+}
+
+// leveled is a level with its weight in a mean.
+type leveled struct {
+	level  *LevelComparison
+	weight float64
+}
+
+// overLevels makes a result of each metric that all levels have.
+func overLevels(levels []leveled) []Result {
+	var out []Result
+	if len(levels) == 0 {
+		return out
+	}
+	var total float64
+	for _, l := range levels {
+		total += l.weight
+	}
+	for _, first := range levels[0].level.Results {
+		r := Result{Metric: first.Metric, Pairs: []Pair{}}
+		var strata []stratum
+		for _, l := range levels {
+			one := inMetric(l.level.Results, first.Metric)
+			if one == nil {
+				break
+			}
+			strata = append(strata, stratum{l.weight / total, one.samples})
+			r.inherit(*one)
+		}
+		if len(strata) == len(levels) {
+			r.estimateOf(strata)
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// inherit takes over what limits the worth of a level's values.
+func (r *Result) inherit(level Result) {
+	r.ContenderIsBound = r.ContenderIsBound || level.ContenderIsBound
+	r.BaselineIsBound = r.BaselineIsBound || level.BaselineIsBound
+	r.Diluted, r.Hidden = r.Diluted || level.Diluted, r.Hidden || level.Hidden
+}
+
+// atLevel compares one contender with the baseline at one level. At an imposed rate the throughput is what was asked for and no answer; in
+// a duet, whose generators are frozen in turns, there are no latencies.
+func atLevel(p planned, l Level, name string, groups []Group, c Coverage) LevelComparison {
+	own, base := findGroup(groups, l.Point, name), findGroup(groups, l.Point, p.baseline)
+	out := LevelComparison{
+		Point: l.Point, Rate: rateKept(own, base),
+		OwnFaults: cellFaults(own, l.imposed()), BaselineFaults: cellFaults(base, l.imposed()),
+	}
+	for _, m := range p.metricsAt(l) {
+		out.Results = append(out.Results, byBlock(m, own, base))
+	}
+	choose(out.Results, p.duet || l.imposed())
+	return out
+}
+
+// imposed says whether the level has an arrival rate, constant or not.
+func (l Level) imposed() bool { return l.RequestsPerSecond > 0 }
+
+// metricsAt are the metrics that are an answer at a level: the CPU time first, which decides wherever the throughput does not.
+func (p planned) metricsAt(l Level) []Metric {
+	out := []Metric{CPUPerRequest}
+	if !l.imposed() {
+		out = append(out, Throughput)
+	}
+	if p.duet {
+		return out
+	}
+	for _, percentile := range p.latencies {
+		out = append(out, LatencyAt(percentile))
+	}
+	return out
+}
+
+// cellFaults counts the cells that are void by the implementation's own fault. A rate that it did not keep is judged level by level and
+// counted there.
+func cellFaults(g *Group, imposed bool) int {
 	n := 0
 	for _, c := range g.Cells {
-		if ownFault(c) {
+		if ownFault(c) && !(imposed && missedRate(c)) {
 			n++
 		}
 	}
@@ -60,144 +175,129 @@ func cellFaults(g *Group) int {
 
 // choose marks the result that decides: the throughput where it is a measurement of the server on both sides, otherwise the CPU
 // time. Who was the bottleneck makes the choice, and never who won.
-func choose(results []Result) {
-	cpu, throughput := &results[0], &results[1]
-	bound := throughput.ContenderIsBound || throughput.BaselineIsBound
-	if cpu.Blocks == 0 || (throughput.Blocks > 0 && !bound) {
+func choose(results []Result, byCPU bool) {
+	cpu, throughput := inMetric(results, CPUPerRequest), inMetric(results, Throughput)
+	if throughput != nil && !byCPU && (cpu.Blocks == 0 || throughput.decidesThroughput()) {
 		throughput.Decides = true
 		return
 	}
 	cpu.Decides = true
 }
 
-// atLevel pairs the cells of two groups by block.
-func atLevel(m Metric, own, base *Group) Result {
-	r := Result{Metric: m, Levels: 1, Pairs: []Pair{}}
+// decidesThroughput says whether a result is a throughput that measures the servers on both sides.
+func (r *Result) decidesThroughput() bool {
+	return r.Metric == Throughput && r.Blocks > 0 && !r.ContenderIsBound && !r.BaselineIsBound && !r.Diluted
+}
+
+// byBlock pairs the cells of two groups by block.
+func byBlock(m Metric, own, base *Group) Result {
+	r := Result{Metric: m, Pairs: []Pair{}}
+	var samples []sample
 	for _, a := range own.Cells {
 		b := find(base.Cells, func(c *Cell) bool { return c.Block == a.Block })
-		if b == nil || a.Validity == Void || b.Validity == Void || m.of(a) == nil || m.of(*b) == nil {
+		if b == nil {
 			continue
 		}
-		r.pair(a.Block, math.Log(*m.of(a) / *m.of(*b)))
-		if m == Throughput {
-			r.ContenderIsBound = r.ContenderIsBound || a.ThroughputIsBound
-			r.BaselineIsBound = r.BaselineIsBound || b.ThroughputIsBound
+		log, ok := m.pairOf(a, *b)
+		if !ok {
+			continue
 		}
+		samples = append(samples, sample{a.Block, log})
+		r.inherit(Result{
+			ContenderIsBound: m.boundIn(a), BaselineIsBound: m.boundIn(*b),
+			Diluted: m.dilutedIn(a) || m.dilutedIn(*b), Hidden: m.hiddenIn(a) && m.hiddenIn(*b),
+		})
 	}
-	r.estimate()
+	r.estimateOf([]stratum{{1, samples}})
 	return r
 }
 
-// overLevels averages the logs of the levels within each block. A block counts if it has a pair at each of the levels covered, lest
-// blocks differ in their mix of levels.
-func overLevels(m Metric, levels []Result) Result {
-	r := pool(m, covered(levels))
-	r.estimate()
-	return r
-}
-
-// covered are the levels with pairs enough for a verdict or, where none has, with as many as any. While too few blocks have a pair at each of
-// them, the level is left out without which most blocks have: that depends on what was measured, and never on what came out.
-func covered(levels []Result) []Result {
-	enough := 0
-	for _, l := range levels {
-		enough = max(enough, min(l.Blocks, MinBlocks))
+// estimateOf computes what the samples say by themselves.
+func (r *Result) estimateOf(levels []stratum) {
+	e := newEstimate(levels)
+	r.estimate, r.Levels, r.Blocks, r.FewestPairs = e, len(levels), e.blocks, e.fewest
+	if len(levels) == 1 {
+		r.samples = levels[0].samples
 	}
-	if enough == 0 {
-		return nil
-	}
-	out := slices.DeleteFunc(slices.Clone(levels), func(l Result) bool { return l.Blocks < enough })
-	for len(out) > 1 && len(common(out)) < enough {
-		var rest []Result
-		for k := range out {
-			without := slices.Delete(slices.Clone(out), k, k+1)
-			if rest == nil || len(common(without)) > len(common(rest)) {
-				rest = without
-			}
-		}
-		out = rest
-	}
-	return out
-}
-
-// common are the blocks in which each of the levels has a pair, in order.
-func common(levels []Result) []int32 {
-	counts := map[int32]int{}
-	for _, l := range levels {
-		for _, p := range l.Pairs {
-			counts[p.Block]++
-		}
-	}
-	var blocks []int32
-	for b, n := range counts {
-		if n == len(levels) {
-			blocks = append(blocks, b)
-		}
-	}
-	slices.Sort(blocks)
-	return blocks
-}
-
-// pool averages levels in the blocks that are common to them.
-func pool(m Metric, levels []Result) Result {
-	r := Result{Metric: m, Levels: len(levels), Pairs: []Pair{}}
-	sums := map[int32]float64{}
-	for _, l := range levels {
-		r.ContenderIsBound = r.ContenderIsBound || l.ContenderIsBound
-		r.BaselineIsBound = r.BaselineIsBound || l.BaselineIsBound
-		for k, p := range l.Pairs {
-			sums[p.Block] += l.logs[k]
-		}
-	}
-	for _, b := range common(levels) {
-		r.pair(b, sums[b]/float64(len(levels)))
-	}
-	return r
-}
-
-func (r *Result) pair(block int32, log float64) {
-	r.logs = append(r.logs, log)
-	r.Pairs = append(r.Pairs, Pair{Block: block, Ratio: math.Exp(log), Advantage: math.Exp(log * r.Metric.sign())})
-}
-
-// estimate computes everything that the pairs of one result say by themselves.
-func (r *Result) estimate() {
-	t := r.test()
-	if !t.known {
+	if e.blocks == 0 {
 		return
 	}
-	d := math.Expm1(detectable(t.sd, t.n))
-	r.Detectable = &d
-	r.BlocksNeeded = blocksNeeded(t)
-	if t.n >= SignFlipFrom && t.n <= SignFlipTo {
-		p := signFlip(r.logs)
-		r.SignFlipP = &p
+	for _, s := range e.contributions {
+		r.Pairs = append(r.Pairs, Pair{Block: s.block, Ratio: math.Exp(s.mid)})
 	}
+	r.Ratio = exp(e.mean)
+	if !e.known {
+		return
+	}
+	low, high := e.interval(Alpha)
+	p := e.p()
+	r.Low, r.High, r.LogStdDev, r.P = exp(low), exp(high), &e.sd, &p
 }
 
-// test computes what a verdict rests on.
-func (r *Result) test() paired {
-	r.Blocks = len(r.logs)
-	if r.Blocks == 0 {
-		return paired{}
+// foresee says what the result could show, with the alpha that it has in its family.
+func (r *Result) foresee(alpha float64) {
+	e := r.estimate
+	if !e.known {
+		return
 	}
-	t := pairedT(r.logs)
-	sign := r.Metric.sign()
-	r.Ratio = exp(t.mean)
-	r.Advantage = &Advantage{Ratio: math.Exp(t.mean * sign)}
-	if !t.known {
-		return t
+	p := prospect{sd: e.sd, width: e.width(), alpha: alpha}
+	d := math.Expm1(p.detectable(int(e.freedom) + 1))
+	r.Detectable = &d
+	if r.Verdict == Inconclusive && (r.Reason == TooFewBlocks || r.Reason == NoiseTooHigh || r.Reason == ManyComparisons) {
+		r.BlocksNeeded = p.blocksNeeded(e.mean, r.Blocks)
 	}
-	r.Low, r.High = exp(t.low), exp(t.high)
-	r.Advantage.Low, r.Advantage.High = exp(t.low*sign), exp(t.high*sign)
-	if sign < 0 {
-		r.Advantage.Low, r.Advantage.High = r.Advantage.High, r.Advantage.Low
+	if e.whole && e.blocks >= SignFlipFrom && e.blocks <= SignFlipTo {
+		f := signFlip(e.contributions)
+		r.SignFlipP = &f
 	}
-	r.LogStdDev, r.P = &t.sd, &t.p
-	return t
 }
 
 func exp(v float64) *float64 {
 	e := math.Exp(v)
 	return &e
+}
+
+// rateKept says who kept an imposed rate; nil where there is none. A cell that a fault from outside has hit, or whose generator was the one
+// that did not keep up, is nobody's.
+func rateKept(own, base *Group) *RateKept {
+	if cmp.Or(own.RequestsPerSecond, base.RequestsPerSecond) == 0 {
+		return nil
+	}
+	var k RateKept
+	for _, c := range own.Cells {
+		kept, missed := keptRate(c), missedRate(c)
+		k.ContenderKept, k.ContenderMissed = k.ContenderKept+asInt(kept), k.ContenderMissed+asInt(missed)
+		b := find(base.Cells, func(b *Cell) bool { return b.Block == c.Block })
+		if b == nil {
+			continue
+		}
+		k.OnlyContenderMissed += asInt(missed && keptRate(*b))
+		k.OnlyBaselineMissed += asInt(kept && missedRate(*b))
+	}
+	for _, c := range base.Cells {
+		k.BaselineKept, k.BaselineMissed = k.BaselineKept+asInt(keptRate(c)), k.BaselineMissed+asInt(missedRate(c))
+	}
+	return &k
+}
+
+func asInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// missedRate says whether the server did not keep an imposed rate.
+func missedRate(c Cell) bool {
+	return !c.HitFromOutside() && slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == RateMissed && r.Subject == record.RoleServer })
+}
+
+// keptRate says whether the server kept an imposed rate, in a cell that counts.
+func keptRate(c Cell) bool {
+	return c.Validity != Void && !slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == RateMissed })
+}
+
+// waited says whether requests of a cell that counts may have waited in the generator.
+func waited(c Cell) bool {
+	return c.Validity != Void && slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == GeneratorLimited || r.Code == GeneratorBusy })
 }

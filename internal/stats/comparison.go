@@ -2,83 +2,73 @@ package stats
 
 import "loadstone.dev/loadstone/internal/record"
 
-// Metric names what is compared.
-type Metric string
-
-const (
-	// CPUPerRequest is the server's CPU time per request: less is better.
-	CPUPerRequest Metric = "ServerCPUPerRequest"
-	// Throughput is requests per second: more is better.
-	Throughput Metric = "Throughput"
-	// CapacityRate is the highest rate that a search found to keep its bound: more is better. It is compared of searches only.
-	CapacityRate Metric = "Capacity"
-)
-
-// metrics are all that is compared of levels, the first decides where the second cannot.
-var metrics = []Metric{CPUPerRequest, Throughput}
-
-// of is the metric's value in a cell.
-func (m Metric) of(c Cell) *float64 {
-	if m == CPUPerRequest {
-		return c.CPUPerRequest
-	}
-	return c.Throughput
-}
-
-// sign turns the log of a ratio into one that is positive if the contender is better.
-func (m Metric) sign() float64 {
-	if m == CPUPerRequest {
-		return -1
-	}
-	return 1
-}
-
 // Verdict is the outcome of a comparison, as seen from the contender.
 type Verdict string
 
 const (
-	Faster       Verdict = "Faster"
-	Slower       Verdict = "Slower"
+	// Better and Worse say that the contender is, in the metric that the verdict is of.
+	Better Verdict = "Better"
+	Worse  Verdict = "Worse"
+	// NoDifference says that the two differ by less than EquivalenceMargin in that metric, wherever in its interval the ratio lies.
 	NoDifference Verdict = "NoDifference"
-	Inconclusive Verdict = "Inconclusive"
+	// DependsOnLoad says that levels, or loads, have different winners, or that one has a winner where the mean shows no difference.
+	DependsOnLoad Verdict = "DependsOnLoad"
+	Inconclusive  Verdict = "Inconclusive"
 )
 
-// VerdictReason says why a comparison is Inconclusive.
+// VerdictReason says why a comparison is Inconclusive, or what else than a ratio has decided it.
 type VerdictReason string
 
 const (
-	// TooFewBlocks means fewer than MinBlocks blocks in which both sides have a cell that is not void.
+	// RateNotKept means that the loser did not keep an imposed rate that the winner kept. It is the one reason of a Better or a Worse.
+	RateNotKept VerdictReason = "RateNotKept"
+	// NeitherKept means that neither side kept an imposed rate.
+	NeitherKept VerdictReason = "NeitherKept"
+	// TooFewBlocks means that some level has fewer than MinBlocks blocks in which both sides have a cell that is not void.
 	TooFewBlocks VerdictReason = "TooFewBlocks"
 	// NoiseTooHigh means that the interval holds both a difference and none.
 	NoiseTooHigh VerdictReason = "NoiseTooHigh"
-	// ManyComparisons means that p is below the alpha of verdicts, but not after Holm's correction for the number of comparisons.
+	// ManyComparisons means that the interval leaves out 1, which would count if this were the run's only comparison and its only look.
 	ManyComparisons VerdictReason = "ManyComparisons"
-	// BoundsOnly means that the generator was the limit, so that throughputs are lower bounds that cannot decide.
+	// BoundsOnly means that the generator was the limit or too busy, so that throughputs are lower bounds, and latencies upper ones.
 	BoundsOnly VerdictReason = "BoundsOnly"
+	// Diluted means that the two share a load generator that was busy, or take turns, so that their servers may differ by more.
+	Diluted VerdictReason = "Diluted"
+	// HiddenByTool means that the tool's own pauses are longer than the latencies, so that the servers' may differ by more.
+	HiddenByTool VerdictReason = "HiddenByTool"
 	// OwnFaults means that the side which would win failed in some cell or trial by its own fault.
 	OwnFaults VerdictReason = "OwnFaults"
-	// OverallUndecided means that a level alone would decide, but the mean over the levels does not.
-	OverallUndecided VerdictReason = "OverallUndecided"
 )
 
-// Comparison is one contender against the baseline.
+// Comparison is one contender against the baseline under one load, or over all loads.
 type Comparison struct {
 	Implementation string `json:"implementation"`
 	Baseline       string `json:"baseline"`
-	// Verdict, Reason and Metric are those of the deciding overall result.
+	// Load is the load; empty for the mean over all loads with the weights of the spec.
+	Load string `json:"load,omitempty"`
+	// Verdict, Reason and Metric are those of the deciding result, unless the levels say otherwise.
 	Verdict Verdict       `json:"verdict"`
 	Reason  VerdictReason `json:"reason,omitempty"`
 	Metric  Metric        `json:"metric"`
-	// Disagrees is true if the other metric has the opposite verdict.
-	Disagrees bool `json:"disagrees"`
-	// Crossing is true if levels are decided in both directions.
-	Crossing bool `json:"crossing"`
-	// OwnFaults and BaselineFaults count cells and trials lost by a side's own fault.
+	// OwnFaults and BaselineFaults count cells and trials lost by a side's own fault, besides rates that were not kept.
 	OwnFaults      int `json:"ownFaults"`
 	BaselineFaults int `json:"baselineFaults"`
-	// Overall holds one result a metric: the mean over the levels of the logs of the ratios.
-	Overall []Result          `json:"overall"`
-	Levels  []LevelComparison `json:"levels"`
+	// Overall holds one result a metric: the mean over the levels. It has those metrics that every level has.
+	Overall []Result `json:"overall"`
+	// Levels are those of the load; none for the mean over all loads.
+	Levels []LevelComparison `json:"levels"`
+	// Loads are the verdicts of the loads; none for that of a load.
+	Loads []LoadVerdict `json:"loads,omitempty"`
+
+	// ownMissed and baselineMissed count the cells of the levels in Overall in which a side did not keep the rate.
+	ownMissed, baselineMissed int
+}
+
+// LoadVerdict is a load's part in the mean over all loads.
+type LoadVerdict struct {
+	Load    string  `json:"load"`
+	Weight  float64 `json:"weight"`
+	Verdict Verdict `json:"verdict"`
 }
 
 // LevelComparison is a Comparison at one level.
@@ -87,59 +77,68 @@ type LevelComparison struct {
 	Verdict        Verdict       `json:"verdict"`
 	Reason         VerdictReason `json:"reason,omitempty"`
 	Metric         Metric        `json:"metric"`
-	Disagrees      bool          `json:"disagrees"`
 	OwnFaults      int           `json:"ownFaults"`
 	BaselineFaults int           `json:"baselineFaults"`
-	Results        []Result      `json:"results"`
+	// Rate says who kept the level's imposed rate; nil where there is none.
+	Rate *RateKept `json:"rate,omitempty"`
+	// Results hold one metric each: those that are an answer at this level.
+	Results []Result `json:"results"`
 }
 
-// Result compares one metric, at one level or over several. Ratios are contender / baseline, whatever the metric's direction.
+// RateKept counts the blocks in which the two sides kept an imposed rate, or missed it by their own fault.
+type RateKept struct {
+	ContenderKept   int `json:"contenderKept"`
+	ContenderMissed int `json:"contenderMissed"`
+	BaselineKept    int `json:"baselineKept"`
+	BaselineMissed  int `json:"baselineMissed"`
+	// OnlyContenderMissed and OnlyBaselineMissed count blocks in which one side missed the rate and the other kept it.
+	OnlyContenderMissed int `json:"onlyContenderMissed"`
+	OnlyBaselineMissed  int `json:"onlyBaselineMissed"`
+}
+
+// Result compares one metric, at one level or as the mean over several. Ratios are contender / baseline, whatever the metric's direction.
 type Result struct {
 	Metric Metric `json:"metric"`
 	// Decides is true for the metric whose verdict counts.
 	Decides bool `json:"decides"`
-	// Levels is the number of levels in it, Blocks the number of blocks in which all of them have a pair.
-	Levels int    `json:"levels"`
-	Blocks int    `json:"blocks"`
-	Pairs  []Pair `json:"pairs"`
-	// Ratio is known from one block on, Low, High, P and LogStdDev from three on.
+	// Levels is the number of levels in it, Blocks the number of blocks with a pair at any of them, and FewestPairs the number of pairs at
+	// the level that has the fewest.
+	Levels      int    `json:"levels"`
+	Blocks      int    `json:"blocks"`
+	FewestPairs int    `json:"fewestPairs"`
+	Pairs       []Pair `json:"pairs"`
+	// Ratio is known from one pair a level on, Low, High (Rules.Confidence), P and LogStdDev from three on.
 	Ratio     *float64 `json:"ratio,omitempty"`
 	Low       *float64 `json:"low,omitempty"`
 	High      *float64 `json:"high,omitempty"`
 	LogStdDev *float64 `json:"logStdDev,omitempty"`
-	// P is of the paired t on the logs; AdjustedP is after Holm; SignFlipP stands beside them from SignFlipFrom blocks on.
+	// P is of the t on the logs; AdjustedP is after the correction for the run's comparisons, and held against Rules.Alpha; SignFlipP
+	// stands beside them from SignFlipFrom blocks on where no block lacks a pair.
 	P         *float64 `json:"p,omitempty"`
 	AdjustedP *float64 `json:"adjustedP,omitempty"`
 	SignFlipP *float64 `json:"signFlipP,omitempty"`
-	// Advantage is the ratio turned so that more than 1 means that the contender is better.
-	Advantage *Advantage `json:"advantage,omitempty"`
-	// Detectable is the smallest relative difference that this many blocks of this noise show in Rules.Power of all runs.
+	// Detectable is the smallest relative difference for which Rules.Power of all runs of this many blocks and this noise name a winner.
 	Detectable *float64 `json:"detectable,omitempty"`
-	// BlocksNeeded is an estimate of how many blocks would decide; 0 if none is needed or no sensible number would.
+	// BlocksNeeded is how many blocks would decide in Rules.Power of all runs if the true ratio were the one observed; 0 if none are needed
+	// or no sensible number would.
 	BlocksNeeded int `json:"blocksNeeded,omitempty"`
 	// ContenderIsBound and BaselineIsBound say whose value is only a bound, because the generator limited it.
-	ContenderIsBound bool          `json:"contenderIsBound"`
-	BaselineIsBound  bool          `json:"baselineIsBound"`
-	Verdict          Verdict       `json:"verdict"`
-	Reason           VerdictReason `json:"reason,omitempty"`
-	// Factor says how many times faster or slower, where that is the verdict: the Advantage or its inverse, more than 1.
-	Factor *float64 `json:"factor,omitempty"`
+	ContenderIsBound bool `json:"contenderIsBound"`
+	BaselineIsBound  bool `json:"baselineIsBound"`
+	// Diluted is true if the two differ less than their servers do, and Hidden if the tool's own pauses may hide a difference.
+	Diluted bool          `json:"diluted,omitempty"`
+	Hidden  bool          `json:"hidden,omitempty"`
+	Verdict Verdict       `json:"verdict"`
+	Reason  VerdictReason `json:"reason,omitempty"`
 
-	logs []float64
+	samples  []sample
+	estimate estimate
 }
 
-// Pair is the ratio in one block.
+// Pair is the ratio in one block; in a mean over levels it is what the block adds to the mean.
 type Pair struct {
-	Block     int32   `json:"block"`
-	Ratio     float64 `json:"ratio"`
-	Advantage float64 `json:"advantage"`
-}
-
-// Advantage is a ratio with its interval, turned so that more than 1 is better.
-type Advantage struct {
-	Ratio float64  `json:"ratio"`
-	Low   *float64 `json:"low,omitempty"`
-	High  *float64 `json:"high,omitempty"`
+	Block int32   `json:"block"`
+	Ratio float64 `json:"ratio"`
 }
 
 // Deciding is the result whose verdict counts.
@@ -155,7 +154,7 @@ func deciding(results []Result) *Result {
 	return &results[0]
 }
 
-// beside is the result that does not decide.
-func beside(results []Result) *Result {
-	return find(results, func(r *Result) bool { return !r.Decides })
+// inMetric is the result in a metric; nil if there is none.
+func inMetric(results []Result, m Metric) *Result {
+	return find(results, func(r *Result) bool { return r.Metric == m })
 }

@@ -163,7 +163,7 @@ func (c Cell) HitFromOutside() bool { return slices.ContainsFunc(c.Reasons, from
 func fromOutside(r Reason) bool { return r.Weight == Void && slices.Contains(outsideCodes, r.Code) }
 
 // mayFollow are the reasons that a fault from outside can bring about: beside one, they accuse nobody.
-var mayFollow = []ReasonCode{RateMissed, Starved}
+var mayFollow = []ReasonCode{RateMissed, Starved, MissingConnections}
 
 // spoiled says whether a cell is void for nothing but faults from outside and what may follow from them.
 func (c Cell) spoiled() bool {

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
@@ -34,6 +35,12 @@ func crossCheck(p planned, groups []Group) {
 			}
 		}
 		checkAsymmetry(peers)
+		base := slices.IndexFunc(peers, func(g *Group) bool { return g.Implementation == p.baseline })
+		for k, g := range peers {
+			if base >= 0 && k != base {
+				checkSides(g, peers[base])
+			}
+		}
 	}
 }
 

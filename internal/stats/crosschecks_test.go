@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -101,6 +102,12 @@ func TestAnswersMustBeThoseOfTheBaseline(t *testing.T) {
 			}
 		}
 	}
+	shorten := func(d *record.RunData, bytes int64) {
+		for block := int32(1); block <= 2; block++ {
+			r, _ := statstest.Cell(d, block, "rust", 100)
+			r.Measurement.Bytes -= bytes * r.Measurement.Requests
+		}
+	}
 	for name, tc := range map[string]struct {
 		change func(*record.RunData)
 		want   []finding
@@ -114,7 +121,31 @@ func TestAnswersMustBeThoseOfTheBaseline(t *testing.T) {
 			want:   []finding{{NotEquivalent, Suspect}},
 		},
 		"another size of the headers": {
-			change: func(d *record.RunData) { answer(d, "rust", func(r *record.Response) { r.HeaderBytes = 94 }) },
+			change: func(d *record.RunData) {
+				answer(d, "rust", func(r *record.Response) { r.HeaderBytes = 94 })
+				shorten(d, 23)
+			},
+		},
+		"a body of half the size": {
+			change: func(d *record.RunData) {
+				answer(d, "rust", func(r *record.Response) { r.BodyBytes, r.BodySHA256, r.HeaderBytes = 1, "other", 94 })
+				shorten(d, 33)
+			},
+			want: []finding{{NotEquivalent, Void}},
+		},
+		"a body of ten bytes instead of eleven": {
+			change: func(d *record.RunData) {
+				answer(d, "rust", func(r *record.Response) { r.BodyBytes, r.BodySHA256 = 10, "other" })
+				shorten(d, 1)
+			},
+			want: []finding{{NotEquivalent, Suspect}},
+		},
+		"a body of a size between those of the baseline": {
+			change: func(d *record.RunData) {
+				size := int64(4)
+				answer(d, "rust", func(r *record.Response) { r.BodySHA256 = "other" })
+				answer(d, "go", func(r *record.Response) { r.BodyBytes, r.BodySHA256, size = size, strconv.Itoa(int(size)), 40 })
+			},
 		},
 		"another body than a baseline's that differs each time": {
 			change: func(d *record.RunData) {
@@ -128,6 +159,7 @@ func TestAnswersMustBeThoseOfTheBaseline(t *testing.T) {
 					d.Trials[i].Generators[0].Responses = nil
 				}
 			},
+			want: []finding{{NotChecked, Suspect}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -222,6 +254,9 @@ func TestAnArrivalRateIsKeptOrMissed(t *testing.T) {
 		"a fifth was dropped by the tool": {2000, 8_000, true, []finding{{RateMissed, Void}, {GeneratorLimited, Suspect}}, false},
 		"some were in flight at the end":  {0, 9_900, false, nil, false},
 		"a fifth never ended":             {0, 8_000, false, []finding{{RateMissed, Void}}, true},
+		"one in a hundred too many":       {0, 10_100, false, nil, false},
+		"two in a hundred too many":       {0, 10_250, false, []finding{{RateExceeded, Suspect}}, false},
+		"four times as many":              {0, 40_000, false, []finding{{RateExceeded, Void}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := oneCell()
@@ -230,7 +265,8 @@ func TestAnArrivalRateIsKeptOrMissed(t *testing.T) {
 			run, seen := statstest.Cell(&d, 1, "go", 100)
 			run.Point, seen.Point, d.Trials[0].Manifest.Cells[0].RequestsPerSecond = at, at, 2000
 			m := run.Measurement
-			m.Asked, m.Dropped, m.Requests = 10_000, tc.dropped, tc.completed
+			m.Asked, m.Dropped = 10_000, tc.dropped
+			statstest.SetRequests(m, tc.completed)
 			grow(seen, 0, 0)
 			seen.CPUNanos, seen.BusyNanos = seen.CPUNanos/2, seen.CPUNanos/2
 			if tc.busy {
@@ -260,7 +296,7 @@ func TestACellOfLessThanASecondIsTooShort(t *testing.T) {
 	d := oneCell()
 	run, _ := statstest.Cell(&d, 1, "go", 100)
 	d.Trials[0].Manifest.Cells[0].DurationSeconds = 1
-	run.Measurement.Requests /= 5
+	statstest.SetRequests(run.Measurement, run.Measurement.Requests/5)
 	run.CPUNanos /= 5
 	run.Measurement.DurationMicros = 990_000
 	_, seen := statstest.Cell(&d, 1, "go", 100)
@@ -296,6 +332,34 @@ func TestTheSpecTightensLimits(t *testing.T) {
 			}
 			if diff := cmp.Diff([][]finding{tc.want}, reasonsOf(t, d, "go")); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheSidesOfABlockSendAsManyBytes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		each   float64
+		script bool
+		want   []finding
+	}{
+		"as many as the checks said":                {128, false, nil},
+		"a few more":                                {140, false, nil},
+		"a fifth more":                              {155, false, []finding{{UnequalAnswers, Suspect}}},
+		"a script's answer with another head":       {160, true, nil},
+		"a script's answer of three times the size": {400, true, []finding{{UnequalAnswers, Suspect}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := pair(1)
+			r, _ := statstest.Cell(&d, 1, "rust", 100)
+			r.Measurement.Bytes = int64(tc.each * float64(r.Measurement.Requests))
+			if tc.script {
+				d.Manifest.Spec.Loads[0].Script = &v1alpha1.Script{}
+			}
+			for _, implementation := range []string{"go", "rust"} {
+				if diff := cmp.Diff([][]finding{tc.want}, reasonsOf(t, d, implementation)); diff != "" {
+					t.Errorf("reasons of %s (-want +got):\n%s", implementation, diff)
+				}
 			}
 		})
 	}

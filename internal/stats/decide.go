@@ -1,60 +1,87 @@
 package stats
 
-import "loadstone.dev/loadstone/internal/record"
+import (
+	"fmt"
+	"math"
+	"slices"
 
-// Ratios are the logs of one contender's ratios to the baseline, contender / baseline: of each metric one list a level, with one
-// log a block. Levels and blocks are the same for both metrics.
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Ratios are what is known of one contender at one level: by metric the logs of its ratios to the baseline, contender / baseline, one a
+// block, and NaN where the block has no pair.
 type Ratios struct {
-	CPUPerRequest [][]float64
-	Throughput    [][]float64
+	record.Point
+	Logs map[Metric][]float64
 	// ThroughputIsBound says that the generator limited both sides.
 	ThroughputIsBound bool
+	// Rate says who kept the level's imposed rate.
+	Rate *RateKept
 }
 
-// Decide gives the verdicts of a run of which nothing but the ratios is known, as Analyse would: the contenders are one family. It
-// exists so that the rules themselves can be tried on very many runs that were drawn from recorded ones; so it leaves out what
-// only tells how many blocks would do: Detectable, BlocksNeeded and SignFlipP. Comparisons come in the order of the contenders and
-// are named after nobody; levels are told apart by their number of connections, which is their index from 1.
-func Decide(contenders []Ratios) []Comparison {
-	out := make([]Comparison, len(contenders))
-	for k, r := range contenders {
-		out[k] = r.comparison()
+// Rulebook is everything that Decide needs to know beside the ratios.
+type Rulebook struct {
+	// Duet and Weights are as of a plan; Looks is how often the run may be looked at, 0 for once.
+	Duet    bool
+	Weights map[string]float64
+	Looks   int
+	// Foresight asks for Detectable and BlocksNeeded, too, which takes most of the time.
+	Foresight bool
+}
+
+// Decide gives the verdicts of a run of which nothing but the ratios is known, as Analyse would: the contenders, each with its levels, are one
+// family. It exists so that the rules themselves can be tried on very many runs that were drawn from recorded ones. Comparisons are named after
+// the contenders' indices.
+func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
+	var out []Comparison
+	for k, levels := range contenders {
+		var compared []LevelComparison
+		for _, l := range levels {
+			compared = append(compared, l.comparison(rules.Duet))
+		}
+		for _, c := range contender(compared, rules.Weights) {
+			c.Implementation = fmt.Sprint(k)
+			out = append(out, c)
+		}
 	}
-	judgeAll(out, VerdictAlpha)
+	judgeAll(out, searchFamily{}, VerdictAlpha/float64(max(rules.Looks, 1)), rules.Foresight)
 	return out
 }
 
 // comparison computes what the ratios say, and no verdict yet.
-func (r Ratios) comparison() Comparison {
-	c := Comparison{}
-	for l := range r.CPUPerRequest {
-		level := LevelComparison{
-			Point:   record.Point{Connections: int32(l + 1)},
-			Results: []Result{atBlocks(CPUPerRequest, r.CPUPerRequest[l]), atBlocks(Throughput, r.Throughput[l])},
+func (r Ratios) comparison(duet bool) LevelComparison {
+	imposed := r.RequestsPerSecond > 0
+	c := LevelComparison{Point: r.Point, Rate: r.Rate}
+	for _, m := range r.metrics(duet, imposed) {
+		one := Result{Metric: m, Pairs: []Pair{}}
+		if m == Throughput {
+			one.ContenderIsBound, one.BaselineIsBound, one.Diluted = r.ThroughputIsBound, r.ThroughputIsBound, duet
 		}
-		level.Results[1].ContenderIsBound, level.Results[1].BaselineIsBound = r.ThroughputIsBound, r.ThroughputIsBound
-		choose(level.Results)
-		c.Levels = append(c.Levels, level)
-	}
-	for k, m := range metrics {
-		var levels []Result
-		for _, l := range c.Levels {
-			levels = append(levels, l.Results[k])
+		var samples []sample
+		for b, log := range r.Logs[m] {
+			if !math.IsNaN(log) {
+				samples = append(samples, sample{int32(b + 1), exactly(log)})
+			}
 		}
-		overall := pool(m, levels)
-		overall.test()
-		c.Overall = append(c.Overall, overall)
+		one.estimateOf([]stratum{{1, samples}})
+		c.Results = append(c.Results, one)
 	}
-	choose(c.Overall)
+	choose(c.Results, duet || imposed)
 	return c
 }
 
-// atBlocks is the result of one metric at one level, with a pair a block from 1 on.
-func atBlocks(m Metric, logs []float64) Result {
-	r := Result{Metric: m, Levels: 1, Pairs: make([]Pair, 0, len(logs))}
-	for b, log := range logs {
-		r.pair(int32(b+1), log)
+// metrics are those that are an answer at the level, in the order of a run's.
+func (r Ratios) metrics(duet, imposed bool) []Metric {
+	var out []Metric
+	p := planned{duet: duet, latencies: v1alpha1.Percentiles}
+	for _, m := range p.metricsAt(Level{Point: r.Point}) {
+		if _, ok := r.Logs[m]; ok && !(imposed && m == Throughput) {
+			out = append(out, m)
+		}
 	}
-	r.test()
-	return r
+	if !slices.Contains(out, CPUPerRequest) {
+		out = append([]Metric{CPUPerRequest}, out...)
+	}
+	return out
 }

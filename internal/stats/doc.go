@@ -28,26 +28,32 @@
 //
 // # Verdicts
 //
-// A ratio is the geometric mean over blocks of contender / baseline. Its interval and its p come from the paired t on the logs of
-// the ratios; a verdict needs an adjusted p of 0.007, which keeps the share of runs with a false one below one in a hundred. Two
-// metrics are compared: the server's CPU time per request and the throughput. One of them decides, and which one depends on who was
-// the bottleneck, never on who won:
+// A ratio is the geometric mean over blocks of contender / baseline, level by level, and over a load the mean of its levels: each level's mean
+// over the blocks that have a pair there, so that no level is left out whichever cells are void. Its interval and its p come from a jackknife
+// over blocks on the logs of the ratios, which is the paired t where no pair is missing. What is known between two ends only (a latency in its
+// histogram's bin, a search between the highest rate kept and the lowest missed) is tested at the end that speaks for it most, and widens the
+// interval.
 //
-//   - At a level where the generator limited neither side in any block, the throughput decides. It is what users mean by faster,
-//     and it counts waiting as well as work.
-//   - Otherwise the CPU time per request decides, since such a throughput says nothing about the server.
-//   - Over all levels the throughput decides if it does so at every level, otherwise the CPU time per request does.
+// Which metric decides depends on the question and on who was the bottleneck, never on who won:
 //
-// A throughput that the generator limited is a lower bound: it can support that side being faster, never that it is slower or
-// that there is no difference.
+//   - Under a closed load the throughput decides where the generator left neither side waiting. It is what users mean by faster, and it counts
+//     waiting as well as work.
+//   - Where the generator was the limit, or busy beside a server that was not, and in a duet, the server's CPU time per request decides.
+//   - At an imposed rate the throughput is what was asked for, and is not compared at all; the CPU time per request decides. Who does not keep
+//     a rate that the other keeps, in MinBlocks blocks and never the other way round, has lost that level. Two equals of whom either misses
+//     the rate in half of all blocks, at random, get a loser in at most 0.6 % of runs.
 //
-// The tests form a gate. First the mean over the levels of each implementation's deciding metric is tested (Holm over
-// implementations). An implementation's levels (Holm over its levels) get a Faster or Slower only if that first test has decided,
-// or if its levels differ from the baseline in both directions, each significantly: a crossing that a mean would hide, and that
-// chance produces with a probability of the order of alpha squared. The metric that does not decide is tested likewise in a
-// family of its own and stands beside it. So the verdicts that decide are wrong in at most one run of a hundred.
+// The other metrics, latency percentiles among them, are tested beside it. A throughput that the generator limited is a lower bound, and a
+// latency that waited in it an upper one: such a figure can support that side being better, never that it is worse or that there is no
+// difference.
 //
-// Fewer than MinBlocks blocks give a ratio and no verdict. NoDifference needs the interval to lie within EquivalenceMargin. An
+// Levels of a load that have different winners make the verdict DependsOnLoad, and so does a winner at a level whose load shows no difference in
+// the mean. Loads are averaged only with weights from the spec.
+//
+// At most one run of a hundred names a wrong winner anywhere. How that budget is shared out is in family.go, and measured by "make bench-stats".
+// Objectives and the ends of intervals are no part of it.
+//
+// Fewer than MinBlocks pairs at some level give a ratio and no verdict. NoDifference needs the interval to lie within EquivalenceMargin. An
 // implementation that failed in some cell or trial by its own fault cannot win, lest it win by the cells that it survived.
 //
 // # Scaling
@@ -63,15 +69,15 @@
 // enter neither groups nor comparisons. What counts is the number that each trial ends with. A trial whose searches missed no rate, or
 // missed it by a busy generator beside a server with CPU left, or in a step that causes outside the implementation void, gives a lower
 // bound; one that kept no rate gives none, and counts as the implementation's own fault, so that nobody wins by the trials in which it
-// kept some. The ratios of all searches are a family of their own (Holm), by the same rules. They have their own alpha, and they
-// neither open the gate of the levels nor are behind it: the verdicts over levels are wrong no more often with a search than without.
+// kept some. The ratios of all searches are members of the loads' family.
 //
 // # Objectives
 //
 // An objective is Met if the whole interval of its figure keeps the bound, Missed if the whole interval breaks it, Undecided
 // otherwise. A throughput of a limited generator has no upper end, a latency of a busy one no lower end. An implementation that
 // failed by its own fault meets nothing; its errors count in ErrorRate, over void cells too. A Regression divides out the drift of
-// the machine through an anchor, which must be the same image, command and CPUs in both runs.
+// the machine through an anchor, which must be the same image, command and CPUs in all runs; from three earlier runs on, the spread between them
+// is its error.
 //
 // # Noise floor
 //

@@ -31,7 +31,7 @@ func TestADuetSeesThroughDriftThatHidesADifferenceFromBlocks(t *testing.T) {
 		want stats.Verdict
 	}{
 		"one after the other, 3 %": {false, 1.03, stats.Inconclusive},
-		"in turns, 3 %":            {true, 1.03, stats.Slower},
+		"in turns, 3 %":            {true, 1.03, stats.Worse},
 		"one after the other, 0 %": {false, 1, stats.Inconclusive},
 		"in turns, 0 %":            {true, 1, stats.NoDifference},
 	} {

@@ -207,6 +207,9 @@ func eachUnknown(t record.TrialData, visit func(string)) {
 		for _, s := range c.Unknown {
 			visit(s)
 		}
+		if s := besideCore(t.Server, &c); s != "" {
+			visit(s)
+		}
 	}
 	for _, g := range t.Generators {
 		for _, c := range g.Cells {

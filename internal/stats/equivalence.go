@@ -15,6 +15,8 @@ type reference struct {
 	// sameBody is true if the baseline gave the same body in all its trials. One that gives another each time, such as the time of
 	// day, cannot be compared with.
 	sameBody bool
+	// least and most are the sizes of its bodies.
+	least, most int64
 }
 
 // newReferences finds the baseline's answer to each path: the most frequent one of its trials.
@@ -35,7 +37,11 @@ func newReferences(trials []*record.TrialData) map[string]*reference {
 			return cmp.Or(cmp.Compare(seen[b], seen[a]), cmp.Compare(a.Status, b.Status), cmp.Compare(a.BodySHA256, b.BodySHA256))
 		})
 		same := !slices.ContainsFunc(answers, func(r record.Response) bool { return r.BodySHA256 != answers[0].BodySHA256 })
-		out[path] = &reference{Response: answers[0], sameBody: same}
+		ref := &reference{Response: answers[0], sameBody: same, least: answers[0].BodyBytes, most: answers[0].BodyBytes}
+		for _, r := range answers {
+			ref.least, ref.most = min(ref.least, r.BodyBytes), max(ref.most, r.BodyBytes)
+		}
+		out[path] = ref
 	}
 	return out
 }
@@ -48,9 +54,16 @@ func responses(t *record.TrialData) []record.Response {
 	return t.Generators[0].Responses
 }
 
+// otherWork is the part of an answer by which a body may be shorter or longer than the baseline's and still be the same work: the
+// smallest difference that the verdicts tell apart. It is related to the whole answer, since a server sends its head as well: ten bytes
+// or eleven beside a head of a hundred are the same work, and a page of half the size is not.
+const otherWork = EquivalenceMargin
+
 // checkEquivalence compares the answer of the trial with the baseline's. Another status voids: it is other work, and an error page
-// often less. Another body is marked: it may be as much work, and whoever wants it to be the same says so in expect.body. Headers
-// may differ in size; that is a fact of the environment.
+// often less. So does a body of clearly another size: whoever sends less wins by that. Another body of the same size is marked: it may be
+// as much work, and whoever wants it to be the same says so in expect.body, which is checked before each trial. A baseline whose own bodies
+// differ from trial to trial has a range of sizes, and no body that another could be. Heads may differ in size; that is a fact of the
+// environment.
 func checkEquivalence(f *facts) []Reason {
 	if f.reference == nil || f.level.Scripted {
 		return nil
@@ -63,8 +76,9 @@ func checkEquivalence(f *facts) []Reason {
 		Code: NotEquivalent, Weight: Void, Scope: ScopeCell,
 		Detail: fmt.Sprintf("%s: %d, %d B; %d, %d B", own.Path, own.Status, own.BodyBytes, f.reference.Status, f.reference.BodyBytes),
 	}
+	off := max(f.reference.least-own.BodyBytes, own.BodyBytes-f.reference.most, 0)
 	switch {
-	case own.Status != f.reference.Status:
+	case own.Status != f.reference.Status, float64(off) > otherWork*float64(own.HeaderBytes+f.reference.BodyBytes):
 		return []Reason{r}
 	case f.reference.sameBody && own.BodySHA256 != f.reference.BodySHA256:
 		r.Weight = Suspect

@@ -48,7 +48,7 @@ func (j judge) figure(o v1alpha1.Objective, l Level, i Implementation) figure {
 		return unknown(NotMeasured, "")
 	}
 	g.limit(o.Metric, &f)
-	f.faulty = j.t.Coverage.ownFaults(i.Name)+cellFaults(g) > 0
+	f.faulty = j.t.Coverage.ownFaults(i.Name)+cellFaults(g, false) > 0
 	return f
 }
 
@@ -99,11 +99,6 @@ func (g *Group) limit(m v1alpha1.ObjectiveMetric, f *figure) {
 	}
 }
 
-// waited says whether requests of a cell that counts may have waited in the generator.
-func waited(c Cell) bool {
-	return c.Validity != Void && slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == GeneratorLimited || r.Code == GeneratorBusy })
-}
-
 // attempts are the requests of a cell that were completed, and those that were not because their connection failed.
 func attempts(c Cell) int64 { return c.Requests + c.Errors.Connect + c.Errors.Read + c.Errors.Write }
 
@@ -146,9 +141,6 @@ func errorRate(g *Group) figure {
 	return f
 }
 
-// percentileKinds are the kinds in the order in which a percentile prefers them: from the intended start where the load has one.
-var percentileKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
-
 // percentiles are the quantiles of the tables, of the cell's own latencies.
 func (f *facts) percentiles() map[record.LatencyKind][]Quantile {
 	out := map[record.LatencyKind][]Quantile{}
@@ -174,7 +166,7 @@ func (q Quantile) between() (low, high float64) {
 // holds the merged one: where a quantile is known between two values only, its low end is of the low ones and its high end of the
 // high ones.
 func (g *Group) percentile(name string) figure {
-	column := slices.Index(percentileNames, name)
+	column := slices.Index(v1alpha1.Percentiles, name)
 	kind, merged := g.preferred()
 	if column < 0 || merged == nil {
 		return unknown(g.lacking(nil), "")
@@ -185,7 +177,7 @@ func (g *Group) percentile(name string) figure {
 	}
 	f := unknown("", "")
 	f.kind, f.requests, f.value = kind, merged.Samples, float64(*q.Micros)
-	var lows, highs []float64
+	var samples []sample
 	for _, c := range g.Cells {
 		own := c.percentiles[kind]
 		if c.Validity == Void || own == nil {
@@ -196,21 +188,20 @@ func (g *Group) percentile(name string) figure {
 			return f
 		}
 		low, high := own[column].between()
-		lows, highs = append(lows, math.Log(max(low, 1))), append(highs, math.Log(max(high, 1)))
+		low, high = math.Log(max(low, 1)), math.Log(max(high, 1))
+		samples = append(samples, sample{c.Block, span{low, (low + high) / 2, high}})
 	}
-	f.n = len(lows)
-	l, h := pairedT(lows), pairedT(highs)
-	if !l.known {
+	e := newEstimate([]stratum{{1, samples}})
+	f.n = e.blocks
+	if !e.known {
 		f.why = g.lacking(g.Throughput)
 		return f
 	}
 	low, high := q.between()
-	f.low, f.high = min(math.Exp(l.low), low), max(math.Exp(h.high), high)
+	least, most := e.interval(Alpha)
+	f.low, f.high = min(math.Exp(least), low), max(math.Exp(most), high)
 	return f
 }
-
-// percentileNames are the API's words for tableQuantiles.
-var percentileNames = []string{"50", "90", "95", "99", "99.9"}
 
 // preferred is the distribution that objectives speak of.
 func (g *Group) preferred() (record.LatencyKind, *Latency) {
@@ -231,12 +222,15 @@ func unknownQuantile(q Quantile) ObjectiveReason {
 
 // ratio is the result of the comparison with the baseline.
 func (j judge) ratio(o v1alpha1.Objective, l Level, i Implementation) figure {
-	c := find(j.t.Comparisons, func(c *Comparison) bool { return c.Implementation == i.Name })
+	c := find(j.t.Comparisons, func(c *Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
 	if c == nil {
 		return unknown(NotMeasured, "")
 	}
 	level := find(c.Levels, func(k *LevelComparison) bool { return k.Point == l.Point })
-	r := find(level.Results, func(r *Result) bool { return string(r.Metric) == string(o.Of) })
+	r := inMetric(level.Results, ComparedMetric(o.Of, o.Percentile))
+	if r == nil {
+		return unknown(NotMeasured, "")
+	}
 	f := unknown(FewBlocks, "")
 	f.n = r.Blocks
 	if r.Ratio != nil {
@@ -245,13 +239,31 @@ func (j judge) ratio(o v1alpha1.Objective, l Level, i Implementation) figure {
 	if r.Low != nil {
 		f.low, f.high, f.why = *r.Low, *r.High, ""
 	}
-	f.loosen(r.ContenderIsBound, r.BaselineIsBound)
-	f.faulty = level.OwnFaults+level.BaselineFaults > 0
+	f.loosen(r.Metric, r.ContenderIsBound, r.BaselineIsBound)
+	if r.Diluted && f.why == "" {
+		f.why, f.low, f.high = Shared, diluted(f.low), diluted(f.high)
+	}
+	f.faulty = level.OwnFaults+level.BaselineFaults+level.contenderMissed()+level.baselineMissed() > 0
 	return f
 }
 
-// loosen takes the ends of a ratio's interval whose numerator or denominator is only a lower bound.
-func (f *figure) loosen(numerator, denominator bool) {
+// diluted opens the end of a diluted ratio's interval that points away from 1: the servers may differ by more.
+func diluted(end float64) float64 {
+	switch {
+	case end > 1:
+		return math.Inf(1)
+	case end < 1:
+		return 0
+	}
+	return end
+}
+
+// loosen takes the ends of a ratio's interval whose numerator or denominator is only a bound: a lower one of a throughput, an upper one of
+// a latency.
+func (f *figure) loosen(m Metric, numerator, denominator bool) {
+	if !m.MoreIsBetter() {
+		numerator, denominator = denominator, numerator
+	}
 	if numerator {
 		f.high = math.Inf(1)
 	}

@@ -9,12 +9,15 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Headline is the outcome of a run in one line, still to be put into words.
+// Headline is the outcome of a run in a few lines, still to be put into words.
 type Headline struct {
-	// Entries hold one contender each: those with a verdict first, the largest difference first.
+	// Gate says how the objectives came out; nil if the run has none.
+	Gate *Gate `json:"gate,omitempty"`
+	// Calibration is the noise floor that an A/A run has found, which is its outcome; nil for any other run.
+	Calibration *record.Calibration `json:"calibration,omitempty"`
+	// Entries hold one contender under one load each: those with a verdict first, the largest difference first.
 	Entries []HeadlineEntry `json:"entries"`
-	// Peaks hold each implementation's best mean throughput, in the order of the spec; it is all there is to say of a run that
-	// compares nothing.
+	// Peaks hold each implementation's best mean throughput, or the rates that searches found, in the order of the spec.
 	Peaks []Peak `json:"peaks"`
 	// MeasuredTrials and PlannedTrials are the run's.
 	MeasuredTrials int `json:"measuredTrials"`
@@ -23,10 +26,18 @@ type Headline struct {
 	Rules Rules `json:"rules"`
 }
 
-// HeadlineEntry is one contender against the baseline. In a run of which all loads are searches, it compares what those of one load
-// have found.
+// Gate is the outcome of a run's objectives: entries are objectives times implementations times levels.
+type Gate struct {
+	Met       int `json:"met"`
+	Missed    int `json:"missed"`
+	Undecided int `json:"undecided"`
+	// Worst is the missed objective whose figure lies farthest beyond its bound, as a ratio; nil if none is missed.
+	Worst *ObjectiveResult `json:"worst,omitempty"`
+}
+
+// HeadlineEntry is one contender against the baseline under one load; of a search, it compares what it has found.
 type HeadlineEntry struct {
-	// Load is the load of a search; empty for a comparison over levels.
+	// Load is the load; empty for the mean over all loads.
 	Load           string        `json:"load,omitempty"`
 	Implementation string        `json:"implementation"`
 	Baseline       string        `json:"baseline"`
@@ -37,34 +48,49 @@ type HeadlineEntry struct {
 	Ratio *float64 `json:"ratio,omitempty"`
 	Low   *float64 `json:"low,omitempty"`
 	High  *float64 `json:"high,omitempty"`
-	// Factor, FactorLow and FactorHigh say how many times as fast or slow: the same ratio, turned to be at least 1 where the
-	// verdict is Faster or Slower.
-	Factor     *float64 `json:"factor,omitempty"`
-	FactorLow  *float64 `json:"factorLow,omitempty"`
-	FactorHigh *float64 `json:"factorHigh,omitempty"`
-	// AtLeast is true if Factor is only a lower bound.
+	// AtLeast is true if the difference is only a lower bound.
 	AtLeast    bool     `json:"atLeast,omitempty"`
 	Detectable *float64 `json:"detectable,omitempty"`
 	Blocks     int      `json:"blocks"`
-	// BlocksNeeded is how many blocks would about decide; 0 if unknown or decided.
+	// FewestPairs is the number of blocks that the level with the fewest has, and Fewest that level where it has fewer than others.
+	FewestPairs int           `json:"fewestPairs"`
+	Fewest      *record.Point `json:"fewest,omitempty"`
+	// BlocksNeeded is how many blocks would decide in Rules.Power of all runs; 0 if unknown or decided.
 	BlocksNeeded int `json:"blocksNeeded,omitempty"`
 	// Cells are the measured cells of both sides, VoidCells those of them that count nowhere, and VoidReasons why, the most
 	// frequent first.
 	Cells       int          `json:"cells"`
 	VoidCells   int          `json:"voidCells"`
 	VoidReasons []ReasonCode `json:"voidReasons,omitempty"`
-	// Levels is the number of levels in the mean, Agreeing the number of them with the same verdict.
-	Levels   int `json:"levels"`
-	Agreeing int `json:"agreeing"`
-	// Least and Most are the levels with the same verdict and the smallest and the largest factor; nil if there are fewer than two.
-	Least *LevelFactor `json:"least,omitempty"`
-	Most  *LevelFactor `json:"most,omitempty"`
+	// Levels is the number of levels in the mean.
+	Levels int `json:"levels"`
+	// Beside are the other metrics that have a winner.
+	Beside []MetricVerdict `json:"beside,omitempty"`
+	// Decided are the levels that have a winner, in their order; of a load with one level none.
+	Decided []LevelVerdict `json:"decided,omitempty"`
+	// Loads are the verdicts of the loads in a mean over all of them.
+	Loads []LoadVerdict `json:"loads,omitempty"`
 }
 
-// LevelFactor is how many times faster or slower a contender is at one level.
-type LevelFactor struct {
+// MetricVerdict is a metric with a winner.
+type MetricVerdict struct {
+	Metric  Metric  `json:"metric"`
+	Verdict Verdict `json:"verdict"`
+	Ratio   float64 `json:"ratio"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+}
+
+// LevelVerdict is a level with a winner.
+type LevelVerdict struct {
 	record.Point
-	Factor float64 `json:"factor"`
+	Verdict Verdict       `json:"verdict"`
+	Reason  VerdictReason `json:"reason,omitempty"`
+	Metric  Metric        `json:"metric"`
+	// Ratio is contender / baseline; nil where a rate that was not kept has decided.
+	Ratio *float64 `json:"ratio,omitempty"`
+	// Rate says who kept the rate; nil where there is none.
+	Rate *RateKept `json:"rate,omitempty"`
 }
 
 // Peak is the best mean throughput of an implementation.
@@ -74,21 +100,27 @@ type Peak struct {
 	record.Point
 	Throughput Summary `json:"throughputRequestsPerSecond"`
 	IsBound    bool    `json:"isLowerBound"`
-	// Kept is true if Throughput is of the highest rates that searches found to keep their bound.
-	Kept bool `json:"kept,omitempty"`
+	// Kept is true if Throughput is of the highest rates that searches found to keep their bound, whose percentile and latency follow.
+	Kept            bool  `json:"kept,omitempty"`
+	Percentile      int32 `json:"percentile,omitempty"`
+	MaxMilliseconds int32 `json:"maxMilliseconds,omitempty"`
 }
 
 // Headline puts the outcome in a nutshell.
 func (t Table) Headline() Headline {
-	h := Headline{MeasuredTrials: t.Coverage.MeasuredTrials, PlannedTrials: t.Coverage.PlannedTrials, Rules: t.Rules, Entries: []HeadlineEntry{}, Peaks: []Peak{}}
+	h := Headline{
+		MeasuredTrials: t.Coverage.MeasuredTrials, PlannedTrials: t.Coverage.PlannedTrials, Rules: t.Rules,
+		Gate: t.gate(), Entries: []HeadlineEntry{}, Peaks: []Peak{},
+	}
+	if t.Calibrates() {
+		h.Calibration = t.NoiseFloor
+	}
 	for _, c := range t.Comparisons {
 		e := entry(c)
 		t.countVoid(&e)
 		h.Entries = append(h.Entries, e)
 	}
-	if len(t.Levels) == 0 {
-		t.addCapacities(&h)
-	}
+	t.addCapacities(&h)
 	slices.SortStableFunc(h.Entries, func(a, b HeadlineEntry) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.size(), a.size()))
 	})
@@ -100,23 +132,48 @@ func (t Table) Headline() Headline {
 	return h
 }
 
+// gate counts the outcomes of the objectives.
+func (t Table) gate() *Gate {
+	if len(t.Objectives) == 0 {
+		return nil
+	}
+	var g Gate
+	for k := range t.Objectives {
+		o := &t.Objectives[k]
+		switch o.Outcome {
+		case Met:
+			g.Met++
+		case Undecided:
+			g.Undecided++
+		case Missed:
+			g.Missed++
+			if g.Worst == nil || o.beyond() > g.Worst.beyond() {
+				g.Worst = o
+			}
+		}
+	}
+	return &g
+}
+
 // addCapacities says what searches have found.
 func (t Table) addCapacities(h *Headline) {
 	for _, c := range t.Capacities {
 		if c.Rate != nil {
-			h.Peaks = append(h.Peaks, Peak{Implementation: c.Implementation, Role: c.Role, Point: c.Point(), Throughput: *c.Rate, IsBound: c.IsBound, Kept: true})
+			h.Peaks = append(h.Peaks, Peak{
+				Implementation: c.Implementation, Role: c.Role, Point: c.Point(), Throughput: *c.Rate, IsBound: c.IsBound, Kept: true,
+				Percentile: c.Percentile, MaxMilliseconds: c.MaxMilliseconds,
+			})
 		}
 		if r := c.ToBaseline; r != nil {
 			e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: t.Run.Baseline, Verdict: r.Verdict, Reason: r.Reason}
-			e.AtLeast = r.Verdict == Faster && r.ContenderIsBound || r.Verdict == Slower && r.BaselineIsBound
+			e.AtLeast = r.Verdict == Better && r.ContenderIsBound || r.Verdict == Worse && r.BaselineIsBound
 			e.measure(*r)
 			h.Entries = append(h.Entries, e)
 		}
 	}
 }
 
-// Conclusive says whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive. Searches are
-// asked only where there is nothing else.
+// Conclusive says whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive.
 func (t Table) Conclusive() (conclusive bool, reason string) {
 	entries := t.Headline().Entries
 	if len(entries) == 0 {
@@ -136,55 +193,46 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 }
 
 func entry(c Comparison) HeadlineEntry {
-	e := HeadlineEntry{Implementation: c.Implementation, Baseline: c.Baseline, Verdict: c.Verdict, Reason: c.Reason}
-	e.agree(c)
-	e.measure(c.Deciding())
+	e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: c.Baseline, Verdict: c.Verdict, Reason: c.Reason, Loads: c.Loads}
+	d := c.Deciding()
+	e.measure(d)
+	e.AtLeast = c.Verdict == Better && d.ContenderIsBound || c.Verdict == Worse && d.BaselineIsBound
+	for _, r := range c.Overall {
+		if !r.Decides && r.decided() {
+			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High})
+		}
+	}
+	if len(c.Levels) < 2 && c.Reason != RateNotKept {
+		return e
+	}
+	for _, l := range c.Levels {
+		one := l.Deciding()
+		if e.Fewest == nil && one.FewestPairs == d.FewestPairs && one.FewestPairs < d.Blocks {
+			e.Fewest = &l.Point
+		}
+		if l.Verdict != Better && l.Verdict != Worse {
+			continue
+		}
+		v := LevelVerdict{Point: l.Point, Verdict: l.Verdict, Reason: l.Reason, Metric: l.Metric, Ratio: one.Ratio}
+		if l.Reason == RateNotKept {
+			v.Ratio, v.Rate = nil, l.Rate
+		}
+		e.Decided = append(e.Decided, v)
+	}
 	return e
 }
 
 // measure copies the numbers of the result whose verdict the entry has.
 func (e *HeadlineEntry) measure(r Result) {
 	e.Metric, e.Ratio, e.Low, e.High, e.Detectable = r.Metric, r.Ratio, r.Low, r.High, r.Detectable
-	e.Blocks, e.BlocksNeeded, e.Levels = r.Blocks, r.BlocksNeeded, r.Levels
-	e.Factor, e.FactorLow, e.FactorHigh = r.Ratio, r.Low, r.High
-	switch {
-	case r.Advantage == nil:
-	case e.Verdict == Faster:
-		e.Factor, e.FactorLow, e.FactorHigh = &r.Advantage.Ratio, r.Advantage.Low, r.Advantage.High
-	case e.Verdict == Slower:
-		e.Factor, e.FactorLow, e.FactorHigh = inverse(&r.Advantage.Ratio), inverse(r.Advantage.High), inverse(r.Advantage.Low)
-	}
-}
-
-// agree looks at the levels with the verdict of the whole.
-func (e *HeadlineEntry) agree(c Comparison) {
-	for _, l := range c.Levels {
-		if l.Verdict != c.Verdict {
-			continue
-		}
-		e.Agreeing++
-		f := l.Deciding().Factor
-		if f == nil {
-			continue
-		}
-		here := LevelFactor{Point: l.Point, Factor: *f}
-		if e.Least == nil || here.Factor < e.Least.Factor {
-			e.Least = &here
-		}
-		if e.Most == nil || here.Factor > e.Most.Factor {
-			e.Most = &here
-		}
-	}
-	if e.Agreeing < 2 {
-		e.Least, e.Most = nil, nil
-	}
+	e.Blocks, e.BlocksNeeded, e.Levels, e.FewestPairs = r.Blocks, r.BlocksNeeded, r.Levels, r.FewestPairs
 }
 
 // countVoid says how many cells of the two sides are void, and why.
 func (t Table) countVoid(e *HeadlineEntry) {
 	counts := map[ReasonCode]int{}
 	for _, g := range t.Groups {
-		if g.Implementation != e.Implementation && g.Implementation != e.Baseline {
+		if g.Implementation != e.Implementation && g.Implementation != e.Baseline || e.Load != "" && g.Load != e.Load {
 			continue
 		}
 		e.Cells += len(g.Cells)
@@ -200,32 +248,29 @@ func (t Table) countVoid(e *HeadlineEntry) {
 	})
 }
 
-func inverse(v *float64) *float64 {
-	if v == nil {
-		return nil
-	}
-	i := 1 / *v
-	return &i
-}
-
-// rank orders verdicts: winners and losers, then draws, then the undecided.
+// rank orders verdicts: the mean over all loads, then winners and losers, then draws, then the undecided.
 func rank(e HeadlineEntry) int {
+	if len(e.Loads) > 0 {
+		return -1
+	}
 	switch e.Verdict {
-	case Faster, Slower:
+	case Better, Worse:
 		return 0
-	case NoDifference:
+	case DependsOnLoad:
 		return 1
+	case NoDifference:
+		return 2
 	case Inconclusive:
 	}
-	return 2
+	return 3
 }
 
-// size is how far the factor lies from 1, in the direction of the verdict.
+// size is how far the ratio lies from 1, to either side.
 func (e HeadlineEntry) size() float64 {
-	if e.Factor == nil {
+	if e.Ratio == nil {
 		return 0
 	}
-	return *e.Factor
+	return max(*e.Ratio, 1 / *e.Ratio)
 }
 
 func (t Table) peak(i Implementation) (Peak, bool) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"sort"
 )
 
@@ -35,6 +36,9 @@ func bin(index int) (low, size int64) {
 	doubling := max(index>>halfMagnitude-1, 0)
 	return int64(index-doubling*half) << doubling, 1 << doubling
 }
+
+// binSize is the number of values in the bin that holds a value.
+func binSize(value int64) int64 { return 1 << max(bits.Len64(uint64(value))-halfMagnitude-1, 0) }
 
 // add adds another histogram, bin by bin.
 func (h *histogram) add(o *histogram) {

@@ -81,10 +81,10 @@ func noise(t Table, data record.RunData) *record.Calibration {
 		Schema: record.CalibrationSchema, Run: data.Manifest.Run, Fingerprint: t.Fingerprint, Ended: data.Manifest.Ended,
 		Implementations: [2]string{a, b}, Blocks: NoiseBlocks,
 	}
-	for _, m := range metrics {
+	for _, m := range []Metric{CPUPerRequest, Throughput} {
 		pairs, squares, levels := 0, 0.0, 0
 		for _, l := range t.Levels {
-			r := atLevel(m, t.Group(l.Point, a), t.Group(l.Point, b))
+			r := byBlock(m, t.Group(l.Point, a), t.Group(l.Point, b))
 			if r.Blocks < MinBlocks {
 				continue
 			}
@@ -102,8 +102,10 @@ func noise(t Table, data record.RunData) *record.Calibration {
 	return &c
 }
 
+// noiseOf says what a run of NoiseBlocks blocks could see of noise like this, if it compared one contender under one load.
 func noiseOf(m Metric, at *record.Point, n int, sd float64) record.Noise {
-	return record.Noise{Metric: string(m), Point: at, N: n, LogStdDev: sd, Detectable: math.Expm1(detectable(sd, NoiseBlocks))}
+	p := prospect{sd: sd, alpha: VerdictAlpha * loadsShare * decidingShare}
+	return record.Noise{Metric: string(m), Point: at, N: n, LogStdDev: sd, Detectable: math.Expm1(p.detectable(NoiseBlocks))}
 }
 
 // FloorOf is the noise floor of a metric at a level of ordinary noise; nil if there is none.

@@ -34,6 +34,8 @@ const (
 	VoidCells ObjectiveReason = "VoidCells"
 	// NotMeasured means that no cell has the figure.
 	NotMeasured ObjectiveReason = "NotMeasured"
+	// Shared means that the two sides took turns or shared a busy generator, so that their servers may differ by more than was measured.
+	Shared ObjectiveReason = "Diluted"
 	// OnlyBound means that the generator was the limit or too busy: a throughput is then only a lower bound, a latency only an upper one.
 	OnlyBound ObjectiveReason = "GeneratorLimited"
 	// OnlyLeast means that searches found only lower bounds of a capacity: no rate was missed, or not by the server's fault.
@@ -47,7 +49,7 @@ const (
 	// FailedElsewhere means that the figure keeps the bound, and the implementation failed in some cell or trial by its own fault:
 	// it cannot pass by the cells that it survived.
 	FailedElsewhere ObjectiveReason = "OwnFaults"
-	// NoEarlierRun means that the earlier run could not be read; Detail says why.
+	// NoEarlierRun means that an earlier run could not be read; Detail says why.
 	NoEarlierRun ObjectiveReason = "NoEarlierRun"
 	// NoAnchor means that the anchor was not measured in both runs; Detail says in which it was not.
 	NoAnchor ObjectiveReason = "NoAnchor"
@@ -76,11 +78,15 @@ type ObjectiveResult struct {
 	Figure *float64 `json:"figure,omitempty"`
 	Low    *float64 `json:"low,omitempty"`
 	High   *float64 `json:"high,omitempty"`
-	// N is the number of blocks in the figure; of a Regression EarlierN is that of the earlier run. Requests is the number of
+	// N is the number of blocks in the figure; of a Regression EarlierN is that of the earlier runs together. Requests is the number of
 	// requests in an ErrorRate, and of samples in a LatencyPercentile.
-	N        int   `json:"n"`
-	EarlierN int   `json:"earlierN,omitempty"`
-	Requests int64 `json:"requests,omitempty"`
+	N        int `json:"n"`
+	EarlierN int `json:"earlierN,omitempty"`
+	// EarlierRuns is the number of earlier runs of a Regression; WithinRuns is true if they are too few for the spread between runs to be
+	// known, so that the interval is of the spread within runs only.
+	EarlierRuns int   `json:"earlierRuns,omitempty"`
+	WithinRuns  bool  `json:"withinRunsOnly,omitempty"`
+	Requests    int64 `json:"requests,omitempty"`
 	// Kind is that of the latencies.
 	Kind    record.LatencyKind `json:"latencyKind,omitempty"`
 	Outcome ObjectiveOutcome   `json:"outcome"`
@@ -101,8 +107,11 @@ var objectiveUnits = map[v1alpha1.ObjectiveMetric]string{
 type figure struct {
 	value, low, high float64
 	n, earlierN      int
-	requests         int64
-	kind             record.LatencyKind
+	// earlierRuns is the number of earlier runs; withinRuns is true if the spread between them is not known.
+	earlierRuns int
+	withinRuns  bool
+	requests    int64
+	kind        record.LatencyKind
 	// why says why there is no figure, or no end of its interval; detail says more.
 	why    ObjectiveReason
 	detail string
@@ -194,6 +203,7 @@ func judged(o v1alpha1.Objective, i Implementation) bool {
 // with holds a figure against the bound. Equality keeps it.
 func (r ObjectiveResult) with(f figure) ObjectiveResult {
 	r.N, r.EarlierN, r.Requests, r.Kind, r.Detail = f.n, f.earlierN, f.requests, f.kind, f.detail
+	r.EarlierRuns, r.WithinRuns = f.earlierRuns, f.withinRuns
 	r.Figure, r.Low, r.High = finite(f.value), finite(f.low), finite(f.high)
 	r.Outcome = Undecided
 	switch {
@@ -223,31 +233,26 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// Objective counts are of entries: objectives times implementations times levels.
-type objectiveCounts struct{ met, missed, undecided int }
-
-func (t Table) countObjectives() objectiveCounts {
-	var c objectiveCounts
-	for _, o := range t.Objectives {
-		switch o.Outcome {
-		case Met:
-			c.met++
-		case Missed:
-			c.missed++
-		case Undecided:
-			c.undecided++
-		}
+// beyond says how far a figure lies on the wrong side of its bound, as a ratio.
+func (r ObjectiveResult) beyond() float64 {
+	switch {
+	case r.Figure == nil:
+		return 0
+	case r.Min != nil:
+		return *r.Min / *r.Figure
 	}
-	return c
+	return *r.Figure / *r.Max
 }
 
 // ObjectivesMet says whether every objective is met, with a reason of the API's condition Succeeded if not.
 func (t Table) ObjectivesMet() (met bool, reason string) {
-	c := t.countObjectives()
+	g := t.gate()
 	switch {
-	case c.missed > 0:
+	case g == nil:
+		return true, v1alpha1.ReasonDone
+	case g.Missed > 0:
 		return false, v1alpha1.ReasonObjectivesMissed
-	case c.undecided > 0:
+	case g.Undecided > 0:
 		return false, v1alpha1.ReasonObjectivesUndecided
 	}
 	return true, v1alpha1.ReasonDone

@@ -37,12 +37,14 @@ const (
 	Trend ObservationName = "trendShare"
 	// LargestDip is by how much the slowest interval of a cell lies below the cell's mean, as a share.
 	LargestDip ObservationName = "largestDipShare"
+	// StillShare is the share of a cell in which hardly an answer left the server, in stretches of 0.2 s and more.
+	StillShare ObservationName = "standstillShare"
 )
 
 // ObservationNames are all names, in the order of tables.
 var ObservationNames = []ObservationName{
 	RunQueue, Pressure, StrangersShare, AgentShare, RetransmittedShare, ConnectionsOpened, TimeWait, Fairness, MemoryGrowth,
-	StartSkew, StartSkewError, Trend, LargestDip,
+	StartSkew, StartSkewError, Trend, LargestDip, StillShare,
 }
 
 // Observation describes one observation over the cells of a group that are not void.
@@ -65,6 +67,7 @@ func (f *facts) observe() {
 		f.note(Trend, f.cell.series.trend())
 		dip, _ := f.cell.series.dip()
 		f.note(LargestDip, dip)
+		f.observeStills()
 	}
 }
 

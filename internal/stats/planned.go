@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
@@ -13,9 +14,12 @@ import (
 type planned struct {
 	// alpha is the probability of any false verdict that each look at the run may have.
 	alpha float64
-	// percentiles is true if an objective wants those of each cell.
-	percentiles bool
-	baseline    string
+	// latencies are the percentiles that are compared; duet says that the servers take turns, which leaves no latencies.
+	latencies []string
+	duet      bool
+	// weights are those of the loads in the mean over all of them, by name; none if the spec gives none.
+	weights  map[string]float64
+	baseline string
 	// blocks counts the spare ones that were begun, too.
 	blocks          int32
 	rules           rules
@@ -31,12 +35,15 @@ func newPlanned(data record.RunData) (planned, error) {
 	spec := data.Manifest.Spec
 	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks) + data.Manifest.SpareBlocks}
 	p.alpha = VerdictAlpha / float64(looks(spec))
-	p.percentiles = slices.ContainsFunc(spec.Objectives, func(o v1alpha1.Objective) bool { return o.Metric == v1alpha1.ObjectiveLatencyPercentile })
+	p.latencies, p.duet = latencies(spec), spec.Order == v1alpha1.OrderSlicedDuet
 	if len(spec.Implementations) == 0 || len(spec.Loads) == 0 {
 		return p, fmt.Errorf("reading the spec of run %s: it names no implementation or no load", data.Manifest.Run.Name)
 	}
 	var err error
 	if p.rules, err = newRules(spec); err != nil {
+		return p, fmt.Errorf("reading the spec of run %s: %w", data.Manifest.Run.Name, err)
+	}
+	if p.weights, err = weightsOf(spec.Loads); err != nil {
 		return p, fmt.Errorf("reading the spec of run %s: %w", data.Manifest.Run.Name, err)
 	}
 	p.baseline = cmp.Or(p.baseline, spec.Implementations[0].Name)
@@ -58,6 +65,35 @@ func newPlanned(data record.RunData) (planned, error) {
 		}
 	}
 	return p, nil
+}
+
+// latencies are the percentiles that a run compares: those of its spec, and those that objectives bound ratios of.
+func latencies(spec v1alpha1.BenchmarkRunSpec) []string {
+	wanted := spec.LatencyPercentiles
+	if len(wanted) == 0 {
+		wanted = v1alpha1.DefaultLatencyPercentiles
+	}
+	return slices.DeleteFunc(slices.Clone(v1alpha1.Percentiles), func(percentile string) bool {
+		return !slices.Contains(wanted, percentile) && !slices.ContainsFunc(spec.Objectives, func(o v1alpha1.Objective) bool {
+			return o.Of == v1alpha1.ComparedLatencyPercentile && o.Percentile == percentile
+		})
+	})
+}
+
+// weightsOf are the weights of the loads, by name; none if the spec gives none.
+func weightsOf(loads []v1alpha1.Load) (map[string]float64, error) {
+	out := map[string]float64{}
+	for _, l := range loads {
+		if l.Weight == "" {
+			continue
+		}
+		w, err := strconv.ParseFloat(l.Weight, 64)
+		if err != nil {
+			return nil, fmt.Errorf("the weight %q of load %s is no decimal number", l.Weight, l.Name)
+		}
+		out[l.Name] = w
+	}
+	return out, nil
 }
 
 // looks is how often a run may be looked at: once at its end, and before if spec.stop lets it end early. Each look has its share of

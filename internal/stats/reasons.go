@@ -91,4 +91,17 @@ const (
 	WarmupNotOver ReasonCode = "WarmupNotOver"
 	// SlowedDown means that a single cell lost most of its speed half-way; Value is as of WarmupNotOver.
 	SlowedDown ReasonCode = "SlowedDown"
+	// AnswerSize means that the tool read more or fewer bytes for each answer than the check before the trial; Value is the share.
+	AnswerSize ReasonCode = "AnswerSize"
+	// UnequalAnswers means that the bytes for each answer differ between the sides of a block by more than their checks; Value is the
+	// contender's in units of the baseline's.
+	UnequalAnswers ReasonCode = "UnequalAnswers"
+	// RateExceeded means that more requests were answered than the rate asked for, which cannot be; Value is the quotient.
+	RateExceeded ReasonCode = "RateExceeded"
+	// SharedCore means that a generator was allowed on a hardware thread of the server's core; Detail is the generator's CPU list.
+	SharedCore ReasonCode = "SharedCore"
+	// StoodStill means that hardly an answer left the server for stretches of the load; Value is their share of it.
+	StoodStill ReasonCode = "StoodStill"
+	// NotChecked means that checks could not look; Detail lists what they had nothing to look at.
+	NotChecked ReasonCode = "NotChecked"
 )

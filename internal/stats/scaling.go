@@ -217,18 +217,23 @@ func (s *sweep) step(from, to int) rise {
 	if proportional <= 0 {
 		return rise{}
 	}
-	t := pairedT(s.ratios(from, to))
-	return rise{pairs: t.n, mean: t.mean / proportional, low: t.low / proportional, high: t.high / proportional}
+	e := newEstimate([]stratum{{1, s.ratios(from, to)}})
+	out := rise{pairs: e.blocks, mean: e.mean / proportional}
+	if e.known {
+		low, high := e.interval(Alpha)
+		out.low, out.high = low/proportional, high/proportional
+	}
+	return out
 }
 
 // ratios are the logs of one level's throughput over another's, in each block that has both.
-func (s *sweep) ratios(under, over int) []float64 {
-	var out []float64
+func (s *sweep) ratios(under, over int) []sample {
+	var out []sample
 	for _, b := range s.blocks() {
 		x, ok := s.levels[under].rates[b]
 		y, both := s.levels[over].rates[b]
 		if ok && both {
-			out = append(out, math.Log(y/x))
+			out = append(out, sample{b, exactly(math.Log(y / x))})
 		}
 	}
 	return out
@@ -253,9 +258,10 @@ func (s *sweep) asymptote(free int) {
 		return
 	}
 	best := s.best()
-	t := pairedT(s.ratios(0, best))
-	if t.known && best > 0 {
-		s.out.Asymptotic = &Estimate{Value: math.Exp(t.mean), Low: math.Exp(t.low), High: math.Exp(t.high), N: t.n}
+	e := newEstimate([]stratum{{1, s.ratios(0, best)}})
+	if e.known && best > 0 {
+		low, high := e.interval(Alpha)
+		s.out.Asymptotic = &Estimate{Value: math.Exp(e.mean), Low: math.Exp(low), High: math.Exp(high), N: e.blocks}
 	}
 }
 

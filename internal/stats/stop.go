@@ -5,7 +5,7 @@ package stats
 func (t Table) NarrowerThan(width float64) bool {
 	for _, c := range t.Comparisons {
 		r := c.Deciding()
-		if r.Blocks < MinBlocks || r.Low == nil || r.High == nil || *r.High / *r.Low - 1 > width {
+		if r.FewestPairs < MinBlocks || r.Low == nil || r.High == nil || *r.High / *r.Low - 1 > width {
 			return false
 		}
 	}

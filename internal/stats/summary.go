@@ -10,7 +10,7 @@ const (
 	// Alpha is the probability of any false verdict in a run. One in a hundred, since a run has many comparisons and few readers
 	// count them.
 	Alpha = 0.01
-	// VerdictAlpha is what an adjusted p must not exceed, so that Alpha holds. On ten blocks the tails of the paired t are too short: of
+	// VerdictAlpha is what an adjusted p must not exceed in a run that is looked at once, so that Alpha holds. On ten blocks the tails of the paired t are too short: of
 	// runs drawn from recorded blocks of equal servers 1.0 to 1.4 % named a winner at an adjusted p of 1 % (make bench-stats).
 	VerdictAlpha = 0.7 * Alpha
 	// Confidence is that of every interval: 1 - Alpha.

@@ -15,7 +15,8 @@ type Table struct {
 	Levels          []Level          `json:"levels"`
 	// Groups hold one implementation at one level each, ordered by level and then by implementation.
 	Groups []Group `json:"groups"`
-	// Comparisons hold one contender against the baseline each; empty if there is nothing to compare.
+	// Comparisons hold one contender against the baseline under one load each, those over all loads first; empty if there is nothing to
+	// compare.
 	Comparisons []Comparison `json:"comparisons"`
 	// Scaling holds one implementation under one load of several levels each.
 	Scaling []Scaling `json:"scaling"`
@@ -163,6 +164,8 @@ type Cell struct {
 	ServerRSS         *float64 `json:"serverRSSBytes,omitempty"`
 	ServerPeakMemory  *float64 `json:"serverPeakMemoryBytes,omitempty"`
 	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
+	// ThroughputIsDiluted is true if a busy generator, or taking turns, draws the throughput to that of the other side.
+	ThroughputIsDiluted bool `json:"throughputIsDiluted,omitempty"`
 	// MeanLatencyKind is the kind of MeanLatency, and MeanLatencyLow its lower end where latencies are known by brackets only.
 	MeanLatencyKind record.LatencyKind `json:"meanLatencyKind,omitempty"`
 	MeanLatencyLow  *float64           `json:"meanLatencyLowMicros,omitempty"`
@@ -176,6 +179,8 @@ type Cell struct {
 
 	// series is the cell over time; nil if it was not sampled.
 	series *series
+	// bytes are the sizes of its answers; nil if they are unknown.
+	bytes *answerBytes
 	// percentiles are the tables' quantiles of the cell's own latencies, by kind.
 	percentiles map[record.LatencyKind][]Quantile
 }

@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -48,20 +49,24 @@ type Reason struct {
 // source is named, the naive rule of that kind trips on a large part of good cells: the figures are of 211 good wrk cells on a
 // shared two-CPU virtual machine.
 var checks = []func(*facts) []Reason{
-	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate,
-	checkStatus, checkBody, checkAudit, checkEquivalence, checkErrors, checkStarved, checkSockets, checkKeepAlive,
-	checkPinning, checkShared, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
-	checkStrangers, checkStolen, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkNetwork,
+	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate, checkExceeded,
+	checkStatus, checkBody, checkBytes, checkAudit, checkEquivalence, checkErrors, checkStarved, checkSockets, checkConnections, checkKeepAlive,
+	checkPinning, checkShared, checkSiblings, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
+	checkStrangers, checkStolen, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkStalls, checkNetwork, checkSeen,
 }
 
 // judge runs all checks and writes their outcome on the cell.
 func (f *facts) judge() {
 	f.cell.Validity = Valid
+	f.cell.ThroughputIsDiluted = f.trial.Manifest.Beside != ""
 	for _, check := range checks {
 		for _, r := range check(f) {
 			f.cell.mark(r)
 			if r.Code == GeneratorLimited {
 				f.cell.ThroughputIsBound = true
+			}
+			if r.Code == GeneratorBusy && f.serverUtilisation() < generatorLimited {
+				f.cell.ThroughputIsDiluted = true
 			}
 		}
 	}
@@ -73,6 +78,11 @@ func (c *Cell) mark(r Reason) {
 	if r.Weight == Void || c.Validity == Valid {
 		c.Validity = r.Weight
 	}
+}
+
+// has says whether a cell has a reason of a kind.
+func (c *Cell) has(code ReasonCode) bool {
+	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
 }
 
 // graded is nothing up to the first threshold, Suspect up to the second, Void beyond.

@@ -66,7 +66,7 @@ func (tc cellCase) run(t *testing.T) {
 // halve makes a tool stop half-way.
 func halve(r *record.CellRun) {
 	r.Measurement.DurationMicros /= 2
-	r.Measurement.Requests /= 2
+	statstest.SetRequests(r.Measurement, r.Measurement.Requests/2)
 	r.CPUNanos /= 2
 }
 

@@ -1,127 +1,191 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// judgeAll gives every result its verdict. The deciding results are one family, and the results beside them another.
-func judgeAll(comparisons []Comparison, alpha float64) {
-	for _, pick := range []func([]Result) *Result{deciding, beside} {
-		var overall []*Result
-		for k := range comparisons {
-			overall = append(overall, pick(comparisons[k].Overall))
+// judgeAll gives every result its verdict, within the budget that family.go shares out: alpha is that of one look. Foresight, which takes
+// most of the time, is what could be found and how many blocks would do.
+func judgeAll(comparisons []Comparison, searches searchFamily, alpha float64, foresight bool) {
+	loads, levels := slices.Clone(searches.results), []*Result{}
+	for k := range comparisons {
+		c := &comparisons[k]
+		loads = append(loads, pointers(c.Overall)...)
+		if len(c.Levels) < 2 {
+			continue
 		}
-		adjust(overall)
-		for k := range comparisons {
-			c := &comparisons[k]
-			overall[k].judge(c.OwnFaults, c.BaselineFaults, alpha)
-			judgeLevels(c, pick, overall[k].decided(), alpha)
+		for j := range c.Levels {
+			levels = append(levels, pointers(c.Levels[j].Results)...)
 		}
+	}
+	loadFamily, levelFamily := family(loads), family(levels)
+	adjust(loadFamily, loadsShare)
+	adjust(levelFamily, levelsShare)
+	searches.judge(alpha)
+	for k := range comparisons {
+		comparisons[k].judge(alpha)
 	}
 	for k := range comparisons {
-		comparisons[k].conclude()
+		comparisons[k].weigh(comparisons)
+	}
+	if foresight {
+		prospects(loadFamily, loadsShare, alpha)
+		prospects(levelFamily, levelsShare, alpha)
 	}
 }
 
-// judgeLevels judges one family of an implementation's levels. The gate is open if the mean over the levels has decided, or if
-// the levels contradict each other.
-func judgeLevels(c *Comparison, pick func([]Result) *Result, open bool, alpha float64) {
-	var levels []*Result
-	for k := range c.Levels {
-		levels = append(levels, pick(c.Levels[k].Results))
+// pointers are the addresses of results.
+func pointers(results []Result) []*Result {
+	var out []*Result
+	for k := range results {
+		out = append(out, &results[k])
 	}
-	adjust(levels)
-	var faster, slower bool
-	for k, r := range levels {
-		r.judge(c.Levels[k].OwnFaults, c.Levels[k].BaselineFaults, alpha)
-		faster, slower = faster || r.Verdict == Faster, slower || r.Verdict == Slower
-	}
-	if open || (faster && slower) {
-		return
-	}
-	for _, r := range levels {
-		if r.decided() {
-			r.Verdict, r.Reason, r.Factor = Inconclusive, OverallUndecided, nil
-		}
-	}
+	return out
 }
 
-// conclude copies what counts to the comparison itself.
-func (c *Comparison) conclude() {
+// judge decides the results of a comparison and its levels. The level of a load that has one is the load.
+func (c *Comparison) judge(alpha float64) {
+	for k := range c.Overall {
+		c.Overall[k].judge(c.OwnFaults+c.ownMissed, c.BaselineFaults+c.baselineMissed, alpha)
+	}
 	d := deciding(c.Overall)
-	c.Verdict, c.Reason, c.Metric, c.Disagrees = d.Verdict, d.Reason, d.Metric, opposite(d, beside(c.Overall))
-	var faster, slower bool
+	c.Verdict, c.Reason, c.Metric = d.Verdict, d.Reason, d.Metric
 	for k := range c.Levels {
 		l := &c.Levels[k]
-		d := deciding(l.Results)
-		l.Verdict, l.Reason, l.Metric, l.Disagrees = d.Verdict, d.Reason, d.Metric, opposite(d, beside(l.Results))
-		faster, slower = faster || l.Verdict == Faster, slower || l.Verdict == Slower
+		if len(c.Levels) == 1 && len(l.Results) == len(c.Overall) {
+			for j := range l.Results {
+				l.Results[j].AdjustedP = c.Overall[j].AdjustedP
+			}
+		}
+		l.judge(alpha)
 	}
-	c.Crossing = faster && slower
+	c.concludeLevels()
 }
 
-func opposite(a, b *Result) bool {
-	return (a.Verdict == Faster && b.Verdict == Slower) || (a.Verdict == Slower && b.Verdict == Faster)
+// judge decides the results of a level. Who does not keep an imposed rate that the other keeps has lost, whatever the ratios are.
+func (l *LevelComparison) judge(alpha float64) {
+	for k := range l.Results {
+		l.Results[k].judge(l.OwnFaults+l.contenderMissed(), l.BaselineFaults+l.baselineMissed(), alpha)
+	}
+	d := deciding(l.Results)
+	l.Verdict, l.Reason, l.Metric = d.Verdict, d.Reason, d.Metric
+	switch {
+	case l.Rate == nil:
+	case l.Rate.OnlyContenderMissed >= MinBlocks && l.Rate.OnlyBaselineMissed == 0:
+		l.Verdict, l.Reason = keeper(Worse, l.BaselineFaults)
+	case l.Rate.OnlyBaselineMissed >= MinBlocks && l.Rate.OnlyContenderMissed == 0:
+		l.Verdict, l.Reason = keeper(Better, l.OwnFaults)
+	case l.neitherKept():
+		l.Verdict, l.Reason = Inconclusive, NeitherKept
+	}
+}
+
+// keeper withholds the verdict that a side kept a rate if it failed otherwise.
+func keeper(v Verdict, faults int) (Verdict, VerdictReason) {
+	if faults > 0 {
+		return Inconclusive, OwnFaults
+	}
+	return v, RateNotKept
+}
+
+func (l *LevelComparison) contenderMissed() int {
+	if l.Rate == nil {
+		return 0
+	}
+	return l.Rate.ContenderMissed
+}
+
+func (l *LevelComparison) baselineMissed() int {
+	if l.Rate == nil {
+		return 0
+	}
+	return l.Rate.BaselineMissed
+}
+
+// neitherKept says whether neither side kept the level's rate, so that there is nothing to compare there.
+func (l *LevelComparison) neitherKept() bool {
+	return l.Rate != nil && l.Rate.ContenderMissed >= MinBlocks && l.Rate.BaselineMissed >= MinBlocks && l.Rate.ContenderKept == 0 && l.Rate.BaselineKept == 0
+}
+
+// concludeLevels lets the levels speak: those that have different winners are never averaged to one, nor to no difference, and a rate that was
+// not kept loses the load where nothing speaks for the loser.
+func (c *Comparison) concludeLevels() {
+	better := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Verdict == Better })
+	worse := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Verdict == Worse })
+	lost := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Reason == RateNotKept })
+	switch {
+	case better && worse,
+		(better || worse) && c.Verdict == NoDifference,
+		better && c.Verdict == Worse, worse && c.Verdict == Better:
+		c.Verdict, c.Reason = DependsOnLoad, ""
+	case lost && worse:
+		c.Verdict, c.Reason = Worse, RateNotKept
+	case lost && better:
+		c.Verdict, c.Reason = Better, RateNotKept
+	}
+}
+
+// weigh lets the loads speak in the mean over all of them: loads with a winner are not averaged to no difference. The weights are the user's, so
+// that a mean with a winner stays one; the loads that say otherwise stand beside it.
+func (c *Comparison) weigh(all []Comparison) {
+	decided := false
+	for k := range c.Loads {
+		load := find(all, func(o *Comparison) bool { return o.Implementation == c.Implementation && o.Load == c.Loads[k].Load })
+		c.Loads[k].Verdict = load.Verdict
+		decided = decided || load.Verdict == Better || load.Verdict == Worse || load.Verdict == DependsOnLoad
+	}
+	if decided && c.Verdict == NoDifference {
+		c.Verdict, c.Reason = DependsOnLoad, ""
+	}
 }
 
 // decided says whether a result names a winner.
-func (r *Result) decided() bool { return r.Verdict == Faster || r.Verdict == Slower }
+func (r *Result) decided() bool { return r.Verdict == Better || r.Verdict == Worse }
 
 // tested says whether a result takes part in its family: it must be able to get a verdict at all. What excludes it is how much
 // was measured and who was the bottleneck, never the outcome.
 func (r *Result) tested() bool {
-	return r.Blocks >= MinBlocks && (!r.ContenderIsBound || !r.BaselineIsBound)
-}
-
-// adjust applies Holm's correction to one family.
-func adjust(family []*Result) {
-	var members []*Result
-	var ps []float64
-	for _, r := range family {
-		if r.tested() {
-			members, ps = append(members, r), append(ps, *r.P)
-		}
-	}
-	for k, p := range holm(ps) {
-		members[k].AdjustedP = &p
-	}
+	return r.FewestPairs >= MinBlocks && (!r.ContenderIsBound || !r.BaselineIsBound)
 }
 
 // judge decides one result.
 func (r *Result) judge(ownFaults, baselineFaults int, alpha float64) {
 	r.Verdict, r.Reason = r.verdict(ownFaults, baselineFaults, alpha)
-	switch r.Verdict {
-	case Faster:
-		r.Factor = &r.Advantage.Ratio
-	case Slower:
-		r.Factor = inverse(&r.Advantage.Ratio)
-	case NoDifference, Inconclusive:
-	}
-	if r.Verdict != Inconclusive || (r.Reason != TooFewBlocks && r.Reason != NoiseTooHigh) {
-		r.BlocksNeeded = 0
-	}
 }
 
 func (r *Result) verdict(ownFaults, baselineFaults int, alpha float64) (Verdict, VerdictReason) {
-	bound := r.ContenderIsBound || r.BaselineIsBound
 	switch {
-	case r.Blocks < MinBlocks:
+	case r.FewestPairs < MinBlocks:
 		return Inconclusive, TooFewBlocks
 	case r.AdjustedP == nil:
 		return Inconclusive, BoundsOnly
-	case *r.AdjustedP > alpha && r.equivalent() && !bound:
-		return NoDifference, ""
-	case *r.AdjustedP > alpha && bound:
-		return Inconclusive, BoundsOnly
-	case *r.AdjustedP > alpha && *r.P <= alpha:
-		return Inconclusive, ManyComparisons
 	case *r.AdjustedP > alpha:
-		return Inconclusive, NoiseTooHigh
-	case r.Advantage.Ratio > 1:
-		return winner(Faster, r.BaselineIsBound, ownFaults)
+		return r.undecided()
+	case *r.Ratio > 1 == r.Metric.MoreIsBetter():
+		return winner(Better, r.BaselineIsBound, ownFaults)
 	}
-	return winner(Slower, r.ContenderIsBound, baselineFaults)
+	return winner(Worse, r.ContenderIsBound, baselineFaults)
 }
 
-// winner withholds a verdict whose loser was only seen through a lower bound, or whose winner failed elsewhere by its own fault.
+// undecided says why nobody has won, or that there is no difference.
+func (r *Result) undecided() (Verdict, VerdictReason) {
+	switch {
+	case r.ContenderIsBound || r.BaselineIsBound:
+		return Inconclusive, BoundsOnly
+	case !r.equivalent() && *r.P <= Alpha:
+		return Inconclusive, ManyComparisons
+	case !r.equivalent():
+		return Inconclusive, NoiseTooHigh
+	case r.Diluted:
+		return Inconclusive, Diluted
+	case r.Hidden:
+		return Inconclusive, HiddenByTool
+	}
+	return NoDifference, ""
+}
+
+// winner withholds a verdict whose loser was only seen through a bound, or whose winner failed elsewhere by its own fault.
 func winner(v Verdict, loserIsBound bool, winnerFaults int) (Verdict, VerdictReason) {
 	switch {
 	case loserIsBound:

@@ -58,11 +58,11 @@ func TestVerdicts(t *testing.T) {
 		reason  VerdictReason
 		metric  Metric
 	}{
-		"a clear advantage":               {blocks: 10, cell: steady(1.2), verdict: Faster, metric: Throughput},
-		"a clear disadvantage":            {blocks: 10, cell: steady(0.8), verdict: Slower, metric: Throughput},
+		"a clear advantage":               {blocks: 10, cell: steady(1.2), verdict: Better, metric: Throughput},
+		"a clear disadvantage":            {blocks: 10, cell: steady(0.8), verdict: Worse, metric: Throughput},
 		"no difference worth the name":    {blocks: 10, cell: steady(1), verdict: NoDifference, metric: Throughput},
 		"six blocks give no verdict":      {blocks: 6, cell: steady(2), verdict: Inconclusive, reason: TooFewBlocks, metric: Throughput},
-		"seven blocks give one":           {blocks: 7, cell: steady(2), verdict: Faster, metric: Throughput},
+		"seven blocks give one":           {blocks: 7, cell: steady(2), verdict: Better, metric: Throughput},
 		"no blocks at all give none":      {blocks: 0, cell: steady(2), verdict: Inconclusive, reason: TooFewBlocks, metric: Throughput},
 		"noise larger than what it hides": {blocks: 10, cell: noisy(0.3), verdict: Inconclusive, reason: NoiseTooHigh, metric: Throughput},
 		"void cells leave too few blocks": {
@@ -71,7 +71,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"the generator limited the faster side: CPU time decides": {
 			blocks: 10, cell: steady(1.2), change: each("c0", func(c *Cell) { c.ThroughputIsBound = true }, 1),
-			verdict: Faster, metric: CPUPerRequest,
+			verdict: Better, metric: CPUPerRequest,
 		},
 		"the generator limited both and the server was not seen": {
 			blocks: 10, cell: steady(1.2), change: func(g []Group) { unseen(g); each("", func(c *Cell) { c.ThroughputIsBound = true }, 10)(g) },
@@ -79,7 +79,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"a bound that is higher still wins": {
 			blocks: 10, cell: steady(1.2), change: func(g []Group) { unseen(g); each("c0", func(c *Cell) { c.ThroughputIsBound = true }, 10)(g) },
-			verdict: Faster, metric: Throughput,
+			verdict: Better, metric: Throughput,
 		},
 		"a bound that is lower does not lose": {
 			blocks: 10, cell: steady(0.8), change: func(g []Group) { unseen(g); each("c0", func(c *Cell) { c.ThroughputIsBound = true }, 10)(g) },
@@ -95,7 +95,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"who answers errors can lose": {
 			blocks: 10, cell: steady(0.5), change: each("c0", failed, 2),
-			verdict: Slower, metric: Throughput,
+			verdict: Worse, metric: Throughput,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestVerdicts(t *testing.T) {
 			if tc.change != nil {
 				tc.change(groups)
 			}
-			c := compare(p, groups, Coverage{})[0]
+			c := compare(p, groups, Coverage{}, searchFamily{})[0]
 			if c.Verdict != tc.verdict || c.Reason != tc.reason || c.Metric != tc.metric {
 				t.Errorf("verdict %s %q by %s, want %s %q by %s", c.Verdict, c.Reason, c.Metric, tc.verdict, tc.reason, tc.metric)
 			}
@@ -143,34 +143,40 @@ func failed(c *Cell) {
 	c.Validity, c.Reasons = Void, []Reason{{Code: WrongStatus, Weight: Void}}
 }
 
-func TestLevelsThatCrossGetTheirVerdicts(t *testing.T) {
-	p := duel(1, 2)
-	c := compare(p, groupsOf(p, 10, func(name string, level, block int) (float64, float64) {
-		return steady([]float64{1.3, 1 / 1.3}[level])(name, level, block)
-	}), Coverage{})[0]
-	if c.Verdict != NoDifference || !c.Crossing || c.Levels[0].Verdict != Faster || c.Levels[1].Verdict != Slower {
-		t.Errorf("overall %s, crossing %v, levels %s and %s", c.Verdict, c.Crossing, c.Levels[0].Verdict, c.Levels[1].Verdict)
+func TestLevelsThatCrossAreNeverAveragedToOneSentence(t *testing.T) {
+	for name, factors := range map[string][2]float64{
+		"to no difference": {1.3, 1 / 1.3},
+		"to a winner":      {1.5, 1 / 1.1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := duel(1, 2)
+			c := compare(p, groupsOf(p, 10, func(name string, level, block int) (float64, float64) {
+				return steady(factors[level])(name, level, block)
+			}), Coverage{}, searchFamily{})[0]
+			if c.Verdict != DependsOnLoad || c.Levels[0].Verdict != Better || c.Levels[1].Verdict != Worse {
+				t.Errorf("overall %s, levels %s and %s", c.Verdict, c.Levels[0].Verdict, c.Levels[1].Verdict)
+			}
+		})
 	}
 }
 
-func TestOneLevelAloneDoesNotOpenTheGate(t *testing.T) {
-	p := duel(1, 4)
-	noise := noisy(0.06)
+func TestALevelThatIsDecidedIsNotAveragedToNoDifference(t *testing.T) {
+	p := duel(1, 16)
 	c := compare(p, groupsOf(p, 10, func(name string, level, block int) (float64, float64) {
 		if level == 0 {
-			return steady(1.02)(name, level, block)
+			return steady(1.04)(name, level, block)
 		}
-		return noise(name, level, block)
-	}), Coverage{})[0]
-	if c.Verdict != Inconclusive || c.Levels[0].Verdict != Inconclusive || c.Levels[0].Reason != OverallUndecided {
-		t.Errorf("overall %s %s, first level %s %s", c.Verdict, c.Reason, c.Levels[0].Verdict, c.Levels[0].Reason)
+		return steady(1)(name, level, block)
+	}), Coverage{}, searchFamily{})[0]
+	if r := c.Deciding(); !r.equivalent() || c.Verdict != DependsOnLoad {
+		t.Errorf("%s at a mean of %v to %v, want DependsOnLoad", c.Verdict, *r.Low, *r.High)
 	}
 }
 
 func TestALimitTakesNoPart(t *testing.T) {
 	p := duel(2, 1)
 	p.implementations[2].Role = v1alpha1.RoleLimit
-	if got := compare(p, groupsOf(p, 10, steady(2)), Coverage{}); len(got) != 1 || got[0].Implementation != "c0" {
+	if got := compare(p, groupsOf(p, 10, steady(2)), Coverage{}, searchFamily{}); len(got) != 1 || got[0].Implementation != "c0" {
 		t.Errorf("compared: %+v", got)
 	}
 }
@@ -188,7 +194,7 @@ func TestSwappingTheSidesInvertsTheRatio(t *testing.T) {
 	back := there
 	back.baseline = "c0"
 	back.implementations = []Implementation{{Name: "base", Role: v1alpha1.RoleContender}, {Name: "c0", Role: v1alpha1.RoleContender, Baseline: true}}
-	a, b := compare(there, groups, Coverage{})[0], compare(back, groups, Coverage{})[0]
+	a, b := compare(there, groups, Coverage{}, searchFamily{})[0], compare(back, groups, Coverage{}, searchFamily{})[0]
 	for k := range a.Overall {
 		x, y := a.Overall[k], b.Overall[k]
 		for name, got := range map[string]float64{
@@ -199,7 +205,7 @@ func TestSwappingTheSidesInvertsTheRatio(t *testing.T) {
 			}
 		}
 	}
-	if inverted := map[Verdict]Verdict{Faster: Slower, Slower: Faster}[a.Verdict]; b.Verdict != inverted {
+	if inverted := map[Verdict]Verdict{Better: Worse, Worse: Better}[a.Verdict]; b.Verdict != inverted {
 		t.Errorf("verdicts are %s and %s", a.Verdict, b.Verdict)
 	}
 }
@@ -210,8 +216,8 @@ func TestFalseVerdictsAreRare(t *testing.T) {
 	const runs = 1000
 	wrong := 0
 	for run := range runs {
-		for _, c := range compare(duel(3, 4), simulated(uint64(run), 0), Coverage{}) {
-			if c.Verdict == Faster || c.Verdict == Slower || anyLevel(c, Faster, Slower) {
+		for _, c := range compare(duel(3, 4), simulated(uint64(run), 0), Coverage{}, searchFamily{}) {
+			if c.Verdict == Better || c.Verdict == Worse || anyLevel(c, Better, Worse) {
 				wrong++
 				break
 			}
@@ -228,11 +234,11 @@ func TestRealDifferencesAreFound(t *testing.T) {
 	const runs = 100
 	found, contrary := 0, 0
 	for run := range runs {
-		for _, c := range compare(duel(3, 4), simulated(uint64(run), math.Log(1.1)), Coverage{}) {
-			if c.Verdict == Faster {
+		for _, c := range compare(duel(3, 4), simulated(uint64(run), math.Log(1.1)), Coverage{}, searchFamily{}) {
+			if c.Verdict == Better {
 				found++
 			}
-			if c.Verdict == Slower || anyLevel(c, Slower) {
+			if c.Verdict == Worse || anyLevel(c, Worse) {
 				contrary++
 			}
 		}

@@ -42,7 +42,7 @@ func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 	}
 	t.Log(run.Status.Verdict)
 	checkCost(t, table, found["slow"], whole(t, data, table) >= stats.MinBlocks)
-	if same := found["same"]; same.Verdict == stats.Slower || same.Verdict == stats.Faster {
+	if same := found["same"]; same.Verdict == stats.Worse || same.Verdict == stats.Better {
 		t.Errorf("%s than the baseline, whose own image and command it is: %+v", same.Verdict, same.Deciding())
 	}
 }
@@ -67,7 +67,7 @@ const (
 func checkCost(t *testing.T, table stats.Table, c stats.Comparison, decidable bool) {
 	t.Helper()
 	if !decidable {
-		if c.Verdict == stats.Faster {
+		if c.Verdict == stats.Better {
 			t.Errorf("%s is faster with a planted cost: %+v", c.Implementation, c.Deciding())
 		}
 		return
@@ -88,7 +88,7 @@ func checkCost(t *testing.T, table stats.Table, c stats.Comparison, decidable bo
 		return
 	}
 	// The planted work is known for a quiet CPU: where a neighbour has the other half of the core, it takes up to twice as long.
-	if c.Verdict != stats.Slower || found < planted/2 || found > planted*2.2 {
+	if c.Verdict != stats.Worse || found < planted/2 || found > planted*2.2 {
 		t.Errorf("%s is %s (%s), want Slower by about what was planted: %+v", c.Implementation, c.Verdict, c.Reason, c.Deciding())
 	}
 }

@@ -18,40 +18,11 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/installation"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/reporting"
 	"loadstone.dev/loadstone/internal/stats"
 )
-
-const (
-	namespace = "default"
-	system    = "loadstone-system"
-)
-
-// loadstone is the installation under test.
-var loadstone *installation.Installation
-
-func TestMain(m *testing.M) {
-	if os.Getenv("KUBECONFIG") == "" {
-		fmt.Println("end-to-end tests need a cluster: KUBECONFIG is not set. `make test` brings one up.")
-		if os.Getenv("CI") != "" {
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	var err error
-	if loadstone, err = installation.Find(ctx, system); err != nil {
-		fmt.Println("finding Loadstone:", err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	loadstone.Close()
-	os.Exit(code)
-}
 
 // sample reads a run from config/samples, as a user applies it.
 func sample(t *testing.T, name string) *v1alpha1.BenchmarkRun {

@@ -25,7 +25,7 @@ func TestTheAASampleClaimsNoDifference(t *testing.T) {
 	table := analyse(t, load(t, run))
 	for _, c := range table.Comparisons {
 		t.Logf("%s: %s", c.Implementation, run.Status.Verdict)
-		if c.Verdict == stats.Faster || c.Verdict == stats.Slower {
+		if c.Verdict == stats.Better || c.Verdict == stats.Worse {
 			t.Errorf("%s is %s than itself", c.Implementation, c.Verdict)
 		}
 	}

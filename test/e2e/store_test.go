@@ -2,14 +2,17 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,6 +23,7 @@ import (
 // An object store of one's own is a matter of four values. What is wrong with it is said before anything starts.
 func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 	otherStore(t)
+	keepStore(t)
 	t.Cleanup(func() { upgrade(t, "--reset-values") })
 	own := []string{
 		"--reset-values", "--set", "minio.enabled=false", "--set", "s3.endpoint=" + other + "." + system + ".svc:9000",
@@ -67,6 +71,25 @@ func contains(s string, parts ...string) bool {
 
 // other names the pod, the Service and the Secret of a second object store.
 const other = "other-s3"
+
+// keepStore keeps helm from deleting the embedded store with its key when an upgrade switches it off: a user's artifacts lie in there, and
+// on hack/cluster in a volume that goes with its pod.
+func keepStore(t *testing.T) {
+	t.Helper()
+	annotate := func(ctx context.Context, o client.Object, policy string) {
+		patch := fmt.Appendf(nil, `{"metadata": {"annotations": {"helm.sh/resource-policy": %s}}}`, policy)
+		if err := loadstone.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch)); client.IgnoreNotFound(err) != nil {
+			t.Error(err)
+		}
+	}
+	for _, o := range []client.Object{
+		&appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "loadstone-minio", Namespace: system}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "loadstone-s3", Namespace: system}},
+	} {
+		annotate(t.Context(), o, `"keep"`)
+		t.Cleanup(func() { annotate(context.Background(), o, "null") })
+	}
+}
 
 // upgrade changes the values of the installation and finds it again.
 func upgrade(t *testing.T, args ...string) {

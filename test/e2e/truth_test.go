@@ -124,9 +124,9 @@ func checkVerdicts(t *testing.T, table stats.Table, decidable bool) {
 		r := c.Deciding()
 		t.Logf("%s: %s (%s) by %s, %d blocks", c.Implementation, c.Verdict, c.Reason, c.Metric, r.Blocks)
 		switch {
-		case c.Implementation == "epoll" && c.Verdict != stats.Faster && (decidable || c.Verdict != stats.Inconclusive):
+		case c.Implementation == "epoll" && c.Verdict != stats.Better && (decidable || c.Verdict != stats.Inconclusive):
 			t.Errorf("epoll is %s (%s), want Faster: %+v", c.Verdict, c.Reason, r)
-		case c.Implementation == "faulty" && c.Verdict == stats.Faster:
+		case c.Implementation == "faulty" && c.Verdict == stats.Better:
 			t.Errorf("the server that misbehaves is Faster: %+v", r)
 		}
 	}

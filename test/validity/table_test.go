@@ -45,7 +45,7 @@ var faults = []fault{
 	{name: "closed connections", flags: []string{"--close-every=10"}, record: "`network.passiveOpens` against the connections of the level"},
 	{
 		name: "requests that hang", flags: []string{"--hang-every=100"}, committed: func(c counts) int64 { return c.Hung },
-		record: "the throughput; `series.segmentsOut` that ends early",
+		record: "the throughput; `series` that stands still",
 	},
 	{
 		name: "connections never answered", flags: []string{"--serve-only=2"}, committed: func(c counts) int64 { return c.Ignored },

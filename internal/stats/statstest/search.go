@@ -70,9 +70,10 @@ func (o Options) step(at record.Point, rate int32, cpu float64, start time.Time)
 	return record.CellRun{
 		Point: at, Rate: rate, Started: start, Ended: start.Add(time.Duration(o.Seconds) * time.Second), Raw: fmt.Sprintf("%s.k6.json", at.Name()),
 		CPUsAllowed: "0", CPUNanos: int64(o.Seconds) * 300_000_000, AgentCPUNanos: 2_000_000,
+		Network: record.Network{SegmentsOut: answered},
 		Measurement: &record.Measurement{
 			Tool: "k6", ToolVersion: "1.8.1", Threads: 1, Connections: at.Connections, DurationMicros: int64(o.Seconds) * 1_000_000,
-			Requests: answered, Asked: asked, Dropped: asked - answered, Bytes: answered * 128,
+			Requests: answered, Asked: asked, Dropped: asked - answered, Bytes: answered * answerBytes,
 			Latency: []record.Latency{Encode(record.FromIntended, h)},
 		},
 	}

@@ -144,6 +144,12 @@ func Cell(d *record.RunData, block int32, implementation string, connections int
 	panic(fmt.Sprintf("no cell of %s in block %d at %d connections", implementation, block, connections))
 }
 
+// answerBytes is the size of every simulated answer: 117 bytes of head and 11 of body.
+const answerBytes = 128
+
+// SetRequests makes a cell's tool have got a number of answers, and the bytes of as many.
+func SetRequests(m *record.Measurement, n int64) { m.Requests, m.Bytes = n, n*answerBytes }
+
 // Encode makes a stored distribution of a histogram.
 func Encode(kind record.LatencyKind, h *hdrhistogram.Histogram) record.Latency {
 	b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
@@ -175,6 +181,24 @@ func Widen(kind record.LatencyKind, l record.Latency) record.Latency {
 		}
 	}
 	return EncodeBrackets(kind, low, high)
+}
+
+// Thin makes a stored distribution one of fewer samples and the same shape.
+func Thin(l record.Latency, samples int64) record.Latency {
+	h, err := hdrhistogram.Decode([]byte(l.HDR))
+	if err != nil {
+		panic(err)
+	}
+	out := NewHistogram()
+	var seen, kept int64
+	for _, b := range h.Distribution() {
+		seen += b.Count
+		if n := seen*samples/h.TotalCount() - kept; n > 0 {
+			record64(out, float64(b.To), n)
+			kept += n
+		}
+	}
+	return Encode(l.Kind, out)
 }
 
 // NewHistogram is an empty histogram of the shape of record.Latency.
@@ -269,7 +293,7 @@ func (o Options) cell(rng *rand.Rand, slow float64, s Server, connections int32,
 			Network: record.Network{ActiveOpens: int64(share), SegmentsOut: part, Retransmits: part / 200_000, TimeWait: int64(share)},
 			Measurement: &record.Measurement{
 				Tool: "wrk", ToolVersion: "4.1.0", Threads: 1, Connections: share, DurationMicros: int64(seconds * 1e6),
-				Requests: part, Bytes: part * 128,
+				Requests: part, Bytes: part * answerBytes,
 				Latency: []record.Latency{Encode(record.Observed, observed), Encode(record.Corrected, corrected)},
 			},
 		})

@@ -1,0 +1,168 @@
+package foreign_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"loadstone.dev/loadstone/internal/foreign"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// planted says for each file of testdata/planted which finding must name its fault.
+var planted = map[string]struct {
+	code   foreign.Code
+	weight foreign.Weight
+}{
+	"wrk-stall.txt":         {foreign.Stalled, foreign.Suspect},
+	"wrk-stall-threads.txt": {foreign.Stalled, foreign.Suspect},
+	"wrk-stall-once.txt":    {foreign.Stalled, foreign.Suspect},
+	"wrk-hang.txt":          {foreign.Stalled, foreign.Suspect},
+	"wrk-hang-threads.txt":  {foreign.Stalled, foreign.Suspect},
+	"wrk-exit.txt":          {foreign.FailedRequests, foreign.Void},
+	"wrk-errors.txt":        {foreign.WrongStatus, foreign.Void},
+	"ab-stall.txt":          {foreign.Stalled, foreign.Suspect},
+	"ab-stall-once.txt":     {foreign.Stalled, foreign.Suspect},
+	"ab-stall-long.txt":     {foreign.Stalled, foreign.Suspect},
+	// Connections that hang one after the other leave more than half of the time explained, which a slow generator does too.
+	"ab-hang.txt":           {foreign.UnaccountedTime, foreign.Note},
+	"ab-unanswered.txt":     {foreign.Unanswered, foreign.Suspect},
+	"ab-unanswered-few.txt": {foreign.Unanswered, foreign.Suspect},
+	"ab-length.txt":         {foreign.WrongLength, foreign.Void},
+	"ab-close.txt":          {foreign.NotKept, foreign.Suspect},
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join("testdata", dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func TestEachPlantedFaultIsNamed(t *testing.T) {
+	files := names(t, "planted")
+	if len(files) != len(planted) {
+		t.Errorf("%d files, and %d are in the table", len(files), len(planted))
+	}
+	for _, name := range files {
+		t.Run(name, func(t *testing.T) {
+			want := planted[name]
+			r := foreign.Analyse(parse(t, name, read(t, filepath.Join("planted", name))))
+			if got := weightOf(r.Findings, want.code); got != want.weight || want.weight == "" {
+				t.Errorf("%s weighs %q, want %q; findings %+v", want.code, got, want.weight, r.Findings)
+			}
+		})
+	}
+}
+
+// TestNoGoodServerIsAccused allows what is said of the tools: how coarse ab's latencies are, and that wrk prints some that nobody
+// measured. That leaves the throughput of each.
+func TestNoGoodServerIsAccused(t *testing.T) {
+	ofTools := []foreign.Code{foreign.CoarseLatency, foreign.Inflated, foreign.UnaccountedTime}
+	files := names(t, "good")
+	if len(files) < 10 {
+		t.Fatalf("only %d good files", len(files))
+	}
+	for _, name := range files {
+		t.Run(name, func(t *testing.T) {
+			for _, f := range foreign.Judge(parse(t, name, read(t, filepath.Join("good", name)))) {
+				if !slices.Contains(ofTools, f.Code) || f.Scope == foreign.ScopeSample && f.Weight != foreign.Note {
+					t.Errorf("%s (%s): %s", f.Code, f.Weight, f.Sentence)
+				}
+			}
+		})
+	}
+}
+
+// sampled is a run of wrk of 1,000 requests a second on 10 connections, whose two threads say how many they got while answers came.
+func sampled(each float64) func(s *foreign.Sample) {
+	return func(s *foreign.Sample) {
+		s.Tool, s.Latency[0].Kind, s.Threads, s.Throughput.Rounding = foreign.Wrk, record.Corrected, 2, 0
+		s.ThreadRate = &foreign.Quantity{Value: each}
+	}
+}
+
+// tailed is a run of ab whose largest latency and standard deviation are given in milliseconds; its p99 is 1 ms.
+func tailed(most, sd float64) func(s *foreign.Sample) {
+	return func(s *foreign.Sample) {
+		l := &s.Latency[0]
+		l.Min.Value, l.Mean.Value, l.Max.Value, l.SD = 0, 9_900, most*1e3, &foreign.Quantity{Value: sd * 1e3}
+		l.Quantiles = []foreign.Quantile{{Q: 0.99, Micros: foreign.Quantity{Value: 1_000}}}
+	}
+}
+
+func TestAStallIsJudgedOnBothSidesOfEachLimit(t *testing.T) {
+	both := func(changes ...func(s *foreign.Sample)) func(s *foreign.Sample) {
+		return func(s *foreign.Sample) {
+			for _, change := range changes {
+				change(s)
+			}
+		}
+	}
+	connections := func(n int64) func(s *foreign.Sample) { return func(s *foreign.Sample) { s.Connections = n } }
+	tests := map[string]struct {
+		change func(s *foreign.Sample)
+		want   foreign.Weight
+		scope  foreign.Scope
+	}{
+		"wrk's threads got a tenth more while answers came":  {sampled(550), "", ""},
+		"wrk's threads got more than that":                   {sampled(551), foreign.Suspect, foreign.ScopeSample},
+		"wrk's threads may have got less, as printed":        {both(sampled(551), func(s *foreign.Sample) { s.ThreadRate.Rounding = 5 }), "", ""},
+		"turns of 50 ms leave no sample empty":               {both(sampled(600), connections(60)), foreign.Suspect, foreign.ScopeSample},
+		"longer turns can all end in one sample":             {both(sampled(600), connections(61)), "", ""},
+		"ten answers a sample are not all missing by chance": {both(sampled(100), func(s *foreign.Sample) { s.Throughput.Value = 100 }), foreign.Suspect, foreign.ScopeSample},
+		"fewer can be":                                                {both(sampled(99), func(s *foreign.Sample) { s.Throughput.Value = 100 }), "", ""},
+		"wrk2's samples are others":                                   {both(sampled(800), func(s *foreign.Sample) { s.Tool = foreign.Wrk2 }), "", ""},
+		"ab's largest latency is 100 ms, 100 times p99":               {tailed(100, 0), "", ""},
+		"ab's largest latency is more than 100 times p99":             {tailed(100.1, 0), foreign.Suspect, foreign.ScopeLatency},
+		"ab's slowest hundredth has more than a tenth of all waiting": {both(tailed(101, 9.6), func(s *foreign.Sample) { s.Latency[0].Quantiles[0].Micros.Value = 10_000 }), foreign.Suspect, foreign.ScopeSample},
+		"ab's slowest hundredth has less":                             {both(tailed(101, 9.5), func(s *foreign.Sample) { s.Latency[0].Quantiles[0].Micros.Value = 10_000 }), "", ""},
+		"ab's largest latency is below 100 ms, as a scheduler is":     {tailed(99, 30), "", ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			findings := foreign.Judge([]foreign.Sample{with(tc.change)})
+			if got := weightOf(findings, foreign.Stalled); got != tc.want {
+				t.Fatalf("Stalled weighs %q, want %q; findings %+v", got, tc.want, findings)
+			}
+			for _, f := range findings {
+				if f.Code == foreign.Stalled && f.Scope != tc.scope {
+					t.Errorf("scope %s, want %s: %s", f.Scope, tc.scope, f.Sentence)
+				}
+			}
+		})
+	}
+}
+
+func TestAStallIsNotBlamedOnWrk(t *testing.T) {
+	findings := foreign.Analyse(parse(t, "a.txt", read(t, "planted/wrk-stall.txt"))).Findings
+	if got := weightOf(findings, foreign.Inflated); got != "" {
+		t.Errorf("wrk's correction is blamed beside the stall: %+v", findings)
+	}
+}
+
+// TestARateIsReadWithItsUnitAndRounding takes the numbers by eye from the files.
+func TestARateIsReadWithItsUnitAndRounding(t *testing.T) {
+	tests := map[string]foreign.Quantity{
+		"wrk-steady.txt":            {Value: 3_080, Rounding: 5},
+		"wrk-hang.txt":              {Value: 425.12, Rounding: 0.005},
+		"planted/wrk-stall.txt":     {Value: 24_190, Rounding: 5},
+		"good/wrk-epoll-t2-c64.txt": {Value: 55_020, Rounding: 5},
+	}
+	for name, want := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := parse(t, name, read(t, name))[0].ThreadRate
+			if got == nil || math.Abs(got.Value-want.Value) > 1e-6 || math.Abs(got.Rounding-want.Rounding) > 1e-6 {
+				t.Errorf("rate %+v, want %+v", got, want)
+			}
+		})
+	}
+}

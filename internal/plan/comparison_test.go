@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+func TestWeights(t *testing.T) {
+	load := func(name, weight string) v1alpha1.Load {
+		return v1alpha1.Load{Name: name, Weight: weight, Levels: []v1alpha1.Level{{Connections: 1}}}
+	}
+	search := func(weight string) v1alpha1.Load {
+		l := load("s", weight)
+		l.Search = &v1alpha1.Search{}
+		return l
+	}
+	for name, tc := range map[string]struct {
+		loads []v1alpha1.Load
+		// want is a part of the sentence; empty if the weights are as they should be.
+		want string
+	}{
+		"no weights at all":              {loads: []v1alpha1.Load{load("a", ""), load("b", "")}},
+		"two that add up to 1":           {loads: []v1alpha1.Load{load("a", "0.25"), load("b", "0.75")}},
+		"three thirds":                   {loads: []v1alpha1.Load{load("a", "0.333"), load("b", "0.333"), load("c", "0.333")}},
+		"a search needs none":            {loads: []v1alpha1.Load{load("a", "0.5"), load("b", "0.5"), search("")}},
+		"they add up to less":            {loads: []v1alpha1.Load{load("a", "0.25"), load("b", "0.25")}, want: "add up to 0.5: make them add up to 1"},
+		"they add up to more":            {loads: []v1alpha1.Load{load("a", "0.9"), load("b", "0.25")}, want: "add up to 1.15"},
+		"one is missing":                 {loads: []v1alpha1.Load{load("a", "0.9"), load("b", "")}, want: "spec.loads[1].weight is absent"},
+		"one is 0":                       {loads: []v1alpha1.Load{load("a", "0"), load("b", "1")}, want: "spec.loads[0].weight is \"0\""},
+		"one is no number":               {loads: []v1alpha1.Load{load("a", "half"), load("b", "1")}, want: "spec.loads[0].weight is \"half\""},
+		"a search has one":               {loads: []v1alpha1.Load{load("a", "0.5"), search("0.5")}, want: "spec.loads[1].weight belongs to no search"},
+		"a single load has one":          {loads: []v1alpha1.Load{load("a", "1")}, want: "says nothing"},
+		"a single load beside a search":  {loads: []v1alpha1.Load{load("a", "1"), search("")}, want: "says nothing"},
+		"more than one whole is refused": {loads: []v1alpha1.Load{load("a", "1.5"), load("b", "0.5")}, want: "at most 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := checkWeights(v1alpha1.BenchmarkRunSpec{Loads: tc.loads})
+			switch {
+			case tc.want == "" && v != nil:
+				t.Errorf("refused: %s", v.Message)
+			case tc.want != "" && (v == nil || !strings.Contains(v.Message, tc.want)):
+				t.Errorf("got %v, want a sentence with %q", v, tc.want)
+			}
+		})
+	}
+}
+
+func TestARatioOfThroughputsAtAnImposedRateIsRefused(t *testing.T) {
+	spec := v1alpha1.BenchmarkRunSpec{Loads: []v1alpha1.Load{
+		{Name: "closed", Levels: []v1alpha1.Level{{Connections: 10}}},
+		{Name: "open", Levels: []v1alpha1.Level{{Connections: 10, RequestsPerSecond: 500}}},
+	}}
+	for name, tc := range map[string]struct {
+		objective v1alpha1.Objective
+		refused   bool
+	}{
+		"of all loads":         {v1alpha1.Objective{Of: v1alpha1.ComparedThroughput}, true},
+		"of the imposed rate":  {v1alpha1.Objective{Of: v1alpha1.ComparedThroughput, Load: "open"}, true},
+		"of the closed load":   {v1alpha1.Objective{Of: v1alpha1.ComparedThroughput, Load: "closed"}, false},
+		"of the CPU time":      {v1alpha1.Objective{Of: v1alpha1.ComparedServerCPUPerRequest, Load: "open"}, false},
+		"of no ratio":          {v1alpha1.Objective{Metric: v1alpha1.ObjectiveThroughput, Load: "open"}, false},
+		"of a latency":         {v1alpha1.Objective{Of: v1alpha1.ComparedLatencyPercentile, Percentile: "99", Load: "open"}, false},
+		"of another rate only": {v1alpha1.Objective{Of: v1alpha1.ComparedThroughput, Load: "open", RequestsPerSecond: 100}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if v := checkAnswer(spec, tc.objective, 3); (v != nil) != tc.refused || v != nil && !strings.Contains(v.Message, "spec.objectives[3]") {
+				t.Errorf("got %v", v)
+			}
+		})
+	}
+}

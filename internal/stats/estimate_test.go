@@ -1,0 +1,288 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// sleep are the differences of Student's own example of 1908: the hours of sleep that ten patients gained more by one of two drugs.
+var sleep = []float64{1.2, 2.4, 1.3, 1.3, 0, 1.0, 1.8, 0.8, 4.6, 1.4}
+
+func within(tolerance float64) cmp.Option { return cmpopts.EquateApprox(0, tolerance) }
+
+// logs are samples of the blocks from 1 on; NaN leaves one out.
+func logs(values ...float64) []sample {
+	var out []sample
+	for k, v := range values {
+		if !math.IsNaN(v) {
+			out = append(out, sample{int32(k + 1), exactly(v)})
+		}
+	}
+	return out
+}
+
+// alone is the estimate of one level.
+func alone(values ...float64) estimate { return newEstimate([]stratum{{1, logs(values...)}}) }
+
+func TestOneLevelGivesTheTextbookAnswerOfThePairedT(t *testing.T) {
+	got := alone(sleep...)
+	low, high := got.interval(0.01)
+	// t = 4.0621 with 9 degrees of freedom; the 99 % interval is 1.58 ± 3.2498 * 0.38896.
+	want := []float64{1.58, 0.3159, 2.8441, 0.002833}
+	if diff := cmp.Diff(want, []float64{got.mean, low, high, got.p()}, within(5e-5)); diff != "" {
+		t.Errorf("mean, low, high, p (-want +got):\n%s", diff)
+	}
+}
+
+func TestTQuantileIsThatOfTheTables(t *testing.T) {
+	for name, tc := range map[string]struct{ p, freedom, want float64 }{
+		"99 % interval of ten blocks":   {0.995, 9, 3.249836},
+		"99 % interval of seven blocks": {0.995, 6, 3.707428},
+		"99 % interval of three blocks": {0.995, 2, 9.924843},
+		"power of 80 % at ten blocks":   {0.8, 9, 0.883404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tQuantile(tc.p, tc.freedom); math.Abs(got-tc.want) > 1e-5 {
+				t.Errorf("tQuantile(%v, %v) = %v, want %v", tc.p, tc.freedom, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestFewPairsHaveNoInterval(t *testing.T) {
+	if got := alone(0.1, 0.2); got.known {
+		t.Errorf("two pairs have an interval: %+v", got)
+	}
+	if got := newEstimate([]stratum{{0.5, logs(1, 2, 3, 4)}, {0.5, logs(1, 2)}}); got.known || got.fewest != 2 || got.mean != 2 {
+		t.Errorf("a level of two pairs has an interval: %+v", got)
+	}
+	if got := newEstimate([]stratum{{0.5, logs(1, 2, 3, 4)}, {0.5, nil}}); got.known || got.blocks != 0 {
+		t.Errorf("a level without pairs has a mean: %+v", got)
+	}
+}
+
+func TestEqualPairs(t *testing.T) {
+	if got := alone(0, 0, 0); got.p() != 1 {
+		t.Errorf("p of no difference at all is %v, want 1", got.p())
+	}
+	if got := alone(0.1, 0.1, 0.1); got.p() > 1e-9 {
+		t.Errorf("p of a difference without noise is %v, want 0", got.p())
+	}
+}
+
+func TestWholeBlocksGiveThePairedTOfTheirMeans(t *testing.T) {
+	a, b := []float64{0.2, 0.5, -0.1, 0.3, 0.4}, []float64{0.1, 0.2, 0.3, -0.2, 0.6}
+	var means []float64
+	for k := range a {
+		means = append(means, 0.25*a[k]+0.75*b[k])
+	}
+	got, want := newEstimate([]stratum{{0.25, logs(a...)}, {0.75, logs(b...)}}), alone(means...)
+	if diff := cmp.Diff([]float64{want.mean, want.sd, want.freedom, want.p()}, []float64{got.mean, got.sd, got.freedom, got.p()}, within(1e-12)); diff != "" {
+		t.Errorf("mean, sd, freedom, p (-want +got):\n%s", diff)
+	}
+	for k, s := range got.contributions {
+		if math.Abs(s.mid-means[k]) > 1e-12 {
+			t.Errorf("block %d adds %v, want its mean %v", s.block, s.mid, means[k])
+		}
+	}
+}
+
+func TestABlockThatLacksALevelCountsAtTheOthers(t *testing.T) {
+	nan := math.NaN()
+	got := newEstimate([]stratum{{0.5, logs(1, 1.2, 0.8, 1.1)}, {0.5, logs(-1, nan, -1.1, -0.9)}})
+	if math.Abs(got.mean-(1.025-1)/2) > 1e-12 || got.blocks != 4 || got.fewest != 3 || got.freedom != 2 || got.whole {
+		t.Errorf("got %+v, want the mean of both levels, with the degrees of freedom of the one that has three pairs", got)
+	}
+}
+
+func TestWhatLiesBetweenTwoEndsIsNoMoreCertainThanThey(t *testing.T) {
+	bracket := func(low, high float64) []sample {
+		var out []sample
+		for b := range int32(10) {
+			out = append(out, sample{b, span{low, (low + high) / 2, high}})
+		}
+		return out
+	}
+	got := newEstimate([]stratum{{1, bracket(-0.01, 0.03)}})
+	if low, high := got.interval(0.01); math.Abs(low+0.01) > 1e-12 || math.Abs(high-0.03) > 1e-12 || got.p() != 1 {
+		t.Errorf("interval %v to %v, p %v; want -0.01 to 0.03 and 1", low, high, got.p())
+	}
+	if got := newEstimate([]stratum{{1, bracket(0.01, 0.03)}}); got.p() > 1e-9 {
+		t.Errorf("p of brackets that all lie above 0 is %v, want 0", got.p())
+	}
+}
+
+func TestSignFlip(t *testing.T) {
+	for name, tc := range map[string]struct {
+		logs []float64
+		want float64
+	}{
+		"one value can only be mirrored":                          {[]float64{0.3}, 1},
+		"all of one sign leave two patterns of eight":             {[]float64{1, 2, 3}, 0.25},
+		"a sum of zero is never extreme":                          {[]float64{1, 2, -3}, 1},
+		"eight of sixteen patterns reach four of ±1 ±1 ±1 ±3":     {[]float64{1, 1, -1, 3}, 0.5},
+		"ten of one sign leave two patterns of 1,024":             {[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 2.0 / 1024},
+		"ten equal logs are not lost to rounding of their sums":   {[]float64{.1, .1, .1, .1, .1, .1, .1, .1, .1, .1}, 2.0 / 1024},
+		"mirrored values give the same answer as their originals": {[]float64{-1, -1, 1, -3}, 0.5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := signFlip(logs(tc.logs...)); math.Abs(got-tc.want) > 1e-12 {
+				t.Errorf("signFlip(%v) = %v, want %v", tc.logs, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestSignFlipCountsEveryPattern(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 20 {
+		values := make([]float64, 2+rng.IntN(9))
+		sum := 0.0
+		for i := range values {
+			values[i] = rng.NormFloat64() + 0.3
+			sum += values[i]
+		}
+		extreme := 0
+		for pattern := range 1 << len(values) {
+			s := 0.0
+			for i, v := range values {
+				if pattern>>i&1 == 1 {
+					v = -v
+				}
+				s += v
+			}
+			if math.Abs(s) >= math.Abs(sum)-1e-9 {
+				extreme++
+			}
+		}
+		want := float64(extreme) / float64(int(1)<<len(values))
+		if got := signFlip(logs(values...)); math.Abs(got-want) > 1e-12 {
+			t.Errorf("signFlip(%v) = %v, want %v", values, got, want)
+		}
+	}
+}
+
+func TestHolmWithWeights(t *testing.T) {
+	for name, tc := range map[string]struct{ ps, weights, want []float64 }{
+		"the textbook's four with equal weights":    {[]float64{0.01, 0.04, 0.03, 0.005}, []float64{.25, .25, .25, .25}, []float64{0.03, 0.06, 0.06, 0.02}},
+		"one alone stays as it is":                  {[]float64{0.2}, []float64{1}, []float64{0.2}},
+		"none is more than certain":                 {[]float64{0.9, 0.8}, []float64{.5, .5}, []float64{1, 1}},
+		"a later one is never below an earlier":     {[]float64{0.02, 0.021}, []float64{.5, .5}, []float64{0.04, 0.04}},
+		"who has three quarters pays four thirds":   {[]float64{0.003, 0.5}, []float64{.75, .25}, []float64{0.004, 0.5}},
+		"who has one quarter pays four times":       {[]float64{0.5, 0.003}, []float64{.75, .25}, []float64{0.5, 0.012}},
+		"a weight that was spent goes to the other": {[]float64{0.001, 0.003}, []float64{.75, .25}, []float64{0.001 / 0.75, 0.003}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var members []member
+			for k := range tc.ps {
+				members = append(members, member{&Result{P: &tc.ps[k]}, tc.weights[k]})
+			}
+			adjust(members, 1)
+			var got []float64
+			for _, m := range members {
+				got = append(got, *m.AdjustedP)
+			}
+			if diff := cmp.Diff(tc.want, got, within(1e-12)); diff != "" {
+				t.Errorf("adjusted p (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheBudgetIsSharedAndNeverExceeded(t *testing.T) {
+	metrics := []Result{{Decides: true, FewestPairs: 10}, {FewestPairs: 10}, {FewestPairs: 6}, {FewestPairs: 10, ContenderIsBound: true, BaselineIsBound: true}}
+	members := family(pointers(metrics))
+	if len(members) != 2 || members[0].weight != 0.75 || members[1].weight != 0.25 {
+		t.Errorf("members %+v, want the first two with their weights: the others can get no verdict", members)
+	}
+	if loadsShare+levelsShare > 1 {
+		t.Error("the loads and the levels share more than there is")
+	}
+}
+
+// TestFindsIsTheNoncentralT compares with runs that are drawn.
+func TestFindsIsTheNoncentralT(t *testing.T) {
+	const runs = 4000
+	rng := rand.New(rand.NewPCG(9, 9))
+	for name, tc := range map[string]struct {
+		sd, difference, alpha float64
+		n                     int
+	}{
+		"ten blocks":          {0.064, 0.08, 0.01, 10},
+		"seven blocks":        {0.064, 0.12, 0.007, 7},
+		"forty strict blocks": {0.064, 0.03, 0.0005, 40},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, equal := 0, 0
+			for range runs {
+				values := make([]float64, tc.n)
+				for k := range values {
+					values[k] = tc.difference + tc.sd*rng.NormFloat64()
+				}
+				e := alone(values...)
+				low, high := e.interval(Alpha)
+				found += asInt(e.p() <= tc.alpha)
+				equal += asInt(low > -math.Log1p(EquivalenceMargin) && high < math.Log1p(EquivalenceMargin))
+			}
+			p := prospect{sd: tc.sd, alpha: tc.alpha}
+			// Three standard errors of the share.
+			if got, want := p.finds(tc.difference, p.measuredAs(tc.n)), float64(found)/runs; math.Abs(got-want) > 0.025 {
+				t.Errorf("finds with probability %.3f, and %.3f of the runs do", got, want)
+			}
+			if got, want := p.equates(tc.difference, p.measuredAs(tc.n)), float64(equal)/runs; math.Abs(got-want) > 0.025 {
+				t.Errorf("equates with probability %.3f, and %.3f of the runs do", got, want)
+			}
+		})
+	}
+}
+
+func TestTheDetectableDifferenceIsFoundWithItsPower(t *testing.T) {
+	p := prospect{sd: 0.064, alpha: 0.0042}
+	d := p.detectable(10)
+	if got := p.finds(d, p.measuredAs(10)); math.Abs(got-Power) > 1e-3 {
+		t.Errorf("%v is found with probability %v, want %v", d, got, Power)
+	}
+	wide := prospect{sd: 0.064, alpha: 0.0042, width: 0.04}
+	if got := wide.detectable(10); math.Abs(got-d-0.02) > 1e-3 {
+		t.Errorf("brackets of 0.04 make %v of %v, want 0.02 more", got, d)
+	}
+}
+
+func TestBlocksNeededDecideWithTheirPower(t *testing.T) {
+	for name, tc := range map[string]struct{ difference, sd float64 }{
+		"no difference":       {0, 0.064},
+		"a small one":         {0.02, 0.064},
+		"one at the margin":   {0.045, 0.064},
+		"one beyond":          {0.1, 0.064},
+		"a large spread":      {0.1, 0.2},
+		"of a narrow one too": {0.01, 0.02},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := prospect{sd: tc.sd, alpha: 0.0042}
+			n := p.blocksNeeded(tc.difference, 7)
+			if n < 8 || p.decides(tc.difference, n) < Power || n > 8 && p.decides(tc.difference, n-1) >= Power {
+				t.Errorf("%d blocks decide with probability %.3f, one less with %.3f", n, p.decides(tc.difference, n), p.decides(tc.difference, n-1))
+			}
+		})
+	}
+	if n := (prospect{sd: 10, alpha: 0.0042}).blocksNeeded(0.1, 7); n != 0 {
+		t.Errorf("hopeless noise asks for %d blocks, want 0", n)
+	}
+}
+
+func TestSummariseKnowsSpreadFromTwoValuesOn(t *testing.T) {
+	if got := summarise(nil); got != nil {
+		t.Errorf("summary of nothing: %+v", got)
+	}
+	if got := summarise([]float64{5}); got.StdDev != nil || got.Low != nil || got.Mean != 5 {
+		t.Errorf("summary of one value: %+v", got)
+	}
+	got := summarise([]float64{2, 4, 4, 4, 5, 5, 7, 9})
+	if diff := cmp.Diff([]float64{5, 2, 9, 2.13809}, []float64{got.Mean, got.Min, got.Max, *got.StdDev}, within(1e-5)); diff != "" {
+		t.Errorf("mean, min, max, sd (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,151 @@
+package stats
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Metric names what is compared.
+type Metric string
+
+const (
+	// CPUPerRequest is the server's CPU time per request: less is better.
+	CPUPerRequest Metric = "ServerCPUPerRequest"
+	// Throughput is requests per second: more is better. At an imposed rate it is no answer, and is not compared.
+	Throughput Metric = "Throughput"
+	// CapacityRate is the highest rate that a search found to keep its bound: more is better. It is compared of searches only.
+	CapacityRate Metric = "Capacity"
+
+	latencyPrefix = "LatencyP"
+)
+
+// LatencyAt is the metric of a latency percentile, such as "99": less is better.
+func LatencyAt(percentile string) Metric { return Metric(latencyPrefix + percentile) }
+
+// Percentile is that of a latency metric, such as "99"; empty for any other metric.
+func (m Metric) Percentile() string {
+	percentile, ok := strings.CutPrefix(string(m), latencyPrefix)
+	if !ok {
+		return ""
+	}
+	return percentile
+}
+
+// ComparedMetric is the metric that an objective's ratio is of.
+func ComparedMetric(of v1alpha1.ComparedMetric, percentile string) Metric {
+	if of == v1alpha1.ComparedLatencyPercentile {
+		return LatencyAt(percentile)
+	}
+	return Metric(of)
+}
+
+// MoreIsBetter says in which direction a metric is good.
+func (m Metric) MoreIsBetter() bool { return m == Throughput || m == CapacityRate }
+
+// sign turns the log of a ratio into one that is positive if the contender is better.
+func (m Metric) sign() float64 {
+	if m.MoreIsBetter() {
+		return 1
+	}
+	return -1
+}
+
+// span is a figure that is known to lie between two ends: mid is its best guess.
+type span struct{ low, mid, high float64 }
+
+// exactly is a span without width.
+func exactly(v float64) span { return span{v, v, v} }
+
+// ratio is the log of a / b.
+func ratio(a, b span) span {
+	return span{math.Log(a.low / b.high), math.Log(a.mid / b.mid), math.Log(a.high / b.low)}
+}
+
+// pairOf is the log of the ratio of two cells of one block in a metric; false if either lacks it.
+func (m Metric) pairOf(own, base Cell) (span, bool) {
+	if own.Validity == Void || base.Validity == Void {
+		return span{}, false
+	}
+	if m.Percentile() != "" {
+		return latencyPair(m.Percentile(), own, base)
+	}
+	a, b := own.Throughput, base.Throughput
+	if m == CPUPerRequest {
+		a, b = own.CPUPerRequest, base.CPUPerRequest
+	}
+	if a == nil || b == nil {
+		return span{}, false
+	}
+	return ratio(exactly(*a), exactly(*b)), true
+}
+
+// latencyPair compares a percentile of the first kind of latency that both cells have: kinds are never mixed. Each value lies
+// somewhere in its histogram's bin, or between the quantiles that the tool gave.
+func latencyPair(percentile string, own, base Cell) (span, bool) {
+	column := slices.Index(v1alpha1.Percentiles, percentile)
+	for _, kind := range percentileKinds {
+		a, b := own.percentiles[kind], base.percentiles[kind]
+		if a == nil || b == nil {
+			continue
+		}
+		if column < 0 || a[column].Micros == nil || b[column].Micros == nil {
+			return span{}, false
+		}
+		return ratio(a[column].span(), b[column].span()), true
+	}
+	return span{}, false
+}
+
+// percentileKinds are the kinds in the order in which a percentile prefers them: from the intended start where the load has one.
+var percentileKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
+
+// leastMicros stands for a latency in the bin from 0 on, whose log would be infinite.
+const leastMicros = 0.5
+
+// span is where a known quantile lies, in microseconds: from the lower edge of its bin, or of the lower quantile's, to the upper edge.
+func (q Quantile) span() span {
+	last := *q.Micros
+	low, high := float64(last+1-binSize(last)), float64(last+1)
+	if q.LowMicros != nil {
+		low = float64(*q.LowMicros)
+	}
+	low = max(low, leastMicros)
+	return span{low: low, mid: math.Sqrt(low * high), high: high}
+}
+
+// boundIn says whether a cell's value is only a bound in a metric, because the generator was the limit or too busy: a throughput is then
+// at least, and a latency at most, what was measured. Without a limit but with a busy generator a throughput is diluted.
+func (m Metric) boundIn(c Cell) bool {
+	switch {
+	case m == Throughput:
+		return c.ThroughputIsBound
+	case m.Percentile() != "":
+		return waited(c)
+	}
+	return false
+}
+
+// dilutedIn says whether two cells differ less in a metric than their servers do: the throughput of a pair that shares a busy generator
+// is drawn to 1, and so is that of two servers that take turns, since what is under way when a turn ends is served in the other's.
+func (m Metric) dilutedIn(c Cell) bool { return m == Throughput && c.ThroughputIsDiluted }
+
+// hiddenBelowMicros: the pauses of k6 itself put the tail of latencies from the intended start anywhere up to here (p99 of 10 to 45 ms at
+// 1,000 arrivals a second beside an epoll server, each on a CPU of its own): two tails below do not show that servers are alike.
+const hiddenBelowMicros = 50_000
+
+// tail are the percentiles that such pauses reach.
+var tail = []string{"95", "99", "99.9"}
+
+// hiddenIn says whether the tool's own pauses may hide a difference between servers in a metric.
+func (m Metric) hiddenIn(c Cell) bool {
+	q := c.percentiles[record.FromIntended]
+	column := slices.Index(v1alpha1.Percentiles, m.Percentile())
+	if column < 0 || q == nil || q[column].Micros == nil || !slices.Contains(tail, m.Percentile()) {
+		return false
+	}
+	return *q[column].Micros < hiddenBelowMicros
+}
