@@ -58,7 +58,9 @@ type fakeAgent struct {
 	// answer is what a Check of this server finds.
 	answer string
 	start  *protocol.Start
-	bodies map[string]string
+	// scripts are those that came with the last check.
+	scripts []protocol.Script
+	bodies  map[string]string
 }
 
 func (f *fakeAgents) add(ip string, a *fakeAgent) {
@@ -129,6 +131,7 @@ func (f *fakeAgents) Order(_ context.Context, ip string, o protocol.Order) (prot
 	}
 	switch {
 	case o.Check != nil && a.start == nil:
+		a.scripts = o.Check.Scripts
 		a.state.Checked, err = f.check(*o.Check)
 	case o.Start != nil && a.start == nil:
 		a.start, a.state.Phase = o.Start, protocol.Running
@@ -177,6 +180,10 @@ func (a *fakeAgent) measure(disturbed bool) {
 		if seen := &made.Server.Cells[i]; disturbed {
 			seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/5
 		}
+	}
+	for _, s := range a.scripts {
+		sum := sha256.Sum256(s.Text)
+		made.Generators[0].Scripts = append(made.Generators[0].Scripts, record.ScriptRun{Load: s.Load, SHA256: hex.EncodeToString(sum[:])})
 	}
 	var result any = made.Server
 	if a.generates() {

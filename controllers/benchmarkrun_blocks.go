@@ -8,7 +8,7 @@ import (
 )
 
 // outsideReasons are those of trials that were lost to something that is not their implementation's.
-var outsideReasons = []string{v1alpha1.ReasonPodLost, v1alpha1.ReasonAgentLost, v1alpha1.ReasonAgentFailed, v1alpha1.ReasonUploadFailed}
+var outsideReasons = []string{v1alpha1.ReasonPodLost, v1alpha1.ReasonAgentLost, v1alpha1.ReasonAgentFailed, v1alpha1.ReasonUploadFailed, v1alpha1.ReasonStoreUnavailable}
 
 // lostOutside says of a trial that it ended without a manifest by a fault from outside.
 func lostOutside(t *v1alpha1.Trial) bool {

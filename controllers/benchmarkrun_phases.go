@@ -37,7 +37,7 @@ const (
 
 func (r *BenchmarkRunReconciler) phases() []func(context.Context, *runScope) (step, error) {
 	return []func(context.Context, *runScope) (step, error){
-		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.createTrials, r.createWorkflow, r.look, r.review, r.followWorkflow, r.report,
+		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.look, r.review, r.followWorkflow, r.report,
 	}
 }
 
@@ -118,17 +118,20 @@ func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (st
 	if len(s.trials) > 0 {
 		return goOn, nil
 	}
-	_, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON())
-	switch {
-	case err == nil:
-		return goOn, nil
-	case artifact.Terminal(err) || s.now.Sub(s.run.Status.StartTime.Time) > storePatience:
+	if _, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON()); err != nil {
+		return r.storeAway(s, err)
+	}
+	return goOn, nil
+}
+
+// storeAway waits for a store that may come back, as long as a run that has not measured anything is worth it.
+func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (step, error) {
+	if artifact.Terminal(err) || s.now.Sub(s.run.Status.StartTime.Time) > storePatience {
 		s.end = &failure{v1alpha1.ConditionPlanned, v1alpha1.ReasonStoreUnavailable, err.Error()}
 		return halt, nil
-	default:
-		s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
-		return again(retryStore), nil
 	}
+	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
+	return again(retryStore), nil
 }
 
 // createTrials makes every trial of the plan, held. The first is prepared at once, beside the start of the workflow.

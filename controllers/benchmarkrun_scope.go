@@ -29,6 +29,8 @@ type runScope struct {
 	begins bool
 	// waiting says in a sentence what the run waits for, and why is its reason.
 	waiting, why string
+	// scripts is set when the users' scripts have been stored.
+	scripts []v1alpha1.FrozenScript
 	// looked is set to the block after which this pass has looked whether enough is measured, and stopped if it is.
 	looked  int32
 	stopped bool
@@ -177,7 +179,7 @@ func (s *runScope) manifest(version string) record.RunManifest {
 	m := record.RunManifest{
 		Schema: record.RunManifestSchema, Run: runRecord(s.run), Spec: s.run.Spec,
 		Notes: s.plan.Notes, Seed: s.plan.Seed, Blocks: s.plan.Blocks, SpareBlocks: s.spare(),
-		Started: s.run.Status.StartTime.UTC(), Operator: version,
+		Started: s.run.Status.StartTime.UTC(), Operator: version, Scripts: frozenScripts(s.run, s.prefix()),
 	}
 	m.Run.PlanHash = s.plan.Hash()
 	if last := s.run.Status.StoppedAfterBlock; last > 0 {
@@ -186,6 +188,9 @@ func (s *runScope) manifest(version string) record.RunManifest {
 	}
 	if spare := s.spare(); spare > 0 {
 		m.Notes = append(slices.Clone(m.Notes), fmt.Sprintf("%d of the blocks were measured beyond the planned %d, since faults from outside had hit others: %v", spare, s.plan.Blocks, s.hit()))
+	}
+	if nodes, note := boundNodes(s.trials); nodes != nil {
+		m.Nodes, m.Notes = nodes, append(slices.Clone(m.Notes), note)
 	}
 	for i := range s.trials {
 		t := &s.trials[i]

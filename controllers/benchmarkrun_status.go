@@ -58,6 +58,9 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	if s.begins {
 		st.StartTime = &metav1.Time{Time: s.now}
 	}
+	if s.scripts != nil {
+		st.Scripts = s.scripts
+	}
 	if s.looked > 0 {
 		st.LookedAfterBlock = s.looked
 		if s.stopped {

@@ -37,8 +37,13 @@ type kubelet struct {
 	agents    *fakeAgents
 	clock     *clock
 
+	// place is where the scheduler puts a pod that may run on several nodes; nil means the node of its role.
+	place func(*corev1.Pod) string
+
 	mu  sync.Mutex
 	ips int
+	// gone are nodes that have vanished.
+	gone map[string]bool
 	// together is the largest number of trials that had pods at the same time; seen are all pods that ever were.
 	together int
 	seen     map[string]bool
@@ -96,10 +101,49 @@ func (k *kubelet) sync(ctx context.Context, p *corev1.Pod) error {
 	case p.Labels[v1alpha1.LabelTrial] == "" || p.Status.PodIP != "":
 		return nil
 	case p.Spec.NodeName == "":
-		node := "node-" + p.Spec.NodeSelector[v1alpha1.LabelRole]
+		node := k.schedule(p)
+		if k.vanished(node) {
+			return k.leave(ctx, p)
+		}
 		return k.c.SubResource("binding").Create(ctx, p, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}})
 	}
 	return k.start(ctx, p)
+}
+
+// schedule is where a pod goes.
+func (k *kubelet) schedule(p *corev1.Pod) string {
+	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil {
+		return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0]
+	}
+	if k.place != nil {
+		return k.place(p)
+	}
+	return "node-" + p.Spec.NodeSelector[v1alpha1.LabelRole]
+}
+
+// vanish takes a node away.
+func (k *kubelet) vanish(node string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.gone[node] = true
+}
+
+func (k *kubelet) vanished(node string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.gone[node]
+}
+
+// leave says of a pod that no node fits.
+func (k *kubelet) leave(ctx context.Context, p *corev1.Pod) error {
+	if len(p.Status.Conditions) > 0 {
+		return nil
+	}
+	p.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		Message: "0/2 nodes are available", LastTransitionTime: metav1.Time{Time: k.clock.Now()},
+	}}
+	return k.c.Status().Update(ctx, p)
 }
 
 func (k *kubelet) start(ctx context.Context, p *corev1.Pod) error {

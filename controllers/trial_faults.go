@@ -95,9 +95,13 @@ func unpullable(s *trialScope, p *corev1.Pod) *fault {
 
 func unschedulable(s *trialScope, p *corev1.Pod) *fault {
 	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && s.now.Sub(c.LastTransitionTime.Time) > scheduleDeadline {
-			return outsideFault(v1alpha1.ReasonUnschedulable, "pod %s found no node within %s: %s: free CPUs, or label nodes with %s", p.Name, scheduleDeadline, c.Message, v1alpha1.LabelRole)
+		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse || s.now.Sub(c.LastTransitionTime.Time) <= scheduleDeadline {
+			continue
 		}
+		if to := s.boundTo(p); to != "" {
+			return outsideFault(v1alpha1.ReasonUnschedulable, "pod %s waited %s for %s: %s: bring the node back or free its CPUs, or start a new run", p.Name, scheduleDeadline, to, c.Message)
+		}
+		return outsideFault(v1alpha1.ReasonUnschedulable, "pod %s found no node within %s: %s: free CPUs, or label nodes with %s", p.Name, scheduleDeadline, c.Message, v1alpha1.LabelRole)
 	}
 	return nil
 }

@@ -70,6 +70,9 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 	}
 	for _, g := range s.generators() {
 		if g.state.Checked == "" {
+			if err := r.readScripts(ctx, s); err != nil {
+				return r.scriptsAway(s, err)
+			}
 			st, err := r.Agents.Order(ctx, g.pod.Status.PodIP, s.checkOrder(g.role))
 			if err != nil {
 				return r.silent(s, g.pod, err)
@@ -92,7 +95,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 
 func (s *trialScope) checkOrder(role string) protocol.Order {
 	o := s.order(role)
-	o.Check = &protocol.Check{Target: target(s), Beside: besideTarget(s), Cells: s.trial.Spec.Cells}
+	o.Check = &protocol.Check{Target: target(s), Beside: besideTarget(s), Cells: s.trial.Spec.Cells, Scripts: s.scripts}
 	for _, c := range s.trial.Spec.Cells {
 		if c.Script == nil {
 			o.Check.Request = appendNew(o.Check.Request, c.Request)

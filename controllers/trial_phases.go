@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -118,7 +119,10 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (step, e
 
 // ensurePods creates the attempt's pods, all at once. A pod that is missing once load was to start was taken from us.
 func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (step, error) {
-	opts := render.PodOptions{AgentImage: r.AgentImage, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes}
+	opts := render.PodOptions{
+		AgentImage: r.AgentImage, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
+		Bound: s.bound(), LargestServer: largestServer(s.run.Spec),
+	}
 	for _, m := range s.members {
 		if m.pod != nil {
 			continue
@@ -166,7 +170,7 @@ func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (step, e
 		s.fault = outsideFault(v1alpha1.ReasonPodLost, "the pods of the trial did not run within %s: kubectl describe pods -l %s=%s", prepareDeadline, v1alpha1.LabelTrial, s.trial.Name)
 		return halt, nil
 	}
-	s.waiting = "pods are starting"
+	s.waiting = cmp.Or(awaitedNode(s), "pods are starting")
 	// Pod events wake us; the deadlines of pulls and of scheduling need a look of our own.
 	return again(min(left, 5*time.Second)), nil
 }

@@ -35,6 +35,8 @@ type trialScope struct {
 	turn bool
 	// prepared and measured are true once this pass has seen it so.
 	prepared, measured bool
+	// scripts are the run's, as it has frozen them; nil until they are needed.
+	scripts []protocol.Script
 	// startTime is set when the agents are to be told to start; it is written before they are.
 	startTime *time.Time
 	// manifest is set when the trial's manifest has been stored.

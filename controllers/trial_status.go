@@ -27,7 +27,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 		st.AttemptTime = &metav1.Time{Time: s.now}
 	}
 	if s.startTime != nil {
-		st.StartTime = &metav1.MicroTime{Time: *s.startTime}
+		st.StartTime, st.Nodes = &metav1.MicroTime{Time: *s.startTime}, s.placed()
 	}
 	st.Progress = fmt.Sprintf("%d/%d", s.cellsDone(), len(s.trial.Spec.Cells))
 	// What has begun to measure is not measured again by itself: its block is, as a whole.
@@ -50,7 +50,7 @@ func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 	st.Faults = append(st.Faults, clip(fmt.Sprintf("attempt %d: %s: %s", s.attempt, s.fault.reason, s.fault.message), maxMessage))
 	st.Attempt = s.attempt + 1
 	st.AttemptTime = &metav1.Time{Time: s.now}
-	st.StartTime = nil
+	st.StartTime, st.Nodes = nil, nil
 	st.Progress = fmt.Sprintf("0/%d", len(s.trial.Spec.Cells))
 	next := *s
 	next.fault, next.prepared, next.measured = nil, false, false

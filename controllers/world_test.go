@@ -88,7 +88,7 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	w.key, err = SigningKey(t.Context(), w.c, w.system)
 	w.must(err)
 	w.agents = &fakeAgents{clock: w.clock, byIP: map[string]*fakeAgent{}}
-	w.kubelet = &kubelet{c: w.c, namespace: w.namespace, agents: w.agents, clock: w.clock, seen: map[string]bool{}}
+	w.kubelet = &kubelet{c: w.c, namespace: w.namespace, agents: w.agents, clock: w.clock, seen: map[string]bool{}, gone: map[string]bool{}}
 	w.argo = &argo{c: w.c, namespace: w.system}
 	for _, d := range deltas {
 		d(w)

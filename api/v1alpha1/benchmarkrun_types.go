@@ -182,7 +182,7 @@ const DefaultSearchSteps int32 = 12
 // Script is a program of the user's for a tool: Lua for wrk, JavaScript for k6. It runs in the generator's container, which holds
 // no credentials.
 type Script struct {
-	// configMap is the name of a ConfigMap in the run's namespace.
+	// configMap is the name of a ConfigMap in the run's namespace. It is read once, when the run starts.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -455,6 +455,27 @@ type ReportRef struct {
 	SHA256 string `json:"sha256,omitempty"`
 }
 
+// FrozenScript is the script of a load as it was when the run started. It lies in the object store, from which the generators get it.
+type FrozenScript struct {
+	// load is the name of the load.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Load string `json:"load"`
+
+	// bytes is the size of the script.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1048576
+	Bytes int64 `json:"bytes,omitempty"`
+
+	// sha256 is the script's digest, in hexadecimal.
+	// +required
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	SHA256 string `json:"sha256"`
+}
+
 // BenchmarkRunStatus is what the operator has seen. The record of a run is its manifest in the object store.
 type BenchmarkRunStatus struct {
 	// conditions are Planned, Executed, Reported, Conclusive, the summary Succeeded, and kstatus' Reconciling and Stalled.
@@ -494,6 +515,13 @@ type BenchmarkRunStatus struct {
 	// completionTime is when the run ended, for whatever reason.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// scripts are the users' scripts, frozen when the run started: what becomes of their ConfigMaps afterwards changes no load.
+	// +optional
+	// +listType=map
+	// +listMapKey=load
+	// +kubebuilder:validation:MaxItems=8
+	Scripts []FrozenScript `json:"scripts,omitempty"`
 
 	// lookedAfterBlock is the last block after which the run has looked whether enough is measured.
 	// +optional

@@ -147,6 +147,21 @@ type TrialSpec struct {
 	Start Start `json:"start"`
 }
 
+// MemberNode is where one pod of a trial runs.
+type MemberNode struct {
+	// member is the role of the pod's agent, such as "server" or "generator-0".
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Member string `json:"member"`
+
+	// node is the name of the pod's node.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node"`
+}
+
 // TrialStatus is what the operator has seen of a trial. Its record is its manifest in the object store.
 type TrialStatus struct {
 	// conditions are Prepared, Measured, Stored and the summary Succeeded.
@@ -180,6 +195,14 @@ type TrialStatus struct {
 	// startTime is the instant at which the agents were told to start the first cell.
 	// +optional
 	StartTime *metav1.MicroTime `json:"startTime,omitempty"`
+
+	// nodes are those of the pods whose agents were told to start. Every later trial of the run is bound to the nodes of the first trial
+	// that was stored, so that all of a run is measured on the same machines.
+	// +optional
+	// +listType=map
+	// +listMapKey=member
+	// +kubebuilder:validation:MaxItems=18
+	Nodes []MemberNode `json:"nodes,omitempty"`
 
 	// completionTime is when the trial ended, for whatever reason.
 	// +optional

@@ -43,8 +43,9 @@ func main() {
 }
 
 // tools are the load generators that a generator pod can run.
-func tools() map[v1alpha1.Tool]tool.Tool {
-	return map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{}, v1alpha1.ToolAb: ab.Tool{}, v1alpha1.ToolK6: k6.Tool{}}
+func tools(dir string) map[v1alpha1.Tool]tool.Tool {
+	scripts := agent.ScriptsDir(dir)
+	return map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{Scripts: scripts}, v1alpha1.ToolAb: ab.Tool{}, v1alpha1.ToolK6: k6.Tool{Scripts: scripts}}
 }
 
 func run(ctx context.Context, stdout io.Writer, args []string, getenv func(string) string) error {
@@ -63,7 +64,7 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 			return err
 		}
 		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {
-			return agent.New(ctx, c, agent.NewGenerator(c, tools(), search.Rates{}))
+			return agent.New(ctx, c, agent.NewGenerator(c, tools(*dir), search.Rates{}))
 		})
 	case "observe":
 		if *port < 1 || *port > 65535 {

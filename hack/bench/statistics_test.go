@@ -136,7 +136,7 @@ func TestFiguresOfSlicedPairs(t *testing.T) {
 	if len(list) != 2 || math.Abs(list[0].Value-0.2) > 0.03 || list[1].Value > 1 {
 		t.Errorf("got %+v, want a ratio of about 0.2, and the planted difference found within 1", list)
 	}
-	if !strings.HasSuffix(list[1].Note, "verdict Slower") {
+	if !strings.HasSuffix(list[1].Note, "verdict Worse") {
 		t.Errorf("the planted difference is not decided: %s", list[1].Note)
 	}
 	interrupted := simulated(3, 0.05, 0.01, 0.05)

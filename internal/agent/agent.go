@@ -7,10 +7,11 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // unknown stands for whatever could not be found out.
-const unknown = "unknown"
+const unknown = record.Unknown
 
 // worker is what differs between a generator and an observer.
 type worker interface {

@@ -42,6 +42,7 @@ func (c *conclusion) add(ctx context.Context, a *attempt) {
 	if a.run.Raw != "" {
 		c.names = append(c.names, a.run.Raw)
 	}
+	c.addScript(a)
 	c.generator.parse(a)
 	if a.run.Measurement != nil {
 		a.run.Measurement.ToolVersion = c.versions[kind]

@@ -26,6 +26,7 @@ func readEnvironment(root fs.FS, node, cpus string) record.Environment {
 		OnlineCPUs:    orUnknown(strings.TrimSpace(string(slurp(root, "sys/devices/system/cpu/online")))),
 		CgroupVersion: cgroupVersion(root),
 		Governor:      unknown,
+		Microcode:     orUnknown(line(slurp(root, "proc/cpuinfo"), "microcode")),
 		SMTSiblings:   siblings(root, cpus),
 		CPUsAllowed:   own,
 		AgentVersion:  version.Version,

@@ -14,7 +14,7 @@ func TestEnvironment(t *testing.T) {
 		"proc/self/status":              "Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\n",
 		"proc/sys/kernel/osrelease":     "6.1.0\n",
 		"etc/os-release":                "NAME=\"x\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
-		"proc/cpuinfo":                  "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n",
+		"proc/cpuinfo":                  "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\nmicrocode\t: 0x2b\n",
 		"proc/meminfo":                  "MemTotal:       1024 kB\nMemFree: 1 kB\n",
 		"sys/devices/system/cpu/online": "0-3\n",
 		"sys/devices/system/cpu/cpu0/topology/thread_siblings_list": "0,2\n",
@@ -31,20 +31,20 @@ func TestEnvironment(t *testing.T) {
 			files: machine, cpus: "1",
 			want: record.Environment{
 				Node: "n", Kernel: "6.1.0", OS: "Debian GNU/Linux 12 (bookworm)", CPUModel: "Some CPU @ 2 GHz", OnlineCPUs: "0-3",
-				MemoryBytes: 1 << 20, CgroupVersion: "v2", Governor: "performance", SMTSiblings: "1,3", CPUsAllowed: "0-1", AgentVersion: "dev",
+				MemoryBytes: 1 << 20, CgroupVersion: "v2", Governor: "performance", Microcode: "0x2b", SMTSiblings: "1,3", CPUsAllowed: "0-1", AgentVersion: "dev",
 			},
 		},
 		"the agent's own CPUs": {
 			files: machine,
 			want: record.Environment{
 				Node: "n", Kernel: "6.1.0", OS: "Debian GNU/Linux 12 (bookworm)", CPUModel: "Some CPU @ 2 GHz", OnlineCPUs: "0-3",
-				MemoryBytes: 1 << 20, CgroupVersion: "v2", Governor: "unknown", SMTSiblings: "0,1,2,3", CPUsAllowed: "0-1", AgentVersion: "dev",
+				MemoryBytes: 1 << 20, CgroupVersion: "v2", Governor: "unknown", Microcode: "0x2b", SMTSiblings: "0,1,2,3", CPUsAllowed: "0-1", AgentVersion: "dev",
 			},
 		},
 		"a machine that shows nothing": {
 			want: record.Environment{
 				Node: "n", Kernel: unknown, OS: unknown, CPUModel: unknown, OnlineCPUs: unknown, CgroupVersion: unknown,
-				Governor: unknown, CPUsAllowed: unknown, AgentVersion: "dev",
+				Governor: unknown, Microcode: unknown, CPUsAllowed: unknown, AgentVersion: "dev",
 			},
 		},
 	}

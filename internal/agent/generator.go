@@ -58,7 +58,7 @@ type Generator struct {
 
 // NewGenerator makes a generator. It is given a Searcher for cells that are steps of a search.
 func NewGenerator(c Config, tools map[v1alpha1.Tool]tool.Tool, s Searcher) *Generator {
-	g := &Generator{config: c, tools: tools, search: s, scripts: tool.ScriptsDir, machine: thisMachine(), maxLate: maxLate}
+	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: maxLate}
 	g.network, g.networkError = openNamespace("/proc/self/net")
 	g.cpus, g.cpusError = openCounter("/proc/stat")
 	return g
@@ -70,6 +70,9 @@ func (*Generator) watch(context.Context, func(func(*protocol.State))) {}
 
 // check looks at the loads first, then at the server, then at both together, which is what a script needs.
 func (g *Generator) check(ctx context.Context, c protocol.Check) (checked, bool) {
+	if err := g.writeScripts(c); err != nil {
+		return checked{verdict: err.Error(), fault: protocol.FaultLoad}, true
+	}
 	if err := g.checkLoads(c.Cells); err != nil {
 		return checked{verdict: err.Error(), fault: protocol.FaultLoad}, true
 	}

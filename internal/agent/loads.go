@@ -86,7 +86,7 @@ func (g *Generator) checkLoads(cells []v1alpha1.Cell) error {
 			continue
 		}
 		if _, err := os.Stat(script); errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("loads[%s].script: the ConfigMap %s has no key %s", c.Load, c.Script.ConfigMap, c.Script.Key)
+			return fmt.Errorf("loads[%s].script: the operator has not sent it: it is of another version than this agent", c.Load)
 		} else if err != nil {
 			return fmt.Errorf("loads[%s].script: %w", c.Load, err)
 		}

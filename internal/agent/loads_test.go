@@ -89,7 +89,7 @@ func TestCheckOfLoads(t *testing.T) {
 		"a range of ports that is not one":  {ports: "none", fault: protocol.FaultLoad, want: `reading the range of local ports "none": it has not two numbers`},
 		"a script that works":               {tool: runs("true"), cells: []v1alpha1.Cell{scripted("web")}, want: "ok"},
 		"a script that only others run":     {tool: runs("false"), cells: []v1alpha1.Cell{scripted("web")}, index: 1, want: "ok"},
-		"a script that is not there":        {cells: []v1alpha1.Cell{scripted("other")}, fault: protocol.FaultLoad, want: "loads[other].script: the ConfigMap mine has no key a.lua"},
+		"a script that is not there":        {cells: []v1alpha1.Cell{scripted("other")}, fault: protocol.FaultLoad, want: "loads[other].script: the operator has not sent it: it is of another version than this agent"},
 		"a script that ends badly":          {tool: runs("cat", "missing"), cells: []v1alpha1.Cell{scripted("web")}, fault: protocol.FaultLoad, want: "loads[web].script: exit status 1: cat: missing: No such file or directory"},
 		"a script that the parser objects":  {tool: complains, cells: []v1alpha1.Cell{scripted("web")}, fault: protocol.FaultLoad, want: "loads[web].script: the tool said: rate 0 of web"},
 		"a script of a search has its rate": {tool: complains, cells: []v1alpha1.Cell{search}, fault: protocol.FaultLoad, want: "loads[hunt].script: the tool said: rate 7 of hunt"},

@@ -24,6 +24,9 @@ func TrialPrefix(runPrefix, trial string, attempt int32) string {
 // PlanKey is the key of the compiled plan of a run.
 func PlanKey(runPrefix string) string { return path.Join(runPrefix, "plan.json") }
 
+// ScriptKey is the key of the script of a load, as a run has frozen it.
+func ScriptKey(runPrefix, load string) string { return path.Join(runPrefix, "scripts", load) }
+
 // ManifestKey is the key of the manifest below a run's or a trial's prefix.
 func ManifestKey(prefix string) string { return path.Join(prefix, "manifest.json") }
 

@@ -107,6 +107,18 @@ type Check struct {
 	// Cells are those that the generator is to make. It looks whether it can: for descriptors and ports enough, and for scripts that
 	// work, each of which is tried once.
 	Cells []v1alpha1.Cell `json:"cells"`
+	// Scripts are those of the users, as the run has frozen them; the generator writes them down before it looks.
+	Scripts []Script `json:"scripts,omitempty"`
+}
+
+// MaxScripts is how many bytes the scripts of a run may have together: as much as a ConfigMap holds, and no more than fits into one
+// order beside the cells.
+const MaxScripts = 1 << 20
+
+// Script is the text of the script of a load.
+type Script struct {
+	Load string `json:"load"`
+	Text []byte `json:"text"`
 }
 
 // Slot is one cell in the timetable. The instants are offsets from Start.At.

@@ -114,6 +114,18 @@ type TrialEntry struct {
 	Message string `json:"message,omitempty"`
 }
 
+// FrozenScript is the script of a load, as it was when the run started: what its generators are given.
+type FrozenScript struct {
+	Load string `json:"load"`
+	Artifact
+}
+
+// BoundNode is the node to which the pods of a role are bound.
+type BoundNode struct {
+	Role string `json:"role"`
+	Node string `json:"node"`
+}
+
 // RunManifest is the record of a run: what was asked, what was planned, and where each trial's manifest lies.
 type RunManifest struct {
 	Schema string                    `json:"schema"`
@@ -124,10 +136,14 @@ type RunManifest struct {
 	Seed   uint64   `json:"seed"`
 	Blocks int32    `json:"blocks"`
 	// SpareBlocks is how many blocks were measured beyond the planned ones, for blocks that a fault from outside has hit.
-	SpareBlocks int32        `json:"spareBlocks,omitempty"`
-	Started     time.Time    `json:"started"`
-	Ended       time.Time    `json:"ended"`
-	Trials      []TrialEntry `json:"trials"`
+	SpareBlocks int32 `json:"spareBlocks,omitempty"`
+	// Nodes are those to which the run was bound, one a role; empty if no trial was stored, or in records from before runs were bound.
+	Nodes []BoundNode `json:"nodes,omitempty"`
+	// Scripts are the users' scripts that the run froze at its start; empty in records from before scripts were frozen.
+	Scripts []FrozenScript `json:"scripts,omitempty"`
+	Started time.Time      `json:"started"`
+	Ended   time.Time      `json:"ended"`
+	Trials  []TrialEntry   `json:"trials"`
 	// Operator is the version of the operator that wrote the manifest.
 	Operator string `json:"operator"`
 }

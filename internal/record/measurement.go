@@ -174,12 +174,20 @@ type Response struct {
 	HeaderBytes int64  `json:"headerBytes"`
 }
 
+// ScriptRun is the script of a load as a generator had it when the last cell had ended.
+type ScriptRun struct {
+	Load   string `json:"load"`
+	SHA256 string `json:"sha256"`
+}
+
 // GeneratorResult is the record of one generator agent over a trial: its file "result.json".
 type GeneratorResult struct {
 	Environment Environment `json:"environment"`
 	// Responses are those of generator 0, one a kind of request.
 	Responses []Response `json:"responses,omitempty"`
-	Cells     []CellRun  `json:"cells"`
+	// Scripts are the users' scripts that were run, one a load.
+	Scripts []ScriptRun `json:"scripts,omitempty"`
+	Cells   []CellRun   `json:"cells"`
 	// Beside are the same points against the second server of a duet, and BesideResponses its answers; both are empty otherwise.
 	Beside          []CellRun  `json:"beside,omitempty"`
 	BesideResponses []Response `json:"besideResponses,omitempty"`
@@ -259,6 +267,9 @@ type ObserverResult struct {
 	Cells       []CellObservation `json:"cells"`
 }
 
+// Unknown is the value of a fact that could not be read.
+const Unknown = "unknown"
+
 // Environment is the machine and the kernel that an agent found itself on.
 type Environment struct {
 	Node          string `json:"node"`
@@ -270,6 +281,9 @@ type Environment struct {
 	CgroupVersion string `json:"cgroupVersion"`
 	// Governor is the CPU frequency governor, or "unknown" where the kernel shows none.
 	Governor string `json:"governor"`
+	// Microcode is the revision of the CPU's microcode, such as "0x2b000603"; "unknown" where the kernel shows none, and empty in records
+	// from before it was read.
+	Microcode string `json:"microcode,omitempty"`
 	// SMTSiblings lists the hardware threads that share a core with the container's CPUs, such as "1,5"; empty where the
 	// kernel does not say.
 	SMTSiblings string `json:"smtSiblings"`

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
@@ -49,6 +47,10 @@ type PodOptions struct {
 	Attempt int32
 	// Nodes are the cluster's, for the choice of node labels.
 	Nodes []plan.Node
+	// Bound are the nodes to which the run is bound, by the role of the pod's agent; empty until a trial of it is stored.
+	Bound map[string]string
+	// LargestServer is the CPU that the largest server of the run needs with its observer, in thousandths.
+	LargestServer int64
 }
 
 // PodName is the name of a trial's pod of a role, which is that of its agent: "-s" ends the server's, "-b" that of the server beside
@@ -65,6 +67,17 @@ func PodName(trial string, attempt int32, role string) string {
 
 // Pod is a trial's pod of a role.
 func Pod(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
+	pod := anywhere(t, role, o)
+	if node := o.Bound[role]; node != "" {
+		bind(pod, node)
+	} else if pod.Labels[v1alpha1.LabelRole] == v1alpha1.RoleServer {
+		bind(pod, roomy(o)...)
+	}
+	return pod
+}
+
+// anywhere is a pod that no earlier trial has bound to a node.
+func anywhere(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
 	switch {
 	case role == protocol.RoleObserver && t.Spec.Beside == nil:
 		return serverPod(t, t.Spec.Implementation, role, o)
@@ -105,29 +118,9 @@ func generatorPod(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
 	if t.Spec.Placement.GeneratorPinning == v1alpha1.Preferred {
 		delete(c.Resources.Limits, corev1.ResourceCPU)
 	}
-	addScripts(pod, &c, t.Spec.Cells)
 	pod.Spec.Containers = []corev1.Container{c}
 	pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: apart(t, o.RunUID)}
 	return pod
-}
-
-// addScripts mounts the ConfigMaps of the users' scripts, each in a folder named like its load. They are optional to Kubernetes,
-// so that the agent starts and can say which one is missing.
-func addScripts(pod *corev1.Pod, c *corev1.Container, cells []v1alpha1.Cell) {
-	seen := map[string]bool{}
-	for _, cell := range cells {
-		if cell.Script == nil || seen[cell.Load] {
-			continue
-		}
-		seen[cell.Load] = true
-		name := "script-" + cell.Load
-		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: cell.Script.ConfigMap},
-			Items:                []corev1.KeyToPath{{Key: cell.Script.Key, Path: cell.Script.Key}},
-			Optional:             ptr(true),
-		}}})
-		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path.Join(tool.ScriptsDir, cell.Load), ReadOnly: true})
-	}
 }
 
 // Memory of a generator: enough for the agent, the tool and its connections. wrk holds a buffer of 8 KiB and a parser for each

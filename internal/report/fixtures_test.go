@@ -113,7 +113,7 @@ func troubled() record.RunData {
 
 	last := &d.Trials[len(d.Trials)-1]
 	last.Manifest.Attempt, last.Manifest.Faults = 2, []string{"PodLost: " + hostile}
-	last.Server.Environment.Kernel = hostile
+	last.Server.Environment.OS = hostile
 	last.Manifest.Artifacts[0].Name, last.Manifest.Artifacts[0].Key = hostile, "a/"+hostile
 	return d
 }

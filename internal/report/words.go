@@ -203,6 +203,9 @@ var english = language{
 	"finding.Strangers":           "others used {share} of the server's CPUs",
 	"finding.Stolen":              "the hypervisor took {share} of the server's CPUs away",
 	"finding.Throttled":           "a CPU quota held the server back for {share} of the time",
+	"finding.DifferentMachine":    "{subject} was not on the machine, or not with the tool, of most trials{details}",
+	"finding.DifferentImage":      "the implementation's image differs from that of its other trials, so it is another implementation{details}",
+	"finding.DifferentScript":     "{subject} ran another script than the one that was frozen when the run started{details}",
 	"finding.GeneratorLost":       "{subject} has no record of the cell",
 	"finding.GeneratorLate":       "{subject} gave no measurement{details}",
 	"finding.TooShort":            "the load lasted {value} s, less than the {bound} s from which on a mean says something",
@@ -265,7 +268,7 @@ var english = language{
 	"environment.trials.1": "%s trial", "environment.trials.n": "%s trials",
 	"role.server": "server", "role.generator": "generator", "role.": "operator", "role.of": "%s %s",
 	"fact.node": "node", "fact.kernel": "kernel", "fact.os": "system", "fact.cpuModel": "CPU", "fact.onlineCPUs": "CPUs online",
-	"fact.cpus": "CPUs allowed", "fact.smtSiblings": "SMT siblings", "fact.governor": "frequency governor", "fact.memoryBytes": "memory",
+	"fact.cpus": "CPUs allowed", "fact.smtSiblings": "SMT siblings", "fact.governor": "frequency governor", "fact.microcode": "microcode", "fact.memoryBytes": "memory",
 	"fact.cgroupVersion": "cgroup", "fact.qosClass": "QoS class", "fact.image": "image", "fact.imageID": "image digest",
 	"fact.toolVersion": "load generator", "fact.agentVersion": "agent", "fact.responseHeaderBytes": "response headers", "fact.operatorVersion": "version",
 

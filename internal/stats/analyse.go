@@ -215,6 +215,9 @@ func (g *Group) ofKind(c Cell, value *float64) *float64 {
 // artifacts lists every object that the manifests name: those of the trials, and the manifests themselves.
 func artifacts(data record.RunData) []Artifact {
 	out := []Artifact{}
+	for _, s := range data.Manifest.Scripts {
+		out = append(out, Artifact{Artifact: s.Artifact})
+	}
 	for _, e := range data.Manifest.Trials {
 		if e.Manifest != nil {
 			out = append(out, Artifact{Trial: e.Trial, Artifact: *e.Manifest})

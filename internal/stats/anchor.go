@@ -93,7 +93,7 @@ func alike(now, then *record.RunData, before Table, l Level, anchor, name string
 			return LoadDiffers, fmt.Sprintf("%s of load %s was %s and is %s", d.name, l.Load, d.then, d.now)
 		}
 	}
-	return "", ""
+	return sameScript(now, then, *level, l)
 }
 
 // orderOf is the order of a run. That of trials of one server each makes no difference to what they measure.

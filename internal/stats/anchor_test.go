@@ -73,6 +73,11 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 		"the earlier run had no such level":       {func(_, then *record.RunData) { then.Manifest.Spec.Loads[0].Levels[0].Connections = 50 }, stats.LoadDiffers, "no level sweep-100"},
 		"the earlier run was a duet":              {func(_, then *record.RunData) { then.Manifest.Spec.Order = v1alpha1.OrderSlicedDuet }, stats.LoadDiffers, "spec.order was SlicedDuet and is Blocks"},
 		"the earlier run asked for another path":  {func(_, then *record.RunData) { then.Manifest.Spec.Loads[0].Request.Path = "/old" }, stats.LoadDiffers, "path of load sweep was /old and is /"},
+		"only the earlier run had a script":       {func(_, then *record.RunData) { then.Manifest.Spec.Loads[0].Script = &v1alpha1.Script{} }, stats.LoadDiffers, "script of load sweep is set in one of the runs only"},
+		"the earlier run had another script": {func(now, then *record.RunData) {
+			now.Manifest.Scripts = []record.FrozenScript{{Load: "sweep", Artifact: record.Artifact{SHA256: "a"}}}
+			then.Manifest.Scripts = []record.FrozenScript{{Load: "sweep", Artifact: record.Artifact{SHA256: "b"}}}
+		}, stats.LoadDiffers, "script of load sweep had SHA-256 b and has a"},
 		"the earlier run had no such implementation": {func(_, then *record.RunData) {
 			then.Trials = only(then.Trials, "go")
 			then.Manifest.Spec.Implementations = then.Manifest.Spec.Implementations[:1]

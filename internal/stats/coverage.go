@@ -155,7 +155,7 @@ func (c Coverage) ownFaults(implementation string) int {
 }
 
 // outsideCodes are the reasons for which a cell can be void through no fault of what was measured.
-var outsideCodes = []ReasonCode{Strangers, Stolen, GeneratorLost, GeneratorLate}
+var outsideCodes = []ReasonCode{Strangers, Stolen, GeneratorLost, GeneratorLate, DifferentMachine, DifferentImage, DifferentScript}
 
 // HitFromOutside says whether a cell is void by a fault from outside, whatever else it is void by.
 func (c Cell) HitFromOutside() bool { return slices.ContainsFunc(c.Reasons, fromOutside) }

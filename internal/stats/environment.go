@@ -22,6 +22,7 @@ const (
 	FactCPUs         FactKey = "cpus"
 	FactSMTSiblings  FactKey = "smtSiblings"
 	FactGovernor     FactKey = "governor"
+	FactMicrocode    FactKey = "microcode"
 	FactMemory       FactKey = "memoryBytes"
 	FactCgroup       FactKey = "cgroupVersion"
 	FactQOSClass     FactKey = "qosClass"
@@ -137,6 +138,7 @@ func (b *factBook) machine(role string, e record.Environment) {
 	b.note(role, FactOnlineCPUs, "", e.OnlineCPUs)
 	b.note(role, FactSMTSiblings, "", e.SMTSiblings)
 	b.note(role, FactGovernor, "", e.Governor)
+	b.note(role, FactMicrocode, "", e.Microcode)
 	if e.MemoryBytes > 0 {
 		b.note(role, FactMemory, "", strconv.FormatInt(e.MemoryBytes, 10))
 	}

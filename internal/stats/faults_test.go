@@ -129,7 +129,7 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 					t.Errorf("the baseline's block %d is %s for %+v", c.Block, c.Validity, c.Reasons)
 				}
 			}
-			if won := table.Comparisons[0].Verdict == stats.Faster; won != (tc.validity != stats.Void) {
+			if won := table.Comparisons[0].Verdict == stats.Better; won != (tc.validity != stats.Void) {
 				t.Errorf("the verdict is %s", table.Comparisons[0].Verdict)
 			}
 		})

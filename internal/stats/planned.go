@@ -46,6 +46,7 @@ func newPlanned(data record.RunData) (planned, error) {
 	if p.weights, err = weightsOf(spec.Loads); err != nil {
 		return p, fmt.Errorf("reading the spec of run %s: %w", data.Manifest.Run.Name, err)
 	}
+	p.rules.usual = newUsual(data)
 	p.baseline = cmp.Or(p.baseline, spec.Implementations[0].Name)
 	for _, i := range spec.Implementations {
 		p.implementations = append(p.implementations, Implementation{

@@ -62,6 +62,13 @@ const (
 	Strangers ReasonCode = "Strangers"
 	// Stolen means that the hypervisor took the server's CPUs away; Value is the share of the time.
 	Stolen ReasonCode = "Stolen"
+	// DifferentMachine means that the server or a generator was not on the machine, or not with the tool, of most trials; Subject says
+	// which, Detail what differs.
+	DifferentMachine ReasonCode = "DifferentMachine"
+	// DifferentImage means that the implementation ran from another image than in most of its trials; Detail is the digests.
+	DifferentImage ReasonCode = "DifferentImage"
+	// DifferentScript means that a generator ran another script than the one that the run froze at its start; Detail is the digests.
+	DifferentScript ReasonCode = "DifferentScript"
 	// Throttled means that a CPU quota held the server back; Value is the share of the time.
 	Throttled ReasonCode = "Throttled"
 	// StrangerAsymmetry means that strangers hit the implementations of a block differently; Value is the largest difference.

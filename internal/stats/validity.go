@@ -53,6 +53,7 @@ var checks = []func(*facts) []Reason{
 	checkStatus, checkBody, checkBytes, checkAudit, checkEquivalence, checkErrors, checkStarved, checkSockets, checkConnections, checkKeepAlive,
 	checkPinning, checkShared, checkSiblings, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
 	checkStrangers, checkStolen, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkStalls, checkNetwork, checkSeen,
+	checkMachine, checkImage, checkScript,
 }
 
 // judge runs all checks and writes their outcome on the cell.
@@ -101,6 +102,8 @@ type rules struct {
 	pinning, generatorPinning v1alpha1.Strictness
 	// errorsVoid, strangersVoid and stolenVoid are shares beyond which a cell is void.
 	errorsVoid, strangersVoid, stolenVoid float64
+	// usual is what a trial must share with the others of the run.
+	usual *usual
 }
 
 // newRules reads the spec's limits; an absent one is the loosest that is allowed.

@@ -51,9 +51,6 @@ type Tool interface {
 // OutputHeader is the line before the contents of a file that a tool wrote, in the raw output.
 func OutputHeader(name string) string { return "\n== " + name + "\n" }
 
-// ScriptsDir is the folder under which the scripts of loads lie in a generator's container.
-const ScriptsDir = "/etc/loadstone/scripts"
-
 // ScriptPath is where the script of a cell lies below dir; empty if it has none.
 func ScriptPath(dir string, c v1alpha1.Cell) string {
 	if c.Script == nil {

@@ -125,9 +125,9 @@ func checkVerdicts(t *testing.T, table stats.Table, decidable bool) {
 		t.Logf("%s: %s (%s) by %s, %d blocks", c.Implementation, c.Verdict, c.Reason, c.Metric, r.Blocks)
 		switch {
 		case c.Implementation == "epoll" && c.Verdict != stats.Better && (decidable || c.Verdict != stats.Inconclusive):
-			t.Errorf("epoll is %s (%s), want Faster: %+v", c.Verdict, c.Reason, r)
+			t.Errorf("epoll is %s (%s), want Better: %+v", c.Verdict, c.Reason, r)
 		case c.Implementation == "faulty" && c.Verdict == stats.Better:
-			t.Errorf("the server that misbehaves is Faster: %+v", r)
+			t.Errorf("the server that misbehaves is Better: %+v", r)
 		}
 	}
 }

@@ -12,7 +12,7 @@ const program = "k6"
 
 // Tool is k6.
 type Tool struct {
-	// Scripts is the folder under which users' scripts lie; empty means tool.ScriptsDir.
+	// Scripts is the folder under which users' scripts lie, as tool.ScriptPath has it.
 	Scripts string
 }
 

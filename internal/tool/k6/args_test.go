@@ -102,8 +102,8 @@ func TestFilesHoldTheRequest(t *testing.T) {
 
 func TestFilesImportTheScript(t *testing.T) {
 	cell := v1alpha1.Cell{Load: "a", Connections: 1, Script: &v1alpha1.Script{ConfigMap: "c", Key: "user.js"}}
-	text := k6.Tool{}.Files(cell, "")[0].Text
-	if want := `import * as user from "/etc/loadstone/scripts/a/user.js";`; !strings.Contains(text, want) {
+	text := k6.Tool{Scripts: "/data/scripts"}.Files(cell, "")[0].Text
+	if want := `import * as user from "/data/scripts/a/user.js";`; !strings.Contains(text, want) {
 		t.Errorf("the wrapper does not hold %q", want)
 	}
 }

@@ -83,7 +83,7 @@ func (t Tool) Files(cell v1alpha1.Cell, _ string) []tool.File {
 	status := cmp.Or(cell.Request.Expect.Status, 200)
 	var b strings.Builder
 	b.WriteString("import http from 'k6/http';\nimport exec from 'k6/execution';\nimport { Counter, Gauge, Trend } from 'k6/metrics';\n")
-	if path := tool.ScriptPath(cmp.Or(t.Scripts, tool.ScriptsDir), cell); path != "" {
+	if path := tool.ScriptPath(t.Scripts, cell); path != "" {
 		fmt.Fprintf(&b, "import * as user from %s;\n", literal(path))
 	} else {
 		b.WriteString("const user = null;\n")

@@ -29,7 +29,7 @@ var (
 
 // Tool is wrk.
 type Tool struct {
-	// Scripts is the folder under which the users' scripts lie, as tool.ScriptPath has it; empty means tool.ScriptsDir.
+	// Scripts is the folder under which the users' scripts lie, as tool.ScriptPath has it.
 	Scripts string
 }
 
@@ -74,11 +74,7 @@ func (t Tool) Files(cell v1alpha1.Cell, _ string) []tool.File {
 	if cell.Script == nil {
 		return files
 	}
-	dir := t.Scripts
-	if dir == "" {
-		dir = tool.ScriptsDir
-	}
-	return append(files, tool.File{Name: scriptName(cell), Text: "local path = " + quote(tool.ScriptPath(dir, cell)) + "\n" + userText})
+	return append(files, tool.File{Name: scriptName(cell), Text: "local path = " + quote(tool.ScriptPath(t.Scripts, cell)) + "\n" + userText})
 }
 
 // scriptName is the name of the script that wrk is given: a cell with a script of the user's has one of its own around it.

@@ -82,10 +82,6 @@ func TestFiles(t *testing.T) {
 	if first, _, _ := strings.Cut(files[1].Text, "\n"); first != `local path = "\047\097\047\098"` {
 		t.Errorf("the path /a/b is written %s", first)
 	}
-	of := func(dir string) string { return wrk.Tool{Scripts: dir}.Files(cell, "")[1].Text }
-	if of("") != of(tool.ScriptsDir) {
-		t.Error("no folder is not the folder of all scripts")
-	}
 }
 
 func TestParseVersion(t *testing.T) {

@@ -1,0 +1,103 @@
+package controllers
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// scripts makes the ConfigMap "mine".
+func (w *world) scripts(data map[string]string) *corev1.ConfigMap {
+	w.t.Helper()
+	m := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mine"}, Data: data, BinaryData: map[string][]byte{"binary.lua": []byte("-- \xff")},
+	}
+	w.must(w.c.Create(w.t.Context(), m))
+	return m
+}
+
+// scripted lets the load run a script.
+func scripted(configMap, key string) func(*v1alpha1.BenchmarkRunSpec) {
+	return func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Loads[0].Script = &v1alpha1.Script{ConfigMap: configMap, Key: key}
+	}
+}
+
+func TestAScriptIsFrozenWhenTheRunStarts(t *testing.T) {
+	w := newWorld(t)
+	const before, after = "-- as it was", "-- another load"
+	mine := w.scripts(map[string]string{"a.lua": before})
+	run := w.apply("frozen", scripted("mine", "a.lua"), func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
+	w.awaitFirst("frozen")
+	mine.Data["a.lua"] = after
+	w.must(w.c.Update(t.Context(), mine))
+	w.stop() // What is frozen must be known to the next operator too.
+	w.startManager()
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+
+	sum := sha256.Sum256([]byte(before))
+	digest := hex.EncodeToString(sum[:])
+	if diff := cmp.Diff([]v1alpha1.FrozenScript{{Load: "sweep", Bytes: int64(len(before)), SHA256: digest}}, run.Status.Scripts); diff != "" {
+		t.Errorf("scripts in the run's status (-want +got):\n%s", diff)
+	}
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", runRecord(run)))
+	w.must(err)
+	if len(d.Manifest.Scripts) != 1 || d.Manifest.Scripts[0].Load != "sweep" {
+		t.Fatalf("scripts in the run's manifest: %+v", d.Manifest.Scripts)
+	}
+	if text, err := store.Get(t.Context(), d.Manifest.Scripts[0].Key, digest); err != nil || string(text) != before {
+		t.Errorf("stored is %q, %v", text, err)
+	}
+	if len(d.Trials) != 2 {
+		t.Errorf("%d trials are stored", len(d.Trials))
+	}
+	for _, trial := range d.Trials {
+		if got := trial.Generators[0].Scripts; len(got) != 1 || got[0].SHA256 != digest {
+			t.Errorf("trial %s ran %+v, want the script as it was", trial.Manifest.Trial, got)
+		}
+	}
+}
+
+func TestAScriptThatIsNotThereIsRefusedBeforeAnythingStarts(t *testing.T) {
+	w := newWorld(t)
+	large := strings.Repeat("-", protocol.MaxScripts/2+1)
+	w.scripts(map[string]string{"empty.lua": "", "large.lua": large})
+	for name, tc := range map[string]struct {
+		delta func(*v1alpha1.BenchmarkRunSpec)
+		says  string
+	}{
+		"nomap": {scripted("other", "a.lua"), "spec.loads[0].script.configMap: there is no ConfigMap other in namespace " + w.namespace + ": create it first, then the run"},
+		"nokey": {scripted("mine", "a.lua"), "spec.loads[0].script.key: the ConfigMap mine has no key a.lua, or nothing in it"},
+		"empty": {scripted("mine", "empty.lua"), "spec.loads[0].script.key: the ConfigMap mine has no key empty.lua, or nothing in it"},
+		"large": {func(s *v1alpha1.BenchmarkRunSpec) {
+			scripted("mine", "large.lua")(s)
+			second := *s.Loads[0].DeepCopy()
+			second.Name = "second"
+			s.Loads = append(s.Loads, second)
+		}, "spec.loads[1].script: the scripts of all loads have more than 1048576 bytes together"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := w.awaitEnd(w.apply(name, tc.delta))
+			for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {
+				condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, tc.says)
+			}
+		})
+	}
+	if pods := w.kubelet.pods(); len(pods) > 0 {
+		t.Errorf("pods were made: %v", pods)
+	}
+	run := w.awaitEnd(w.apply("binary", scripted("mine", "binary.lua")))
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+}

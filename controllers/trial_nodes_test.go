@@ -1,0 +1,156 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/render"
+)
+
+// scatter puts each pod on a node of its own, as a scheduler may that prefers nodes with the image.
+func scatter(w *world) {
+	w.kubelet.place = func(p *corev1.Pod) string { return "own-" + p.Name }
+}
+
+func TestARunStaysOnTheNodesOfItsFirstTrial(t *testing.T) {
+	w := newWorld(t, scatter)
+	run := w.apply("bound", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
+	first := w.awaitFirst("bound")
+	w.agents.disturb(first.Name) // A spare block follows.
+	await(w, first, "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
+	w.stop() // The choice must be known to the next operator too.
+	w.startManager()
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+
+	if n := onTheirNodes(t, w, run, first.Name, protocol.RoleGenerator(0), protocol.RoleObserver); n != 4 {
+		t.Errorf("%d trials are stored, want those of a block and of a spare one", n)
+	}
+}
+
+func TestEachGeneratorStaysOnItsNode(t *testing.T) {
+	w := newWorld(t, scatter)
+	run := w.awaitEnd(w.apply("gang", func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Blocks, s.Loads[0].Generators.Pods, s.Placement.GeneratorPinning = 2, 2, v1alpha1.Preferred
+	}))
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	onTheirNodes(t, w, run, "gang-000-go", protocol.RoleGenerator(0), protocol.RoleGenerator(1), protocol.RoleObserver)
+}
+
+// onTheirNodes checks that every stored trial ran on the nodes of the first, and returns their number.
+func onTheirNodes(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, first string, roles ...string) int {
+	t.Helper()
+	var want []record.BoundNode
+	for _, role := range roles {
+		want = append(want, record.BoundNode{Role: role, Node: "own-" + render.PodName(first, 1, role)})
+	}
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", runRecord(run)))
+	w.must(err)
+	if diff := cmp.Diff(want, d.Manifest.Nodes); diff != "" {
+		t.Errorf("nodes in the run's manifest (-want +got):\n%s", diff)
+	}
+	for _, trial := range d.Trials {
+		var got []record.BoundNode
+		for _, p := range trial.Manifest.Pods {
+			got = append(got, record.BoundNode{Role: p.Role, Node: p.Node})
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("nodes of trial %s (-want +got):\n%s", trial.Manifest.Trial, diff)
+		}
+	}
+	return len(d.Trials)
+}
+
+func TestADuetStaysOnItsNode(t *testing.T) {
+	w := newWorld(t, func(w *world) {
+		w.kubelet.place = func(p *corev1.Pod) string {
+			return "own-" + p.Labels[v1alpha1.LabelTrial] + "-" + p.Labels[v1alpha1.LabelRole] // The second server follows the first.
+		}
+	})
+	run := w.awaitEnd(w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet))
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	want := []v1alpha1.MemberNode{
+		{Member: "beside", Node: "own-duet-000-duet-server"}, {Member: "generator-0", Node: "own-duet-000-duet-generator"}, {Member: "server", Node: "own-duet-000-duet-server"},
+	}
+	for _, trial := range w.trials(run) {
+		got := map[string]string{}
+		for _, n := range trial.Status.Nodes {
+			got[n.Member] = n.Node
+		}
+		for _, n := range want {
+			if got[n.Member] != n.Node {
+				t.Errorf("%s of trial %s was on %s, want %s", n.Member, trial.Name, got[n.Member], n.Node)
+			}
+		}
+	}
+}
+
+func TestARunDoesNotMoveWhenItsNodeIsGone(t *testing.T) {
+	w := newWorld(t, scatter)
+	run := w.apply("fixed", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
+	w.awaitMeasuring("fixed-000-go", 1)
+	node := "own-" + render.PodName("fixed-000-go", 1, protocol.RoleObserver)
+	w.kubelet.vanish(node)
+	says := "node " + node + ", where trial fixed-000-go was measured: all trials of a run share their nodes"
+	await(w, w.trial("fixed-001-go"), "a word about the node", func(t *v1alpha1.Trial) bool {
+		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
+		return c != nil && strings.Contains(c.Message, "pod fixed-001-go-1-s waits for "+says)
+	})
+	for attempt := int32(1); attempt <= 3; attempt++ {
+		trial := await(w, w.trial("fixed-001-go"), fmt.Sprintf("attempt %d, without a node", attempt), func(t *v1alpha1.Trial) bool {
+			c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
+			return t.Status.Attempt == attempt && c != nil && strings.Contains(c.Message, fmt.Sprintf("pod fixed-001-go-%d-s waits for", attempt))
+		})
+		w.awaitUnscheduled(render.PodName(trial.Name, attempt, protocol.RoleObserver))
+		w.clock.Forward(scheduleDeadline + 2*time.Second)
+		w.poke(trial)
+	}
+	run = w.awaitEnd(run)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "1 of 2 trials failed", says, "bring the node back or free its CPUs, or start a new run")
+}
+
+// awaitUnscheduled waits until the scheduler has said of a pod that no node fits.
+func (w *world) awaitUnscheduled(name string) {
+	w.t.Helper()
+	await(w, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}, "a word of the scheduler's", func(p *corev1.Pod) bool {
+		return len(p.Status.Conditions) > 0
+	})
+}
+
+func TestARunIsBoundByWhatIsStored(t *testing.T) {
+	trial := func(name, node, manifest string) v1alpha1.Trial {
+		t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: v1alpha1.TrialStatus{ManifestKey: manifest}}
+		if node != "" {
+			t.Status.Nodes = []v1alpha1.MemberNode{{Member: protocol.RoleObserver, Node: node}}
+		}
+		return t
+	}
+	for name, tc := range map[string]struct {
+		trials []v1alpha1.Trial
+		want   map[string]string
+	}{
+		"nothing is stored":                    {trials: []v1alpha1.Trial{trial("a", "n1", ""), trial("b", "", "")}},
+		"the first trial":                      {trials: []v1alpha1.Trial{trial("a", "n1", "key"), trial("b", "n2", "key")}, want: map[string]string{"server": "n1"}},
+		"a trial that was lost binds nobody":   {trials: []v1alpha1.Trial{trial("a", "n1", ""), trial("b", "n2", "key")}, want: map[string]string{"server": "n2"}},
+		"an earlier operator's trial likewise": {trials: []v1alpha1.Trial{trial("a", "", "key"), trial("b", "n2", "key")}, want: map[string]string{"server": "n2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, (&trialScope{siblings: tc.trials}).bound()); diff != "" {
+				t.Errorf("bound to (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,35 @@
+package controllers
+
+import (
+	"context"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// readScripts reads what the run has frozen, once a pass, with its digests checked.
+func (r *TrialReconciler) readScripts(ctx context.Context, s *trialScope) error {
+	if len(s.scripts) == len(s.run.Status.Scripts) {
+		return nil
+	}
+	s.scripts = nil
+	for _, f := range s.run.Status.Scripts {
+		text, err := r.Store.Get(ctx, artifact.ScriptKey(s.runPrefix(), f.Load), f.SHA256)
+		if err != nil {
+			return err
+		}
+		s.scripts = append(s.scripts, protocol.Script{Load: f.Load, Text: text})
+	}
+	return nil
+}
+
+// scriptsAway waits for a store that may come back.
+func (r *TrialReconciler) scriptsAway(s *trialScope, err error) (step, error) {
+	if s.now.Sub(s.begun()) > prepareDeadline {
+		s.fault = outsideFault(v1alpha1.ReasonStoreUnavailable, "the run's scripts cannot be read: %s", err)
+		return halt, nil
+	}
+	s.waiting = clip(err.Error(), maxMessage)
+	return again(retryStore), nil
+}

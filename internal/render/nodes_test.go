@@ -1,0 +1,75 @@
+package render
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// allowed are the nodes that a pod may run on by their names; nil if names do not matter.
+func allowed(pod *corev1.Pod) []string {
+	if pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil {
+		return nil
+	}
+	var names []string
+	for _, term := range pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		names = append(names, term.MatchFields[0].Values...)
+	}
+	return names
+}
+
+func TestGoldenObjectsOfABoundRun(t *testing.T) {
+	o := options()
+	o.Bound = map[string]string{protocol.RoleObserver: "s-1", protocol.RoleBeside: "s-1", protocol.RoleGenerator(0): "g-1"}
+	golden(t, "bound-server.yaml", Pod(trial(t, compiled(t)), protocol.RoleObserver, o))
+	golden(t, "bound-generator.yaml", Pod(trial(t, compiled(t)), protocol.RoleGenerator(0), o))
+	_, tr := duet(t)
+	golden(t, "bound-beside.yaml", Pod(tr, protocol.RoleBeside, o))
+}
+
+func TestEachGeneratorIsBoundToItsOwnNode(t *testing.T) {
+	o := options()
+	o.Bound = map[string]string{protocol.RoleGenerator(0): "g-1", protocol.RoleGenerator(1): "g-2"}
+	for index, want := range []string{"g-1", "g-2"} {
+		if got := allowed(Pod(trial(t, compiled(t)), protocol.RoleGenerator(int32(index)), o)); !cmp.Equal(got, []string{want}) {
+			t.Errorf("generator %d may run on %s, want %s", index, got, want)
+		}
+	}
+	if got := allowed(Pod(trial(t, compiled(t)), protocol.RoleObserver, o)); got != nil {
+		t.Errorf("a server that is not bound may run on %s only", got)
+	}
+}
+
+// The node of the first trial is that of all, so that it must hold the largest server.
+func TestTheFirstServerIsPutWhereTheLargestFits(t *testing.T) {
+	server, generator := v1alpha1.RoleServer, v1alpha1.RoleGenerator
+	for name, tc := range map[string]struct {
+		nodes []plan.Node
+		want  []string
+	}{
+		"all nodes have room":          {nodes: []plan.Node{{Name: "a", Role: server, MilliCPU: 2200}, {Name: "b", Role: server, MilliCPU: 4000}}},
+		"one node has room":            {nodes: []plan.Node{{Name: "a", Role: server, MilliCPU: 1200}, {Name: "b", Role: server, MilliCPU: 2200}}, want: []string{"b"}},
+		"two of three nodes have room": {nodes: []plan.Node{{Name: "c", Role: server, MilliCPU: 4000}, {Name: "a", Role: server, MilliCPU: 1200}, {Name: "b", Role: server, MilliCPU: 2200}}, want: []string{"b", "c"}},
+		"no node has room":             {nodes: []plan.Node{{Name: "a", Role: server, MilliCPU: 1200}}},
+		"nodes for others do not count": {nodes: []plan.Node{
+			{Name: "a", Role: server, MilliCPU: 2200}, {Name: "b", Role: generator, MilliCPU: 4000}, {Name: "c", MilliCPU: 1000},
+		}},
+		"nodes without labels do where none has one": {nodes: []plan.Node{{Name: "a", MilliCPU: 1000}, {Name: "b", MilliCPU: 4000}}, want: []string{"b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options()
+			o.Nodes, o.LargestServer = tc.nodes, 2200
+			if diff := cmp.Diff(tc.want, allowed(Pod(trial(t, compiled(t)), protocol.RoleObserver, o))); diff != "" {
+				t.Errorf("where the server may run (-want +got):\n%s", diff)
+			}
+			if got := allowed(Pod(trial(t, compiled(t)), protocol.RoleGenerator(0), o)); got != nil {
+				t.Errorf("a generator may run on %s only", got)
+			}
+		})
+	}
+}
