@@ -135,11 +135,16 @@ func micros1(v float64) string {
 	return integer(int64(math.Round(v/s.factor))) + " " + s.unit
 }
 
-// chartKind is the kind of latency that the picture of a level shows: of all its curves the same, and the first that any has.
+// shownKinds are the kinds of latency in the order in which one is shown: that in which percentiles are compared.
+var shownKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
+
+// chartKind is the kind of latency that the table and the picture of a level show: for all the same, and the first that any has.
 func (v *view) chartKind(l stats.Level) record.LatencyKind {
-	for _, i := range v.t.Implementations {
-		if g := v.t.Group(l.Point, i.Name); len(g.Latency) > 0 {
-			return g.Latency[0].Kind
+	for _, kind := range shownKinds {
+		for _, i := range v.t.Implementations {
+			if ofKind(*v.t.Group(l.Point, i.Name), kind) != nil {
+				return kind
+			}
 		}
 	}
 	return ""

@@ -111,6 +111,9 @@ func (v *view) levelChart(f facet, q quantity) chart {
 		Title: v.say(q.title), Unit: v.say(q.unit), Height: levelHeight,
 		MinWidth: len(f.levels) * max(len(contenders)*slotWidth, levelWidth), Name: v.say("levels.name", v.say(q.title), f.load),
 	}
+	if f.open && q.bounds {
+		c.Unit = v.say("throughput.imposed")
+	}
 	largest := 0.0
 	for _, l := range f.levels {
 		for _, i := range contenders {
