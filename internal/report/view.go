@@ -155,11 +155,6 @@ func (v *view) confidence() string { return plainPercent(v.t.Rules.Confidence) }
 func plainNumber(n float64) string      { return strconv.FormatFloat(n, 'g', 4, 64) }
 func plainPercent(share float64) string { return plainNumber(share*100) + " %" }
 
-// manyLoads says whether a level needs its load's name to be told from others.
-func (v *view) manyLoads() bool {
-	return slices.ContainsFunc(v.t.Levels, func(l stats.Level) bool { return l.Load != v.t.Levels[0].Load })
-}
-
 func (v *view) pointName(p record.Point) string {
 	name := v.count("connections", int(p.Connections))
 	l := slices.IndexFunc(v.t.Levels, func(l stats.Level) bool { return l.Point == p })
