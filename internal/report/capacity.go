@@ -18,10 +18,10 @@ func (v *view) capacity() *capacity {
 	if len(v.t.Capacities) == 0 {
 		return nil
 	}
-	c := &capacity{Legend: v.legend()}
+	c := &capacity{Legend: v.legend(v.t.Implementations)}
 	c.Title, c.Leads = v.say("capacity.title"), []string{v.say("capacity.lead", v.confidence()), v.say("capacity.family")}
 	c.Table.Head = []cell{
-		v.th("impl"), v.thNum("kept"), num(v.say("th.interval", v.confidence())), v.thNum("n"), v.th("searches"), v.thNum("ratio"),
+		v.th("impl"), v.thNum("kept"), num(v.say("th.interval", v.confidence())), v.thNum("n"), v.th("searches"), v.thNum("change"),
 		num(v.say("th.interval", v.confidence())), v.thNum("padj"), v.th("verdict"),
 	}
 	c.Table.Head[1].Sub, c.Table.Head[5].Sub = v.say("unit.rate"), v.say("capacity.to", v.t.Run.Baseline)
@@ -36,6 +36,7 @@ func (v *view) capacity() *capacity {
 		}
 		c.Table.Sections = append(c.Table.Sections, s)
 	}
+	c.Table = c.Table.finish(c.Title, true)
 	return c
 }
 
@@ -69,19 +70,24 @@ func (v *view) capacityRow(c stats.Capacity) row {
 	if r := c.ToBaseline; r != nil {
 		verdict, why := v.capacityVerdict(*r)
 		copy(cells[5:], []cell{
-			num(orMissing(r.Ratio, times)), num(v.limits(r.Low, r.High, ratio)), num(probability(r.AdjustedP)),
+			num(v.changeOf(*r)), num(v.changeLimits(*r)), num(probability(r.AdjustedP)),
 			{Text: verdict, Sub: why, Tone: tones[r.Verdict]},
 		})
 	}
 	return row{Cells: cells, Notes: v.notesOf(c.Findings, len(c.Trials))}
 }
 
-// limits prints an interval; a missing one if an end is not known.
+// limits prints an interval, of which an end may be open.
 func (v *view) limits(low, high *float64, print func(float64) string) string {
-	if low == nil || high == nil {
-		return missing
+	switch {
+	case low != nil && high != nil:
+		return v.say("range", print(*low), print(*high))
+	case low != nil:
+		return v.say("atleast", print(*low))
+	case high != nil:
+		return v.say("atmost", print(*high))
 	}
-	return v.say("range", print(*low), print(*high))
+	return missing
 }
 
 // searchOutcomes says how the searches ended, and why some give a lower bound only.
@@ -121,7 +127,7 @@ func (v *view) capacityVerdict(r stats.Result) (words, why string) {
 // stepChart shows the steps of one load's searches: a filled point kept the bound, a hollow one missed it.
 func (v *view) stepChart(load []stats.Capacity) chart {
 	c := chart{
-		Title: v.say("capacity.chart", load[0].Load), Unit: v.say("capacity.unit", load[0].Percentile, load[0].MaxMilliseconds), Height: levelHeight,
+		Title: v.say("capacity.chart", load[0].Load), Name: v.say("capacity.chart", load[0].Load), Unit: v.say("capacity.unit", load[0].Percentile, load[0].MaxMilliseconds), Height: levelHeight,
 	}
 	steps, low, high := int32(1), math.Inf(1), 0.0
 	for _, one := range load {
@@ -135,8 +141,9 @@ func (v *view) stepChart(load []stats.Capacity) chart {
 	if high == 0 {
 		low, high = 1, 10
 	}
-	y := span{low: max(low/1.3, 0.5), high: high * 1.3, from: levelBottom, to: levelTop, log: true}
-	for _, t := range decades(y) {
+	ticks := valueTicks(low, max(high, low*1.01), levelBottom-levelTop)
+	y := span{low: ticks[0], high: ticks[len(ticks)-1], from: levelBottom, to: levelTop, log: true}
+	for _, t := range ticks {
 		at := pixels(y.at(t))
 		c.Plot = append(c.Plot, line("0%", at, "100%", at, "grid"))
 		c.Axis = append(c.Axis, text("100%", pixels(y.at(t)+4), "end", "tick", axisNumber(t)))

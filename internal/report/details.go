@@ -2,6 +2,7 @@ package report
 
 import (
 	"strings"
+	"unicode"
 
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -21,7 +22,7 @@ func (v *view) care() care {
 	c := care{Title: v.say("care.title")}
 	add := func(key string, t table) {
 		if len(t.Sections) > 0 && len(t.Sections[0].Rows) > 0 {
-			c.Parts = append(c.Parts, carePart{Title: v.say(key), Table: t})
+			c.Parts = append(c.Parts, carePart{Title: v.say(key), Table: t.finish(v.say(key), true)})
 		}
 	}
 	add("care.missing", v.missingTable())
@@ -38,14 +39,32 @@ func (v *view) missingTable() table {
 	t := table{Head: []cell{v.th("impl"), v.thNum("block"), v.th("reason"), v.th("message")}}
 	var s section
 	for _, m := range v.t.Coverage.Missing {
-		reason := m.Reason
-		if words, ok := v.language["missing."+reason]; ok {
-			reason = words
-		}
-		s.Rows = append(s.Rows, row{Cells: []cell{word(m.Implementation), num(integer(int64(m.Block))), word(reason), wrapped(m.Message, m.Trial)}})
+		s.Rows = append(s.Rows, row{Cells: []cell{
+			word(m.Implementation), num(integer(int64(m.Block))), wrapped(v.reasonWords("missing.", m.Reason), m.Reason), wrapped(m.Message, m.Trial),
+		}})
 	}
 	t.Sections = append(t.Sections, s)
 	return t
+}
+
+// reasonWords are the words for a code, or the code taken apart where it has none.
+func (v *view) reasonWords(prefix, code string) string {
+	if words, ok := v.language[prefix+code]; ok {
+		return words
+	}
+	return apart(code)
+}
+
+// apart spells a code of several words: NotPinned becomes "not pinned".
+func apart(code string) string {
+	var out strings.Builder
+	for i, r := range code {
+		if i > 0 && unicode.IsUpper(r) {
+			out.WriteByte(' ')
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
 }
 
 func (v *view) repeatedTable() table {
@@ -64,7 +83,7 @@ func (v *view) findingsTable() table {
 	add := func(at, implementation string, notes []note) {
 		for _, n := range notes {
 			s.Rows = append(s.Rows, row{Cells: []cell{
-				word(at), word(implementation), {Text: n.Weight, Sub: n.Scope, Tone: n.Tone}, wrapped(n.Where, ""), wrapped(n.Text, ""),
+				word(at), word(implementation), {Text: n.Weight, Sub: n.Scope, Tone: n.Tone}, wrapped(n.Where, ""), wrapped(n.Text, n.Code),
 			}})
 		}
 	}
@@ -91,49 +110,43 @@ func (v *view) unknownTable() table {
 // testsTable holds every comparison with its tests.
 func (v *view) testsTable() table {
 	t := table{Head: []cell{
-		v.th("at"), v.th("metric"), v.thNum("blocks"), v.thNum("ratio"), num(v.say("th.interval", v.confidence())), v.thNum("pt"), v.thNum("padj"), v.thNum("pflip"),
+		v.th("at"), v.th("metric"), v.thNum("blocks"), v.thNum("change"), num(v.say("th.interval", v.confidence())), v.thNum("pt"), v.thNum("padj"), v.thNum("pflip"),
 		v.thNum("detectable"), v.th("verdict"),
 	}}
 	for _, c := range v.t.Comparisons {
 		s := section{Title: v.say("comparison.heading", c.Implementation, c.Baseline)}
-		if len(c.Levels) > 1 {
-			s.Rows = append(s.Rows, v.testRows(v.say("forest.overall", v.count("levels", c.Deciding().Levels)), c.Overall)...)
-		}
-		for _, l := range c.Levels {
-			s.Rows = append(s.Rows, v.testRows(v.levelName(l.Point), l.Results)...)
+		for _, e := range v.effects(c) {
+			s.Rows = append(s.Rows, v.testRows(e)...)
 		}
 		t.Sections = append(t.Sections, s)
 	}
 	return t
 }
 
-func (v *view) testRows(at string, results []stats.Result) []row {
+func (v *view) testRows(e effect) []row {
 	var out []row
 	for _, decides := range []bool{true, false} {
-		for _, r := range results {
+		for _, r := range e.results {
 			if r.Decides == decides {
-				out = append(out, v.testRow(at, r))
+				out = append(out, v.testRow(e, r))
 			}
 		}
 	}
 	return out
 }
 
-func (v *view) testRow(at string, r stats.Result) row {
+func (v *view) testRow(e effect, r stats.Result) row {
 	metric := word(v.metric(r.Metric))
 	if r.Decides {
 		metric.Sub = v.say("decides")
 	}
-	bounds := missing
-	if r.Low != nil && r.High != nil {
-		bounds = v.say("range", ratio(*r.Low), ratio(*r.High))
-	}
-	verdict, why := v.rowVerdict(r, r.Verdict, r.Reason)
+	outcome, reason := e.said(r)
+	verdict, why := v.rowVerdict(r, outcome, reason)
 	return row{Muted: !r.Decides, Cells: []cell{
-		word(at), metric, num(integer(int64(r.Blocks))), num(orMissing(r.Ratio, times)), num(bounds),
+		word(e.label), metric, num(integer(int64(r.Blocks))), num(v.changeOf(r)), num(v.changeLimits(r)),
 		num(probability(r.P)), num(probability(r.AdjustedP)), num(probability(r.SignFlipP)),
 		num(orMissing(r.Detectable, percent)),
-		{Text: verdict, Sub: why, Tone: tones[r.Verdict]},
+		{Text: verdict, Sub: why, Tone: tones[outcome]},
 	}}
 }
 
@@ -191,7 +204,7 @@ func (v *view) spreadRows(g stats.Group, i stats.Implementation) []row {
 // rawTable holds every cell.
 func (v *view) rawTable() table {
 	t := table{Head: []cell{
-		v.thNum("block"), v.th("impl"), v.thNum("throughput"), v.thNum("requests"), v.thNum("cpu"), v.thNum("servercpu"), v.thNum("generatorcpu"),
+		v.th("impl"), v.thNum("block"), v.thNum("throughput"), v.thNum("requests"), v.thNum("cpu"), v.thNum("servercpu"), v.thNum("generatorcpu"),
 		v.thNum("latency"), v.thNum("memory"), v.th("validity"),
 	}}
 	t.Head[2].Sub = v.say("unit.rate")
@@ -208,19 +221,26 @@ func (v *view) rawTable() table {
 }
 
 func (v *view) rawRow(c stats.Cell, i stats.Implementation) row {
-	validity := cell{Text: v.say("Validity." + string(c.Validity)), Tone: strings.ToLower(string(c.Validity))}
+	validity := word(v.say("Validity." + string(c.Validity)))
+	if c.Validity != stats.Valid {
+		validity.Tone = strings.ToLower(string(c.Validity))
+	}
+	name := cell{Text: i.Name, Link: v.beside(c.Raw)}
+	if name.Link == "" {
+		name.Sub = c.Trial
+	}
 	throughput := orMissing(c.Throughput, rate)
 	if c.ThroughputIsBound {
 		throughput = v.say("atleast", throughput)
 	}
 	var codes []string
 	for _, r := range c.Reasons {
-		codes = append(codes, string(r.Code))
+		codes = append(codes, apart(string(r.Code)))
 	}
 	validity.Sub = strings.Join(codes, ", ")
 	return row{Muted: c.Validity == stats.Void, Cells: []cell{
+		name,
 		num(integer(int64(c.Block))),
-		{Text: i.Name, Sub: c.Trial},
 		num(throughput), num(integer(c.Requests)), num(orMissing(c.CPUPerRequest, micros)),
 		num(orMissing(c.ServerCPUs, digits)), num(orMissing(c.GeneratorCPUs, digits)), num(v.meanLatency(c)),
 		num(orMissing(c.ServerRSS, size)), validity,
@@ -235,10 +255,14 @@ func (v *view) meanLatency(c stats.Cell) string {
 }
 
 func (v *view) artifactTable() table {
-	t := table{Head: []cell{v.th("trial"), v.th("role"), v.th("name"), v.thNum("bytes"), v.th("key"), v.th("sha")}}
+	t := table{Head: []cell{v.th("key"), v.thNum("bytes"), v.th("sha")}}
 	var s section
 	for _, a := range v.t.Artifacts {
-		s.Rows = append(s.Rows, row{Cells: []cell{word(a.Trial), word(a.Role), word(a.Name), num(integer(a.Bytes)), mono(a.Key), mono(a.SHA256)}})
+		key := mono(a.Key)
+		if key.Link = v.beside(a.Key); key.Link != "" {
+			key.Text = v.belowRun(a.Key)
+		}
+		s.Rows = append(s.Rows, row{Cells: []cell{key, num(integer(a.Bytes)), mono(a.SHA256)}})
 	}
 	t.Sections = append(t.Sections, s)
 	return t

@@ -129,6 +129,7 @@ func gated() record.RunData {
 		panic(err)
 	}
 	d.Calibration = aa.NoiseFloor
+	d.Calibration.Run.UID = "another-run"
 	d.Manifest.Spec.Objectives = []v1alpha1.Objective{
 		{Name: "fast enough", Metric: v1alpha1.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000"},
 		{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "99", Load: "sweep", Connections: 100, Max: "100"},

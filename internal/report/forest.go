@@ -1,50 +1,99 @@
 package report
 
 import (
+	"slices"
+
 	"loadstone.dev/loadstone/internal/stats"
 )
 
-// forest is the picture of all ratios to the baseline.
+// forest is the picture of all effects: what each contender changes against the baseline.
 type forest struct {
 	Title, Lead string
 	Margin      string
-	Axis        []mark
 	Groups      []forestGroup
 }
 
 // forestGroup is one contender.
 type forestGroup struct {
-	Name string
-	Look look
-	Rows []forestRow
+	Name   string
+	Look   look
+	Panels []forestPanel
 }
 
-// forestRow is one comparison: the mean over the levels, or one level.
+// forestPanel is one metric of a contender, with an axis of its own: more is better of some metrics, and less of others.
+type forestPanel struct {
+	Metric, Better string
+	Axis           []mark
+	Rows           []forestRow
+}
+
+// forestRow is one effect: over the levels of a load, or at one of them.
 type forestRow struct {
 	Label   string
 	Overall bool
 	Strip   []mark
 	Height  int
+	// Name is the row in words.
+	Name string
 	// Tone is faster, slower, same or unknown; it colours the verdict.
-	Tone    string
-	Verdict string
-	Why     string
-	// Values are one line a metric, the deciding one first.
-	Values []forestValue
+	Tone                           string
+	Effect, Interval, Verdict, Why string
 }
 
-type forestValue struct {
-	Decides bool
-	Text    string
+// effect is one place at which a contender is compared, with a result for each metric. Verdict and reason are those of the place, which
+// stand at the metric that decides there.
+type effect struct {
+	label   string
+	overall bool
+	results []stats.Result
+	verdict stats.Verdict
+	reason  stats.VerdictReason
+}
+
+// said is the verdict of a result and its reason: the place's where the result decides.
+func (e effect) said(r stats.Result) (stats.Verdict, stats.VerdictReason) {
+	if r.Decides {
+		return e.verdict, e.reason
+	}
+	return r.Verdict, r.Reason
 }
 
 const (
-	rowHeight     = 56
-	mainLine      = 20
-	besideLine    = 39
-	widestRatio   = 20.0
-	narrowestSpan = 1.1
+	rowHeight = 38
+	rowMiddle = rowHeight / 2
+	axisLine  = 30
+	// leastSpan keeps an axis from magnifying differences that are none.
+	leastSpan = 1.06
+	// widestRatio bounds an axis: what lies beyond is drawn at its end.
+	widestRatio = 1000.0
 )
+
+// effects are the places of one comparison, in the order in which they are shown: the mean over a load's levels, then each level.
+func (v *view) effects(c stats.Comparison) []effect {
+	var out []effect
+	if len(c.Levels) != 1 && len(c.Overall) > 0 {
+		e := effect{label: v.say("forest.loads"), overall: true, results: c.Overall, verdict: c.Verdict, reason: c.Reason}
+		if c.Load != "" {
+			e.label = v.say("forest.level", c.Load, v.say("forest.overall", v.count("levels", len(c.Levels))))
+		}
+		out = append(out, e)
+	}
+	for _, l := range c.Levels {
+		out = append(out, effect{label: v.levelName(l.Point), results: l.Results, verdict: l.Verdict, reason: l.Reason})
+	}
+	return out
+}
+
+// allEffects are the places of all comparisons of a contender.
+func (v *view) allEffects(implementation string) []effect {
+	var out []effect
+	for _, c := range v.t.Comparisons {
+		if c.Implementation == implementation {
+			out = append(out, v.effects(c)...)
+		}
+	}
+	return out
+}
 
 // forest draws every comparison; nil if there is none.
 func (v *view) forest() *forest {
@@ -52,148 +101,172 @@ func (v *view) forest() *forest {
 		return nil
 	}
 	base := v.t.Run.Baseline
-	x := v.forestSpan()
 	f := &forest{
 		Title: v.say("forest.title", base), Lead: v.say("forest.lead", base, v.confidence()),
 		Margin: v.say("forest.same", plainPercent(v.t.Rules.EquivalenceMargin)),
 	}
-	f.Axis = append(f.Axis,
-		text(percentage(x.at(1)-1), "12", "end", "side", v.say("forest.slower", base)),
-		text(percentage(x.at(1)+1), "12", "start", "side", v.say("forest.faster", base)),
-	)
-	for _, t := range ratioTicks(x) {
-		f.Axis = append(f.Axis, text(percentage(x.at(t)), "34", anchorAt(x.at(t)), "tick", times(t)))
-	}
-	for _, c := range v.t.Comparisons {
-		g := forestGroup{Name: c.Implementation, Look: v.looks[c.Implementation]}
-		overall := v.forestRow(x, c.Overall, c.Verdict, c.Reason, c.Implementation)
-		overall.Overall = true
-		overall.Label = v.say("forest.overall", v.count("levels", c.Deciding().Levels))
-		if len(c.Levels) > 1 {
-			g.Rows = append(g.Rows, overall)
+	for _, i := range v.t.Implementations {
+		g := forestGroup{Name: i.Name, Look: v.looks[i.Name]}
+		effects := v.allEffects(i.Name)
+		for _, m := range v.comparedMetrics() {
+			if p := v.forestPanel(m, base, effects); p != nil {
+				g.Panels = append(g.Panels, *p)
+			}
 		}
-		for _, l := range c.Levels {
-			row := v.forestRow(x, l.Results, l.Verdict, l.Reason, c.Implementation)
-			row.Label = v.levelName(l.Point)
-			g.Rows = append(g.Rows, row)
+		if len(g.Panels) > 0 {
+			f.Groups = append(f.Groups, g)
 		}
-		f.Groups = append(f.Groups, g)
 	}
 	return f
 }
 
-// forestSpan holds all means, the intervals that have a verdict to support, and the points.
-func (v *view) forestSpan() span {
-	s := span{low: 1 / narrowestSpan, high: narrowestSpan, from: 2, to: 98, log: true}
-	hold := func(r float64) { s.low, s.high = min(s.low, r), max(s.high, r) }
+// comparedMetrics are all metrics of the run's comparisons, those that decide in more places first.
+func (v *view) comparedMetrics() []stats.Metric {
+	var metrics []stats.Metric
+	decides := map[stats.Metric]int{}
 	for _, c := range v.t.Comparisons {
-		results := append([]stats.Result{}, c.Overall...)
-		for _, l := range c.Levels {
-			results = append(results, l.Results...)
-		}
-		for _, r := range results {
-			for _, p := range r.Pairs {
-				hold(advantage(r, p.Ratio))
-			}
-			if r.Low != nil && r.FewestPairs >= v.t.Rules.MinBlocks {
-				hold(advantage(r, *r.Low))
-				hold(advantage(r, *r.High))
+		for _, e := range v.effects(c) {
+			for _, r := range e.results {
+				if !slices.Contains(metrics, r.Metric) {
+					metrics = append(metrics, r.Metric)
+				}
+				if r.Decides {
+					decides[r.Metric]++
+				}
 			}
 		}
 	}
-	s.low, s.high = max(s.low/1.03, 1/widestRatio), min(s.high*1.03, widestRatio)
-	return s
+	slices.SortStableFunc(metrics, func(a, b stats.Metric) int { return decides[b] - decides[a] })
+	return metrics
 }
 
-// forestRow draws the deciding metric above and the other below.
-func (v *view) forestRow(x span, results []stats.Result, verdict stats.Verdict, reason stats.VerdictReason, implementation string) forestRow {
-	row := forestRow{Height: rowHeight, Tone: tones[verdict]}
-	margin := 1 + v.t.Rules.EquivalenceMargin
-	left, right := x.at(x.clip(1/margin)), x.at(x.clip(margin))
-	row.Strip = append(row.Strip,
-		mark{Kind: "band", X: percentage(left), Y: "0", W: percentage(right - left), H: pixels(rowHeight), Class: "margin"},
-		line(percentage(x.at(1)), "0", percentage(x.at(1)), pixels(rowHeight), "one"),
+// forestPanel draws one metric of a contender; nil if nowhere both sides have it.
+func (v *view) forestPanel(m stats.Metric, base string, effects []effect) *forestPanel {
+	x, ticks := v.forestAxis(m, effects)
+	side, left, right := "forest.more", "forest.worse.left", "forest.better.right"
+	leftTone, rightTone := "slower", "faster"
+	if !m.MoreIsBetter() {
+		side, left, right = "forest.less", "forest.better.left", "forest.worse.right"
+		leftTone, rightTone = rightTone, leftTone
+	}
+	p := &forestPanel{Metric: capital(v.metric(m)), Better: v.say(side, base)}
+	p.Axis = append(p.Axis,
+		text(percentage(x.at(1)-1.2), "11", "end", "side "+leftTone, v.say(left)),
+		text(percentage(x.at(1)+1.2), "11", "start", "side "+rightTone, v.say(right)),
 	)
-	for _, decides := range []bool{true, false} {
-		for _, r := range results {
-			if r.Decides != decides {
-				continue
+	for _, t := range ticks {
+		p.Axis = append(p.Axis, text(percentage(x.at(t)), pixels(axisLine), "middle", "tick", tickChange(t)))
+	}
+	known := false
+	for _, e := range effects {
+		for _, r := range e.results {
+			if r.Metric == m {
+				known = known || r.Blocks > 0 || r.Decides
+				p.Rows = append(p.Rows, v.forestRow(x, ticks, e, r))
 			}
-			y := float64(besideLine)
-			if decides {
-				y = mainLine
-				row.Verdict, row.Why = v.rowVerdict(r, verdict, reason)
-			}
-			row.Strip = append(row.Strip, v.forestMarks(x, r, y, v.looks[implementation], implementation)...)
-			row.Values = append(row.Values, forestValue{Decides: decides, Text: v.forestText(r)})
 		}
 	}
+	if !known {
+		return nil
+	}
+	return p
+}
+
+// forestAxis is the axis of a metric of a contender: it holds all means, all points and the intervals that have a verdict to support.
+func (v *view) forestAxis(m stats.Metric, effects []effect) (span, []float64) {
+	low, high := 1/leastSpan, leastSpan
+	for _, e := range effects {
+		for _, r := range e.results {
+			if r.Metric == m {
+				from, to := v.reach(r)
+				low, high = min(low, from), max(high, to)
+			}
+		}
+	}
+	ticks := ratioTicks(max(low, 1/widestRatio), min(high, widestRatio))
+	return span{low: ticks[0], high: ticks[len(ticks)-1], from: 5, to: 95, log: true}, ticks
+}
+
+// reach is how far a result's marks reach; 1 to 1 if it has none.
+func (v *view) reach(r stats.Result) (low, high float64) {
+	low, high = 1, 1
+	hold := func(ratio float64) { low, high = min(low, ratio), max(high, ratio) }
+	if r.Ratio != nil {
+		hold(*r.Ratio)
+	}
+	for _, p := range r.Pairs {
+		hold(p.Ratio)
+	}
+	if r.Low != nil && r.High != nil && r.FewestPairs >= v.t.Rules.MinBlocks {
+		hold(*r.Low)
+		hold(*r.High)
+	}
+	return low, high
+}
+
+// forestRow draws one result.
+func (v *view) forestRow(x span, ticks []float64, e effect, r stats.Result) forestRow {
+	outcome, reason := e.said(r)
+	verdict, why := v.rowVerdict(r, outcome, reason)
+	row := forestRow{
+		Label: e.label, Overall: e.overall, Height: rowHeight, Tone: tones[outcome],
+		Effect: v.changeOf(r), Interval: v.effectInterval(r), Verdict: verdict, Why: why,
+	}
+	row.Name = join(", ", e.label, v.metric(r.Metric), row.Effect, row.Interval, verdict)
+	margin := 1 + v.t.Rules.EquivalenceMargin
+	left, right := x.at(x.clip(1/margin)), x.at(x.clip(margin))
+	whole := pixels(rowHeight)
+	row.Strip = append(row.Strip, mark{Kind: "band", X: percentage(left), Y: "0", W: percentage(right - left), H: whole, Class: "margin"})
+	for _, t := range ticks {
+		row.Strip = append(row.Strip, line(percentage(x.at(t)), "0", percentage(x.at(t)), whole, "grid"))
+	}
+	row.Strip = append(row.Strip, line(percentage(x.at(1)), "0", percentage(x.at(1)), whole, "one"))
+	row.Strip = append(row.Strip, v.forestMarks(x, r, tones[outcome])...)
 	return row
 }
 
-// forestMarks draw one result: its blocks, its interval and its mean.
-func (v *view) forestMarks(x span, r stats.Result, y float64, look look, implementation string) []mark {
+// effectInterval prints the interval of a result from as many blocks on as a verdict needs.
+func (v *view) effectInterval(r stats.Result) string {
+	if _, _, ok := ends(r); !ok || r.FewestPairs < v.t.Rules.MinBlocks {
+		return ""
+	}
+	return v.changeLimits(r)
+}
+
+// forestMarks draw the blocks, the interval and the mean of a result. Its colour is its verdict.
+func (v *view) forestMarks(x span, r stats.Result, tone string) []mark {
 	var out []mark
-	at := pixels(y)
-	kind := "beside "
+	at, kind := pixels(rowMiddle), "beside "
 	if r.Decides {
 		kind = "decides "
 	}
-	if r.Blocks < v.t.Rules.MinBlocks {
-		kind += "weak "
-	}
-	if r.Low != nil && r.High != nil {
-		low, high := advantage(r, *r.Low), advantage(r, *r.High)
-		out = append(out, line(percentage(x.at(x.clip(min(low, high)))), at, percentage(x.at(x.clip(max(low, high)))), at, "interval "+kind+look.Class))
+	kind += "t-" + tone
+	if low, high, ok := ends(r); ok && r.FewestPairs >= v.t.Rules.MinBlocks {
+		out = append(out, line(percentage(x.at(x.clip(low))), at, percentage(x.at(x.clip(high))), at, "interval "+kind))
 	}
 	for _, p := range r.Pairs {
-		a := advantage(r, p.Ratio)
-		if !x.holds(a) {
-			continue
-		}
 		out = append(out, mark{
-			Kind: "dot", X: percentage(x.at(a)), Y: at, Class: "pair " + kind + look.Class,
-			Title: v.say("forest.pair", integer(int64(p.Block)), times(a), v.metric(r.Metric), implementation, v.t.Run.Baseline, times(p.Ratio)),
+			Kind: "dot", X: percentage(x.at(x.clip(p.Ratio))), Y: at, Class: "pair " + kind,
+			Title: v.say("forest.pair", integer(int64(p.Block)), change(p.Ratio)),
 		})
 	}
 	if r.Ratio != nil {
-		out = append(out, mark{Kind: "diamond", X: percentage(x.at(x.clip(advantage(r, *r.Ratio)))), Y: at, Class: "estimate " + kind + look.Class, Title: v.forestText(r)})
-	}
-	return out
-}
-
-// advantage turns a ratio so that more than 1 is better.
-func advantage(r stats.Result, ratio float64) float64 {
-	if r.Metric.MoreIsBetter() {
-		return ratio
-	}
-	return 1 / ratio
-}
-
-// forestText is the ratio of one metric in words: its base and its direction are in the row's heading.
-func (v *view) forestText(r stats.Result) string {
-	metric := v.shortMetric(r.Metric)
-	if r.Ratio == nil {
-		return metric + " " + missing
-	}
-	out := metric + " " + times(*r.Ratio)
-	if r.Low != nil && r.Blocks >= v.t.Rules.MinBlocks {
-		out += " (" + v.say("forest.interval", ratio(*r.Low), ratio(*r.High)) + ")"
+		out = append(out, mark{Kind: "diamond", X: percentage(x.at(x.clip(*r.Ratio))), Y: at, Class: "estimate " + kind})
 	}
 	return out
 }
 
 var tones = map[stats.Verdict]string{stats.Better: "faster", stats.Worse: "slower", stats.NoDifference: "same", stats.DependsOnLoad: "unknown", stats.Inconclusive: "unknown"}
 
-// rowVerdict puts a verdict into two or three words, and the reason for none into a few more.
+// rowVerdict puts a verdict into a word or two, and the reason for none into a few more. The effect itself stands beside it.
 func (v *view) rowVerdict(r stats.Result, verdict stats.Verdict, reason stats.VerdictReason) (words, why string) {
 	words = v.say("verdict." + string(verdict))
 	switch {
 	case reason == "":
-	case r.Blocks == 0:
+	case reason == stats.TooFewBlocks && r.Blocks == 0:
 		why = v.say("reason.nopair")
 	case reason == stats.TooFewBlocks:
-		why = v.say("reason.TooFewBlocks", integer(int64(r.Blocks)), integer(int64(v.t.Rules.MinBlocks)))
+		why = v.say("reason.TooFewBlocks", v.count("blocks", r.FewestPairs), integer(int64(v.t.Rules.MinBlocks)))
 	default:
 		why = v.say("reason." + string(reason))
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // missing stands for a value that is not known.
@@ -150,6 +152,15 @@ func (l language) changeInterval(mean, low, high float64) string {
 		return l.say("atmost", changeAs(mean, high))
 	}
 	return l.say("change.interval", changeAs(mean, low), changeAs(mean, high))
+}
+
+// capital begins a caption; a name such as p99 stays as it is.
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	if second, _ := utf8.DecodeRuneInString(s[size:]); unicode.IsDigit(second) {
+		return s
+	}
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // ascii spells what formats print for a place that takes ASCII alone.

@@ -15,7 +15,7 @@ func TestTheNoiseFloorStandsBesideEveryGate(t *testing.T) {
 		run  func() record.RunData
 		want []string
 	}{
-		"a run with a noise floor":      {gated, []string{"Noise floor of this machine (A/A of 2026-03-14, n = 21): ", "objectives met", "Where the throughput ends to rise"}},
+		"a run with a noise floor":      {gated, []string{"Noise floor of this machine (A/A of 2026-03-14, n = 21): ", "objectives met", "Where throughput stops growing"}},
 		"a run without one":             {quick, []string{"No A/A run of this machine is known"}},
 		"a run that finds one":          {sameTwice, []string{"This is an A/A run", "Noise floor of this machine"}},
 		"the anchor's measure of drift": {gated, []string{"ratio to earlier runs of server CPU time per request", "an earlier run could not be read: no such object: "}},
@@ -43,7 +43,7 @@ func TestTheLineOfObjectivesNamesWhatKeepsARunFromSucceeding(t *testing.T) {
 		{Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.5", Against: &v1alpha1.Earlier{Runs: []string{"b"}, Anchor: "epoll"}, Implementations: []string{"go"}},
 	}
 	line = report.ObjectivesLine(analyse(t, d))
-	for _, want := range []string{"2 of 2 objectives undecided; fast of go at sweep-10 is ", "(OwnFaults)", "is not known (NoEarlierRun), min 0.50x"} {
+	for _, want := range []string{"2 of 2 objectives undecided; fast of go at sweep-10 is ", "(OwnFaults)", "is not known (NoEarlierRun), min -50.0 %"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("no %q in %s", want, line)
 		}

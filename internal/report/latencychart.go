@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	latencyHeight = 238
-	latencyTop    = 10
-	latencyBottom = 196
+	latencyHeight = 290
+	latencyTop    = 16
+	latencyBottom = 248
 )
 
 // percentileTicks label the axis of percentiles, which gives each further nine the same room.
@@ -21,44 +21,101 @@ var percentileTicks = []struct {
 	label string
 }{{0.5, "50"}, {0.9, "90"}, {0.99, "99"}, {0.999, "99.9"}, {0.9999, "99.99"}, {0.99999, "99.999"}}
 
+// labelled are the percentiles whose values stand at the curves.
+var labelled = []float64{0.5, 0.9, 0.99, 0.999}
+
 // nines is 1 for the 90th percentile, 2 for the 99th and so on.
 func nines(q float64) float64 { return -math.Log10(max(1-q, 1e-9)) }
 
-// latencyCharts show the distributions of all implementations, one picture a level, all on one scale.
+// distribution is a curve to draw.
+type distribution struct {
+	name string
+	stats.Latency
+	// points are the curve up to its last rise.
+	points []stats.Quantile
+}
+
+// latencyCharts show the distributions, one picture a level, each on a scale of its own.
 func (v *view) latencyCharts() []chart {
-	y, reach, ok := v.latencySpan()
-	if !ok {
-		return nil
-	}
-	x := span{low: 0, high: reach, from: 1, to: 99}
 	var out []chart
 	for _, l := range v.t.Levels {
-		c := chart{Title: v.levelName(l.Point), Height: latencyHeight}
-		kind := v.chartKind(l)
-		if kind != "" {
-			c.Unit = v.say("latency.kind." + string(kind))
+		if c, ok := v.latencyChart(l); ok {
+			out = append(out, c)
 		}
-		for _, t := range decades(y) {
-			at := pixels(y.at(t))
-			c.Plot = append(c.Plot, line("0%", at, "100%", at, "grid"))
-			c.Axis = append(c.Axis, text("100%", pixels(y.at(t)+4), "end", "tick", micros1(t)))
-		}
-		for _, t := range percentileTicks {
-			if n := nines(t.q); n <= reach {
-				at := percentage(x.at(n))
-				c.Plot = append(c.Plot, line(at, pixels(latencyBottom), at, pixels(latencyBottom+4), "axis"))
-				c.Plot = append(c.Plot, text(at, pixels(latencyBottom+18), anchorAt(x.at(n)), "tick", t.label))
-			}
-		}
-		c.Plot = append(c.Plot, text("50%", pixels(latencyBottom+33), "middle", "tick faint", v.say("axis.percentile")))
-		for _, i := range v.t.Implementations {
-			if d := ofKind(*v.t.Group(l.Point, i.Name), kind); d != nil {
-				c.Plot = append(c.Plot, v.curve(i.Name, *d, x, y)...)
-			}
-		}
-		out = append(out, c)
 	}
 	return out
+}
+
+// latencyChart shows the distributions of a level. The contenders make the scale.
+func (v *view) latencyChart(l stats.Level) (chart, bool) {
+	kind := v.chartKind(l)
+	drawn := v.distributions(l, kind, v.drawn())
+	y, ticks, reach := latencyAxis(drawn)
+	if reach == 0 {
+		return chart{}, false
+	}
+	c := chart{
+		Title: v.levelName(l.Point), Unit: v.say("latency.kind." + string(kind)), Height: latencyHeight,
+		Name: v.say("latency.name", v.levelName(l.Point)),
+	}
+	x := span{low: 0, high: reach, from: 1, to: 97}
+	for _, t := range ticks {
+		at := pixels(y.at(t))
+		c.Plot = append(c.Plot, line("0%", at, "100%", at, "grid"))
+		c.Axis = append(c.Axis, text("100%", pixels(y.at(t)+4), "end", "tick", micros1(t)))
+	}
+	for _, t := range percentileTicks {
+		if n := nines(t.q); n <= reach {
+			at := percentage(x.at(n))
+			c.Plot = append(c.Plot, line(at, pixels(latencyTop), at, pixels(latencyBottom+4), "grid"))
+			c.Plot = append(c.Plot, text(at, pixels(latencyBottom+18), anchorAt(x.at(n)), "tick", t.label))
+		}
+	}
+	c.Plot = append(c.Plot, text("50%", pixels(latencyHeight-6), "middle", "tick faint", v.say("axis.percentile")))
+	for _, d := range v.distributions(l, kind, v.limitsDrawn()) {
+		c.Plot = append(c.Plot, v.limitCurve(d, x, y)...)
+	}
+	for _, d := range drawn {
+		c.Plot = append(c.Plot, v.curve(d, x, y)...)
+	}
+	c.Plot = append(c.Plot, v.curveLabels(drawn, x, y)...)
+	return c, true
+}
+
+// distributions are those of a kind at a level.
+func (v *view) distributions(l stats.Level, kind record.LatencyKind, of []stats.Implementation) []distribution {
+	var out []distribution
+	for _, i := range of {
+		if d := ofKind(*v.t.Group(l.Point, i.Name), kind); d != nil && len(d.Curve) > 0 {
+			out = append(out, distribution{name: i.Name, Latency: *d, points: untilFlat(d.Curve)})
+		}
+	}
+	return out
+}
+
+// untilFlat cuts the flat end of a curve: there a few samples that fall into one bucket are drawn out over many percentiles.
+func untilFlat(curve []stats.Quantile) []stats.Quantile {
+	end := len(curve)
+	for end > 1 && *curve[end-1].Micros == *curve[end-2].Micros {
+		end--
+	}
+	return curve[:end]
+}
+
+// latencyAxis is the scale that holds all curves, its ticks, and how many nines the curves reach.
+func latencyAxis(drawn []distribution) (y span, ticks []float64, reach float64) {
+	low, high := math.Inf(1), 0.0
+	for _, d := range drawn {
+		for _, p := range d.points {
+			low, high = min(low, lowEnd(p)), max(high, highEnd(p))
+			reach = max(reach, nines(p.Q))
+		}
+	}
+	if reach == 0 {
+		return y, nil, 0
+	}
+	ticks = valueTicks(low, max(high, low*1.01), latencyBottom-latencyTop)
+	return span{low: ticks[0], high: ticks[len(ticks)-1], from: latencyBottom, to: latencyTop, log: true}, ticks, reach
 }
 
 // anchorAt keeps labels at the edges inside the picture.
@@ -74,35 +131,20 @@ func anchorAt(x float64) string {
 
 // micros1 prints a round tick without decimals.
 func micros1(v float64) string {
-	s := scale(v, microsScales)
+	s := scale(v*(1+nearly), microsScales)
 	return integer(int64(math.Round(v/s.factor))) + " " + s.unit
 }
 
-// latencySpan is the scale that holds all curves, and how many nines they reach.
-func (v *view) latencySpan() (y span, reach float64, ok bool) {
-	y = span{low: math.Inf(1), from: latencyBottom, to: latencyTop, log: true}
-	for _, l := range v.t.Levels {
-		kind := v.chartKind(l)
-		for _, i := range v.t.Implementations {
-			d := ofKind(*v.t.Group(l.Point, i.Name), kind)
-			if d == nil {
-				continue
-			}
-			for _, p := range d.Curve {
-				y.low, y.high = min(y.low, lowEnd(p)), max(y.high, highEnd(p))
-				reach = max(reach, nines(p.Q))
-			}
-		}
-	}
-	y.low, y.high = y.low*0.85, y.high*1.15
-	return y, reach, reach > 0 && y.high > y.low
-}
+// shownKinds are the kinds of latency in the order in which one is shown: that in which percentiles are compared.
+var shownKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
 
-// chartKind is the kind of latency that the picture of a level shows: of all its curves the same, and the first that any has.
+// chartKind is the kind of latency that the table and the picture of a level show: for all the same, and the first that any has.
 func (v *view) chartKind(l stats.Level) record.LatencyKind {
-	for _, i := range v.t.Implementations {
-		if g := v.t.Group(l.Point, i.Name); len(g.Latency) > 0 {
-			return g.Latency[0].Kind
+	for _, kind := range shownKinds {
+		for _, i := range v.t.Implementations {
+			if ofKind(*v.t.Group(l.Point, i.Name), kind) != nil {
+				return kind
+			}
 		}
 	}
 	return ""
@@ -144,30 +186,90 @@ func (v *view) latencyLead() string {
 	return v.say("latency.lead", strings.Join(kinds, "; "))
 }
 
-// curve draws a distribution, with a mark at the percentiles of the axis. One that is known by brackets has a second line, dashed,
-// at its lower ends.
-func (v *view) curve(name string, d stats.Latency, x, y span) []mark {
-	look := v.looks[name]
-	line := func(class string, end func(stats.Quantile) float64) mark {
-		var points []string
-		for _, p := range d.Curve {
+// polyline draws one end of the quantiles of a curve that lie within the scale.
+func polyline(points []stats.Quantile, end func(stats.Quantile) float64, x, y span, class string) mark {
+	var out []string
+	for _, p := range points {
+		if y.holds(end(p)) {
 			// The curve lies in a square of 1,000 by 1,000 that is stretched over the picture.
-			points = append(points, pixels(x.at(nines(p.Q))*10)+","+pixels(y.at(end(p))/latencyHeight*1000))
+			out = append(out, thousandth(x.at(nines(p.Q))/100)+","+thousandth(y.at(end(p))/latencyHeight))
 		}
-		return mark{Kind: "curve", Points: strings.Join(points, " "), Class: class + look.Class}
 	}
-	out := []mark{line("curve ", highEnd)}
+	return mark{Kind: "curve", Points: strings.Join(out, " "), Class: class}
+}
+
+// curve draws a distribution, with a mark at the percentiles of the table. One that is known by brackets has a second line, dashed,
+// at its lower ends.
+func (v *view) curve(d distribution, x, y span) []mark {
+	look := v.looks[d.name]
+	out := []mark{polyline(d.points, highEnd, x, y, "curve "+look.Class)}
 	if d.MeanLowMicros != nil {
-		out = append(out, line("curve low ", lowEnd))
+		out = append(out, polyline(d.points, lowEnd, x, y, "curve low "+look.Class))
 	}
 	for _, q := range d.Quantiles {
-		if q.Micros == nil {
+		if !slices.Contains(labelled, q.Q) || q.Micros == nil || nines(q.Q) > x.high || !y.holds(highEnd(q)) {
 			continue
 		}
 		out = append(out, mark{
 			Kind: look.Shape, X: percentage(x.at(nines(q.Q))), Y: pixels(y.at(highEnd(q))), Class: "point " + look.Class,
-			Title: name + ", " + v.say("th.p", percentile(q.Q)) + ": " + v.quantile(q),
+			Title: d.name + ", " + v.say("th.p", percentile(q.Q)) + ": " + v.quantile(q),
 		})
+	}
+	return out
+}
+
+// limitCurve draws a limit's distribution as far as it lies within the scale, and names it where it begins or says that it lies below.
+func (v *view) limitCurve(d distribution, x, y span) []mark {
+	k := slices.IndexFunc(d.points, func(p stats.Quantile) bool { return y.holds(highEnd(p)) })
+	if k < 0 {
+		label := v.say("limit.beyond", d.name)
+		return []mark{{Kind: "down", X: "97%", Y: pixels(latencyBottom - 6), Class: "arrow"}, text("96%", pixels(latencyBottom-4), "end", "tick limit", label)}
+	}
+	return []mark{polyline(d.points, highEnd, x, y, "curve climit")}
+}
+
+// curveLabel prints a value to the left of its place or to the right: above a rising curve there is room to the left, and below it to
+// the right. At the edges it stays inside.
+func (v *view) curveLabel(q stats.Quantile, x span, y, anchor string) mark {
+	at := x.at(nines(q.Q))
+	switch {
+	case at < 22 && anchor == "end":
+		anchor, at = "middle", max(at, 9)
+	case at > 78:
+		anchor = "end"
+	}
+	return text(percentage(at), y, anchor, "value", v.quantile(q))
+}
+
+// curveLabels are the values of the highest and of the lowest curve at the percentiles that people ask for.
+func (v *view) curveLabels(drawn []distribution, x, y span) []mark {
+	var out []mark
+	for _, q := range labelled {
+		var low, high *stats.Quantile
+		for _, d := range drawn {
+			k := slices.IndexFunc(d.Quantiles, func(o stats.Quantile) bool { return o.Q == q && o.Micros != nil })
+			if k < 0 || nines(q) > x.high {
+				continue
+			}
+			o := &d.Quantiles[k]
+			if o.LowMicros != nil && q == 0.9 {
+				// An interval is too long to stand between its neighbours here.
+				continue
+			}
+			if low == nil || *o.Micros < *low.Micros {
+				low = o
+			}
+			if high == nil || *o.Micros > *high.Micros {
+				high = o
+			}
+		}
+		if high == nil {
+			continue
+		}
+		out = append(out, v.curveLabel(*high, x, pixels(y.at(highEnd(*high))-8), "end"))
+		if low != high {
+			out = append(out, v.curveLabel(*low, x, pixels(y.at(highEnd(*low))+17), "start"))
+		}
 	}
 	return out
 }

@@ -7,11 +7,13 @@ import (
 	"loadstone.dev/loadstone/internal/stats"
 )
 
-// extra is a section of leads and one table.
+// extra is a section of leads and one table, and one more that is folded.
 type extra struct {
-	Title string
-	Leads []string
-	Table table
+	Title       string
+	Leads       []string
+	Table       table
+	FoldedTitle string
+	Folded      table
 }
 
 // noiseMetrics are the metrics that have a noise floor, in the order in which it is said.
@@ -69,6 +71,7 @@ func (v *view) noise() *extra {
 		}})
 	}
 	e.Table.Sections = []section{s}
+	e.Table = e.Table.finish(e.Title, true)
 	return e
 }
 

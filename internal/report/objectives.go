@@ -6,7 +6,7 @@ import (
 )
 
 // objectiveTones colour outcomes as verdicts are.
-var objectiveTones = map[stats.ObjectiveOutcome]string{stats.Met: "faster", stats.Missed: "slower", stats.Undecided: "unknown"}
+var objectiveTones = map[stats.ObjectiveOutcome]string{stats.Met: "faster", stats.Missed: "missed", stats.Undecided: "unknown"}
 
 // objectives is the section on what the run had to keep; nil if that was nothing.
 func (v *view) objectives() *extra {
@@ -22,11 +22,27 @@ func (v *view) objectives() *extra {
 		v.th("objective"), v.th("at"), v.th("impl"), v.thNum("bound"), v.thNum("figure"), num(v.say("th.interval", v.confidence())), v.thNum("blocks"),
 		v.thNum("floor"), v.th("outcome"),
 	}
-	var s section
-	for _, o := range v.t.Objectives {
-		s.Rows = append(s.Rows, row{Cells: v.objectiveCells(o)})
+	met := e.Table
+	for _, outcome := range []stats.ObjectiveOutcome{stats.Missed, stats.Undecided, stats.Met} {
+		s := section{Title: v.say("outcome." + string(outcome))}
+		for _, o := range v.t.Objectives {
+			if o.Outcome == outcome {
+				s.Rows = append(s.Rows, row{Cells: v.objectiveCells(o)})
+			}
+		}
+		switch {
+		case len(s.Rows) == 0:
+		case outcome == stats.Met && len(e.Table.Sections) > 0:
+			met.Sections = []section{{Rows: s.Rows}}
+		default:
+			e.Table.Sections = append(e.Table.Sections, s)
+		}
 	}
-	e.Table.Sections = []section{s}
+	e.Table = e.Table.finish(v.say("objectives.title"), true)
+	if len(met.Sections) > 0 {
+		e.FoldedTitle = v.say("objectives.met", integer(n[stats.Met]))
+		e.Folded = met.finish(e.FoldedTitle, true)
+	}
 	return e
 }
 
@@ -38,10 +54,17 @@ func countOutcomes(t stats.Table) map[stats.ObjectiveOutcome]int64 {
 	return n
 }
 
-// objectiveBadge says how many objectives are met; nothing without objectives.
-func (v *view) objectiveBadge() (good bool, words string) {
-	n := countOutcomes(v.t)[stats.Met]
-	return int(n) == len(v.t.Objectives), v.say("badge.objectives", integer(n), integer(int64(len(v.t.Objectives))))
+// objectiveBadge says how many objectives are met.
+func (v *view) objectiveBadge() badge {
+	n := countOutcomes(v.t)
+	b := badge{Text: v.say("badge.objectives", integer(n[stats.Met]), integer(int64(len(v.t.Objectives)))), Tone: "care"}
+	switch {
+	case n[stats.Missed] > 0:
+		b.Text, b.Tone = join(", ", b.Text, v.say("badge.missed", integer(n[stats.Missed]))), "bad"
+	case int(n[stats.Met]) == len(v.t.Objectives):
+		b.Tone = "good"
+	}
+	return b
 }
 
 func (v *view) objectiveCells(o stats.ObjectiveResult) []cell {
@@ -103,6 +126,8 @@ func (v *view) bound(o stats.ObjectiveResult) string {
 // objectiveInterval prints an interval, of which an end may be open.
 func (v *view) objectiveInterval(o stats.ObjectiveResult, print func(float64) string) string {
 	switch {
+	case o.Figure != nil && o.Low != nil && o.High != nil && (o.Metric == v1alpha1.ObjectiveRatioToBaseline || o.Metric == v1alpha1.ObjectiveRegression):
+		return v.changeInterval(*o.Figure, *o.Low, *o.High)
 	case o.Low != nil && o.High != nil:
 		return v.say("range", print(*o.Low), print(*o.High))
 	case o.Low != nil:
@@ -117,8 +142,8 @@ func (v *view) objectiveInterval(o stats.ObjectiveResult, print func(float64) st
 var unitPrinters = map[v1alpha1.ObjectiveMetric]func(float64) string{
 	v1alpha1.ObjectiveThroughput: func(r float64) string { return rate(r) + "/s" }, v1alpha1.ObjectiveLatencyPercentile: micros,
 	v1alpha1.ObjectiveMeanLatency: micros, v1alpha1.ObjectiveErrorRate: percent, v1alpha1.ObjectiveServerCPUPerRequest: micros,
-	v1alpha1.ObjectiveServerCPUs: digits, v1alpha1.ObjectivePeakMemory: size, v1alpha1.ObjectiveRatioToBaseline: times,
-	v1alpha1.ObjectiveRegression: times, v1alpha1.ObjectiveCapacity: func(r float64) string { return rate(r) + "/s" },
+	v1alpha1.ObjectiveServerCPUs: digits, v1alpha1.ObjectivePeakMemory: size, v1alpha1.ObjectiveRatioToBaseline: change,
+	v1alpha1.ObjectiveRegression: change, v1alpha1.ObjectiveCapacity: func(r float64) string { return rate(r) + "/s" },
 }
 
 // ObjectivesLine says in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those

@@ -64,14 +64,6 @@ func (l language) metric(m stats.Metric) string {
 	return l.say("metric." + string(m))
 }
 
-// shortMetric names a metric where there is little room.
-func (l language) shortMetric(m stats.Metric) string {
-	if p := m.Percentile(); p != "" {
-		return l.say("short.latency", p)
-	}
-	return l.say("short." + string(m))
-}
-
 // effect says by how much a contender's metric differs from the baseline's: more or less by a percentage, or a multiple from twice on.
 func (l language) effect(m stats.Metric, contender, baseline string, ratio float64, atLeast bool) string {
 	way, amount := "more", strings.TrimLeft(change(ratio), "+−")

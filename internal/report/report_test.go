@@ -98,7 +98,8 @@ func TestJSONNamesItsSchemaAndVerdict(t *testing.T) {
 // Elements and attributes that would fetch something, run something or send something.
 var (
 	forbiddenElements   = []string{"script", "link", "iframe", "img", "image", "object", "embed", "base", "form", "foreignObject", "use", "audio", "video"}
-	forbiddenAttributes = regexp.MustCompile(`^(on.*|src|srcset|href|action|data|background|poster)$`)
+	forbiddenAttributes = regexp.MustCompile(`^(on.*|src|srcset|action|data|background|poster)$`)
+	harmlessLinks       = regexp.MustCompile(`^(#[a-z]+|\.\./\.\./[A-Za-z0-9._%$&+=:@/~-]+)$`)
 	forbiddenStyles     = regexp.MustCompile(`(?i)url\(|@import|expression\(|javascript:`)
 )
 
@@ -138,6 +139,9 @@ func checkElement(t *testing.T, e xml.StartElement) {
 		t.Errorf("there is an element <%s>", e.Name.Local)
 	}
 	for _, a := range e.Attr {
+		if a.Name.Local == "href" && (e.Name.Local != "a" || !harmlessLinks.MatchString(a.Value)) {
+			t.Errorf("<%s> leads to %q", e.Name.Local, a.Value)
+		}
 		if forbiddenAttributes.MatchString(a.Name.Local) || forbiddenStyles.MatchString(a.Value) && a.Name.Local == "style" {
 			t.Errorf("<%s> has an attribute %s=%q", e.Name.Local, a.Name.Local, a.Value)
 		}
@@ -168,7 +172,7 @@ func TestHTMLShowsWhatWentWrong(t *testing.T) {
 		"that there is no verdict":     "Inconclusive: ",
 		"that trials differ":           "differs between trials",
 		"the lack of pinning":          "did not own the CPUs",
-		"the wrong answer":             "answered wrongly beside the tool (1 times): the body of &#34;&gt;",
+		"the wrong answer":             "wrong answers to the agent&#39;s own requests: 1: the body of &#34;&gt;",
 		"connections unanswered":       "of the connections were never answered",
 		"the connections opened anew":  "did not keep connections open",
 	} {

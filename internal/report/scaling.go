@@ -9,7 +9,7 @@ func (v *view) scaling() *extra {
 	}
 	e := &extra{Title: v.say("scaling.title"), Leads: []string{v.say("scaling.lead")}}
 	e.Table.Head = []cell{
-		v.thNum("connections"), v.thNum("throughput"), num(v.say("th.interval", v.confidence())), v.thNum("n"), v.thNum("perconnection"), v.thNum("residual"),
+		v.th("connections"), v.thNum("throughput"), num(v.say("th.interval", v.confidence())), v.thNum("n"), v.thNum("perconnection"), v.thNum("residual"),
 	}
 	e.Table.Head[1].Sub = v.say("unit.rate")
 	for _, s := range v.t.Scaling {
@@ -19,6 +19,7 @@ func (v *view) scaling() *extra {
 		}
 		e.Table.Sections = append(e.Table.Sections, part)
 	}
+	e.Table = e.Table.finish(e.Title, true)
 	return e
 }
 
@@ -29,12 +30,10 @@ func (v *view) scalingRow(p stats.ScalingPoint) row {
 	}
 	if s := p.Throughput; s != nil {
 		n = s.N
-		if s.Low != nil && s.High != nil {
-			interval = v.say("range", rate(*s.Low), rate(*s.High))
-		}
+		interval = v.limits(s.Low, s.High, rate)
 	}
 	return row{Muted: p.IsBound, Cells: []cell{
-		num(integer(int64(p.Connections))), num(throughput), num(interval), num(integer(int64(n))),
+		word(integer(int64(p.Connections))), num(throughput), num(interval), num(integer(int64(n))),
 		num(orMissing(p.PerConnection, percent)), num(orMissing(p.Residual, percent)),
 	}}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -8,11 +9,76 @@ import (
 	"loadstone.dev/loadstone/internal/stats"
 )
 
-// table is a table of text, in sections.
+// table is a table of text, in sections. The first cell of a row heads it.
 type table struct {
+	// Caption names it for who cannot see it.
+	Caption string
+	// Cards lets each row become a card where the window is narrow: for tables that people read, not for those that they look up.
+	Cards    bool
 	Head     []cell
 	Sections []section
 }
+
+// finish names a table and leaves out the columns, but the first, that are empty in every row.
+func (t table) finish(caption string, cards bool) table {
+	t.Caption, t.Cards = caption, cards
+	for k := len(t.Head) - 1; k > 0; k-- {
+		if !slices.ContainsFunc(t.Sections, func(s section) bool {
+			return slices.ContainsFunc(s.Rows, func(r row) bool { return !r.Cells[k].empty() })
+		}) {
+			t = t.without(k)
+		}
+	}
+	if cards {
+		for _, s := range t.Sections {
+			for _, r := range s.Rows {
+				t.label(r)
+			}
+		}
+	}
+	return t
+}
+
+// label lets the cells of a row stand alone.
+func (t table) label(r row) {
+	for k := range r.Cells {
+		c := &r.Cells[k]
+		switch {
+		case k == 0:
+		case c.empty():
+			c.Tone = "nil"
+		default:
+			c.Label = join(" ", t.Head[k].Text, t.Head[k].Sub)
+		}
+	}
+}
+
+// without leaves out a column.
+func (t table) without(k int) table {
+	t.Head = slices.Delete(slices.Clone(t.Head), k, k+1)
+	for i := range t.Sections {
+		for j := range t.Sections[i].Rows {
+			r := &t.Sections[i].Rows[j]
+			r.Cells = slices.Delete(slices.Clone(r.Cells), k, k+1)
+		}
+	}
+	return t
+}
+
+// Class is how the table is laid out.
+func (t table) Class() string {
+	var classes []string
+	if t.Cards {
+		classes = append(classes, "cards")
+	}
+	if len(t.Head) <= fewColumns {
+		classes = append(classes, "few")
+	}
+	return strings.Join(classes, " ")
+}
+
+// fewColumns are too few to be spread over the whole page.
+const fewColumns = 4
 
 // section is a run of rows under a heading.
 type section struct {
@@ -36,11 +102,31 @@ type cell struct {
 	Mono      bool
 	// Wrap lets long text break over lines.
 	Wrap bool
+	// Label is the column's name, where the cell may have to stand without it.
+	Label string
+	// Link is where the text leads to; empty if nowhere.
+	Link string
 }
+
+// Class is how the cell is laid out and coloured.
+func (c cell) Class() string {
+	var classes []string
+	for _, k := range []struct {
+		name string
+		set  bool
+	}{{"num", c.Number}, {"mono", c.Mono}, {"wrap", c.Wrap}, {c.Tone, c.Tone != ""}} {
+		if k.set {
+			classes = append(classes, k.name)
+		}
+	}
+	return strings.Join(classes, " ")
+}
+
+func (c cell) empty() bool { return (c.Text == "" || c.Text == missing) && c.Sub == "" }
 
 // note is a finding.
 type note struct {
-	Weight, Where, Text, Scope, Tone string
+	Weight, Where, Text, Scope, Tone, Code string
 }
 
 func num(text string) cell            { return cell{Text: text, Number: true} }
@@ -62,7 +148,7 @@ func (v *view) speedTable() table {
 		s := v.section(l)
 		for _, i := range v.t.Implementations {
 			g := v.t.Group(l.Point, i.Name)
-			s.Rows = append(s.Rows, row{Cells: v.speedCells(*g, i), Notes: v.notes(*g), Muted: i.Role == v1alpha1.RoleLimit})
+			s.Rows = append(s.Rows, row{Cells: v.speedCells(*g, i), Notes: v.groupNotes(*g, i), Muted: i.Role == v1alpha1.RoleLimit})
 		}
 		t.Sections = append(t.Sections, s)
 	}
@@ -168,6 +254,17 @@ func (v *view) pinned(g stats.Group) string {
 	return v.say("badge.of", integer(int64(g.Pinned)), integer(int64(len(g.Cells))))
 }
 
+// groupNotes are the findings of a group. Those of a limit raise no alarm.
+func (v *view) groupNotes(g stats.Group, i stats.Implementation) []note {
+	notes := v.notes(g)
+	for k := range notes {
+		if i.Role == v1alpha1.RoleLimit {
+			notes[k].Tone = "limit"
+		}
+	}
+	return notes
+}
+
 // notes are the findings of a group, in words.
 func (v *view) notes(g stats.Group) []note { return v.notesOf(g.Findings, len(g.Cells)) }
 
@@ -182,6 +279,7 @@ func (v *view) notesOf(findings []stats.Finding, of int) []note {
 		if f.Weight == stats.Void {
 			n.Tone = "void"
 		}
+		n.Code = string(f.Code)
 		out = append(out, n)
 	}
 	return out

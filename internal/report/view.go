@@ -35,19 +35,25 @@ type page struct {
 	Lang, Title, Kicker, Name, When string
 	Headline                        headline
 	Badges                          []badge
-	Legend                          []legend
+	ContentsTitle                   string
+	Contents                        []link
+	Legend, Contenders              []legend
 	Objectives, Scaling, Noise      *extra
 	Capacity                        *capacity
 	Forest                          *forest
 	LevelsTitle, LevelsLead         string
-	Charts                          []chart
+	Charts                          []facetCharts
 	LatencyTitle, LatencyLead       string
+	Latency                         table
+	CurvesTitle                     string
 	Latencies                       []chart
+	KindsTitle                      string
+	Kinds                           table
 	OverTitle, OverLead             string
 	Over                            []chart
 	OverDips                        []string
 	NumbersTitle, NumbersLead       string
-	Speed, Latency                  table
+	Speed                           table
 	TestsTitle, TestsLead           string
 	Tests                           table
 	Care                            care
@@ -57,23 +63,19 @@ type page struct {
 	Seen                            table
 	RawTitle, RawLead               string
 	Raw                             table
-	EnvironmentTitle                string
-	Environment                     []factGroup
+	Environment                     environment
 	PlanTitle, PlanLead             string
 	Plan                            []fact
 	Notes                           []string
+	DetailsTitle                    string
 	ArtifactsTitle, ArtifactsLead   string
 	Artifacts                       table
 	MethodTitle                     string
 	Method                          []string
 }
 
-// badge is one thing to know at a glance.
-type badge struct {
-	Text string
-	// Tone is good or care.
-	Tone string
-}
+// link is a line of the contents: a section's id and its title.
+type link struct{ ID, Title string }
 
 // legend is one implementation's mark.
 type legend struct {
@@ -82,41 +84,69 @@ type legend struct {
 	Look look
 }
 
-// fact is a named value; Differs marks one that should not.
-type fact struct {
-	Name    string
-	Values  []string
-	Differs string
-}
-
-// factGroup holds the facts of one role, or of one implementation in its role.
-type factGroup struct {
-	Title string
-	Facts []fact
-}
-
 func (v *view) page() page {
 	r := v.t.Run
-	return page{
+	p := page{
 		Lang: v.say("lang"), Title: v.say("title", r.Name), Kicker: v.say("kicker"), Name: r.Namespace + "/" + r.Name,
 		When:     v.say("run.when", instant(r.Started), instant(r.Ended)),
-		Headline: v.headline(), Badges: v.badges(), Legend: v.legend(), Forest: v.forest(),
-		LevelsTitle: v.say("levels.title"), LevelsLead: v.say("levels.lead", v.confidence()),
-		Charts:       v.levelCharts(),
-		LatencyTitle: v.say("latency.title"), LatencyLead: v.latencyLead(), Latencies: v.latencyCharts(),
+		Headline: v.headline(), Badges: v.badges(), Legend: v.legend(v.t.Implementations), Contenders: v.legend(v.drawn()), Forest: v.forest(),
+		LevelsTitle: v.say("levels.title"), LevelsLead: v.say("levels.lead", v.confidence()), Charts: v.levelCharts(),
+		LatencyTitle: v.say("latency.title"), LatencyLead: v.latencyLead(), Latency: v.latencyTable().finish(v.say("latency.title"), true),
+		CurvesTitle: v.say("latency.curves"), Latencies: v.latencyCharts(),
+		KindsTitle: v.say("latency.kinds"), Kinds: v.kindsTable().finish(v.say("latency.kinds"), false),
 		OverTitle: v.say("over.title"), OverLead: v.say("over.lead"), Over: v.overTimeCharts(), OverDips: v.dips(),
-		NumbersTitle: v.say("numbers.title"), NumbersLead: v.say("numbers.lead"), Speed: v.speedTable(), Latency: v.latencyTable(),
-		TestsTitle: v.say("tests.title"), TestsLead: join(" ", v.say("tests.lead", plainNumber(v.t.Rules.Alpha)), v.noiseFloor()), Tests: v.testsTable(),
+		NumbersTitle: v.say("numbers.title"), NumbersLead: v.say("numbers.lead"), Speed: v.speedTable().finish(v.say("numbers.title"), true),
+		TestsTitle: v.say("tests.title"), TestsLead: join(" ", v.say("tests.lead", plainNumber(v.t.Rules.Alpha)), v.noiseFloor()),
+		Tests:      v.testsTable().finish(v.say("tests.title"), true),
 		Objectives: v.objectives(), Scaling: v.scaling(), Noise: v.noise(), Capacity: v.capacity(),
-		Care:        v.care(),
-		SpreadTitle: v.say("spread.title"), SpreadLead: v.say("spread.lead"), Spread: v.spreadTable(),
-		SeenTitle: v.say("seen.title"), SeenLead: v.say("seen.lead"), Seen: v.seenTable(),
-		RawTitle: v.say("raw.title"), RawLead: v.say("raw.lead"), Raw: v.rawTable(),
-		EnvironmentTitle: v.say("environment.title"), Environment: v.environment(),
-		PlanTitle: v.say("plan.title"), PlanLead: v.say("plan.reproduce"), Plan: v.plan(), Notes: r.Notes,
-		ArtifactsTitle: v.say("artifacts.title"), ArtifactsLead: v.say("artifacts.lead"), Artifacts: v.artifactTable(),
+		Care:         v.care(),
+		DetailsTitle: v.say("details.title"),
+		SpreadTitle:  v.say("spread.title"), SpreadLead: v.say("spread.lead"), Spread: v.spreadTable().finish(v.say("spread.title"), false),
+		SeenTitle: v.say("seen.title"), SeenLead: v.say("seen.lead"), Seen: v.seenTable().finish(v.say("seen.title"), false),
+		RawTitle: v.say("raw.title"), RawLead: v.say("raw.lead"), Raw: v.rawTable().finish(v.say("raw.title"), false),
+		Environment: v.environment(),
+		PlanTitle:   v.say("plan.title"), PlanLead: v.say("plan.reproduce"), Plan: v.plan(), Notes: r.Notes,
+		ArtifactsTitle: v.say("artifacts.title"), ArtifactsLead: v.say("artifacts.lead"),
+		Artifacts:   v.artifactTable().finish(v.say("artifacts.title"), false),
 		MethodTitle: v.say("method.title"), Method: v.method(),
 	}
+	p.ContentsTitle, p.Contents = v.say("contents.title"), p.contents()
+	return p
+}
+
+// contents are the sections that the page has, in its order.
+func (p page) contents() []link {
+	var out []link
+	add := func(shown bool, id, title string) {
+		if shown {
+			out = append(out, link{id, title})
+		}
+	}
+	extras := func(e *extra, id string) {
+		if e != nil {
+			add(true, id, e.Title)
+		}
+	}
+	extras(p.Objectives, "objectives")
+	if p.Forest != nil {
+		add(true, "comparison", p.Forest.Title)
+	}
+	if p.Capacity != nil {
+		add(true, "capacity", p.Capacity.Title)
+	}
+	add(len(p.Charts) > 0, "levels", p.LevelsTitle)
+	add(len(p.Charts) > 0, "latency", p.LatencyTitle)
+	add(len(p.Over) > 0, "time", p.OverTitle)
+	add(len(p.Speed.Sections) > 0, "numbers", p.NumbersTitle)
+	add(len(p.Tests.Sections) > 0, "tests", p.TestsTitle)
+	extras(p.Scaling, "scaling")
+	extras(p.Noise, "noise")
+	add(true, "care", p.Care.Title)
+	add(true, "method", p.MethodTitle)
+	add(true, "environment", p.Environment.Title)
+	add(true, "plan", p.PlanTitle)
+	add(true, "data", p.DetailsTitle)
+	return out
 }
 
 func (v *view) confidence() string { return plainPercent(v.t.Rules.Confidence) }
@@ -124,14 +154,6 @@ func (v *view) confidence() string { return plainPercent(v.t.Rules.Confidence) }
 // plainNumber and plainPercent print constants of the rules.
 func plainNumber(n float64) string      { return strconv.FormatFloat(n, 'g', 4, 64) }
 func plainPercent(share float64) string { return plainNumber(share*100) + " %" }
-
-// manyLoads says whether a level needs its load's name to be told from others.
-func (v *view) manyLoads() bool {
-	return slices.ContainsFunc(v.t.Levels, func(l stats.Level) bool { return l.Load != v.t.Levels[0].Load })
-}
-
-// levelName names a level with its load, pointName without.
-func (v *view) levelName(p record.Point) string { return v.say("forest.level", p.Load, v.pointName(p)) }
 
 func (v *view) pointName(p record.Point) string {
 	name := v.count("connections", int(p.Connections))
@@ -150,9 +172,9 @@ func (v *view) manyGenerators() bool {
 	return slices.ContainsFunc(v.t.Levels, func(l stats.Level) bool { return l.Generators > 1 })
 }
 
-func (v *view) legend() []legend {
+func (v *view) legend(of []stats.Implementation) []legend {
 	var out []legend
-	for _, i := range v.t.Implementations {
+	for _, i := range of {
 		l := legend{Name: i.Name, Look: v.looks[i.Name]}
 		switch {
 		case i.Role == v1alpha1.RoleLimit:
@@ -161,76 +183,6 @@ func (v *view) legend() []legend {
 			l.Note = v.say("legend.baseline")
 		}
 		out = append(out, l)
-	}
-	return out
-}
-
-func (v *view) badges() []badge {
-	c := v.t.Coverage
-	var out []badge
-	add := func(good bool, words string) {
-		tone := "care"
-		if good {
-			tone = "good"
-		}
-		out = append(out, badge{Text: words, Tone: tone})
-	}
-	n := func(i int) string { return integer(int64(i)) }
-	if len(v.t.Objectives) > 0 {
-		add(v.objectiveBadge())
-	}
-	add(c.MeasuredTrials == c.PlannedTrials, v.say("badge.trials", n(c.MeasuredTrials), n(c.PlannedTrials)))
-	words := v.say("badge.valid", n(c.MeasuredCells-c.VoidCells-c.SuspectCells), n(c.PlannedCells))
-	if c.SuspectCells > 0 {
-		words += ", " + v.say("badge.suspect", n(c.SuspectCells))
-	}
-	if c.VoidCells > 0 {
-		words += ", " + v.say("badge.void", n(c.VoidCells))
-	}
-	add(c.VoidCells == 0 && c.SuspectCells == 0 && c.MeasuredCells == c.PlannedCells, words)
-	if c.PinnedCells == c.MeasuredCells {
-		add(c.MeasuredCells > 0, v.say("badge.pinned"))
-	} else {
-		add(false, v.say("badge.pinned.not", n(c.MeasuredCells-c.PinnedCells), n(c.MeasuredCells)))
-	}
-	if slices.ContainsFunc(v.t.Environment, func(f stats.Fact) bool { return f.Differs }) {
-		add(false, v.say("badge.environment"))
-	} else {
-		add(true, v.say("badge.environment.same"))
-	}
-	return out
-}
-
-func (v *view) environment() []factGroup {
-	var out []factGroup
-	for _, f := range v.t.Environment {
-		title := v.say("role." + f.Role)
-		if f.Implementation != "" {
-			title = v.say("role.of", title, f.Implementation)
-		}
-		if i := slices.IndexFunc(out, func(g factGroup) bool { return g.Title == title }); i >= 0 {
-			out[i].Facts = append(out[i].Facts, v.fact(f))
-			continue
-		}
-		out = append(out, factGroup{Title: title, Facts: []fact{v.fact(f)}})
-	}
-	return out
-}
-
-func (v *view) fact(f stats.Fact) fact {
-	out := fact{Name: v.say("fact." + string(f.Key))}
-	if f.Differs {
-		out.Differs = v.say("environment.differs")
-	}
-	for _, value := range f.Values {
-		words := value.Value
-		if bytes, err := strconv.ParseInt(words, 10, 64); err == nil && f.Key == stats.FactMemory {
-			words = size(float64(bytes))
-		}
-		if f.Differs {
-			words += " (" + v.count("environment.trials", value.Trials) + ")"
-		}
-		out.Values = append(out.Values, words)
 	}
 	return out
 }

@@ -26,7 +26,7 @@ var englishGates = language{
 	"objective.above":       "≥ %s",
 	"objective.below":       "≤ %s",
 	"objective.of":          "%s of %s",
-	"objective.earlier":     "%s and %s",
+	"objective.earlier":     "%s now, %s earlier",
 	"objective.requests.1":  "%s request",
 	"objective.requests.n":  "%s requests",
 	"outcome.Met":           "met",
@@ -58,7 +58,7 @@ var englishGates = language{
 	"objective.LatencyPercentile":   "p%s latency",
 	"objective.ServerCPUPerRequest": "server CPU time per request",
 
-	"scaling.title":                   "Where the throughput ends to rise",
+	"scaling.title":                   "Where throughput stops growing",
 	"scaling.lead":                    "A level is at the limit if no level after it rises over it by more than noise, block by block. The peak of the Universal Scalability Law is said only where six levels or more, level 1 among them and two on each side of the peak, and a measured fall beyond it support it. N* = Xmax · R(1) is how many connections keep the server busy all the time, if none waits for another.",
 	"scaling.heading":                 "%s, load %s: %s",
 	"scaling.Knee":                    "the throughput is largest at about %s connections (%s interval %s to %s, from %s)",

@@ -192,6 +192,9 @@ func (g *Group) summarise() {
 		return summarise(values)
 	}
 	g.Throughput = over(func(c Cell) *float64 { return c.Throughput })
+	if g.Throughput != nil && g.ThroughputIsBound {
+		g.Throughput.High = nil
+	}
 	g.MeanLatency = over(func(c Cell) *float64 { return g.ofKind(c, c.MeanLatency) })
 	g.MeanLatencyLow = over(func(c Cell) *float64 { return g.ofKind(c, c.MeanLatencyLow) })
 	g.CPUPerRequest = over(func(c Cell) *float64 { return c.CPUPerRequest })

@@ -126,6 +126,19 @@ func TestOnlyBlocksThatWereVoidedFromOutsideAreSpoiled(t *testing.T) {
 	}
 }
 
+func TestGeneratorsOnSeveralNodesDoNotDifferBetweenTrials(t *testing.T) {
+	o := statstest.Duel(2)
+	o.Generators = 2
+	for _, f := range analyse(t, statstest.Run(o)).Environment {
+		if f.Differs {
+			t.Errorf("%s %s differs: %+v", f.Role, f.Key, f.Values)
+		}
+		if f.Role == record.RoleGenerator && f.Key == stats.FactNode && f.Values[0].Value != "loadgen, loadgen-1" {
+			t.Errorf("the generators' nodes are %+v", f.Values)
+		}
+	}
+}
+
 func TestEnvironmentMarksWhatDiffers(t *testing.T) {
 	d := statstest.Run(statstest.Duel(2))
 	d.Trials[1].Server.Environment.Kernel = "6.1.0-19-amd64"

@@ -126,6 +126,9 @@ func (c *Capacity) summarise(cells []Cell) {
 	if e.known {
 		low, high := e.interval(Alpha)
 		c.Rate.Low, c.Rate.High = exp(low), exp(high)
+		if c.IsBound {
+			c.Rate.High = nil
+		}
 	}
 }
 
@@ -206,23 +209,38 @@ func ratesByBlock(own, base []CapacityTrial) *Result {
 // addSteps counts the steps of searches as cells: a search plans as many as it has tried.
 func (c *Coverage) addSteps(all []Capacity) {
 	for _, one := range all {
-		for _, t := range one.Trials {
-			for _, s := range t.Steps {
-				c.PlannedCells++
-				c.MeasuredCells++
-				switch s.Validity {
-				case Void:
-					c.VoidCells++
-				case Suspect:
-					c.SuspectCells++
-				case Valid:
-				}
-				if s.Pinned {
-					c.PinnedCells++
-				}
+		n := one.steps()
+		c.PlannedCells += n.PlannedCells
+		c.MeasuredCells += n.MeasuredCells
+		c.VoidCells += n.VoidCells
+		c.SuspectCells += n.SuspectCells
+		c.PinnedCells += n.PinnedCells
+		if one.Role == v1alpha1.RoleLimit {
+			c.Limits.plus(n)
+		}
+	}
+}
+
+// steps counts the steps of all its searches.
+func (c Capacity) steps() CellCount {
+	var n CellCount
+	for _, t := range c.Trials {
+		n.PlannedCells += len(t.Steps)
+		n.MeasuredCells += len(t.Steps)
+		for _, s := range t.Steps {
+			switch s.Validity {
+			case Void:
+				n.VoidCells++
+			case Suspect:
+				n.SuspectCells++
+			case Valid:
+			}
+			if s.Pinned {
+				n.PinnedCells++
 			}
 		}
 	}
+	return n
 }
 
 // figure is what an objective bounds. Where no trial kept any rate, the capacity lies below the lowest rates that were missed.
@@ -244,7 +262,10 @@ func (c Capacity) figure() figure {
 	case c.Rate.Low == nil:
 		f.value, f.n = c.Rate.Mean, c.Rate.N
 	default:
-		f = figure{value: c.Rate.Mean, low: *c.Rate.Low, high: *c.Rate.High, n: c.Rate.N}
+		f = figure{value: c.Rate.Mean, low: *c.Rate.Low, high: math.Inf(1), n: c.Rate.N}
+		if c.Rate.High != nil {
+			f.high = *c.Rate.High
+		}
 	}
 	if c.IsBound {
 		f.high = math.Inf(1)

@@ -46,6 +46,7 @@ func (r *reader) gather(l Level, i Implementation, t *record.TrialData) (*facts,
 	f.seen = find(t.Server.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
 	f.beside = find(t.Beside.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
 	f.cell = Cell{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Attempt: t.Manifest.Attempt}
+	f.cell.Raw = f.rawKey()
 	f.load()
 	f.server()
 	if err := f.latency(&r.decoder); err != nil {
@@ -54,6 +55,19 @@ func (r *reader) gather(l Level, i Implementation, t *record.TrialData) (*facts,
 	f.cell.Pinning, f.cell.bytes = f.pinning(), f.readBytes()
 	f.observe()
 	return f, nil
+}
+
+// rawKey is where the raw output of the first generator that has any lies.
+func (f *facts) rawKey() string {
+	for i, r := range f.runs {
+		if r == nil || r.Raw == "" {
+			continue
+		}
+		if a := find(f.trial.Manifest.Artifacts, func(a *record.Artifact) bool { return a.Role == generator(i) && a.Name == r.Raw }); a != nil {
+			return a.Key
+		}
+	}
+	return ""
 }
 
 // find returns the first element that fits, or nil.

@@ -18,10 +18,39 @@ type Coverage struct {
 	VoidCells     int `json:"voidCells"`
 	SuspectCells  int `json:"suspectCells"`
 	PinnedCells   int `json:"pinnedCells"`
+	// Limits are those of the cells above that are of a Limit, which is meant to be faster than its load generators.
+	Limits CellCount `json:"limits"`
 	// Missing are the trials without a record.
 	Missing []MissingTrial `json:"missing"`
 	// Repeated are the trials that were measured only after faults from outside.
 	Repeated []RepeatedTrial `json:"repeated"`
+}
+
+// CellCount counts cells: VoidCells, SuspectCells and PinnedCells are among the measured ones.
+type CellCount struct {
+	PlannedCells  int `json:"plannedCells"`
+	MeasuredCells int `json:"measuredCells"`
+	VoidCells     int `json:"voidCells"`
+	SuspectCells  int `json:"suspectCells"`
+	PinnedCells   int `json:"pinnedCells"`
+}
+
+// Contenders counts the cells that verdicts can rest on: all but a limit's.
+func (c Coverage) Contenders() CellCount {
+	return CellCount{
+		PlannedCells: c.PlannedCells - c.Limits.PlannedCells, MeasuredCells: c.MeasuredCells - c.Limits.MeasuredCells,
+		VoidCells: c.VoidCells - c.Limits.VoidCells, SuspectCells: c.SuspectCells - c.Limits.SuspectCells,
+		PinnedCells: c.PinnedCells - c.Limits.PinnedCells,
+	}
+}
+
+// plus adds another count.
+func (c *CellCount) plus(o CellCount) {
+	c.PlannedCells += o.PlannedCells
+	c.MeasuredCells += o.MeasuredCells
+	c.VoidCells += o.VoidCells
+	c.SuspectCells += o.SuspectCells
+	c.PinnedCells += o.PinnedCells
 }
 
 // MissingTrial is a planned trial that was not measured. Reason is one of the API's, or NotStarted or NotRead.
@@ -64,6 +93,14 @@ func coverage(data record.RunData, p planned, groups []Group) Coverage {
 		c.VoidCells += g.Void
 		c.SuspectCells += g.Suspect
 		c.PinnedCells += g.Pinned
+		if g.Role == v1alpha1.RoleLimit {
+			c.Limits.plus(CellCount{MeasuredCells: len(g.Cells), VoidCells: g.Void, SuspectCells: g.Suspect, PinnedCells: g.Pinned})
+		}
+	}
+	for _, i := range p.implementations {
+		if i.Role == v1alpha1.RoleLimit {
+			c.Limits.PlannedCells += int(p.blocks) * len(p.levels)
+		}
 	}
 	for block := int32(1); block <= p.blocks; block++ {
 		for _, i := range p.implementations {

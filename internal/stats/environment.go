@@ -98,13 +98,16 @@ func environment(data record.RunData, p planned) []Fact {
 	return out
 }
 
-// trial notes all facts of one trial. Generators share a role: they are meant to be equal.
+// trial notes all facts of one trial. Generators share a role, and what they are together is one value: several nodes of one trial do
+// not differ between trials.
 func (b *factBook) trial(t record.TrialData) {
 	b.machine(record.RoleServer, t.Server.Environment)
+	var generators factBook
 	for _, g := range t.Generators {
-		b.machine(record.RoleGenerator, g.Environment)
+		generators.machine(record.RoleGenerator, g.Environment)
 	}
-	b.processes(t)
+	b.processes(t, &generators)
+	b.together(generators)
 	b.note(record.RoleServer, FactHeaders, t.Manifest.Implementation, headers(responses(&t)))
 	for _, p := range t.Manifest.Pods {
 		role, implementation := record.RoleGenerator, ""
@@ -144,8 +147,19 @@ func (b *factBook) machine(role string, e record.Environment) {
 	b.note(role, FactAgentVersion, "", e.AgentVersion)
 }
 
+// together notes each fact of another book as one value.
+func (b *factBook) together(of factBook) {
+	for _, f := range of.facts {
+		var values []string
+		for _, v := range f.Values {
+			values = append(values, v.Value)
+		}
+		b.note(f.Role, f.Key, f.Implementation, strings.Join(values, ", "))
+	}
+}
+
 // processes notes on which CPUs the measured processes themselves were allowed: one value a trial, unless its cells differ.
-func (b *factBook) processes(t record.TrialData) {
+func (b *factBook) processes(t record.TrialData, generators *factBook) {
 	var server []string
 	for _, c := range t.Server.Cells {
 		server = append(server, c.CPUsAllowed)
@@ -159,7 +173,7 @@ func (b *factBook) processes(t record.TrialData) {
 			generator = append(generator, c.CPUsAllowed)
 		}
 		for _, v := range distinct(generator) {
-			b.note(record.RoleGenerator, FactCPUs, "", v)
+			generators.note(record.RoleGenerator, FactCPUs, "", v)
 		}
 	}
 }

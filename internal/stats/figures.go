@@ -52,16 +52,20 @@ func (j judge) figure(o v1alpha1.Objective, l Level, i Implementation) figure {
 	return f
 }
 
-// meanOf is the mean over blocks with Student's t. Nothing that is measured is negative.
+// meanOf is the mean over blocks with its interval. The high end is open where the summary's is.
 func (g *Group) meanOf(s *Summary) figure {
-	if s == nil || s.N < minPairs {
+	if s == nil || s.Low == nil {
 		f := unknown(g.lacking(s), "")
 		if s != nil {
 			f.value, f.n = s.Mean, s.N
 		}
 		return f
 	}
-	return figure{value: s.Mean, low: max(*s.Low, 0), high: *s.High, n: s.N}
+	f := figure{value: s.Mean, low: *s.Low, high: math.Inf(1), n: s.N}
+	if s.High != nil {
+		f.high = *s.High
+	}
+	return f
 }
 
 // lacking says why a group has too few values.
@@ -125,13 +129,14 @@ func errorRate(g *Group) figure {
 		return f
 	}
 	f := figure{value: float64(failed) / float64(all), high: 1, n: len(shares), requests: all}
-	s := summarise(shares)
+	mean, sd := moments(shares)
+	low, high := plainInterval(mean, sd, len(shares))
 	e, n := float64(failed), float64(all)
 	if failed > 0 {
-		f.low = min(distuv.Beta{Alpha: e, Beta: n - e + 1}.Quantile(Alpha/2), max(*s.Low, 0))
+		f.low = min(distuv.Beta{Alpha: e, Beta: n - e + 1}.Quantile(Alpha/2), max(low, 0))
 	}
 	if failed < all {
-		f.high = min(1, max(distuv.Beta{Alpha: e + 1, Beta: n - e}.Quantile(1-Alpha/2), *s.High))
+		f.high = min(1, max(distuv.Beta{Alpha: e + 1, Beta: n - e}.Quantile(1-Alpha/2), high))
 	}
 	return f
 }

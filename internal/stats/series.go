@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// OverTime is the speed of a group over the time of a cell: in each interval the mean over its cells, each related to its own mean.
+// OverTime is the speed of a group over the time of a cell: in each interval the mean over its cells, each related to its own mean, and how far they spread.
 type OverTime struct {
 	EveryMillis int64 `json:"everyMillis"`
 	// Cells is the number of cells in it.
@@ -16,6 +16,9 @@ type OverTime struct {
 	ByCPU bool `json:"byCPU"`
 	// Relative is 1 where an interval is as fast as the mean; the first and the last interval of a cell are left out.
 	Relative []float64 `json:"relative"`
+	// Least and Most are the slowest and the fastest cell in each interval, each related to its own mean.
+	Least []float64 `json:"least"`
+	Most  []float64 `json:"most"`
 	// LargestDip is by how much the slowest interval of any cell lies below that cell's mean, as a share; DipBlock is the cell's
 	// block, and DipMillis where the interval begins, from the beginning of the measured time on.
 	LargestDip float64 `json:"largestDipShare"`
@@ -99,7 +102,9 @@ func overTime(cells []Cell) *OverTime {
 		for i, v := range s.relative {
 			if i == len(sums) {
 				sums, counts = append(sums, 0), append(counts, 0)
+				out.Least, out.Most = append(out.Least, short(v)), append(out.Most, short(v))
 			}
+			out.Least[i], out.Most[i] = min(out.Least[i], short(v)), max(out.Most[i], short(v))
 			sums[i] += v
 			counts[i]++
 		}
@@ -109,8 +114,10 @@ func overTime(cells []Cell) *OverTime {
 		}
 	}
 	for i := range sums {
-		// Four digits are more than a picture shows.
-		out.Relative = append(out.Relative, math.Round(sums[i]/float64(counts[i])*1e4)/1e4)
+		out.Relative = append(out.Relative, short(sums[i]/float64(counts[i])))
 	}
 	return out
 }
+
+// short keeps four digits, which are more than a picture shows.
+func short(v float64) float64 { return math.Round(v*1e4) / 1e4 }

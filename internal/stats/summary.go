@@ -55,7 +55,22 @@ func moments(values []float64) (mean, sd float64) {
 	return mean, math.Sqrt(squares / (n - 1))
 }
 
-// summarise describes values, or returns nil if there are none.
+// meanInterval is the interval of a mean of positive values: Student's t on the log of the mean, whose standard error is the relative
+// one of the mean (delta method). It always holds the arithmetic mean that is printed, agrees with the plain t interval where the
+// noise is small, and cannot reach below zero where it is large. An interval of the logs themselves would be of the geometric mean.
+func meanInterval(mean, sd float64, n int) (low, high float64) {
+	reach := math.Exp(tQuantile(1-Alpha/2, float64(n-1)) * sd / mean / math.Sqrt(float64(n)))
+	return mean / reach, mean * reach
+}
+
+// plainInterval is Student's t interval of a mean whose values may be zero or negative.
+func plainInterval(mean, sd float64, n int) (low, high float64) {
+	half := tQuantile(1-Alpha/2, float64(n-1)) * sd / math.Sqrt(float64(n))
+	return mean - half, mean + half
+}
+
+// summarise describes values, or returns nil if there are none. Fewer than minPairs have no interval: two values of one machine's
+// noise would reach over hundreds of percent. Nor has a mean of values of which one is not positive: none is printed of such.
 func summarise(values []float64) *Summary {
 	if len(values) == 0 {
 		return nil
@@ -68,12 +83,14 @@ func summarise(values []float64) *Summary {
 	if s.N < 2 {
 		return &s
 	}
-	half := tQuantile(1-Alpha/2, float64(s.N-1)) * sd / math.Sqrt(float64(s.N))
-	low, high := mean-half, mean+half
-	s.StdDev, s.Low, s.High = &sd, &low, &high
+	s.StdDev = &sd
 	if mean > 0 {
 		relative := sd / mean
 		s.RelativeStdDev = &relative
+	}
+	if s.N >= minPairs && s.Min > 0 {
+		low, high := meanInterval(mean, sd, s.N)
+		s.Low, s.High = &low, &high
 	}
 	return &s
 }

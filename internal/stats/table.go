@@ -126,8 +126,9 @@ type Group struct {
 	Cells []Cell `json:"cells"`
 }
 
-// Summary describes values over blocks. Low and High are the interval of the mean (Student's t, Rules.Confidence), which shows
-// the noise of one implementation; comparisons are made by blocks and not by these.
+// Summary describes values over blocks. Low and High are the interval of the mean (Student's t on the log of the mean,
+// Rules.Confidence), which shows the noise of one implementation; comparisons are made by blocks and not by these. It is nil below
+// three values and where a value is not positive. High alone is nil where values are lower bounds.
 type Summary struct {
 	N      int      `json:"n"`
 	Mean   float64  `json:"mean"`
@@ -142,9 +143,11 @@ type Summary struct {
 
 // Cell is one level of one load in one trial. A nil value could not be measured.
 type Cell struct {
-	Trial    string   `json:"trial"`
-	Block    int32    `json:"block"`
-	Attempt  int32    `json:"attempt"`
+	Trial   string `json:"trial"`
+	Block   int32  `json:"block"`
+	Attempt int32  `json:"attempt"`
+	// Raw is the key of the first generator's raw output; empty if there is none.
+	Raw      string   `json:"raw,omitempty"`
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 

@@ -84,7 +84,7 @@ func (o Options) addDuet(rng *rand.Rand, m *machine, t *record.TrialData, server
 		run.Ended = run.Started.Add(2 * run.Ended.Sub(run.Started))
 		// The generator reads nothing that both servers share.
 		run.FirstConnection, run.Audit, run.AgentCPUNanos, run.Network = nil, nil, 0, record.Network{}
-		t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(t.Manifest.Trial, role(0), run.Raw))
+		t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, t.Manifest.Trial, role(0), run.Raw))
 	}
 	for i := range seen {
 		strangers := seen[i].BusyNanos - seen[i].CPUNanos
@@ -107,5 +107,5 @@ func (o Options) nameDuet(t *record.TrialData, s Server) {
 	t.Manifest.Pods = append(t.Manifest.Pods, record.PodRecord{
 		Name: t.Manifest.Trial + "-beside", Role: record.RoleBeside, Node: "server", QOSClass: "Burstable", Image: image(s.Name), ImageID: "sha256:" + digest(s.Name),
 	})
-	t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(t.Manifest.Trial, record.RoleBeside, "result.json"))
+	t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, t.Manifest.Trial, record.RoleBeside, "result.json"))
 }

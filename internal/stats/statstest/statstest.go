@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path"
 	"strconv"
 	"time"
 
@@ -82,7 +83,7 @@ func Run(o Options) record.RunData {
 		for _, servers := range o.block(rng) {
 			t := o.trial(rng, machine, servers, block, index, start)
 			d.Trials = append(d.Trials, t)
-			manifest := object(t.Manifest.Trial, "", "manifest.json")
+			manifest := object(o.Name, t.Manifest.Trial, "", "manifest.json")
 			d.Manifest.Trials = append(d.Manifest.Trials, record.TrialEntry{
 				Trial: t.Manifest.Trial, Index: index, Block: block, Implementation: servers[0].Name, Beside: t.Manifest.Beside, Manifest: &manifest,
 			})
@@ -213,7 +214,7 @@ func (o Options) trial(rng *rand.Rand, machine *machine, servers []Server, block
 			{Name: name + "-server", Role: record.RoleServer, Node: "server", QOSClass: "Guaranteed", Image: image(s.Name), ImageID: "sha256:" + digest(s.Name)},
 		},
 		Clocks:    []record.AgentClock{{Role: record.RoleServer, OffsetNanos: 40_000, RoundTripNanos: 300_000}},
-		Artifacts: []record.Artifact{object(name, record.RoleServer, "result.json")},
+		Artifacts: []record.Artifact{object(o.Name, name, record.RoleServer, "result.json")},
 	}}
 	// The observer lives on the node's shared CPUs.
 	t.Server.Environment = environment("server", "0", "")
@@ -234,7 +235,7 @@ func (o Options) trial(rng *rand.Rand, machine *machine, servers []Server, block
 		t.Server.Cells = append(t.Server.Cells, seen)
 		for k, run := range runs {
 			t.Generators[k].Cells = append(t.Generators[k].Cells, run)
-			t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(name, role(k), run.Raw))
+			t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, name, role(k), run.Raw))
 		}
 	}
 	if o.Duet {
@@ -256,7 +257,7 @@ func (o Options) generator(t *record.TrialData, k int) {
 		Name: m.Trial + "-" + role(k), Role: role(k), Node: node, QOSClass: "Guaranteed", Image: image("agent"), ImageID: "sha256:" + digest("agent"),
 	})
 	m.Clocks = append(m.Clocks, record.AgentClock{Role: role(k), OffsetNanos: int64(k+1) * clockOffset, RoundTripNanos: 400_000})
-	m.Artifacts = append(m.Artifacts, object(m.Trial, role(k), "result.json"))
+	m.Artifacts = append(m.Artifacts, object(o.Name, m.Trial, role(k), "result.json"))
 	g := record.GeneratorResult{Environment: environment(node, "0", "wrk 4.1.0")}
 	if k == 0 {
 		g.Responses = []record.Response{{Path: "/", Status: 200, BodyBytes: 11, BodySHA256: digest("hello world"), HeaderBytes: 117}}
@@ -343,9 +344,9 @@ func environment(node, cpus, tool string) record.Environment {
 
 func image(name string) string { return "localhost/loadstone/" + name + ":dev" }
 
-func object(trial, role, name string) record.Artifact {
+func object(run, trial, role, name string) record.Artifact {
 	return record.Artifact{
-		Role: role, Name: name, Key: "runs/default/" + trial + "/" + role + "/" + name, Bytes: int64(1000 + 37*len(name)*len(trial)),
+		Role: role, Name: name, Key: path.Join("runs/default", run+"-2f1c7d0a", "trials", trial, "attempt-1", role, name), Bytes: int64(1000 + 37*len(name)*len(trial)),
 		SHA256: digest(trial + role + name),
 	}
 }
