@@ -124,7 +124,7 @@ func (c *Capacity) summarise(cells []Cell) {
 	e := newEstimate([]stratum{{1, samples}})
 	c.Rate = &Summary{N: e.blocks, Mean: math.Exp(e.mean), Min: slices.Min(rates), Max: slices.Max(rates)}
 	if e.known {
-		low, high := e.interval(Alpha)
+		low, high := e.interval()
 		c.Rate.Low, c.Rate.High = exp(low), exp(high)
 		if c.IsBound {
 			c.Rate.High = nil

@@ -15,7 +15,7 @@ func compare(p planned, groups []Group, c Coverage, searches searchFamily) []Com
 	for _, i := range p.contenders() {
 		var levels []LevelComparison
 		for _, l := range p.levels {
-			levels = append(levels, atLevel(p, l, i.Name, groups, c))
+			levels = append(levels, atLevel(p, l, i.Name, groups))
 		}
 		for _, one := range contender(levels, p.weights) {
 			one.Implementation, one.Baseline = i.Name, p.baseline
@@ -130,7 +130,7 @@ func (r *Result) inherit(level Result) {
 
 // atLevel compares one contender with the baseline at one level. At an imposed rate the throughput is what was asked for and no answer; in
 // a duet, whose generators are frozen in turns, there are no latencies.
-func atLevel(p planned, l Level, name string, groups []Group, c Coverage) LevelComparison {
+func atLevel(p planned, l Level, name string, groups []Group) LevelComparison {
 	own, base := findGroup(groups, l.Point, name), findGroup(groups, l.Point, p.baseline)
 	out := LevelComparison{
 		Point: l.Point, Rate: rateKept(own, base),
@@ -166,7 +166,7 @@ func (p planned) metricsAt(l Level) []Metric {
 func cellFaults(g *Group, imposed bool) int {
 	n := 0
 	for _, c := range g.Cells {
-		if ownFault(c) && !(imposed && missedRate(c)) {
+		if ownFault(c) && (!imposed || !missedRate(c)) {
 			n++
 		}
 	}
@@ -229,7 +229,7 @@ func (r *Result) estimateOf(levels []stratum) {
 	if !e.known {
 		return
 	}
-	low, high := e.interval(Alpha)
+	low, high := e.interval()
 	p := e.p()
 	r.Low, r.High, r.LogStdDev, r.P = exp(low), exp(high), &e.sd, &p
 }

@@ -76,7 +76,7 @@ func (r Ratios) metrics(duet, imposed bool) []Metric {
 	var out []Metric
 	p := planned{duet: duet, latencies: v1alpha1.Percentiles}
 	for _, m := range p.metricsAt(Level{Point: r.Point}) {
-		if _, ok := r.Logs[m]; ok && !(imposed && m == Throughput) {
+		if _, ok := r.Logs[m]; ok && (!imposed || m != Throughput) {
 			out = append(out, m)
 		}
 	}

@@ -120,9 +120,9 @@ func jackknife(levels []stratum, blocks []int32, of func(span) float64) knife {
 	return k
 }
 
-// interval holds the mean with a confidence of 1 - alpha, wherever the samples lie between their ends.
-func (e estimate) interval(alpha float64) (low, high float64) {
-	t := tQuantile(1-alpha/2, e.freedom)
+// interval holds the mean with Confidence, wherever the samples lie between their ends.
+func (e estimate) interval() (low, high float64) {
+	t := tQuantile(1-Alpha/2, e.freedom)
 	return e.least.mean - t*e.least.sem, e.most.mean + t*e.most.sem
 }
 

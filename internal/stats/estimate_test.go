@@ -30,7 +30,7 @@ func alone(values ...float64) estimate { return newEstimate([]stratum{{1, logs(v
 
 func TestOneLevelGivesTheTextbookAnswerOfThePairedT(t *testing.T) {
 	got := alone(sleep...)
-	low, high := got.interval(0.01)
+	low, high := got.interval()
 	// t = 4.0621 with 9 degrees of freedom; the 99 % interval is 1.58 ± 3.2498 * 0.38896.
 	want := []float64{1.58, 0.3159, 2.8441, 0.002833}
 	if diff := cmp.Diff(want, []float64{got.mean, low, high, got.p()}, within(5e-5)); diff != "" {
@@ -108,7 +108,7 @@ func TestWhatLiesBetweenTwoEndsIsNoMoreCertainThanThey(t *testing.T) {
 		return out
 	}
 	got := newEstimate([]stratum{{1, bracket(-0.01, 0.03)}})
-	if low, high := got.interval(0.01); math.Abs(low+0.01) > 1e-12 || math.Abs(high-0.03) > 1e-12 || got.p() != 1 {
+	if low, high := got.interval(); math.Abs(low+0.01) > 1e-12 || math.Abs(high-0.03) > 1e-12 || got.p() != 1 {
 		t.Errorf("interval %v to %v, p %v; want -0.01 to 0.03 and 1", low, high, got.p())
 	}
 	if got := newEstimate([]stratum{{1, bracket(0.01, 0.03)}}); got.p() > 1e-9 {
@@ -224,7 +224,7 @@ func TestFindsIsTheNoncentralT(t *testing.T) {
 					values[k] = tc.difference + tc.sd*rng.NormFloat64()
 				}
 				e := alone(values...)
-				low, high := e.interval(Alpha)
+				low, high := e.interval()
 				found += asInt(e.p() <= tc.alpha)
 				equal += asInt(low > -math.Log1p(EquivalenceMargin) && high < math.Log1p(EquivalenceMargin))
 			}

@@ -198,7 +198,7 @@ func (g *Group) percentile(name string) figure {
 		return f
 	}
 	low, high := q.between()
-	least, most := e.interval(Alpha)
+	least, most := e.interval()
 	f.low, f.high = min(math.Exp(least), low), max(math.Exp(most), high)
 	return f
 }

@@ -46,14 +46,6 @@ func ComparedMetric(of v1alpha1.ComparedMetric, percentile string) Metric {
 // MoreIsBetter says in which direction a metric is good.
 func (m Metric) MoreIsBetter() bool { return m == Throughput || m == CapacityRate }
 
-// sign turns the log of a ratio into one that is positive if the contender is better.
-func (m Metric) sign() float64 {
-	if m.MoreIsBetter() {
-		return 1
-	}
-	return -1
-}
-
 // span is a figure that is known to lie between two ends: mid is its best guess.
 type span struct{ low, mid, high float64 }
 

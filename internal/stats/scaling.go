@@ -220,7 +220,7 @@ func (s *sweep) step(from, to int) rise {
 	e := newEstimate([]stratum{{1, s.ratios(from, to)}})
 	out := rise{pairs: e.blocks, mean: e.mean / proportional}
 	if e.known {
-		low, high := e.interval(Alpha)
+		low, high := e.interval()
 		out.low, out.high = low/proportional, high/proportional
 	}
 	return out
@@ -260,7 +260,7 @@ func (s *sweep) asymptote(free int) {
 	best := s.best()
 	e := newEstimate([]stratum{{1, s.ratios(0, best)}})
 	if e.known && best > 0 {
-		low, high := e.interval(Alpha)
+		low, high := e.interval()
 		s.out.Asymptotic = &Estimate{Value: math.Exp(e.mean), Low: math.Exp(low), High: math.Exp(high), N: e.blocks}
 	}
 }
