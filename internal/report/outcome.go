@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -24,6 +25,9 @@ func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName f
 	case e.Reason == stats.RateNotKept:
 		o.title = l.rateTitle(e)
 		o.evidence = ""
+	case e.Reason == stats.NeitherKept:
+		o.title = l.say("headline.NeitherKept", e.Implementation, e.Baseline, l.rates(e.Unkept))
+		return o
 	case e.Verdict == stats.Better || e.Verdict == stats.Worse:
 		o.title = l.effect(e.Metric, e.Implementation, e.Baseline, *e.Ratio, e.AtLeast)
 	case e.Verdict == stats.NoDifference:
@@ -41,6 +45,9 @@ func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName f
 	}
 	for _, v := range e.Decided {
 		o.levels = append(o.levels, l.levelVerdict(e, v, pointName(v)))
+	}
+	if len(e.Unkept) > 0 {
+		o.levels = append(o.levels, l.say("unkept", l.rates(e.Unkept)))
 	}
 	for _, v := range e.Loads {
 		o.levels = append(o.levels, l.say("load.verdict", v.Load, plainNumber(v.Weight), l.say("load."+string(v.Verdict))))
@@ -112,13 +119,22 @@ func (l language) rateTitle(e stats.HeadlineEntry) string {
 	if e.Verdict == stats.Better {
 		loser, keeper = keeper, loser
 	}
-	var rates []string
+	var lost []record.Point
 	for _, v := range e.Decided {
 		if v.Reason == stats.RateNotKept {
-			rates = append(rates, integer(int64(v.RequestsPerSecond)))
+			lost = append(lost, v.Point)
 		}
 	}
-	return l.say("headline.RateNotKept", loser, strings.Join(rates, l.say("and")), keeper)
+	return l.say("headline.RateNotKept", loser, l.rates(lost), keeper)
+}
+
+// rates lists the rates of levels.
+func (l language) rates(levels []record.Point) string {
+	var out []string
+	for _, p := range levels {
+		out = append(out, integer(int64(p.RequestsPerSecond)))
+	}
+	return strings.Join(out, l.say("and"))
 }
 
 // levelVerdict says who is better at one level.

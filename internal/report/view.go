@@ -208,7 +208,7 @@ func (v *view) plan() []fact {
 func (v *view) method() []string {
 	rules := v.t.Rules
 	return []string{
-		v.say("method.1"), v.say("method.2"), v.say("method.3", integer(int64(rules.MinBlocks))),
+		v.say("method.1"), v.say("method.2"), v.say("method.3", plainPercent(rules.LoadsShare), plainPercent(rules.DecidingShare), plainPercent(1-rules.LoadsShare), integer(int64(rules.MinBlocks))),
 		v.say("method.4", v.confidence(), plainPercent(rules.EquivalenceMargin)), v.say("method.5"),
 	}
 }

@@ -23,7 +23,7 @@ func Analyse(data record.RunData) (Table, error) {
 	}
 	t := Table{
 		Run:             runOf(data.Manifest, p),
-		Rules:           Rules{Alpha: p.alpha, Confidence: Confidence, Power: Power, MinBlocks: MinBlocks, EquivalenceMargin: EquivalenceMargin},
+		Rules:           Rules{Alpha: p.alpha, Confidence: Confidence, Power: Power, MinBlocks: MinBlocks, EquivalenceMargin: EquivalenceMargin, LoadsShare: loadsShare, DecidingShare: decidingShare},
 		Implementations: p.implementations,
 		Levels:          p.levels,
 		Artifacts:       objects,

@@ -126,6 +126,7 @@ func (r *Result) inherit(level Result) {
 	r.ContenderIsBound = r.ContenderIsBound || level.ContenderIsBound
 	r.BaselineIsBound = r.BaselineIsBound || level.BaselineIsBound
 	r.Diluted, r.Hidden = r.Diluted || level.Diluted, r.Hidden || level.Hidden
+	r.contenderCensored, r.baselineCensored = r.contenderCensored+level.contenderCensored, r.baselineCensored+level.baselineCensored
 }
 
 // atLevel compares one contender with the baseline at one level. At an imposed rate the throughput is what was asked for and no answer; in
@@ -166,7 +167,10 @@ func (p planned) metricsAt(l Level) []Metric {
 func cellFaults(g *Group, imposed bool) int {
 	n := 0
 	for _, c := range g.Cells {
-		if ownFault(c) && (!imposed || !missedRate(c)) {
+		if imposed {
+			c.Reasons = slices.DeleteFunc(slices.Clone(c.Reasons), func(r Reason) bool { return r.Code == RateMissed })
+		}
+		if ownFault(c) {
 			n++
 		}
 	}
@@ -198,6 +202,8 @@ func byBlock(m Metric, own, base *Group) Result {
 		if b == nil {
 			continue
 		}
+		r.contenderCensored += asInt(m.censoredIn(a))
+		r.baselineCensored += asInt(m.censoredIn(*b))
 		log, ok := m.pairOf(a, *b)
 		if !ok {
 			continue

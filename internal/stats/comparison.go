@@ -36,6 +36,8 @@ const (
 	Diluted VerdictReason = "Diluted"
 	// HiddenByTool means that the tool's own pauses are longer than the latencies, so that the servers' may differ by more.
 	HiddenByTool VerdictReason = "HiddenByTool"
+	// Censored means that the value of a side lies, in some block, among requests that timed out or were never sent.
+	Censored VerdictReason = "Censored"
 	// OwnFaults means that the side which would win failed in some cell or trial by its own fault.
 	OwnFaults VerdictReason = "OwnFaults"
 )
@@ -133,6 +135,8 @@ type Result struct {
 
 	samples  []sample
 	estimate estimate
+	// contenderCensored and baselineCensored count the cells of pairs in which a side's value is beyond all that is known.
+	contenderCensored, baselineCensored int
 }
 
 // Pair is the ratio in one block; in a mean over levels it is what the block adds to the mean.

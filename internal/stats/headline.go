@@ -68,6 +68,8 @@ type HeadlineEntry struct {
 	Beside []MetricVerdict `json:"beside,omitempty"`
 	// Decided are the levels that have a winner, in their order; of a load with one level none.
 	Decided []LevelVerdict `json:"decided,omitempty"`
+	// Unkept are the levels whose rate neither side kept, and which are left out of the mean.
+	Unkept []record.Point `json:"unkept,omitempty"`
 	// Loads are the verdicts of the loads in a mean over all of them.
 	Loads []LoadVerdict `json:"loads,omitempty"`
 }
@@ -200,6 +202,11 @@ func entry(c Comparison) HeadlineEntry {
 	for _, r := range c.Overall {
 		if !r.Decides && r.decided() {
 			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High})
+		}
+	}
+	for _, l := range c.Levels {
+		if l.Reason == NeitherKept {
+			e.Unkept = append(e.Unkept, l.Point)
 		}
 	}
 	if len(c.Levels) < 2 && c.Reason != RateNotKept {

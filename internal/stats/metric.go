@@ -92,6 +92,21 @@ func latencyPair(percentile string, own, base Cell) (span, bool) {
 	return span{}, false
 }
 
+// censoredIn says whether a cell's percentile lies among requests that timed out or were never sent: it is worse than any that is known, so
+// that a side wins by none of the blocks in which it has one.
+func (m Metric) censoredIn(c Cell) bool {
+	column := slices.Index(v1alpha1.Percentiles, m.Percentile())
+	if column < 0 || c.Validity == Void {
+		return false
+	}
+	for _, kind := range percentileKinds {
+		if q := c.percentiles[kind]; q != nil {
+			return q[column].Unknown == TimedOut || q[column].Unknown == NotSent
+		}
+	}
+	return false
+}
+
 // percentileKinds are the kinds in the order in which a percentile prefers them: from the intended start where the load has one.
 var percentileKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
 

@@ -57,6 +57,10 @@ type Rules struct {
 	Power             float64 `json:"power"`
 	MinBlocks         int     `json:"minBlocks"`
 	EquivalenceMargin float64 `json:"equivalenceMargin"`
+	// LoadsShare is the part of the allowed error that loads and searches have, and DecidingShare the part of that which the metrics that
+	// decide have; the rest is for the levels, and for the other metrics.
+	LoadsShare    float64 `json:"loadsShare"`
+	DecidingShare float64 `json:"decidingShare"`
 }
 
 // Implementation is one contender or limit, as planned.

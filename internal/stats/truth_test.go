@@ -100,7 +100,7 @@ func TestWhoDoesNotKeepARateHasLost(t *testing.T) {
 		"the slow one in seven blocks":                  {7, 0, stats.Worse, stats.RateNotKept},
 		"the slow one in six blocks, and in four not":   {6, 0, stats.Inconclusive, stats.TooFewBlocks},
 		"the baseline in all blocks":                    {0, 10, stats.Better, stats.RateNotKept},
-		"both in all blocks":                            {10, 10, stats.Inconclusive, stats.TooFewBlocks},
+		"both in all blocks":                            {10, 10, stats.Inconclusive, stats.NeitherKept},
 		"the slow one in all, the other one in one too": {10, 1, stats.Worse, stats.RateNotKept},
 	} {
 		t.Run(name, func(t *testing.T) {

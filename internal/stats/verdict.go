@@ -113,8 +113,11 @@ func (l *LevelComparison) neitherKept() bool {
 func (c *Comparison) concludeLevels() {
 	better := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Verdict == Better })
 	worse := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Verdict == Worse })
+	open := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Reason != NeitherKept })
 	lost := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Reason == RateNotKept })
 	switch {
+	case len(c.Levels) > 0 && !open:
+		c.Verdict, c.Reason = Inconclusive, NeitherKept
 	case better && worse,
 		(better || worse) && c.Verdict == NoDifference,
 		better && c.Verdict == Worse, worse && c.Verdict == Better:
@@ -158,14 +161,16 @@ func (r *Result) verdict(ownFaults, baselineFaults int, alpha float64) (Verdict,
 	switch {
 	case r.FewestPairs < MinBlocks:
 		return Inconclusive, TooFewBlocks
-	case r.AdjustedP == nil:
+	case r.AdjustedP == nil && r.ContenderIsBound && r.BaselineIsBound:
 		return Inconclusive, BoundsOnly
+	case r.AdjustedP == nil:
+		return Inconclusive, NeitherKept
 	case *r.AdjustedP > alpha:
 		return r.undecided()
 	case *r.Ratio > 1 == r.Metric.MoreIsBetter():
-		return winner(Better, r.BaselineIsBound, ownFaults)
+		return r.winner(Better, r.BaselineIsBound, ownFaults, r.contenderCensored)
 	}
-	return winner(Worse, r.ContenderIsBound, baselineFaults)
+	return r.winner(Worse, r.ContenderIsBound, baselineFaults, r.baselineCensored)
 }
 
 // undecided says why nobody has won, or that there is no difference.
@@ -177,6 +182,8 @@ func (r *Result) undecided() (Verdict, VerdictReason) {
 		return Inconclusive, ManyComparisons
 	case !r.equivalent():
 		return Inconclusive, NoiseTooHigh
+	case r.contenderCensored+r.baselineCensored > 0:
+		return Inconclusive, Censored
 	case r.Diluted:
 		return Inconclusive, Diluted
 	case r.Hidden:
@@ -185,13 +192,16 @@ func (r *Result) undecided() (Verdict, VerdictReason) {
 	return NoDifference, ""
 }
 
-// winner withholds a verdict whose loser was only seen through a bound, or whose winner failed elsewhere by its own fault.
-func winner(v Verdict, loserIsBound bool, winnerFaults int) (Verdict, VerdictReason) {
+// winner withholds a verdict whose loser was only seen through a bound, or whose winner failed elsewhere by its own fault or has values
+// beyond all that is known.
+func (*Result) winner(v Verdict, loserIsBound bool, winnerFaults, winnerCensored int) (Verdict, VerdictReason) {
 	switch {
 	case loserIsBound:
 		return Inconclusive, BoundsOnly
 	case winnerFaults > 0:
 		return Inconclusive, OwnFaults
+	case winnerCensored > 0:
+		return Inconclusive, Censored
 	}
 	return v, ""
 }
