@@ -103,12 +103,12 @@ func TestLineOfSearches(t *testing.T) {
 		want   string
 	}{
 		"more":             {func(e *stats.HeadlineEntry) { e.Verdict = stats.Better }, "epoll sustains a rate 21.3 % above that of gohttp (99 % interval +17.1 % to +25.0 %, 10 blocks)"},
-		"at least so much": {func(e *stats.HeadlineEntry) { e.Verdict, e.AtLeast = stats.Better, true }, "epoll sustains a rate at least 21.3 % above that of gohttp (99 % interval +17.1 % to +25.0 %, 10 blocks)"},
+		"at least so much": {func(e *stats.HeadlineEntry) { e.Verdict, e.AtLeast = stats.Better, true }, "epoll sustains a rate at least 21.3 % above that of gohttp (99 % interval >= +17.1 %, 10 blocks)"},
 		"at most a part of it": {
 			func(e *stats.HeadlineEntry) {
 				e.Verdict, e.AtLeast, e.Ratio, e.Low, e.High = stats.Worse, true, ptr(0.6), ptr(0.5), ptr(0.7)
 			},
-			"epoll sustains a rate at least 40.0 % below that of gohttp (99 % interval -50.0 % to -30.0 %, 10 blocks)",
+			"epoll sustains a rate at least 40.0 % below that of gohttp (99 % interval <= -30.0 %, 10 blocks)",
 		},
 		"no difference": {
 			func(e *stats.HeadlineEntry) { e.Verdict = stats.NoDifference },

@@ -132,7 +132,7 @@ func TestTheLineBeginsWithTheObjectives(t *testing.T) {
 		t.Error(got)
 	}
 	h.Gate = &stats.Gate{Met: 20}
-	if got := report.Line(h); !strings.HasPrefix(got, "PASSED: all 20 objectives met; ") {
+	if got := report.Line(h); !strings.HasPrefix(got, "PASSED: 20 of 20 objectives met; ") {
 		t.Error(got)
 	}
 }

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"slices"
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -25,7 +27,7 @@ func (v *view) objectives() *extra {
 	met := e.Table
 	for _, outcome := range []stats.ObjectiveOutcome{stats.Missed, stats.Undecided, stats.Met} {
 		s := section{Title: v.say("outcome." + string(outcome))}
-		for _, o := range v.t.Objectives {
+		for _, o := range worstFirst(v.t.Objectives) {
 			if o.Outcome == outcome {
 				s.Rows = append(s.Rows, row{Cells: v.objectiveCells(o)})
 			}
@@ -44,6 +46,13 @@ func (v *view) objectives() *extra {
 		e.Folded = met.finish(e.FoldedTitle, true)
 	}
 	return e
+}
+
+// worstFirst orders objectives by how far their figures lie beyond their bounds.
+func worstFirst(objectives []stats.ObjectiveResult) []stats.ObjectiveResult {
+	out := slices.Clone(objectives)
+	slices.SortStableFunc(out, func(a, b stats.ObjectiveResult) int { return cmp.Compare(b.Beyond(), a.Beyond()) })
+	return out
 }
 
 func countOutcomes(t stats.Table) map[stats.ObjectiveOutcome]int64 {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
@@ -98,7 +99,14 @@ func (l language) evidence(rules stats.Rules, e stats.HeadlineEntry) string {
 	}
 	within := change(*e.Ratio)
 	if e.Low != nil && e.High != nil && e.FewestPairs >= rules.MinBlocks {
-		within = l.interval(rules, *e.Ratio, *e.Low, *e.High)
+		low, high := *e.Low, *e.High
+		switch {
+		case e.AtLeast && *e.Ratio > 1:
+			high = math.Inf(1)
+		case e.AtLeast:
+			low = 0
+		}
+		within = l.interval(rules, *e.Ratio, low, high)
 		if e.Verdict != stats.Better && e.Verdict != stats.Worse {
 			within = join(", ", change(*e.Ratio), within)
 		}

@@ -59,7 +59,11 @@ func (v *view) headlineEntry(h stats.Headline, e stats.HeadlineEntry) headlineEn
 			out.Lines = append(out.Lines, sentence(o.title))
 		}
 	}
-	out.Lines = append(out.Lines, join(" ", sentence(o.why), sentence(o.decide)), sentence(o.evidence))
+	evidence := sentence(o.evidence)
+	if evidence != "" && e.Verdict != stats.Better && e.Verdict != stats.Worse {
+		evidence = v.say("sub.observed", o.evidence)
+	}
+	out.Lines = append(out.Lines, join(" ", sentence(capital(o.why)), sentence(capital(o.decide))), evidence)
 	for _, b := range o.besides {
 		out.Lines = append(out.Lines, sentence(b))
 	}

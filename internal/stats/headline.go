@@ -149,7 +149,7 @@ func (t Table) gate() *Gate {
 			g.Undecided++
 		case Missed:
 			g.Missed++
-			if g.Worst == nil || o.beyond() > g.Worst.beyond() {
+			if g.Worst == nil || o.Beyond() > g.Worst.Beyond() {
 				g.Worst = o
 			}
 		}

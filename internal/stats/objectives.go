@@ -233,8 +233,8 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// beyond says how far a figure lies on the wrong side of its bound, as a ratio.
-func (r ObjectiveResult) beyond() float64 {
+// Beyond says how far a figure lies on the wrong side of its bound, as a ratio; 0 if there is no figure.
+func (r ObjectiveResult) Beyond() float64 {
 	switch {
 	case r.Figure == nil:
 		return 0
