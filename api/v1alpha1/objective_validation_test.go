@@ -12,15 +12,15 @@ func TestABadObjectiveIsRefusedWithASentence(t *testing.T) {
 		"a bound with a unit":                 {`{metric: Throughput, min: "17k"}`, "min must be a decimal number"},
 		"a negative bound":                    {`{metric: Throughput, max: "-1"}`, "max must be a decimal number"},
 		"a percentile that is none":           {`{metric: LatencyPercentile, percentile: "42", max: "1"}`, `spec.objectives[0].percentile: Unsupported value: "42"`},
-		"no percentile":                       {`{metric: LatencyPercentile, max: "1"}`, "percentile belongs to metric LatencyPercentile, which needs it"},
-		"a percentile of a throughput":        {`{metric: Throughput, percentile: "99", max: "1"}`, "percentile belongs to metric LatencyPercentile, which needs it"},
+		"no percentile":                       {`{metric: LatencyPercentile, max: "1"}`, "percentile belongs to LatencyPercentile, as metric or in of, which needs it"},
+		"a percentile of a throughput":        {`{metric: Throughput, percentile: "99", max: "1"}`, "percentile belongs to LatencyPercentile, as metric or in of, which needs it"},
 		"a ratio of nothing":                  {`{metric: RatioToBaseline, min: "1"}`, "of belongs to metrics RatioToBaseline and Regression, which need it"},
 		"a ratio of errors":                   {`{metric: RatioToBaseline, of: ErrorRate, min: "1"}`, `spec.objectives[0].of: Unsupported value: "ErrorRate"`},
 		"a throughput of something":           {`{metric: Throughput, of: Throughput, min: "1"}`, "of belongs to metrics RatioToBaseline and Regression, which need it"},
 		"a regression against nothing":        {`{metric: Regression, of: Throughput, min: "1"}`, "against belongs to metric Regression, which needs it"},
-		"a throughput against an earlier run": {`{metric: Throughput, min: "1", against: {artifacts: a, anchor: go}}`, "against belongs to metric Regression, which needs it"},
-		"an earlier run without an anchor":    {`{metric: Regression, of: Throughput, min: "1", against: {artifacts: a}}`, "spec.objectives[0].against.anchor: Required value"},
-		"an earlier run that climbs":          {`{metric: Regression, of: Throughput, min: "1", against: {artifacts: a/../b, anchor: go}}`, "artifacts must be a key prefix in the bucket"},
+		"a throughput against an earlier run": {`{metric: Throughput, min: "1", against: {runs: [a], anchor: go}}`, "against belongs to metric Regression, which needs it"},
+		"an earlier run without an anchor":    {`{metric: Regression, of: Throughput, min: "1", against: {runs: [a]}}`, "spec.objectives[0].against.anchor: Required value"},
+		"an earlier run that climbs":          {`{metric: Regression, of: Throughput, min: "1", against: {runs: [a/../b], anchor: go}}`, "each of runs must be a key prefix in the bucket"},
 		"connections of no load":              {`{metric: Throughput, min: "1", connections: 10}`, "connections needs load"},
 		"a rate of no load":                   {`{metric: Throughput, min: "1", requestsPerSecond: 10}`, "requestsPerSecond needs load"},
 		"implementations, and then none":      {`{metric: Throughput, min: "1", implementations: []}`, "spec.objectives[0].implementations in body should have at least 1 items"},
@@ -43,7 +43,8 @@ func TestGoodObjectivesAreAccepted(t *testing.T) {
   - {metric: ServerCPUs, max: "1.5"}
   - {metric: PeakMemory, max: "67108864"}
   - {metric: RatioToBaseline, of: Throughput, min: "0.95"}
-  - {metric: Regression, of: ServerCPUPerRequest, max: "1.05", against: {artifacts: suites/zco/bench/quick-0c9f3f11, anchor: epoll}}
+  - {metric: RatioToBaseline, of: LatencyPercentile, percentile: "99", max: "1.5"}
+  - {metric: Regression, of: ServerCPUPerRequest, max: "1.05", against: {runs: [suites/zco/bench/quick-0c9f3f11], anchor: epoll}}
 `
 	if err := create(t, c, edit(t, "gated", "baseline: go\n", all)); err != nil {
 		t.Error(err)

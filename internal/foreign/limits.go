@@ -25,7 +25,7 @@ const (
 	fewRequests = 1000
 	// stalledRatio is how much more than its throughput wrk's threads may have got while answers came: 9 % of the time without any.
 	// Of 45 good runs of 1 to 6 s on two CPUs that up to 15 programs wanted, 39 gave 1.00 to 1.10; the 6 others, 1.11 to 1.23, had
-	// stood still for want of CPU, with largest latencies of 312 to 682 ms. Three at a real-time priority gave 1.01: wrk cuts each
+	// most likely stood still for want of CPU, with largest latencies of 312 to 682 ms. Three at a real-time priority gave 1.01: wrk cuts each
 	// sample's time to whole milliseconds, which adds up to 1 %. A start of two empty samples adds 5 % to 3 s. Planted stalls and hangs
 	// of 12 % of the time and more gave 1.13 to 3.1.
 	stalledRatio = 1.1

@@ -34,7 +34,7 @@ func (v *Violation) Error() string { return v.Message }
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkRates, checkMemory, checkValidity, checkSize, checkWeights, checkObjectives, checkDuet} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkRates, checkMemory, checkValidity, checkSize, checkWeights, checkPercentiles, checkObjectives, checkDuet} {
 		if v := check(spec); v != nil {
 			return v
 		}

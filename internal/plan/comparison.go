@@ -2,7 +2,9 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
@@ -42,6 +44,27 @@ func checkWeights(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		return invalid("spec.loads has one load with levels, so that its weight says nothing: leave weight out")
 	case given > 0 && math.Abs(sum-1) > weightSlack:
 		return invalid("the weights of spec.loads add up to %v: make them add up to 1", math.Round(sum*1e4)/1e4)
+	}
+	return nil
+}
+
+// checkPercentiles wants percentiles that every load has: turns on one CPU leave no latencies, and ab gives whole percents.
+func checkPercentiles(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	if len(spec.LatencyPercentiles) == 0 {
+		return nil
+	}
+	if duetOrder(spec) != "" {
+		return invalid("spec.latencyPercentiles compares latencies, and spec.order SlicedDuet has none, since a frozen generator spoils them: leave it out, or choose spec.order Blocks")
+	}
+	for k, percentile := range spec.LatencyPercentiles {
+		if !slices.Contains(v1alpha1.Percentiles, percentile) {
+			return invalid("spec.latencyPercentiles[%d] is %s: give some of %s", k, percentile, strings.Join(v1alpha1.Percentiles, ", "))
+		}
+		for i, l := range spec.Loads {
+			if l.Tool == v1alpha1.ToolAb && strings.Contains(percentile, ".") {
+				return invalid("spec.latencyPercentiles[%d] is %s, and ab, the tool of spec.loads[%d], gives whole percents only: name 99, or choose wrk or k6", k, percentile, i)
+			}
+		}
 	}
 	return nil
 }
