@@ -11,6 +11,13 @@ import (
 // compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
 // are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides.
 func compare(p planned, groups []Group, c Coverage, searches searchFamily) []Comparison {
+	out := comparisons(p, groups, c)
+	judgeAll(out, searches, p.alpha, true)
+	return out
+}
+
+// comparisons computes all ratios, and no verdict yet.
+func comparisons(p planned, groups []Group, c Coverage) []Comparison {
 	out := []Comparison{}
 	for _, i := range p.contenders() {
 		var levels []LevelComparison
@@ -23,7 +30,6 @@ func compare(p planned, groups []Group, c Coverage, searches searchFamily) []Com
 			out = append(out, one)
 		}
 	}
-	judgeAll(out, searches, p.alpha, true)
 	return out
 }
 

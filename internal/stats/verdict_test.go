@@ -216,7 +216,7 @@ func TestFalseVerdictsAreRare(t *testing.T) {
 	const runs = 1000
 	wrong := 0
 	for run := range runs {
-		for _, c := range compare(duel(3, 4), simulated(uint64(run), 0), Coverage{}, searchFamily{}) {
+		for _, c := range verdictsOf(duel(3, 4), simulated(uint64(run), 0)) {
 			if c.Verdict == Better || c.Verdict == Worse || anyLevel(c, Better, Worse) {
 				wrong++
 				break
@@ -234,7 +234,7 @@ func TestRealDifferencesAreFound(t *testing.T) {
 	const runs = 100
 	found, contrary := 0, 0
 	for run := range runs {
-		for _, c := range compare(duel(3, 4), simulated(uint64(run), math.Log(1.1)), Coverage{}, searchFamily{}) {
+		for _, c := range verdictsOf(duel(3, 4), simulated(uint64(run), math.Log(1.1))) {
 			if c.Verdict == Better {
 				found++
 			}
@@ -246,6 +246,13 @@ func TestRealDifferencesAreFound(t *testing.T) {
 	if found < 3*runs*95/100 || contrary > 0 {
 		t.Errorf("of %d contenders that are faster by a tenth, %d were found and %d were called slower", 3*runs, found, contrary)
 	}
+}
+
+// verdictsOf compares without looking ahead, which takes most of the time.
+func verdictsOf(p planned, groups []Group) []Comparison {
+	out := comparisons(p, groups, Coverage{})
+	judgeAll(out, searchFamily{}, p.alpha, false)
+	return out
 }
 
 func anyLevel(c Comparison, verdicts ...Verdict) bool {
