@@ -2,9 +2,10 @@ package report
 
 import (
 	"cmp"
+	"slices"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/stats"
-	"slices"
 )
 
 // objectiveTones colour outcomes as verdicts are.
