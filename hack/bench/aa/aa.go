@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
 // Recording is everything that was recorded on one machine in one go.
@@ -69,6 +72,18 @@ func (c Cell) CPUPerRequest() float64 { return float64(c.CPUNanos) / float64(c.R
 
 // Throughput is in requests per second.
 func (c Cell) Throughput() float64 { return float64(c.Requests) * 1e9 / float64(c.LoadNanos) }
+
+// Allowed reports whether Loadstone would void no cell of the block for what others did: the limits are its own, and the server has one CPU.
+func (b Block) Allowed() bool {
+	return b.StealCPUs <= v1alpha1.LoosestSteal && b.StrangersCPUs <= v1alpha1.LoosestStrangers
+}
+
+// Allowed is the recording without the blocks that are not allowed, and their number.
+func (r Recording) Allowed() (kept Recording, out int) {
+	kept = r
+	kept.Blocks = slices.DeleteFunc(slices.Clone(r.Blocks), func(b Block) bool { return !b.Allowed() })
+	return kept, len(r.Blocks) - len(kept.Blocks)
+}
 
 func (c Cell) measured() bool { return c.Requests > 0 && c.LoadNanos > 0 && c.CPUNanos > 0 }
 
