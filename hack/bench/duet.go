@@ -30,7 +30,9 @@ func duetFigures(r aa.Recording) ([]figures.Figure, error) {
 		return list, errors.New("reading the recorded blocks: they have no planted pairs; the recording was interrupted")
 	}
 	planted, err := plantedFigure(r)
-	return append(list, planted), err
+	known := figures.Of("planted-known-within", 100*r.Planted.Uncertainty(), "% of itself", figures.AtMost(1),
+		fmt.Sprintf("standard error of the planted cost, by %d measurements of its loop and %d calibration pairs", r.Planted.Measurements(), len(r.Planted.Calibration)))
+	return append(list, planted, known), err
 }
 
 // plantedFigure is by how many hundredths of the CPU time what was found differs from what was planted.

@@ -85,7 +85,9 @@ func (n noises) trials() []trial {
 		{"one-contender-differs", with(n.ordinary(), func(w *world) { w.effects = everyContender(1, large*all, large*all, large*all, large*all) }), "one at all levels, by 2.5 sd of a pair"},
 		{"one-level-differs-duet", with(n.turns(), func(w *world) { w.effects = everyContender(1, middling*turns, 0, 0, 0) }), "at the first level, by 1.2 sd of a pair"},
 		{"crossing", with(n.ordinary(), func(w *world) { w.effects = everyContender(contenders, large*all, large*all, -large*all, -large*all) }), "2.5 sd of a pair up at two levels and down at two"},
-		{"crossing-duet", with(n.turns(), func(w *world) { w.effects = everyContender(1, middling*turns, middling*turns, -middling*turns, -middling*turns) }), "1.2 sd of a pair up at two levels and down at two"},
+		{"crossing-duet", with(n.turns(), func(w *world) {
+			w.effects = everyContender(1, middling*turns, middling*turns, -middling*turns, -middling*turns)
+		}), "1.2 sd of a pair up at two levels and down at two"},
 		{"rate", with(n.ordinary(), rate), "CPU time and two percentiles at imposed rates"},
 		{"rate-marginal", with(n.ordinary(), func(w *world) { w.rate, w.missed = true, []float64{0, 0, 0.5, 1} }), "each server misses the third rate in half of its blocks, and the fourth in all"},
 		{"void-at-random", with(n.ordinary(), func(w *world) { w.void, w.blocks = voidAtRandom, voidBlocks }), "10 % of all cells void"},

@@ -107,8 +107,8 @@ func (w world) ratios(level int) stats.Ratios {
 func (w world) pair(r *stats.Ratios, block, level int, effect float64, own, base server) {
 	a, b := own.cells[level], base.cells[level]
 	logs := map[stats.Metric]float64{
-		stats.CPUPerRequest:  a.cpu - b.cpu + effect,
-		stats.Throughput:     a.throughput - b.throughput - effect,
+		stats.CPUPerRequest:   a.cpu - b.cpu + effect,
+		stats.Throughput:      a.throughput - b.throughput - effect,
 		stats.LatencyAt("50"): b.throughput - a.throughput + effect,
 		stats.LatencyAt("99"): a.tail - b.tail + effect,
 	}
