@@ -58,7 +58,7 @@ func (t *tally) see(run []stats.Comparison) {
 		}
 		wrong.verdict(c.Verdict, mean)
 		wrong.results(c.Overall, mean)
-		wrong.depends = wrong.depends || c.Verdict == stats.DependsOnLoad && !(up && down)
+		wrong.depends = wrong.depends || c.Verdict == stats.DependsOnLoad && (!up || !down)
 		wrong.equal = wrong.equal || c.Verdict == stats.NoDifference && up && down
 		t.means.see(c.Deciding(), mean)
 	}

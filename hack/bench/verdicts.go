@@ -90,6 +90,7 @@ func (n noises) trials() []trial {
 		}), "1.2 sd of a pair up at two levels and down at two"},
 		{"rate", with(n.ordinary(), rate), "CPU time and two percentiles at imposed rates"},
 		{"rate-marginal", with(n.ordinary(), func(w *world) { w.rate, w.missed = true, []float64{0, 0, 0.5, 1} }), "each server misses the third rate in half of its blocks, and the fourth in all"},
+		{"rate-marginal-14-blocks", with(n.ordinary(), func(w *world) { w.rate, w.blocks, w.missed = true, voidBlocks, []float64{0, 0.5, 0.5, 1} }), "each server misses the second and third rate in half of its blocks, and the fourth in all"},
 		{"void-at-random", with(n.ordinary(), func(w *world) { w.void, w.blocks = voidAtRandom, voidBlocks }), "10 % of all cells void"},
 		{"void-by-strangers", with(n.ordinary(), func(w *world) { w.void, w.blocks = voidByStrangers, voidBlocks }), "10 % of all cells void, slower ones only"},
 		{"stopping", with(n.ordinary(), stops(0.2, 0.3, 0.4, 0.6)), "looks after 10, 20 and 30 blocks at widths of 0.2 to 0.6"},
@@ -139,7 +140,7 @@ func (b *bench) verdicts(ctx context.Context) ([]figures.Figure, error) {
 // falseSentences is the share of runs that say anything false about a winner.
 func (t trial) falseSentences(c tally, recorded int) figures.Figure {
 	note := fmt.Sprintf(
-		"one-sided 95 %% upper bound; %d of %d runs (a winner where there is none %d, equality where there is none %d, \"depends on the load\" where it does not %d; any winner in %d); %s drawn from %d recorded blocks",
+		"one-sided 95 %% upper bound; %d of %d runs (a winner where there is none %d, equality where there is none %d, \"depends on the load\" where it does not %d; any winner in %d); %s, drawn from %d recorded blocks",
 		c.falseRuns, c.runs, c.winners, c.equals, c.depends, c.decidedRuns, t.describe(), recorded,
 	)
 	return figures.Of("false-sentences-"+t.name, 100*upperBound(c.falseRuns, c.runs), "%", figures.AtMost(1.2), note)
@@ -154,6 +155,9 @@ func (t trial) coverage(c tally) figures.Figure {
 // describe says what is drawn.
 func (t trial) describe() string {
 	text := fmt.Sprintf("%d blocks, %d contenders with one baseline, %d levels", t.blocks, t.contenders, t.levels)
+	if t.duet {
+		text = fmt.Sprintf("%d blocks of two servers that take turns, %d levels", t.blocks, t.levels)
+	}
 	if t.note != "" {
 		text += ", " + t.note
 	}
