@@ -62,8 +62,8 @@ func TestFalseSentencesAreSeldom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.runs != runs || c.winners > runs*2/100 {
-				t.Errorf("%d of %d runs name a wrong winner, want about one in a hundred", c.winners, c.runs)
+			if c.runs != runs || c.winners > runs*5/100 {
+				t.Errorf("%d of %d runs name a wrong winner, want a few in a hundred at most: make bench-stats has the figures", c.winners, c.runs)
 			}
 		})
 	}
