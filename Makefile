@@ -84,7 +84,7 @@ bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met o
 
 .PHONY: bench-stats
 bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, merging, sliced pairs.
-	@go run ./hack/bench -only merging,verdicts,duet
+	@go run ./hack/bench -only merging,verdicts,power,regression,duet
 
 .PHONY: bench-record
 bench-record: build ## Record the blocks that they are drawn from: nine minutes on a quiet machine.

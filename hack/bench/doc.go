@@ -21,9 +21,11 @@
 //
 // # Without the cluster
 //
-// The measurements merging, verdicts and duet try the statistics. Verdicts and duet draw from testdata/aa-blocks.json, pairs of equal
-// servers that hack/bench/record measured on one machine. Runs are drawn from them with servers swapped at random, so that every
-// winner is a false one, or with a difference added, so that it is known; the real rules decide them.
+// The measurements merging, verdicts, power, regression and duet try the statistics. Verdicts, power and duet draw from testdata/aa-blocks.json,
+// pairs of equal servers that hack/bench/record measured on one machine; blocks in which Loadstone would void a cell are left out. A run is drawn
+// from a world (world.go), in which it is known which contender truly differs from the shared baseline, at which level and by how much; the real
+// rules decide it, and truth.go holds every sentence about a winner, and every interval, against that. Latencies are not recorded: that of the median
+// mirrors the throughput, and that of p99 is normal. Regression draws from normal noise alone.
 //
 // The program deletes the objects that it made, however it ends. The artifacts of its runs stay in the object store, under
 // bench/, since nothing of Loadstone deletes artifacts. It compares no versions and keeps no history.

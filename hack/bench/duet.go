@@ -12,23 +12,9 @@ import (
 	"loadstone.dev/loadstone/internal/stats"
 )
 
-// deviation is the standard deviation of the log ratios of equal servers' CPU time per request, over blocks and levels. The mean is
-// not estimated: it is 0.
-func deviation(recorded []logs) float64 {
-	var squares float64
-	n := 0
-	for _, b := range recorded {
-		for _, v := range b.cpu {
-			squares += v * v
-			n++
-		}
-	}
-	return math.Sqrt(squares / float64(n))
-}
-
 // duet compares sliced pairs with those measured one after the other, and holds a planted difference against what was found.
 func (b *bench) duet(context.Context) ([]figures.Figure, error) {
-	r, err := readRecording(blocksFile)
+	r, err := b.allowed()
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +22,7 @@ func (b *bench) duet(context.Context) ([]figures.Figure, error) {
 }
 
 func duetFigures(r aa.Recording) ([]figures.Figure, error) {
-	alone, together := deviation(logsOf(r, sequential)), deviation(logsOf(r, sliced))
+	alone, together := spread(logsOf(r, sequential)), spread(logsOf(r, sliced))
 	note := fmt.Sprintf("sd of a pair's CPU time per request: sliced %.2f %%, sequential %.2f %%, %d blocks, each server %.1f s under load either way",
 		100*together, 100*alone, len(r.Blocks), float64(r.CellMillis)/1000)
 	list := []figures.Figure{figures.Of("sliced-to-sequential-sd", together/alone, "ratio", figures.AtMost(0.25), note)}
@@ -44,7 +30,9 @@ func duetFigures(r aa.Recording) ([]figures.Figure, error) {
 		return list, errors.New("reading the recorded blocks: they have no planted pairs; the recording was interrupted")
 	}
 	planted, err := plantedFigure(r)
-	return append(list, planted), err
+	known := figures.Of("planted-known-within", 100*r.Planted.Uncertainty(), "% of itself", figures.AtMost(1),
+		fmt.Sprintf("standard error of the planted cost, by %d measurements of its loop and %d calibration pairs", r.Planted.Measurements(), len(r.Planted.Calibration)))
+	return append(list, planted, known), err
 }
 
 // plantedFigure is by how many hundredths of the CPU time what was found differs from what was planted.

@@ -93,7 +93,9 @@ func (b *bench) all() []measurement {
 		{"generators", true, reckoned(s.generatorsRun()), b.generators},
 		{"memory", true, s.rest + memorySamples*memoryEvery, b.memory},
 		{"merging", false, 15 * time.Second, b.merging},
-		{"verdicts", false, 45 * time.Second, b.verdicts},
+		{"verdicts", false, 90 * time.Second, b.verdicts},
+		{"power", false, 60 * time.Second, b.power},
+		{"regression", false, time.Second, b.regression},
 		{"duet", false, time.Second, b.duet},
 	}
 }

@@ -29,6 +29,25 @@ func readRecording(name string) (aa.Recording, error) {
 	return aa.Parse(text)
 }
 
+// allowed reads the recorded blocks in which Loadstone would void no cell, and says how many it leaves out.
+func (b *bench) allowed() (aa.Recording, error) {
+	r, err := readRecording(blocksFile)
+	if err != nil {
+		return r, err
+	}
+	kept, out := r.Allowed()
+	b.say("Blocks recorded %s on %s: %d, and %d more that Loadstone would void.", r.Recorded.Format("2006-01-02"), r.Machine, len(kept.Blocks), out)
+	if len(kept.Blocks) == 0 {
+		return r, errors.New("reading the recorded blocks: Loadstone would void all of them")
+	}
+	return kept, nil
+}
+
+func (b *bench) noises() (noises, error) {
+	r, err := b.allowed()
+	return noisesOf(r), err
+}
+
 // upperBound is the one-sided upper bound of a share of which k of n were seen, at 95 %, by Clopper and Pearson.
 func upperBound(k, n int) float64 {
 	if k >= n {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/hack/bench/aa"
-	"loadstone.dev/loadstone/internal/stats"
 )
 
 // simulated is a recording of a machine whose pairs have these standard deviations, with a planted difference.
@@ -52,79 +51,58 @@ func TestUpperBound(t *testing.T) {
 	}
 }
 
-func TestEqualsSeldomGetAWinner(t *testing.T) {
-	const runs = 1000
-	r := simulated(60, 0.05, 0.01, 0.05)
-	for _, m := range methods {
-		wrong, err := m.resample(t.Context(), r, runs, 10, 0, anyDecided)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if wrong[0] > runs*2/100 {
-			t.Errorf("%s: %d of %d runs of equals name a winner, want about one in a hundred", m.name, wrong[0], runs)
-		}
+// recordedNoises are those of a simulated recording.
+func recordedNoises() noises { return noisesOf(simulated(60, 0.05, 0.01, 0.05)) }
+
+func TestFalseSentencesAreSeldom(t *testing.T) {
+	const runs = 400
+	for _, tr := range recordedNoises().trials() {
+		t.Run(tr.name, func(t *testing.T) {
+			c, err := tr.tally(t.Context(), runs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.runs != runs || c.winners > runs*5/100 {
+				t.Errorf("%d of %d runs name a wrong winner, want a few in a hundred at most: make bench-stats has the figures", c.winners, c.runs)
+			}
+		})
 	}
 }
 
 func TestAPlantedDifferenceIsFoundByEnoughBlocksOnly(t *testing.T) {
 	const runs = 200
-	r := simulated(60, 0.05, 0.01, 0.05)
 	for name, tc := range map[string]struct {
 		blocks      int
 		planted     float64
 		least, most int
 	}{
 		"too few blocks for any verdict": {5, 0.2, 0, 0},
-		"a difference like the noise":    {10, 0.05, runs / 4, runs * 95 / 100},
+		"a difference like the noise":    {10, 0.04, runs / 10, runs * 95 / 100},
 		"a difference far beyond":        {10, 0.2, runs, runs},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hits, err := methods[0].resample(t.Context(), r, runs, tc.blocks, tc.planted, found)
+			w := recordedNoises().ordinary()
+			w.blocks = tc.blocks
+			hits, err := w.with(tc.planted, w.levels).found(t.Context(), runs, overallWorse)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if hits[0] < tc.least || hits[0] > tc.most || hits[1] > 2*runs {
-				t.Errorf("found in %d of %d runs, want %d to %d; at %d levels", hits[0], runs, tc.least, tc.most, hits[1])
+			if hits < tc.least || hits > tc.most {
+				t.Errorf("found in %d of %d runs, want %d to %d", hits, runs, tc.least, tc.most)
 			}
 		})
 	}
 }
 
-func TestDrawnRunsHoldWhatWasRecorded(t *testing.T) {
-	recorded := []logs{{cpu: []float64{0.1, 0.2}, throughput: []float64{-0.3, -0.4}}}
-	family := draw(rand.New(rand.NewPCG(1, 1)), recorded, 20, 0, false)
-	signs := map[float64]int{}
-	for _, r := range family {
-		for b := range 20 {
-			cpu, throughput := stats.CPUPerRequest, stats.Throughput
-			sign := r[0].Logs[cpu][b] / 0.1
-			signs[sign]++
-			if r[1].Logs[cpu][b] != sign*0.2 || r[0].Logs[throughput][b] != sign*-0.3 || r[1].Logs[throughput][b] != sign*-0.4 {
-				t.Fatalf("a block was taken apart: %+v, block %d", r, b)
-			}
+func TestRegressionSeldomSeesAChangeOfNothing(t *testing.T) {
+	const runs = 1000
+	for earlier, most := range map[int]int{5: runs * 2 / 100, 3: runs * 2 / 100} {
+		if wrong, err := falseChanges(t.Context(), runs, earlier); err != nil || wrong > most {
+			t.Errorf("%d earlier runs: %d of %d, %v; want %d at most", earlier, wrong, runs, err, most)
 		}
 	}
-	if len(family) != contenders || len(signs) != 2 || signs[1] < 15 || signs[-1] < 15 {
-		t.Errorf("%d contenders, signs %v, want %d and as many of one as of the other", len(family), signs, contenders)
-	}
-}
-
-func TestAnyDecidedLooksAtLevelsToo(t *testing.T) {
-	undecided := stats.Comparison{Verdict: stats.Inconclusive, Levels: []stats.LevelComparison{{Verdict: stats.NoDifference}}}
-	atLevel := stats.Comparison{Verdict: stats.Inconclusive, Levels: []stats.LevelComparison{{Verdict: stats.Better}}}
-	for name, tc := range map[string]struct {
-		run  []stats.Comparison
-		want int
-	}{
-		"nobody wins":         {[]stats.Comparison{undecided, undecided}, 0},
-		"somebody at a level": {[]stats.Comparison{undecided, atLevel}, 1},
-		"somebody overall":    {[]stats.Comparison{{Verdict: stats.Worse}}, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := anyDecided(tc.run); got[0] != tc.want {
-				t.Errorf("got %d, want %d", got[0], tc.want)
-			}
-		})
+	if wrong, err := falseChanges(t.Context(), runs, 1); err != nil || wrong < runs/10 {
+		t.Errorf("one earlier run: %d of %d, %v; want many, since it knows nothing of the spread between runs", wrong, runs, err)
 	}
 }
 
@@ -133,7 +111,7 @@ func TestFiguresOfSlicedPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list) != 2 || math.Abs(list[0].Value-0.2) > 0.03 || list[1].Value > 1 {
+	if len(list) != 3 || math.Abs(list[0].Value-0.2) > 0.03 || list[1].Value > 1 {
 		t.Errorf("got %+v, want a ratio of about 0.2, and the planted difference found within 1", list)
 	}
 	if !strings.HasSuffix(list[1].Note, "verdict Worse") {

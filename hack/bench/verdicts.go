@@ -3,205 +3,166 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"runtime"
-	"strings"
-	"sync"
 
 	"loadstone.dev/loadstone/hack/bench/aa"
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 )
 
 const (
-	// contenders is the size of a drawn family, baseline excluded, and runBlocks its number of blocks where that is not varied.
-	contenders, runBlocks = 3, 10
-	// falseRuns are drawn for the share of false verdicts, powerRuns for each number of the table of power.
-	falseRuns, powerRuns = 10_000, 1_000
-	// resamplingSeed makes figures of the same recording the same.
-	resamplingSeed = 20_26
+	// contenders and drawnLevels are the size of a drawn run of sequential blocks, runBlocks its number of blocks where that is not varied, and
+	// voidBlocks where cells are void: it holds the spare blocks, too.
+	contenders, drawnLevels, runBlocks, voidBlocks = 3, 4, 10, 14
+	// stoppingBlocks are those of a run that may stop.
+	stoppingBlocks = 40
+	// falseRuns are drawn for each share of false sentences.
+	falseRuns = 10_000
+	// voidShare is that of the cells that are void in a world of void cells.
+	voidShare = 0.1
 )
 
-// method is a way to measure a pair, and the metric that decides.
-type method struct {
+// trial is a world with a name, and what is to be known of it.
+type trial struct {
 	name string
-	of   func(aa.Level) aa.Pair
-	// byCPU says that the throughputs are taken as if the generator had limited them.
-	byCPU bool
+	world
+	// note says what is special about it.
+	note string
 }
 
-func sequential(l aa.Level) aa.Pair { return l.Sequential }
-func sliced(l aa.Level) aa.Pair     { return l.Sliced }
-
-var methods = []method{
-	{"sequential-throughput", sequential, false},
-	{"sequential-cpu-time", sequential, true},
-	{"sliced-throughput", sliced, false},
-	{"sliced-cpu-time", sliced, true},
+// noises are those of a recording, by the way in which a pair was measured.
+type noises struct {
+	sequential, sliced []logs
+	blocks             int
 }
 
-// logs are the log ratios of a recorded block, one a level.
-type logs struct{ cpu, throughput []float64 }
-
-func logsOf(r aa.Recording, of func(aa.Level) aa.Pair) []logs {
-	list := make([]logs, len(r.Blocks))
-	for i, b := range r.Blocks {
-		for _, l := range b.Levels {
-			cpu, throughput := of(l).Logs()
-			list[i].cpu, list[i].throughput = append(list[i].cpu, cpu), append(list[i].throughput, throughput)
-		}
-	}
-	return list
+func noisesOf(r aa.Recording) noises {
+	return noises{sequential: logsOf(r, sequential), sliced: logsOf(r, sliced), blocks: len(r.Blocks)}
 }
 
-// draw makes a run of contenders from recorded blocks. Each contender's block is one of those recorded, with all its levels,
-// and in half of the cases with its two servers swapped. The first contender costs a share more. Contenders share no baseline, as
-// those of a run do: that makes their errors independent, and so the share of runs with any of them larger.
-func draw(random *rand.Rand, recorded []logs, blocks int, planted float64, byCPU bool) [][]stats.Ratios {
-	family := make([][]stats.Ratios, contenders)
-	for k := range family {
-		shift := 0.0
-		if k == 0 {
-			shift = math.Log1p(planted)
-		}
-		cpu, throughput := grid(len(recorded[0].cpu), blocks), grid(len(recorded[0].cpu), blocks)
-		for b := range blocks {
-			from := recorded[random.IntN(len(recorded))]
-			sign := float64(1 - 2*random.IntN(2))
-			for l := range from.cpu {
-				cpu[l][b] = sign*from.cpu[l] + shift
-				throughput[l][b] = sign*from.throughput[l] - shift
-			}
-		}
-		for l := range cpu {
-			family[k] = append(family[k], stats.Ratios{
-				Point: record.Point{Load: "sweep", Connections: int32(l + 1)}, ThroughputIsBound: byCPU,
-				Logs: map[stats.Metric][]float64{stats.CPUPerRequest: cpu[l], stats.Throughput: throughput[l]},
-			})
-		}
-	}
-	return family
+// ordinary is a run of sequential blocks whose contenders share a baseline.
+func (n noises) ordinary() world {
+	return world{noise: recordedServer(n.sequential), contenders: contenders, levels: drawnLevels, blocks: runBlocks}
 }
 
-func grid(rows, columns int) [][]float64 {
-	g := make([][]float64, rows)
-	for i := range g {
-		g[i] = make([]float64, columns)
-	}
-	return g
+// turns is a run of two servers that take turns.
+func (n noises) turns() world {
+	return world{noise: recordedPair(n.sliced), ownBaseline: true, duet: true, contenders: 1, levels: drawnLevels, blocks: runBlocks}
 }
 
-// resample draws runs of a method, decides them by the real rules, and adds up what a function counts in each. Each run has a source of chance
-// of its own, so that the sum does not depend on the number of CPUs.
-func (m method) resample(ctx context.Context, r aa.Recording, runs, blocks int, planted float64, count func([]stats.Comparison) [2]int) (sum [2]int, err error) {
-	recorded := logsOf(r, m.of)
-	workers := runtime.GOMAXPROCS(0)
-	counts := make([][2]int, workers)
-	var group sync.WaitGroup
-	for w := range workers {
-		group.Go(func() {
-			for i := w; i < runs && ctx.Err() == nil; i += workers {
-				random := rand.New(rand.NewPCG(resamplingSeed, uint64(i)))
-				c := count(stats.Decide(draw(random, recorded, blocks, planted, m.byCPU), stats.Rulebook{}))
-				counts[w][0] += c[0]
-				counts[w][1] += c[1]
-			}
-		})
+// everyContender has the same effects by level.
+func everyContender(n int, byLevel ...float64) [][]float64 {
+	out := make([][]float64, n)
+	for k := range out {
+		out[k] = byLevel
 	}
-	group.Wait()
-	for _, c := range counts {
-		sum[0], sum[1] = sum[0]+c[0], sum[1]+c[1]
-	}
-	if ctx.Err() != nil {
-		return sum, fmt.Errorf("drawing runs: %w", ctx.Err())
-	}
-	return sum, nil
+	return out
 }
 
-func decided(v stats.Verdict) bool { return v == stats.Better || v == stats.Worse }
+// voidAtRandom hits each cell alike; voidByStrangers hits those that are slower than usual, since who takes CPU time away makes cells slow as well as
+// void.
+func voidAtRandom(random *rand.Rand, _ deviation) bool { return random.Float64() < voidShare }
 
-// anyDecided counts a run of equals in which any verdict names a winner.
-func anyDecided(run []stats.Comparison) [2]int {
-	for _, c := range run {
-		if decided(c.Verdict) {
-			return [2]int{1}
-		}
-		for _, l := range c.Levels {
-			if decided(l.Verdict) {
-				return [2]int{1}
-			}
-		}
-	}
-	return [2]int{}
+func voidByStrangers(random *rand.Rand, d deviation) bool {
+	return d.cpu > 0 && random.Float64() < 2*voidShare
 }
 
-// found counts whether the first contender is Slower over all levels, and at how many levels.
-func found(run []stats.Comparison) [2]int {
-	var n [2]int
-	if run[0].Verdict == stats.Worse {
-		n[0] = 1
+// trials are the worlds in which no false sentence may be said.
+func (n noises) trials() []trial {
+	large, middling := 2.5, 1.2
+	all, turns := spread(n.sequential), spread(n.sliced)
+	with := func(w world, change func(*world)) world {
+		change(&w)
+		return w
 	}
-	for _, l := range run[0].Levels {
-		if l.Verdict == stats.Worse {
-			n[1]++
-		}
+	byCPU := func(w *world) { w.bound = true }
+	rate := func(w *world) { w.rate = true }
+	return []trial{
+		{"equal-throughput", n.ordinary(), ""},
+		{"equal-cpu-time", with(n.ordinary(), byCPU), "generators as limit"},
+		{"equal-own-baselines", with(n.ordinary(), func(w *world) { w.noise, w.ownBaseline = recordedPair(n.sequential), true }), "each contender with recorded pairs of its own"},
+		{"equal-duet", n.turns(), ""},
+		{"one-level-differs", with(n.ordinary(), func(w *world) { w.effects = everyContender(contenders, large*all, 0, 0, 0) }), "each contender at the first level, by 2.5 sd of a pair"},
+		{"one-contender-differs", with(n.ordinary(), func(w *world) { w.effects = everyContender(1, large*all, large*all, large*all, large*all) }), "one at all levels, by 2.5 sd of a pair"},
+		{"one-level-differs-duet", with(n.turns(), func(w *world) { w.effects = everyContender(1, middling*turns, 0, 0, 0) }), "at the first level, by 1.2 sd of a pair"},
+		{"crossing", with(n.ordinary(), func(w *world) { w.effects = everyContender(contenders, large*all, large*all, -large*all, -large*all) }), "2.5 sd of a pair up at two levels and down at two"},
+		{"crossing-duet", with(n.turns(), func(w *world) {
+			w.effects = everyContender(1, middling*turns, middling*turns, -middling*turns, -middling*turns)
+		}), "1.2 sd of a pair up at two levels and down at two"},
+		{"rate", with(n.ordinary(), rate), "CPU time and two percentiles at imposed rates"},
+		{"rate-marginal", with(n.ordinary(), func(w *world) { w.rate, w.missed = true, []float64{0, 0, 0.5, 1} }), "each server misses the third rate in half of its blocks, and the fourth in all"},
+		{"rate-marginal-14-blocks", with(n.ordinary(), func(w *world) { w.rate, w.blocks, w.missed = true, voidBlocks, []float64{0, 0.5, 0.5, 1} }), "each server misses the second and third rate in half of its blocks, and the fourth in all"},
+		{"void-at-random", with(n.ordinary(), func(w *world) { w.void, w.blocks = voidAtRandom, voidBlocks }), "10 % of all cells void"},
+		{"void-by-strangers", with(n.ordinary(), func(w *world) { w.void, w.blocks = voidByStrangers, voidBlocks }), "10 % of all cells void, slower ones only"},
+		{"stopping", with(n.ordinary(), stops(0.2, 0.3, 0.4, 0.6)), "looks after 10, 20 and 30 blocks at widths of 0.2 to 0.6"},
+		{"stopping-duet", with(n.turns(), stops(0.03, 0.04, 0.05, 0.1)), "looks after 10, 20 and 30 blocks at widths of 0.03 to 0.1"},
 	}
-	return n
 }
 
-// verdicts draws runs whose truth is known from recorded blocks: how often equals get a winner, and how often a planted difference
-// is found.
+func stops(widths ...float64) func(*world) {
+	return func(w *world) { w.blocks, w.widths = stoppingBlocks, widths }
+}
+
+// tally draws runs of a world and judges what they say.
+func (w world) tally(ctx context.Context, runs int) (tally, error) {
+	sum := tally{world: w}
+	var parts []*tally
+	err := parallel(ctx, runs, func() func(*rand.Rand) {
+		t := &tally{world: w}
+		parts = append(parts, t)
+		return func(random *rand.Rand) { t.see(w.decide(random, w.draw(random), false)) }
+	})
+	for _, t := range parts {
+		sum.add(*t)
+	}
+	return sum, err
+}
+
+// verdicts draws runs whose truth is known from recorded blocks: how many say anything false about a winner, and how many of the intervals that
+// they print hold the truth.
 func (b *bench) verdicts(ctx context.Context) ([]figures.Figure, error) {
-	r, err := readRecording(blocksFile)
+	n, err := b.noises()
 	if err != nil {
 		return nil, err
 	}
-	b.say("Blocks recorded %s on %s, %d of them.", r.Recorded.Format("2006-01-02"), r.Machine, len(r.Blocks))
-	var list []figures.Figure
-	for _, m := range methods {
-		wrong, err := m.resample(ctx, r, falseRuns, runBlocks, 0, anyDecided)
+	var said, hold []figures.Figure
+	for _, t := range n.trials() {
+		b.progress("verdicts: %s", t.name)
+		counted, err := t.tally(ctx, falseRuns)
 		if err != nil {
 			return nil, err
 		}
-		note := fmt.Sprintf(
-			"one-sided 95 %% upper bound; %d of %d runs of %d blocks with %d equal contenders at %d levels, drawn from %d recorded blocks",
-			wrong[0], falseRuns, runBlocks, contenders, len(r.Blocks[0].Levels), len(r.Blocks),
-		)
-		list = append(list, figures.Of("false-verdicts-"+m.name, 100*upperBound(wrong[0], falseRuns), "%", figures.AtMost(1.2), note))
+		said = append(said, t.falseSentences(counted, n.blocks))
+		hold = append(hold, t.coverage(counted))
 	}
-	table, err := power(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	b.say("%s", table)
-	return list, nil
+	return append(said, hold...), nil
 }
 
-// power is a table of how often a planted difference is found.
-func power(ctx context.Context, r aa.Recording) (string, error) {
-	numbers := []int{5, 7, 10, 15, 20}
-	var s strings.Builder
-	fmt.Fprintf(&s, "Share of runs that find a planted difference, of %d runs each: over all levels / at a level, in %%\n%-34s", powerRuns, "blocks")
-	for _, n := range numbers {
-		fmt.Fprintf(&s, "%15d", n)
-	}
-	for _, m := range methods {
-		for _, planted := range []float64{0.05, 0.10} {
-			fmt.Fprintf(&s, "\n%-22s %3.0f %% more", m.name, 100*planted)
-			for _, n := range numbers {
-				hits, err := m.resample(ctx, r, powerRuns, n, planted, found)
-				if err != nil {
-					return "", err
-				}
-				levels := powerRuns * len(r.Blocks[0].Levels)
-				fmt.Fprintf(&s, "%15s", fmt.Sprintf("%.1f / %.1f", share(hits[0], powerRuns), share(hits[1], levels)))
-			}
-		}
-	}
-	return s.String(), nil
+// falseSentences is the share of runs that say anything false about a winner.
+func (t trial) falseSentences(c tally, recorded int) figures.Figure {
+	note := fmt.Sprintf(
+		"one-sided 95 %% upper bound; %d of %d runs (a winner where there is none %d, equality where there is none %d, \"depends on the load\" where it does not %d; any winner in %d); %s, drawn from %d recorded blocks",
+		c.falseRuns, c.runs, c.winners, c.equals, c.depends, c.decidedRuns, t.describe(), recorded,
+	)
+	return figures.Of("false-sentences-"+t.name, 100*upperBound(c.falseRuns, c.runs), "%", figures.AtMost(1.2), note)
 }
 
-// share is in per cent.
-func share(k, n int) float64 { return 100 * float64(k) / float64(n) }
+// coverage is the share of intervals that hold the truth: those of the mean over the levels are held against the aim.
+func (t trial) coverage(c tally) figures.Figure {
+	note := fmt.Sprintf("%d of %d intervals of the deciding metric's mean over the levels; at single levels %.2f %% of %d", c.means.hold, c.means.of, c.levels.share(), c.levels.of)
+	return figures.Of("coverage-"+t.name, c.means.share(), "%", figures.Within(98.5, 99.5), note)
+}
+
+// describe says what is drawn.
+func (t trial) describe() string {
+	text := fmt.Sprintf("%d blocks, %d contenders with one baseline, %d levels", t.blocks, t.contenders, t.levels)
+	if t.duet {
+		text = fmt.Sprintf("%d blocks of two servers that take turns, %d levels", t.blocks, t.levels)
+	}
+	if t.note != "" {
+		text += ", " + t.note
+	}
+	if !t.duet {
+		text += fmt.Sprintf("; p50 mirrors the throughput, and p99 is normal with an sd of %.1f", tailDeviation)
+	}
+	return text
+}

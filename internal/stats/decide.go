@@ -85,3 +85,23 @@ func (r Ratios) metrics(duet, imposed bool) []Metric {
 	}
 	return out
 }
+
+// Change relates a run to earlier ones as an objective of kind Regression does. Of all of them nothing but the logs of the ratios to the anchor is
+// known, one a block. It exists for the same reason as Decide does. Without an interval low and high are 0.
+func Change(now []float64, then [][]float64) (ratio, low, high float64) {
+	result := func(logs []float64) Result {
+		var r Result
+		samples := make([]sample, len(logs))
+		for b, log := range logs {
+			samples[b] = sample{int32(b + 1), exactly(log)}
+		}
+		r.estimateOf([]stratum{{1, samples}})
+		return r
+	}
+	var earlier []Result
+	for _, logs := range then {
+		earlier = append(earlier, result(logs))
+	}
+	f := against(result(now), earlier)
+	return f.value, f.low, f.high
+}

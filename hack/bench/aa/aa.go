@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
 // Recording is everything that was recorded on one machine in one go.
@@ -45,9 +48,11 @@ type Level struct {
 
 // Planted are sliced pairs whose second server runs a loop of so many iterations per request.
 type Planted struct {
-	// Calibration pairs have a loop that is long enough to measure what an iteration costs.
-	CalibrationIterations uint64 `json:"calibrationIterations"`
-	Calibration           []Pair `json:"calibration"`
+	// LoopNanos are measurements of what an iteration costs, in nanoseconds of the server's CPU time: before each pair, and after the last.
+	LoopNanos [][]float64 `json:"loopNanos,omitempty"`
+	// Calibration pairs had a loop that was long enough to see it in the ratio. Recordings without LoopNanos have them.
+	CalibrationIterations uint64 `json:"calibrationIterations,omitempty"`
+	Calibration           []Pair `json:"calibration,omitempty"`
 	// Iterations are about a twentieth of a request's CPU time.
 	Iterations uint64 `json:"iterations"`
 	Pairs      []Pair `json:"pairs"`
@@ -62,6 +67,10 @@ type Cell struct {
 	// LoadNanos is the time under load, CPUNanos the server's CPU time in it.
 	LoadNanos int64 `json:"loadNanos"`
 	CPUNanos  int64 `json:"cpuNanos"`
+	// StrangersShare and StealShare are which shares of the server's CPU others used, and the hypervisor took, during the cell: of a sliced pair, during
+	// both. Older recordings have them by blocks only.
+	StrangersShare float64 `json:"strangersShare,omitempty"`
+	StealShare     float64 `json:"stealShare,omitempty"`
 }
 
 // CPUPerRequest is the server's CPU time per request, in nanoseconds.
@@ -70,6 +79,29 @@ func (c Cell) CPUPerRequest() float64 { return float64(c.CPUNanos) / float64(c.R
 // Throughput is in requests per second.
 func (c Cell) Throughput() float64 { return float64(c.Requests) * 1e9 / float64(c.LoadNanos) }
 
+// Allowed reports whether Loadstone would void no cell of the block for what others did. The limits are its own; those of the block hold for all CPUs of
+// the machine together, which is stricter than for the server's.
+func (b Block) Allowed() bool {
+	if b.StealCPUs > v1alpha1.LoosestSteal || b.StrangersCPUs > v1alpha1.LoosestStrangers {
+		return false
+	}
+	return !slices.ContainsFunc(b.Levels, func(l Level) bool { return !l.Sequential.Allowed() || !l.Sliced.Allowed() })
+}
+
+// Allowed reports whether Loadstone would void neither cell of the pair for what others did.
+func (p Pair) Allowed() bool { return p[0].allowed() && p[1].allowed() }
+
+func (c Cell) allowed() bool {
+	return c.StealShare <= v1alpha1.LoosestSteal && c.StrangersShare <= v1alpha1.LoosestStrangers
+}
+
+// Allowed is the recording without the blocks that are not allowed, and their number.
+func (r Recording) Allowed() (kept Recording, out int) {
+	kept = r
+	kept.Blocks = slices.DeleteFunc(slices.Clone(r.Blocks), func(b Block) bool { return !b.Allowed() })
+	return kept, len(r.Blocks) - len(kept.Blocks)
+}
+
 func (c Cell) measured() bool { return c.Requests > 0 && c.LoadNanos > 0 && c.CPUNanos > 0 }
 
 // Logs are the logs of the second server's CPU time per request and throughput by the first's.
@@ -77,13 +109,57 @@ func (p Pair) Logs() (cpu, throughput float64) {
 	return math.Log(p[1].CPUPerRequest() / p[0].CPUPerRequest()), math.Log(p[1].Throughput() / p[0].Throughput())
 }
 
-// Size is what Iterations cost per request as a share of the first server's CPU time, by the calibration.
+// Size is what Iterations cost per request as a share of the first server's CPU time.
 func (p Planted) Size() float64 {
 	var sum float64
-	for _, c := range p.Calibration {
-		sum += c[1].CPUPerRequest()/c[0].CPUPerRequest() - 1
+	if len(p.LoopNanos) == 0 {
+		for _, c := range p.Calibration {
+			sum += (c[1].CPUPerRequest()/c[0].CPUPerRequest() - 1) / float64(p.CalibrationIterations)
+		}
+		return sum / float64(len(p.Calibration)) * float64(p.Iterations)
 	}
-	return sum / float64(len(p.Calibration)) / float64(p.CalibrationIterations) * float64(p.Iterations)
+	for i, pair := range p.Pairs {
+		sum += (mean(p.LoopNanos[i]) + mean(p.LoopNanos[i+1])) / 2 / pair[0].CPUPerRequest()
+	}
+	return sum / float64(len(p.Pairs)) * float64(p.Iterations)
+}
+
+// Uncertainty is the standard error of Size as a share of it. By LoopNanos it is that of the middle between the measurements before and after
+// each pair, which holds what the machine drifts meanwhile; by calibration pairs, that of their mean.
+func (p Planted) Uncertainty() float64 {
+	var squares float64
+	if len(p.LoopNanos) == 0 {
+		size, n := p.Size()/float64(p.Iterations)*float64(p.CalibrationIterations), float64(len(p.Calibration))
+		for _, c := range p.Calibration {
+			off := c[1].CPUPerRequest()/c[0].CPUPerRequest() - 1 - size
+			squares += off * off
+		}
+		return math.Sqrt(squares/(n-1)/n) / size
+	}
+	pairs := len(p.LoopNanos) - 1
+	for i := range pairs {
+		before, after := mean(p.LoopNanos[i]), mean(p.LoopNanos[i+1])
+		off := (after - before) / (after + before)
+		squares += off * off
+	}
+	return math.Sqrt(squares) / float64(pairs)
+}
+
+// Measurements is the number of LoopNanos.
+func (p Planted) Measurements() int {
+	n := 0
+	for _, l := range p.LoopNanos {
+		n += len(l)
+	}
+	return n
+}
+
+func mean(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
 }
 
 // Parse reads a recording and refuses one from which nothing can be drawn.
@@ -109,11 +185,19 @@ func Parse(text []byte) (Recording, error) {
 		if err := check(append(p.Calibration, p.Pairs...)...); err != nil {
 			return r, fmt.Errorf("reading the planted pairs of a recording: %w", err)
 		}
-		if len(p.Calibration) == 0 || p.CalibrationIterations == 0 {
+		if !p.calibrated() {
 			return r, errors.New("reading the planted pairs of a recording: they are not calibrated")
 		}
 	}
 	return r, nil
+}
+
+// calibrated says whether it is known what an iteration costs.
+func (p Planted) calibrated() bool {
+	if len(p.LoopNanos) == 0 {
+		return len(p.Calibration) > 0 && p.CalibrationIterations > 0
+	}
+	return len(p.LoopNanos) == len(p.Pairs)+1 && !slices.ContainsFunc(p.LoopNanos, func(l []float64) bool { return len(l) == 0 || slices.Min(l) <= 0 })
 }
 
 func check(pairs ...Pair) error {

@@ -6,6 +6,8 @@ import "strconv"
 type Aim struct {
 	sign  string
 	limit float64
+	// upTo is the other limit of a value that is to lie between two.
+	upTo float64
 	judged
 	// tolerance is the share of the limit by which a bound may lie beyond it.
 	tolerance float64
@@ -23,8 +25,9 @@ const (
 )
 
 const (
-	most  = "<="
-	least = ">="
+	most    = "<="
+	least   = ">="
+	between = ".."
 )
 
 // AtMost is an upper limit of the value.
@@ -32,6 +35,9 @@ func AtMost(limit float64) Aim { return Aim{sign: most, limit: limit} }
 
 // AtLeast is a lower limit of the value.
 func AtLeast(limit float64) Aim { return Aim{sign: least, limit: limit} }
+
+// Within is a lower and an upper limit of the value.
+func Within(low, high float64) Aim { return Aim{sign: between, limit: low, upTo: high} }
 
 // Bound holds the worse end of the interval against the limit, which it may miss by a share: with a share of 0 the whole interval
 // must keep the limit, with another a figure at parity can be met, which no interval around 1 could without.
@@ -48,6 +54,9 @@ func (a Aim) Reach() Aim {
 
 // met judges a value, or an end of its interval where it has one.
 func (a Aim) met(value float64, i Interval) bool {
+	if a.sign == between {
+		return value >= a.limit && value <= a.upTo
+	}
 	worse, better := i.High, i.Low
 	if a.sign == least {
 		worse, better = better, worse
@@ -71,6 +80,9 @@ func (a Aim) met(value float64, i Interval) bool {
 func (a Aim) String() string {
 	if a == (Aim{}) {
 		return "-"
+	}
+	if a.sign == between {
+		return strconv.FormatFloat(a.limit, 'f', -1, 64) + between + strconv.FormatFloat(a.upTo, 'f', -1, 64)
 	}
 	text := a.sign + strconv.FormatFloat(a.limit, 'f', -1, 64)
 	switch {

@@ -14,6 +14,16 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
+func TestLineOfACPU(t *testing.T) {
+	const text = "cpu  1 1\ncpu1 2 2\ncpu10 3 3\n"
+	if got, err := lineOf(text, "cpu1"); err != nil || got != "cpu1 2 2\n" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if got, err := lineOf(text, "cpu2"); err == nil {
+		t.Errorf("got %q of a CPU that there is not", got)
+	}
+}
+
 func TestOnlyTheFirstOfAllCgroupsCountsTheMachine(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

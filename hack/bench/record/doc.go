@@ -7,5 +7,8 @@
 // loaded in turns: each has a wrk of its own, of which one is always stopped, in slices of 100 ms in random order. Each side gets as
 // much time under load either way. After the blocks come sliced pairs of which one server runs a planted loop per request.
 //
-// The machine must be quiet. The program says how much others used. It ends by itself, and the file is written after each block.
+// What an iteration of that loop costs is measured before and after each of them by a server of its own, until it is known to a hundredth.
+//
+// The machine must be quiet. A block in which Loadstone would void a cell for what others used or the hypervisor took is measured anew, and
+// if that happens too often the program gives up. It ends by itself, and the file is written after each block.
 package main

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -26,10 +27,11 @@ const (
 	slice       = 100 * time.Millisecond
 	// starting is what starting and ending the processes of one cell is reckoned to take.
 	starting = 100 * time.Millisecond
-	// plantedShare is the difference that is planted, plantedPairs the number of pairs that are to find it, and plantedAt their level.
+	// plantedShare is the difference that is planted, plantedPairs the least number of pairs that are to find it, and plantedAt their level.
 	plantedShare, plantedPairs, plantedAt = 0.05, 10, 100
-	// calibrationIterations cost about 20 µs, which is more than a request; so their cost is known to about a hundredth.
-	calibrationIterations, calibrationPairs = 10_000, 3
+	// loopIterations take about 40 ms; their cost is measured so often before and after each pair. There are more pairs, up to a number, until the
+	// planted cost is known to a share of itself.
+	loopIterations, loopTimes, mostPlantedPairs, knownTo = 20_000_000, 20, 40, 0.01
 	// slack is how much longer than reckoned the whole may take.
 	slack = 3
 )
@@ -68,7 +70,8 @@ type recorder struct {
 // pairTakes, plantedTakes and blockTakes are about how long a pair, a planted pair and a block take.
 const (
 	pairTakes    = 2*(warmup+cell) + 4*starting
-	plantedTakes = 2*(warmup+plantedCell) + 4*starting
+	plantedTakes = 2*(warmup+plantedCell) + 4*starting + loopTakes
+	loopTakes    = loopTimes * 2 * loopIterations * time.Nanosecond
 	blockTakes   = 2 * 2 * pairTakes // A sequential and a sliced pair at each of two levels.
 )
 
@@ -91,13 +94,13 @@ func run(ctx context.Context, log io.Writer, args []string) (err error) {
 	seed := rand.Uint64()
 	r := &recorder{
 		log: log, random: rand.New(rand.NewPCG(seed, 0)), server: []string{*server}, dir: dir, out: *out,
-		steps: *blocks + calibrationPairs + plantedPairs,
+		steps: *blocks + plantedPairs,
 		Recording: aa.Recording{
 			Recorded: time.Now().UTC(), Machine: local.Machine(), Server: []string{*server}, Seed: seed,
 			WarmupMillis: warmup.Milliseconds(), CellMillis: cell.Milliseconds(), PlantedMillis: plantedCell.Milliseconds(), SliceMillis: slice.Milliseconds(),
 		},
 	}
-	r.all = time.Duration(*blocks)*blockTakes + (calibrationPairs+plantedPairs)*plantedTakes
+	r.all = time.Duration(*blocks)*blockTakes + plantedPairs*plantedTakes
 	r.left, r.began = r.all, time.Now()
 	ctx, cancel := context.WithTimeout(ctx, slack*r.all)
 	defer cancel()
@@ -112,16 +115,19 @@ func run(ctx context.Context, log io.Writer, args []string) (err error) {
 	return r.planted(ctx)
 }
 
-// spoiled is the number of blocks and pairs that may be measured anew, since wrk counted errors in them. What it measured there is
-// dropped.
-const spoiled = 15
+// spoiled is the number of blocks and pairs that may be measured anew, since wrk counted errors in them or others disturbed them. What was measured there
+// is dropped.
+const spoiled = 30
+
+// errDisturbed says that Loadstone would void what was measured.
+var errDisturbed = errors.New("others used or took too much of the CPUs")
 
 // again does something anew that was spoiled.
 func (r *recorder) again(do func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
 			err := do(ctx)
-			if !errors.Is(err, local.ErrSpoiled) || r.spoiled == spoiled {
+			if !errors.Is(err, local.ErrSpoiled) && !errors.Is(err, errDisturbed) || r.spoiled == spoiled {
 				return err
 			}
 			r.spoiled++
@@ -161,6 +167,9 @@ func (r *recorder) block(ctx context.Context) error {
 	both[0].End()
 	both[1].End()
 	b.StrangersCPUs, b.StealCPUs = begin.Since()
+	if !b.Allowed() {
+		return fmt.Errorf("measuring a block: %w: %.3f used, %.3f stolen", errDisturbed, b.StrangersCPUs, b.StealCPUs)
+	}
 	r.Blocks = append(r.Blocks, b)
 	r.progress(blockTakes, "block %d: others used %.3f CPUs, %.3f stolen", len(r.Blocks), b.StrangersCPUs, b.StealCPUs)
 	return r.write()
@@ -183,40 +192,46 @@ func (r *recorder) alone(ctx context.Context, keep func(level int, c aa.Cell)) e
 	return nil
 }
 
-// planted measures the pairs with a planted difference, after it has found out what an iteration costs.
+// planted measures the pairs with a planted difference, and before and after each what an iteration costs.
 func (r *recorder) planted(ctx context.Context) error {
-	p := &aa.Planted{CalibrationIterations: calibrationIterations, Iterations: 1}
-	pairs := func(n int, iterations uint64, name string) ([]aa.Pair, error) {
-		var list []aa.Pair
-		for range n {
-			var pair aa.Pair
-			err := r.again(func(ctx context.Context) (err error) {
-				pair, err = r.plantedPair(ctx, iterations)
-				return err
-			})(ctx)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, pair)
-			cpu, _ := pair.Logs()
-			r.progress(plantedTakes, "%s: %d iterations, log ratio %.4f", name, iterations, cpu)
+	loop, err := r.loop(ctx, loopTimes)
+	if err != nil {
+		return err
+	}
+	p := &aa.Planted{Iterations: r.iterations(loop), LoopNanos: [][]float64{loop}}
+	for len(p.Pairs) < plantedPairs || p.Uncertainty() > knownTo && len(p.Pairs) < mostPlantedPairs {
+		var pair aa.Pair
+		err := r.again(func(ctx context.Context) (err error) {
+			pair, err = r.plantedPair(ctx, p.Iterations)
+			return err
+		})(ctx)
+		if err != nil {
+			return err
 		}
-		return list, nil
-	}
-	var err error
-	if p.Calibration, err = pairs(calibrationPairs, calibrationIterations, "calibration"); err != nil {
-		return err
-	}
-	one := p.Size()
-	if !(one > 0) {
-		return errors.New("calibrating the planted difference: a loop of many iterations costs nothing; is the machine quiet?")
-	}
-	p.Iterations = uint64(plantedShare/one + 0.5)
-	if p.Pairs, err = pairs(plantedPairs, p.Iterations, "planted"); err != nil {
-		return err
+		if loop, err = r.loop(ctx, loopTimes); err != nil {
+			return err
+		}
+		p.Pairs, p.LoopNanos = append(p.Pairs, pair), append(p.LoopNanos, loop)
+		cpu, _ := pair.Logs()
+		r.progress(plantedTakes, "planted: %d iterations, log ratio %.4f, its cost is known to %.1f %% of itself", p.Iterations, cpu, 100*p.Uncertainty())
 	}
 	r.Planted = p
 	return r.write()
+}
+
+// iterations are as many as cost the planted share of a request, by the recorded blocks.
+func (r *recorder) iterations(loop []float64) uint64 {
+	var costs []float64
+	for _, b := range r.Blocks {
+		for _, l := range b.Levels {
+			if l.Connections == plantedAt {
+				costs = append(costs, l.Sliced[0].CPUPerRequest(), l.Sliced[1].CPUPerRequest())
+			}
+		}
+	}
+	slices.Sort(costs)
+	slices.Sort(loop)
+	return uint64(plantedShare*costs[len(costs)/2]/loop[len(loop)/2] + 0.5)
 }
 
 func (r *recorder) plantedPair(ctx context.Context, iterations uint64) (pair aa.Pair, err error) {
@@ -227,7 +242,11 @@ func (r *recorder) plantedPair(ctx context.Context, iterations uint64) (pair aa.
 		}
 		defer both[side].End()
 	}
-	return r.sliced(ctx, both, plantedAt, plantedCell)
+	pair, err = r.sliced(ctx, both, plantedAt, plantedCell)
+	if err == nil && !pair.Allowed() {
+		err = fmt.Errorf("measuring a planted pair: %w: %.3f used, %.3f stolen", errDisturbed, pair[0].StrangersShare, pair[0].StealShare)
+	}
+	return pair, err
 }
 
 // write replaces the file as a whole, lest an interruption leaves half of one.
@@ -249,6 +268,6 @@ func (r *recorder) write() error {
 func (r *recorder) progress(took time.Duration, format string, args ...any) {
 	r.done++
 	r.left -= took
-	left := time.Duration(float64(r.left) / float64(r.all-r.left) * float64(time.Since(r.began)))
-	_, _ = fmt.Fprintf(r.log, "%d/%d, about %s left: "+format+"\n", append([]any{r.done, r.steps, left.Round(time.Second)}, args...)...) // For people only.
+	left := time.Duration(float64(max(r.left, 0)) / float64(r.all-r.left) * float64(time.Since(r.began)))
+	_, _ = fmt.Fprintf(r.log, "%d/%d, about %s left: "+format+"\n", append([]any{r.done, max(r.done, r.steps), left.Round(time.Second)}, args...)...) // For people only.
 }
