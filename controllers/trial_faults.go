@@ -130,6 +130,10 @@ func (s *trialScope) sameFault() *fault {
 			continue
 		}
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded)
+		// The nodes of a bound run have held its trials before: a node that is away may come back.
+		if nodes, _ := boundNodes(s.siblings); c.Reason == v1alpha1.ReasonUnschedulable && nodes != nil {
+			continue
+		}
 		// A load that cannot be made cannot be made for any implementation.
 		if !sameServers(t, s.trial) && c.Reason != v1alpha1.ReasonLoadImpossible {
 			continue

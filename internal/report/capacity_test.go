@@ -118,7 +118,7 @@ func TestLineOfSearches(t *testing.T) {
 			func(e *stats.HeadlineEntry) {
 				e.Verdict, e.Reason, e.Blocks, e.FewestPairs, e.Low, e.High = stats.Inconclusive, stats.TooFewBlocks, 2, 2, nil, nil
 			},
-			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 2 blocks: a verdict needs 7 complete blocks, and there are 2)",
+			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 2 blocks: a verdict needs 7 blocks, and this run has 2)",
 		},
 		"bounds alone": {
 			func(e *stats.HeadlineEntry) { e.Verdict, e.Reason = stats.Inconclusive, stats.BoundsOnly },

@@ -156,6 +156,9 @@ func (l language) changeInterval(mean, low, high float64) string {
 
 // capital begins a caption; a name such as p99 stays as it is.
 func capital(s string) string {
+	if s == "" {
+		return ""
+	}
 	first, size := utf8.DecodeRuneInString(s)
 	if second, _ := utf8.DecodeRuneInString(s[size:]); unicode.IsDigit(second) {
 		return s

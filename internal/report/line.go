@@ -13,8 +13,8 @@ const maxLine = 512
 func Line(h stats.Headline) string {
 	var parts []string
 	if h.Gate != nil {
-		title, _ := english.gate(h.Gate)
-		parts = append(parts, title)
+		title, worst := english.gate(h.Gate)
+		parts = append(parts, join(": ", title, worst))
 	}
 	if h.Calibration != nil {
 		parts = append(parts, english.calibration(h))
@@ -87,6 +87,9 @@ func lineEntry(h stats.Headline, e stats.HeadlineEntry) string {
 	}
 	if e.Verdict == stats.DependsOnLoad {
 		words += ": " + strings.Join(o.levels, ", ")
+	}
+	if o.unkept != "" {
+		words += "; " + o.unkept
 	}
 	if len(o.besides) > 0 {
 		words += "; " + strings.Join(o.besides, "; ")

@@ -78,30 +78,30 @@ func TestLine(t *testing.T) {
 					Rate: &stats.RateKept{ContenderMissed: 10, BaselineKept: 10},
 				}}
 			},
-			"go2 does not keep 2,000 requests/s, which go keeps",
+			"go2 does not keep the rate of open-10-r2000, which go keeps",
 		},
 		"too few blocks": {
 			func(e *stats.HeadlineEntry) {
 				e.Verdict, e.Reason, e.Blocks, e.FewestPairs = stats.Inconclusive, stats.TooFewBlocks, 2, 2
 			},
-			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 2 blocks: a verdict needs 7 complete blocks, and there are 2)",
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 2 blocks: a verdict needs 7 blocks, and this run has 2)",
 		},
 		"too few blocks at one level": {
 			func(e *stats.HeadlineEntry) {
 				e.Verdict, e.Reason, e.FewestPairs, e.Levels = stats.Inconclusive, stats.TooFewBlocks, 3, 4
 				e.Fewest = &record.Point{Load: "sweep", Connections: 1000}
 			},
-			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, mean of 4 levels, 10 blocks: a verdict needs 7 blocks at each level, and there are 3 at sweep-1000)",
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, mean of 4 levels, 10 blocks: a verdict needs 7 blocks at each level, and sweep-1000 has 3)",
 		},
 		"too much noise": {
 			func(e *stats.HeadlineEntry) {
 				e.Verdict, e.Reason, e.BlocksNeeded, e.Low = stats.Inconclusive, stats.NoiseTooHigh, 23, ptr(0.95)
 			},
-			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval -5.0 % to +25.0 %, 10 blocks: the difference could be chance; about 23 blocks would decide it in 8 of 10 runs if the difference is as observed)",
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval -5.0 % to +25.0 %, 10 blocks: the difference could be chance; about 23 blocks would decide it in 80 % of runs if the difference is as observed)",
 		},
 		"a winner with faults": {
 			func(e *stats.HeadlineEntry) { e.Verdict, e.Reason = stats.Inconclusive, stats.OwnFaults },
-			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: the better side failed in some cells)",
+			"Inconclusive: go2 or go failed in some cells or trials, so their server CPU time per request decides nothing (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: what failed counts nowhere, so what is left flatters who failed)",
 		},
 		"nothing in common": {
 			func(e *stats.HeadlineEntry) {
@@ -128,11 +128,11 @@ func TestLine(t *testing.T) {
 
 func TestTheLineBeginsWithTheObjectives(t *testing.T) {
 	h := stats.Headline{Rules: rules, Gate: &stats.Gate{Met: 6, Missed: 4, Undecided: 10}, Entries: []stats.HeadlineEntry{entry(func(e *stats.HeadlineEntry) { e.Verdict = stats.Worse })}}
-	if got := report.Line(h); !strings.HasPrefix(got, "FAILED: 4 of 20 objectives missed (10 undecided); go2 needs 21.3 % more") {
+	if got := report.Line(h); !strings.HasPrefix(got, "FAILED: 4 of 20 checks of objectives missed (10 undecided); go2 needs 21.3 % more") {
 		t.Error(got)
 	}
 	h.Gate = &stats.Gate{Met: 20}
-	if got := report.Line(h); !strings.HasPrefix(got, "PASSED: 20 of 20 objectives met; ") {
+	if got := report.Line(h); !strings.HasPrefix(got, "PASSED: 20 of 20 checks of objectives met; ") {
 		t.Error(got)
 	}
 }

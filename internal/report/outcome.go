@@ -16,6 +16,8 @@ type outcome struct {
 	evidence, why, decide string
 	// besides are the other metrics that have a winner, and levels those levels, or loads, that have one.
 	besides, levels []string
+	// unkept names the levels that are left out since neither side kept their rates.
+	unkept string
 }
 
 // outcomeOf puts an entry into words. Many says that the run has several loads, so that each must be named.
@@ -24,31 +26,39 @@ func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName f
 	margin := plainPercent(h.Rules.EquivalenceMargin)
 	switch {
 	case e.Reason == stats.RateNotKept:
-		o.title = l.rateTitle(e)
+		o.title = l.rateTitle(e, pointName)
 		o.evidence = ""
 	case e.Reason == stats.NeitherKept:
-		o.title = l.say("headline.NeitherKept", e.Implementation, e.Baseline, l.rates(e.Unkept))
+		o.title = l.say("headline.NeitherKept", e.Implementation, e.Baseline, l.rates(e.Unkept, pointName))
 		return o
+	case e.Verdict == stats.Inconclusive && e.Reason == stats.OwnFaults:
+		o.title = l.say("headline.OwnFaults", e.Implementation, e.Baseline, l.metric(e.Metric))
 	case e.Verdict == stats.Better || e.Verdict == stats.Worse:
 		o.title = l.effect(e.Metric, e.Implementation, e.Baseline, *e.Ratio, e.AtLeast)
 	case e.Verdict == stats.NoDifference:
 		o.title = l.say("same."+kind(e.Metric), e.Implementation, e.Baseline, margin, e.Metric.Percentile())
 	case e.Verdict == stats.DependsOnLoad:
 		o.title = l.say("headline.DependsOnLoad", e.Implementation, e.Baseline)
+	case e.Ratio == nil && len(e.Loads) > 0:
+		o.title = l.say("headline.nopair.loads", e.Implementation, e.Baseline)
+	case e.Ratio == nil && e.Metric == stats.CapacityRate:
+		o.title = l.say("headline.nopair.searches", e.Implementation, e.Baseline)
+	case e.Ratio == nil && e.Fewest != nil:
+		o.title = l.say("headline.nopair.level", e.Implementation, e.Baseline, pointName(stats.LevelVerdict{Point: *e.Fewest}))
 	case e.Ratio == nil:
 		o.title = l.say("headline.nopair", e.Implementation, e.Baseline)
 	default:
 		o.title = l.say("headline.Inconclusive", e.Implementation, e.Baseline, l.metric(e.Metric))
 	}
-	o.why, o.decide = l.why(h.Rules, e, pointName), l.wouldDecide(e)
+	o.why, o.decide = l.why(h.Rules, e, pointName), l.wouldDecide(h.Rules, e)
 	for _, b := range e.Beside {
-		o.besides = append(o.besides, l.effect(b.Metric, e.Implementation, e.Baseline, b.Ratio, false)+" ("+l.interval(h.Rules, b.Ratio, b.Low, b.High)+")")
+		o.besides = append(o.besides, l.effect(b.Metric, e.Implementation, e.Baseline, b.Ratio, b.AtLeast)+" ("+l.interval(h.Rules, b.Ratio, b.Low, b.High, b.AtLeast)+")")
 	}
 	for _, v := range e.Decided {
 		o.levels = append(o.levels, l.levelVerdict(e, v, pointName(v)))
 	}
 	if len(e.Unkept) > 0 {
-		o.levels = append(o.levels, l.say("unkept", l.rates(e.Unkept)))
+		o.unkept = l.say("unkept", l.rates(e.Unkept, pointName))
 	}
 	for _, v := range e.Loads {
 		o.levels = append(o.levels, l.say("load.verdict", v.Load, plainNumber(v.Weight), l.say("load."+string(v.Verdict))))
@@ -87,8 +97,14 @@ func (l language) effect(m stats.Metric, contender, baseline string, ratio float
 	return l.say("effect."+kind(m)+"."+way, contender, amount, baseline, m.Percentile())
 }
 
-// interval prints the interval of a ratio with its confidence.
-func (l language) interval(rules stats.Rules, ratio, low, high float64) string {
+// interval prints the interval of a ratio with its confidence. Of a difference that is only a lower bound the far end is open.
+func (l language) interval(rules stats.Rules, ratio, low, high float64, atLeast bool) string {
+	switch {
+	case atLeast && ratio > 1:
+		high = math.Inf(1)
+	case atLeast:
+		low = 0
+	}
 	return l.say("evidence.interval", plainPercent(rules.Confidence), l.changeInterval(ratio, low, high))
 }
 
@@ -99,14 +115,7 @@ func (l language) evidence(rules stats.Rules, e stats.HeadlineEntry) string {
 	}
 	within := change(*e.Ratio)
 	if e.Low != nil && e.High != nil && e.FewestPairs >= rules.MinBlocks {
-		low, high := *e.Low, *e.High
-		switch {
-		case e.AtLeast && *e.Ratio > 1:
-			high = math.Inf(1)
-		case e.AtLeast:
-			low = 0
-		}
-		within = l.interval(rules, *e.Ratio, low, high)
+		within = l.interval(rules, *e.Ratio, *e.Low, *e.High, e.AtLeast && e.Verdict != stats.Inconclusive)
 		if e.Verdict != stats.Better && e.Verdict != stats.Worse {
 			within = join(", ", change(*e.Ratio), within)
 		}
@@ -122,7 +131,7 @@ func (l language) evidence(rules stats.Rules, e stats.HeadlineEntry) string {
 }
 
 // rateTitle says who did not keep which rates.
-func (l language) rateTitle(e stats.HeadlineEntry) string {
+func (l language) rateTitle(e stats.HeadlineEntry, pointName func(stats.LevelVerdict) string) string {
 	loser, keeper := e.Implementation, e.Baseline
 	if e.Verdict == stats.Better {
 		loser, keeper = keeper, loser
@@ -133,14 +142,14 @@ func (l language) rateTitle(e stats.HeadlineEntry) string {
 			lost = append(lost, v.Point)
 		}
 	}
-	return l.say("headline.RateNotKept", loser, l.rates(lost), keeper)
+	return l.say("headline.RateNotKept", loser, l.rates(lost, pointName), keeper)
 }
 
-// rates lists the rates of levels.
-func (l language) rates(levels []record.Point) string {
+// rates names levels with imposed rates.
+func (l language) rates(levels []record.Point, pointName func(stats.LevelVerdict) string) string {
 	var out []string
 	for _, p := range levels {
-		out = append(out, integer(int64(p.RequestsPerSecond)))
+		out = append(out, pointName(stats.LevelVerdict{Point: p}))
 	}
 	return strings.Join(out, l.say("and"))
 }
@@ -148,13 +157,14 @@ func (l language) rates(levels []record.Point) string {
 // levelVerdict says who is better at one level.
 func (l language) levelVerdict(e stats.HeadlineEntry, v stats.LevelVerdict, at string) string {
 	if v.Reason == stats.RateNotKept {
-		loser, keeper, missed, kept := e.Implementation, e.Baseline, v.Rate.ContenderMissed, v.Rate.BaselineKept
+		r := *v.Rate
+		loser, keeper, missed, of, kept := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderKept, r.BaselineKept
 		if v.Verdict == stats.Better {
-			loser, keeper, missed, kept = e.Baseline, e.Implementation, v.Rate.BaselineMissed, v.Rate.ContenderKept
+			loser, keeper, missed, of, kept = e.Baseline, e.Implementation, r.BaselineMissed, r.BaselineMissed+r.BaselineKept, r.ContenderKept
 		}
-		return l.say("level.RateNotKept", at, loser, l.count("blocks", missed), keeper, l.count("blocks", kept))
+		return l.say("level.RateNotKept", at, loser, missed, l.count("blocks", of), keeper, l.count("blocks", kept))
 	}
-	return l.say("level.verdict", at, l.effect(v.Metric, e.Implementation, e.Baseline, *v.Ratio, false))
+	return l.say("level.verdict", at, l.effect(v.Metric, e.Implementation, e.Baseline, *v.Ratio, v.AtLeast))
 }
 
 // why says why there is no winner.
@@ -175,12 +185,12 @@ func (l language) why(rules stats.Rules, e stats.HeadlineEntry, pointName func(s
 }
 
 // wouldDecide says what would decide an open comparison.
-func (l language) wouldDecide(e stats.HeadlineEntry) string {
+func (l language) wouldDecide(rules stats.Rules, e stats.HeadlineEntry) string {
 	switch {
 	case e.Verdict != stats.Inconclusive || e.Ratio == nil:
 		return ""
 	case e.BlocksNeeded > 0:
-		return l.say("decide.blocks", e.BlocksNeeded)
+		return l.say("decide.blocks", e.BlocksNeeded, plainPercent(rules.Power))
 	case e.Reason == stats.NoiseTooHigh:
 		return l.say("decide.hopeless")
 	}

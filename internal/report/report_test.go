@@ -152,7 +152,7 @@ func TestHTMLHasEveryWordItNeeds(t *testing.T) {
 	for name, fixture := range fixtures {
 		t.Run(name, func(t *testing.T) {
 			out := string(html(t, fixture()))
-			for _, bad := range []string{"!(", "%!", "ZgotmplZ", "NaN", "Inf", "<nil>"} {
+			for _, bad := range []string{"!(", "%!", "ZgotmplZ", "NaN", "Inf", "<nil>", "\uFFFD"} {
 				if i := strings.Index(out, bad); i >= 0 {
 					t.Errorf("it holds %q: %s", bad, out[max(0, i-60):min(len(out), i+60)])
 				}

@@ -31,7 +31,7 @@ func (v *view) headline() headline {
 		case h.Gate.Undecided > 0:
 			tone = "unknown"
 		}
-		out.Entries = append(out.Entries, headlineEntry{Title: title + ".", Tone: tone, Lines: []string{sentence(worst)}})
+		out.Entries = append(out.Entries, headlineEntry{Title: title + ".", Tone: tone, Lines: []string{sentence(capital(worst))}})
 	}
 	if h.Calibration != nil {
 		out.Entries = append(out.Entries, headlineEntry{Title: v.calibration(h) + ".", Tone: "same", Lines: []string{v.say("sub.calibration")}})
@@ -67,10 +67,11 @@ func (v *view) headlineEntry(h stats.Headline, e stats.HeadlineEntry) headlineEn
 	for _, b := range o.besides {
 		out.Lines = append(out.Lines, sentence(b))
 	}
+	out.Lines = append(out.Lines, sentence(o.unkept))
 	if len(o.levels) > 0 {
 		out.Lines = append(out.Lines, sentence(strings.Join(o.levels, "; ")))
 	}
-	if e.Detectable != nil && e.FewestPairs >= v.t.Rules.MinBlocks && e.Verdict != stats.Better && e.Verdict != stats.Worse {
+	if e.Detectable != nil && e.FewestPairs >= v.t.Rules.MinBlocks && e.Verdict != stats.Better && e.Verdict != stats.Worse && e.Reason != stats.OwnFaults {
 		out.Lines = append(out.Lines, v.say("sub.detectable", percent(*e.Detectable), plainPercent(v.t.Rules.Power)))
 	}
 	out.Lines = slices.DeleteFunc(out.Lines, func(s string) bool { return s == "" })

@@ -20,6 +20,9 @@ import (
 // run and not from block to block: a rebuilt image, the layout of memory, a node.
 func (j judge) regression(o v1alpha1.Objective, l Level, i Implementation) figure {
 	metric := ComparedMetric(o.Of, o.Percentile)
+	if metric == Throughput && l.imposed() {
+		return unknown(NotMeasured, "at an imposed rate a throughput is what was asked for")
+	}
 	now := byBlock(metric, j.t.Group(l.Point, i.Name), j.t.Group(l.Point, o.Against.Anchor))
 	var then []Result
 	for _, prefix := range o.Against.Runs {
@@ -39,10 +42,13 @@ func (j judge) regression(o v1alpha1.Objective, l Level, i Implementation) figur
 	}
 	f := against(now, then)
 	var laterBound, earlierBound bool
+	shared := now.Diluted
 	for _, t := range then {
+		shared = shared || t.Diluted
 		laterBound, earlierBound = laterBound || t.ContenderIsBound, earlierBound || t.BaselineIsBound
 	}
 	f.loosen(metric, now.ContenderIsBound || earlierBound, now.BaselineIsBound || laterBound)
+	f.share(shared)
 	g := j.t.Group(l.Point, i.Name)
 	f.faulty = j.t.Coverage.ownFaults(i.Name)+cellFaults(g, false) > 0
 	return f
@@ -162,6 +168,9 @@ func against(now Result, then []Result) figure {
 			means = append(means, t.estimate.mean)
 		}
 		known = known && t.estimate.known
+	}
+	if len(then) == 0 {
+		return unknown(NoEarlierRun, "the objective names none")
 	}
 	if now.Blocks == 0 || len(means) < len(then) {
 		return f

@@ -117,7 +117,7 @@ func TestSearchesAndLevelsShareOneBudgetAndOneHeadline(t *testing.T) {
 }
 
 // loadsShareOfTests is the part of the budget that loads and searches have.
-const loadsShareOfTests = 0.8
+const loadsShareOfTests = 0.9
 
 func TestWhatSearchesAreWorth(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -95,6 +95,9 @@ func checkHung(f *facts) []Reason {
 	return graded(Hung, float64(*s.Hung)/float64(s.Established), 0, hungVoid)
 }
 
+// generatorThrottled is what steal may take before it is marked: less of a quota is less than that.
+const generatorThrottled = stolenSuspect
+
 // checkGeneratorThrottled looks for generators that a CPU quota held back. One that was for longer than voids a server's cell says of the
 // server's throughput but that it is at least so much, as one does whose CPUs are exhausted.
 func checkGeneratorThrottled(f *facts) []Reason {
@@ -103,12 +106,15 @@ func checkGeneratorThrottled(f *facts) []Reason {
 		if r == nil || r.Throttled == nil || f.cell.LoadSeconds <= 0 {
 			continue
 		}
-		if share := float64(r.Throttled.Nanos) / 1e9 / f.cell.LoadSeconds; share > 0 {
-			out = append(out, Reason{Code: GeneratorThrottled, Weight: Suspect, Scope: ScopeLoad, Subject: generator(i), Value: share})
+		if share := float64(r.Throttled.Nanos) / 1e9 / f.cell.LoadSeconds; share > generatorThrottled {
+			out = append(out, Reason{Code: GeneratorThrottled, Weight: Suspect, Scope: ScopeLoad, Subject: generator(i), Value: share, Limit: generatorThrottled})
 		}
 	}
 	return out
 }
+
+// heldBack says whether a quota held a generator back for longer than is let pass.
+func (f *facts) heldBack() bool { return len(checkGeneratorThrottled(f)) > 0 }
 
 // observeKernel notes what the kernel counted of connections, and what the agents saw beside the load.
 func (f *facts) observeKernel() {

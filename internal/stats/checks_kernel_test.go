@@ -107,7 +107,11 @@ func TestChecksOfTheKernelAndTheAgents(t *testing.T) {
 			validity: Valid,
 		},
 		"a generator that a quota held back for a moment": {
-			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Throttled.Nanos = 50_000_000 },
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Throttled.Nanos = 40_000_000 },
+			validity: Valid,
+		},
+		"a generator that a quota held back for a fiftieth of the time": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.Throttled.Nanos = 100_000_000 },
 			want:     []finding{{GeneratorThrottled, Suspect}},
 			validity: Suspect,
 		},
@@ -235,7 +239,7 @@ func TestWhoIsAtFaultForARefusedConnection(t *testing.T) {
 }
 
 func TestAThrottledGeneratorDilutesTheThroughput(t *testing.T) {
-	for name, nanos := range map[string]int64{"not at all": 0, "for a moment": 50_000_000} {
+	for name, nanos := range map[string]int64{"not at all": 0, "for a moment": 40_000_000, "for a fiftieth of the time": 100_000_000} {
 		t.Run(name, func(t *testing.T) {
 			d := oneCell()
 			r, o := statstest.Cell(&d, 1, "go", 100)
@@ -245,7 +249,7 @@ func TestAThrottledGeneratorDilutesTheThroughput(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c := table.Groups[0].Cells[0]; c.ThroughputIsDiluted != (nanos > 0) || c.ThroughputIsBound {
+			if c := table.Groups[0].Cells[0]; c.ThroughputIsDiluted != (nanos == 100_000_000) || c.ThroughputIsBound {
 				t.Errorf("diluted %v, bound %v", c.ThroughputIsDiluted, c.ThroughputIsBound)
 			}
 		})

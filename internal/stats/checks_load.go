@@ -105,7 +105,7 @@ func checkRate(f *facts) []Reason {
 		return nil
 	}
 	r := Reason{Code: RateMissed, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: missed / asked, Limit: rateMissed}
-	if f.busiest() >= generatorBusy {
+	if f.busiest() >= generatorBusy || f.heldBack() {
 		r.Subject = record.RoleGenerator
 	}
 	if r.Value > rateVoid {

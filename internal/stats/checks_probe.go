@@ -31,7 +31,8 @@ func checkSpeed(f *facts) []Reason {
 	if before, after, ok := f.worked(); ok && after/before-1 > workSlower {
 		out = append(out, Reason{Code: CPUSlower, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: after/before - 1, Limit: workSlower})
 	}
-	busy := f.level.RampToRequestsPerSecond == 0 && f.serverUtilisation() >= busyCPU
+	// Of CPUs that the server does not own some are idle, and slow for that.
+	busy := f.cell.Pinning.ServerPinned && f.level.RampToRequestsPerSecond == 0 && f.serverUtilisation() >= busyCPU
 	if first, last, ok := f.frequencies(); ok && busy && 1-last/first > frequencyFell {
 		out = append(out, Reason{Code: FrequencyFell, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: 1 - last/first, Limit: frequencyFell})
 	}

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
@@ -97,9 +98,10 @@ func checkSockets(f *facts) []Reason {
 }
 
 // checkConnections wants the level's connections to be there: those that are open near the end of the load, and of wrk those that were
-// refused as well, since it never tries again. Those that are on their way, since the server closes some, are let pass as in checkSockets.
+// refused as well, since it never tries again. Beside a generator that is busy, held back or without ports they are marked and accuse nobody.
+// A script may hold as many as it likes. Those that are on their way, since the server closes some, are let pass as in checkSockets.
 func checkConnections(f *facts) []Reason {
-	if !f.keepsOpen() || f.level.Connections <= 0 {
+	if !f.keepsOpen() || f.level.Connections <= 0 || f.level.Scripted {
 		return nil
 	}
 	gone := 0.0
@@ -110,10 +112,11 @@ func checkConnections(f *facts) []Reason {
 		gone = max(gone, float64(f.cell.Errors.Connect))
 	}
 	share := 1 - gone/float64(f.level.Connections)
+	busy := f.heldBack() || f.busiest() >= generatorBusy || slices.ContainsFunc(checkNetwork(f), func(r Reason) bool { return r.Code == PortsExhausted })
 	switch there := share + 2*f.reopened(); {
 	case there >= missingConnections:
 		return nil
-	case there >= missingVoid:
+	case there >= missingVoid || busy:
 		return []Reason{{Code: MissingConnections, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: max(share, 0), Limit: missingConnections}}
 	}
 	return []Reason{{Code: MissingConnections, Weight: Void, Scope: ScopeCell, Subject: record.RoleServer, Value: max(share, 0), Limit: missingVoid}}

@@ -22,11 +22,10 @@ func comparisons(p planned, groups []Group, c Coverage) []Comparison {
 	for _, i := range p.contenders() {
 		var levels []LevelComparison
 		for _, l := range p.levels {
-			levels = append(levels, atLevel(p, l, i.Name, groups))
+			levels = append(levels, atLevel(p, l, i.Name, groups, c))
 		}
 		for _, one := range contender(levels, p.weights) {
 			one.Implementation, one.Baseline = i.Name, p.baseline
-			one.OwnFaults, one.BaselineFaults = one.OwnFaults+c.ownFaults(i.Name), one.BaselineFaults+c.ownFaults(p.baseline)
 			out = append(out, one)
 		}
 	}
@@ -58,6 +57,7 @@ func ofLoad(levels []LevelComparison) Comparison {
 		l := &c.Levels[k]
 		c.OwnFaults, c.BaselineFaults = c.OwnFaults+l.OwnFaults, c.BaselineFaults+l.BaselineFaults
 		if l.neitherKept() {
+			c.Unkept = append(c.Unkept, l.Point)
 			continue
 		}
 		strata = append(strata, leveled{level: l, weight: 1})
@@ -82,12 +82,19 @@ func overLoads(loads []Comparison, weights map[string]float64) Comparison {
 		c.ownMissed, c.baselineMissed = c.ownMissed+l.ownMissed, c.baselineMissed+l.baselineMissed
 		c.Loads = append(c.Loads, LoadVerdict{Load: l.Load, Weight: weights[l.Load]})
 		byCPU = byCPU || deciding(l.Overall).Metric != Throughput
+		c.Unkept = append(c.Unkept, l.Unkept...)
+		kept := len(l.Levels) - len(l.Unkept)
 		for j := range l.Levels {
-			strata = append(strata, leveled{level: &l.Levels[j], weight: weights[l.Load] / float64(len(l.Levels))})
+			if !l.Levels[j].neitherKept() {
+				strata = append(strata, leveled{level: &l.Levels[j], weight: weights[l.Load] / float64(kept)})
+			}
 		}
 	}
 	c.Levels = []LevelComparison{}
 	c.Overall = overLevels(strata)
+	if len(strata) == 0 {
+		c.Overall = []Result{{Metric: CPUPerRequest, Pairs: []Pair{}}}
+	}
 	choose(c.Overall, byCPU)
 	return c
 }
@@ -137,11 +144,11 @@ func (r *Result) inherit(level Result) {
 
 // atLevel compares one contender with the baseline at one level. At an imposed rate the throughput is what was asked for and no answer; in
 // a duet, whose generators are frozen in turns, there are no latencies.
-func atLevel(p planned, l Level, name string, groups []Group) LevelComparison {
+func atLevel(p planned, l Level, name string, groups []Group, c Coverage) LevelComparison {
 	own, base := findGroup(groups, l.Point, name), findGroup(groups, l.Point, p.baseline)
 	out := LevelComparison{
 		Point: l.Point, Rate: rateKept(own, base),
-		OwnFaults: cellFaults(own, l.imposed()), BaselineFaults: cellFaults(base, l.imposed()),
+		OwnFaults: c.ownFaults(name) + cellFaults(own, l.imposed()), BaselineFaults: c.ownFaults(p.baseline) + cellFaults(base, l.imposed()),
 	}
 	for _, m := range p.metricsAt(l) {
 		out.Results = append(out.Results, byBlock(m, own, base))
@@ -253,7 +260,7 @@ func (r *Result) foresee(alpha float64) {
 		return
 	}
 	p := prospect{sd: e.sd, width: e.width(), alpha: alpha}
-	d := math.Expm1(p.detectable(int(e.freedom) + 1))
+	d := math.Expm1(p.detectable(e.blocks))
 	r.Detectable = &d
 	if r.Verdict == Inconclusive && (r.Reason == TooFewBlocks || r.Reason == NoiseTooHigh || r.Reason == ManyComparisons) {
 		r.BlocksNeeded = p.blocksNeeded(e.mean, r.Blocks)
@@ -301,7 +308,10 @@ func asInt(b bool) int {
 
 // missedRate says whether the server did not keep an imposed rate.
 func missedRate(c Cell) bool {
-	return !c.HitFromOutside() && slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == RateMissed && r.Subject == record.RoleServer })
+	other := slices.ContainsFunc(c.Reasons, func(r Reason) bool {
+		return r.Weight == Void && r.Code != RateMissed && !slices.Contains(ownFaults, r.Code)
+	})
+	return !other && slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == RateMissed && r.Subject == record.RoleServer })
 }
 
 // keptRate says whether the server kept an imposed rate, in a cell that counts.

@@ -38,7 +38,9 @@ const (
 	HiddenByTool VerdictReason = "HiddenByTool"
 	// Censored means that the value of a side lies, in some block, among requests that timed out or were never sent.
 	Censored VerdictReason = "Censored"
-	// OwnFaults means that the side which would win failed in some cell or trial by its own fault.
+	// LevelsMayDiffer means that the mean shows no difference, and levels speak against it without being decided.
+	LevelsMayDiffer VerdictReason = "LevelsMayDiffer"
+	// OwnFaults means that the side which would win failed in some cell or trial by its own fault, or either side where nobody would.
 	OwnFaults VerdictReason = "OwnFaults"
 )
 
@@ -52,13 +54,16 @@ type Comparison struct {
 	Verdict Verdict       `json:"verdict"`
 	Reason  VerdictReason `json:"reason,omitempty"`
 	Metric  Metric        `json:"metric"`
-	// OwnFaults and BaselineFaults count cells and trials lost by a side's own fault, besides rates that were not kept.
+	// OwnFaults and BaselineFaults count cells and trials lost by a side's own fault, besides rates that were not kept; a lost trial counts at
+	// each level.
 	OwnFaults      int `json:"ownFaults"`
 	BaselineFaults int `json:"baselineFaults"`
 	// Overall holds one result a metric: the mean over the levels. It has those metrics that every level has.
 	Overall []Result `json:"overall"`
 	// Levels are those of the load; none for the mean over all loads.
 	Levels []LevelComparison `json:"levels"`
+	// Unkept are the levels whose rate neither side kept, and which are left out of the mean.
+	Unkept []record.Point `json:"unkept,omitempty"`
 	// Loads are the verdicts of the loads; none for that of a load.
 	Loads []LoadVerdict `json:"loads,omitempty"`
 

@@ -40,8 +40,8 @@
 //     waiting as well as work.
 //   - Where the generator was the limit, or busy beside a server that was not, and in a duet, the server's CPU time per request decides.
 //   - At an imposed rate the throughput is what was asked for, and is not compared at all; the CPU time per request decides. Who does not keep
-//     a rate that the other keeps, in MinBlocks blocks and never the other way round, has lost that level. Two equals of whom either misses
-//     the rate in half of all blocks, at random, get a loser in at most 0.6 % of runs.
+//     a rate that the other always keeps, in most blocks and in more than chance would let it, has lost that level. That chance, for two
+//     equals that each miss it in a random half of the blocks, has a budget of its own: ratesAlpha for all contenders and levels.
 //
 // The other metrics, latency percentiles among them, are tested beside it. A throughput that the generator limited is a lower bound, and a
 // latency that waited in it an upper one: such a figure can support that side being better, never that it is worse or that there is no

@@ -22,8 +22,9 @@ type stratum struct {
 }
 
 // estimate is a weighted mean over levels of each level's mean over the blocks that have a pair there, so that every level stays in it
-// whichever cells are void. Its error is the jackknife's that leaves out one block at a time, with Student's t of one degree of freedom
-// less than the level with the fewest pairs has. Where no pair is missing it is the paired t on the blocks' means.
+// whichever cells are void. Its error is the jackknife's that leaves out one block at a time, with Student's t. Its degrees of freedom are one
+// less than the number of blocks, or those of Satterthwaite where a level with few pairs makes most of the error. Where no pair is missing it
+// is the paired t on the blocks' means.
 type estimate struct {
 	// blocks is the number of blocks with any pair, fewest the number of pairs at the level that has the fewest.
 	blocks, fewest int
@@ -64,9 +65,30 @@ func newEstimate(levels []stratum) estimate {
 		e.contributions = append(e.contributions, sample{block: b, span: span{low.pseudo[k], mid.pseudo[k], high.pseudo[k]}})
 	}
 	if e.fewest >= minPairs {
-		e.known, e.sd, e.freedom = true, mid.sem*math.Sqrt(float64(e.blocks)), float64(e.fewest-1)
+		e.known, e.sd, e.freedom = true, mid.sem*math.Sqrt(float64(e.blocks)), freedom(levels, e.blocks)
 	}
 	return e
+}
+
+// freedom is Satterthwaite's of the levels' own errors, and no more than blocks give.
+func freedom(levels []stratum, blocks int) float64 {
+	var sum, terms float64
+	for _, l := range levels {
+		values := make([]float64, len(l.samples))
+		for k, s := range l.samples {
+			values[k] = s.mid
+		}
+		_, sd := moments(values)
+		n := float64(len(values))
+		v := l.weight * l.weight * sd * sd / n
+		sum += v
+		terms += v * v / (n - 1)
+	}
+	most := float64(blocks - 1)
+	if terms == 0 {
+		return most
+	}
+	return min(most, sum*sum/terms)
 }
 
 // blocksOf are the blocks with a pair at any level, in order.

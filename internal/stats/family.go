@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -9,10 +10,30 @@ import (
 // load's levels in every metric, the numbers of searches, and the overall means. The rest is for the levels of loads that have several.
 // Within each part the tests are corrected by Holm's procedure with weights.
 const (
-	loadsShare, levelsShare = 0.8, 0.2
+	loadsShare, levelsShare = 0.9, 0.1
 	// decidingShare is the weight of the metrics that decide, together; the others share the rest.
-	decidingShare = 0.75
+	decidingShare = 0.9
+	// ratesAlpha is the probability of any false word about who does not keep a rate, beside VerdictAlpha and within Alpha.
+	ratesAlpha = 0.002
 )
+
+// oneSided is the largest probability that, of two servers that each miss a rate alone with the same probability in n blocks, at least k blocks
+// are missed by one and none by the other. It is largest where each misses about half of the blocks.
+func oneSided(n, k int) float64 {
+	const alone = 0.25
+	var sum float64
+	for j := k; j <= n; j++ {
+		sum += math.Exp(logChoose(n, j) + float64(j)*math.Log(alone) + float64(n-j)*math.Log(1-2*alone))
+	}
+	return 2 * sum
+}
+
+func logChoose(n, k int) float64 {
+	a, _ := math.Lgamma(float64(n + 1))
+	b, _ := math.Lgamma(float64(k + 1))
+	c, _ := math.Lgamma(float64(n - k + 1))
+	return a - b - c
+}
 
 // member is one result that takes part in a family.
 type member struct {

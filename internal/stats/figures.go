@@ -240,11 +240,16 @@ func (j judge) ratio(o v1alpha1.Objective, l Level, i Implementation) figure {
 		f.low, f.high, f.why = *r.Low, *r.High, ""
 	}
 	f.loosen(r.Metric, r.ContenderIsBound, r.BaselineIsBound)
-	if r.Diluted && f.why == "" {
-		f.why, f.low, f.high = Shared, diluted(f.low), diluted(f.high)
-	}
+	f.share(r.Diluted)
 	f.faulty = level.OwnFaults+level.BaselineFaults+level.contenderMissed()+level.baselineMissed() > 0
 	return f
+}
+
+// share opens the interval of a ratio whose two sides took turns or shared a busy generator.
+func (f *figure) share(diluting bool) {
+	if diluting && f.why == "" {
+		f.why, f.low, f.high = Shared, diluted(f.low), diluted(f.high)
+	}
 }
 
 // diluted opens the end of a diluted ratio's interval that points away from 1: the servers may differ by more.

@@ -81,6 +81,8 @@ type MetricVerdict struct {
 	Ratio   float64 `json:"ratio"`
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`
+	// AtLeast is true if the difference is only a lower bound.
+	AtLeast bool `json:"atLeast,omitempty"`
 }
 
 // LevelVerdict is a level with a winner.
@@ -89,8 +91,9 @@ type LevelVerdict struct {
 	Verdict Verdict       `json:"verdict"`
 	Reason  VerdictReason `json:"reason,omitempty"`
 	Metric  Metric        `json:"metric"`
-	// Ratio is contender / baseline; nil where a rate that was not kept has decided.
-	Ratio *float64 `json:"ratio,omitempty"`
+	// Ratio is contender / baseline; nil where a rate that was not kept has decided. AtLeast is true if the difference is only a lower bound.
+	Ratio   *float64 `json:"ratio,omitempty"`
+	AtLeast bool     `json:"atLeast,omitempty"`
 	// Rate says who kept the rate; nil where there is none.
 	Rate *RateKept `json:"rate,omitempty"`
 }
@@ -168,7 +171,7 @@ func (t Table) addCapacities(h *Headline) {
 		}
 		if r := c.ToBaseline; r != nil {
 			e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: t.Run.Baseline, Verdict: r.Verdict, Reason: r.Reason}
-			e.AtLeast = r.Verdict == Better && r.ContenderIsBound || r.Verdict == Worse && r.BaselineIsBound
+			e.AtLeast = r.atLeast(r.Verdict)
 			e.measure(*r)
 			h.Entries = append(h.Entries, e)
 		}
@@ -198,35 +201,41 @@ func entry(c Comparison) HeadlineEntry {
 	e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: c.Baseline, Verdict: c.Verdict, Reason: c.Reason, Loads: c.Loads}
 	d := c.Deciding()
 	e.measure(d)
-	e.AtLeast = c.Verdict == Better && d.ContenderIsBound || c.Verdict == Worse && d.BaselineIsBound
+	e.AtLeast = d.atLeast(c.Verdict)
 	for _, r := range c.Overall {
 		if !r.Decides && r.decided() {
-			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High})
+			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.atLeast(r.Verdict)})
 		}
 	}
-	for _, l := range c.Levels {
-		if l.Reason == NeitherKept {
-			e.Unkept = append(e.Unkept, l.Point)
-		}
-	}
+	e.Unkept = c.Unkept
 	if len(c.Levels) < 2 && c.Reason != RateNotKept {
 		return e
 	}
 	for _, l := range c.Levels {
 		one := l.Deciding()
-		if e.Fewest == nil && one.FewestPairs == d.FewestPairs && one.FewestPairs < d.Blocks {
+		if e.Fewest == nil && !l.neitherKept() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && c.anyPair()) {
 			e.Fewest = &l.Point
 		}
 		if l.Verdict != Better && l.Verdict != Worse {
 			continue
 		}
-		v := LevelVerdict{Point: l.Point, Verdict: l.Verdict, Reason: l.Reason, Metric: l.Metric, Ratio: one.Ratio}
+		v := LevelVerdict{Point: l.Point, Verdict: l.Verdict, Reason: l.Reason, Metric: l.Metric, Ratio: one.Ratio, AtLeast: one.atLeast(l.Verdict)}
 		if l.Reason == RateNotKept {
 			v.Ratio, v.Rate = nil, l.Rate
 		}
 		e.Decided = append(e.Decided, v)
 	}
 	return e
+}
+
+// anyPair says whether some level has a pair in the metric that decides there.
+func (c Comparison) anyPair() bool {
+	return slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Deciding().Blocks > 0 })
+}
+
+// atLeast says whether a verdict rests on a difference that is only a lower bound.
+func (r Result) atLeast(v Verdict) bool {
+	return r.Diluted || v == Better && r.ContenderIsBound || v == Worse && r.BaselineIsBound
 }
 
 // measure copies the numbers of the result whose verdict the entry has.

@@ -233,15 +233,23 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// Beyond says how far a figure lies on the wrong side of its bound, as a ratio; 0 if there is no figure.
+// Beyond says how far a figure, or the end of its interval where there is none, lies on the wrong side of its bound, as a ratio; 0 if nothing
+// is known.
 func (r ObjectiveResult) Beyond() float64 {
+	figure := r.Figure
 	switch {
-	case r.Figure == nil:
+	case figure == nil && r.Min != nil:
+		figure = r.High
+	case figure == nil:
+		figure = r.Low
+	}
+	switch {
+	case figure == nil:
 		return 0
 	case r.Min != nil:
-		return *r.Min / *r.Figure
+		return *r.Min / *figure
 	}
-	return *r.Figure / *r.Max
+	return *figure / *r.Max
 }
 
 // ObjectivesMet says whether every objective is met, with a reason of the API's condition Succeeded if not.

@@ -58,7 +58,7 @@ func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 // finds is the probability that a difference, as a log, is found: by the noncentral t, at either side.
 func (p prospect) finds(difference float64, s spreads) float64 {
 	if p.sd == 0 {
-		return 1
+		return float64(asInt(math.Abs(difference) > p.width/2))
 	}
 	scale := math.Sqrt(float64(s.n)) / p.sd
 	there, back := (math.Abs(difference)-p.width/2)*scale, (-math.Abs(difference)-p.width/2)*scale
@@ -68,7 +68,7 @@ func (p prospect) finds(difference float64, s spreads) float64 {
 // equates is the probability that the interval lies within EquivalenceMargin where the true difference is the one given.
 func (p prospect) equates(difference float64, s spreads) float64 {
 	if p.sd == 0 {
-		return 1
+		return float64(asInt(math.Abs(difference)+p.width/2 <= math.Log1p(EquivalenceMargin)))
 	}
 	margin, scale := math.Log1p(EquivalenceMargin)-p.width/2, math.Sqrt(float64(s.n))/p.sd
 	return s.average(func(spread float64) float64 {
@@ -79,7 +79,7 @@ func (p prospect) equates(difference float64, s spreads) float64 {
 // detectable is the smallest difference, as a log, that n blocks find with probability Power.
 func (p prospect) detectable(n int) float64 {
 	s := p.measuredAs(n)
-	low, high := 0.0, p.width/2+p.sd
+	low, high := 0.0, p.width/2+p.sd+1e-6
 	for p.finds(high, s) < Power {
 		low, high = high, 2*high
 	}

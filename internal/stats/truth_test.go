@@ -97,11 +97,11 @@ func TestWhoDoesNotKeepARateHasLost(t *testing.T) {
 		reason     stats.VerdictReason
 	}{
 		"the slow one in all blocks":                    {10, 0, stats.Worse, stats.RateNotKept},
-		"the slow one in seven blocks":                  {7, 0, stats.Worse, stats.RateNotKept},
-		"the slow one in six blocks, and in four not":   {6, 0, stats.Inconclusive, stats.TooFewBlocks},
+		"the slow one in eight blocks":                  {8, 0, stats.Worse, stats.RateNotKept},
+		"the slow one in seven, which could be chance":  {7, 0, stats.Inconclusive, stats.TooFewBlocks},
 		"the baseline in all blocks":                    {0, 10, stats.Better, stats.RateNotKept},
 		"both in all blocks":                            {10, 10, stats.Inconclusive, stats.NeitherKept},
-		"the slow one in all, the other one in one too": {10, 1, stats.Worse, stats.RateNotKept},
+		"the slow one in all, the other one in one too": {10, 1, stats.Inconclusive, stats.TooFewBlocks},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := rated(2, 5000, 10)
@@ -298,5 +298,70 @@ func TestALatencyIsComparedAndBounded(t *testing.T) {
 	}
 	if h.Gate == nil || h.Gate.Missed != 1 || h.Gate.Worst == nil {
 		t.Errorf("gate %+v, want the ratio of latencies missed", h.Gate)
+	}
+}
+
+func TestAThrottledGeneratorIsNotTheServersFault(t *testing.T) {
+	d := rated(2, 5000, 10)
+	for i := range d.Trials {
+		if tr := &d.Trials[i]; tr.Manifest.Implementation == "go-slow" {
+			r := &tr.Generators[0].Cells[0]
+			statstest.SetRequests(r.Measurement, r.Measurement.Asked*8/10)
+			r.Measurement.Dropped = r.Measurement.Asked - r.Measurement.Requests
+			r.Throttled = &record.Throttling{Nanos: 2_000_000_000}
+		}
+	}
+	if c := analyse(t, d).Comparisons[0]; c.Reason == stats.RateNotKept || c.Verdict == stats.Worse {
+		t.Errorf("%s %s, and it was the generator that did not keep the rate", c.Verdict, c.Reason)
+	}
+}
+
+func TestWhoFailedIsNeitherBetterNorTheSame(t *testing.T) {
+	for name, factor := range map[string]float64{"better": 1 / 1.3, "the same": 1} {
+		t.Run(name, func(t *testing.T) {
+			o := statstest.Duel(20)
+			o.Levels, o.Noise, o.Servers = []int32{100}, 0.01, append([]statstest.Server{}, o.Servers[:2]...)
+			o.Servers[1].CPUMicros = factor * o.Servers[0].CPUMicros
+			d := statstest.Run(o)
+			for block := int32(1); block <= 8; block++ {
+				statstest.Drop(&d, block, "go-slow", v1alpha1.ReasonServerExited, "exit status 139")
+			}
+			d.Manifest.Spec.Objectives = []v1alpha1.Objective{{
+				Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.1",
+			}}
+			table := analyse(t, d)
+			c := table.Comparisons[0]
+			if c.Verdict != stats.Inconclusive || c.Reason != stats.OwnFaults || c.Levels[0].Verdict != stats.Inconclusive {
+				t.Errorf("%s %s, at its level %s; it exited in eight of twenty blocks", c.Verdict, c.Reason, c.Levels[0].Verdict)
+			}
+			if met, _ := table.ObjectivesMet(); met {
+				t.Error("a ratio of the blocks that it survived passes the gate")
+			}
+		})
+	}
+}
+
+func TestALevelThatIsVoidInAllBlocksIsNamed(t *testing.T) {
+	o := statstest.Duel(10)
+	o.Levels, o.Servers = []int32{10, 100}, o.Servers[:2]
+	d := statstest.Run(o)
+	for block := int32(1); block <= 10; block++ {
+		_, seen := statstest.Cell(&d, block, "go", 100)
+		seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
+	}
+	e := analyse(t, d).Headline().Entries[0]
+	if e.Verdict != stats.Inconclusive || e.Fewest == nil || e.Fewest.Connections != 100 {
+		t.Errorf("%+v, want the level of 100 connections named", e)
+	}
+}
+
+func TestARegressionOfAnImposedThroughputIsNoFigure(t *testing.T) {
+	now, then := rated(3, 5000, 10), rated(1, 5000, 10)
+	now.Manifest.Spec.Objectives = []v1alpha1.Objective{{
+		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Min: "0.95", Against: &v1alpha1.Earlier{Runs: []string{"then"}, Anchor: "go"},
+	}}
+	now.Earlier = map[string]record.EarlierRun{"then": {Data: &then}}
+	if got := analyse(t, now).Objectives[0]; got.Outcome != stats.Undecided || got.Reason != stats.NotMeasured {
+		t.Errorf("%s %s", got.Outcome, got.Reason)
 	}
 }

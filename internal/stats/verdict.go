@@ -23,8 +23,9 @@ func judgeAll(comparisons []Comparison, searches searchFamily, alpha float64, fo
 	adjust(loadFamily, loadsShare)
 	adjust(levelFamily, levelsShare)
 	searches.judge(alpha)
+	rates := rateAlpha(comparisons, alpha)
 	for k := range comparisons {
-		comparisons[k].judge(alpha)
+		comparisons[k].judge(alpha, rates)
 	}
 	for k := range comparisons {
 		comparisons[k].weigh(comparisons)
@@ -44,8 +45,19 @@ func pointers(results []Result) []*Result {
 	return out
 }
 
+// rateAlpha is what each level with an imposed rate may err by, of each contender and each look.
+func rateAlpha(comparisons []Comparison, alpha float64) float64 {
+	levels := 0
+	for _, c := range comparisons {
+		for _, l := range c.Levels {
+			levels += asInt(l.Rate != nil)
+		}
+	}
+	return ratesAlpha * alpha / VerdictAlpha / float64(max(levels, 1))
+}
+
 // judge decides the results of a comparison and its levels. The level of a load that has one is the load.
-func (c *Comparison) judge(alpha float64) {
+func (c *Comparison) judge(alpha, rates float64) {
 	for k := range c.Overall {
 		c.Overall[k].judge(c.OwnFaults+c.ownMissed, c.BaselineFaults+c.baselineMissed, alpha)
 	}
@@ -58,13 +70,13 @@ func (c *Comparison) judge(alpha float64) {
 				l.Results[j].AdjustedP = c.Overall[j].AdjustedP
 			}
 		}
-		l.judge(alpha)
+		l.judge(alpha, rates)
 	}
 	c.concludeLevels()
 }
 
 // judge decides the results of a level. Who does not keep an imposed rate that the other keeps has lost, whatever the ratios are.
-func (l *LevelComparison) judge(alpha float64) {
+func (l *LevelComparison) judge(alpha, rates float64) {
 	for k := range l.Results {
 		l.Results[k].judge(l.OwnFaults+l.contenderMissed(), l.BaselineFaults+l.baselineMissed(), alpha)
 	}
@@ -72,13 +84,19 @@ func (l *LevelComparison) judge(alpha float64) {
 	l.Verdict, l.Reason, l.Metric = d.Verdict, d.Reason, d.Metric
 	switch {
 	case l.Rate == nil:
-	case l.Rate.OnlyContenderMissed >= MinBlocks && l.Rate.OnlyBaselineMissed == 0:
+	case l.Rate.BaselineMissed == 0 && lostRate(l.Rate.OnlyContenderMissed, l.Rate.ContenderKept, rates):
 		l.Verdict, l.Reason = keeper(Worse, l.BaselineFaults)
-	case l.Rate.OnlyBaselineMissed >= MinBlocks && l.Rate.OnlyContenderMissed == 0:
+	case l.Rate.ContenderMissed == 0 && lostRate(l.Rate.OnlyBaselineMissed, l.Rate.BaselineKept, rates):
 		l.Verdict, l.Reason = keeper(Better, l.OwnFaults)
 	case l.neitherKept():
 		l.Verdict, l.Reason = Inconclusive, NeitherKept
 	}
+}
+
+// lostRate says whether a side that missed a rate alone in some blocks, and kept it in others, does not keep it: in most blocks, in MinBlocks at
+// least, and in more than chance would let it with a probability of alpha.
+func lostRate(missed, kept int, alpha float64) bool {
+	return missed >= MinBlocks && missed > kept && oneSided(missed+kept, missed) <= alpha
 }
 
 // keeper withholds the verdict that a side kept a rate if it failed otherwise.
@@ -111,22 +129,54 @@ func (l *LevelComparison) neitherKept() bool {
 // concludeLevels lets the levels speak: those that have different winners are never averaged to one, nor to no difference, and a rate that was
 // not kept loses the load where nothing speaks for the loser.
 func (c *Comparison) concludeLevels() {
-	better := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Verdict == Better })
-	worse := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Verdict == Worse })
+	better := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.in(c.Metric) == Better })
+	worse := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.in(c.Metric) == Worse })
 	open := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Reason != NeitherKept })
 	lost := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Reason == RateNotKept })
 	switch {
 	case len(c.Levels) > 0 && !open:
 		c.Verdict, c.Reason = Inconclusive, NeitherKept
-	case better && worse,
-		(better || worse) && c.Verdict == NoDifference,
-		better && c.Verdict == Worse, worse && c.Verdict == Better:
+	case better && worse, better && c.Verdict == Worse, worse && c.Verdict == Better:
 		c.Verdict, c.Reason = DependsOnLoad, ""
 	case lost && worse:
 		c.Verdict, c.Reason = Worse, RateNotKept
 	case lost && better:
 		c.Verdict, c.Reason = Better, RateNotKept
+	case (better || worse) && c.Verdict == NoDifference && len(c.Levels) > 1:
+		c.Verdict, c.Reason = DependsOnLoad, ""
+	case c.Verdict == NoDifference && c.levelsMayDiffer():
+		c.Verdict, c.Reason = Inconclusive, LevelsMayDiffer
 	}
+}
+
+// in is the level's verdict in a metric, or that of a rate that was not kept: verdicts of different metrics do not contradict each other.
+func (l LevelComparison) in(m Metric) Verdict {
+	r := inMetric(l.Results, m)
+	if l.Reason == RateNotKept || r == nil {
+		return l.Verdict
+	}
+	return r.Verdict
+}
+
+// opposedAlpha: two levels that point in opposite directions with so small a p are not averaged to no difference.
+const opposedAlpha = 0.05
+
+// levelsMayDiffer says whether levels that are not known to be alike speak against a mean without a difference: one alone clearly, or two in
+// opposite directions.
+func (c *Comparison) levelsMayDiffer() bool {
+	more, less := false, false
+	for _, l := range c.Levels {
+		r := inMetric(l.Results, c.Metric)
+		if r == nil || r.P == nil || r.equivalent() {
+			continue
+		}
+		if *r.P <= Alpha {
+			return true
+		}
+		more = more || *r.P <= opposedAlpha && *r.Ratio > 1
+		less = less || *r.P <= opposedAlpha && *r.Ratio < 1
+	}
+	return more && less
 }
 
 // weigh lets the loads speak in the mean over all of them: loads with a winner are not averaged to no difference. The weights are the user's, so
@@ -166,7 +216,7 @@ func (r *Result) verdict(ownFaults, baselineFaults int, alpha float64) (Verdict,
 	case r.AdjustedP == nil:
 		return Inconclusive, NeitherKept
 	case *r.AdjustedP > alpha:
-		return r.undecided()
+		return r.undecided(ownFaults + baselineFaults)
 	case *r.Ratio > 1 == r.Metric.MoreIsBetter():
 		return r.winner(Better, r.BaselineIsBound, ownFaults, r.contenderCensored)
 	}
@@ -174,7 +224,7 @@ func (r *Result) verdict(ownFaults, baselineFaults int, alpha float64) (Verdict,
 }
 
 // undecided says why nobody has won, or that there is no difference.
-func (r *Result) undecided() (Verdict, VerdictReason) {
+func (r *Result) undecided(faults int) (Verdict, VerdictReason) {
 	switch {
 	case r.ContenderIsBound || r.BaselineIsBound:
 		return Inconclusive, BoundsOnly
@@ -182,6 +232,8 @@ func (r *Result) undecided() (Verdict, VerdictReason) {
 		return Inconclusive, ManyComparisons
 	case !r.equivalent():
 		return Inconclusive, NoiseTooHigh
+	case faults > 0:
+		return Inconclusive, OwnFaults
 	case r.contenderCensored+r.baselineCensored > 0:
 		return Inconclusive, Censored
 	case r.Diluted:
