@@ -58,7 +58,7 @@ func (t *tally) see(run []stats.Comparison) {
 		}
 		wrong.verdict(c.Verdict, mean)
 		wrong.results(c.Overall, mean)
-		wrong.depends = wrong.depends || c.Verdict == stats.DependsOnLoad && (!up || !down)
+		wrong.depends = wrong.depends || falselyDepends(c, mean, up && down)
 		wrong.equal = wrong.equal || c.Verdict == stats.NoDifference && up && down
 		t.means.see(c.Deciding(), mean)
 	}
@@ -66,6 +66,22 @@ func (t *tally) see(run []stats.Comparison) {
 	t.falseRuns += asInt(wrong.winner || wrong.equal || wrong.depends)
 	t.winners, t.equals, t.depends = t.winners+asInt(wrong.winner), t.equals+asInt(wrong.equal), t.depends+asInt(wrong.depends)
 	t.decidedRuns += asInt(wrong.decided)
+}
+
+// falselyDepends says whether a verdict that depends on the load is false: where levels have different winners, there must be levels of either
+// sign, and where all winners are one, the mean must be within the margin.
+func falselyDepends(c stats.Comparison, mean float64, crossing bool) bool {
+	if c.Verdict != stats.DependsOnLoad {
+		return false
+	}
+	better, worse := false, false
+	for _, l := range c.Levels {
+		better, worse = better || l.Verdict == stats.Better, worse || l.Verdict == stats.Worse
+	}
+	if better && worse {
+		return !crossing
+	}
+	return math.Abs(mean) > math.Log1p(stats.EquivalenceMargin)
 }
 
 func asInt(b bool) int {

@@ -70,6 +70,14 @@ func TestLine(t *testing.T) {
 			"Whether go2 is better than go depends on the load (throughput +21.3 %, 99 % interval +17.1 % to +25.0 %, mean of 2 levels, 10 blocks): " +
 				"sweep-10: go2 serves 30.0 % more requests/s than go, sweep-100: go2 serves 23.0 % fewer requests/s than go",
 		},
+		"a winner at one level, and none in the mean": {
+			func(e *stats.HeadlineEntry) {
+				e.Verdict, e.Levels, e.Ratio, e.Low, e.High, e.SameInTheMean = stats.DependsOnLoad, 4, ptr(1.013), ptr(0.99), ptr(1.04), true
+				e.Decided = []stats.LevelVerdict{{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: stats.Worse, Metric: stats.CPUPerRequest, Ratio: ptr(1.05)}}
+			},
+			"go2 and go differ by no more than 5 % in server CPU time per request on average, but at some levels they do " +
+				"(server CPU time per request +1.3 %, 99 % interval -1.0 % to +4.0 %, mean of 4 levels, 10 blocks): sweep-10: go2 needs 5.0 % more CPU time per request than go",
+		},
 		"who does not keep a rate": {
 			func(e *stats.HeadlineEntry) {
 				e.Verdict, e.Reason = stats.Worse, stats.RateNotKept

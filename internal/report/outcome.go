@@ -37,6 +37,8 @@ func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName f
 		o.title = l.effect(e.Metric, e.Implementation, e.Baseline, *e.Ratio, e.AtLeast)
 	case e.Verdict == stats.NoDifference:
 		o.title = l.say("same."+kind(e.Metric), e.Implementation, e.Baseline, margin, e.Metric.Percentile())
+	case e.SameInTheMean:
+		o.title = l.say("headline.SameInTheMean", e.Implementation, e.Baseline, margin, l.metric(e.Metric))
 	case e.Verdict == stats.DependsOnLoad:
 		o.title = l.say("headline.DependsOnLoad", e.Implementation, e.Baseline)
 	case e.Ratio == nil && len(e.Loads) > 0:

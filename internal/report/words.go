@@ -42,6 +42,7 @@ var english = language{
 	"headline.load":               "Load %s: ",
 	"headline.allLoads":           "All loads, weighted: ",
 	"headline.DependsOnLoad":      "Whether %s is better than %s depends on the load",
+	"headline.SameInTheMean":      "%s and %s differ by no more than %s in %s on average, but at some levels they do",
 	"headline.nopair":             "Inconclusive: no block has a cell of both %s and %s that counts",
 	"headline.nopair.loads":       "Inconclusive: under some load, no block has a cell of both %s and %s that counts",
 	"headline.nopair.searches":    "Inconclusive: no block has a rate that both %s and %s sustain",

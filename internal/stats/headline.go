@@ -64,6 +64,8 @@ type HeadlineEntry struct {
 	VoidReasons []ReasonCode `json:"voidReasons,omitempty"`
 	// Levels is the number of levels in the mean.
 	Levels int `json:"levels"`
+	// SameInTheMean is true of a DependsOnLoad whose mean shows no difference, while all that is decided points in one direction.
+	SameInTheMean bool `json:"sameInTheMean,omitempty"`
 	// Beside are the other metrics that have a winner.
 	Beside []MetricVerdict `json:"beside,omitempty"`
 	// Decided are the levels that have a winner, in their order; of a load with one level none.
@@ -202,6 +204,7 @@ func entry(c Comparison) HeadlineEntry {
 	d := c.Deciding()
 	e.measure(d)
 	e.AtLeast = d.atLeast(c.Verdict)
+	e.SameInTheMean = c.Verdict == DependsOnLoad && d.Verdict == NoDifference && c.oneWay()
 	for _, r := range c.Overall {
 		if !r.Decides && r.decided() {
 			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.atLeast(r.Verdict)})
@@ -226,6 +229,19 @@ func entry(c Comparison) HeadlineEntry {
 		e.Decided = append(e.Decided, v)
 	}
 	return e
+}
+
+// oneWay says whether all levels, or loads, that have a winner have the same.
+func (c Comparison) oneWay() bool {
+	better, worse := false, false
+	see := func(v Verdict) { better, worse = better || v == Better, worse || v == Worse }
+	for _, l := range c.Levels {
+		see(l.Verdict)
+	}
+	for _, l := range c.Loads {
+		see(l.Verdict)
+	}
+	return better != worse
 }
 
 // anyPair says whether some level has a pair in the metric that decides there.

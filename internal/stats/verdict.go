@@ -159,7 +159,7 @@ func (l LevelComparison) in(m Metric) Verdict {
 }
 
 // opposedAlpha: two levels that point in opposite directions with so small a p are not averaged to no difference.
-const opposedAlpha = 0.05
+const opposedAlpha = 0.1
 
 // levelsMayDiffer says whether levels that are not known to be alike speak against a mean without a difference: one alone clearly, or two in
 // opposite directions.
