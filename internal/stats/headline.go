@@ -119,7 +119,11 @@ func (t Table) Headline() Headline {
 		MeasuredTrials: t.Coverage.MeasuredTrials, PlannedTrials: t.Coverage.PlannedTrials, Rules: t.Rules,
 		Gate: t.gate(), Entries: []HeadlineEntry{}, Peaks: []Peak{},
 	}
-	if t.Calibrates() {
+	// Of a run that compares others, too, the noise floor is not the outcome.
+	others := slices.ContainsFunc(t.Implementations, func(i Implementation) bool {
+		return i.Role != v1alpha1.RoleLimit && t.NoiseFloor != nil && !slices.Contains(t.NoiseFloor.Implementations[:], i.Name)
+	})
+	if t.Calibrates() && !others {
 		h.Calibration = t.NoiseFloor
 	}
 	for _, c := range t.Comparisons {
