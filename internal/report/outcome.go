@@ -20,7 +20,7 @@ type outcome struct {
 	unkept string
 }
 
-// outcomeOf puts an entry into words. Many says that the run has several loads, so that each must be named.
+// outcomeOf puts an entry into words; pointName names a level within its load.
 func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName func(stats.LevelVerdict) string) outcome {
 	o := outcome{evidence: l.evidence(h.Rules, e)}
 	margin := plainPercent(h.Rules.EquivalenceMargin)

@@ -51,9 +51,8 @@ func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
 
 // comparison computes what the ratios say, and no verdict yet.
 func (r Ratios) comparison(duet bool) LevelComparison {
-	imposed := r.RequestsPerSecond > 0
 	c := LevelComparison{Point: r.Point, Rate: r.Rate}
-	for _, m := range r.metrics(duet, imposed) {
+	for _, m := range r.metrics(duet) {
 		one := Result{Metric: m, Pairs: []Pair{}}
 		if m == Throughput {
 			one.ContenderIsBound, one.BaselineIsBound, one.Diluted = r.ThroughputIsBound, r.ThroughputIsBound, duet
@@ -67,16 +66,16 @@ func (r Ratios) comparison(duet bool) LevelComparison {
 		one.estimateOf([]stratum{{1, samples}})
 		c.Results = append(c.Results, one)
 	}
-	choose(c.Results, duet || imposed)
+	choose(c.Results, duet || Level{Point: r.Point}.imposed())
 	return c
 }
 
 // metrics are those that are an answer at the level, in the order of a run's.
-func (r Ratios) metrics(duet, imposed bool) []Metric {
+func (r Ratios) metrics(duet bool) []Metric {
 	var out []Metric
 	p := planned{duet: duet, latencies: v1alpha1.Percentiles}
 	for _, m := range p.metricsAt(Level{Point: r.Point}) {
-		if _, ok := r.Logs[m]; ok && (!imposed || m != Throughput) {
+		if _, ok := r.Logs[m]; ok {
 			out = append(out, m)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package stats turns what a run has left behind into the table from which every report is printed: what was measured, how far
-// each number can be believed, and who is faster by how much.
+// each number can be believed, and which is better, in what and by how much.
 //
 // It is pure: it reads record.RunData, and neither formats, nor draws, nor reads a clock or a file. Words, units of display and
 // pictures are the business of package report; here numbers have the unit that their field's name says.

@@ -46,7 +46,7 @@ type ended struct{ mean, sem float64 }
 
 // newEstimate estimates a mean over levels.
 func newEstimate(levels []stratum) estimate {
-	e := estimate{whole: true}
+	var e estimate
 	blocks := blocksOf(levels)
 	e.blocks = len(blocks)
 	e.fewest = e.blocks
