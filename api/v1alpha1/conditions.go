@@ -86,8 +86,11 @@ const (
 	ReasonTooFewBlocks = "TooFewBlocks"
 	// ReasonNothingToCompare surfaces when a run has one contender only.
 	ReasonNothingToCompare = "NothingToCompare"
-	// ReasonNoiseTooHigh surfaces when at least one comparison is Inconclusive in spite of blocks enough.
+	// ReasonNoiseTooHigh surfaces when at least one comparison is Inconclusive in spite of blocks enough, and noise alone is why.
 	ReasonNoiseTooHigh = "NoiseTooHigh"
+	// ReasonUndecided surfaces when at least one comparison is Inconclusive for another reason, which its sentence in status.verdict
+	// says: a generator that was the limit, a rate that neither side kept, failures of the implementation.
+	ReasonUndecided = "Undecided"
 )
 
 // Reasons of a Trial's conditions. Those of the implementation's own making are never tried again.

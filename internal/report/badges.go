@@ -29,7 +29,7 @@ func (v *view) badges() []badge {
 		out = append(out, v.objectiveBadge())
 	}
 	add(c.MeasuredTrials == c.PlannedTrials, v.say("badge.trials", n(c.MeasuredTrials), n(c.PlannedTrials)))
-	add(own.VoidCells == 0 && own.SuspectCells == 0 && own.MeasuredCells == own.PlannedCells, v.cellsBadge("badge.valid", own))
+	add(own.VoidCells == 0 && own.SuspectCells == own.SuspectLatencies && own.MeasuredCells == own.PlannedCells, v.cellsBadge("badge.valid", own))
 	if own.PinnedCells == own.MeasuredCells {
 		add(own.MeasuredCells > 0, v.say("badge.pinned"))
 	} else {
@@ -46,12 +46,17 @@ func (v *view) badges() []badge {
 	return out
 }
 
-// cellsBadge says how many cells are valid, and what the others are.
+// cellsBadge says how many cells are valid, and what the others are. Where only the latencies of a cell are suspect, the rest of it is
+// valid: a generator that works hard delays answers, and counts them rightly.
 func (v *view) cellsBadge(key string, c stats.CellCount) string {
 	n := func(i int) string { return integer(int64(i)) }
-	words := v.say(key, n(c.MeasuredCells-c.VoidCells-c.SuspectCells), n(c.PlannedCells))
-	if c.SuspectCells > 0 {
-		words += ", " + v.say("badge.suspect", n(c.SuspectCells))
+	suspect := c.SuspectCells - c.SuspectLatencies
+	words := v.say(key, n(c.MeasuredCells-c.VoidCells-suspect), n(c.PlannedCells))
+	if c.SuspectLatencies > 0 {
+		words += ", " + v.say("badge.latencies", n(c.SuspectLatencies))
+	}
+	if suspect > 0 {
+		words += ", " + v.say("badge.suspect", n(suspect))
 	}
 	if c.VoidCells > 0 {
 		words += ", " + v.say("badge.void", n(c.VoidCells))

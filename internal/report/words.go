@@ -109,6 +109,7 @@ var english = language{
 	"badge.trials":                "%s of %s trials measured",
 	"badge.valid":                 "%s of %s cells valid",
 	"badge.suspect":               "%s suspect",
+	"badge.latencies":             "%s of them with suspect latencies",
 	"badge.void":                  "%s void",
 	"badge.pinned":                "all cells pinned",
 	"badge.pinned.not":            "%s of %s cells not pinned",

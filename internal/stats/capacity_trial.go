@@ -214,6 +214,7 @@ func (c *Coverage) addSteps(all []Capacity) {
 		c.MeasuredCells += n.MeasuredCells
 		c.VoidCells += n.VoidCells
 		c.SuspectCells += n.SuspectCells
+		c.SuspectLatencies += n.SuspectLatencies
 		c.PinnedCells += n.PinnedCells
 		if one.Role == v1alpha1.RoleLimit {
 			c.Limits.plus(n)

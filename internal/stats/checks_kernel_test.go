@@ -220,11 +220,15 @@ func TestWhoIsAtFaultForARefusedConnection(t *testing.T) {
 		reasons []ReasonCode
 		want    bool
 	}{
-		"a full queue is the server's":                            {[]ReasonCode{QueueOverflows}, true},
-		"connections that hang are the server's":                  {[]ReasonCode{Hung}, true},
-		"a full queue beside strangers is nobody's":               {[]ReasonCode{QueueOverflows, Strangers}, false},
-		"connections that hang beside strangers are the server's": {[]ReasonCode{Hung, Strangers}, true},
-		"handshakes that were lost are nobody's":                  {[]ReasonCode{SlowHandshakes}, false},
+		"a full queue is the server's":                        {[]ReasonCode{QueueOverflows}, true},
+		"connections that hang are the server's":              {[]ReasonCode{Hung}, true},
+		"a full queue beside strangers is nobody's":           {[]ReasonCode{QueueOverflows, Strangers}, false},
+		"connections that hang beside strangers are nobody's": {[]ReasonCode{Hung, Strangers}, false},
+		"an audit without an answer, CPU stolen, is nobody's": {[]ReasonCode{AuditFailed, Stolen}, false},
+		"not one answer beside strangers is nobody's":         {[]ReasonCode{NoRequests, Unanswered, Strangers}, false},
+		"wrong answers are the server's, strangers or not":    {[]ReasonCode{WrongAnswers, Strangers}, true},
+		"an error status is the server's, strangers or not":   {[]ReasonCode{WrongStatus, Strangers}, true},
+		"handshakes that were lost are nobody's":              {[]ReasonCode{SlowHandshakes}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c Cell

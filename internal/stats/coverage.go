@@ -17,7 +17,9 @@ type Coverage struct {
 	MeasuredCells int `json:"measuredCells"`
 	VoidCells     int `json:"voidCells"`
 	SuspectCells  int `json:"suspectCells"`
-	PinnedCells   int `json:"pinnedCells"`
+	// SuspectLatencies are the suspect cells of which only the latencies are.
+	SuspectLatencies int `json:"suspectLatencies"`
+	PinnedCells      int `json:"pinnedCells"`
 	// Limits are those of the cells above that are of a Limit, which is meant to be faster than its load generators.
 	Limits CellCount `json:"limits"`
 	// Missing are the trials without a record.
@@ -26,13 +28,14 @@ type Coverage struct {
 	Repeated []RepeatedTrial `json:"repeated"`
 }
 
-// CellCount counts cells: VoidCells, SuspectCells and PinnedCells are among the measured ones.
+// CellCount counts cells: VoidCells, SuspectCells and PinnedCells are among the measured ones, SuspectLatencies among SuspectCells.
 type CellCount struct {
-	PlannedCells  int `json:"plannedCells"`
-	MeasuredCells int `json:"measuredCells"`
-	VoidCells     int `json:"voidCells"`
-	SuspectCells  int `json:"suspectCells"`
-	PinnedCells   int `json:"pinnedCells"`
+	PlannedCells     int `json:"plannedCells"`
+	MeasuredCells    int `json:"measuredCells"`
+	VoidCells        int `json:"voidCells"`
+	SuspectCells     int `json:"suspectCells"`
+	SuspectLatencies int `json:"suspectLatencies"`
+	PinnedCells      int `json:"pinnedCells"`
 }
 
 // Contenders counts the cells that verdicts can rest on: all but a limit's.
@@ -40,7 +43,7 @@ func (c Coverage) Contenders() CellCount {
 	return CellCount{
 		PlannedCells: c.PlannedCells - c.Limits.PlannedCells, MeasuredCells: c.MeasuredCells - c.Limits.MeasuredCells,
 		VoidCells: c.VoidCells - c.Limits.VoidCells, SuspectCells: c.SuspectCells - c.Limits.SuspectCells,
-		PinnedCells: c.PinnedCells - c.Limits.PinnedCells,
+		SuspectLatencies: c.SuspectLatencies - c.Limits.SuspectLatencies, PinnedCells: c.PinnedCells - c.Limits.PinnedCells,
 	}
 }
 
@@ -50,6 +53,7 @@ func (c *CellCount) plus(o CellCount) {
 	c.MeasuredCells += o.MeasuredCells
 	c.VoidCells += o.VoidCells
 	c.SuspectCells += o.SuspectCells
+	c.SuspectLatencies += o.SuspectLatencies
 	c.PinnedCells += o.PinnedCells
 }
 
@@ -92,9 +96,12 @@ func coverage(data record.RunData, p planned, groups []Group) Coverage {
 		c.MeasuredCells += len(g.Cells)
 		c.VoidCells += g.Void
 		c.SuspectCells += g.Suspect
+		c.SuspectLatencies += g.suspectLatencies()
 		c.PinnedCells += g.Pinned
 		if g.Role == v1alpha1.RoleLimit {
-			c.Limits.plus(CellCount{MeasuredCells: len(g.Cells), VoidCells: g.Void, SuspectCells: g.Suspect, PinnedCells: g.Pinned})
+			c.Limits.plus(CellCount{
+				MeasuredCells: len(g.Cells), VoidCells: g.Void, SuspectCells: g.Suspect, SuspectLatencies: g.suspectLatencies(), PinnedCells: g.Pinned,
+			})
 		}
 	}
 	for _, i := range p.implementations {
@@ -119,6 +126,18 @@ func coverage(data record.RunData, p planned, groups []Group) Coverage {
 	}
 	slices.SortFunc(c.Repeated, func(a, b RepeatedTrial) int { return cmp.Compare(a.Trial, b.Trial) })
 	return c
+}
+
+// suspectLatencies counts the suspect cells of which only the latencies are.
+func (g *Group) suspectLatencies() int {
+	n := 0
+	for _, c := range g.Cells {
+		beyond := func(r Reason) bool { return r.Scope != ScopeLatency }
+		if c.Validity == Suspect && !slices.ContainsFunc(c.Reasons, beyond) {
+			n++
+		}
+	}
+	return n
 }
 
 // missing says why an implementation has no trial in a block; nil if it has one.
@@ -162,8 +181,9 @@ func (c Cell) HitFromOutside() bool { return slices.ContainsFunc(c.Reasons, from
 
 func fromOutside(r Reason) bool { return r.Weight == Void && slices.Contains(outsideCodes, r.Code) }
 
-// mayFollow are the reasons that a fault from outside can bring about: beside one, they accuse nobody.
-var mayFollow = []ReasonCode{RateMissed, Starved, MissingConnections, QueueOverflows, SlowHandshakes}
+// mayFollow are the reasons that a fault from outside can bring about: beside one, they accuse nobody. A server that got a sixth of its
+// CPU for a second has left 14 of 20 connections of ab without an answer for longer than half of it (Hung), and answers rightly.
+var mayFollow = []ReasonCode{RateMissed, Starved, MissingConnections, QueueOverflows, SlowHandshakes, Hung, Unanswered, NoRequests, AuditFailed}
 
 // spoiled says whether a cell is void for nothing but faults from outside and what may follow from them.
 func (c Cell) spoiled() bool {

@@ -191,13 +191,17 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 		return false, v1alpha1.ReasonNothingToCompare
 	}
 	reason = v1alpha1.ReasonDone
+	undecided := ""
 	for _, e := range entries {
 		switch {
 		case e.Verdict != Inconclusive:
 		case e.Reason == TooFewBlocks:
 			return false, v1alpha1.ReasonTooFewBlocks
+		case e.Reason == NoiseTooHigh || e.Reason == ManyComparisons:
+			reason = cmp.Or(undecided, v1alpha1.ReasonNoiseTooHigh)
 		default:
-			reason = v1alpha1.ReasonNoiseTooHigh
+			undecided = v1alpha1.ReasonUndecided
+			reason = undecided
 		}
 	}
 	return reason == v1alpha1.ReasonDone, reason

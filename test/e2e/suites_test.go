@@ -62,6 +62,10 @@ func serve(t *testing.T, i v1alpha1.Implementation) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			_ = loadstone.Client.Get(context.Background(), client.ObjectKeyFromObject(pod), pod)
+			t.Logf("the server's container: %+v", pod.Status.ContainerStatuses)
+		}
 		if err := loadstone.Client.Delete(context.Background(), pod, client.GracePeriodSeconds(2)); err != nil {
 			t.Error(err)
 		}

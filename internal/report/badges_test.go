@@ -1,0 +1,26 @@
+package report
+
+import (
+	"testing"
+
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+func TestTheBadgeOfTheCells(t *testing.T) {
+	for name, tc := range map[string]struct {
+		count stats.CellCount
+		want  string
+	}{
+		"all are valid":                          {stats.CellCount{PlannedCells: 4, MeasuredCells: 4}, "4 of 4 cells valid"},
+		"a cell was not measured":                {stats.CellCount{PlannedCells: 4, MeasuredCells: 3}, "3 of 4 cells valid"},
+		"suspect and void cells are not valid":   {stats.CellCount{PlannedCells: 9, MeasuredCells: 9, SuspectCells: 2, VoidCells: 1}, "6 of 9 cells valid, 2 suspect, 1 void"},
+		"a cell with suspect latencies is valid": {stats.CellCount{PlannedCells: 9, MeasuredCells: 9, SuspectCells: 5, SuspectLatencies: 4}, "8 of 9 cells valid, 4 of them with suspect latencies, 1 suspect"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := &view{language: english}
+			if got := v.cellsBadge("badge.valid", tc.count); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
