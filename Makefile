@@ -74,9 +74,17 @@ generate: ## Generate deep copies and CRDs, for config/ and the chart.
 verify: generate ## Check generated files, formatting, lint, chart and shell scripts.
 	@hack/verify.sh "$(GOLANGCI_LINT)"
 
+.PHONY: unit
+unit: ## Test pure code and golden files: seconds, no server, no root.
+	@hack/test.sh unit
+
 .PHONY: test
-test: ## Pass all tests, on a real cluster that is started for them and taken down after.
-	@hack/test.sh
+test: ## Verify and test everything that needs no cluster, on a real API server, MinIO and load generators.
+	@hack/test.sh local
+
+.PHONY: test-cluster
+test-cluster: ## Test end to end, on a real cluster that is started for the tests and taken down after.
+	@hack/test.sh cluster
 
 .PHONY: bench
 bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met or short.

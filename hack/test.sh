@@ -1,42 +1,76 @@
 #!/usr/bin/env bash
-# All tests: checks without a cluster, tests in process and against a real API server, then the end-to-end tests on a real
-# three-node cluster, which is started for them and taken down after (unless it was there before).
-# usage: hack/test.sh
+# Tests, by what they need and how long they take.
+#
+#   usage: hack/test.sh unit      pure code and golden files: no server, no root
+#          hack/test.sh local     everything that needs no cluster, on a real API server, a real MinIO and the real load generators
+#          hack/test.sh cluster   end-to-end tests on a real three-node cluster, started for them and taken down after
+#                                 (unless it was there before)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export LOADSTONE_CACHE=${LOADSTONE_CACHE:-$HOME/.cache/loadstone} CI=true
+export LOADSTONE_CACHE=${LOADSTONE_CACHE:-$HOME/.cache/loadstone}
 
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
 . hack/cluster/lib.sh
-# Tests skip what they have no program for: here they shall have all.
-need_commands gcc:gcc make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux
 
-began=$SECONDS
-stage() { printf '\n== %s (%d s)\n' "$1" $((SECONDS - began)); }
+took=()
+# stage NAME COMMAND...: runs a stage and keeps how long it took.
+stage() {
+  local name=$1 began=$SECONDS
+  shift
+  printf '\n== %s\n' "$name"
+  "$@"
+  took+=("$(printf '%6d s  %s' $((SECONDS - began)) "$name")")
+}
+ended() {
+  printf '\n'
+  [ ${#took[@]} -eq 0 ] || printf '%s\n' "${took[@]}"
+}
 
-stage "servers of the cluster are built"
-hack/cluster/build.sh
-export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
+packages() { go list ./... | grep -v /test/e2e; }
 
-stage "verify"
-make -s verify
+unit() {
+  local list
+  mapfile -t list < <(packages | grep -v /workloads)
+  go test -short "${list[@]}"
+}
 
-stage "tests without a cluster"
-make -s build
-mapfile -t packages < <(go list ./... | grep -v /test/e2e)
-go test -race "${packages[@]}"
+go_tests() {
+  local list
+  make -s build
+  mapfile -t list < <(packages)
+  go test -race "${list[@]}"
+}
 
-stage "workloads, with and without sanitizers"
-hack/workloads.sh test
+local_tests() {
+  # Tests skip what they have no program for: here they shall have all.
+  export CI=true
+  need_commands gcc:gcc make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux
+  stage "servers are built" hack/cluster/build.sh
+  export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
+  stage "verify" make -s verify
+  stage "Go tests, with the race detector" go_tests
+  stage "workloads, with and without sanitizers" hack/workloads.sh test
+}
 
-stage "cluster"
-if ! hack/cluster/kubeconfig.sh >/dev/null 2>&1; then
-  trap 'hack/cluster/down.sh' EXIT
-fi
-hack/cluster/up.sh
-eval "$(hack/cluster/kubeconfig.sh)"
-make -s workloads images deploy
+cluster_up() {
+  hack/cluster/up.sh
+  eval "$(hack/cluster/kubeconfig.sh)"
+}
 
-stage "tests on the cluster"
-go test -count=1 -timeout 70m -v ./test/e2e
-stage "done"
+cluster_tests() {
+  export CI=true
+  stage "servers are built" hack/cluster/build.sh
+  hack/cluster/kubeconfig.sh >/dev/null 2>&1 || trap 'hack/cluster/down.sh; ended' EXIT
+  stage "cluster" cluster_up
+  stage "workloads" make -s workloads
+  stage "images and installation" make -s images deploy
+  stage "end-to-end tests" go test -count=1 -timeout 70m -v ./test/e2e
+}
+
+trap ended EXIT
+case ${1:-} in
+  unit) stage "unit tests" unit ;;
+  local) local_tests ;;
+  cluster) cluster_tests ;;
+  *) die "usage: hack/test.sh unit|local|cluster" ;;
+esac

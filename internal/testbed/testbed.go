@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -52,9 +53,30 @@ func Assets() string {
 	return filepath.Join(home, ".cache", "loadstone", "bin")
 }
 
-// need skips a test when programs are missing; in CI that is a failure, since nobody would notice.
+// Programs skips a test that runs programs of the machine in short mode, and when they are not in PATH; in CI a missing program is a
+// failure, since nobody would notice.
+func Programs(t *testing.T, programs ...string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("real programs are left out in short mode")
+	}
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err == nil {
+			continue
+		}
+		if os.Getenv("CI") != "" {
+			t.Fatalf("%s is not in PATH", p)
+		}
+		t.Skipf("%s is not in PATH", p)
+	}
+}
+
+// need is Programs for the servers that hack/cluster/build.sh builds.
 func need(t *testing.T, programs ...string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("real servers are left out in short mode")
+	}
 	for _, p := range programs {
 		if _, err := os.Stat(filepath.Join(Assets(), p)); err == nil {
 			continue

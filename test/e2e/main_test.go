@@ -34,7 +34,7 @@ var (
 
 func TestMain(m *testing.M) {
 	if os.Getenv("KUBECONFIG") == "" {
-		fmt.Println("end-to-end tests need a cluster: KUBECONFIG is not set. `make test` brings one up.")
+		fmt.Println("end-to-end tests need a cluster: KUBECONFIG is not set. `make test-cluster` brings one up.")
 		if os.Getenv("CI") != "" {
 			os.Exit(1)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -66,6 +67,7 @@ func TestColumnsNameFaultsThatThereAre(t *testing.T) {
 }
 
 func TestWhichToolNoticesWhichFault(t *testing.T) {
+	testbed.Programs(t, "go")
 	program := filepath.Join(t.TempDir(), "faulty")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -74,9 +76,7 @@ func TestWhichToolNoticesWhichFault(t *testing.T) {
 	}
 	for _, c := range columns {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := exec.LookPath(c.name); err != nil {
-				t.Skipf("%s is not installed", c.name)
-			}
+			testbed.Programs(t, c.name)
 			for _, f := range faults {
 				t.Run(f.name, func(t *testing.T) { c.meets(t, f, program) })
 			}
