@@ -6,8 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
@@ -148,11 +147,11 @@ func addDump(lines []string, s *Sample) error {
 	s.Bytes = &Quantity{Value: float64(m.Bytes)}
 	s.Unknown, s.Latency = m.Unknown, nil
 	for _, l := range m.Latency {
-		h, err := hdrhistogram.Decode([]byte(l.HDR))
+		h, err := histogram.Decode(l.HDR)
 		if err != nil {
 			return fmt.Errorf("decoding the histogram: %w", err)
 		}
-		if h.TotalCount() > 0 {
+		if h.Samples() > 0 {
 			s.Latency = append(s.Latency, described(l.Kind, h))
 		}
 	}
@@ -160,12 +159,12 @@ func addDump(lines []string, s *Sample) error {
 }
 
 // described reads a histogram of three digits.
-func described(kind record.LatencyKind, h *hdrhistogram.Histogram) Latency {
+func described(kind record.LatencyKind, h *histogram.Histogram) Latency {
 	exact := func(v float64) Quantity { return Quantity{Value: v, Rounding: v/1000 + 1} }
-	mean, sd, least, most := exact(h.Mean()), exact(h.StdDev()), exact(float64(h.Min())), exact(float64(h.Max()))
+	mean, sd, least, most := exact(h.Mean()), exact(h.StandardDeviation()), exact(float64(h.Min())), exact(float64(h.Max()))
 	l := Latency{Kind: kind, Mean: &mean, SD: &sd, Min: &least, Max: &most}
 	for _, q := range []float64{0.5, 0.9, 0.95, 0.99} {
-		l.Quantiles = append(l.Quantiles, Quantile{Q: q, Micros: exact(float64(h.ValueAtQuantile(q * 100)))})
+		l.Quantiles = append(l.Quantiles, Quantile{Q: q, Micros: exact(float64(h.Quantile(q)))})
 	}
 	return l
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // Latency is a whole distribution: an HdrHistogram of microseconds, 1 µs to 1 hour, 3 significant digits, in HdrHistogram's
-// V2 compressed encoding (base64).
+// V2 compressed encoding (base64), which package histogram reads and writes.
 //
 // Of a tool that gives quantiles only, it is known between which two values each sample lies: then HDR holds every sample at its
 // lower end and HDRHigh at its upper end, and every quantile of the distribution lies between those of the two.

@@ -5,9 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -46,29 +45,18 @@ func within(l record.Latency, asked int64, s v1alpha1.Search) (met bool, why str
 	if encoded == "" {
 		encoded = l.HDR
 	}
-	h, err := hdrhistogram.Decode([]byte(encoded))
+	h, err := histogram.Decode(encoded)
 	if err != nil {
 		return false, fmt.Sprintf("The latency from the intended start cannot be read: %v.", err)
 	}
 	bound := int64(s.MaxMilliseconds) * microsPerMilli
 	rank := int64(math.Ceil(float64(s.Percentile) * float64(max(asked, l.Samples)) / 100))
-	micros, ok := atRank(h, rank)
+	bin, ok := h.Ranks().Bin(rank)
 	switch {
 	case !ok:
 		return false, fmt.Sprintf("p%d of the latency from the intended start is unknown: %d of %d arrivals have one.", s.Percentile, l.Samples, asked)
-	case micros > bound:
-		return false, fmt.Sprintf("p%d of the latency from the intended start is up to %.3f ms, above %d ms.", s.Percentile, float64(micros)/microsPerMilli, s.MaxMilliseconds)
+	case bin.High > bound:
+		return false, fmt.Sprintf("p%d of the latency from the intended start is up to %.3f ms, above %d ms.", s.Percentile, float64(bin.High)/microsPerMilli, s.MaxMilliseconds)
 	}
 	return true, ""
-}
-
-// atRank is the upper end of the bin that holds the sample of a rank, from 1, in ascending order; false if there are fewer samples.
-func atRank(h *hdrhistogram.Histogram, rank int64) (micros int64, ok bool) {
-	var seen int64
-	for _, bar := range h.Distribution() {
-		if seen += bar.Count; seen >= rank && bar.Count > 0 {
-			return bar.To, true
-		}
-	}
-	return 0, false
 }

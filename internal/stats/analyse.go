@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -98,7 +99,7 @@ type reader struct {
 	references map[string]*reference
 	// sizes are those of each implementation's answers, by path; nil where each trial stands alone.
 	sizes   map[string]map[string]sizes
-	decoder decoder
+	decoder histogram.Decoder
 }
 
 // gatherAll gathers every group, checks them against each other and describes them.

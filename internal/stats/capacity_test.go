@@ -133,11 +133,7 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 				m := run.Measurement
 				statstest.SetRequests(m, m.Asked)
 				if m.Dropped = 0; m.Asked > 0 {
-					h := statstest.NewHistogram()
-					if err := h.RecordValues(1000, m.Asked); err != nil {
-						panic(err)
-					}
-					m.Latency = []record.Latency{statstest.Encode(record.FromIntended, h)}
+					m.Latency = []record.Latency{statstest.Equal(record.FromIntended, 1000, m.Asked)}
 				}
 			}), 8, 0, stats.BoundNotReached, stats.Better, "",
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -148,7 +149,7 @@ func (f *facts) server() {
 
 // latency reads the distributions of all generators and adds those of one kind. A kind that only some generators have is left out:
 // it would speak for a part of the load.
-func (f *facts) latency(dec *decoder) error {
+func (f *facts) latency(dec *histogram.Decoder) error {
 	f.latencies = distributions{}
 	for _, m := range f.measurements() {
 		for _, l := range m.Latency {
@@ -157,7 +158,7 @@ func (f *facts) latency(dec *decoder) error {
 			}
 		}
 	}
-	maps.DeleteFunc(f.latencies, func(_ record.LatencyKind, s *spread) bool { return s.parts < len(f.runs) || s.low.total == 0 })
+	maps.DeleteFunc(f.latencies, func(_ record.LatencyKind, s *spread) bool { return s.parts < len(f.runs) || s.low.Samples() == 0 })
 	for kind, s := range f.latencies {
 		s.timeouts = f.cell.Errors.Timeout
 		if kind == record.FromIntended {
@@ -169,9 +170,9 @@ func (f *facts) latency(dec *decoder) error {
 		if s == nil {
 			continue
 		}
-		f.cell.MeanLatencyKind, f.cell.MeanLatency = kind, positive(s.upper().mean())
+		f.cell.MeanLatencyKind, f.cell.MeanLatency = kind, positive(s.upper().Mean())
 		if s.high != nil {
-			f.cell.MeanLatencyLow = positive(s.low.mean())
+			f.cell.MeanLatencyLow = positive(s.low.Mean())
 		}
 		break
 	}
@@ -184,7 +185,7 @@ func (f *facts) latency(dec *decoder) error {
 func (f *facts) little() {
 	for _, kind := range []record.LatencyKind{record.Observed, record.WithConnection} {
 		if s := f.latencies[kind]; s != nil && f.cell.Throughput != nil {
-			f.inFlight = *f.cell.Throughput * s.low.mean() / 1e6
+			f.inFlight = *f.cell.Throughput * s.low.Mean() / 1e6
 			return
 		}
 	}

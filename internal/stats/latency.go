@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -23,9 +24,9 @@ var tableQuantiles = []float64{0.5, 0.9, 0.95, 0.99, 0.999}
 
 // spread is a distribution of one kind between two histograms: every sample lies between its place in low and its place in high.
 type spread struct {
-	low histogram
+	low histogram.Histogram
 	// high is nil as long as every sample is known exactly.
-	high *histogram
+	high *histogram.Histogram
 	// parts is the number of distributions in it.
 	parts int
 	// timeouts and dropped are requests without a sample that rank above all samples.
@@ -33,19 +34,19 @@ type spread struct {
 }
 
 // add adds samples between two histograms; exact ones have no high.
-func (s *spread) add(low, high *histogram) {
+func (s *spread) add(low, high *histogram.Histogram) {
 	if high != nil && s.high == nil {
-		s.high = &histogram{}
-		s.high.add(&s.low)
+		s.high = &histogram.Histogram{}
+		s.high.Add(&s.low)
 	}
-	s.low.add(low)
+	s.low.Add(low)
 	if s.high == nil {
 		return
 	}
 	if high == nil {
 		high = low
 	}
-	s.high.add(high)
+	s.high.Add(high)
 }
 
 // merge adds another distribution of the same kind with what is censored in it.
@@ -57,7 +58,7 @@ func (s *spread) merge(o *spread) {
 }
 
 // upper is the histogram of upper ends.
-func (s *spread) upper() *histogram {
+func (s *spread) upper() *histogram.Histogram {
 	if s.high == nil {
 		return &s.low
 	}
@@ -76,13 +77,13 @@ func (d distributions) of(kind record.LatencyKind) *spread {
 }
 
 // read adds a stored distribution to the one of its kind.
-func (d distributions) read(dec *decoder, l record.Latency) error {
+func (d distributions) read(dec *histogram.Decoder, l record.Latency) error {
 	if !known(l.Kind) {
 		return fmt.Errorf("merging histograms: %q is no kind of latency", l.Kind)
 	}
 	s := d.of(l.Kind)
 	if l.HDRHigh == "" {
-		h, err := dec.exactly(l.HDR, l.Samples)
+		h, err := decode(dec, l.HDR, l.Samples)
 		if err != nil {
 			return err
 		}
@@ -90,13 +91,13 @@ func (d distributions) read(dec *decoder, l record.Latency) error {
 		s.parts++
 		return nil
 	}
-	var low histogram
-	h, err := dec.exactly(l.HDR, l.Samples)
+	var low histogram.Histogram
+	h, err := decode(dec, l.HDR, l.Samples)
 	if err != nil {
 		return err
 	}
-	low.add(h)
-	if h, err = dec.exactly(l.HDRHigh, l.Samples); err != nil {
+	low.Add(h)
+	if h, err = decode(dec, l.HDRHigh, l.Samples); err != nil {
 		return err
 	}
 	s.add(&low, h)
@@ -113,14 +114,14 @@ func known(kind record.LatencyKind) bool {
 	return false
 }
 
-// exactly decodes a histogram that must hold a number of samples.
-func (d *decoder) exactly(encoded string, samples int64) (*histogram, error) {
-	h, err := d.decode(encoded)
+// decode decodes a histogram that must hold a number of samples.
+func decode(dec *histogram.Decoder, encoded string, samples int64) (*histogram.Histogram, error) {
+	h, err := dec.Decode(encoded)
 	if err != nil {
 		return nil, fmt.Errorf("decoding a histogram: %w", err)
 	}
-	if h.total != samples {
-		return nil, fmt.Errorf("decoding a histogram: it holds %d samples and says %d", h.total, samples)
+	if h.Samples() != samples {
+		return nil, fmt.Errorf("decoding a histogram: it holds %d samples and says %d", h.Samples(), samples)
 	}
 	return h, nil
 }
@@ -128,11 +129,11 @@ func (d *decoder) exactly(encoded string, samples int64) (*histogram, error) {
 // describe makes the tables and the curve of a merged distribution.
 func (s *spread) describe(kind record.LatencyKind) Latency {
 	l := Latency{
-		Kind: kind, Cells: s.parts, Samples: s.low.total, Timeouts: s.timeouts, Dropped: s.dropped,
-		MeanMicros: s.upper().mean(), MaxMicros: s.upper().largest(), Curve: []Quantile{},
+		Kind: kind, Cells: s.parts, Samples: s.low.Samples(), Timeouts: s.timeouts, Dropped: s.dropped,
+		MeanMicros: s.upper().Mean(), MaxMicros: s.upper().Max(), Curve: []Quantile{},
 	}
 	if s.high != nil {
-		mean := s.low.mean()
+		mean := s.low.Mean()
 		l.MeanLowMicros = &mean
 	}
 	d := s.distribution()
@@ -150,19 +151,18 @@ func (s *spread) describe(kind record.LatencyKind) Latency {
 
 // distribution answers questions for quantiles.
 type distribution struct {
-	// low and high are running sums; the same where every sample is known exactly.
-	low, high []int64
-	// samples lie in the bins; total counts what is censored too, which ranks above them all.
-	samples, total int64
-	timeouts       int64
+	// low and high find the bin of a rank; they are the same where every sample is known exactly.
+	low, high histogram.Ranks
+	// total counts what is censored too, which ranks above all samples.
+	total, timeouts int64
 }
 
 func (s *spread) distribution() distribution {
-	d := distribution{samples: s.low.total, total: s.low.total + s.timeouts + s.dropped, timeouts: s.timeouts}
-	d.low = s.low.ranks()
+	d := distribution{total: s.low.Samples() + s.timeouts + s.dropped, timeouts: s.timeouts}
+	d.low = s.low.Ranks()
 	d.high = d.low
 	if s.high != nil {
-		d.high = s.high.ranks()
+		d.high = s.high.Ranks()
 	}
 	return d
 }
@@ -174,19 +174,18 @@ func (d distribution) quantile(q float64) Quantile {
 	}
 	// The subtrahend keeps a product such as 0.9 * 10 from being rounded up to the next rank.
 	rank := max(int64(math.Ceil(q*float64(d.total)-1e-9*float64(d.total))), 1)
-	if rank > d.samples {
+	first, ok := d.low.Bin(rank)
+	if !ok {
 		// Which of the censored requests hold the rank is unknown where there are both kinds; timeouts are said, being the server's.
 		if d.timeouts == 0 {
 			return Quantile{Q: q, Unknown: NotSent}
 		}
 		return Quantile{Q: q, Unknown: TimedOut}
 	}
-	first, last := binOf(d.low, rank), binOf(d.high, rank)
-	low, _ := bin(first)
-	high, size := bin(last)
-	high += size - 1
+	// The upper ends are of as many samples.
+	last, _ := d.high.Bin(rank)
 	if first == last {
-		return Quantile{Q: q, Micros: &high}
+		return Quantile{Q: q, Micros: &last.High}
 	}
-	return Quantile{Q: q, LowMicros: &low, Micros: &high}
+	return Quantile{Q: q, LowMicros: &first.Low, Micros: &last.High}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -116,7 +117,7 @@ const leastMicros = 0.5
 // span is where a known quantile lies, in microseconds: from the lower edge of its bin, or of the lower quantile's, to the upper edge.
 func (q Quantile) span() span {
 	last := *q.Micros
-	low, high := float64(last+1-binSize(last)), float64(last+1)
+	low, high := float64(histogram.BinOf(last).Low), float64(last+1)
 	if q.LowMicros != nil {
 		low = float64(*q.LowMicros)
 	}

@@ -277,11 +277,8 @@ func TestALatencyIsComparedAndBounded(t *testing.T) {
 			if tr.Manifest.Implementation == "go-slow" {
 				micros = 400 + int64(tr.Manifest.Block)
 			}
-			h := statstest.NewHistogram()
-			if err := h.RecordValues(micros, tr.Generators[0].Cells[k].Measurement.Requests); err != nil {
-				t.Fatal(err)
-			}
-			tr.Generators[0].Cells[k].Measurement.Latency = []record.Latency{statstest.Encode(record.FromIntended, h)}
+			m := tr.Generators[0].Cells[k].Measurement
+			m.Latency = []record.Latency{statstest.Equal(record.FromIntended, micros, m.Requests)}
 		}
 	}
 	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	hdrhistogram "github.com/HdrHistogram/hdrhistogram-go"
-
 	"loadstone.dev/loadstone/hack/bench/local"
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 )
@@ -171,11 +170,11 @@ func (m *machine) wrk(ctx context.Context, s *local.Server, w local.Wrk, prefix 
 func percentile99(all []record.Latency) (int64, error) {
 	for _, l := range all {
 		if l.Kind == record.Observed {
-			h, err := hdrhistogram.Decode([]byte(l.HDR))
+			h, err := histogram.Decode(l.HDR)
 			if err != nil {
 				return 0, fmt.Errorf("decoding wrk's latencies: %w", err)
 			}
-			return h.ValueAtQuantile(99), nil
+			return h.Quantile(0.99), nil
 		}
 	}
 	return 0, nil

@@ -4,13 +4,13 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"loadstone.dev/loadstone/internal/histogram"
 )
 
 // latencies draws a distribution with a body and a tail. The corrected one has some samples more in its tail.
-func latencies(rng *rand.Rand, mean float64, requests int64) (observed, corrected *hdrhistogram.Histogram) {
+func latencies(rng *rand.Rand, mean float64, requests int64) (observed, corrected *histogram.Histogram) {
 	const draws = 2000
-	observed = NewHistogram()
+	observed, corrected = &histogram.Histogram{}, &histogram.Histogram{}
 	for k := range int64(draws) {
 		v := mean * 0.94 * math.Exp(rng.NormFloat64()*0.28)
 		if k%60 == 0 {
@@ -22,15 +22,15 @@ func latencies(rng *rand.Rand, mean float64, requests int64) (observed, correcte
 		}
 		record64(observed, v, n)
 	}
-	corrected = observed.Clone()
+	corrected.Add(observed)
 	for range requests / 300 {
 		record64(corrected, mean*(3+rng.ExpFloat64()*9), 1)
 	}
 	return observed, corrected
 }
 
-func record64(h *hdrhistogram.Histogram, v float64, n int64) {
-	if err := h.RecordValues(max(int64(v), 1), n); err != nil {
+func record64(h *histogram.Histogram, v float64, n int64) {
+	if err := h.Record(int64(v), n); err != nil {
 		panic(err)
 	}
 }

@@ -12,9 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -151,16 +150,23 @@ const answerBytes = 128
 func SetRequests(m *record.Measurement, n int64) { m.Requests, m.Bytes = n, n*answerBytes }
 
 // Encode makes a stored distribution of a histogram.
-func Encode(kind record.LatencyKind, h *hdrhistogram.Histogram) record.Latency {
-	b, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+func Encode(kind record.LatencyKind, h *histogram.Histogram) record.Latency {
+	encoded, err := h.Encode()
 	if err != nil {
 		panic(err)
 	}
-	return record.Latency{Kind: kind, Samples: h.TotalCount(), HDR: string(b)}
+	return record.Latency{Kind: kind, Samples: h.Samples(), HDR: encoded}
+}
+
+// Equal makes a stored distribution of samples that are all the same.
+func Equal(kind record.LatencyKind, micros, samples int64) record.Latency {
+	h := &histogram.Histogram{}
+	record64(h, float64(micros), samples)
+	return Encode(kind, h)
 }
 
 // EncodeBrackets makes a stored distribution of the histograms between which it lies.
-func EncodeBrackets(kind record.LatencyKind, low, high *hdrhistogram.Histogram) record.Latency {
+func EncodeBrackets(kind record.LatencyKind, low, high *histogram.Histogram) record.Latency {
 	l := Encode(kind, low)
 	l.HDRHigh = Encode(kind, high).HDR
 	return l
@@ -168,41 +174,36 @@ func EncodeBrackets(kind record.LatencyKind, low, high *hdrhistogram.Histogram) 
 
 // Widen makes a bracketed distribution of an exact one: each sample is known between powers of 1.1.
 func Widen(kind record.LatencyKind, l record.Latency) record.Latency {
-	h, err := hdrhistogram.Decode([]byte(l.HDR))
+	h, err := histogram.Decode(l.HDR)
 	if err != nil {
 		panic(err)
 	}
-	low, high := NewHistogram(), NewHistogram()
-	for _, b := range h.Distribution() {
-		if b.Count > 0 {
-			power := math.Floor(math.Log(float64(b.From)) / math.Log(1.1))
-			record64(low, math.Pow(1.1, power), b.Count)
-			record64(high, math.Pow(1.1, power+1), b.Count)
-		}
+	low, high := &histogram.Histogram{}, &histogram.Histogram{}
+	for b, n := range h.Bins() {
+		power := math.Floor(math.Log(float64(b.Low)) / math.Log(1.1))
+		record64(low, math.Pow(1.1, power), n)
+		record64(high, math.Pow(1.1, power+1), n)
 	}
 	return EncodeBrackets(kind, low, high)
 }
 
 // Thin makes a stored distribution one of fewer samples and the same shape.
 func Thin(l record.Latency, samples int64) record.Latency {
-	h, err := hdrhistogram.Decode([]byte(l.HDR))
+	h, err := histogram.Decode(l.HDR)
 	if err != nil {
 		panic(err)
 	}
-	out := NewHistogram()
+	out := &histogram.Histogram{}
 	var seen, kept int64
-	for _, b := range h.Distribution() {
-		seen += b.Count
-		if n := seen*samples/h.TotalCount() - kept; n > 0 {
-			record64(out, float64(b.To), n)
-			kept += n
+	for b, n := range h.Bins() {
+		seen += n
+		if more := seen*samples/h.Samples() - kept; more > 0 {
+			record64(out, float64(b.High), more)
+			kept += more
 		}
 	}
 	return Encode(l.Kind, out)
 }
-
-// NewHistogram is an empty histogram of the shape of record.Latency.
-func NewHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, 3_600_000_000, 3) }
 
 func (o Options) trial(rng *rand.Rand, machine *machine, servers []Server, block, index int32, start time.Time) record.TrialData {
 	s := servers[0]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 )
@@ -56,7 +57,7 @@ func (s summary) fromIntended(asked int64) (record.Latency, error) {
 		found[i].LowMicros = max(0, found[i].LowMicros-width)
 	}
 	if cut > 0 {
-		found = append(found, tool.Bracket{LowMicros: int64(s.gauge("grace") * microsPerMilli), HighMicros: highestMicros, Count: cut})
+		found = append(found, tool.Bracket{LowMicros: int64(s.gauge("grace") * microsPerMilli), HighMicros: histogram.HighestMicros, Count: cut})
 	}
 	return tool.Bracketed(record.FromIntended, found)
 }

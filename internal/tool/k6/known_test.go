@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 )
@@ -17,17 +16,17 @@ import (
 // spread decodes a distribution into the lower and the upper end of each sample, in ascending order.
 func spread(t *testing.T, l record.Latency) (low, high []int64) {
 	t.Helper()
-	decode := func(encoded string, end func(hdrhistogram.Bar) int64) (values []int64) {
-		h, err := hdrhistogram.Decode([]byte(encoded))
+	decode := func(encoded string, end func(histogram.Bin) int64) (values []int64) {
+		h, err := histogram.Decode(encoded)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, bar := range h.Distribution() {
-			values = append(values, slices.Repeat([]int64{end(bar)}, int(bar.Count))...)
+		for bin, n := range h.Bins() {
+			values = append(values, slices.Repeat([]int64{end(bin)}, int(n))...)
 		}
 		return values
 	}
-	return decode(l.HDR, func(b hdrhistogram.Bar) int64 { return b.From }), decode(l.HDRHigh, func(b hdrhistogram.Bar) int64 { return b.To })
+	return decode(l.HDR, func(b histogram.Bin) int64 { return b.Low }), decode(l.HDRHigh, func(b histogram.Bin) int64 { return b.High })
 }
 
 // TestRealK6SeesWhatTheServerKnows compares each rank of k6's distributions with how long the server itself held its requests. A client

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -17,8 +18,6 @@ const (
 	microsPerMilli = 1000
 	// rounding is how far, in microseconds, arithmetic can have moved a value that k6 interpolated; k6 itself measures whole nanoseconds.
 	rounding = 1e-6
-	// highestMicros is the largest latency that a distribution can hold: one hour.
-	highestMicros = 3_600_000_000
 )
 
 // known is one order statistic of a trend: a value in microseconds at a rank, from 0, which lies at or between two samples.
@@ -90,7 +89,7 @@ func order(stats []string, values []float64, n int64) ([]known, error) {
 			}
 			k.rank = q * (float64(n) - 1)
 		}
-		if !(k.micros >= 0 && k.micros <= highestMicros) {
+		if !(k.micros >= 0 && k.micros <= histogram.HighestMicros) {
 			return nil, fmt.Errorf("k6's %s is %v ms, which is no latency", stat, values[i])
 		}
 		ks = append(ks, k)

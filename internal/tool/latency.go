@@ -3,16 +3,8 @@ package tool
 import (
 	"fmt"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
-)
-
-const (
-	// lowestMicros, highestMicros and digits are the geometry of every record.Latency.
-	lowestMicros  = 1
-	highestMicros = 3_600_000_000
-	digits        = 3
 )
 
 // Bin is a number of samples of one latency, in microseconds.
@@ -52,18 +44,12 @@ func Bracketed(kind record.LatencyKind, brackets []Bracket) (record.Latency, err
 }
 
 func encode(bins []Bin) (samples int64, encoded string, err error) {
-	h := hdrhistogram.New(lowestMicros, highestMicros, digits)
+	var h histogram.Histogram
 	for _, b := range bins {
-		if b.Count < 0 {
-			return 0, "", fmt.Errorf("recording %d samples of %d µs: a count cannot be negative", b.Count, b.Micros)
-		}
-		if err := h.RecordValues(max(b.Micros, lowestMicros), b.Count); err != nil {
-			return 0, "", fmt.Errorf("recording %d samples of %d µs: %w", b.Count, b.Micros, err)
+		if err := h.Record(b.Micros, b.Count); err != nil {
+			return 0, "", err
 		}
 	}
-	text, err := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	if err != nil {
-		return 0, "", fmt.Errorf("encoding the histogram: %w", err)
-	}
-	return h.TotalCount(), string(text), nil
+	encoded, err = h.Encode()
+	return h.Samples(), encoded, err
 }

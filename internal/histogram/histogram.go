@@ -1,0 +1,137 @@
+package histogram
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+)
+
+// Histogram counts latencies by bin. Its zero value is empty and ready for use. It is as long as its last bin with samples: a run has
+// tens of thousands of histograms, most of which end far below an hour.
+type Histogram struct {
+	counts []int64
+	total  int64
+}
+
+// Record counts samples of a latency. What is shorter than a microsecond is counted as one.
+func (h *Histogram) Record(micros, samples int64) error {
+	if samples < 0 {
+		return fmt.Errorf("recording %d samples of %d µs: a count cannot be negative", samples, micros)
+	}
+	index := indexOf(max(micros, lowestMicros))
+	if index >= maxBins {
+		return fmt.Errorf("recording %d samples of %d µs: value %d is too large to be recorded", samples, micros, micros)
+	}
+	if samples > math.MaxInt64-h.total {
+		return fmt.Errorf("recording %d samples of %d µs: recording %d would overflow the total count", samples, micros, samples)
+	}
+	h.reach(index + 1)
+	h.counts[index] += samples
+	h.total += samples
+	return nil
+}
+
+// Add adds the samples of another histogram, bin by bin.
+func (h *Histogram) Add(o *Histogram) {
+	h.reach(len(o.counts))
+	for i, n := range o.counts {
+		h.counts[i] += n
+	}
+	h.total += o.total
+}
+
+// reach makes room for a number of bins.
+func (h *Histogram) reach(bins int) {
+	if more := bins - len(h.counts); more > 0 {
+		h.counts = append(h.counts, make([]int64, more)...)
+	}
+}
+
+// Samples is the number of all samples.
+func (h *Histogram) Samples() int64 { return h.total }
+
+// Bins are the bins that hold samples, in ascending order, and how many each holds.
+func (h *Histogram) Bins() iter.Seq2[Bin, int64] {
+	return func(yield func(Bin, int64) bool) {
+		for i, n := range h.counts {
+			if n > 0 && !yield(binAt(i), n) {
+				return
+			}
+		}
+	}
+}
+
+// Mean takes each sample at the middle of its bin, in microseconds; 0 without samples.
+func (h *Histogram) Mean() float64 {
+	if h.total == 0 {
+		return 0
+	}
+	var sum float64
+	for b, n := range h.Bins() {
+		sum += float64(n) * b.middle()
+	}
+	return sum / float64(h.total)
+}
+
+// StandardDeviation takes each sample at the middle of its bin, in microseconds; 0 without samples.
+func (h *Histogram) StandardDeviation() float64 {
+	if h.total == 0 {
+		return 0
+	}
+	mean := h.Mean()
+	var squares float64
+	for b, n := range h.Bins() {
+		squares += float64(n) * (b.middle() - mean) * (b.middle() - mean)
+	}
+	return math.Sqrt(squares / float64(h.total))
+}
+
+// Min is the lower end of the first bin with samples, in microseconds; 0 without samples.
+func (h *Histogram) Min() int64 {
+	for b := range h.Bins() {
+		return b.Low
+	}
+	return 0
+}
+
+// Max is the upper end of the last bin with samples, in microseconds; 0 without samples.
+func (h *Histogram) Max() int64 {
+	for i, n := range slices.Backward(h.counts) {
+		if n > 0 {
+			return binAt(i).High
+		}
+	}
+	return 0
+}
+
+// Quantile is the upper end of the bin that holds the rank nearest to qN of N samples, in microseconds; 0 without samples. So
+// HdrHistogram's own programs round.
+func (h *Histogram) Quantile(q float64) int64 {
+	nearest := int64(q*float64(h.total) + 0.5)
+	b, _ := h.Ranks().Bin(min(max(nearest, 1), h.total))
+	return b.High
+}
+
+// Ranks are a histogram's running sums, in which the bin of a rank is found by halves.
+type Ranks []int64
+
+// Ranks sums up the samples that the histogram holds now.
+func (h *Histogram) Ranks() Ranks {
+	sums := make(Ranks, len(h.counts))
+	var sum int64
+	for i, n := range h.counts {
+		sum += n
+		sums[i] = sum
+	}
+	return sums
+}
+
+// Bin is the bin that holds the sample of a rank, from 1, in ascending order; false if there are fewer samples.
+func (r Ranks) Bin(rank int64) (b Bin, ok bool) {
+	i, _ := slices.BinarySearch(r, rank)
+	if i == len(r) {
+		return Bin{}, false
+	}
+	return binAt(i), true
+}
