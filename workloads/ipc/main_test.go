@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -197,6 +201,66 @@ func TestAPartThatFailsEndsTheOthers(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("the sender still waits for room")
+	}
+}
+
+// children are the processes that this one has started and not yet waited for.
+func children() (pids []string, err error) {
+	lists, err := filepath.Glob("/proc/self/task/*/children")
+	for _, list := range lists {
+		text, readErr := os.ReadFile(list)
+		if !errors.Is(readErr, os.ErrNotExist) { // A thread may have ended.
+			err = errors.Join(err, readErr)
+		}
+		pids = append(pids, strings.Fields(string(text))...)
+	}
+	return pids, err
+}
+
+// killChild kills the one process that this one has started.
+func killChild() error {
+	pids, err := children()
+	if err != nil || len(pids) != 1 {
+		return errors.Join(fmt.Errorf("there are the processes %q, want one", pids), err)
+	}
+	pid, err := strconv.Atoi(pids[0])
+	if err != nil {
+		return err
+	}
+	return syscall.Kill(pid, syscall.SIGKILL)
+}
+
+func TestTheDeathOfTheOtherProcessEndsTheCase(t *testing.T) {
+	for _, name := range []string{"go-processes", "go-roundtrip-processes"} {
+		t.Run(name, func(t *testing.T) {
+			b, size, err := find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := openFiles(t)
+			r := counted(size, 1<<62)
+			r.begin = func() {
+				if err := killChild(); err != nil {
+					t.Error(err)
+				}
+			}
+			done := make(chan error, 1)
+			go func() {
+				_, err := b.do(r)
+				done <- err
+			}()
+			select {
+			case err := <-done:
+				if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
+					t.Errorf("got %v, want that the other process was killed", err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("the case still waits for the process that was killed")
+			}
+			if after := openFiles(t); after > before {
+				t.Errorf("%d descriptors were left open", after-before)
+			}
+		})
 	}
 }
 

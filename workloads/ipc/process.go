@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"time"
 
 	"loadstone.dev/loadstone/workloads/ipc/socket"
@@ -24,7 +25,7 @@ func (p process) do(r *run) (done uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	end := closer(here, there)
+	end := sync.OnceValue(here.Close)
 	defer func() { err = errors.Join(err, end()) }()
 	wait, err := p.start(there, r.size)
 	if err != nil {
@@ -53,9 +54,9 @@ func (p process) do(r *run) (done uint64, err error) {
 	return done, err
 }
 
-// start starts the other process.
+// start starts the other process, which alone has the end then: so its death is the end of the connection.
 func (p process) start(end *socket.Socket, size int) (wait func() error, err error) {
-	file, err := end.File()
+	file, err := end.Detach()
 	if err != nil {
 		return nil, err
 	}

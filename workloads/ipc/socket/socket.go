@@ -68,18 +68,17 @@ func (s *Socket) PassCred() error {
 	return os.NewSyscallError("setsockopt", unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1))
 }
 
-// File returns a copy of the descriptor, to be inherited by another process.
-func (s *Socket) File() (*os.File, error) {
+// Detach gives the descriptor away, to be inherited by another process. The connection goes on, without this Socket. It waits for calls
+// that are under way.
+func (s *Socket) Detach() (*os.File, error) {
 	s.out.lock.Lock()
 	defer s.out.lock.Unlock()
-	if s.closed.Load() {
+	s.in.lock.Lock()
+	defer s.in.lock.Unlock()
+	if s.closed.Swap(true) {
 		return nil, net.ErrClosed
 	}
-	fd, err := unix.FcntlInt(uintptr(s.fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return nil, os.NewSyscallError("fcntl", err)
-	}
-	return os.NewFile(uintptr(fd), "socket"), nil
+	return os.NewFile(uintptr(s.fd), "socket"), nil
 }
 
 // SendMsg sends all of b, and m beside its first byte. It waits while the receiver's queue is full.

@@ -388,10 +388,10 @@ func TestAClosedEndIsOfNoUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, received := a.RecvMsg(make([]byte, 1))
-	_, file := a.File()
+	_, file := a.Detach()
 	for what, err := range map[string]error{
 		"sending": a.SendMsg([]byte{1}, Msg{}), "receiving": received, "ending": a.CloseWrite(), "closing": a.Close(),
-		"asking for credentials": a.PassCred(), "copying": file,
+		"asking for credentials": a.PassCred(), "giving it away": file,
 	} {
 		if !errors.Is(err, net.ErrClosed) {
 			t.Errorf("%s: got %v, want that it is closed", what, err)
@@ -466,11 +466,14 @@ func TestAnInheritedCopyIsAnEndOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	file, err := a.File()
+	file, err := a.Detach()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	if err := a.Close(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("closing what was given away: got %v, want that it is closed", err)
+	}
 	fd, err := unix.Dup(int(file.Fd()))
 	if err != nil {
 		t.Fatal(err)
@@ -480,9 +483,6 @@ func TestAnInheritedCopyIsAnEndOfItsOwn(t *testing.T) {
 	send(t, c, []byte("copy"), Msg{})
 	if n, _, err := b.RecvMsg(make([]byte, 10)); n != 4 || err != nil {
 		t.Errorf("got %d bytes, %v", n, err)
-	}
-	if err := a.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
