@@ -34,6 +34,18 @@ static_assert(offsetof(Context, mxcsr) == 24 && offsetof(Context, fcw) == 28);
  */
 extern thread_local constinit Context callersContext asm("coroCallersContext");
 
+/*
+ * Registers that only some processors have: a compiler that may use them keeps values in them over anything that does not say that it
+ * loses them.
+ */
+#ifdef __AVX512F__
+#define CORO_AVX512                                                                                                                  \
+    , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29",  \
+        "xmm30", "xmm31", "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"
+#else
+#define CORO_AVX512
+#endif
+
 #define CORO_CALLERS(offset) "%%fs:coroCallersContext@tpoff+" #offset
 #define CORO_COROUTINES(offset) #offset "(%%rdi)"
 
@@ -74,7 +86,8 @@ extern thread_local constinit Context callersContext asm("coroCallersContext");
                  :                                                                                                                   \
                  : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2",  \
                    "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",     \
-                   "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "memory", "cc")
+                   "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "mm0", "mm1", "mm2", "mm3", "mm4", "mm5",    \
+                   "mm6", "mm7", "memory", "cc" CORO_AVX512)
 
 /*
  * switchTo leaves the running stack to callersContext and goes on with the coroutine; switchBack does the opposite. Both return, when

@@ -54,14 +54,19 @@ Job *Mailbox::wait()
 
 thread_local constinit Worker *Worker::current_ = nullptr;
 
-Worker::Stop::Stop(Worker &w) : Job([](Job &job) { static_cast<Stop &>(job).worker.stopping_ = true; }), worker(w) {}
-
-Worker::Worker() : stop_(*this), thread_([this] { loop(); }) {}
+Worker::Worker() : thread_([this] { loop(); }) {}
 
 Worker::~Worker()
 {
-    mailbox_.push(stop_);
+    mailbox_.push(stopping_);
     thread_.join();
+}
+
+bool Worker::settle()
+{
+    mailbox_.push(settling_);
+    settled_.wait();
+    return wasBusy_;
 }
 
 void Worker::runAll(Job *job)
@@ -70,6 +75,7 @@ void Worker::runAll(Job *job)
         Job *next = job->next; /* the job may be gone when it has run */
         job->run(*job);
         job = next;
+        ran_++;
     }
 }
 
@@ -83,11 +89,21 @@ void Worker::loop()
         Job *posted = mailbox_.take();
         runAll(posted);
         if (own_ == nullptr && posted == nullptr) {
-            if (stopping_)
+            if (stopping_.open)
                 return;
+            if (settling_.open)
+                answer();
             runAll(mailbox_.wait());
         }
     }
+}
+
+/* answer lets settle() return. */
+void Worker::answer()
+{
+    settling_.open = false;
+    wasBusy_ = std::exchange(ran_, 0) > 1; /* the request is one */
+    settled_.post();
 }
 
 Executor::Executor(unsigned threads)
@@ -96,6 +112,19 @@ Executor::Executor(unsigned threads)
         throw std::invalid_argument("an executor needs a thread");
     for (unsigned i = 0; i < threads; i++)
         workers_.push_back(std::make_unique<Worker>());
+}
+
+/*
+ * A worker may go only when no other can wake it any more. When all have settled twice without having run anything between, then all
+ * were at rest at the same time, which was when the second round began; and who is at rest wakes nobody.
+ */
+Executor::~Executor()
+{
+    for (bool busy = true; busy;) {
+        busy = false;
+        for (auto &worker : workers_)
+            busy |= worker->settle();
+    }
 }
 
 } // namespace coro

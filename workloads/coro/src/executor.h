@@ -47,7 +47,7 @@ class Mailbox {
 class Worker {
   public:
     Worker();
-    ~Worker(); /* runs what is queued, and what that queues */
+    ~Worker(); /* runs what is queued, and what that queues on this worker */
     Worker(const Worker &) = delete;
     Worker &operator=(const Worker &) = delete;
 
@@ -63,10 +63,14 @@ class Worker {
 
     StackPool &stacks() { return stacks_; } /* for code that runs on this worker */
 
+    /* settle waits on another thread until nothing is queued here. It returns whether anything was run since it was called last. */
+    bool settle();
+
   private:
-    struct Stop : Job {
-        explicit Stop(Worker &worker);
-        Worker &worker;
+    /* Request is a job for the worker itself, which it sees to when nothing else is queued. */
+    struct Request : Job {
+        Request() : Job([](Job &job) { static_cast<Request &>(job).open = true; }) {}
+        bool open = false;
     };
 
     void pushOwn(Job &job)
@@ -76,14 +80,18 @@ class Worker {
         ownEnd_ = &job.next;
     }
     void loop();
-    static void runAll(Job *job);
+    void runAll(Job *job);
+    void answer();
 
     static thread_local constinit Worker *current_;
 
     Job *own_ = nullptr; /* the first job that this thread pushed itself */
     Job **ownEnd_ = &own_;
-    bool stopping_ = false;
-    Stop stop_;
+    std::size_t ran_ = 0; /* jobs, requests among them, since it last settled */
+    bool wasBusy_ = false; /* what settle() returns */
+    Request settling_;
+    Request stopping_;
+    Semaphore settled_;
     StackPool stacks_;
     Mailbox mailbox_;
     std::thread thread_; /* last: it uses the others */
@@ -94,9 +102,16 @@ inline void Continuation::wake()
     home->push(*this);
 }
 
+/*
+ * An executor that goes runs what is queued, and what that queues on whichever worker. A coroutine that still waits then, for what
+ * nobody will tell it, is not run again, and what it has stays: whoever begins one without waiting for it sees to its end.
+ */
 class Executor {
   public:
     explicit Executor(unsigned threads);
+    ~Executor();
+    Executor(const Executor &) = delete;
+    Executor &operator=(const Executor &) = delete;
 
     Worker &next() { return *workers_[turn_.fetch_add(1, std::memory_order_relaxed) % workers_.size()]; }
     std::size_t size() const { return workers_.size(); }

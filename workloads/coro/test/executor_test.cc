@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <fcntl.h>
 #include <functional>
 #include <set>
@@ -203,6 +205,57 @@ TEST("an executor that goes runs what is queued first, in the order of its arriv
     }
     CHECK(order.size() == 1000);
     CHECK(std::ranges::is_sorted(order));
+}
+
+/* An operation that somebody else ends, by hand. */
+struct Held {
+    bool start(coro::Continuation &continuation)
+    {
+        waiting.store(&continuation);
+        return true;
+    }
+    void result() {}
+    std::atomic<coro::Continuation *> waiting{nullptr};
+};
+
+/* Waker is a job that lasts until its worker's executor is about to go, and then wakes a coroutine of another worker. */
+struct Waker : coro::Job {
+    Waker(Held &h, coro::Semaphore &g) : Job(wake), held(&h), going(&g) {}
+    static void wake(Job &job)
+    {
+        auto &self = static_cast<Waker &>(job);
+        self.going->wait();
+        for (int i = 0; i < 100; i++) /* give the executor time to be freed, if it does not wait */
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        self.held->waiting.load()->wake();
+    }
+    Held *held;
+    coro::Semaphore *going;
+};
+
+static Lazy<int> waitsFor(Held &held)
+{
+    co_await held;
+    co_return 7;
+}
+
+TEST("an executor that goes lets one worker wake the coroutines of another to the last")
+{
+    Held held;
+    coro::Semaphore going;
+    coro::Result<int> result;
+    bool told = false;
+    Waker waker(held, going);
+    {
+        Executor executor(2);
+        Worker &first = executor.next(), &second = executor.next();
+        first.push(coro::runLazy(waitsFor(held), result, [&told] { told = true; }).job);
+        while (held.waiting.load() == nullptr)
+            std::this_thread::yield();
+        second.push(waker);
+        going.post();
+    }
+    CHECK(told && result.take() == 7);
 }
 
 TEST("a read says how much it got, less at the end of the file, and throws what the kernel says")

@@ -84,7 +84,17 @@ google() {
     [ -n "$wanted" ]
 }
 
+# on_avx512(COMMAND...): only a processor that has these instructions can run it
+on_avx512() {
+    if grep -qw avx512vl /proc/cpuinfo; then
+        "$@"
+    else
+        echo "built, and not run: this processor has none"
+    fi
+}
+
 suite "unit tests, as released" "$out/unit-release"
+suite "switch, built for AVX-512" on_avx512 "$out/unit-avx512"
 suite "unit tests, not optimised" "$out/unit-plain"
 # gcc 12's sanitizers do not know all layouts of address spaces, and so are spared random ones
 suite "unit tests, ASan and UBSan" fixed "$out/unit-asan"

@@ -121,6 +121,34 @@ TEST("values in registers survive the switch, on both sides")
     CHECK(b == mixed<double>(0.7, false));
 }
 
+/* Doubles with names, not an array, which would lie in memory: the compiler keeps all in registers, in those of AVX-512 if it may. */
+[[gnu::noinline]] static double chain(double seed, bool switches)
+{
+    double a = seed, b = seed + 1, c = seed + 2, d = seed + 3, e = seed + 4, f = seed + 5, g = seed + 6, h = seed + 7;
+    for (int round = 0; round < 6; round++) {
+        if (switches)
+            Uthread::suspend();
+        a = a * 1.5 + b, b = b * 0.5 + c, c = c * 0.25 + d, d = d * 0.5 + e;
+        e = e * 0.125 + f, f = f * 0.5 + g, g = g * 0.75 + h, h = h * 0.5 + a * 1e-3;
+    }
+    return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h;
+}
+
+TEST("doubles in registers survive the switch to another coroutine that has as many")
+{
+    StackPool stacks;
+    double a = 0, b = 0;
+    Uthread &x = Uthread::spawn(stacks, [&]() noexcept { a = chain(5, true); });
+    Uthread &y = Uthread::spawn(stacks, [&]() noexcept { b = chain(77, true); });
+    bool xGoes = true, yGoes = true;
+    while (xGoes || yGoes) {
+        xGoes = xGoes && x.resume();
+        yGoes = yGoes && y.resume();
+    }
+    CHECK(a == chain(5, false));
+    CHECK(b == chain(77, false));
+}
+
 TEST("the rounding mode belongs to a coroutine, for SSE and for x87")
 {
     StackPool stacks;
@@ -273,7 +301,26 @@ static void onFault(int, siginfo_t *info, void *)
     _exit(at < lowest && at >= lowest - 4096 ? 42 : 1);
 }
 
-[[noreturn]] static void overflow()
+/* A frame that is larger than the guard page, and used at its far end only. It is entered with less than that left of the stack. */
+[[gnu::noinline]] static void leap()
+{
+    char frame[96 * 1024];
+    frame[0] = 1;
+    asm volatile("" : : "r"(frame) : "memory"); /* it is used, as far as the compiler knows */
+}
+
+[[gnu::noinline]] static int descend(const void *to)
+{
+    volatile char frame[1024];
+    frame[0] = 1;
+    if (__builtin_frame_address(0) < to) {
+        leap();
+        return 0;
+    }
+    return descend(to) + frame[0];
+}
+
+[[noreturn]] static void overflow(void (*body)())
 {
     static char alternate[64 * 1024];
     stack_t onAnother{};
@@ -285,19 +332,31 @@ static void onFault(int, siginfo_t *info, void *)
     if (sigaltstack(&onAnother, nullptr) != 0 || sigaction(SIGSEGV, &action, nullptr) != 0)
         _exit(2);
     StackPool stacks;
-    Stack stack = stacks.take(); /* the one that the Uthread gets next */
-    lowest = stack.base;
-    stacks.give(stack);
-    Uthread::spawn(stacks, []() noexcept { recurse(0); }).resume();
+    Stack one = stacks.take(), other = stacks.take();
+    if (one.base < other.base)
+        std::swap(one, other);
+    lowest = one.base;
+    stacks.give(other);
+    stacks.give(one); /* the Uthread gets it next, and the other one lies below */
+    Uthread::spawn(stacks, [body]() noexcept { body(); }).resume();
     _exit(3);
+}
+
+static bool hitsTheGuard(void (*body)())
+{
+    pid_t child = fork();
+    if (child == 0)
+        overflow(body);
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 42;
 }
 
 TEST("a stack that overflows hits its guard page")
 {
-    pid_t child = fork();
-    if (child == 0)
-        overflow();
-    int status = 0;
-    CHECK(child > 0 && waitpid(child, &status, 0) == child);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+    CHECK(hitsTheGuard([] { recurse(0); }));
+}
+
+TEST("a frame that is larger than the guard page does not step over it")
+{
+    CHECK(hitsTheGuard([] { descend(lowest + 32 * 1024); }));
 }
