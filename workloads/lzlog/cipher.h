@@ -1,6 +1,7 @@
 /*
  * AES-256 in counter mode over a whole file: byte n of the file is encrypted, if it is encrypted at all, with byte n of the key
- * stream that the file's random nonce makes. Every byte belongs to one record and is written once, so no key stream is used twice.
+ * stream that the file's random nonce makes. Every byte belongs to one record and is written once, and a file is written from one
+ * opening of its log to the next closing only, so no key stream is used twice, whatever becomes of the file afterwards.
  */
 #ifndef LZ_CIPHER_H
 #define LZ_CIPHER_H

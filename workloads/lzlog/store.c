@@ -121,19 +121,20 @@ static uint64_t resumable(const struct lzlog *log, const struct lz_header *heade
 {
     struct lz_session here;
     const struct lz_identity *id = &header->identity;
-    if (id->capacity != log->capacity || ((id->flags & LZ_ENCRYPTED) != 0) != log->encrypted)
+    /*
+     * An encrypted file is never added to. There may be a copy of it, or it may have been put back to what it was: nothing in it would
+     * say so, and its key stream would be used twice from here on.
+     */
+    if (log->encrypted || (id->flags & LZ_ENCRYPTED) != 0 || id->capacity != log->capacity)
         return 0;
     uint64_t end = lz_seal_end(id->seed, atomic_load_explicit(&header->seal, memory_order_relaxed));
     /*
      * Without a seal, its writer was killed. Under the kernel that it ran under, the cursor is where it left it. If the machine went
-     * down, what reached the disk is anybody's guess: there may be records behind the cursor, and even behind a seal of an earlier
-     * session; to write over them would lose them, or use their key stream twice.
+     * down, what reached the disk is anybody's guess: there may be records behind the cursor, and to write over them would lose them.
      */
     bool same = lz_session_here(&here) && lz_session_valid(&header->session) && memcmp(&here, &header->session, sizeof(here)) == 0;
     if (end == 0 && same)
         end = atomic_load_explicit(&header->cursor, memory_order_relaxed);
-    if (log->encrypted && !same)
-        end = 0;
     return end >= LZ_DATA && end % LZ_WORD == 0 && end + lz_span(1) <= log->capacity ? end : 0;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../crc32c.h"
@@ -28,7 +29,7 @@ static void no_stream_twice(void)
     uint8_t(*blocks)[16] = malloc((size_t)12 * SMALL);
     size_t count = 0;
     CHECK(blocks != NULL);
-    for (int session = 0; session < 40; session++) { /* sessions go on in one file: there, too */
+    for (int session = 0; session < 40; session++) {
         struct lzlog *log = open_or_die(&options);
         struct lzlog_writer *a = writer_or_die(log), *b = writer_or_die(log);
         for (size_t i = 0; i < 60; i++)
@@ -139,9 +140,9 @@ static void passphrases_work(void)
     struct lzlog *log = open_or_die(&options); /* again, with the salt that the file has */
     lzlog_close(log);
     struct lzlog_secret wrong = {.passphrase = "battery staple"};
-    CHECK(list_log(scratch_dir, &paths) == 1);
-    CHECK(lzlog_reader_open(paths[0], &wrong, why) == NULL);
-    free_list(paths, 1);
+    CHECK(list_log(scratch_dir, &paths) == 2); /* each opening begins a file */
+    CHECK(lzlog_reader_open(paths[0], &wrong, why) == NULL && lzlog_reader_open(paths[1], &wrong, why) == NULL);
+    free_list(paths, 2);
 }
 
 static void plain_then_encrypted(void)
@@ -158,6 +159,60 @@ static void plain_then_encrypted(void)
         lzlog_reader_close(reader);
     }
     free_list(paths, 2);
+}
+
+/* add_zeros adds a record of zeros to a log, and takes it as it lies there: it is key stream. */
+static void add_zeros(const char *dir, uint8_t stream[64])
+{
+    static const uint8_t zeros[64];
+    char **paths, why[LZLOG_WHY_SIZE];
+    struct lzlog_options options = {.dir = dir, .secret = {.key = test_key}};
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    CHECK(lzlog_write(writer, zeros, sizeof(zeros)) == LZLOG_OK);
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+    int files = list_log(dir, &paths);
+    struct lzlog_reader *reader = lzlog_reader_open(paths[files - 1], NULL, why);
+    struct lzlog_record record;
+    CHECK(reader != NULL);
+    while (lzlog_reader_next(reader, &record) == LZLOG_RECORD) {
+        CHECK(record.size == sizeof(zeros));
+        memcpy(stream, record.data, sizeof(zeros));
+    }
+    lzlog_reader_close(reader);
+    free_list(paths, files);
+}
+
+static void copy_log(const char *from, const char *to)
+{
+    char **paths, path[6000];
+    int files = list_log(from, &paths);
+    CHECK(mkdir(to, 0700) == 0);
+    for (int i = 0; i < files; i++) {
+        size_t size;
+        uint8_t *bytes = load(paths[i], &size);
+        snprintf(path, sizeof(path), "%s/%s", to, strrchr(paths[i], '/') + 1);
+        FILE *copy = fopen(path, "wb");
+        CHECK(copy != NULL && fwrite(bytes, 1, size, copy) == size && fclose(copy) == 0);
+        free(bytes);
+    }
+    free_list(paths, files);
+}
+
+/* Copied or put back under the same kernel, a folder looks as its newest state does. */
+static void copied_folder(void)
+{
+    char original[5000], copy[5000];
+    uint8_t first[64], here[64], there[64];
+    snprintf(original, sizeof(original), "%s/original", scratch_dir);
+    snprintf(copy, sizeof(copy), "%s/copy", scratch_dir);
+    add_zeros(original, first);
+    copy_log(original, copy);
+    add_zeros(original, here);
+    add_zeros(copy, there);
+    CHECK(memcmp(here, there, sizeof(here)) != 0);
+    CHECK(memcmp(here, first, sizeof(here)) != 0 && memcmp(there, first, sizeof(there)) != 0);
 }
 
 /* Another kernel has run since the last session: what the disk says may be older than what was written. */
@@ -272,6 +327,7 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         {"no block of key stream is used twice, in no file and no session", no_stream_twice},
+        {"a folder that was copied goes on with another key stream than its copy", copied_folder},
         {"every file has a nonce of its own, a recycled one too", fresh_nonces},
         {"records cannot be read without the key, nor added with another", keys_are_needed},
         {"a passphrase makes the same key again", passphrases_work},
