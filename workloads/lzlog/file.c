@@ -218,8 +218,9 @@ void lz_file_trim(struct lzlog *log, struct lz_file *file)
     uint64_t end = lz_seal_end(file->seed, atomic_load_explicit(&file->head->seal, memory_order_acquire));
     if (end < LZ_DATA || end > log->capacity || flock(file->fd, LOCK_EX | LOCK_NB) != 0)
         return;
-    if (ftruncate(file->fd, (off_t)end) != 0)
-        return; /* only room is lost */
+    bool cut = ftruncate(file->fd, (off_t)end) == 0;
+    (void)cut; /* else only room is lost */
+    flock(file->fd, LOCK_UN); /* a child has the file open, too, and would keep readers out */
 }
 
 bool lz_file_resume(struct lzlog *log, struct lz_file *file, int fd, const struct lz_header *header, uint64_t end,

@@ -18,6 +18,7 @@ struct lz_file {
     struct lz_header *head; /* NULL: nothing was ever mapped here */
     int fd;                 /* -1: there is no file here */
     bool unsynced;          /* since the last flush */
+    int lost;               /* why a flush failed; 0: none did */
     uint64_t number;
     uint64_t seed;
     uint8_t nonce[LZ_NONCE];
@@ -37,6 +38,7 @@ struct lzlog_writer {
 struct lzlog {
     /* What a write reads; only `current` changes, when files change. */
     _Alignas(64) struct lz_file *_Atomic current;
+    const bool *ours;  /* in a page that the kernel empties for a child */
     uint64_t capacity; /* bytes of a file */
     enum lzlog_reservation reservation;
     crc32c_function *crc;
@@ -64,10 +66,20 @@ struct lzlog {
     bool closing;
     uint64_t attempts; /* of the preparer, ended */
     uint64_t switches; /* from one file to the next */
+    int lost; /* why a flush of the folder failed; 0: none did */
     char why[LZLOG_WHY_SIZE];
     struct lzlog_writer *writers;
-    unsigned users; /* writers, and the opener */
+    _Atomic unsigned users; /* writers, and the opener */
 };
+
+/*
+ * lz_forked is true in a child of the process that opened the log. The files go on without it, it has no preparer, and whoever held
+ * the lock at the fork holds it for ever there. So the child touches nothing but its own copies.
+ */
+static inline bool lz_forked(const struct lzlog *log)
+{
+    return !*log->ours;
+}
 
 __attribute__((format(printf, 2, 3))) void lz_say(char why[LZLOG_WHY_SIZE], const char *format, ...);
 

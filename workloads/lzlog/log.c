@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,22 +40,42 @@ const char *lzlog_status_text(enum lzlog_status status)
     return "unknown";
 }
 
-/* log_free ends what is left when neither the opener nor a writer uses the log any more. */
-static void log_free(struct lzlog *log)
+/* destroy_locks is not for a child: there, threads that it does not have may hold them, or wait. */
+static void destroy_locks(struct lzlog *log)
 {
-    for (unsigned i = 0; i < log->files && log->places != NULL; i++) {
-        struct lz_file *file = &log->places[i];
-        if (file->fd >= 0)
-            close(file->fd);
-        if (file->head != NULL)
-            munmap(file->head, log->capacity);
-        pthread_mutex_destroy(&file->reserve);
-    }
-    if (log->dir >= 0)
-        close(log->dir);
+    for (unsigned i = 0; i < log->files && log->places != NULL; i++)
+        pthread_mutex_destroy(&log->places[i].reserve);
     pthread_mutex_destroy(&log->lock);
     pthread_cond_destroy(&log->work);
     pthread_cond_destroy(&log->news);
+}
+
+static void close_files(struct lzlog *log)
+{
+    for (unsigned i = 0; i < log->files && log->places != NULL; i++) {
+        if (log->places[i].fd >= 0)
+            close(log->places[i].fd);
+        log->places[i].fd = -1;
+    }
+}
+
+/* log_free ends what is left when neither the opener nor a writer uses the log any more. */
+static void log_free(struct lzlog *log)
+{
+    close_files(log);
+    for (unsigned i = 0; i < log->files && log->places != NULL; i++) {
+        if (log->places[i].head != NULL)
+            munmap(log->places[i].head, log->capacity);
+    }
+    if (log->ours != NULL && !lz_forked(log)) {
+        if (log->dir >= 0)
+            flock(log->dir, LOCK_UN); /* children have the folder open, too, and would keep its lock */
+        destroy_locks(log);
+    }
+    if (log->dir >= 0)
+        close(log->dir);
+    if (log->ours != NULL)
+        munmap((void *)(uintptr_t)log->ours, LZ_PAGE);
     OPENSSL_cleanse(log->key, sizeof(log->key));
     free(log->places);
     free(log->older);
@@ -63,11 +84,24 @@ static void log_free(struct lzlog *log)
 
 static void drop_user(struct lzlog *log)
 {
-    pthread_mutex_lock(&log->lock);
-    bool last = --log->users == 0;
-    pthread_mutex_unlock(&log->lock);
-    if (last)
+    if (atomic_fetch_sub_explicit(&log->users, 1, memory_order_acq_rel) == 1)
         log_free(log);
+}
+
+/* make_ours makes the page by which a process knows the log for its own. */
+static bool make_ours(struct lzlog *log, char why[LZLOG_WHY_SIZE])
+{
+    bool *ours = mmap(NULL, LZ_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (ours == MAP_FAILED) {
+        lz_say(why, "there is no memory for a log: %s", strerror(errno));
+        return false;
+    }
+    *ours = true;
+    log->ours = ours;
+    if (madvise(ours, LZ_PAGE, MADV_WIPEONFORK) == 0)
+        return true;
+    lz_say(why, "the kernel does not let a process be told from its children: %s", strerror(errno));
+    return false;
 }
 
 static const char *options_fault(const struct lzlog_options *options)
@@ -150,7 +184,7 @@ struct lzlog *lzlog_open(const struct lzlog_options *options, char why[LZLOG_WHY
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    bool opened = lz_store_open(log, options->dir, why) && prepare_first(log, &options->secret, why);
+    bool opened = make_ours(log, why) && lz_store_open(log, options->dir, why) && prepare_first(log, &options->secret, why);
     sigset_t limit;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
@@ -166,6 +200,13 @@ struct lzlog *lzlog_open(const struct lzlog_options *options, char why[LZLOG_WHY
 void lzlog_close(struct lzlog *log)
 {
     char name[LZ_NAME];
+    if (lz_forked(log)) {
+        close_files(log);
+        close(log->dir);
+        log->dir = -1;
+        drop_user(log);
+        return;
+    }
     pthread_mutex_lock(&log->lock);
     log->closing = true;
     struct lz_file *last = log->current;
@@ -184,17 +225,13 @@ void lzlog_close(struct lzlog *log)
      * The mappings stay for late writers, see struct lz_file, and so does the folder's lock: else another log could go on in the
      * same file, and a late writer would find it open.
      */
-    for (unsigned i = 0; i < log->files; i++) {
-        if (log->places[i].fd >= 0)
-            close(log->places[i].fd);
-        log->places[i].fd = -1;
-    }
+    close_files(log);
     drop_user(log);
 }
 
 struct lzlog_writer *lzlog_writer_open(struct lzlog *log)
 {
-    struct lzlog_writer *w = aligned_alloc(64, sizeof(*w));
+    struct lzlog_writer *w = lz_forked(log) ? NULL : aligned_alloc(64, sizeof(*w));
     if (w == NULL)
         return NULL;
     memset(w, 0, sizeof(*w));
@@ -223,12 +260,14 @@ struct lzlog_writer *lzlog_writer_open(struct lzlog *log)
 void lzlog_writer_close(struct lzlog_writer *writer)
 {
     struct lzlog *log = writer->log;
-    pthread_mutex_lock(&log->lock);
-    struct lzlog_writer **link = &log->writers;
-    while (*link != writer)
-        link = &(*link)->next;
-    *link = writer->next;
-    pthread_mutex_unlock(&log->lock);
+    if (!lz_forked(log)) {
+        pthread_mutex_lock(&log->lock);
+        struct lzlog_writer **link = &log->writers;
+        while (*link != writer)
+            link = &(*link)->next;
+        *link = writer->next;
+        pthread_mutex_unlock(&log->lock);
+    }
     lz_cipher_free(writer->cipher);
     free(writer);
     drop_user(log);
@@ -236,45 +275,73 @@ void lzlog_writer_close(struct lzlog_writer *writer)
 
 void lzlog_reason(struct lzlog_writer *writer, char why[LZLOG_WHY_SIZE])
 {
+    if (lz_forked(writer->log)) {
+        lz_say(why, "the log is that of the process that this one was forked from");
+        return;
+    }
     pthread_mutex_lock(&writer->log->lock);
     memcpy(why, writer->log->why, LZLOG_WHY_SIZE);
     pthread_mutex_unlock(&writer->log->lock);
 }
 
-/* sync_file puts one file on the disk, in the place of which another may lie by then; then there is nothing left to sync. */
-static bool sync_file(struct lzlog *log, unsigned i)
+/*
+ * A failure to put something on the disk stays with it, for the kernel tells of it once: it takes pages that it could not write for
+ * written, and the next attempt succeeds without them. keep notes the first one.
+ */
+static int keep(struct lzlog *log, int *lost, int failed)
+{
+    pthread_mutex_lock(&log->lock);
+    if (*lost == 0)
+        *lost = failed;
+    failed = *lost;
+    pthread_mutex_unlock(&log->lock);
+    return failed;
+}
+
+/*
+ * sync_file puts one file on the disk, in the place of which another may lie by then; then there is nothing left to sync. It returns 0,
+ * or what failed, now or before.
+ */
+static int sync_file(struct lzlog *log, unsigned i)
 {
     struct lz_file *file = &log->places[i];
     pthread_mutex_lock(&log->lock);
     bool due = file->unsynced;
+    int lost = file->lost;
     file->unsynced = file == log->current; /* it goes on changing */
     pthread_mutex_unlock(&log->lock);
-    if (!due || msync(file->head, log->capacity, MS_SYNC) == 0)
-        return true;
-    int failed = errno;
+    if (lost != 0 || !due || msync(file->head, log->capacity, MS_SYNC) == 0)
+        return lost;
+    return keep(log, &file->lost, errno);
+}
+
+/* sync_dir puts the names of the files on the disk. */
+static int sync_dir(struct lzlog *log)
+{
     pthread_mutex_lock(&log->lock);
-    file->unsynced = true;
+    int dir = dup(log->dir), failed = dir < 0 ? errno : log->lost;
     pthread_mutex_unlock(&log->lock);
-    errno = failed;
-    return false;
+    if (failed == 0 && fsync(dir) != 0)
+        failed = keep(log, &log->lost, errno);
+    if (dir >= 0)
+        close(dir);
+    return failed;
 }
 
 enum lzlog_status lzlog_flush(struct lzlog_writer *writer)
 {
     struct lzlog *log = writer->log;
+    if (lz_forked(log))
+        return LZLOG_CLOSED;
     pthread_mutex_lock(&log->lock);
-    int dir = log->closing ? -1 : dup(log->dir);
     bool closing = log->closing;
     pthread_mutex_unlock(&log->lock);
     if (closing)
         return LZLOG_CLOSED;
-    bool synced = dir >= 0 && fsync(dir) == 0;
-    for (unsigned i = 0; synced && i < log->files; i++)
-        synced = sync_file(log, i);
-    int failed = errno;
-    if (dir >= 0)
-        close(dir);
-    if (synced)
+    int failed = sync_dir(log);
+    for (unsigned i = 0; failed == 0 && i < log->files; i++)
+        failed = sync_file(log, i);
+    if (failed == 0)
         return LZLOG_OK;
     pthread_mutex_lock(&log->lock);
     lz_say(log->why, "the log cannot be put on the disk: %s", strerror(failed));

@@ -27,7 +27,7 @@ enum {
 
 enum lzlog_status {
     LZLOG_OK,
-    LZLOG_CLOSED,   /* the log was closed before the record got its place; the record is not written */
+    LZLOG_CLOSED,   /* the log was closed before the record got its place, or opened by a parent; the record is not written */
     LZLOG_BAD_SIZE, /* the record is empty or longer than LZLOG_RECORD_MAX */
     LZLOG_NO_FILE,  /* there is no next file, most likely because the disk is full; see lzlog_reason; try again later */
     LZLOG_FAILED    /* the system refused something else: no memory, or no synchronisation with the disk */
@@ -53,7 +53,10 @@ struct lzlog_options {
 struct lzlog;
 struct lzlog_writer;
 
-/* lzlog_open opens a log for this process alone. On failure it returns NULL and says why. */
+/*
+ * lzlog_open opens a log for this process alone. On failure it returns NULL and says why. A child of fork() cannot write to it: all that
+ * it tries is LZLOG_CLOSED. It can close what it has of the log and its writers, and open a log of its own.
+ */
 struct lzlog *lzlog_open(const struct lzlog_options *options, char why[LZLOG_WHY_SIZE]);
 
 /*
@@ -69,7 +72,10 @@ void lzlog_writer_close(struct lzlog_writer *writer);
 /* lzlog_write writes one record. When it returns LZLOG_OK the record survives the end of the process, however it ends. */
 enum lzlog_status lzlog_write(struct lzlog_writer *writer, const void *data, size_t size);
 
-/* lzlog_flush puts all records whose writes have returned on the disk, so that they survive the end of the machine. */
+/*
+ * lzlog_flush puts all records whose writes have returned on the disk, so that they survive the end of the machine. Once it has failed it
+ * goes on to, until the files with the records that are lost have gone.
+ */
 enum lzlog_status lzlog_flush(struct lzlog_writer *writer);
 
 /* lzlog_reason says why the last LZLOG_NO_FILE or LZLOG_FAILED was returned to anybody. */

@@ -242,6 +242,7 @@ static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool
         lz_quiesce(log); /* a writer that was held up may still be in it */
         pthread_mutex_lock(&log->lock);
         (*place)->unsynced = false;
+        (*place)->lost = 0;
         pthread_mutex_unlock(&log->lock);
     }
     struct stat st;

@@ -122,7 +122,8 @@ static __attribute__((noinline)) enum lzlog_status write_unusual(struct lzlog_wr
 
 enum lzlog_status lzlog_write(struct lzlog_writer *w, const void *data, size_t size)
 {
-    if (w->closed) /* once told, it does not touch the cursor again, which every attempt would move on */
+    /* Once told, it does not touch the cursor again, which every attempt would move on; a child must not touch it at all. */
+    if (w->closed || lz_forked(w->log))
         return LZLOG_CLOSED;
     if (size == 0 || size > LZLOG_RECORD_MAX)
         return LZLOG_BAD_SIZE;
