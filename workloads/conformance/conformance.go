@@ -56,6 +56,8 @@ func Check(t *testing.T, address string, but ...string) {
 		"a head that is too large":     {pieces: []string{"GET / HTTP/1.1\r\nHost: bench\r\nX-A: " + strings.Repeat("x", 100_000)}, want: []string{"431"}, wantClosed: true},
 		"a good one before a bad one":  {pieces: []string{plain + "nonsense\r\n\r\n"}, want: []string{good, "400"}, wantClosed: true},
 		"a length of nothing is a GET": {pieces: []string{"GET / HTTP/1.1\r\nHost: bench\r\nContent-Length: 0\r\n\r\n"}, want: repeat(good, 1)},
+		"a request without a host":     {pieces: []string{"GET / HTTP/1.1\r\n\r\n"}, want: []string{"400"}, wantClosed: true},
+		"a request with two hosts":     {pieces: []string{"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"}, want: []string{"400"}, wantClosed: true},
 	}
 	for name, tc := range tests {
 		if slices.Contains(but, name) {
@@ -67,6 +69,12 @@ func Check(t *testing.T, address string, but ...string) {
 				t.Errorf("got %d answers, the last %q, closed %v; want the last %q, closed %v", len(got), got[len(got)-1], closed, tc.want[len(tc.want)-1], tc.wantClosed)
 			}
 		})
+	}
+	t.Run("heads only", func(t *testing.T) { heads(t, address) })
+	for name, tc := range ambiguous {
+		if !slices.Contains(but, name) {
+			t.Run(name, func(t *testing.T) { tc.check(t, address) })
+		}
 	}
 	t.Run("a client that does not read", func(t *testing.T) { ignore(t, address) })
 }

@@ -1,8 +1,9 @@
 /*
  * epoll: the least that a correct HTTP/1.1 server can do on one CPU. One thread, one epoll set, one fixed answer.
  *
- * Every GET is answered 200 "helloworld". A connection's input is read only when all answers to what it sent before are on
- * their way, so that neither input nor output can grow: a client that does not read its answers is not read from.
+ * Every GET is answered 200 "helloworld", and every HEAD without the body. A connection's input is read only when all answers to
+ * what it sent before are on their way, so that neither input nor output can grow: a client that does not read its answers is not
+ * read from.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,6 +30,8 @@ enum {
     DRAIN_MAX = 1024 * 1024 /* bytes read and thrown away after a refusal */
 };
 
+enum { TOKEN = 1, VISIBLE = 2, VALUE = 4 };
+
 struct text {
     const char *data;
     size_t size;
@@ -38,13 +41,17 @@ struct text {
 #define REFUSAL(status, more) TEXT("HTTP/1.1 " status "\r\n" more "Content-Length: 0\r\nConnection: close\r\n\r\n")
 
 #define ANSWER_HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 10\r\n"
-#define BODY "helloworld"
+#define ANSWERS(body)                                                                                                               \
+    {                                                                                                                                \
+        TEXT(ANSWER_HEAD "\r\n" body), TEXT(ANSWER_HEAD "Connection: keep-alive\r\n\r\n" body),                                    \
+            TEXT(ANSWER_HEAD "Connection: close\r\n\r\n" body)                                                                      \
+    }
 
-static const struct text answer = TEXT(ANSWER_HEAD "\r\n" BODY);
-static const struct text answer_keep = TEXT(ANSWER_HEAD "Connection: keep-alive\r\n\r\n" BODY);
-static const struct text answer_close = TEXT(ANSWER_HEAD "Connection: close\r\n\r\n" BODY);
+enum { PLAIN, KEEP, CLOSE };
+/* The answers to GET, and those to HEAD. */
+static const struct text answers[2][3] = {ANSWERS("helloworld"), ANSWERS("")};
 static const struct text bad_request = REFUSAL("400 Bad Request", "");
-static const struct text bad_method = REFUSAL("405 Method Not Allowed", "Allow: GET\r\n");
+static const struct text bad_method = REFUSAL("405 Method Not Allowed", "Allow: GET, HEAD\r\n");
 static const struct text bad_body = REFUSAL("413 Content Too Large", "");
 static const struct text bad_head = REFUSAL("431 Request Header Fields Too Large", "");
 
@@ -54,7 +61,7 @@ struct conn {
     size_t used;             /* bytes in head */
     size_t scanned;          /* bytes of head known not to hold the end of a request */
     size_t owed;             /* answers not yet written */
-    const struct text *kept; /* the answer that is owed; answer_keep once the client has asked for it as HTTP/1.0 does */
+    const struct text *kept; /* the answer that is owed */
     const struct text *last; /* the connection's last answer, after those owed; NULL while it is kept alive */
     size_t sent;             /* bytes written of the first of those */
     size_t drained;          /* bytes thrown away; the connection drains once this is not 0 */
@@ -81,72 +88,142 @@ static void conn_close(struct conn *c)
     free(c);
 }
 
-/* header_is compares a header line's name, without regard to case. */
-static bool header_is(const char *line, size_t size, const char *name, size_t name_size)
+#define V (VISIBLE | VALUE)
+#define T (TOKEN | VISIBLE | VALUE)
+/* What each byte may be: part of a token (a name), of a target (visible ASCII), of a header's value. */
+static const unsigned char kind[256] = {
+    ['\t'] = VALUE, [' '] = VALUE, ['!'] = T, ['"'] = V, ['#' ... '\''] = T, ['('] = V, [')'] = V, ['*'] = T, ['+'] = T,
+    [','] = V, ['-'] = T, ['.'] = T, ['/'] = V, ['0' ... '9'] = T, [':' ... '@'] = V, ['A' ... 'Z'] = T, ['['] = V, ['\\'] = V,
+    [']'] = V, ['^' ... 'z'] = T, ['{'] = V, ['|'] = T, ['}'] = V, ['~'] = T, [0x80 ... 0xff] = VALUE,
+};
+#undef V
+#undef T
+
+/* skip is the first place from p on where a byte is not what it may be. */
+static const char *skip(const char *p, const char *end, int what)
 {
-    return size > name_size && line[name_size] == ':' && strncasecmp(line, name, name_size) == 0;
+    while (p < end && (kind[(unsigned char)*p] & what) != 0)
+        p++;
+    return p;
 }
 
-/* value_has looks for a word in a header line's value, without regard to case. */
-static bool value_has(const char *value, size_t size, const char *word, size_t word_size)
+static bool is(const char *name, size_t size, const char *word)
 {
-    for (size_t i = 0; i + word_size <= size; i++) {
-        if (strncasecmp(value + i, word, word_size) == 0)
+    return size == strlen(word) && strncasecmp(name, word, size) == 0;
+}
+
+/* lists looks for a word among those that commas separate, without regard to case. */
+static bool lists(const char *value, const char *end, const char *word)
+{
+    while (value < end) {
+        const char *comma = memchr(value, ',', (size_t)(end - value)), *last = comma != NULL ? comma : end;
+        const char *next = last + (comma != NULL);
+        while (value < last && (*value == ' ' || *value == '\t'))
+            value++;
+        while (last > value && (last[-1] == ' ' || last[-1] == '\t'))
+            last--;
+        if (is(value, (size_t)(last - value), word))
             return true;
+        value = next;
     }
     return false;
 }
 
-/* value_is_zero is true for a Content-Length of nothing. */
-static bool value_is_zero(const char *value, size_t size)
+/* What a request says, as far as its answer depends on it. */
+struct request {
+    bool old; /* HTTP/1.0 */
+    bool head, host, length, keep, close;
+};
+
+/* read_request_line returns the refusal that the line deserves, or NULL. */
+static const struct text *read_request_line(struct request *r, const char *line, const char *end)
 {
-    for (size_t i = 0; i < size; i++) {
-        if (value[i] != '0' && value[i] != ' ' && value[i] != '\t')
-            return false;
-    }
-    return true;
+    static const char version[] = "HTTP/1.";
+    const char *blank = skip(line, end, TOKEN);
+    if (blank == line || blank == end || *blank != ' ')
+        return &bad_request;
+    const char *last = skip(blank + 1, end, VISIBLE);
+    if (last == blank + 1 || end - last != sizeof(" HTTP/1.1") - 1 || *last != ' ' || memcmp(last + 1, version, sizeof(version) - 1) != 0)
+        return &bad_request;
+    if (end[-1] != '1' && end[-1] != '0')
+        return &bad_request;
+    r->old = end[-1] == '0';
+    r->head = is(line, (size_t)(blank - line), "HEAD");
+    return memcmp(line, r->head ? "HEAD " : "GET ", r->head ? 5 : 4) == 0 ? NULL : &bad_method;
 }
 
-#define HEADER_IS(line, size, name) header_is(line, size, name, sizeof(name) - 1)
+/* read_length takes a Content-Length, which there can be once and which must be nothing. */
+static const struct text *read_length(struct request *r, const char *value, const char *end)
+{
+    bool zero = true;
+    if (r->length || value == end)
+        return &bad_request;
+    r->length = true;
+    for (; value < end; value++) {
+        if (*value < '0' || *value > '9')
+            return &bad_request;
+        zero = zero && *value == '0';
+    }
+    return zero ? NULL : &bad_body;
+}
+
+/* read_header returns the refusal that a header line makes the request deserve, or NULL. */
+static const struct text *read_header(struct request *r, const char *line, const char *end)
+{
+    const char *colon = skip(line, end, TOKEN), *value = colon + 1;
+    size_t size = (size_t)(colon - line);
+    if (colon == line || colon == end || *colon != ':' || skip(value, end, VALUE) != end)
+        return &bad_request; /* a folded line, which begins with a blank, too */
+    while (value < end && (*value == ' ' || *value == '\t'))
+        value++;
+    while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    if (is(line, size, "host")) {
+        if (r->host)
+            return &bad_request;
+        r->host = true;
+    } else if (is(line, size, "connection")) {
+        r->close = r->close || lists(value, end, "close");
+        r->keep = r->keep || lists(value, end, "keep-alive");
+    } else if (is(line, size, "content-length")) {
+        return read_length(r, value, end);
+    } else if (is(line, size, "transfer-encoding")) {
+        return &bad_body;
+    }
+    return NULL;
+}
 
 /*
- * parse_head judges a complete request head, blank line included, and returns its answer. An HTTP/1.0 client is told that its
- * connection is kept alive, and must have asked for it; others take it for granted.
+ * parse_head judges a complete request head, blank line included, and returns its answer. What two servers could understand
+ * differently is refused. An HTTP/1.0 client is told that its connection is kept alive, and must have asked for it; others take it for
+ * granted.
  */
 static const struct text *parse_head(const char *head, size_t size)
 {
-    static const char version[] = " HTTP/1.";
-    const size_t version_size = sizeof(version) - 1;
-    const char *end = head + size - 2; /* the blank line */
-    const char *eol = memmem(head, size, "\r\n", 2);
-    size_t line_size = (size_t)(eol - head);
-
-    if (line_size < 5 + version_size + 1 || memcmp(eol - 1 - version_size, version, version_size) != 0)
-        return &bad_request;
-    if (eol[-1] != '1' && eol[-1] != '0')
-        return &bad_request;
-    if (memcmp(head, "GET ", 4) != 0)
-        return &bad_method;
-
-    bool old = eol[-1] == '0', keep = !old, close = false;
-    for (const char *line = eol + 2; line < end; line = eol + 2) {
-        eol = memmem(line, (size_t)(end + 2 - line), "\r\n", 2);
-        line_size = (size_t)(eol - line);
-        if (HEADER_IS(line, line_size, "connection")) {
-            close = close || value_has(line + 11, line_size - 11, "close", 5);
-            keep = keep || value_has(line + 11, line_size - 11, "keep-alive", 10);
-        }
-        if (HEADER_IS(line, line_size, "transfer-encoding"))
-            return &bad_body;
-        if (HEADER_IS(line, line_size, "content-length") && !value_is_zero(line + 15, line_size - 15))
-            return &bad_body;
+    struct request r = {0};
+    const char *blank = head + size - 2, *next;
+    for (const char *line = head; line == head || line < blank; line = next) {
+        const char *feed = memchr(line, '\n', (size_t)(blank + 2 - line)), *end = feed - 1;
+        next = feed + 1;
+        if (end < line || *end != '\r')
+            return &bad_request;
+        const struct text *refusal = (line == head ? read_request_line : read_header)(&r, line, end);
+        if (refusal != NULL)
+            return refusal;
     }
-    if (close || !keep)
-        return &answer_close;
-    return old ? &answer_keep : &answer;
+    if (!r.old && !r.host)
+        return &bad_request;
+    if (r.close || (r.old && !r.keep))
+        return &answers[r.head][CLOSE];
+    return &answers[r.head][r.old ? KEEP : PLAIN];
 }
 
-/* parse_input turns the complete requests in the buffer into answers owed, and keeps the incomplete rest. */
+static bool keeps(const struct text *reply)
+{
+    return reply == &answers[0][PLAIN] || reply == &answers[0][KEEP] || reply == &answers[1][PLAIN] || reply == &answers[1][KEEP];
+}
+
+/* parse_input turns the complete requests in the buffer into answers owed, as long as these are alike, and keeps the rest. */
 static void parse_input(struct conn *c)
 {
     size_t begin = 0;
@@ -158,18 +235,21 @@ static void parse_input(struct conn *c)
             break;
         size_t next = (size_t)(end - c->head) + 4;
         const struct text *reply = parse_head(c->head + begin, next - begin);
-        if (reply == &answer || reply == &answer_keep)
+        if (c->owed > 0 && keeps(reply) && reply != c->kept) {
+            c->scanned = begin; /* it comes again when those before are written */
+            break;
+        }
+        if (keeps(reply)) {
+            c->kept = reply;
             c->owed++;
-        else
+        } else {
             c->last = reply;
-        if (reply == &answer_keep)
-            c->kept = reply; /* nothing is half sent: input is read only when nothing is owed */
-        begin = next;
-        c->scanned = next;
+        }
+        begin = c->scanned = next;
     }
     c->used -= begin;
+    c->scanned -= begin;
     memmove(c->head, c->head + begin, c->used);
-    c->scanned = c->used;
     if (c->last == NULL && c->used == HEAD_MAX)
         c->last = &bad_head;
 }
@@ -191,12 +271,20 @@ static size_t gather(const struct conn *c, struct iovec *out)
 
 enum flushed { ALL, BLOCKED, LAST, BROKEN };
 
+/* next_answers is gather with what has been read and waits to be understood. */
+static size_t next_answers(struct conn *c, struct iovec *out)
+{
+    if (c->owed == 0 && c->last == NULL && c->scanned < c->used)
+        parse_input(c);
+    return gather(c, out);
+}
+
 /* flush writes what is owed: ALL of it, or until the socket is BLOCKED or BROKEN, or the connection's LAST answer is out. */
 static enum flushed flush(struct conn *c)
 {
     struct iovec out[BATCH];
     size_t n;
-    while ((n = gather(c, out)) > 0) {
+    while ((n = next_answers(c, out)) > 0) {
         struct msghdr message = {.msg_iov = out, .msg_iovlen = n};
         ssize_t wrote = sendmsg(c->fd, &message, MSG_NOSIGNAL);
         if (wrote < 0) {
@@ -234,7 +322,7 @@ static bool push(struct conn *c)
     case ALL:
         return watch(c, EPOLLIN);
     case LAST:
-        if (c->last == &answer_close && c->used == 0)
+        if ((c->last == &answers[0][CLOSE] || c->last == &answers[1][CLOSE]) && c->used == 0)
             return false;
         /* Closing with unread input would reset the connection and might take the answer away from the client. */
         c->drained = 1;
@@ -295,7 +383,7 @@ static void admit(int listener)
         memset(c, 0, offsetof(struct conn, head));
         c->fd = fd;
         c->events = EPOLLIN;
-        c->kept = &answer;
+        c->kept = &answers[0][PLAIN];
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
         if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event) < 0)
             conn_close(c);

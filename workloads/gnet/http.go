@@ -11,22 +11,21 @@ const (
 	refusal    = "Content-Length: 0\r\nConnection: close\r\n\r\n"
 )
 
-// The answers. All but the first two are the last of their connection.
+// The answers to GET. A HEAD is answered with as much of them as comes before the body. All refusals are the last of their connection.
 var (
 	answer      = []byte(answerHead + "\r\n" + body)
 	answerKeep  = []byte(answerHead + "Connection: keep-alive\r\n\r\n" + body)
 	answerClose = []byte(answerHead + "Connection: close\r\n\r\n" + body)
 	badRequest  = []byte("HTTP/1.1 400 Bad Request\r\n" + refusal)
-	badMethod   = []byte("HTTP/1.1 405 Method Not Allowed\r\nAllow: GET\r\n" + refusal)
+	badMethod   = []byte("HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\n" + refusal)
 	badBody     = []byte("HTTP/1.1 413 Content Too Large\r\n" + refusal)
 	badHead     = []byte("HTTP/1.1 431 Request Header Fields Too Large\r\n" + refusal)
 	overloaded  = []byte("HTTP/1.1 503 Service Unavailable\r\n" + refusal)
 )
 
 var (
-	crlf, blank = []byte("\r\n"), []byte("\r\n\r\n")
-	version     = []byte(" HTTP/1.")
-	colon       = []byte(":")
+	crlf, blankLine     = []byte("\r\n"), []byte("\r\n\r\n")
+	space, colon, comma = []byte(" "), []byte(":"), []byte(",")
 )
 
 // ending says how a connection goes on after an answer.
@@ -43,14 +42,14 @@ const (
 func respond(out, input []byte) (all []byte, used int, end ending) {
 	for {
 		rest := input[used:]
-		size := bytes.Index(rest[:min(len(rest), headMax)], blank)
+		size := bytes.Index(rest[:min(len(rest), headMax)], blankLine)
 		if size < 0 {
 			if len(rest) >= headMax {
 				return append(out, badHead...), used, refused
 			}
 			return out, used, goesOn
 		}
-		used += size + len(blank)
+		used += size + len(blankLine)
 		reply, end := judge(rest[:size+len(crlf)])
 		out = append(out, reply...)
 		if end != goesOn {
@@ -59,36 +58,130 @@ func respond(out, input []byte) (all []byte, used int, end ending) {
 	}
 }
 
-// judge returns the answer to a request head, which comes without its blank line. An HTTP/1.0 client is told that its connection is
-// kept alive, and must have asked for it; others take it for granted.
+// judge returns the answer to a request head, which comes without its blank line. What two servers could understand differently is
+// refused. An HTTP/1.0 client is told that its connection is kept alive, and must have asked for it; others take it for granted.
 func judge(head []byte) ([]byte, ending) {
 	line, head, _ := bytes.Cut(head, crlf)
-	at := bytes.LastIndex(line, version)
-	if at < len("GET /") || at+len(version)+1 != len(line) || line[len(line)-1] != '0' && line[len(line)-1] != '1' {
-		return badRequest, refused
-	}
-	if !bytes.HasPrefix(line, []byte("GET ")) {
-		return badMethod, refused
-	}
-	old := line[len(line)-1] == '0'
-	keep, closes := !old, false
-	for len(head) > 0 {
+	r, refusal := requestLine(line)
+	for refusal == nil && len(head) > 0 {
 		line, head, _ = bytes.Cut(head, crlf)
-		switch name, value, _ := bytes.Cut(line, colon); {
-		case is(name, "connection"):
-			closes = closes || has(value, "close")
-			keep = keep || has(value, "keep-alive")
-		case is(name, "transfer-encoding"), is(name, "content-length") && len(bytes.Trim(value, "0 \t")) > 0:
-			return badBody, refused
-		}
+		refusal = r.header(line)
+	}
+	if refusal == nil && !r.old && !r.host {
+		refusal = badRequest
+	}
+	if refusal != nil {
+		return refusal, refused
+	}
+	reply, end := answer, goesOn
+	switch {
+	case r.closes, r.old && !r.keep:
+		reply, end = answerClose, asked
+	case r.old:
+		reply = answerKeep
+	}
+	if r.head {
+		reply = reply[:len(reply)-len(body)]
+	}
+	return reply, end
+}
+
+// requestHead is what a request says, as far as its answer depends on it.
+type requestHead struct {
+	old                              bool // HTTP/1.0
+	head, host, length, keep, closes bool
+}
+
+// requestLine reads a request line. It returns the refusal that the line deserves, if it does.
+func requestLine(line []byte) (r requestHead, refusal []byte) {
+	method, rest, _ := bytes.Cut(line, space)
+	target, version, _ := bytes.Cut(rest, space)
+	switch string(version) {
+	case "HTTP/1.1":
+	case "HTTP/1.0":
+		r.old = true
+	default:
+		return r, badRequest
+	}
+	if !consistsOf(method, inToken) || !consistsOf(target, inTarget) {
+		return r, badRequest
+	}
+	switch string(method) {
+	case "GET":
+	case "HEAD":
+		r.head = true
+	default:
+		return r, badMethod
+	}
+	return r, nil
+}
+
+// header reads a header line. It returns the refusal that the line makes the request deserve, if it does.
+func (r *requestHead) header(line []byte) (refusal []byte) {
+	name, value, found := bytes.Cut(line, colon)
+	if !found || !consistsOf(name, inToken) || len(value) > 0 && !consistsOf(value, inValue) {
+		return badRequest // A folded line, which begins with a blank, too.
 	}
 	switch {
-	case closes || !keep:
-		return answerClose, asked
-	case old:
-		return answerKeep, goesOn
+	case is(name, "host"):
+		if r.host {
+			return badRequest
+		}
+		r.host = true
+	case is(name, "connection"):
+		r.closes = r.closes || lists(value, "close")
+		r.keep = r.keep || lists(value, "keep-alive")
+	case is(name, "content-length"):
+		return r.contentLength(bytes.Trim(value, " \t"))
+	case is(name, "transfer-encoding"):
+		return badBody
 	}
-	return answer, goesOn
+	return nil
+}
+
+// contentLength reads the length, which there can be once and which must be nothing.
+func (r *requestHead) contentLength(value []byte) (refusal []byte) {
+	if r.length || len(value) == 0 || len(bytes.Trim(value, "0123456789")) > 0 {
+		return badRequest
+	}
+	r.length = true
+	if len(bytes.Trim(value, "0")) > 0 {
+		return badBody
+	}
+	return nil
+}
+
+// What a byte may be.
+const (
+	inToken = 1 << iota
+	inTarget
+	inValue
+)
+
+// kinds says what each byte may be.
+var kinds = func() (all [256]byte) {
+	for c := range all {
+		switch {
+		case c > ' ' && c < 0x7f:
+			all[c] = inTarget | inValue
+		case c == ' ', c == '\t', c > 0x7f:
+			all[c] = inValue
+		}
+	}
+	for _, c := range "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
+		all[c] |= inToken
+	}
+	return all
+}()
+
+// consistsOf says whether text is made of one kind of bytes only, of one at least.
+func consistsOf(text []byte, kind byte) bool {
+	for _, c := range text {
+		if kinds[c]&kind == 0 {
+			return false
+		}
+	}
+	return len(text) > 0
 }
 
 // is compares without regard to case. The word is in lower case.
@@ -107,10 +200,12 @@ func is(text []byte, word string) bool {
 	return true
 }
 
-// has looks for a word, without regard to case.
-func has(text []byte, word string) bool {
-	for ; len(text) >= len(word); text = text[1:] {
-		if is(text[:len(word)], word) {
+// lists looks for a word among those that commas separate, without regard to case.
+func lists(text []byte, word string) bool {
+	for len(text) > 0 {
+		var item []byte
+		item, text, _ = bytes.Cut(text, comma)
+		if is(bytes.Trim(item, " \t"), word) {
 			return true
 		}
 	}

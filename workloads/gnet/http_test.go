@@ -2,35 +2,51 @@ package main
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 )
 
+type respondCase struct {
+	input    string
+	want     string
+	wantRest string
+	wantEnd  ending
+}
+
 func TestRespond(t *testing.T) {
 	const get = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
 	ok, refuse := string(answer), string(badRequest)
-	tests := map[string]struct {
-		input    string
-		want     string
-		wantRest string
-		wantEnd  ending
-	}{
+	tests := map[string]respondCase{
 		"a request is answered":                     {input: get, want: ok},
 		"half a request waits for its other half":   {input: get[:20], wantRest: get[:20]},
 		"a pipeline is answered as far as it goes":  {input: get + get + get[:20], want: ok + ok, wantRest: get[:20]},
-		"nothing is answered after a wish to close": {input: "GET / HTTP/1.1\r\nConnection: CLOSE\r\n\r\n" + get, want: string(answerClose), wantRest: get, wantEnd: asked},
+		"nothing is answered after a wish to close": {input: "GET / HTTP/1.1\r\nHost: a\r\nConnection: CLOSE\r\n\r\n" + get, want: string(answerClose), wantRest: get, wantEnd: asked},
 		"nothing is answered after nonsense":        {input: get + "\r\n\r\n" + get, want: ok + refuse, wantRest: get, wantEnd: refused},
 		"an old client must ask to be kept":         {input: "GET / HTTP/1.0\r\n\r\n", want: string(answerClose), wantEnd: asked},
 		"an old client that asks is kept":           {input: "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", want: string(answerKeep)},
 		"the future is refused":                     {input: "GET / HTTP/1.2\r\n\r\n", want: refuse, wantEnd: refused},
 		"a request without a path is refused":       {input: "GET HTTP/1.1\r\n\r\n", want: refuse, wantEnd: refused},
 		"other methods are refused":                 {input: "POST / HTTP/1.1\r\n\r\n", want: string(badMethod), wantEnd: refused},
-		"a body is refused":                         {input: "GET / HTTP/1.1\r\nContent-Length: 10\r\n\r\n", want: string(badBody), wantEnd: refused},
-		"a body of nothing is none":                 {input: "GET / HTTP/1.1\r\nContent-Length: 0\r\n\r\n", want: ok},
-		"a body in chunks is refused":               {input: "GET / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n", want: string(badBody), wantEnd: refused},
-		"a header that only begins like one":        {input: "GET / HTTP/1.1\r\nContent-Lengthy: 10\r\nConnection\r\n\r\n", want: ok},
-		"the largest head is answered":              {input: "GET /" + strings.Repeat("a", headMax-18) + " HTTP/1.1\r\n\r\n", want: ok},
-		"a byte more is refused":                    {input: "GET /" + strings.Repeat("a", headMax-17) + " HTTP/1.1\r\n\r\n", want: string(badHead), wantRest: "all", wantEnd: refused},
+		"a body is refused":                         {input: "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n", want: string(badBody), wantEnd: refused},
+		"a body of nothing is none":                 {input: "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", want: ok},
+		"a body in chunks is refused":               {input: "GET / HTTP/1.1\r\nHost: a\r\ntransfer-encoding: chunked\r\n\r\n", want: string(badBody), wantEnd: refused},
+		"a header that only begins like one":        {input: "GET / HTTP/1.1\r\nHost: a\r\nContent-Lengthy: 10\r\nConnections: close\r\n\r\n", want: ok},
+		"the largest head is answered":              {input: "GET /" + strings.Repeat("a", headMax-27) + " HTTP/1.1\r\nHost: a\r\n\r\n", want: ok},
+		"a byte more is refused":                    {input: "GET /" + strings.Repeat("a", headMax-26) + " HTTP/1.1\r\nHost: a\r\n\r\n", want: string(badHead), wantRest: "all", wantEnd: refused},
+		"a HEAD is answered without the body":       {input: "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n" + get, want: ok[:len(ok)-len(body)] + ok},
+		"a word that only contains close is none":   {input: "GET / HTTP/1.1\r\nHost: a\r\nConnection: closed, x-close\r\n\r\n", want: ok},
+		"close may be one of several words":         {input: "GET / HTTP/1.1\r\nHost: a\r\nConnection: x, Close\r\n\r\n", want: string(answerClose), wantEnd: asked},
+	}
+	for _, nonsense := range []string{
+		"GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n", "GET  / HTTP/1.1\r\nHost: a\r\n", "GET / / HTTP/1.1\r\nHost: a\r\n",
+		"G(T / HTTP/1.1\r\nHost: a\r\n", "GET /\x7f HTTP/1.1\r\nHost: a\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX\r\n", "GET / HTTP/1.1\r\nHost : a\r\n",
+		"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length:\r\n 36\r\n",
+		"GET / HTTP/1.1\r\nHost: a\r\nX: y\nTransfer-Encoding: chunked\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: y\rz\r\n", "GET / HTTP/1.1\nHost: a\r\n",
+		"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: 0\r\n", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: +0\r\n",
+		"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0, 0\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: \x00\r\n",
+	} {
+		tests["refused is "+strconv.Quote(nonsense)] = respondCase{input: nonsense + "\r\n" + get, want: refuse, wantRest: get, wantEnd: refused}
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -87,7 +87,10 @@ pub const Connection = struct {
             return;
         }
         const one = http.answer(kind);
-        const many = if (kind.old) comptime repeated(.{ .old = true }) else comptime repeated(.{});
+        const many = if (kind.head)
+            (if (kind.old) comptime repeated(.{ .old = true, .head = true }) else comptime repeated(.{ .head = true }))
+        else
+            (if (kind.old) comptime repeated(.{ .old = true }) else comptime repeated(.{}));
         try server.poller.write(&server.scheduler, &c.source, many[0 .. owed * one.len]);
     }
 

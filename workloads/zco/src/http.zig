@@ -14,6 +14,8 @@ pub const Request = struct {
     old: bool = false,
     /// The request is for the statistics.
     stats: bool = false,
+    /// The answer comes without its body.
+    head: bool = false,
 };
 
 /// headEnd is the length of the head that data begins with, blank line included; null when its end has not come yet. The first
@@ -41,19 +43,26 @@ pub fn parse(head: []const u8) Request {
     if (target.len == 0 or std.mem.indexOfScalar(u8, target, ' ') != null) return refuse(.bad_request);
     const version = first[version_at..];
     if (!std.mem.eql(u8, version[0..8], " HTTP/1.") or (version[8] != '1' and version[8] != '0')) return refuse(.bad_request);
-    if (!std.mem.eql(u8, method, "GET")) return refuse(.bad_method);
-    return parseFields(&lines, .{ .old = version[8] == '0', .stats = std.mem.eql(u8, target, "/stats") });
+    const is_head = std.mem.eql(u8, method, "HEAD");
+    if (!is_head and !std.mem.eql(u8, method, "GET")) return refuse(.bad_method);
+    return parseFields(&lines, .{ .old = version[8] == '0', .stats = std.mem.eql(u8, target, "/stats"), .head = is_head });
 }
 
 fn parseFields(lines: *Lines, begun: Request) Request {
     var request = begun;
     var keep = false;
+    var has_host = false;
+    var has_length = false;
     while (lines.next()) |line| {
         const colon = std.mem.indexOfScalar(u8, line, ':') orelse return refuse(.bad_request);
         const name = line[0..colon];
         const value = line[colon + 1 ..];
         if (!isToken(name)) return refuse(.bad_request);
         switch (name.len) {
+            "host".len => if (std.ascii.eqlIgnoreCase(name, "host")) {
+                if (has_host) return refuse(.bad_request);
+                has_host = true;
+            },
             "connection".len => if (std.ascii.eqlIgnoreCase(name, "connection")) {
                 request.close = request.close or lists(value, "close");
                 keep = keep or lists(value, "keep-alive");
@@ -61,13 +70,15 @@ fn parseFields(lines: *Lines, begun: Request) Request {
             "content-length".len => if (std.ascii.eqlIgnoreCase(name, "content-length")) {
                 const length = std.mem.trim(u8, value, " \t");
                 for (length) |digit| if (!std.ascii.isDigit(digit)) return refuse(.bad_request);
-                if (length.len == 0) return refuse(.bad_request);
+                if (length.len == 0 or has_length) return refuse(.bad_request);
+                has_length = true;
                 if (std.mem.indexOfNone(u8, length, "0") != null) return refuse(.bad_body);
             },
             "transfer-encoding".len => if (std.ascii.eqlIgnoreCase(name, "transfer-encoding")) return refuse(.bad_body),
             else => {},
         }
     }
+    if (!request.old and !has_host) return refuse(.bad_request);
     if (request.old and !keep) request.close = true;
     return request;
 }
@@ -128,9 +139,12 @@ const body = "helloworld";
 /// answer is the whole answer to a request that is not for the statistics.
 pub fn answer(request: Request) []const u8 {
     return switch (request.status) {
-        .ok => if (request.close) answer_head ++ "Connection: close\r\n\r\n" ++ body else if (request.old) answer_head ++ "Connection: keep-alive\r\n\r\n" ++ body else answer_head ++ "\r\n" ++ body,
+        .ok => {
+            const whole = if (request.close) answer_head ++ "Connection: close\r\n\r\n" ++ body else if (request.old) answer_head ++ "Connection: keep-alive\r\n\r\n" ++ body else answer_head ++ "\r\n" ++ body;
+            return whole[0 .. whole.len - if (request.head) body.len else 0];
+        },
         .bad_request => refusal("400 Bad Request", ""),
-        .bad_method => refusal("405 Method Not Allowed", "Allow: GET\r\n"),
+        .bad_method => refusal("405 Method Not Allowed", "Allow: GET, HEAD\r\n"),
         .bad_body => refusal("413 Content Too Large", ""),
         .bad_head => refusal("431 Request Header Fields Too Large", ""),
     };
@@ -149,5 +163,6 @@ pub fn statsAnswer(out: []u8, request: Request, stats: anytype) std.fmt.BufPrint
     var stream = std.io.fixedBufferStream(&text);
     std.json.stringify(stats, .{}, stream.writer()) catch return error.NoSpaceLeft;
     const connection = if (request.close) "Connection: close\r\n" else if (request.old) "Connection: keep-alive\r\n" else "";
-    return std.fmt.bufPrint(out, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {d}\r\n{s}\r\n{s}\n", .{ stream.pos + 1, connection, stream.getWritten() });
+    const whole = try std.fmt.bufPrint(out, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {d}\r\n{s}\r\n{s}\n", .{ stream.pos + 1, connection, stream.getWritten() });
+    return whole[0 .. whole.len - if (request.head) stream.pos + 1 else 0];
 }
