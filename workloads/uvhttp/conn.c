@@ -13,10 +13,10 @@ enum flushed { ALL, BLOCKED, BROKEN };
 
 static void on_event(uv_poll_t *poll, int status, int events);
 
-static void let_go(struct pool *pool, char **block)
+static void let_go(struct server *s, char **block, size_t size)
 {
     if (*block != NULL)
-        pool_give(pool, *block);
+        server_let_go(s, *block, size);
     *block = NULL;
 }
 
@@ -27,7 +27,7 @@ static void answered(struct conn *c)
     if (c->reply.file != NULL)
         file_release(c->reply.file);
     c->reply.file = NULL;
-    let_go(&c->server->outputs, &c->echo_bytes);
+    let_go(c->server, &c->echo_bytes, OUT_MAX);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -40,8 +40,8 @@ void conn_close(struct conn *c)
 {
     struct server *s = c->server;
     answered(c);
-    let_go(&s->inputs, &c->in);
-    let_go(&s->outputs, &c->left);
+    let_go(s, &c->in, HEAD_MAX);
+    let_go(s, &c->left, c->left_size);
     s->live[c->place] = s->live[--s->count];
     s->live[c->place]->place = c->place;
     if (c->refused)
@@ -114,7 +114,9 @@ static enum flushed flush(struct conn *c)
         c->blocked = true;
         c->deadline = uv_now(&s->loop) + STALL_MS;
         if (gathered.size > 0 && c->left == NULL) {
-            c->left = pool_take(&s->outputs);
+            c->left = server_hold(s, gathered.size);
+            if (c->left == NULL)
+                return BROKEN;
             memcpy(c->left, gathered.data, gathered.size);
             c->left_size = gathered.size;
             gathered.data = c->left;
@@ -123,7 +125,7 @@ static enum flushed flush(struct conn *c)
             c->left_at = (size_t)(gathered.data - c->left);
         return watch(c, UV_WRITABLE) ? BLOCKED : BROKEN;
     }
-    let_go(&s->outputs, &c->left);
+    let_go(s, &c->left, c->left_size);
     if (c->sending != NULL) /* else there may be a request under way, whose body is not yet complete */
         answered(c);
     c->blocked = false;
@@ -167,6 +169,8 @@ static bool begin_body(struct conn *c)
         c->reply.close = c->unread = true; /* the client has not sent its body yet, and need not */
         return answer(c);
     }
+    if (echo && (c->echo_bytes = server_hold(s, OUT_MAX)) == NULL)
+        return refuse(c, 503);
     if (c->head.expects) {
         static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
         memcpy(s->out + s->out_used, go_on, sizeof(go_on) - 1);
@@ -177,7 +181,6 @@ static bool begin_body(struct conn *c)
     else
         body_begin_length(&c->body, c->head.length);
     if (echo) {
-        c->echo_bytes = pool_take(&s->outputs);
         c->echo = (struct content){.bytes = c->echo_bytes, .fd = -1};
         c->reply.content = &c->echo;
     }
@@ -240,18 +243,21 @@ static bool work(struct conn *c, struct text *input)
     return true;
 }
 
-/* keep holds on to input that could not be used yet. */
-static void keep(struct conn *c, struct text input)
+/* keep holds on to input that could not be used yet. It returns false when there is no place for it. */
+static bool keep(struct conn *c, struct text input)
 {
     if (input.size == 0) {
-        let_go(&c->server->inputs, &c->in);
+        let_go(c->server, &c->in, HEAD_MAX);
     } else if (c->in == NULL) {
-        c->in = pool_take(&c->server->inputs);
+        c->in = server_hold(c->server, HEAD_MAX);
+        if (c->in == NULL)
+            return false;
         memcpy(c->in, input.data, input.size);
     } else if (input.data != c->in) {
         memmove(c->in, input.data, input.size);
     }
     c->in_used = input.size;
+    return true;
 }
 
 /* finish ends a connection whose last answer is out. */
@@ -276,7 +282,8 @@ static bool feed(struct conn *c, struct text input)
         c->unread = true;
         input.size = 0;
     }
-    keep(c, input);
+    if (!keep(c, input) && (c->blocked || !refuse(c, 503) || flush(c) == BROKEN))
+        return false;
     if (c->blocked)
         return true;
     if (c->last)
@@ -351,9 +358,12 @@ void conn_drain(struct conn *c)
 void conn_open(struct server *s, int fd, bool refused)
 {
     struct conn *c = pool_take(&s->conns);
-    memset(c, 0, sizeof(*c));
-    if (uv_poll_init(&s->loop, &c->poll, fd) != 0) {
-        pool_give(&s->conns, c);
+    if (c != NULL)
+        memset(c, 0, sizeof(*c));
+    if (c == NULL || uv_poll_init(&s->loop, &c->poll, fd) != 0) {
+        (void)!send(fd, refusal, refusal_size, MSG_NOSIGNAL);
+        if (c != NULL)
+            pool_give(&s->conns, c);
         close(fd);
         return;
     }

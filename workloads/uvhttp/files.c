@@ -142,7 +142,13 @@ static struct file *load(const struct files *f, struct text name, uint64_t now, 
         return NULL;
     size_t head_size = describe(head, sizeof(head), path_type(name), &st, &shared, &etag);
     size_t size = (size_t)st.st_size, kept = f->root >= 0 && size <= MEMORY_MAX ? size : 0;
-    struct file *file = mem_alloc(sizeof(*file) + name.size + 1 + head_size + kept);
+    struct file *file = mem_try(sizeof(*file) + name.size + 1 + head_size + kept);
+    if (file == NULL) {
+        if (fd >= 0)
+            close(fd);
+        *status = 503;
+        return NULL;
+    }
     char *room = file->room;
     memcpy(room, name.data, name.size + 1);
     memcpy(room + name.size + 1, head, head_size);

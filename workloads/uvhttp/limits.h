@@ -40,6 +40,11 @@
 #define DRAIN_MS 800 /* after SIGTERM, answers under way have this long */
 #endif
 
+#ifndef HELD_MAX
+#define HELD_MAX (256 * 1024 * 1024) /* bytes that all connections together hold of requests and answers that wait for their clients */
+#endif
+#define POOL_MAX (1024 * 1024) /* bytes of one kind that are kept for later when they are not in use */
+
 #define TICK_MS 250            /* how often the clock, the deadlines and the Date are looked at */
 #define CHECK_MS 1000          /* a cached file is compared with the one on disk at most this often */
 #define CONNECTIONS_MAX 16384  /* unless --max-connections says otherwise */

@@ -20,10 +20,15 @@
 
 static uint64_t allocations;
 
-void *mem_alloc(size_t size)
+void *mem_try(size_t size)
 {
     allocations++;
-    void *p = RAW_MALLOC(size);
+    return RAW_MALLOC(size);
+}
+
+void *mem_alloc(size_t size)
+{
+    void *p = mem_try(size);
     if (p == NULL) {
         fprintf(stderr, "uvhttp: there is no memory left for %zu bytes\n", size);
         abort();

@@ -5,8 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* mem_alloc never returns NULL: a server that can no longer take memory says so and ends. */
+/* mem_alloc never returns NULL: it is for what a server cannot begin without, and ends one that cannot have it. */
 void *mem_alloc(size_t size);
+
+/* mem_try returns NULL when there is no memory. */
+void *mem_try(size_t size);
 void mem_free(void *p);
 
 /* mem_serve_libuv makes libuv take its memory here too. It is called before any other function of libuv. */

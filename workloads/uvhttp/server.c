@@ -20,17 +20,23 @@ enum { BACKLOG = 4096, ACCEPT_MAX = 256 };
 void *pool_take(struct pool *p)
 {
     if (p->unused == NULL)
-        return mem_alloc(p->size);
+        return mem_try(p->size);
     struct block *block = p->unused;
     p->unused = block->next;
+    p->kept -= p->size;
     return block;
 }
 
 void pool_give(struct pool *p, void *block)
 {
     struct block *b = block;
+    if (p->kept + p->size > POOL_MAX) {
+        mem_free(b);
+        return;
+    }
     b->next = p->unused;
     p->unused = b;
+    p->kept += p->size;
 }
 
 static void pool_clear(struct pool *p)
@@ -40,6 +46,27 @@ static void pool_clear(struct pool *p)
         p->unused = b->next;
         mem_free(b);
     }
+}
+
+static struct pool *pool_for(struct server *s, size_t size)
+{
+    return size <= s->inputs.size ? &s->inputs : &s->outputs;
+}
+
+void *server_hold(struct server *s, size_t size)
+{
+    struct pool *pool = pool_for(s, size);
+    void *block = s->held + pool->size <= HELD_MAX ? pool_take(pool) : NULL;
+    if (block != NULL)
+        s->held += pool->size;
+    return block;
+}
+
+void server_let_go(struct server *s, void *block, size_t size)
+{
+    struct pool *pool = pool_for(s, size);
+    pool_give(pool, block);
+    s->held -= pool->size;
 }
 
 void server_refresh(struct server *s)

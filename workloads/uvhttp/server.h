@@ -19,10 +19,10 @@ struct block {
     struct block *next;
 };
 
-/* pool hands out pieces of one size and takes them back; it gives nothing back to the allocator before the end. */
+/* pool hands out pieces of one size and takes them back. Of those that are not in use it keeps POOL_MAX bytes at most. */
 struct pool {
     struct block *unused;
-    size_t size;
+    size_t size, kept; /* bytes */
 };
 
 struct counters {
@@ -41,6 +41,7 @@ struct server {
     struct conn **live; /* in no order; each knows its place */
     unsigned count, max, refusing;
     struct pool conns, inputs, outputs;
+    size_t held; /* bytes that connections have of the last two */
 
     struct router router;
     struct content pages[PAGES];
@@ -73,8 +74,13 @@ int server_run(const struct options *options);
 /* server_refresh writes the Date anew when the second has changed. */
 void server_refresh(struct server *s);
 
+/* pool_take returns NULL when there is no memory. */
 void *pool_take(struct pool *p);
 void pool_give(struct pool *p, void *block);
+
+/* server_hold takes up to OUT_MAX bytes for what a connection has to keep. It returns NULL when all keep too much, or there is no memory. */
+void *server_hold(struct server *s, size_t size);
+void server_let_go(struct server *s, void *block, size_t size);
 
 /* stats_write writes the answer to /stats as JSON and returns its size. */
 size_t stats_write(const struct server *s, char *out, size_t room);

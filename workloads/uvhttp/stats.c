@@ -52,10 +52,12 @@ size_t stats_write(const struct server *s, char *out, size_t room)
         "\"connections\":{\"open\":%u,\"accepted\":%" PRIu64 ",\"refused\":%" PRIu64 ",\"timedOut\":%" PRIu64 "},"
         "\"requests\":%" PRIu64 ",\"answers\":{\"2xx\":%" PRIu64 ",\"3xx\":%" PRIu64 ",\"4xx\":%" PRIu64 ",\"5xx\":%" PRIu64 "},"
         "\"sentBytes\":%" PRIu64 ",\"requestBodyBytes\":%" PRIu64 ","
-        "\"cache\":{\"files\":%zu,\"bytes\":%zu,\"hits\":%" PRIu64 ",\"misses\":%" PRIu64 ",\"evictions\":%" PRIu64 ",\"reloads\":%" PRIu64 "}}\n",
+        "\"cache\":{\"files\":%zu,\"bytes\":%zu,\"hits\":%" PRIu64 ",\"misses\":%" PRIu64 ",\"evictions\":%" PRIu64 ",\"reloads\":%" PRIu64 "},"
+        "\"held\":{\"bytes\":%zu,\"most\":%d,\"unused\":%zu}}\n",
         mem_name(), mem_version(), mem_allocations(), uv_version_string(), xxh / 10000, xxh / 100 % 100, xxh % 100,
         "gcc " __VERSION__, flags, s->max, HEAD_MAX, TARGET_MAX, BODY_MAX, c->bytes_max, c->files_max, MEMORY_MAX, HEAD_MS, IDLE_MS,
         STALL_MS, DRAIN_MS, s->count, n->accepted, n->refused, n->timeouts, n->requests, n->answers[2], n->answers[3], n->answers[4],
-        n->answers[5], n->sent_bytes, n->body_bytes, c->files, c->bytes, c->hits, c->misses, c->evictions, c->changes);
+        n->answers[5], n->sent_bytes, n->body_bytes, c->files, c->bytes, c->hits, c->misses, c->evictions, c->changes,
+        s->held, HELD_MAX, s->inputs.kept + s->outputs.kept);
     return size < 0 ? 0 : (size_t)size < room ? (size_t)size : room - 1;
 }

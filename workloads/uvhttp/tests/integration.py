@@ -1,4 +1,5 @@
-"""Drives real servers over loopback: integration.py SERVER-WITH-SANITIZERS SERVER-WITH-SHORT-TIMES RELEASED-SERVER MIMALLOC-FLAGS."""
+"""Drives real servers over loopback: integration.py SERVER-WITH-SANITIZERS SERVER-WITH-SHORT-TIMES SERVER-WITH-LITTLE-ROOM
+RELEASED-SERVER MIMALLOC-FLAGS."""
 
 import http.client
 import io
@@ -15,7 +16,7 @@ import tempfile
 import time
 import unittest
 
-ASAN, SHORT, RELEASE, MIMALLOC = sys.argv[1:5]
+ASAN, SHORT, TIGHT, RELEASE, MIMALLOC = sys.argv[1:6]
 PATIENCE = 20
 GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 LINE = b"helloworld\n"
@@ -420,6 +421,47 @@ class Limits(unittest.TestCase):
                 got = 0
             self.assertLess(got, 10 << 20)
             for c in (head, body, idle, fresh, trickle, stalled):
+                c.__exit__()
+
+    def test_clients_that_do_not_read_take_no_more_than_the_server_has_for_them(self):
+        with Server(TIGHT) as server:
+            clients, most = [], server.stats()["held"]["most"]
+            for _ in range(most // 65536 + 20):
+                c = Client(server, receive_buffer=4096)
+                c.socket.settimeout(0)
+                try:
+                    for _ in range(200):
+                        c.socket.send(b"GET /small HTTP/1.1\r\nHost: h\r\n\r\n" * 100)
+                except OSError:  # the server reads no more of it, or has cut it off
+                    pass
+                clients.append(c)
+            held = server.stats()["held"]
+            self.assertLessEqual(held["bytes"], most)
+            self.assertEqual(server.get("/json")[0].status, 200)
+            for c in clients:
+                c.__exit__()
+            deadline = time.time() + PATIENCE
+            while server.stats()["held"]["bytes"] > 0 and time.time() < deadline:
+                time.sleep(0.02)
+            held = server.stats()["held"]
+            self.assertEqual(held["bytes"], 0)
+            self.assertLessEqual(held["unused"], 2 << 20)
+
+    def test_without_room_for_a_request_it_is_refused(self):
+        body = b"POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+        with Server(TIGHT) as server:
+            clients = [Client(server) for _ in range(server.stats()["held"]["most"] // 65536 + 1)]
+            for c in clients:
+                c.send(body)
+            statuses = [c.head()[0] for c in clients]
+            self.assertEqual(statuses, [100] * (len(clients) - 1) + [503])
+            self.assertEqual(server.get("/echo", "POST", b"hello")[0].status, 503)
+            self.assertEqual(server.get("/")[0].status, 200)
+            for c in clients[:-1]:
+                c.send(b"hello")
+                self.assertEqual(c.answer()[2], b"hello")
+            self.assertEqual(server.get("/echo", "POST", b"hello")[0].status, 200)
+            for c in clients:
                 c.__exit__()
 
     def test_a_reader_that_is_slow_but_alive_gets_all(self):
