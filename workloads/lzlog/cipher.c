@@ -7,14 +7,16 @@
 
 enum {
     BLOCK = 16,
-    WINDOW = 2048,                /* bytes of key stream made at once */
-    GAP = 128,                    /* a position so little behind the window follows it */
-    CHECK_BLOCK = UINT32_MAX >> 1 /* behind the blocks of the largest file */
+    WINDOW = 2048,              /* bytes of key stream made at once */
+    GAP = 128,                  /* a position so little behind the window follows it */
+    KEY_BLOCK = UINT32_MAX >> 1 /* behind the blocks of the largest file */
 };
 
 struct lz_cipher {
     EVP_CIPHER_CTX *context;
+    bool ready; /* for files of this nonce */
     uint8_t nonce[LZ_NONCE];
+    struct lz_tag_key tag_key;
     uint64_t from, to; /* the part of the file that the stream is for */
     uint8_t counters[WINDOW];
     uint8_t stream[WINDOW];
@@ -62,19 +64,32 @@ static bool make_stream(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE],
     return EVP_EncryptUpdate(cipher->context, cipher->stream, &out, cipher->counters, size) == 1 && out == size;
 }
 
+/* take_nonce makes the cipher ready for the file with a nonce. */
+static bool take_nonce(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE])
+{
+    if (cipher->ready && memcmp(cipher->nonce, nonce, LZ_NONCE) == 0)
+        return true;
+    cipher->from = cipher->to = 0;
+    cipher->ready = make_stream(cipher, nonce, KEY_BLOCK, 1);
+    memcpy(&cipher->tag_key, cipher->stream, sizeof(cipher->tag_key));
+    memcpy(cipher->nonce, nonce, LZ_NONCE);
+    return cipher->ready;
+}
+
 /*
  * move_window makes key stream for a position. A writer that is alone goes on where it was, so it gets a window full for several
  * records to come; one among many finds others' records there, and gets no more than it asked for.
  */
-static bool move_window(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint64_t position, size_t size)
+static bool move_window(struct lz_cipher *cipher, uint64_t position, size_t size)
 {
     bool follows = position >= cipher->from && position < cipher->to + GAP;
     uint64_t from = position / BLOCK * BLOCK, to = (position + size + BLOCK - 1) / BLOCK * BLOCK;
     if (follows || to - from > WINDOW)
         to = from + WINDOW;
-    if (!make_stream(cipher, nonce, (uint32_t)(from / BLOCK), (to - from) / BLOCK))
+    if (!make_stream(cipher, cipher->nonce, (uint32_t)(from / BLOCK), (to - from) / BLOCK)) {
+        cipher->ready = false;
         return false;
-    memcpy(cipher->nonce, nonce, LZ_NONCE);
+    }
     cipher->from = from;
     cipher->to = to;
     return true;
@@ -97,10 +112,10 @@ static void add(const uint8_t *from, const uint8_t *stream, uint8_t *to, size_t 
 bool lz_cipher_apply(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint64_t position, const uint8_t *from, uint8_t *to,
                      size_t size)
 {
-    if (memcmp(cipher->nonce, nonce, LZ_NONCE) != 0)
-        cipher->from = cipher->to = 0;
+    if (!take_nonce(cipher, nonce))
+        return false;
     while (size > 0) {
-        if ((position < cipher->from || position >= cipher->to) && !move_window(cipher, nonce, position, size))
+        if ((position < cipher->from || position >= cipher->to) && !move_window(cipher, position, size))
             return false;
         size_t part = cipher->to - position < size ? cipher->to - position : size;
         add(from, cipher->stream + (position - cipher->from), to, part);
@@ -112,12 +127,19 @@ bool lz_cipher_apply(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], ui
     return true;
 }
 
-bool lz_cipher_key_check(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint8_t check[LZ_KEY_CHECK])
+bool lz_cipher_tag(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint64_t place, const void *data, size_t size,
+                   uint8_t tag[LZ_TAG])
 {
-    if (!make_stream(cipher, nonce, CHECK_BLOCK, 1))
+    if (!take_nonce(cipher, nonce))
         return false;
-    memcpy(check, cipher->stream, LZ_KEY_CHECK);
+    uint64_t made = lz_tag(&cipher->tag_key, place, data, size);
+    memcpy(tag, &made, LZ_TAG);
     return true;
+}
+
+bool lz_cipher_key_check(struct lz_cipher *cipher, const struct lz_identity *identity, uint8_t check[LZ_TAG])
+{
+    return lz_cipher_tag(cipher, identity->nonce, 0, identity, offsetof(struct lz_identity, key_check), check);
 }
 
 bool lz_key_derive(const char *passphrase, const uint8_t salt[LZ_SALT], uint32_t iterations, uint8_t key[LZLOG_KEY_SIZE])

@@ -12,6 +12,7 @@
 
 #include "format.h"
 #include "lzlog.h"
+#include "tag.h"
 
 struct lz_cipher;
 
@@ -23,8 +24,12 @@ void lz_cipher_free(struct lz_cipher *cipher);
 bool lz_cipher_apply(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint64_t position, const uint8_t *from, uint8_t *to,
                      size_t size);
 
-/* lz_cipher_key_check makes the bytes by which a reader tells a wrong key: key stream that no record uses. */
-bool lz_cipher_key_check(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint8_t check[LZ_KEY_CHECK]);
+/* lz_cipher_tag makes the tag of the bytes at a place in a file. Its key is key stream that no record uses, so each file has its own. */
+bool lz_cipher_tag(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint64_t place, const void *data, size_t size,
+                   uint8_t tag[LZ_TAG]);
+
+/* lz_cipher_key_check makes the tag of what an identity says: a reader tells by it a wrong key, and a header that was changed. */
+bool lz_cipher_key_check(struct lz_cipher *cipher, const struct lz_identity *identity, uint8_t check[LZ_TAG]);
 
 /* lz_key_derive makes a key of a passphrase. It takes a fraction of a second, on purpose. */
 bool lz_key_derive(const char *passphrase, const uint8_t salt[LZ_SALT], uint32_t iterations, uint8_t key[LZLOG_KEY_SIZE]);

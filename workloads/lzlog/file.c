@@ -38,6 +38,7 @@ static bool describe(const struct lzlog *log, uint64_t number, struct lz_header 
     clock_gettime(CLOCK_REALTIME, &now);
     memset(header, 0, sizeof(*header));
     struct lz_identity *id = &header->identity;
+    lz_identity_begin(id);
     id->number = number;
     id->capacity = log->capacity;
     id->created = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
@@ -50,7 +51,7 @@ static bool describe(const struct lzlog *log, uint64_t number, struct lz_header 
         id->iterations = log->iterations;
         memcpy(id->salt, log->salt, LZ_SALT);
         struct lz_cipher *cipher = lz_cipher_new(log->key);
-        bool checked = cipher != NULL && lz_cipher_key_check(cipher, id->nonce, id->key_check);
+        bool checked = cipher != NULL && lz_cipher_key_check(cipher, id, id->key_check);
         lz_cipher_free(cipher);
         if (!checked) {
             lz_say(why, "OpenSSL did not make a cipher for a new file");

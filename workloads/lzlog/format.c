@@ -16,10 +16,14 @@ static uint32_t identity_crc(const struct lz_identity *identity)
     return crc32c_portable(identity, offsetof(struct lz_identity, crc));
 }
 
-void lz_identity_finish(struct lz_identity *identity)
+void lz_identity_begin(struct lz_identity *identity)
 {
     memcpy(identity->magic, magic, sizeof(magic));
     identity->version = LZ_VERSION;
+}
+
+void lz_identity_finish(struct lz_identity *identity)
+{
     identity->crc = identity_crc(identity);
 }
 
@@ -30,8 +34,10 @@ const char *lz_identity_fault(const struct lz_identity *identity)
         return "it does not begin as a log file does";
     if (identity->crc != identity_crc(identity))
         return "its header is damaged";
-    if (identity->version != LZ_VERSION || (identity->flags & ~(uint32_t)LZ_ENCRYPTED) != 0)
+    if (identity->version == 0 || identity->version > LZ_VERSION || (identity->flags & ~(uint32_t)LZ_ENCRYPTED) != 0)
         return "it is of a later version";
+    if (identity->version < LZ_VERSION && identity->flags != 0)
+        return "it is encrypted as an earlier version did, without tags, which is not read any more";
     if (identity->capacity < LZLOG_FILE_MIN || identity->capacity > LZLOG_FILE_MAX || identity->capacity % LZ_PAGE != 0 ||
         memcmp(identity->zero, zero, sizeof(zero)) != 0)
         return "its header makes no sense";

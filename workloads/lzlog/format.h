@@ -1,11 +1,11 @@
 /*
  * The format of a file: one page of header, then records, each a word and its payload padded with zeros to eight bytes.
  *
- *   record word   | kind 4 | tag 12 | size 16 | check 32 |     high to low bits
+ *   record word   | kind 4 | mark 12 | size 16 | check 32 |     high to low bits
  *
- * Tag and check depend on the file's seed and the record's place, so that what an earlier life of a recycled file left behind is
+ * Mark and check depend on the file's seed and the record's place, so that what an earlier life of a recycled file left behind is
  * never taken for a record. The check of a committed record also holds the checksum (crc32c.h) of its payload and padding as they lie in the
- * file, that is, encrypted if the file is.
+ * file, that is, encrypted if the file is. Encrypted payloads end with their tag (tag.h), which the size includes. Version 1 had none.
  */
 #ifndef LZ_FORMAT_H
 #define LZ_FORMAT_H
@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tag.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian");
 
 enum {
@@ -23,9 +25,8 @@ enum {
     LZ_WORD = 8,
     LZ_NONCE = 12,
     LZ_SALT = 16,
-    LZ_KEY_CHECK = 8,
     LZ_BOOT = 16,
-    LZ_VERSION = 1,
+    LZ_VERSION = 2,
     LZ_ENCRYPTED = 1 /* flag */
 };
 
@@ -45,7 +46,7 @@ struct lz_identity {
     uint8_t nonce[LZ_NONCE];
     uint32_t iterations; /* of PBKDF2; 0: the key was given */
     uint8_t salt[LZ_SALT];
-    uint8_t key_check[LZ_KEY_CHECK]; /* tells a wrong key from a right one */
+    uint8_t key_check[LZ_TAG]; /* of an encrypted file: the tag of what is before */
     uint8_t zero[36];
     uint32_t crc; /* of the bytes before */
 };
@@ -126,7 +127,8 @@ static inline uint64_t lz_seal_end(uint64_t seed, uint64_t seal)
     return seal == lz_seal_word(seed, end) ? end : 0;
 }
 
-/* lz_identity_finish fills in the magic, the version and the checksum. */
+/* lz_identity_begin fills in the magic and the version, lz_identity_finish the checksum. */
+void lz_identity_begin(struct lz_identity *identity);
 void lz_identity_finish(struct lz_identity *identity);
 
 /* lz_identity_fault says what is wrong with an identity; NULL when nothing is. */

@@ -31,7 +31,7 @@ const char *lzlog_status_text(enum lzlog_status status)
     case LZLOG_CLOSED:
         return "the log is closed";
     case LZLOG_BAD_SIZE:
-        return "a record has 1 to 65535 bytes";
+        return "a record has 1 to 65527 bytes";
     case LZLOG_NO_FILE:
         return "there is no next file";
     case LZLOG_FAILED:

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 enum {
-    LZLOG_RECORD_MAX = 65535,
+    LZLOG_RECORD_MAX = 65527,
     LZLOG_KEY_SIZE = 32,
     LZLOG_WHY_SIZE = 256,              /* room for any sentence about a failure */
     LZLOG_FILE_MIN = 128 * 1024,       /* bytes */
@@ -104,7 +104,7 @@ struct lzlog_facts {
 
 /*
  * lzlog_reader_open opens one file, which a writer may be writing. While the reader is open the file is neither reused nor cut.
- * Without a secret an encrypted file's records come as they lie there, encrypted, but verified.
+ * Without a secret an encrypted file's records come as they lie there, encrypted; then accidents are found, but no forgery is.
  */
 struct lzlog_reader *lzlog_reader_open(const char *path, const struct lzlog_secret *secret, char why[LZLOG_WHY_SIZE]);
 struct lzlog_facts lzlog_reader_facts(const struct lzlog_reader *reader);

@@ -19,7 +19,7 @@ static int usage(const char *why)
             "lzlog: %s\n"
             "usage: lzlog write --dir FOLDER [--key-file FILE | --passphrase-file FILE]   each line of the input becomes a record\n"
             "       lzlog cat [--key-file FILE | --passphrase-file FILE] FILE...   print the records, a line each\n"
-            "       lzlog verify FILE...                                           name every defect\n"
+            "       lzlog verify [--key-file FILE | --passphrase-file FILE] FILE...   name every defect, and with the secret every forgery\n"
             "       lzlog bench [--dir FOLDER] [--threads N]                       measure this machine\n",
             why);
     return 2;
@@ -107,9 +107,8 @@ static int cat_file(const char *path, const struct lzlog_secret *secret)
 
 static int verify_file(const char *path, const struct lzlog_secret *secret)
 {
-    (void)secret; /* the checksums are those of the bytes in the file */
     char why[LZLOG_WHY_SIZE];
-    struct lzlog_reader *reader = lzlog_reader_open(path, NULL, why);
+    struct lzlog_reader *reader = lzlog_reader_open(path, secret, why);
     if (reader == NULL) {
         printf("%s\n", why);
         return 1;
@@ -133,7 +132,7 @@ static int verify_file(const char *path, const struct lzlog_secret *secret)
     return defects > 0;
 }
 
-/* options reads a command's options, those for which there is room. It returns the exit status if the command ends with them. */
+/* options reads a command's options, --dir only where there is room for it. It returns the exit status if the command ends with them. */
 static int options(int argc, char **argv, struct keys *keys, const char **dir, int *first)
 {
     const char *text;
@@ -141,24 +140,24 @@ static int options(int argc, char **argv, struct keys *keys, const char **dir, i
         bool taken = true;
         if (dir != NULL && (text = option("--dir", argc, argv, first)) != NULL)
             *dir = text;
-        else if (keys != NULL && (text = option("--key-file", argc, argv, first)) != NULL)
+        else if ((text = option("--key-file", argc, argv, first)) != NULL)
             taken = take_key(keys, text);
-        else if (keys != NULL && (text = option("--passphrase-file", argc, argv, first)) != NULL)
+        else if ((text = option("--passphrase-file", argc, argv, first)) != NULL)
             taken = take_passphrase(keys, text);
         else
             return usage("there is no such option");
         if (!taken)
             return 1;
     }
-    if (keys != NULL && keys->secret.key != NULL && keys->secret.passphrase != NULL)
+    if (keys->secret.key != NULL && keys->secret.passphrase != NULL)
         return usage("a log has a key or a passphrase");
     return 0;
 }
 
-static int each_file(int argc, char **argv, bool keyed, int (*visit)(const char *, const struct lzlog_secret *))
+static int each_file(int argc, char **argv, int (*visit)(const char *, const struct lzlog_secret *))
 {
     struct keys keys = {0};
-    int first, status = options(argc, argv, keyed ? &keys : NULL, NULL, &first);
+    int first, status = options(argc, argv, &keys, NULL, &first);
     if (status != 0)
         return status;
     if (first == argc)
@@ -255,9 +254,9 @@ int main(int argc, char **argv)
     if (argc >= 2 && strcmp(argv[1], "write") == 0)
         return write_lines(argc, argv);
     if (argc >= 2 && strcmp(argv[1], "cat") == 0)
-        return each_file(argc, argv, true, cat_file);
+        return each_file(argc, argv, cat_file);
     if (argc >= 2 && strcmp(argv[1], "verify") == 0)
-        return each_file(argc, argv, false, verify_file);
+        return each_file(argc, argv, verify_file);
     if (argc >= 2 && strcmp(argv[1], "bench") == 0)
         return bench(argc, argv);
     return usage("it can write, cat, verify and bench");

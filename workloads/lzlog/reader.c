@@ -64,7 +64,7 @@ static bool unlock_records(struct lzlog_reader *reader, const struct lzlog_secre
     bool has_secret = secret != NULL && (secret->key != NULL || secret->passphrase != NULL);
     if (!has_secret || (id->flags & LZ_ENCRYPTED) == 0)
         return true;
-    uint8_t key[LZLOG_KEY_SIZE], check[LZ_KEY_CHECK];
+    uint8_t key[LZLOG_KEY_SIZE], check[LZ_TAG];
     bool fits = (secret->key != NULL) == (id->iterations == 0) && id->iterations <= LZ_ITERATIONS_MAX;
     if (fits && secret->key != NULL)
         memcpy(key, secret->key, sizeof(key));
@@ -73,10 +73,10 @@ static bool unlock_records(struct lzlog_reader *reader, const struct lzlog_secre
     if (fits)
         reader->cipher = lz_cipher_new(key);
     OPENSSL_cleanse(key, sizeof(key));
-    fits = reader->cipher != NULL && lz_cipher_key_check(reader->cipher, id->nonce, check) &&
+    fits = reader->cipher != NULL && lz_cipher_key_check(reader->cipher, id, check) &&
            memcmp(check, id->key_check, sizeof(check)) == 0;
     if (!fits)
-        lz_say(why, "%s: this is not its secret", path);
+        lz_say(why, "%s: this is not its secret, or its header was changed", path);
     return fits;
 }
 
@@ -104,18 +104,38 @@ struct lzlog_facts lzlog_reader_facts(const struct lzlog_reader *reader)
                                 .sealed = lz_scan_sealed(&reader->scan)};
 }
 
+/* decrypt returns what is wrong with a record, which comes without its tag, or NULL. */
+static const char *decrypt(struct lzlog_reader *reader, const struct lzlog_record *record)
+{
+    const uint8_t *nonce = reader->scan.id.nonce;
+    uint8_t tag[LZ_TAG];
+    if (!lz_cipher_tag(reader->cipher, nonce, record->offset, record->data, record->size, tag))
+        return "OpenSSL did not make the key of the record's tag";
+    if (CRYPTO_memcmp(tag, record->data + record->size, LZ_TAG) != 0)
+        return "the record is not what was written with this key: its tag is wrong";
+    if (!lz_cipher_apply(reader->cipher, nonce, record->offset + LZ_WORD, record->data, reader->plain, record->size))
+        return "OpenSSL did not decrypt the record";
+    return NULL;
+}
+
 enum lzlog_item lzlog_reader_next(struct lzlog_reader *reader, struct lzlog_record *record)
 {
     enum lzlog_item item = lz_scan_next(&reader->scan, record);
-    if (item != LZLOG_RECORD || reader->cipher == NULL)
+    if (item != LZLOG_RECORD || (reader->scan.id.flags & LZ_ENCRYPTED) == 0)
         return item;
-    if (lz_cipher_apply(reader->cipher, reader->scan.id.nonce, record->offset + LZ_WORD, record->data, reader->plain, record->size)) {
-        record->data = reader->plain;
-        return item;
+    const char *fault = record->size > LZ_TAG ? NULL : "the record is too short to have a tag";
+    if (fault == NULL)
+        record->size -= LZ_TAG;
+    if (fault == NULL && reader->cipher != NULL)
+        fault = decrypt(reader, record);
+    if (fault != NULL) {
+        lz_say(record->text, "%s", fault);
+        record->data = NULL;
+        return LZLOG_DEFECT;
     }
-    lz_say(record->text, "OpenSSL did not decrypt the record");
-    record->data = NULL;
-    return LZLOG_DEFECT;
+    if (reader->cipher != NULL)
+        record->data = reader->plain;
+    return item;
 }
 
 void lzlog_reader_close(struct lzlog_reader *reader)

@@ -105,14 +105,14 @@ static bool make_key(struct lzlog *log, const struct lzlog_secret *secret, const
         return lz_say(why, "OpenSSL did not make a key of the passphrase"), false;
     if (id == NULL)
         return true;
-    uint8_t check[LZ_KEY_CHECK];
+    uint8_t check[LZ_TAG];
     struct lz_cipher *cipher = lz_cipher_new(log->key);
-    bool checked = cipher != NULL && lz_cipher_key_check(cipher, id->nonce, check);
+    bool checked = cipher != NULL && lz_cipher_key_check(cipher, id, check);
     lz_cipher_free(cipher);
     if (!checked)
         return lz_say(why, "OpenSSL did not make a cipher"), false;
-    if (memcmp(check, id->key_check, LZ_KEY_CHECK) != 0)
-        return lz_say(why, "this secret is not that of the log's newest file"), false;
+    if (memcmp(check, id->key_check, LZ_TAG) != 0)
+        return lz_say(why, "this secret is not that of the log's newest file, or its header was changed"), false;
     return true;
 }
 

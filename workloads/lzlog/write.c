@@ -52,16 +52,24 @@ static inline uint64_t reserve(struct lz_file *file, uint64_t span, uint64_t cap
     return atomic_fetch_add_explicit(&file->head->cursor, span, memory_order_acq_rel);
 }
 
+/* stored is how many bytes a payload has in the file. */
+static size_t stored(const struct lzlog_writer *w, size_t size)
+{
+    return w->cipher == NULL ? size : size + LZ_TAG;
+}
+
 /* fill puts the payload into its place, with zeros up to whole words, and makes the checksum of what lies there then. */
 static bool fill(struct lzlog_writer *w, const struct lz_file *file, uint64_t place, const void *data, size_t size, uint32_t *crc)
 {
     uint8_t *payload = (uint8_t *)file->head + place + LZ_WORD;
-    memset(payload + size, 0, lz_span(size) - LZ_WORD - size);
+    size_t all = stored(w, size);
+    memset(payload + all, 0, lz_span(all) - LZ_WORD - all);
     if (w->cipher == NULL)
         memcpy(payload, data, size);
-    else if (!lz_cipher_apply(w->cipher, file->nonce, place + LZ_WORD, data, payload, size))
+    else if (!lz_cipher_apply(w->cipher, file->nonce, place + LZ_WORD, data, payload, size) ||
+             !lz_cipher_tag(w->cipher, file->nonce, place, payload, size, payload + size))
         return false;
-    *crc = w->log->crc(payload, size);
+    *crc = w->log->crc(payload, all);
     return true;
 }
 
@@ -70,18 +78,19 @@ static inline __attribute__((always_inline)) bool put(struct lzlog_writer *w, co
                                                       const void *data, size_t size, bool plain)
 {
     uint8_t *at = (uint8_t *)file->head + place;
-    uint64_t mix = lz_mix(file->seed, place, size);
+    size_t all = plain ? size : stored(w, size);
+    uint64_t mix = lz_mix(file->seed, place, all);
     uint32_t crc;
-    for (uint64_t i = 0; i < lz_span(size); i += LINE)
+    for (uint64_t i = 0; i < lz_span(all); i += LINE)
         fetch_ahead(at + AHEAD + i);
     /* Announced, so that the next reader can step over it if this process dies here. */
-    atomic_store_explicit((_Atomic uint64_t *)(void *)at, lz_word(LZ_BEGUN, mix, size, 0), memory_order_relaxed);
+    atomic_store_explicit((_Atomic uint64_t *)(void *)at, lz_word(LZ_BEGUN, mix, all, 0), memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     if (plain)
         crc = crc32c_pass(at + LZ_WORD, data, size);
     else if (!fill(w, file, place, data, size, &crc))
         return false;
-    atomic_store_explicit((_Atomic uint64_t *)(void *)at, lz_word(LZ_COMMITTED, mix, size, crc), memory_order_release);
+    atomic_store_explicit((_Atomic uint64_t *)(void *)at, lz_word(LZ_COMMITTED, mix, all, crc), memory_order_release);
     return true;
 }
 
@@ -91,7 +100,7 @@ static __attribute__((noinline)) enum lzlog_status write_on(struct lzlog_writer 
 {
     lz_file_note_end(w->log, file, place);
     atomic_store_explicit(&w->turn, atomic_load_explicit(&w->turn, memory_order_relaxed) + 1, memory_order_release);
-    enum lzlog_status status = lz_switch(w->log, file, lz_span(size));
+    enum lzlog_status status = lz_switch(w->log, file, lz_span(stored(w, size)));
     w->closed = status == LZLOG_CLOSED;
     return status == LZLOG_OK ? lzlog_write(w, data, size) : status;
 }
@@ -104,7 +113,7 @@ static inline __attribute__((always_inline)) enum lzlog_status write_as(struct l
                                                                        enum lzlog_reservation how, bool plain)
 {
     const struct lzlog *log = w->log;
-    uint64_t span = lz_span(size), turn = atomic_load_explicit(&w->turn, memory_order_relaxed);
+    uint64_t span = lz_span(plain ? size : stored(w, size)), turn = atomic_load_explicit(&w->turn, memory_order_relaxed);
     atomic_store_explicit(&w->turn, turn + 1, memory_order_release);
     struct lz_file *file = atomic_load_explicit(&log->current, memory_order_acquire);
     uint64_t place = reserve(file, span, log->capacity, how);

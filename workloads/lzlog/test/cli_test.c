@@ -54,7 +54,7 @@ static void lines_become_records(void)
     CHECK(output[0] == '\0');
     CHECK(run("\"$L\" cat \"$D\"/log/*") == 0 && strcmp(output, "one\ntwo\nthree, unended\n") == 0);
     CHECK(run("printf 'four\\n\\nsix\\n' | \"$L\" write --dir \"$D\"/log") == 1); /* the others are written */
-    CHECK(strcmp(output, "lzlog: line 2: a record has 1 to 65535 bytes\n") == 0);
+    CHECK(strcmp(output, "lzlog: line 2: a record has 1 to 65527 bytes\n") == 0);
     CHECK(run("\"$L\" cat \"$D\"/log/* | tail -2") == 0 && strcmp(output, "four\nsix\n") == 0);
     CHECK(run("\"$L\" write --dir \"$D\"/log <\"$D\"") == 1 && strstr(output, "cannot be read") != NULL);
 }
@@ -91,6 +91,8 @@ static void secrets_come_from_files(void)
     CHECK(run("\"$L\" cat --key-file \"$D\"/key \"$D\"/*.lzlog") == 0);
     CHECK(strcmp(output, "the first line\nthe second line\n") == 0);
     CHECK(run("\"$L\" verify \"$D\"/*.lzlog") == 0 && strstr(output, "encrypted") != NULL);
+    CHECK(run("\"$L\" verify --key-file \"$D\"/key \"$D\"/*.lzlog") == 0 && strstr(output, "2 records, 29 bytes, 0 defects") != NULL);
+    CHECK(run("head -c 32 /dev/zero >\"$D\"/other; \"$L\" verify --key-file \"$D\"/other \"$D\"/*.lzlog") == 1);
     CHECK(run("\"$L\" cat \"$D\"/*.lzlog") == 1 && strstr(output, "it is encrypted") != NULL);
     CHECK(run("echo short >\"$D\"/short; \"$L\" cat --key-file=\"$D\"/short \"$D\"/*.lzlog") == 1);
     CHECK(strstr(output, "a key has 32 bytes") != NULL);
@@ -103,7 +105,7 @@ static void secrets_come_from_files(void)
 static void nonsense_is_refused(void)
 {
     static const char *const lines[] = {
-        "\"$L\"", "\"$L\" nonsense", "\"$L\" cat", "\"$L\" write", "\"$L\" write --dir x y", "\"$L\" verify --key-file x y", "\"$L\" bench --threads 0", "\"$L\" bench --threads 1x",
+        "\"$L\"", "\"$L\" nonsense", "\"$L\" cat", "\"$L\" write", "\"$L\" write --dir x y", "\"$L\" verify --key x y", "\"$L\" bench --threads 0", "\"$L\" bench --threads 1x",
         "\"$L\" bench --dri x", "\"$B\"", "\"$B\" cell", "\"$B\" cell nonsense", "\"$B\" cell memcpy --seconds 0", "\"$B\" cell memcpy --seconds x",
         "\"$B\" cell memcpy --what", "\"$B\" cases x",
     };

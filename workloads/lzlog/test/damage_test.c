@@ -258,8 +258,10 @@ static void mutate(uint8_t *file, size_t size, uint64_t *state)
             atomic_store(&header->seal, lz_seal_word(header->identity.seed, end));
         }
     }
-    if (size >= LZ_PAGE && next_random(state) % 4 != 0)
+    if (size >= LZ_PAGE && next_random(state) % 4 != 0) {
+        lz_identity_begin((struct lz_identity *)(void *)file);
         lz_identity_finish((struct lz_identity *)(void *)file);
+    }
 }
 
 static void fuzz(void)

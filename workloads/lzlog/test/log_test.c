@@ -310,7 +310,7 @@ int main(int argc, char **argv)
         {"short sessions go on in one file, cut to what is used", short_sessions_share_a_file},
         {"a log opened with fewer files gives up the oldest", fewer_files_than_before},
         {"a second writer is refused with a sentence", two_writers},
-        {"a record has 1 to 65,535 bytes", sizes_have_limits},
+        {"a record has 1 to 65,527 bytes", sizes_have_limits},
         {"options that cannot be are refused with a sentence", bad_options},
         {"a log closed under writers has exactly what they were told it has", close_under_writers},
         {"a writer that comes late is told so, and harms nobody", late_writer},

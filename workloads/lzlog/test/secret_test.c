@@ -215,6 +215,110 @@ static void copied_folder(void)
     CHECK(memcmp(here, first, sizeof(here)) != 0 && memcmp(there, first, sizeof(there)) != 0);
 }
 
+/* forge makes the record at a place whole again, as whoever can write the file but has no key would: with a word that fits. */
+static void forge(uint8_t *file, uint64_t place, size_t size)
+{
+    const struct lz_identity *id = (const struct lz_identity *)(const void *)file;
+    uint64_t word = lz_word(LZ_COMMITTED, lz_mix(id->seed, place, size), size, crc32c_portable(file + place + LZ_WORD, size));
+    memcpy(file + place, &word, sizeof(word));
+}
+
+/* count reads a file of bytes with a secret. */
+static void count(const uint8_t *bytes, size_t size, const struct lzlog_secret *secret, int *records, int *defects)
+{
+    char path[5000], why[LZLOG_WHY_SIZE];
+    struct lzlog_record record;
+    enum lzlog_item item;
+    snprintf(path, sizeof(path), "%s/forged", scratch_dir);
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    struct lzlog_reader *reader = lzlog_reader_open(path, secret, why);
+    CHECK(reader != NULL);
+    *records = *defects = 0;
+    while ((item = lzlog_reader_next(reader, &record)) != LZLOG_END) {
+        CHECK(item == LZLOG_RECORD || secret == NULL || strstr(record.text, "its tag is wrong") != NULL);
+        ++*(item == LZLOG_RECORD ? records : defects);
+    }
+    lzlog_reader_close(reader);
+}
+
+static void check_forgery(const uint8_t *bytes, size_t size, int wrong)
+{
+    struct lzlog_secret secret = {.key = test_key};
+    int records, defects;
+    count(bytes, size, NULL, &records, &defects); /* without the key it looks like any other file */
+    CHECK(records == 3 && defects == 0);
+    count(bytes, size, &secret, &records, &defects);
+    CHECK(records == 3 - wrong && defects == wrong);
+}
+
+static void forgeries_are_found(void)
+{
+    enum { SIZE = 40, STORED = SIZE + LZ_TAG };
+    const uint64_t first = LZ_DATA, second = first + lz_span(STORED);
+    char **paths;
+    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    for (int i = 0; i < 3; i++)
+        CHECK(lzlog_write(writer, "forty bytes, which somebody wants other.", SIZE) == LZLOG_OK);
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+    size_t size;
+    CHECK(list_log(scratch_dir, &paths) == 1);
+    uint8_t *bytes = load(paths[0], &size), *forged = load(paths[0], &size);
+    check_forgery(bytes, size, 0);
+    for (size_t at = 0; at < STORED; at++) { /* a bit of the text, or of the tag */
+        memcpy(forged, bytes, size);
+        forged[first + LZ_WORD + at] ^= 1;
+        forge(forged, first, STORED);
+        check_forgery(forged, size, 1);
+    }
+    memcpy(forged, bytes, size); /* a record in the place of another */
+    memcpy(forged + second + LZ_WORD, bytes + first + LZ_WORD, STORED);
+    forge(forged, second, STORED);
+    check_forgery(forged, size, 1);
+    free(bytes);
+    free(forged);
+    free_list(paths, 1);
+}
+
+/* opens_with tells whether a file opens with its key when a field of its header is another and the checksum fits. */
+static bool opens_with(const char *path, size_t at, size_t field, const void *value)
+{
+    char why[LZLOG_WHY_SIZE];
+    size_t size;
+    uint8_t *bytes = load(path, &size);
+    memcpy(bytes + at, value, field);
+    lz_identity_finish((struct lz_identity *)(void *)bytes);
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    free(bytes);
+    struct lzlog_secret secret = {.key = test_key};
+    struct lzlog_reader *reader = lzlog_reader_open(path, &secret, why);
+    if (reader == NULL)
+        CHECK(strstr(why, "header was changed") != NULL || strstr(why, "earlier version") != NULL);
+    else
+        lzlog_reader_close(reader);
+    return reader != NULL;
+}
+
+static void headers_are_sealed(void)
+{
+    char **paths;
+    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
+    write_one(&options);
+    CHECK(list_log(scratch_dir, &paths) == 1);
+    const uint64_t right = 1, other = 2;
+    const uint32_t now = LZ_VERSION, earlier = 1;
+    CHECK(opens_with(paths[0], offsetof(struct lz_identity, number), sizeof(right), &right));
+    CHECK(!opens_with(paths[0], offsetof(struct lz_identity, number), sizeof(other), &other));
+    CHECK(opens_with(paths[0], offsetof(struct lz_identity, number), sizeof(right), &right));
+    CHECK(!opens_with(paths[0], offsetof(struct lz_identity, version), sizeof(earlier), &earlier));
+    CHECK(opens_with(paths[0], offsetof(struct lz_identity, version), sizeof(now), &now));
+    free_list(paths, 1);
+}
+
 /* Another kernel has run since the last session: what the disk says may be older than what was written. */
 static void reboot(void)
 {
@@ -328,6 +432,8 @@ int main(int argc, char **argv)
     static const struct test tests[] = {
         {"no block of key stream is used twice, in no file and no session", no_stream_twice},
         {"a folder that was copied goes on with another key stream than its copy", copied_folder},
+        {"a record that was changed or moved by who has no key is found with it", forgeries_are_found},
+        {"and so is a header, and a file of the version without tags is refused", headers_are_sealed},
         {"every file has a nonce of its own, a recycled one too", fresh_nonces},
         {"records cannot be read without the key, nor added with another", keys_are_needed},
         {"a passphrase makes the same key again", passphrases_work},

@@ -1,5 +1,7 @@
 /* The parts that need no log: checksum, cipher, words. */
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +109,32 @@ static void cipher_is_ctr(void)
     lz_cipher_free(cipher);
 }
 
+static uint64_t openssl_tag(const struct lz_tag_key *key, uint64_t place, const void *data, size_t data_size)
+{
+    size_t size = LZ_TAG;
+    uint64_t tag = 0;
+    const OSSL_PARAM wanted[] = {OSSL_PARAM_construct_size_t(OSSL_MAC_PARAM_SIZE, &size), OSSL_PARAM_construct_end()};
+    EVP_MAC *mac = EVP_MAC_fetch(NULL, "SIPHASH", NULL);
+    EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(mac);
+    CHECK(ctx != NULL && EVP_MAC_init(ctx, (const unsigned char *)key, sizeof(*key), wanted) == 1);
+    CHECK(EVP_MAC_update(ctx, (const unsigned char *)&place, sizeof(place)) == 1 && EVP_MAC_update(ctx, data, data_size) == 1);
+    CHECK(EVP_MAC_final(ctx, (unsigned char *)&tag, &size, sizeof(tag)) == 1 && size == LZ_TAG);
+    EVP_MAC_CTX_free(ctx);
+    EVP_MAC_free(mac);
+    return tag;
+}
+
+static void tag_is_siphash(void)
+{
+    uint8_t data[600];
+    for (size_t i = 0; i < sizeof(data); i++)
+        data[i] = (uint8_t)i;
+    struct lz_tag_key key = {{UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)}};
+    CHECK(lz_tag(&key, key.half[0], data + 8, 7) == UINT64_C(0xa129ca6149be45e5)); /* the example in the paper of SipHash */
+    for (size_t size = 0; size <= sizeof(data) - 8; size++)
+        CHECK(lz_tag(&key, size, data, size) == openssl_tag(&key, size, data, size));
+}
+
 static void words_hold(void)
 {
     uint64_t state = 3;
@@ -144,6 +172,7 @@ int main(int argc, char **argv)
         {"the checksum covers the padding", padding_counts},
         {"a copy with a checksum is the data and zeros up to a word, and not a byte more", copying_pads},
         {"the cipher is OpenSSL's AES-256-CTR, whatever the order of positions", cipher_is_ctr},
+        {"the tag is OpenSSL's SipHash-2-4", tag_is_siphash},
         {"words and seals say what was put into them, and only with their seed", words_hold},
         {"the running kernel is recognised", kernel_is_known},
     };
