@@ -1,4 +1,4 @@
-package protocol
+package cpuset
 
 import (
 	"testing"
@@ -6,22 +6,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseCPUs(t *testing.T) {
+func TestParse(t *testing.T) {
 	for list, want := range map[string][]int{
 		"0": {0}, "0-2,5\n": {0, 1, 2, 5}, "3,1": {1, 3}, "1,0-1": {0, 1}, "": nil, "unknown": nil, "2-1": nil, "-1": nil, "1-": nil, "0-99999": nil, "0,,1": nil,
 	} {
-		if diff := cmp.Diff(want, ParseCPUs(list)); diff != "" {
+		if diff := cmp.Diff(want, Parse(list)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", list, diff)
 		}
 	}
 }
 
-func FuzzParseCPUs(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"0-2,5", "", "unknown", "0-99999", "16384,16384", "0-16384,0-16384,0-16384"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, list string) {
-		cpus := ParseCPUs(list)
+		cpus := Parse(list)
 		if len(cpus) > 2*(maxCPU+1) {
 			t.Errorf("%d CPUs", len(cpus))
 		}
