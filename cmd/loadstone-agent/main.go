@@ -17,6 +17,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/tool"
@@ -60,7 +61,7 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	}
 	switch args[0] {
 	case "generate":
-		if err := agent.RaiseDescriptors(); err != nil {
+		if err := kernel.RaiseDescriptors(); err != nil {
 			return err
 		}
 		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {
@@ -72,7 +73,7 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 		}
 		// The observer shares a CPU with others: it takes one at a time.
 		runtime.GOMAXPROCS(1)
-		if err := agent.Hide(); err != nil {
+		if err := kernel.Hide(); err != nil {
 			return err
 		}
 		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {

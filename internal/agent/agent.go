@@ -6,12 +6,9 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/record"
 )
-
-// unknown stands for whatever could not be found out.
-const unknown = record.Unknown
 
 // worker is what differs between a generator and an observer.
 type worker interface {
@@ -75,7 +72,7 @@ func (a *Agent) State() protocol.State {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.state.Phase == protocol.Idle {
-		a.state.CPUsAllowed = ownCPUs()
+		a.state.CPUsAllowed = kernel.OwnCPUsAllowed()
 	}
 	s := a.state
 	s.Now = time.Now()

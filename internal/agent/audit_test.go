@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -233,22 +235,22 @@ func TestAuditEndsWithItsContext(t *testing.T) {
 }
 
 func TestOpening(t *testing.T) {
-	proc := fakeProc(t, nil)
-	n, err := openNamespace(proc.path(7, "net"))
+	proc := kernel.Proc(kerneltest.Proc(t, nil))
+	n, err := kernel.OpenNetwork(proc.Path(7, "net"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer n.close()
+	defer n.Close()
 	if at := lookForOpening(t.Context(), n, 5).end(); at != nil {
 		t.Errorf("a connection was seen at %v where none was opened", at)
 	}
 	began := time.Now()
-	rewrite(t, proc, map[string]string{"7/net/snmp": snmp(6, 0, 0, 0)})
+	kerneltest.Rewrite(t, string(proc), map[string]string{"7/net/snmp": kerneltest.SNMP(6, 0, 0, 0)})
 	at := lookForOpening(t.Context(), n, 5).end()
 	if at == nil || at.Before(began) || time.Since(*at) < 0 {
 		t.Errorf("the first connection was seen at %v", at)
 	}
-	rewrite(t, proc, map[string]string{"7/net/snmp": fmt.Sprintln("Tcp:")})
+	kerneltest.Rewrite(t, string(proc), map[string]string{"7/net/snmp": fmt.Sprintln("Tcp:")})
 	if at := lookForOpening(t.Context(), n, 5).end(); at != nil {
 		t.Errorf("a connection was seen at %v where nothing can be read", at)
 	}

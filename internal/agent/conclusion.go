@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/version"
 )
 
 // conclusion is what a generator makes of its attempts after the last cell.
@@ -23,8 +25,9 @@ type conclusion struct {
 
 func (g *Generator) conclude() *conclusion {
 	c := &conclusion{generator: g, versions: map[v1alpha1.Tool]string{}}
-	c.result.Environment = readEnvironment(os.DirFS("/"), g.config.Node, "")
-	if ports, err := g.machine.localPorts(); err == nil { // The check before the trial has told why it is not known.
+	c.result.Environment = kernel.Environment(os.DirFS("/"), "")
+	c.result.Environment.Node, c.result.Environment.AgentVersion = g.config.Node, version.Version
+	if ports, err := g.machine.ports(); err == nil { // The check before the trial has told why it is not known.
 		c.result.LocalPorts = ports
 	}
 	if g.config.Index == 0 {

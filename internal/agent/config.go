@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // Config is what an agent is told when it starts.
@@ -53,7 +54,7 @@ func ConfigFromEnv(getenv func(string) string, dir string) (Config, error) {
 	}
 	c.Key = key
 	if c.Node == "" {
-		c.Node = unknown
+		c.Node = record.Unknown
 	}
 	return c, nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 
+	"loadstone.dev/loadstone/internal/cpuset"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -25,7 +27,7 @@ type counts struct {
 }
 
 func (g *Generator) count() counts {
-	c := counts{own: read(selfCPUNanos()), network: g.networkCounts(), cpus: g.cpuTimes()}
+	c := counts{own: read(kernel.OwnCPUNanos()), network: g.networkCounts(), cpus: g.cpuTimes()}
 	c.container, c.throttled = ownUsage()
 	return c
 }
@@ -34,7 +36,7 @@ func (g *Generator) cpuTimes() reading[[]byte] {
 	if g.cpus == nil {
 		return reading[[]byte]{failed: g.cpusError}
 	}
-	text, err := g.cpus.read()
+	text, err := g.cpus.Read()
 	return read(bytes.Clone(text), err)
 }
 
@@ -42,7 +44,7 @@ func (g *Generator) networkCounts() reading[record.Network] {
 	if g.network == nil {
 		return reading[record.Network]{failed: g.networkError}
 	}
-	return read(g.network.read())
+	return read(g.network.Read())
 }
 
 // difference fills in what happened since counters were read.
@@ -66,15 +68,26 @@ func (g *Generator) difference(a *attempt, before counts) {
 		a.run.AgentCPUNanos = after.own.value - before.own.value
 	}
 	if known("The traffic of the generator", before.network.failed, after.network.failed) {
-		a.run.Network = between(before.network.value, after.network.value)
+		a.run.Network = kernel.Traffic(before.network.value, after.network.value)
 		if a.run.Network.Handshakes == nil {
-			known("What went wrong while the generator's connections were opened", errNoHandshakes)
+			known("What went wrong while the generator's connections were opened", kernel.ErrNoHandshakes)
 		}
 	}
-	own := setOf(a.run.CPUsAllowed)
-	from, errFrom := timesOf(before.cpus.value, own)
-	to, errTo := timesOf(after.cpus.value, own)
+	own := cpuset.Parse(a.run.CPUsAllowed)
+	from, errFrom := kernel.TimesOf(before.cpus.value, own)
+	to, errTo := kernel.TimesOf(after.cpus.value, own)
 	if known("What else ran on the generator's CPUs", before.cpus.failed, after.cpus.failed, errFrom, errTo) {
-		a.run.BusyNanos, a.run.StealNanos, a.run.CoreNanos = to.busy-from.busy, to.steal-from.steal, to.total-from.total
+		a.run.BusyNanos, a.run.StealNanos, a.run.CoreNanos = to.Busy-from.Busy, to.Steal-from.Steal, to.Total-from.Total
 	}
+}
+
+// ownUsage is the CPU time of the agent's own container so far, and what a quota has taken from it.
+func ownUsage() (reading[int64], reading[record.Throttling]) {
+	c, err := kernel.OpenCgroup("/sys/fs/cgroup")
+	if err != nil {
+		return reading[int64]{failed: err}, reading[record.Throttling]{failed: err}
+	}
+	defer c.Close()
+	taken := read(c.Throttled())
+	return read(c.CPUNanos()), taken
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/cpuset"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
@@ -76,7 +79,7 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 	for i := range result.Cells {
 		one, other := result.Cells[i], result.Beside[i]
 		for _, c := range []record.CellRun{one, other} {
-			if c.Error != "" || c.Measurement == nil || c.Measurement.ToolVersion == "" || c.Measurement.Requests == 0 || c.Measurement.Errors != (record.Errors{}) || c.CPUNanos == 0 || c.CPUsAllowed == unknown {
+			if c.Error != "" || c.Measurement == nil || c.Measurement.ToolVersion == "" || c.Measurement.Requests == 0 || c.Measurement.Errors != (record.Errors{}) || c.CPUNanos == 0 || c.CPUsAllowed == record.Unknown {
 				t.Fatalf("cell %d: %+v %+v", i, c, c.Measurement)
 			}
 			if c.Point != record.PointOf(start.Slots[i].Cell) || c.Measurement.Args[6] != "2s" {
@@ -102,13 +105,13 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 func nobodyIn(t *testing.T, dir string) {
 	t.Helper()
 	found := func() string {
-		all, err := procfs("/proc").processes()
+		all, err := kernel.Proc("/proc").Processes()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range all {
-			if at, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(p.pid), "cwd")); err == nil && at == dir {
-				return strconv.Itoa(p.pid)
+			if at, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(p.PID), "cwd")); err == nil && at == dir {
+				return strconv.Itoa(p.PID)
 			}
 		}
 		return ""
@@ -220,18 +223,18 @@ func TestBothServersOfADuetAreChecked(t *testing.T) {
 }
 
 func TestTheObserverPutsItsServerOnTheOneCPUOfADuet(t *testing.T) {
-	own := protocol.ParseCPUs(ownCPUs())
+	own := cpuset.Parse(kernel.OwnCPUsAllowed())
 	cpu := int32(own[len(own)-1])
 	// The observer leaves that CPU with the test's own process.
 	t.Cleanup(func() {
-		if err := procfs("/proc").setCPUs(os.Getpid(), own); err != nil {
+		if err := kernel.Proc("/proc").SetCPUs(os.Getpid(), own); err != nil {
 			t.Error(err)
 		}
 	})
 	server := child(t)
 	b := newBench(t, observing("/proc", server.Process.Pid))
-	if got := b.state().CPUsAllowed; got != ownCPUs() {
-		t.Errorf("the agent says that it may run on %s, and may on %s", got, ownCPUs())
+	if got := b.state().CPUsAllowed; got != kernel.OwnCPUsAllowed() {
+		t.Errorf("the agent says that it may run on %s, and may on %s", got, kernel.OwnCPUsAllowed())
 	}
 	start := protocol.Start{At: time.Now().Add(100 * time.Millisecond), Target: "127.0.0.1:80", ServerCPU: &cpu, Slots: protocol.Timetable([]v1alpha1.Cell{cell(1, 0)})}
 	b.must(protocol.Order{Start: &start})
@@ -241,14 +244,14 @@ func TestTheObserverPutsItsServerOnTheOneCPUOfADuet(t *testing.T) {
 	if c := result.Cells[0]; c.Error != "" || c.CPUsAllowed != strconv.Itoa(int(cpu)) {
 		t.Errorf("the server was on %s, want %d: %s", c.CPUsAllowed, cpu, c.Error)
 	}
-	tasks, err := os.ReadDir(procfs("/proc").path(server.Process.Pid, "task"))
+	tasks, err := os.ReadDir(kernel.Proc("/proc").Path(server.Process.Pid, "task"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, task := range tasks {
-		status, err := os.ReadFile(procfs("/proc").path(server.Process.Pid, "task", task.Name(), "status"))
-		if err == nil && line(status, "Cpus_allowed_list") != strconv.Itoa(int(cpu)) {
-			t.Errorf("thread %s may run on %s", task.Name(), line(status, "Cpus_allowed_list"))
+		status, err := os.ReadFile(kernel.Proc("/proc").Path(server.Process.Pid, "task", task.Name(), "status"))
+		if err == nil && !strings.Contains(string(status), fmt.Sprintf("\nCpus_allowed_list:\t%d\n", cpu)) {
+			t.Errorf("thread %s may run elsewhere:\n%s", task.Name(), status)
 		}
 	}
 }

@@ -14,7 +14,11 @@ import (
 // speak serves connections with a function that is given each in turn, and returns the address.
 func speak(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
-	l, _ := listen(t, "127.0.0.1:0")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
 			conn, err := l.Accept()

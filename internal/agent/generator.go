@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
@@ -42,10 +43,10 @@ type Generator struct {
 	// maxLate is how late a cell may begin.
 	maxLate time.Duration
 	// network is the namespace of the pod; nil, with a reason, if it cannot be read.
-	network      *namespace
+	network      *kernel.Network
 	networkError error
 	// cpus is /proc/stat; nil, with a reason, if it cannot be read.
-	cpus      *counterFile
+	cpus      *kernel.File
 	cpusError error
 
 	mu sync.Mutex
@@ -59,8 +60,8 @@ type Generator struct {
 // NewGenerator makes a generator. It is given a Searcher for cells that are steps of a search.
 func NewGenerator(c Config, tools map[v1alpha1.Tool]tool.Tool, s Searcher) *Generator {
 	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: maxLate}
-	g.network, g.networkError = openNamespace("/proc/self/net")
-	g.cpus, g.cpusError = openCounter("/proc/stat")
+	g.network, g.networkError = kernel.OpenNetwork("/proc/self/net")
+	g.cpus, g.cpusError = kernel.Proc("/proc").OpenTimes()
 	return g
 }
 

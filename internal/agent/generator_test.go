@@ -76,7 +76,7 @@ func TestGeneratorMeasuresWithRealWrk(t *testing.T) {
 	}
 	var result record.GeneratorResult
 	b.result(&result)
-	if result.Environment.Node != "node-a" || result.Environment.ToolVersion == unknown || len(result.Cells) != 2 {
+	if result.Environment.Node != "node-a" || result.Environment.ToolVersion == record.Unknown || len(result.Cells) != 2 {
 		t.Fatalf("got environment %+v and %d cells", result.Environment, len(result.Cells))
 	}
 	for i, c := range result.Cells {
@@ -87,7 +87,7 @@ func TestGeneratorMeasuresWithRealWrk(t *testing.T) {
 		if early := start.At.Add(slot.Measure).Sub(c.Started); early > 0 {
 			t.Errorf("cell %d was started %v before its time", i, early)
 		}
-		if c.CPUsAllowed == unknown || c.Measurement.Args[0] != "wrk" {
+		if c.CPUsAllowed == record.Unknown || c.Measurement.Args[0] != "wrk" {
 			t.Errorf("cell %d: CPUs %q, arguments %q", i, c.CPUsAllowed, c.Measurement.Args)
 		}
 	}

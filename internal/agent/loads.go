@@ -7,12 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/tool"
 )
@@ -30,42 +28,21 @@ const (
 type machine struct {
 	// descriptors is how many files one process may open.
 	descriptors func() (uint64, error)
-	// ports is the text of the kernel's range of local ports.
-	ports func() ([]byte, error)
+	// ports is how many local ports there are.
+	ports func() (int32, error)
 }
 
 func thisMachine() machine {
-	return machine{
-		descriptors: func() (uint64, error) {
-			var limit syscall.Rlimit
-			err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)
-			return limit.Cur, err
-		},
-		ports: func() ([]byte, error) { return os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range") },
-	}
-}
-
-// RaiseDescriptors raises the number of files that the agent's tools may open to what the container may raise it to. The runtime
-// does so for the agent alone, and gives a tool what the agent began with.
-func RaiseDescriptors() error {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return fmt.Errorf("reading the limit of descriptors: %w", err)
-	}
-	limit.Cur = limit.Max
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return fmt.Errorf("raising the limit of descriptors: %w", err)
-	}
-	return nil
+	return machine{descriptors: kernel.DescriptorLimit, ports: kernel.Proc("/proc").LocalPorts}
 }
 
 // checkLoads looks whether this generator can open the connections of each cell, and has the scripts. The error is a sentence.
 func (g *Generator) checkLoads(cells []v1alpha1.Cell) error {
 	descriptors, err := g.machine.descriptors()
 	if err != nil {
-		return fmt.Errorf("reading the limit of descriptors: %w", err)
+		return err
 	}
-	ports, err := g.machine.localPorts()
+	ports, err := g.machine.ports()
 	if err != nil {
 		return err
 	}
@@ -88,29 +65,6 @@ func (g *Generator) checkLoads(cells []v1alpha1.Cell) error {
 		}
 	}
 	return nil
-}
-
-// localPorts is the number of local ports of the pod.
-func (m machine) localPorts() (int32, error) {
-	text, err := m.ports()
-	if err != nil {
-		return 0, fmt.Errorf("reading the range of local ports: %w", err)
-	}
-	return portsIn(string(text))
-}
-
-// portsIn is the number of ports in the kernel's range, such as "32768\t60999".
-func portsIn(text string) (int32, error) {
-	bounds := strings.Fields(text)
-	if len(bounds) != 2 {
-		return 0, fmt.Errorf("reading the range of local ports %q: it has not two numbers", text)
-	}
-	first, errFirst := strconv.ParseUint(bounds[0], 10, 16)
-	last, errLast := strconv.ParseUint(bounds[1], 10, 16)
-	if err := errors.Join(errFirst, errLast); err != nil {
-		return 0, fmt.Errorf("reading the range of local ports %q: %w", text, err)
-	}
-	return int32(last) - int32(first) + 1, nil
 }
 
 // tryScripts runs each load's script once, as shortly as its tool can. The error is a sentence.

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
@@ -114,7 +115,7 @@ func TestCheckOfLoads(t *testing.T) {
 					g.machine.descriptors = func() (uint64, error) { return tc.descriptors, nil }
 				}
 				if tc.ports != "" {
-					g.machine.ports = func() ([]byte, error) { return []byte(tc.ports), nil }
+					g.machine.ports = kernel.Proc(kerneltest.Proc(t, map[string]string{"sys/net/ipv4/ip_local_port_range": tc.ports})).LocalPorts
 				}
 				return g
 			})
@@ -143,36 +144,5 @@ func TestEachScriptIsTriedOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"web Probe", "api Probe"}, tried); diff != "" {
 		t.Errorf("tries (-want +got):\n%s", diff)
-	}
-}
-
-func TestPortsIn(t *testing.T) {
-	tests := map[string]struct {
-		text string
-		want int32
-		err  string
-	}{
-		"the kernel's own range": {text: "32768\t60999\n", want: 28232},
-		"every port":             {text: "0 65535", want: 65536},
-		"one number":             {text: "5", err: "it has not two numbers"},
-		"something else":         {text: "a b", err: "invalid syntax"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, err := portsIn(tc.text)
-			if tc.err == "" && (err != nil || got != tc.want) || tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) {
-				t.Errorf("portsIn() = %d, %v; want %d, %q", got, err, tc.want, tc.err)
-			}
-		})
-	}
-}
-
-func TestRaiseDescriptors(t *testing.T) {
-	if err := RaiseDescriptors(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := thisMachine().descriptors()
-	if err != nil || got < 64 {
-		t.Errorf("after raising the limit it is %d, error %v", got, err)
 	}
 }

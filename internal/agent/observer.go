@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/version"
 )
 
 const (
@@ -28,7 +30,7 @@ const (
 type Observer struct {
 	config Config
 	port   int
-	proc   procfs
+	proc   kernel.Proc
 	// sys is /sys, or a test's.
 	sys string
 	// find is the server's first process.
@@ -43,9 +45,9 @@ type Observer struct {
 
 // NewObserver makes an observer of the server that listens on a port. It shares the server's process and network namespaces.
 func NewObserver(c Config, port int) *Observer {
-	o := &Observer{config: c, port: port, proc: "/proc", sys: "/sys", sockets: readSockets}
+	o := &Observer{config: c, port: port, proc: "/proc", sys: "/sys", sockets: kernel.ReadSockets}
 	o.find = func() (int, error) {
-		all, err := o.proc.processes()
+		all, err := o.proc.Processes()
 		if err != nil {
 			return 0, err
 		}
@@ -68,7 +70,7 @@ func (*Observer) check(context.Context, protocol.Check) (checked, bool) { return
 
 // watch waits for the server's port.
 func (o *Observer) watch(ctx context.Context, update func(func(*protocol.State))) {
-	for !o.proc.listening(o.port) {
+	for !o.proc.Listening(o.port) {
 		if sleepUntil(ctx, time.Now().Add(listenPoll)) != nil {
 			return
 		}
@@ -86,9 +88,9 @@ func (o *Observer) measure(ctx context.Context, start protocol.Start, done func(
 	o.cpu = start.ServerCPU
 	_ = o.pin() // Every cell pins again, and says what stands against it.
 	var result record.ObserverResult
-	work := read(o.work(clock.at))
+	work, errWork := o.work(clock.at)
 	for _, slot := range start.Slots {
-		cell := record.CellObservation{Point: record.PointOf(slot.Cell), WorkBefore: work.value}
+		cell := record.CellObservation{Point: record.PointOf(slot.Cell), WorkBefore: work}
 		if err := o.observe(ctx, clock, slot, series, &cell); err != nil {
 			cell.Error = err.Error()
 			// The slot is waited for, so that all agents have ended the same cells.
@@ -97,9 +99,9 @@ func (o *Observer) measure(ctx context.Context, start protocol.Start, done func(
 		if ctx.Err() != nil {
 			return nil, errors.Join(fmt.Errorf("observing: %w", ctx.Err()), series.close())
 		}
-		work = read(o.work(clock.instant(slot.End)))
-		cell.WorkAfter = work.value
-		o.describeSpeed(&cell, work.failed)
+		work, errWork = o.work(clock.instant(slot.End))
+		cell.WorkAfter = work
+		o.describeSpeed(&cell, errWork)
 		result.Cells = append(result.Cells, cell)
 		done(slot.Cell, cell.Error)
 	}
@@ -107,10 +109,11 @@ func (o *Observer) measure(ctx context.Context, start protocol.Start, done func(
 		return nil, err
 	}
 	measured := ""
-	if n := len(result.Cells); result.Cells[n-1].CPUsAllowed != unknown {
+	if n := len(result.Cells); result.Cells[n-1].CPUsAllowed != record.Unknown {
 		measured = result.Cells[n-1].CPUsAllowed
 	}
-	result.Environment = readEnvironment(os.DirFS("/"), o.config.Node, measured)
+	result.Environment = kernel.Environment(os.DirFS("/"), measured)
+	result.Environment.Node, result.Environment.AgentVersion = o.config.Node, version.Version
 	if err := writeJSON(filepath.Join(o.config.Dir, record.ResultFile), result); err != nil {
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func (o *Observer) observe(ctx context.Context, clock timetable, slot protocol.S
 	if err := sleepUntil(ctx, clock.instant(slot.Measure-leadMeasure)); err != nil {
 		return err
 	}
-	cell.Started, cell.CPUsAllowed = time.Now(), unknown
+	cell.Started, cell.CPUsAllowed = time.Now(), record.Unknown
 	defer func() {
 		if cell.Ended.IsZero() {
 			cell.Ended = time.Now()
@@ -139,7 +142,7 @@ func (o *Observer) observe(ctx context.Context, clock timetable, slot protocol.S
 		return err
 	}
 	defer s.close()
-	s.frequencies = openFrequencies(o.sys, s.allowedCPUs)
+	s.frequencies = kernel.OpenFrequencies(o.sys, s.allowedCPUs)
 	cell.CPUsAllowed = s.allowed
 	if s.group == nil {
 		const reason = "The server's cgroup cannot be read, so its CPU time is that of its processes to 10 ms: "
@@ -224,11 +227,11 @@ func (s *server) describeEnd(cell *record.CellObservation) error {
 	cell.RSSBytes = resident
 	cell.PeakMemoryBytes = max(cell.PeakMemoryBytes, resident)
 	for _, pid := range s.pids {
-		stat, err := s.stat(pid)
+		p, err := s.proc.Process(pid)
 		if err != nil && pid == s.root {
 			missing(cell, nameThreads, err)
 		}
-		cell.Threads += stat.threads
+		cell.Threads += p.Threads
 	}
 	if cell.Descriptors, err = s.descriptors(); err != nil {
 		missing(cell, nameFiles, err)
@@ -236,12 +239,23 @@ func (s *server) describeEnd(cell *record.CellObservation) error {
 	return nil
 }
 
-// Hide makes the process non-dumpable, so that a server of the same user cannot read its memory or environment. It can still
-// read the server's: what counts is whether the process that is read is dumpable.
-func Hide() error {
-	const setDumpable = 4
-	if _, _, number := rawPrctl(setDumpable, 0); number != 0 {
-		return fmt.Errorf("making the process non-dumpable: %w", number)
+// findServer is the server's first process in a process namespace that a pod's containers share: a container's first process
+// has no parent there. It is neither process 1 (the pod's sandbox) nor the observer's own. Of several the oldest is taken:
+// a process that somebody executes in the container later has no parent either.
+func findServer(all []kernel.Process, self int) (int, bool) {
+	parents := map[int]int{}
+	for _, s := range all {
+		parents[s.PID] = s.Parent
 	}
-	return nil
+	own := map[int]bool{1: true}
+	for pid := self; pid != 0 && !own[pid]; pid = parents[pid] {
+		own[pid] = true
+	}
+	found := kernel.Process{}
+	for _, s := range all {
+		if s.Parent == 0 && !own[s.PID] && (found.PID == 0 || s.Started < found.Started) {
+			found = s
+		}
+	}
+	return found.PID, found.PID != 0
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -59,7 +61,7 @@ func child(tb testing.TB) *exec.Cmd {
 }
 
 // observing makes an observer of a known process in a given /proc.
-func observing(proc procfs, pid int) func(Config) worker {
+func observing(proc kernel.Proc, pid int) func(Config) worker {
 	return func(c Config) worker {
 		o := NewObserver(c, 1)
 		o.proc, o.find = proc, func() (int, error) { return pid, nil }
@@ -95,7 +97,7 @@ func TestObserverOfARealProcess(t *testing.T) {
 	if first.CPUNanos <= 0 || first.RSSBytes <= 0 || first.PeakMemoryBytes < first.RSSBytes || first.Threads < 2 || first.Descriptors < 3 {
 		t.Errorf("the first cell: %+v", first)
 	}
-	if first.VoluntarySwitches <= 0 || first.CoreNanos <= 0 || first.BusyNanos <= 0 || first.CPUsAllowed == unknown {
+	if first.VoluntarySwitches <= 0 || first.CoreNanos <= 0 || first.BusyNanos <= 0 || first.CPUsAllowed == record.Unknown {
 		t.Errorf("the first cell: %+v", first)
 	}
 	if first.RSSStartBytes <= 0 || first.RSSMiddleBytes <= 0 || first.RunQueueNanos < 0 || first.ObserverCPUNanos <= 0 {
@@ -117,44 +119,6 @@ func TestObserverOfARealProcess(t *testing.T) {
 	if rows[0]+"\n" != samplesHeader || len(rows) < 13 || strings.Count(rows[1], ",") != strings.Count(rows[0], ",") {
 		t.Errorf("got %d samples, the first %q", len(rows)-1, rows[1])
 	}
-}
-
-// fakeProc writes a /proc with one server, process 7, and returns it.
-func fakeProc(t *testing.T, files map[string]string) procfs {
-	t.Helper()
-	dir := t.TempDir()
-	base := map[string]string{
-		"7/stat":             "7 (my (server)) S 0 7 7 0 -1 4194560 1 0 0 0 30 12 0 0 20 0 3 0 500 1000 25",
-		"7/statm":            "1000 25 3 1 0 90 0\n",
-		"7/status":           "Name:\tx\nThreads:\t3\nCpus_allowed_list:\t1,3\n",
-		"7/task/7/status":    "voluntary_ctxt_switches:\t10\nnonvoluntary_ctxt_switches:\t3\n",
-		"7/fd/0":             "",
-		"7/task/7/schedstat": "100 10 3\n",
-		"7/net/snmp":         snmp(5, 7, 100, 1),
-		"7/net/netstat":      netstat(2, 3, 4),
-		"7/net/sockstat":     "sockets: used 9\nTCP: inuse 2 orphan 0 tw 3 alloc 4 mem 1\nUDP: inuse 0 mem 0\n",
-		"pressure/cpu":       "some avg10=1.00 avg60=0.00 avg300=0.00 total=1000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
-		"8/stat":             "8 (child) S 7 7 7 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 2 0 600 1000 5",
-		"8/statm":            "100 5 3 1 0 90 0\n",
-		"8/task/8/schedstat": "0 5 3\n",
-		"8/task/8/status":    "voluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t0\n",
-		"8/fd/0":             "",
-		"8/fd/1":             "",
-		"stat": "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 9 9 9 9 9 9 9 9 0 0\ncpu1 10 1 5 100 2 1 1 4 3 0\n" +
-			"cpu3 20 0 0 10 0 0 0 0 0 0\ncpu13 7 7 7 7 7 7 7 7 0 0\nintr 1 2 3\n",
-	}
-	for _, set := range []map[string]string{base, files} {
-		for name, text := range set {
-			path := filepath.Join(dir, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return procfs(dir)
 }
 
 func TestSnapshotsOfACgroup(t *testing.T) {
@@ -213,21 +177,21 @@ func TestSnapshotsOfACgroup(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			proc := fakeProc(t, tc.before)
+			proc := kernel.Proc(kerneltest.Proc(t, tc.before))
 			s, err := openServer(proc, 7)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.close()
 			before := s.snapshot()
-			rewrite(t, proc, tc.after)
-			rewrite(t, proc, map[string]string{
+			kerneltest.Rewrite(t, string(proc), tc.after)
+			kerneltest.Rewrite(t, string(proc), map[string]string{
 				"7/task/7/status":    "voluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t4\n",
 				"7/task/7/schedstat": "200 40 3\n",
 				"7/task/9/status":    "voluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t0\n",
 				"7/task/9/schedstat": "9 17 3\n",
-				"7/net/snmp":         snmp(6, 20, 500, 3),
-				"7/net/netstat":      netstat(12, 23, 34),
+				"7/net/snmp":         kerneltest.SNMP(6, 20, 500, 3),
+				"7/net/netstat":      kerneltest.Netstat(12, 23, 34),
 				"7/net/sockstat":     "TCP: inuse 2 orphan 0 tw 8 alloc 4 mem 1\n",
 				"pressure/cpu":       "some avg10=1.00 avg60=0.00 avg300=0.00 total=1234\nfull total=5\n",
 				"stat":               "cpu  1 1\ncpu1 13 1 6 103 2 1 1 5 3 0\ncpu3 21 0 0 10 0 0 0 0 0 0\nintr 1\n",
@@ -247,22 +211,8 @@ func TestSnapshotsOfACgroup(t *testing.T) {
 	}
 }
 
-// rewrite changes files in place, so that files that are open show the new text.
-func rewrite(t *testing.T, proc procfs, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(string(proc), name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestEndOfACell(t *testing.T) {
-	proc := fakeProc(t, nil)
+	proc := kernel.Proc(kerneltest.Proc(t, nil))
 	s, err := openServer(proc, 7)
 	if err != nil {
 		t.Fatal(err)
@@ -283,11 +233,11 @@ func TestEndOfACell(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(string(proc), "8/fd")); err != nil {
 		t.Fatal(err)
 	}
-	rewrite(t, proc, map[string]string{"7/statm": "0 0 0 0 0 0 0\n"})
+	kerneltest.Rewrite(t, string(proc), map[string]string{"7/statm": "0 0 0 0 0 0 0\n"})
 	if err := s.describeEnd(&got); err == nil {
 		t.Error("a process without memory was not taken for gone")
 	}
-	rewrite(t, proc, map[string]string{"7/statm": "1000 25 3 1 0 90 0\n"})
+	kerneltest.Rewrite(t, string(proc), map[string]string{"7/statm": "1000 25 3 1 0 90 0\n"})
 	if err := s.describeEnd(&got); err != nil || len(got.Unknown) != 1 || !strings.HasPrefix(got.Unknown[0], nameFiles+" is unknown: ") {
 		t.Errorf("after losing the descriptors: error %v, unknown %q", err, got.Unknown)
 	}
@@ -295,45 +245,23 @@ func TestEndOfACell(t *testing.T) {
 
 func TestFindServer(t *testing.T) {
 	tests := map[string]struct {
-		all  []procStat
+		all  []kernel.Process
 		self int
 		want int
 	}{
 		"the container beside the observer": {
-			all: []procStat{{pid: 1}, {pid: 7, started: 5}, {pid: 8, parent: 7, started: 6}, {pid: 20, started: 9}}, self: 20, want: 7,
+			all: []kernel.Process{{PID: 1}, {PID: 7, Started: 5}, {PID: 8, Parent: 7, Started: 6}, {PID: 20, Started: 9}}, self: 20, want: 7,
 		},
-		"the observer started first":        {all: []procStat{{pid: 1}, {pid: 7, started: 5}, {pid: 20, started: 9}}, self: 7, want: 20},
-		"the observer below a shell":        {all: []procStat{{pid: 1}, {pid: 7, started: 1}, {pid: 8, parent: 7}, {pid: 20, started: 9}}, self: 8, want: 20},
-		"somebody looks into the container": {all: []procStat{{pid: 1}, {pid: 7, started: 5}, {pid: 9, started: 7}, {pid: 20, started: 30}}, self: 9, want: 7},
-		"no server yet":                     {all: []procStat{{pid: 1}, {pid: 7, started: 5}}, self: 7},
+		"the observer started first":        {all: []kernel.Process{{PID: 1}, {PID: 7, Started: 5}, {PID: 20, Started: 9}}, self: 7, want: 20},
+		"the observer below a shell":        {all: []kernel.Process{{PID: 1}, {PID: 7, Started: 1}, {PID: 8, Parent: 7}, {PID: 20, Started: 9}}, self: 8, want: 20},
+		"somebody looks into the container": {all: []kernel.Process{{PID: 1}, {PID: 7, Started: 5}, {PID: 9, Started: 7}, {PID: 20, Started: 30}}, self: 9, want: 7},
+		"no server yet":                     {all: []kernel.Process{{PID: 1}, {PID: 7, Started: 5}}, self: 7},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, ok := findServer(tc.all, tc.self)
 			if got != tc.want || ok != (tc.want != 0) {
 				t.Errorf("findServer() = %d, %v; want %d", got, ok, tc.want)
-			}
-		})
-	}
-}
-
-func TestListening(t *testing.T) {
-	const header = "  sl  local_address rem_address   st tx_queue rx_queue\n"
-	tests := map[string]struct {
-		text string
-		want bool
-	}{
-		"nothing":                   {text: header},
-		"a listening socket":        {text: header + "   0: 00000000:1F90 00000000:0000 0A 00000000:00000000\n", want: true},
-		"a listening socket, IPv6":  {text: header + "   0: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A 0:0\n", want: true},
-		"a connection of that port": {text: header + "   0: 0100007F:1F90 0100007F:C000 01 00000000:00000000\n"},
-		"another port":              {text: header + "   0: 00000000:1F91 00000000:1F90 0A 00000000:00000000\n"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			proc := fakeProc(t, map[string]string{"net/tcp": header, "net/tcp6": tc.text})
-			if got := proc.listening(8080); got != tc.want {
-				t.Errorf("listening() = %v, want %v", got, tc.want)
 			}
 		})
 	}

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"time"
+
+	"loadstone.dev/loadstone/internal/kernel"
 )
 
 const (
@@ -27,12 +29,12 @@ type opening struct {
 }
 
 // lookForOpening begins to look in a namespace that nobody else reads meanwhile. opened is what it counted before the tool began.
-func lookForOpening(ctx context.Context, n *namespace, opened int64) *opening {
+func lookForOpening(ctx context.Context, n *kernel.Network, opened int64) *opening {
 	ctx, cancel := context.WithCancel(ctx)
 	o := &opening{cancel: cancel, over: make(chan struct{})}
 	go func() {
 		defer close(o.over)
-		o.at = n.firstOpening(ctx, opened)
+		o.at = firstOpening(ctx, n, opened)
 	}()
 	return o
 }
@@ -60,10 +62,10 @@ func (o *opening) wait(ctx context.Context) *time.Time {
 	}
 }
 
-func (n *namespace) firstOpening(ctx context.Context, opened int64) *time.Time {
+func firstOpening(ctx context.Context, n *kernel.Network, opened int64) *time.Time {
 	began := time.Now()
 	for {
-		now, err := n.counter(activeOpens)
+		now, err := n.ActiveOpens()
 		at := time.Now()
 		if err == nil && now > opened {
 			return &at

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -63,25 +63,8 @@ func (p *process) wait() error {
 
 // cpusAllowed is the list of CPUs that the kernel lets the tool run on, or "unknown".
 func (p *process) cpusAllowed() string {
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
-	if err != nil {
-		return unknown
-	}
-	if list := line(status, "Cpus_allowed_list"); list != "" {
-		return list
-	}
-	return unknown
-}
-
-// line is the value of a "key: value" line, or empty.
-func line(text []byte, key string) string {
-	for l := range bytes.Lines(text) {
-		name, value, ok := strings.Cut(string(l), ":")
-		if ok && strings.TrimSpace(name) == key {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
+	list, _ := kernel.Proc("/proc").CPUsAllowed(p.cmd.Process.Pid) // The list is "unknown" then.
+	return list
 }
 
 // toolEnded says why a tool ended as it should not, in the words of its parser if that finds any.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 )
 
@@ -54,14 +55,14 @@ func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (samp
 	}
 	cpu, errCPU := server.cpuNanos()
 	var memory int64
-	errMemory := errNoNumber
+	errMemory := kernel.ErrNoNumber
 	if server.group != nil {
-		memory, errMemory = server.group.memoryBytes()
+		memory, errMemory = server.group.MemoryBytes()
 	}
 	times, errTimes := server.times()
-	segments, errSegments := server.network.counter(segmentsOut)
+	segments, errSegments := server.network.SegmentsOut()
 	at := time.Since(clock.at)
-	shot := sampled{resident: resident, cpu: cpu, segments: segments, kHz: server.frequencies.mean(), err: errors.Join(errCPU, errSegments)}
+	shot := sampled{resident: resident, cpu: cpu, segments: segments, kHz: server.frequencies.Mean(), err: errors.Join(errCPU, errSegments)}
 
 	s.line = strconv.AppendInt(s.line[:0], int64(at), 10)
 	s.line = append(s.line, ',')
@@ -69,9 +70,9 @@ func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (samp
 	s.number(cpu, errCPU)
 	s.number(memory, errMemory)
 	s.number(resident, nil)
-	s.number(times.busy, errTimes)
-	s.number(times.steal, errTimes)
-	s.number(times.total, errTimes)
+	s.number(times.Busy, errTimes)
+	s.number(times.Steal, errTimes)
+	s.number(times.Total, errTimes)
 	s.number(segments, errSegments)
 	s.line = append(s.line, '\n')
 	if _, err := s.out.Write(s.line); err != nil {

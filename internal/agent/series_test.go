@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -61,7 +63,7 @@ func TestSocketsThatCannotBeRead(t *testing.T) {
 		err  error
 		want []string
 	}{
-		"the kernel refuses":   {err: errOldKernel, want: []string{nameSockets + " is unknown: " + errOldKernel.Error() + "."}},
+		"the kernel refuses":   {err: kernel.ErrOldKernel, want: []string{nameSockets + " is unknown: " + kernel.ErrOldKernel.Error() + "."}},
 		"the observer is late": {late: time.Hour, want: []string{nameSockets + " is unknown: the observer was 1h0m0s late."}},
 		"nothing is wrong":     {},
 	}
@@ -98,7 +100,7 @@ func BenchmarkSample(b *testing.B) {
 	}
 	slot := protocol.Slot{Cell: v1alpha1.Cell{Load: "sweep", Connections: 1}}
 	clock := newTimetable(time.Now())
-	ownTime(b, func() {
+	kerneltest.OwnTime(b, kernel.OwnCPUNanos, func() {
 		if _, err := series.add(s, slot, clock); err != nil {
 			b.Fatal(err)
 		}
@@ -111,36 +113,5 @@ func BenchmarkSample(b *testing.B) {
 // BenchmarkSnapshot is what an observer does at the beginning and at the end of a cell.
 func BenchmarkSnapshot(b *testing.B) {
 	s := observed(b)
-	ownTime(b, func() { s.snapshot() })
-}
-
-// BenchmarkLook is what a generator does until its tool has opened a connection.
-func BenchmarkLook(b *testing.B) {
-	n, err := openNamespace("/proc/self/net")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(n.close)
-	ownTime(b, func() {
-		if _, err := n.counter(activeOpens); err != nil {
-			b.Fatal(err)
-		}
-	})
-}
-
-// ownTime measures the CPU time of a function beside its duration, which others on the machine prolong.
-func ownTime(b *testing.B, f func()) {
-	b.Helper()
-	before, err := selfCPUNanos()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		f()
-	}
-	after, err := selfCPUNanos()
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportMetric(float64(after-before)/float64(b.N), "cpu-ns/op")
+	kerneltest.OwnTime(b, kernel.OwnCPUNanos, func() { s.snapshot() })
 }

@@ -1,48 +1,54 @@
 package agent
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
+
+	"loadstone.dev/loadstone/internal/cpuset"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/record"
 )
 
-// errGone says that the server's process has ended.
-var errGone = errors.New("the server's process is gone")
+var (
+	// errGone says that the server's process has ended.
+	errGone = errors.New("the server's process is gone")
+	// errNoSchedstat says that the kernel does not count what threads wait.
+	errNoSchedstat = errors.New("the kernel has no schedstat")
+)
 
 // server is a running server under observation: the files of its processes that are read again and again.
 type server struct {
-	proc procfs
+	proc kernel.Proc
 	root int
 	pids []int
 	// resident are the statm files of the processes, the root's first.
-	resident []*counterFile
-	cpus     *counterFile
+	resident []*kernel.File
+	cpus     *kernel.File
 	// allowed is the set of CPUs that the server may run on, as list and by number.
 	allowed     string
-	allowedCPUs map[int64]bool
+	allowedCPUs []int
 	// group is nil when the server's cgroup cannot be read; groupError says why.
-	group      *cgroup
+	group      *kernel.Cgroup
 	groupError error
 	// network is nil when the namespace's counters cannot be read; networkError says why.
-	network      *namespace
+	network      *kernel.Network
 	networkError error
 	// frequencies are those of the server's CPUs; empty where they are not read.
-	frequencies frequencies
+	frequencies kernel.Frequencies
 	// machinePressure is /proc/pressure/cpu; nil where the kernel has none.
-	machinePressure *counterFile
+	machinePressure *kernel.File
 }
 
 // openServer opens what is read of a server whose first process is root.
-func openServer(proc procfs, root int) (*server, error) {
-	all, err := proc.processes()
+func openServer(proc kernel.Proc, root int) (*server, error) {
+	all, err := proc.Processes()
 	if err != nil {
 		return nil, err
 	}
-	s := &server{proc: proc, root: root, pids: family(all, root), allowed: unknown}
+	s := &server{proc: proc, root: root, pids: kernel.Family(all, root)}
 	for _, pid := range s.pids {
-		f, err := openCounter(proc.path(pid, "statm"))
+		f, err := kernel.Open(proc.Path(pid, "statm"))
 		switch {
 		case err == nil:
 			s.resident = append(s.resident, f)
@@ -51,109 +57,123 @@ func openServer(proc procfs, root int) (*server, error) {
 			return nil, errGone
 		}
 	}
-	if s.cpus, err = openCounter(filepath.Join(string(proc), "stat")); err != nil {
+	if s.cpus, err = proc.OpenTimes(); err != nil {
 		s.close()
 		return nil, fmt.Errorf("opening the CPUs' times: %w", err)
 	}
-	s.group, s.groupError = openCgroup(proc.path(root, "root/sys/fs/cgroup"))
-	s.network, s.networkError = openNamespace(proc.path(root, "net"))
-	s.machinePressure, _ = openCounter(filepath.Join(string(proc), "pressure/cpu")) // Without one the pressure is nil.
-	s.readAllowed()
+	s.group, s.groupError = kernel.OpenCgroup(proc.Path(root, "root/sys/fs/cgroup"))
+	s.network, s.networkError = kernel.OpenNetwork(proc.Path(root, "net"))
+	s.machinePressure = proc.OpenPressure()
+	s.allowed, _ = proc.CPUsAllowed(root) // What cannot be read is "unknown".
+	s.allowedCPUs = cpuset.Parse(s.allowed)
 	return s, nil
-}
-
-func (s *server) readAllowed() {
-	status, err := os.ReadFile(s.proc.path(s.root, "status"))
-	if err != nil {
-		return
-	}
-	s.allowed = orUnknown(line(status, "Cpus_allowed_list"))
-	s.allowedCPUs = setOf(s.allowed)
 }
 
 func (s *server) close() {
 	for _, f := range s.resident {
-		f.close()
+		f.Close()
 	}
-	s.cpus.close()
-	s.group.close()
-	s.network.close()
-	s.frequencies.close()
-	s.machinePressure.close()
+	s.cpus.Close()
+	s.group.Close()
+	s.network.Close()
+	s.frequencies.Close()
+	s.machinePressure.Close()
 }
 
 // residentBytes is the resident memory of the server's processes. It is how an observer notices that the server has ended: a
 // process that has ended has no memory, or no file.
 func (s *server) residentBytes() (int64, error) {
-	var pages int64
+	var sum int64
 	for i, f := range s.resident {
-		n, err := residentPages(f)
+		n, err := kernel.ResidentBytes(f)
 		if err != nil && i == 0 {
 			return 0, errGone
 		}
-		pages += n
+		sum += n
 	}
-	return pages * int64(os.Getpagesize()), nil
-}
-
-func residentPages(f *counterFile) (int64, error) {
-	text, err := f.read()
-	if err != nil {
-		return 0, err
-	}
-	size, rest, _ := bytes.Cut(text, []byte{' '})
-	if total, ok := number(size); !ok || total == 0 {
-		return 0, errGone
-	}
-	n, ok := number(rest)
-	if !ok {
-		return 0, errNoNumber
-	}
-	return n, nil
+	return sum, nil
 }
 
 // times are those of the server's CPUs.
-func (s *server) times() (cpuTimes, error) {
-	text, err := s.cpus.read()
+func (s *server) times() (kernel.CPUTimes, error) {
+	text, err := s.cpus.Read()
 	if err != nil {
-		return cpuTimes{}, err
+		return kernel.CPUTimes{}, err
 	}
-	return timesOf(text, s.allowedCPUs)
+	return kernel.TimesOf(text, s.allowedCPUs)
 }
 
 // cpuNanos is the server's CPU time so far: by its cgroup, or else by its processes to 10 ms.
 func (s *server) cpuNanos() (int64, error) {
 	if s.group != nil {
-		return s.group.cpuNanos()
+		return s.group.CPUNanos()
 	}
-	var ticks int64
+	var sum int64
 	for _, pid := range s.pids {
-		stat, err := s.stat(pid)
+		p, err := s.proc.Process(pid)
 		if err != nil && pid == s.root {
 			return 0, errGone
 		}
-		ticks += stat.cpuTicks
+		sum += p.CPUNanos
 	}
-	return ticks * nanosPerTick, nil
-}
-
-func (s *server) stat(pid int) (procStat, error) {
-	text, err := os.ReadFile(s.proc.path(pid, "stat"))
-	if err != nil {
-		return procStat{}, err
-	}
-	return parseProcStat(pid, text)
+	return sum, nil
 }
 
 // descriptors is the number of open files of the server's processes.
 func (s *server) descriptors() (int64, error) {
 	var sum int64
 	for _, pid := range s.pids {
-		entries, err := os.ReadDir(s.proc.path(pid, "fd"))
+		n, err := s.proc.Descriptors(pid)
 		if err != nil {
-			return 0, fmt.Errorf("listing the descriptors of process %d: %w", pid, err)
+			return 0, err
 		}
-		sum += int64(len(entries))
+		sum += n
 	}
 	return sum, nil
+}
+
+// threads reads the counters of all threads, by thread.
+func (s *server) threads() (map[int]kernel.Thread, error) {
+	found := map[int]kernel.Thread{}
+	for _, pid := range s.pids {
+		threads, err := s.proc.Threads(pid)
+		if err != nil && pid == s.root {
+			return nil, fmt.Errorf("listing the server's threads: %w", err)
+		}
+		maps.Copy(found, threads)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("reading the context switches of the server's threads: %w", kernel.ErrNoNumber)
+	}
+	return found, nil
+}
+
+// waitsKnown is nil when the kernel counts what threads wait, or else what is wrong.
+func waitsKnown(threads map[int]kernel.Thread, err error) error {
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		if t.Ran > 0 {
+			return nil
+		}
+	}
+	return errNoSchedstat
+}
+
+// pressure is how long some task waited for a CPU, in microseconds: of the server's container with cgroup version 2, of the machine
+// with version 1; nil where the kernel does not account for it.
+func (s *server) pressure() *int64 {
+	if s.group != nil && s.group.Pressure != nil {
+		return kernel.PressureMicros(s.group.Pressure)
+	}
+	return kernel.PressureMicros(s.machinePressure)
+}
+
+// traffic is what the server's network namespace has counted so far.
+func (s *server) traffic() (record.Network, error) {
+	if s.network == nil {
+		return record.Network{}, s.networkError
+	}
+	return s.network.Read()
 }

@@ -3,18 +3,18 @@ package agent
 import (
 	"time"
 
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // snapshot is every counter of a server at one instant. A counter that could not be read has its error in failed.
 type snapshot struct {
-	at               time.Time
-	cpu              int64
-	times            cpuTimes
-	throttledNanos   int64
-	throttledPeriods int64
-	threads          map[int]threadCounts
-	network          record.Network
+	at        time.Time
+	cpu       int64
+	times     kernel.CPUTimes
+	throttled record.Throttling
+	threads   map[int]kernel.Thread
+	network   record.Network
 	// pressure is nil where the kernel does not account for it.
 	pressure *int64
 	// own is the CPU time of the observer itself.
@@ -48,19 +48,19 @@ func (s *server) snapshot() snapshot {
 		}
 	}
 	var err error
-	shot.threads, err = s.threadCounts()
+	shot.threads, err = s.threads()
 	note(nameSwitches, err)
 	note(nameRunQueue, waitsKnown(shot.threads, err))
 	if s.group == nil {
 		note(nameThrottling, s.groupError)
 	} else {
-		shot.throttledNanos, shot.throttledPeriods, err = s.group.throttled()
+		shot.throttled, err = s.group.Throttled()
 		note(nameThrottling, err)
 	}
 	shot.pressure = s.pressure()
 	shot.network, err = s.traffic()
 	note(nameNetwork, err)
-	shot.own, err = selfCPUNanos()
+	shot.own, err = kernel.OwnCPUNanos()
 	note(nameOwn, err)
 	shot.times, err = s.times()
 	note(nameTimes, err)
@@ -87,24 +87,24 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 		cell.CPUNanos = after.cpu - before.cpu
 	}
 	if known(nameTimes) {
-		cell.BusyNanos = after.times.busy - before.times.busy
-		cell.StealNanos = after.times.steal - before.times.steal
-		cell.CoreNanos = after.times.total - before.times.total
+		cell.BusyNanos = after.times.Busy - before.times.Busy
+		cell.StealNanos = after.times.Steal - before.times.Steal
+		cell.CoreNanos = after.times.Total - before.times.Total
 	}
 	if known(nameThrottling) {
-		cell.ThrottledNanos = after.throttledNanos - before.throttledNanos
-		cell.ThrottledPeriods = after.throttledPeriods - before.throttledPeriods
+		cell.ThrottledNanos = after.throttled.Nanos - before.throttled.Nanos
+		cell.ThrottledPeriods = after.throttled.Periods - before.throttled.Periods
 	}
 	if known(nameSwitches) {
 		for id, end := range after.threads {
 			begin := before.threads[id]
-			cell.VoluntarySwitches += end.voluntary - begin.voluntary
-			cell.InvoluntarySwitches += end.involuntary - begin.involuntary
+			cell.VoluntarySwitches += end.Voluntary - begin.Voluntary
+			cell.InvoluntarySwitches += end.Involuntary - begin.Involuntary
 		}
 	}
 	if known(nameRunQueue) {
 		for id, end := range after.threads {
-			cell.RunQueueNanos += end.waited - before.threads[id].waited
+			cell.RunQueueNanos += end.Waited - before.threads[id].Waited
 		}
 	}
 	if before.pressure != nil && after.pressure != nil {
@@ -112,9 +112,9 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 		cell.PressureMicros = &waited
 	}
 	if known(nameNetwork) {
-		cell.Network = between(before.network, after.network)
+		cell.Network = kernel.Traffic(before.network, after.network)
 		if cell.Network.Handshakes == nil {
-			missing(cell, nameHandshakes, errNoHandshakes)
+			missing(cell, nameHandshakes, kernel.ErrNoHandshakes)
 		}
 	}
 	if known(nameOwn) {

@@ -3,17 +3,13 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/cpuset"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -23,8 +19,6 @@ const (
 	workRounds, workSteps = 5, 500_000
 	// workTime is the time that is kept free for it.
 	workTime = 12 * time.Millisecond
-	// maxFrequencies bounds the CPUs whose frequencies are read with each sample, at some microseconds each.
-	maxFrequencies = 8
 )
 
 // errNoFrequency says that the kernel does not show how fast the server's CPUs run.
@@ -42,11 +36,11 @@ func (o *Observer) work(until time.Time) (*record.Work, error) {
 	if err := o.locate(); err != nil {
 		return nil, err
 	}
-	status, err := os.ReadFile(o.proc.path(o.server, "status"))
+	list, err := o.proc.CPUsAllowed(o.server)
 	if err != nil {
 		return nil, errGone
 	}
-	cpus := protocol.ParseCPUs(line(status, "Cpus_allowed_list"))
+	cpus := cpuset.Parse(list)
 	if len(cpus) != 1 {
 		return nil, fmt.Errorf("the server may run on %d CPUs", len(cpus))
 	}
@@ -78,14 +72,14 @@ func rounds() (*record.Work, error) {
 	var done record.Work
 	began := time.Now()
 	for range workRounds {
-		from, err := threadNanos()
+		from, err := kernel.ThreadCPUNanos()
 		if err != nil {
 			return nil, err
 		}
 		if steps(workSteps) == 0 {
-			return nil, errNoNumber // It never is; but the compiler does not know, and so cannot leave the loop out.
+			return nil, kernel.ErrNoNumber // It never is; but the compiler does not know, and so cannot leave the loop out.
 		}
-		to, err := threadNanos()
+		to, err := kernel.ThreadCPUNanos()
 		if err != nil {
 			return nil, err
 		}
@@ -108,63 +102,11 @@ func steps(n int) uint64 {
 	return x
 }
 
-// threadNanos is the CPU time of the calling thread.
-func threadNanos() (int64, error) {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		return 0, fmt.Errorf("reading the CPU time of a thread: %w", err)
-	}
-	return t.Nano(), nil
-}
-
 // describeSpeed says what is not known of the speed of the server's CPUs: nothing while there is either of its two measures. Of a duet the
 // other observer says it.
 func (o *Observer) describeSpeed(cell *record.CellObservation, noWork error) {
 	known := cell.WorkAfter != nil || cell.Series != nil && len(cell.Series.KHz) > 0
 	if cell.Error == "" && !known && !o.config.Beside {
 		missing(cell, nameSpeed, fmt.Errorf("%w, and %w", errNoFrequency, noWork))
-	}
-}
-
-// frequencies are the files that show how fast some CPUs run.
-type frequencies []*counterFile
-
-// openFrequencies opens those of the given CPUs below /sys; none if the kernel does not show all of them, or if they are too many.
-func openFrequencies(sys string, cpus map[int64]bool) frequencies {
-	if len(cpus) > maxFrequencies {
-		return nil
-	}
-	var files frequencies
-	for _, cpu := range slices.Sorted(maps.Keys(cpus)) {
-		f, err := openCounter(filepath.Join(sys, "devices/system/cpu/cpu"+strconv.FormatInt(cpu, 10), "cpufreq/scaling_cur_freq"))
-		if err != nil {
-			files.close()
-			return nil
-		}
-		files = append(files, f)
-	}
-	return files
-}
-
-// mean is their mean in kHz; 0 if it is not known.
-func (f frequencies) mean() int64 {
-	var sum int64
-	for _, file := range f {
-		text, err := file.read()
-		if err != nil {
-			return 0
-		}
-		n, ok := number(text)
-		if !ok {
-			return 0
-		}
-		sum += n
-	}
-	return sum / max(int64(len(f)), 1)
-}
-
-func (f frequencies) close() {
-	for _, file := range f {
-		file.close()
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/cpuset"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -17,7 +20,7 @@ import (
 // ownCPU is a CPU on which the test may run.
 func ownCPU(t *testing.T) int {
 	t.Helper()
-	cpus := protocol.ParseCPUs(ownCPUs())
+	cpus := cpuset.Parse(kernel.OwnCPUsAllowed())
 	if len(cpus) == 0 {
 		t.Skip("the CPUs of the test are unknown")
 	}
@@ -25,7 +28,7 @@ func ownCPU(t *testing.T) int {
 }
 
 func TestWorkOn(t *testing.T) {
-	before := ownCPUs()
+	before := kernel.OwnCPUsAllowed()
 	done, err := workOn(ownCPU(t))
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +40,7 @@ func TestWorkOn(t *testing.T) {
 	if _, err := workOn(1000); err == nil || !strings.Contains(err.Error(), "may not run on CPU 1000: "+unix.EINVAL.Error()) {
 		t.Errorf("the work on a CPU that is not there ended with %v", err)
 	}
-	if after := ownCPUs(); after != before {
+	if after := kernel.OwnCPUsAllowed(); after != before {
 		t.Errorf("the process was allowed on the CPUs %s and is on %s", before, after)
 	}
 }
@@ -59,7 +62,7 @@ func TestWhereTheObserverWorks(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			o := NewObserver(Config{Beside: tc.beside}, 1)
-			o.proc, o.server = fakeProc(t, map[string]string{"7/status": tc.status}), 7
+			o.proc, o.server = kernel.Proc(kerneltest.Proc(t, map[string]string{"7/status": tc.status})), 7
 			until := time.Now().Add(time.Hour)
 			if tc.late {
 				until = time.Now()
@@ -67,34 +70,6 @@ func TestWhereTheObserverWorks(t *testing.T) {
 			done, err := o.work(until)
 			if (done == nil) != (tc.want != "") || err != nil && err.Error() != tc.want {
 				t.Errorf("work() = %+v, %v; want the error %q", done, err, tc.want)
-			}
-		})
-	}
-}
-
-func TestFrequencies(t *testing.T) {
-	const dir = "devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq"
-	sys := string(fakeProc(t, map[string]string{fmt.Sprintf(dir, 1): "2600000\n", fmt.Sprintf(dir, 3): "2400000\n", fmt.Sprintf(dir, 5): "<unknown>\n"}))
-	many := map[int64]bool{}
-	for cpu := range int64(maxFrequencies + 1) {
-		many[cpu] = true
-	}
-	for name, tc := range map[string]struct {
-		cpus map[int64]bool
-		want int64
-	}{
-		"of one CPU":                            {map[int64]bool{1: true}, 2_600_000},
-		"the mean of two":                       {map[int64]bool{1: true, 3: true}, 2_500_000},
-		"unknown, if one shows none":            {map[int64]bool{1: true, 2: true}, 0},
-		"unknown, if one shows none as a text":  {map[int64]bool{1: true, 5: true}, 0},
-		"unknown, if the server's are too many": {many, 0},
-		"unknown, if the server's are unknown":  {nil, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := openFrequencies(sys, tc.cpus)
-			defer f.close()
-			if got := f.mean(); got != tc.want {
-				t.Errorf("mean() = %d, want %d", got, tc.want)
 			}
 		})
 	}
@@ -121,7 +96,7 @@ func TestCourseOfTheFrequency(t *testing.T) {
 
 func TestObserverWorksBetweenCells(t *testing.T) {
 	server := child(t)
-	if err := procfs("/proc").setCPUs(server.Process.Pid, []int{ownCPU(t)}); err != nil {
+	if err := kernel.Proc("/proc").SetCPUs(server.Process.Pid, []int{ownCPU(t)}); err != nil {
 		t.Fatal(err)
 	}
 	b := newBench(t, observing("/proc", server.Process.Pid))

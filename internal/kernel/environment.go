@@ -1,4 +1,4 @@
-package agent
+package kernel
 
 import (
 	"io/fs"
@@ -6,35 +6,32 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/version"
 )
 
-// readEnvironment describes the machine as the files below root show it. cpus is the list of CPUs that are measured; empty
-// means those of the agent itself. What root does not show is "unknown".
-func readEnvironment(root fs.FS, node, cpus string) record.Environment {
+// Environment describes the machine as the files below root show it. cpus is the list of CPUs that are measured; empty means those of
+// this process. What root does not show is "unknown", and what is not the machine's is left to the caller.
+func Environment(root fs.FS, cpus string) record.Environment {
 	own := orUnknown(line(slurp(root, "proc/self/status"), "Cpus_allowed_list"))
 	if cpus == "" {
 		cpus = own
 	}
 	e := record.Environment{
-		Node:          node,
 		Kernel:        orUnknown(strings.TrimSpace(string(slurp(root, "proc/sys/kernel/osrelease")))),
 		OS:            osName(slurp(root, "etc/os-release")),
 		CPUModel:      orUnknown(line(slurp(root, "proc/cpuinfo"), "model name")),
 		OnlineCPUs:    orUnknown(strings.TrimSpace(string(slurp(root, "sys/devices/system/cpu/online")))),
 		CgroupVersion: cgroupVersion(root),
-		Governor:      unknown,
+		Governor:      record.Unknown,
 		Microcode:     orUnknown(line(slurp(root, "proc/cpuinfo"), "microcode")),
 		SMTSiblings:   siblings(root, cpus),
 		CPUsAllowed:   own,
-		AgentVersion:  version.Version,
 	}
 	if kilobytes, ok := number([]byte(line(slurp(root, "proc/meminfo"), "MemTotal"))); ok {
 		e.MemoryBytes = kilobytes << 10
 	}
-	if list := protocol.ParseCPUs(cpus); len(list) > 0 {
+	if list := cpuset.Parse(cpus); len(list) > 0 {
 		governor := slurp(root, "sys/devices/system/cpu/cpu"+strconv.Itoa(list[0])+"/cpufreq/scaling_governor")
 		e.Governor = orUnknown(strings.TrimSpace(string(governor)))
 	}
@@ -52,7 +49,7 @@ func slurp(root fs.FS, name string) []byte {
 
 func orUnknown(s string) string {
 	if s == "" {
-		return unknown
+		return record.Unknown
 	}
 	return s
 }
@@ -64,7 +61,7 @@ func osName(release []byte) string {
 			return orUnknown(strings.Trim(strings.TrimSpace(value), `"'`))
 		}
 	}
-	return unknown
+	return record.Unknown
 }
 
 func cgroupVersion(root fs.FS) string {
@@ -74,15 +71,15 @@ func cgroupVersion(root fs.FS) string {
 	if _, err := fs.Stat(root, "sys/fs/cgroup/cpuacct"); err == nil {
 		return "v1"
 	}
-	return unknown
+	return record.Unknown
 }
 
 // siblings lists the hardware threads that share cores with the given CPUs, or nothing where the kernel does not say.
 func siblings(root fs.FS, cpus string) string {
 	var all []int
-	for _, cpu := range protocol.ParseCPUs(cpus) {
+	for _, cpu := range cpuset.Parse(cpus) {
 		list := slurp(root, "sys/devices/system/cpu/cpu"+strconv.Itoa(cpu)+"/topology/thread_siblings_list")
-		all = append(all, protocol.ParseCPUs(strings.TrimSpace(string(list)))...)
+		all = append(all, cpuset.Parse(strings.TrimSpace(string(list)))...)
 	}
 	slices.Sort(all)
 	var texts []string

@@ -1,4 +1,4 @@
-package agent
+package kernel
 
 import (
 	"testing"
@@ -30,21 +30,21 @@ func TestEnvironment(t *testing.T) {
 		"a machine that shows everything": {
 			files: machine, cpus: "1",
 			want: record.Environment{
-				Node: "n", Kernel: "6.1.0", OS: "Debian GNU/Linux 12 (bookworm)", CPUModel: "Some CPU @ 2 GHz", OnlineCPUs: "0-3",
-				MemoryBytes: 1 << 20, CgroupVersion: "v2", Governor: "performance", Microcode: "0x2b", SMTSiblings: "1,3", CPUsAllowed: "0-1", AgentVersion: "dev",
+				Kernel: "6.1.0", OS: "Debian GNU/Linux 12 (bookworm)", CPUModel: "Some CPU @ 2 GHz", OnlineCPUs: "0-3",
+				MemoryBytes: 1 << 20, CgroupVersion: "v2", Governor: "performance", Microcode: "0x2b", SMTSiblings: "1,3", CPUsAllowed: "0-1",
 			},
 		},
 		"the agent's own CPUs": {
 			files: machine,
 			want: record.Environment{
-				Node: "n", Kernel: "6.1.0", OS: "Debian GNU/Linux 12 (bookworm)", CPUModel: "Some CPU @ 2 GHz", OnlineCPUs: "0-3",
-				MemoryBytes: 1 << 20, CgroupVersion: "v2", Governor: "unknown", Microcode: "0x2b", SMTSiblings: "0,1,2,3", CPUsAllowed: "0-1", AgentVersion: "dev",
+				Kernel: "6.1.0", OS: "Debian GNU/Linux 12 (bookworm)", CPUModel: "Some CPU @ 2 GHz", OnlineCPUs: "0-3",
+				MemoryBytes: 1 << 20, CgroupVersion: "v2", Governor: "unknown", Microcode: "0x2b", SMTSiblings: "0,1,2,3", CPUsAllowed: "0-1",
 			},
 		},
 		"a machine that shows nothing": {
 			want: record.Environment{
-				Node: "n", Kernel: unknown, OS: unknown, CPUModel: unknown, OnlineCPUs: unknown, CgroupVersion: unknown,
-				Governor: unknown, Microcode: unknown, CPUsAllowed: unknown, AgentVersion: "dev",
+				Kernel: record.Unknown, OS: record.Unknown, CPUModel: record.Unknown, OnlineCPUs: record.Unknown, CgroupVersion: record.Unknown,
+				Governor: record.Unknown, Microcode: record.Unknown, CPUsAllowed: record.Unknown,
 			},
 		},
 	}
@@ -54,8 +54,8 @@ func TestEnvironment(t *testing.T) {
 			for file, text := range tc.files {
 				root[file] = &fstest.MapFile{Data: []byte(text)}
 			}
-			if diff := cmp.Diff(tc.want, readEnvironment(root, "n", tc.cpus)); diff != "" {
-				t.Errorf("readEnvironment() (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.want, Environment(root, tc.cpus)); diff != "" {
+				t.Errorf("Environment() (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package agent
+package kernel
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -55,7 +56,7 @@ func awaitSockets(tb testing.TB, port int, patience time.Duration, want record.S
 	tb.Helper()
 	var got record.Sockets
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		s, err := readSockets(port, patience)
+		s, err := ReadSockets(port, patience)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -182,7 +183,7 @@ func TestConnections(t *testing.T) {
 		"the end":                      {part: append(bytes.Clone(one), netlinkMessage(syscall.NLMSG_DONE, make([]byte, 4))...), want: record.Sockets{Established: 1, Jain: 1}, done: true},
 		"a refusal":                    {part: netlinkMessage(syscall.NLMSG_ERROR, refused), done: true, err: syscall.ENOENT},
 		"a refusal without a reason":   {part: netlinkMessage(syscall.NLMSG_ERROR, nil), done: true, err: syscall.EBADMSG},
-		"an old kernel":                {part: netlinkMessage(unix.SOCK_DIAG_BY_FAMILY, make([]byte, diagMessageBytes)), done: true, err: errOldKernel},
+		"an old kernel":                {part: netlinkMessage(unix.SOCK_DIAG_BY_FAMILY, make([]byte, diagMessageBytes)), done: true, err: ErrOldKernel},
 		"a message that is cut off":    {part: one[:50], done: true, err: syscall.EBADMSG},
 		"a connection that is cut off": {part: netlinkMessage(unix.SOCK_DIAG_BY_FAMILY, make([]byte, 8)), done: true, err: syscall.EBADMSG},
 	}
@@ -225,8 +226,8 @@ func BenchmarkSockets(b *testing.B) {
 				}
 				b.Cleanup(func() { _ = conn.Close() })
 			}
-			ownTime(b, func() {
-				if s, err := readSockets(port, time.Hour); err != nil || s.Established != int64(n) {
+			kerneltest.OwnTime(b, OwnCPUNanos, func() {
+				if s, err := ReadSockets(port, time.Hour); err != nil || s.Established != int64(n) {
 					b.Fatalf("got %+v, error %v", s, err)
 				}
 			})

@@ -1,4 +1,4 @@
-package agent
+package kernel
 
 import (
 	"bytes"
@@ -9,33 +9,34 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// namespace reads what a network namespace counts. A pod's containers share one; what another process of the pod sends is in
+// Network reads what a network namespace counts. A pod's containers share one; what another process of the pod sends is in
 // the counters too.
-type namespace struct {
+type Network struct {
 	// snmp and sockstat are the files of these names, and so is netstat, which is nil where it cannot be read.
-	snmp, sockstat, netstat *counterFile
+	snmp, sockstat, netstat *File
 }
 
-// openNamespace opens the counters in a folder such as /proc/self/net.
-func openNamespace(dir string) (*namespace, error) {
-	snmp, err := openCounter(filepath.Join(dir, "snmp"))
+// OpenNetwork opens the counters in a folder such as /proc/self/net.
+func OpenNetwork(dir string) (*Network, error) {
+	snmp, err := Open(filepath.Join(dir, "snmp"))
 	if err != nil {
 		return nil, fmt.Errorf("opening the counters of the network: %w", err)
 	}
-	sockstat, err := openCounter(filepath.Join(dir, "sockstat"))
+	sockstat, err := Open(filepath.Join(dir, "sockstat"))
 	if err != nil {
-		snmp.close()
+		snmp.Close()
 		return nil, fmt.Errorf("opening the counters of the network: %w", err)
 	}
-	netstat, _ := openCounter(filepath.Join(dir, "netstat")) // Handshakes that cannot be read are said where they are missed.
-	return &namespace{snmp: snmp, sockstat: sockstat, netstat: netstat}, nil
+	netstat, _ := Open(filepath.Join(dir, "netstat")) // Handshakes that cannot be read are said where they are missed.
+	return &Network{snmp: snmp, sockstat: sockstat, netstat: netstat}, nil
 }
 
-func (n *namespace) close() {
+// Close closes all its files; nil has nothing to close.
+func (n *Network) Close() {
 	if n != nil {
-		n.snmp.close()
-		n.sockstat.close()
-		n.netstat.close()
+		n.snmp.Close()
+		n.sockstat.Close()
+		n.netstat.Close()
 	}
 }
 
@@ -60,10 +61,10 @@ const (
 	linesTCPExt = "TcpExt: "
 )
 
-// read is every counter as it stands.
-func (n *namespace) read() (record.Network, error) {
+// Read is every counter as it stands.
+func (n *Network) Read() (record.Network, error) {
 	var all record.Network
-	text, err := n.snmp.read()
+	text, err := n.snmp.Read()
 	if err != nil {
 		return all, err
 	}
@@ -72,27 +73,27 @@ func (n *namespace) read() (record.Network, error) {
 	} {
 		value, ok := counterIn(text, linesTCP, name)
 		if !ok {
-			return all, fmt.Errorf("reading %s of the network: %w", name, errNoNumber)
+			return all, fmt.Errorf("reading %s of the network: %w", name, ErrNoNumber)
 		}
 		*into = value
 	}
 	all.Handshakes = n.handshakes()
-	if text, err = n.sockstat.read(); err != nil {
+	if text, err = n.sockstat.Read(); err != nil {
 		return all, err
 	}
 	var ok bool
 	if all.TimeWait, ok = timeWait(text); !ok {
-		return all, fmt.Errorf("reading the sockets in TIME_WAIT: %w", errNoNumber)
+		return all, fmt.Errorf("reading the sockets in TIME_WAIT: %w", ErrNoNumber)
 	}
 	return all, nil
 }
 
 // handshakes are their counters as they stand; nil if any of them cannot be read.
-func (n *namespace) handshakes() *record.Handshakes {
+func (n *Network) handshakes() *record.Handshakes {
 	if n.netstat == nil {
 		return nil
 	}
-	text, err := n.netstat.read()
+	text, err := n.netstat.Read()
 	if err != nil {
 		return nil
 	}
@@ -109,24 +110,30 @@ func (n *namespace) handshakes() *record.Handshakes {
 	return &h
 }
 
+// ActiveOpens is the number of connections that were opened so far.
+func (n *Network) ActiveOpens() (int64, error) { return n.counter(activeOpens) }
+
+// SegmentsOut is the number of TCP segments that were sent so far.
+func (n *Network) SegmentsOut() (int64, error) { return n.counter(segmentsOut) }
+
 // counter is one counter of TCP as it stands.
-func (n *namespace) counter(name string) (int64, error) {
+func (n *Network) counter(name string) (int64, error) {
 	if n == nil {
-		return 0, errNoNumber
+		return 0, ErrNoNumber
 	}
-	text, err := n.snmp.read()
+	text, err := n.snmp.Read()
 	if err != nil {
 		return 0, err
 	}
 	value, ok := counterIn(text, linesTCP, name)
 	if !ok {
-		return 0, errNoNumber
+		return 0, ErrNoNumber
 	}
 	return value, nil
 }
 
-// between is what was counted between two readings, with the sockets in TIME_WAIT of the second.
-func between(before, after record.Network) record.Network {
+// Traffic is what was counted between two readings, with the sockets in TIME_WAIT of the second.
+func Traffic(before, after record.Network) record.Network {
 	n := record.Network{
 		ActiveOpens:  after.ActiveOpens - before.ActiveOpens,
 		PassiveOpens: after.PassiveOpens - before.PassiveOpens,
@@ -144,8 +151,8 @@ func between(before, after record.Network) record.Network {
 	return n
 }
 
-// errNoHandshakes says that the kernel does not tell what goes wrong while connections are opened.
-var errNoHandshakes = errors.New("/proc/net/netstat does not tell them")
+// ErrNoHandshakes says that the kernel does not tell what goes wrong while connections are opened.
+var ErrNoHandshakes = errors.New("/proc/net/netstat does not tell them")
 
 // counterIn finds a counter in the text of /proc/net/snmp or netstat: a line of names with the protocol before them, then one of values.
 func counterIn(text []byte, protocol, name string) (int64, bool) {

@@ -1,4 +1,4 @@
-package agent
+package kernel
 
 import (
 	"encoding/binary"
@@ -41,15 +41,15 @@ const (
 	infoEnd       = sent + unsafe.Sizeof(unix.TCPInfo{}.Bytes_sent)
 )
 
-// errOldKernel says that the kernel tells too little of a connection.
-var errOldKernel = errors.New("the kernel does not tell what a connection has sent: it is older than 4.19")
+// ErrOldKernel says that the kernel tells too little of a connection.
+var ErrOldKernel = errors.New("the kernel does not tell what a connection has sent: it is older than 4.19")
 
-// readSockets asks the kernel for the established connections to a port of the namespace that the agent shares with the server. One that
+// ReadSockets asks the kernel for the established connections to a port of the network namespace of this process. One that
 // waits for its answer for longer than patience hangs. Nobody needs a privilege for that.
 //
 // The kernel chooses by state and port, and its answer is read where it arrives: 10,000 connections are 4 MB, of which five
 // numbers each are of interest.
-func readSockets(port int, patience time.Duration) (*record.Sockets, error) {
+func ReadSockets(port int, patience time.Duration) (*record.Sockets, error) {
 	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return nil, fmt.Errorf("asking the kernel for connections: %w", err)
@@ -143,7 +143,7 @@ func (c *connections) connection(message []byte) error {
 	}
 	info := attribute(message[diagMessageBytes:], diagInfo)
 	if len(info) < int(infoEnd) {
-		return errOldKernel
+		return ErrOldKernel
 	}
 	c.number++
 	if binary.NativeEndian.Uint64(info[received:]) > 0 && binary.NativeEndian.Uint64(info[sent:]) == 0 {
