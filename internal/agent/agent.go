@@ -17,7 +17,7 @@ type worker interface {
 	watch(ctx context.Context, update func(func(*protocol.State)))
 	// check looks whether the loads can be made and the server answers as it should; false if the role has nothing to check.
 	check(ctx context.Context, c protocol.Check) (checked, bool)
-	// measure follows the timetable, calls done after each cell with what went wrong in it, if anything did, and returns the
+	// measure follows the timing.Clock, calls done after each cell with what went wrong in it, if anything did, and returns the
 	// names of the files that it wrote.
 	measure(ctx context.Context, start protocol.Start, done func(cell v1alpha1.Cell, failure string)) ([]string, error)
 }
@@ -85,7 +85,7 @@ func (a *Agent) update(change func(*protocol.State)) {
 	change(&a.state)
 }
 
-// measure runs the whole timetable and then describes the files.
+// measure runs the whole timing.Clock and then describes the files.
 func (a *Agent) measure(start protocol.Start) {
 	names, err := a.work.measure(a.life, start, func(cell v1alpha1.Cell, failure string) {
 		a.update(func(s *protocol.State) {

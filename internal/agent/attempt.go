@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -38,7 +39,7 @@ func (g *Generator) newAttempt(slot protocol.Slot, target string) *attempt {
 }
 
 // put puts the load of one cell on the server: its warm-up, then the measured run.
-func (g *Generator) put(ctx context.Context, clock timetable, a *attempt) (err error) {
+func (g *Generator) put(ctx context.Context, clock timing.Clock, a *attempt) (err error) {
 	name := protocol.RawFile(a.slot.Cell)
 	raw, err := os.Create(filepath.Join(g.config.Dir, name))
 	if err != nil {
@@ -57,13 +58,13 @@ func (g *Generator) put(ctx context.Context, clock timetable, a *attempt) (err e
 
 // warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends by itself is an error, and its output is
 // kept as the cell's; of a good one nothing is kept.
-func (g *Generator) warmUp(ctx context.Context, clock timetable, a *attempt, raw *os.File) error {
-	if err := g.punctual(ctx, clock.instant(a.slot.Warmup)); err != nil {
+func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, a *attempt, raw *os.File) error {
+	if err := g.punctual(ctx, clock.At(a.slot.Warmup)); err != nil {
 		return err
 	}
 	defer g.discard(a.tool, a.share)
 	args := a.tool.Args(a.share, a.target, tool.Warmup)
-	end := clock.instant(a.slot.Measure - protocol.WarmupGap)
+	end := clock.At(a.slot.Measure - protocol.WarmupGap)
 	p, err := launch(ctx, g.config.Dir, args, a.share.Threads, nil, raw, end)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ type beginning struct {
 }
 
 // load runs the measured tool.
-func (g *Generator) load(ctx context.Context, clock timetable, a *attempt, raw *os.File) error {
+func (g *Generator) load(ctx context.Context, clock timing.Clock, a *attempt, raw *os.File) error {
 	begin := g.begin
 	if a.tool.Waits() {
 		begin = g.beginWaiting
@@ -125,13 +126,13 @@ func (g *Generator) load(ctx context.Context, clock timetable, a *attempt, raw *
 }
 
 // begin starts a tool at its instant.
-func (g *Generator) begin(ctx context.Context, clock timetable, a *attempt, raw *os.File) (b beginning, err error) {
-	if err := g.punctual(ctx, clock.instant(a.slot.Measure)); err != nil {
+func (g *Generator) begin(ctx context.Context, clock timing.Clock, a *attempt, raw *os.File) (b beginning, err error) {
+	if err := g.punctual(ctx, clock.At(a.slot.Measure)); err != nil {
 		return b, err
 	}
 	b.counted = g.count()
 	a.run.Started = time.Now()
-	b.process, err = launch(ctx, g.config.Dir, a.args, a.share.Threads, nil, raw, clock.instant(a.slot.End+toolGrace))
+	b.process, err = launch(ctx, g.config.Dir, a.args, a.share.Threads, nil, raw, clock.At(a.slot.End+toolGrace))
 	if err == nil {
 		b.opening = g.look(ctx, b.counted.network, 0)
 	}
@@ -139,8 +140,8 @@ func (g *Generator) begin(ctx context.Context, clock timetable, a *attempt, raw 
 }
 
 // beginWaiting starts a tool before its instant, and then lets it go on.
-func (g *Generator) beginWaiting(ctx context.Context, clock timetable, a *attempt, raw *os.File) (b beginning, err error) {
-	if err := sleepUntil(ctx, clock.instant(a.slot.Measure-waitLead)); err != nil {
+func (g *Generator) beginWaiting(ctx context.Context, clock timing.Clock, a *attempt, raw *os.File) (b beginning, err error) {
+	if err := timing.SleepUntil(ctx, clock.At(a.slot.Measure-waitLead)); err != nil {
 		return b, err
 	}
 	in, gate, err := os.Pipe()
@@ -149,14 +150,14 @@ func (g *Generator) beginWaiting(ctx context.Context, clock timetable, a *attemp
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	before := g.networkCounts()
-	b.process, err = launch(ctx, g.config.Dir, a.args, a.share.Threads, in, raw, clock.instant(a.slot.End+toolGrace))
+	b.process, err = launch(ctx, g.config.Dir, a.args, a.share.Threads, in, raw, clock.At(a.slot.End+toolGrace))
 	if err != nil {
 		return b, errors.Join(err, gate.Close())
 	}
-	err = sleepUntil(ctx, clock.instant(a.slot.Measure-countLead))
+	err = timing.SleepUntil(ctx, clock.At(a.slot.Measure-countLead))
 	b.counted = g.count()
 	if err == nil {
-		err = g.punctual(ctx, clock.instant(a.slot.Measure))
+		err = g.punctual(ctx, clock.At(a.slot.Measure))
 	}
 	started := time.Now()
 	if err = errors.Join(err, gate.Close()); err != nil {
@@ -192,7 +193,7 @@ func (a *attempt) fail(err error, hung bool) {
 
 // punctual waits for an instant and refuses to be late for it.
 func (g *Generator) punctual(ctx context.Context, instant time.Time) error {
-	if err := sleepUntil(ctx, instant); err != nil {
+	if err := timing.SleepUntil(ctx, instant); err != nil {
 		return err
 	}
 	if late := time.Since(instant); late > g.maxLate {

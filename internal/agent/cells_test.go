@@ -15,8 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
@@ -285,7 +287,7 @@ func TestWhoAudits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewGenerator(Config{Index: tc.index}, nil, nil)
 			if tc.answer != "" {
-				g.answers = map[string]expectation{"/": {known: true, body: []byte(tc.answer), bytes: int64(len(tc.answer))}}
+				g.answers = map[string]httpcheck.Expectation{"/": httpcheck.Expect(v1alpha1.Request{Expect: v1alpha1.Expect{Body: &tc.answer}})}
 			}
 			a := &attempt{slot: protocol.Slot{Cell: tc.cell}, target: target}
 			got := g.beginAudit(t.Context(), a, time.Now().Add(100*time.Millisecond))()
@@ -293,7 +295,7 @@ func TestWhoAudits(t *testing.T) {
 				t.Errorf("the audit is %+v", got)
 			}
 			a.slot.Cell.DurationSeconds = 1
-			measured := g.beginMeasuredAudit(t.Context(), newTimetable(time.Now()), a, nil)()
+			measured := g.beginMeasuredAudit(t.Context(), timing.From(time.Now()), a, nil)()
 			if (measured != nil) != tc.want {
 				t.Errorf("the audit of the measured time is %+v", measured)
 			}

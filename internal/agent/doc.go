@@ -1,4 +1,4 @@
-// Package agent is what runs inside the measured pods: a generator that puts load on a server by a timetable, and an observer
+// Package agent is what runs inside the measured pods: a generator that puts load on a server by a timing.Clock, and an observer
 // that reads what the server costs meanwhile. Both do what the operator has signed and nothing else (package protocol), keep
 // their files in one folder until the last cell has ended, and upload them then through signed URLs.
 //

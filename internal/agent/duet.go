@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -46,8 +47,8 @@ func chance(trial string, c v1alpha1.Cell) *rand.Rand {
 	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
 }
 
-// measureDuet follows the timetable of a duet. Outputs are parsed after the last cell.
-func (g *Generator) measureDuet(ctx context.Context, clock timetable, start protocol.Start, done func(v1alpha1.Cell, string)) ([]string, error) {
+// measureDuet follows the timing.Clock of a duet. Outputs are parsed after the last cell.
+func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start protocol.Start, done func(v1alpha1.Cell, string)) ([]string, error) {
 	duets, hung := make([]*duet, 0, len(start.Slots)), false
 	for _, slot := range start.Slots {
 		d := g.newDuet(slot, start)
@@ -66,7 +67,7 @@ func (g *Generator) measureDuet(ctx context.Context, clock timetable, start prot
 }
 
 // run takes one cell through its slot. The error says why it is not measured. No tool is left when it returns.
-func (d *duet) run(ctx context.Context, clock timetable) (err error) {
+func (d *duet) run(ctx context.Context, clock timing.Clock) (err error) {
 	if d.players[0].tool == nil {
 		return fmt.Errorf("this agent has no tool %q", d.slot.Cell.Tool)
 	}
@@ -94,8 +95,8 @@ func (d *duet) stop() {
 }
 
 // warmUp lets both tools take turns until WarmupGap before the measured time, and clears their outputs.
-func (d *duet) warmUp(ctx context.Context, clock timetable) error {
-	from, until := clock.instant(d.slot.Warmup), clock.instant(d.slot.Measure-protocol.WarmupGap)
+func (d *duet) warmUp(ctx context.Context, clock timing.Clock) error {
+	from, until := clock.At(d.slot.Warmup), clock.At(d.slot.Measure-protocol.WarmupGap)
 	if err := d.generator.punctual(ctx, from); err != nil {
 		return err
 	}
@@ -115,13 +116,13 @@ func (d *duet) warmUp(ctx context.Context, clock timetable) error {
 }
 
 // load runs the measured tools. The one that was started first ends first: it is let run to its end, and then the other.
-func (d *duet) load(ctx context.Context, clock timetable) error {
-	from := clock.instant(d.slot.Measure)
+func (d *duet) load(ctx context.Context, clock timing.Clock) error {
+	from := clock.At(d.slot.Measure)
 	if err := d.generator.punctual(ctx, from); err != nil {
 		return err
 	}
 	until := from.Add(protocol.LoadTime(d.slot.Cell))
-	if err := d.play(ctx, tool.Measure, from, until, clock.instant(d.slot.End+toolGrace)); err != nil {
+	if err := d.play(ctx, tool.Measure, from, until, clock.At(d.slot.End+toolGrace)); err != nil {
 		return err
 	}
 	first, second := d.players[0], d.players[1]

@@ -11,13 +11,17 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
 const (
+	// maxLate is how late a cell may begin: later, it is not measured.
+	maxLate = 100 * time.Millisecond
 	// toolGrace is how long a measured tool may take beyond its slot before it is killed.
 	toolGrace = 2 * time.Second
 	// versionLimit is how long a tool may take to print its version.
@@ -30,6 +34,14 @@ type Searcher interface {
 	// steps of the same search in this trial, in order, with what they measured or why they did not. It is false when the search
 	// needs no further step.
 	Rate(cell v1alpha1.Cell, past []record.CellRun) (rate int32, more bool)
+}
+
+// checked is the result of a check.
+type checked struct {
+	// verdict is protocol.CheckedOK or a sentence, and fault says whose fault it is then.
+	verdict   string
+	fault     protocol.Fault
+	responses []record.Response
 }
 
 // Generator puts load on a server with the tools that it has.
@@ -51,7 +63,7 @@ type Generator struct {
 
 	mu sync.Mutex
 	// answers are those of the check that succeeded, by path.
-	answers   map[string]expectation
+	answers   map[string]httpcheck.Expectation
 	responses []record.Response
 	// beside are those of the second server of a duet.
 	beside []record.Response
@@ -77,7 +89,7 @@ func (g *Generator) check(ctx context.Context, c protocol.Check) (checked, bool)
 	if err := g.checkLoads(c.Cells); err != nil {
 		return checked{verdict: err.Error(), fault: protocol.FaultLoad}, true
 	}
-	all, err := checkAll(ctx, c)
+	all, err := httpcheck.Check(ctx, c.Target, c.Request)
 	if err != nil {
 		return checked{verdict: err.Error(), fault: protocol.FaultServer}, true
 	}
@@ -91,25 +103,33 @@ func (g *Generator) check(ctx context.Context, c protocol.Check) (checked, bool)
 	result := checked{verdict: protocol.CheckedOK}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.answers = map[string]expectation{}
+	g.answers = map[string]httpcheck.Expectation{}
 	for _, a := range all {
-		g.answers[a.response.Path] = a.seen
-		result.responses = append(result.responses, a.response)
+		g.answers[a.Again.Path] = a.Again
+		result.responses = append(result.responses, a.Response)
 	}
 	g.responses, g.beside = result.responses, nil
 	for _, a := range besides {
-		g.beside = append(g.beside, a.response)
+		g.beside = append(g.beside, a.Response)
 	}
 	return result, true
 }
 
+// checkBeside asks the second server of a duet; it finds nothing outside one.
+func checkBeside(ctx context.Context, c protocol.Check) ([]httpcheck.Answer, error) {
+	if c.Beside == "" {
+		return nil, nil
+	}
+	return httpcheck.Check(ctx, c.Beside, c.Request)
+}
+
 // expected is what answers to a cell's request must be: what the load says, or else what the check got.
-func (g *Generator) expected(r v1alpha1.Request) expectation {
-	e := expect(r)
+func (g *Generator) expected(r v1alpha1.Request) httpcheck.Expectation {
+	e := httpcheck.Expect(r)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if seen, ok := g.answers[pathOf(r)]; ok && !e.known {
-		e.known, e.body, e.bytes = true, seen.body, seen.bytes
+	if seen, ok := g.answers[e.Path]; ok {
+		return e.OrBodyOf(seen)
 	}
 	return e
 }
@@ -124,7 +144,7 @@ func (g *Generator) measure(ctx context.Context, start protocol.Start, done func
 	if err := g.writeToolFiles(start); err != nil {
 		return nil, err
 	}
-	clock := newTimetable(start.At)
+	clock := timing.From(start.At)
 	if start.Beside != "" {
 		return g.measureDuet(ctx, clock, start, done)
 	}
@@ -166,7 +186,7 @@ func (g *Generator) writeToolFiles(start protocol.Start) error {
 }
 
 // run takes one cell through its slot. It is false if the generator has no part in it. The error says why it is not measured.
-func (g *Generator) run(ctx context.Context, clock timetable, a *attempt, past []record.CellRun) (bool, error) {
+func (g *Generator) run(ctx context.Context, clock timing.Clock, a *attempt, past []record.CellRun) (bool, error) {
 	ran := a.share.Connections > 0
 	if ran && a.tool == nil {
 		return true, fmt.Errorf("this agent has no tool %q", a.slot.Cell.Tool)
@@ -179,7 +199,7 @@ func (g *Generator) run(ctx context.Context, clock timetable, a *attempt, past [
 		ran = more
 	}
 	if !ran {
-		return false, sleepUntil(ctx, clock.instant(a.slot.Measure+time.Duration(a.slot.Cell.DurationSeconds)*time.Second))
+		return false, timing.SleepUntil(ctx, clock.At(a.slot.Measure+time.Duration(a.slot.Cell.DurationSeconds)*time.Second))
 	}
 	return true, g.put(ctx, clock, a)
 }

@@ -12,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/version"
 )
 
@@ -71,7 +72,7 @@ func (*Observer) check(context.Context, protocol.Check) (checked, bool) { return
 // watch waits for the server's port.
 func (o *Observer) watch(ctx context.Context, update func(func(*protocol.State))) {
 	for !o.proc.Listening(o.port) {
-		if sleepUntil(ctx, time.Now().Add(listenPoll)) != nil {
+		if timing.SleepUntil(ctx, time.Now().Add(listenPoll)) != nil {
 			return
 		}
 	}
@@ -84,22 +85,22 @@ func (o *Observer) measure(ctx context.Context, start protocol.Start, done func(
 	if err != nil {
 		return nil, err
 	}
-	clock := newTimetable(start.At)
+	clock := timing.From(start.At)
 	o.cpu = start.ServerCPU
 	_ = o.pin() // Every cell pins again, and says what stands against it.
 	var result record.ObserverResult
-	work, errWork := o.work(clock.at)
+	work, errWork := o.work(clock.At(0))
 	for _, slot := range start.Slots {
 		cell := record.CellObservation{Point: record.PointOf(slot.Cell), WorkBefore: work}
 		if err := o.observe(ctx, clock, slot, series, &cell); err != nil {
 			cell.Error = err.Error()
 			// The slot is waited for, so that all agents have ended the same cells.
-			_ = sleepUntil(ctx, clock.instant(slot.End-leadEnd)) // The context's end is looked at below.
+			_ = timing.SleepUntil(ctx, clock.At(slot.End-leadEnd)) // The context's end is looked at below.
 		}
 		if ctx.Err() != nil {
 			return nil, errors.Join(fmt.Errorf("observing: %w", ctx.Err()), series.close())
 		}
-		work, errWork = o.work(clock.instant(slot.End))
+		work, errWork = o.work(clock.At(slot.End))
 		cell.WorkAfter = work
 		o.describeSpeed(&cell, errWork)
 		result.Cells = append(result.Cells, cell)
@@ -121,8 +122,8 @@ func (o *Observer) measure(ctx context.Context, start protocol.Start, done func(
 }
 
 // observe takes one cell from its first snapshot to its last. The error says why the observation is incomplete.
-func (o *Observer) observe(ctx context.Context, clock timetable, slot protocol.Slot, series *samples, cell *record.CellObservation) error {
-	if err := sleepUntil(ctx, clock.instant(slot.Measure-leadMeasure)); err != nil {
+func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot protocol.Slot, series *samples, cell *record.CellObservation) error {
+	if err := timing.SleepUntil(ctx, clock.At(slot.Measure-leadMeasure)); err != nil {
 		return err
 	}
 	cell.Started, cell.CPUsAllowed = time.Now(), record.Unknown
@@ -174,22 +175,22 @@ func (o *Observer) locate() error {
 }
 
 // sample reads the fast counters until the end of the slot, and the connections shortly before the end of the measured time.
-func (o *Observer) sample(ctx context.Context, clock timetable, slot protocol.Slot, s *server, series *samples, cell *record.CellObservation) error {
+func (o *Observer) sample(ctx context.Context, clock timing.Clock, slot protocol.Slot, s *server, series *samples, cell *record.CellObservation) error {
 	end, measured := slot.End-leadEnd, protocol.LoadTime(slot.Cell)
 	middle, look := slot.Measure+measured/2, protocol.SocketsAt(slot)
 	run, looked := newCourse(), false
 	for at := slot.Measure; at < end; at += sampleEvery {
 		if at > look && !looked {
-			if err := sleepUntil(ctx, clock.instant(look)); err != nil {
+			if err := timing.SleepUntil(ctx, clock.At(look)); err != nil {
 				return err
 			}
-			o.lookAtSockets(cell, time.Since(clock.instant(look)), measured/2)
+			o.lookAtSockets(cell, time.Since(clock.At(look)), measured/2)
 			looked = true
 		}
-		if err := sleepUntil(ctx, clock.instant(at)); err != nil {
+		if err := timing.SleepUntil(ctx, clock.At(at)); err != nil {
 			return err
 		}
-		late := time.Since(clock.instant(at))
+		late := time.Since(clock.At(at))
 		shot, err := series.add(s, slot, clock)
 		if err != nil {
 			return err
@@ -201,7 +202,7 @@ func (o *Observer) sample(ctx context.Context, clock timetable, slot protocol.Sl
 		}
 	}
 	run.describe(cell)
-	return sleepUntil(ctx, clock.instant(end))
+	return timing.SleepUntil(ctx, clock.At(end))
 }
 
 // lookAtSockets reads the server's connections. Too late, they are those of a tool that closes them.

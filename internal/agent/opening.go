@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/timing"
 )
 
 const (
@@ -75,9 +76,9 @@ func firstOpening(ctx context.Context, n *kernel.Network, opened int64) *time.Ti
 			return nil
 		}
 		if passed > openingFineFor {
-			nap(openingCoarse)
+			timing.Nap(openingCoarse)
 		} else {
-			nap(openingFine)
+			timing.Nap(openingFine)
 		}
 	}
 }

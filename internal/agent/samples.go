@@ -11,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/timing"
 )
 
 // samplesFile is the name of the observer's time series.
@@ -48,7 +49,7 @@ type sampled struct {
 }
 
 // add reads one sample, or returns errGone.
-func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (sampled, error) {
+func (s *samples) add(server *server, slot protocol.Slot, clock timing.Clock) (sampled, error) {
 	resident, err := server.residentBytes()
 	if err != nil {
 		return sampled{}, err
@@ -61,7 +62,7 @@ func (s *samples) add(server *server, slot protocol.Slot, clock timetable) (samp
 	}
 	times, errTimes := server.times()
 	segments, errSegments := server.network.SegmentsOut()
-	at := time.Since(clock.at)
+	at := time.Since(clock.At(0))
 	shot := sampled{resident: resident, cpu: cpu, segments: segments, kHz: server.frequencies.Mean(), err: errors.Join(errCPU, errSegments)}
 
 	s.line = strconv.AppendInt(s.line[:0], int64(at), 10)

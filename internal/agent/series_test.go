@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timing"
 )
 
 func TestCourse(t *testing.T) {
@@ -99,7 +100,7 @@ func BenchmarkSample(b *testing.B) {
 		b.Fatal(err)
 	}
 	slot := protocol.Slot{Cell: v1alpha1.Cell{Load: "sweep", Connections: 1}}
-	clock := newTimetable(time.Now())
+	clock := timing.From(time.Now())
 	kerneltest.OwnTime(b, kernel.OwnCPUNanos, func() {
 		if _, err := series.add(s, slot, clock); err != nil {
 			b.Fatal(err)
