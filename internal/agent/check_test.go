@@ -19,7 +19,7 @@ func TestCheckIsSentAgainOnlyAfterAFailure(t *testing.T) {
 		}
 		hello(w, r)
 	})
-	b := newBench(t, withTool(fakeTool{}))
+	b := generating(t)
 	order := protocol.Order{Check: &protocol.Check{Target: target, Request: []v1alpha1.Request{{Path: "/"}}}}
 	want := []string{"GET / answered 503 instead of 200", "ok", "ok"}
 	for i := range want {
@@ -30,7 +30,7 @@ func TestCheckIsSentAgainOnlyAfterAFailure(t *testing.T) {
 	if got := requests.Load(); got != 2 {
 		t.Errorf("the server got %d requests, want 2", got)
 	}
-	start := protocol.Start{At: time.Now().Add(time.Hour), Target: target, Slots: protocol.Timetable([]v1alpha1.Cell{cell(1, 0)})}
+	start := starting(time.Hour, cell(1))
 	b.must(protocol.Order{Start: &start})
 	order.Check.Target = "127.0.0.1:1"
 	if status, _, text := b.order(order); status != http.StatusConflict {
