@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/protocol"
 )
 
@@ -56,8 +57,8 @@ func (s *trialScope) serverCPU() *int32 {
 		return nil
 	}
 	servers := s.servers()
-	common := slices.DeleteFunc(protocol.ParseCPUs(servers[0].state.CPUsAllowed), func(cpu int) bool {
-		return !slices.Contains(protocol.ParseCPUs(servers[1].state.CPUsAllowed), cpu)
+	common := slices.DeleteFunc(cpuset.Parse(servers[0].state.CPUsAllowed), func(cpu int) bool {
+		return !slices.Contains(cpuset.Parse(servers[1].state.CPUsAllowed), cpu)
 	})
 	if len(common) == 0 {
 		return nil
@@ -74,7 +75,7 @@ func (s *trialScope) serverCPU() *int32 {
 func (s *trialScope) takenByGenerator(cpu int) bool {
 	node := s.server().pod.Spec.NodeName
 	return slices.ContainsFunc(s.generators(), func(g *member) bool {
-		return g.pod.Spec.NodeName == node && slices.Contains(protocol.ParseCPUs(g.state.CPUsAllowed), cpu)
+		return g.pod.Spec.NodeName == node && slices.Contains(cpuset.Parse(g.state.CPUsAllowed), cpu)
 	})
 }
 

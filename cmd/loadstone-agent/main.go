@@ -17,6 +17,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/generate"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/tool"
@@ -42,9 +45,20 @@ func main() {
 	}
 }
 
+// pod is what an agent takes for granted in a pod: a network namespace of its own, in which its port is free; a cgroup of its own, which it
+// sees at the root; and, if it observes, a server in another container, whose process namespace it shares.
+func pod() agent.Sandbox {
+	return agent.Sandbox{
+		Address:    ":" + strconv.Itoa(protocol.Port),
+		FindServer: observe.OldestParentless,
+		Cgroup:     "/sys/fs/cgroup",
+		Network:    "/proc/self/net",
+	}
+}
+
 // tools are the load generators that a generator pod can run.
 func tools(dir string) map[v1alpha1.Tool]tool.Tool {
-	scripts := agent.ScriptsDir(dir)
+	scripts := generate.ScriptsDir(dir)
 	return map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{Scripts: scripts}, v1alpha1.ToolAb: ab.Tool{}, v1alpha1.ToolK6: k6.Tool{Scripts: scripts}}
 }
 
@@ -60,11 +74,11 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	}
 	switch args[0] {
 	case "generate":
-		if err := agent.RaiseDescriptors(); err != nil {
+		if err := kernel.RaiseDescriptors(); err != nil {
 			return err
 		}
 		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {
-			return agent.New(ctx, c, agent.NewGenerator(c, tools(*dir), search.Rates{}))
+			return agent.New(ctx, c, generate.New(c.Generator(), tools(*dir), search.Rates{}))
 		})
 	case "observe":
 		if *port < 1 || *port > 65535 {
@@ -72,11 +86,11 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 		}
 		// The observer shares a CPU with others: it takes one at a time.
 		runtime.GOMAXPROCS(1)
-		if err := agent.Hide(); err != nil {
+		if err := kernel.Hide(); err != nil {
 			return err
 		}
 		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {
-			return agent.New(ctx, c, agent.NewObserver(c, *port))
+			return agent.New(ctx, c, observe.New(c.Observer(*port)))
 		})
 	case "version":
 		_, err := fmt.Fprintln(stdout, version.Version)
@@ -87,12 +101,12 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 
 // serve answers the operator until ctx ends.
 func serve(ctx context.Context, getenv func(string) string, dir string, newAgent func(agent.Config) *agent.Agent) error {
-	config, err := agent.ConfigFromEnv(getenv, dir)
+	config, err := agent.ConfigFromEnv(getenv, dir, pod())
 	if err != nil {
 		return err
 	}
 	a := newAgent(config)
-	server := agent.NewServer(":"+strconv.Itoa(protocol.Port), a)
+	server := agent.NewServer(a)
 	go func() {
 		<-ctx.Done()
 		_ = server.Close() // Whoever is still asking will find nobody.

@@ -6,29 +6,43 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/generate"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/record"
 )
 
-// unknown stands for whatever could not be found out.
-const unknown = record.Unknown
-
-// worker is what differs between a generator and an observer.
-type worker interface {
-	role() string
-	// watch runs from the agent's start to its end and keeps the state up to date where the worker alone can.
-	watch(ctx context.Context, update func(func(*protocol.State)))
-	// check looks whether the loads can be made and the server answers as it should; false if the role has nothing to check.
-	check(ctx context.Context, c protocol.Check) (checked, bool)
-	// measure follows the timetable, calls done after each cell with what went wrong in it, if anything did, and returns the
-	// names of the files that it wrote.
-	measure(ctx context.Context, start protocol.Start, done func(cell v1alpha1.Cell, failure string)) ([]string, error)
+// Worker is what differs between a generator and an observer.
+type Worker interface {
+	// Role is the worker's role in its trial.
+	Role() string
+	// Measure follows the timetable and calls done after each cell with what went wrong in it, if anything did. It returns the record
+	// and the names of the files that it wrote beside it.
+	Measure(ctx context.Context, start protocol.Start, done func(cell v1alpha1.Cell, failure string)) (result any, files []string, err error)
 }
+
+// watcher is a worker that keeps the state up to date where it alone can, from the agent's start to its end.
+type watcher interface {
+	Watch(ctx context.Context, update func(func(*protocol.State)))
+}
+
+// checker is a worker that can look whether the loads can be made and the server answers as it should.
+type checker interface {
+	Check(ctx context.Context, c protocol.Check) generate.Checked
+}
+
+// Who can do what is asked of a worker at run time; a method of another signature would be found missing there only.
+var (
+	_ Worker  = (*generate.Generator)(nil)
+	_ checker = (*generate.Generator)(nil)
+	_ Worker  = (*observe.Observer)(nil)
+	_ watcher = (*observe.Observer)(nil)
+)
 
 // Agent answers the operator and does its orders.
 type Agent struct {
 	config Config
-	work   worker
+	work   Worker
 	upload uploader
 	// life ends with the agent: what an order has started outlives the request that brought it.
 	life context.Context
@@ -44,16 +58,18 @@ type Agent struct {
 }
 
 // New makes an agent that works until ctx ends.
-func New(ctx context.Context, c Config, w worker) *Agent {
+func New(ctx context.Context, c Config, w Worker) *Agent {
 	a := &Agent{
 		config: c,
 		work:   w,
 		upload: newUploader(c.Dir),
 		life:   ctx,
 		stored: map[string]bool{},
-		state:  protocol.State{Role: w.role(), Trial: c.Trial, Attempt: c.Attempt, Phase: protocol.Idle},
+		state:  protocol.State{Role: w.Role(), Trial: c.Trial, Attempt: c.Attempt, Phase: protocol.Idle},
 	}
-	a.busy.Go(func() { w.watch(ctx, a.update) })
+	if watching, ok := w.(watcher); ok {
+		a.busy.Go(func() { watching.Watch(ctx, a.update) })
+	}
 	return a
 }
 
@@ -75,7 +91,7 @@ func (a *Agent) State() protocol.State {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.state.Phase == protocol.Idle {
-		a.state.CPUsAllowed = ownCPUs()
+		a.state.CPUsAllowed = kernel.OwnCPUsAllowed()
 	}
 	s := a.state
 	s.Now = time.Now()
@@ -88,9 +104,9 @@ func (a *Agent) update(change func(*protocol.State)) {
 	change(&a.state)
 }
 
-// measure runs the whole timetable and then describes the files.
+// measure runs the whole timetable, writes the record and then describes the files.
 func (a *Agent) measure(start protocol.Start) {
-	names, err := a.work.measure(a.life, start, func(cell v1alpha1.Cell, failure string) {
+	result, names, err := a.work.Measure(a.life, start, func(cell v1alpha1.Cell, failure string) {
 		a.update(func(s *protocol.State) {
 			s.CellsDone++
 			if failure != "" {
@@ -100,7 +116,7 @@ func (a *Agent) measure(start protocol.Start) {
 	})
 	var files []protocol.File
 	if err == nil {
-		files, err = describe(a.config.Dir, names)
+		files, err = keep(a.config.Dir, result, names)
 	}
 	a.update(func(s *protocol.State) {
 		if err != nil {

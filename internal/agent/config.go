@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"strconv"
 
+	"loadstone.dev/loadstone/internal/generate"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // Config is what an agent is told when it starts.
@@ -24,11 +28,37 @@ type Config struct {
 	Node string
 	// Dir is where the agent's files lie; it must exist.
 	Dir string
+	// Sandbox is the place where the agent runs.
+	Sandbox Sandbox
 }
 
-// ConfigFromEnv reads a configuration from environment variables.
-func ConfigFromEnv(getenv func(string) string, dir string) (Config, error) {
-	c := Config{Trial: getenv(protocol.EnvTrial), Beside: getenv(protocol.EnvBeside) != "", Node: getenv(protocol.EnvNode), Dir: dir}
+// Sandbox is what an agent takes for granted about the place where it runs.
+type Sandbox struct {
+	// Address is where the agent listens for orders.
+	Address string
+	// FindServer finds the first process of the server that is observed.
+	FindServer func(kernel.Proc) (pid int, err error)
+	// Cgroup is the folder in which a process sees the cgroup of its container. All that ran in it is taken for the generator's, or for
+	// the server's.
+	Cgroup string
+	// Network is the folder with the counters of the network namespace that the agent shares with nobody else's load: all that they
+	// count is taken for the generator's traffic. The server's are those of its own process's namespace.
+	Network string
+}
+
+// Generator is what of it a generator needs.
+func (c Config) Generator() generate.Config {
+	return generate.Config{Trial: c.Trial, Index: c.Index, Node: c.Node, Dir: c.Dir, Cgroup: c.Sandbox.Cgroup, Network: c.Sandbox.Network}
+}
+
+// Observer is what of it an observer of the server on a port needs.
+func (c Config) Observer(port int) observe.Config {
+	return observe.Config{Beside: c.Beside, Node: c.Node, Dir: c.Dir, Port: port, FindServer: c.Sandbox.FindServer, Cgroup: c.Sandbox.Cgroup}
+}
+
+// ConfigFromEnv reads from environment variables what an agent is told of its trial; folder and sandbox are the caller's.
+func ConfigFromEnv(getenv func(string) string, dir string, s Sandbox) (Config, error) {
+	c := Config{Trial: getenv(protocol.EnvTrial), Beside: getenv(protocol.EnvBeside) != "", Node: getenv(protocol.EnvNode), Dir: dir, Sandbox: s}
 	if c.Trial == "" {
 		return c, fmt.Errorf("reading the configuration: %s is not set", protocol.EnvTrial)
 	}
@@ -53,7 +83,7 @@ func ConfigFromEnv(getenv func(string) string, dir string) (Config, error) {
 	}
 	c.Key = key
 	if c.Node == "" {
-		c.Node = unknown
+		c.Node = record.Unknown
 	}
 	return c, nil
 }

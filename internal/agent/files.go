@@ -9,14 +9,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
-// plainName is true for a name without folders.
-func plainName(name string) bool {
-	return filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "/\\\x00")
+// keep writes a worker's record beside its other files and describes them all.
+func keep(dir string, result any, names []string) ([]protocol.File, error) {
+	if err := writeJSON(filepath.Join(dir, record.ResultFile), result); err != nil {
+		return nil, err
+	}
+	return describe(dir, append(names, record.ResultFile))
 }
 
 // writeJSON writes a value as a file of its own.

@@ -6,13 +6,18 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/generate"
 	"loadstone.dev/loadstone/internal/protocol"
 )
 
@@ -32,13 +37,13 @@ type bench struct {
 	dir   string
 }
 
-func newBench(t *testing.T, makeWorker func(Config) worker) *bench {
+func newBench(t *testing.T, makeWorker func(Config) Worker) *bench {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := Config{Trial: testTrial, Attempt: testAttempt, Key: public, Node: "node-a", Dir: t.TempDir()}
+	config := Config{Trial: testTrial, Attempt: testAttempt, Key: public, Node: "node-a", Dir: t.TempDir(), Sandbox: Sandbox{Cgroup: "/sys/fs/cgroup", Network: "/proc/self/net"}}
 	ctx, cancel := context.WithCancel(t.Context())
 	a := New(ctx, config, makeWorker(config))
 	a.upload.pause = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
@@ -54,7 +59,7 @@ func newBench(t *testing.T, makeWorker func(Config) worker) *bench {
 // order signs an order for this agent and posts it.
 func (b *bench) order(o protocol.Order) (int, protocol.State, string) {
 	b.t.Helper()
-	o.Trial, o.Attempt, o.Role = testTrial, testAttempt, b.agent.work.role()
+	o.Trial, o.Attempt, o.Role = testTrial, testAttempt, b.agent.work.Role()
 	return b.seal(b.key, o)
 }
 
@@ -129,16 +134,57 @@ func (b *bench) await(what string, wanted func(protocol.State) bool) protocol.St
 	return protocol.State{}
 }
 
-// result decodes the agent's record.
-func (b *bench) result(into any) {
-	b.t.Helper()
-	body, err := os.ReadFile(filepath.Join(b.dir, "result.json"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := json.Unmarshal(body, into); err != nil {
-		b.t.Fatal(err)
-	}
+func measured(s protocol.State) bool { return s.Phase == protocol.Measured }
+
+// idler is a generator that measures nothing.
+type idler struct {
+	dir string
+	// fails says what goes wrong in a cell; writes are the files that it leaves, by name.
+	fails  map[string]string
+	writes map[string]string
+	err    error
 }
 
-func measured(s protocol.State) bool { return s.Phase == protocol.Measured }
+func (idler) Role() string { return protocol.RoleGenerator(0) }
+
+func (w idler) Measure(ctx context.Context, start protocol.Start, done func(v1alpha1.Cell, string)) (any, []string, error) {
+	for _, slot := range start.Slots {
+		done(slot.Cell, w.fails[protocol.CellName(slot.Cell)])
+	}
+	for name, text := range w.writes {
+		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
+			return nil, nil, err
+		}
+	}
+	return map[string]int{"cells": len(start.Slots)}, slices.Sorted(maps.Keys(w.writes)), w.err
+}
+
+// idle makes an agent whose worker measures nothing.
+func idle(t *testing.T) *bench {
+	t.Helper()
+	return newBench(t, func(c Config) Worker { return idler{dir: c.Dir} })
+}
+
+// generating makes an agent that has a generator without tools.
+func generating(t *testing.T) *bench {
+	t.Helper()
+	return newBench(t, func(c Config) Worker { return generate.New(c.Generator(), nil, nil) })
+}
+
+func hello(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("helloworld")) }
+
+func newTarget(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func cell(connections int32) v1alpha1.Cell {
+	return v1alpha1.Cell{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1}
+}
+
+// starting is a start of some cells.
+func starting(after time.Duration, cells ...v1alpha1.Cell) protocol.Start {
+	return protocol.Start{At: time.Now().Add(after), Target: "127.0.0.1:80", Slots: protocol.Timetable(cells)}
+}

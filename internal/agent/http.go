@@ -16,10 +16,10 @@ const (
 	maxHeader = 16 << 10
 )
 
-// NewServer serves an agent on an address. Its limits bound every request in time and size.
-func NewServer(address string, a *Agent) *http.Server {
+// NewServer serves an agent where its sandbox says. Its limits bound every request in time and size.
+func NewServer(a *Agent) *http.Server {
 	return &http.Server{
-		Addr:              address,
+		Addr:              a.config.Sandbox.Address,
 		Handler:           a.Handler(),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
@@ -43,7 +43,7 @@ func (a *Agent) receive(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "decoding the order: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	o, err := protocol.Open(a.config.Key, e, a.config.Trial, a.config.Attempt, a.work.role())
+	o, err := protocol.Open(a.config.Key, e, a.config.Trial, a.config.Attempt, a.work.Role())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return

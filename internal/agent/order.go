@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"loadstone.dev/loadstone/internal/generate"
 	"loadstone.dev/loadstone/internal/protocol"
 )
 
@@ -51,14 +52,15 @@ func (a *Agent) obeyCheck(c protocol.Check) error {
 	if started {
 		return refuse(http.StatusConflict, "the agent has its start already: a check would disturb what is measured")
 	}
-	result, able := a.work.check(a.life, c)
+	checking, able := a.work.(checker)
 	if !able {
-		return refuse(http.StatusUnprocessableEntity, "a %s has nothing to check", a.work.role())
+		return refuse(http.StatusUnprocessableEntity, "a %s has nothing to check", a.work.Role())
 	}
+	result := checking.Check(a.life, c)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.checked = &c
-	a.state.Checked, a.state.Fault, a.state.Responses = result.verdict, result.fault, result.responses
+	a.state.Checked, a.state.Fault, a.state.Responses = result.Verdict, result.Fault, result.Responses
 	return nil
 }
 
@@ -95,7 +97,7 @@ func validate(start protocol.Start) error {
 	if len(start.Slots) == 0 {
 		return refuse(http.StatusUnprocessableEntity, "the start has no slots")
 	}
-	if past := time.Since(start.At); past > maxLate {
+	if past := time.Since(start.At); past > generate.MaxLate {
 		return refuse(http.StatusUnprocessableEntity, "the start lies %v in the past", past.Round(time.Millisecond))
 	}
 	var at time.Duration
@@ -109,7 +111,7 @@ func validate(start protocol.Start) error {
 		}
 		at = s.End
 		name := protocol.RawFile(s.Cell)
-		if !plainName(name) || names[name] {
+		if !protocol.PlainName(name) || names[name] {
 			return refuse(http.StatusUnprocessableEntity, "the file name %q of slot %d is not allowed or is there twice", name, i)
 		}
 		names[name] = true

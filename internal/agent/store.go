@@ -13,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/timing"
 )
 
 const (
@@ -42,7 +44,7 @@ func newUploader(dir string) uploader {
 			Transport:     &http.Transport{Proxy: nil, MaxIdleConnsPerHost: 1, IdleConnTimeout: 30 * time.Second},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		pause: func(ctx context.Context, d time.Duration) error { return sleepUntil(ctx, time.Now().Add(d)) },
+		pause: func(ctx context.Context, d time.Duration) error { return timing.SleepUntil(ctx, time.Now().Add(d)) },
 	}
 }
 
@@ -75,12 +77,12 @@ func (u uploader) putOnce(ctx context.Context, d protocol.Destination) (final bo
 	}
 	response, err := u.client.Do(request)
 	if err != nil {
-		return false, withoutURL(err)
+		return false, httpcheck.WithoutURL(err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 	if err != nil {
-		return false, fmt.Errorf("reading the answer: %w", withoutURL(err))
+		return false, fmt.Errorf("reading the answer: %w", httpcheck.WithoutURL(err))
 	}
 	switch code := response.StatusCode; code {
 	case http.StatusOK, http.StatusPreconditionFailed:

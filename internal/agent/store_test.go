@@ -58,7 +58,7 @@ func (s *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // holding makes an agent that has measured and holds files.
 func holding(t *testing.T, files map[string]string) *bench {
 	t.Helper()
-	b := newBench(t, withTool(fakeTool{}))
+	b := idle(t)
 	var held []protocol.File
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {

@@ -1,31 +1,6 @@
 package protocol
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "loadstone.dev/loadstone/internal/cpuset"
 
-// maxCPU bounds a list of CPUs, which may come from a pod.
-const maxCPU = 1 << 14
-
-// ParseCPUs reads the kernel's list of CPUs, such as "0-2,5", in ascending order; nil if it is something else.
-func ParseCPUs(list string) []int {
-	var cpus []int
-	for part := range strings.SplitSeq(strings.TrimSpace(list), ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		from, errFrom := strconv.Atoi(first)
-		to, errTo := strconv.Atoi(last)
-		if errFrom != nil || errTo != nil || from < 0 || to < from || to > maxCPU || len(cpus) > maxCPU {
-			return nil
-		}
-		for cpu := from; cpu <= to; cpu++ {
-			cpus = append(cpus, cpu)
-		}
-	}
-	slices.Sort(cpus)
-	return slices.Compact(cpus)
-}
+// ParseCPUs is cpuset.Parse, by the name under which package stats calls it.
+func ParseCPUs(list string) []int { return cpuset.Parse(list) }

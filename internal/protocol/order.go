@@ -2,6 +2,8 @@ package protocol
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -257,6 +259,11 @@ func CellName(c v1alpha1.Cell) string { return record.PointOf(c).Name() }
 
 // RawFile is the name of the file with the tool's raw output of a cell, such as "sweep-100.wrk.txt".
 func RawFile(c v1alpha1.Cell) string { return CellName(c) + "." + string(c.Tool) + ".txt" }
+
+// PlainName is true for a name without folders, which may become a file's.
+func PlainName(name string) bool {
+	return filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "/\\\x00")
+}
 
 // Roles of agents, as in artifacts.
 const (

@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/observe"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+func TestObserverSeesThePort(t *testing.T) {
+	target := newTarget(t, hello)
+	port, err := strconv.Atoi(target[strings.LastIndex(target, ":")+1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, func(c Config) Worker { return observe.New(c.Observer(port)) })
+	b.await("listening", func(s protocol.State) bool { return s.Listening })
+	if status, _, text := b.order(protocol.Order{Check: &protocol.Check{}}); status != 422 {
+		t.Errorf("a check was answered %d: %s", status, text)
+	}
+}
+
+func TestAgentObeysAStartOnceAndHoldsItsFiles(t *testing.T) {
+	b := newBench(t, func(c Config) Worker {
+		return idler{dir: c.Dir, fails: map[string]string{"sweep-1": "the tool was killed"}, writes: map[string]string{"a.txt": "text", "b.txt": ""}}
+	})
+	if got := b.state(); got.Phase != protocol.Idle || got.CPUsAllowed != kernel.OwnCPUsAllowed() {
+		t.Errorf("before its start the agent is %s on the CPUs %s, and may run on %s", got.Phase, got.CPUsAllowed, kernel.OwnCPUsAllowed())
+	}
+	start := starting(500*time.Millisecond, cell(1), cell(2))
+	for i := range 2 {
+		if s := b.must(protocol.Order{Start: &start}); s.Phase != protocol.Running && s.Phase != protocol.Measured {
+			t.Errorf("after its start, sent %d times, the agent is %s", i+1, s.Phase)
+		}
+	}
+	other := start
+	other.At = start.At.Add(time.Second)
+	if status, _, text := b.order(protocol.Order{Start: &other}); status != http.StatusConflict {
+		t.Errorf("another start was answered %d: %s", status, text)
+	}
+	state := b.await("Measured", measured)
+	if state.CellsDone != 2 || state.Message != "sweep-1: the tool was killed" {
+		t.Errorf("got %d cells done, message %q", state.CellsDone, state.Message)
+	}
+	checkFiles(t, b.dir, state.Files, "a.txt", "b.txt", "result.json")
+	if body, err := os.ReadFile(filepath.Join(b.dir, "result.json")); err != nil || string(body) != "{\n  \"cells\": 2\n}\n" {
+		t.Errorf("the record is %q, error %v", body, err)
+	}
+}
+
+func TestAgentThatCannotDoItsWorkSaysWhy(t *testing.T) {
+	b := newBench(t, func(c Config) Worker { return idler{dir: c.Dir, err: errors.New("the disk is full")} })
+	start := starting(500*time.Millisecond, cell(1))
+	b.must(protocol.Order{Start: &start})
+	state := b.await("Failed", func(s protocol.State) bool { return s.Phase == protocol.Failed })
+	if state.Message != "the disk is full" || len(state.Files) > 0 {
+		t.Errorf("message %q, files %+v", state.Message, state.Files)
+	}
+}
+
+func checkFiles(t *testing.T, dir string, files []protocol.File, want ...string) {
+	t.Helper()
+	if len(files) != len(want) {
+		t.Fatalf("got files %+v, want %q", files, want)
+	}
+	for i, f := range files {
+		body, err := os.ReadFile(filepath.Join(dir, want[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest := sha256.Sum256(body)
+		if f.Name != want[i] || f.Bytes != int64(len(body)) || f.SHA256 != hex.EncodeToString(digest[:]) {
+			t.Errorf("file %d is described as %+v, want %s with %d bytes", i, f, want[i], len(body))
+		}
+	}
+}

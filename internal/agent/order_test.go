@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+func TestOrdersThatAreRefused(t *testing.T) {
+	_, stranger, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := idle(t)
+	mine := func(o protocol.Order) protocol.Order {
+		o.Trial, o.Attempt, o.Role = testTrial, testAttempt, protocol.RoleGenerator(0)
+		return o
+	}
+	start := func(change func(*protocol.Start)) protocol.Order {
+		s := starting(time.Hour, cell(1), cell(2))
+		change(&s)
+		return mine(protocol.Order{Start: &s})
+	}
+	other := start(func(*protocol.Start) {})
+	other.Trial = "another"
+	tests := map[string]struct {
+		key   ed25519.PrivateKey
+		order protocol.Order
+		want  int
+	}{
+		"a signature of somebody else":    {stranger, start(func(*protocol.Start) {}), http.StatusForbidden},
+		"an order for another trial":      {b.key, other, http.StatusForbidden},
+		"an order that orders nothing":    {b.key, mine(protocol.Order{}), http.StatusUnprocessableEntity},
+		"an order that orders two things": {b.key, mine(protocol.Order{Check: &protocol.Check{}, Store: &protocol.Store{}}), http.StatusUnprocessableEntity},
+		"a store before anything is held": {b.key, mine(protocol.Order{Store: &protocol.Store{}}), http.StatusConflict},
+		"a start without slots":           {b.key, start(func(s *protocol.Start) { s.Slots = nil }), http.StatusUnprocessableEntity},
+		"a start in the past":             {b.key, start(func(s *protocol.Start) { s.At = time.Now().Add(-time.Minute) }), http.StatusUnprocessableEntity},
+		"a start with a path as a load":   {b.key, start(func(s *protocol.Start) { s.Slots[0].Cell.Load = "../x" }), http.StatusUnprocessableEntity},
+		"a start with one cell twice":     {b.key, start(func(s *protocol.Start) { s.Slots[1].Cell = s.Slots[0].Cell }), http.StatusUnprocessableEntity},
+		"a start out of order":            {b.key, start(func(s *protocol.Start) { s.Slots[1].Measure = 0 }), http.StatusUnprocessableEntity},
+		"a start without a port":          {b.key, start(func(s *protocol.Start) { s.Target = "127.0.0.1" }), http.StatusUnprocessableEntity},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if status, _, text := b.seal(tc.key, tc.order); status != tc.want {
+				t.Errorf("answered %d: %s; want %d", status, text, tc.want)
+			}
+		})
+	}
+	t.Run("something that is no order", func(t *testing.T) {
+		if status, _, text := b.post([]byte("{")); status != http.StatusBadRequest {
+			t.Errorf("answered %d: %s", status, text)
+		}
+	})
+	if s := b.state(); s.Phase != protocol.Idle {
+		t.Errorf("after refused orders the agent is %s", s.Phase)
+	}
+}
+
+func TestAStartWithoutAPlaceForTheSecondServerIsRefused(t *testing.T) {
+	b := idle(t)
+	duet := cell(1)
+	duet.Order = v1alpha1.OrderSlicedDuet
+	start := starting(time.Second, duet)
+	start.Beside = "nowhere"
+	if status, _, text := b.order(protocol.Order{Start: &start}); status != http.StatusUnprocessableEntity || !strings.Contains(text, "second target is not host:port") {
+		t.Errorf("answered %d: %s", status, text)
+	}
+	start.Beside = ""
+	if status, _, text := b.order(protocol.Order{Start: &start}); status != http.StatusUnprocessableEntity || !strings.Contains(text, "slot 0 of the start is a duet's, and the start has no second target") {
+		t.Errorf("answered %d: %s", status, text)
+	}
+}
+
+// The largest scripts must fit into an order beside the largest plan of a trial.
+func TestTheLargestScriptsFitIntoAnOrder(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const largestPlan = 3 << 19 // What the cluster's store takes of one object.
+	body := strings.Repeat("x", largestPlan)
+	e, err := protocol.Seal(key, protocol.Order{Check: &protocol.Check{
+		Cells:   []v1alpha1.Cell{{Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}}}},
+		Scripts: []protocol.Script{{Load: "web", Text: make([]byte, protocol.MaxScripts)}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sealed, err := json.Marshal(e); err != nil || len(sealed) > maxOrder {
+		t.Errorf("the order has %d bytes, an agent takes %d: %v", len(sealed), maxOrder, err)
+	}
+}

@@ -1,0 +1,170 @@
+package generate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timing"
+	"loadstone.dev/loadstone/internal/tool"
+)
+
+// duet is one cell in which two servers take turns under one load: whatever disturbs one of them disturbs the other alike.
+type duet struct {
+	generator *Generator
+	slot      protocol.Slot
+	// players are the tools against the target and against the server beside it.
+	players [2]*player
+	// chance draws who begins in each pair of turns.
+	chance *rand.Rand
+}
+
+// newDuet gives each player a tool that lasts for the turns of both.
+func (g *Generator) newDuet(slot protocol.Slot, start protocol.Start) *duet {
+	long := protocol.Slot{Cell: *slot.Cell.DeepCopy(), Warmup: slot.Warmup, Measure: slot.Measure, End: slot.End}
+	long.Cell.DurationSeconds *= int32(protocol.Players(slot.Cell))
+	if w := long.Cell.WarmupSeconds; w != nil {
+		*w *= int32(protocol.Players(slot.Cell))
+	}
+	d := &duet{generator: g, slot: slot, chance: chance(g.config.Trial, slot.Cell)}
+	for i, target := range []string{start.Target, start.Beside} {
+		d.players[i] = &player{cellRun: g.newCellRun(long, target), target: target}
+	}
+	return d
+}
+
+// chance is a random source of its own for each cell of each trial, the same one whenever it is asked for.
+func chance(trial string, c v1alpha1.Cell) *rand.Rand {
+	sum := sha256.Sum256([]byte(trial + "/" + protocol.CellName(c)))
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
+}
+
+// measureDuet follows the timetable of a duet. Outputs are parsed after the last cell.
+func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start protocol.Start, done func(v1alpha1.Cell, string)) (any, []string, error) {
+	duets, hung := make([]*duet, 0, len(start.Slots)), false
+	for _, slot := range start.Slots {
+		d := g.newDuet(slot, start)
+		err := d.run(ctx, clock)
+		if ctx.Err() != nil {
+			return nil, nil, fmt.Errorf("measuring: %w", ctx.Err())
+		}
+		for _, p := range d.players {
+			p.fail(err, hung) // What one of them measured without the other is no comparison.
+		}
+		hung = hung || errors.Is(err, errHung)
+		duets = append(duets, d)
+		done(slot.Cell, d.players[0].run.Error)
+	}
+	result, names := g.concludeDuets(ctx, duets)
+	return result, names, nil
+}
+
+// run takes one cell through its slot. The error says why it is not measured. No tool is left when it returns.
+func (d *duet) run(ctx context.Context, clock timing.Clock) (err error) {
+	if d.players[0].tool == nil {
+		return fmt.Errorf("this agent has no tool %q", d.slot.Cell.Tool)
+	}
+	for i, name := range []string{protocol.RawFile(d.slot.Cell), protocol.RawFileBeside(d.slot.Cell)} {
+		raw, errCreate := os.Create(filepath.Join(d.generator.config.Dir, name))
+		if errCreate != nil {
+			return fmt.Errorf("creating the raw output: %w", errCreate)
+		}
+		defer func() { err = errors.Join(err, raw.Close()) }()
+		d.players[i].raw, d.players[i].run.Raw = raw, name
+	}
+	defer d.stop()
+	if d.slot.Measure > d.slot.Warmup {
+		if err := d.warmUp(ctx, clock); err != nil {
+			return err
+		}
+	}
+	return d.load(ctx, clock)
+}
+
+func (d *duet) stop() {
+	for _, p := range d.players {
+		p.stop()
+	}
+}
+
+// warmUp lets both tools take turns until WarmupGap before the measured time, and clears their outputs.
+func (d *duet) warmUp(ctx context.Context, clock timing.Clock) error {
+	from, until := clock.At(d.slot.Warmup), clock.At(d.slot.Measure-protocol.WarmupGap)
+	if err := d.generator.punctual(ctx, from); err != nil {
+		return err
+	}
+	if err := d.play(ctx, tool.Warmup, from, until, until.Add(toolGrace)); err != nil {
+		return fmt.Errorf("the warm-up ended before its time: %w", err)
+	}
+	d.stop()
+	for _, p := range d.players {
+		if err := p.raw.Truncate(0); err != nil {
+			return fmt.Errorf("clearing the warm-up's output: %w", err)
+		}
+		if _, err := p.raw.Seek(0, 0); err != nil {
+			return fmt.Errorf("clearing the warm-up's output: %w", err)
+		}
+	}
+	return nil
+}
+
+// load runs the measured tools. The one that was started first ends first: it is let run to its end, and then the other.
+func (d *duet) load(ctx context.Context, clock timing.Clock) error {
+	from := clock.At(d.slot.Measure)
+	if err := d.generator.punctual(ctx, from); err != nil {
+		return err
+	}
+	until := from.Add(protocol.LoadTime(d.slot.Cell))
+	if err := d.play(ctx, tool.Measure, from, until, clock.At(d.slot.End+toolGrace)); err != nil {
+		return err
+	}
+	first, second := d.players[0], d.players[1]
+	if second.run.Started.Before(first.run.Started) {
+		first, second = second, first
+	}
+	if err := first.finish(); err != nil {
+		return err
+	}
+	return second.finish()
+}
+
+// play lets the players take turns from one instant to another, which must hold whole pairs of slices. A player who ends in between
+// is an error.
+func (d *duet) play(ctx context.Context, purpose tool.Purpose, from, until, deadline time.Time) error {
+	for at := from; at.Before(until); {
+		first := d.chance.IntN(2)
+		for _, p := range []*player{d.players[first], d.players[1-first]} {
+			at = at.Add(protocol.DuetSlice)
+			args := p.tool.Args(p.share, p.target, purpose)
+			if err := p.play(ctx, d.generator.config.Dir, args, deadline, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// concludeDuets parses all outputs, and returns the record and the names of the raw outputs.
+func (g *Generator) concludeDuets(ctx context.Context, duets []*duet) (record.GeneratorResult, []string) {
+	c := g.conclude()
+	for _, d := range duets {
+		for _, p := range d.players {
+			c.add(ctx, p.cellRun)
+			if p.run.Measurement != nil {
+				p.run.ActiveNanos, p.run.Turns = p.active().Nanoseconds(), int64(len(p.turns))
+			}
+		}
+		c.result.Cells = append(c.result.Cells, d.players[0].run)
+		c.result.Beside = append(c.result.Beside, d.players[1].run)
+	}
+	return c.finish()
+}

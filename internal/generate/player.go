@@ -1,0 +1,117 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// player is the tool against one of the two servers of a duet, during one cell. At most one of the two runs at a time; the other one
+// is frozen by SIGSTOP.
+type player struct {
+	*cellRun
+	target string
+	raw    *os.File
+	// process is nil until the player's first turn, and ended gets its end, once.
+	process *process
+	ended   chan error
+	// turns are the times in which it ran.
+	turns []turn
+}
+
+type turn struct{ from, to time.Time }
+
+// play lets the player run until an instant, starting it in its first turn. The error says that it has ended, or why it could not be
+// let run.
+func (p *player) play(ctx context.Context, dir string, args []string, deadline, until time.Time) error {
+	from := time.Now()
+	if p.process == nil {
+		if err := p.start(ctx, dir, args, deadline); err != nil {
+			return err
+		}
+	} else if err := p.signal(syscall.SIGCONT); err != nil {
+		return err
+	}
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case err := <-p.ended:
+		p.process = nil
+		return ended(err, p.raw)
+	case <-timer.C:
+	}
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	p.turns = append(p.turns, turn{from, time.Now()})
+	return nil
+}
+
+func (p *player) start(ctx context.Context, dir string, args []string, deadline time.Time) error {
+	process, err := launch(ctx, dir, args, p.share.Threads, nil, p.raw, deadline)
+	if err != nil {
+		return err
+	}
+	p.process, p.turns, p.run.Started = process, nil, time.Now()
+	p.run.CPUsAllowed = process.cpusAllowed()
+	// The channel takes the end though nobody may be waiting for it yet.
+	p.ended = make(chan error, 1)
+	go func() { p.ended <- process.wait() }()
+	return nil
+}
+
+// signal freezes the player or lets it run on. One that has ended meanwhile tells so when it is waited for.
+func (p *player) signal(s syscall.Signal) error {
+	if err := p.process.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("sending %v to %s: %w", s, p.args[0], err)
+	}
+	return nil
+}
+
+// finish lets the player run to its end, which is near.
+func (p *player) finish() error {
+	from := time.Now()
+	if err := p.signal(syscall.SIGCONT); err != nil {
+		return err
+	}
+	process := p.process
+	err := <-p.ended
+	p.process, p.run.Ended = nil, time.Now()
+	p.turns = append(p.turns, turn{from, p.run.Ended})
+	switch {
+	case errors.Is(err, errKilled):
+		return fmt.Errorf("%s %w", p.args[0], errHung)
+	case err != nil:
+		return ended(err, p.raw)
+	}
+	state := process.cmd.ProcessState
+	p.run.CPUNanos = int64(state.UserTime() + state.SystemTime())
+	return nil
+}
+
+// stop kills the player, frozen or not, and returns when it is gone.
+func (p *player) stop() {
+	if p.process == nil {
+		return
+	}
+	p.process.cancel()
+	<-p.ended //nolint:errcheck // It was killed: that is no news.
+	p.process = nil
+}
+
+// active is for how long the player put load on its server: its turns, as far as they lie within the time that the tool says it
+// measured. That time ended when the tool did, but for the millisecond in which it prints.
+func (p *player) active() time.Duration {
+	begin := p.run.Ended.Add(-time.Duration(p.run.Measurement.DurationMicros) * time.Microsecond)
+	var sum time.Duration
+	for _, t := range p.turns {
+		if t.from.Before(begin) {
+			t.from = begin
+		}
+		sum += max(t.to.Sub(t.from), 0)
+	}
+	return sum
+}

@@ -1,0 +1,110 @@
+package generate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/wrk"
+)
+
+// A generator runs what came with the check, and tells what it has run: that of each load once, also if a script changes itself.
+func TestTheScriptThatCameWithTheCheckIsRunAndRecorded(t *testing.T) {
+	var path string
+	changes := toolOf{args: func(c v1alpha1.Cell, p tool.Purpose) []string {
+		file := tool.ScriptPath(path, c)
+		if c.Load == "odd" && p == tool.Measure {
+			return []string{"sh", "-c", "echo changed > " + file}
+		}
+		return []string{"grep", "-q", "good", file}
+	}}
+	b := newBench(t, func(c Config) *Generator {
+		path = ScriptsDir(c.Dir)
+		return New(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: changes}, nil)
+	})
+	cells := []v1alpha1.Cell{scripted("web"), scripted("odd")}
+	for i := range cells {
+		cells[i].WarmupSeconds = new(int32)
+	}
+	checked := b.generator.Check(t.Context(), protocol.Check{
+		Target: newTarget(t, hello), Cells: cells,
+		Scripts: []protocol.Script{{Load: "web", Text: []byte("good \xff")}, {Load: "odd", Text: []byte("good too")}},
+	})
+	if checked.Verdict != protocol.CheckedOK {
+		t.Fatalf("the check found %q", checked.Verdict)
+	}
+	result := b.measure(protocol.Start{At: time.Now().Add(500 * time.Millisecond), Target: "127.0.0.1:1", Slots: protocol.Timetable(cells)})
+	digest := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return hex.EncodeToString(sum[:])
+	}
+	want := []record.ScriptRun{{Load: "web", SHA256: digest("good \xff")}, {Load: "odd", SHA256: digest("changed\n")}}
+	if diff := cmp.Diff(want, result.Scripts); diff != "" {
+		t.Errorf("scripts (-want +got):\n%s", diff)
+	}
+}
+
+func TestRealWrkFindsTheScriptThatCameWithTheCheck(t *testing.T) {
+	if _, err := exec.LookPath("wrk"); err != nil {
+		t.Skip("wrk is not installed")
+	}
+	for text, want := range map[string]string{
+		"function request() return wrk.format('GET', '/scripted') end": "/scripted",
+		"function request( return":                                     "the script does not load",
+	} {
+		var asked atomic.Pointer[string]
+		b := newBench(t, func(c Config) *Generator {
+			return New(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{Scripts: ScriptsDir(c.Dir)}}, nil)
+		})
+		target := newTarget(t, func(w http.ResponseWriter, r *http.Request) {
+			asked.Store(&r.URL.Path)
+			hello(w, r)
+		})
+		checked := b.generator.Check(t.Context(), protocol.Check{
+			Target: target, Cells: []v1alpha1.Cell{scripted("web")}, Scripts: []protocol.Script{{Load: "web", Text: []byte(text)}},
+		})
+		said := checked.Verdict
+		if path := asked.Load(); path != nil && said == protocol.CheckedOK {
+			said = *path
+		}
+		if !strings.Contains(said, want) {
+			t.Errorf("with %s the check said %q, want %q", text, said, want)
+		}
+	}
+}
+
+func TestAScriptThatLeadsOutOfItsFolderIsRefused(t *testing.T) {
+	for name, tc := range map[string]struct{ load, key string }{
+		"by its load": {"..", "a.lua"}, "by its key": {"web", "../../x"}, "of no cell": {"other", "a.lua"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(c Config) *Generator {
+				return New(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: runs("true")}, nil)
+			})
+			c := scripted(tc.load)
+			c.Script.Key = tc.key
+			if name == "of no cell" {
+				c.Load = "web"
+			}
+			checked := b.generator.Check(t.Context(), protocol.Check{Target: "127.0.0.1:1", Cells: []v1alpha1.Cell{c}, Scripts: []protocol.Script{{Load: tc.load}}})
+			if checked.Fault != protocol.FaultLoad || !strings.Contains(checked.Verdict, "no cell of this trial has such a script") {
+				t.Errorf("the check found %q (%s)", checked.Verdict, checked.Fault)
+			}
+			if entries, err := os.ReadDir(b.dir); err != nil || len(entries) > 0 {
+				t.Errorf("there is %v, %v", entries, err)
+			}
+		})
+	}
+}

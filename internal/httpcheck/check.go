@@ -1,0 +1,92 @@
+package httpcheck
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// checkLimit is how long a server may take to answer one request of a check.
+const checkLimit = 5 * time.Second
+
+// Answer is the right answer to one request of a check.
+type Answer struct {
+	Response record.Response
+	// Again is what further answers to the same request must be like.
+	Again Expectation
+}
+
+// Check sends every request once, at the same time. The error is the first one's that was answered wrongly, as a sentence.
+func Check(ctx context.Context, target string, requests []v1alpha1.Request) ([]Answer, error) {
+	all, errs := make([]Answer, len(requests)), make([]error, len(requests))
+	var group sync.WaitGroup
+	for i, r := range requests {
+		group.Go(func() { all[i], errs[i] = ask(ctx, target, Expect(r)) })
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// ask sends one request.
+func ask(ctx context.Context, target string, e Expectation) (Answer, error) {
+	text, err := request(target, e.Path)
+	if err != nil {
+		return Answer{}, fmt.Errorf("%s cannot be sent: %w", e.what(), WithoutURL(err))
+	}
+	s, err := openSession(ctx, target, time.Now().Add(checkLimit))
+	if err != nil {
+		return Answer{}, unanswered(e.what(), err, checkLimit)
+	}
+	defer s.close()
+	digest := sha256.New()
+	a, err := s.ask(text, digest)
+	if err != nil {
+		return Answer{}, unanswered(e.what(), err, checkLimit)
+	}
+	if err := e.compare(a); err != nil {
+		return Answer{}, err
+	}
+	e.known, e.body, e.bytes = true, bytes.Clone(a.body), a.bytes
+	return Answer{Again: e, Response: record.Response{
+		Path: e.Path, Status: int32(a.status), BodyBytes: a.bytes, BodySHA256: hex.EncodeToString(digest.Sum(nil)), HeaderBytes: a.head,
+	}}, nil
+}
+
+// unanswered says why a request has no answer.
+func unanswered(what string, err error, limit time.Duration) error {
+	switch {
+	case timedOut(err):
+		return fmt.Errorf("%s was not answered: no answer within %v", what, limit)
+	case errors.Is(err, errSurplus):
+		return fmt.Errorf("%s was answered wrongly: %w", what, err)
+	}
+	return fmt.Errorf("%s was not answered: %w", what, err)
+}
+
+func timedOut(err error) bool {
+	t, ok := errors.AsType[net.Error](err)
+	return ok && t.Timeout()
+}
+
+// WithoutURL is the reason of a failed request, without its address, which may be a secret.
+func WithoutURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}

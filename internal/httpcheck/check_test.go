@@ -1,0 +1,83 @@
+package httpcheck
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// serve runs a server until the test ends, and returns its address.
+func serve(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func TestCheck(t *testing.T) {
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/missing":
+			http.NotFound(w, r)
+		case "/moved":
+			http.Redirect(w, r, "/", http.StatusFound)
+		case "/long":
+			_, _ = w.Write([]byte(strings.Repeat("x", 100)))
+		case "/broken":
+			panic(http.ErrAbortHandler)
+		default:
+			_, _ = w.Write([]byte("helloworld"))
+		}
+	})
+	text := func(s string) *string { return &s }
+	tests := map[string]struct {
+		target   string
+		requests []v1alpha1.Request
+		// want is the sentence of the error; empty if there is none.
+		want string
+	}{
+		"nothing to compare but the status": {requests: []v1alpha1.Request{{Path: "/"}}},
+		"the body that is expected":         {requests: []v1alpha1.Request{{Path: "/", Expect: v1alpha1.Expect{Status: 200, Body: text("helloworld")}}}},
+		"a status that is expected":         {requests: []v1alpha1.Request{{Path: "/missing", Expect: v1alpha1.Expect{Status: 404}}}},
+		"another body": {
+			requests: []v1alpha1.Request{{Path: "/", Expect: v1alpha1.Expect{Body: text("hello")}}},
+			want:     `GET / answered the body "helloworld" instead of "hello"`,
+		},
+		"a body where none is expected": {
+			requests: []v1alpha1.Request{{Path: "/", Expect: v1alpha1.Expect{Body: text("")}}},
+			want:     `GET / answered the body "helloworld" instead of ""`,
+		},
+		"a long body": {
+			requests: []v1alpha1.Request{{Path: "/long", Expect: v1alpha1.Expect{Body: text("x")}}},
+			want:     `GET /long answered the body "` + strings.Repeat("x", 80) + `"... (100 bytes) instead of "x"`,
+		},
+		"another status":             {requests: []v1alpha1.Request{{Path: "/"}, {Path: "/missing?a=b"}}, want: "GET /missing?a=b answered 404 instead of 200"},
+		"a redirect is not followed": {requests: []v1alpha1.Request{{Path: "/moved"}}, want: "GET /moved answered 302 instead of 200"},
+		"no answer":                  {requests: []v1alpha1.Request{{Path: "/broken"}}, want: "GET /broken was not answered: EOF"},
+		"nobody there": {
+			target: "127.0.0.1:1", requests: []v1alpha1.Request{{Path: "/"}},
+			want: "GET / was not answered: dial tcp 127.0.0.1:1: connect: connection refused",
+		},
+		"a path that is not one": {requests: []v1alpha1.Request{{Path: "/%zz"}}, want: `GET /%zz cannot be sent: invalid URL escape "%zz"`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if tc.target == "" {
+				tc.target = target
+			}
+			answers, err := Check(t.Context(), tc.target, tc.requests)
+			if tc.want != "" {
+				if err == nil || err.Error() != tc.want {
+					t.Errorf("Check() = %v\nwant      %s", err, tc.want)
+				}
+				return
+			}
+			if err != nil || len(answers) != len(tc.requests) {
+				t.Errorf("Check() = %d answers, %v; want %d", len(answers), err, len(tc.requests))
+			}
+		})
+	}
+}

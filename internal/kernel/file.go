@@ -1,0 +1,93 @@
+package kernel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// bufferSize holds the CPU lines of /proc/stat of a few hundred CPUs, and any other file that is read repeatedly.
+const bufferSize = 64 << 10
+
+// File is a file of the kernel that is read again and again: opened once, read from its beginning in one system call.
+type File struct {
+	file   *os.File
+	buffer []byte
+}
+
+// Open opens a file of the kernel.
+func Open(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &File{file: f}, nil
+}
+
+// Read returns the file's present text, valid until the next read. The buffer grows to what the file needs.
+func (f *File) Read() ([]byte, error) {
+	if f.buffer == nil {
+		f.buffer = make([]byte, 4<<10)
+	}
+	for {
+		n, err := syscall.Pread(int(f.file.Fd()), f.buffer, 0)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("reading %s: %w", f.file.Name(), err)
+		case n == len(f.buffer) && n < bufferSize:
+			f.buffer = make([]byte, 4*len(f.buffer))
+			continue
+		}
+		return f.buffer[:n], nil
+	}
+}
+
+// Close closes the file; nil has nothing to close.
+func (f *File) Close() {
+	if f != nil {
+		_ = f.file.Close() // Only read; there is nothing to lose.
+	}
+}
+
+// ErrNoNumber says that a file of the kernel holds something else than the number that is looked for.
+var ErrNoNumber = errors.New("the number is not there")
+
+// field is the number after a key at the beginning of a line, as in "usage_usec 12".
+func field(text []byte, key string) (int64, bool) {
+	for len(text) > 0 {
+		l, rest, _ := bytes.Cut(text, []byte{'\n'})
+		if value, ok := bytes.CutPrefix(l, []byte(key)); ok && len(value) > 0 && (value[0] == ' ' || value[0] == ':') {
+			return number(value[1:])
+		}
+		text = rest
+	}
+	return 0, false
+}
+
+// number is the first number of a text that begins with blanks.
+func number(text []byte) (int64, bool) {
+	text = bytes.TrimLeft(text, " \t")
+	end := 0
+	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+		end++
+	}
+	n, err := strconv.ParseInt(string(text[:end]), 10, 64)
+	return n, err == nil
+}
+
+// line is the value of a "key: value" line, or empty.
+func line(text []byte, key string) string {
+	for l := range bytes.Lines(text) {
+		name, value, ok := strings.Cut(string(l), ":")
+		if ok && strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

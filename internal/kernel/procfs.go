@@ -1,0 +1,169 @@
+package kernel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Proc is a /proc, the machine's own or a test's.
+type Proc string
+
+// ErrEnded says that a process has ended.
+var ErrEnded = errors.New("the process has ended")
+
+// Path is a file of a process.
+func (p Proc) Path(pid int, parts ...string) string {
+	return filepath.Join(append([]string{string(p), strconv.Itoa(pid)}, parts...)...)
+}
+
+// file is a file of no process.
+func (p Proc) file(name string) string { return filepath.Join(string(p), name) }
+
+// OpenTimes opens the times of all CPUs, which TimesOf adds up.
+func (p Proc) OpenTimes() (*File, error) { return Open(p.file("stat")) }
+
+// Process is a process as /proc/PID/stat shows it.
+type Process struct {
+	PID, Parent int
+	// Started is in clock ticks since the machine booted.
+	Started int64
+	// CPUNanos is user and system time of all threads, to 10 ms.
+	CPUNanos int64
+	Threads  int64
+}
+
+// parseProcess reads a stat file. The command's name is in parentheses and may hold anything, parentheses included.
+func parseProcess(pid int, text []byte) (Process, error) {
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	const state, parent, user, system, threads, started = 3, 4, 14, 15, 20, 22
+	if len(fields) <= started-state {
+		return Process{}, fmt.Errorf("reading the stat of process %d: it has %d fields only", pid, len(fields))
+	}
+	var numbers [started + 1]int64
+	for _, i := range []int{parent, user, system, threads, started} {
+		n, err := strconv.ParseInt(string(fields[i-state]), 10, 64)
+		if err != nil {
+			return Process{}, fmt.Errorf("reading field %d of the stat of process %d: %w", i, pid, err)
+		}
+		numbers[i] = n
+	}
+	return Process{
+		PID: pid, Parent: int(numbers[parent]), Started: numbers[started],
+		CPUNanos: (numbers[user] + numbers[system]) * nanosPerTick, Threads: numbers[threads],
+	}, nil
+}
+
+// Process reads one process.
+func (p Proc) Process(pid int) (Process, error) {
+	text, err := os.ReadFile(p.Path(pid, "stat"))
+	if err != nil {
+		return Process{}, err
+	}
+	return parseProcess(pid, text)
+}
+
+// Processes lists all processes. One that ends meanwhile is left out.
+func (p Proc) Processes() ([]Process, error) {
+	entries, err := os.ReadDir(string(p))
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	var all []Process
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if found, err := p.Process(pid); err == nil {
+			all = append(all, found)
+		}
+	}
+	return all, nil
+}
+
+// Family is a process and all its descendants, the process first.
+func Family(all []Process, root int) []int {
+	pids := []int{root}
+	for i := 0; i < len(pids); i++ {
+		for _, s := range all {
+			if s.Parent == pids[i] && s.PID != root {
+				pids = append(pids, s.PID)
+			}
+		}
+	}
+	return pids
+}
+
+// Descriptors is the number of open files of a process.
+func (p Proc) Descriptors(pid int) (int64, error) {
+	entries, err := os.ReadDir(p.Path(pid, "fd"))
+	if err != nil {
+		return 0, fmt.Errorf("listing the descriptors of process %d: %w", pid, err)
+	}
+	return int64(len(entries)), nil
+}
+
+// ResidentBytes is the resident memory of a process whose statm is open. It returns ErrEnded for one that has none, since it has ended.
+func ResidentBytes(statm *File) (int64, error) {
+	text, err := statm.Read()
+	if err != nil {
+		return 0, err
+	}
+	size, rest, _ := bytes.Cut(text, []byte{' '})
+	if total, ok := number(size); !ok || total == 0 {
+		return 0, ErrEnded
+	}
+	n, ok := number(rest)
+	if !ok {
+		return 0, ErrNoNumber
+	}
+	return n * int64(os.Getpagesize()), nil
+}
+
+// CPUsAllowed is the list of CPUs that the kernel lets a process run on, or "unknown"; with an error if there is no such process.
+func (p Proc) CPUsAllowed(pid int) (string, error) {
+	return cpusAllowed(p.Path(pid, "status"))
+}
+
+// OwnCPUsAllowed is the same list of this process.
+func OwnCPUsAllowed() string {
+	list, _ := cpusAllowed("/proc/self/status") // The list is "unknown" then.
+	return list
+}
+
+func cpusAllowed(path string) (string, error) {
+	status, err := os.ReadFile(path)
+	if err != nil {
+		return record.Unknown, err
+	}
+	return orUnknown(line(status, "Cpus_allowed_list")), nil
+}
+
+// Listening is true when a socket of the network namespace of /proc listens on a port.
+func (p Proc) Listening(port int) bool {
+	for _, name := range []string{"net/tcp", "net/tcp6"} {
+		text, err := os.ReadFile(p.file(name))
+		if err == nil && listens(text, port) {
+			return true
+		}
+	}
+	return false
+}
+
+// listens looks for a port in state LISTEN (0A) in the text of /proc/net/tcp.
+func listens(text []byte, port int) bool {
+	suffix := []byte(fmt.Sprintf(":%04X", port))
+	for l := range bytes.Lines(text) {
+		fields := bytes.Fields(l)
+		if len(fields) > 3 && bytes.HasSuffix(fields[1], suffix) && string(fields[3]) == "0A" {
+			return true
+		}
+	}
+	return false
+}

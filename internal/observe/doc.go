@@ -1,0 +1,5 @@
+// Package observe reads what a server costs while others put load on it: snapshots of every counter before and after each cell, samples of
+// the fast ones in between, its connections shortly before the load ends, and the speed of its CPUs.
+//
+// It sends the server nothing, and judges nothing: what cannot be read is said in words, cell by cell.
+package observe

@@ -1,0 +1,39 @@
+package observe
+
+import (
+	"os"
+
+	"loadstone.dev/loadstone/internal/kernel"
+)
+
+// OldestParentless finds the server's first process in a process namespace that a pod's containers share: a container's first process
+// has no parent there. It is neither process 1 (the pod's sandbox) nor the observer's own. Of several the oldest is taken:
+// a process that somebody executes in the container later has no parent either.
+func OldestParentless(proc kernel.Proc) (int, error) {
+	all, err := proc.Processes()
+	if err != nil {
+		return 0, err
+	}
+	if pid, ok := oldestParentless(all, os.Getpid()); ok {
+		return pid, nil
+	}
+	return 0, errGone
+}
+
+func oldestParentless(all []kernel.Process, self int) (int, bool) {
+	parents := map[int]int{}
+	for _, s := range all {
+		parents[s.PID] = s.Parent
+	}
+	own := map[int]bool{1: true}
+	for pid := self; pid != 0 && !own[pid]; pid = parents[pid] {
+		own[pid] = true
+	}
+	found := kernel.Process{}
+	for _, s := range all {
+		if s.Parent == 0 && !own[s.PID] && (found.PID == 0 || s.Started < found.Started) {
+			found = s
+		}
+	}
+	return found.PID, found.PID != 0
+}

@@ -1,0 +1,240 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timing"
+	"loadstone.dev/loadstone/internal/version"
+)
+
+const (
+	// listenPoll is the pause between two looks for the server's listening socket.
+	listenPoll = 20 * time.Millisecond
+	// sampleEvery is the distance of samples within a cell.
+	sampleEvery = 100 * time.Millisecond
+	// leadMeasure and leadEnd are how much before a slot's Measure and End the snapshots are taken: between the warm-up's end
+	// and the measured tool's start, and between that tool's end and the next cell.
+	leadMeasure = 10 * time.Millisecond
+	leadEnd     = 20 * time.Millisecond
+)
+
+// Config is what an observer is told.
+type Config struct {
+	// Beside is true of the observer of the second server of a duet.
+	Beside bool
+	// Node is the name of the node, or "unknown".
+	Node string
+	// Dir is where the observer's files lie; it must exist.
+	Dir string
+	// Port is where the server listens.
+	Port int
+	// FindServer finds the server's first process.
+	FindServer func(kernel.Proc) (pid int, err error)
+	// Cgroup is where the server's processes see the cgroup of their container.
+	Cgroup string
+}
+
+// Observer reads what a server costs while others put load on it.
+type Observer struct {
+	config Config
+	proc   kernel.Proc
+	// sys is /sys, or a test's.
+	sys string
+	// sockets reads the connections to a port, of which those hang that have waited for longer than patience.
+	sockets func(port int, patience time.Duration) (*record.Sockets, error)
+	// server is what FindServer found; 0 before. Whoever appears after the server has ended is not the server.
+	server int
+	// cpu is where the server is put; nil leaves it where it is.
+	cpu *int32
+}
+
+// New makes an observer. It shares the server's process and network namespaces.
+func New(c Config) *Observer {
+	return &Observer{config: c, proc: "/proc", sys: "/sys", sockets: kernel.ReadSockets}
+}
+
+// Role is the observer's role in its trial.
+func (o *Observer) Role() string {
+	if o.config.Beside {
+		return protocol.RoleBeside
+	}
+	return protocol.RoleObserver
+}
+
+// Watch waits for the server's port, and says when somebody listens on it.
+func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))) {
+	for !o.proc.Listening(o.config.Port) {
+		if timing.SleepUntil(ctx, time.Now().Add(listenPoll)) != nil {
+			return
+		}
+	}
+	update(func(s *protocol.State) { s.Listening = true })
+}
+
+// Measure observes every slot and writes the samples. It returns the record, a record.ObserverResult, and the names of its files; done is
+// called after each cell with what went wrong in it, if anything did.
+func (o *Observer) Measure(ctx context.Context, start protocol.Start, done func(cell v1alpha1.Cell, failure string)) (any, []string, error) {
+	series, err := createSamples(o.config.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	clock := timing.From(start.At)
+	o.cpu = start.ServerCPU
+	_ = o.pin() // Every cell pins again, and says what stands against it.
+	var result record.ObserverResult
+	work, _ := o.work(clock.At(0)) // Why it could not be done is said where the work after the cell was not done either.
+	for _, slot := range start.Slots {
+		cell := record.CellObservation{Point: record.PointOf(slot.Cell), WorkBefore: work}
+		if err := o.observe(ctx, clock, slot, series, &cell); err != nil {
+			cell.Error = err.Error()
+			// The slot is waited for, so that all agents have ended the same cells.
+			_ = timing.SleepUntil(ctx, clock.At(slot.End-leadEnd)) // The context's end is looked at below.
+		}
+		if ctx.Err() != nil {
+			return nil, nil, errors.Join(fmt.Errorf("observing: %w", ctx.Err()), series.close())
+		}
+		var errWork error
+		work, errWork = o.work(clock.At(slot.End))
+		cell.WorkAfter = work
+		o.describeSpeed(&cell, errWork)
+		result.Cells = append(result.Cells, cell)
+		done(slot.Cell, cell.Error)
+	}
+	if err := series.close(); err != nil {
+		return nil, nil, err
+	}
+	measured := ""
+	if n := len(result.Cells); result.Cells[n-1].CPUsAllowed != record.Unknown {
+		measured = result.Cells[n-1].CPUsAllowed
+	}
+	result.Environment = kernel.Environment(os.DirFS("/"), measured)
+	result.Environment.Node, result.Environment.AgentVersion = o.config.Node, version.Version
+	return result, []string{samplesFile}, nil
+}
+
+// observe takes one cell from its first snapshot to its last. The error says why the observation is incomplete.
+func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot protocol.Slot, series *samples, cell *record.CellObservation) error {
+	if err := timing.SleepUntil(ctx, clock.At(slot.Measure-leadMeasure)); err != nil {
+		return err
+	}
+	cell.Started, cell.CPUsAllowed = time.Now(), record.Unknown
+	defer func() {
+		if cell.Ended.IsZero() {
+			cell.Ended = time.Now()
+		}
+	}()
+	if err := o.locate(); err != nil {
+		return err
+	}
+	if err := o.pin(); err != nil {
+		return err
+	}
+	s, err := openServer(o.proc, o.server, o.config.Cgroup)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	s.frequencies = kernel.OpenFrequencies(o.sys, s.allowedCPUs)
+	cell.CPUsAllowed = s.allowed
+	if s.group == nil {
+		const reason = "The server's cgroup cannot be read, so its CPU time is that of its processes to 10 ms: "
+		cell.Unknown = append(cell.Unknown, reason+s.groupError.Error()+".")
+	}
+	if cell.RSSStartBytes, err = s.residentBytes(); err != nil {
+		return err
+	}
+	before := s.snapshot()
+	if err := o.sample(ctx, clock, slot, s, series, cell); err != nil {
+		return err
+	}
+	after := s.snapshot()
+	difference(cell, before, after)
+	return s.describeEnd(cell)
+}
+
+// locate finds the server's first process, once.
+func (o *Observer) locate() error {
+	if o.server != 0 {
+		return nil
+	}
+	pid, err := o.config.FindServer(o.proc)
+	if err != nil {
+		return err
+	}
+	o.server = pid
+	return nil
+}
+
+// sample reads the fast counters until the end of the slot, and the connections shortly before the end of the measured time.
+func (o *Observer) sample(ctx context.Context, clock timing.Clock, slot protocol.Slot, s *server, series *samples, cell *record.CellObservation) error {
+	end, measured := slot.End-leadEnd, protocol.LoadTime(slot.Cell)
+	middle, look := slot.Measure+measured/2, protocol.SocketsAt(slot)
+	run, looked := newCourse(), false
+	for at := slot.Measure; at < end; at += sampleEvery {
+		if at > look && !looked {
+			if err := timing.SleepUntil(ctx, clock.At(look)); err != nil {
+				return err
+			}
+			o.lookAtSockets(cell, time.Since(clock.At(look)), measured/2)
+			looked = true
+		}
+		if err := timing.SleepUntil(ctx, clock.At(at)); err != nil {
+			return err
+		}
+		late := time.Since(clock.At(at))
+		shot, err := series.add(s, slot, clock)
+		if err != nil {
+			return err
+		}
+		run.add(shot, late)
+		cell.PeakMemoryBytes = max(cell.PeakMemoryBytes, shot.resident)
+		if cell.RSSMiddleBytes == 0 && at >= middle {
+			cell.RSSMiddleBytes = shot.resident
+		}
+	}
+	run.describe(cell)
+	return timing.SleepUntil(ctx, clock.At(end))
+}
+
+// lookAtSockets reads the server's connections. Too late, they are those of a tool that closes them.
+func (o *Observer) lookAtSockets(cell *record.CellObservation, late, patience time.Duration) {
+	if late > protocol.SocketsLead {
+		missing(cell, nameSockets, fmt.Errorf("the observer was %v late", late.Round(time.Millisecond)))
+		return
+	}
+	found, err := o.sockets(o.config.Port, patience)
+	if err != nil {
+		missing(cell, nameSockets, err)
+		return
+	}
+	cell.Sockets = found
+}
+
+// describeEnd fills in how the server stands at the end of a cell.
+func (s *server) describeEnd(cell *record.CellObservation) error {
+	resident, err := s.residentBytes()
+	if err != nil {
+		return err
+	}
+	cell.RSSBytes = resident
+	cell.PeakMemoryBytes = max(cell.PeakMemoryBytes, resident)
+	for _, pid := range s.pids {
+		p, err := s.proc.Process(pid)
+		if err != nil && pid == s.root {
+			missing(cell, nameThreads, err)
+		}
+		cell.Threads += p.Threads
+	}
+	if cell.Descriptors, err = s.descriptors(); err != nil {
+		missing(cell, nameFiles, err)
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package observe
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// course is a cell over time while it is sampled: counters become what was counted in each interval.
+type course struct {
+	series        record.Series
+	begun         bool
+	cpu, segments int64
+	// err is the first reason for which the series has a hole, late how late the latest sample was.
+	err  error
+	late time.Duration
+}
+
+func newCourse() *course {
+	return &course{series: record.Series{EveryMillis: sampleEvery.Milliseconds()}}
+}
+
+// add adds a sample that was due at an instant.
+func (c *course) add(s sampled, late time.Duration) {
+	if s.err != nil && c.err == nil {
+		c.err = s.err
+	}
+	c.late = max(c.late, late)
+	if c.begun {
+		c.series.CPUNanos = append(c.series.CPUNanos, s.cpu-c.cpu)
+		c.series.SegmentsOut = append(c.series.SegmentsOut, s.segments-c.segments)
+		c.series.KHz = append(c.series.KHz, s.kHz)
+	}
+	c.begun, c.cpu, c.segments = true, s.cpu, s.segments
+}
+
+// describe puts the series into a cell, or says why there is none.
+func (c *course) describe(cell *record.CellObservation) {
+	switch {
+	case c.err != nil:
+		missing(cell, nameSeries, c.err)
+		return
+	case len(c.series.CPUNanos) == 0:
+		return
+	case c.late > sampleEvery/2:
+		const text = "The intervals of the cell's course are not of one length: a sample was taken %v late."
+		cell.Unknown = append(cell.Unknown, fmt.Sprintf(text, c.late.Round(time.Millisecond)))
+	}
+	if slices.Contains(c.series.KHz, 0) {
+		c.series.KHz = nil
+	}
+	cell.Series = &c.series
+}
