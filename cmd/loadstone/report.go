@@ -16,9 +16,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/installation"
+	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/reporting"
 )
 
 const fetchDeadline = 2 * time.Minute
@@ -38,7 +38,7 @@ func reportCommand(ctx context.Context, out io.Writer, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchDeadline)
 	defer cancel()
-	in, err := installation.Find(ctx, *system)
+	in, err := discover.Find(ctx, *system)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func files(ctx context.Context, store *artifact.Store, r *v1alpha1.BenchmarkRun,
 
 func remake(ctx context.Context, store *artifact.Store, r *v1alpha1.BenchmarkRun) (map[string][]byte, error) {
 	prefix := artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
-	o, err := reporting.Make(ctx, store, prefix)
+	o, err := publish.Make(ctx, store, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("reporting %s again: %w", prefix, err)
 	}

@@ -1,6 +1,6 @@
-// Package reporting makes a run's report from what lies in the object store: the run itself, the earlier runs that its objectives name,
+// Package publish makes a run's report from what lies in the object store: the run itself, the earlier runs that its objectives name,
 // and the noise floor of its machine. The operator and the command line share it, so that a report made again is the same report.
-package reporting
+package publish
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package reporting_test
+package publish_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/reporting"
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/stats/statstest"
 )
@@ -69,9 +69,9 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := shelf{runs: map[string]record.RunData{"now": against("then"), "then": small()}, errs: map[string]error{"then": tc.err}}
-			o, err := reporting.Make(t.Context(), s, "now")
+			o, err := publish.Make(t.Context(), s, "now")
 			if tc.trouble {
-				if !errors.Is(err, tc.err) || errors.Is(err, reporting.ErrReport) {
+				if !errors.Is(err, tc.err) || errors.Is(err, publish.ErrReport) {
 					t.Errorf("got %v, want %v, to be tried again", err, tc.err)
 				}
 				return
@@ -99,20 +99,20 @@ func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 		runs: map[string]record.RunData{"now": d}, list: []artifact.Object{{Key: "new", Modified: time.Unix(2, 0)}, {Key: "old", Modified: time.Unix(1, 0)}},
 		objects: map[string][]byte{"new": calibration(0.047), "old": calibration(0.2)},
 	}
-	o, err := reporting.Make(t.Context(), s, "now")
+	o, err := publish.Make(t.Context(), s, "now")
 	if err != nil || o.Table.FloorOf(stats.Throughput) == nil || o.Table.FloorOf(stats.Throughput).Detectable != 0.047 {
 		t.Errorf("noise floor %+v, %v", o.Table.NoiseFloor, err)
 	}
 	s.objects["new"] = []byte("{")
-	if _, err := reporting.Make(t.Context(), s, "now"); err == nil {
+	if _, err := publish.Make(t.Context(), s, "now"); err == nil {
 		t.Error("a noise floor that cannot be read is passed over")
 	}
 	s.listErr = artifact.ErrDenied
-	if o, err := reporting.Make(t.Context(), s, "now"); err != nil || o.Table.NoiseFloor != nil {
+	if o, err := publish.Make(t.Context(), s, "now"); err != nil || o.Table.NoiseFloor != nil {
 		t.Errorf("with a key that may not list: %v", err)
 	}
 	s.listErr = artifact.ErrUnreachable
-	if _, err := reporting.Make(t.Context(), s, "now"); !errors.Is(err, artifact.ErrUnreachable) {
+	if _, err := publish.Make(t.Context(), s, "now"); !errors.Is(err, artifact.ErrUnreachable) {
 		t.Errorf("got %v, want ErrUnreachable", err)
 	}
 }
@@ -120,7 +120,7 @@ func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 func TestARunThatContradictsItselfCannotBeReported(t *testing.T) {
 	d := small()
 	d.Trials[0].Manifest.Run.UID = "another"
-	if _, err := reporting.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now"); !errors.Is(err, reporting.ErrReport) {
+	if _, err := publish.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now"); !errors.Is(err, publish.ErrReport) {
 		t.Errorf("got %v, want ErrReport", err)
 	}
 }
