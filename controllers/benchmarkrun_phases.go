@@ -268,7 +268,7 @@ func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*
 			return nil, err
 		}
 	}
-	stored, err := artifact.PutReport(ctx, r.Store, s.prefix(), o.HTML, o.JSON)
+	stored, err := publish.Put(ctx, r.Store, s.prefix(), o.Files)
 	if err != nil {
 		return nil, err
 	}
