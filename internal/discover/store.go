@@ -56,8 +56,8 @@ func ofFlags(f *flag.FlagSet, args []string) []string {
 			continue
 		}
 		out = append(out, arg)
-		alone, ok := known.Value.(interface{ IsBoolFlag() bool })
-		if !hasValue && !(ok && alone.IsBoolFlag()) && i+1 < len(args) {
+		_, alone := known.Value.(interface{ IsBoolFlag() bool })
+		if !hasValue && !alone && i+1 < len(args) {
 			out = append(out, args[i+1])
 		}
 	}
