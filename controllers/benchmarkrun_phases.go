@@ -17,9 +17,9 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/reporting"
 )
 
 // Deadlines of a run.
@@ -245,7 +245,7 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (step,
 		return halt, nil
 	}
 	m := s.manifest(r.Version)
-	if artifact.Terminal(err) || errors.Is(err, reporting.ErrReport) || s.now.Sub(m.Ended) > reportPatience {
+	if artifact.Terminal(err) || errors.Is(err, publish.ErrReport) || s.now.Sub(m.Ended) > reportPatience {
 		s.end = &failure{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
 		return halt, nil
 	}
@@ -258,7 +258,7 @@ func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*
 	if _, err := r.Store.PutJSON(ctx, artifact.ManifestKey(s.prefix()), s.manifest(r.Version)); err != nil && !errors.Is(err, artifact.ErrExists) {
 		return nil, err
 	}
-	o, err := reporting.Make(ctx, r.Store, s.prefix())
+	o, err := publish.Make(ctx, r.Store, s.prefix())
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*
 			return nil, err
 		}
 	}
-	stored, err := artifact.PutReport(ctx, r.Store, s.prefix(), o.HTML, o.JSON)
+	stored, err := publish.Put(ctx, r.Store, s.prefix(), o.Files)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/reporting"
 )
 
 // runScopeOf is a pass at noon over a run of two trials whose turn came a minute ago, with changes.
@@ -213,7 +213,7 @@ func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
 		"the store is away":              {err: artifact.ErrUnreachable, since: reportPatience - time.Second},
 		"the store is away for too long": {err: artifact.ErrUnreachable, since: reportPatience, ends: true},
 		"the bucket is gone":             {err: artifact.ErrNoBucket, ends: true},
-		"it cannot be made":              {err: reporting.ErrReport, ends: true},
+		"it cannot be made":              {err: publish.ErrReport, ends: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/reporting"
 )
 
 // Store is what the controllers need of the object store.
@@ -31,7 +31,7 @@ type Store interface {
 	Verify(ctx context.Context, a record.Artifact) error
 	Find(ctx context.Context, key string) (record.Artifact, error)
 	LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error)
-	reporting.Store
+	publish.Store
 }
 
 // TrialReconciler takes trials through their cells.

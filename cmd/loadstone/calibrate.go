@@ -16,10 +16,10 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/config/samples"
 	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/installation"
+	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/reporting"
 )
 
 // lookEvery is how often a run is looked at while it goes on.
@@ -49,7 +49,7 @@ func calibrateCommand(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := installation.Find(ctx, *system)
+	in, err := discover.Find(ctx, *system)
 	if err != nil {
 		return err
 	}
@@ -61,12 +61,12 @@ func calibrateCommand(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	// A forwarded port may not have outlived the run.
-	if in, err = installation.Find(ctx, *system); err != nil {
+	if in, err = discover.Find(ctx, *system); err != nil {
 		return err
 	}
 	defer in.Close()
 	prefix := artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
-	o, err := reporting.Make(ctx, in.Store, prefix)
+	o, err := publish.Make(ctx, in.Store, prefix)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", prefix, err)
 	}

@@ -16,9 +16,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/installation"
+	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/reporting"
+	"loadstone.dev/loadstone/internal/report"
 )
 
 const fetchDeadline = 2 * time.Minute
@@ -38,7 +39,7 @@ func reportCommand(ctx context.Context, out io.Writer, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchDeadline)
 	defer cancel()
-	in, err := installation.Find(ctx, *system)
+	in, err := discover.Find(ctx, *system)
 	if err != nil {
 		return err
 	}
@@ -47,52 +48,76 @@ func reportCommand(ctx context.Context, out io.Writer, args []string) error {
 	if err := in.Client.Get(ctx, client.ObjectKey{Namespace: *namespace, Name: f.Arg(0)}, &r); err != nil {
 		return fmt.Errorf("reading BenchmarkRun %s/%s: %w", *namespace, f.Arg(0), err)
 	}
-	files, err := files(ctx, in.Store, &r, *again)
+	var files []report.File
+	if *again {
+		files, err = remake(ctx, in.Store, &r)
+	} else {
+		files, err = fetch(ctx, in.Store, &r)
+	}
 	if err != nil {
 		return err
 	}
-	target := filepath.Join(*dir, r.Namespace, r.Name)
-	if err := os.MkdirAll(target, 0o755); err != nil {
-		return fmt.Errorf("making the folder of the report: %w", err)
-	}
-	for name, body := range files {
-		if err := os.WriteFile(filepath.Join(target, name), body, 0o644); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
-		}
-	}
-	abs, err := filepath.Abs(filepath.Join(target, "report.html"))
+	page, err := write(filepath.Join(*dir, r.Namespace, r.Name), files)
 	if err != nil {
-		return fmt.Errorf("naming the report: %w", err)
+		return err
 	}
-	_, err = fmt.Fprintln(out, abs)
+	_, err = fmt.Fprintln(out, page)
 	return err
 }
 
-func files(ctx context.Context, store *artifact.Store, r *v1alpha1.BenchmarkRun, again bool) (map[string][]byte, error) {
-	if again {
-		return remake(ctx, store, r)
+// write puts files into a folder and returns the path of the first.
+func write(folder string, files []report.File) (string, error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", fmt.Errorf("making the folder of the report: %w", err)
 	}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(folder, f.Name), f.Body, 0o644); err != nil {
+			return "", fmt.Errorf("writing the report: %w", err)
+		}
+	}
+	first, err := filepath.Abs(filepath.Join(folder, files[0].Name))
+	if err != nil {
+		return "", fmt.Errorf("naming the report: %w", err)
+	}
+	return first, nil
+}
+
+// getter reads objects.
+type getter interface {
+	Get(ctx context.Context, key, sha256 string) ([]byte, error)
+}
+
+// fetch reads the files of a run's report, the page for people first, as the status names it. A report of an older version may have fewer.
+func fetch(ctx context.Context, store getter, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
 	ref := r.Status.Report
 	_, key, ok := strings.Cut(strings.TrimPrefix(ref.URI, "s3://"), "/")
 	if !ok {
 		return nil, fmt.Errorf("BenchmarkRun %s has no report yet: kubectl wait --namespace %s --for=condition=Reported benchmarkrun/%s", r.Name, r.Namespace, r.Name)
 	}
-	html, err := store.Get(ctx, key, ref.SHA256)
+	names := report.FileNames()
+	page, err := store.Get(ctx, key, ref.SHA256)
 	if err != nil {
 		return nil, err
 	}
-	body, err := store.Get(ctx, path.Join(path.Dir(key), "report.json"), "")
-	if err != nil {
-		return nil, err
+	out := []report.File{{Name: names[0], Body: page}}
+	for _, name := range names[1:] {
+		body, err := store.Get(ctx, path.Join(path.Dir(key), name), "")
+		if errors.Is(err, artifact.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, report.File{Name: name, Body: body})
 	}
-	return map[string][]byte{"report.html": html, "report.json": body}, nil
+	return out, nil
 }
 
-func remake(ctx context.Context, store *artifact.Store, r *v1alpha1.BenchmarkRun) (map[string][]byte, error) {
+func remake(ctx context.Context, store *artifact.Store, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
 	prefix := artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
-	o, err := reporting.Make(ctx, store, prefix)
+	o, err := publish.Make(ctx, store, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("reporting %s again: %w", prefix, err)
 	}
-	return map[string][]byte{"report.html": o.HTML, "report.json": o.JSON}, nil
+	return o.Files, nil
 }

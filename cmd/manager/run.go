@@ -52,17 +52,14 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.instanceID, "argo-instance-id", "", "the instanceID of the Argo controller that is to run our workflows")
 	f.StringVar(&o.listen, "listen", ":8090", "the address of the trial endpoint")
 	f.StringVar(&o.probes, "probes", ":8081", "the address of the health probes")
-	f.StringVar(&o.store.Endpoint, "s3-endpoint", "", "host:port of the object store, as the operator and the measured pods reach it")
-	f.StringVar(&o.store.Bucket, "s3-bucket", "loadstone", "the bucket; it must exist")
-	f.StringVar(&o.store.Region, "s3-region", "us-east-1", "the object store's region")
-	f.BoolVar(&o.store.Secure, "s3-tls", false, "speak TLS with the object store")
+	o.store.AddFlags(f)
 	if err := f.Parse(args); err != nil {
 		return o, fmt.Errorf("parsing flags: %w", err)
 	}
-	o.store.AccessKey, o.store.SecretKey = os.Getenv("S3_ACCESS_KEY"), os.Getenv("S3_SECRET_KEY")
+	o.store.AccessKey, o.store.SecretKey = os.Getenv(artifact.AccessKeyVariable), os.Getenv(artifact.SecretKeyVariable)
 	for name, value := range map[string]string{
 		"-namespace": o.namespace, "-agent-image": o.agentImage, "-service": o.service, "-s3-endpoint": o.store.Endpoint,
-		"S3_ACCESS_KEY (environment)": o.store.AccessKey, "S3_SECRET_KEY (environment)": o.store.SecretKey,
+		artifact.AccessKeyVariable + " (environment)": o.store.AccessKey, artifact.SecretKeyVariable + " (environment)": o.store.SecretKey,
 	} {
 		if value == "" {
 			return o, fmt.Errorf("%s is empty: set it", name)

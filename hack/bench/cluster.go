@@ -19,7 +19,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/installation"
+	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -55,7 +55,7 @@ func connect(ctx context.Context) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	in, err := installation.Find(ctx, system)
+	in, err := discover.Find(ctx, system)
 	if err != nil {
 		return nil, err
 	}

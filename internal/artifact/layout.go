@@ -2,8 +2,6 @@ package artifact
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -122,19 +120,4 @@ func (s *Store) loadGenerator(ctx context.Context, manifest string, a record.Art
 	t.Generators = append(t.Generators, make([]record.GeneratorResult, max(i+1-len(t.Generators), 0))...)
 	t.Generators[i] = g
 	return nil
-}
-
-// Putter writes objects once.
-type Putter interface {
-	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
-}
-
-// PutReport stores a report in its two forms, side by side, and returns the HTML one's place.
-func PutReport(ctx context.Context, store Putter, runPrefix string, html, json []byte) (record.Artifact, error) {
-	sum := sha256.Sum256(html)
-	dir := hex.EncodeToString(sum[:])
-	if _, err := store.Put(ctx, ReportKey(runPrefix, dir, "report.json"), "application/json", json); err != nil {
-		return record.Artifact{}, err
-	}
-	return store.Put(ctx, ReportKey(runPrefix, dir, "report.html"), "text/html; charset=utf-8", html)
 }

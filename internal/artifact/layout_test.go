@@ -127,25 +127,3 @@ func TestLoadRefusesWhatIsNotWhatItSays(t *testing.T) {
 		})
 	}
 }
-
-func TestAReportMadeAgainLiesBesideTheOlderOne(t *testing.T) {
-	_, store := bucket(t)
-	keys := map[string]bool{}
-	for _, html := range []string{"<p>1</p>", "<p>1</p>", "<p>2</p>"} {
-		a, err := artifact.PutReport(t.Context(), store, "p", []byte(html), []byte(`"`+html+`"`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if body, err := store.Get(t.Context(), a.Key, digest(html)); err != nil || string(body) != html {
-			t.Errorf("%s holds %q, %v", a.Key, body, err)
-		}
-		beside := strings.TrimSuffix(a.Key, "html") + "json"
-		if body, err := store.Get(t.Context(), beside, ""); err != nil || string(body) != `"`+html+`"` {
-			t.Errorf("%s holds %q, %v", beside, body, err)
-		}
-		keys[a.Key] = true
-	}
-	if len(keys) != 2 {
-		t.Errorf("two reports lie under %v", keys)
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -27,6 +28,21 @@ type Config struct {
 	Secure    bool
 	AccessKey string
 	SecretKey string
+}
+
+// The variables of the operator's environment that hold the store's key.
+const (
+	AccessKeyVariable = "S3_ACCESS_KEY"
+	SecretKeyVariable = "S3_SECRET_KEY"
+)
+
+// AddFlags makes the flags of the operator that say where its store is, with their defaults. Whoever reads the operator's arguments reads
+// them by these.
+func (c *Config) AddFlags(f *flag.FlagSet) {
+	f.StringVar(&c.Endpoint, "s3-endpoint", "", "host:port of the object store, as the operator and the measured pods reach it")
+	f.StringVar(&c.Bucket, "s3-bucket", "loadstone", "the bucket; it must exist")
+	f.StringVar(&c.Region, "s3-region", "us-east-1", "the object store's region")
+	f.BoolVar(&c.Secure, "s3-tls", false, "speak TLS with the object store")
 }
 
 // Store is a bucket.

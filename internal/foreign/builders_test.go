@@ -8,18 +8,19 @@ import (
 
 	"loadstone.dev/loadstone/internal/foreign"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // good is a sample of ab, in which nothing is wrong: 10 connections and 1,000 requests a second of 10 ms.
 func good() foreign.Sample {
-	least, mean, most := foreign.Quantity{Value: 5_000}, foreign.Quantity{Value: 9_900}, foreign.Quantity{Value: 40_000}
+	least, mean, most := printed.Quantity{Value: 5_000}, printed.Quantity{Value: 9_900}, printed.Quantity{Value: 40_000}
 	return foreign.Sample{
 		File: "good.txt", Line: 1, Tool: foreign.AB, URL: "http://10.0.0.1:8080/", Threads: 1, Connections: 10,
-		Seconds: foreign.Quantity{Value: 10}, Requests: 10_000, Throughput: foreign.Quantity{Value: 1000, Rounding: 0.5}, Recomputed: 1000,
-		Bytes: &foreign.Quantity{Value: 1_130_000},
-		Latency: []foreign.Latency{{
+		Seconds: printed.Quantity{Value: 10}, Requests: 10_000, Throughput: printed.Quantity{Value: 1000, Rounding: 0.5}, Recomputed: 1000,
+		Bytes: &printed.Quantity{Value: 1_130_000},
+		Latency: []printed.Latency{{
 			Kind: record.Observed, Min: &least, Mean: &mean, Max: &most,
-			Quantiles: []foreign.Quantile{{Q: 0.5, Micros: foreign.Quantity{Value: 9_800}}, {Q: 0.99, Micros: foreign.Quantity{Value: 20_000}}},
+			Quantiles: []printed.Quantile{{Q: 0.5, Micros: printed.Quantity{Value: 9_800}}, {Q: 0.99, Micros: printed.Quantity{Value: 20_000}}},
 		}},
 	}
 }
@@ -35,8 +36,8 @@ func with(change func(s *foreign.Sample)) foreign.Sample {
 func at(connections int64, throughput, millis float64) foreign.Sample {
 	return with(func(s *foreign.Sample) {
 		s.Connections, s.Requests = connections, int64(throughput*10)
-		s.Throughput, s.Recomputed = foreign.Quantity{Value: throughput, Rounding: 0.1}, throughput
-		*s.Latency[0].Mean = foreign.Quantity{Value: millis * 1e3}
+		s.Throughput, s.Recomputed = printed.Quantity{Value: throughput, Rounding: 0.1}, throughput
+		*s.Latency[0].Mean = printed.Quantity{Value: millis * 1e3}
 		s.Latency[0].Max.Value, s.Latency[0].Min.Value, s.Latency[0].Quantiles = millis*1e4, 1, nil
 		s.Bytes.Value = float64(s.Requests) * 113
 	})

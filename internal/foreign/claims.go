@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // What a claim is about.
@@ -65,7 +67,7 @@ func claim(what, text, where string) (Claim, bool) {
 			if at == nil {
 				break
 			}
-			if v, err := parseNumber(rest[at[2]:at[3]]); err == nil {
+			if v, err := printed.Number(rest[at[2]:at[3]]); err == nil {
 				values = append(values, v)
 			}
 			rest = rest[at[3]:]
@@ -76,7 +78,7 @@ func claim(what, text, where string) (Claim, bool) {
 	if len(values) != 1 {
 		return Claim{}, false
 	}
-	return Claim{What: what, Value: values[0], Where: clip(where, 120)}, true
+	return Claim{What: what, Value: values[0], Where: printed.Clip(where, 120)}, true
 }
 
 // addNameClaims adds what the file's name says, where nothing nearer says it. The name of a file with several levels is of none.

@@ -47,6 +47,8 @@ func TestTheVerdictSaysWhatIsValidAndWhatCanBeCompared(t *testing.T) {
 		s.Requests = 5000
 		s.Throughput.Value, s.Seconds.Value = 500, 10
 	})}
+	retouched := void[0]
+	retouched.Errors.Status = 0
 	suspect := []foreign.Sample{with(func(s *foreign.Sample) { s.Errors.Timeout = 1; s.Connections = 100; s.Latency = nil })}
 	latency := []foreign.Sample{with(func(s *foreign.Sample) {
 		s.Requests, s.Throughput.Value, s.Seconds.Value = 999*6, 999, 6
@@ -63,6 +65,7 @@ func TestTheVerdictSaysWhatIsValidAndWhatCanBeCompared(t *testing.T) {
 		"one doubtful file":                          {suspect, "Sample suspect: no comparison from one run."},
 		"one file of doubtful latencies":             {latency, "Sample suspect in latency only: no comparison from one run."},
 		"two void files":                             {join(void, void), "All 2 samples void: nothing can be used."},
+		"a void file and a copy without its errors":  {join(void, []foreign.Sample{retouched}), "Of 2 samples, 1 suspect, 1 void: no comparison, since no run is left that has a throughput of its own."},
 		"a good and a void file":                     {join([]foreign.Sample{good()}, void), "Of 2 samples, 1 valid, 1 void: no comparison from one run."},
 		"a file and its copy":                        {[]foreign.Sample{good(), good()}, "All 2 samples valid: no comparison from one run."},
 		"repeats of one implementation":              {ofServer("go", 7, 10), "All 7 samples valid: 7 runs of one load from one source; there is nothing to compare them with."},

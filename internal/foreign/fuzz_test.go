@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/foreign"
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 func FuzzWrk(f *testing.F)    { fuzz(f, "wrk-*.txt") }
@@ -61,7 +62,7 @@ func checkNumbers(t *testing.T, s foreign.Sample) {
 		numbers = append(numbers, s.ThreadRate.Value, s.ThreadRate.Rounding)
 	}
 	for _, l := range s.Latency {
-		for _, q := range []*foreign.Quantity{l.Mean, l.SD, l.Min, l.Max, l.Median} {
+		for _, q := range []*printed.Quantity{l.Mean, l.SD, l.Min, l.Max, l.Median} {
 			if q != nil {
 				numbers = append(numbers, q.Value, q.Rounding)
 			}

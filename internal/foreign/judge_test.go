@@ -6,6 +6,7 @@ import (
 	"loadstone.dev/loadstone/internal/foreign"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 func TestOneSampleIsJudgedOnBothSidesOfEachLimit(t *testing.T) {
@@ -28,7 +29,7 @@ func TestOneSampleIsJudgedOnBothSidesOfEachLimit(t *testing.T) {
 	}
 	users := func(millis float64) func(*sample) {
 		return func(s *sample) {
-			s.Tool, s.Loop = foreign.K6, &foreign.Loop{PerSecond: 1000, MeanMicros: foreign.Quantity{Value: millis * 1e3}}
+			s.Tool, s.Loop = foreign.K6, &foreign.Loop{PerSecond: 1000, MeanMicros: printed.Quantity{Value: millis * 1e3}}
 		}
 	}
 	kept := func(n int64) func(*sample) { return func(s *sample) { s.Reused = &n } }
@@ -76,7 +77,7 @@ func TestOneSampleIsJudgedOnBothSidesOfEachLimit(t *testing.T) {
 		"a throughput of which the duration was derived":                               {func(s *sample) { s.Throughput.Value, s.DerivedSeconds = 2000, true }, foreign.ThroughputMismatch, ""},
 		"as many requests under way as connections":                                    {func(s *sample) { s.Latency[0].Mean.Value = 10_200 }, foreign.Impossible, ""},
 		"more requests under way than connections":                                     {func(s *sample) { s.Latency[0].Mean.Value = 10_201 }, foreign.Impossible, foreign.Void},
-		"more of them within the rounding of the latency":                              {func(s *sample) { *s.Latency[0].Mean = foreign.Quantity{Value: 10_600, Rounding: 500} }, foreign.Impossible, ""},
+		"more of them within the rounding of the latency":                              {func(s *sample) { *s.Latency[0].Mean = printed.Quantity{Value: 10_600, Rounding: 500} }, foreign.Impossible, ""},
 		"more requests under way than wrk's connections":                               {corrected(10.21), foreign.Inflated, foreign.Suspect},
 		"wrk's correction is not called impossible":                                    {corrected(10.21), foreign.Impossible, ""},
 		"as many requests under way as wrk's connections":                              {corrected(10.2), foreign.Inflated, ""},
@@ -91,7 +92,7 @@ func TestOneSampleIsJudgedOnBothSidesOfEachLimit(t *testing.T) {
 		"iterations that need more virtual users than k6 had":                          {users(10.21), foreign.Impossible, foreign.Void},
 		"quantiles in order":                                                           {func(s *sample) { s.Latency[0].Quantiles[0].Micros.Value = 20_000 }, foreign.OutOfOrder, ""},
 		"a median above p99":                                                           {func(s *sample) { s.Latency[0].Quantiles[0].Micros.Value = 20_001 }, foreign.OutOfOrder, foreign.Void},
-		"a median above p99 within the rounding":                                       {func(s *sample) { s.Latency[0].Quantiles[0].Micros = foreign.Quantity{Value: 20_001, Rounding: 1} }, foreign.OutOfOrder, ""},
+		"a median above p99 within the rounding":                                       {func(s *sample) { s.Latency[0].Quantiles[0].Micros = printed.Quantity{Value: 20_001, Rounding: 1} }, foreign.OutOfOrder, ""},
 		"a p99 above the maximum":                                                      {func(s *sample) { s.Latency[0].Max.Value = 19_999 }, foreign.OutOfOrder, foreign.Void},
 		"a mean below the minimum":                                                     {func(s *sample) { s.Latency[0].Min.Value = 9_901; s.Latency[0].Quantiles = nil }, foreign.OutOfOrder, foreign.Void},
 		"a p99 with ten samples beyond":                                                {func(s *sample) { s.Requests = 1000 }, foreign.TooFewSamples, ""},

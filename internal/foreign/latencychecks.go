@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // checkThroughput computes the throughput again. Both numbers were rounded, so they agree if some pair within the roundings does.
@@ -90,7 +91,7 @@ func little(code Code, weight Weight, scope Scope, value, limit float64, sentenc
 // point is a statistic that must not be below the one before it; nil if it was not printed.
 type point struct {
 	name string
-	q    *Quantity
+	q    *printed.Quantity
 }
 
 // checkOrder voids what no set of latencies can have: a quantile above the next one, or a mean outside of least and most.

@@ -3,19 +3,18 @@ package foreign
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+
+	"loadstone.dev/loadstone/internal/tool/ab"
+	"loadstone.dev/loadstone/internal/tool/k6"
+	"loadstone.dev/loadstone/internal/tool/printed"
+	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
 // A file's text is cut into runs at the lines with which tools begin.
 var (
-	escapes   = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
-	wrkBegin  = regexp.MustCompile(`^Running (\S+) test @ (\S+)$`)
-	wrkDead   = regexp.MustCompile(`^unable to connect to \S+ .*$`)
-	abBegin   = regexp.MustCompile(`^This is ApacheBench,`)
-	abServer  = regexp.MustCompile(`^Server Software:`)
-	k6Begin   = regexp.MustCompile(`^execution: \S+$`)
-	k6Heading = regexp.MustCompile(`^█ (THRESHOLDS|TOTAL RESULTS)$`)
-	k6Metric  = regexp.MustCompile(`^(?:[✓✗] )?([a-z][a-z0-9_]*)\.{2,}: +(.*)$`)
+	escapes = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 	// furniture is what stands around output and is no title: the end of the output before, progress, fences of Markdown.
 	furniture = regexp.MustCompile("^(```.*|~~~.*|[-=*_#/\\\\|(~). ‾]+|(Requests|Transfer)/sec:.*|\\d+(\\.\\d+)?% .*|Non-2xx .*|Socket errors: .*|" +
 		"loadstone .*|running \\(.*|\\S+ +[✓✗↓] \\[.*|time=\".*|data_(sent|received)\\.*: .*|/\\\\ .*|/ .*)$")
@@ -52,7 +51,7 @@ func Parse(name string, text []byte) ([]Sample, error) {
 	for _, c := range chunks {
 		s := Sample{File: name, Line: c.first, Tool: c.tool}
 		if len(c.titles) > 0 {
-			s.Title = clip(c.titles[0], 120)
+			s.Title = printed.Clip(c.titles[0], 120)
 		}
 		if err := c.read(&s); err != nil {
 			return nil, fmt.Errorf("reading %s: the run of %s that begins in line %d: %w", name, c.tool, c.first, err)
@@ -94,8 +93,8 @@ func split(text string) []chunk {
 		}
 		if current != nil {
 			current.lines = append(current.lines, line)
-			if m := k6Metric.FindStringSubmatch(line); m != nil {
-				current.seen[m[1]] = true
+			if metric, ok := k6.Metric(line); ok {
+				current.seen[metric] = true
 			}
 		}
 		titles = withTitle(titles, line, current != nil && len(current.lines) == 1)
@@ -127,18 +126,18 @@ func withTitle(titles []string, line string, begun bool) []string {
 func begins(line string, current *chunk) string {
 	in := func(tool string) bool { return current != nil && current.tool == tool }
 	switch {
-	case wrkBegin.MatchString(line), wrkDead.MatchString(line):
+	case wrk.Begins(line):
 		return Wrk
-	case abBegin.MatchString(line):
+	case ab.Begins(line):
 		return AB
-	case abServer.MatchString(line) && (!in(AB) || current.has(abServer)):
+	case ab.BeginsResult(line) && (!in(AB) || slices.ContainsFunc(current.lines, ab.BeginsResult)):
 		return AB
-	case k6Begin.MatchString(line):
+	case k6.Begins(line):
 		return K6
-	case k6Heading.MatchString(line) && (!in(K6) || len(current.seen) > 0):
+	case k6.BeginsPart(line) && (!in(K6) || len(current.seen) > 0):
 		return K6
 	}
-	if m := k6Metric.FindStringSubmatch(line); m != nil && (!in(K6) || current.seen[m[1]] || current.over(m[1])) {
+	if metric, ok := k6.Metric(line); ok && (!in(K6) || current.seen[metric] || current.over(metric)) {
 		return K6
 	}
 	return ""
@@ -147,13 +146,4 @@ func begins(line string, current *chunk) string {
 // over says that a metric begins another summary, although this one does not have it: checks come first, and one may have none.
 func (c *chunk) over(metric string) bool {
 	return metric == "checks" && (c.seen["http_reqs"] || c.seen["iterations"])
-}
-
-func (c *chunk) has(pattern *regexp.Regexp) bool {
-	for _, l := range c.lines {
-		if pattern.MatchString(l) {
-			return true
-		}
-	}
-	return false
 }

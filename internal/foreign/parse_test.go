@@ -11,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/foreign"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 func read(t *testing.T, name string) []byte {
@@ -107,8 +108,8 @@ func TestParseReadsWhatToolsPrinted(t *testing.T) {
 
 func TestParseKeepsTheRoundingOfPrintedNumbers(t *testing.T) {
 	wrk, ab := parse(t, "wrk-good.txt", read(t, "wrk-good.txt"))[0], parse(t, "ab-short.txt", read(t, "ab-short.txt"))[0]
-	want := []foreign.Quantity{{Value: 5.02, Rounding: 0.005}, {Value: 2140, Rounding: 5}, {Value: 0.064, Rounding: 0.0005}, {Value: 1000, Rounding: 500}}
-	got := []foreign.Quantity{wrk.Seconds, *wrk.Latency[0].Mean, ab.Seconds, *ab.Latency[0].Mean}
+	want := []printed.Quantity{{Value: 5.02, Rounding: 0.005}, {Value: 2140, Rounding: 5}, {Value: 0.064, Rounding: 0.0005}, {Value: 1000, Rounding: 500}}
+	got := []printed.Quantity{wrk.Seconds, *wrk.Latency[0].Mean, ab.Seconds, *ab.Latency[0].Mean}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 	if diff := cmp.Diff(want, got, near); diff != "" {
 		t.Errorf("quantities (-want +got):\n%s", diff)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // Repeats are the samples of one tool, threads, connections, address and source that are not void, each counted once.
@@ -234,9 +236,9 @@ func pathOf(url string) string {
 }
 
 // perResponse is the size of one answer, headers included.
-func perResponse(s Sample) Quantity {
+func perResponse(s Sample) printed.Quantity {
 	n := float64(s.Requests)
-	return Quantity{Value: s.Bytes.Value / n, Rounding: s.Bytes.Rounding / n}
+	return printed.Quantity{Value: s.Bytes.Value / n, Rounding: s.Bytes.Rounding / n}
 }
 
 // checkRound looks for numbers that a tool would hardly print.
@@ -291,9 +293,9 @@ func checkMixed(all set) []Finding {
 	}}
 }
 
-func orZero(q *Quantity) Quantity {
+func orZero(q *printed.Quantity) printed.Quantity {
 	if q == nil {
-		return Quantity{}
+		return printed.Quantity{}
 	}
 	return *q
 }

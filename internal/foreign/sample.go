@@ -1,6 +1,9 @@
 package foreign
 
-import "loadstone.dev/loadstone/internal/record"
+import (
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/printed"
+)
 
 // The tools whose output is known.
 const (
@@ -9,38 +12,6 @@ const (
 	AB   = "ab"
 	K6   = "k6"
 )
-
-// Quantity is a number as it was printed. The number that was meant lies within Value ± Rounding.
-type Quantity struct {
-	Value    float64 `json:"value"`
-	Rounding float64 `json:"rounding"`
-}
-
-// Low is the smallest number that would have been printed so.
-func (q Quantity) Low() float64 { return max(q.Value-q.Rounding, 0) }
-
-// High is the largest number that would have been printed so.
-func (q Quantity) High() float64 { return q.Value + q.Rounding }
-
-// Quantile is the latency below which the share Q of the samples lies; Micros is in microseconds.
-type Quantile struct {
-	Q      float64  `json:"q"`
-	Micros Quantity `json:"micros"`
-}
-
-// Latency is what was printed of one distribution, in microseconds. A value that was not printed is nil.
-type Latency struct {
-	Kind   record.LatencyKind `json:"kind"`
-	Mean   *Quantity          `json:"mean,omitempty"`
-	SD     *Quantity          `json:"sd,omitempty"`
-	Min    *Quantity          `json:"min,omitempty"`
-	Max    *Quantity          `json:"max,omitempty"`
-	Median *Quantity          `json:"median,omitempty"`
-	// Quantiles are in the order in which they were printed.
-	Quantiles []Quantile `json:"quantiles,omitempty"`
-	// ResolutionMicros is the step in which the tool prints latencies, whatever their size; 0 where it prints digits enough.
-	ResolutionMicros float64 `json:"resolutionMicros,omitempty"`
-}
 
 // Failures counts failed requests by kind; a kind that a tool does not tell apart is 0.
 type Failures struct {
@@ -66,8 +37,8 @@ type Arrivals struct {
 // Loop is what virtual users did again and again.
 type Loop struct {
 	// PerSecond is the rate of complete iterations; MeanMicros is their mean duration, pauses included.
-	PerSecond  float64  `json:"perSecond"`
-	MeanMicros Quantity `json:"meanMicros"`
+	PerSecond  float64          `json:"perSecond"`
+	MeanMicros printed.Quantity `json:"meanMicros"`
 }
 
 // Claim is a number that somebody typed about a run.
@@ -97,24 +68,24 @@ type Sample struct {
 	// AskedSeconds is the duration that was asked for; 0 if it was not printed.
 	AskedSeconds float64 `json:"askedSeconds,omitempty"`
 	// Seconds is how long the run took; DerivedSeconds says that it was not printed and is Requests / Throughput.
-	Seconds        Quantity `json:"seconds"`
-	DerivedSeconds bool     `json:"derivedSeconds,omitempty"`
-	Requests       int64    `json:"requests"`
+	Seconds        printed.Quantity `json:"seconds"`
+	DerivedSeconds bool             `json:"derivedSeconds,omitempty"`
+	Requests       int64            `json:"requests"`
 	// Throughput is in requests per second as printed, Recomputed is Requests / Seconds.
-	Throughput Quantity `json:"throughput"`
-	Recomputed float64  `json:"recomputed"`
+	Throughput printed.Quantity `json:"throughput"`
+	Recomputed float64          `json:"recomputed"`
 	// ThreadRate is wrk's mean of the samples of one thread's rate, in requests per second; nil if not printed.
-	ThreadRate *Quantity `json:"threadRate,omitempty"`
+	ThreadRate *printed.Quantity `json:"threadRate,omitempty"`
 	// Bytes were read in all, headers included; nil if not printed. BodyBytes are without headers.
-	Bytes     *Quantity `json:"bytes,omitempty"`
-	BodyBytes *Quantity `json:"bodyBytes,omitempty"`
-	Errors    Failures  `json:"errors"`
+	Bytes     *printed.Quantity `json:"bytes,omitempty"`
+	BodyBytes *printed.Quantity `json:"bodyBytes,omitempty"`
+	Errors    Failures          `json:"errors"`
 	// Reused is how many requests went over a connection that was kept; nil where nobody asked for that or the tool does not tell.
 	Reused *int64 `json:"reused,omitempty"`
 	// Latency has the distribution to be believed most first.
-	Latency  []Latency `json:"latency,omitempty"`
-	Arrivals *Arrivals `json:"arrivals,omitempty"`
-	Loop     *Loop     `json:"loop,omitempty"`
+	Latency  []printed.Latency `json:"latency,omitempty"`
+	Arrivals *Arrivals         `json:"arrivals,omitempty"`
+	Loop     *Loop             `json:"loop,omitempty"`
 	// ChecksFailed and ChecksPassed are k6's checks; Crossed are the expressions of k6's thresholds that were not met.
 	ChecksFailed int64    `json:"checksFailed,omitempty"`
 	ChecksPassed int64    `json:"checksPassed,omitempty"`
@@ -124,7 +95,7 @@ type Sample struct {
 }
 
 // mean is the mean latency of the first distribution in microseconds; nil if there is none.
-func (s Sample) mean() *Quantity {
+func (s Sample) mean() *printed.Quantity {
 	if len(s.Latency) == 0 {
 		return nil
 	}
@@ -142,7 +113,7 @@ func (s Sample) perSecond() float64 {
 // finish fills what follows from what was printed.
 func (s *Sample) finish() {
 	if s.Seconds.Value == 0 && s.Throughput.Value > 0 && s.Requests > 0 {
-		s.Seconds = Quantity{Value: float64(s.Requests) / s.Throughput.Value}
+		s.Seconds = printed.Quantity{Value: float64(s.Requests) / s.Throughput.Value}
 		s.DerivedSeconds = true
 	}
 	if s.Seconds.Value > 0 {

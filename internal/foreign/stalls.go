@@ -3,6 +3,8 @@ package foreign
 import (
 	"fmt"
 	"math"
+
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 const (
@@ -32,7 +34,7 @@ func wrkStall(s Sample) []Finding {
 	if !s.counted() || r == nil || r.Value < sampledRate || s.Throughput.Value <= 0 {
 		return nil
 	}
-	together := Quantity{Value: r.Value * float64(s.Threads), Rounding: r.Rounding * float64(s.Threads)}
+	together := printed.Quantity{Value: r.Value * float64(s.Threads), Rounding: r.Rounding * float64(s.Threads)}
 	ratio := together.Low() / s.Throughput.High()
 	if ratio <= stalledRatio || float64(s.Connections)/together.Value > sampledTurn {
 		return nil
@@ -67,7 +69,7 @@ func abStall(s Sample) []Finding {
 // slowestShare is the least share of all waiting that the requests above p99 can have; 0 if none follows. The squares of the latencies
 // add up to n (sd² + mean²). A request at p99 or below adds at most p99 x its latency to that, one above at most most x its latency:
 // sd² + mean² <= mean (p99 (1 - share) + most share). The mean is at most N / X, since a connection carries one request at a time.
-func (s Sample) slowestShare(most, p99 Quantity) float64 {
+func (s Sample) slowestShare(most, p99 printed.Quantity) float64 {
 	l := s.Latency[0]
 	if l.SD == nil || l.Mean == nil || most.High() <= p99.High() || s.perSecond() <= 0 {
 		return 0

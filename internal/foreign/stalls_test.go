@@ -9,6 +9,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/foreign"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // planted says for each file of testdata/planted which finding must name its fault.
@@ -86,7 +87,7 @@ func TestNoGoodServerIsAccused(t *testing.T) {
 func sampled(each float64) func(s *foreign.Sample) {
 	return func(s *foreign.Sample) {
 		s.Tool, s.Latency[0].Kind, s.Threads, s.Throughput.Rounding = foreign.Wrk, record.Corrected, 2, 0
-		s.ThreadRate = &foreign.Quantity{Value: each}
+		s.ThreadRate = &printed.Quantity{Value: each}
 	}
 }
 
@@ -94,8 +95,8 @@ func sampled(each float64) func(s *foreign.Sample) {
 func tailed(most, sd float64) func(s *foreign.Sample) {
 	return func(s *foreign.Sample) {
 		l := &s.Latency[0]
-		l.Min.Value, l.Mean.Value, l.Max.Value, l.SD = 0, 9_900, most*1e3, &foreign.Quantity{Value: sd * 1e3}
-		l.Quantiles = []foreign.Quantile{{Q: 0.99, Micros: foreign.Quantity{Value: 1_000}}}
+		l.Min.Value, l.Mean.Value, l.Max.Value, l.SD = 0, 9_900, most*1e3, &printed.Quantity{Value: sd * 1e3}
+		l.Quantiles = []printed.Quantile{{Q: 0.99, Micros: printed.Quantity{Value: 1_000}}}
 	}
 }
 
@@ -151,7 +152,7 @@ func TestAStallIsNotBlamedOnWrk(t *testing.T) {
 
 // TestARateIsReadWithItsUnitAndRounding takes the numbers by eye from the files.
 func TestARateIsReadWithItsUnitAndRounding(t *testing.T) {
-	tests := map[string]foreign.Quantity{
+	tests := map[string]printed.Quantity{
 		"wrk-steady.txt":            {Value: 3_080, Rounding: 5},
 		"wrk-hang.txt":              {Value: 425.12, Rounding: 0.005},
 		"planted/wrk-stall.txt":     {Value: 24_190, Rounding: 5},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"unicode"
+
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // missing stands for a value that was not printed.
@@ -110,7 +112,7 @@ func printable(r rune) rune {
 
 func (s Sample) place() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
 
-func (s Sample) p99() *Quantity {
+func (s Sample) p99() *printed.Quantity {
 	if len(s.Latency) == 0 {
 		return nil
 	}
@@ -122,7 +124,7 @@ func (s Sample) p99() *Quantity {
 	return nil
 }
 
-func (s Sample) most() *Quantity {
+func (s Sample) most() *printed.Quantity {
 	if len(s.Latency) == 0 {
 		return nil
 	}
@@ -154,7 +156,7 @@ func orMissing(n int64) string {
 	return count(n)
 }
 
-func latency(q *Quantity) string {
+func latency(q *printed.Quantity) string {
 	if q == nil {
 		return missing
 	}

@@ -18,9 +18,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/reporting"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -214,7 +214,7 @@ func describeTrials(t *testing.T, run *v1alpha1.BenchmarkRun) string {
 // load reads a run back from the object store, every digest checked.
 func load(t *testing.T, run *v1alpha1.BenchmarkRun) record.RunData {
 	t.Helper()
-	data, err := reporting.Read(t.Context(), loadstone.Store, prefix(run))
+	data, err := publish.Read(t.Context(), loadstone.Store, prefix(run))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadstone.dev/loadstone/internal/installation"
+	"loadstone.dev/loadstone/internal/discover"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 
 var (
 	// loadstone is the installation under test.
-	loadstone *installation.Installation
+	loadstone *discover.Installation
 	// namespace is that of the tests: made for them, and deleted with all that is in it when they are over.
 	namespace string
 )
@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 func beside(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), setup)
 	defer cancel()
-	if loadstone, err = installation.Find(ctx, system); err != nil {
+	if loadstone, err = discover.Find(ctx, system); err != nil {
 		return 1, fmt.Errorf("finding Loadstone: %w", err)
 	}
 	defer func() { loadstone.Close() }()

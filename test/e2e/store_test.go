@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/installation"
+	"loadstone.dev/loadstone/internal/discover"
 )
 
 // An object store of one's own is a matter of four values. What is wrong with it is said before anything starts.
@@ -100,7 +100,7 @@ func upgrade(t *testing.T, args ...string) {
 	if err != nil {
 		t.Fatalf("helm upgrade %v: %v\n%s", args, err, out)
 	}
-	found, err := installation.Find(ctx, system)
+	found, err := discover.Find(ctx, system)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 // What ab cannot tell.
@@ -31,14 +32,18 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 	if !strings.Contains(text, "\nComplete requests:") {
 		return record.Measurement{}, sentence(text)
 	}
-	r, err := parseReport(text)
+	t, err := ParseText(strings.Split(text, "\n"))
+	if err != nil {
+		return record.Measurement{}, fmt.Errorf("reading ab's output: %w", err)
+	}
+	r, err := newReport(t)
 	if err != nil {
 		return record.Measurement{}, err
 	}
 	if r.answered() <= 0 {
 		return record.Measurement{}, errors.New("ab got no answer: its connections were refused or broken")
 	}
-	if err := r.addDuration(text); err != nil {
+	if err := r.addDuration(t); err != nil {
 		return record.Measurement{}, err
 	}
 	latency, err := parseLatency(r, rows)
@@ -86,12 +91,12 @@ func parsePercentiles(rows string, samples int64) (micros [percentiles]int64, er
 	for p, line := range lines {
 		found := row.FindStringSubmatch(line)
 		if found == nil || found[1] != fmt.Sprint(p) {
-			return micros, fmt.Errorf("reading ab's percentile %d: the line %q is not one of its table", p, clip(line, 80))
+			return micros, fmt.Errorf("reading ab's percentile %d: the line %q is not one of its table", p, printed.Clip(line, 80))
 		}
 		if _, ok := rank(int64(p), samples); !ok {
 			continue
 		}
-		n, err := count(found[2] + found[3])
+		n, err := tool.Count(found[2] + found[3])
 		if err == nil && n < least {
 			err = errors.New("it is below the one before")
 		}

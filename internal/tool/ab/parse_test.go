@@ -32,8 +32,8 @@ func read(tb testing.TB, name string) []byte {
 	return raw
 }
 
-// printed finds a number in what ab itself printed for people.
-func printed(t *testing.T, raw []byte, pattern string) int64 {
+// numberIn finds a number in what ab itself printed for people.
+func numberIn(t *testing.T, raw []byte, pattern string) int64 {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindSubmatch(raw)
 	if found == nil {
@@ -74,12 +74,12 @@ func TestParseRecordedOutput(t *testing.T) {
 				t.Fatalf("Parse(): %v", err)
 			}
 			want := record.Measurement{Tool: "ab", Threads: 1, Connections: tc.wantConnections, Unknown: append([]string{timeouts}, tc.wantUnknown...)}
-			want.Requests, want.Bytes = printed(t, raw, complete), printed(t, raw, `Total transferred: +(\d+) bytes`)
+			want.Requests, want.Bytes = numberIn(t, raw, complete), numberIn(t, raw, `Total transferred: +(\d+) bytes`)
 			if tc.wantLost != "" {
-				want.Requests -= printed(t, raw, tc.wantLost)
+				want.Requests -= numberIn(t, raw, tc.wantLost)
 			}
 			for field, pattern := range tc.wantErrors {
-				n := printed(t, raw, pattern)
+				n := numberIn(t, raw, pattern)
 				switch field {
 				case "Read":
 					want.Errors.Read = n
@@ -103,7 +103,7 @@ func TestParseRecordedOutput(t *testing.T) {
 
 func checkDuration(t *testing.T, raw []byte, micros int64) {
 	t.Helper()
-	seconds, millis := printed(t, raw, `Time taken for tests: +(\d+)\.`), printed(t, raw, `Time taken for tests: +\d+\.(\d+)`)
+	seconds, millis := numberIn(t, raw, `Time taken for tests: +(\d+)\.`), numberIn(t, raw, `Time taken for tests: +\d+\.(\d+)`)
 	if off := micros - (seconds*1000+millis)*1000; off < -501 || off > 501 || micros < 1 {
 		t.Errorf("DurationMicros = %d, %d away from the time that ab printed", micros, off)
 	}

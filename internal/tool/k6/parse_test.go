@@ -24,8 +24,8 @@ func read(t *testing.T, name string) string {
 	return string(raw)
 }
 
-// printed finds a number in a recorded output.
-func printed(t *testing.T, raw, before string) int64 {
+// numberIn finds a number in a recorded output.
+func numberIn(t *testing.T, raw, before string) int64 {
 	t.Helper()
 	found := regexp.MustCompile(regexp.QuoteMeta(before) + `[^}]*?"count":(\d+)`).FindStringSubmatch(raw)
 	if found == nil {
@@ -67,11 +67,11 @@ func TestParseRecordedOutput(t *testing.T) {
 				t.Fatalf("Parse(): %v", err)
 			}
 			want := second
-			want.Requests, want.Bytes = printed(t, raw, `"http_reqs{scenario:load}"`), printed(t, raw, `"data_received{scenario:load}"`)
+			want.Requests, want.Bytes = numberIn(t, raw, `"http_reqs{scenario:load}"`), numberIn(t, raw, `"data_received{scenario:load}"`)
 			if tc.want != nil {
 				var dropped int64
 				if tc.file == "dropped.txt" {
-					dropped = printed(t, raw, `"dropped_iterations"`)
+					dropped = numberIn(t, raw, `"dropped_iterations"`)
 				}
 				tc.want(&want, want.Requests, dropped)
 			}

@@ -11,13 +11,12 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 const (
 	prefix = "loadstone "
 	format = 1
-	// maxCount bounds every number that is read, so that sums stay far from overflow.
-	maxCount = 1 << 42
 	// clipped is how much of a message of k6's is passed on, in bytes.
 	clipped = 300
 )
@@ -89,7 +88,7 @@ func (s summary) check() error {
 	return nil
 }
 
-func sane(v float64) bool { return v >= 0 && v <= maxCount }
+func sane(v float64) bool { return v >= 0 && v <= tool.MaxCount }
 
 // count is the count of a counter or a trend; k6 leaves out what never had a sample.
 func (s summary) count(name string) int64 { return int64(s.Metrics[name].Count) }
@@ -129,7 +128,7 @@ func message(raw []byte) string {
 	if unquoted, err := strconv.Unquote(text); err == nil {
 		text = unquoted
 	}
-	return clip(strings.Join(strings.Fields(text), " "))
+	return printed.Clip(strings.Join(strings.Fields(text), " "), clipped)
 }
 
 // sentence says why k6 gave no summary, in its own words where it has any.
@@ -139,15 +138,8 @@ func sentence(raw []byte) error {
 	}
 	for line := range strings.Lines(string(raw)) {
 		if line = strings.TrimSpace(line); line != "" {
-			return fmt.Errorf("k6 did not run: %s", clip(line))
+			return fmt.Errorf("k6 did not run: %s", printed.Clip(line, clipped))
 		}
 	}
 	return errors.New("k6 did not run and printed nothing")
-}
-
-func clip(s string) string {
-	if len(s) > clipped {
-		s = s[:clipped] + "..."
-	}
-	return strings.ToValidUTF8(s, "?")
 }

@@ -4,35 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/printed"
 )
-
-const (
-	prefix = "loadstone "
-	// maxCount bounds every number that is read, so that sums of a whole dump stay far from overflow.
-	maxCount = 1 << 42
-	// maxMicros is above any latency that wrk can hold: its histogram ends at its timeout.
-	maxMicros = 3_600_000_000
-)
-
-var (
-	label    = regexp.MustCompile(`(?m)^\s*(\d+) threads and (\d+) connections\s*$`)
-	counters = []string{"duration", "requests", "bytes", "connect", "read", "write", "timeout", "status", "bins"}
-)
-
-// dump is what the script wrote.
-type dump struct {
-	summary map[string]int64
-	bins    []tool.Bin
-	seen    map[int64]bool
-	begun   bool
-	ended   bool
-}
 
 // Parse implements tool.Tool.
 func (Tool) Parse(raw []byte) (record.Measurement, error) {
@@ -76,125 +54,34 @@ func panicked(raw []byte) error {
 		return nil
 	}
 	line, _, _ := bytes.Cut(after, []byte("\n"))
-	return fmt.Errorf("the script threw an error: %s", clip(strings.TrimSuffix(string(line), ")"), 200))
+	return fmt.Errorf("the script threw an error: %s", printed.Clip(strings.TrimSuffix(string(line), ")"), said))
 }
 
 // parseLabel reads the line in which wrk says what it runs.
 func parseLabel(raw []byte) (threads, connections int32, err error) {
-	found := label.FindSubmatch(raw)
-	if found == nil {
-		return 0, 0, sentence(raw)
+	for line := range strings.Lines(string(raw)) {
+		found := label.FindStringSubmatch(strings.TrimSpace(line))
+		if found == nil {
+			continue
+		}
+		t, errThreads := strconv.ParseInt(found[1], 10, 32)
+		c, errConnections := strconv.ParseInt(found[2], 10, 32)
+		if err := errors.Join(errThreads, errConnections); err != nil {
+			return 0, 0, fmt.Errorf("reading wrk's threads and connections: %w", err)
+		}
+		return int32(t), int32(c), nil
 	}
-	t, errThreads := strconv.ParseInt(string(found[1]), 10, 32)
-	c, errConnections := strconv.ParseInt(string(found[2]), 10, 32)
-	if err := errors.Join(errThreads, errConnections); err != nil {
-		return 0, 0, fmt.Errorf("reading wrk's threads and connections: %w", err)
-	}
-	return int32(t), int32(c), nil
+	return 0, 0, sentence(raw)
 }
 
 // sentence says why wrk did not run, in its own words where it has any.
 func sentence(raw []byte) error {
 	for line := range strings.Lines(string(raw)) {
 		if line = strings.TrimSpace(line); line != "" {
-			return fmt.Errorf("wrk did not run: %s", clip(line, 200))
+			return fmt.Errorf("wrk did not run: %s", printed.Clip(line, said))
 		}
 	}
 	return errors.New("wrk did not run and printed nothing")
-}
-
-func clip(s string, n int) string {
-	if len(s) > n {
-		s = s[:n] + "..."
-	}
-	return strings.ToValidUTF8(s, "?")
-}
-
-func parseDump(raw []byte) (dump, error) {
-	d := dump{summary: map[string]int64{}, seen: map[int64]bool{}}
-	for line := range bytes.Lines(raw) {
-		rest, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte(prefix))
-		if !ok {
-			continue
-		}
-		if err := d.add(strings.Fields(string(rest))); err != nil {
-			return d, fmt.Errorf("reading wrk's line %q: %w", clip(string(bytes.TrimSpace(line)), 80), err)
-		}
-	}
-	if !d.begun || !d.ended {
-		return d, errors.New("wrk's output is incomplete: it did not reach the end of its histogram")
-	}
-	for _, name := range counters {
-		if _, ok := d.summary[name]; !ok {
-			return d, fmt.Errorf("wrk's output is incomplete: %s is missing", name)
-		}
-	}
-	if int64(len(d.bins)) != d.summary["bins"] {
-		return d, fmt.Errorf("wrk's output is incomplete: it has %d of %d latencies", len(d.bins), d.summary["bins"])
-	}
-	return d, nil
-}
-
-var errLine = errors.New("the line is not one that the script writes here")
-
-func (d *dump) add(words []string) error {
-	switch {
-	case d.ended:
-		return errLine
-	case len(words) == 1 && words[0] == "begin" && !d.begun:
-		d.begun = true
-		return nil
-	case !d.begun:
-		return errLine
-	case len(words) == 1 && words[0] == "end":
-		d.ended = true
-		return nil
-	case len(words) == 3 && words[0] == "summary":
-		return d.addSummary(words[1], words[2])
-	case len(words) == 3 && words[0] == "latency":
-		return d.addLatency(words[1], words[2])
-	}
-	return errLine
-}
-
-func (d *dump) addSummary(name, value string) error {
-	n, err := parseCount(value)
-	if err != nil {
-		return err
-	}
-	if _, twice := d.summary[name]; twice {
-		return errors.New("the counter is there twice")
-	}
-	d.summary[name] = n
-	return nil
-}
-
-func (d *dump) addLatency(micros, count string) error {
-	m, err := parseCount(micros)
-	if err != nil {
-		return err
-	}
-	n, err := parseCount(count)
-	if err != nil {
-		return err
-	}
-	if m > maxMicros || d.seen[m] {
-		return errors.New("the latency is there twice, or longer than any")
-	}
-	d.seen[m] = true
-	d.bins = append(d.bins, tool.Bin{Micros: m, Count: n})
-	return nil
-}
-
-func parseCount(s string) (int64, error) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("reading a number: %w", err)
-	}
-	if n < 0 || n > maxCount {
-		return 0, fmt.Errorf("%d is out of range", n)
-	}
-	return n, nil
 }
 
 // addLatency adds the corrected distribution, and the observed one where the samples without wrk's are as many as wrk's counters say.

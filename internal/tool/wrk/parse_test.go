@@ -24,8 +24,8 @@ func read(t *testing.T, name string) []byte {
 	return raw
 }
 
-// printed finds a number in what wrk itself printed for people.
-func printed(t *testing.T, raw []byte, pattern string) int64 {
+// numberIn finds a number in what wrk itself printed for people.
+func numberIn(t *testing.T, raw []byte, pattern string) int64 {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindSubmatch(raw)
 	if found == nil {
@@ -57,12 +57,12 @@ func TestParseRecordedOutput(t *testing.T) {
 				t.Fatalf("Parse(): %v", err)
 			}
 			want := record.Measurement{Tool: "wrk", Threads: 1, Connections: tc.wantConnections}
-			want.Requests = printed(t, raw, `(\d+) requests in `)
+			want.Requests = numberIn(t, raw, `(\d+) requests in `)
 			want.Errors.Timeout = tc.wantTimeouts
 			if tc.wantStatus != "" {
-				want.Errors.Status = printed(t, raw, tc.wantStatus)
+				want.Errors.Status = numberIn(t, raw, tc.wantStatus)
 			}
-			want.DurationMicros, want.Bytes = printed(t, raw, `summary duration (\d+)`), printed(t, raw, `summary bytes (\d+)`)
+			want.DurationMicros, want.Bytes = numberIn(t, raw, `summary duration (\d+)`), numberIn(t, raw, `summary bytes (\d+)`)
 			latency := got.Latency
 			got.Latency = nil
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -1,9 +1,12 @@
-// Package reporting makes a run's report from what lies in the object store: the run itself, the earlier runs that its objectives name,
-// and the noise floor of its machine. The operator and the command line share it, so that a report made again is the same report.
-package reporting
+// Package publish makes a run's report from what lies in the object store - the run itself, the earlier runs that its objectives name,
+// and the noise floor of its machine - and puts it there. The operator and the command line share it, so that a report made again is
+// the same report.
+package publish
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,10 +26,10 @@ type Store interface {
 	List(ctx context.Context, folder string) ([]artifact.Object, error)
 }
 
-// Outcome is a run's table and its report in its two forms.
+// Outcome is a run's table, and its report in every form; the first is the page for people.
 type Outcome struct {
-	Table      stats.Table
-	HTML, JSON []byte
+	Table stats.Table
+	Files []report.File
 }
 
 // ErrReport says that trying again would fail in the same way.
@@ -42,13 +45,29 @@ func Make(ctx context.Context, store Store, runPrefix string) (Outcome, error) {
 	if o.Table, err = stats.Analyse(data); err != nil {
 		return o, fmt.Errorf("%w: %w", ErrReport, err)
 	}
-	if o.HTML, err = report.HTML(o.Table); err != nil {
-		return o, fmt.Errorf("%w: %w", ErrReport, err)
-	}
-	if o.JSON, err = report.JSON(o.Table); err != nil {
+	if o.Files, err = report.Files(o.Table); err != nil {
 		return o, fmt.Errorf("%w: %w", ErrReport, err)
 	}
 	return o, nil
+}
+
+// Putter writes objects once.
+type Putter interface {
+	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
+}
+
+// Put stores a report's files side by side, in a folder that is named by the digest of the first, and returns the place of that one. It
+// is written last: where it is, the others are.
+func Put(ctx context.Context, store Putter, runPrefix string, files []report.File) (record.Artifact, error) {
+	page, others := files[0], files[1:]
+	sum := sha256.Sum256(page.Body)
+	folder := hex.EncodeToString(sum[:])
+	for _, f := range others {
+		if _, err := store.Put(ctx, artifact.ReportKey(runPrefix, folder, f.Name), f.ContentType, f.Body); err != nil {
+			return record.Artifact{}, err
+		}
+	}
+	return store.Put(ctx, artifact.ReportKey(runPrefix, folder, page.Name), page.ContentType, page.Body)
 }
 
 // Read reads all that a report is made from.

@@ -1,17 +1,19 @@
-package reporting_test
+package publish_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/reporting"
+	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/stats/statstest"
 )
@@ -69,9 +71,9 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := shelf{runs: map[string]record.RunData{"now": against("then"), "then": small()}, errs: map[string]error{"then": tc.err}}
-			o, err := reporting.Make(t.Context(), s, "now")
+			o, err := publish.Make(t.Context(), s, "now")
 			if tc.trouble {
-				if !errors.Is(err, tc.err) || errors.Is(err, reporting.ErrReport) {
+				if !errors.Is(err, tc.err) || errors.Is(err, publish.ErrReport) {
 					t.Errorf("got %v, want %v, to be tried again", err, tc.err)
 				}
 				return
@@ -79,8 +81,8 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := o.Table.Objectives[0]; got.Reason != tc.want || (got.Outcome == stats.Met) != (tc.want == "") || len(o.HTML) == 0 || len(o.JSON) == 0 {
-				t.Errorf("objective %+v, %d and %d bytes", got, len(o.HTML), len(o.JSON))
+			if got := o.Table.Objectives[0]; got.Reason != tc.want || (got.Outcome == stats.Met) != (tc.want == "") || len(o.Files) != len(report.FileNames()) {
+				t.Errorf("objective %+v, %d files", got, len(o.Files))
 			}
 		})
 	}
@@ -99,20 +101,20 @@ func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 		runs: map[string]record.RunData{"now": d}, list: []artifact.Object{{Key: "new", Modified: time.Unix(2, 0)}, {Key: "old", Modified: time.Unix(1, 0)}},
 		objects: map[string][]byte{"new": calibration(0.047), "old": calibration(0.2)},
 	}
-	o, err := reporting.Make(t.Context(), s, "now")
+	o, err := publish.Make(t.Context(), s, "now")
 	if err != nil || o.Table.FloorOf(stats.Throughput) == nil || o.Table.FloorOf(stats.Throughput).Detectable != 0.047 {
 		t.Errorf("noise floor %+v, %v", o.Table.NoiseFloor, err)
 	}
 	s.objects["new"] = []byte("{")
-	if _, err := reporting.Make(t.Context(), s, "now"); err == nil {
+	if _, err := publish.Make(t.Context(), s, "now"); err == nil {
 		t.Error("a noise floor that cannot be read is passed over")
 	}
 	s.listErr = artifact.ErrDenied
-	if o, err := reporting.Make(t.Context(), s, "now"); err != nil || o.Table.NoiseFloor != nil {
+	if o, err := publish.Make(t.Context(), s, "now"); err != nil || o.Table.NoiseFloor != nil {
 		t.Errorf("with a key that may not list: %v", err)
 	}
 	s.listErr = artifact.ErrUnreachable
-	if _, err := reporting.Make(t.Context(), s, "now"); !errors.Is(err, artifact.ErrUnreachable) {
+	if _, err := publish.Make(t.Context(), s, "now"); !errors.Is(err, artifact.ErrUnreachable) {
 		t.Errorf("got %v, want ErrUnreachable", err)
 	}
 }
@@ -120,7 +122,59 @@ func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 func TestARunThatContradictsItselfCannotBeReported(t *testing.T) {
 	d := small()
 	d.Trials[0].Manifest.Run.UID = "another"
-	if _, err := reporting.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now"); !errors.Is(err, reporting.ErrReport) {
+	if _, err := publish.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now"); !errors.Is(err, publish.ErrReport) {
 		t.Errorf("got %v, want ErrReport", err)
+	}
+}
+
+// kept is a store in memory that is written to: bodies by key, and the keys in the order of writing.
+type kept struct {
+	bodies, types map[string]string
+	order         []string
+	refuses       string
+}
+
+func (k *kept) Put(_ context.Context, key, contentType string, body []byte) (record.Artifact, error) {
+	if k.refuses != "" && strings.HasSuffix(key, k.refuses) {
+		return record.Artifact{}, artifact.ErrUnreachable
+	}
+	if k.bodies == nil {
+		k.bodies, k.types = map[string]string{}, map[string]string{}
+	}
+	k.bodies[key], k.types[key], k.order = string(body), contentType, append(k.order, key)
+	return record.Artifact{Key: key, Bytes: int64(len(body))}, nil
+}
+
+// files is a report of a page and another form of it.
+func files(page string) []report.File {
+	return []report.File{{Name: "report.html", ContentType: "text/html", Body: []byte(page)}, {Name: "report.json", ContentType: "application/json", Body: []byte("{}")}}
+}
+
+func TestAReportMadeAgainLiesBesideTheOlderOne(t *testing.T) {
+	store := &kept{}
+	places := map[string]bool{}
+	for _, page := range []string{"<p>1</p>", "<p>1</p>", "<p>2</p>"} {
+		a, err := publish.Put(t.Context(), store, "p", files(page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		beside := strings.TrimSuffix(a.Key, "html") + "json"
+		if store.bodies[a.Key] != page || store.types[a.Key] != "text/html" || store.bodies[beside] != "{}" || store.types[beside] != "application/json" {
+			t.Errorf("the store holds %v of types %v", store.bodies, store.types)
+		}
+		if last := store.order[len(store.order)-1]; last != a.Key {
+			t.Errorf("%s is written last, want the page", last)
+		}
+		places[a.Key] = true
+	}
+	if len(places) != 2 {
+		t.Errorf("two reports lie under %v", places)
+	}
+}
+
+func TestAReportOfWhichAFormIsNotStoredIsNone(t *testing.T) {
+	store := &kept{refuses: ".json"}
+	if a, err := publish.Put(t.Context(), store, "p", files("<p>1</p>")); !errors.Is(err, artifact.ErrUnreachable) || a.Key != "" || len(store.order) > 0 {
+		t.Errorf("got %v at %q, and wrote %v", err, a.Key, store.order)
 	}
 }

@@ -1,0 +1,84 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/internal/artifact"
+)
+
+// storeConfig reads from the operator's Deployment, and the Secret that it names, which object store the operator writes to.
+func storeConfig(ctx context.Context, c client.Client, d *appsv1.Deployment) (artifact.Config, error) {
+	container := d.Spec.Template.Spec.Containers[0]
+	s3, err := storeArgs(container.Args)
+	if err != nil {
+		return s3, fmt.Errorf("reading the arguments of Deployment %s: %w", client.ObjectKeyFromObject(d), err)
+	}
+	if s3.AccessKey, err = fromSecret(ctx, c, d.Namespace, container.Env, artifact.AccessKeyVariable); err != nil {
+		return s3, fmt.Errorf("reading the object store's key: %w", err)
+	}
+	if s3.SecretKey, err = fromSecret(ctx, c, d.Namespace, container.Env, artifact.SecretKeyVariable); err != nil {
+		return s3, fmt.Errorf("reading the object store's key: %w", err)
+	}
+	return s3, nil
+}
+
+// storeArgs reads the flags that say where the object store is, as the operator does, and passes over its others.
+func storeArgs(args []string) (artifact.Config, error) {
+	var s3 artifact.Config
+	f := flag.NewFlagSet("operator", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	s3.AddFlags(f)
+	if err := f.Parse(ofFlags(f, args)); err != nil {
+		return s3, fmt.Errorf("parsing flags: %w", err)
+	}
+	if s3.Endpoint == "" {
+		return s3, errors.New("there is no --s3-endpoint=HOST:PORT")
+	}
+	return s3, nil
+}
+
+// ofFlags are the arguments that belong to flags of a set. A value may be an argument of its own, unless its flag needs none.
+func ofFlags(f *flag.FlagSet, args []string) []string {
+	var out []string
+	for i, arg := range args {
+		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		known := f.Lookup(name)
+		if known == nil || !strings.HasPrefix(arg, "-") {
+			continue
+		}
+		out = append(out, arg)
+		_, alone := known.Value.(interface{ IsBoolFlag() bool })
+		if !hasValue && !alone && i+1 < len(args) {
+			out = append(out, args[i+1])
+		}
+	}
+	return out
+}
+
+// fromSecret reads the variable of a container's environment that comes from a Secret.
+func fromSecret(ctx context.Context, c client.Client, namespace string, env []corev1.EnvVar, name string) (string, error) {
+	for _, e := range env {
+		if e.Name != name || e.ValueFrom == nil || e.ValueFrom.SecretKeyRef == nil {
+			continue
+		}
+		ref := e.ValueFrom.SecretKeyRef
+		var secret corev1.Secret
+		if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, &secret); err != nil {
+			return "", err
+		}
+		if len(secret.Data[ref.Key]) == 0 {
+			return "", fmt.Errorf("secret %s/%s holds no %s", namespace, ref.Name, ref.Key)
+		}
+		return string(secret.Data[ref.Key]), nil
+	}
+	return "", fmt.Errorf("the operator takes %s from no Secret", name)
+}

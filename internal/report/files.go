@@ -1,0 +1,44 @@
+package report
+
+import "loadstone.dev/loadstone/internal/stats"
+
+// File is a report in one of its forms, as it is stored and fetched.
+type File struct {
+	Name        string
+	ContentType string
+	Body        []byte
+}
+
+// form is a way to print a table.
+type form struct {
+	name, contentType string
+	print             func(stats.Table) ([]byte, error)
+}
+
+// forms are all there are. The first is the page for people, by which a report is known; another form is another line.
+var forms = []form{
+	{"report.html", "text/html; charset=utf-8", HTML},
+	{"report.json", "application/json", JSON},
+}
+
+// Files prints the table in every form, in the order of FileNames.
+func Files(t stats.Table) ([]File, error) {
+	out := make([]File, len(forms))
+	for i, f := range forms {
+		body, err := f.print(t)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = File{Name: f.name, ContentType: f.contentType, Body: body}
+	}
+	return out, nil
+}
+
+// FileNames are the names of a report's files. The first is that of the page for people.
+func FileNames() []string {
+	names := make([]string, len(forms))
+	for i, f := range forms {
+		names[i] = f.name
+	}
+	return names
+}

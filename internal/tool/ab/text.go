@@ -1,0 +1,216 @@
+package ab
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/tool/printed"
+)
+
+// The lines that ab prints for people, without the blanks around them.
+var (
+	begin          = regexp.MustCompile(`^This is ApacheBench,`)
+	resultBegin    = regexp.MustCompile(`^Server Software:`)
+	fieldLine      = regexp.MustCompile(`^([A-Z][A-Za-z/0-9 -]*): +(.+)$`)
+	failureLine    = regexp.MustCompile(`^\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)$`)
+	totalLine      = regexp.MustCompile(`^Total: +(\d+) +(\d+) +(\S+) +(\d+) +(\d+)$`)
+	percentileLine = regexp.MustCompile(`^(\d+)% +(\d+)(?: \(longest request\))?$`)
+	gaveUpLine     = regexp.MustCompile(`^[a-z_]+: .* \(\d+\)$`)
+	endedLine      = regexp.MustCompile(`^Total of (\d+) requests completed$`)
+
+	countValue  = regexp.MustCompile(`^\d+(?: bytes)?$`)
+	secondValue = regexp.MustCompile(`^\d+\.\d{3} seconds$`)
+	rateValue   = regexp.MustCompile(`^\d+\.\d{2} \[#/sec\] \(mean\)$`)
+)
+
+const (
+	// stepMicros is the step of ab's tables in microseconds: they print whole milliseconds.
+	stepMicros = 1000
+	// said is how much is kept of a text that quotes what ab was given or met, in bytes.
+	said = 200
+)
+
+// Failures are the failed requests that ab explains; one may be counted under several.
+type Failures struct {
+	Connect, Receive, Length, Exceptions int64
+}
+
+// Text is what ab prints for people. What was not printed is nil, or 0 where ab prints what is not 0 only. URL and GaveUp are untrusted.
+type Text struct {
+	// GaveUp is the line in which ab says why there is no result.
+	GaveUp      string
+	URL         string
+	Connections *int64
+	// Complete counts requests that ended, in whatever way, and those before ab gave up; Failed are those of them that failed, Failures says
+	// of which kind.
+	Complete, Failed *int64
+	Failures         *Failures
+	// Writes counts requests that could not be sent, OtherStatus answers with a status other than 2xx.
+	Writes, OtherStatus int64
+	// Kept counts requests after which their connection was kept; nil where ab did not ask for that.
+	Kept *int64
+	// Bytes were read in all, BodyBytes without headers.
+	Bytes, BodyBytes *int64
+	// Seconds is the time taken; Throughput is in requests per second.
+	Seconds, Throughput *printed.Quantity
+	// Latency is of all complete requests, from the table; its kind follows from Kept.
+	Latency *printed.Latency
+	// Doubts quote the lines with a field that is there twice, or whose value is not as ab prints it, and say so. The first number of the
+	// last such line counts all the same, since people edit texts; nothing edits those of trials, and Parse refuses them.
+	Doubts []string
+}
+
+// reader is a Text while it is read.
+type reader struct {
+	Text
+	host, port, path, scheme string
+	// fields are the names of those that were read.
+	fields  []string
+	latency printed.Latency
+}
+
+// Begins says that a line, without the blanks around it, is the first that ab prints.
+func Begins(line string) bool { return begin.MatchString(line) }
+
+// BeginsResult says that a line, without the blanks around it, is the first of ab's result.
+func BeginsResult(line string) bool { return resultBegin.MatchString(line) }
+
+// ParseText reads the lines of one run of ab; lines that ab does not print are passed over. An error means that the run cannot be read.
+func ParseText(lines []string) (Text, error) {
+	r := reader{scheme: "http", latency: printed.Latency{ResolutionMicros: stepMicros}}
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		if err := r.read(line); err != nil {
+			return r.Text, fmt.Errorf("reading the line %q: %w", printed.Clip(line, 60), err)
+		}
+	}
+	if r.path != "" {
+		r.URL = printed.Clip(r.scheme+"://"+r.host+":"+r.port+r.path, said)
+	}
+	if r.latency.Mean != nil {
+		r.Latency = &r.latency
+	}
+	return r.Text, nil
+}
+
+func (r *reader) read(line string) error {
+	if m := failureLine.FindStringSubmatch(line); m != nil {
+		r.Failures = &Failures{}
+		f := r.Failures
+		return printed.Counts(m[1:], &f.Connect, &f.Receive, &f.Length, &f.Exceptions)
+	}
+	if m := totalLine.FindStringSubmatch(line); m != nil {
+		return r.readTotal(m)
+	}
+	if m := percentileLine.FindStringSubmatch(line); m != nil {
+		return r.readPercentile(m)
+	}
+	if m := endedLine.FindStringSubmatch(line); m != nil {
+		return readCount(&r.Complete, m[1])
+	}
+	if m := fieldLine.FindStringSubmatch(line); m != nil {
+		return r.readField(line, m[1], m[2])
+	}
+	if gaveUpLine.MatchString(line) {
+		r.GaveUp = printed.Clip(line, said)
+	}
+	return nil
+}
+
+func (r *reader) readTotal(m []string) error {
+	l := &r.latency
+	l.Min, l.Mean, l.SD, l.Median, l.Max = &printed.Quantity{}, &printed.Quantity{}, &printed.Quantity{}, &printed.Quantity{}, &printed.Quantity{}
+	for i, q := range []*printed.Quantity{l.Min, l.Mean, l.SD, l.Median, l.Max} {
+		if err := q.Set(m[i+1]+"ms", printed.Micros); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) readPercentile(m []string) error {
+	q, err := printed.Share(m[1])
+	if err != nil {
+		return err
+	}
+	micros, err := printed.Parse(m[2]+"ms", printed.Micros)
+	if q < 1 {
+		r.latency.Quantiles = append(r.latency.Quantiles, printed.Quantile{Q: q, Micros: micros})
+	}
+	return err
+}
+
+// readField reads a field by its name, unless it is none that is of use.
+func (r *reader) readField(line, name, value string) error {
+	var err error
+	first, usual := strings.Fields(value)[0], countValue
+	switch name {
+	case "Concurrency Level":
+		err = readCount(&r.Connections, first)
+	case "Time taken for tests":
+		usual, err = secondValue, readQuantity(&r.Seconds, first)
+	case "Complete requests":
+		err = readCount(&r.Complete, first)
+	case "Failed requests":
+		err = readCount(&r.Failed, first)
+	case "Write errors":
+		err = printed.Counts([]string{first}, &r.Writes)
+	case "Non-2xx responses":
+		err = printed.Counts([]string{first}, &r.OtherStatus)
+	case "Keep-Alive requests":
+		err = readCount(&r.Kept, first)
+	case "Total transferred":
+		err = readCount(&r.Bytes, first)
+	case "HTML transferred":
+		err = readCount(&r.BodyBytes, first)
+	case "Requests per second":
+		usual, err = rateValue, readQuantity(&r.Throughput, first)
+	default:
+		if r.readAddress(name, first, value) {
+			r.doubt(line, name, true)
+		}
+		return nil
+	}
+	r.doubt(line, name, usual.MatchString(value))
+	return err
+}
+
+// readAddress reads a field by its name, if it is one of those of which the URL is made.
+func (r *reader) readAddress(name, first, value string) bool {
+	switch name {
+	case "Server Hostname":
+		r.host = first
+	case "Server Port":
+		r.port = first
+	case "Document Path":
+		r.path = value
+	case "SSL/TLS Protocol":
+		r.scheme = "https"
+	default:
+		return false
+	}
+	return true
+}
+
+// doubt notes a line whose value is unusual, or whose field is there twice.
+func (r *reader) doubt(line, name string, usual bool) {
+	if !usual {
+		r.Doubts = append(r.Doubts, fmt.Sprintf("%q: ab prints no such value", printed.Clip(line, said)))
+	}
+	if slices.Contains(r.fields, name) {
+		r.Doubts = append(r.Doubts, fmt.Sprintf("%q: the counter is there twice", printed.Clip(line, said)))
+	}
+	r.fields = append(r.fields, name)
+}
+
+func readCount(into **int64, text string) error {
+	*into = new(int64)
+	return printed.Counts([]string{text}, *into)
+}
+
+func readQuantity(into **printed.Quantity, text string) error {
+	*into = &printed.Quantity{}
+	return (*into).Set(text, printed.Plain)
+}

@@ -1,0 +1,134 @@
+package k6
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/printed"
+)
+
+// Export is the JSON of --summary-export, or of the data that handleSummary gets. The latter keeps the numbers of a metric in
+// "values"; the former keeps them beside "thresholds", whose booleans say that one was crossed.
+type Export struct {
+	Metrics map[string]ExportedMetric `json:"metrics"`
+	State   struct {
+		RunMillis float64 `json:"testRunDurationMs"`
+	} `json:"state"`
+}
+
+// ExportedMetric holds the numbers of one metric, and its thresholds that were crossed.
+type ExportedMetric struct {
+	numbers map[string]float64
+	crossed []string
+}
+
+// UnmarshalJSON reads either shape.
+func (e *ExportedMetric) UnmarshalJSON(text []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return fmt.Errorf("reading a metric: %w", err)
+	}
+	e.numbers, e.crossed = map[string]float64{}, nil
+	if values, ok := fields["values"]; ok {
+		if err := json.Unmarshal(values, &e.numbers); err != nil {
+			return fmt.Errorf("reading the values of a metric: %w", err)
+		}
+	}
+	for name, raw := range fields {
+		if name == "thresholds" {
+			crossed, err := crossedThresholds(raw)
+			if err != nil {
+				return err
+			}
+			e.crossed = crossed
+			continue
+		}
+		var n float64
+		if json.Unmarshal(raw, &n) == nil {
+			e.numbers[name] = n
+		}
+	}
+	for name, n := range e.numbers {
+		if n < 0 || n > printed.Largest || math.IsNaN(n) {
+			return fmt.Errorf("reading %q of a metric: %v is out of range", printed.Clip(name, 40), n)
+		}
+	}
+	return nil
+}
+
+func crossedThresholds(raw json.RawMessage) ([]string, error) {
+	var exported map[string]bool
+	if json.Unmarshal(raw, &exported) == nil {
+		var out []string
+		for _, name := range slices.Sorted(maps.Keys(exported)) {
+			if exported[name] {
+				out = append(out, printed.Clip(name, kept))
+			}
+		}
+		return out, nil
+	}
+	var handled map[string]struct {
+		OK bool `json:"ok"`
+	}
+	if err := json.Unmarshal(raw, &handled); err != nil {
+		return nil, fmt.Errorf("reading thresholds: %w", err)
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(handled)) {
+		if !handled[name].OK {
+			out = append(out, printed.Clip(name, kept))
+		}
+	}
+	return out, nil
+}
+
+// EndOfTest takes the numbers out of their metrics. Of a test that never ran there are none, but thresholds may have been crossed.
+func (e Export) EndOfTest() (EndOfTest, error) {
+	if len(e.Metrics) == 0 {
+		return EndOfTest{}, errors.New("the JSON holds no \"metrics\"; expected that of k6's --summary-export or handleSummary")
+	}
+	number := func(metric, key string) float64 { return e.Metrics[metric].numbers[key] }
+	count := func(metric, key string) int64 { return int64(number(metric, key)) }
+	out := EndOfTest{
+		Requests: count("http_reqs", "count"), Started: count("iterations", "count"), Dropped: count("dropped_iterations", "count"),
+	}
+	for _, metric := range slices.Sorted(maps.Keys(e.Metrics)) {
+		out.Crossed = append(out.Crossed, e.Metrics[metric].crossed...)
+	}
+	if !out.Ran() {
+		return EndOfTest{Crossed: out.Crossed}, nil
+	}
+	out.Throughput = printed.Quantity{Value: number("http_reqs", "rate")}
+	out.Seconds = e.State.RunMillis / 1e3
+	out.Users = count("vus_max", "max")
+	out.Bytes = &printed.Quantity{Value: number("data_received", "count")}
+	// Of a rate, k6 calls "passes" what was true: of http_req_failed the failures.
+	out.Failed = count("http_req_failed", "passes")
+	out.ChecksPassed, out.ChecksFailed = count("checks", "passes"), count("checks", "fails")
+	if mean := number("iteration_duration", "avg"); mean > 0 {
+		out.Iterations = &Iterations{PerSecond: number("iterations", "rate"), MeanMicros: printed.Quantity{Value: mean * 1e3}}
+	}
+	l, err := exportedTrend(e.Metrics["http_req_duration"].numbers)
+	if l.Mean != nil {
+		out.Latency = &l
+	}
+	return out, err
+}
+
+// exportedTrend reads a trend in milliseconds; its quantiles in ascending order.
+func exportedTrend(numbers map[string]float64) (printed.Latency, error) {
+	l := printed.Latency{Kind: record.Observed}
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		if err := setStat(&l, name, printed.Quantity{Value: numbers[name] * 1e3}); err != nil {
+			return l, err
+		}
+	}
+	slices.SortFunc(l.Quantiles, func(a, b printed.Quantile) int { return cmp.Compare(a.Q, b.Q) })
+	return l, nil
+}

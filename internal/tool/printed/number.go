@@ -1,0 +1,70 @@
+package printed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Largest bounds every number that is read, so that products of two stay far from overflow.
+const Largest = 1e15
+
+// quoted is how much of a text an error quotes, in bytes.
+const quoted = 40
+
+// ErrNumber says that a text is none of the numbers that were expected there.
+var ErrNumber = errors.New("it is no number of a known unit")
+
+// Number reads a plain decimal number that is not negative.
+func Number(text string) (float64, error) {
+	if strings.ContainsFunc(text, func(r rune) bool { return !digit(r) && r != '.' }) {
+		return 0, ErrNumber
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(v, 0) || v > Largest {
+		return 0, ErrNumber
+	}
+	return v, nil
+}
+
+// Count reads a whole number that is not negative.
+func Count(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || n > Largest {
+		return 0, fmt.Errorf("reading %q: it is no count", Clip(text, quoted))
+	}
+	return n, nil
+}
+
+// Counts reads several whole numbers.
+func Counts(texts []string, into ...*int64) error {
+	for i, p := range into {
+		n, err := Count(texts[i])
+		if err != nil {
+			return err
+		}
+		*p = n
+	}
+	return nil
+}
+
+// Share reads a percentage from 0 to 100 as a share of 1.
+func Share(text string) (float64, error) {
+	v, err := Number(text)
+	if err != nil || v > 100 {
+		return 0, ErrNumber
+	}
+	return v / 100, nil
+}
+
+// Clip shortens untrusted text to n bytes, and makes it valid UTF-8.
+func Clip(s string, n int) string {
+	if len(s) > n {
+		s = s[:n] + "..."
+	}
+	return strings.ToValidUTF8(s, "?")
+}
+
+func digit(r rune) bool { return r >= '0' && r <= '9' }

@@ -1,0 +1,158 @@
+package wrk
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/printed"
+)
+
+// The lines that wrk prints for people, without the blanks around them.
+var (
+	begin       = regexp.MustCompile(`^Running (\S+) test @ (\S+)$`)
+	dead        = regexp.MustCompile(`^unable to connect to \S+ .*$`)
+	label       = regexp.MustCompile(`^(\d+) threads? and (\d+) connections?$`)
+	latencyLine = regexp.MustCompile(`^Latency +(\S+) +(\S+) +(\S+) +\S+%$`)
+	threadRate  = regexp.MustCompile(`^Req/Sec +([0-9.]+[kMG]?) +\S+ +\S+ +\S+%$`)
+	quantile    = regexp.MustCompile(`^(\d+(?:\.\d+)?)% +(\S+)$`)
+	totals      = regexp.MustCompile(`^(\d+) requests in (\S+), (\S+) read$`)
+	socketError = regexp.MustCompile(`^Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)$`)
+	badStatus   = regexp.MustCompile(`^Non-2xx or 3xx responses: (\d+)$`)
+	throughput  = regexp.MustCompile(`^Requests/sec: +(\S+)$`)
+	// wrk2 prints these lines, and wrk does not.
+	wrk2Mark = regexp.MustCompile(`^(Thread calibration: .*|Initialised .* threads.*|Latency Distribution \(HdrHistogram.*)$`)
+)
+
+// said is how much is kept of a line that quotes what wrk was given or met, in bytes.
+const said = 200
+
+// Text is what wrk prints for people, or wrk2, which looks like it and means something else. URL and Failed are untrusted.
+type Text struct {
+	// Failed says why there is no result, in wrk's words where it has any; the rest is then mostly absent.
+	Failed string
+	// Wrk2 says that it is wrk2 that printed it: its latencies are from the intended start.
+	Wrk2 bool
+	URL  string
+	// AskedSeconds is the duration that was asked for; 0 if the first line is missing.
+	AskedSeconds         float64
+	Threads, Connections int64
+	Requests             int64
+	// Seconds is the time taken; Throughput is in requests per second.
+	Seconds, Throughput printed.Quantity
+	// ThreadRate is the mean of the samples of one thread's rate, in requests per second; nil if not printed.
+	ThreadRate *printed.Quantity
+	// Bytes were read in all; nil if not printed.
+	Bytes  *printed.Quantity
+	Errors record.Errors
+	// Latency is nil if not printed.
+	Latency *printed.Latency
+}
+
+// Begins says that a line, without the blanks around it, is the first that wrk prints.
+func Begins(line string) bool { return begin.MatchString(line) || dead.MatchString(line) }
+
+// HasDump says that what wrk printed holds what Loadstone's own script writes: Parse reads more of it, and exactly.
+func HasDump(raw string) bool { return strings.Contains(raw, prefix+"begin") }
+
+// ParseText reads the lines of one run of wrk; lines that wrk does not print are passed over. An error means that the run cannot be read.
+func ParseText(lines []string) (Text, error) {
+	t := Text{}
+	l := printed.Latency{Kind: record.Corrected}
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		if dead.MatchString(line) {
+			t.Failed = printed.Clip(line, said)
+			return t, nil
+		}
+		if err := t.read(line, &l); err != nil {
+			return t, err
+		}
+	}
+	if t.Connections == 0 {
+		return t, errors.New("the line \"N threads and M connections\" is missing or cut off")
+	}
+	if t.Throughput.Value == 0 && t.Seconds.Value == 0 {
+		t.Failed = "the output ends before wrk's totals"
+		return t, nil
+	}
+	if t.Wrk2 {
+		l.Kind = record.FromIntended
+	}
+	if l.Mean != nil {
+		t.Latency = &l
+	}
+	return t, nil
+}
+
+func (t *Text) read(line string, l *printed.Latency) error {
+	if wrk2Mark.MatchString(line) {
+		t.Wrk2 = true
+		return nil
+	}
+	if m := begin.FindStringSubmatch(line); m != nil {
+		t.URL = printed.Clip(m[2], said)
+		asked, err := printed.Parse(m[1], printed.Micros)
+		t.AskedSeconds = asked.Value / 1e6
+		return err
+	}
+	if m := label.FindStringSubmatch(line); m != nil {
+		return printed.Counts(m[1:], &t.Threads, &t.Connections)
+	}
+	if m := socketError.FindStringSubmatch(line); m != nil {
+		e := &t.Errors
+		return printed.Counts(m[1:], &e.Connect, &e.Read, &e.Write, &e.Timeout)
+	}
+	if m := badStatus.FindStringSubmatch(line); m != nil {
+		return printed.Counts(m[1:], &t.Errors.Status)
+	}
+	if m := throughput.FindStringSubmatch(line); m != nil {
+		return t.Throughput.Set(m[1], printed.Plain)
+	}
+	if m := threadRate.FindStringSubmatch(line); m != nil {
+		t.ThreadRate = &printed.Quantity{}
+		return t.ThreadRate.Set(m[1], printed.Thousands)
+	}
+	if m := totals.FindStringSubmatch(line); m != nil {
+		return t.readTotals(m)
+	}
+	return readLatency(line, l)
+}
+
+func (t *Text) readTotals(m []string) error {
+	if err := printed.Counts(m[1:], &t.Requests); err != nil {
+		return err
+	}
+	took, err := printed.Parse(m[2], printed.Micros)
+	if err != nil {
+		return err
+	}
+	t.Seconds = printed.Quantity{Value: took.Value / 1e6, Rounding: took.Rounding / 1e6}
+	t.Bytes = &printed.Quantity{}
+	return t.Bytes.Set(m[3], printed.BinaryBytes)
+}
+
+// readLatency reads the first line of latencies and the first distribution.
+func readLatency(line string, l *printed.Latency) error {
+	if m := latencyLine.FindStringSubmatch(line); m != nil && l.Mean == nil {
+		l.Mean, l.SD, l.Max = &printed.Quantity{}, &printed.Quantity{}, &printed.Quantity{}
+		return errors.Join(l.Mean.Set(m[1], printed.Micros), l.SD.Set(m[2], printed.Micros), l.Max.Set(m[3], printed.Micros))
+	}
+	m := quantile.FindStringSubmatch(line)
+	if m == nil {
+		return nil
+	}
+	q, err := printed.Share(m[1])
+	if err != nil {
+		return fmt.Errorf("reading the quantile %q: %w", printed.Clip(line, 40), err)
+	}
+	// wrk2 may print a second distribution, which begins with a lower quantile.
+	if n := len(l.Quantiles); n > 0 && l.Quantiles[n-1].Q >= q {
+		return nil
+	}
+	micros, err := printed.Parse(m[2], printed.Micros)
+	l.Quantiles = append(l.Quantiles, printed.Quantile{Q: q, Micros: micros})
+	return err
+}
