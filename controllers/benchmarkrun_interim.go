@@ -16,7 +16,7 @@ import (
 func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (step, error) {
 	run := runFacts(s)
 	next := run.Next()
-	if next.Act != conduct.Analyse {
+	if next.Act != conduct.ActAnalyse {
 		return goOn, nil
 	}
 	data, err := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), next.Block))
@@ -39,10 +39,10 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (step
 	return halt, nil
 }
 
-// search looks for cells that were disturbed, while their blocks can still be repeated. A store that cannot be read is the report's to tell.
-func (r *BenchmarkRunReconciler) search(ctx context.Context, s *runScope) (step, error) {
+// scan looks for cells that were disturbed, while their blocks can still be repeated. A store that cannot be read is the report's to tell.
+func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (step, error) {
 	run := runFacts(s)
-	if run.Next().Act != conduct.Search {
+	if run.Next().Act != conduct.ActScan {
 		return goOn, nil
 	}
 	var disturbed []int32
@@ -57,8 +57,8 @@ func (r *BenchmarkRunReconciler) search(ctx context.Context, s *runScope) (step,
 	case run.ScanWaits(artifact.Terminal(err)):
 		return s.awaitStore(err)
 	}
-	scan := run.Scanned(disturbed)
-	s.scan = &scan
+	made := run.Scanned(disturbed)
+	s.scan = &made
 	return halt, nil
 }
 

@@ -34,7 +34,7 @@ const (
 
 func (r *BenchmarkRunReconciler) phases() []phase[*runScope] {
 	return []phase[*runScope]{
-		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.analyse, r.search, r.followWorkflow, r.report,
+		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,
 	}
 }
 
@@ -132,7 +132,7 @@ func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (step, error)
 // createTrials makes the trials that are needed, held. The first is prepared at once, beside the start of the workflow.
 func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) (step, error) {
 	next := runFacts(s).Next()
-	if next.Act != conduct.Begin {
+	if next.Act != conduct.ActBegin {
 		return goOn, nil
 	}
 	for i, line := range next.Trials {

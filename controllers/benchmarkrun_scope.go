@@ -33,7 +33,7 @@ type runScope struct {
 	scripts []v1alpha1.FrozenScript
 	// interim is set when this pass has made an interim analysis.
 	interim *conduct.Interim
-	// scan is set when this pass has searched for disturbed cells.
+	// scan is set when this pass has scanned for disturbed cells.
 	scan *conduct.Scan
 	// reported is set when the report is stored.
 	reported *reported

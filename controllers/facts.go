@@ -63,17 +63,17 @@ func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 	return f
 }
 
-// courseFacts are what a trial has to know of its run.
-func courseFacts(s *trialScope) conduct.Course {
-	c := conduct.Course{Name: s.trial.Spec.RunName, Deleted: s.run == nil || !s.run.DeletionTimestamp.IsZero(), Trials: s.siblings}
+// viewFacts are what a trial has to know of its run.
+func viewFacts(s *trialScope) conduct.View {
+	v := conduct.View{Name: s.trial.Spec.RunName, Deleted: s.run == nil || !s.run.DeletionTimestamp.IsZero(), Trials: s.siblings}
 	if s.run == nil {
-		return c
+		return v
 	}
-	c.Interim = interimFacts(s.run)
+	v.Interim = interimFacts(s.run)
 	if s.run.Status.CompletionTime != nil {
-		c.Ended = endReason(s.run)
+		v.Ended = endReason(s.run)
 	}
-	return c
+	return v
 }
 
 // attemptFacts are what is known of the current try at a trial.

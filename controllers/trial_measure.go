@@ -86,11 +86,8 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 
 func (s *trialScope) checkOrder(role string) protocol.Order {
 	o := s.order(role)
-	o.Check = &protocol.Check{Target: target(s), Beside: besideTarget(s), Cells: s.trial.Spec.Cells, Scripts: s.scripts}
-	for _, c := range s.trial.Spec.Cells {
-		if c.Script == nil {
-			o.Check.Request = appendNew(o.Check.Request, c.Request)
-		}
+	o.Check = &protocol.Check{
+		Target: target(s), Beside: besideTarget(s), Request: conduct.Requests(s.trial.Spec.Cells), Cells: s.trial.Spec.Cells, Scripts: s.scripts,
 	}
 	return o
 }

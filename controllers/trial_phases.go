@@ -47,7 +47,7 @@ func (r *TrialReconciler) cleanUp(ctx context.Context, s *trialScope) (step, err
 
 // follow ends a trial whose run is over, or whose implementation has already shown that it cannot be measured.
 func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (step, error) {
-	s.fault = courseFacts(s).GiveUp(trialFacts(s.trial))
+	s.fault = viewFacts(s).GiveUp(trialFacts(s.trial))
 	if s.fault != nil {
 		return halt, nil
 	}
@@ -64,7 +64,7 @@ func endReason(run *v1alpha1.BenchmarkRun) string {
 
 // awaitTurn lets the trials of a run be prepared one after the other.
 func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (step, error) {
-	if s.waiting = courseFacts(s).Awaits(trialFacts(s.trial)); s.waiting != "" {
+	if s.waiting = viewFacts(s).Awaits(trialFacts(s.trial)); s.waiting != "" {
 		return halt, nil
 	}
 	return goOn, nil

@@ -71,12 +71,8 @@ type member struct {
 // newMembers are the members that a trial needs.
 func newMembers(t *v1alpha1.Trial) []*member {
 	var list []*member
-	for i := range max(t.Spec.Generators.Pods, 1) {
-		list = append(list, &member{role: protocol.RoleGenerator(i)})
-	}
-	list = append(list, &member{role: protocol.RoleObserver})
-	if t.Spec.Beside != nil {
-		list = append(list, &member{role: protocol.RoleBeside})
+	for _, role := range conduct.Members(t.Spec.Generators.Pods, t.Spec.Beside != nil) {
+		list = append(list, &member{role: role})
 	}
 	return list
 }

@@ -124,15 +124,3 @@ func target(s *trialScope) string {
 func address(p *corev1.Pod, i v1alpha1.Implementation) string {
 	return net.JoinHostPort(p.Status.PodIP, strconv.Itoa(int(i.Port)))
 }
-
-func appendNew(list []v1alpha1.Request, r v1alpha1.Request) []v1alpha1.Request {
-	same := func(o v1alpha1.Request) bool {
-		return o.Path == r.Path && o.Expect.Status == r.Expect.Status && equalBody(o.Expect.Body, r.Expect.Body)
-	}
-	if slices.ContainsFunc(list, same) {
-		return list
-	}
-	return append(list, r)
-}
-
-func equalBody(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

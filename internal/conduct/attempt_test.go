@@ -79,7 +79,7 @@ func TestNobodyIsAskedWhileLoadIsMeasured(t *testing.T) {
 func TestAnAttemptIsFollowedByAnotherOnlyAfterTheInfrastructureFailedItEarly(t *testing.T) {
 	lost := conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "gone")
 	wrong := conduct.ImplementationFailure(v1alpha1.ReasonWrongResponse, "404")
-	over := conduct.Course{Ended: v1alpha1.ReasonTimedOut}.GiveUp(conduct.Trial{})
+	over := conduct.View{Ended: v1alpha1.ReasonTimedOut}.GiveUp(conduct.Trial{})
 	for name, tc := range map[string]struct {
 		attempt conduct.Attempt
 		failure *conduct.Failure

@@ -6,15 +6,15 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 )
 
-// Scan is what a search for disturbed cells has found.
+// Scan is what a scan for disturbed cells has found.
 type Scan struct {
-	// Blocks is how many blocks, the repeat blocks included, had been measured; 0 before the first search.
+	// Blocks is how many blocks, the repeat blocks included, had been measured; 0 before the first scan.
 	Blocks int32
 	// Disturbed are those in which it found a cell that a cause outside the implementation has voided.
 	Disturbed []int32
 }
 
-// Scanned is the search that is made now, with what it has found.
+// Scanned is the scan that is made now, with what it has found.
 func (r Run) Scanned(disturbed []int32) Scan {
 	return Scan{Blocks: r.Plan.Blocks + r.Repeated(), Disturbed: disturbed}
 }
@@ -58,7 +58,7 @@ func (r Run) Disturbed() []int32 {
 	return slices.Compact(blocks)
 }
 
-// scanDue is true if cells have to be searched for disturbance now: everything that is known to be needed has ended, and a disturbed block
+// scanDue is true if cells have to be scanned for disturbance now: everything that is known to be needed has ended, and a disturbed block
 // can still be repeated. A run that ended early has enough.
 func (r Run) scanDue() bool {
 	repeated := r.Repeated()

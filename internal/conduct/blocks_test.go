@@ -42,7 +42,7 @@ func TestARepeatBlockIsBegunOnlyIfItIsNeededAndThereIsTimeForIt(t *testing.T) {
 func TestARepeatBlockHoldsEveryImplementation(t *testing.T) {
 	r := runOf(t, 2, []string{"go", "epoll"}, measured(0), scanned(2), failed(0, v1alpha1.ReasonPodLost, "gone"))
 	step := r.Next()
-	if step.Act != conduct.Begin || len(step.Trials) != 2 {
+	if step.Act != conduct.ActBegin || len(step.Trials) != 2 {
 		t.Fatalf("it goes on with %+v", step)
 	}
 	got := names(step.Trials)
@@ -78,20 +78,20 @@ func TestWhatIsDisturbedFollowsFromTheScanAndFromLostTrials(t *testing.T) {
 	}
 }
 
-func TestTheSearchForDisturbedCellsIsMadeWhenItCanStillHelp(t *testing.T) {
+func TestTheScanForDisturbedCellsIsMadeWhenItCanStillHelp(t *testing.T) {
 	for name, tc := range map[string]struct {
 		deltas []func(*conduct.Run)
 		want   conduct.Act
 	}{
-		"everything has ended":                             {[]func(*conduct.Run){measured(0)}, conduct.Search},
-		"a trial goes on":                                  {[]func(*conduct.Run){measured(0), open(1)}, conduct.Measure},
-		"it was made":                                      {[]func(*conduct.Run){measured(0), scanned(2)}, conduct.Report},
-		"a repeat block was measured since":                {[]func(*conduct.Run){measured(1), scanned(2), disturbed(1)}, conduct.Search},
-		"a lost trial asks for a repeat block anyway":      {[]func(*conduct.Run){measured(0), failed(0, v1alpha1.ReasonPodLost, "")}, conduct.Begin},
-		"every repeat block was used":                      {[]func(*conduct.Run){measured(2), scanned(3), disturbed(1, 3)}, conduct.Report},
-		"the run ended early":                              {[]func(*conduct.Run){measured(0), interim(1, 1)}, conduct.Report},
-		"the time is over, and nothing is left to measure": {[]func(*conduct.Run){measured(0), scanned(2), left(-time.Second)}, conduct.Report},
-		"the time is over before it could be made":         {[]func(*conduct.Run){measured(0), left(-time.Second)}, conduct.End},
+		"everything has ended":                             {[]func(*conduct.Run){measured(0)}, conduct.ActScan},
+		"a trial goes on":                                  {[]func(*conduct.Run){measured(0), open(1)}, conduct.ActMeasure},
+		"it was made":                                      {[]func(*conduct.Run){measured(0), scanned(2)}, conduct.ActReport},
+		"a repeat block was measured since":                {[]func(*conduct.Run){measured(1), scanned(2), disturbed(1)}, conduct.ActScan},
+		"a lost trial asks for a repeat block anyway":      {[]func(*conduct.Run){measured(0), failed(0, v1alpha1.ReasonPodLost, "")}, conduct.ActBegin},
+		"every repeat block was used":                      {[]func(*conduct.Run){measured(2), scanned(3), disturbed(1, 3)}, conduct.ActReport},
+		"the run ended early":                              {[]func(*conduct.Run){measured(0), interim(1, 1)}, conduct.ActReport},
+		"the time is over, and nothing is left to measure": {[]func(*conduct.Run){measured(0), scanned(2), left(-time.Second)}, conduct.ActReport},
+		"the time is over before it could be made":         {[]func(*conduct.Run){measured(0), left(-time.Second)}, conduct.ActEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := runOf(t, 2, alone, tc.deltas...).Next().Act; got != tc.want {
@@ -101,7 +101,7 @@ func TestTheSearchForDisturbedCellsIsMadeWhenItCanStillHelp(t *testing.T) {
 	}
 }
 
-func TestASearchCountsTheBlocksThatItSaw(t *testing.T) {
+func TestAScanCountsTheBlocksThatItSaw(t *testing.T) {
 	r := runOf(t, 2, alone, measured(1), scanned(2), disturbed(1))
 	if diff := cmp.Diff(conduct.Scan{Blocks: 3, Disturbed: []int32{3}}, r.Scanned([]int32{3})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -57,7 +57,7 @@ func (r Run) NotReported(err error, forGood bool) *Ending {
 	return nil
 }
 
-// ScanWaits is true while a store is waited for that cannot be read for the search. One that stays away is left to the report to tell.
+// ScanWaits is true while a store is waited for that cannot be read for the scan. One that stays away is left to the report to tell.
 func (r Run) ScanWaits(forGood bool) bool { return !forGood && !r.lateForStore() }
 
 func (r Run) lateForStore() bool { return r.Now.Sub(r.lastEnd()) > ReportPatience }

@@ -53,7 +53,7 @@ func notReported(err error) func(conduct.Run, bool) *conduct.Ending {
 	return func(r conduct.Run, forGood bool) *conduct.Ending { return r.NotReported(err, forGood) }
 }
 
-func TestASearchWaitsForTheStoreAsLongAsTheReportDoes(t *testing.T) {
+func TestAScanWaitsForTheStoreAsLongAsTheReportDoes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		since   time.Duration
 		forGood bool
@@ -88,7 +88,7 @@ func TestARunEndsWhenItsTimeIsOver(t *testing.T) {
 			if diff := cmp.Diff(tc.want, r.TimedOut()); diff != "" {
 				t.Errorf("the end (-want +got):\n%s", diff)
 			}
-			if step := r.Next(); (step.Act == conduct.End) != (tc.want != nil) {
+			if step := r.Next(); (step.Act == conduct.ActEnd) != (tc.want != nil) {
 				t.Errorf("next is %+v", step)
 			}
 		})
@@ -102,7 +102,7 @@ func TestARunIsExecutedWhenEveryNeededTrialHasEnded(t *testing.T) {
 	}{
 		"before its trials have ended":           {[]func(*conduct.Run){measured(0), open(0), scanned(2)}, false},
 		"while a trial is missing":               {[]func(*conduct.Run){measured(0), scanned(2), func(r *conduct.Run) { r.Trials = r.Trials[:1] }}, false},
-		"before anybody has searched it":         {[]func(*conduct.Run){measured(0)}, false},
+		"before anybody has scanned it":          {[]func(*conduct.Run){measured(0)}, false},
 		"while a repeat block is still to come":  {[]func(*conduct.Run){measured(0), scanned(2), disturbed(1)}, false},
 		"when all have ended, one of them badly": {[]func(*conduct.Run){measured(0), scanned(2), failed(0, v1alpha1.ReasonWrongResponse, "")}, true},
 	} {

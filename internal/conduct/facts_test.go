@@ -70,7 +70,7 @@ func stored(t *conduct.Trial) {
 	t.Started, t.Ended = noon.Add(-12*time.Second), noon.Add(-time.Second)
 	t.Reason, t.Message = v1alpha1.ReasonDone, ""
 	t.Stored = &record.Artifact{Name: "manifest.json", Key: "k/" + t.Name, SHA256: "0"}
-	t.Nodes = []record.BoundNode{{Role: "server", Node: "n1"}}
+	t.Nodes = []record.BoundNode{{Role: "generator-0", Node: "n2"}, {Role: "server", Node: "n1"}}
 }
 
 // failed ends the trial of an index without a manifest.

@@ -36,7 +36,7 @@ func TestTheInterimAnalysisIsMadeAfterSomeBlocks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			step := runOf(t, 25, alone, tc.deltas...).Next()
-			if step.Block != tc.want || (step.Act == conduct.Analyse) != (tc.want > 0) {
+			if step.Block != tc.want || (step.Act == conduct.ActAnalyse) != (tc.want > 0) {
 				t.Errorf("next is %d after block %d, want block %d", step.Act, step.Block, tc.want)
 			}
 		})
@@ -59,7 +59,7 @@ func TestABlockWaitsForTheInterimAnalysisBeforeIt(t *testing.T) {
 		"the last of thirty is no interim block": {"0.05", 20, 25, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := conduct.Course{Interim: conduct.Interim{MaxWidth: tc.maxWidth, Blocks: 25, After: tc.after}}
+			c := conduct.View{Interim: conduct.Interim{MaxWidth: tc.maxWidth, Blocks: 25, After: tc.after}}
 			trial := conduct.Trial{}
 			trial.Block = tc.block
 			if got := c.Awaits(trial); got != tc.want {

@@ -18,7 +18,7 @@ type RunRecord struct {
 	Operator string
 }
 
-// Manifest is the run's record. It follows from the trials, the interim analyses and the searches: made twice it is the same.
+// Manifest is the run's record. It follows from the trials, the interim analyses and the scans: made twice it is the same.
 func (r Run) Manifest(of RunRecord) record.RunManifest {
 	m := record.RunManifest{
 		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec,

@@ -16,7 +16,7 @@ type Run struct {
 	Plan plan.Plan
 	// Interim is what it knows of its interim analyses.
 	Interim Interim
-	// Scan is what the last search for disturbed cells has found.
+	// Scan is what the last scan for disturbed cells has found.
 	Scan Scan
 	// Trials are those that were begun.
 	Trials Trials
@@ -30,49 +30,49 @@ type Run struct {
 type Act int
 
 const (
-	// Measure means that trials go on: there is nothing to do but to wait for them.
-	Measure Act = iota
-	// Begin means that trials are to be made.
-	Begin
-	// Analyse means that the interim analysis is due.
-	Analyse
-	// Search means that what was measured is to be searched for disturbed cells.
-	Search
-	// Report means that everything that is needed has ended.
-	Report
-	// End means that the run is over without a report.
-	End
+	// ActMeasure means that trials go on: there is nothing to do but to wait for them.
+	ActMeasure Act = iota
+	// ActBegin means that trials are to be made.
+	ActBegin
+	// ActAnalyse means that the interim analysis is due.
+	ActAnalyse
+	// ActScan means that what was measured is to be scanned for disturbed cells.
+	ActScan
+	// ActReport means that everything that is needed has ended.
+	ActReport
+	// ActEnd means that the run is over without a report.
+	ActEnd
 )
 
 // Step is what a run has to do next, and with what.
 type Step struct {
 	Act Act
-	// Trials are those to Begin.
+	// Trials are those to begin.
 	Trials []plan.Trial
-	// Block is that after which to Analyse.
+	// Block is that after which the interim analysis is made.
 	Block int32
-	// Ending is why the run Ends.
+	// Ending is why the run ends.
 	Ending *Ending
 }
 
 // Next decides what a run does next whose turn has come.
 func (r Run) Next() Step {
 	if end := r.TimedOut(); end != nil {
-		return Step{Act: End, Ending: end}
+		return Step{Act: ActEnd, Ending: end}
 	}
 	if needed := r.Needed(); len(needed) != len(r.Trials) {
-		return Step{Act: Begin, Trials: r.missing(needed)}
+		return Step{Act: ActBegin, Trials: r.missing(needed)}
 	}
 	if block := r.interimDue(); block > 0 {
-		return Step{Act: Analyse, Block: block}
+		return Step{Act: ActAnalyse, Block: block}
 	}
 	switch {
 	case r.scanDue():
-		return Step{Act: Search}
+		return Step{Act: ActScan}
 	case r.Trials.allEnded():
-		return Step{Act: Report}
+		return Step{Act: ActReport}
 	}
-	return Step{Act: Measure}
+	return Step{Act: ActMeasure}
 }
 
 // Executed is true when every trial that is needed has ended, and nothing is known that would ask for another.

@@ -7,8 +7,8 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// Course is a run as one of its trials sees it.
-type Course struct {
+// View is a run as one of its trials sees it.
+type View struct {
 	// Name is the run's.
 	Name string
 	// Deleted is true if the run is gone or about to go.
@@ -23,24 +23,24 @@ type Course struct {
 
 // GiveUp ends a trial whose run does not need it any more, or whose implementation has already shown that it cannot be measured; nil if it
 // goes on.
-func (c Course) GiveUp(t Trial) *Failure {
+func (v View) GiveUp(t Trial) *Failure {
 	switch {
-	case c.Deleted:
-		return cancelled(v1alpha1.ReasonDeleted, "the BenchmarkRun %s is being deleted", c.Name)
-	case c.Interim.Stopped > 0 && t.Block > c.Interim.Stopped && t.Started.IsZero():
-		return cancelled(v1alpha1.ReasonEnoughMeasured, "the BenchmarkRun %s ended after block %d: its intervals are narrow enough", c.Name, c.Interim.Stopped)
-	case c.Ended != "":
-		return cancelled(c.Ended, "the BenchmarkRun %s has ended", c.Name)
+	case v.Deleted:
+		return cancelled(v1alpha1.ReasonDeleted, "the BenchmarkRun %s is being deleted", v.Name)
+	case v.Interim.Stopped > 0 && t.Block > v.Interim.Stopped && t.Started.IsZero():
+		return cancelled(v1alpha1.ReasonEnoughMeasured, "the BenchmarkRun %s ended after block %d: its intervals are narrow enough", v.Name, v.Interim.Stopped)
+	case v.Ended != "":
+		return cancelled(v.Ended, "the BenchmarkRun %s has ended", v.Name)
 	}
-	return c.Trials.shown(t)
+	return v.Trials.shown(t)
 }
 
 // Awaits says in a sentence what a trial has to wait for before it is prepared; empty if its turn has come.
-func (c Course) Awaits(t Trial) string {
-	if first := c.Trials.before(t); first != nil {
+func (v View) Awaits(t Trial) string {
+	if first := v.Trials.before(t); first != nil {
 		return fmt.Sprintf("trial %s comes first", first.Name)
 	}
-	if c.Interim.awaited(t.Block) {
+	if v.Interim.awaited(t.Block) {
 		return "the run looks whether enough is measured"
 	}
 	return ""

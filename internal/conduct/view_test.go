@@ -32,21 +32,21 @@ func duet(t *conduct.Trial) { t.Beside = "epoll" }
 func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 	early := conduct.Interim{MaxWidth: "0.05", Blocks: 40, After: 10, Stopped: 10}
 	for name, tc := range map[string]struct {
-		course conduct.Course
-		trial  conduct.Trial
-		want   string
+		view  conduct.View
+		trial conduct.Trial
+		want  string
 	}{
-		"the run goes on":                       {conduct.Course{}, trialOf(0, "go"), ""},
-		"the run is gone":                       {conduct.Course{Deleted: true}, trialOf(0, "go"), "cancelled Deleted: the BenchmarkRun quick is being deleted"},
-		"the run has ended":                     {conduct.Course{Ended: v1alpha1.ReasonTimedOut}, trialOf(0, "go", started), "cancelled TimedOut: the BenchmarkRun quick has ended"},
-		"the run ended early":                   {conduct.Course{Interim: early}, trialOf(10, "go"), "cancelled EnoughMeasured: the BenchmarkRun quick ended after block 10: its intervals are narrow enough"},
-		"the run ended early, and was reported": {conduct.Course{Interim: early, Ended: v1alpha1.ReasonDone}, trialOf(10, "go"), "cancelled EnoughMeasured"},
-		"the run ended after the trial's block": {conduct.Course{Interim: early}, trialOf(9, "go"), ""},
-		"the trial had begun to measure":        {conduct.Course{Interim: early}, trialOf(10, "go", started), ""},
+		"the run goes on":                       {conduct.View{}, trialOf(0, "go"), ""},
+		"the run is gone":                       {conduct.View{Deleted: true}, trialOf(0, "go"), "cancelled Deleted: the BenchmarkRun quick is being deleted"},
+		"the run has ended":                     {conduct.View{Ended: v1alpha1.ReasonTimedOut}, trialOf(0, "go", started), "cancelled TimedOut: the BenchmarkRun quick has ended"},
+		"the run ended early":                   {conduct.View{Interim: early}, trialOf(10, "go"), "cancelled EnoughMeasured: the BenchmarkRun quick ended after block 10: its intervals are narrow enough"},
+		"the run ended early, and was reported": {conduct.View{Interim: early, Ended: v1alpha1.ReasonDone}, trialOf(10, "go"), "cancelled EnoughMeasured"},
+		"the run ended after the trial's block": {conduct.View{Interim: early}, trialOf(9, "go"), ""},
+		"the trial had begun to measure":        {conduct.View{Interim: early}, trialOf(10, "go", started), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tc.course.Name = "quick"
-			got := describe(tc.course.GiveUp(tc.trial))
+			tc.view.Name = "quick"
+			got := describe(tc.view.GiveUp(tc.trial))
 			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
@@ -83,7 +83,7 @@ func TestAFailureThatEveryTrialWouldShowEndsTheOthers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := describe(conduct.Course{Trials: tc.siblings}.GiveUp(tc.trial))
+			got := describe(conduct.View{Trials: tc.siblings}.GiveUp(tc.trial))
 			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
@@ -103,7 +103,7 @@ func TestTrialsComeOneAfterTheOther(t *testing.T) {
 		"the first of those is named":  {conduct.Trials{trialOf(2, "go"), trialOf(1, "go"), trialOf(0, "go")}, "trial quick-000-go comes first"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (conduct.Course{Trials: tc.trials}).Awaits(trialOf(2, "go")); got != tc.want {
+			if got := (conduct.View{Trials: tc.trials}).Awaits(trialOf(2, "go")); got != tc.want {
 				t.Errorf("it awaits %q, want %q", got, tc.want)
 			}
 		})
