@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/record"
@@ -50,36 +49,7 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, run *v1alpha1.Be
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	var result ctrl.Result
-	var trouble error
-	for _, phase := range r.phases() {
-		next, err := phase(ctx, s)
-		if err != nil {
-			if apierrors.IsConflict(err) {
-				return ctrl.Result{RequeueAfter: pollEvery}, nil
-			}
-			// It is tried again, later and later; meanwhile people shall see why nothing moves.
-			trouble, s.waiting = err, err.Error()
-			break
-		}
-		if next.stop {
-			result.RequeueAfter = next.after
-			break
-		}
-	}
-	before, after := s.run, s.run.DeepCopy()
-	after.Status = runStatus(s)
-	changed, err := writeStatus(ctx, r.Client, before, after)
-	if err != nil {
-		if benign(err) {
-			return ctrl.Result{RequeueAfter: pollEvery}, nil
-		}
-		return ctrl.Result{}, err
-	}
-	if changed {
-		r.announce(before, after)
-	}
-	return result, trouble
+	return drive(ctx, r.Client, s, r.phases(), r.announce)
 }
 
 // announce tells of conditions that have changed, after they were written.
@@ -127,7 +97,7 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 	slices.SortFunc(s.trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
 	w := &unstructured.Unstructured{}
 	w.SetGroupVersionKind(render.WorkflowKind)
-	err := r.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: render.WorkflowName(run.Name, string(run.UID), s.spare())}, w)
+	err := r.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: render.WorkflowName(run.Name, string(run.UID), runFacts(s).Repeated())}, w)
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("reading workflow: %w", err)
 	}

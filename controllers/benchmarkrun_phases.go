@@ -16,18 +16,15 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/report"
 )
 
-// Deadlines of a run.
+// Deadlines of a run that are the cluster's own; package conduct has the others.
 const (
-	// storePatience is how long the object store may be away before a run that has not begun is given up.
-	storePatience = time.Minute
-	// reportPatience is how long the object store may be away when the report is due.
-	reportPatience = 10 * time.Minute
 	// enginePatience is how long Argo may leave a new workflow alone before the status says so.
 	enginePatience = time.Minute
 	// answerPatience is how long Argo may leave a finished trial's answer alone before its agent pod is replaced.
@@ -35,9 +32,9 @@ const (
 	retryStore     = 2 * time.Second
 )
 
-func (r *BenchmarkRunReconciler) phases() []func(context.Context, *runScope) (step, error) {
-	return []func(context.Context, *runScope) (step, error){
-		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.look, r.review, r.followWorkflow, r.report,
+func (r *BenchmarkRunReconciler) phases() []phase[*runScope] {
+	return []phase[*runScope]{
+		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,
 	}
 }
 
@@ -94,8 +91,8 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (step
 // that another run has begun.
 func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (step, error) {
 	if s.active() {
-		if s.now.After(s.deadline()) && !s.executed() {
-			s.end = &failure{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run has used up its %d s: raise spec.timeoutSeconds, or see kubectl get trials for what took so long", s.plan.TimeoutSeconds)}
+		if s.end = runFacts(s).TimedOut(); s.end != nil {
+			s.end.Message += ", or see kubectl get trials for what took so long"
 			return halt, nil
 		}
 		return goOn, nil
@@ -126,39 +123,28 @@ func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (st
 
 // storeAway waits for a store that may come back, as long as a run that has not measured anything is worth it.
 func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (step, error) {
-	if artifact.Terminal(err) || s.now.Sub(s.run.Status.StartTime.Time) > storePatience {
-		s.end = &failure{v1alpha1.ConditionPlanned, v1alpha1.ReasonStoreUnavailable, err.Error()}
+	if s.end = runFacts(s).NotStored(err, artifact.Terminal(err)); s.end != nil {
 		return halt, nil
 	}
-	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
-	return again(retryStore), nil
+	return s.awaitStore(err)
 }
 
-// createTrials makes every trial of the plan, held. The first is prepared at once, beside the start of the workflow.
+// createTrials makes the trials that are needed, held. The first is prepared at once, beside the start of the workflow.
 func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) (step, error) {
-	lines := s.lines()
-	if len(s.trials) == len(lines) {
+	next := runFacts(s).Next()
+	if next.Act != conduct.ActBegin {
 		return goOn, nil
 	}
-	have := map[string]bool{}
-	for _, t := range s.trials {
-		have[t.Name] = true
-	}
-	first := true
-	for _, line := range lines {
-		if have[line.Name] {
-			continue
-		}
+	for i, line := range next.Trials {
 		t := newTrial(s.run, s.plan, line)
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
 			return halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
 		}
-		if first {
+		if i == 0 {
 			// The workflow's agent pod starts while the remaining trials are written.
 			if err := r.makeWorkflow(ctx, s, max(line.Block-s.plan.Blocks, 0)); err != nil {
 				return halt, err
 			}
-			first = false
 		}
 	}
 	// The trials' own events come first; where a name is taken by somebody else's, the deadline does.
@@ -171,7 +157,7 @@ func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope
 	if s.workflow != nil {
 		return goOn, nil
 	}
-	return goOn, r.makeWorkflow(ctx, s, s.spare())
+	return goOn, r.makeWorkflow(ctx, s, runFacts(s).Repeated())
 }
 
 func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, spare int32) error {
@@ -197,7 +183,10 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	phase, message := workflowPhase(s.workflow)
 	switch {
 	case workflowEnded(s.workflow):
-		s.end = &failure{v1alpha1.ConditionExecuted, v1alpha1.ReasonWorkflowFailed, fmt.Sprintf("the workflow %s ended (%s) before its trials: %s", s.workflow.GetName(), phase, message)}
+		s.end = &conduct.Ending{
+			Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonWorkflowFailed,
+			Message: fmt.Sprintf("the workflow %s ended (%s) before its trials: %s", s.workflow.GetName(), phase, message),
+		}
 		return halt, nil
 	case phase == "" && s.now.Sub(s.workflow.GetCreationTimestamp().Time) > enginePatience && !s.workflow.GetCreationTimestamp().Time.IsZero():
 		s.why = v1alpha1.ReasonWorkflowEngineDown
@@ -208,7 +197,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 			return halt, err
 		}
 	}
-	return again(min(s.deadline().Sub(s.now)+time.Second, answerPatience)), nil
+	return again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, answerPatience)), nil
 }
 
 // replaceAgentPod deletes Argo's agent pod if it has failed, which Argo never mends, or if it has not taken the answer of a
@@ -244,18 +233,15 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (step,
 		s.reported = made
 		return halt, nil
 	}
-	m := s.manifest(r.Version)
-	if artifact.Terminal(err) || errors.Is(err, publish.ErrReport) || s.now.Sub(m.Ended) > reportPatience {
-		s.end = &failure{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
+	if s.end = runFacts(s).NotReported(err, artifact.Terminal(err) || errors.Is(err, publish.ErrReport)); s.end != nil {
 		return halt, nil
 	}
-	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
-	return again(retryStore), nil
+	return s.awaitStore(err)
 }
 
 func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*reported, error) {
 	// A manifest that is there already was written by an earlier pass, maybe of another version: it holds.
-	if _, err := r.Store.PutJSON(ctx, artifact.ManifestKey(s.prefix()), s.manifest(r.Version)); err != nil && !errors.Is(err, artifact.ErrExists) {
+	if _, err := r.Store.PutJSON(ctx, artifact.ManifestKey(s.prefix()), runFacts(s).Manifest(s.record(r.Version))); err != nil && !errors.Is(err, artifact.ErrExists) {
 		return nil, err
 	}
 	o, err := publish.Make(ctx, r.Store, s.prefix())
@@ -272,10 +258,10 @@ func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*
 	if err != nil {
 		return nil, err
 	}
-	made := &reported{html: stored, uri: r.Store.URI(stored.Key), text: report.Line(o.Table.Headline())}
-	made.conclusive, made.reason = o.Table.Conclusive()
+	made := &reported{html: stored, uri: r.Store.URI(stored.Key), Verdict: conduct.Verdict{Text: report.Line(o.Table.Headline())}}
+	made.Conclusive, made.Reason = o.Table.Conclusive()
 	if met, reason := o.Table.ObjectivesMet(); !met {
-		made.unmet, made.objectives = reason, report.ObjectivesLine(o.Table)
+		made.Unmet, made.Objectives = reason, report.ObjectivesLine(o.Table)
 	}
 	return made, nil
 }

@@ -57,7 +57,7 @@ func TestAReportSaysWhetherObjectivesAreMet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &BenchmarkRunReconciler{Store: shelf{data: ran(tc.least), written: map[string][]byte{}}}
 			made, err := r.makeReport(t.Context(), runScopeOf(t, endTrials()))
-			if err != nil || made.unmet != tc.unmet || !strings.Contains(made.objectives, tc.says) {
+			if err != nil || made.Unmet != tc.unmet || !strings.Contains(made.Objectives, tc.says) {
 				t.Errorf("made %+v, %v", made, err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -61,24 +62,22 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	if s.scripts != nil {
 		st.Scripts = s.scripts
 	}
-	if s.looked > 0 {
-		st.LookedAfterBlock = s.looked
-		if s.stopped {
-			st.StoppedAfterBlock = s.looked
-		}
+	if s.interim != nil {
+		st.LookedAfterBlock, st.StoppedAfterBlock = s.interim.After, s.interim.Stopped
 	}
-	if s.reviewed > 0 {
-		st.ReviewedBlocks, st.SpoiledBlocks = s.reviewed, s.spoiled
+	if s.scan != nil {
+		st.ReviewedBlocks, st.SpoiledBlocks = s.scan.Blocks, s.scan.Disturbed
 	}
 	if s.plan != nil {
-		done, all := s.progress()
+		run := runFacts(s)
+		done, all := run.Progress()
 		st.PlanHash = s.plan.Hash()
 		st.Progress = fmt.Sprintf("%d/%d", done, all)
-		st.TimeLeft = s.left().String()
+		st.TimeLeft = run.Left().String()
 	}
 	if s.reported != nil {
 		st.Report = v1alpha1.ReportRef{URI: s.reported.uri, SHA256: s.reported.html.SHA256}
-		st.Verdict = clip(s.reported.text, 512)
+		st.Verdict = clip(s.reported.Text, 512)
 	}
 	if s.reported != nil || s.end != nil {
 		st.CompletionTime = &metav1.Time{Time: s.now}
@@ -108,8 +107,8 @@ func stepConditions(c *conditionSet, s *runScope) {
 	pending := false
 	for _, step := range steps {
 		switch {
-		case s.end != nil && s.end.condition == step.kind:
-			c.set(step.kind, metav1.ConditionFalse, s.end.reason, s.end.message)
+		case s.end != nil && s.end.Condition == step.kind:
+			c.set(step.kind, metav1.ConditionFalse, s.end.Reason, s.end.Message)
 			pending = true
 		case step.reached:
 			c.set(step.kind, metav1.ConditionTrue, v1alpha1.ReasonDone, step.done)
@@ -120,59 +119,36 @@ func stepConditions(c *conditionSet, s *runScope) {
 			pending = true
 		}
 	}
-	if s.executed() && len(s.failed()) > 0 {
-		c.set(v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, trialFailures(s))
+	if failures := runFacts(s).Failures(); s.executed() && failures != "" {
+		c.set(v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, failures)
 	}
 	switch {
 	case s.reported == nil:
 		c.set(v1alpha1.ConditionConclusive, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
-	case s.reported.conclusive:
-		c.set(v1alpha1.ConditionConclusive, metav1.ConditionTrue, v1alpha1.ReasonDone, s.reported.text)
+	case s.reported.Conclusive:
+		c.set(v1alpha1.ConditionConclusive, metav1.ConditionTrue, v1alpha1.ReasonDone, s.reported.Text)
 	default:
-		c.set(v1alpha1.ConditionConclusive, metav1.ConditionFalse, s.reported.reason, s.reported.text)
+		c.set(v1alpha1.ConditionConclusive, metav1.ConditionFalse, s.reported.Reason, s.reported.Text)
 	}
 }
 
 // summaryConditions states Succeeded, and kstatus' Reconciling and Stalled, which follow from it.
 func summaryConditions(c *conditionSet, s *runScope) {
-	status, reason, message := metav1.ConditionUnknown, orElse(s.why, v1alpha1.ReasonInProgress), s.waiting
-	switch {
-	case s.end != nil:
-		status, reason, message = metav1.ConditionFalse, s.end.reason, s.end.message
-	case s.reported != nil && len(s.failed()) > 0:
-		status, reason, message = metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, trialFailures(s)
-	case s.reported != nil && s.reported.unmet != "":
-		status, reason, message = metav1.ConditionFalse, s.reported.unmet, s.reported.objectives
-	case s.reported != nil:
-		status, reason, message = metav1.ConditionTrue, v1alpha1.ReasonDone, s.reported.text
+	outcome := runFacts(s).Outcome(s.end, s.verdict())
+	reason, message := outcome.Reason, outcome.Message
+	var status, going, stalled metav1.ConditionStatus
+	switch outcome.State {
+	case conduct.Ongoing:
+		status, going, stalled = metav1.ConditionUnknown, metav1.ConditionTrue, metav1.ConditionFalse
+		reason, message = orElse(s.why, reason), s.waiting
+	case conduct.Failed:
+		status, going, stalled = metav1.ConditionFalse, metav1.ConditionFalse, metav1.ConditionTrue
+	case conduct.Succeeded:
+		status, going, stalled = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionFalse
 	}
 	c.set(v1alpha1.ConditionSucceeded, status, reason, message)
-	going, stalled := metav1.ConditionFalse, metav1.ConditionFalse
-	switch status {
-	case metav1.ConditionUnknown:
-		going = metav1.ConditionTrue
-	case metav1.ConditionFalse:
-		stalled = metav1.ConditionTrue
-	case metav1.ConditionTrue: // The run has got where it should.
-	}
 	c.set(v1alpha1.ConditionReconciling, going, reason, message)
 	c.set(v1alpha1.ConditionStalled, stalled, reason, message)
-}
-
-// trialFailures says how many trials failed and quotes the first of each implementation.
-func trialFailures(s *runScope) string {
-	failed := s.failed()
-	text := fmt.Sprintf("%d of %d trials failed", len(failed), len(s.trials))
-	seen := map[string]bool{}
-	for i := range failed {
-		t := &failed[i]
-		if impl := t.Spec.Implementation.Name; !seen[impl] {
-			seen[impl] = true
-			_, message := trialOutcome(t)
-			text += "; " + message
-		}
-	}
-	return text
 }
 
 // trialOutcome is the reason and message of a trial's summary.

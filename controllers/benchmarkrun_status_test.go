@@ -15,6 +15,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
@@ -60,19 +61,19 @@ func endTrials(failed ...int) func(*runScope) {
 
 func madeReport(conclusive bool) func(*runScope) {
 	return func(s *runScope) {
-		s.reported = &reported{html: record.Artifact{SHA256: strings.Repeat("0", 64)}, uri: "s3://b/report.html", text: "go is 1.2 times as fast", conclusive: conclusive, reason: v1alpha1.ReasonTooFewBlocks}
+		s.reported = &reported{html: record.Artifact{SHA256: strings.Repeat("0", 64)}, uri: "s3://b/report.html", Verdict: conduct.Verdict{Text: "go is 1.2 times as fast", Conclusive: conclusive, Reason: v1alpha1.ReasonTooFewBlocks}}
 	}
 }
 
 func unmet(reason string) func(*runScope) {
-	return func(s *runScope) { s.reported.unmet, s.reported.objectives = reason, "1 of 2 objectives missed" }
+	return func(s *runScope) { s.reported.Unmet, s.reported.Objectives = reason, "1 of 2 objectives missed" }
 }
 
 func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 	waits := func(why, what string) func(*runScope) { return func(s *runScope) { s.why, s.waiting = why, what } }
 	notBegun := func(s *runScope) { s.run.Status.StartTime, s.trials = nil, nil }
 	end := func(kind, reason string) func(*runScope) {
-		return func(s *runScope) { s.end = &failure{kind, reason, "see there"} }
+		return func(s *runScope) { s.end = &conduct.Ending{Condition: kind, Reason: reason, Message: "see there"} }
 	}
 	tests := map[string]struct {
 		deltas   []func(*runScope)
@@ -167,21 +168,14 @@ func TestProgressAndTimeLeftFollowTheClock(t *testing.T) {
 	}
 }
 
-func TestTrialFailuresAreQuotedOnceAnImplementation(t *testing.T) {
-	s := runScopeOf(t, endTrials(0, 1))
-	if got := trialFailures(s); got != "2 of 2 trials failed; it was so" {
-		t.Error(got)
-	}
-}
-
 func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 	tests := map[string]struct {
 		err   error
 		since time.Duration
 		ends  bool
 	}{
-		"away":                {err: artifact.ErrUnreachable, since: storePatience},
-		"away for too long":   {err: artifact.ErrUnreachable, since: storePatience + 1, ends: true},
+		"away":                {err: artifact.ErrUnreachable, since: conduct.StorePatience},
+		"away for too long":   {err: artifact.ErrUnreachable, since: conduct.StorePatience + 1, ends: true},
 		"without the bucket":  {err: artifact.ErrNoBucket, ends: true},
 		"with another key":    {err: artifact.ErrDenied, ends: true},
 		"full":                {err: artifact.ErrFull, ends: true},
@@ -210,8 +204,8 @@ func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
 		since time.Duration
 		ends  bool
 	}{
-		"the store is away":              {err: artifact.ErrUnreachable, since: reportPatience - time.Second},
-		"the store is away for too long": {err: artifact.ErrUnreachable, since: reportPatience, ends: true},
+		"the store is away":              {err: artifact.ErrUnreachable, since: conduct.ReportPatience - time.Second},
+		"the store is away for too long": {err: artifact.ErrUnreachable, since: conduct.ReportPatience, ends: true},
 		"the bucket is gone":             {err: artifact.ErrNoBucket, ends: true},
 		"it cannot be made":              {err: publish.ErrReport, ends: true},
 	}

@@ -18,6 +18,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -393,7 +394,7 @@ func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
 		return c != nil && strings.Contains(c.Message, "a pod named taken-000-go-1-s exists already")
 	})
-	w.clock.Forward(prepareDeadline + time.Second)
+	w.clock.Forward(conduct.PrepareDeadline + time.Second)
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "a pod named taken-000-go-1-s exists and is not of this trial: delete it")
 	w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger))

@@ -54,32 +54,7 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	var result ctrl.Result
-	var trouble error
-	for _, phase := range r.phases() {
-		next, err := phase(ctx, s)
-		if err != nil {
-			if apierrors.IsConflict(err) {
-				return ctrl.Result{RequeueAfter: pollEvery}, nil
-			}
-			// It is tried again, later and later; meanwhile people shall see why nothing moves.
-			trouble, s.waiting = err, err.Error()
-			break
-		}
-		if next.stop {
-			result.RequeueAfter = next.after
-			break
-		}
-	}
-	after := t.DeepCopy()
-	after.Status = trialStatus(s)
-	if _, err := writeStatus(ctx, r.Client, t, after); err != nil {
-		if benign(err) {
-			return ctrl.Result{RequeueAfter: pollEvery}, nil
-		}
-		return ctrl.Result{}, err
-	}
-	return result, trouble
+	return drive(ctx, r.Client, s, r.phases(), nil)
 }
 
 // observe reads all that the phases decide upon.
@@ -97,8 +72,8 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	if err := r.List(ctx, &trials, client.InNamespace(t.Namespace), client.MatchingLabels{v1alpha1.LabelRunUID: t.Labels[v1alpha1.LabelRunUID]}); err != nil {
 		return nil, fmt.Errorf("listing trials: %w", err)
 	}
-	s.siblings = trials.Items
-	slices.SortFunc(s.siblings, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
+	slices.SortFunc(trials.Items, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
+	s.siblings = trialsFacts(trials.Items)
 	var pods corev1.PodList
 	if err := r.List(ctx, &pods, client.HasLabels{v1alpha1.LabelTrial}); err != nil {
 		return nil, fmt.Errorf("listing measured pods: %w", err)

@@ -11,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
@@ -135,7 +136,7 @@ func TestADuetWithoutACommonCPUIsNotStarted(t *testing.T) {
 	s := duetScope("1", "2", "0")
 	s.trial.Status.StartTime = &start
 	next, err := (&TrialReconciler{}).start(t.Context(), s)
-	if err != nil || !next.stop || s.fault == nil || s.fault.reason != v1alpha1.ReasonUnschedulable || !strings.Contains(s.fault.message, `CPUs "1" of n1 and "2" of n1`) {
+	if err != nil || !next.stop || s.fault == nil || s.fault.Reason != v1alpha1.ReasonUnschedulable || !strings.Contains(s.fault.Message, `CPUs "1" of n1 and "2" of n1`) {
 		t.Errorf("it goes on with %+v, %v, %+v", next, err, s.fault)
 	}
 }
@@ -144,7 +145,7 @@ func TestAFaultInADuetNamesTheServerThatHadIt(t *testing.T) {
 	for i, want := range []string{"implementations[go] ended by itself", "implementations[go2] ended by itself"} {
 		s := duetScope("0", "0", "0")
 		s.servers()[i].pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"}}
-		if f := podFault(s); f == nil || !f.own || !strings.HasPrefix(f.message, want) {
+		if f := podFault(s); f == nil || f.Kind != conduct.Implementation || !strings.HasPrefix(f.Message, want) {
 			t.Errorf("%+v, want %s", f, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -142,15 +143,15 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 }
 
 // describe is "REASON own|outside: MESSAGE", or nothing.
-func describe(f *fault) string {
+func describe(f *conduct.Failure) string {
 	if f == nil {
 		return ""
 	}
-	whose := "outside"
-	if f.own {
-		whose = "own"
+	whose := "own"
+	if f.Kind == conduct.Infrastructure {
+		whose = "outside"
 	}
-	return fmt.Sprintf("%s %s: %s", f.reason, whose, f.message)
+	return fmt.Sprintf("%s %s: %s", f.Reason, whose, f.Message)
 }
 
 // failedTrial is an ended trial of an implementation.
@@ -164,39 +165,6 @@ func failedTrial(index int32, implementation, reason string, started bool) v1alp
 	}
 	t.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionFalse, Reason: reason, Message: "it was so"}}
 	return t
-}
-
-func TestAFaultThatEveryTrialWouldShowEndsTheOthers(t *testing.T) {
-	tests := map[string]struct {
-		sibling v1alpha1.Trial
-		want    string
-	}{
-		"a wrong response":               {sibling: failedTrial(1, "go", v1alpha1.ReasonWrongResponse, false), want: "WrongResponse own: not tried, since trial quick-001-go has shown it: it was so"},
-		"an image that cannot be pulled": {sibling: failedTrial(1, "go", v1alpha1.ReasonImagePull, false), want: "ImagePull own"},
-		"a server that ends at once":     {sibling: failedTrial(1, "go", v1alpha1.ReasonServerExited, false), want: "ServerExited own"},
-		"a server that ends under load":  {sibling: failedTrial(1, "go", v1alpha1.ReasonServerExited, true)},
-		"a pod that was lost":            {sibling: failedTrial(1, "go", v1alpha1.ReasonPodLost, false)},
-		"somebody else's wrong response": {sibling: failedTrial(1, "rust", v1alpha1.ReasonWrongResponse, false)},
-		"its own earlier status":         {sibling: failedTrial(0, "go", v1alpha1.ReasonWrongResponse, false)},
-		"a trial that has not ended": {sibling: func() v1alpha1.Trial {
-			t := failedTrial(1, "go", v1alpha1.ReasonWrongResponse, false)
-			t.Status.CompletionTime = nil
-			return t
-		}()},
-		"a trial that has ended without fuss": {sibling: func() v1alpha1.Trial {
-			t := failedTrial(1, "go", v1alpha1.ReasonDone, true)
-			t.Status.Conditions[0].Status = "True"
-			return t
-		}()},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := describe(scopeOf(func(s *trialScope) { s.siblings = []v1alpha1.Trial{tc.sibling} }).sameFault())
-			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
-		})
-	}
 }
 
 func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -14,17 +15,16 @@ import (
 // askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the
 // first warm-up they are, lest an operator that died before it told them cost the whole timetable.
 func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (step, error) {
-	if s.measuring() && s.now.Before(s.end()) {
+	if try := attemptFacts(s); try.Quiet() {
 		s.prepared = true
-		return again(s.nextEnd()), nil
+		return again(try.NextEnd()), nil
 	}
 	for _, a := range s.members {
 		st, err := r.Agents.State(ctx, a.pod.Status.PodIP)
 		if err != nil {
 			return r.silent(s, a.pod, err)
 		}
-		if st.Phase == protocol.Failed {
-			s.fault = outsideFault(v1alpha1.ReasonAgentFailed, "the agent in pod %s: %s", a.pod.Name, st.Message)
+		if s.fault = conduct.AgentFailed(agentIn(a.pod), st); s.fault != nil {
 			return halt, nil
 		}
 		a.state = &st
@@ -33,17 +33,15 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (step, e
 }
 
 func (r *TrialReconciler) silent(s *trialScope, pod *corev1.Pod, err error) (step, error) {
-	deadline := s.begun().Add(prepareDeadline)
-	if end := s.end(); !end.IsZero() {
-		deadline = end.Add(agentGrace)
-	}
-	if s.now.After(deadline) {
-		s.fault = outsideFault(v1alpha1.ReasonAgentLost, "the agent in pod %s does not answer: %s", pod.Name, err)
+	if s.fault = attemptFacts(s).AgentSilent(agentIn(pod), err); s.fault != nil {
 		return halt, nil
 	}
-	s.waiting = fmt.Sprintf("the agent in pod %s does not answer yet", pod.Name)
+	s.waiting = agentIn(pod) + " does not answer yet"
 	return again(pollEvery), nil
 }
+
+// agentIn names an agent in messages.
+func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 
 // awaitListening waits for the server's port, as its observer sees it.
 func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step, error) {
@@ -52,8 +50,7 @@ func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step
 			continue
 		}
 		impl := s.implementationOf(m.pod)
-		if since := containerStart(m.pod, render.ServerContainer); s.now.Sub(since) > listenDeadline {
-			s.fault = ownFault(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command", impl.Name, impl.Port, listenDeadline)
+		if s.fault = attemptFacts(s).NotListening(impl, containerStart(m.pod, render.ServerContainer)); s.fault != nil {
 			return halt, nil
 		}
 		s.waiting = fmt.Sprintf("the server does not listen on port %d yet", impl.Port)
@@ -79,13 +76,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 			}
 			g.state = &st
 		}
-		if g.state.Fault == protocol.FaultLoad {
-			s.fault = ownFault(v1alpha1.ReasonLoadImpossible, "%s", g.state.Checked)
-			return halt, nil
-		}
-		if g.state.Checked != protocol.CheckedOK {
-			impl, what := s.checked(g.state.Checked)
-			s.fault = ownFault(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", impl, what)
+		if s.fault = conduct.Checked(trialFacts(s.trial), *g.state); s.fault != nil {
 			return halt, nil
 		}
 	}
@@ -95,11 +86,8 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 
 func (s *trialScope) checkOrder(role string) protocol.Order {
 	o := s.order(role)
-	o.Check = &protocol.Check{Target: target(s), Beside: besideTarget(s), Cells: s.trial.Spec.Cells, Scripts: s.scripts}
-	for _, c := range s.trial.Spec.Cells {
-		if c.Script == nil {
-			o.Check.Request = appendNew(o.Check.Request, c.Request)
-		}
+	o.Check = &protocol.Check{
+		Target: target(s), Beside: besideTarget(s), Request: conduct.Requests(s.trial.Spec.Cells), Cells: s.trial.Spec.Cells, Scripts: s.scripts,
 	}
 	return o
 }
@@ -116,12 +104,12 @@ func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (step, 
 // start gives all agents the timetable and one instant. The instant is written down first, so that an operator that dies in
 // between is followed by one that knows it.
 func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error) {
-	if s.trial.Status.StartTime == nil {
-		at := s.now.Add(startLead)
+	try := attemptFacts(s)
+	if try.Started.IsZero() {
+		at := try.StartAt()
 		s.startTime = &at
 		return halt, nil
 	}
-	begin := s.trial.Status.StartTime.Time
 	cpu := s.serverCPU()
 	if cpu == nil && s.trial.Spec.Beside != nil {
 		s.fault = noSharedCPU(s)
@@ -135,12 +123,11 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 		if err != nil {
 			return r.silent(s, a.pod, err)
 		}
-		if r.Now().After(begin) {
-			s.fault = outsideFault(v1alpha1.ReasonAgentLost, "the agent in pod %s could not be told to start in time", a.pod.Name)
+		if s.fault = try.StartMissed(agentIn(a.pod), r.Now()); s.fault != nil {
 			return halt, nil
 		}
 		o := s.order(a.role)
-		o.Start = &protocol.Start{At: begin.Add(offset), Target: target(s), Beside: besideTarget(s), ServerCPU: cpu, Slots: s.slots()}
+		o.Start = &protocol.Start{At: try.Started.Add(offset), Target: target(s), Beside: besideTarget(s), ServerCPU: cpu, Slots: try.Slots()}
 		if _, err := r.Agents.Order(ctx, a.pod.Status.PodIP, o); err != nil {
 			return r.silent(s, a.pod, err)
 		}
@@ -150,18 +137,16 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 
 // awaitEnd waits for the last cell, waking at the end of each for the sake of the progress that people see.
 func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (step, error) {
-	if left := s.end().Sub(s.now); left > 0 {
-		return again(s.nextEnd()), nil
+	try := attemptFacts(s)
+	if s.now.Before(try.End()) {
+		return again(try.NextEnd()), nil
 	}
 	for _, m := range s.members {
-		switch st := m.state; {
-		case st.Phase == protocol.Idle:
-			s.fault = outsideFault(v1alpha1.ReasonAgentLost, "the agent (%s) was never told to start", st.Role)
+		busy, failure := try.AgentBusy(*m.state)
+		if s.fault = failure; failure != nil {
 			return halt, nil
-		case st.Phase == protocol.Running && s.now.After(s.end().Add(agentGrace)):
-			s.fault = outsideFault(v1alpha1.ReasonAgentLost, "the agent (%s) was still busy %s after the last cell", st.Role, agentGrace)
-			return halt, nil
-		case st.Phase == protocol.Running:
+		}
+		if busy {
 			return again(pollEvery), nil
 		}
 	}

@@ -129,28 +129,3 @@ func (w *world) awaitUnscheduled(name string) {
 		return len(p.Status.Conditions) > 0
 	})
 }
-
-func TestARunIsBoundByWhatIsStored(t *testing.T) {
-	trial := func(name, node, manifest string) v1alpha1.Trial {
-		t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: v1alpha1.TrialStatus{ManifestKey: manifest}}
-		if node != "" {
-			t.Status.Nodes = []v1alpha1.MemberNode{{Member: protocol.RoleObserver, Node: node}}
-		}
-		return t
-	}
-	for name, tc := range map[string]struct {
-		trials []v1alpha1.Trial
-		want   map[string]string
-	}{
-		"nothing is stored":                    {trials: []v1alpha1.Trial{trial("a", "n1", ""), trial("b", "", "")}},
-		"the first trial":                      {trials: []v1alpha1.Trial{trial("a", "n1", "key"), trial("b", "n2", "key")}, want: map[string]string{"server": "n1"}},
-		"a trial that was lost binds nobody":   {trials: []v1alpha1.Trial{trial("a", "n1", ""), trial("b", "n2", "key")}, want: map[string]string{"server": "n2"}},
-		"an earlier operator's trial likewise": {trials: []v1alpha1.Trial{trial("a", "", "key"), trial("b", "n2", "key")}, want: map[string]string{"server": "n2"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, (&trialScope{siblings: tc.trials}).bound()); diff != "" {
-				t.Errorf("bound to (-want +got):\n%s", diff)
-			}
-		})
-	}
-}

@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -10,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -19,8 +19,9 @@ import (
 type trialScope struct {
 	trial *v1alpha1.Trial
 	// run is nil when the BenchmarkRun is gone.
-	run      *v1alpha1.BenchmarkRun
-	siblings []v1alpha1.Trial
+	run *v1alpha1.BenchmarkRun
+	// siblings are the trials of the run, this one among them.
+	siblings conduct.Trials
 	nodes    []plan.Node
 	attempt  int32
 	// members are the pods that this attempt needs, generators first: those that exist and those that do not.
@@ -42,63 +43,17 @@ type trialScope struct {
 	// manifest is set when the trial's manifest has been stored.
 	manifest *record.Artifact
 	// fault is set when the attempt is over without a manifest.
-	fault *fault
+	fault *conduct.Failure
 }
 
-// fault is why an attempt ended. One of the implementation's own making is never tried again.
-type fault struct {
-	reason  string
-	message string
-	own     bool
-}
+// hindered implements scope.
+func (s *trialScope) hindered(err error) { s.waiting = err.Error() }
 
-func ownFault(reason, format string, args ...any) *fault {
-	return &fault{reason: reason, message: fmt.Sprintf(format, args...), own: true}
-}
-
-func outsideFault(reason, format string, args ...any) *fault {
-	return &fault{reason: reason, message: fmt.Sprintf(format, args...)}
-}
-
-func (s *trialScope) slots() []protocol.Slot { return protocol.Timetable(s.trial.Spec.Cells) }
-
-// end is when the last cell ends; zero before a start is set.
-func (s *trialScope) end() time.Time {
-	if s.trial.Status.StartTime == nil {
-		return time.Time{}
-	}
-	slots := s.slots()
-	return s.trial.Status.StartTime.Add(slots[len(slots)-1].End)
-}
-
-// measuring says whether the first measured time of this attempt has begun.
-func (s *trialScope) measuring() bool {
-	start := s.trial.Status.StartTime
-	return start != nil && !s.now.Before(start.Add(s.slots()[0].Measure))
-}
-
-// cellsDone is the number of cells whose time is over.
-func (s *trialScope) cellsDone() int {
-	start := s.trial.Status.StartTime
-	if start == nil {
-		return 0
-	}
-	return len(slices.DeleteFunc(s.slots(), func(slot protocol.Slot) bool { return start.Add(slot.End).After(s.now) }))
-}
-
-// nextEnd is how long it is until the next cell ends.
-func (s *trialScope) nextEnd() time.Duration {
-	slots := s.slots()
-	n := min(s.cellsDone(), len(slots)-1)
-	return s.trial.Status.StartTime.Add(slots[n].End).Sub(s.now)
-}
-
-// begun is when the attempt began.
-func (s *trialScope) begun() time.Time {
-	if t := s.trial.Status.AttemptTime; t != nil {
-		return t.Time
-	}
-	return s.now
+// states implements scope.
+func (s *trialScope) states() (before, after *v1alpha1.Trial) {
+	after = s.trial.DeepCopy()
+	after.Status = trialStatus(s)
+	return s.trial, after
 }
 
 func (s *trialScope) ended() bool { return s.trial.Status.CompletionTime != nil }
@@ -116,12 +71,8 @@ type member struct {
 // newMembers are the members that a trial needs.
 func newMembers(t *v1alpha1.Trial) []*member {
 	var list []*member
-	for i := range max(t.Spec.Generators.Pods, 1) {
-		list = append(list, &member{role: protocol.RoleGenerator(i)})
-	}
-	list = append(list, &member{role: protocol.RoleObserver})
-	if t.Spec.Beside != nil {
-		list = append(list, &member{role: protocol.RoleBeside})
+	for _, role := range conduct.Members(t.Spec.Generators.Pods, t.Spec.Beside != nil) {
+		list = append(list, &member{role: role})
 	}
 	return list
 }
@@ -177,17 +128,6 @@ func (s *trialScope) stalePods() []*corev1.Pod {
 		}
 	}
 	return list
-}
-
-// before is a trial of the run whose turn comes first and which has not ended; nil if it is this one's turn.
-func (s *trialScope) before() *v1alpha1.Trial {
-	for i := range s.siblings {
-		t := &s.siblings[i]
-		if *t.Spec.Index < *s.trial.Spec.Index && t.Status.CompletionTime == nil {
-			return t
-		}
-	}
-	return nil
 }
 
 func (s *trialScope) order(role string) protocol.Order {

@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/protocol"
 )
@@ -26,8 +25,7 @@ func (r *TrialReconciler) readScripts(ctx context.Context, s *trialScope) error 
 
 // scriptsAway waits for a store that may come back.
 func (r *TrialReconciler) scriptsAway(s *trialScope, err error) (step, error) {
-	if s.now.Sub(s.begun()) > prepareDeadline {
-		s.fault = outsideFault(v1alpha1.ReasonStoreUnavailable, "the run's scripts cannot be read: %s", err)
+	if s.fault = attemptFacts(s).ScriptsAway(err); s.fault != nil {
 		return halt, nil
 	}
 	s.waiting = clip(err.Error(), maxMessage)

@@ -11,7 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -29,25 +29,23 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	if s.startTime != nil {
 		st.StartTime, st.Nodes = &metav1.MicroTime{Time: *s.startTime}, s.placed()
 	}
-	st.Progress = fmt.Sprintf("%d/%d", s.cellsDone(), len(s.trial.Spec.Cells))
-	// What has begun to measure is not measured again by itself: its block is, as a whole.
-	final := s.fault != nil && (s.fault.own || s.attempt >= plan.Attempts || s.measuring())
-	if s.fault != nil && !final {
+	st.Progress = fmt.Sprintf("%d/%d", attemptFacts(s).CellsDone(), len(s.trial.Spec.Cells))
+	if s.fault != nil && attemptFacts(s).Retried(s.fault) {
 		return nextAttempt(s, st)
 	}
 	if s.manifest != nil {
 		st.ManifestKey, st.ManifestSHA256 = s.manifest.Key, s.manifest.SHA256
 	}
-	if s.manifest != nil || final {
+	if s.manifest != nil || s.fault != nil {
 		st.CompletionTime = &metav1.MicroTime{Time: s.now}
 	}
 	st.Conditions = trialConditions(s, st.Conditions)
 	return st
 }
 
-// nextAttempt begins anew after a fault from outside; what was measured so far is dropped, never averaged in.
+// nextAttempt begins anew after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
 func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
-	st.Faults = append(st.Faults, clip(fmt.Sprintf("attempt %d: %s: %s", s.attempt, s.fault.reason, s.fault.message), maxMessage))
+	st.Faults = append(st.Faults, clip(attemptFacts(s).Note(s.fault), maxMessage))
 	st.Attempt = s.attempt + 1
 	st.AttemptTime = &metav1.Time{Time: s.now}
 	st.StartTime, st.Nodes = nil, nil
@@ -74,7 +72,7 @@ func milestone(c *conditionSet, kind string, reached bool, s *trialScope) {
 	case reached:
 		c.set(kind, metav1.ConditionTrue, v1alpha1.ReasonDone, "")
 	case s.fault != nil:
-		c.set(kind, metav1.ConditionFalse, s.fault.reason, s.fault.message)
+		c.set(kind, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 	default:
 		c.set(kind, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, s.waiting)
 	}
@@ -98,19 +96,11 @@ func runRecord(run *v1alpha1.BenchmarkRun) record.Run {
 }
 
 func (s *trialScope) newManifest(version string) record.TrialManifest {
-	m := record.TrialManifest{
-		Schema: record.TrialManifestSchema, Run: runRecord(s.run), Trial: s.trial.Name,
-		Index: *s.trial.Spec.Index, Block: s.trial.Spec.Block, Attempt: s.attempt, Faults: s.trial.Status.Faults,
-		Implementation: s.trial.Spec.Implementation.Name, Cells: s.trial.Spec.Cells,
-		Start: s.trial.Status.StartTime.UTC(), Operator: version,
-	}
-	if b := s.trial.Spec.Beside; b != nil {
-		m.Beside = b.Name
-	}
+	of := conduct.TrialRecord{Run: runRecord(s.run), Attempt: s.attempt, Faults: s.trial.Status.Faults, Operator: version}
 	for _, p := range s.pods() {
-		m.Pods = append(m.Pods, podRecord(p))
+		of.Pods = append(of.Pods, podRecord(p))
 	}
-	return m
+	return trialFacts(s.trial).Manifest(of)
 }
 
 // podRecord is where a pod ran and what ran in it: its first container is the one that is measured, or that measures.
@@ -134,15 +124,3 @@ func target(s *trialScope) string {
 func address(p *corev1.Pod, i v1alpha1.Implementation) string {
 	return net.JoinHostPort(p.Status.PodIP, strconv.Itoa(int(i.Port)))
 }
-
-func appendNew(list []v1alpha1.Request, r v1alpha1.Request) []v1alpha1.Request {
-	same := func(o v1alpha1.Request) bool {
-		return o.Path == r.Path && o.Expect.Status == r.Expect.Status && equalBody(o.Expect.Body, r.Expect.Body)
-	}
-	if slices.ContainsFunc(list, same) {
-		return list
-	}
-	return append(list, r)
-}
-
-func equalBody(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -22,8 +21,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error
 			continue
 		}
 		done = false
-		if s.now.After(s.end().Add(storeDeadline)) {
-			s.fault = outsideFault(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", a.role, storeDeadline, state.StoreError)
+		if s.fault = attemptFacts(s).NotUploaded(a.role, state); s.fault != nil {
 			return halt, nil
 		}
 		if state.Uploading {
@@ -61,8 +59,7 @@ func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *memb
 
 // storeTrouble waits for a store that may come back, until the deadline.
 func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (step, error) {
-	if s.now.After(s.end().Add(storeDeadline)) {
-		s.fault = outsideFault(v1alpha1.ReasonUploadFailed, "%s", err)
+	if s.fault = attemptFacts(s).StoreAway(err); s.fault != nil {
 		return halt, nil
 	}
 	s.waiting = clip(err.Error(), maxMessage)

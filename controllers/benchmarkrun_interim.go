@@ -1,0 +1,69 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/stats"
+)
+
+// analyse makes the interim analysis when it is due: it asks whether enough has been measured, and looks at the width of intervals only. The
+// next block waits for it.
+func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (step, error) {
+	run := runFacts(s)
+	next := run.Next()
+	if next.Act != conduct.ActAnalyse {
+		return goOn, nil
+	}
+	data, err := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), next.Block))
+	if err != nil {
+		if s.end = run.NotAnalysed(err, artifact.Terminal(err)); s.end != nil {
+			return halt, nil
+		}
+		return s.awaitStore(err)
+	}
+	table, err := stats.Analyse(data)
+	if err != nil {
+		return halt, fmt.Errorf("looking at the intervals after block %d: %w", next.Block, err)
+	}
+	width, err := strconv.ParseFloat(run.Interim.MaxWidth, 64)
+	if err != nil {
+		return halt, fmt.Errorf("reading spec.stop.maxWidth: %w", err)
+	}
+	made := run.Interim.Made(next.Block, table.NarrowerThan(width))
+	s.interim = &made
+	return halt, nil
+}
+
+// scan looks for cells that were disturbed, while their blocks can still be repeated. A store that cannot be read is the report's to tell.
+func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (step, error) {
+	run := runFacts(s)
+	if run.Next().Act != conduct.ActScan {
+		return goOn, nil
+	}
+	var disturbed []int32
+	data, err := r.Store.LoadTrials(ctx, run.Manifest(s.record(r.Version)))
+	switch {
+	case err == nil:
+		table, err := stats.Analyse(data)
+		if err != nil {
+			return halt, fmt.Errorf("looking for blocks that were hit from outside: %w", err)
+		}
+		disturbed = table.SpoiledBlocks()
+	case run.ScanWaits(artifact.Terminal(err)):
+		return s.awaitStore(err)
+	}
+	made := run.Scanned(disturbed)
+	s.scan = &made
+	return halt, nil
+}
+
+// awaitStore waits for a store that may come back.
+func (s *runScope) awaitStore(err error) (step, error) {
+	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
+	return again(retryStore), nil
+}

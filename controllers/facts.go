@@ -1,0 +1,89 @@
+package controllers
+
+import (
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// runFacts are what the objects of a run say to whom leads it. Before its spec is compiled only its blocks are known of the plan.
+func runFacts(s *runScope) conduct.Run {
+	r := conduct.Run{
+		Name: s.run.Name, Plan: plan.Plan{Blocks: plan.BlocksOf(s.run.Spec)}, Interim: interimFacts(s.run),
+		Scan:   conduct.Scan{Blocks: s.run.Status.ReviewedBlocks, Disturbed: s.run.Status.SpoiledBlocks},
+		Trials: trialsFacts(s.trials), Now: s.now,
+	}
+	if s.plan != nil {
+		r.Plan = *s.plan
+	}
+	if s.active() {
+		r.Started = s.run.Status.StartTime.Time
+	}
+	return r
+}
+
+func interimFacts(run *v1alpha1.BenchmarkRun) conduct.Interim {
+	i := conduct.Interim{Blocks: plan.BlocksOf(run.Spec), After: run.Status.LookedAfterBlock, Stopped: run.Status.StoppedAfterBlock}
+	if run.Spec.Stop != nil {
+		i.MaxWidth = run.Spec.Stop.MaxWidth
+	}
+	return i
+}
+
+func trialsFacts(list []v1alpha1.Trial) conduct.Trials {
+	trials := make(conduct.Trials, len(list))
+	for i := range list {
+		trials[i] = trialFacts(&list[i])
+	}
+	return trials
+}
+
+func trialFacts(t *v1alpha1.Trial) conduct.Trial {
+	f := conduct.Trial{
+		Trial: plan.Trial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Implementation: t.Spec.Implementation.Name},
+		Cells: t.Spec.Cells,
+	}
+	if t.Spec.Beside != nil {
+		f.Beside = t.Spec.Beside.Name
+	}
+	if t.Status.StartTime != nil {
+		f.Started = t.Status.StartTime.Time
+	}
+	if t.Status.CompletionTime != nil {
+		f.Ended = t.Status.CompletionTime.Time
+	}
+	if t.Status.ManifestKey != "" {
+		f.Stored = &record.Artifact{Name: "manifest.json", Key: t.Status.ManifestKey, SHA256: t.Status.ManifestSHA256}
+	}
+	f.Reason, f.Message = trialOutcome(t)
+	for _, n := range t.Status.Nodes {
+		f.Nodes = append(f.Nodes, record.BoundNode{Role: n.Member, Node: n.Node})
+	}
+	return f
+}
+
+// viewFacts are what a trial has to know of its run.
+func viewFacts(s *trialScope) conduct.View {
+	v := conduct.View{Name: s.trial.Spec.RunName, Deleted: s.run == nil || !s.run.DeletionTimestamp.IsZero(), Trials: s.siblings}
+	if s.run == nil {
+		return v
+	}
+	v.Interim = interimFacts(s.run)
+	if s.run.Status.CompletionTime != nil {
+		v.Ended = endReason(s.run)
+	}
+	return v
+}
+
+// attemptFacts are what is known of the current try at a trial.
+func attemptFacts(s *trialScope) conduct.Attempt {
+	a := conduct.Attempt{Number: s.attempt, Cells: s.trial.Spec.Cells, Begun: s.now, Now: s.now}
+	if at := s.trial.Status.AttemptTime; at != nil {
+		a.Begun = at.Time
+	}
+	if at := s.trial.Status.StartTime; at != nil {
+		a.Started = at.Time
+	}
+	return a
+}

@@ -1,0 +1,76 @@
+package conduct
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// Attempt is one try at a trial, as it is at one instant.
+type Attempt struct {
+	// Number counts the tries, from 1.
+	Number int32
+	// Cells are what the trial measures, in this order.
+	Cells []v1alpha1.Cell
+	// Begun is when the attempt began.
+	Begun time.Time
+	// Started is the instant at which the agents were told to start the first cell; zero before.
+	Started time.Time
+	// Now is the instant of the question.
+	Now time.Time
+}
+
+// Slots are the trial's timetable.
+func (a Attempt) Slots() []protocol.Slot { return protocol.Timetable(a.Cells) }
+
+// End is when the last cell ends; zero before a start is set.
+func (a Attempt) End() time.Time {
+	if a.Started.IsZero() {
+		return time.Time{}
+	}
+	slots := a.Slots()
+	return a.Started.Add(slots[len(slots)-1].End)
+}
+
+// Measuring is true once the first measured time has begun.
+func (a Attempt) Measuring() bool {
+	return !a.Started.IsZero() && !a.Now.Before(a.Started.Add(a.Slots()[0].Measure))
+}
+
+// Quiet is true while nobody may be asked anything: from the first measured time to the end of the last, an answer would cost the
+// generator's CPU.
+func (a Attempt) Quiet() bool { return a.Measuring() && a.Now.Before(a.End()) }
+
+// CellsDone is the number of cells whose time is over.
+func (a Attempt) CellsDone() int {
+	if a.Started.IsZero() {
+		return 0
+	}
+	return cellsDone(a.Slots(), a.Started, a.Now)
+}
+
+func cellsDone(slots []protocol.Slot, start, now time.Time) int {
+	return len(slices.DeleteFunc(slots, func(slot protocol.Slot) bool { return start.Add(slot.End).After(now) }))
+}
+
+// NextEnd is how long it is until the next cell ends, of an attempt that was started.
+func (a Attempt) NextEnd() time.Duration {
+	slots := a.Slots()
+	n := min(a.CellsDone(), len(slots)-1)
+	return a.Started.Add(slots[n].End).Sub(a.Now)
+}
+
+// Retried is true if a failure is followed by another attempt: one of the infrastructure is, a few times. What has begun to measure is not
+// measured again by itself: its block is, as a whole.
+func (a Attempt) Retried(f *Failure) bool {
+	return f.Kind == Infrastructure && a.Number < plan.Attempts && !a.Measuring()
+}
+
+// Note says in a sentence why the attempt was given up.
+func (a Attempt) Note(f *Failure) string {
+	return fmt.Sprintf("attempt %d: %s: %s", a.Number, f.Reason, f.Message)
+}

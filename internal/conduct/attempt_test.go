@@ -1,0 +1,209 @@
+package conduct_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// cellTime is that of each of the two cells of an attempt, and lastEnd when the second has ended.
+const (
+	cellTime = 10*time.Second + protocol.CellGap
+	lastEnd  = 2 * cellTime
+)
+
+// attemptAt is a first attempt that began at noon, so much later, with changes.
+func attemptAt(later time.Duration, deltas ...func(*conduct.Attempt)) conduct.Attempt {
+	cell := v1alpha1.Cell{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}
+	a := conduct.Attempt{Number: 1, Cells: []v1alpha1.Cell{cell, cell}, Begun: noon, Now: noon.Add(later)}
+	for _, d := range deltas {
+		d(&a)
+	}
+	return a
+}
+
+// told is an attempt whose agents were told to start at noon.
+func told(a *conduct.Attempt) { a.Started = noon }
+
+func third(a *conduct.Attempt) { a.Number = 3 }
+
+func warm(a *conduct.Attempt) {
+	seconds := int32(2)
+	a.Cells[0].WarmupSeconds = &seconds
+}
+
+func TestCellsAreCountedByTheClock(t *testing.T) {
+	for later, want := range map[time.Duration]struct {
+		done int
+		next time.Duration
+	}{
+		0: {0, cellTime}, cellTime - 1: {0, 1}, cellTime: {1, cellTime}, lastEnd - 1: {1, 1}, lastEnd: {2, 0},
+	} {
+		a := attemptAt(later, told)
+		if a.CellsDone() != want.done || a.NextEnd() != want.next {
+			t.Errorf("after %s %d cells are done and the next ends in %s, want %+v", later, a.CellsDone(), a.NextEnd(), want)
+		}
+	}
+	if n := attemptAt(time.Hour).CellsDone(); n != 0 {
+		t.Errorf("an attempt that was not started has done %d cells", n)
+	}
+}
+
+func TestNobodyIsAskedWhileLoadIsMeasured(t *testing.T) {
+	for name, tc := range map[string]struct {
+		attempt          conduct.Attempt
+		measuring, quiet bool
+	}{
+		"before the start is set":    {attemptAt(time.Hour), false, false},
+		"before the start":           {attemptAt(-time.Second, told), false, false},
+		"in the first warm-up":       {attemptAt(time.Second, told, warm), false, false},
+		"in the first cell":          {attemptAt(time.Second, told), true, true},
+		"in the last cell":           {attemptAt(lastEnd-1, told), true, true},
+		"when the last cell is over": {attemptAt(lastEnd, told), true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if m, q := tc.attempt.Measuring(), tc.attempt.Quiet(); m != tc.measuring || q != tc.quiet {
+				t.Errorf("measuring: %v, quiet: %v", m, q)
+			}
+		})
+	}
+}
+
+func TestAnAttemptIsFollowedByAnotherOnlyAfterTheInfrastructureFailedItEarly(t *testing.T) {
+	lost := conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "gone")
+	wrong := conduct.ImplementationFailure(v1alpha1.ReasonWrongResponse, "404")
+	over := conduct.View{Ended: v1alpha1.ReasonTimedOut}.GiveUp(conduct.Trial{})
+	for name, tc := range map[string]struct {
+		attempt conduct.Attempt
+		failure *conduct.Failure
+		want    bool
+	}{
+		"infrastructure, before the start":          {attemptAt(time.Second), lost, true},
+		"infrastructure, in the warm-up":            {attemptAt(time.Second, told, warm), lost, true},
+		"infrastructure, under load":                {attemptAt(time.Second, told), lost, false},
+		"infrastructure, for the third time":        {attemptAt(time.Second, third), lost, false},
+		"the implementation, before the start":      {attemptAt(time.Second), wrong, false},
+		"the implementation, under load":            {attemptAt(time.Second, told), wrong, false},
+		"nobody, since the run has ended meanwhile": {attemptAt(time.Second), over, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.attempt.Retried(tc.failure); got != tc.want {
+				t.Errorf("it is tried again: %v", got)
+			}
+		})
+	}
+	if got := attemptAt(0).Note(lost); got != "attempt 1: PodLost: gone" {
+		t.Errorf("the note is %q", got)
+	}
+}
+
+func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
+	refused := errors.New("connection refused")
+	server := v1alpha1.Implementation{Name: "go", Port: 8080}
+	silent := func(a conduct.Attempt) *conduct.Failure { return a.AgentSilent("the agent", refused) }
+	deaf := func(a conduct.Attempt) *conduct.Failure { return a.NotListening(server, noon) }
+	scripts := func(a conduct.Attempt) *conduct.Failure { return a.ScriptsAway(refused) }
+	away := func(a conduct.Attempt) *conduct.Failure { return a.StoreAway(refused) }
+	upload := func(a conduct.Attempt) *conduct.Failure {
+		return a.NotUploaded("server", protocol.State{StoreError: "503"})
+	}
+	missed := func(a conduct.Attempt) *conduct.Failure { return a.StartMissed("the agent", a.Now) }
+	busy := func(a conduct.Attempt) *conduct.Failure {
+		_, f := a.AgentBusy(protocol.State{Role: "server", Phase: protocol.Running})
+		return f
+	}
+	for name, tc := range map[string]struct {
+		ask      func(conduct.Attempt) *conduct.Failure
+		deadline time.Duration
+		deltas   []func(*conduct.Attempt)
+		// want is the failure just after the deadline; at the deadline there is none.
+		want string
+	}{
+		"agents start":                  {silent, conduct.PrepareDeadline, nil, "infrastructure AgentLost: the agent does not answer: connection refused"},
+		"agents end":                    {silent, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "infrastructure AgentLost: the agent does not answer"},
+		"the server listens":            {deaf, conduct.ListenDeadline, nil, "implementation ServerNotListening: implementations[go] did not listen on port 8080 within 30s of its start: check port and command"},
+		"scripts are read":              {scripts, conduct.PrepareDeadline, nil, "infrastructure StoreUnavailable: the run's scripts cannot be read: connection refused"},
+		"agents are told to start":      {missed, 0, []func(*conduct.Attempt){told}, "infrastructure AgentLost: the agent could not be told to start in time"},
+		"agents end their last cell":    {busy, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "infrastructure AgentLost: the agent (server) was still busy 30s after the last cell"},
+		"files are uploaded":            {upload, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "infrastructure UploadFailed: artifacts of server could not be stored within 10m0s: 503"},
+		"the store takes what it keeps": {away, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "infrastructure UploadFailed: connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if f := tc.ask(attemptAt(tc.deadline, tc.deltas...)); f != nil {
+				t.Errorf("at the deadline it is given up: %s", describe(f))
+			}
+			if got := describe(tc.ask(attemptAt(tc.deadline+1, tc.deltas...))); !strings.HasPrefix(got, tc.want) {
+				t.Errorf("after the deadline: %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestMembersHaveThreeMinutesToRun(t *testing.T) {
+	if left := attemptAt(time.Minute).PrepareLeft(); left != 2*time.Minute {
+		t.Errorf("after a minute %s are left", left)
+	}
+	if left := attemptAt(conduct.PrepareDeadline).PrepareLeft(); left > 0 {
+		t.Errorf("after the deadline %s are left", left)
+	}
+}
+
+func TestTheStartLeavesTimeToTellEverybody(t *testing.T) {
+	if at := attemptAt(time.Second).StartAt(); !at.Equal(noon.Add(time.Second + conduct.StartLead)) {
+		t.Errorf("the start is at %s", at)
+	}
+}
+
+func TestAnAgentIsAwaitedAfterTheLastCell(t *testing.T) {
+	for phase, want := range map[protocol.Phase]struct {
+		busy    bool
+		failure string
+	}{
+		protocol.Idle:     {false, "infrastructure AgentLost: the agent (generator-0) was never told to start"},
+		protocol.Running:  {true, ""},
+		protocol.Measured: {false, ""},
+		protocol.Stored:   {false, ""},
+	} {
+		busy, f := attemptAt(lastEnd, told).AgentBusy(protocol.State{Role: "generator-0", Phase: phase})
+		if busy != want.busy || describe(f) != want.failure {
+			t.Errorf("%s: busy %v, %q", phase, busy, describe(f))
+		}
+	}
+}
+
+func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T) {
+	memory := resource.MustParse("64Mi")
+	server := v1alpha1.Implementation{Name: "go", Memory: &memory}
+	single, pair := trialOf(0, "go"), trialOf(0, "go", duet)
+	for name, tc := range map[string]struct {
+		failure *conduct.Failure
+		want    string
+	}{
+		"a server ends":             {conduct.ServerExited(server, conduct.Exit{Code: 2, Reason: "Error", LastWords: "panic: oh"}), `implementation ServerExited: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
+		"a server ends in silence":  {conduct.ServerExited(server, conduct.Exit{Reason: "Completed"}), "implementation ServerExited: implementations[go] ended by itself (exit code 0, Completed)"},
+		"a server is too large":     {conduct.ServerExited(server, conduct.Exit{Code: 137, OutOfMemory: true}), "implementation ServerExited: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
+		"an agent ends":             {conduct.AgentExited("the observer", conduct.Exit{Code: 1, Reason: "Error"}), "infrastructure AgentLost: the observer ended (exit code 1, Error)"},
+		"an agent is too large":     {conduct.AgentExited("the observer", conduct.Exit{Code: 137, Reason: "OOMKilled", OutOfMemory: true}), "infrastructure AgentLost: the observer ended (exit code 137, OOMKilled)"},
+		"an agent cannot work":      {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Failed, Message: "no wrk"}), "infrastructure AgentFailed: the agent: no wrk"},
+		"an agent works":            {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Running}), ""},
+		"a check is passed":         {conduct.Checked(single, protocol.State{Checked: protocol.CheckedOK}), ""},
+		"an answer is wrong":        {conduct.Checked(single, protocol.State{Checked: "GET / answered 404 instead of 200", Fault: protocol.FaultServer}), "implementation WrongResponse: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load"},
+		"the other's is wrong":      {conduct.Checked(pair, protocol.State{Checked: protocol.CheckedBeside + "GET / answered 404"}), "implementation WrongResponse: implementations[epoll]: GET / answered 404: correct"},
+		"a lone server says beside": {conduct.Checked(single, protocol.State{Checked: protocol.CheckedBeside + "x"}), "implementation WrongResponse: implementations[go]: " + protocol.CheckedBeside + "x: correct"},
+		"a load cannot be made":     {conduct.Checked(single, protocol.State{Checked: "the script does not compile", Fault: protocol.FaultLoad}), "implementation LoadImpossible: the script does not compile"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := describe(tc.failure)
+			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
+				t.Errorf("got %q\nwant %q", got, tc.want)
+			}
+		})
+	}
+}

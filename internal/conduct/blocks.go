@@ -1,0 +1,75 @@
+package conduct
+
+import (
+	"slices"
+
+	"loadstone.dev/loadstone/internal/plan"
+)
+
+// Scan is what a scan for disturbed cells has found.
+type Scan struct {
+	// Blocks is how many blocks, the repeat blocks included, had been measured; 0 before the first scan.
+	Blocks int32
+	// Disturbed are those in which it found a cell that a cause outside the implementation has voided.
+	Disturbed []int32
+}
+
+// Scanned is the scan that is made now, with what it has found.
+func (r Run) Scanned(disturbed []int32) Scan {
+	return Scan{Blocks: r.Plan.Blocks + r.Repeated(), Disturbed: disturbed}
+}
+
+// Needed are the trials that the run needs, as far as is known: the planned ones, those of the repeat blocks that have been begun, and those
+// of another repeat block if one is due.
+func (r Run) Needed() []plan.Trial {
+	needed := slices.Clone(r.Plan.Trials)
+	begun := r.Repeated()
+	for repeat := range begun {
+		needed = append(needed, r.Plan.Spare(r.Name, repeat+1)...)
+	}
+	if len(r.Trials) < len(needed) || !r.repeatDue() {
+		return needed
+	}
+	next := r.Plan.Spare(r.Name, begun+1)
+	if !r.Started.IsZero() && r.Now.Add(r.Plan.Estimate(len(next))).Before(r.Deadline()) {
+		needed = append(needed, next...)
+	}
+	return needed
+}
+
+// repeatDue is true if everything has ended, more blocks were disturbed than were repeated, and another may be.
+func (r Run) repeatDue() bool {
+	begun := r.Repeated()
+	return r.Trials.allEnded() && int32(len(r.Disturbed())) > begun && begun != plan.SpareBlocks(r.Plan.Blocks)
+}
+
+// Repeated is the number of repeat blocks that have been begun.
+func (r Run) Repeated() int32 { return max(r.Trials.lastBlock()-r.Plan.Blocks, 0) }
+
+// Disturbed are the blocks in which the infrastructure failed a trial or voided a cell, in order.
+func (r Run) Disturbed() []int32 {
+	blocks := slices.Clone(r.Scan.Disturbed)
+	for i := range r.Trials {
+		if r.Trials[i].lost() {
+			blocks = append(blocks, r.Trials[i].Block)
+		}
+	}
+	slices.Sort(blocks)
+	return slices.Compact(blocks)
+}
+
+// scanDue is true if cells have to be scanned for disturbance now: everything that is known to be needed has ended, and a disturbed block
+// can still be repeated. A run that ended early has enough.
+func (r Run) scanDue() bool {
+	repeated := r.Repeated()
+	return repeated < plan.SpareBlocks(r.Plan.Blocks) && r.Interim.Stopped == 0 && r.Scan.Blocks < r.Plan.Blocks+repeated &&
+		int32(len(r.Disturbed())) <= repeated && r.Trials.allEnded()
+}
+
+// Failed are the trials that ended without a manifest, in order, less those whose disturbed blocks were all repeated.
+func (r Run) Failed() Trials {
+	whole := int32(len(r.Disturbed())) <= r.Repeated()
+	return slices.DeleteFunc(slices.Clone(r.Trials.inOrder()), func(t Trial) bool {
+		return !t.failed() || t.notNeeded() || whole && t.lost()
+	})
+}

@@ -1,0 +1,136 @@
+package conduct
+
+import (
+	"fmt"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+)
+
+// How long a run waits for its object store.
+const (
+	// StorePatience is how long it may be away before a run that has not begun is given up.
+	StorePatience = time.Minute
+	// ReportPatience is how long it may be away when the report is due.
+	ReportPatience = 10 * time.Minute
+)
+
+// Ending is why a run is over without a report: the condition that it did not reach, and the reason.
+type Ending struct{ Condition, Reason, Message string }
+
+// Refused ends a run that cannot be planned.
+func Refused(v *plan.Violation) *Ending {
+	return &Ending{v1alpha1.ConditionPlanned, v.Reason, v.Message}
+}
+
+// TimedOut ends a run that has used up its time before everything was measured; nil if it may go on.
+func (r Run) TimedOut() *Ending {
+	if !r.Now.After(r.Deadline()) || r.Executed() {
+		return nil
+	}
+	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run has used up its %d s: raise spec.timeoutSeconds", r.Plan.TimeoutSeconds)}
+}
+
+// NotStored ends a run whose first files cannot be stored; nil while a store is waited for that may come back, which one that fails for
+// good does not.
+func (r Run) NotStored(err error, forGood bool) *Ending {
+	if forGood || r.Now.Sub(r.Started) > StorePatience {
+		return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonStoreUnavailable, err.Error()}
+	}
+	return nil
+}
+
+// NotAnalysed ends a run that cannot be read for its interim analysis; nil while a store is waited for that may come back.
+func (r Run) NotAnalysed(err error, forGood bool) *Ending {
+	if forGood {
+		return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonStoreUnavailable, err.Error()}
+	}
+	return nil
+}
+
+// NotReported ends a run whose report cannot be made; nil while it is worth another try.
+func (r Run) NotReported(err error, forGood bool) *Ending {
+	if forGood || r.lateForStore() {
+		return &Ending{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
+	}
+	return nil
+}
+
+// ScanWaits is true while a store is waited for that cannot be read for the scan. One that stays away is left to the report to tell.
+func (r Run) ScanWaits(forGood bool) bool { return !forGood && !r.lateForStore() }
+
+func (r Run) lateForStore() bool { return r.Now.Sub(r.lastEnd()) > ReportPatience }
+
+// lastEnd is when the last trial ended that belongs to the run's record; zero if there is none.
+func (r Run) lastEnd() time.Time {
+	var last time.Time
+	for i := range r.Trials {
+		if t := &r.Trials[i]; !t.notNeeded() && t.Ended.After(last) {
+			last = t.Ended
+		}
+	}
+	return last
+}
+
+// Verdict is what a stored report says, as far as it decides how the run has ended.
+type Verdict struct {
+	// Text is the verdict in a few words.
+	Text string
+	// Conclusive is true if every comparison has one; Reason says why not.
+	Conclusive bool
+	Reason     string
+	// Unmet is the reason why the run has not succeeded in spite of its report, and Objectives says so in a few words; both are empty if
+	// every objective is met.
+	Unmet, Objectives string
+}
+
+// State is how a run stands.
+type State int
+
+const (
+	// Ongoing runs have no report yet, and no reason to end without one.
+	Ongoing State = iota
+	// Succeeded runs have measured and reported all, and met every objective.
+	Succeeded
+	// Failed runs have ended otherwise.
+	Failed
+)
+
+// Outcome is how a run stands, and why.
+type Outcome struct {
+	State           State
+	Reason, Message string
+}
+
+// Outcome says how the run stands: end is nil if it was not ended, and verdict if it has no report.
+func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
+	switch {
+	case end != nil:
+		return Outcome{Failed, end.Reason, end.Message}
+	case verdict == nil:
+		return Outcome{State: Ongoing, Reason: v1alpha1.ReasonInProgress}
+	case len(r.Failed()) > 0:
+		return Outcome{Failed, v1alpha1.ReasonTrialsFailed, r.Failures()}
+	case verdict.Unmet != "":
+		return Outcome{Failed, verdict.Unmet, verdict.Objectives}
+	}
+	return Outcome{Succeeded, v1alpha1.ReasonDone, verdict.Text}
+}
+
+// Failures says how many trials failed and quotes the first of each implementation; empty if none failed.
+func (r Run) Failures() string {
+	failed := r.Failed()
+	if len(failed) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d trials failed", len(failed), len(r.Trials))
+	quoted := map[string]bool{}
+	for _, t := range failed {
+		if !quoted[t.Implementation] {
+			quoted[t.Implementation] = true
+			text += "; " + t.Message
+		}
+	}
+	return text
+}

@@ -1,0 +1,100 @@
+package conduct
+
+import (
+	"fmt"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// Kind says whose failure ended an attempt.
+type Kind int
+
+const (
+	// Implementation failures are the implementation's, or of what the spec says of it. They are never tried again.
+	Implementation Kind = iota
+	// Infrastructure failures came from outside. They are tried again, a few times.
+	Infrastructure
+	// Cancelled attempts ended since the run needs them no longer, and are nobody's failure.
+	Cancelled
+)
+
+// Failure is why an attempt ended without a manifest.
+type Failure struct {
+	Kind            Kind
+	Reason, Message string
+}
+
+// infrastructureReasons are the reasons of trials that were lost to something that is not their implementation's.
+var infrastructureReasons = []string{v1alpha1.ReasonPodLost, v1alpha1.ReasonAgentLost, v1alpha1.ReasonAgentFailed, v1alpha1.ReasonUploadFailed, v1alpha1.ReasonStoreUnavailable}
+
+// ImplementationFailure is a failure that every further attempt would show again.
+func ImplementationFailure(reason, format string, args ...any) *Failure {
+	return &Failure{Kind: Implementation, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+// InfrastructureFailure is a failure that another attempt may be spared.
+func InfrastructureFailure(reason, format string, args ...any) *Failure {
+	return &Failure{Kind: Infrastructure, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+func cancelled(reason, format string, args ...any) *Failure {
+	return &Failure{Kind: Cancelled, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+// Exit is how a process of an attempt has ended by itself.
+type Exit struct {
+	// Code is its exit code.
+	Code int32
+	// Reason is the system's word for it, such as "Error".
+	Reason string
+	// OutOfMemory is true if it was ended for using more memory than it may.
+	OutOfMemory bool
+	// LastWords are what it said before it ended, as far as they are to be quoted.
+	LastWords string
+}
+
+func (e Exit) String() string {
+	text := fmt.Sprintf("exit code %d, %s", e.Code, e.Reason)
+	if e.LastWords != "" {
+		text += fmt.Sprintf(", its last words: %q", e.LastWords)
+	}
+	return text
+}
+
+// ServerExited is the failure of a server that ended before the trial did.
+func ServerExited(server v1alpha1.Implementation, e Exit) *Failure {
+	if e.OutOfMemory {
+		return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] was killed for using more than its memory of %s: raise implementations[].memory", server.Name, server.Memory)
+	}
+	return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] ended by itself (%s)", server.Name, e)
+}
+
+// AgentExited is the failure of an agent that ended before the trial did; agent says which.
+func AgentExited(agent string, e Exit) *Failure {
+	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s ended (%s)", agent, e)
+}
+
+// AgentFailed is the failure of an agent that says that it cannot do its work; nil if it does not say so.
+func AgentFailed(agent string, s protocol.State) *Failure {
+	if s.Phase != protocol.Failed {
+		return nil
+	}
+	return InfrastructureFailure(v1alpha1.ReasonAgentFailed, "%s: %s", agent, s.Message)
+}
+
+// Checked is what a generator's check, which has been made, shows of a trial; nil if all is well.
+func Checked(t Trial, s protocol.State) *Failure {
+	if s.Fault == protocol.FaultLoad {
+		return ImplementationFailure(v1alpha1.ReasonLoadImpossible, "%s", s.Checked)
+	}
+	if s.Checked == protocol.CheckedOK {
+		return nil
+	}
+	server, what := t.Implementation, s.Checked
+	if rest, ok := strings.CutPrefix(s.Checked, protocol.CheckedBeside); ok && t.Beside != "" {
+		server, what = t.Beside, rest
+	}
+	return ImplementationFailure(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", server, what)
+}

@@ -1,0 +1,56 @@
+package conduct
+
+import "loadstone.dev/loadstone/api/v1alpha1"
+
+// Interim is what a run knows of its interim analyses, which ask whether the intervals are narrow enough for it to end early.
+type Interim struct {
+	// MaxWidth is how wide an interval may be; empty for a run that measures all of its blocks.
+	MaxWidth string
+	// Blocks is the number of planned blocks.
+	Blocks int32
+	// After is the last block after which an interim analysis was made; 0 before the first.
+	After int32
+	// Stopped is the block after which the run ended early; 0 if it did not.
+	Stopped int32
+}
+
+// Made is the knowledge after an interim analysis.
+func (i Interim) Made(block int32, narrow bool) Interim {
+	i.After = block
+	if narrow {
+		i.Stopped = block
+	}
+	return i
+}
+
+// awaited is true if a block may not begin before an interim analysis is made.
+func (i Interim) awaited(block int32) bool {
+	if i.MaxWidth == "" {
+		return false
+	}
+	for _, look := range v1alpha1.Looks {
+		if block > look && look < i.Blocks && i.After < look {
+			return true
+		}
+	}
+	return false
+}
+
+// interimDue is the block after which the interim analysis has to be made now; 0 if there is none. After the last block is the report.
+func (r Run) interimDue() int32 {
+	if r.Interim.MaxWidth == "" || r.Interim.Stopped > 0 {
+		return 0
+	}
+	for _, look := range v1alpha1.Looks {
+		if look >= r.Interim.Blocks || look <= r.Interim.After {
+			continue
+		}
+		for i := range r.Trials {
+			if t := &r.Trials[i]; t.Block <= look && !t.ended() {
+				return 0
+			}
+		}
+		return look
+	}
+	return 0
+}

@@ -1,0 +1,81 @@
+package conduct
+
+import (
+	"fmt"
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// RunRecord is what a run's manifest says beside how the run was led.
+type RunRecord struct {
+	Run  record.Run
+	Spec v1alpha1.BenchmarkRunSpec
+	// Scripts are the users' scripts as they were frozen.
+	Scripts []record.FrozenScript
+	// Operator is the version of what leads the run.
+	Operator string
+}
+
+// Manifest is the run's record. It follows from the trials, the interim analyses and the scans: made twice it is the same.
+func (r Run) Manifest(of RunRecord) record.RunManifest {
+	m := record.RunManifest{
+		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec,
+		Notes: slices.Clone(r.Plan.Notes), Seed: r.Plan.Seed, Blocks: r.Plan.Blocks, SpareBlocks: r.Repeated(),
+		Started: r.Started.UTC(), Ended: r.lastEnd().UTC(), Operator: of.Operator, Scripts: of.Scripts,
+	}
+	m.Run.PlanHash = r.Plan.Hash()
+	if last := r.Interim.Stopped; last > 0 {
+		m.Blocks = last
+		m.Notes = append(m.Notes, fmt.Sprintf("the run ended after block %d of %d: every interval was at most %s wide (spec.stop.maxWidth)", last, r.Plan.Blocks, r.Interim.MaxWidth))
+	}
+	if repeated := r.Repeated(); repeated > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%d of the blocks were measured beyond the planned %d, since faults from outside had hit others: %v", repeated, r.Plan.Blocks, r.Disturbed()))
+	}
+	if first := r.Trials.Binding(); first != nil {
+		m.Nodes, m.Notes = slices.Clone(first.Nodes), append(m.Notes, nodesNote(first))
+	}
+	for _, t := range r.Trials.inOrder() {
+		if t.ended() && !t.notNeeded() {
+			m.Trials = append(m.Trials, t.entry())
+		}
+	}
+	return m
+}
+
+// InterimManifest is the record of what an interim analysis after a block may read.
+func (r Run) InterimManifest(of RunRecord, block int32) record.RunManifest {
+	m := r.Manifest(of)
+	m.Blocks = block
+	return m
+}
+
+// entry is an ended trial in its run's manifest.
+func (t *Trial) entry() record.TrialEntry {
+	e := record.TrialEntry{Trial: t.Name, Index: t.Index, Block: t.Block, Implementation: t.Implementation, Beside: t.Beside, Manifest: t.Stored}
+	if t.Stored == nil {
+		e.Reason, e.Message = t.Reason, t.Message
+	}
+	return e
+}
+
+// TrialRecord is what a trial's manifest says beside what was planned of it.
+type TrialRecord struct {
+	Run record.Run
+	// Attempt counts the tries at the trial, and Faults say why earlier ones were given up.
+	Attempt int32
+	Faults  []string
+	// Pods are where its members ran, and what ran in them.
+	Pods []record.PodRecord
+	// Operator is the version of what leads the trial.
+	Operator string
+}
+
+// Manifest is the record of a trial that was measured, without its artifacts and clocks.
+func (t Trial) Manifest(of TrialRecord) record.TrialManifest {
+	return record.TrialManifest{
+		Schema: record.TrialManifestSchema, Run: of.Run, Trial: t.Name, Index: t.Index, Block: t.Block, Attempt: of.Attempt, Faults: of.Faults,
+		Implementation: t.Implementation, Beside: t.Beside, Cells: t.Cells, Start: t.Started.UTC(), Pods: of.Pods, Operator: of.Operator,
+	}
+}

@@ -1,0 +1,51 @@
+package conduct_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+)
+
+func TestMembersAreGeneratorsThenServers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		generators int32
+		duet       bool
+		want       []string
+	}{
+		"one generator by default": {0, false, []string{"generator-0", "server"}},
+		"several generators":       {3, false, []string{"generator-0", "generator-1", "generator-2", "server"}},
+		"a duet":                   {1, true, []string{"generator-0", "server", "beside"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, conduct.Members(tc.generators, tc.duet)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestACheckSendsOneRequestOfEachKind(t *testing.T) {
+	one, other := "one", "other"
+	cell := func(path string, status int32, body *string) v1alpha1.Cell {
+		c := v1alpha1.Cell{}
+		c.Request.Path, c.Request.Expect.Status, c.Request.Expect.Body = path, status, body
+		return c
+	}
+	copied := one
+	scripted := cell("/mine", 200, nil)
+	scripted.Script = &v1alpha1.Script{}
+	cells := []v1alpha1.Cell{
+		cell("/", 200, nil), cell("/", 200, nil), cell("/other", 200, nil), cell("/", 404, nil),
+		cell("/", 200, &one), cell("/", 200, &copied), cell("/", 200, &other), scripted,
+	}
+	want := []v1alpha1.Request{cells[0].Request, cells[2].Request, cells[3].Request, cells[4].Request, cells[6].Request}
+	if diff := cmp.Diff(want, conduct.Requests(cells)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := conduct.Requests([]v1alpha1.Cell{scripted}); got != nil {
+		t.Errorf("of a script it sends %v", got)
+	}
+}

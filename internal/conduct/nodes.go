@@ -1,0 +1,40 @@
+package conduct
+
+import "fmt"
+
+// Binding is the trial to whose nodes a run is bound: the first that is stored. One that was lost has left nothing with which others would
+// have to be compared. It is nil as long as there is none.
+func (l Trials) Binding() *Trial {
+	sorted := l.inOrder()
+	for i := range sorted {
+		if t := &sorted[i]; t.Stored != nil && len(t.Nodes) > 0 {
+			return t
+		}
+	}
+	return nil
+}
+
+// Bound are the nodes to which the members of every further trial are bound, by their roles; nil if they may still be chosen.
+func (l Trials) Bound() map[string]string {
+	first := l.Binding()
+	if first == nil {
+		return nil
+	}
+	nodes := make(map[string]string, len(first.Nodes))
+	for _, n := range first.Nodes {
+		nodes[n.Role] = n.Node
+	}
+	return nodes
+}
+
+// nodesNote says in a sentence to which nodes the run was bound.
+func nodesNote(first *Trial) string {
+	note := fmt.Sprintf("all trials after %s were bound to its nodes:", first.Name)
+	for i, n := range first.Nodes {
+		if i > 0 {
+			note += ","
+		}
+		note += fmt.Sprintf(" %s on %s", n.Role, n.Node)
+	}
+	return note
+}

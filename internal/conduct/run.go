@@ -1,0 +1,124 @@
+package conduct
+
+import (
+	"slices"
+	"time"
+
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// Run is what is known of a run at one instant.
+type Run struct {
+	// Name is the run's, from which its trials have theirs.
+	Name string
+	// Plan is what its spec was compiled into.
+	Plan plan.Plan
+	// Interim is what it knows of its interim analyses.
+	Interim Interim
+	// Scan is what the last scan for disturbed cells has found.
+	Scan Scan
+	// Trials are those that were begun.
+	Trials Trials
+	// Started is when its turn came; zero before.
+	Started time.Time
+	// Now is the instant of the question.
+	Now time.Time
+}
+
+// Act is what a run has to do next.
+type Act int
+
+const (
+	// ActMeasure means that trials go on: there is nothing to do but to wait for them.
+	ActMeasure Act = iota
+	// ActBegin means that trials are to be made.
+	ActBegin
+	// ActAnalyse means that the interim analysis is due.
+	ActAnalyse
+	// ActScan means that what was measured is to be scanned for disturbed cells.
+	ActScan
+	// ActReport means that everything that is needed has ended.
+	ActReport
+	// ActEnd means that the run is over without a report.
+	ActEnd
+)
+
+// Step is what a run has to do next, and with what.
+type Step struct {
+	Act Act
+	// Trials are those to begin.
+	Trials []plan.Trial
+	// Block is that after which the interim analysis is made.
+	Block int32
+	// Ending is why the run ends.
+	Ending *Ending
+}
+
+// Next decides what a run does next whose turn has come.
+func (r Run) Next() Step {
+	if end := r.TimedOut(); end != nil {
+		return Step{Act: ActEnd, Ending: end}
+	}
+	if needed := r.Needed(); len(needed) != len(r.Trials) {
+		return Step{Act: ActBegin, Trials: r.missing(needed)}
+	}
+	if block := r.interimDue(); block > 0 {
+		return Step{Act: ActAnalyse, Block: block}
+	}
+	switch {
+	case r.scanDue():
+		return Step{Act: ActScan}
+	case r.Trials.allEnded():
+		return Step{Act: ActReport}
+	}
+	return Step{Act: ActMeasure}
+}
+
+// Executed is true when every trial that is needed has ended, and nothing is known that would ask for another.
+func (r Run) Executed() bool {
+	return len(r.Trials) == len(r.Needed()) && r.Trials.allEnded() && !r.scanDue()
+}
+
+// Deadline is when a run whose turn has come has used up its time.
+func (r Run) Deadline() time.Time {
+	return r.Started.Add(time.Duration(r.Plan.TimeoutSeconds) * time.Second)
+}
+
+// missing are the needed trials that were not begun.
+func (r Run) missing(needed []plan.Trial) []plan.Trial {
+	begun := make(map[string]bool, len(r.Trials))
+	for i := range r.Trials {
+		begun[r.Trials[i].Name] = true
+	}
+	return slices.DeleteFunc(needed, func(t plan.Trial) bool { return begun[t.Name] })
+}
+
+// Progress counts cells: those measured, and those planned.
+func (r Run) Progress() (done, all int) {
+	for i := range r.Trials {
+		switch t := &r.Trials[i]; {
+		case t.Stored != nil:
+			done += len(t.Cells)
+		case !t.Started.IsZero() && !t.ended():
+			done += cellsDone(protocol.Timetable(t.Cells), t.Started, r.Now)
+		}
+	}
+	return done, len(r.Needed()) * len(r.Plan.Cells)
+}
+
+// Left is about how long the run will still take: what is planned for the trials that have not ended, less the time that the current one has
+// been measuring.
+func (r Run) Left() time.Duration {
+	open := len(r.Needed())
+	var spent time.Duration
+	for i := range r.Trials {
+		switch t := &r.Trials[i]; {
+		case t.ended():
+			open--
+		case !t.Started.IsZero():
+			spent = max(spent, r.Now.Sub(t.Started))
+		}
+	}
+	return max(r.Plan.Estimate(open)-spent, 0).Round(time.Second)
+}

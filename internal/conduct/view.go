@@ -1,0 +1,85 @@
+package conduct
+
+import (
+	"fmt"
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// View is a run as one of its trials sees it.
+type View struct {
+	// Name is the run's.
+	Name string
+	// Deleted is true if the run is gone or about to go.
+	Deleted bool
+	// Ended is the reason with which the run has ended; empty while it goes on.
+	Ended string
+	// Interim is what the run knows of its interim analyses.
+	Interim Interim
+	// Trials are those that were begun.
+	Trials Trials
+}
+
+// GiveUp ends a trial whose run does not need it any more, or whose implementation has already shown that it cannot be measured; nil if it
+// goes on.
+func (v View) GiveUp(t Trial) *Failure {
+	switch {
+	case v.Deleted:
+		return cancelled(v1alpha1.ReasonDeleted, "the BenchmarkRun %s is being deleted", v.Name)
+	case v.Interim.Stopped > 0 && t.Block > v.Interim.Stopped && t.Started.IsZero():
+		return cancelled(v1alpha1.ReasonEnoughMeasured, "the BenchmarkRun %s ended after block %d: its intervals are narrow enough", v.Name, v.Interim.Stopped)
+	case v.Ended != "":
+		return cancelled(v.Ended, "the BenchmarkRun %s has ended", v.Name)
+	}
+	return v.Trials.shown(t)
+}
+
+// Awaits says in a sentence what a trial has to wait for before it is prepared; empty if its turn has come.
+func (v View) Awaits(t Trial) string {
+	if first := v.Trials.before(t); first != nil {
+		return fmt.Sprintf("trial %s comes first", first.Name)
+	}
+	if v.Interim.awaited(t.Block) {
+		return "the run looks whether enough is measured"
+	}
+	return ""
+}
+
+// hopelessReasons are the reasons of failures that every further trial would show again, whenever it comes.
+var hopelessReasons = []string{
+	v1alpha1.ReasonImagePull, v1alpha1.ReasonServerNotListening, v1alpha1.ReasonWrongResponse,
+	v1alpha1.ReasonPodRejected, v1alpha1.ReasonUnschedulable, v1alpha1.ReasonLoadImpossible,
+}
+
+// hopeless is true if the trial failed before anything was measured, and every further one would fail likewise.
+func (t *Trial) hopeless() bool {
+	if t.Reason == v1alpha1.ReasonServerExited {
+		return t.failed() && t.Started.IsZero()
+	}
+	return t.failed() && slices.Contains(hopelessReasons, t.Reason)
+}
+
+// shown is the hopeless failure that another trial of the same implementation has shown; nil if there is none.
+func (l Trials) shown(t Trial) *Failure {
+	sorted := l.inOrder()
+	for i := range sorted {
+		other := &sorted[i]
+		if other.Name == t.Name || !other.hopeless() {
+			continue
+		}
+		// The nodes of a bound run have held its trials before: a node that is away may come back.
+		if other.Reason == v1alpha1.ReasonUnschedulable && l.Binding() != nil {
+			continue
+		}
+		// A load that cannot be made cannot be made for any implementation.
+		if !sameServers(other, &t) && other.Reason != v1alpha1.ReasonLoadImpossible {
+			continue
+		}
+		return ImplementationFailure(other.Reason, "not tried, since trial %s has shown it: %s", other.Name, other.Message)
+	}
+	return nil
+}
+
+// sameServers is true if two trials of a run measure the same: those of a duet all do.
+func sameServers(a, b *Trial) bool { return a.Beside != "" || a.Implementation == b.Implementation }

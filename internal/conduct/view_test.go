@@ -1,0 +1,111 @@
+package conduct_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// trialOf is a trial of an index and an implementation, with changes.
+func trialOf(index int32, implementation string, deltas ...func(*conduct.Trial)) conduct.Trial {
+	t := conduct.Trial{}
+	t.Name, t.Index, t.Block, t.Implementation = fmt.Sprintf("quick-%03d-%s", index, implementation), index, index+1, implementation
+	for _, d := range deltas {
+		d(&t)
+	}
+	return t
+}
+
+// because ends a trial without a manifest.
+func because(reason string) func(*conduct.Trial) {
+	return func(t *conduct.Trial) { t.Ended, t.Reason, t.Message = noon, reason, "it was so" }
+}
+
+func started(t *conduct.Trial) { t.Started = noon }
+
+func duet(t *conduct.Trial) { t.Beside = "epoll" }
+
+func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
+	early := conduct.Interim{MaxWidth: "0.05", Blocks: 40, After: 10, Stopped: 10}
+	for name, tc := range map[string]struct {
+		view  conduct.View
+		trial conduct.Trial
+		want  string
+	}{
+		"the run goes on":                       {conduct.View{}, trialOf(0, "go"), ""},
+		"the run is gone":                       {conduct.View{Deleted: true}, trialOf(0, "go"), "cancelled Deleted: the BenchmarkRun quick is being deleted"},
+		"the run has ended":                     {conduct.View{Ended: v1alpha1.ReasonTimedOut}, trialOf(0, "go", started), "cancelled TimedOut: the BenchmarkRun quick has ended"},
+		"the run ended early":                   {conduct.View{Interim: early}, trialOf(10, "go"), "cancelled EnoughMeasured: the BenchmarkRun quick ended after block 10: its intervals are narrow enough"},
+		"the run ended early, and was reported": {conduct.View{Interim: early, Ended: v1alpha1.ReasonDone}, trialOf(10, "go"), "cancelled EnoughMeasured"},
+		"the run ended after the trial's block": {conduct.View{Interim: early}, trialOf(9, "go"), ""},
+		"the trial had begun to measure":        {conduct.View{Interim: early}, trialOf(10, "go", started), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.view.Name = "quick"
+			got := describe(tc.view.GiveUp(tc.trial))
+			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAFailureThatEveryTrialWouldShowEndsTheOthers(t *testing.T) {
+	bound := trialOf(2, "go", func(t *conduct.Trial) {
+		t.Ended, t.Stored, t.Nodes = noon, &record.Artifact{Key: "k"}, []record.BoundNode{{Role: "server", Node: "n1"}}
+	})
+	for name, tc := range map[string]struct {
+		siblings conduct.Trials
+		trial    conduct.Trial
+		want     string
+	}{
+		"a wrong response":                      {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), "implementation WrongResponse: not tried, since trial quick-001-go has shown it: it was so"},
+		"an image that cannot be pulled":        {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonImagePull))}, trialOf(0, "go"), "implementation ImagePull"},
+		"a port that nobody listens on":         {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonServerNotListening))}, trialOf(0, "go"), "implementation ServerNotListening"},
+		"a server that ends at once":            {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonServerExited))}, trialOf(0, "go"), "implementation ServerExited"},
+		"a server that ends under load":         {conduct.Trials{trialOf(1, "go", started, because(v1alpha1.ReasonServerExited))}, trialOf(0, "go"), ""},
+		"a member that was lost":                {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonPodLost))}, trialOf(0, "go"), ""},
+		"somebody else's wrong response":        {conduct.Trials{trialOf(1, "rust", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), ""},
+		"a load that cannot be made":            {conduct.Trials{trialOf(1, "rust", because(v1alpha1.ReasonLoadImpossible))}, trialOf(0, "go"), "implementation LoadImpossible"},
+		"its own earlier end":                   {conduct.Trials{trialOf(0, "go", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), ""},
+		"a trial that has not ended":            {conduct.Trials{trialOf(1, "go", func(t *conduct.Trial) { t.Reason = v1alpha1.ReasonWrongResponse })}, trialOf(0, "go"), ""},
+		"a trial that was stored":               {conduct.Trials{bound}, trialOf(0, "go"), ""},
+		"no node, and the run may still choose": {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonUnschedulable))}, trialOf(0, "go"), "implementation Unschedulable"},
+		"no node, and the run is bound":         {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonUnschedulable)), bound}, trialOf(0, "go"), ""},
+		"either server of a duet":               {conduct.Trials{trialOf(1, "go", duet, because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "epoll", duet), "implementation WrongResponse"},
+		"the first of several that show it": {
+			conduct.Trials{trialOf(4, "go", because(v1alpha1.ReasonWrongResponse)), trialOf(3, "go", because(v1alpha1.ReasonImagePull))},
+			trialOf(5, "go"), "implementation ImagePull: not tried, since trial quick-003-go has shown it",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := describe(conduct.View{Trials: tc.siblings}.GiveUp(tc.trial))
+			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTrialsComeOneAfterTheOther(t *testing.T) {
+	over := because(v1alpha1.ReasonWrongResponse)
+	for name, tc := range map[string]struct {
+		trials conduct.Trials
+		want   string
+	}{
+		"it is the first":              {conduct.Trials{trialOf(2, "go"), trialOf(3, "go")}, ""},
+		"another comes first":          {conduct.Trials{trialOf(1, "go"), trialOf(2, "go")}, "trial quick-001-go comes first"},
+		"the others before have ended": {conduct.Trials{trialOf(0, "go", over), trialOf(1, "go", over), trialOf(2, "go")}, ""},
+		"the first of those is named":  {conduct.Trials{trialOf(2, "go"), trialOf(1, "go"), trialOf(0, "go")}, "trial quick-000-go comes first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (conduct.View{Trials: tc.trials}).Awaits(trialOf(2, "go")); got != tc.want {
+				t.Errorf("it awaits %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package conduct
+
+import (
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// Deadlines of a trial. Each is reckoned from an instant that its backend has written down.
+const (
+	// PrepareDeadline bounds the time from an attempt's begin until its members run and its agents answer.
+	PrepareDeadline = 3 * time.Minute
+	// ListenDeadline bounds the time from the start of the server until its port accepts connections.
+	ListenDeadline = 30 * time.Second
+	// StartLead is the time between writing down the start and the first request: enough to tell all agents.
+	StartLead = 250 * time.Millisecond
+	// AgentGrace is how long after the last cell an agent may still be busy or silent.
+	AgentGrace = 30 * time.Second
+	// StoreDeadline bounds the time from the last cell until everything is stored.
+	StoreDeadline = 10 * time.Minute
+)
+
+// PrepareLeft is how long the attempt may still take until its members run; not positive if it has taken too long.
+func (a Attempt) PrepareLeft() time.Duration { return a.Begun.Add(PrepareDeadline).Sub(a.Now) }
+
+// AgentSilent is the failure of an agent that does not answer; nil while it may yet.
+func (a Attempt) AgentSilent(agent string, err error) *Failure {
+	deadline := a.Begun.Add(PrepareDeadline)
+	if end := a.End(); !end.IsZero() {
+		deadline = end.Add(AgentGrace)
+	}
+	if !a.Now.After(deadline) {
+		return nil
+	}
+	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s does not answer: %s", agent, err)
+}
+
+// NotListening is the failure of a server that runs since some instant and does not listen on its port; nil while it may yet.
+func (a Attempt) NotListening(server v1alpha1.Implementation, since time.Time) *Failure {
+	if a.Now.Sub(since) <= ListenDeadline {
+		return nil
+	}
+	return ImplementationFailure(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command", server.Name, server.Port, ListenDeadline)
+}
+
+// ScriptsAway is the failure of an attempt that cannot read the run's scripts; nil while the store may come back.
+func (a Attempt) ScriptsAway(err error) *Failure {
+	if a.PrepareLeft() >= 0 {
+		return nil
+	}
+	return InfrastructureFailure(v1alpha1.ReasonStoreUnavailable, "the run's scripts cannot be read: %s", err)
+}
+
+// StartAt is the instant to tell the agents as that of the first cell.
+func (a Attempt) StartAt() time.Time { return a.Now.Add(StartLead) }
+
+// StartMissed is the failure of an agent that would have to be told at an instant when its start is over; nil if it is not.
+func (a Attempt) StartMissed(agent string, at time.Time) *Failure {
+	if !at.After(a.Started) {
+		return nil
+	}
+	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s could not be told to start in time", agent)
+}
+
+// AgentBusy is true while an agent is still at work after the last cell, and the failure of one that never began or takes too long.
+func (a Attempt) AgentBusy(s protocol.State) (bool, *Failure) {
+	switch {
+	case s.Phase == protocol.Idle:
+		return false, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was never told to start", s.Role)
+	case s.Phase == protocol.Running && a.Now.After(a.End().Add(AgentGrace)):
+		return true, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was still busy %s after the last cell", s.Role, AgentGrace)
+	}
+	return s.Phase == protocol.Running, nil
+}
+
+// NotUploaded is the failure of an agent whose files are not all stored; nil while they may be yet.
+func (a Attempt) NotUploaded(role string, s protocol.State) *Failure {
+	if !a.storeLate() {
+		return nil
+	}
+	return InfrastructureFailure(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", role, StoreDeadline, s.StoreError)
+}
+
+// StoreAway is the failure of an attempt whose store refuses what it is asked after the last cell; nil while it may come back.
+func (a Attempt) StoreAway(err error) *Failure {
+	if !a.storeLate() {
+		return nil
+	}
+	return InfrastructureFailure(v1alpha1.ReasonUploadFailed, "%s", err)
+}
+
+func (a Attempt) storeLate() bool { return a.Now.After(a.End().Add(StoreDeadline)) }

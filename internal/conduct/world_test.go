@@ -1,0 +1,343 @@
+package conduct_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// fate is what happens to an attempt at a trial.
+type fate string
+
+const (
+	well           fate = "well"
+	lost           fate = "lost before it measured"
+	lostUnderLoad  fate = "lost under load"
+	silent         fate = "an agent never answers"
+	neverStored    fate = "its files are never stored"
+	deaf           fate = "the server never listens"
+	wrong          fate = "the server answers wrongly"
+	exits          fate = "the server exits at once"
+	exitsUnderLoad fate = "the server exits under load"
+)
+
+// world is a machine on which a run is led. It holds what a backend writes down, plays what happens, and checks every decision.
+type world struct {
+	t *testing.T
+	// random decides who looks when; nil lets everybody look in the order of the plan.
+	random *rand.Rand
+	// run is what is written down of the run, its trials in order.
+	run conduct.Run
+	// attempts are the current tries at trials whose turn has come.
+	attempts map[string]*conduct.Attempt
+	fate     func(t conduct.Trial, attempt int32) fate
+	// disturbed are the blocks with a cell that a scan finds voided.
+	disturbed []int32
+	// narrow is the block from which on an interim analysis finds the intervals narrow; 0 for never.
+	narrow int32
+
+	end     *conduct.Ending
+	verdict *conduct.Verdict
+	log     []string
+}
+
+func newWorld(t *testing.T, run conduct.Run) *world {
+	run.Started = noon
+	return &world{t: t, run: run, attempts: map[string]*conduct.Attempt{}, fate: func(conduct.Trial, int32) fate { return well }}
+}
+
+func (w *world) say(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf("%7s  ", w.run.Now.Sub(noon).Round(time.Second))+fmt.Sprintf(format, args...))
+}
+
+func (w *world) over() bool { return w.end != nil || w.verdict != nil }
+
+// play lets everybody look again and again until the run and all of its trials have ended.
+func (w *world) play() {
+	w.t.Helper()
+	for range 50_000 {
+		if w.over() && !slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool { return t.Ended.IsZero() }) {
+			w.checkEnd()
+			return
+		}
+		w.turn()
+	}
+	w.t.Fatalf("the run has not ended:\n%s", strings.Join(w.log, "\n"))
+}
+
+// turn lets the run, or a trial, or the clock go on.
+func (w *world) turn() {
+	if w.random == nil {
+		w.lead()
+		for i := range w.run.Trials {
+			w.visit(i)
+		}
+		w.run.Now = w.run.Now.Add(5 * time.Second)
+		return
+	}
+	switch n := w.random.IntN(10); {
+	case n < 3:
+		w.lead()
+	case n < 8 && len(w.run.Trials) > 0:
+		w.visit(w.someTrial())
+	case n >= 8:
+		w.run.Now = w.run.Now.Add(time.Duration(w.random.IntN(10_000)) * time.Millisecond)
+	}
+}
+
+// someTrial is often one of the first that is open, lest nothing ever happen, and sometimes any.
+func (w *world) someTrial() int {
+	if w.random.IntN(4) == 0 {
+		return w.random.IntN(len(w.run.Trials))
+	}
+	return max(slices.IndexFunc(w.run.Trials, func(t conduct.Trial) bool { return t.Ended.IsZero() }), 0)
+}
+
+// seen is the run as somebody sees it who finds its trials in any order.
+func (w *world) seen() conduct.Run {
+	r := w.run
+	r.Trials = slices.Clone(r.Trials)
+	if w.random != nil {
+		w.random.Shuffle(len(r.Trials), func(i, j int) { r.Trials[i], r.Trials[j] = r.Trials[j], r.Trials[i] })
+	}
+	return r
+}
+
+func (w *world) view(trials conduct.Trials) conduct.View {
+	v := conduct.View{Name: w.run.Name, Interim: w.run.Interim, Trials: trials}
+	if w.over() {
+		v.Ended = w.run.Outcome(w.end, w.verdict).Reason
+	}
+	return v
+}
+
+// same fails the test if a question is answered otherwise by somebody who saw the trials in another order.
+func (w *world) same(what string, want, got any) {
+	w.t.Helper()
+	if !reflect.DeepEqual(want, got) {
+		w.t.Fatalf("the order of observations changes %s:\n%s", what, gocmp.Diff(want, got))
+	}
+}
+
+// lead is one look at the run.
+func (w *world) lead() {
+	if w.over() {
+		return
+	}
+	seen := w.seen()
+	step := seen.Next()
+	w.same("the next step", w.run.Next(), step)
+	w.same("what failed", w.run.Failed(), seen.Failed())
+	switch step.Act {
+	case conduct.ActBegin:
+		w.begin(step.Trials)
+	case conduct.ActAnalyse:
+		w.allEndedUpTo(step.Block, "the interim analysis")
+		narrow := w.narrow > 0 && step.Block >= w.narrow
+		w.run.Interim = seen.Interim.Made(step.Block, narrow)
+		w.say("the interim analysis after block %d finds the intervals narrow enough: %v", step.Block, narrow)
+	case conduct.ActScan:
+		w.allEndedUpTo(1000, "the scan")
+		w.run.Scan = seen.Scanned(w.voided())
+		w.say("the scan of %d blocks finds %v disturbed", w.run.Scan.Blocks, w.run.Scan.Disturbed)
+	case conduct.ActReport:
+		w.verdict = &conduct.Verdict{Text: "go is faster", Conclusive: true}
+	case conduct.ActEnd:
+		w.end = step.Ending
+	case conduct.ActMeasure:
+	}
+	if w.over() {
+		o := seen.Outcome(w.end, w.verdict)
+		w.say("the run has ended: %s: %s", o.Reason, o.Message)
+	}
+}
+
+// voided are the blocks in which a scan finds a voided cell: those of which something was stored.
+func (w *world) voided() []int32 {
+	var blocks []int32
+	for _, t := range w.run.Trials {
+		if t.Stored != nil && slices.Contains(w.disturbed, t.Block) && !slices.Contains(blocks, t.Block) {
+			blocks = append(blocks, t.Block)
+		}
+	}
+	return blocks
+}
+
+func (w *world) allEndedUpTo(block int32, what string) {
+	w.t.Helper()
+	for _, t := range w.run.Trials {
+		if t.Block <= block && t.Ended.IsZero() {
+			w.t.Fatalf("%s comes while trial %s is open", what, t.Name)
+		}
+	}
+}
+
+// begin makes trials that were asked for: all of them, or some if whoever makes them is interrupted.
+func (w *world) begin(lines []plan.Trial) {
+	w.t.Helper()
+	if len(lines) == 0 {
+		w.t.Fatal("no trial is asked for")
+	}
+	if w.random != nil {
+		lines = lines[:1+w.random.IntN(len(lines))]
+	}
+	for _, line := range lines {
+		if slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool { return t.Name == line.Name || t.Index == line.Index }) {
+			w.t.Fatalf("trial %s is asked for twice", line.Name)
+		}
+		if line.Block > w.run.Plan.Blocks {
+			w.allEndedUpTo(line.Block-1, fmt.Sprintf("repeat block %d", line.Block))
+		}
+		if line.Block > w.run.Plan.Blocks+plan.SpareBlocks(w.run.Plan.Blocks) {
+			w.t.Fatalf("block %d is one too many", line.Block)
+		}
+		w.run.Trials = append(w.run.Trials, conduct.Trial{Trial: line, Cells: w.run.Plan.Cells, Reason: v1alpha1.ReasonInProgress})
+	}
+	slices.SortFunc(w.run.Trials, func(a, b conduct.Trial) int { return cmp.Compare(a.Index, b.Index) })
+	w.say("begun: %s", strings.Join(names(lines), " "))
+}
+
+// visit is one look at a trial.
+func (w *world) visit(i int) {
+	t := &w.run.Trials[i]
+	if !t.Ended.IsZero() {
+		return
+	}
+	view, ordered := w.view(w.seen().Trials), w.view(w.run.Trials)
+	w.same("whether a trial is given up", ordered.GiveUp(*t), view.GiveUp(*t))
+	w.same("for whom a trial waits", ordered.Awaits(*t), view.Awaits(*t))
+	if f := view.GiveUp(*t); f != nil {
+		w.finish(t, f)
+		return
+	}
+	if view.Awaits(*t) != "" {
+		return
+	}
+	a := w.attempts[t.Name]
+	if a == nil {
+		a = &conduct.Attempt{Number: 1, Cells: t.Cells, Begun: w.run.Now}
+		w.attempts[t.Name] = a
+		w.checkTurn(t)
+	}
+	a.Now = w.run.Now
+	if f, stuck := w.happens(*t, *a); f != nil {
+		w.fail(t, a, f)
+	} else if !stuck {
+		w.proceed(t, a)
+	}
+}
+
+// happens is what ends the attempt now; stuck is true if it does not go on.
+func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure, stuck bool) {
+	server := v1alpha1.Implementation{Name: t.Implementation, Port: 8080}
+	over := !a.Started.IsZero() && !a.Now.Before(a.End())
+	switch what := w.fate(t, a.Number); {
+	case what == lost && !a.Measuring(), what == lostUnderLoad && a.Measuring():
+		return conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "%s", what), true
+	case what == silent && a.Started.IsZero():
+		return a.AgentSilent("the agent", errors.New("refused")), true
+	case what == neverStored && over:
+		return a.NotUploaded("server", protocol.State{StoreError: "503"}), true
+	case what == deaf:
+		return a.NotListening(server, a.Begun), true
+	case what == wrong:
+		return conduct.Checked(t, protocol.State{Checked: "GET / answered 404"}), true
+	case what == exits, what == exitsUnderLoad && a.Measuring():
+		return conduct.ServerExited(server, conduct.Exit{Code: 3, Reason: "Error"}), true
+	}
+	return nil, false
+}
+
+// proceed starts an attempt, or stores what it has measured.
+func (w *world) proceed(t *conduct.Trial, a *conduct.Attempt) {
+	switch {
+	case a.Started.IsZero():
+		a.Started = a.StartAt()
+		t.Started = a.Started
+	case !a.Now.Before(a.End()):
+		t.Ended, t.Reason, t.Stored = a.Now, v1alpha1.ReasonDone, &record.Artifact{Key: t.Name}
+		t.Nodes = []record.BoundNode{{Role: "server", Node: "n1"}}
+		w.say("%s is stored", t.Name)
+	}
+}
+
+// fail begins another attempt, or ends the trial.
+func (w *world) fail(t *conduct.Trial, a *conduct.Attempt, f *conduct.Failure) {
+	w.t.Helper()
+	if !a.Retried(f) {
+		w.finish(t, f)
+		return
+	}
+	if f.Kind != conduct.Infrastructure || a.Number >= plan.Attempts {
+		w.t.Fatalf("%s is tried again after attempt %d: %s", t.Name, a.Number, describe(f))
+	}
+	w.say("%s: %s", t.Name, a.Note(f))
+	*a = conduct.Attempt{Number: a.Number + 1, Cells: a.Cells, Begun: a.Now, Now: a.Now}
+	t.Started = time.Time{}
+}
+
+func (w *world) finish(t *conduct.Trial, f *conduct.Failure) {
+	t.Ended, t.Reason, t.Message = w.run.Now, f.Reason, f.Message
+	w.say("%s has ended: %s", t.Name, describe(f))
+}
+
+// checkTurn checks that a trial may be prepared.
+func (w *world) checkTurn(t *conduct.Trial) {
+	w.t.Helper()
+	for _, other := range w.run.Trials {
+		switch {
+		case other.Index < t.Index && other.Ended.IsZero():
+			w.t.Fatalf("trial %s is prepared while %s is open", t.Name, other.Name)
+		case other.Implementation == t.Implementation && slices.Contains([]string{v1alpha1.ReasonWrongResponse, v1alpha1.ReasonServerNotListening}, other.Reason):
+			w.t.Fatalf("trial %s is tried, though %s failed: %s", t.Name, other.Name, other.Message)
+		}
+	}
+	for _, look := range v1alpha1.Looks {
+		if w.run.Interim.MaxWidth != "" && t.Block > look && look < w.run.Plan.Blocks && w.run.Interim.After < look {
+			w.t.Fatalf("trial %s of block %d does not wait for the interim analysis after block %d", t.Name, t.Block, look)
+		}
+	}
+}
+
+// checkEnd checks what must be true of every run that is over.
+func (w *world) checkEnd() {
+	w.t.Helper()
+	o := w.seen().Outcome(w.end, w.verdict)
+	if o.State == conduct.Ongoing || o.Reason == "" || o.Message == "" {
+		w.t.Fatalf("the run has ended with %+v", o)
+	}
+	if w.end != nil && !w.run.Now.After(w.run.Deadline()) {
+		w.t.Fatalf("the run was ended before its time: %+v", *w.end)
+	}
+	if done, all := w.run.Progress(); done > all {
+		w.t.Fatalf("progress is %d of %d", done, all)
+	}
+	m := w.seen().Manifest(conduct.RunRecord{})
+	w.same("the manifest", w.run.Manifest(conduct.RunRecord{}), m)
+	listed := map[string]bool{}
+	for _, e := range m.Trials {
+		if listed[e.Trial] || (e.Manifest == nil) == (e.Reason == "") {
+			w.t.Fatalf("the manifest has %+v", e)
+		}
+		listed[e.Trial] = true
+	}
+	for _, t := range w.run.Trials {
+		if listed[t.Name] == (t.Reason == v1alpha1.ReasonEnoughMeasured) || t.Reason == "" {
+			w.t.Fatalf("trial %s, %s, is listed: %v", t.Name, t.Reason, listed[t.Name])
+		}
+	}
+}
