@@ -23,22 +23,21 @@ func (j judge) regression(o v1alpha1.Objective, l Level, i Implementation) figur
 	if metric == Throughput && l.imposed() {
 		return unknown(NotMeasured, "at an imposed rate a throughput is what was asked for")
 	}
-	now := byBlock(metric, j.t.Group(l.Point, i.Name), j.t.Group(l.Point, o.Against.Anchor))
+	now := byBlock(metric, j.run.group(l, i.Name), j.run.group(l, o.Against.Anchor))
 	var then []Result
 	for _, prefix := range o.Against.Runs {
-		run := j.data.Earlier[prefix]
+		run := j.run.Data.Earlier[prefix]
 		if run.Data == nil {
 			return unknown(NoEarlierRun, run.Error)
 		}
-		table, err := j.tableOf(prefix, run.Data)
+		earlier, err := j.earlierRun(prefix, run.Data)
 		if err != nil {
 			return unknown(NoEarlierRun, err.Error())
 		}
-		earlier := split(*run.Data)
-		if why, detail := alike(&j.data, &earlier, *table, l, o.Against.Anchor, i.Name); why != "" {
+		if why, detail := alike(j.run, *earlier, l, o.Against.Anchor, i.Name); why != "" {
 			return unknown(why, detail)
 		}
-		then = append(then, byBlock(metric, table.Group(l.Point, i.Name), table.Group(l.Point, o.Against.Anchor)))
+		then = append(then, byBlock(metric, earlier.group(l, i.Name), earlier.group(l, o.Against.Anchor)))
 	}
 	f := against(now, then)
 	var laterBound, earlierBound bool
@@ -49,41 +48,41 @@ func (j judge) regression(o v1alpha1.Objective, l Level, i Implementation) figur
 	}
 	f.loosen(metric, now.ContenderIsBound || earlierBound, now.BaselineIsBound || laterBound)
 	f.share(shared)
-	g := j.t.Group(l.Point, i.Name)
-	f.faulty = j.t.Coverage.ownFaults(i.Name)+cellFaults(g, false) > 0
+	g := j.run.group(l, i.Name)
+	f.faulty = j.run.Lost[i.Name]+g.ownFaults(false) > 0
 	return f
 }
 
-// tableOf analyses an earlier run, once. What that run compared itself with is of no interest here.
-func (j judge) tableOf(prefix string, data *record.RunData) (*Table, error) {
-	if t := j.earlier[prefix]; t != nil {
-		return t, nil
+// earlierRun analyses an earlier run, once. What that run compared itself with is of no interest here.
+func (j judge) earlierRun(prefix string, data *record.RunData) (*Objectified, error) {
+	if r := j.earlier[prefix]; r != nil {
+		return r, nil
 	}
 	alone := *data
 	alone.Manifest.Spec.Objectives, alone.Earlier = nil, nil
-	t, err := Analyse(alone)
+	r, err := j.analyse(alone)
 	if err != nil {
 		return nil, err
 	}
-	j.earlier[prefix] = &t
-	return &t, nil
+	j.earlier[prefix] = &r
+	return &r, nil
 }
 
 // alike says why two runs cannot be compared at a level through an anchor; empty if they can.
-func alike(now, then *record.RunData, before Table, l Level, anchor, name string) (why ObjectiveReason, detail string) {
-	if now.Manifest.Run.Namespace != then.Manifest.Run.Namespace {
-		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", then.Manifest.Run.Namespace, now.Manifest.Run.Namespace)
+func alike(now, then Objectified, l Level, anchor, name string) (why ObjectiveReason, detail string) {
+	if now.Data.Manifest.Run.Namespace != then.Data.Manifest.Run.Namespace {
+		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", then.Data.Manifest.Run.Namespace, now.Data.Manifest.Run.Namespace)
 	}
-	if why, detail := sameAnchor(now, then, anchor); why != "" {
+	if why, detail := sameAnchor(&now.Data, &then.Data, anchor); why != "" {
 		return why, detail
 	}
-	if !slices.ContainsFunc(before.Implementations, func(k Implementation) bool { return k.Name == name }) {
+	if !slices.ContainsFunc(then.Implementations, func(k Implementation) bool { return k.Name == name }) {
 		return LoadDiffers, fmt.Sprintf("the earlier run has not measured %s", name)
 	}
-	if a, b := orderOf(then), orderOf(now); a != b {
+	if a, b := orderOf(&then.Data), orderOf(&now.Data); a != b {
 		return LoadDiffers, fmt.Sprintf("spec.order was %s and is %s", a, b)
 	}
-	level := find(before.Levels, func(k *Level) bool { return k.Point == l.Point })
+	level := find(then.Levels, func(k *Level) bool { return k.Point == l.Point })
 	if level == nil {
 		return LoadDiffers, fmt.Sprintf("the earlier run has no level %s", l.Name())
 	}
@@ -99,7 +98,7 @@ func alike(now, then *record.RunData, before Table, l Level, anchor, name string
 			return LoadDiffers, fmt.Sprintf("%s of load %s was %s and is %s", d.name, l.Load, d.then, d.now)
 		}
 	}
-	return sameScript(now, then, *level, l)
+	return sameScript(&now.Data, &then.Data, *level, l)
 }
 
 // orderOf is the order of a run. That of trials of one server each makes no difference to what they measure.
@@ -161,13 +160,13 @@ func against(now Result, then []Result) figure {
 	f.n, f.earlierRuns = now.Blocks, len(then)
 	f.withinRuns = len(then) < v1alpha1.LeastRegressionRuns
 	var means []float64
-	known := now.estimate.known
+	known := now.inLogs().known
 	for _, t := range then {
 		f.earlierN += t.Blocks
 		if t.Blocks > 0 {
-			means = append(means, t.estimate.mean)
+			means = append(means, t.inLogs().mean)
 		}
-		known = known && t.estimate.known
+		known = known && t.inLogs().known
 	}
 	if len(then) == 0 {
 		return unknown(NoEarlierRun, "the objective names none")
@@ -176,7 +175,7 @@ func against(now Result, then []Result) figure {
 		return f
 	}
 	mean, between := moments(means)
-	change := now.estimate.mean - mean
+	change := now.inLogs().mean - mean
 	f.value = math.Exp(change)
 	if !known {
 		return f
@@ -185,9 +184,9 @@ func against(now Result, then []Result) figure {
 	if k := float64(len(then)); !f.withinRuns {
 		half = max(half, tQuantile(1-Alpha/2, k-1)*between*math.Sqrt(1+1/k))
 	}
-	half += now.estimate.width() / 2
+	half += now.inLogs().width() / 2
 	for _, t := range then {
-		half += t.estimate.width() / 2 / float64(len(then))
+		half += t.inLogs().width() / 2 / float64(len(then))
 	}
 	f.low, f.high, f.why = math.Exp(change-half), math.Exp(change+half), ""
 	return f
@@ -201,12 +200,51 @@ func withinRuns(now Result, then []Result) float64 {
 		variance += v
 		terms += v * v / e.freedom
 	}
-	add(now.estimate, 1)
+	add(now.inLogs(), 1)
 	for _, t := range then {
-		add(t.estimate, 1/float64(len(then)))
+		add(t.inLogs(), 1/float64(len(then)))
 	}
 	if variance == 0 {
 		return 0
 	}
 	return tQuantile(1-Alpha/2, variance*variance/terms) * math.Sqrt(variance)
+}
+
+// sameScript says why two runs cannot be compared at a level of one load by its script; empty if they can. A run that has frozen no
+// script does not say which one it was, and is believed.
+func sameScript(now, then *record.RunData, before, l Level) (why ObjectiveReason, detail string) {
+	if before.Scripted != l.Scripted {
+		return LoadDiffers, fmt.Sprintf("script of load %s is set in one of the runs only", l.Load)
+	}
+	a, b := scriptOf(then.Manifest, l.Load), scriptOf(now.Manifest, l.Load)
+	if a != "" && b != "" && a != b {
+		return LoadDiffers, fmt.Sprintf("script of load %s had SHA-256 %s and has %s", l.Load, a, b)
+	}
+	return "", ""
+}
+
+// scriptOf is the digest of the script of a load, as a run has frozen it; empty if it has frozen none.
+func scriptOf(m record.RunManifest, load string) string {
+	if s := find(m.Scripts, func(s *record.FrozenScript) bool { return s.Load == load }); s != nil {
+		return s.SHA256
+	}
+	return ""
+}
+
+// Change relates a run to earlier ones as an objective of kind Regression does. Of all of them nothing but the logs of the ratios to the anchor is
+// known, one a block. It exists for the same reason as Decide does. Without an interval low and high are 0.
+func Change(now []float64, then [][]float64) (ratio, low, high float64) {
+	result := func(logs []float64) Result {
+		samples := make([]sample, len(logs))
+		for b, log := range logs {
+			samples[b] = sample{int32(b + 1), exactly(log)}
+		}
+		return resultOf("", samples)
+	}
+	var earlier []Result
+	for _, logs := range then {
+		earlier = append(earlier, result(logs))
+	}
+	f := against(result(now), earlier)
+	return f.value, f.low, f.high
 }

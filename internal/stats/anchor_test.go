@@ -103,7 +103,7 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 }
 
 func TestARegressionIsSeenFromOneDuetToAnother(t *testing.T) {
-	now, then := twins(true, 1.2), twins(true, 1)
+	now, then := turns(1.2), turns(1)
 	now.Manifest.Spec.Objectives = []v1alpha1.Objective{{
 		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05", Implementations: []string{"go2"},
 		Against: &v1alpha1.Earlier{Runs: []string{"default/twins-2f1c7d0a"}, Anchor: "go"},
@@ -132,4 +132,12 @@ func only(trials []record.TrialData, implementation string) []record.TrialData {
 		}
 	}
 	return out
+}
+
+// turns is a duet of two servers, the second with more CPU time per request.
+func turns(more float64) record.RunData {
+	return statstest.Run(statstest.Options{
+		Name: "twins", Seed: 11, Blocks: 10, Levels: []int32{10, 100}, Seconds: 5, Noise: 0.004, Drift: 0.07, Duet: true,
+		Servers: []statstest.Server{{Name: "go", CPUMicros: 11.2, RSSBytes: 9 << 20}, {Name: "go2", CPUMicros: 11.2 * more, RSSBytes: 9 << 20}},
+	})
 }

@@ -70,37 +70,21 @@ type CapacityTrial struct {
 	Steps    []CapacityStep `json:"steps"`
 }
 
-// CapacityStep is one rate that was tried. Its Validity differs from that of a level, since a step is meant to miss in the end: one
-// that missed is void by causes outside the implementation only, and never suspect.
-type CapacityStep struct {
-	Step int32 `json:"step"`
-	// Rate is the arrival rate in requests/s; Met says whether the bound was kept, and Why why not: untrusted.
-	Rate     int32    `json:"requestsPerSecond"`
-	Met      bool     `json:"met"`
-	Why      string   `json:"why,omitempty"`
-	Validity Validity `json:"validity"`
-	Reasons  []Reason `json:"reasons,omitempty"`
-	Pinned   bool     `json:"pinned"`
-	// GeneratorLimited is true if a generator was busy and the server was not: a miss is then the generator's.
-	GeneratorLimited bool `json:"generatorLimited,omitempty"`
-}
-
 // Point is where the capacity was looked for: its load, without a rate.
 func (c Capacity) Point() record.Point { return record.Point{Load: c.Load, Connections: c.Connections} }
 
-// capacities looks at every search of every implementation, and compares them with the baseline's.
-func capacities(p planned, trials map[string][]*record.TrialData, cov Coverage) ([]Capacity, error) {
+// capacities looks at every search of every implementation. Lost are the trials that each lost by its own fault.
+func capacities(r *reader, p planned, lost map[string]int) ([]Capacity, error) {
 	out := []Capacity{}
-	r := reader{rules: p.rules, references: newReferences(trials[p.baseline])}
 	for _, l := range p.searches {
 		for _, i := range p.implementations {
 			c := Capacity{
 				Load: l.Name, Implementation: i.Name, Role: i.Role, Connections: l.Levels[0].Connections,
-				Percentile: l.Search.Percentile, MaxMilliseconds: l.Search.MaxMilliseconds, OwnFaults: cov.ownFaults(i.Name), Trials: []CapacityTrial{},
+				Percentile: l.Search.Percentile, MaxMilliseconds: l.Search.MaxMilliseconds, OwnFaults: lost[i.Name], Trials: []CapacityTrial{},
 			}
 			var cells []Cell
-			for _, t := range trials[i.Name] {
-				trial, steps, err := r.search(p, l, i, t)
+			for _, t := range r.trialsOf(i.Name) {
+				trial, steps, err := searchIn(r, l, i, t)
 				if err != nil {
 					return nil, err
 				}

@@ -10,9 +10,9 @@ import (
 	"loadstone.dev/loadstone/internal/search"
 )
 
-// search reads the search of one trial: the steps that its generator has, in their order. A search may end before its last step, so
+// searchIn reads the search of one trial: the steps that its generator has, in their order. A search may end before its last step, so
 // that a step without a record is none. The cells hold the reasons of the steps.
-func (r *reader) search(p planned, l v1alpha1.Load, i Implementation, t *record.TrialData) (CapacityTrial, []Cell, error) {
+func searchIn(r *reader, l v1alpha1.Load, i Implementation, t *record.TrialData) (CapacityTrial, []Cell, error) {
 	out := CapacityTrial{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Steps: []CapacityStep{}}
 	var runs []record.CellRun
 	if len(t.Generators) > 0 {
@@ -22,43 +22,16 @@ func (r *reader) search(p planned, l v1alpha1.Load, i Implementation, t *record.
 	var cells []Cell
 	wrong := false
 	for k, s := range search.Steps(*l.Search, runs) {
-		f, err := r.gather(p.level(l, runs[k].Point, []record.TrialData{*t}), i, t)
+		step, lied, err := r.judgeStep(levelOf(l, runs[k].Point, []record.TrialData{*t}), i, t, s)
 		if err != nil {
 			return out, nil, err
 		}
-		f.judge()
-		wrong = wrong || s.Met && ownFault(f.cell)
-		step := f.step(s)
+		wrong = wrong || lied
 		out.Steps = append(out.Steps, step)
 		cells = append(cells, Cell{Block: out.Block, Reasons: step.Reasons})
 	}
 	out.conclude(wrong)
 	return out, cells, nil
-}
-
-// hindrances make a load harder to bear and never easier: a bound that was kept in spite of them was kept.
-var hindrances = []ReasonCode{Strangers, Stolen, Throttled}
-
-// step says what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
-func (f *facts) step(s search.Step) CapacityStep {
-	out := CapacityStep{
-		Step: f.level.Step, Rate: s.Rate, Met: s.Met, Why: s.Why, Validity: Valid, Pinned: f.cell.Pinning.Pinned,
-		GeneratorLimited: f.busiest() >= generatorBusy && f.serverUtilisation() < generatorLimited,
-	}
-	var judged Cell
-	for _, r := range f.cell.Reasons {
-		own := slices.Contains(ownFaults, r.Code) || r.Code == RateMissed
-		if !s.Met && (own || r.Weight != Void) {
-			continue
-		}
-		if s.Met && slices.Contains(hindrances, r.Code) {
-			r.Weight = Suspect
-		}
-		judged.Validity = cmp.Or(judged.Validity, Valid)
-		judged.mark(r)
-	}
-	out.Validity, out.Reasons = cmp.Or(judged.Validity, Valid), judged.Reasons
-	return out
 }
 
 // outcome is what the steps say that are not left out.
@@ -125,7 +98,8 @@ func (c *Capacity) summarise(cells []Cell) {
 	c.Rate = &Summary{N: e.blocks, Mean: math.Exp(e.mean), Min: slices.Min(rates), Max: slices.Max(rates)}
 	if e.known {
 		low, high := e.interval()
-		c.Rate.Low, c.Rate.High = exp(low), exp(high)
+		low, high = math.Exp(low), math.Exp(high)
+		c.Rate.Low, c.Rate.High = &low, &high
 		if c.IsBound {
 			c.Rate.High = nil
 		}
@@ -152,12 +126,6 @@ func (c *Capacity) count(t CapacityTrial) {
 	}
 }
 
-// searchFamily are the ratios of searches, with the faults of both sides.
-type searchFamily struct {
-	results []*Result
-	faults  [][2]int
-}
-
 // compareCapacities compares the contenders' capacities with the baseline's, block by block, and gives no verdict yet.
 func compareCapacities(p planned, all []Capacity) searchFamily {
 	var out searchFamily
@@ -168,16 +136,9 @@ func compareCapacities(p planned, all []Capacity) searchFamily {
 		}
 		base := find(all, func(c *Capacity) bool { return c.Load == own.Load && c.Implementation == p.baseline })
 		own.ToBaseline = ratesByBlock(own.Trials, base.Trials)
-		out.results, out.faults = append(out.results, own.ToBaseline), append(out.faults, [2]int{own.OwnFaults, base.OwnFaults})
+		out.add(own.ToBaseline, own.OwnFaults, base.OwnFaults)
 	}
 	return out
-}
-
-// judge decides the ratios, which have been adjusted in the family of the loads.
-func (f searchFamily) judge(alpha float64) {
-	for k, r := range f.results {
-		r.judge(f.faults[k][0], f.faults[k][1], alpha)
-	}
 }
 
 // bracket is where the rate of a search lies: between the highest rate kept and the lowest missed.
@@ -192,88 +153,17 @@ func (t CapacityTrial) bracket() span {
 
 // ratesByBlock pairs the searches of two implementations.
 func ratesByBlock(own, base []CapacityTrial) *Result {
-	r := Result{Metric: CapacityRate, Decides: true, Pairs: []Pair{}}
 	var samples []sample
+	contenderIsBound, baselineIsBound := false, false
 	for _, a := range own {
 		b := find(base, func(t *CapacityTrial) bool { return t.Block == a.Block })
 		if b == nil || a.Rate == nil || b.Rate == nil {
 			continue
 		}
 		samples = append(samples, sample{a.Block, ratio(a.bracket(), b.bracket())})
-		r.inherit(Result{ContenderIsBound: a.Bound != "", BaselineIsBound: b.Bound != ""})
+		contenderIsBound, baselineIsBound = contenderIsBound || a.Bound != "", baselineIsBound || b.Bound != ""
 	}
-	r.estimateOf([]stratum{{1, samples}})
+	r := resultOf(CapacityRate, samples)
+	r.Decides, r.ContenderIsBound, r.BaselineIsBound = true, contenderIsBound, baselineIsBound
 	return &r
-}
-
-// addSteps counts the steps of searches as cells: a search plans as many as it has tried.
-func (c *Coverage) addSteps(all []Capacity) {
-	for _, one := range all {
-		n := one.steps()
-		c.PlannedCells += n.PlannedCells
-		c.MeasuredCells += n.MeasuredCells
-		c.VoidCells += n.VoidCells
-		c.SuspectCells += n.SuspectCells
-		c.SuspectLatencies += n.SuspectLatencies
-		c.PinnedCells += n.PinnedCells
-		if one.Role == v1alpha1.RoleLimit {
-			c.Limits.plus(n)
-		}
-	}
-}
-
-// steps counts the steps of all its searches.
-func (c Capacity) steps() CellCount {
-	var n CellCount
-	for _, t := range c.Trials {
-		n.PlannedCells += len(t.Steps)
-		n.MeasuredCells += len(t.Steps)
-		for _, s := range t.Steps {
-			switch s.Validity {
-			case Void:
-				n.VoidCells++
-			case Suspect:
-				n.SuspectCells++
-			case Valid:
-			}
-			if s.Pinned {
-				n.PinnedCells++
-			}
-		}
-	}
-	return n
-}
-
-// figure is what an objective bounds. Where no trial kept any rate, the capacity lies below the lowest rates that were missed.
-func (c Capacity) figure() figure {
-	f := unknown(FewBlocks, "")
-	switch {
-	case c.Rate == nil && c.BelowStart >= minPairs:
-		f.low, f.high, f.n, f.why = 0, 0, c.BelowStart, NoRateKept
-		for _, t := range c.Trials {
-			if t.Result == search.BelowStart && !t.Unusable {
-				f.high = max(f.high, float64(t.Lowest.Rate))
-			}
-		}
-		return f
-	case c.Rate == nil && c.Unusable >= minPairs:
-		f.why = VoidCells
-	case c.Rate == nil:
-		f.why = NotMeasured
-	case c.Rate.Low == nil:
-		f.value, f.n = c.Rate.Mean, c.Rate.N
-	default:
-		f = figure{value: c.Rate.Mean, low: *c.Rate.Low, high: math.Inf(1), n: c.Rate.N}
-		if c.Rate.High != nil {
-			f.high = *c.Rate.High
-		}
-	}
-	if c.IsBound {
-		f.high = math.Inf(1)
-		if f.why == "" {
-			f.why = OnlyLeast
-		}
-	}
-	f.faulty = c.OwnFaults > 0
-	return f
 }

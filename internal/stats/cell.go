@@ -2,8 +2,9 @@ package stats
 
 import (
 	"fmt"
-	"maps"
+	"slices"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -35,8 +36,8 @@ type facts struct {
 }
 
 // gather finds the records of a cell and computes its values.
-func (r *reader) gather(l Level, i Implementation, t *record.TrialData) (*facts, error) {
-	f := &facts{level: l, implementation: i, rules: r.rules, trial: t, reference: r.references[l.Path], sizes: r.sizes[i.Name]}
+func (r *reader) gather(l Level, i Implementation, t *record.TrialData, sizes map[string]sizes) (*facts, error) {
+	f := &facts{level: l, implementation: i, rules: r.rules, trial: t, reference: r.references[l.Path], sizes: sizes}
 	for g := range int(max(l.Generators, 1)) {
 		var run *record.CellRun
 		if g < len(t.Generators) {
@@ -69,16 +70,6 @@ func (f *facts) rawKey() string {
 		}
 	}
 	return ""
-}
-
-// find returns the first element that fits, or nil.
-func find[T any](list []T, fits func(*T) bool) *T {
-	for i := range list {
-		if fits(&list[i]) {
-			return &list[i]
-		}
-	}
-	return nil
 }
 
 // complete says whether every generator has a measurement.
@@ -158,23 +149,13 @@ func (f *facts) latency(dec *histogram.Decoder) error {
 			}
 		}
 	}
-	maps.DeleteFunc(f.latencies, func(_ record.LatencyKind, s *spread) bool { return s.parts < len(f.runs) || s.low.Samples() == 0 })
-	for kind, s := range f.latencies {
-		s.timeouts = f.cell.Errors.Timeout
-		if kind == record.FromIntended {
-			s.dropped = f.cell.Dropped
+	f.latencies.require(len(f.runs))
+	f.latencies.censor(f.cell.Errors.Timeout, f.cell.Dropped)
+	if kind, s := f.latencies.first(latencyKinds...); s != nil {
+		f.cell.MeanLatencyKind, f.cell.MeanLatency = kind, positive(s.mean())
+		if !s.exact() {
+			f.cell.MeanLatencyLow = positive(s.lowMean())
 		}
-	}
-	for _, kind := range latencyKinds {
-		s := f.latencies[kind]
-		if s == nil {
-			continue
-		}
-		f.cell.MeanLatencyKind, f.cell.MeanLatency = kind, positive(s.upper().Mean())
-		if s.high != nil {
-			f.cell.MeanLatencyLow = positive(s.low.Mean())
-		}
-		break
 	}
 	f.little()
 	return nil
@@ -183,11 +164,8 @@ func (f *facts) latency(dec *histogram.Decoder) error {
 // little computes how many requests were in flight, from the latencies of requests that were sent: throughput times mean, at its
 // lower end.
 func (f *facts) little() {
-	for _, kind := range []record.LatencyKind{record.Observed, record.WithConnection} {
-		if s := f.latencies[kind]; s != nil && f.cell.Throughput != nil {
-			f.inFlight = *f.cell.Throughput * s.low.Mean() / 1e6
-			return
-		}
+	if _, s := f.latencies.first(record.Observed, record.WithConnection); s != nil && f.cell.Throughput != nil {
+		f.inFlight = *f.cell.Throughput * s.lowMean() / 1e6
 	}
 }
 
@@ -205,4 +183,66 @@ func add(a, b record.Errors) record.Errors {
 		Connect: a.Connect + b.Connect, Read: a.Read + b.Read, Write: a.Write + b.Write,
 		Timeout: a.Timeout + b.Timeout, Status: a.Status + b.Status, Body: a.Body + b.Body,
 	}
+}
+
+// Cell is one level of one load in one trial. A nil value could not be measured.
+type Cell struct {
+	Trial   string `json:"trial"`
+	Block   int32  `json:"block"`
+	Attempt int32  `json:"attempt"`
+	// Raw is the key of the first generator's raw output; empty if there is none.
+	Raw      string   `json:"raw,omitempty"`
+	Validity Validity `json:"validity"`
+	Reasons  []Reason `json:"reasons,omitempty"`
+
+	LoadSeconds float64 `json:"loadSeconds"`
+	Requests    int64   `json:"requests"`
+	// Asked and Dropped count the arrivals that the rate wanted, and those of them for which no virtual user was free.
+	Asked             int64    `json:"asked,omitempty"`
+	Dropped           int64    `json:"dropped,omitempty"`
+	Throughput        *float64 `json:"throughputRequestsPerSecond,omitempty"`
+	MeanLatency       *float64 `json:"meanLatencyMicros,omitempty"`
+	CPUPerRequest     *float64 `json:"serverCPUMicrosPerRequest,omitempty"`
+	ServerCPUs        *float64 `json:"serverCPUs,omitempty"`
+	GeneratorCPUs     *float64 `json:"generatorCPUs,omitempty"`
+	ServerRSS         *float64 `json:"serverRSSBytes,omitempty"`
+	ServerPeakMemory  *float64 `json:"serverPeakMemoryBytes,omitempty"`
+	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
+	// ThroughputIsDiluted is true if a busy or throttled generator, or taking turns, draws the throughput to that of the other side.
+	ThroughputIsDiluted bool `json:"throughputIsDiluted,omitempty"`
+	// MeanLatencyKind is the kind of MeanLatency, and MeanLatencyLow its lower end where latencies are known by brackets only.
+	MeanLatencyKind record.LatencyKind `json:"meanLatencyKind,omitempty"`
+	MeanLatencyLow  *float64           `json:"meanLatencyLowMicros,omitempty"`
+	// GeneratorUtilisation is the share of its own CPUs that each generator used.
+	GeneratorUtilisation []float64 `json:"generatorUtilisation,omitempty"`
+	// Observations are what else was seen, in the units that their names say.
+	Observations map[ObservationName]float64 `json:"observations,omitempty"`
+
+	Errors  record.Errors `json:"errors"`
+	Pinning Pinning       `json:"pinning"`
+
+	// series is the cell over time; nil if it was not sampled.
+	series *series
+	// bytes are the sizes of its answers; nil if they are unknown.
+	bytes *answerBytes
+	// percentiles are the tables' quantiles of the cell's own latencies, by kind.
+	percentiles map[record.LatencyKind][]Quantile
+}
+
+// Pinning is where the processes of a cell were allowed to run, read back from them while they ran.
+type Pinning struct {
+	// Pinned is true if server and generators owned their CPUs, ServerPinned if the server did.
+	Pinned        bool     `json:"pinned"`
+	ServerPinned  bool     `json:"serverPinned"`
+	ServerCPUs    string   `json:"serverCPUs"`
+	GeneratorCPUs []string `json:"generatorCPUs"`
+}
+
+// quantile is a percentile of the cell's own latencies of a kind; nil if it has none, or if that is no percentile of the tables.
+func (c Cell) quantile(kind record.LatencyKind, percentile string) *Quantile {
+	column, own := slices.Index(v1alpha1.Percentiles, percentile), c.percentiles[kind]
+	if column < 0 || own == nil {
+		return nil
+	}
+	return &own[column]
 }

@@ -1,8 +1,6 @@
 package stats
 
 import (
-	"slices"
-
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -76,22 +74,4 @@ func checkStarved(f *facts) []Reason {
 		return nil
 	}
 	return []Reason{{Code: Starved, Weight: Void, Scope: ScopeCell, Value: share, Limit: StarvedVoid}}
-}
-
-// ownFaults are the reasons that are of the implementation's own making.
-var ownFaults = []ReasonCode{
-	WrongStatus, WrongBody, WrongAnswers, AuditFailed, NotEquivalent, AnswerSize, Errors, Starved, NoRequests, Unanswered, MissingConnections, KeepAliveLost,
-	Hung, QueueOverflows,
-}
-
-// ownFault says whether a cell is void by the implementation's own fault. A rate that was missed is one unless a generator was busy, and
-// neither that nor a connection left waiting is one where the machine was at fault.
-func ownFault(c Cell) bool {
-	outside := c.HitFromOutside()
-	return slices.ContainsFunc(c.Reasons, func(r Reason) bool {
-		if r.Weight != Void || outside && slices.Contains(mayFollow, r.Code) {
-			return false
-		}
-		return slices.Contains(ownFaults, r.Code) || r.Code == RateMissed && r.Subject == record.RoleServer
-	})
 }

@@ -191,7 +191,7 @@ func watchedRun(o statstest.Options) record.RunData {
 func TestGoodCellsAreAccusedOfNothing(t *testing.T) {
 	o := statstest.Duel(20)
 	o.Seconds = 10
-	table, err := Analyse(watchedRun(o))
+	table, err := read(watchedRun(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestWhoIsAtFaultForARefusedConnection(t *testing.T) {
 			for _, code := range tc.reasons {
 				c.mark(reason(code))
 			}
-			if got := ownFault(c); got != tc.want {
+			if got := c.ownFault(); got != tc.want {
 				t.Errorf("ownFault() = %v, want %v", got, tc.want)
 			}
 		})
@@ -249,7 +249,7 @@ func TestAThrottledGeneratorDilutesTheThroughput(t *testing.T) {
 			r, o := statstest.Cell(&d, 1, "go", 100)
 			watched(r, o)
 			r.Throttled.Nanos = nanos
-			table, err := Analyse(d)
+			table, err := read(d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -267,7 +267,7 @@ func TestHungConnectionsOfAScript(t *testing.T) {
 	d.Manifest.Spec.Loads[0].Script = &v1alpha1.Script{ConfigMap: "scripts", Key: "pause.lua"}
 	_, o := statstest.Cell(&d, 1, "go", 100)
 	hang(o, 50)
-	table, err := Analyse(d)
+	table, err := read(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestTheKernelsRangeOfPortsCounts(t *testing.T) {
 			d.Trials[0].Generators[0].LocalPorts = tc.ports
 			r, _ := statstest.Cell(&d, 1, "go", 100)
 			r.Network.TimeWait = 27_000
-			table, err := Analyse(d)
+			table, err := read(d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -306,7 +306,7 @@ func TestTheAuditIsNoPartOfTheLoad(t *testing.T) {
 	watched(r, o)
 	r.MeasuredAudit.Requests, o.Network.PassiveOpens = 1000, 100+r.Measurement.Requests
 	r.MeasuredAudit.Connections = r.Measurement.Requests
-	table, err := Analyse(d)
+	table, err := read(d)
 	if err != nil {
 		t.Fatal(err)
 	}

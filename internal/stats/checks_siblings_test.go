@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,16 +31,16 @@ func TestTheServersCoreIsItsOwn(t *testing.T) {
 			trial := &d.Trials[0]
 			trial.Server.Environment.SMTSiblings, trial.Generators[0].Environment.Node = tc.siblings, tc.node
 			trial.Generators[0].Cells[0].CPUsAllowed = tc.generator
-			got, err := Analyse(d)
+			got, err := read(d)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tc.want, found(got.Groups[0].Cells[0])); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
-			said := slices.ContainsFunc(got.Unknowns, func(u Unknown) bool { return u.Sentence == unknown })
-			if said != tc.said {
-				t.Errorf("said so %v, want %v: %+v", said, tc.said, got.Unknowns)
+			says := besideCore(trial.Server, &trial.Server.Cells[0])
+			if said := says == unknown; said != tc.said {
+				t.Errorf("said so %v, want %v: %s", said, tc.said, says)
 			}
 		})
 	}
@@ -61,7 +60,7 @@ func TestAThroughputIsDilutedByABusyGeneratorBesideAServerThatWaits(t *testing.T
 			d.Trials[0].Generators[0].Cells[0].CPUNanos = tc.generator
 			seen := &d.Trials[0].Server.Cells[0]
 			seen.CPUNanos, seen.BusyNanos = tc.server, tc.server
-			got, err := Analyse(d)
+			got, err := read(d)
 			if err != nil {
 				t.Fatal(err)
 			}

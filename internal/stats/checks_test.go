@@ -29,15 +29,15 @@ func still(s *record.Series, intervals, every int) {
 	}
 }
 
-// latency replaces the observed latencies by ones of a mean, in microseconds.
-func latency(r *record.CellRun, mean int64) {
+// meanLatency replaces the observed latencies by ones of a mean, in microseconds.
+func meanLatency(r *record.CellRun, mean int64) {
 	r.Measurement.Latency[0] = statstest.Equal(record.Observed, mean, r.Measurement.Requests)
 }
 
 // inFlight makes Little's law say a number of requests in flight.
 func inFlight(r *record.CellRun, n float64) {
 	m := r.Measurement
-	latency(r, int64(n*float64(m.DurationMicros)/float64(m.Requests)))
+	meanLatency(r, int64(n*float64(m.DurationMicros)/float64(m.Requests)))
 }
 
 func TestChecks(t *testing.T) {
@@ -246,10 +246,10 @@ func TestChecks(t *testing.T) {
 		},
 		"connections that wait together for slow answers": {
 			change: func(r *record.CellRun, o *record.CellObservation) {
-				latency(r, 500_000)
+				meanLatency(r, 500_000)
 				still(o.Series, 4, 5)
 				statstest.SetRequests(r.Measurement, 1000)
-				latency(r, 500_000)
+				meanLatency(r, 500_000)
 				o.RSSStartBytes = 0
 			},
 			validity: Valid,
@@ -257,7 +257,7 @@ func TestChecks(t *testing.T) {
 		"a course of few requests": {
 			change: func(r *record.CellRun, o *record.CellObservation) {
 				statstest.SetRequests(r.Measurement, 900)
-				latency(r, 1000)
+				meanLatency(r, 1000)
 				still(o.Series, 4, 20)
 				o.RSSStartBytes = 0
 			},

@@ -4,25 +4,23 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"loadstone.dev/loadstone/internal/record"
 )
 
 // compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
-// are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides.
-func compare(p planned, groups []Group, c Coverage, searches searchFamily) []Comparison {
-	out := comparisons(p, groups, c)
-	judgeAll(out, searches, p.alpha, true)
+// are tested in the same family as the loads. Lost are the trials that each implementation lost by its own fault. Steps of a search are no levels: their rates differ between the sides.
+func compare(p planned, groups []Group, lost map[string]int, searches searchFamily) []Comparison {
+	out := comparisons(p, groups, lost)
+	judgeAll(out, searches, lookAlpha(p.looks), true)
 	return out
 }
 
 // comparisons computes all ratios, and no verdict yet.
-func comparisons(p planned, groups []Group, c Coverage) []Comparison {
+func comparisons(p planned, groups []Group, lost map[string]int) []Comparison {
 	out := []Comparison{}
 	for _, i := range p.contenders() {
 		var levels []LevelComparison
 		for _, l := range p.levels {
-			levels = append(levels, atLevel(p, l, i.Name, groups, c))
+			levels = append(levels, atLevel(p, l, i.Name, groups, lost))
 		}
 		for _, one := range contender(levels, p.weights) {
 			one.Implementation, one.Baseline = i.Name, p.baseline
@@ -144,24 +142,21 @@ func (r *Result) inherit(level Result) {
 
 // atLevel compares one contender with the baseline at one level. At an imposed rate the throughput is what was asked for and no answer; in
 // a duet, whose generators are frozen in turns, there are no latencies.
-func atLevel(p planned, l Level, name string, groups []Group, c Coverage) LevelComparison {
+func atLevel(p planned, l Level, name string, groups []Group, lost map[string]int) LevelComparison {
 	own, base := findGroup(groups, l.Point, name), findGroup(groups, l.Point, p.baseline)
 	out := LevelComparison{
 		Point: l.Point, Rate: rateKept(own, base),
-		OwnFaults: c.ownFaults(name) + cellFaults(own, l.imposed()), BaselineFaults: c.ownFaults(p.baseline) + cellFaults(base, l.imposed()),
+		OwnFaults: lost[name] + own.ownFaults(l.imposed()), BaselineFaults: lost[p.baseline] + base.ownFaults(l.imposed()),
 	}
-	for _, m := range p.metricsAt(l) {
+	for _, m := range metricsAt(p, l) {
 		out.Results = append(out.Results, byBlock(m, own, base))
 	}
 	choose(out.Results, p.duet || l.imposed())
 	return out
 }
 
-// imposed says whether the level has an arrival rate, constant or not.
-func (l Level) imposed() bool { return l.RequestsPerSecond > 0 }
-
 // metricsAt are the metrics that are an answer at a level: the CPU time first, which decides wherever the throughput does not.
-func (p planned) metricsAt(l Level) []Metric {
+func metricsAt(p planned, l Level) []Metric {
 	out := []Metric{CPUPerRequest}
 	if !l.imposed() {
 		out = append(out, Throughput)
@@ -173,21 +168,6 @@ func (p planned) metricsAt(l Level) []Metric {
 		out = append(out, LatencyAt(percentile))
 	}
 	return out
-}
-
-// cellFaults counts the cells that are void by the implementation's own fault. A rate that it did not keep is judged level by level and
-// counted there.
-func cellFaults(g *Group, imposed bool) int {
-	n := 0
-	for _, c := range g.Cells {
-		if imposed {
-			c.Reasons = slices.DeleteFunc(slices.Clone(c.Reasons), func(r Reason) bool { return r.Code == RateMissed })
-		}
-		if ownFault(c) {
-			n++
-		}
-	}
-	return n
 }
 
 // choose marks the result that decides: the throughput where it is a measurement of the server on both sides, otherwise the CPU
@@ -208,25 +188,33 @@ func (r *Result) decidesThroughput() bool {
 
 // byBlock pairs the cells of two groups by block.
 func byBlock(m Metric, own, base *Group) Result {
-	r := Result{Metric: m, Pairs: []Pair{}}
+	var limits Result
 	var samples []sample
 	for _, a := range own.Cells {
 		b := find(base.Cells, func(c *Cell) bool { return c.Block == a.Block })
 		if b == nil {
 			continue
 		}
-		r.contenderCensored += asInt(m.censoredIn(a))
-		r.baselineCensored += asInt(m.censoredIn(*b))
+		limits.contenderCensored += asInt(m.censoredIn(a))
+		limits.baselineCensored += asInt(m.censoredIn(*b))
 		log, ok := m.pairOf(a, *b)
 		if !ok {
 			continue
 		}
 		samples = append(samples, sample{a.Block, log})
-		r.inherit(Result{
+		limits.inherit(Result{
 			ContenderIsBound: m.boundIn(a), BaselineIsBound: m.boundIn(*b),
 			Diluted: m.dilutedIn(a) || m.dilutedIn(*b), Hidden: m.hiddenIn(a) && m.hiddenIn(*b),
 		})
 	}
+	r := resultOf(m, samples)
+	r.inherit(limits)
+	return r
+}
+
+// resultOf is what the samples of a metric, the logs of its ratios block by block, say by themselves: it has no verdict yet.
+func resultOf(m Metric, samples []sample) Result {
+	r := Result{Metric: m, Pairs: []Pair{}}
 	r.estimateOf([]stratum{{1, samples}})
 	return r
 }
@@ -263,7 +251,7 @@ func (r *Result) foresee(alpha float64) {
 	d := math.Expm1(p.detectable(e.blocks))
 	r.Detectable = &d
 	if r.Verdict == Inconclusive && (r.Reason == TooFewBlocks || r.Reason == NoiseTooHigh || r.Reason == ManyComparisons) {
-		r.BlocksNeeded = p.blocksNeeded(e.mean, r.Blocks)
+		r.BlocksNeeded = p.blocksNeeded(e.mean, max(r.Blocks+1, MinBlocks))
 	}
 	if e.whole && e.blocks >= SignFlipFrom && e.blocks <= SignFlipTo {
 		f := signFlip(e.contributions)
@@ -284,17 +272,17 @@ func rateKept(own, base *Group) *RateKept {
 	}
 	var k RateKept
 	for _, c := range own.Cells {
-		kept, missed := keptRate(c), missedRate(c)
+		kept, missed := c.keptRate(), c.missedRate()
 		k.ContenderKept, k.ContenderMissed = k.ContenderKept+asInt(kept), k.ContenderMissed+asInt(missed)
 		b := find(base.Cells, func(b *Cell) bool { return b.Block == c.Block })
 		if b == nil {
 			continue
 		}
-		k.OnlyContenderMissed += asInt(missed && keptRate(*b))
-		k.OnlyBaselineMissed += asInt(kept && missedRate(*b))
+		k.OnlyContenderMissed += asInt(missed && b.keptRate())
+		k.OnlyBaselineMissed += asInt(kept && b.missedRate())
 	}
 	for _, c := range base.Cells {
-		k.BaselineKept, k.BaselineMissed = k.BaselineKept+asInt(keptRate(c)), k.BaselineMissed+asInt(missedRate(c))
+		k.BaselineKept, k.BaselineMissed = k.BaselineKept+asInt(c.keptRate()), k.BaselineMissed+asInt(c.missedRate())
 	}
 	return &k
 }
@@ -304,25 +292,4 @@ func asInt(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// missedRate says whether the server did not keep an imposed rate by far: a few arrivals in a hundred may be lost to the tool's own pauses, and
-// accuse nobody.
-func missedRate(c Cell) bool {
-	other := slices.ContainsFunc(c.Reasons, func(r Reason) bool {
-		return r.Weight == Void && r.Code != RateMissed && !slices.Contains(ownFaults, r.Code)
-	})
-	return !other && slices.ContainsFunc(c.Reasons, func(r Reason) bool {
-		return r.Code == RateMissed && r.Weight == Void && r.Subject == record.RoleServer
-	})
-}
-
-// keptRate says whether the server kept an imposed rate, in a cell that counts. One that missed a little of it neither kept nor missed it.
-func keptRate(c Cell) bool {
-	return c.Validity != Void && !slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == RateMissed })
-}
-
-// waited says whether requests of a cell that counts may have waited in the generator.
-func waited(c Cell) bool {
-	return c.Validity != Void && slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == GeneratorLimited || r.Code == GeneratorBusy })
 }

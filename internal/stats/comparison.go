@@ -144,6 +144,9 @@ type Result struct {
 	contenderCensored, baselineCensored int
 }
 
+// inLogs is the estimate of the log of the ratio.
+func (r Result) inLogs() estimate { return r.estimate }
+
 // Pair is the ratio in one block; in a mean over levels it is what the block adds to the mean.
 type Pair struct {
 	Block int32   `json:"block"`

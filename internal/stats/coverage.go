@@ -128,18 +128,6 @@ func coverage(data record.RunData, p planned, groups []Group) Coverage {
 	return c
 }
 
-// suspectLatencies counts the suspect cells of which only the latencies are.
-func (g *Group) suspectLatencies() int {
-	n := 0
-	for _, c := range g.Cells {
-		beyond := func(r Reason) bool { return r.Scope != ScopeLatency }
-		if c.Validity == Suspect && !slices.ContainsFunc(c.Reasons, beyond) {
-			n++
-		}
-	}
-	return n
-}
-
 // missing says why an implementation has no trial in a block; nil if it has one.
 func missing(data record.RunData, block int32, implementation string) *MissingTrial {
 	if find(data.Trials, func(t *record.TrialData) bool {
@@ -162,40 +150,21 @@ func missing(data record.RunData, block int32, implementation string) *MissingTr
 	return &m
 }
 
-// ownFaults counts the trials that an implementation lost by its own fault.
-func (c Coverage) ownFaults(implementation string) int {
-	n := 0
+// lost counts the trials that each implementation lost by its own fault.
+func (c Coverage) lost() map[string]int {
+	out := map[string]int{}
 	for _, m := range c.Missing {
-		if m.Implementation == implementation && slices.Contains(ownFaultReasons, m.Reason) {
-			n++
+		if slices.Contains(ownFaultReasons, m.Reason) {
+			out[m.Implementation]++
 		}
 	}
-	return n
+	return out
 }
 
-// outsideCodes are the reasons for which a cell can be void through no fault of what was measured.
-var outsideCodes = []ReasonCode{Strangers, Stolen, GeneratorLost, GeneratorLate, DifferentMachine, DifferentImage, DifferentScript}
-
-// HitFromOutside says whether a cell is void by a fault from outside, whatever else it is void by.
-func (c Cell) HitFromOutside() bool { return slices.ContainsFunc(c.Reasons, fromOutside) }
-
-func fromOutside(r Reason) bool { return r.Weight == Void && slices.Contains(outsideCodes, r.Code) }
-
-// mayFollow are the reasons that a fault from outside can bring about: beside one, they accuse nobody. A server that got a sixth of its
-// CPU for a second has left 14 of 20 connections of ab without an answer for longer than half of it (Hung), and answers rightly.
-var mayFollow = []ReasonCode{RateMissed, Starved, MissingConnections, QueueOverflows, SlowHandshakes, Hung, Unanswered, NoRequests, AuditFailed}
-
-// spoiled says whether a cell is void for nothing but faults from outside and what may follow from them.
-func (c Cell) spoiled() bool {
-	return c.HitFromOutside() && !slices.ContainsFunc(c.Reasons, func(r Reason) bool {
-		return r.Weight == Void && !slices.Contains(outsideCodes, r.Code) && !slices.Contains(mayFollow, r.Code)
-	})
-}
-
-// spoiled says whether a fault from outside has cost a search its number, or left it a bound.
-func (t CapacityTrial) spoiled() bool {
+// spoiledSearch says whether a fault from outside has cost a search its number, or left it a bound.
+func spoiledSearch(t CapacityTrial) bool {
 	return (t.Unusable || t.Bound == BoundDisturbed) && slices.ContainsFunc(t.Steps, func(s CapacityStep) bool {
-		return slices.ContainsFunc(s.Reasons, fromOutside)
+		return slices.ContainsFunc(s.Reasons, Reason.fromOutside)
 	})
 }
 
@@ -212,11 +181,49 @@ func (t Table) SpoiledBlocks() []int32 {
 	}
 	for _, c := range t.Capacities {
 		for _, trial := range c.Trials {
-			if c.Role != v1alpha1.RoleLimit && trial.spoiled() {
+			if c.Role != v1alpha1.RoleLimit && spoiledSearch(trial) {
 				blocks = append(blocks, trial.Block)
 			}
 		}
 	}
 	slices.Sort(blocks)
 	return slices.Compact(blocks)
+}
+
+// addSteps counts the steps of searches as cells: a search plans as many as it has tried.
+func (c *Coverage) addSteps(all []Capacity) {
+	for _, one := range all {
+		n := stepsOf(one)
+		c.PlannedCells += n.PlannedCells
+		c.MeasuredCells += n.MeasuredCells
+		c.VoidCells += n.VoidCells
+		c.SuspectCells += n.SuspectCells
+		c.SuspectLatencies += n.SuspectLatencies
+		c.PinnedCells += n.PinnedCells
+		if one.Role == v1alpha1.RoleLimit {
+			c.Limits.plus(n)
+		}
+	}
+}
+
+// stepsOf counts the steps of all searches of a capacity.
+func stepsOf(c Capacity) CellCount {
+	var n CellCount
+	for _, t := range c.Trials {
+		n.PlannedCells += len(t.Steps)
+		n.MeasuredCells += len(t.Steps)
+		for _, s := range t.Steps {
+			switch s.Validity {
+			case Void:
+				n.VoidCells++
+			case Suspect:
+				n.SuspectCells++
+			case Valid:
+			}
+			if s.Pinned {
+				n.PinnedCells++
+			}
+		}
+	}
+	return n
 }

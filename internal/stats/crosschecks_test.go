@@ -23,7 +23,7 @@ func pair(blocks int32) record.RunData {
 // reasonsOf are the reasons of each block's cell of an implementation at 100 connections.
 func reasonsOf(t *testing.T, d record.RunData, implementation string) (out [][]finding) {
 	t.Helper()
-	got, err := Analyse(d)
+	got, err := read(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestSeveralGeneratorsShareACell(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&d.Trials[0])
 			}
-			got, err := Analyse(d)
+			got, err := read(d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,13 +272,13 @@ func TestAnArrivalRateIsKeptOrMissed(t *testing.T) {
 			if tc.busy {
 				run.CPUNanos = 4_900_000_000
 			}
-			got, err := Analyse(d)
+			got, err := read(d)
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := got.Groups[0].Cells[0]
-			if diff := cmp.Diff(tc.want, found(c)); diff != "" || ownFault(c) != tc.own {
-				t.Errorf("own fault %v, reasons (-want +got):\n%s", ownFault(c), diff)
+			if diff := cmp.Diff(tc.want, found(c)); diff != "" || c.ownFault() != tc.own {
+				t.Errorf("own fault %v, reasons (-want +got):\n%s", c.ownFault(), diff)
 			}
 		})
 	}
@@ -325,7 +325,7 @@ func TestTheSpecTightensLimits(t *testing.T) {
 			_, seen := statstest.Cell(&d, 1, "go", 100)
 			seen.BusyNanos = seen.CPUNanos + seen.CoreNanos*7/100
 			if tc.refused {
-				if _, err := Analyse(d); err == nil {
+				if _, err := read(d); err == nil {
 					t.Error("it was accepted")
 				}
 				return
@@ -375,7 +375,7 @@ func TestThroughputOverTimeShowsTheLargestDip(t *testing.T) {
 	}
 	_, seen := statstest.Cell(&d, 2, "go", 100)
 	seen.Series.SegmentsOut[20] = 100
-	got, err := Analyse(d)
+	got, err := read(d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
 			out = append(out, c)
 		}
 	}
-	judgeAll(out, searchFamily{}, VerdictAlpha/float64(max(rules.Looks, 1)), rules.Foresight)
+	judgeAll(out, searchFamily{}, lookAlpha(rules.Looks), rules.Foresight)
 	return out
 }
 
@@ -53,17 +53,16 @@ func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
 func (r Ratios) comparison(duet bool) LevelComparison {
 	c := LevelComparison{Point: r.Point, Rate: r.Rate}
 	for _, m := range r.metrics(duet) {
-		one := Result{Metric: m, Pairs: []Pair{}}
-		if m == Throughput {
-			one.ContenderIsBound, one.BaselineIsBound, one.Diluted = r.ThroughputIsBound, r.ThroughputIsBound, duet
-		}
 		var samples []sample
 		for b, log := range r.Logs[m] {
 			if !math.IsNaN(log) {
 				samples = append(samples, sample{int32(b + 1), exactly(log)})
 			}
 		}
-		one.estimateOf([]stratum{{1, samples}})
+		one := resultOf(m, samples)
+		if m == Throughput {
+			one.ContenderIsBound, one.BaselineIsBound, one.Diluted = r.ThroughputIsBound, r.ThroughputIsBound, duet
+		}
 		c.Results = append(c.Results, one)
 	}
 	choose(c.Results, duet || Level{Point: r.Point}.imposed())
@@ -74,7 +73,7 @@ func (r Ratios) comparison(duet bool) LevelComparison {
 func (r Ratios) metrics(duet bool) []Metric {
 	var out []Metric
 	p := planned{duet: duet, latencies: v1alpha1.Percentiles}
-	for _, m := range p.metricsAt(Level{Point: r.Point}) {
+	for _, m := range metricsAt(p, Level{Point: r.Point}) {
 		if _, ok := r.Logs[m]; ok {
 			out = append(out, m)
 		}
@@ -83,24 +82,4 @@ func (r Ratios) metrics(duet bool) []Metric {
 		out = append([]Metric{CPUPerRequest}, out...)
 	}
 	return out
-}
-
-// Change relates a run to earlier ones as an objective of kind Regression does. Of all of them nothing but the logs of the ratios to the anchor is
-// known, one a block. It exists for the same reason as Decide does. Without an interval low and high are 0.
-func Change(now []float64, then [][]float64) (ratio, low, high float64) {
-	result := func(logs []float64) Result {
-		var r Result
-		samples := make([]sample, len(logs))
-		for b, log := range logs {
-			samples[b] = sample{int32(b + 1), exactly(log)}
-		}
-		r.estimateOf([]stratum{{1, samples}})
-		return r
-	}
-	var earlier []Result
-	for _, logs := range then {
-		earlier = append(earlier, result(logs))
-	}
-	f := against(result(now), earlier)
-	return f.value, f.low, f.high
 }

@@ -178,11 +178,6 @@ func (b *factBook) processes(t record.TrialData, generators *factBook) {
 	}
 }
 
-func distinct(values []string) []string {
-	slices.Sort(values)
-	return slices.Compact(values)
-}
-
 // unknowns counts what tools and observers said that they could not tell.
 func unknowns(data record.RunData, p planned) []Unknown {
 	out := []Unknown{}

@@ -196,3 +196,14 @@ func signFlip(samples []sample) float64 {
 	}
 	return float64(extreme) / float64(patterns)
 }
+
+// span is a figure that is known to lie between two ends: mid is its best guess.
+type span struct{ low, mid, high float64 }
+
+// exactly is a span without width.
+func exactly(v float64) span { return span{v, v, v} }
+
+// ratio is the log of a / b.
+func ratio(a, b span) span {
+	return span{math.Log(a.low / b.high), math.Log(a.mid / b.mid), math.Log(a.high / b.low)}
+}

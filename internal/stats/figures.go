@@ -8,54 +8,73 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/search"
 )
+
+// Objectified is a run as objectives see it: what was measured and how it compares.
+type Objectified struct {
+	// Data are the records, in which each trial is of one server.
+	Data            record.RunData
+	Implementations []Implementation
+	Levels          []Level
+	Groups          []Group
+	Comparisons     []Comparison
+	Capacities      []Capacity
+	// Lost are the trials that each implementation lost by its own fault.
+	Lost map[string]int
+}
 
 // judge finds the figures of objectives.
 type judge struct {
-	t    Table
-	data record.RunData
-	// earlier are the tables of earlier runs, by their prefix.
-	earlier map[string]*Table
+	run Objectified
+	// analyse reads an earlier run, and earlier are those that it has read, by their prefix.
+	analyse func(record.RunData) (Objectified, error)
+	earlier map[string]*Objectified
+}
+
+// group is an implementation at a level.
+func (r Objectified) group(l Level, implementation string) *Group {
+	return findGroup(r.Groups, l.Point, implementation)
 }
 
 // figure is an objective's figure of one implementation at one level.
 func (j judge) figure(o v1alpha1.Objective, l Level, i Implementation) figure {
-	g := j.t.Group(l.Point, i.Name)
+	g := j.run.group(l, i.Name)
 	var f figure
 	switch o.Metric {
 	case v1alpha1.ObjectiveErrorRate:
 		f = errorRate(g)
-		f.faulty = j.t.Coverage.ownFaults(i.Name) > 0 || slices.ContainsFunc(g.Cells, silent)
+		f.faulty = j.run.Lost[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
 		return f
 	case v1alpha1.ObjectiveRegression:
 		return j.regression(o, l, i)
 	case v1alpha1.ObjectiveRatioToBaseline:
 		return j.ratio(o, l, i)
 	case v1alpha1.ObjectiveLatencyPercentile:
-		f = g.percentile(o.Percentile)
+		f = percentileOf(g, o.Percentile)
 	case v1alpha1.ObjectiveMeanLatency:
-		f = g.meanOf(g.MeanLatency)
+		f = meanOf(g, g.MeanLatency)
 		f.kind = record.LatencyKind(g.LatencyKind)
 	case v1alpha1.ObjectiveThroughput:
-		f = g.meanOf(g.Throughput)
+		f = meanOf(g, g.Throughput)
 	case v1alpha1.ObjectiveServerCPUPerRequest:
-		f = g.meanOf(g.CPUPerRequest)
+		f = meanOf(g, g.CPUPerRequest)
 	case v1alpha1.ObjectiveServerCPUs:
-		f = g.meanOf(g.ServerCPUs)
+		f = meanOf(g, g.ServerCPUs)
 	case v1alpha1.ObjectivePeakMemory:
-		f = g.meanOf(g.ServerPeakMemory)
+		f = meanOf(g, g.ServerPeakMemory)
 	default:
 		return unknown(NotMeasured, "")
 	}
-	g.limit(o.Metric, &f)
-	f.faulty = j.t.Coverage.ownFaults(i.Name)+cellFaults(g, false) > 0
+	limit(g, o.Metric, &f)
+	f.faulty = j.run.Lost[i.Name]+g.ownFaults(false) > 0
 	return f
 }
 
 // meanOf is the mean over blocks with its interval. The high end is open where the summary's is.
-func (g *Group) meanOf(s *Summary) figure {
+func meanOf(g *Group, s *Summary) figure {
 	if s == nil || s.Low == nil {
-		f := unknown(g.lacking(s), "")
+		f := unknown(lacking(g, s), "")
 		if s != nil {
 			f.value, f.n = s.Mean, s.N
 		}
@@ -69,7 +88,7 @@ func (g *Group) meanOf(s *Summary) figure {
 }
 
 // lacking says why a group has too few values.
-func (g *Group) lacking(s *Summary) ObjectiveReason {
+func lacking(g *Group, s *Summary) ObjectiveReason {
 	switch {
 	case g.Void > 0 && len(g.Cells) >= minPairs:
 		return VoidCells
@@ -81,7 +100,7 @@ func (g *Group) lacking(s *Summary) ObjectiveReason {
 
 // limit takes from an interval the end of which the generator was the limit and not the server: a throughput could be higher, and a
 // latency lower.
-func (g *Group) limit(m v1alpha1.ObjectiveMetric, f *figure) {
+func limit(g *Group, m v1alpha1.ObjectiveMetric, f *figure) {
 	var end bool
 	switch m {
 	case v1alpha1.ObjectiveThroughput:
@@ -89,7 +108,7 @@ func (g *Group) limit(m v1alpha1.ObjectiveMetric, f *figure) {
 			f.high = math.Inf(1)
 		}
 	case v1alpha1.ObjectiveLatencyPercentile, v1alpha1.ObjectiveMeanLatency:
-		if end = slices.ContainsFunc(g.Cells, waited); end {
+		if end = slices.ContainsFunc(g.Cells, Cell.waited); end {
 			f.low = 0
 		}
 	default: // The others are seen on the server's side.
@@ -103,7 +122,7 @@ func (g *Group) limit(m v1alpha1.ObjectiveMetric, f *figure) {
 func attempts(c Cell) int64 { return c.Requests + c.Errors.Connect + c.Errors.Read + c.Errors.Write }
 
 // silent says of a cell that its server gave neither answers nor errors.
-func silent(c Cell) bool { return attempts(c) == 0 && ownFault(c) }
+func silent(c Cell) bool { return attempts(c) == 0 && c.ownFault() }
 
 // errorRate is the share of failed requests among all, over all cells: those that are void too, since it is errors that void most of
 // them. Its interval covers both ways in which errors come: Clopper and Pearson's, as if each request failed by itself, which also
@@ -141,35 +160,14 @@ func errorRate(g *Group) figure {
 	return f
 }
 
-// percentiles are the quantiles of the tables, of the cell's own latencies.
-func (f *facts) percentiles() map[record.LatencyKind][]Quantile {
-	out := map[record.LatencyKind][]Quantile{}
-	for kind, s := range f.latencies {
-		d := s.distribution()
-		for _, q := range tableQuantiles {
-			out[kind] = append(out[kind], d.quantile(q))
-		}
-	}
-	return out
-}
-
-// between are the values between which a known quantile lies, in microseconds.
-func (q Quantile) between() (low, high float64) {
-	low, high = float64(*q.Micros), float64(*q.Micros)
-	if q.LowMicros != nil {
-		low = float64(*q.LowMicros)
-	}
-	return low, high
-}
-
-// percentile is a quantile of the merged distribution. Its interval is of the logs of the blocks' own quantiles (Student's t), and
+// percentileOf is a quantile of the merged distribution. Its interval is of the logs of the blocks' own quantiles (Student's t), and
 // holds the merged one: where a quantile is known between two values only, its low end is of the low ones and its high end of the
 // high ones.
-func (g *Group) percentile(name string) figure {
+func percentileOf(g *Group, name string) figure {
 	column := slices.Index(v1alpha1.Percentiles, name)
-	kind, merged := g.preferred()
+	kind, merged := preferred(g)
 	if column < 0 || merged == nil {
-		return unknown(g.lacking(nil), "")
+		return unknown(lacking(g, nil), "")
 	}
 	q := merged.Quantiles[column]
 	if q.Micros == nil {
@@ -179,22 +177,22 @@ func (g *Group) percentile(name string) figure {
 	f.kind, f.requests, f.value = kind, merged.Samples, float64(*q.Micros)
 	var samples []sample
 	for _, c := range g.Cells {
-		own := c.percentiles[kind]
+		own := c.quantile(kind, name)
 		if c.Validity == Void || own == nil {
 			continue
 		}
-		if own[column].Micros == nil {
-			f.why = unknownQuantile(own[column])
+		if own.Micros == nil {
+			f.why = unknownQuantile(*own)
 			return f
 		}
-		low, high := own[column].between()
+		low, high := own.between()
 		low, high = math.Log(max(low, 1)), math.Log(max(high, 1))
 		samples = append(samples, sample{c.Block, span{low, (low + high) / 2, high}})
 	}
 	e := newEstimate([]stratum{{1, samples}})
 	f.n = e.blocks
 	if !e.known {
-		f.why = g.lacking(g.Throughput)
+		f.why = lacking(g, g.Throughput)
 		return f
 	}
 	low, high := q.between()
@@ -204,7 +202,7 @@ func (g *Group) percentile(name string) figure {
 }
 
 // preferred is the distribution that objectives speak of.
-func (g *Group) preferred() (record.LatencyKind, *Latency) {
+func preferred(g *Group) (record.LatencyKind, *Latency) {
 	for _, kind := range percentileKinds {
 		if l := find(g.Latency, func(l *Latency) bool { return l.Kind == kind }); l != nil {
 			return kind, l
@@ -222,7 +220,7 @@ func unknownQuantile(q Quantile) ObjectiveReason {
 
 // ratio is the result of the comparison with the baseline.
 func (j judge) ratio(o v1alpha1.Objective, l Level, i Implementation) figure {
-	c := find(j.t.Comparisons, func(c *Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
+	c := find(j.run.Comparisons, func(c *Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
 	if c == nil {
 		return unknown(NotMeasured, "")
 	}
@@ -241,7 +239,7 @@ func (j judge) ratio(o v1alpha1.Objective, l Level, i Implementation) figure {
 	}
 	f.loosen(r.Metric, r.ContenderIsBound, r.BaselineIsBound)
 	f.share(r.Diluted)
-	f.faulty = level.OwnFaults+level.BaselineFaults+level.contenderMissed()+level.baselineMissed() > 0
+	f.faulty = level.faults() > 0
 	return f
 }
 
@@ -278,4 +276,38 @@ func (f *figure) loosen(m Metric, numerator, denominator bool) {
 	if (numerator || denominator) && f.why == "" {
 		f.why = OnlyBound
 	}
+}
+
+// ofCapacity is what an objective bounds of a capacity. Where no trial kept any rate, the capacity lies below the lowest rates that were missed.
+func ofCapacity(c Capacity) figure {
+	f := unknown(FewBlocks, "")
+	switch {
+	case c.Rate == nil && c.BelowStart >= minPairs:
+		f.low, f.high, f.n, f.why = 0, 0, c.BelowStart, NoRateKept
+		for _, t := range c.Trials {
+			if t.Result == search.BelowStart && !t.Unusable {
+				f.high = max(f.high, float64(t.Lowest.Rate))
+			}
+		}
+		return f
+	case c.Rate == nil && c.Unusable >= minPairs:
+		f.why = VoidCells
+	case c.Rate == nil:
+		f.why = NotMeasured
+	case c.Rate.Low == nil:
+		f.value, f.n = c.Rate.Mean, c.Rate.N
+	default:
+		f = figure{value: c.Rate.Mean, low: *c.Rate.Low, high: math.Inf(1), n: c.Rate.N}
+		if c.Rate.High != nil {
+			f.high = *c.Rate.High
+		}
+	}
+	if c.IsBound {
+		f.high = math.Inf(1)
+		if f.why == "" {
+			f.why = OnlyLeast
+		}
+	}
+	f.faulty = c.OwnFaults > 0
+	return f
 }

@@ -212,7 +212,7 @@ func entry(c Comparison) HeadlineEntry {
 	d := c.Deciding()
 	e.measure(d)
 	e.AtLeast = d.atLeast(c.Verdict)
-	e.SameInTheMean = c.Verdict == DependsOnLoad && d.Verdict == NoDifference && c.oneWay()
+	e.SameInTheMean = c.Verdict == DependsOnLoad && d.Verdict == NoDifference && oneWay(c)
 	for _, r := range c.Overall {
 		if !r.Decides && r.decided() {
 			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.atLeast(r.Verdict)})
@@ -224,7 +224,7 @@ func entry(c Comparison) HeadlineEntry {
 	}
 	for _, l := range c.Levels {
 		one := l.Deciding()
-		if e.Fewest == nil && !l.neitherKept() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && c.anyPair()) {
+		if e.Fewest == nil && !l.neitherKept() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && anyPair(c)) {
 			e.Fewest = &l.Point
 		}
 		if l.Verdict != Better && l.Verdict != Worse {
@@ -240,7 +240,7 @@ func entry(c Comparison) HeadlineEntry {
 }
 
 // oneWay says whether all levels, or loads, that have a winner have the same.
-func (c Comparison) oneWay() bool {
+func oneWay(c Comparison) bool {
 	better, worse := false, false
 	see := func(v Verdict) { better, worse = better || v == Better, worse || v == Worse }
 	for _, l := range c.Levels {
@@ -253,13 +253,8 @@ func (c Comparison) oneWay() bool {
 }
 
 // anyPair says whether some level has a pair in the metric that decides there.
-func (c Comparison) anyPair() bool {
+func anyPair(c Comparison) bool {
 	return slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Deciding().Blocks > 0 })
-}
-
-// atLeast says whether a verdict rests on a difference that is only a lower bound.
-func (r Result) atLeast(v Verdict) bool {
-	return r.Diluted || v == Better && r.ContenderIsBound || v == Worse && r.BaselineIsBound
 }
 
 // measure copies the numbers of the result whose verdict the entry has.
@@ -324,4 +319,18 @@ func (t Table) peak(i Implementation) (Peak, bool) {
 		found = true
 	}
 	return best, found
+}
+
+// ObjectivesMet says whether every objective is met, with a reason of the API's condition Succeeded if not.
+func (t Table) ObjectivesMet() (met bool, reason string) {
+	g := t.gate()
+	switch {
+	case g == nil:
+		return true, v1alpha1.ReasonDone
+	case g.Missed > 0:
+		return false, v1alpha1.ReasonObjectivesMissed
+	case g.Undecided > 0:
+		return false, v1alpha1.ReasonObjectivesUndecided
+	}
+	return true, v1alpha1.ReasonDone
 }

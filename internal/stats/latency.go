@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"maps"
 	"math"
 
 	"loadstone.dev/loadstone/internal/histogram"
@@ -57,6 +58,15 @@ func (s *spread) merge(o *spread) {
 	s.dropped += o.dropped
 }
 
+// mean is the mean latency in microseconds, or its upper end.
+func (s *spread) mean() float64 { return s.upper().Mean() }
+
+// lowMean is the lower end of the mean, which is the mean itself where every sample is known exactly.
+func (s *spread) lowMean() float64 { return s.low.Mean() }
+
+// exact says whether every sample is known exactly.
+func (s *spread) exact() bool { return s.high == nil }
+
 // upper is the histogram of upper ends.
 func (s *spread) upper() *histogram.Histogram {
 	if s.high == nil {
@@ -67,6 +77,60 @@ func (s *spread) upper() *histogram.Histogram {
 
 // distributions are those of a cell or of a group, by kind. Kinds are never mixed.
 type distributions map[record.LatencyKind]*spread
+
+// merge adds the distributions of another cell.
+func (d distributions) merge(o distributions) {
+	for kind, s := range o {
+		d.of(kind).merge(s)
+	}
+}
+
+// require leaves out kinds without samples, and those of which there are fewer distributions than asked for: they would speak for a part of
+// the load.
+func (d distributions) require(parts int) {
+	maps.DeleteFunc(d, func(_ record.LatencyKind, s *spread) bool { return s.parts < parts || s.low.Samples() == 0 })
+}
+
+// censor adds requests without a sample, which rank above all samples: timeouts to every kind, and those that were never sent to the one
+// that knows when they should have been.
+func (d distributions) censor(timeouts, dropped int64) {
+	for kind, s := range d {
+		s.timeouts = timeouts
+		if kind == record.FromIntended {
+			s.dropped = dropped
+		}
+	}
+}
+
+// first is the distribution of the first of some kinds that there is; nil if there is none.
+func (d distributions) first(kinds ...record.LatencyKind) (record.LatencyKind, *spread) {
+	for _, kind := range kinds {
+		if s := d[kind]; s != nil {
+			return kind, s
+		}
+	}
+	return "", nil
+}
+
+// describe makes the tables and the curves of all kinds, in their order.
+func (d distributions) describe() []Latency {
+	out := []Latency{}
+	for _, kind := range latencyKinds {
+		if s := d[kind]; s != nil {
+			out = append(out, s.describe(kind))
+		}
+	}
+	return out
+}
+
+// quantiles are those of the tables, by kind.
+func (d distributions) quantiles() map[record.LatencyKind][]Quantile {
+	out := map[record.LatencyKind][]Quantile{}
+	for kind, s := range d {
+		out[kind] = s.distribution().table()
+	}
+	return out
+}
 
 // of is the distribution of a kind, made if there is none.
 func (d distributions) of(kind record.LatencyKind) *spread {
@@ -137,9 +201,7 @@ func (s *spread) describe(kind record.LatencyKind) Latency {
 		l.MeanLowMicros = &mean
 	}
 	d := s.distribution()
-	for _, q := range tableQuantiles {
-		l.Quantiles = append(l.Quantiles, d.quantile(q))
-	}
+	l.Quantiles = d.table()
 	for step := range curveNines*curveSteps + 1 {
 		q := d.quantile(1 - math.Pow(10, -float64(step)/curveSteps))
 		if q.Micros != nil {
@@ -165,6 +227,15 @@ func (s *spread) distribution() distribution {
 		d.high = s.high.Ranks()
 	}
 	return d
+}
+
+// table is what the tables say of the distribution.
+func (d distribution) table() []Quantile {
+	var out []Quantile
+	for _, q := range tableQuantiles {
+		out = append(out, d.quantile(q))
+	}
+	return out
 }
 
 // quantile is the value of rank ⌈qN⌉: the bin that holds it, from the lower end of the low one to the upper end of the high one.

@@ -189,24 +189,3 @@ func checkScript(f *facts) []Reason {
 	}
 	return out
 }
-
-// sameScript says why two runs cannot be compared at a level of one load by its script; empty if they can. A run that has frozen no
-// script does not say which one it was, and is believed.
-func sameScript(now, then *record.RunData, before, l Level) (why ObjectiveReason, detail string) {
-	if before.Scripted != l.Scripted {
-		return LoadDiffers, fmt.Sprintf("script of load %s is set in one of the runs only", l.Load)
-	}
-	a, b := scriptOf(then.Manifest, l.Load), scriptOf(now.Manifest, l.Load)
-	if a != "" && b != "" && a != b {
-		return LoadDiffers, fmt.Sprintf("script of load %s had SHA-256 %s and has %s", l.Load, a, b)
-	}
-	return "", ""
-}
-
-// scriptOf is the digest of the script of a load, as a run has frozen it; empty if it has frozen none.
-func scriptOf(m record.RunManifest, load string) string {
-	if s := find(m.Scripts, func(s *record.FrozenScript) bool { return s.Load == load }); s != nil {
-		return s.SHA256
-	}
-	return ""
-}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -47,17 +46,6 @@ func ComparedMetric(of v1alpha1.ComparedMetric, percentile string) Metric {
 // MoreIsBetter says in which direction a metric is good.
 func (m Metric) MoreIsBetter() bool { return m == Throughput || m == CapacityRate }
 
-// span is a figure that is known to lie between two ends: mid is its best guess.
-type span struct{ low, mid, high float64 }
-
-// exactly is a span without width.
-func exactly(v float64) span { return span{v, v, v} }
-
-// ratio is the log of a / b.
-func ratio(a, b span) span {
-	return span{math.Log(a.low / b.high), math.Log(a.mid / b.mid), math.Log(a.high / b.low)}
-}
-
 // pairOf is the log of the ratio of two cells of one block in a metric; false if either lacks it.
 func (m Metric) pairOf(own, base Cell) (span, bool) {
 	if own.Validity == Void || base.Validity == Void {
@@ -79,16 +67,15 @@ func (m Metric) pairOf(own, base Cell) (span, bool) {
 // latencyPair compares a percentile of the first kind of latency that both cells have: kinds are never mixed. Each value lies
 // somewhere in its histogram's bin, or between the quantiles that the tool gave.
 func latencyPair(percentile string, own, base Cell) (span, bool) {
-	column := slices.Index(v1alpha1.Percentiles, percentile)
 	for _, kind := range percentileKinds {
-		a, b := own.percentiles[kind], base.percentiles[kind]
+		a, b := own.quantile(kind, percentile), base.quantile(kind, percentile)
 		if a == nil || b == nil {
 			continue
 		}
-		if column < 0 || a[column].Micros == nil || b[column].Micros == nil {
+		if a.Micros == nil || b.Micros == nil {
 			return span{}, false
 		}
-		return ratio(a[column].span(), b[column].span()), true
+		return ratio(spanOf(*a), spanOf(*b)), true
 	}
 	return span{}, false
 }
@@ -96,31 +83,23 @@ func latencyPair(percentile string, own, base Cell) (span, bool) {
 // censoredIn says whether a cell's percentile lies among requests that timed out or were never sent: it is worse than any that is known, so
 // that a side wins by none of the blocks in which it has one.
 func (m Metric) censoredIn(c Cell) bool {
-	column := slices.Index(v1alpha1.Percentiles, m.Percentile())
-	if column < 0 || c.Validity == Void {
+	if c.Validity == Void {
 		return false
 	}
 	for _, kind := range percentileKinds {
-		if q := c.percentiles[kind]; q != nil {
-			return q[column].Unknown == TimedOut || q[column].Unknown == NotSent
+		if q := c.quantile(kind, m.Percentile()); q != nil {
+			return q.Unknown == TimedOut || q.Unknown == NotSent
 		}
 	}
 	return false
 }
 
-// percentileKinds are the kinds in the order in which a percentile prefers them: from the intended start where the load has one.
-var percentileKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
-
 // leastMicros stands for a latency in the bin from 0 on, whose log would be infinite.
 const leastMicros = 0.5
 
-// span is where a known quantile lies, in microseconds: from the lower edge of its bin, or of the lower quantile's, to the upper edge.
-func (q Quantile) span() span {
-	last := *q.Micros
-	low, high := float64(histogram.BinOf(last).Low), float64(last+1)
-	if q.LowMicros != nil {
-		low = float64(*q.LowMicros)
-	}
+// spanOf is where a known quantile lies, in microseconds.
+func spanOf(q Quantile) span {
+	low, high := q.edges()
 	low = max(low, leastMicros)
 	return span{low: low, mid: math.Sqrt(low * high), high: high}
 }
@@ -132,7 +111,7 @@ func (m Metric) boundIn(c Cell) bool {
 	case m == Throughput:
 		return c.ThroughputIsBound
 	case m.Percentile() != "":
-		return waited(c)
+		return c.waited()
 	}
 	return false
 }
@@ -150,10 +129,6 @@ var tail = []string{"95", "99", "99.9"}
 
 // hiddenIn says whether the tool's own pauses may hide a difference between servers in a metric.
 func (m Metric) hiddenIn(c Cell) bool {
-	q := c.percentiles[record.FromIntended]
-	column := slices.Index(v1alpha1.Percentiles, m.Percentile())
-	if column < 0 || q == nil || q[column].Micros == nil || !slices.Contains(tail, m.Percentile()) {
-		return false
-	}
-	return *q[column].Micros < hiddenBelowMicros
+	q := c.quantile(record.FromIntended, m.Percentile())
+	return q != nil && q.Micros != nil && slices.Contains(tail, m.Percentile()) && *q.Micros < hiddenBelowMicros
 }

@@ -124,15 +124,15 @@ func unknown(why ObjectiveReason, detail string) figure {
 	return figure{value: math.NaN(), low: math.Inf(-1), high: math.Inf(1), why: why, detail: detail}
 }
 
-// judgeObjectives evaluates every objective of the spec.
-func judgeObjectives(t Table, data record.RunData) ([]ObjectiveResult, error) {
-	j := judge{t: t, data: data, earlier: map[string]*Table{}}
+// judgeObjectives evaluates every objective of a run's spec. Analyse reads the earlier runs that some of them name.
+func judgeObjectives(t Objectified, analyse func(record.RunData) (Objectified, error)) ([]ObjectiveResult, error) {
+	j := judge{run: t, analyse: analyse, earlier: map[string]*Objectified{}}
 	out := []ObjectiveResult{}
-	for index, o := range data.Manifest.Spec.Objectives {
+	for index, o := range t.Data.Manifest.Spec.Objectives {
 		r := ObjectiveResult{Index: index, Name: o.Name, Metric: o.Metric, Percentile: o.Percentile, Of: o.Of, Unit: objectiveUnits[o.Metric]}
 		var err error
 		if r.Min, r.Max, err = boundsOf(o); err != nil {
-			return nil, fmt.Errorf("reading objective %d of run %s: %w", index, data.Manifest.Run.Name, err)
+			return nil, fmt.Errorf("reading objective %d of run %s: %w", index, t.Data.Manifest.Run.Name, err)
 		}
 		found := false
 		for _, c := range t.Capacities {
@@ -140,7 +140,7 @@ func judgeObjectives(t Table, data record.RunData) ([]ObjectiveResult, error) {
 			if o.Metric == v1alpha1.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
 				one := r
 				one.Point, one.Implementation = c.Point(), c.Implementation
-				out = append(out, one.with(c.figure()))
+				out = append(out, one.with(ofCapacity(c)))
 				found = true
 			}
 		}
@@ -250,18 +250,4 @@ func (r ObjectiveResult) Beyond() float64 {
 		return *r.Min / *figure
 	}
 	return *figure / *r.Max
-}
-
-// ObjectivesMet says whether every objective is met, with a reason of the API's condition Succeeded if not.
-func (t Table) ObjectivesMet() (met bool, reason string) {
-	g := t.gate()
-	switch {
-	case g == nil:
-		return true, v1alpha1.ReasonDone
-	case g.Missed > 0:
-		return false, v1alpha1.ReasonObjectivesMissed
-	case g.Undecided > 0:
-		return false, v1alpha1.ReasonObjectivesUndecided
-	}
-	return true, v1alpha1.ReasonDone
 }

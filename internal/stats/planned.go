@@ -12,8 +12,6 @@ import (
 
 // planned is what the run was to measure, with every default filled in.
 type planned struct {
-	// alpha is the probability of any false verdict that each look at the run may have.
-	alpha float64
 	// latencies are the percentiles that are compared; duet says that the servers take turns, which leaves no latencies.
 	latencies []string
 	duet      bool
@@ -22,9 +20,10 @@ type planned struct {
 	baseline string
 	// blocks counts the spare ones that were begun, too.
 	blocks          int32
-	rules           rules
 	implementations []Implementation
 	levels          []Level
+	// looks is how often the run may be looked at: once at its end, and before if spec.stop lets it end early.
+	looks int
 	// searches are the loads whose rates are found while a trial runs: their steps are no levels.
 	searches []v1alpha1.Load
 }
@@ -34,19 +33,14 @@ type planned struct {
 func newPlanned(data record.RunData) (planned, error) {
 	spec := data.Manifest.Spec
 	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks) + data.Manifest.SpareBlocks}
-	p.alpha = VerdictAlpha / float64(looks(spec))
-	p.latencies, p.duet = latencies(spec), spec.Order == v1alpha1.OrderSlicedDuet
+	p.looks, p.latencies, p.duet = looks(spec), latencies(spec), spec.Order == v1alpha1.OrderSlicedDuet
 	if len(spec.Implementations) == 0 || len(spec.Loads) == 0 {
 		return p, fmt.Errorf("reading the spec of run %s: it names no implementation or no load", data.Manifest.Run.Name)
 	}
 	var err error
-	if p.rules, err = newRules(spec); err != nil {
-		return p, fmt.Errorf("reading the spec of run %s: %w", data.Manifest.Run.Name, err)
-	}
 	if p.weights, err = weightsOf(spec.Loads); err != nil {
 		return p, fmt.Errorf("reading the spec of run %s: %w", data.Manifest.Run.Name, err)
 	}
-	p.rules.usual = newUsual(data)
 	p.baseline = cmp.Or(p.baseline, spec.Implementations[0].Name)
 	for _, i := range spec.Implementations {
 		p.implementations = append(p.implementations, Implementation{
@@ -62,7 +56,7 @@ func newPlanned(data record.RunData) (planned, error) {
 			continue
 		}
 		for _, point := range points(l) {
-			p.levels = append(p.levels, p.level(l, point, data.Trials))
+			p.levels = append(p.levels, levelOf(l, point, data.Trials))
 		}
 	}
 	return p, nil
@@ -97,8 +91,7 @@ func weightsOf(loads []v1alpha1.Load) (map[string]float64, error) {
 	return out, nil
 }
 
-// looks is how often a run may be looked at: once at its end, and before if spec.stop lets it end early. Each look has its share of
-// VerdictAlpha, since the runs that end because their intervals are narrow are those whose noise was underestimated.
+// looks is how often a run may be looked at.
 func looks(spec v1alpha1.BenchmarkRunSpec) int {
 	n := 1
 	if spec.Stop == nil {
@@ -121,8 +114,8 @@ func points(l v1alpha1.Load) []record.Point {
 	return out
 }
 
-// level describes one point of a sweep.
-func (p planned) level(l v1alpha1.Load, at record.Point, trials []record.TrialData) Level {
+// levelOf describes one point of a load, as the trials have compiled it.
+func levelOf(l v1alpha1.Load, at record.Point, trials []record.TrialData) Level {
 	out := Level{
 		Point: at, Tool: l.Tool, Threads: max(l.Generators.CPUs, 1), Generators: max(l.Generators.Pods, 1),
 		Connection: cmp.Or(l.Connection, v1alpha1.KeepAlive), Path: cmp.Or(l.Request.Path, "/"), DurationSeconds: l.DurationSeconds,
@@ -170,3 +163,32 @@ func (p planned) contenders() []Implementation {
 	}
 	return out
 }
+
+// Implementation is one contender or limit, as planned.
+type Implementation struct {
+	Name     string        `json:"name"`
+	Role     v1alpha1.Role `json:"role"`
+	Baseline bool          `json:"baseline"`
+	Image    string        `json:"image"`
+	CPUs     int32         `json:"cpus"`
+}
+
+// Level is one point of a load's sweep, as planned.
+type Level struct {
+	record.Point
+	Tool v1alpha1.Tool `json:"tool"`
+	// RampToRequestsPerSecond is the arrival rate at the end of the level; 0 if it is constant.
+	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
+	// Generators is the number of generator pods that share the level, Threads the number of threads of each.
+	Generators int32                  `json:"generators"`
+	Threads    int32                  `json:"threads"`
+	Connection v1alpha1.ConnectionUse `json:"connection"`
+	// Scripted is true if a script of the user's makes the requests.
+	Scripted        bool   `json:"scripted,omitempty"`
+	Path            string `json:"path"`
+	WarmupSeconds   int32  `json:"warmupSeconds"`
+	DurationSeconds int32  `json:"durationSeconds"`
+}
+
+// imposed says whether the level has an arrival rate, constant or not.
+func (l Level) imposed() bool { return l.RequestsPerSecond > 0 }

@@ -53,12 +53,20 @@ func (s spreads) average(probability func(spread float64) float64) float64 {
 	return sum
 }
 
+// certain is the probability of what is known to be so, or not.
+func certain(so bool) float64 {
+	if so {
+		return 1
+	}
+	return 0
+}
+
 func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
 // finds is the probability that a difference, as a log, is found: by the noncentral t, at either side.
 func (p prospect) finds(difference float64, s spreads) float64 {
 	if p.sd == 0 {
-		return float64(asInt(math.Abs(difference) > p.width/2))
+		return certain(math.Abs(difference) > p.width/2)
 	}
 	scale := math.Sqrt(float64(s.n)) / p.sd
 	there, back := (math.Abs(difference)-p.width/2)*scale, (-math.Abs(difference)-p.width/2)*scale
@@ -68,7 +76,7 @@ func (p prospect) finds(difference float64, s spreads) float64 {
 // equates is the probability that the interval lies within EquivalenceMargin where the true difference is the one given.
 func (p prospect) equates(difference float64, s spreads) float64 {
 	if p.sd == 0 {
-		return float64(asInt(math.Abs(difference)+p.width/2 <= math.Log1p(EquivalenceMargin)))
+		return certain(math.Abs(difference)+p.width/2 <= math.Log1p(EquivalenceMargin))
 	}
 	margin, scale := math.Log1p(EquivalenceMargin)-p.width/2, math.Sqrt(float64(s.n))/p.sd
 	return s.average(func(spread float64) float64 {
@@ -100,10 +108,9 @@ func (p prospect) decides(difference float64, n int) float64 {
 	return p.finds(difference, s) + p.equates(difference, s)
 }
 
-// blocksNeeded is the least number of blocks, beyond those that there are, that decide with probability Power if the true difference is the
-// one given: by a winner, or by an interval within EquivalenceMargin. 0 if no sensible number would.
-func (p prospect) blocksNeeded(difference float64, have int) int {
-	least := max(have+1, MinBlocks)
+// blocksNeeded is the least number of blocks, from a given one on, that decide with probability Power if the true difference is the one
+// given: by a winner, or by an interval within EquivalenceMargin. 0 if no sensible number would.
+func (p prospect) blocksNeeded(difference float64, least int) int {
 	n := least + sort.Search(maxBlocksNeeded-least+1, func(more int) bool {
 		return p.decides(difference, least+more) >= Power
 	})

@@ -283,7 +283,7 @@ func (s *sweep) fit(levels []blockRates) {
 	if len(levels) < uslLevels || levels[0].connections != 1 || len(blocks) < MinBlocks || s.step(s.best(), len(levels)-1).high >= 0 {
 		return
 	}
-	u, ok := fitUSL(uslPoints(levels, nil))
+	u, ok := fitLevels(levels)
 	knee := u.peak()
 	if !ok || math.IsInf(knee, 1) || !surrounded(levels, knee) {
 		return

@@ -10,19 +10,10 @@ const (
 	// Alpha is the probability of any false verdict in a run. One in a hundred, since a run has many comparisons and few readers
 	// count them.
 	Alpha = 0.01
-	// VerdictAlpha is what an adjusted p must not exceed in a run that is looked at once, so that Alpha holds. On ten blocks the tails of the paired t are too short: of
-	// runs drawn from recorded blocks of equal servers 1.0 to 1.4 % named a winner at an adjusted p of 1 % (make bench-stats).
-	VerdictAlpha = 0.7 * Alpha
 	// Confidence is that of every interval: 1 - Alpha.
 	Confidence = 1 - Alpha
 	// Power is the share of runs in which the smallest detectable difference is found.
 	Power = 0.8
-	// MinBlocks is the number of complete blocks from which on a comparison gets a verdict. Under the noise of an ordinary machine
-	// (pairs differ with a standard deviation of 6 %) seven blocks see a difference of 11 %, five only one of 17 %.
-	MinBlocks = 7
-	// SignFlipFrom and SignFlipTo bound the numbers of blocks for which the exact sign-flip p is computed: below, it cannot
-	// support a verdict at Alpha after Holm; above, it has too many sign patterns to enumerate.
-	SignFlipFrom, SignFlipTo = 10, 20
 	// EquivalenceMargin is how far the interval may reach from 1 for a NoDifference.
 	EquivalenceMargin = 0.05
 	// maxBlocksNeeded bounds the search for the number of blocks that would decide a comparison.
@@ -93,4 +84,19 @@ func summarise(values []float64) *Summary {
 		s.Low, s.High = &low, &high
 	}
 	return &s
+}
+
+// Summary describes values over blocks. Low and High are the interval of the mean (Student's t on the log of the mean,
+// Rules.Confidence), which shows the noise of one implementation; comparisons are made by blocks and not by these. It is nil below
+// three values and where a value is not positive. High alone is nil where values are lower bounds.
+type Summary struct {
+	N      int      `json:"n"`
+	Mean   float64  `json:"mean"`
+	Min    float64  `json:"min"`
+	Max    float64  `json:"max"`
+	StdDev *float64 `json:"stdDev,omitempty"`
+	// RelativeStdDev is StdDev / Mean.
+	RelativeStdDev *float64 `json:"relativeStdDev,omitempty"`
+	Low            *float64 `json:"low,omitempty"`
+	High           *float64 `json:"high,omitempty"`
 }

@@ -56,6 +56,9 @@ type uslFit struct {
 	scale  [uslTerms]float64
 }
 
+// fitLevels fits the law to the throughputs of levels. ok is false if there is no fit.
+func fitLevels(levels []blockRates) (u USL, ok bool) { return fitUSL(uslPoints(levels, nil)) }
+
 // fitUSL fits the law to logs of throughputs by weighted least squares, since their noise is relative. Coefficients may not be
 // negative: of the fits with some of them fixed at 0, the best feasible one is taken. ok is false if there is none.
 func fitUSL(points []uslPoint) (u USL, ok bool) {

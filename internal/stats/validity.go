@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // Validity says how far a cell can be believed.
@@ -107,9 +108,11 @@ type rules struct {
 	usual *usual
 }
 
-// newRules reads the spec's limits; an absent one is the loosest that is allowed.
-func newRules(spec v1alpha1.BenchmarkRunSpec) (rules, error) {
+// newRules reads the limits of a run's spec, of which an absent one is the loosest that is allowed, and what its trials have in common.
+func newRules(data record.RunData) (rules, error) {
+	spec := data.Manifest.Spec
 	r := rules{
+		usual:            newUsual(data),
 		pinning:          cmp.Or(spec.Placement.Pinning, v1alpha1.Required),
 		generatorPinning: cmp.Or(spec.Placement.GeneratorPinning, spec.Placement.Pinning, v1alpha1.Required),
 		errorsVoid:       v1alpha1.LoosestErrorRate, strangersVoid: v1alpha1.LoosestStrangers, stolenVoid: v1alpha1.LoosestSteal,
@@ -127,7 +130,7 @@ func newRules(spec v1alpha1.BenchmarkRunSpec) (rules, error) {
 		}
 		share, err := strconv.ParseFloat(limit.text, 64)
 		if err != nil || !(share >= 0 && share <= *limit.into) {
-			return r, fmt.Errorf("reading spec.validity.%s: %q is no share from 0 to %v", limit.field, limit.text, *limit.into)
+			return r, fmt.Errorf("reading the spec of run %s: reading spec.validity.%s: %q is no share from 0 to %v", data.Manifest.Run.Name, limit.field, limit.text, *limit.into)
 		}
 		*limit.into = share
 	}

@@ -47,7 +47,7 @@ func (tc cellCase) run(t *testing.T) {
 	if tc.change != nil {
 		tc.change(statstest.Cell(&d, 1, "go", 100))
 	}
-	got, err := Analyse(d)
+	got, err := read(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestSharedCPUsCountOnlyOnOneNode(t *testing.T) {
 			r, _ := statstest.Cell(&d, 1, "go", 100)
 			r.CPUsAllowed = "1"
 			d.Trials[0].Generators[0].Environment.Node = tc.node
-			got, err := Analyse(d)
+			got, err := read(d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -248,4 +248,26 @@ func TestFindingsGatherReasonsOfOneKind(t *testing.T) {
 	if diff := cmp.Diff(want, findings(cells)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
+}
+
+// outcome is what was read of a run.
+type outcome struct{ Groups []Group }
+
+// Group is an implementation at a point.
+func (o outcome) Group(at record.Point, implementation string) *Group {
+	return findGroup(o.Groups, at, implementation)
+}
+
+// read reads the cells of a run and judges them.
+func read(d record.RunData) (outcome, error) {
+	p, err := newPlanned(d)
+	if err != nil {
+		return outcome{}, err
+	}
+	r, err := newReader(d, p)
+	if err != nil {
+		return outcome{}, err
+	}
+	groups, err := r.groups()
+	return outcome{groups}, err
 }

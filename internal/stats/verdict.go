@@ -107,6 +107,11 @@ func keeper(v Verdict, faults int) (Verdict, VerdictReason) {
 	return v, RateNotKept
 }
 
+// faults counts what either side lost by its own fault, rates that were not kept included.
+func (l *LevelComparison) faults() int {
+	return l.OwnFaults + l.BaselineFaults + l.contenderMissed() + l.baselineMissed()
+}
+
 func (l *LevelComparison) contenderMissed() int {
 	if l.Rate == nil {
 		return 0
@@ -262,4 +267,9 @@ func (*Result) winner(v Verdict, loserIsBound bool, winnerFaults, winnerCensored
 func (r *Result) equivalent() bool {
 	margin := math.Log1p(EquivalenceMargin)
 	return math.Log(*r.Low) >= -margin && math.Log(*r.High) <= margin
+}
+
+// atLeast says whether a verdict rests on a difference that is only a lower bound.
+func (r Result) atLeast(v Verdict) bool {
+	return r.Diluted || v == Better && r.ContenderIsBound || v == Worse && r.BaselineIsBound
 }

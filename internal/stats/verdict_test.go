@@ -12,7 +12,7 @@ import (
 
 // duel is a plan of a baseline and some contenders.
 func duel(contenders, levels int) planned {
-	p := planned{alpha: VerdictAlpha, baseline: "base", implementations: []Implementation{{Name: "base", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
+	p := planned{baseline: "base", implementations: []Implementation{{Name: "base", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
 	for i := range contenders {
 		p.implementations = append(p.implementations, Implementation{Name: fmt.Sprintf("c%d", i), Role: v1alpha1.RoleContender, CPUs: 1})
 	}
@@ -104,7 +104,7 @@ func TestVerdicts(t *testing.T) {
 			if tc.change != nil {
 				tc.change(groups)
 			}
-			c := compare(p, groups, Coverage{}, searchFamily{})[0]
+			c := compare(p, groups, nil, searchFamily{})[0]
 			if c.Verdict != tc.verdict || c.Reason != tc.reason || c.Metric != tc.metric {
 				t.Errorf("verdict %s %q by %s, want %s %q by %s", c.Verdict, c.Reason, c.Metric, tc.verdict, tc.reason, tc.metric)
 			}
@@ -152,7 +152,7 @@ func TestLevelsThatCrossAreNeverAveragedToOneSentence(t *testing.T) {
 			p := duel(1, 2)
 			c := compare(p, groupsOf(p, 10, func(name string, level, block int) (float64, float64) {
 				return steady(factors[level])(name, level, block)
-			}), Coverage{}, searchFamily{})[0]
+			}), nil, searchFamily{})[0]
 			if c.Verdict != DependsOnLoad || c.Levels[0].Verdict != Better || c.Levels[1].Verdict != Worse {
 				t.Errorf("overall %s, levels %s and %s", c.Verdict, c.Levels[0].Verdict, c.Levels[1].Verdict)
 			}
@@ -167,7 +167,7 @@ func TestALevelThatIsDecidedIsNotAveragedToNoDifference(t *testing.T) {
 			return steady(1.04)(name, level, block)
 		}
 		return steady(1)(name, level, block)
-	}), Coverage{}, searchFamily{})[0]
+	}), nil, searchFamily{})[0]
 	if r := c.Deciding(); !r.equivalent() || c.Verdict != DependsOnLoad {
 		t.Errorf("%s at a mean of %v to %v, want DependsOnLoad", c.Verdict, *r.Low, *r.High)
 	}
@@ -176,7 +176,7 @@ func TestALevelThatIsDecidedIsNotAveragedToNoDifference(t *testing.T) {
 func TestALimitTakesNoPart(t *testing.T) {
 	p := duel(2, 1)
 	p.implementations[2].Role = v1alpha1.RoleLimit
-	if got := compare(p, groupsOf(p, 10, steady(2)), Coverage{}, searchFamily{}); len(got) != 1 || got[0].Implementation != "c0" {
+	if got := compare(p, groupsOf(p, 10, steady(2)), nil, searchFamily{}); len(got) != 1 || got[0].Implementation != "c0" {
 		t.Errorf("compared: %+v", got)
 	}
 }
@@ -194,7 +194,7 @@ func TestSwappingTheSidesInvertsTheRatio(t *testing.T) {
 	back := there
 	back.baseline = "c0"
 	back.implementations = []Implementation{{Name: "base", Role: v1alpha1.RoleContender}, {Name: "c0", Role: v1alpha1.RoleContender, Baseline: true}}
-	a, b := compare(there, groups, Coverage{}, searchFamily{})[0], compare(back, groups, Coverage{}, searchFamily{})[0]
+	a, b := compare(there, groups, nil, searchFamily{})[0], compare(back, groups, nil, searchFamily{})[0]
 	for k := range a.Overall {
 		x, y := a.Overall[k], b.Overall[k]
 		for name, got := range map[string]float64{
@@ -250,8 +250,8 @@ func TestRealDifferencesAreFound(t *testing.T) {
 
 // verdictsOf compares without looking ahead, which takes most of the time.
 func verdictsOf(p planned, groups []Group) []Comparison {
-	out := comparisons(p, groups, Coverage{})
-	judgeAll(out, searchFamily{}, p.alpha, false)
+	out := comparisons(p, groups, nil)
+	judgeAll(out, searchFamily{}, VerdictAlpha, false)
 	return out
 }
 
