@@ -14,8 +14,8 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -69,8 +69,8 @@ func measurementOf(samples []float64, connections int32) (record.Measurement, er
 func analysed(shares [][]float64) (stats.Latency, error) {
 	// However many generators share them: so many requests cannot be in flight on few connections.
 	const connections = 10 * manyHistograms
-	data := statstest.Run(statstest.Options{
-		Name: "merging", Blocks: 1, Levels: []int32{connections}, Servers: []statstest.Server{{Name: "one", CPUMicros: 10}}, Seconds: 5,
+	data := recordtest.Run(recordtest.Options{
+		Name: "merging", Blocks: 1, Levels: []int32{connections}, Servers: []recordtest.Server{{Name: "one", CPUMicros: 10}}, Seconds: 5,
 		Generators: int32(len(shares)),
 	})
 	for k, samples := range shares {
@@ -78,7 +78,7 @@ func analysed(shares [][]float64) (stats.Latency, error) {
 		if err != nil {
 			return stats.Latency{}, err
 		}
-		statstest.SetRequests(&m, m.Requests)
+		recordtest.SetRequests(&m, m.Requests)
 		data.Trials[0].Generators[k].Cells[0].Measurement = &m
 	}
 	table, err := stats.Analyse(data)
@@ -144,14 +144,14 @@ func (b *bench) analysing(ctx context.Context) ([]figures.Figure, error) {
 		return nil, err
 	}
 	merging := time.Since(begin)
-	large := statstest.Options{
+	large := recordtest.Options{
 		Name: "large", Seed: 1, Blocks: 20, Noise: 0.03, Seconds: 5, Levels: []int32{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000},
 	}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		large.Servers = append(large.Servers, statstest.Server{Name: name, CPUMicros: 10, RSSBytes: 1 << 20})
+		large.Servers = append(large.Servers, recordtest.Server{Name: name, CPUMicros: 10, RSSBytes: 1 << 20})
 	}
 	b.say("Making a run of %d cells that never happened.", int(large.Blocks)*len(large.Levels)*len(large.Servers))
-	data := statstest.Run(large)
+	data := recordtest.Run(large)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("making a run: %w", ctx.Err())
 	}

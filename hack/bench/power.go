@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -184,7 +185,7 @@ func (s setting) statedPower(ctx context.Context) ([]figures.Figure, error) {
 			return nil, err
 		}
 		note := fmt.Sprintf("%d of %d runs of %d blocks, %d contenders, %d levels find %.2f %%, which they call detectable in %.0f %% at a true sd of %.2f %%",
-			hits, powerRuns, s.blocks, s.contenders, s.levels, 100*c.detectable, 100*stats.Power, 100*c.sd)
+			hits, powerRuns, s.blocks, s.contenders, s.levels, 100*c.detectable, 100*inference.Power, 100*c.sd)
 		list = append(list, figures.Of("stated-power-"+c.what+"-"+s.name, share(hits, powerRuns), "%", nearPower(), note))
 	}
 	return list, nil
@@ -192,7 +193,7 @@ func (s setting) statedPower(ctx context.Context) ([]figures.Figure, error) {
 
 // nearPower is the aim of a stated power.
 func nearPower() figures.Aim {
-	return figures.Within(100*stats.Power-tolerance, 100*stats.Power+tolerance)
+	return figures.Within(100*inference.Power-tolerance, 100*inference.Power+tolerance)
 }
 
 // blocksNeeded draws runs of as many blocks as a run of ten says that it needs.
@@ -217,7 +218,7 @@ func (s setting) blocksNeeded(ctx context.Context) ([]figures.Figure, error) {
 		aim, note := nearPower(), fmt.Sprintf("%d of %d runs of %d blocks decide, which %d blocks say are needed at a true difference of %.0f %% and an sd of %.2f %%",
 			hits, powerRuns, asked.BlocksNeeded, s.blocks, percent, 100*mean)
 		if asked.BlocksNeeded == s.blocks+1 {
-			aim, note = figures.AtLeast(100*stats.Power-tolerance), note+"; one more than there are is the least that can be said"
+			aim, note = figures.AtLeast(100*inference.Power-tolerance), note+"; one more than there are is the least that can be said"
 		}
 		list = append(list, figures.Of(name, share(hits, powerRuns), "%", aim, note))
 	}

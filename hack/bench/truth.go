@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -81,7 +82,7 @@ func falselyDepends(c stats.Comparison, mean float64, crossing bool) bool {
 	if better && worse {
 		return !crossing
 	}
-	return math.Abs(mean) > math.Log1p(stats.EquivalenceMargin)
+	return math.Abs(mean) > math.Log1p(inference.EquivalenceMargin)
 }
 
 func asInt(b bool) int {
@@ -94,7 +95,7 @@ func asInt(b bool) int {
 // verdict holds a verdict against the true effect: more cost is worse in every metric.
 func (s *said) verdict(v stats.Verdict, effect float64) {
 	s.winner = s.winner || v == stats.Better && effect >= 0 || v == stats.Worse && effect <= 0
-	s.equal = s.equal || v == stats.NoDifference && math.Abs(effect) > math.Log1p(stats.EquivalenceMargin)
+	s.equal = s.equal || v == stats.NoDifference && math.Abs(effect) > math.Log1p(inference.EquivalenceMargin)
 	s.decided = s.decided || v == stats.Better || v == stats.Worse || v == stats.DependsOnLoad
 }
 

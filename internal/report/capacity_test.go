@@ -5,18 +5,19 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // searched is a run of which the only load is a search, with steps of every worth.
 func searched(blocks int32) record.RunData {
-	d := statstest.Search(statstest.Options{
+	d := recordtest.Search(recordtest.Options{
 		Name: "capacity", Seed: 5, Blocks: blocks, Noise: 0.03, Seconds: 1,
-		Servers: []statstest.Server{{Name: "gohttp", CPUMicros: 2000}, {Name: "epoll", CPUMicros: 1000}},
+		Servers: []recordtest.Server{{Name: "gohttp", CPUMicros: 2000}, {Name: "epoll", CPUMicros: 1000}},
 	}, v1alpha1.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPerSecond: 100, Steps: 8})
 	seen := &d.Trials[0].Server.Cells[0]
 	seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
@@ -28,7 +29,7 @@ func searched(blocks int32) record.RunData {
 			}
 		}
 	}
-	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: statstest.SearchLoad, Min: "400"}}
+	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: "400"}}
 	return d
 }
 
@@ -131,7 +132,7 @@ func TestLineOfSearches(t *testing.T) {
 			}
 		})
 	}
-	alone := stats.Peak{Implementation: "gohttp", Throughput: stats.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true, Percentile: 99, MaxMilliseconds: 20}
+	alone := stats.Peak{Implementation: "gohttp", Throughput: inference.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true, Percentile: 99, MaxMilliseconds: 20}
 	if got := report.Line(stats.Headline{Rules: rules, Peaks: []stats.Peak{alone}}); got != "nothing to compare; gohttp sustains at least 4,850 requests/s at p99 <= 20 ms (mean of 3)" {
 		t.Error(got)
 	}

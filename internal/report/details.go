@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -166,7 +168,7 @@ func (v *view) spreadTable() table {
 	return t
 }
 
-func (v *view) spreadRows(g stats.Group, i stats.Implementation) []row {
+func (v *view) spreadRows(g stats.Group, i planned.Implementation) []row {
 	kind := ""
 	if g.LatencyKind != "" {
 		kind = v.say("latency.kind." + g.LatencyKind)
@@ -178,7 +180,7 @@ func (v *view) spreadRows(g stats.Group, i stats.Implementation) []row {
 	var out []row
 	for _, q := range []struct {
 		name  string
-		of    *stats.Summary
+		of    *inference.Summary
 		print func(float64) string
 	}{
 		{v.say("quantity.throughput"), g.Throughput, rate},
@@ -220,7 +222,7 @@ func (v *view) rawTable() table {
 	return t
 }
 
-func (v *view) rawRow(c stats.Cell, i stats.Implementation) row {
+func (v *view) rawRow(c stats.Cell, i planned.Implementation) row {
 	validity := word(v.say("Validity." + string(c.Validity)))
 	if c.Validity != stats.Valid {
 		validity.Tone = strings.ToLower(string(c.Validity))

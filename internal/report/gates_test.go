@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/stats"
@@ -60,7 +61,7 @@ func TestTheLineOfAnAARun(t *testing.T) {
 }
 
 func TestEveryOutcomeOfScalingHasItsWords(t *testing.T) {
-	summary := &stats.Summary{N: 10, Mean: 1000}
+	summary := &inference.Summary{N: 10, Mean: 1000}
 	for outcome, want := range map[stats.ScalingOutcome]string{
 		stats.KneeFound:               "the throughput is largest at about 21.8 connections (99 % interval 20.0 to 24.0, from 10 blocks)",
 		stats.SaturatesBetween:        "it saturates between 8 and 16 connections",
@@ -74,7 +75,7 @@ func TestEveryOutcomeOfScalingHasItsWords(t *testing.T) {
 			table.Scaling = []stats.Scaling{{
 				Implementation: "go", Load: "sweep", Outcome: outcome, Reason: stats.NoiseTooHigh, From: 8, To: 16, GeneratorLimitFrom: 64,
 				Points: []stats.ScalingPoint{{Connections: 8, Throughput: summary, IsBound: true}, {Connections: 16}},
-				Knee:   &stats.Estimate{Value: 21.8, Low: 20, High: 24, N: 10}, Fit: &stats.USL{Lambda: 20_000, Sigma: 0.05, Kappa: 0.002, R2: 0.99},
+				Knee:   &stats.Estimate{Value: 21.8, Low: 20, High: 24, N: 10}, Fit: &inference.USL{Lambda: 20_000, Sigma: 0.05, Kappa: 0.002, R2: 0.99},
 			}}
 			out, err := report.HTML(table)
 			if err != nil {

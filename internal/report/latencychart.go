@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -47,7 +48,7 @@ func (v *view) latencyCharts() []chart {
 }
 
 // latencyChart shows the distributions of a level. The contenders make the scale.
-func (v *view) latencyChart(l stats.Level) (chart, bool) {
+func (v *view) latencyChart(l planned.Level) (chart, bool) {
 	kind := v.chartKind(l)
 	drawn := v.distributions(l, kind, v.drawn())
 	y, ticks, reach := latencyAxis(drawn)
@@ -83,7 +84,7 @@ func (v *view) latencyChart(l stats.Level) (chart, bool) {
 }
 
 // distributions are those of a kind at a level.
-func (v *view) distributions(l stats.Level, kind record.LatencyKind, of []stats.Implementation) []distribution {
+func (v *view) distributions(l planned.Level, kind record.LatencyKind, of []planned.Implementation) []distribution {
 	var out []distribution
 	for _, i := range of {
 		if d := ofKind(*v.t.Group(l.Point, i.Name), kind); d != nil && len(d.Curve) > 0 {
@@ -139,7 +140,7 @@ func micros1(v float64) string {
 var shownKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
 
 // chartKind is the kind of latency that the table and the picture of a level show: for all the same, and the first that any has.
-func (v *view) chartKind(l stats.Level) record.LatencyKind {
+func (v *view) chartKind(l planned.Level) record.LatencyKind {
 	for _, kind := range shownKinds {
 		for _, i := range v.t.Implementations {
 			if ofKind(*v.t.Group(l.Point, i.Name), kind) != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -49,7 +50,7 @@ func (v *view) latencyTable() table {
 	return t
 }
 
-func (v *view) percentileCells(p record.Point, d stats.Latency, i stats.Implementation, quantiles []float64) []cell {
+func (v *view) percentileCells(p record.Point, d stats.Latency, i planned.Implementation, quantiles []float64) []cell {
 	out := []cell{v.implementation(i), numSub(integer(d.Samples), v.censored(d))}
 	for _, q := range quantiles {
 		c := num(missing)
@@ -110,7 +111,7 @@ func (v *view) kindsTable() table {
 	return t
 }
 
-func (v *view) latencyCells(d stats.Latency, i stats.Implementation) []cell {
+func (v *view) latencyCells(d stats.Latency, i planned.Implementation) []cell {
 	samples := numSub(integer(d.Samples), v.censored(d))
 	kind := cell{Text: v.say("latency.kind." + string(d.Kind)), Sub: v.count("latency.cells", d.Cells)}
 	mean := micros(d.MeanMicros)

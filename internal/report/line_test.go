@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/stats"
@@ -146,7 +147,7 @@ func TestTheLineBeginsWithTheObjectives(t *testing.T) {
 }
 
 func TestLineOfARunThatComparesNothing(t *testing.T) {
-	got := report.Line(stats.Headline{Rules: rules, Peaks: []stats.Peak{{Implementation: "go", Point: record.Point{Connections: 100}, Throughput: stats.Summary{N: 3, Mean: 88123}, IsBound: true}}})
+	got := report.Line(stats.Headline{Rules: rules, Peaks: []stats.Peak{{Implementation: "go", Point: record.Point{Connections: 100}, Throughput: inference.Summary{N: 3, Mean: 88123}, IsBound: true}}})
 	if want := "nothing to compare; go: at least 88,123 requests/s at 100 connections (mean of 3)"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -52,7 +53,7 @@ func (v *view) seenTable() table {
 }
 
 // seenRow is one observation of all implementations; it is left out if none has it.
-func (v *view) seenRow(l stats.Level, name stats.ObservationName) (row, bool) {
+func (v *view) seenRow(l planned.Level, name stats.ObservationName) (row, bool) {
 	r, known, print := row{Cells: []cell{word(v.say("seen." + string(name)))}}, false, seenPrint[name]
 	for _, i := range v.t.Implementations {
 		text := num(missing)

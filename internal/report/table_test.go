@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -112,7 +113,7 @@ func TestEachMetricSaysWhichSideIsBetter(t *testing.T) {
 		Verdict: stats.Worse,
 		Results: []stats.Result{result(stats.CPUPerRequest, 1.2), result(stats.Throughput, 0.83)},
 	}}}
-	both := []stats.Implementation{{Name: "go", Baseline: true}, {Name: "slow"}}
+	both := []planned.Implementation{{Name: "go", Baseline: true}, {Name: "slow"}}
 	v := newView(stats.Table{Run: stats.Run{Baseline: "go"}, Implementations: both, Comparisons: []stats.Comparison{c}}, english)
 	sides := map[string][]string{}
 	for _, p := range v.forest().Groups[0].Panels {

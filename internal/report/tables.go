@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -155,7 +157,7 @@ func (v *view) speedTable() table {
 	return t
 }
 
-func (v *view) section(l stats.Level) section {
+func (v *view) section(l planned.Level) section {
 	from := v.count("threads", int(l.Threads))
 	if l.Generators > 1 {
 		from = v.say("level.generators", integer(int64(l.Generators)), from)
@@ -166,7 +168,7 @@ func (v *view) section(l stats.Level) section {
 	}
 }
 
-func (v *view) speedCells(g stats.Group, i stats.Implementation) []cell {
+func (v *view) speedCells(g stats.Group, i planned.Implementation) []cell {
 	n := 0
 	if g.Throughput != nil {
 		n = g.Throughput.N
@@ -184,7 +186,7 @@ func (v *view) speedCells(g stats.Group, i stats.Implementation) []cell {
 	}
 }
 
-func (v *view) implementation(i stats.Implementation) cell {
+func (v *view) implementation(i planned.Implementation) cell {
 	l := v.looks[i.Name]
 	c := cell{Text: i.Name, Look: &l}
 	switch {
@@ -196,7 +198,7 @@ func (v *view) implementation(i stats.Implementation) cell {
 	return c
 }
 
-func (v *view) mean(s *stats.Summary, print func(float64) string) string {
+func (v *view) mean(s *inference.Summary, print func(float64) string) string {
 	if s == nil {
 		return missing
 	}
@@ -204,14 +206,14 @@ func (v *view) mean(s *stats.Summary, print func(float64) string) string {
 }
 
 // deviation prints the standard deviation relative to the mean, which is how noise is compared.
-func (v *view) deviation(s *stats.Summary) string {
+func (v *view) deviation(s *inference.Summary) string {
 	if s == nil || s.RelativeStdDev == nil {
 		return missing
 	}
 	return percent(*s.RelativeStdDev)
 }
 
-func (v *view) extent(s *stats.Summary, print func(float64) string) string {
+func (v *view) extent(s *inference.Summary, print func(float64) string) string {
 	if s == nil {
 		return missing
 	}
@@ -255,7 +257,7 @@ func (v *view) pinned(g stats.Group) string {
 }
 
 // groupNotes are the findings of a group. Those of a limit raise no alarm.
-func (v *view) groupNotes(g stats.Group, i stats.Implementation) []note {
+func (v *view) groupNotes(g stats.Group, i planned.Implementation) []note {
 	notes := v.notes(g)
 	for k := range notes {
 		if i.Role == v1alpha1.RoleLimit {

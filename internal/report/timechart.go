@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -46,9 +47,9 @@ func (v *view) overTimeCharts() []chart {
 }
 
 // timeChart draws the lanes of a level.
-func (v *view) timeChart(l stats.Level, x, y span, ticks []float64) chart {
+func (v *view) timeChart(l planned.Level, x, y span, ticks []float64) chart {
 	c := chart{Title: v.levelName(l.Point), Unit: v.say("over.unit"), Name: v.say("over.name", v.levelName(l.Point))}
-	var lanes []stats.Implementation
+	var lanes []planned.Implementation
 	for _, i := range v.drawn() {
 		if v.t.Group(l.Point, i.Name).OverTime != nil {
 			lanes = append(lanes, i)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -157,7 +158,7 @@ func plainPercent(share float64) string { return plainNumber(share*100) + " %" }
 
 func (v *view) pointName(p record.Point) string {
 	name := v.count("connections", int(p.Connections))
-	l := slices.IndexFunc(v.t.Levels, func(l stats.Level) bool { return l.Point == p })
+	l := slices.IndexFunc(v.t.Levels, func(l planned.Level) bool { return l.Point == p })
 	switch {
 	case p.RequestsPerSecond > 0 && l >= 0 && v.t.Levels[l].RampToRequestsPerSecond > 0:
 		return v.say("level.ramp", name, integer(int64(p.RequestsPerSecond)), integer(int64(v.t.Levels[l].RampToRequestsPerSecond)))
@@ -169,10 +170,10 @@ func (v *view) pointName(p record.Point) string {
 
 // manyGenerators says whether a generator needs its name to be told from others.
 func (v *view) manyGenerators() bool {
-	return slices.ContainsFunc(v.t.Levels, func(l stats.Level) bool { return l.Generators > 1 })
+	return slices.ContainsFunc(v.t.Levels, func(l planned.Level) bool { return l.Generators > 1 })
 }
 
-func (v *view) legend(of []stats.Implementation) []legend {
+func (v *view) legend(of []planned.Implementation) []legend {
 	var out []legend
 	for _, i := range of {
 		l := legend{Name: i.Name, Look: v.looks[i.Name]}

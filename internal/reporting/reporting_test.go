@@ -11,9 +11,9 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/reporting"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // shelf is a store in memory.
@@ -41,9 +41,9 @@ func (s shelf) Get(_ context.Context, key, _ string) ([]byte, error) { return s.
 func (s shelf) List(context.Context, string) ([]artifact.Object, error) { return s.list, s.listErr }
 
 func small() record.RunData {
-	o := statstest.Duel(3)
+	o := recordtest.Duel(3)
 	o.Levels, o.Seconds = []int32{10}, 1
-	return statstest.Run(o)
+	return recordtest.Run(o)
 }
 
 func against(prefix string) record.RunData {

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -34,7 +36,7 @@ func objectified(t Table, data record.RunData) Objectified {
 func measure(data record.RunData) (Table, error) {
 	objects := artifacts(data)
 	data = split(data)
-	p, err := newPlanned(data)
+	p, err := planned.Of(data)
 	if err != nil {
 		return Table{}, err
 	}
@@ -42,7 +44,7 @@ func measure(data record.RunData) (Table, error) {
 	if err != nil {
 		return Table{}, err
 	}
-	t := Table{Run: runOf(data.Manifest, p, r.pinning()), Rules: rulesOf(p), Implementations: p.implementations, Levels: p.levels, Artifacts: objects}
+	t := Table{Run: runOf(data.Manifest, p, r.pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Artifacts: objects}
 	if t.Groups, err = r.groups(); err != nil {
 		return Table{}, err
 	}
@@ -64,9 +66,9 @@ func measure(data record.RunData) (Table, error) {
 }
 
 // rulesOf are the rules of a run.
-func rulesOf(p planned) Rules {
+func rulesOf(p planned.Run) Rules {
 	return Rules{
-		Alpha: lookAlpha(p.looks), Confidence: Confidence, Power: Power, MinBlocks: MinBlocks, EquivalenceMargin: EquivalenceMargin,
+		Alpha: lookAlpha(p.Looks), Confidence: inference.Confidence, Power: inference.Power, MinBlocks: MinBlocks, EquivalenceMargin: inference.EquivalenceMargin,
 		LoadsShare: loadsShare, DecidingShare: decidingShare,
 	}
 }
@@ -76,9 +78,9 @@ func (t Table) Group(at record.Point, implementation string) *Group {
 	return findGroup(t.Groups, at, implementation)
 }
 
-func runOf(m record.RunManifest, p planned, pinning v1alpha1.Strictness) Run {
+func runOf(m record.RunManifest, p planned.Run, pinning v1alpha1.Strictness) Run {
 	return Run{
-		Run: m.Run, Baseline: p.baseline, Blocks: p.blocks, Seed: m.Seed, Started: m.Started, Ended: m.Ended,
+		Run: m.Run, Baseline: p.Baseline, Blocks: p.Blocks, Seed: m.Seed, Started: m.Started, Ended: m.Ended,
 		Operator: m.Operator, Pinning: pinning, Notes: append([]string{}, m.Notes...),
 	}
 }

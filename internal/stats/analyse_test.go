@@ -10,8 +10,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 func analyse(t *testing.T, d record.RunData) stats.Table {
@@ -24,7 +24,7 @@ func analyse(t *testing.T, d record.RunData) stats.Table {
 }
 
 func TestAnalyseFindsThePlantedDifference(t *testing.T) {
-	got := analyse(t, statstest.Run(statstest.Duel(10)))
+	got := analyse(t, recordtest.Run(recordtest.Duel(10)))
 	if len(got.Comparisons) != 1 {
 		t.Fatalf("%d comparisons, want one: the limit takes no part", len(got.Comparisons))
 	}
@@ -42,8 +42,8 @@ func TestAnalyseFindsThePlantedDifference(t *testing.T) {
 }
 
 func TestAnalyseRelatesCPUTimeToRequests(t *testing.T) {
-	d := statstest.Run(statstest.Duel(1))
-	run, seen := statstest.Cell(&d, 1, "go", 100)
+	d := recordtest.Run(recordtest.Duel(1))
+	run, seen := recordtest.Cell(&d, 1, "go", 100)
 	cell := analyse(t, d).Group(record.Point{Load: "sweep", Connections: 100}, "go").Cells[0]
 	want := []float64{
 		float64(run.Measurement.Requests) / float64(run.Measurement.DurationMicros) * 1e6,
@@ -57,7 +57,7 @@ func TestAnalyseRelatesCPUTimeToRequests(t *testing.T) {
 }
 
 func TestSpareBlocksArePlannedBlocks(t *testing.T) {
-	d := statstest.Run(statstest.Duel(4))
+	d := recordtest.Run(recordtest.Duel(4))
 	d.Manifest.Blocks, d.Manifest.Spec.Blocks, d.Manifest.SpareBlocks = 2, 2, 2
 	got := analyse(t, d).Coverage
 	if got.PlannedTrials != 12 || got.MeasuredTrials != 12 || got.PlannedCells != 48 || got.MeasuredCells != 48 || len(got.Missing) != 0 {
@@ -66,10 +66,10 @@ func TestSpareBlocksArePlannedBlocks(t *testing.T) {
 }
 
 func TestKindsOfLatencyAreNeverMixed(t *testing.T) {
-	d := statstest.Run(statstest.Duel(2))
+	d := recordtest.Run(recordtest.Duel(2))
 	var observed, corrected int64
 	for block := int32(1); block <= 2; block++ {
-		run, _ := statstest.Cell(&d, block, "go", 10)
+		run, _ := recordtest.Cell(&d, block, "go", 10)
 		observed += run.Measurement.Latency[0].Samples
 		corrected += run.Measurement.Latency[1].Samples
 	}
@@ -80,9 +80,9 @@ func TestKindsOfLatencyAreNeverMixed(t *testing.T) {
 }
 
 func TestCoverageSaysWhatIsMissing(t *testing.T) {
-	d := statstest.Run(statstest.Duel(2))
-	statstest.Drop(&d, 1, "go", v1alpha1.ReasonServerExited, "exit status 139")
-	statstest.Drop(&d, 2, "epoll", "", "")
+	d := recordtest.Run(recordtest.Duel(2))
+	recordtest.Drop(&d, 1, "go", v1alpha1.ReasonServerExited, "exit status 139")
+	recordtest.Drop(&d, 2, "epoll", "", "")
 	d.Manifest.Trials = d.Manifest.Trials[:len(d.Manifest.Trials)-1]
 	d.Trials = d.Trials[:len(d.Trials)-1]
 	got := analyse(t, d).Coverage
@@ -99,11 +99,11 @@ func TestCoverageSaysWhatIsMissing(t *testing.T) {
 }
 
 func TestOnlyBlocksThatWereVoidedFromOutsideAreSpoiled(t *testing.T) {
-	o := statstest.Duel(7)
+	o := recordtest.Duel(7)
 	level := o.Levels[0]
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	stranger := func(block int32, implementation string) *record.CellRun {
-		run, seen := statstest.Cell(&d, block, implementation, level)
+		run, seen := recordtest.Cell(&d, block, implementation, level)
 		seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/5
 		return run
 	}
@@ -111,11 +111,11 @@ func TestOnlyBlocksThatWereVoidedFromOutsideAreSpoiled(t *testing.T) {
 	stranger(2, "go-slow")
 	stranger(6, "epoll")
 	stranger(3, "go").Measurement.Errors.Status = 1
-	run, _ := statstest.Cell(&d, 4, "go", level)
+	run, _ := recordtest.Cell(&d, 4, "go", level)
 	run.Measurement.Errors.Status = 1
 	// Timeouts accuse a server, but not beside strangers.
 	stranger(7, "go").Measurement.Errors.Timeout = int64(level)
-	run, _ = statstest.Cell(&d, 1, "go-slow", level)
+	run, _ = recordtest.Cell(&d, 1, "go-slow", level)
 	run.Measurement.Errors.Timeout = int64(level)
 	table := analyse(t, d)
 	if diff := cmp.Diff([]int32{2, 5, 7}, table.SpoiledBlocks()); diff != "" {
@@ -127,9 +127,9 @@ func TestOnlyBlocksThatWereVoidedFromOutsideAreSpoiled(t *testing.T) {
 }
 
 func TestGeneratorsOnSeveralNodesDoNotDifferBetweenTrials(t *testing.T) {
-	o := statstest.Duel(2)
+	o := recordtest.Duel(2)
 	o.Generators = 2
-	for _, f := range analyse(t, statstest.Run(o)).Environment {
+	for _, f := range analyse(t, recordtest.Run(o)).Environment {
 		if f.Differs {
 			t.Errorf("%s %s differs: %+v", f.Role, f.Key, f.Values)
 		}
@@ -140,7 +140,7 @@ func TestGeneratorsOnSeveralNodesDoNotDifferBetweenTrials(t *testing.T) {
 }
 
 func TestEnvironmentMarksWhatDiffers(t *testing.T) {
-	d := statstest.Run(statstest.Duel(2))
+	d := recordtest.Run(recordtest.Duel(2))
 	d.Trials[1].Server.Environment.Kernel = "6.1.0-19-amd64"
 	for _, f := range analyse(t, d).Environment {
 		if want := f.Role == record.RoleServer && f.Key == stats.FactKernel; f.Differs != want {
@@ -161,7 +161,7 @@ func TestAnalyseRefusesRecordsThatContradictEachOther(t *testing.T) {
 		"a kind of latency that is unknown": func(d *record.RunData) { d.Trials[0].Generators[0].Cells[0].Measurement.Latency[0].Kind = "Felt" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := statstest.Run(statstest.Duel(2))
+			d := recordtest.Run(recordtest.Duel(2))
 			change(&d)
 			if _, err := stats.Analyse(d); err == nil {
 				t.Error("no error")
@@ -171,7 +171,7 @@ func TestAnalyseRefusesRecordsThatContradictEachOther(t *testing.T) {
 }
 
 func TestARunWithoutTrialsHasATable(t *testing.T) {
-	d := statstest.Run(statstest.Duel(2))
+	d := recordtest.Run(recordtest.Duel(2))
 	d.Trials = nil
 	for i := range d.Manifest.Trials {
 		d.Manifest.Trials[i].Manifest, d.Manifest.Trials[i].Reason = nil, v1alpha1.ReasonImagePull
@@ -184,11 +184,11 @@ func TestARunWithoutTrialsHasATable(t *testing.T) {
 
 // BenchmarkAnalyse1000Cells analyses a thousand cells and says how much memory the table holds on to.
 func BenchmarkAnalyse1000Cells(b *testing.B) {
-	o := statstest.Duel(25)
+	o := recordtest.Duel(25)
 	o.Servers = append(o.Servers[:2:2], o.Servers[:2]...)
 	o.Servers[2].Name, o.Servers[3].Name = "c", "d"
 	o.Levels = []int32{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	var table stats.Table
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -209,7 +209,7 @@ func BenchmarkAnalyse1000Cells(b *testing.B) {
 }
 
 func TestTheHeadlineSaysWhyNothingCanBeCompared(t *testing.T) {
-	data := statstest.Run(statstest.Duel(2))
+	data := recordtest.Run(recordtest.Duel(2))
 	for i := range data.Trials {
 		for j := range data.Trials[i].Server.Cells {
 			o := &data.Trials[i].Server.Cells[j]

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -18,9 +21,9 @@ import (
 // as geometric means over blocks and over the earlier runs. Its interval is at least that of the spread within the runs. From
 // v1alpha1.LeastRegressionRuns earlier runs on, it is also at least that of the spread between them, which holds what differs from run to
 // run and not from block to block: a rebuilt image, the layout of memory, a node.
-func (j judge) regression(o v1alpha1.Objective, l Level, i Implementation) figure {
+func (j judge) regression(o v1alpha1.Objective, l planned.Level, i planned.Implementation) figure {
 	metric := ComparedMetric(o.Of, o.Percentile)
-	if metric == Throughput && l.imposed() {
+	if metric == Throughput && l.Imposed() {
 		return unknown(NotMeasured, "at an imposed rate a throughput is what was asked for")
 	}
 	now := byBlock(metric, j.run.group(l, i.Name), j.run.group(l, o.Against.Anchor))
@@ -69,20 +72,20 @@ func (j judge) earlierRun(prefix string, data *record.RunData) (*Objectified, er
 }
 
 // alike says why two runs cannot be compared at a level through an anchor; empty if they can.
-func alike(now, then Objectified, l Level, anchor, name string) (why ObjectiveReason, detail string) {
+func alike(now, then Objectified, l planned.Level, anchor, name string) (why ObjectiveReason, detail string) {
 	if now.Data.Manifest.Run.Namespace != then.Data.Manifest.Run.Namespace {
 		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", then.Data.Manifest.Run.Namespace, now.Data.Manifest.Run.Namespace)
 	}
 	if why, detail := sameAnchor(&now.Data, &then.Data, anchor); why != "" {
 		return why, detail
 	}
-	if !slices.ContainsFunc(then.Implementations, func(k Implementation) bool { return k.Name == name }) {
+	if !slices.ContainsFunc(then.Implementations, func(k planned.Implementation) bool { return k.Name == name }) {
 		return LoadDiffers, fmt.Sprintf("the earlier run has not measured %s", name)
 	}
 	if a, b := orderOf(&then.Data), orderOf(&now.Data); a != b {
 		return LoadDiffers, fmt.Sprintf("spec.order was %s and is %s", a, b)
 	}
-	level := find(then.Levels, func(k *Level) bool { return k.Point == l.Point })
+	level := pick.First(then.Levels, func(k *planned.Level) bool { return k.Point == l.Point })
 	if level == nil {
 		return LoadDiffers, fmt.Sprintf("the earlier run has no level %s", l.Name())
 	}
@@ -129,7 +132,7 @@ func sameAnchor(now, then *record.RunData, anchor string) (why ObjectiveReason, 
 }
 
 func specOf(d *record.RunData, name string) *v1alpha1.Implementation {
-	return find(d.Manifest.Spec.Implementations, func(i *v1alpha1.Implementation) bool { return i.Name == name })
+	return pick.First(d.Manifest.Spec.Implementations, func(i *v1alpha1.Implementation) bool { return i.Name == name })
 }
 
 // imagesOf are the distinct digests of the images that ran as an implementation; one that is not known is "unknown" and its trial's
@@ -151,7 +154,7 @@ func imagesOf(d *record.RunData, name string) []string {
 			out = append(out, id)
 		}
 	}
-	return distinct(out)
+	return pick.Distinct(out)
 }
 
 // against relates the mean of a run to the mean of earlier ones.
@@ -160,13 +163,13 @@ func against(now Result, then []Result) figure {
 	f.n, f.earlierRuns = now.Blocks, len(then)
 	f.withinRuns = len(then) < v1alpha1.LeastRegressionRuns
 	var means []float64
-	known := now.inLogs().known
+	known := now.inLogs().Known
 	for _, t := range then {
 		f.earlierN += t.Blocks
 		if t.Blocks > 0 {
-			means = append(means, t.inLogs().mean)
+			means = append(means, t.inLogs().Mean)
 		}
-		known = known && t.inLogs().known
+		known = known && t.inLogs().Known
 	}
 	if len(then) == 0 {
 		return unknown(NoEarlierRun, "the objective names none")
@@ -174,19 +177,19 @@ func against(now Result, then []Result) figure {
 	if now.Blocks == 0 || len(means) < len(then) {
 		return f
 	}
-	mean, between := moments(means)
-	change := now.inLogs().mean - mean
+	mean, between := inference.Moments(means)
+	change := now.inLogs().Mean - mean
 	f.value = math.Exp(change)
 	if !known {
 		return f
 	}
 	half := withinRuns(now, then)
 	if k := float64(len(then)); !f.withinRuns {
-		half = max(half, tQuantile(1-Alpha/2, k-1)*between*math.Sqrt(1+1/k))
+		half = max(half, inference.TQuantile(1-inference.Alpha/2, k-1)*between*math.Sqrt(1+1/k))
 	}
-	half += now.inLogs().width() / 2
+	half += now.inLogs().Width() / 2
 	for _, t := range then {
-		half += t.inLogs().width() / 2 / float64(len(then))
+		half += t.inLogs().Width() / 2 / float64(len(then))
 	}
 	f.low, f.high, f.why = math.Exp(change-half), math.Exp(change+half), ""
 	return f
@@ -195,10 +198,10 @@ func against(now Result, then []Result) figure {
 // withinRuns is half of the interval that the spread between the blocks of each run alone gives, by Welch and Satterthwaite.
 func withinRuns(now Result, then []Result) float64 {
 	var variance, terms float64
-	add := func(e estimate, share float64) {
-		v := share * share * e.sd * e.sd / float64(e.blocks)
+	add := func(e inference.Estimate, share float64) {
+		v := share * share * e.SD * e.SD / float64(e.Blocks)
 		variance += v
-		terms += v * v / e.freedom
+		terms += v * v / e.Freedom
 	}
 	add(now.inLogs(), 1)
 	for _, t := range then {
@@ -207,12 +210,12 @@ func withinRuns(now Result, then []Result) float64 {
 	if variance == 0 {
 		return 0
 	}
-	return tQuantile(1-Alpha/2, variance*variance/terms) * math.Sqrt(variance)
+	return inference.TQuantile(1-inference.Alpha/2, variance*variance/terms) * math.Sqrt(variance)
 }
 
 // sameScript says why two runs cannot be compared at a level of one load by its script; empty if they can. A run that has frozen no
 // script does not say which one it was, and is believed.
-func sameScript(now, then *record.RunData, before, l Level) (why ObjectiveReason, detail string) {
+func sameScript(now, then *record.RunData, before, l planned.Level) (why ObjectiveReason, detail string) {
 	if before.Scripted != l.Scripted {
 		return LoadDiffers, fmt.Sprintf("script of load %s is set in one of the runs only", l.Load)
 	}
@@ -225,7 +228,7 @@ func sameScript(now, then *record.RunData, before, l Level) (why ObjectiveReason
 
 // scriptOf is the digest of the script of a load, as a run has frozen it; empty if it has frozen none.
 func scriptOf(m record.RunManifest, load string) string {
-	if s := find(m.Scripts, func(s *record.FrozenScript) bool { return s.Load == load }); s != nil {
+	if s := pick.First(m.Scripts, func(s *record.FrozenScript) bool { return s.Load == load }); s != nil {
 		return s.SHA256
 	}
 	return ""
@@ -235,9 +238,9 @@ func scriptOf(m record.RunManifest, load string) string {
 // known, one a block. It exists for the same reason as Decide does. Without an interval low and high are 0.
 func Change(now []float64, then [][]float64) (ratio, low, high float64) {
 	result := func(logs []float64) Result {
-		samples := make([]sample, len(logs))
+		samples := make([]inference.Sample, len(logs))
 		for b, log := range logs {
-			samples[b] = sample{int32(b + 1), exactly(log)}
+			samples[b] = inference.Sample{Block: int32(b + 1), Span: inference.Exactly(log)}
 		}
 		return resultOf("", samples)
 	}

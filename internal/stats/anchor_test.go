@@ -7,23 +7,23 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // twoDays are two runs of go-slow and its anchor go; the machine of the first was slower by a fifth, and go-slow's cost has changed
 // by a factor since.
 func twoDays(factor float64) (now, then record.RunData) {
-	o := statstest.Duel(10)
+	o := recordtest.Duel(10)
 	o.Levels, o.Servers, o.Seconds, o.Noise = []int32{100}, o.Servers[:2], 1, 0.01
 	old := o
-	old.Seed, old.Servers = 8, append([]statstest.Server{}, o.Servers...)
+	old.Seed, old.Servers = 8, append([]recordtest.Server{}, o.Servers...)
 	for i := range old.Servers {
 		old.Servers[i].CPUMicros *= 1.2
 	}
-	o.Servers = append([]statstest.Server{}, o.Servers...)
+	o.Servers = append([]recordtest.Server{}, o.Servers...)
 	o.Servers[1].CPUMicros *= factor
-	now, then = statstest.Run(o), statstest.Run(old)
+	now, then = recordtest.Run(o), recordtest.Run(old)
 	now.Manifest.Spec.Objectives = []v1alpha1.Objective{{
 		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05",
 		Against: &v1alpha1.Earlier{Runs: []string{"default/duel-2f1c7d0a"}, Anchor: "go"},
@@ -136,8 +136,8 @@ func only(trials []record.TrialData, implementation string) []record.TrialData {
 
 // turns is a duet of two servers, the second with more CPU time per request.
 func turns(more float64) record.RunData {
-	return statstest.Run(statstest.Options{
+	return recordtest.Run(recordtest.Options{
 		Name: "twins", Seed: 11, Blocks: 10, Levels: []int32{10, 100}, Seconds: 5, Noise: 0.004, Drift: 0.07, Duet: true,
-		Servers: []statstest.Server{{Name: "go", CPUMicros: 11.2, RSSBytes: 9 << 20}, {Name: "go2", CPUMicros: 11.2 * more, RSSBytes: 9 << 20}},
+		Servers: []recordtest.Server{{Name: "go", CPUMicros: 11.2, RSSBytes: 9 << 20}, {Name: "go2", CPUMicros: 11.2 * more, RSSBytes: 9 << 20}},
 	})
 }

@@ -2,6 +2,8 @@ package stats
 
 import (
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 )
@@ -18,7 +20,7 @@ type Capacity struct {
 	MaxMilliseconds int32 `json:"maxMilliseconds"`
 	// Rate describes the trials that gave a number, in requests/s: the mean is the geometric one, and Low and High are of Student's t
 	// on the logs, known from three trials on. Nil if no trial gave a number.
-	Rate *Summary `json:"requestsPerSecond,omitempty"`
+	Rate *inference.Summary `json:"requestsPerSecond,omitempty"`
 	// IsBound is true if the number of some trial is only a lower bound.
 	IsBound bool `json:"isLowerBound"`
 	// Found, BelowStart, NotReached and NotTried count how the searches ended, Unusable those that steps without worth leave without a
@@ -74,10 +76,10 @@ type CapacityTrial struct {
 func (c Capacity) Point() record.Point { return record.Point{Load: c.Load, Connections: c.Connections} }
 
 // capacities looks at every search of every implementation. Lost are the trials that each lost by its own fault.
-func capacities(r *reader, p planned, lost map[string]int) ([]Capacity, error) {
+func capacities(r *reader, p planned.Run, lost map[string]int) ([]Capacity, error) {
 	out := []Capacity{}
-	for _, l := range p.searches {
-		for _, i := range p.implementations {
+	for _, l := range p.Searches {
+		for _, i := range p.Implementations {
 			c := Capacity{
 				Load: l.Name, Implementation: i.Name, Role: i.Role, Connections: l.Levels[0].Connections,
 				Percentile: l.Search.Percentile, MaxMilliseconds: l.Search.MaxMilliseconds, OwnFaults: lost[i.Name], Trials: []CapacityTrial{},
@@ -90,7 +92,7 @@ func capacities(r *reader, p planned, lost map[string]int) ([]Capacity, error) {
 				}
 				c.Trials, cells = append(c.Trials, trial), append(cells, steps...)
 			}
-			c.Missing = max(int(p.blocks)-len(c.Trials), 0)
+			c.Missing = max(int(p.Blocks)-len(c.Trials), 0)
 			c.summarise(cells)
 			out = append(out, c)
 		}

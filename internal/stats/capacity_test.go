@@ -8,9 +8,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // bound is what the simulated searches look for.
@@ -18,9 +18,9 @@ var bound = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPe
 
 // searched is a run of two servers, the first of which can keep 4,850 requests/s and the second 9,700.
 func searched(blocks int32, change func(*record.RunData)) record.RunData {
-	d := statstest.Search(statstest.Options{
+	d := recordtest.Search(recordtest.Options{
 		Name: "capacity", Seed: 5, Blocks: blocks, Noise: 0.03, Seconds: 2,
-		Servers: []statstest.Server{{Name: "gohttp", CPUMicros: 200}, {Name: "epoll", CPUMicros: 100}},
+		Servers: []recordtest.Server{{Name: "gohttp", CPUMicros: 200}, {Name: "epoll", CPUMicros: 100}},
 	}, bound)
 	if change != nil {
 		change(&d)
@@ -99,11 +99,11 @@ func TestStepsOfSearchesAreNoLevels(t *testing.T) {
 }
 
 func TestSearchesAndLevelsShareOneBudgetAndOneHeadline(t *testing.T) {
-	o := statstest.Duel(7)
+	o := recordtest.Duel(7)
 	o.Levels = o.Levels[:1]
-	alone := analyse(t, statstest.Run(o))
+	alone := analyse(t, recordtest.Run(o))
 	d := searched(7, func(d *record.RunData) {
-		levels := statstest.Run(o)
+		levels := recordtest.Run(o)
 		d.Manifest.Spec.Loads = append(d.Manifest.Spec.Loads, levels.Manifest.Spec.Loads...)
 	})
 	both := analyse(t, d)
@@ -131,9 +131,9 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 		"searches that miss no rate give a lower bound, which can win": {
 			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) {
 				m := run.Measurement
-				statstest.SetRequests(m, m.Asked)
+				recordtest.SetRequests(m, m.Asked)
 				if m.Dropped = 0; m.Asked > 0 {
-					m.Latency = []record.Latency{statstest.Equal(record.FromIntended, 1000, m.Asked)}
+					m.Latency = []record.Latency{recordtest.Equal(record.FromIntended, 1000, m.Asked)}
 				}
 			}), 8, 0, stats.BoundNotReached, stats.Better, "",
 		},
@@ -188,7 +188,7 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 			}), 8, 0, stats.BoundDisturbed, stats.Better, "",
 		},
 		"a trial that is missing": {
-			func(d *record.RunData) { statstest.Drop(d, 1, "epoll", v1alpha1.ReasonPodLost, "") }, 7, 0, "", stats.Better, "",
+			func(d *record.RunData) { recordtest.Drop(d, 1, "epoll", v1alpha1.ReasonPodLost, "") }, 7, 0, "", stats.Better, "",
 		},
 		"a generator without records has tried nothing": {
 			func(d *record.RunData) { d.Trials[0].Generators, d.Trials[1].Generators = nil, nil }, 7, 0, "", stats.Better, "",
@@ -245,7 +245,7 @@ func TestCapacityIsAnObjective(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := searched(8, tc.change)
-			d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: statstest.SearchLoad, Min: tc.min, Implementations: []string{"epoll"}}}
+			d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: tc.min, Implementations: []string{"epoll"}}}
 			got := analyse(t, d).Objectives
 			if len(got) != 1 || got[0].Outcome != tc.want || got[0].Reason != tc.wantReason || got[0].Unit != "requests/s" {
 				t.Errorf("got %+v, want %s %s", got, tc.want, tc.wantReason)

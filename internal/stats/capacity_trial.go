@@ -6,13 +6,16 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 )
 
 // searchIn reads the search of one trial: the steps that its generator has, in their order. A search may end before its last step, so
 // that a step without a record is none. The cells hold the reasons of the steps.
-func searchIn(r *reader, l v1alpha1.Load, i Implementation, t *record.TrialData) (CapacityTrial, []Cell, error) {
+func searchIn(r *reader, l v1alpha1.Load, i planned.Implementation, t *record.TrialData) (CapacityTrial, []Cell, error) {
 	out := CapacityTrial{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Steps: []CapacityStep{}}
 	var runs []record.CellRun
 	if len(t.Generators) > 0 {
@@ -22,7 +25,7 @@ func searchIn(r *reader, l v1alpha1.Load, i Implementation, t *record.TrialData)
 	var cells []Cell
 	wrong := false
 	for k, s := range search.Steps(*l.Search, runs) {
-		step, lied, err := r.judgeStep(levelOf(l, runs[k].Point, []record.TrialData{*t}), i, t, s)
+		step, lied, err := r.judgeStep(planned.LevelOf(l, runs[k].Point, []record.TrialData{*t}), i, t, s)
 		if err != nil {
 			return out, nil, err
 		}
@@ -80,24 +83,24 @@ func (c *Capacity) summarise(cells []Cell) {
 	for k := range c.Findings {
 		c.Findings[k].Blocks = slices.Compact(c.Findings[k].Blocks)
 	}
-	var samples []sample
+	var samples []inference.Sample
 	var rates []float64
 	for _, t := range c.Trials {
 		c.count(t)
 		if t.Rate != nil {
 			b := t.bracket()
 			rates = append(rates, *t.Rate)
-			samples = append(samples, sample{t.Block, span{math.Log(b.low), math.Log(b.low), math.Log(b.high)}})
+			samples = append(samples, inference.Sample{Block: t.Block, Span: inference.Span{Low: math.Log(b.Low), Mid: math.Log(b.Low), High: math.Log(b.High)}})
 			c.IsBound = c.IsBound || t.Bound != ""
 		}
 	}
 	if len(samples) == 0 {
 		return
 	}
-	e := newEstimate([]stratum{{1, samples}})
-	c.Rate = &Summary{N: e.blocks, Mean: math.Exp(e.mean), Min: slices.Min(rates), Max: slices.Max(rates)}
-	if e.known {
-		low, high := e.interval()
+	e := inference.NewEstimate([]inference.Stratum{{Weight: 1, Samples: samples}})
+	c.Rate = &inference.Summary{N: e.Blocks, Mean: math.Exp(e.Mean), Min: slices.Min(rates), Max: slices.Max(rates)}
+	if e.Known {
+		low, high := e.Interval()
 		low, high = math.Exp(low), math.Exp(high)
 		c.Rate.Low, c.Rate.High = &low, &high
 		if c.IsBound {
@@ -127,14 +130,14 @@ func (c *Capacity) count(t CapacityTrial) {
 }
 
 // compareCapacities compares the contenders' capacities with the baseline's, block by block, and gives no verdict yet.
-func compareCapacities(p planned, all []Capacity) searchFamily {
+func compareCapacities(p planned.Run, all []Capacity) searchFamily {
 	var out searchFamily
 	for k := range all {
 		own := &all[k]
-		if !slices.ContainsFunc(p.contenders(), func(i Implementation) bool { return i.Name == own.Implementation }) {
+		if !slices.ContainsFunc(p.Contenders(), func(i planned.Implementation) bool { return i.Name == own.Implementation }) {
 			continue
 		}
-		base := find(all, func(c *Capacity) bool { return c.Load == own.Load && c.Implementation == p.baseline })
+		base := pick.First(all, func(c *Capacity) bool { return c.Load == own.Load && c.Implementation == p.Baseline })
 		own.ToBaseline = ratesByBlock(own.Trials, base.Trials)
 		out.add(own.ToBaseline, own.OwnFaults, base.OwnFaults)
 	}
@@ -142,25 +145,25 @@ func compareCapacities(p planned, all []Capacity) searchFamily {
 }
 
 // bracket is where the rate of a search lies: between the highest rate kept and the lowest missed.
-func (t CapacityTrial) bracket() span {
-	s := exactly(*t.Rate)
+func (t CapacityTrial) bracket() inference.Span {
+	s := inference.Exactly(*t.Rate)
 	if t.Bound == "" && t.Lowest.Rate > t.Highest.Rate {
-		s.high = float64(t.Lowest.Rate)
-		s.mid = math.Sqrt(s.low * s.high)
+		s.High = float64(t.Lowest.Rate)
+		s.Mid = math.Sqrt(s.Low * s.High)
 	}
 	return s
 }
 
 // ratesByBlock pairs the searches of two implementations.
 func ratesByBlock(own, base []CapacityTrial) *Result {
-	var samples []sample
+	var samples []inference.Sample
 	contenderIsBound, baselineIsBound := false, false
 	for _, a := range own {
-		b := find(base, func(t *CapacityTrial) bool { return t.Block == a.Block })
+		b := pick.First(base, func(t *CapacityTrial) bool { return t.Block == a.Block })
 		if b == nil || a.Rate == nil || b.Rate == nil {
 			continue
 		}
-		samples = append(samples, sample{a.Block, ratio(a.bracket(), b.bracket())})
+		samples = append(samples, inference.Sample{Block: a.Block, Span: inference.LogRatio(a.bracket(), b.bracket())})
 		contenderIsBound, baselineIsBound = contenderIsBound || a.Bound != "", baselineIsBound || b.Bound != ""
 	}
 	r := resultOf(CapacityRate, samples)

@@ -6,13 +6,15 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // facts are all that is known of one cell.
 type facts struct {
-	level          Level
-	implementation Implementation
+	level          planned.Level
+	implementation planned.Implementation
 	rules          rules
 	trial          *record.TrialData
 	// reference is the baseline's answer to the level's request; nil if none is known.
@@ -36,17 +38,17 @@ type facts struct {
 }
 
 // gather finds the records of a cell and computes its values.
-func (r *reader) gather(l Level, i Implementation, t *record.TrialData, sizes map[string]sizes) (*facts, error) {
+func (r *reader) gather(l planned.Level, i planned.Implementation, t *record.TrialData, sizes map[string]sizes) (*facts, error) {
 	f := &facts{level: l, implementation: i, rules: r.rules, trial: t, reference: r.references[l.Path], sizes: sizes}
 	for g := range int(max(l.Generators, 1)) {
 		var run *record.CellRun
 		if g < len(t.Generators) {
-			run = find(t.Generators[g].Cells, func(c *record.CellRun) bool { return c.Point == l.Point })
+			run = pick.First(t.Generators[g].Cells, func(c *record.CellRun) bool { return c.Point == l.Point })
 		}
 		f.runs = append(f.runs, run)
 	}
-	f.seen = find(t.Server.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
-	f.beside = find(t.Beside.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
+	f.seen = pick.First(t.Server.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
+	f.beside = pick.First(t.Beside.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
 	f.cell = Cell{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Attempt: t.Manifest.Attempt}
 	f.cell.Raw = f.rawKey()
 	f.load()
@@ -65,7 +67,7 @@ func (f *facts) rawKey() string {
 		if r == nil || r.Raw == "" {
 			continue
 		}
-		if a := find(f.trial.Manifest.Artifacts, func(a *record.Artifact) bool { return a.Role == generator(i) && a.Name == r.Raw }); a != nil {
+		if a := pick.First(f.trial.Manifest.Artifacts, func(a *record.Artifact) bool { return a.Role == generator(i) && a.Name == r.Raw }); a != nil {
 			return a.Key
 		}
 	}
@@ -111,7 +113,7 @@ func (f *facts) load() {
 		if seconds > 0 {
 			throughput += float64(m.Requests) / seconds
 			cpus += float64(r.CPUNanos) / 1e9 / seconds
-			f.cell.GeneratorUtilisation = append(f.cell.GeneratorUtilisation, float64(r.CPUNanos)/1e9/seconds/float64(f.level.generatorCPUs()))
+			f.cell.GeneratorUtilisation = append(f.cell.GeneratorUtilisation, float64(r.CPUNanos)/1e9/seconds/float64(f.level.GeneratorCPUs()))
 		}
 	}
 	if !f.complete() || f.cell.LoadSeconds <= 0 {

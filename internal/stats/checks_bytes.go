@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -28,7 +30,7 @@ const (
 	otherHeadSlack = 56
 	// shorterSuspect is the smallest difference that the verdicts tell apart. A page whose size changes from answer to answer may miss
 	// it; shorterVoid it does not miss on the average of a cell, unless the checks of the trials differ as well.
-	shorterSuspect, shorterVoid = EquivalenceMargin, 0.25
+	shorterSuspect, shorterVoid = inference.EquivalenceMargin, 0.25
 	// longerSuspect and longerVoid are wider, since the frames of a chunked body are on the wire and in no check: 6 bytes for each
 	// chunk, half of a body that is sent in words.
 	longerSuspect, longerVoid = 0.25, 1.0
@@ -50,7 +52,7 @@ func (f *facts) readBytes() *answerBytes {
 	}
 	if f.level.Scripted {
 		b.slack = 0 // Nobody has checked what a script asks for.
-	} else if own := find(responses(f.trial), func(r *record.Response) bool { return r.Path == f.level.Path }); own != nil && own.HeaderBytes > 0 {
+	} else if own := pick.First(responses(f.trial), func(r *record.Response) bool { return r.Path == f.level.Path }); own != nil && own.HeaderBytes > 0 {
 		b.least, b.most = wire(*own), wire(*own)
 		if s, ok := f.sizes[f.level.Path]; ok {
 			b.least, b.most = min(b.least, s.least), max(b.most, s.most)
@@ -113,7 +115,7 @@ func checkBytes(f *facts) []Reason {
 const (
 	// sidesApart: beyond what their checks differ by, the answers of two servers to the same request may differ by as much as the
 	// verdicts do not tell apart.
-	sidesApart = EquivalenceMargin
+	sidesApart = inference.EquivalenceMargin
 	// scriptedApart and scriptedSlack: what a script asks for was checked by nobody, and the heads of two servers differ: those of
 	// good servers have from 60 to 200 bytes.
 	scriptedApart, scriptedSlack = 0.25, 128
@@ -124,7 +126,7 @@ const (
 func checkSides(contender, baseline *Group) {
 	for k := range contender.Cells {
 		a := &contender.Cells[k]
-		b := find(baseline.Cells, func(c *Cell) bool { return c.Block == a.Block })
+		b := pick.First(baseline.Cells, func(c *Cell) bool { return c.Block == a.Block })
 		if b == nil || a.Validity == Void || b.Validity == Void || a.bytes == nil || b.bytes == nil || a.has(AnswerSize) || b.has(AnswerSize) {
 			continue
 		}

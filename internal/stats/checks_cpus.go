@@ -68,7 +68,7 @@ func checkPinning(f *facts) []Reason {
 		if r != nil {
 			list = r.CPUsAllowed
 		}
-		check(generator(i), list, f.level.generatorCPUs(), weight(f.rules.generatorPinning), f.generatorScope())
+		check(generator(i), list, f.level.GeneratorCPUs(), weight(f.rules.generatorPinning), f.generatorScope())
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -133,7 +134,7 @@ func (f *facts) observeKernel() {
 	if before, after, ok := f.worked(); ok {
 		f.note(WorkChange, after/before-1)
 	}
-	if mean, _ := moments(f.kHz()); mean > 0 {
+	if mean, _ := inference.Moments(f.kHz()); mean > 0 {
 		f.note(ServerMHz, mean/1e3)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 // watched makes of a good cell one whose agents have looked at everything and found nothing.
@@ -177,8 +177,8 @@ func TestChecksOfTheKernelAndTheAgents(t *testing.T) {
 }
 
 // watchedRun is a run whose agents have looked at everything.
-func watchedRun(o statstest.Options) record.RunData {
-	d := statstest.Run(o)
+func watchedRun(o recordtest.Options) record.RunData {
+	d := recordtest.Run(o)
 	for i := range d.Trials {
 		t := &d.Trials[i]
 		for k := range t.Server.Cells {
@@ -189,7 +189,7 @@ func watchedRun(o statstest.Options) record.RunData {
 }
 
 func TestGoodCellsAreAccusedOfNothing(t *testing.T) {
-	o := statstest.Duel(20)
+	o := recordtest.Duel(20)
 	o.Seconds = 10
 	table, err := read(watchedRun(o))
 	if err != nil {
@@ -246,7 +246,7 @@ func TestAThrottledGeneratorDilutesTheThroughput(t *testing.T) {
 	for name, nanos := range map[string]int64{"not at all": 0, "for a moment": 40_000_000, "for a fiftieth of the time": 100_000_000} {
 		t.Run(name, func(t *testing.T) {
 			d := oneCell()
-			r, o := statstest.Cell(&d, 1, "go", 100)
+			r, o := recordtest.Cell(&d, 1, "go", 100)
 			watched(r, o)
 			r.Throttled.Nanos = nanos
 			table, err := read(d)
@@ -261,11 +261,11 @@ func TestAThrottledGeneratorDilutesTheThroughput(t *testing.T) {
 }
 
 func TestHungConnectionsOfAScript(t *testing.T) {
-	d := watchedRun(statstest.Options{
-		Name: "one", Seed: 1, Blocks: 1, Levels: []int32{100}, Seconds: 5, Servers: []statstest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},
+	d := watchedRun(recordtest.Options{
+		Name: "one", Seed: 1, Blocks: 1, Levels: []int32{100}, Seconds: 5, Servers: []recordtest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},
 	})
 	d.Manifest.Spec.Loads[0].Script = &v1alpha1.Script{ConfigMap: "scripts", Key: "pause.lua"}
-	_, o := statstest.Cell(&d, 1, "go", 100)
+	_, o := recordtest.Cell(&d, 1, "go", 100)
 	hang(o, 50)
 	table, err := read(d)
 	if err != nil {
@@ -287,7 +287,7 @@ func TestTheKernelsRangeOfPortsCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := oneCell()
 			d.Trials[0].Generators[0].LocalPorts = tc.ports
-			r, _ := statstest.Cell(&d, 1, "go", 100)
+			r, _ := recordtest.Cell(&d, 1, "go", 100)
 			r.Network.TimeWait = 27_000
 			table, err := read(d)
 			if err != nil {
@@ -302,7 +302,7 @@ func TestTheKernelsRangeOfPortsCounts(t *testing.T) {
 
 func TestTheAuditIsNoPartOfTheLoad(t *testing.T) {
 	d := oneCell()
-	r, o := statstest.Cell(&d, 1, "go", 100)
+	r, o := recordtest.Cell(&d, 1, "go", 100)
 	watched(r, o)
 	r.MeasuredAudit.Requests, o.Network.PassiveOpens = 1000, 100+r.Measurement.Requests
 	r.MeasuredAudit.Connections = r.Measurement.Requests

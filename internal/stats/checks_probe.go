@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -46,8 +47,8 @@ func (f *facts) frequencies() (first, last float64, ok bool) {
 	if len(kHz) < minIntervals {
 		return 0, 0, false
 	}
-	first, _ = moments(kHz[:third])
-	last, _ = moments(kHz[len(kHz)-third:])
+	first, _ = inference.Moments(kHz[:third])
+	last, _ = inference.Moments(kHz[len(kHz)-third:])
 	return first, last, first > 0
 }
 

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -17,7 +18,7 @@ const (
 	// stillRequests: an interval of so many requests on the average has less than a tenth of them by chance once in ten million.
 	stillRequests = 20
 	// stoodStill is the smallest difference that the verdicts tell apart: a pause of half a second in ten.
-	stoodStill = EquivalenceMargin
+	stoodStill = inference.EquivalenceMargin
 	// stoodOnce: a single pause is no habit, and a machine that was busy with something else made one of 0.2 s in two of sixteen short
 	// cells. One of a fifth of the load is worth a word whoever made it.
 	stoodOnce = 0.2

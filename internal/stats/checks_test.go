@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 // grow makes the server's memory grow in both halves of a cell, by bytes.
@@ -31,7 +31,7 @@ func still(s *record.Series, intervals, every int) {
 
 // meanLatency replaces the observed latencies by ones of a mean, in microseconds.
 func meanLatency(r *record.CellRun, mean int64) {
-	r.Measurement.Latency[0] = statstest.Equal(record.Observed, mean, r.Measurement.Requests)
+	r.Measurement.Latency[0] = recordtest.Equal(record.Observed, mean, r.Measurement.Requests)
 }
 
 // inFlight makes Little's law say a number of requests in flight.
@@ -64,7 +64,7 @@ func TestChecks(t *testing.T) {
 		},
 		"99 requests": {
 			change: func(r *record.CellRun, o *record.CellObservation) {
-				statstest.SetRequests(r.Measurement, 99)
+				recordtest.SetRequests(r.Measurement, 99)
 				o.RSSStartBytes = 0
 			},
 			want:     []finding{{TooFewRequests, Suspect}},
@@ -72,7 +72,7 @@ func TestChecks(t *testing.T) {
 		},
 		"100 requests": {
 			change: func(r *record.CellRun, o *record.CellObservation) {
-				statstest.SetRequests(r.Measurement, 100)
+				recordtest.SetRequests(r.Measurement, 100)
 				o.RSSStartBytes = 0
 			},
 			validity: Valid,
@@ -168,7 +168,7 @@ func TestChecks(t *testing.T) {
 		},
 		"answers that were cut off at the end of a few requests": {
 			change: func(r *record.CellRun, o *record.CellObservation) {
-				statstest.SetRequests(r.Measurement, 150)
+				recordtest.SetRequests(r.Measurement, 150)
 				r.Measurement.Bytes, o.RSSStartBytes = r.Measurement.Bytes+99*128, 0
 			},
 			validity: Valid,
@@ -248,7 +248,7 @@ func TestChecks(t *testing.T) {
 			change: func(r *record.CellRun, o *record.CellObservation) {
 				meanLatency(r, 500_000)
 				still(o.Series, 4, 5)
-				statstest.SetRequests(r.Measurement, 1000)
+				recordtest.SetRequests(r.Measurement, 1000)
 				meanLatency(r, 500_000)
 				o.RSSStartBytes = 0
 			},
@@ -256,7 +256,7 @@ func TestChecks(t *testing.T) {
 		},
 		"a course of few requests": {
 			change: func(r *record.CellRun, o *record.CellObservation) {
-				statstest.SetRequests(r.Measurement, 900)
+				recordtest.SetRequests(r.Measurement, 900)
 				meanLatency(r, 1000)
 				still(o.Series, 4, 20)
 				o.RSSStartBytes = 0

@@ -4,26 +4,30 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
 )
 
 // compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
 // are tested in the same family as the loads. Lost are the trials that each implementation lost by its own fault. Steps of a search are no levels: their rates differ between the sides.
-func compare(p planned, groups []Group, lost map[string]int, searches searchFamily) []Comparison {
+func compare(p planned.Run, groups []Group, lost map[string]int, searches searchFamily) []Comparison {
 	out := comparisons(p, groups, lost)
-	judgeAll(out, searches, lookAlpha(p.looks), true)
+	judgeAll(out, searches, lookAlpha(p.Looks), true)
 	return out
 }
 
 // comparisons computes all ratios, and no verdict yet.
-func comparisons(p planned, groups []Group, lost map[string]int) []Comparison {
+func comparisons(p planned.Run, groups []Group, lost map[string]int) []Comparison {
 	out := []Comparison{}
-	for _, i := range p.contenders() {
+	for _, i := range p.Contenders() {
 		var levels []LevelComparison
-		for _, l := range p.levels {
+		for _, l := range p.Levels {
 			levels = append(levels, atLevel(p, l, i.Name, groups, lost))
 		}
-		for _, one := range contender(levels, p.weights) {
-			one.Implementation, one.Baseline = i.Name, p.baseline
+		for _, one := range contender(levels, p.Weights) {
+			one.Implementation, one.Baseline = i.Name, p.Baseline
 			out = append(out, one)
 		}
 	}
@@ -115,13 +119,13 @@ func overLevels(levels []leveled) []Result {
 	}
 	for _, first := range levels[0].level.Results {
 		r := Result{Metric: first.Metric, Pairs: []Pair{}}
-		var strata []stratum
+		var strata []inference.Stratum
 		for _, l := range levels {
 			one := inMetric(l.level.Results, first.Metric)
 			if one == nil {
 				break
 			}
-			strata = append(strata, stratum{l.weight / total, one.samples})
+			strata = append(strata, inference.Stratum{Weight: l.weight / total, Samples: one.samples})
 			r.inherit(*one)
 		}
 		if len(strata) == len(levels) {
@@ -142,29 +146,29 @@ func (r *Result) inherit(level Result) {
 
 // atLevel compares one contender with the baseline at one level. At an imposed rate the throughput is what was asked for and no answer; in
 // a duet, whose generators are frozen in turns, there are no latencies.
-func atLevel(p planned, l Level, name string, groups []Group, lost map[string]int) LevelComparison {
-	own, base := findGroup(groups, l.Point, name), findGroup(groups, l.Point, p.baseline)
+func atLevel(p planned.Run, l planned.Level, name string, groups []Group, lost map[string]int) LevelComparison {
+	own, base := findGroup(groups, l.Point, name), findGroup(groups, l.Point, p.Baseline)
 	out := LevelComparison{
 		Point: l.Point, Rate: rateKept(own, base),
-		OwnFaults: lost[name] + own.ownFaults(l.imposed()), BaselineFaults: lost[p.baseline] + base.ownFaults(l.imposed()),
+		OwnFaults: lost[name] + own.ownFaults(l.Imposed()), BaselineFaults: lost[p.Baseline] + base.ownFaults(l.Imposed()),
 	}
 	for _, m := range metricsAt(p, l) {
 		out.Results = append(out.Results, byBlock(m, own, base))
 	}
-	choose(out.Results, p.duet || l.imposed())
+	choose(out.Results, p.Duet || l.Imposed())
 	return out
 }
 
 // metricsAt are the metrics that are an answer at a level: the CPU time first, which decides wherever the throughput does not.
-func metricsAt(p planned, l Level) []Metric {
+func metricsAt(p planned.Run, l planned.Level) []Metric {
 	out := []Metric{CPUPerRequest}
-	if !l.imposed() {
+	if !l.Imposed() {
 		out = append(out, Throughput)
 	}
-	if p.duet {
+	if p.Duet {
 		return out
 	}
-	for _, percentile := range p.latencies {
+	for _, percentile := range p.Latencies {
 		out = append(out, LatencyAt(percentile))
 	}
 	return out
@@ -189,9 +193,9 @@ func (r *Result) decidesThroughput() bool {
 // byBlock pairs the cells of two groups by block.
 func byBlock(m Metric, own, base *Group) Result {
 	var limits Result
-	var samples []sample
+	var samples []inference.Sample
 	for _, a := range own.Cells {
-		b := find(base.Cells, func(c *Cell) bool { return c.Block == a.Block })
+		b := pick.First(base.Cells, func(c *Cell) bool { return c.Block == a.Block })
 		if b == nil {
 			continue
 		}
@@ -201,7 +205,7 @@ func byBlock(m Metric, own, base *Group) Result {
 		if !ok {
 			continue
 		}
-		samples = append(samples, sample{a.Block, log})
+		samples = append(samples, inference.Sample{Block: a.Block, Span: log})
 		limits.inherit(Result{
 			ContenderIsBound: m.boundIn(a), BaselineIsBound: m.boundIn(*b),
 			Diluted: m.dilutedIn(a) || m.dilutedIn(*b), Hidden: m.hiddenIn(a) && m.hiddenIn(*b),
@@ -213,48 +217,48 @@ func byBlock(m Metric, own, base *Group) Result {
 }
 
 // resultOf is what the samples of a metric, the logs of its ratios block by block, say by themselves: it has no verdict yet.
-func resultOf(m Metric, samples []sample) Result {
+func resultOf(m Metric, samples []inference.Sample) Result {
 	r := Result{Metric: m, Pairs: []Pair{}}
-	r.estimateOf([]stratum{{1, samples}})
+	r.estimateOf([]inference.Stratum{{Weight: 1, Samples: samples}})
 	return r
 }
 
 // estimateOf computes what the samples say by themselves.
-func (r *Result) estimateOf(levels []stratum) {
-	e := newEstimate(levels)
-	r.estimate, r.Levels, r.Blocks, r.FewestPairs = e, len(levels), e.blocks, e.fewest
+func (r *Result) estimateOf(levels []inference.Stratum) {
+	e := inference.NewEstimate(levels)
+	r.estimate, r.Levels, r.Blocks, r.FewestPairs = e, len(levels), e.Blocks, e.Fewest
 	if len(levels) == 1 {
-		r.samples = levels[0].samples
+		r.samples = levels[0].Samples
 	}
-	if e.blocks == 0 {
+	if e.Blocks == 0 {
 		return
 	}
-	for _, s := range e.contributions {
-		r.Pairs = append(r.Pairs, Pair{Block: s.block, Ratio: math.Exp(s.mid)})
+	for _, s := range e.Contributions {
+		r.Pairs = append(r.Pairs, Pair{Block: s.Block, Ratio: math.Exp(s.Mid)})
 	}
-	r.Ratio = exp(e.mean)
-	if !e.known {
+	r.Ratio = exp(e.Mean)
+	if !e.Known {
 		return
 	}
-	low, high := e.interval()
-	p := e.p()
-	r.Low, r.High, r.LogStdDev, r.P = exp(low), exp(high), &e.sd, &p
+	low, high := e.Interval()
+	p := e.P()
+	r.Low, r.High, r.LogStdDev, r.P = exp(low), exp(high), &e.SD, &p
 }
 
 // foresee says what the result could show, with the alpha that it has in its family.
 func (r *Result) foresee(alpha float64) {
 	e := r.estimate
-	if !e.known {
+	if !e.Known {
 		return
 	}
-	p := prospect{sd: e.sd, width: e.width(), alpha: alpha}
-	d := math.Expm1(p.detectable(e.blocks))
+	p := inference.Prospect{SD: e.SD, Width: e.Width(), Alpha: alpha}
+	d := math.Expm1(p.Detectable(e.Blocks))
 	r.Detectable = &d
 	if r.Verdict == Inconclusive && (r.Reason == TooFewBlocks || r.Reason == NoiseTooHigh || r.Reason == ManyComparisons) {
-		r.BlocksNeeded = p.blocksNeeded(e.mean, max(r.Blocks+1, MinBlocks))
+		r.BlocksNeeded = p.BlocksNeeded(e.Mean, max(r.Blocks+1, MinBlocks))
 	}
-	if e.whole && e.blocks >= SignFlipFrom && e.blocks <= SignFlipTo {
-		f := signFlip(e.contributions)
+	if e.Whole && e.Blocks >= SignFlipFrom && e.Blocks <= SignFlipTo {
+		f := inference.SignFlip(e.Contributions)
 		r.SignFlipP = &f
 	}
 }
@@ -274,7 +278,7 @@ func rateKept(own, base *Group) *RateKept {
 	for _, c := range own.Cells {
 		kept, missed := c.keptRate(), c.missedRate()
 		k.ContenderKept, k.ContenderMissed = k.ContenderKept+asInt(kept), k.ContenderMissed+asInt(missed)
-		b := find(base.Cells, func(b *Cell) bool { return b.Block == c.Block })
+		b := pick.First(base.Cells, func(b *Cell) bool { return b.Block == c.Block })
 		if b == nil {
 			continue
 		}

@@ -1,6 +1,10 @@
 package stats
 
-import "loadstone.dev/loadstone/internal/record"
+import (
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/record"
+)
 
 // Verdict is the outcome of a comparison, as seen from the contender.
 type Verdict string
@@ -138,14 +142,14 @@ type Result struct {
 	Verdict Verdict       `json:"verdict"`
 	Reason  VerdictReason `json:"reason,omitempty"`
 
-	samples  []sample
-	estimate estimate
+	samples  []inference.Sample
+	estimate inference.Estimate
 	// contenderCensored and baselineCensored count the cells of pairs in which a side's value is beyond all that is known.
 	contenderCensored, baselineCensored int
 }
 
 // inLogs is the estimate of the log of the ratio.
-func (r Result) inLogs() estimate { return r.estimate }
+func (r Result) inLogs() inference.Estimate { return r.estimate }
 
 // Pair is the ratio in one block; in a mean over levels it is what the block adds to the mean.
 type Pair struct {
@@ -160,7 +164,7 @@ func (c Comparison) Deciding() Result { return *deciding(c.Overall) }
 func (l LevelComparison) Deciding() Result { return *deciding(l.Results) }
 
 func deciding(results []Result) *Result {
-	if r := find(results, func(r *Result) bool { return r.Decides }); r != nil {
+	if r := pick.First(results, func(r *Result) bool { return r.Decides }); r != nil {
 		return r
 	}
 	return &results[0]
@@ -168,5 +172,5 @@ func deciding(results []Result) *Result {
 
 // inMetric is the result in a metric; nil if there is none.
 func inMetric(results []Result, m Metric) *Result {
-	return find(results, func(r *Result) bool { return r.Metric == m })
+	return pick.First(results, func(r *Result) bool { return r.Metric == m })
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -86,12 +88,12 @@ const (
 var ownFaultReasons = []string{v1alpha1.ReasonServerNotListening, v1alpha1.ReasonServerExited, v1alpha1.ReasonWrongResponse}
 
 // coverage compares plan and record.
-func coverage(data record.RunData, p planned, groups []Group) Coverage {
+func coverage(data record.RunData, p planned.Run, groups []Group) Coverage {
 	c := Coverage{
-		PlannedTrials: int(p.blocks) * len(p.implementations), MeasuredTrials: len(data.Trials),
+		PlannedTrials: int(p.Blocks) * len(p.Implementations), MeasuredTrials: len(data.Trials),
 		Missing: []MissingTrial{}, Repeated: []RepeatedTrial{},
 	}
-	c.PlannedCells = c.PlannedTrials * len(p.levels)
+	c.PlannedCells = c.PlannedTrials * len(p.Levels)
 	for _, g := range groups {
 		c.MeasuredCells += len(g.Cells)
 		c.VoidCells += g.Void
@@ -104,13 +106,13 @@ func coverage(data record.RunData, p planned, groups []Group) Coverage {
 			})
 		}
 	}
-	for _, i := range p.implementations {
+	for _, i := range p.Implementations {
 		if i.Role == v1alpha1.RoleLimit {
-			c.Limits.PlannedCells += int(p.blocks) * len(p.levels)
+			c.Limits.PlannedCells += int(p.Blocks) * len(p.Levels)
 		}
 	}
-	for block := int32(1); block <= p.blocks; block++ {
-		for _, i := range p.implementations {
+	for block := int32(1); block <= p.Blocks; block++ {
+		for _, i := range p.Implementations {
 			if m := missing(data, block, i.Name); m != nil {
 				c.Missing = append(c.Missing, *m)
 			}
@@ -130,13 +132,13 @@ func coverage(data record.RunData, p planned, groups []Group) Coverage {
 
 // missing says why an implementation has no trial in a block; nil if it has one.
 func missing(data record.RunData, block int32, implementation string) *MissingTrial {
-	if find(data.Trials, func(t *record.TrialData) bool {
+	if pick.First(data.Trials, func(t *record.TrialData) bool {
 		return t.Manifest.Block == block && t.Manifest.Implementation == implementation
 	}) != nil {
 		return nil
 	}
 	m := MissingTrial{Block: block, Implementation: implementation, Reason: ReasonNotStarted}
-	e := find(data.Manifest.Trials, func(e *record.TrialEntry) bool { return e.Block == block && e.Implementation == implementation })
+	e := pick.First(data.Manifest.Trials, func(e *record.TrialEntry) bool { return e.Block == block && e.Implementation == implementation })
 	if e == nil {
 		return &m
 	}

@@ -3,13 +3,13 @@ package stats_test
 import (
 	"testing"
 
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 func TestTheCellsOfALimitAreCountedApart(t *testing.T) {
-	o := statstest.Duel(4)
+	o := recordtest.Duel(4)
 	o.Levels = []int32{10, 100}
-	c := analyse(t, statstest.Run(o)).Coverage
+	c := analyse(t, recordtest.Run(o)).Coverage
 	if c.SuspectCells != 8 || c.Limits.SuspectCells != 8 || c.Contenders().SuspectCells != 0 {
 		t.Errorf("suspect cells: %d of all, %d of limits, %d of contenders", c.SuspectCells, c.Limits.SuspectCells, c.Contenders().SuspectCells)
 	}

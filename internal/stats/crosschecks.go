@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
 )
 
 const (
@@ -19,8 +21,8 @@ const (
 
 // crossCheck runs the checks that need more than one cell, on what the cells themselves have said. They mark and never void, so that
 // merged distributions stay what they are.
-func crossCheck(p planned, groups []Group) {
-	for _, l := range p.levels {
+func crossCheck(p planned.Run, groups []Group) {
+	for _, l := range p.Levels {
 		var peers []*Group
 		for k := range groups {
 			g := &groups[k]
@@ -35,7 +37,7 @@ func crossCheck(p planned, groups []Group) {
 			}
 		}
 		checkAsymmetry(peers)
-		base := slices.IndexFunc(peers, func(g *Group) bool { return g.Implementation == p.baseline })
+		base := slices.IndexFunc(peers, func(g *Group) bool { return g.Implementation == p.Baseline })
 		for k, g := range peers {
 			if base >= 0 && k != base {
 				checkSides(g, peers[base])
@@ -80,7 +82,7 @@ func checkAsymmetry(peers []*Group) {
 			}
 			var largest float64
 			for _, other := range peers {
-				o := find(other.Cells, func(o *Cell) bool { return o.Block == c.Block && o.Validity != Void })
+				o := pick.First(other.Cells, func(o *Cell) bool { return o.Block == c.Block && o.Validity != Void })
 				if o == nil {
 					continue
 				}

@@ -9,14 +9,14 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 // pair is a run of two equal servers at one level.
 func pair(blocks int32) record.RunData {
-	return statstest.Run(statstest.Options{
+	return recordtest.Run(recordtest.Options{
 		Name: "pair", Seed: 3, Blocks: blocks, Levels: []int32{100}, Seconds: 5, Noise: 0.01,
-		Servers: []statstest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}, {Name: "rust", CPUMicros: 12, RSSBytes: 1 << 20}},
+		Servers: []recordtest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}, {Name: "rust", CPUMicros: 12, RSSBytes: 1 << 20}},
 	})
 }
 
@@ -50,7 +50,7 @@ func TestWarmupIsOverUnlessMostTrialsSayOtherwise(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := pair(tc.blocks)
 			for block := int32(1); block <= tc.rising; block++ {
-				_, seen := statstest.Cell(&d, block, "rust", 100)
+				_, seen := recordtest.Cell(&d, block, "rust", 100)
 				slow(seen.Series.SegmentsOut, tc.share)
 			}
 			marked := 0
@@ -83,7 +83,7 @@ func TestStrangersMustHitBothSidesAlike(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := pair(2)
-			_, seen := statstest.Cell(&d, 2, "rust", 100)
+			_, seen := recordtest.Cell(&d, 2, "rust", 100)
 			seen.BusyNanos += seen.CoreNanos * tc.hundredths / 100
 			for _, implementation := range []string{"go", "rust"} {
 				if diff := cmp.Diff([][]finding{nil, tc.want}, reasonsOf(t, d, implementation)); diff != "" {
@@ -104,7 +104,7 @@ func TestAnswersMustBeThoseOfTheBaseline(t *testing.T) {
 	}
 	shorten := func(d *record.RunData, bytes int64) {
 		for block := int32(1); block <= 2; block++ {
-			r, _ := statstest.Cell(d, block, "rust", 100)
+			r, _ := recordtest.Cell(d, block, "rust", 100)
 			r.Measurement.Bytes -= bytes * r.Measurement.Requests
 		}
 	}
@@ -218,9 +218,9 @@ func TestSeveralGeneratorsShareACell(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := statstest.Run(statstest.Options{
+			d := recordtest.Run(recordtest.Options{
 				Name: "many", Seed: 5, Blocks: 1, Levels: []int32{100}, Seconds: 5, Generators: 4,
-				Servers: []statstest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},
+				Servers: []recordtest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},
 			})
 			if tc.change != nil {
 				tc.change(&d.Trials[0])
@@ -262,11 +262,11 @@ func TestAnArrivalRateIsKeptOrMissed(t *testing.T) {
 			d := oneCell()
 			at := record.Point{Load: "sweep", Connections: 100, RequestsPerSecond: 2000}
 			d.Manifest.Spec.Loads[0].Levels[0].RequestsPerSecond = 2000
-			run, seen := statstest.Cell(&d, 1, "go", 100)
+			run, seen := recordtest.Cell(&d, 1, "go", 100)
 			run.Point, seen.Point, d.Trials[0].Manifest.Cells[0].RequestsPerSecond = at, at, 2000
 			m := run.Measurement
 			m.Asked, m.Dropped = 10_000, tc.dropped
-			statstest.SetRequests(m, tc.completed)
+			recordtest.SetRequests(m, tc.completed)
 			grow(seen, 0, 0)
 			seen.CPUNanos, seen.BusyNanos = seen.CPUNanos/2, seen.CPUNanos/2
 			if tc.busy {
@@ -294,12 +294,12 @@ func TestTheObserverStaysOffTheServersCPUs(t *testing.T) {
 
 func TestACellOfLessThanASecondIsTooShort(t *testing.T) {
 	d := oneCell()
-	run, _ := statstest.Cell(&d, 1, "go", 100)
+	run, _ := recordtest.Cell(&d, 1, "go", 100)
 	d.Trials[0].Manifest.Cells[0].DurationSeconds = 1
-	statstest.SetRequests(run.Measurement, run.Measurement.Requests/5)
+	recordtest.SetRequests(run.Measurement, run.Measurement.Requests/5)
 	run.CPUNanos /= 5
 	run.Measurement.DurationMicros = 990_000
-	_, seen := statstest.Cell(&d, 1, "go", 100)
+	_, seen := recordtest.Cell(&d, 1, "go", 100)
 	grow(seen, 0, 0)
 	if diff := cmp.Diff([][]finding{{{TooShort, Suspect}}}, reasonsOf(t, d, "go")); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
@@ -322,7 +322,7 @@ func TestTheSpecTightensLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := oneCell()
 			d.Manifest.Spec.Validity = tc.validity
-			_, seen := statstest.Cell(&d, 1, "go", 100)
+			_, seen := recordtest.Cell(&d, 1, "go", 100)
 			seen.BusyNanos = seen.CPUNanos + seen.CoreNanos*7/100
 			if tc.refused {
 				if _, err := read(d); err == nil {
@@ -351,7 +351,7 @@ func TestTheSidesOfABlockSendAsManyBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := pair(1)
-			r, _ := statstest.Cell(&d, 1, "rust", 100)
+			r, _ := recordtest.Cell(&d, 1, "rust", 100)
 			r.Measurement.Bytes = int64(tc.each * float64(r.Measurement.Requests))
 			if tc.script {
 				d.Manifest.Spec.Loads[0].Script = &v1alpha1.Script{}
@@ -368,12 +368,12 @@ func TestTheSidesOfABlockSendAsManyBytes(t *testing.T) {
 func TestThroughputOverTimeShowsTheLargestDip(t *testing.T) {
 	d := pair(3)
 	for block := int32(1); block <= 3; block++ {
-		_, seen := statstest.Cell(&d, block, "go", 100)
+		_, seen := recordtest.Cell(&d, block, "go", 100)
 		for k := range seen.Series.SegmentsOut {
 			seen.Series.SegmentsOut[k] = 1000
 		}
 	}
-	_, seen := statstest.Cell(&d, 2, "go", 100)
+	_, seen := recordtest.Cell(&d, 2, "go", 100)
 	seen.Series.SegmentsOut[20] = 100
 	got, err := read(d)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -53,10 +55,10 @@ func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
 func (r Ratios) comparison(duet bool) LevelComparison {
 	c := LevelComparison{Point: r.Point, Rate: r.Rate}
 	for _, m := range r.metrics(duet) {
-		var samples []sample
+		var samples []inference.Sample
 		for b, log := range r.Logs[m] {
 			if !math.IsNaN(log) {
-				samples = append(samples, sample{int32(b + 1), exactly(log)})
+				samples = append(samples, inference.Sample{Block: int32(b + 1), Span: inference.Exactly(log)})
 			}
 		}
 		one := resultOf(m, samples)
@@ -65,15 +67,15 @@ func (r Ratios) comparison(duet bool) LevelComparison {
 		}
 		c.Results = append(c.Results, one)
 	}
-	choose(c.Results, duet || Level{Point: r.Point}.imposed())
+	choose(c.Results, duet || planned.Level{Point: r.Point}.Imposed())
 	return c
 }
 
 // metrics are those that are an answer at the level, in the order of a run's.
 func (r Ratios) metrics(duet bool) []Metric {
 	var out []Metric
-	p := planned{duet: duet, latencies: v1alpha1.Percentiles}
-	for _, m := range metricsAt(p, Level{Point: r.Point}) {
+	p := planned.Run{Duet: duet, Latencies: v1alpha1.Percentiles}
+	for _, m := range metricsAt(p, planned.Level{Point: r.Point}) {
 		if _, ok := r.Logs[m]; ok {
 			out = append(out, m)
 		}

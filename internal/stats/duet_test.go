@@ -8,20 +8,20 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // twins are two servers on a machine that drifts, the second with more CPU time per request.
-func twins(duet bool, more float64, deltas ...func(*statstest.Options)) record.RunData {
-	o := statstest.Options{
+func twins(duet bool, more float64, deltas ...func(*recordtest.Options)) record.RunData {
+	o := recordtest.Options{
 		Name: "twins", Seed: 11, Blocks: 10, Levels: []int32{10, 100}, Seconds: 5, Noise: 0.004, Drift: 0.07, Duet: duet,
-		Servers: []statstest.Server{{Name: "go", CPUMicros: 11.2, RSSBytes: 9 << 20}, {Name: "go2", CPUMicros: 11.2 * more, RSSBytes: 9 << 20}},
+		Servers: []recordtest.Server{{Name: "go", CPUMicros: 11.2, RSSBytes: 9 << 20}, {Name: "go2", CPUMicros: 11.2 * more, RSSBytes: 9 << 20}},
 	}
 	for _, d := range deltas {
 		d(&o)
 	}
-	return statstest.Run(o)
+	return recordtest.Run(o)
 }
 
 func TestADuetSeesThroughDriftThatHidesADifferenceFromBlocks(t *testing.T) {
@@ -95,7 +95,7 @@ func TestADuetIsReadAsTwoTrialsOfItsBlock(t *testing.T) {
 }
 
 func TestThroughputOfADuetIsOfTheTimeInWhichTheToolRan(t *testing.T) {
-	d := twins(true, 1, func(o *statstest.Options) { o.Blocks = 1 })
+	d := twins(true, 1, func(o *recordtest.Options) { o.Blocks = 1 })
 	run, seen := &d.Trials[0].Generators[0].Beside[0], &d.Trials[0].Beside.Cells[0]
 	run.Measurement.Requests, run.ActiveNanos, run.CPUNanos, seen.CPUNanos = 1_000_000, 5_000_000_000, 2_500_000_000, 4_000_000_000
 	c := analyse(t, d).Group(run.Point, d.Trials[0].Manifest.Beside).Cells[0]
@@ -120,7 +120,7 @@ func TestValidityOfADuet(t *testing.T) {
 		"a tool that failed, for both": {func(d *record.TrialData) { d.Generators[0].Cells[0].Measurement = nil }, stats.ToolFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := twins(true, 1, func(o *statstest.Options) { o.Blocks = 1 })
+			d := twins(true, 1, func(o *recordtest.Options) { o.Blocks = 1 })
 			tc.change(&d.Trials[0])
 			c := analyse(t, d).Group(d.Trials[0].Generators[0].Cells[0].Point, d.Trials[0].Manifest.Implementation).Cells[0]
 			if tc.want == "" {
@@ -137,9 +137,9 @@ func TestValidityOfADuet(t *testing.T) {
 }
 
 func TestEveryCellOfAGoodDuetIsValid(t *testing.T) {
-	o := statstest.Duel(3)
+	o := recordtest.Duel(3)
 	o.Servers, o.Duet = o.Servers[:2], true
-	for _, g := range analyse(t, statstest.Run(o)).Groups {
+	for _, g := range analyse(t, recordtest.Run(o)).Groups {
 		for _, c := range g.Cells {
 			if c.Validity != stats.Valid || !c.Pinning.Pinned || !c.Pinning.ServerPinned {
 				t.Errorf("%s at %d: %s, %+v %+v", g.Implementation, g.Connections, c.Validity, c.Pinning, c.Reasons)
@@ -175,7 +175,7 @@ func TestTheAnswersOfEachServerOfADuetAreItsOwn(t *testing.T) {
 func TestAFailedDuetIsMissingOnBothSides(t *testing.T) {
 	d := twins(true, 1)
 	m := d.Trials[3].Manifest
-	statstest.Drop(&d, m.Block, m.Implementation, v1alpha1.ReasonPodLost, "gone")
+	recordtest.Drop(&d, m.Block, m.Implementation, v1alpha1.ReasonPodLost, "gone")
 	got := analyse(t, d).Coverage.Missing
 	if len(got) != 2 || got[0].Implementation == got[1].Implementation || got[0].Reason != v1alpha1.ReasonPodLost || got[1].Reason != v1alpha1.ReasonPodLost {
 		t.Errorf("missing: %+v", got)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -61,12 +63,12 @@ func (b *factBook) note(role string, key FactKey, implementation, value string) 
 	if value == "" {
 		return
 	}
-	f := find(b.facts, func(f *Fact) bool { return f.Role == role && f.Key == key && f.Implementation == implementation })
+	f := pick.First(b.facts, func(f *Fact) bool { return f.Role == role && f.Key == key && f.Implementation == implementation })
 	if f == nil {
 		b.facts = append(b.facts, Fact{Role: role, Key: key, Implementation: implementation})
 		f = &b.facts[len(b.facts)-1]
 	}
-	if v := find(f.Values, func(v *FactValue) bool { return v.Value == value }); v != nil {
+	if v := pick.First(f.Values, func(v *FactValue) bool { return v.Value == value }); v != nil {
 		v.Trials++
 		return
 	}
@@ -74,9 +76,9 @@ func (b *factBook) note(role string, key FactKey, implementation, value string) 
 }
 
 // environment lists what the trials ran on, and where they differ.
-func environment(data record.RunData, p planned) []Fact {
+func environment(data record.RunData, p planned.Run) []Fact {
 	var b factBook
-	for _, i := range p.implementations {
+	for _, i := range p.Implementations {
 		for _, t := range data.Trials {
 			if t.Manifest.Implementation == i.Name {
 				b.trial(t)
@@ -164,7 +166,7 @@ func (b *factBook) processes(t record.TrialData, generators *factBook) {
 	for _, c := range t.Server.Cells {
 		server = append(server, c.CPUsAllowed)
 	}
-	for _, v := range distinct(server) {
+	for _, v := range pick.Distinct(server) {
 		b.note(record.RoleServer, FactCPUs, "", v)
 	}
 	for _, g := range t.Generators {
@@ -172,24 +174,24 @@ func (b *factBook) processes(t record.TrialData, generators *factBook) {
 		for _, c := range g.Cells {
 			generator = append(generator, c.CPUsAllowed)
 		}
-		for _, v := range distinct(generator) {
+		for _, v := range pick.Distinct(generator) {
 			generators.note(record.RoleGenerator, FactCPUs, "", v)
 		}
 	}
 }
 
 // unknowns counts what tools and observers said that they could not tell.
-func unknowns(data record.RunData, p planned) []Unknown {
+func unknowns(data record.RunData, p planned.Run) []Unknown {
 	out := []Unknown{}
 	note := func(implementation, sentence string) {
-		u := find(out, func(u *Unknown) bool { return u.Implementation == implementation && u.Sentence == sentence })
+		u := pick.First(out, func(u *Unknown) bool { return u.Implementation == implementation && u.Sentence == sentence })
 		if u != nil {
 			u.Cells++
 			return
 		}
 		out = append(out, Unknown{Implementation: implementation, Sentence: sentence, Cells: 1})
 	}
-	for _, i := range p.implementations {
+	for _, i := range p.Implementations {
 		for _, t := range data.Trials {
 			if t.Manifest.Implementation == i.Name {
 				eachUnknown(t, func(s string) { note(i.Name, s) })

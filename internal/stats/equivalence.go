@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -57,7 +59,7 @@ func responses(t *record.TrialData) []record.Response {
 // otherWork is the part of an answer by which a body may be shorter or longer than the baseline's and still be the same work: the
 // smallest difference that the verdicts tell apart. It is related to the whole answer, since a server sends its head as well: ten bytes
 // or eleven beside a head of a hundred are the same work, and a page of half the size is not.
-const otherWork = EquivalenceMargin
+const otherWork = inference.EquivalenceMargin
 
 // checkEquivalence compares the answer of the trial with the baseline's. Another status voids: it is other work, and an error page
 // often less. So does a body of clearly another size: whoever sends less wins by that. Another body of the same size is marked: it may be
@@ -68,7 +70,7 @@ func checkEquivalence(f *facts) []Reason {
 	if f.reference == nil || f.level.Scripted {
 		return nil
 	}
-	own := find(responses(f.trial), func(r *record.Response) bool { return r.Path == f.level.Path })
+	own := pick.First(responses(f.trial), func(r *record.Response) bool { return r.Path == f.level.Path })
 	if own == nil {
 		return nil
 	}

@@ -1,12 +1,14 @@
 package stats
 
+import "loadstone.dev/loadstone/internal/inference"
+
 // The errors of a run's verdicts have one budget, VerdictAlpha a look. Its larger part is for the loads: for each contender, the mean over a
 // load's levels in every metric, the numbers of searches, and the overall means. The rest is for the levels of loads that have several.
 // Within each part the tests are corrected by Holm's procedure with weights.
 const (
 	// VerdictAlpha is what an adjusted p must not exceed in a run that is looked at once, so that Alpha holds. On ten blocks the tails of the paired t are too short: of
 	// runs drawn from recorded blocks of equal servers 1.0 to 1.4 % named a winner at an adjusted p of 1 % (make bench-stats).
-	VerdictAlpha = 0.7 * Alpha
+	VerdictAlpha = 0.7 * inference.Alpha
 	// MinBlocks is the number of complete blocks from which on a comparison gets a verdict. Under the noise of an ordinary machine
 	// (pairs differ with a standard deviation of 6 %) seven blocks see a difference of 11 %, five only one of 17 %.
 	MinBlocks = 7
@@ -61,11 +63,11 @@ func family(results []*Result) []member {
 // adjust gives each member its adjusted p, which is held against the alpha of a look, by Holm's procedure within the family's share of the
 // budget.
 func adjust(members []member, share float64) {
-	tests := make([]test, len(members))
+	tests := make([]inference.Test, len(members))
 	for k, m := range members {
-		tests[k] = test{*m.P, m.weight}
+		tests[k] = inference.Test{P: *m.P, Weight: m.weight}
 	}
-	for k, p := range holm(tests, share) {
+	for k, p := range inference.Holm(tests, share) {
 		members[k].AdjustedP = &p
 	}
 }

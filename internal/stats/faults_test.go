@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // standStill makes a server's series stand still for the first intervals of every so many.
@@ -108,10 +108,10 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := statstest.Duel(10)
+			o := recordtest.Duel(10)
 			o.Levels, o.Servers = []int32{100}, o.Servers[:2]
 			o.Servers[1].CPUMicros = o.Servers[0].CPUMicros / 1.2
-			d := statstest.Run(o)
+			d := recordtest.Run(o)
 			for i := range d.Trials {
 				if tr := &d.Trials[i]; tr.Manifest.Implementation == o.Servers[1].Name {
 					tc.change(tr, &tr.Generators[0].Cells[0], &tr.Server.Cells[0])

@@ -7,6 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 )
@@ -15,8 +18,8 @@ import (
 type Objectified struct {
 	// Data are the records, in which each trial is of one server.
 	Data            record.RunData
-	Implementations []Implementation
-	Levels          []Level
+	Implementations []planned.Implementation
+	Levels          []planned.Level
 	Groups          []Group
 	Comparisons     []Comparison
 	Capacities      []Capacity
@@ -33,12 +36,12 @@ type judge struct {
 }
 
 // group is an implementation at a level.
-func (r Objectified) group(l Level, implementation string) *Group {
+func (r Objectified) group(l planned.Level, implementation string) *Group {
 	return findGroup(r.Groups, l.Point, implementation)
 }
 
 // figure is an objective's figure of one implementation at one level.
-func (j judge) figure(o v1alpha1.Objective, l Level, i Implementation) figure {
+func (j judge) figure(o v1alpha1.Objective, l planned.Level, i planned.Implementation) figure {
 	g := j.run.group(l, i.Name)
 	var f figure
 	switch o.Metric {
@@ -72,7 +75,7 @@ func (j judge) figure(o v1alpha1.Objective, l Level, i Implementation) figure {
 }
 
 // meanOf is the mean over blocks with its interval. The high end is open where the summary's is.
-func meanOf(g *Group, s *Summary) figure {
+func meanOf(g *Group, s *inference.Summary) figure {
 	if s == nil || s.Low == nil {
 		f := unknown(lacking(g, s), "")
 		if s != nil {
@@ -88,9 +91,9 @@ func meanOf(g *Group, s *Summary) figure {
 }
 
 // lacking says why a group has too few values.
-func lacking(g *Group, s *Summary) ObjectiveReason {
+func lacking(g *Group, s *inference.Summary) ObjectiveReason {
 	switch {
-	case g.Void > 0 && len(g.Cells) >= minPairs:
+	case g.Void > 0 && len(g.Cells) >= inference.MinPairs:
 		return VoidCells
 	case s == nil && g.Valid+g.Suspect > 0:
 		return NotMeasured
@@ -139,7 +142,7 @@ func errorRate(g *Group) figure {
 		failed, all = failed+e, all+n
 		shares = append(shares, float64(e)/float64(n))
 	}
-	if len(shares) < minPairs {
+	if len(shares) < inference.MinPairs {
 		f := unknown(FewBlocks, "")
 		f.n, f.requests = len(shares), all
 		if all > 0 {
@@ -148,14 +151,14 @@ func errorRate(g *Group) figure {
 		return f
 	}
 	f := figure{value: float64(failed) / float64(all), high: 1, n: len(shares), requests: all}
-	mean, sd := moments(shares)
-	low, high := plainInterval(mean, sd, len(shares))
+	mean, sd := inference.Moments(shares)
+	low, high := inference.PlainInterval(mean, sd, len(shares))
 	e, n := float64(failed), float64(all)
 	if failed > 0 {
-		f.low = min(distuv.Beta{Alpha: e, Beta: n - e + 1}.Quantile(Alpha/2), max(low, 0))
+		f.low = min(distuv.Beta{Alpha: e, Beta: n - e + 1}.Quantile(inference.Alpha/2), max(low, 0))
 	}
 	if failed < all {
-		f.high = min(1, max(distuv.Beta{Alpha: e + 1, Beta: n - e}.Quantile(1-Alpha/2), high))
+		f.high = min(1, max(distuv.Beta{Alpha: e + 1, Beta: n - e}.Quantile(1-inference.Alpha/2), high))
 	}
 	return f
 }
@@ -175,7 +178,7 @@ func percentileOf(g *Group, name string) figure {
 	}
 	f := unknown("", "")
 	f.kind, f.requests, f.value = kind, merged.Samples, float64(*q.Micros)
-	var samples []sample
+	var samples []inference.Sample
 	for _, c := range g.Cells {
 		own := c.quantile(kind, name)
 		if c.Validity == Void || own == nil {
@@ -187,16 +190,16 @@ func percentileOf(g *Group, name string) figure {
 		}
 		low, high := own.between()
 		low, high = math.Log(max(low, 1)), math.Log(max(high, 1))
-		samples = append(samples, sample{c.Block, span{low, (low + high) / 2, high}})
+		samples = append(samples, inference.Sample{Block: c.Block, Span: inference.Span{Low: low, Mid: (low + high) / 2, High: high}})
 	}
-	e := newEstimate([]stratum{{1, samples}})
-	f.n = e.blocks
-	if !e.known {
+	e := inference.NewEstimate([]inference.Stratum{{Weight: 1, Samples: samples}})
+	f.n = e.Blocks
+	if !e.Known {
 		f.why = lacking(g, g.Throughput)
 		return f
 	}
 	low, high := q.between()
-	least, most := e.interval()
+	least, most := e.Interval()
 	f.low, f.high = min(math.Exp(least), low), max(math.Exp(most), high)
 	return f
 }
@@ -204,7 +207,7 @@ func percentileOf(g *Group, name string) figure {
 // preferred is the distribution that objectives speak of.
 func preferred(g *Group) (record.LatencyKind, *Latency) {
 	for _, kind := range percentileKinds {
-		if l := find(g.Latency, func(l *Latency) bool { return l.Kind == kind }); l != nil {
+		if l := pick.First(g.Latency, func(l *Latency) bool { return l.Kind == kind }); l != nil {
 			return kind, l
 		}
 	}
@@ -219,12 +222,12 @@ func unknownQuantile(q Quantile) ObjectiveReason {
 }
 
 // ratio is the result of the comparison with the baseline.
-func (j judge) ratio(o v1alpha1.Objective, l Level, i Implementation) figure {
-	c := find(j.run.Comparisons, func(c *Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
+func (j judge) ratio(o v1alpha1.Objective, l planned.Level, i planned.Implementation) figure {
+	c := pick.First(j.run.Comparisons, func(c *Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
 	if c == nil {
 		return unknown(NotMeasured, "")
 	}
-	level := find(c.Levels, func(k *LevelComparison) bool { return k.Point == l.Point })
+	level := pick.First(c.Levels, func(k *LevelComparison) bool { return k.Point == l.Point })
 	r := inMetric(level.Results, ComparedMetric(o.Of, o.Percentile))
 	if r == nil {
 		return unknown(NotMeasured, "")
@@ -282,7 +285,7 @@ func (f *figure) loosen(m Metric, numerator, denominator bool) {
 func ofCapacity(c Capacity) figure {
 	f := unknown(FewBlocks, "")
 	switch {
-	case c.Rate == nil && c.BelowStart >= minPairs:
+	case c.Rate == nil && c.BelowStart >= inference.MinPairs:
 		f.low, f.high, f.n, f.why = 0, 0, c.BelowStart, NoRateKept
 		for _, t := range c.Trials {
 			if t.Result == search.BelowStart && !t.Unusable {
@@ -290,7 +293,7 @@ func ofCapacity(c Capacity) figure {
 			}
 		}
 		return f
-	case c.Rate == nil && c.Unusable >= minPairs:
+	case c.Rate == nil && c.Unusable >= inference.MinPairs:
 		f.why = VoidCells
 	case c.Rate == nil:
 		f.why = NotMeasured

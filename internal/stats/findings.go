@@ -3,6 +3,8 @@ package stats
 import (
 	"cmp"
 	"slices"
+
+	"loadstone.dev/loadstone/internal/pick"
 )
 
 // Finding gathers the reasons of one kind over the cells of a group.
@@ -29,7 +31,7 @@ func findings(cells []Cell) []Finding {
 	out := []Finding{}
 	for _, c := range cells {
 		for _, r := range c.Reasons {
-			f := find(out, func(f *Finding) bool { return f.Code == r.Code && f.Weight == r.Weight && f.Subject == r.Subject })
+			f := pick.First(out, func(f *Finding) bool { return f.Code == r.Code && f.Weight == r.Weight && f.Subject == r.Subject })
 			if f == nil {
 				out = append(out, Finding{Code: r.Code, Weight: r.Weight, Scope: r.Scope, Subject: r.Subject, Least: r.Value, Most: r.Value, Limit: r.Limit})
 				f = &out[len(out)-1]

@@ -11,8 +11,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // courses are recorded courses of good cells.
@@ -127,9 +127,9 @@ func atRate(t *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 	strangers := o.BusyNanos - o.CPUNanos
 	r.CPUNanos, o.CPUNanos = int64(float64(r.CPUNanos)*share), int64(float64(o.CPUNanos)*share)
 	o.BusyNanos = o.CPUNanos + strangers
-	statstest.SetRequests(r.Measurement, rate*5)
+	recordtest.SetRequests(r.Measurement, rate*5)
 	r.Measurement.Asked, r.RequestsPerSecond, o.RequestsPerSecond = rate*5, rate, rate
-	r.Measurement.Latency = []record.Latency{statstest.Widen(record.FromIntended, statstest.Thin(r.Measurement.Latency[0], rate*5))}
+	r.Measurement.Latency = []record.Latency{recordtest.Widen(record.FromIntended, recordtest.Thin(r.Measurement.Latency[0], rate*5))}
 	for k := range t.Manifest.Cells {
 		t.Manifest.Cells[k].RequestsPerSecond = rate
 	}
@@ -139,24 +139,24 @@ func atRate(t *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 // perRequest makes a cell one of a connection for each request.
 func perRequest(_ *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 	o.Network.PassiveOpens, o.Sockets, r.Network.TimeWait = r.Measurement.Requests, nil, 10_000
-	r.Measurement.Latency = []record.Latency{statstest.Widen(record.WithConnection, r.Measurement.Latency[0])}
+	r.Measurement.Latency = []record.Latency{recordtest.Widen(record.WithConnection, r.Measurement.Latency[0])}
 }
 
 // goodRuns are runs of 200 good cells, of all tools.
 func goodRuns() map[string]record.RunData {
-	run := func(blocks int32, change func(*statstest.Options)) record.RunData {
-		o := statstest.Duel(blocks)
+	run := func(blocks int32, change func(*recordtest.Options)) record.RunData {
+		o := recordtest.Duel(blocks)
 		o.Seed, o.Levels = 11, []int32{100}
-		o.Servers = []statstest.Server{{Name: "go", CPUMicros: 24, RSSBytes: 9 << 20}, {Name: "rust", CPUMicros: 20, RSSBytes: 3 << 20}}
+		o.Servers = []recordtest.Server{{Name: "go", CPUMicros: 24, RSSBytes: 9 << 20}, {Name: "rust", CPUMicros: 20, RSSBytes: 3 << 20}}
 		change(&o)
-		return statstest.Run(o)
+		return recordtest.Run(o)
 	}
-	same := func(*statstest.Options) {}
+	same := func(*recordtest.Options) {}
 	keep := func(*record.TrialData, *record.CellRun, *record.CellObservation) {}
 	runs := map[string]record.RunData{
-		"wrk":                   run(10, func(o *statstest.Options) { o.Levels = []int32{1, 100, 1000} }),
-		"wrk of four pods":      run(10, func(o *statstest.Options) { o.Generators = 4 }),
-		"a duet":                run(10, func(o *statstest.Options) { o.Duet = true }),
+		"wrk":                   run(10, func(o *recordtest.Options) { o.Levels = []int32{1, 100, 1000} }),
+		"wrk of four pods":      run(10, func(o *recordtest.Options) { o.Generators = 4 }),
+		"a duet":                run(10, func(o *recordtest.Options) { o.Duet = true }),
 		"ab":                    run(10, same),
 		"ab without keep-alive": run(10, same),
 		"k6":                    run(10, same),

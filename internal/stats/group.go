@@ -7,6 +7,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -24,17 +27,17 @@ type Group struct {
 	// Pinned counts the cells whose server and generators owned their CPUs.
 	Pinned int `json:"pinned"`
 
-	Throughput       *Summary `json:"throughputRequestsPerSecond,omitempty"`
-	MeanLatency      *Summary `json:"meanLatencyMicros,omitempty"`
-	CPUPerRequest    *Summary `json:"serverCPUMicrosPerRequest,omitempty"`
-	ServerCPUs       *Summary `json:"serverCPUs,omitempty"`
-	GeneratorCPUs    *Summary `json:"generatorCPUs,omitempty"`
-	ServerRSS        *Summary `json:"serverRSSBytes,omitempty"`
-	ServerPeakMemory *Summary `json:"serverPeakMemoryBytes,omitempty"`
-	LatencyKind      string   `json:"meanLatencyKind,omitempty"`
+	Throughput       *inference.Summary `json:"throughputRequestsPerSecond,omitempty"`
+	MeanLatency      *inference.Summary `json:"meanLatencyMicros,omitempty"`
+	CPUPerRequest    *inference.Summary `json:"serverCPUMicrosPerRequest,omitempty"`
+	ServerCPUs       *inference.Summary `json:"serverCPUs,omitempty"`
+	GeneratorCPUs    *inference.Summary `json:"generatorCPUs,omitempty"`
+	ServerRSS        *inference.Summary `json:"serverRSSBytes,omitempty"`
+	ServerPeakMemory *inference.Summary `json:"serverPeakMemoryBytes,omitempty"`
+	LatencyKind      string             `json:"meanLatencyKind,omitempty"`
 	// MeanLatencyLow is the lower end of MeanLatency, which is then the upper one; nil where latencies are known exactly.
-	MeanLatencyLow    *Summary `json:"meanLatencyLowMicros,omitempty"`
-	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
+	MeanLatencyLow    *inference.Summary `json:"meanLatencyLowMicros,omitempty"`
+	ThroughputIsBound bool               `json:"throughputIsLowerBound"`
 
 	Requests int64 `json:"requests"`
 	// Errors are summed over all cells, the void ones included.
@@ -53,7 +56,7 @@ type Group struct {
 
 // findGroup is an implementation at a point; nil if there is none.
 func findGroup(groups []Group, at record.Point, implementation string) *Group {
-	return find(groups, func(g *Group) bool {
+	return pick.First(groups, func(g *Group) bool {
 		return g.Point == at && g.Implementation == implementation
 	})
 }
@@ -61,7 +64,7 @@ func findGroup(groups []Group, at record.Point, implementation string) *Group {
 // reader reads the cells of a run and judges them.
 type reader struct {
 	rules rules
-	plan  planned
+	plan  planned.Run
 	// trials are those of each implementation, by its name and in the order of their blocks.
 	trials map[string][]*record.TrialData
 	// references are the baseline's answers, by path.
@@ -72,7 +75,7 @@ type reader struct {
 }
 
 // newReader reads the records of a run, in which each trial is of one server. It refuses those of another run or plan.
-func newReader(data record.RunData, p planned) (*reader, error) {
+func newReader(data record.RunData, p planned.Run) (*reader, error) {
 	rules, err := newRules(data)
 	if err != nil {
 		return nil, err
@@ -81,7 +84,7 @@ func newReader(data record.RunData, p planned) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reader{rules: rules, plan: p, trials: trials, references: newReferences(trials[p.baseline]), sizes: map[string]map[string]sizes{}}
+	r := reader{rules: rules, plan: p, trials: trials, references: newReferences(trials[p.Baseline]), sizes: map[string]map[string]sizes{}}
 	for name, own := range trials {
 		r.sizes[name] = newSizes(own)
 	}
@@ -97,8 +100,8 @@ func (r *reader) trialsOf(implementation string) []*record.TrialData { return r.
 // groups gathers every implementation at every level, checks the groups against each other and describes them.
 func (r *reader) groups() ([]Group, error) {
 	var out []Group
-	for _, l := range r.plan.levels {
-		for _, i := range r.plan.implementations {
+	for _, l := range r.plan.Levels {
+		for _, i := range r.plan.Implementations {
 			g, err := r.group(l, i, r.trials[i.Name])
 			if err != nil {
 				return nil, err
@@ -108,14 +111,14 @@ func (r *reader) groups() ([]Group, error) {
 	}
 	crossCheck(r.plan, out)
 	for k := range out {
-		out[k].Missing = max(int(r.plan.blocks)-len(out[k].Cells), 0)
+		out[k].Missing = max(int(r.plan.Blocks)-len(out[k].Cells), 0)
 		out[k].summarise()
 	}
 	return out, nil
 }
 
 // group gathers one implementation at one level, and merges the latencies of the cells that are not void.
-func (r *reader) group(l Level, i Implementation, trials []*record.TrialData) (Group, error) {
+func (r *reader) group(l planned.Level, i planned.Implementation, trials []*record.TrialData) (Group, error) {
 	g := Group{Point: l.Point, Implementation: i.Name, Role: i.Role, Cells: []Cell{}}
 	merged := distributions{}
 	for _, t := range trials {
@@ -165,14 +168,14 @@ func (g *Group) summarise() {
 	}
 	g.Findings = findings(g.Cells)
 	g.Observations, g.OverTime = observations(g.Cells), overTime(g.Cells)
-	over := func(value func(Cell) *float64) *Summary {
+	over := func(value func(Cell) *float64) *inference.Summary {
 		var values []float64
 		for _, c := range g.Cells {
 			if v := value(c); v != nil && c.Validity != Void {
 				values = append(values, *v)
 			}
 		}
-		return summarise(values)
+		return inference.Summarise(values)
 	}
 	g.Throughput = over(func(c Cell) *float64 { return c.Throughput })
 	if g.Throughput != nil && g.ThroughputIsBound {
@@ -196,14 +199,14 @@ func (g *Group) ofKind(c Cell, value *float64) *float64 {
 }
 
 // index sorts the trials of each implementation by block, and refuses records of another run or plan.
-func index(data record.RunData, p planned) (map[string][]*record.TrialData, error) {
+func index(data record.RunData, p planned.Run) (map[string][]*record.TrialData, error) {
 	out := map[string][]*record.TrialData{}
 	for i := range data.Trials {
 		m := &data.Trials[i].Manifest
 		if m.Run.UID != data.Manifest.Run.UID {
 			return nil, fmt.Errorf("reading trial %s: it belongs to run %s, not to %s", m.Trial, m.Run.UID, data.Manifest.Run.UID)
 		}
-		if _, ok := p.implementation(m.Implementation); !ok {
+		if _, ok := p.Implementation(m.Implementation); !ok {
 			return nil, fmt.Errorf("reading trial %s: the run has no implementation %s", m.Trial, m.Implementation)
 		}
 		out[m.Implementation] = append(out[m.Implementation], &data.Trials[i])

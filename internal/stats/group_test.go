@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 func TestALowerBoundHasNoUpperEnd(t *testing.T) {
-	o := statstest.Duel(4)
+	o := recordtest.Duel(4)
 	o.Levels = []int32{10}
-	table, err := read(statstest.Run(o))
+	table, err := read(recordtest.Run(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,8 +25,8 @@ func TestALowerBoundHasNoUpperEnd(t *testing.T) {
 }
 
 func TestASpreadOverTimeHoldsTheDip(t *testing.T) {
-	d := statstest.Run(statstest.Duel(3))
-	_, seen := statstest.Cell(&d, 2, "go", 100)
+	d := recordtest.Run(recordtest.Duel(3))
+	_, seen := recordtest.Cell(&d, 2, "go", 100)
 	for k := range seen.Series.SegmentsOut {
 		seen.Series.SegmentsOut[k] = 1000
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -105,8 +107,8 @@ type Peak struct {
 	Implementation string        `json:"implementation"`
 	Role           v1alpha1.Role `json:"role"`
 	record.Point
-	Throughput Summary `json:"throughputRequestsPerSecond"`
-	IsBound    bool    `json:"isLowerBound"`
+	Throughput inference.Summary `json:"throughputRequestsPerSecond"`
+	IsBound    bool              `json:"isLowerBound"`
 	// Kept is true if Throughput is of the highest rates that searches found to keep their bound, whose percentile and latency follow.
 	Kept            bool  `json:"kept,omitempty"`
 	Percentile      int32 `json:"percentile,omitempty"`
@@ -120,7 +122,7 @@ func (t Table) Headline() Headline {
 		Gate: t.gate(), Entries: []HeadlineEntry{}, Peaks: []Peak{},
 	}
 	// Of a run that compares others, too, the noise floor is not the outcome.
-	others := slices.ContainsFunc(t.Implementations, func(i Implementation) bool {
+	others := slices.ContainsFunc(t.Implementations, func(i planned.Implementation) bool {
 		return i.Role != v1alpha1.RoleLimit && t.NoiseFloor != nil && !slices.Contains(t.NoiseFloor.Implementations[:], i.Name)
 	})
 	if t.Calibrates() && !others {
@@ -308,7 +310,7 @@ func (e HeadlineEntry) size() float64 {
 	return max(*e.Ratio, 1 / *e.Ratio)
 }
 
-func (t Table) peak(i Implementation) (Peak, bool) {
+func (t Table) peak(i planned.Implementation) (Peak, bool) {
 	var best Peak
 	found := false
 	for _, g := range t.Groups {

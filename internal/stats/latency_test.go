@@ -10,7 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 // counted is a histogram of samples.
@@ -29,7 +29,7 @@ func counted(t *testing.T, samples []int64) *histogram.Histogram {
 func exact(t *testing.T, samples []int64) *spread {
 	t.Helper()
 	d := distributions{}
-	if err := d.read(&histogram.Decoder{}, statstest.Encode(record.Observed, counted(t, samples))); err != nil {
+	if err := d.read(&histogram.Decoder{}, recordtest.Encode(record.Observed, counted(t, samples))); err != nil {
 		t.Fatal(err)
 	}
 	return d[record.Observed]
@@ -55,7 +55,7 @@ func TestMergingEqualsOneHistogramOfAllSamples(t *testing.T) {
 			for range 16 {
 				part := draw(rng, rng.IntN(400))
 				all = append(all, part...)
-				if err := cell.read(&dec, statstest.Encode(record.Observed, counted(t, part))); err != nil {
+				if err := cell.read(&dec, recordtest.Encode(record.Observed, counted(t, part))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -85,13 +85,13 @@ func TestBracketsHoldTheRealQuantiles(t *testing.T) {
 		for k := range 16 {
 			samples := draw(rng, 2000)
 			all = append(all, samples...)
-			l := statstest.Encode(record.WithConnection, counted(t, samples))
+			l := recordtest.Encode(record.WithConnection, counted(t, samples))
 			if k%3 > 0 {
 				var low, high []int64
 				for _, v := range samples {
 					low, high = append(low, max(v-rng.Int64N(v), 1)), append(high, min(v+rng.Int64N(v), histogram.HighestMicros))
 				}
-				l = statstest.EncodeBrackets(record.WithConnection, counted(t, low), counted(t, high))
+				l = recordtest.EncodeBrackets(record.WithConnection, counted(t, low), counted(t, high))
 			}
 			if err := d.read(&dec, l); err != nil {
 				t.Fatal(err)
@@ -121,7 +121,7 @@ func TestBracketsHoldTheRealQuantiles(t *testing.T) {
 func TestABracketWithoutWidthIsExact(t *testing.T) {
 	h := counted(t, draw(rand.New(rand.NewPCG(17, 1)), 20_000))
 	d := distributions{}
-	if err := d.read(&histogram.Decoder{}, statstest.EncodeBrackets(record.WithConnection, h, h)); err != nil {
+	if err := d.read(&histogram.Decoder{}, recordtest.EncodeBrackets(record.WithConnection, h, h)); err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range d[record.WithConnection].describe(record.WithConnection).Quantiles {
@@ -159,14 +159,14 @@ func TestQuantilesThatAreNotKnown(t *testing.T) {
 }
 
 func TestMergeRefusesWhatIsNotWhatItSays(t *testing.T) {
-	good := statstest.Encode(record.Observed, counted(t, []int64{100, 100, 100, 100, 100}))
+	good := recordtest.Encode(record.Observed, counted(t, []int64{100, 100, 100, 100, 100}))
 	for name, change := range map[string]func(*record.Latency){
 		"an unknown kind":                  func(l *record.Latency) { l.Kind = "Guessed" },
 		"another number of samples":        func(l *record.Latency) { l.Samples = 6 },
 		"bytes that are no histogram":      func(l *record.Latency) { l.HDR = "AAAA" },
 		"text that is no base64 encoding":  func(l *record.Latency) { l.HDR = "<script>" },
 		"upper ends that are no histogram": func(l *record.Latency) { l.HDRHigh = "AAAA" },
-		"upper ends of fewer samples":      func(l *record.Latency) { l.HDRHigh = statstest.Encode(record.Observed, counted(t, []int64{100})).HDR },
+		"upper ends of fewer samples":      func(l *record.Latency) { l.HDRHigh = recordtest.Encode(record.Observed, counted(t, []int64{100})).HDR },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := good

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -124,7 +125,7 @@ func (m *machine) add(t *record.TrialData, role string, e record.Environment) {
 
 // nodeOf is where Kubernetes has put a pod of a trial; empty if that is not known.
 func nodeOf(t *record.TrialData, role string) string {
-	if p := find(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Role == role }); p != nil {
+	if p := pick.First(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Role == role }); p != nil {
 		return p.Node
 	}
 	return ""
@@ -133,7 +134,7 @@ func nodeOf(t *record.TrialData, role string) string {
 // imageOf is the digest of the image that ran as the server of a trial, without the name under which it was pulled: one image may have
 // several. It is empty if it is not known.
 func imageOf(t *record.TrialData) string {
-	p := find(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Role == record.RoleServer })
+	p := pick.First(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Role == record.RoleServer })
 	if p == nil {
 		return ""
 	}
@@ -179,7 +180,7 @@ func checkScript(f *facts) []Reason {
 	}
 	var out []Reason
 	for i, g := range f.trial.Generators {
-		own := find(g.Scripts, func(s *record.ScriptRun) bool { return s.Load == f.level.Load })
+		own := pick.First(g.Scripts, func(s *record.ScriptRun) bool { return s.Load == f.level.Load })
 		if own != nil && own.SHA256 != want {
 			out = append(out, Reason{
 				Code: DifferentScript, Weight: Void, Scope: ScopeCell, Subject: protocol.RoleGenerator(int32(i)),

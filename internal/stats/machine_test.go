@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // each changes the trials of an implementation, or of all where the name is empty, in some blocks, or in all where none is named.
@@ -39,10 +39,10 @@ func old(t *record.TrialData) {
 
 // Two implementations measured on two machines, one of which is 1.3 times as slow, were once "1.30x slower" with every cell valid.
 func TestTwoMachinesAreNotComparedAsIfTheyWereOne(t *testing.T) {
-	o := statstest.Duel(10)
+	o := recordtest.Duel(10)
 	o.Servers = o.Servers[:2]
 	o.Servers[1].CPUMicros = 1.3 * o.Servers[0].CPUMicros
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	each(&d, o.Servers[1].Name, old)
 	table, err := stats.Analyse(d)
 	if err != nil {
@@ -186,9 +186,9 @@ func TestTrialsOfARunShareTheirMachines(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := statstest.Run(statstest.Options{
+			d := recordtest.Run(recordtest.Options{
 				Name: "pair", Seed: 3, Blocks: 3, Levels: []int32{100}, Seconds: 5, Noise: 0.01, Generators: 2,
-				Servers: []statstest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}, {Name: "rust", CPUMicros: 12, RSSBytes: 1 << 20}},
+				Servers: []recordtest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}, {Name: "rust", CPUMicros: 12, RSSBytes: 1 << 20}},
 			})
 			for k := range tc.want {
 				tc.want[k] = strings.ReplaceAll(tc.want[k], "IMAGE", imageIDOf(d, "rust"))
@@ -219,8 +219,8 @@ func imageIDOf(d record.RunData, implementation string) string {
 
 // Majorities of single facts can be of machines that exclude each other: four trials on a, and three each on b and c of one kernel.
 func TestSomeMachineIsAlwaysTheUsualOne(t *testing.T) {
-	d := statstest.Run(statstest.Options{
-		Name: "one", Seed: 3, Blocks: 10, Levels: []int32{100}, Seconds: 5, Noise: 0.01, Servers: []statstest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},
+	d := recordtest.Run(recordtest.Options{
+		Name: "one", Seed: 3, Blocks: 10, Levels: []int32{100}, Seconds: 5, Noise: 0.01, Servers: []recordtest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},
 	})
 	on := func(node, kernel string) func(*record.TrialData) {
 		return func(t *record.TrialData) {
@@ -236,7 +236,7 @@ func TestSomeMachineIsAlwaysTheUsualOne(t *testing.T) {
 }
 
 func TestLatenciesOfAnotherMachineAreNotMerged(t *testing.T) {
-	d := statstest.Run(statstest.Duel(3))
+	d := recordtest.Run(recordtest.Duel(3))
 	whole := analyse(t, d).Groups[0].Latency[0].Samples
 	each(&d, "go", old, 3)
 	table := analyse(t, d)
@@ -257,9 +257,9 @@ func TestASearchOnAnotherMachineGivesNoNumber(t *testing.T) {
 }
 
 func TestTheHalvesOfADuetShareTheirMachine(t *testing.T) {
-	o := statstest.Duel(3)
+	o := recordtest.Duel(3)
 	o.Servers, o.Duet = o.Servers[:2], true
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	if found := differences(analyse(t, d)); len(found) > 0 {
 		t.Errorf("a good duet is accused: %s", found)
 	}
@@ -271,7 +271,7 @@ func TestTheHalvesOfADuetShareTheirMachine(t *testing.T) {
 
 // What was measured on another machine accuses nobody: what follows from a slow machine is not the implementation's fault.
 func TestAnotherMachineAccusesNobody(t *testing.T) {
-	d := statstest.Run(statstest.Duel(7))
+	d := recordtest.Run(recordtest.Duel(7))
 	each(&d, "go-slow", func(t *record.TrialData) {
 		old(t)
 		for k := range t.Generators[0].Cells {

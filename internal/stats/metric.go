@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -47,9 +48,9 @@ func ComparedMetric(of v1alpha1.ComparedMetric, percentile string) Metric {
 func (m Metric) MoreIsBetter() bool { return m == Throughput || m == CapacityRate }
 
 // pairOf is the log of the ratio of two cells of one block in a metric; false if either lacks it.
-func (m Metric) pairOf(own, base Cell) (span, bool) {
+func (m Metric) pairOf(own, base Cell) (inference.Span, bool) {
 	if own.Validity == Void || base.Validity == Void {
-		return span{}, false
+		return inference.Span{}, false
 	}
 	if m.Percentile() != "" {
 		return latencyPair(m.Percentile(), own, base)
@@ -59,25 +60,25 @@ func (m Metric) pairOf(own, base Cell) (span, bool) {
 		a, b = own.CPUPerRequest, base.CPUPerRequest
 	}
 	if a == nil || b == nil {
-		return span{}, false
+		return inference.Span{}, false
 	}
-	return ratio(exactly(*a), exactly(*b)), true
+	return inference.LogRatio(inference.Exactly(*a), inference.Exactly(*b)), true
 }
 
 // latencyPair compares a percentile of the first kind of latency that both cells have: kinds are never mixed. Each value lies
 // somewhere in its histogram's bin, or between the quantiles that the tool gave.
-func latencyPair(percentile string, own, base Cell) (span, bool) {
+func latencyPair(percentile string, own, base Cell) (inference.Span, bool) {
 	for _, kind := range percentileKinds {
 		a, b := own.quantile(kind, percentile), base.quantile(kind, percentile)
 		if a == nil || b == nil {
 			continue
 		}
 		if a.Micros == nil || b.Micros == nil {
-			return span{}, false
+			return inference.Span{}, false
 		}
-		return ratio(spanOf(*a), spanOf(*b)), true
+		return inference.LogRatio(spanOf(*a), spanOf(*b)), true
 	}
-	return span{}, false
+	return inference.Span{}, false
 }
 
 // censoredIn says whether a cell's percentile lies among requests that timed out or were never sent: it is worse than any that is known, so
@@ -98,10 +99,10 @@ func (m Metric) censoredIn(c Cell) bool {
 const leastMicros = 0.5
 
 // spanOf is where a known quantile lies, in microseconds.
-func spanOf(q Quantile) span {
+func spanOf(q Quantile) inference.Span {
 	low, high := q.edges()
 	low = max(low, leastMicros)
-	return span{low: low, mid: math.Sqrt(low * high), high: high}
+	return inference.Span{Low: low, Mid: math.Sqrt(low * high), High: high}
 }
 
 // boundIn says whether a cell's value is only a bound in a metric, because the generator was the limit or too busy: a throughput is then

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -39,7 +41,7 @@ func Fingerprint(data record.RunData) string {
 	if len(facts) == 0 {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(strings.Join(distinct(facts), "\n")))
+	sum := sha256.Sum256([]byte(strings.Join(pick.Distinct(facts), "\n")))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -104,8 +106,8 @@ func noise(t Table, data record.RunData) *record.Calibration {
 
 // noiseOf says what a run of NoiseBlocks blocks could see of noise like this, if it compared one contender under one load.
 func noiseOf(m Metric, at *record.Point, n int, sd float64) record.Noise {
-	p := prospect{sd: sd, alpha: VerdictAlpha * loadsShare * decidingShare}
-	return record.Noise{Metric: string(m), Point: at, N: n, LogStdDev: sd, Detectable: math.Expm1(p.detectable(NoiseBlocks))}
+	p := inference.Prospect{SD: sd, Alpha: VerdictAlpha * loadsShare * decidingShare}
+	return record.Noise{Metric: string(m), Point: at, N: n, LogStdDev: sd, Detectable: math.Expm1(p.Detectable(NoiseBlocks))}
 }
 
 // FloorOf is the noise floor of a metric at a level of ordinary noise; nil if there is none.
@@ -113,7 +115,7 @@ func (t Table) FloorOf(m Metric) *record.Noise {
 	if t.NoiseFloor == nil {
 		return nil
 	}
-	return find(t.NoiseFloor.Entries, func(n *record.Noise) bool { return n.Point == nil && n.Metric == string(m) })
+	return pick.First(t.NoiseFloor.Entries, func(n *record.Noise) bool { return n.Point == nil && n.Metric == string(m) })
 }
 
 // Calibrates says whether the run is an A/A run that has found the noise floor of its machine.

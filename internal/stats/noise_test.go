@@ -6,17 +6,17 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // sameTwice is an A/A run of two levels.
 func sameTwice(blocks int32) record.RunData {
-	o := statstest.Duel(blocks)
+	o := recordtest.Duel(blocks)
 	o.Levels, o.Seconds = []int32{10, 100}, 1
-	o.Servers = []statstest.Server{o.Servers[0], o.Servers[0]}
+	o.Servers = []recordtest.Server{o.Servers[0], o.Servers[0]}
 	o.Servers[1].Name = "again"
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	d.Manifest.Spec.Implementations[1].Image = d.Manifest.Spec.Implementations[0].Image
 	return d
 }
@@ -37,9 +37,9 @@ func TestAnAARunFindsTheNoiseFloor(t *testing.T) {
 }
 
 func TestARunThatIsNoAARunTakesTheNoiseFloorThatItIsGiven(t *testing.T) {
-	o := statstest.Duel(3)
+	o := recordtest.Duel(3)
 	o.Levels, o.Seconds = []int32{10}, 1
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	if table := analyse(t, d); table.NoiseFloor != nil || table.FloorOf(stats.Throughput) != nil {
 		t.Errorf("noise floor %+v out of nothing", table.NoiseFloor)
 	}

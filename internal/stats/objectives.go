@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -136,7 +138,7 @@ func judgeObjectives(t Objectified, analyse func(record.RunData) (Objectified, e
 		}
 		found := false
 		for _, c := range t.Capacities {
-			i := find(t.Implementations, func(i *Implementation) bool { return i.Name == c.Implementation })
+			i := pick.First(t.Implementations, func(i *planned.Implementation) bool { return i.Name == c.Implementation })
 			if o.Metric == v1alpha1.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
 				one := r
 				one.Point, one.Implementation = c.Point(), c.Implementation
@@ -184,13 +186,13 @@ func boundsOf(o v1alpha1.Objective) (low, high *float64, err error) {
 }
 
 // concerns says whether an objective speaks of a level. A capacity has none.
-func concerns(o v1alpha1.Objective, l Level) bool {
+func concerns(o v1alpha1.Objective, l planned.Level) bool {
 	return o.Metric != v1alpha1.ObjectiveCapacity && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
 		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
 }
 
 // judged says whether an objective speaks of an implementation.
-func judged(o v1alpha1.Objective, i Implementation) bool {
+func judged(o v1alpha1.Objective, i planned.Implementation) bool {
 	if len(o.Implementations) > 0 {
 		return slices.Contains(o.Implementations, i.Name)
 	}

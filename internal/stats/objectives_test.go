@@ -6,16 +6,16 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // judged is a duel of ten blocks with one objective, and its entries for go at 100 connections.
 func judged(t *testing.T, o v1alpha1.Objective, change func(*record.RunData)) stats.ObjectiveResult {
 	t.Helper()
-	options := statstest.Duel(10)
+	options := recordtest.Duel(10)
 	options.Levels, options.Servers, options.Seconds = []int32{100}, options.Servers[:2], 1
-	d := statstest.Run(options)
+	d := recordtest.Run(options)
 	o.Load, o.Connections = "sweep", 100
 	if len(o.Implementations) == 0 {
 		o.Implementations = []string{"go"}
@@ -35,7 +35,7 @@ func judged(t *testing.T, o v1alpha1.Objective, change func(*record.RunData)) st
 func cells(implementation string, blocks int32, change func(*record.CellRun, *record.CellObservation)) func(*record.RunData) {
 	return func(d *record.RunData) {
 		for b := int32(1); b <= blocks; b++ {
-			change(statstest.Cell(d, b, implementation, 100))
+			change(recordtest.Cell(d, b, implementation, 100))
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestObjectives(t *testing.T) {
 		"a throughput of two blocks":                      {metric("Throughput", "50000", ""), func(d *record.RunData) { d.Manifest.Blocks = 2; d.Trials = d.Trials[:4] }, stats.Undecided, stats.FewBlocks, 2},
 		"a throughput beside error answers":               {metric("Throughput", "50000", ""), cells("go", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Status = 9 }), stats.Undecided, stats.FailedElsewhere, 9},
 		"a low throughput beside error answers":           {metric("Throughput", "500000", ""), cells("go", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Status = 9 }), stats.Missed, "", 9},
-		"a throughput beside a crash":                     {metric("Throughput", "50000", ""), func(d *record.RunData) { statstest.Drop(d, 3, "go", v1alpha1.ReasonServerExited, "") }, stats.Undecided, stats.FailedElsewhere, 9},
+		"a throughput beside a crash":                     {metric("Throughput", "50000", ""), func(d *record.RunData) { recordtest.Drop(d, 3, "go", v1alpha1.ReasonServerExited, "") }, stats.Undecided, stats.FailedElsewhere, 9},
 		"a percentile below its most":                     {percentile("99", "1000000"), nil, stats.Met, "", 10},
 		"a percentile above its most":                     {percentile("50", "10"), nil, stats.Missed, "", 10},
 		"a percentile above its most in a busy generator": {percentile("50", "10"), limited("go"), stats.Undecided, stats.OnlyBound, 10},
@@ -96,7 +96,7 @@ func TestObjectives(t *testing.T) {
 		"no errors, but too few requests to know":         {metric("ErrorRate", "", "0.0000001"), nil, stats.Undecided, stats.IntervalStraddles, 10},
 		"errors that void every cell":                     {metric("ErrorRate", "", "0.001"), errors(4000), stats.Missed, "", 10},
 		"errors in one block come in bursts":              {metric("ErrorRate", "", "0.001"), cells("go", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Read = 3000 }), stats.Undecided, stats.IntervalStraddles, 10},
-		"no errors, but a crash":                          {metric("ErrorRate", "", "0.001"), func(d *record.RunData) { statstest.Drop(d, 3, "go", v1alpha1.ReasonServerExited, "") }, stats.Undecided, stats.FailedElsewhere, 9},
+		"no errors, but a crash":                          {metric("ErrorRate", "", "0.001"), func(d *record.RunData) { recordtest.Drop(d, 3, "go", v1alpha1.ReasonServerExited, "") }, stats.Undecided, stats.FailedElsewhere, 9},
 		"a ratio below its least":                         {ratio("Throughput", "0.95", ""), nil, stats.Missed, "", 10},
 		"a ratio above its least":                         {ratio("Throughput", "0.7", ""), nil, stats.Met, "", 10},
 		"a ratio of cost above its most":                  {ratio("ServerCPUPerRequest", "", "1.05"), nil, stats.Missed, "", 10},
@@ -123,11 +123,11 @@ func few(run *record.CellRun, _ *record.CellObservation) {
 			panic(err)
 		}
 	}
-	run.Measurement.Latency = []record.Latency{statstest.Encode(record.Observed, h)}
+	run.Measurement.Latency = []record.Latency{recordtest.Encode(record.Observed, h)}
 }
 
 func TestAnObjectiveHasAnEntryForEachImplementationAndLevel(t *testing.T) {
-	d := statstest.Run(statstest.Duel(3))
+	d := recordtest.Run(recordtest.Duel(3))
 	d.Manifest.Spec.Objectives = []v1alpha1.Objective{
 		{Metric: v1alpha1.ObjectiveThroughput, Min: "1"},
 		{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Min: "0.1"},
@@ -159,9 +159,9 @@ func TestWhatFollowsFromObjectives(t *testing.T) {
 		"one missed, one not sure": {[]string{"81500", "9000000"}, v1alpha1.ReasonObjectivesMissed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := statstest.Duel(10)
+			o := recordtest.Duel(10)
 			o.Levels, o.Seconds = []int32{100}, 1
-			d := statstest.Run(o)
+			d := recordtest.Run(o)
 			for _, b := range tc.bounds {
 				d.Manifest.Spec.Objectives = append(d.Manifest.Spec.Objectives, v1alpha1.Objective{Metric: "Throughput", Min: b, Load: "sweep", Connections: 100, Implementations: []string{"go"}})
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -62,8 +64,8 @@ var ObservationNames = []ObservationName{
 
 // Observation describes one observation over the cells of a group that are not void.
 type Observation struct {
-	Name    ObservationName `json:"name"`
-	Summary Summary         `json:"summary"`
+	Name    ObservationName   `json:"name"`
+	Summary inference.Summary `json:"summary"`
 }
 
 // observe computes what was seen of the cell beside its speed.
@@ -165,7 +167,7 @@ func (f *facts) observeSkew() {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	earliest, latest := first, last
 	for i, r := range f.runs {
-		clock := find(f.trial.Manifest.Clocks, func(c *record.AgentClock) bool { return c.Role == generator(i) })
+		clock := pick.First(f.trial.Manifest.Clocks, func(c *record.AgentClock) bool { return c.Role == generator(i) })
 		if r == nil || r.FirstConnection == nil || clock == nil {
 			return
 		}
@@ -190,7 +192,7 @@ func observations(cells []Cell) []Observation {
 				values = append(values, v)
 			}
 		}
-		if s := summarise(values); s != nil {
+		if s := inference.Summarise(values); s != nil {
 			out = append(out, Observation{Name: name, Summary: *s})
 		}
 	}

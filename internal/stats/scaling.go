@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
 )
 
 // ScalingOutcome says what a sweep over connections shows of an implementation's limit.
@@ -46,15 +49,15 @@ type Scaling struct {
 	// Knee is the peak of the fitted curve, of outcome Knee only.
 	Knee *Estimate `json:"kneeConnections,omitempty"`
 	// Fit is the fitted curve, of outcome Knee only.
-	Fit *USL `json:"usl,omitempty"`
+	Fit *inference.USL `json:"usl,omitempty"`
 }
 
 // ScalingPoint is one level of a sweep.
 type ScalingPoint struct {
 	Connections int32 `json:"connections"`
 	// Throughput is nil where no cell counts.
-	Throughput *Summary `json:"throughputRequestsPerSecond,omitempty"`
-	IsBound    bool     `json:"throughputIsLowerBound"`
+	Throughput *inference.Summary `json:"throughputRequestsPerSecond,omitempty"`
+	IsBound    bool               `json:"throughputIsLowerBound"`
 	// PerConnection is the throughput per connection as a share of that at level 1; nil without level 1.
 	PerConnection *float64 `json:"perConnectionShare,omitempty"`
 	// Residual is the measured throughput over the fitted curve's, less 1; nil without a fit.
@@ -86,10 +89,10 @@ const (
 
 // scaling looks at every implementation under every load whose closed levels differ in connections alone. Steps of a search and
 // arrival rates are no such levels.
-func scaling(p planned, groups []Group, seed uint64) []Scaling {
+func scaling(p planned.Run, groups []Group, seed uint64) []Scaling {
 	out := []Scaling{}
-	for _, load := range sweeps(p.levels) {
-		for _, i := range p.implementations {
+	for _, load := range sweeps(p.Levels) {
+		for _, i := range p.Implementations {
 			s := sweep{seed: seed + uint64(len(out)), out: Scaling{Implementation: i.Name, Load: load[0].Load, Points: []ScalingPoint{}}}
 			for _, l := range load {
 				s.add(findGroup(groups, l.Point, i.Name))
@@ -102,22 +105,22 @@ func scaling(p planned, groups []Group, seed uint64) []Scaling {
 }
 
 // sweeps are the loads with at least two levels of the closed model, each in ascending order of connections.
-func sweeps(levels []Level) [][]Level {
-	var out [][]Level
+func sweeps(levels []planned.Level) [][]planned.Level {
+	var out [][]planned.Level
 	for _, l := range levels {
 		if l.RequestsPerSecond > 0 || l.Step > 0 {
 			continue
 		}
-		k := slices.IndexFunc(out, func(s []Level) bool { return s[0].Load == l.Load })
+		k := slices.IndexFunc(out, func(s []planned.Level) bool { return s[0].Load == l.Load })
 		if k < 0 {
-			out = append(out, []Level{l})
+			out = append(out, []planned.Level{l})
 			continue
 		}
 		out[k] = append(out[k], l)
 	}
-	out = slices.DeleteFunc(out, func(s []Level) bool { return len(s) < 2 })
+	out = slices.DeleteFunc(out, func(s []planned.Level) bool { return len(s) < 2 })
 	for _, s := range out {
-		slices.SortFunc(s, func(a, b Level) int { return cmp.Compare(a.Connections, b.Connections) })
+		slices.SortFunc(s, func(a, b planned.Level) int { return cmp.Compare(a.Connections, b.Connections) })
 	}
 	return out
 }
@@ -125,7 +128,7 @@ func sweeps(levels []Level) [][]Level {
 // sweep gathers one implementation under one load.
 type sweep struct {
 	seed   uint64
-	levels []blockRates
+	levels []inference.BlockRates
 	out    Scaling
 }
 
@@ -137,7 +140,7 @@ func (s *sweep) add(g *Group) {
 			rates[c.Block] = *c.Throughput
 		}
 	}
-	s.levels = append(s.levels, blockRates{connections: g.Connections, rates: rates})
+	s.levels = append(s.levels, inference.BlockRates{Connections: g.Connections, Rates: rates})
 	s.out.Points = append(s.out.Points, ScalingPoint{Connections: g.Connections, Throughput: g.Throughput, IsBound: g.ThroughputIsBound})
 	if g.ThroughputIsBound && s.out.GeneratorLimitFrom == 0 {
 		s.out.GeneratorLimitFrom = g.Connections
@@ -173,15 +176,15 @@ func (s *sweep) conclude() {
 	case last >= free-2 && s.out.GeneratorLimitFrom > 0:
 		s.out.Outcome = LimitedByGenerator
 	case last >= free-2:
-		s.out.Outcome, s.out.From = NotReached, s.levels[free-1].connections
-	case ends.pairs < minPairs:
+		s.out.Outcome, s.out.From = NotReached, s.levels[free-1].Connections
+	case ends.pairs < inference.MinPairs:
 		s.out.Outcome, s.out.Reason = ScalingUnclear, TooFewBlocks
 	case ends.high >= flatElasticity:
 		s.out.Outcome, s.out.Reason = ScalingUnclear, NoiseTooHigh
 	case last < 0:
-		s.out.Outcome, s.out.To = SaturatedAtOrBelowFirst, s.levels[0].connections
+		s.out.Outcome, s.out.To = SaturatedAtOrBelowFirst, s.levels[0].Connections
 	default:
-		s.out.Outcome, s.out.From, s.out.To = SaturatesBetween, s.levels[last].connections, s.levels[last+1].connections
+		s.out.Outcome, s.out.From, s.out.To = SaturatesBetween, s.levels[last].Connections, s.levels[last+1].Connections
 		s.fit(s.levels[:free])
 	}
 }
@@ -208,32 +211,34 @@ type rise struct {
 }
 
 // rises says whether there is a rise beyond noise.
-func (r rise) rises() bool { return r.pairs >= minPairs && r.low > 0 && r.mean >= leastElasticity }
+func (r rise) rises() bool {
+	return r.pairs >= inference.MinPairs && r.low > 0 && r.mean >= leastElasticity
+}
 
 // step is the elasticity between two levels: the log of the ratio of throughputs over that of connections.
 func (s *sweep) step(from, to int) rise {
 	a, b := s.levels[from], s.levels[to]
-	proportional := math.Log(float64(b.connections) / float64(a.connections))
+	proportional := math.Log(float64(b.Connections) / float64(a.Connections))
 	if proportional <= 0 {
 		return rise{}
 	}
-	e := newEstimate([]stratum{{1, s.ratios(from, to)}})
-	out := rise{pairs: e.blocks, mean: e.mean / proportional}
-	if e.known {
-		low, high := e.interval()
+	e := inference.NewEstimate([]inference.Stratum{{Weight: 1, Samples: s.ratios(from, to)}})
+	out := rise{pairs: e.Blocks, mean: e.Mean / proportional}
+	if e.Known {
+		low, high := e.Interval()
 		out.low, out.high = low/proportional, high/proportional
 	}
 	return out
 }
 
 // ratios are the logs of one level's throughput over another's, in each block that has both.
-func (s *sweep) ratios(under, over int) []sample {
-	var out []sample
+func (s *sweep) ratios(under, over int) []inference.Sample {
+	var out []inference.Sample
 	for _, b := range s.blocks() {
-		x, ok := s.levels[under].rates[b]
-		y, both := s.levels[over].rates[b]
+		x, ok := s.levels[under].Rates[b]
+		y, both := s.levels[over].Rates[b]
 		if ok && both {
-			out = append(out, sample{b, exactly(math.Log(y / x))})
+			out = append(out, inference.Sample{Block: b, Span: inference.Exactly(math.Log(y / x))})
 		}
 	}
 	return out
@@ -243,7 +248,7 @@ func (s *sweep) ratios(under, over int) []sample {
 func (s *sweep) blocks() []int32 {
 	var out []int32
 	for _, l := range s.levels {
-		for b := range l.rates {
+		for b := range l.Rates {
 			out = append(out, b)
 		}
 	}
@@ -254,14 +259,14 @@ func (s *sweep) blocks() []int32 {
 // asymptote estimates Xmax · R(1) from the levels that no generator limited. If the generator was the limit elsewhere, Xmax is not
 // known.
 func (s *sweep) asymptote(free int) {
-	if s.levels[0].connections != 1 || free < len(s.levels) || free < 2 {
+	if s.levels[0].Connections != 1 || free < len(s.levels) || free < 2 {
 		return
 	}
 	best := s.best()
-	e := newEstimate([]stratum{{1, s.ratios(0, best)}})
-	if e.known && best > 0 {
-		low, high := e.interval()
-		s.out.Asymptotic = &Estimate{Value: math.Exp(e.mean), Low: math.Exp(low), High: math.Exp(high), N: e.blocks}
+	e := inference.NewEstimate([]inference.Stratum{{Weight: 1, Samples: s.ratios(0, best)}})
+	if e.Known && best > 0 {
+		low, high := e.Interval()
+		s.out.Asymptotic = &Estimate{Value: math.Exp(e.Mean), Low: math.Exp(low), High: math.Exp(high), N: e.Blocks}
 	}
 }
 
@@ -278,27 +283,27 @@ func (s *sweep) best() int {
 
 // fit looks for the peak of the Universal Scalability Law, where levels and blocks suffice, the throughput falls again beyond its
 // largest by more than noise, and the curve misses no level.
-func (s *sweep) fit(levels []blockRates) {
+func (s *sweep) fit(levels []inference.BlockRates) {
 	blocks := s.blocks()
-	if len(levels) < uslLevels || levels[0].connections != 1 || len(blocks) < MinBlocks || s.step(s.best(), len(levels)-1).high >= 0 {
+	if len(levels) < uslLevels || levels[0].Connections != 1 || len(blocks) < MinBlocks || s.step(s.best(), len(levels)-1).high >= 0 {
 		return
 	}
-	u, ok := fitLevels(levels)
-	knee := u.peak()
+	u, ok := inference.FitUSL(levels)
+	knee := u.Peak()
 	if !ok || math.IsInf(knee, 1) || !surrounded(levels, knee) {
 		return
 	}
 	residuals := make([]*float64, len(levels))
 	for k, l := range levels {
 		if t := s.out.Points[k].Throughput; t != nil {
-			r := t.Mean/u.At(float64(l.connections)) - 1
+			r := t.Mean/u.At(float64(l.Connections)) - 1
 			if math.Abs(r) > uslMisfit {
 				return
 			}
 			residuals[k] = &r
 		}
 	}
-	low, high, ok := peakInterval(levels, blocks, knee, s.seed)
+	low, high, ok := inference.PeakInterval(levels, blocks, knee, s.seed)
 	if !ok {
 		return
 	}
@@ -310,10 +315,10 @@ func (s *sweep) fit(levels []blockRates) {
 }
 
 // surrounded says whether enough levels lie on each side of a knee.
-func surrounded(levels []blockRates, knee float64) bool {
+func surrounded(levels []inference.BlockRates, knee float64) bool {
 	below, above := 0, 0
 	for _, l := range levels {
-		switch n := float64(l.connections); {
+		switch n := float64(l.Connections); {
 		case n < knee:
 			below++
 		case n > knee:

@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // swept is a plan of one implementation under one sweep, and its groups with a throughput that a function says.
-func swept(connections []int32, blocks int, rate func(n float64, level, block int) float64) (planned, []Group) {
-	p := planned{baseline: "go", implementations: []Implementation{{Name: "go", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
+func swept(connections []int32, blocks int, rate func(n float64, level, block int) float64) (planned.Run, []Group) {
+	p := planned.Run{Baseline: "go", Implementations: []planned.Implementation{{Name: "go", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
 	for _, c := range connections {
-		p.levels = append(p.levels, Level{Point: record.Point{Load: "sweep", Connections: c}})
+		p.Levels = append(p.Levels, planned.Level{Point: record.Point{Load: "sweep", Connections: c}})
 	}
 	var groups []Group
-	for level, l := range p.levels {
+	for level, l := range p.Levels {
 		g := Group{Point: l.Point, Implementation: "go", Role: v1alpha1.RoleContender}
 		var rates []float64
 		for block := range blocks {
@@ -24,14 +26,14 @@ func swept(connections []int32, blocks int, rate func(n float64, level, block in
 			rates = append(rates, r)
 			g.Cells = append(g.Cells, Cell{Block: int32(block + 1), Validity: Valid, Throughput: &r})
 		}
-		g.Throughput = summarise(rates)
+		g.Throughput = inference.Summarise(rates)
 		groups = append(groups, g)
 	}
 	return p, groups
 }
 
 // curve is a server of given parameters, with the noise of a block that its levels share and noise of each cell.
-func curve(u USL, noise float64, seed uint64) func(float64, int, int) float64 {
+func curve(u inference.USL, noise float64, seed uint64) func(float64, int, int) float64 {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	shared := map[int]float64{}
 	return func(n float64, _, block int) float64 {
@@ -46,7 +48,7 @@ var (
 	sixLevels   = []int32{1, 4, 16, 64, 256, 1024}
 	eightLevels = []int32{1, 2, 4, 8, 16, 32, 64, 128}
 	// planted peaks at √(0.95/0.002) = 21.8 connections.
-	planted = USL{Lambda: 20_000, Sigma: 0.05, Kappa: 0.002}
+	planted = inference.USL{Lambda: 20_000, Sigma: 0.05, Kappa: 0.002}
 )
 
 func scaleOf(connections []int32, blocks int, rate func(float64, int, int) float64, change func([]Group)) Scaling {
@@ -87,7 +89,7 @@ func TestWhereTheThroughputEndsToRise(t *testing.T) {
 		"it rises at the last of two levels":                    {[]int32{10, 100}, 10, rising, nil, NotReached, 100, 0, ""},
 		"it does not rise between two levels":                   {[]int32{10, 100}, 10, flat, nil, SaturatedAtOrBelowFirst, 0, 10, ""},
 		"two blocks have no noise to tell":                      {eightLevels, 2, rising, nil, ScalingUnclear, 0, 0, TooFewBlocks},
-		"noise hides whether it rises":                          {[]int32{10, 20}, 10, curve(USL{Lambda: 1000, Sigma: 0.5}, 0.4, 1), nil, ScalingUnclear, 0, 0, NoiseTooHigh},
+		"noise hides whether it rises":                          {[]int32{10, 20}, 10, curve(inference.USL{Lambda: 1000, Sigma: 0.5}, 0.4, 1), nil, ScalingUnclear, 0, 0, NoiseTooHigh},
 		"a rise not worth the name is none":                     {[]int32{10, 100}, 10, func(n float64, _, block int) float64 { return math.Pow(n, 0.03) * (1 + 1e-6*float64(block%3)) }, nil, SaturatedAtOrBelowFirst, 0, 10, ""},
 		"the generator is the limit from the first level on":    {eightLevels, 10, flat, boundFrom(1), LimitedByGenerator, 0, 0, ""},
 		"the generator is the limit from a level on":            {eightLevels, 10, upTo(10), boundFrom(16), LimitedByGenerator, 0, 0, ""},
@@ -122,7 +124,7 @@ func TestPlantedParametersAreRecovered(t *testing.T) {
 			continue
 		}
 		found++
-		want := planted.peak()
+		want := planted.Peak()
 		if math.Abs(s.Fit.Lambda/planted.Lambda-1) > 0.15 || math.Abs(s.Fit.Sigma-planted.Sigma) > 0.04 || math.Abs(s.Fit.Kappa/planted.Kappa-1) > 0.4 || s.Fit.R2 < 0.95 {
 			t.Errorf("run %d: planted %+v, found %+v", seed, planted, *s.Fit)
 		}
@@ -168,10 +170,10 @@ func TestScalingIsTheSameEachTime(t *testing.T) {
 }
 
 func TestSearchesAndRatesAreNoSweeps(t *testing.T) {
-	at := func(load string, connections, rate, step int32) Level {
-		return Level{Point: record.Point{Load: load, Connections: connections, RequestsPerSecond: rate, Step: step}}
+	at := func(load string, connections, rate, step int32) planned.Level {
+		return planned.Level{Point: record.Point{Load: load, Connections: connections, RequestsPerSecond: rate, Step: step}}
 	}
-	got := sweeps([]Level{at("a", 100, 0, 0), at("a", 10, 0, 0), at("b", 5, 0, 0), at("c", 5, 100, 0), at("c", 5, 200, 0), at("d", 5, 0, 1), at("d", 5, 0, 2)})
+	got := sweeps([]planned.Level{at("a", 100, 0, 0), at("a", 10, 0, 0), at("b", 5, 0, 0), at("c", 5, 100, 0), at("c", 5, 200, 0), at("d", 5, 0, 1), at("d", 5, 0, 2)})
 	if len(got) != 1 || len(got[0]) != 2 || got[0][0].Connections != 10 {
 		t.Errorf("sweeps %+v", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -68,8 +69,8 @@ func newSeries(s *record.Series, loadSeconds float64) *series {
 // trend is how much faster the last third is than the first, as a share; no number if the first third stood still.
 func (s *series) trend() float64 {
 	third := len(s.relative) / 3
-	first, _ := moments(s.relative[:third])
-	last, _ := moments(s.relative[len(s.relative)-third:])
+	first, _ := inference.Moments(s.relative[:third])
+	last, _ := inference.Moments(s.relative[len(s.relative)-third:])
 	return last/first - 1
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 )
@@ -50,7 +51,7 @@ type CapacityStep struct {
 
 // judgeStep reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server kept the bound by wrong
 // answers.
-func (r *reader) judgeStep(l Level, i Implementation, t *record.TrialData, s search.Step) (step CapacityStep, wrong bool, err error) {
+func (r *reader) judgeStep(l planned.Level, i planned.Implementation, t *record.TrialData, s search.Step) (step CapacityStep, wrong bool, err error) {
 	f, err := r.gather(l, i, t, nil)
 	if err != nil {
 		return CapacityStep{}, false, err

@@ -4,15 +4,16 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // Table is the whole outcome of a run: all formats of the report are printed from it and from nothing else.
 type Table struct {
-	Run             Run              `json:"run"`
-	Rules           Rules            `json:"rules"`
-	Implementations []Implementation `json:"implementations"`
-	Levels          []Level          `json:"levels"`
+	Run             Run                      `json:"run"`
+	Rules           Rules                    `json:"rules"`
+	Implementations []planned.Implementation `json:"implementations"`
+	Levels          []planned.Level          `json:"levels"`
 	// Groups hold one implementation at one level each, ordered by level and then by implementation.
 	Groups []Group `json:"groups"`
 	// Comparisons hold one contender against the baseline under one load each, those over all loads first; empty if there is nothing to

@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
 )
 
 // Each test here is a run that once ended in a false sentence.
@@ -17,13 +18,13 @@ import (
 // rated is a run of two servers, the second with a factor of the first's CPU time, in which the levels of some connections impose a rate that
 // both keep.
 func rated(factor float64, rate int32, imposed ...int32) record.RunData {
-	o := statstest.Duel(10)
-	o.Levels, o.Servers = []int32{10, 100, 500, 1000}, append([]statstest.Server{}, o.Servers[:2]...)
+	o := recordtest.Duel(10)
+	o.Levels, o.Servers = []int32{10, 100, 500, 1000}, append([]recordtest.Server{}, o.Servers[:2]...)
 	if len(imposed) == 1 {
 		o.Levels = imposed
 	}
 	o.Servers[1].CPUMicros = factor * o.Servers[0].CPUMicros
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	for _, c := range imposed {
 		impose(&d, c, rate)
 	}
@@ -47,7 +48,7 @@ func impose(d *record.RunData, connections, rate int32) {
 			asked := int64(rate) * 5
 			share := float64(asked) / float64(run.Measurement.Requests)
 			run.RequestsPerSecond, seen.RequestsPerSecond, t.Manifest.Cells[k].RequestsPerSecond = rate, rate, rate
-			statstest.SetRequests(run.Measurement, asked)
+			recordtest.SetRequests(run.Measurement, asked)
 			run.Measurement.Asked = asked
 			run.CPUNanos = int64(float64(run.CPUNanos) * share)
 			strangers := seen.BusyNanos - seen.CPUNanos
@@ -86,7 +87,7 @@ func TestWhoDoesNotKeepARateHasLost(t *testing.T) {
 			}
 			for k := range tr.Generators[0].Cells {
 				m := tr.Generators[0].Cells[k].Measurement
-				statstest.SetRequests(m, m.Asked*7/10)
+				recordtest.SetRequests(m, m.Asked*7/10)
 				m.Dropped = m.Asked - m.Requests
 			}
 		}
@@ -128,15 +129,15 @@ func TestASearchIsNoMoreExactThanItsLastSteps(t *testing.T) {
 		"twelve steps from nearer, next to nothing": {500, 12, 20 / 20.04},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := statstest.Duel(10)
-			o.Servers, o.Noise = append([]statstest.Server{}, o.Servers[:2]...), 0.001
+			o := recordtest.Duel(10)
+			o.Servers, o.Noise = append([]recordtest.Server{}, o.Servers[:2]...), 0.001
 			o.Servers[0].CPUMicros, o.Servers[1].CPUMicros = 20, 20/tc.truth
 			bounds := v1alpha1.Search{Percentile: 99, MaxMilliseconds: 50, StartRequestsPerSecond: tc.start, Steps: tc.steps}
-			r := analyse(t, statstest.Search(o, bounds)).Capacities[1].ToBaseline
+			r := analyse(t, recordtest.Search(o, bounds)).Capacities[1].ToBaseline
 			if *r.Low > tc.truth || *r.High < tc.truth {
 				t.Errorf("%v to %v leaves out the true ratio %v", *r.Low, *r.High, tc.truth)
 			}
-			if margin := 1 / (1 + stats.EquivalenceMargin); r.Verdict == stats.NoDifference && tc.truth < margin || r.Verdict == stats.Better {
+			if margin := 1 / (1 + inference.EquivalenceMargin); r.Verdict == stats.NoDifference && tc.truth < margin || r.Verdict == stats.Better {
 				t.Errorf("%s, and the true ratio is %v", r.Verdict, tc.truth)
 			}
 		})
@@ -168,9 +169,9 @@ func TestLevelsThatAreOftenVoidStayInTheMean(t *testing.T) {
 }
 
 func TestInADuetTheCPUTimeDecides(t *testing.T) {
-	o := statstest.Duel(10)
+	o := recordtest.Duel(10)
 	o.Name, o.Levels, o.Servers, o.Duet, o.Drift = "duet", []int32{10, 100}, o.Servers[:2], true, 0.07
-	c := analyse(t, statstest.Run(o)).Comparisons[0]
+	c := analyse(t, recordtest.Run(o)).Comparisons[0]
 	for _, l := range c.Levels {
 		if l.Metric != stats.CPUPerRequest {
 			t.Errorf("%s decides at %d connections", l.Metric, l.Connections)
@@ -230,11 +231,11 @@ func TestARegressionKnowsTheSpreadBetweenRuns(t *testing.T) {
 		costs[k] = math.Exp(0.04 * random.NormFloat64())
 	}
 	run := func(k int, uid string) record.RunData {
-		o := statstest.Duel(10)
+		o := recordtest.Duel(10)
 		o.Levels, o.Seconds, o.Noise, o.Seed = []int32{100}, 1, 0.005, uint64(k+1)
-		o.Servers = append([]statstest.Server{}, o.Servers[:2]...)
+		o.Servers = append([]recordtest.Server{}, o.Servers[:2]...)
 		o.Servers[1].CPUMicros *= costs[k]
-		d := statstest.Run(o)
+		d := recordtest.Run(o)
 		d.Manifest.Run.UID = uid
 		for i := range d.Trials {
 			d.Trials[i].Manifest.Run.UID = uid
@@ -278,7 +279,7 @@ func TestALatencyIsComparedAndBounded(t *testing.T) {
 				micros = 400 + int64(tr.Manifest.Block)
 			}
 			m := tr.Generators[0].Cells[k].Measurement
-			m.Latency = []record.Latency{statstest.Equal(record.FromIntended, micros, m.Requests)}
+			m.Latency = []record.Latency{recordtest.Equal(record.FromIntended, micros, m.Requests)}
 		}
 	}
 	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{
@@ -303,7 +304,7 @@ func TestAThrottledGeneratorIsNotTheServersFault(t *testing.T) {
 	for i := range d.Trials {
 		if tr := &d.Trials[i]; tr.Manifest.Implementation == "go-slow" {
 			r := &tr.Generators[0].Cells[0]
-			statstest.SetRequests(r.Measurement, r.Measurement.Asked*8/10)
+			recordtest.SetRequests(r.Measurement, r.Measurement.Asked*8/10)
 			r.Measurement.Dropped = r.Measurement.Asked - r.Measurement.Requests
 			r.Throttled = &record.Throttling{Nanos: 2_000_000_000}
 		}
@@ -316,12 +317,12 @@ func TestAThrottledGeneratorIsNotTheServersFault(t *testing.T) {
 func TestWhoFailedIsNeitherBetterNorTheSame(t *testing.T) {
 	for name, factor := range map[string]float64{"better": 1 / 1.3, "the same": 1} {
 		t.Run(name, func(t *testing.T) {
-			o := statstest.Duel(20)
-			o.Levels, o.Noise, o.Servers = []int32{100}, 0.01, append([]statstest.Server{}, o.Servers[:2]...)
+			o := recordtest.Duel(20)
+			o.Levels, o.Noise, o.Servers = []int32{100}, 0.01, append([]recordtest.Server{}, o.Servers[:2]...)
 			o.Servers[1].CPUMicros = factor * o.Servers[0].CPUMicros
-			d := statstest.Run(o)
+			d := recordtest.Run(o)
 			for block := int32(1); block <= 8; block++ {
-				statstest.Drop(&d, block, "go-slow", v1alpha1.ReasonServerExited, "exit status 139")
+				recordtest.Drop(&d, block, "go-slow", v1alpha1.ReasonServerExited, "exit status 139")
 			}
 			d.Manifest.Spec.Objectives = []v1alpha1.Objective{{
 				Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.1",
@@ -339,11 +340,11 @@ func TestWhoFailedIsNeitherBetterNorTheSame(t *testing.T) {
 }
 
 func TestALevelThatIsVoidInAllBlocksIsNamed(t *testing.T) {
-	o := statstest.Duel(10)
+	o := recordtest.Duel(10)
 	o.Levels, o.Servers = []int32{10, 100}, o.Servers[:2]
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	for block := int32(1); block <= 10; block++ {
-		_, seen := statstest.Cell(&d, block, "go", 100)
+		_, seen := recordtest.Cell(&d, block, "go", 100)
 		seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 	}
 	e := analyse(t, d).Headline().Entries[0]

@@ -6,15 +6,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 // oneCell is a run of one good cell, whose server is far slower than the generator.
 func oneCell() record.RunData {
-	return statstest.Run(statstest.Options{
+	return recordtest.Run(recordtest.Options{
 		Name: "one", Seed: 1, Blocks: 1, Levels: []int32{100}, Seconds: 5,
-		Servers: []statstest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},
+		Servers: []recordtest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},
 	})
 }
 
@@ -45,7 +46,7 @@ func (tc cellCase) run(t *testing.T) {
 	d := oneCell()
 	d.Manifest.Spec.Placement.Pinning = tc.pinning
 	if tc.change != nil {
-		tc.change(statstest.Cell(&d, 1, "go", 100))
+		tc.change(recordtest.Cell(&d, 1, "go", 100))
 	}
 	got, err := read(d)
 	if err != nil {
@@ -66,7 +67,7 @@ func (tc cellCase) run(t *testing.T) {
 // halve makes a tool stop half-way.
 func halve(r *record.CellRun) {
 	r.Measurement.DurationMicros /= 2
-	statstest.SetRequests(r.Measurement, r.Measurement.Requests/2)
+	recordtest.SetRequests(r.Measurement, r.Measurement.Requests/2)
 	r.CPUNanos /= 2
 }
 
@@ -221,7 +222,7 @@ func TestSharedCPUsCountOnlyOnOneNode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := oneCell()
-			r, _ := statstest.Cell(&d, 1, "go", 100)
+			r, _ := recordtest.Cell(&d, 1, "go", 100)
 			r.CPUsAllowed = "1"
 			d.Trials[0].Generators[0].Environment.Node = tc.node
 			got, err := read(d)
@@ -260,7 +261,7 @@ func (o outcome) Group(at record.Point, implementation string) *Group {
 
 // read reads the cells of a run and judges them.
 func read(d record.RunData) (outcome, error) {
-	p, err := newPlanned(d)
+	p, err := planned.Of(d)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -3,6 +3,9 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
 )
 
 // judgeAll gives every result its verdict, within the budget that family.go shares out: alpha is that of one look. Foresight, which takes
@@ -96,7 +99,7 @@ func (l *LevelComparison) judge(alpha, rates float64) {
 // lostRate says whether a side that missed a rate alone in some blocks, and kept it in others, does not keep it: in most blocks, in MinBlocks at
 // least, and in more than chance would let it with a probability of alpha.
 func lostRate(missed, kept int, alpha float64) bool {
-	return missed >= MinBlocks && missed > kept && oneSided(missed+kept, missed) <= alpha
+	return missed >= MinBlocks && missed > kept && inference.OneSided(missed+kept, missed) <= alpha
 }
 
 // keeper withholds the verdict that a side kept a rate if it failed otherwise.
@@ -175,7 +178,7 @@ func (c *Comparison) levelsMayDiffer() bool {
 		if r == nil || r.P == nil || r.equivalent() {
 			continue
 		}
-		if *r.P <= Alpha {
+		if *r.P <= inference.Alpha {
 			return true
 		}
 		more = more || *r.P <= opposedAlpha && *r.Ratio > 1
@@ -189,7 +192,7 @@ func (c *Comparison) levelsMayDiffer() bool {
 func (c *Comparison) weigh(all []Comparison) {
 	decided := false
 	for k := range c.Loads {
-		load := find(all, func(o *Comparison) bool { return o.Implementation == c.Implementation && o.Load == c.Loads[k].Load })
+		load := pick.First(all, func(o *Comparison) bool { return o.Implementation == c.Implementation && o.Load == c.Loads[k].Load })
 		c.Loads[k].Verdict = load.Verdict
 		decided = decided || load.Verdict == Better || load.Verdict == Worse || load.Verdict == DependsOnLoad
 	}
@@ -233,7 +236,7 @@ func (r *Result) undecided(faults int) (Verdict, VerdictReason) {
 	switch {
 	case r.ContenderIsBound || r.BaselineIsBound:
 		return Inconclusive, BoundsOnly
-	case !r.equivalent() && *r.P <= Alpha:
+	case !r.equivalent() && *r.P <= inference.Alpha:
 		return Inconclusive, ManyComparisons
 	case !r.equivalent():
 		return Inconclusive, NoiseTooHigh
@@ -265,7 +268,7 @@ func (*Result) winner(v Verdict, loserIsBound bool, winnerFaults, winnerCensored
 
 // equivalent says whether the interval lies within the margin, which is symmetric in the ratio: from 1/1.05 to 1.05.
 func (r *Result) equivalent() bool {
-	margin := math.Log1p(EquivalenceMargin)
+	margin := math.Log1p(inference.EquivalenceMargin)
 	return math.Log(*r.Low) >= -margin && math.Log(*r.High) <= margin
 }
 

@@ -7,26 +7,27 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // duel is a plan of a baseline and some contenders.
-func duel(contenders, levels int) planned {
-	p := planned{baseline: "base", implementations: []Implementation{{Name: "base", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
+func duel(contenders, levels int) planned.Run {
+	p := planned.Run{Baseline: "base", Implementations: []planned.Implementation{{Name: "base", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
 	for i := range contenders {
-		p.implementations = append(p.implementations, Implementation{Name: fmt.Sprintf("c%d", i), Role: v1alpha1.RoleContender, CPUs: 1})
+		p.Implementations = append(p.Implementations, planned.Implementation{Name: fmt.Sprintf("c%d", i), Role: v1alpha1.RoleContender, CPUs: 1})
 	}
 	for i := range levels {
-		p.levels = append(p.levels, Level{Point: record.Point{Load: "l", Connections: int32(i + 1)}})
+		p.Levels = append(p.Levels, planned.Level{Point: record.Point{Load: "l", Connections: int32(i + 1)}})
 	}
 	return p
 }
 
 // groupsOf makes groups whose cells have the CPU time and the throughput that a function says.
-func groupsOf(p planned, blocks int, cell func(implementation string, level, block int) (cpu, throughput float64)) []Group {
+func groupsOf(p planned.Run, blocks int, cell func(implementation string, level, block int) (cpu, throughput float64)) []Group {
 	var out []Group
-	for l, level := range p.levels {
-		for _, i := range p.implementations {
+	for l, level := range p.Levels {
+		for _, i := range p.Implementations {
 			g := Group{Point: level.Point, Implementation: i.Name, Role: i.Role}
 			for b := range blocks {
 				cpu, throughput := cell(i.Name, l, b)
@@ -175,7 +176,7 @@ func TestALevelThatIsDecidedIsNotAveragedToNoDifference(t *testing.T) {
 
 func TestALimitTakesNoPart(t *testing.T) {
 	p := duel(2, 1)
-	p.implementations[2].Role = v1alpha1.RoleLimit
+	p.Implementations[2].Role = v1alpha1.RoleLimit
 	if got := compare(p, groupsOf(p, 10, steady(2)), nil, searchFamily{}); len(got) != 1 || got[0].Implementation != "c0" {
 		t.Errorf("compared: %+v", got)
 	}
@@ -192,8 +193,8 @@ func TestSwappingTheSidesInvertsTheRatio(t *testing.T) {
 		return cpu, throughput
 	})
 	back := there
-	back.baseline = "c0"
-	back.implementations = []Implementation{{Name: "base", Role: v1alpha1.RoleContender}, {Name: "c0", Role: v1alpha1.RoleContender, Baseline: true}}
+	back.Baseline = "c0"
+	back.Implementations = []planned.Implementation{{Name: "base", Role: v1alpha1.RoleContender}, {Name: "c0", Role: v1alpha1.RoleContender, Baseline: true}}
 	a, b := compare(there, groups, nil, searchFamily{})[0], compare(back, groups, nil, searchFamily{})[0]
 	for k := range a.Overall {
 		x, y := a.Overall[k], b.Overall[k]
@@ -249,7 +250,7 @@ func TestRealDifferencesAreFound(t *testing.T) {
 }
 
 // verdictsOf compares without looking ahead, which takes most of the time.
-func verdictsOf(p planned, groups []Group) []Comparison {
+func verdictsOf(p planned.Run, groups []Group) []Comparison {
 	out := comparisons(p, groups, nil)
 	judgeAll(out, searchFamily{}, VerdictAlpha, false)
 	return out

@@ -1,4 +1,6 @@
-package stats
+// Package planned reads from the records of a run what it was to measure, with every default filled in: the question to which its cells, its
+// verdicts and its table are the answer. It knows nothing of what was measured.
+package planned
 
 import (
 	"cmp"
@@ -10,53 +12,53 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// planned is what the run was to measure, with every default filled in.
-type planned struct {
-	// latencies are the percentiles that are compared; duet says that the servers take turns, which leaves no latencies.
-	latencies []string
-	duet      bool
-	// weights are those of the loads in the mean over all of them, by name; none if the spec gives none.
-	weights  map[string]float64
-	baseline string
-	// blocks counts the spare ones that were begun, too.
-	blocks          int32
-	implementations []Implementation
-	levels          []Level
-	// looks is how often the run may be looked at: once at its end, and before if spec.stop lets it end early.
-	looks int
-	// searches are the loads whose rates are found while a trial runs: their steps are no levels.
-	searches []v1alpha1.Load
+// Run is what the run was to measure, with every default filled in.
+type Run struct {
+	// Latencies are the percentiles that are compared; duet says that the servers take turns, which leaves no latencies.
+	Latencies []string
+	Duet      bool
+	// Weights are those of the loads in the mean over all of them, by name; none if the spec gives none.
+	Weights  map[string]float64
+	Baseline string
+	// Blocks counts the spare ones that were begun, too.
+	Blocks          int32
+	Implementations []Implementation
+	Levels          []Level
+	// Looks is how often the run may be looked at: once at its end, and before if spec.stop lets it end early.
+	Looks int
+	// Searches are the loads whose rates are found while a trial runs: their steps are no levels.
+	Searches []v1alpha1.Load
 }
 
-// newPlanned reads the plan from the run's spec. Threads and durations that the spec leaves open are filled in from the trials,
+// Of reads the plan from the run's spec. Threads and durations that the spec leaves open are filled in from the trials,
 // which carry the compiled cells.
-func newPlanned(data record.RunData) (planned, error) {
+func Of(data record.RunData) (Run, error) {
 	spec := data.Manifest.Spec
-	p := planned{baseline: spec.Baseline, blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks) + data.Manifest.SpareBlocks}
-	p.looks, p.latencies, p.duet = looks(spec), latencies(spec), spec.Order == v1alpha1.OrderSlicedDuet
+	p := Run{Baseline: spec.Baseline, Blocks: cmp.Or(data.Manifest.Blocks, spec.Blocks) + data.Manifest.SpareBlocks}
+	p.Looks, p.Latencies, p.Duet = looks(spec), latencies(spec), spec.Order == v1alpha1.OrderSlicedDuet
 	if len(spec.Implementations) == 0 || len(spec.Loads) == 0 {
 		return p, fmt.Errorf("reading the spec of run %s: it names no implementation or no load", data.Manifest.Run.Name)
 	}
 	var err error
-	if p.weights, err = weightsOf(spec.Loads); err != nil {
+	if p.Weights, err = weightsOf(spec.Loads); err != nil {
 		return p, fmt.Errorf("reading the spec of run %s: %w", data.Manifest.Run.Name, err)
 	}
-	p.baseline = cmp.Or(p.baseline, spec.Implementations[0].Name)
+	p.Baseline = cmp.Or(p.Baseline, spec.Implementations[0].Name)
 	for _, i := range spec.Implementations {
-		p.implementations = append(p.implementations, Implementation{
-			Name: i.Name, Role: cmp.Or(i.Role, v1alpha1.RoleContender), Baseline: i.Name == p.baseline, Image: i.Image, CPUs: max(i.CPUs, 1),
+		p.Implementations = append(p.Implementations, Implementation{
+			Name: i.Name, Role: cmp.Or(i.Role, v1alpha1.RoleContender), Baseline: i.Name == p.Baseline, Image: i.Image, CPUs: max(i.CPUs, 1),
 		})
 	}
-	if !slices.ContainsFunc(p.implementations, func(i Implementation) bool { return i.Baseline }) {
-		return p, fmt.Errorf("reading the spec of run %s: its baseline %s is none of its implementations", data.Manifest.Run.Name, p.baseline)
+	if !slices.ContainsFunc(p.Implementations, func(i Implementation) bool { return i.Baseline }) {
+		return p, fmt.Errorf("reading the spec of run %s: its baseline %s is none of its implementations", data.Manifest.Run.Name, p.Baseline)
 	}
 	for _, l := range spec.Loads {
 		if l.Search != nil {
-			p.searches = append(p.searches, l)
+			p.Searches = append(p.Searches, l)
 			continue
 		}
 		for _, point := range points(l) {
-			p.levels = append(p.levels, levelOf(l, point, data.Trials))
+			p.Levels = append(p.Levels, LevelOf(l, point, data.Trials))
 		}
 	}
 	return p, nil
@@ -114,8 +116,8 @@ func points(l v1alpha1.Load) []record.Point {
 	return out
 }
 
-// levelOf describes one point of a load, as the trials have compiled it.
-func levelOf(l v1alpha1.Load, at record.Point, trials []record.TrialData) Level {
+// LevelOf describes one point of a load, as the trials have compiled it.
+func LevelOf(l v1alpha1.Load, at record.Point, trials []record.TrialData) Level {
 	out := Level{
 		Point: at, Tool: l.Tool, Threads: max(l.Generators.CPUs, 1), Generators: max(l.Generators.Pods, 1),
 		Connection: cmp.Or(l.Connection, v1alpha1.KeepAlive), Path: cmp.Or(l.Request.Path, "/"), DurationSeconds: l.DurationSeconds,
@@ -137,26 +139,26 @@ func levelOf(l v1alpha1.Load, at record.Point, trials []record.TrialData) Level 
 	return out
 }
 
-// generatorCPUs is the number of CPUs that each generator of a level was to own: one a thread.
-func (l Level) generatorCPUs() int32 { return max(l.Threads, 1) }
+// GeneratorCPUs is the number of CPUs that each generator of a level was to own: one a thread.
+func (l Level) GeneratorCPUs() int32 { return max(l.Threads, 1) }
 
-// implementation finds a planned implementation.
-func (p planned) implementation(name string) (Implementation, bool) {
-	i := slices.IndexFunc(p.implementations, func(i Implementation) bool { return i.Name == name })
+// Implementation finds a planned implementation.
+func (p Run) Implementation(name string) (Implementation, bool) {
+	i := slices.IndexFunc(p.Implementations, func(i Implementation) bool { return i.Name == name })
 	if i < 0 {
 		return Implementation{}, false
 	}
-	return p.implementations[i], true
+	return p.Implementations[i], true
 }
 
-// contenders are the implementations that are compared with the baseline.
-func (p planned) contenders() []Implementation {
-	base, _ := p.implementation(p.baseline)
+// Contenders are the implementations that are compared with the baseline.
+func (p Run) Contenders() []Implementation {
+	base, _ := p.Implementation(p.Baseline)
 	if base.Role == v1alpha1.RoleLimit {
 		return nil
 	}
 	var out []Implementation
-	for _, i := range p.implementations {
+	for _, i := range p.Implementations {
 		if i.Role == v1alpha1.RoleContender && !i.Baseline {
 			out = append(out, i)
 		}
@@ -190,5 +192,5 @@ type Level struct {
 	DurationSeconds int32  `json:"durationSeconds"`
 }
 
-// imposed says whether the level has an arrival rate, constant or not.
-func (l Level) imposed() bool { return l.RequestsPerSecond > 0 }
+// Imposed says whether the level has an arrival rate, constant or not.
+func (l Level) Imposed() bool { return l.RequestsPerSecond > 0 }

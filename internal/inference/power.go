@@ -1,4 +1,4 @@
-package stats
+package inference
 
 import (
 	"math"
@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// prospect is what a comparison of a number of blocks can be expected to find: everything about planning rests on it.
-type prospect struct {
-	// sd is that of a block's log ratio, and width the part of the interval that no number of blocks makes narrower.
-	sd, width float64
-	// alpha is what p must not exceed for a winner, at the worst place in its family.
-	alpha float64
+// Prospect is what a comparison of a number of blocks can be expected to find: everything about planning rests on it.
+type Prospect struct {
+	// SD is that of a block's log ratio, and Width the part of the interval that no number of blocks makes narrower.
+	SD, Width float64
+	// Alpha is what p must not exceed for a winner, at the worst place in its family.
+	Alpha float64
 }
 
 // quadrature points are enough for four digits of a probability from two degrees of freedom on.
@@ -26,11 +26,11 @@ type spreads struct {
 }
 
 // measuredAs integrates over s, whose square times the degrees of freedom is distributed as chi squared.
-func (p prospect) measuredAs(n int) spreads {
+func (p Prospect) measuredAs(n int) spreads {
 	freedom := float64(n - 1)
 	out := spreads{
 		n: n, at: make([]float64, quadrature), weight: make([]float64, quadrature),
-		critical: tQuantile(1-p.alpha/2, freedom), equivalence: tQuantile(1-Alpha/2, freedom),
+		critical: TQuantile(1-p.Alpha/2, freedom), equivalence: TQuantile(1-Alpha/2, freedom),
 	}
 	// Eight standard deviations of s to both sides leave out less than a millionth.
 	reach := 8 / math.Sqrt(2*freedom)
@@ -64,30 +64,30 @@ func certain(so bool) float64 {
 func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
 // finds is the probability that a difference, as a log, is found: by the noncentral t, at either side.
-func (p prospect) finds(difference float64, s spreads) float64 {
-	if p.sd == 0 {
-		return certain(math.Abs(difference) > p.width/2)
+func (p Prospect) finds(difference float64, s spreads) float64 {
+	if p.SD == 0 {
+		return certain(math.Abs(difference) > p.Width/2)
 	}
-	scale := math.Sqrt(float64(s.n)) / p.sd
-	there, back := (math.Abs(difference)-p.width/2)*scale, (-math.Abs(difference)-p.width/2)*scale
+	scale := math.Sqrt(float64(s.n)) / p.SD
+	there, back := (math.Abs(difference)-p.Width/2)*scale, (-math.Abs(difference)-p.Width/2)*scale
 	return s.average(func(spread float64) float64 { return normal(there-s.critical*spread) + normal(back-s.critical*spread) })
 }
 
 // equates is the probability that the interval lies within EquivalenceMargin where the true difference is the one given.
-func (p prospect) equates(difference float64, s spreads) float64 {
-	if p.sd == 0 {
-		return certain(math.Abs(difference)+p.width/2 <= math.Log1p(EquivalenceMargin))
+func (p Prospect) equates(difference float64, s spreads) float64 {
+	if p.SD == 0 {
+		return certain(math.Abs(difference)+p.Width/2 <= math.Log1p(EquivalenceMargin))
 	}
-	margin, scale := math.Log1p(EquivalenceMargin)-p.width/2, math.Sqrt(float64(s.n))/p.sd
+	margin, scale := math.Log1p(EquivalenceMargin)-p.Width/2, math.Sqrt(float64(s.n))/p.SD
 	return s.average(func(spread float64) float64 {
 		return max(0, normal((margin-difference)*scale-s.equivalence*spread)-normal((-margin-difference)*scale+s.equivalence*spread))
 	})
 }
 
-// detectable is the smallest difference, as a log, that n blocks find with probability Power.
-func (p prospect) detectable(n int) float64 {
+// Detectable is the smallest difference, as a log, that n blocks find with probability Power.
+func (p Prospect) Detectable(n int) float64 {
 	s := p.measuredAs(n)
-	low, high := 0.0, p.width/2+p.sd+1e-6
+	low, high := 0.0, p.Width/2+p.SD+1e-6
 	for p.finds(high, s) < Power {
 		low, high = high, 2*high
 	}
@@ -103,14 +103,14 @@ func (p prospect) detectable(n int) float64 {
 }
 
 // decides is the probability that n blocks name a winner, or show that there is no difference.
-func (p prospect) decides(difference float64, n int) float64 {
+func (p Prospect) decides(difference float64, n int) float64 {
 	s := p.measuredAs(n)
 	return p.finds(difference, s) + p.equates(difference, s)
 }
 
-// blocksNeeded is the least number of blocks, from a given one on, that decide with probability Power if the true difference is the one
+// BlocksNeeded is the least number of blocks, from a given one on, that decide with probability Power if the true difference is the one
 // given: by a winner, or by an interval within EquivalenceMargin. 0 if no sensible number would.
-func (p prospect) blocksNeeded(difference float64, least int) int {
+func (p Prospect) BlocksNeeded(difference float64, least int) int {
 	n := least + sort.Search(maxBlocksNeeded-least+1, func(more int) bool {
 		return p.decides(difference, least+more) >= Power
 	})

@@ -1,4 +1,4 @@
-package statstest
+package recordtest
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package stats
+package inference
 
 import (
 	"math"
@@ -20,8 +20,8 @@ const (
 	maxBlocksNeeded = 1000
 )
 
-// tQuantile is the p-quantile of Student's t.
-func tQuantile(p, freedom float64) float64 {
+// TQuantile is the p-quantile of Student's t.
+func TQuantile(p, freedom float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(p)
 }
 
@@ -30,8 +30,8 @@ func tTwoSided(t, freedom float64) float64 {
 	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Survival(math.Abs(t))
 }
 
-// moments are the mean and the sample standard deviation; the latter is 0 for a single value.
-func moments(values []float64) (mean, sd float64) {
+// Moments are the mean and the sample standard deviation; the latter is 0 for a single value.
+func Moments(values []float64) (mean, sd float64) {
 	n := float64(len(values))
 	for _, v := range values {
 		mean += v / n
@@ -50,23 +50,23 @@ func moments(values []float64) (mean, sd float64) {
 // one of the mean (delta method). It always holds the arithmetic mean that is printed, agrees with the plain t interval where the
 // noise is small, and cannot reach below zero where it is large. An interval of the logs themselves would be of the geometric mean.
 func meanInterval(mean, sd float64, n int) (low, high float64) {
-	reach := math.Exp(tQuantile(1-Alpha/2, float64(n-1)) * sd / mean / math.Sqrt(float64(n)))
+	reach := math.Exp(TQuantile(1-Alpha/2, float64(n-1)) * sd / mean / math.Sqrt(float64(n)))
 	return mean / reach, mean * reach
 }
 
-// plainInterval is Student's t interval of a mean whose values may be zero or negative.
-func plainInterval(mean, sd float64, n int) (low, high float64) {
-	half := tQuantile(1-Alpha/2, float64(n-1)) * sd / math.Sqrt(float64(n))
+// PlainInterval is Student's t interval of a mean whose values may be zero or negative.
+func PlainInterval(mean, sd float64, n int) (low, high float64) {
+	half := TQuantile(1-Alpha/2, float64(n-1)) * sd / math.Sqrt(float64(n))
 	return mean - half, mean + half
 }
 
-// summarise describes values, or returns nil if there are none. Fewer than minPairs have no interval: two values of one machine's
+// Summarise describes values, or returns nil if there are none. Fewer than minPairs have no interval: two values of one machine's
 // noise would reach over hundreds of percent. Nor has a mean of values of which one is not positive: none is printed of such.
-func summarise(values []float64) *Summary {
+func Summarise(values []float64) *Summary {
 	if len(values) == 0 {
 		return nil
 	}
-	mean, sd := moments(values)
+	mean, sd := Moments(values)
 	s := Summary{N: len(values), Mean: mean, Min: values[0], Max: values[0]}
 	for _, v := range values {
 		s.Min, s.Max = min(s.Min, v), max(s.Max, v)
@@ -79,7 +79,7 @@ func summarise(values []float64) *Summary {
 		relative := sd / mean
 		s.RelativeStdDev = &relative
 	}
-	if s.N >= minPairs && s.Min > 0 {
+	if s.N >= MinPairs && s.Min > 0 {
 		low, high := meanInterval(mean, sd, s.N)
 		s.Low, s.High = &low, &high
 	}

@@ -1,4 +1,4 @@
-package stats
+package inference
 
 import (
 	"math"
@@ -14,7 +14,7 @@ func TestAFitWithoutNoiseIsExact(t *testing.T) {
 			for _, n := range []int{1, 4, 16, 64, 256, 1024} {
 				points = append(points, uslPoint{n: float64(n), logX: math.Log(want.At(float64(n))), weight: 1})
 			}
-			got, ok := fitUSL(points)
+			got, ok := fitPoints(points)
 			if !ok || math.Abs(got.Lambda/want.Lambda-1) > 1e-6 || math.Abs(got.Sigma-want.Sigma) > 1e-6 || math.Abs(got.Kappa-want.Kappa) > 1e-9 {
 				t.Errorf("got %+v, want %+v", got, want)
 			}

@@ -1,4 +1,4 @@
-package stats
+package inference
 
 import (
 	"math"
@@ -28,8 +28,8 @@ func (u USL) At(n float64) float64 {
 	return u.Lambda * n / (1 + u.Sigma*(n-1) + u.Kappa*n*(n-1))
 }
 
-// peak is the number of connections at which the curve is highest; infinite if it never falls.
-func (u USL) peak() float64 {
+// Peak is the number of connections at which the curve is highest; infinite if it never falls.
+func (u USL) Peak() float64 {
 	if u.Kappa <= 0 {
 		return math.Inf(1)
 	}
@@ -56,12 +56,12 @@ type uslFit struct {
 	scale  [uslTerms]float64
 }
 
-// fitLevels fits the law to the throughputs of levels. ok is false if there is no fit.
-func fitLevels(levels []blockRates) (u USL, ok bool) { return fitUSL(uslPoints(levels, nil)) }
+// FitUSL fits the law to the throughputs of levels. ok is false if there is no fit.
+func FitUSL(levels []BlockRates) (u USL, ok bool) { return fitPoints(uslPoints(levels, nil)) }
 
-// fitUSL fits the law to logs of throughputs by weighted least squares, since their noise is relative. Coefficients may not be
+// fitPoints fits the law to logs of throughputs by weighted least squares, since their noise is relative. Coefficients may not be
 // negative: of the fits with some of them fixed at 0, the best feasible one is taken. ok is false if there is none.
-func fitUSL(points []uslPoint) (u USL, ok bool) {
+func fitPoints(points []uslPoint) (u USL, ok bool) {
 	f := uslFit{points: points, scale: [uslTerms]float64{1, 0, 0}}
 	for _, p := range points {
 		f.scale[1] = max(f.scale[1], p.n-1)
@@ -203,11 +203,11 @@ func dot(a, b [uslTerms]float64) float64 {
 // resamples is the number of resamples of an interval: the spread of 400 is known to about 4 %.
 const resamples = 400
 
-// peakInterval is the interval of the curve's peak at Confidence. Whole blocks are drawn with replacement, since the levels of a
+// PeakInterval is the interval of the curve's peak at Confidence. Whole blocks are drawn with replacement, since the levels of a
 // block share its noise. The spread of the resampled logs of the peak, taken between their 16th and 84th hundredth, is widened as
 // Student's t and the small number of blocks demand: percentiles of resamples alone err too often with ten blocks. ok is false if
 // so many resamples have no peak that the interval has no upper end.
-func peakInterval(levels []blockRates, blocks []int32, peak float64, seed uint64) (low, high float64, ok bool) {
+func PeakInterval(levels []BlockRates, blocks []int32, peak float64, seed uint64) (low, high float64, ok bool) {
 	draw := splitMix(seed)
 	logs := make([]float64, 0, resamples)
 	endless := 0
@@ -216,8 +216,8 @@ func peakInterval(levels []blockRates, blocks []int32, peak float64, seed uint64
 		for range blocks {
 			times[blocks[draw.below(len(blocks))]]++
 		}
-		u, fitted := fitUSL(uslPoints(levels, times))
-		p := u.peak()
+		u, fitted := fitPoints(uslPoints(levels, times))
+		p := u.Peak()
 		if !fitted || p <= 0 || math.IsInf(p, 1) {
 			endless++
 			p = math.MaxFloat64
@@ -230,23 +230,23 @@ func peakInterval(levels []blockRates, blocks []int32, peak float64, seed uint64
 	slices.Sort(logs)
 	n := float64(len(blocks))
 	spread := (logs[resamples*84/100] - logs[resamples*16/100]) / 2 * math.Sqrt(n/(n-1))
-	half := tQuantile(1-Alpha/2, n-1) * spread
+	half := TQuantile(1-Alpha/2, n-1) * spread
 	return peak * math.Exp(-half), peak * math.Exp(half), true
 }
 
-// blockRates are the throughputs of one level by block, in requests/s.
-type blockRates struct {
-	connections int32
-	rates       map[int32]float64
+// BlockRates are the throughputs of one level by block, in requests/s.
+type BlockRates struct {
+	Connections int32
+	Rates       map[int32]float64
 }
 
 // uslPoints are the levels with each block counted as often as times says; nil counts each once.
-func uslPoints(levels []blockRates, times map[int32]float64) []uslPoint {
+func uslPoints(levels []BlockRates, times map[int32]float64) []uslPoint {
 	var out []uslPoint
 	for _, l := range levels {
-		p := uslPoint{n: float64(l.connections)}
+		p := uslPoint{n: float64(l.Connections)}
 		var blocks []int32
-		for b := range l.rates {
+		for b := range l.Rates {
 			blocks = append(blocks, b)
 		}
 		slices.Sort(blocks) // Sums depend on their order in the last digit.
@@ -256,7 +256,7 @@ func uslPoints(levels []blockRates, times map[int32]float64) []uslPoint {
 				w = times[b]
 			}
 			p.weight += w
-			p.logX += w * math.Log(l.rates[b])
+			p.logX += w * math.Log(l.Rates[b])
 		}
 		if p.weight > 0 {
 			p.logX /= p.weight

@@ -1,4 +1,4 @@
-package stats
+package inference
 
 import (
 	"testing"
@@ -21,7 +21,7 @@ func TestTheIntervalOfAMean(t *testing.T) {
 		"where it is large it stays above zero":              {values: []float64{100, 1000, 4000}, low: 1.7425, high: 1_658_547, ppm: 100},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := summarise(tc.values)
+			s := Summarise(tc.values)
 			if tc.none {
 				if s.Low != nil || s.High != nil {
 					t.Fatalf("it is %v to %v", *s.Low, *s.High)

@@ -1,4 +1,4 @@
-package stats
+package inference
 
 import (
 	"cmp"
@@ -6,36 +6,36 @@ import (
 	"slices"
 )
 
-// test is one test of a family.
-type test struct {
-	// p is its p, and weight its share of the family's budget before anything is decided; the weights of a family add up to 1.
-	p, weight float64
+// Test is one test of a family.
+type Test struct {
+	// P is its p, and Weight its share of the family's budget before anything is decided; the weights of a family add up to 1.
+	P, Weight float64
 }
 
-// holm gives each test its adjusted p by Holm's procedure with weights, in the order of the tests: p over its weight, times the weights of all
+// Holm gives each test its adjusted p by Holm's procedure with weights, in the order of the tests: p over its weight, times the weights of all
 // that are not smaller, over the family's share of the whole budget, and never less than one before it. It is held against the whole budget.
-func holm(tests []test, share float64) []float64 {
+func Holm(tests []Test, share float64) []float64 {
 	order := make([]int, len(tests))
 	for k := range order {
 		order[k] = k
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(tests[a].p/tests[a].weight, tests[b].p/tests[b].weight)
+		return cmp.Compare(tests[a].P/tests[a].Weight, tests[b].P/tests[b].Weight)
 	})
 	adjusted := make([]float64, len(tests))
 	rest, least := 1.0, 0.0
 	for _, k := range order {
 		t := tests[k]
-		least = max(least, min(1, t.p/t.weight*rest/share))
+		least = max(least, min(1, t.P/t.Weight*rest/share))
 		adjusted[k] = least
-		rest = max(rest-t.weight, 0)
+		rest = max(rest-t.Weight, 0)
 	}
 	return adjusted
 }
 
-// oneSided is the largest probability that, of two servers that each miss a rate alone with the same probability in n blocks, at least k blocks
+// OneSided is the largest probability that, of two servers that each miss a rate alone with the same probability in n blocks, at least k blocks
 // are missed by one and none by the other. It is largest where each misses about half of the blocks.
-func oneSided(n, k int) float64 {
+func OneSided(n, k int) float64 {
 	const alone = 0.25
 	var sum float64
 	for j := k; j <= n; j++ {

@@ -1,4 +1,4 @@
-package stats
+package inference
 
 import (
 	"testing"
@@ -17,11 +17,11 @@ func TestHolmWithWeights(t *testing.T) {
 		"a weight that was spent goes to the other": {[]float64{0.001, 0.003}, []float64{.75, .25}, []float64{0.001 / 0.75, 0.003}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var tests []test
+			var tests []Test
 			for k := range tc.ps {
-				tests = append(tests, test{tc.ps[k], tc.weights[k]})
+				tests = append(tests, Test{tc.ps[k], tc.weights[k]})
 			}
-			if diff := cmp.Diff(tc.want, holm(tests, 1), within(1e-12)); diff != "" {
+			if diff := cmp.Diff(tc.want, Holm(tests, 1), within(1e-12)); diff != "" {
 				t.Errorf("adjusted p (-want +got):\n%s", diff)
 			}
 		})

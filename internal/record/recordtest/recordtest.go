@@ -1,6 +1,6 @@
-// Package statstest makes runs that never happened, for the tests of stats and report: a small model of servers and generators
+// Package recordtest makes the records of runs that never happened: a small model of servers and generators
 // with a seeded random source stands in for a cluster. It is imported by tests and by hack/bench only.
-package statstest
+package recordtest
 
 import (
 	"crypto/sha256"
