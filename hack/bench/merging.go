@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
@@ -66,7 +67,7 @@ func measurementOf(samples []float64, connections int32) (record.Measurement, er
 }
 
 // analysed is the distribution that a run of one cell gets whose generators had these samples.
-func analysed(shares [][]float64) (stats.Latency, error) {
+func analysed(shares [][]float64) (latency.Distribution, error) {
 	// However many generators share them: so many requests cannot be in flight on few connections.
 	const connections = 10 * manyHistograms
 	data := recordtest.Run(recordtest.Options{
@@ -76,17 +77,17 @@ func analysed(shares [][]float64) (stats.Latency, error) {
 	for k, samples := range shares {
 		m, err := measurementOf(samples, connections/int32(len(shares)))
 		if err != nil {
-			return stats.Latency{}, err
+			return latency.Distribution{}, err
 		}
 		recordtest.SetRequests(&m, m.Requests)
 		data.Trials[0].Generators[k].Cells[0].Measurement = &m
 	}
 	table, err := stats.Analyse(data)
 	if err != nil {
-		return stats.Latency{}, fmt.Errorf("analysing: %w", err)
+		return latency.Distribution{}, fmt.Errorf("analysing: %w", err)
 	}
 	if len(table.Groups[0].Latency) == 0 {
-		return stats.Latency{}, fmt.Errorf("analysing: the cell has no distribution: %+v", table.Groups[0].Cells[0].Reasons)
+		return latency.Distribution{}, fmt.Errorf("analysing: the cell has no distribution: %+v", table.Groups[0].Cells[0].Reasons)
 	}
 	return table.Groups[0].Latency[0], nil
 }
@@ -118,7 +119,7 @@ func mergedAgainstSamples(generators, each int) ([]figures.Figure, error) {
 }
 
 // worstQuantile is the largest error of a quantile, as a share of what is allowed.
-func worstQuantile(l stats.Latency, samples []float64) (float64, error) {
+func worstQuantile(l latency.Distribution, samples []float64) (float64, error) {
 	sorted := slices.Sorted(slices.Values(samples))
 	worst, seen := 0.0, 0
 	for _, q := range l.Quantiles {

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/stats"
 )
 
@@ -14,7 +15,7 @@ const (
 	// cutShort is the share of the asked time that a run must have lasted.
 	cutShort = stats.MinDuration
 	// samplesBeyond is how many samples must lie above a quantile.
-	samplesBeyond = stats.SamplesBeyond
+	samplesBeyond = inference.SamplesBeyond
 	// littleLimit is the number of requests under way for each connection, by throughput and mean latency.
 	littleLimit = stats.LittleSuspect
 

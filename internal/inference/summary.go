@@ -16,6 +16,9 @@ const (
 	Power = 0.8
 	// EquivalenceMargin is how far the interval may reach from 1 for a NoDifference.
 	EquivalenceMargin = 0.05
+	// SamplesBeyond is how many samples must lie above a quantile for it to be known: the estimate of a quantile rests on the
+	// samples beyond it, and with ten of them its rank is good to about a third.
+	SamplesBeyond = 10
 	// maxBlocksNeeded bounds the search for the number of blocks that would decide a comparison.
 	maxBlocksNeeded = 1000
 )

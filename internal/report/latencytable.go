@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
@@ -50,11 +51,11 @@ func (v *view) latencyTable() table {
 	return t
 }
 
-func (v *view) percentileCells(p record.Point, d stats.Latency, i planned.Implementation, quantiles []float64) []cell {
+func (v *view) percentileCells(p record.Point, d latency.Distribution, i planned.Implementation, quantiles []float64) []cell {
 	out := []cell{v.implementation(i), numSub(integer(d.Samples), v.censored(d))}
 	for _, q := range quantiles {
 		c := num(missing)
-		if k := slices.IndexFunc(d.Quantiles, func(o stats.Quantile) bool { return o.Q == q }); k >= 0 {
+		if k := slices.IndexFunc(d.Quantiles, func(o latency.Quantile) bool { return o.Q == q }); k >= 0 {
 			c = v.quantileCell(d.Quantiles[k])
 			if c.Sub = v.latencyChange(p, i.Name, q); c.Sub != "" && c.Tone == "" {
 				c.Tone = "stack"
@@ -111,7 +112,7 @@ func (v *view) kindsTable() table {
 	return t
 }
 
-func (v *view) latencyCells(d stats.Latency, i planned.Implementation) []cell {
+func (v *view) latencyCells(d latency.Distribution, i planned.Implementation) []cell {
 	samples := numSub(integer(d.Samples), v.censored(d))
 	kind := cell{Text: v.say("latency.kind." + string(d.Kind)), Sub: v.count("latency.cells", d.Cells)}
 	mean := micros(d.MeanMicros)
@@ -126,7 +127,7 @@ func (v *view) latencyCells(d stats.Latency, i planned.Implementation) []cell {
 }
 
 // quantileCell is a quantile, or why it is unknown.
-func (v *view) quantileCell(q stats.Quantile) cell {
+func (v *view) quantileCell(q latency.Quantile) cell {
 	if q.Micros == nil {
 		return cell{Text: v.say("quantile." + string(q.Unknown)), Number: true, Tone: "unknown"}
 	}
@@ -134,7 +135,7 @@ func (v *view) quantileCell(q stats.Quantile) cell {
 }
 
 // quantile prints a quantile that is known, exactly or as an interval.
-func (v *view) quantile(q stats.Quantile) string {
+func (v *view) quantile(q latency.Quantile) string {
 	if q.LowMicros != nil {
 		return v.between(float64(*q.LowMicros), float64(*q.Micros))
 	}
@@ -142,7 +143,7 @@ func (v *view) quantile(q stats.Quantile) string {
 }
 
 // censored says what ranks above all samples without being one.
-func (v *view) censored(d stats.Latency) string {
+func (v *view) censored(d latency.Distribution) string {
 	var out []string
 	if d.Timeouts > 0 {
 		out = append(out, v.say("latency.timeouts", integer(d.Timeouts)))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/stats"
 )
@@ -56,15 +57,15 @@ func TestALinkStaysInTheFolderOfItsRun(t *testing.T) {
 }
 
 func TestACurveEndsAtItsLastRise(t *testing.T) {
-	curve := func(micros ...int64) []stats.Quantile {
-		var out []stats.Quantile
+	curve := func(micros ...int64) []latency.Quantile {
+		var out []latency.Quantile
 		for k := range micros {
-			out = append(out, stats.Quantile{Q: 1 - 1/float64(k+2), Micros: &micros[k]})
+			out = append(out, latency.Quantile{Q: 1 - 1/float64(k+2), Micros: &micros[k]})
 		}
 		return out
 	}
 	for name, tc := range map[string]struct {
-		of   []stats.Quantile
+		of   []latency.Quantile
 		want int
 	}{
 		"a flat end is cut":       {curve(1, 2, 2, 3, 9, 9, 9), 5},

@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -30,7 +31,7 @@ type facts struct {
 	// cell holds the values computed so far.
 	cell Cell
 	// latencies hold the cell's distribution of each kind that all its generators have.
-	latencies distributions
+	latencies latency.Distributions
 	// stills is the number of standstills that StillShare sums up.
 	stills int
 	// inFlight is the mean number of requests in flight by Little's law, at least; 0 if unknown.
@@ -143,20 +144,20 @@ func (f *facts) server() {
 // latency reads the distributions of all generators and adds those of one kind. A kind that only some generators have is left out:
 // it would speak for a part of the load.
 func (f *facts) latency(dec *histogram.Decoder) error {
-	f.latencies = distributions{}
+	f.latencies = latency.Distributions{}
 	for _, m := range f.measurements() {
 		for _, l := range m.Latency {
-			if err := f.latencies.read(dec, l); err != nil {
+			if err := f.latencies.Read(dec, l); err != nil {
 				return err
 			}
 		}
 	}
-	f.latencies.require(len(f.runs))
-	f.latencies.censor(f.cell.Errors.Timeout, f.cell.Dropped)
-	if kind, s := f.latencies.first(latencyKinds...); s != nil {
-		f.cell.MeanLatencyKind, f.cell.MeanLatency = kind, positive(s.mean())
-		if !s.exact() {
-			f.cell.MeanLatencyLow = positive(s.lowMean())
+	f.latencies.Require(len(f.runs))
+	f.latencies.Censor(f.cell.Errors.Timeout, f.cell.Dropped)
+	if kind, s := f.latencies.First(latency.Kinds...); s != nil {
+		f.cell.MeanLatencyKind, f.cell.MeanLatency = kind, positive(s.Mean())
+		if !s.Exact() {
+			f.cell.MeanLatencyLow = positive(s.LowMean())
 		}
 	}
 	f.little()
@@ -166,8 +167,8 @@ func (f *facts) latency(dec *histogram.Decoder) error {
 // little computes how many requests were in flight, from the latencies of requests that were sent: throughput times mean, at its
 // lower end.
 func (f *facts) little() {
-	if _, s := f.latencies.first(record.Observed, record.WithConnection); s != nil && f.cell.Throughput != nil {
-		f.inFlight = *f.cell.Throughput * s.lowMean() / 1e6
+	if _, s := f.latencies.First(record.Observed, record.WithConnection); s != nil && f.cell.Throughput != nil {
+		f.inFlight = *f.cell.Throughput * s.LowMean() / 1e6
 	}
 }
 
@@ -228,7 +229,7 @@ type Cell struct {
 	// bytes are the sizes of its answers; nil if they are unknown.
 	bytes *answerBytes
 	// percentiles are the tables' quantiles of the cell's own latencies, by kind.
-	percentiles map[record.LatencyKind][]Quantile
+	percentiles map[record.LatencyKind][]latency.Quantile
 }
 
 // Pinning is where the processes of a cell were allowed to run, read back from them while they ran.
@@ -241,7 +242,7 @@ type Pinning struct {
 }
 
 // quantile is a percentile of the cell's own latencies of a kind; nil if it has none, or if that is no percentile of the tables.
-func (c Cell) quantile(kind record.LatencyKind, percentile string) *Quantile {
+func (c Cell) quantile(kind record.LatencyKind, percentile string) *latency.Quantile {
 	column, own := slices.Index(v1alpha1.Percentiles, percentile), c.percentiles[kind]
 	if column < 0 || own == nil {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -16,7 +17,7 @@ const (
 	// is remembered for it is one of 22 ms that made a winner by 16 %.
 	minSeconds = 1
 	// minRequests is the least number for which a 90th percentile is known: a mean of fewer is a mean of a few queues.
-	minRequests = 10 * SamplesBeyond
+	minRequests = 10 * inference.SamplesBeyond
 )
 
 // checkTool wants a record and a measurement of each generator: without one of them the rest is another load.

@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -188,7 +189,7 @@ func percentileOf(g *Group, name string) figure {
 			f.why = unknownQuantile(*own)
 			return f
 		}
-		low, high := own.between()
+		low, high := own.Between()
 		low, high = math.Log(max(low, 1)), math.Log(max(high, 1))
 		samples = append(samples, inference.Sample{Block: c.Block, Span: inference.Span{Low: low, Mid: (low + high) / 2, High: high}})
 	}
@@ -198,24 +199,24 @@ func percentileOf(g *Group, name string) figure {
 		f.why = lacking(g, g.Throughput)
 		return f
 	}
-	low, high := q.between()
+	low, high := q.Between()
 	least, most := e.Interval()
 	f.low, f.high = min(math.Exp(least), low), max(math.Exp(most), high)
 	return f
 }
 
 // preferred is the distribution that objectives speak of.
-func preferred(g *Group) (record.LatencyKind, *Latency) {
-	for _, kind := range percentileKinds {
-		if l := pick.First(g.Latency, func(l *Latency) bool { return l.Kind == kind }); l != nil {
+func preferred(g *Group) (record.LatencyKind, *latency.Distribution) {
+	for _, kind := range latency.Preferred {
+		if l := pick.First(g.Latency, func(l *latency.Distribution) bool { return l.Kind == kind }); l != nil {
 			return kind, l
 		}
 	}
 	return "", nil
 }
 
-func unknownQuantile(q Quantile) ObjectiveReason {
-	if q.Unknown == TooFewSamples {
+func unknownQuantile(q latency.Quantile) ObjectiveReason {
+	if q.Unknown == latency.TooFewSamples {
 		return FewSamples
 	}
 	return AmongTimeouts

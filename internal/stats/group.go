@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -43,7 +44,7 @@ type Group struct {
 	// Errors are summed over all cells, the void ones included.
 	Errors record.Errors `json:"errors"`
 	// Latency holds the merged distribution of each kind.
-	Latency []Latency `json:"latency"`
+	Latency []latency.Distribution `json:"latency"`
 	// Observations are what else was seen, in a fixed order; those that no cell has are left out.
 	Observations []Observation `json:"observations"`
 	// OverTime is the group's throughput over time; nil if nothing was sampled.
@@ -120,21 +121,21 @@ func (r *reader) groups() ([]Group, error) {
 // group gathers one implementation at one level, and merges the latencies of the cells that are not void.
 func (r *reader) group(l planned.Level, i planned.Implementation, trials []*record.TrialData) (Group, error) {
 	g := Group{Point: l.Point, Implementation: i.Name, Role: i.Role, Cells: []Cell{}}
-	merged := distributions{}
+	merged := latency.Distributions{}
 	for _, t := range trials {
 		f, err := r.gather(l, i, t, r.sizes[i.Name])
 		if err != nil {
 			return g, err
 		}
 		f.judge()
-		f.cell.percentiles = f.latencies.quantiles()
+		f.cell.percentiles = f.latencies.Quantiles()
 		g.Cells = append(g.Cells, f.cell)
 		if f.cell.Validity == Void {
 			continue
 		}
-		merged.merge(f.latencies)
+		merged.Merge(f.latencies)
 	}
-	g.Latency = merged.describe()
+	g.Latency = merged.Describe()
 	if len(g.Latency) > 0 {
 		g.LatencyKind = string(g.Latency[0].Kind)
 	}

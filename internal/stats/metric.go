@@ -7,6 +7,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -68,7 +69,7 @@ func (m Metric) pairOf(own, base Cell) (inference.Span, bool) {
 // latencyPair compares a percentile of the first kind of latency that both cells have: kinds are never mixed. Each value lies
 // somewhere in its histogram's bin, or between the quantiles that the tool gave.
 func latencyPair(percentile string, own, base Cell) (inference.Span, bool) {
-	for _, kind := range percentileKinds {
+	for _, kind := range latency.Preferred {
 		a, b := own.quantile(kind, percentile), base.quantile(kind, percentile)
 		if a == nil || b == nil {
 			continue
@@ -87,9 +88,9 @@ func (m Metric) censoredIn(c Cell) bool {
 	if c.Validity == Void {
 		return false
 	}
-	for _, kind := range percentileKinds {
+	for _, kind := range latency.Preferred {
 		if q := c.quantile(kind, m.Percentile()); q != nil {
-			return q.Unknown == TimedOut || q.Unknown == NotSent
+			return q.Unknown == latency.TimedOut || q.Unknown == latency.NotSent
 		}
 	}
 	return false
@@ -99,8 +100,8 @@ func (m Metric) censoredIn(c Cell) bool {
 const leastMicros = 0.5
 
 // spanOf is where a known quantile lies, in microseconds.
-func spanOf(q Quantile) inference.Span {
-	low, high := q.edges()
+func spanOf(q latency.Quantile) inference.Span {
+	low, high := q.Edges()
 	low = max(low, leastMicros)
 	return inference.Span{Low: low, Mid: math.Sqrt(low * high), High: high}
 }

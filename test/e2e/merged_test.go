@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/tool/wrk"
@@ -22,7 +23,7 @@ func checkMerged(t *testing.T, data record.RunData, table stats.Table, at record
 		raw := rawLatencies(t, data, table, at, name)
 		slices.Sort(raw)
 		g := table.Group(at, name)
-		i := slices.IndexFunc(g.Latency, func(l stats.Latency) bool { return l.Kind == record.Corrected })
+		i := slices.IndexFunc(g.Latency, func(l latency.Distribution) bool { return l.Kind == record.Corrected })
 		if i < 0 || g.Latency[i].Samples != int64(len(raw)) {
 			t.Errorf("%s: the report does not show the %d latencies that wrk printed: %+v", name, len(raw), g.Latency)
 			continue

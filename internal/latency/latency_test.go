@@ -1,4 +1,4 @@
-package stats
+package latency
 
 import (
 	"math"
@@ -26,10 +26,10 @@ func counted(t *testing.T, samples []int64) *histogram.Histogram {
 }
 
 // exact reads a distribution of samples that are known exactly.
-func exact(t *testing.T, samples []int64) *spread {
+func exact(t *testing.T, samples []int64) *Spread {
 	t.Helper()
-	d := distributions{}
-	if err := d.read(&histogram.Decoder{}, recordtest.Encode(record.Observed, counted(t, samples))); err != nil {
+	d := Distributions{}
+	if err := d.Read(&histogram.Decoder{}, recordtest.Encode(record.Observed, counted(t, samples))); err != nil {
 		t.Fatal(err)
 	}
 	return d[record.Observed]
@@ -48,14 +48,14 @@ func draw(rng *rand.Rand, n int) []int64 {
 func TestMergingEqualsOneHistogramOfAllSamples(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	for range 3 {
-		group, dec := distributions{}, histogram.Decoder{}
+		group, dec := Distributions{}, histogram.Decoder{}
 		var all []int64
 		for range 1 + rng.IntN(5) {
-			cell := distributions{}
+			cell := Distributions{}
 			for range 16 {
 				part := draw(rng, rng.IntN(400))
 				all = append(all, part...)
-				if err := cell.read(&dec, recordtest.Encode(record.Observed, counted(t, part))); err != nil {
+				if err := cell.Read(&dec, recordtest.Encode(record.Observed, counted(t, part))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -80,7 +80,7 @@ func TestMergingEqualsOneHistogramOfAllSamples(t *testing.T) {
 func TestBracketsHoldTheRealQuantiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 1))
 	for range 3 {
-		d, dec := distributions{}, histogram.Decoder{}
+		d, dec := Distributions{}, histogram.Decoder{}
 		var all []int64
 		for k := range 16 {
 			samples := draw(rng, 2000)
@@ -93,7 +93,7 @@ func TestBracketsHoldTheRealQuantiles(t *testing.T) {
 				}
 				l = recordtest.EncodeBrackets(record.WithConnection, counted(t, low), counted(t, high))
 			}
-			if err := d.read(&dec, l); err != nil {
+			if err := d.Read(&dec, l); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -120,8 +120,8 @@ func TestBracketsHoldTheRealQuantiles(t *testing.T) {
 
 func TestABracketWithoutWidthIsExact(t *testing.T) {
 	h := counted(t, draw(rand.New(rand.NewPCG(17, 1)), 20_000))
-	d := distributions{}
-	if err := d.read(&histogram.Decoder{}, recordtest.EncodeBrackets(record.WithConnection, h, h)); err != nil {
+	d := Distributions{}
+	if err := d.Read(&histogram.Decoder{}, recordtest.EncodeBrackets(record.WithConnection, h, h)); err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range d[record.WithConnection].describe(record.WithConnection).Quantiles {
@@ -135,7 +135,7 @@ func TestQuantilesThatAreNotKnown(t *testing.T) {
 	for name, tc := range map[string]struct {
 		samples, timeouts, dropped int64
 		q                          float64
-		want                       UnknownReason
+		want                       Unknown
 	}{
 		"p99 of a thousand samples is known":            {1000, 0, 0, 0.99, ""},
 		"p99 of 999 samples has too few beyond it":      {999, 0, 0, 0.99, TooFewSamples},
@@ -171,7 +171,7 @@ func TestMergeRefusesWhatIsNotWhatItSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := good
 			change(&l)
-			if err := (distributions{}).read(&histogram.Decoder{}, l); err == nil {
+			if err := (Distributions{}).Read(&histogram.Decoder{}, l); err == nil {
 				t.Error("it was merged")
 			}
 		})

@@ -1,12 +1,12 @@
-package stats
+package latency
 
 import (
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Latency is a merged distribution: the histograms of one kind of all blocks and generators, added bucket by bucket.
-type Latency struct {
+// Distribution is a merged distribution: the histograms of one kind of all blocks and generators, added bucket by bucket.
+type Distribution struct {
 	Kind record.LatencyKind `json:"kind"`
 	// Cells is the number of cells in it.
 	Cells   int   `json:"cells"`
@@ -27,29 +27,29 @@ type Latency struct {
 // Quantile is one quantile of a distribution. Micros is nil when it is unknown, and Unknown says why. Where LowMicros is set the
 // quantile is known to lie between the two; otherwise it is Micros, to the resolution of the histogram.
 type Quantile struct {
-	Q         float64       `json:"q"`
-	LowMicros *int64        `json:"lowMicros,omitempty"`
-	Micros    *int64        `json:"micros,omitempty"`
-	Unknown   UnknownReason `json:"unknown,omitempty"`
+	Q         float64 `json:"q"`
+	LowMicros *int64  `json:"lowMicros,omitempty"`
+	Micros    *int64  `json:"micros,omitempty"`
+	Unknown   Unknown `json:"unknown,omitempty"`
 }
 
-// UnknownReason says why a quantile is unknown.
-type UnknownReason string
+// Unknown says why a quantile is unknown.
+type Unknown string
 
 const (
 	// TooFewSamples means that fewer than 10 / (1 - q) samples exist.
-	TooFewSamples UnknownReason = "TooFewSamples"
+	TooFewSamples Unknown = "TooFewSamples"
 	// TimedOut means that the quantile lies among requests that timed out.
-	TimedOut UnknownReason = "TimedOut"
+	TimedOut Unknown = "TimedOut"
 	// NotSent means that the quantile lies among requests that an arrival rate wanted and that were not sent.
-	NotSent UnknownReason = "NotSent"
+	NotSent Unknown = "NotSent"
 )
 
-// percentileKinds are the kinds in the order in which a percentile prefers them: from the intended start where the load has one.
-var percentileKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
+// Preferred are the kinds in the order in which a percentile prefers them: from the intended start where the load has one.
+var Preferred = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
 
-// between are the values between which a known quantile lies, in microseconds.
-func (q Quantile) between() (low, high float64) {
+// Between are the values between which a known quantile lies, in microseconds.
+func (q Quantile) Between() (low, high float64) {
 	low, high = float64(*q.Micros), float64(*q.Micros)
 	if q.LowMicros != nil {
 		low = float64(*q.LowMicros)
@@ -57,9 +57,9 @@ func (q Quantile) between() (low, high float64) {
 	return low, high
 }
 
-// edges are the bounds of the bins of a known quantile, in microseconds: the lower edge of its bin, or of the lower quantile's, and the upper
+// Edges are the bounds of the bins of a known quantile, in microseconds: the lower edge of its bin, or of the lower quantile's, and the upper
 // edge.
-func (q Quantile) edges() (low, high float64) {
+func (q Quantile) Edges() (low, high float64) {
 	last := *q.Micros
 	low, high = float64(histogram.BinOf(last).Low), float64(last+1)
 	if q.LowMicros != nil {

@@ -1,4 +1,4 @@
-package stats
+package latency
 
 import (
 	"fmt"
@@ -6,25 +6,21 @@ import (
 	"math"
 
 	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 )
 
-const (
-	// SamplesBeyond is how many samples must lie above a quantile for it to be known: the estimate of a quantile rests on the
-	// samples beyond it, and with ten of them its rank is good to about a third.
-	SamplesBeyond = 10
-	// curveSteps and curveNines are the resolution and the reach of a distribution's curve, in powers of ten of 1 - q.
-	curveSteps, curveNines = 12, 5
-)
+// curveSteps and curveNines are the resolution and the reach of a distribution's curve, in powers of ten of 1 - q.
+const curveSteps, curveNines = 12, 5
 
-// latencyKinds are the kinds in the order in which the mean latency prefers them.
-var latencyKinds = []record.LatencyKind{record.Observed, record.WithConnection, record.FromIntended, record.Corrected}
+// Kinds are the kinds in the order in which the mean latency prefers them.
+var Kinds = []record.LatencyKind{record.Observed, record.WithConnection, record.FromIntended, record.Corrected}
 
 // tableQuantiles are those of the tables.
 var tableQuantiles = []float64{0.5, 0.9, 0.95, 0.99, 0.999}
 
-// spread is a distribution of one kind between two histograms: every sample lies between its place in low and its place in high.
-type spread struct {
+// Spread is a distribution of one kind between two histograms: every sample lies between its place in low and its place in high.
+type Spread struct {
 	low histogram.Histogram
 	// high is nil as long as every sample is known exactly.
 	high *histogram.Histogram
@@ -35,7 +31,7 @@ type spread struct {
 }
 
 // add adds samples between two histograms; exact ones have no high.
-func (s *spread) add(low, high *histogram.Histogram) {
+func (s *Spread) add(low, high *histogram.Histogram) {
 	if high != nil && s.high == nil {
 		s.high = &histogram.Histogram{}
 		s.high.Add(&s.low)
@@ -51,49 +47,49 @@ func (s *spread) add(low, high *histogram.Histogram) {
 }
 
 // merge adds another distribution of the same kind with what is censored in it.
-func (s *spread) merge(o *spread) {
+func (s *Spread) merge(o *Spread) {
 	s.add(&o.low, o.high)
 	s.parts++
 	s.timeouts += o.timeouts
 	s.dropped += o.dropped
 }
 
-// mean is the mean latency in microseconds, or its upper end.
-func (s *spread) mean() float64 { return s.upper().Mean() }
+// Mean is the mean latency in microseconds, or its upper end.
+func (s *Spread) Mean() float64 { return s.upper().Mean() }
 
-// lowMean is the lower end of the mean, which is the mean itself where every sample is known exactly.
-func (s *spread) lowMean() float64 { return s.low.Mean() }
+// LowMean is the lower end of the mean, which is the mean itself where every sample is known exactly.
+func (s *Spread) LowMean() float64 { return s.low.Mean() }
 
-// exact says whether every sample is known exactly.
-func (s *spread) exact() bool { return s.high == nil }
+// Exact says whether every sample is known exactly.
+func (s *Spread) Exact() bool { return s.high == nil }
 
 // upper is the histogram of upper ends.
-func (s *spread) upper() *histogram.Histogram {
+func (s *Spread) upper() *histogram.Histogram {
 	if s.high == nil {
 		return &s.low
 	}
 	return s.high
 }
 
-// distributions are those of a cell or of a group, by kind. Kinds are never mixed.
-type distributions map[record.LatencyKind]*spread
+// Distributions are those of a cell or of a group, by kind. Kinds are never mixed.
+type Distributions map[record.LatencyKind]*Spread
 
-// merge adds the distributions of another cell.
-func (d distributions) merge(o distributions) {
+// Merge adds the distributions of another cell.
+func (d Distributions) Merge(o Distributions) {
 	for kind, s := range o {
 		d.of(kind).merge(s)
 	}
 }
 
-// require leaves out kinds without samples, and those of which there are fewer distributions than asked for: they would speak for a part of
+// Require leaves out kinds without samples, and those of which there are fewer distributions than asked for: they would speak for a part of
 // the load.
-func (d distributions) require(parts int) {
-	maps.DeleteFunc(d, func(_ record.LatencyKind, s *spread) bool { return s.parts < parts || s.low.Samples() == 0 })
+func (d Distributions) Require(parts int) {
+	maps.DeleteFunc(d, func(_ record.LatencyKind, s *Spread) bool { return s.parts < parts || s.low.Samples() == 0 })
 }
 
-// censor adds requests without a sample, which rank above all samples: timeouts to every kind, and those that were never sent to the one
+// Censor adds requests without a sample, which rank above all samples: timeouts to every kind, and those that were never sent to the one
 // that knows when they should have been.
-func (d distributions) censor(timeouts, dropped int64) {
+func (d Distributions) Censor(timeouts, dropped int64) {
 	for kind, s := range d {
 		s.timeouts = timeouts
 		if kind == record.FromIntended {
@@ -102,8 +98,8 @@ func (d distributions) censor(timeouts, dropped int64) {
 	}
 }
 
-// first is the distribution of the first of some kinds that there is; nil if there is none.
-func (d distributions) first(kinds ...record.LatencyKind) (record.LatencyKind, *spread) {
+// First is the distribution of the first of some kinds that there is; nil if there is none.
+func (d Distributions) First(kinds ...record.LatencyKind) (record.LatencyKind, *Spread) {
 	for _, kind := range kinds {
 		if s := d[kind]; s != nil {
 			return kind, s
@@ -112,10 +108,10 @@ func (d distributions) first(kinds ...record.LatencyKind) (record.LatencyKind, *
 	return "", nil
 }
 
-// describe makes the tables and the curves of all kinds, in their order.
-func (d distributions) describe() []Latency {
-	out := []Latency{}
-	for _, kind := range latencyKinds {
+// Describe makes the tables and the curves of all kinds, in their order.
+func (d Distributions) Describe() []Distribution {
+	out := []Distribution{}
+	for _, kind := range Kinds {
 		if s := d[kind]; s != nil {
 			out = append(out, s.describe(kind))
 		}
@@ -123,8 +119,8 @@ func (d distributions) describe() []Latency {
 	return out
 }
 
-// quantiles are those of the tables, by kind.
-func (d distributions) quantiles() map[record.LatencyKind][]Quantile {
+// Quantiles are those of the tables, by kind.
+func (d Distributions) Quantiles() map[record.LatencyKind][]Quantile {
 	out := map[record.LatencyKind][]Quantile{}
 	for kind, s := range d {
 		out[kind] = s.distribution().table()
@@ -133,15 +129,15 @@ func (d distributions) quantiles() map[record.LatencyKind][]Quantile {
 }
 
 // of is the distribution of a kind, made if there is none.
-func (d distributions) of(kind record.LatencyKind) *spread {
+func (d Distributions) of(kind record.LatencyKind) *Spread {
 	if d[kind] == nil {
-		d[kind] = &spread{}
+		d[kind] = &Spread{}
 	}
 	return d[kind]
 }
 
-// read adds a stored distribution to the one of its kind.
-func (d distributions) read(dec *histogram.Decoder, l record.Latency) error {
+// Read adds a stored distribution to the one of its kind.
+func (d Distributions) Read(dec *histogram.Decoder, l record.Latency) error {
 	if !known(l.Kind) {
 		return fmt.Errorf("merging histograms: %q is no kind of latency", l.Kind)
 	}
@@ -170,7 +166,7 @@ func (d distributions) read(dec *histogram.Decoder, l record.Latency) error {
 }
 
 func known(kind record.LatencyKind) bool {
-	for _, k := range latencyKinds {
+	for _, k := range Kinds {
 		if k == kind {
 			return true
 		}
@@ -191,8 +187,8 @@ func decode(dec *histogram.Decoder, encoded string, samples int64) (*histogram.H
 }
 
 // describe makes the tables and the curve of a merged distribution.
-func (s *spread) describe(kind record.LatencyKind) Latency {
-	l := Latency{
+func (s *Spread) describe(kind record.LatencyKind) Distribution {
+	l := Distribution{
 		Kind: kind, Cells: s.parts, Samples: s.low.Samples(), Timeouts: s.timeouts, Dropped: s.dropped,
 		MeanMicros: s.upper().Mean(), MaxMicros: s.upper().Max(), Curve: []Quantile{},
 	}
@@ -219,7 +215,7 @@ type distribution struct {
 	total, timeouts int64
 }
 
-func (s *spread) distribution() distribution {
+func (s *Spread) distribution() distribution {
 	d := distribution{total: s.low.Samples() + s.timeouts + s.dropped, timeouts: s.timeouts}
 	d.low = s.low.Ranks()
 	d.high = d.low
@@ -240,7 +236,7 @@ func (d distribution) table() []Quantile {
 
 // quantile is the value of rank ⌈qN⌉: the bin that holds it, from the lower end of the low one to the upper end of the high one.
 func (d distribution) quantile(q float64) Quantile {
-	if float64(d.total)*(1-q) < SamplesBeyond-1e-6 {
+	if float64(d.total)*(1-q) < inference.SamplesBeyond-1e-6 {
 		return Quantile{Q: q, Unknown: TooFewSamples}
 	}
 	// The subtrahend keeps a product such as 0.9 * 10 from being rounded up to the next rank.
