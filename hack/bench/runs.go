@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // runStages are the stages from a run's creation to the first step of its workflow.
@@ -84,7 +85,7 @@ func (b *bench) sweep(ctx context.Context) ([]figures.Figure, error) {
 func (b *bench) records() []figures.Figure {
 	var late []time.Duration
 	var valid, suspect, void int
-	reasons := map[stats.ReasonCode]int{}
+	reasons := map[validity.Code]int{}
 	for _, d := range b.data {
 		for _, t := range d.Trials {
 			loads, err := trialLoads(t)

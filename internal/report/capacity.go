@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // capacity is the section on the highest rates that searches found to keep their bounds: a picture of the steps and a table a load.
@@ -188,7 +189,7 @@ func (v *view) stepMarks(c stats.Capacity, t stats.CapacityTrial, y span, left, 
 			m.Class, key = "dotted hollow "+look.Class, "point.missed"
 		}
 		m.Title = join(" ", v.say(key, c.Implementation, integer(int64(t.Block)), integer(int64(s.Step)), integer(int64(s.Rate))), s.Why)
-		if s.Validity == stats.Void {
+		if s.Validity == validity.Void {
 			m.Kind, m.Class, m.Title = "cross", "void", v.say("point.void", m.Title)
 		}
 		out = append(out, m)

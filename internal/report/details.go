@@ -7,6 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // care is what a reader has to be careful about.
@@ -168,7 +169,7 @@ func (v *view) spreadTable() table {
 	return t
 }
 
-func (v *view) spreadRows(g stats.Group, i planned.Implementation) []row {
+func (v *view) spreadRows(g validity.Group, i planned.Implementation) []row {
 	kind := ""
 	if g.LatencyKind != "" {
 		kind = v.say("latency.kind." + g.LatencyKind)
@@ -222,10 +223,10 @@ func (v *view) rawTable() table {
 	return t
 }
 
-func (v *view) rawRow(c stats.Cell, i planned.Implementation) row {
-	validity := word(v.say("Validity." + string(c.Validity)))
-	if c.Validity != stats.Valid {
-		validity.Tone = strings.ToLower(string(c.Validity))
+func (v *view) rawRow(c validity.Cell, i planned.Implementation) row {
+	grade := word(v.say("Validity." + string(c.Validity)))
+	if c.Validity != validity.Valid {
+		grade.Tone = strings.ToLower(string(c.Validity))
 	}
 	name := cell{Text: i.Name, Link: v.beside(c.Raw)}
 	if name.Link == "" {
@@ -239,17 +240,17 @@ func (v *view) rawRow(c stats.Cell, i planned.Implementation) row {
 	for _, r := range c.Reasons {
 		codes = append(codes, apart(string(r.Code)))
 	}
-	validity.Sub = strings.Join(codes, ", ")
-	return row{Muted: c.Validity == stats.Void, Cells: []cell{
+	grade.Sub = strings.Join(codes, ", ")
+	return row{Muted: c.Validity == validity.Void, Cells: []cell{
 		name,
 		num(integer(int64(c.Block))),
 		num(throughput), num(integer(c.Requests)), num(orMissing(c.CPUPerRequest, micros)),
 		num(orMissing(c.ServerCPUs, digits)), num(orMissing(c.GeneratorCPUs, digits)), num(v.meanLatency(c)),
-		num(orMissing(c.ServerRSS, size)), validity,
+		num(orMissing(c.ServerRSS, size)), grade,
 	}}
 }
 
-func (v *view) meanLatency(c stats.Cell) string {
+func (v *view) meanLatency(c validity.Cell) string {
 	if c.MeanLatency != nil && c.MeanLatencyLow != nil {
 		return v.between(*c.MeanLatencyLow, *c.MeanLatency)
 	}

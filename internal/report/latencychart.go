@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 const (
@@ -153,7 +153,7 @@ func (v *view) chartKind(l planned.Level) record.LatencyKind {
 }
 
 // ofKind is a group's distribution of a kind; nil if it has none.
-func ofKind(g stats.Group, kind record.LatencyKind) *latency.Distribution {
+func ofKind(g validity.Group, kind record.LatencyKind) *latency.Distribution {
 	i := slices.IndexFunc(g.Latency, func(d latency.Distribution) bool { return d.Kind == kind })
 	if i < 0 {
 		return nil

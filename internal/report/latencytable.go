@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 func percentile(q float64) string { return plainNumber(q * 100) }
@@ -154,7 +155,7 @@ func (v *view) censored(d latency.Distribution) string {
 	return strings.Join(out, ", ")
 }
 
-func (v *view) dip(g stats.Group) string {
+func (v *view) dip(g validity.Group) string {
 	if g.OverTime == nil {
 		return missing
 	}

@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 const (
@@ -24,8 +24,8 @@ const (
 // quantity is what a level chart shows.
 type quantity struct {
 	title, unit, point string
-	summary            func(stats.Group) *inference.Summary
-	value              func(stats.Cell) *float64
+	summary            func(validity.Group) *inference.Summary
+	value              func(validity.Cell) *float64
 	print              func(float64) string
 	// bounds is true if the generator can make values lower bounds.
 	bounds bool
@@ -34,13 +34,13 @@ type quantity struct {
 var (
 	throughputQuantity = quantity{
 		title: "throughput.title", unit: "throughput.unit", point: "point.throughput", print: rate, bounds: true,
-		summary: func(g stats.Group) *inference.Summary { return g.Throughput },
-		value:   func(c stats.Cell) *float64 { return c.Throughput },
+		summary: func(g validity.Group) *inference.Summary { return g.Throughput },
+		value:   func(c validity.Cell) *float64 { return c.Throughput },
 	}
 	cpuQuantity = quantity{
 		title: "cpu.title", unit: "cpu.unit", point: "point.cpu", print: micros,
-		summary: func(g stats.Group) *inference.Summary { return g.CPUPerRequest },
-		value:   func(c stats.Cell) *float64 { return c.CPUPerRequest },
+		summary: func(g validity.Group) *inference.Summary { return g.CPUPerRequest },
+		value:   func(c validity.Cell) *float64 { return c.CPUPerRequest },
 	}
 )
 
@@ -121,7 +121,7 @@ func (v *view) levelChart(f facet, q quantity) chart {
 		for _, i := range contenders {
 			g := v.t.Group(l.Point, i.Name)
 			for _, cell := range g.Cells {
-				if value := q.value(cell); value != nil && cell.Validity != stats.Void {
+				if value := q.value(cell); value != nil && cell.Validity != validity.Void {
 					largest = max(largest, *value)
 				}
 			}
@@ -256,7 +256,7 @@ func shade(s inference.Summary, y span, left, width float64, look look) []mark {
 }
 
 // points draw every block, in the order of the blocks.
-func (v *view) points(q quantity, y span, g stats.Group, left, width float64, look look) []mark {
+func (v *view) points(q quantity, y span, g validity.Group, left, width float64, look look) []mark {
 	var out []mark
 	blocks := max(v.t.Run.Blocks, 1)
 	for _, c := range g.Cells {
@@ -271,7 +271,7 @@ func (v *view) points(q quantity, y span, g stats.Group, left, width float64, lo
 		m := mark{Kind: look.Shape, X: percentage(left + width*at), Y: pixels(y.at(*value)), Class: "dotted point " + look.Class}
 		m.Title = v.say(q.point, g.Implementation, integer(int64(c.Block)), q.print(*value))
 		switch {
-		case c.Validity == stats.Void:
+		case c.Validity == validity.Void:
 			m.Kind, m.Class, m.Title = "cross", "void", v.say("point.void", m.Title)
 		case q.bounds && c.ThroughputIsBound:
 			m.Class, m.Title = "dotted hollow "+look.Class, v.say("point.bound", m.Title)

@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 func ptr(v float64) *float64 { return &v }
@@ -121,7 +122,7 @@ func TestLine(t *testing.T) {
 		"nothing in common since nothing can be believed": {
 			func(e *stats.HeadlineEntry) {
 				e.Verdict, e.Reason, e.Blocks, e.Ratio = stats.Inconclusive, stats.TooFewBlocks, 0, nil
-				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []stats.ReasonCode{stats.Strangers, stats.NotPinned}
+				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []validity.Code{validity.Strangers, validity.NotPinned}
 			},
 			"Inconclusive: no block has a cell of both go2 and go that counts (8 of 8 cells are void (Strangers, NotPinned))",
 		},

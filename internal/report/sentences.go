@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // headline is the outcome in a sentence or two: of the objectives, and of each contender.
@@ -101,7 +102,7 @@ func sentence(words string) string {
 func (v *view) levelOf(l stats.LevelVerdict) string { return v.pointName(l.Point) }
 
 // finding puts what is wrong with cells into a sentence.
-func (v *view) finding(f stats.Finding) string {
+func (v *view) finding(f validity.Finding) string {
 	subject := v.say("finding.server")
 	switch {
 	case f.Subject == record.RoleServer:
@@ -127,7 +128,7 @@ func (v *view) finding(f stats.Finding) string {
 }
 
 // hits says which blocks a finding hit.
-func (v *view) hits(f stats.Finding, cells int) string {
+func (v *view) hits(f validity.Finding, cells int) string {
 	if len(f.Blocks) == cells && cells > 1 {
 		return v.say("hit.all")
 	}

@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // Analyse makes the table of a run. It fails only on records that contradict each other or cannot be read; whatever a run lacks
@@ -40,12 +41,12 @@ func measure(data record.RunData) (Table, error) {
 	if err != nil {
 		return Table{}, err
 	}
-	r, err := newReader(data, p)
+	r, err := validity.NewReader(data, p)
 	if err != nil {
 		return Table{}, err
 	}
-	t := Table{Run: runOf(data.Manifest, p, r.pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Artifacts: objects}
-	if t.Groups, err = r.groups(); err != nil {
+	t := Table{Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Artifacts: objects}
+	if t.Groups, err = r.Groups(); err != nil {
 		return Table{}, err
 	}
 	t.Coverage = coverage(data, p, t.Groups)
@@ -74,8 +75,8 @@ func rulesOf(p planned.Run) Rules {
 }
 
 // Group finds a group; nil if there is none.
-func (t Table) Group(at record.Point, implementation string) *Group {
-	return findGroup(t.Groups, at, implementation)
+func (t Table) Group(at record.Point, implementation string) *validity.Group {
+	return validity.GroupAt(t.Groups, at, implementation)
 }
 
 func runOf(m record.RunManifest, p planned.Run, pinning v1alpha1.Strictness) Run {

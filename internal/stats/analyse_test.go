@@ -12,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 func analyse(t *testing.T, d record.RunData) stats.Table {
@@ -225,7 +226,7 @@ func TestTheHeadlineSaysWhyNothingCanBeCompared(t *testing.T) {
 		t.Fatalf("%d comparisons, want 1", len(entries))
 	}
 	for _, e := range entries {
-		if e.Cells == 0 || e.VoidCells != e.Cells || len(e.VoidReasons) != 1 || e.VoidReasons[0] != stats.Strangers {
+		if e.Cells == 0 || e.VoidCells != e.Cells || len(e.VoidReasons) != 1 || e.VoidReasons[0] != validity.Strangers {
 			t.Errorf("%d of %d cells are void for %v, want all for strangers on the server's CPUs", e.VoidCells, e.Cells, e.VoidReasons)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // Capacity is the highest arrival rate at which one implementation kept the bound of one load's search, over all blocks.
@@ -35,8 +36,8 @@ type Capacity struct {
 	// rate, and those in which it answered wrongly.
 	OwnFaults int `json:"ownFaults"`
 	// Findings say why steps do not count, and what they are marked for.
-	Findings []Finding       `json:"findings"`
-	Trials   []CapacityTrial `json:"trials"`
+	Findings []validity.Finding `json:"findings"`
+	Trials   []CapacityTrial    `json:"trials"`
 	// ToBaseline compares with the baseline, block by block; nil for the baseline itself and for limits.
 	ToBaseline *Result `json:"toBaseline,omitempty"`
 }
@@ -67,16 +68,16 @@ type CapacityTrial struct {
 	// Bound says why Rate is only a lower bound; empty if it is not.
 	Bound BoundReason `json:"bound,omitempty"`
 	// Unusable is true if the rates kept rest on void steps; OwnFault if there is no number by the implementation's own fault.
-	Unusable bool           `json:"unusable,omitempty"`
-	OwnFault bool           `json:"ownFault,omitempty"`
-	Steps    []CapacityStep `json:"steps"`
+	Unusable bool            `json:"unusable,omitempty"`
+	OwnFault bool            `json:"ownFault,omitempty"`
+	Steps    []validity.Step `json:"steps"`
 }
 
 // Point is where the capacity was looked for: its load, without a rate.
 func (c Capacity) Point() record.Point { return record.Point{Load: c.Load, Connections: c.Connections} }
 
 // capacities looks at every search of every implementation. Lost are the trials that each lost by its own fault.
-func capacities(r *reader, p planned.Run, lost map[string]int) ([]Capacity, error) {
+func capacities(r *validity.Reader, p planned.Run, lost map[string]int) ([]Capacity, error) {
 	out := []Capacity{}
 	for _, l := range p.Searches {
 		for _, i := range p.Implementations {
@@ -84,8 +85,8 @@ func capacities(r *reader, p planned.Run, lost map[string]int) ([]Capacity, erro
 				Load: l.Name, Implementation: i.Name, Role: i.Role, Connections: l.Levels[0].Connections,
 				Percentile: l.Search.Percentile, MaxMilliseconds: l.Search.MaxMilliseconds, OwnFaults: lost[i.Name], Trials: []CapacityTrial{},
 			}
-			var cells []Cell
-			for _, t := range r.trialsOf(i.Name) {
+			var cells []validity.Cell
+			for _, t := range r.Trials(i.Name) {
 				trial, steps, err := searchIn(r, l, i, t)
 				if err != nil {
 					return nil, err

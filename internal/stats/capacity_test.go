@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // bound is what the simulated searches look for.
@@ -261,7 +262,7 @@ func TestEachSearchIsKeptWithItsSteps(t *testing.T) {
 		t.Errorf("%+v", trial)
 	}
 	for k, s := range trial.Steps {
-		if s.Step != int32(k+1) || s.Met == (s.Why != "") || s.Validity != stats.Valid || !s.Pinned {
+		if s.Step != int32(k+1) || s.Met == (s.Why != "") || s.Validity != validity.Valid || !s.Pinned {
 			t.Errorf("step %d: %+v", k+1, s)
 		}
 	}

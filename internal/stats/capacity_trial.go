@@ -11,34 +11,35 @@ import (
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // searchIn reads the search of one trial: the steps that its generator has, in their order. A search may end before its last step, so
 // that a step without a record is none. The cells hold the reasons of the steps.
-func searchIn(r *reader, l v1alpha1.Load, i planned.Implementation, t *record.TrialData) (CapacityTrial, []Cell, error) {
-	out := CapacityTrial{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Steps: []CapacityStep{}}
+func searchIn(r *validity.Reader, l v1alpha1.Load, i planned.Implementation, t *record.TrialData) (CapacityTrial, []validity.Cell, error) {
+	out := CapacityTrial{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Steps: []validity.Step{}}
 	var runs []record.CellRun
 	if len(t.Generators) > 0 {
 		runs = slices.DeleteFunc(slices.Clone(t.Generators[0].Cells), func(c record.CellRun) bool { return c.Load != l.Name || c.Step == 0 })
 	}
 	slices.SortFunc(runs, func(a, b record.CellRun) int { return cmp.Compare(a.Step, b.Step) })
-	var cells []Cell
+	var cells []validity.Cell
 	wrong := false
 	for k, s := range search.Steps(*l.Search, runs) {
-		step, lied, err := r.judgeStep(planned.LevelOf(l, runs[k].Point, []record.TrialData{*t}), i, t, s)
+		step, lied, err := r.Step(planned.LevelOf(l, runs[k].Point, []record.TrialData{*t}), i, t, s)
 		if err != nil {
 			return out, nil, err
 		}
 		wrong = wrong || lied
 		out.Steps = append(out.Steps, step)
-		cells = append(cells, Cell{Block: out.Block, Reasons: step.Reasons})
+		cells = append(cells, validity.Cell{Block: out.Block, Reasons: step.Reasons})
 	}
 	out.conclude(wrong)
 	return out, cells, nil
 }
 
 // outcome is what the steps say that are not left out.
-func (t *CapacityTrial) outcome(without func(CapacityStep) bool) search.Capacity {
+func (t *CapacityTrial) outcome(without func(validity.Step) bool) search.Capacity {
 	var past []search.Step
 	for _, s := range t.Steps {
 		if !without(s) {
@@ -51,11 +52,11 @@ func (t *CapacityTrial) outcome(without func(CapacityStep) bool) search.Capacity
 // conclude reads the number of a search, and says what it is worth: it counts if the steps that do not count could be left out. Wrong
 // says that the server answered wrongly where it kept the bound.
 func (t *CapacityTrial) conclude(wrong bool) {
-	all := t.outcome(func(CapacityStep) bool { return false })
+	all := t.outcome(func(validity.Step) bool { return false })
 	t.Result, t.Highest, t.Lowest = all.Result, all.Highest, all.Lowest
-	kept := t.outcome(func(s CapacityStep) bool { return s.Met && s.Validity == Void })
-	served := t.outcome(func(s CapacityStep) bool { return !s.Met && s.GeneratorLimited })
-	missed := t.outcome(func(s CapacityStep) bool { return !s.Met && (s.GeneratorLimited || s.Validity == Void) })
+	kept := t.outcome(func(s validity.Step) bool { return s.Met && s.Validity == validity.Void })
+	served := t.outcome(func(s validity.Step) bool { return !s.Met && s.GeneratorLimited })
+	missed := t.outcome(func(s validity.Step) bool { return !s.Met && (s.GeneratorLimited || s.Validity == validity.Void) })
 	switch {
 	case t.Result == search.NotTried:
 		return
@@ -78,8 +79,8 @@ func (t *CapacityTrial) conclude(wrong bool) {
 }
 
 // summarise counts the outcomes of the trials, and describes their numbers.
-func (c *Capacity) summarise(cells []Cell) {
-	c.Findings = findings(cells)
+func (c *Capacity) summarise(cells []validity.Cell) {
+	c.Findings = validity.Findings(cells)
 	for k := range c.Findings {
 		c.Findings[k].Blocks = slices.Compact(c.Findings[k].Blocks)
 	}

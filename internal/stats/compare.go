@@ -8,18 +8,19 @@ import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
 // are tested in the same family as the loads. Lost are the trials that each implementation lost by its own fault. Steps of a search are no levels: their rates differ between the sides.
-func compare(p planned.Run, groups []Group, lost map[string]int, searches searchFamily) []Comparison {
+func compare(p planned.Run, groups []validity.Group, lost map[string]int, searches searchFamily) []Comparison {
 	out := comparisons(p, groups, lost)
 	judgeAll(out, searches, lookAlpha(p.Looks), true)
 	return out
 }
 
 // comparisons computes all ratios, and no verdict yet.
-func comparisons(p planned.Run, groups []Group, lost map[string]int) []Comparison {
+func comparisons(p planned.Run, groups []validity.Group, lost map[string]int) []Comparison {
 	out := []Comparison{}
 	for _, i := range p.Contenders() {
 		var levels []LevelComparison
@@ -146,11 +147,11 @@ func (r *Result) inherit(level Result) {
 
 // atLevel compares one contender with the baseline at one level. At an imposed rate the throughput is what was asked for and no answer; in
 // a duet, whose generators are frozen in turns, there are no latencies.
-func atLevel(p planned.Run, l planned.Level, name string, groups []Group, lost map[string]int) LevelComparison {
-	own, base := findGroup(groups, l.Point, name), findGroup(groups, l.Point, p.Baseline)
+func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Group, lost map[string]int) LevelComparison {
+	own, base := validity.GroupAt(groups, l.Point, name), validity.GroupAt(groups, l.Point, p.Baseline)
 	out := LevelComparison{
 		Point: l.Point, Rate: rateKept(own, base),
-		OwnFaults: lost[name] + own.ownFaults(l.Imposed()), BaselineFaults: lost[p.Baseline] + base.ownFaults(l.Imposed()),
+		OwnFaults: lost[name] + own.OwnFaults(l.Imposed()), BaselineFaults: lost[p.Baseline] + base.OwnFaults(l.Imposed()),
 	}
 	for _, m := range metricsAt(p, l) {
 		out.Results = append(out.Results, byBlock(m, own, base))
@@ -191,11 +192,11 @@ func (r *Result) decidesThroughput() bool {
 }
 
 // byBlock pairs the cells of two groups by block.
-func byBlock(m Metric, own, base *Group) Result {
+func byBlock(m Metric, own, base *validity.Group) Result {
 	var limits Result
 	var samples []inference.Sample
 	for _, a := range own.Cells {
-		b := pick.First(base.Cells, func(c *Cell) bool { return c.Block == a.Block })
+		b := pick.First(base.Cells, func(c *validity.Cell) bool { return c.Block == a.Block })
 		if b == nil {
 			continue
 		}
@@ -270,23 +271,23 @@ func exp(v float64) *float64 {
 
 // rateKept says who kept an imposed rate; nil where there is none. A cell that a fault from outside has hit, or whose generator was the one
 // that did not keep up, is nobody's.
-func rateKept(own, base *Group) *RateKept {
+func rateKept(own, base *validity.Group) *RateKept {
 	if cmp.Or(own.RequestsPerSecond, base.RequestsPerSecond) == 0 {
 		return nil
 	}
 	var k RateKept
 	for _, c := range own.Cells {
-		kept, missed := c.keptRate(), c.missedRate()
+		kept, missed := c.KeptRate(), c.MissedRate()
 		k.ContenderKept, k.ContenderMissed = k.ContenderKept+asInt(kept), k.ContenderMissed+asInt(missed)
-		b := pick.First(base.Cells, func(b *Cell) bool { return b.Block == c.Block })
+		b := pick.First(base.Cells, func(b *validity.Cell) bool { return b.Block == c.Block })
 		if b == nil {
 			continue
 		}
-		k.OnlyContenderMissed += asInt(missed && b.keptRate())
-		k.OnlyBaselineMissed += asInt(kept && b.missedRate())
+		k.OnlyContenderMissed += asInt(missed && b.KeptRate())
+		k.OnlyBaselineMissed += asInt(kept && b.MissedRate())
 	}
 	for _, c := range base.Cells {
-		k.BaselineKept, k.BaselineMissed = k.BaselineKept+asInt(c.keptRate()), k.BaselineMissed+asInt(c.missedRate())
+		k.BaselineKept, k.BaselineMissed = k.BaselineKept+asInt(c.KeptRate()), k.BaselineMissed+asInt(c.MissedRate())
 	}
 	return &k
 }

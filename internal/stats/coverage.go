@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // Coverage is what was planned against what was measured.
@@ -88,7 +89,7 @@ const (
 var ownFaultReasons = []string{v1alpha1.ReasonServerNotListening, v1alpha1.ReasonServerExited, v1alpha1.ReasonWrongResponse}
 
 // coverage compares plan and record.
-func coverage(data record.RunData, p planned.Run, groups []Group) Coverage {
+func coverage(data record.RunData, p planned.Run, groups []validity.Group) Coverage {
 	c := Coverage{
 		PlannedTrials: int(p.Blocks) * len(p.Implementations), MeasuredTrials: len(data.Trials),
 		Missing: []MissingTrial{}, Repeated: []RepeatedTrial{},
@@ -98,11 +99,11 @@ func coverage(data record.RunData, p planned.Run, groups []Group) Coverage {
 		c.MeasuredCells += len(g.Cells)
 		c.VoidCells += g.Void
 		c.SuspectCells += g.Suspect
-		c.SuspectLatencies += g.suspectLatencies()
+		c.SuspectLatencies += g.SuspectLatencies()
 		c.PinnedCells += g.Pinned
 		if g.Role == v1alpha1.RoleLimit {
 			c.Limits.plus(CellCount{
-				MeasuredCells: len(g.Cells), VoidCells: g.Void, SuspectCells: g.Suspect, SuspectLatencies: g.suspectLatencies(), PinnedCells: g.Pinned,
+				MeasuredCells: len(g.Cells), VoidCells: g.Void, SuspectCells: g.Suspect, SuspectLatencies: g.SuspectLatencies(), PinnedCells: g.Pinned,
 			})
 		}
 	}
@@ -165,8 +166,8 @@ func (c Coverage) lost() map[string]int {
 
 // spoiledSearch says whether a fault from outside has cost a search its number, or left it a bound.
 func spoiledSearch(t CapacityTrial) bool {
-	return (t.Unusable || t.Bound == BoundDisturbed) && slices.ContainsFunc(t.Steps, func(s CapacityStep) bool {
-		return slices.ContainsFunc(s.Reasons, Reason.fromOutside)
+	return (t.Unusable || t.Bound == BoundDisturbed) && slices.ContainsFunc(t.Steps, func(s validity.Step) bool {
+		return slices.ContainsFunc(s.Reasons, validity.Reason.FromOutside)
 	})
 }
 
@@ -176,7 +177,7 @@ func (t Table) SpoiledBlocks() []int32 {
 	var blocks []int32
 	for _, g := range t.Groups {
 		for _, c := range g.Cells {
-			if g.Role != v1alpha1.RoleLimit && c.spoiled() {
+			if g.Role != v1alpha1.RoleLimit && c.Spoiled() {
 				blocks = append(blocks, c.Block)
 			}
 		}
@@ -216,11 +217,11 @@ func stepsOf(c Capacity) CellCount {
 		n.MeasuredCells += len(t.Steps)
 		for _, s := range t.Steps {
 			switch s.Validity {
-			case Void:
+			case validity.Void:
 				n.VoidCells++
-			case Suspect:
+			case validity.Suspect:
 				n.SuspectCells++
-			case Valid:
+			case validity.Valid:
 			}
 			if s.Pinned {
 				n.PinnedCells++

@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // twins are two servers on a machine that drifts, the second with more CPU time per request.
@@ -108,28 +109,28 @@ func TestThroughputOfADuetIsOfTheTimeInWhichTheToolRan(t *testing.T) {
 func TestValidityOfADuet(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*record.TrialData)
-		want   stats.ReasonCode
+		want   validity.Code
 	}{
 		"a good one":                   {change: func(*record.TrialData) {}},
-		"servers on different CPUs":    {func(d *record.TrialData) { d.Beside.Cells[0].CPUsAllowed = "0" }, stats.NotTogether},
-		"servers on different nodes":   {func(d *record.TrialData) { d.Beside.Environment.Node = "elsewhere" }, stats.NotTogether},
-		"a server that was not seen":   {func(d *record.TrialData) { d.Beside.Cells = nil }, stats.NotTogether},
-		"a server on two CPUs":         {func(d *record.TrialData) { d.Server.Cells[0].CPUsAllowed = "0-1" }, stats.NotPinned},
-		"a time that is unknown":       {func(d *record.TrialData) { d.Generators[0].Cells[0].ActiveNanos = 0 }, stats.CutShort},
-		"somebody else on their CPU":   {func(d *record.TrialData) { d.Server.Cells[0].BusyNanos += d.Server.Cells[0].CoreNanos / 5 }, stats.Strangers},
-		"a tool that failed, for both": {func(d *record.TrialData) { d.Generators[0].Cells[0].Measurement = nil }, stats.ToolFailed},
+		"servers on different CPUs":    {func(d *record.TrialData) { d.Beside.Cells[0].CPUsAllowed = "0" }, validity.NotTogether},
+		"servers on different nodes":   {func(d *record.TrialData) { d.Beside.Environment.Node = "elsewhere" }, validity.NotTogether},
+		"a server that was not seen":   {func(d *record.TrialData) { d.Beside.Cells = nil }, validity.NotTogether},
+		"a server on two CPUs":         {func(d *record.TrialData) { d.Server.Cells[0].CPUsAllowed = "0-1" }, validity.NotPinned},
+		"a time that is unknown":       {func(d *record.TrialData) { d.Generators[0].Cells[0].ActiveNanos = 0 }, validity.CutShort},
+		"somebody else on their CPU":   {func(d *record.TrialData) { d.Server.Cells[0].BusyNanos += d.Server.Cells[0].CoreNanos / 5 }, validity.Strangers},
+		"a tool that failed, for both": {func(d *record.TrialData) { d.Generators[0].Cells[0].Measurement = nil }, validity.ToolFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := twins(true, 1, func(o *recordtest.Options) { o.Blocks = 1 })
 			tc.change(&d.Trials[0])
 			c := analyse(t, d).Group(d.Trials[0].Generators[0].Cells[0].Point, d.Trials[0].Manifest.Implementation).Cells[0]
 			if tc.want == "" {
-				if c.Validity != stats.Valid {
+				if c.Validity != validity.Valid {
 					t.Errorf("%+v", c.Reasons)
 				}
 				return
 			}
-			if len(c.Reasons) == 0 || c.Reasons[0].Code != tc.want && c.Reasons[len(c.Reasons)-1].Code != tc.want || c.Validity != stats.Void {
+			if len(c.Reasons) == 0 || c.Reasons[0].Code != tc.want && c.Reasons[len(c.Reasons)-1].Code != tc.want || c.Validity != validity.Void {
 				t.Errorf("%s: %+v, want %s", c.Validity, c.Reasons, tc.want)
 			}
 		})
@@ -141,10 +142,10 @@ func TestEveryCellOfAGoodDuetIsValid(t *testing.T) {
 	o.Servers, o.Duet = o.Servers[:2], true
 	for _, g := range analyse(t, recordtest.Run(o)).Groups {
 		for _, c := range g.Cells {
-			if c.Validity != stats.Valid || !c.Pinning.Pinned || !c.Pinning.ServerPinned {
+			if c.Validity != validity.Valid || !c.Pinning.Pinned || !c.Pinning.ServerPinned {
 				t.Errorf("%s at %d: %s, %+v %+v", g.Implementation, g.Connections, c.Validity, c.Pinning, c.Reasons)
 			}
-			if _, known := c.Observations[stats.AgentShare]; known || c.Observations[stats.StrangersShare] > 0.02 || c.Observations[stats.Fairness] == 0 {
+			if _, known := c.Observations[validity.AgentShare]; known || c.Observations[validity.StrangersShare] > 0.02 || c.Observations[validity.Fairness] == 0 {
 				t.Errorf("%s at %d shows %v", g.Implementation, g.Connections, c.Observations)
 			}
 		}
@@ -164,7 +165,7 @@ func TestTheAnswersOfEachServerOfADuetAreItsOwn(t *testing.T) {
 	}
 	for _, g := range analyse(t, d).Groups {
 		for _, c := range g.Cells {
-			differs := len(c.Reasons) == 1 && c.Reasons[0].Code == stats.NotEquivalent
+			differs := len(c.Reasons) == 1 && c.Reasons[0].Code == validity.NotEquivalent
 			if differs != (g.Implementation == "go2") {
 				t.Errorf("%s in block %d: %+v", g.Implementation, c.Block, c.Reasons)
 			}

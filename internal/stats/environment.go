@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // FactKey names one fact of the environment.
@@ -110,7 +111,7 @@ func (b *factBook) trial(t record.TrialData) {
 	}
 	b.processes(t, &generators)
 	b.together(generators)
-	b.note(record.RoleServer, FactHeaders, t.Manifest.Implementation, headers(responses(&t)))
+	b.note(record.RoleServer, FactHeaders, t.Manifest.Implementation, headers(validity.Responses(&t)))
 	for _, p := range t.Manifest.Pods {
 		role, implementation := record.RoleGenerator, ""
 		if p.Role == record.RoleServer {
@@ -206,7 +207,7 @@ func eachUnknown(t record.TrialData, visit func(string)) {
 		for _, s := range c.Unknown {
 			visit(s)
 		}
-		if s := besideCore(t.Server, &c); s != "" {
+		if s := validity.UnseenSiblings(t.Server, &c); s != "" {
 			visit(s)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // standStill makes a server's series stand still for the first intervals of every so many.
@@ -28,83 +29,83 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		change   func(*record.TrialData, *record.CellRun, *record.CellObservation)
-		code     stats.ReasonCode
-		validity stats.Validity
+		code     validity.Code
+		validity validity.Validity
 		detail   string
 	}{
 		"no fault": {
-			change: func(*record.TrialData, *record.CellRun, *record.CellObservation) {}, validity: stats.Valid,
+			change: func(*record.TrialData, *record.CellRun, *record.CellObservation) {}, validity: validity.Valid,
 		},
 		"half of the bytes an answer": {
 			change: func(_ *record.TrialData, r *record.CellRun, _ *record.CellObservation) { r.Measurement.Bytes /= 2 },
-			code:   "AnswerSize", validity: stats.Void,
+			code:   "AnswerSize", validity: validity.Void,
 		},
 		"no bytes at all": {
 			change: func(_ *record.TrialData, r *record.CellRun, _ *record.CellObservation) { r.Measurement.Bytes = 0 },
-			code:   "AnswerSize", validity: stats.Void,
+			code:   "AnswerSize", validity: validity.Void,
 		},
 		"a tenth of the connections left": {
 			change: func(_ *record.TrialData, _ *record.CellRun, o *record.CellObservation) { o.Sockets.Established /= 10 },
-			code:   "MissingConnections", validity: stats.Void,
+			code:   "MissingConnections", validity: validity.Void,
 		},
 		"half of the connections refused": {
 			change: func(_ *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 				r.Measurement.Errors.Connect = 50
 				o.Sockets = nil
 			},
-			code: "MissingConnections", validity: stats.Void,
+			code: "MissingConnections", validity: validity.Void,
 		},
 		"a body of a tenth of the size": {
 			change: func(t *record.TrialData, r *record.CellRun, _ *record.CellObservation) {
 				t.Generators[0].Responses[0].BodyBytes, t.Generators[0].Responses[0].BodySHA256 = 1, "00"
 				r.Measurement.Bytes = r.Measurement.Requests * 118
 			},
-			code: "NotEquivalent", validity: stats.Void,
+			code: "NotEquivalent", validity: validity.Void,
 		},
 		"another body of the same size": {
 			change: response(func(r *record.Response) { r.BodySHA256 = "00" }),
-			code:   "NotEquivalent", validity: stats.Suspect,
+			code:   "NotEquivalent", validity: validity.Suspect,
 		},
 		"a head that the cell's bytes do not show": {
 			change: response(func(r *record.Response) { r.HeaderBytes = 1170 }),
-			code:   "AnswerSize", validity: stats.Void,
+			code:   "AnswerSize", validity: validity.Void,
 		},
 		"stalls of 400 ms every 2 s": {
 			change: func(_ *record.TrialData, _ *record.CellRun, o *record.CellObservation) { standStill(o.Series, 4, 20) },
-			code:   "StoodStill", validity: stats.Suspect,
+			code:   "StoodStill", validity: validity.Suspect,
 		},
 		"a generator on the server's core": {
 			change: func(t *record.TrialData, _ *record.CellRun, _ *record.CellObservation) {
 				t.Server.Environment.SMTSiblings, t.Generators[0].Environment.Node = "0,1", "server"
 			},
-			code: "SharedCore", validity: stats.Void,
+			code: "SharedCore", validity: validity.Void,
 		},
 		"no audit": {
 			change: func(_ *record.TrialData, r *record.CellRun, _ *record.CellObservation) { r.Audit = nil },
-			code:   "NotChecked", validity: stats.Suspect, detail: "answers during the warm-up",
+			code:   "NotChecked", validity: validity.Suspect, detail: "answers during the warm-up",
 		},
 		"an audit of no request": {
 			change: func(_ *record.TrialData, r *record.CellRun, _ *record.CellObservation) { r.Audit = &record.Audit{} },
-			code:   "NotChecked", validity: stats.Suspect, detail: "answers during the warm-up",
+			code:   "NotChecked", validity: validity.Suspect, detail: "answers during the warm-up",
 		},
 		"no answer before the load": {
 			change: func(t *record.TrialData, _ *record.CellRun, _ *record.CellObservation) {
 				t.Generators[0].Responses = nil
 			},
-			code: "NotChecked", validity: stats.Suspect, detail: "the answer before the load",
+			code: "NotChecked", validity: validity.Suspect, detail: "the answer before the load",
 		},
 		"sockets, traffic and course that were not read": {
 			change: func(_ *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 				o.Sockets, o.Series, o.Network, r.Network = nil, nil, record.Network{}, record.Network{}
 			},
-			code: "NotChecked", validity: stats.Suspect,
+			code: "NotChecked", validity: validity.Suspect,
 			detail: "the server's connections, the server's traffic, the generator's traffic, the course of the cell",
 		},
 		"CPU times that were not read": {
 			change: func(_ *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 				o.CoreNanos, o.BusyNanos, r.CPUNanos = 0, 0, 0
 			},
-			code: "NotChecked", validity: stats.Suspect, detail: "who else used the server's CPUs, the generator's CPU time",
+			code: "NotChecked", validity: validity.Suspect, detail: "who else used the server's CPUs, the generator's CPU time",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,17 +120,17 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 			}
 			table := analyse(t, d)
 			for _, c := range table.Group(record.Point{Load: "sweep", Connections: 100}, o.Servers[1].Name).Cells {
-				named := tc.code == "" || slices.ContainsFunc(c.Reasons, func(r stats.Reason) bool { return r.Code == tc.code && r.Detail == cmp.Or(tc.detail, r.Detail) })
+				named := tc.code == "" || slices.ContainsFunc(c.Reasons, func(r validity.Reason) bool { return r.Code == tc.code && r.Detail == cmp.Or(tc.detail, r.Detail) })
 				if c.Validity != tc.validity || !named {
 					t.Errorf("block %d is %s for %+v, want %s for %s %s", c.Block, c.Validity, c.Reasons, tc.validity, tc.code, tc.detail)
 				}
 			}
 			for _, c := range table.Group(record.Point{Load: "sweep", Connections: 100}, o.Servers[0].Name).Cells {
-				if c.Validity != stats.Valid {
+				if c.Validity != validity.Valid {
 					t.Errorf("the baseline's block %d is %s for %+v", c.Block, c.Validity, c.Reasons)
 				}
 			}
-			if won := table.Comparisons[0].Verdict == stats.Better; won != (tc.validity != stats.Void) {
+			if won := table.Comparisons[0].Verdict == stats.Better; won != (tc.validity != validity.Void) {
 				t.Errorf("the verdict is %s", table.Comparisons[0].Verdict)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // Objectified is a run as objectives see it: what was measured and how it compares.
@@ -21,7 +22,7 @@ type Objectified struct {
 	Data            record.RunData
 	Implementations []planned.Implementation
 	Levels          []planned.Level
-	Groups          []Group
+	Groups          []validity.Group
 	Comparisons     []Comparison
 	Capacities      []Capacity
 	// Lost are the trials that each implementation lost by its own fault.
@@ -37,8 +38,8 @@ type judge struct {
 }
 
 // group is an implementation at a level.
-func (r Objectified) group(l planned.Level, implementation string) *Group {
-	return findGroup(r.Groups, l.Point, implementation)
+func (r Objectified) group(l planned.Level, implementation string) *validity.Group {
+	return validity.GroupAt(r.Groups, l.Point, implementation)
 }
 
 // figure is an objective's figure of one implementation at one level.
@@ -71,12 +72,12 @@ func (j judge) figure(o v1alpha1.Objective, l planned.Level, i planned.Implement
 		return unknown(NotMeasured, "")
 	}
 	limit(g, o.Metric, &f)
-	f.faulty = j.run.Lost[i.Name]+g.ownFaults(false) > 0
+	f.faulty = j.run.Lost[i.Name]+g.OwnFaults(false) > 0
 	return f
 }
 
 // meanOf is the mean over blocks with its interval. The high end is open where the summary's is.
-func meanOf(g *Group, s *inference.Summary) figure {
+func meanOf(g *validity.Group, s *inference.Summary) figure {
 	if s == nil || s.Low == nil {
 		f := unknown(lacking(g, s), "")
 		if s != nil {
@@ -92,7 +93,7 @@ func meanOf(g *Group, s *inference.Summary) figure {
 }
 
 // lacking says why a group has too few values.
-func lacking(g *Group, s *inference.Summary) ObjectiveReason {
+func lacking(g *validity.Group, s *inference.Summary) ObjectiveReason {
 	switch {
 	case g.Void > 0 && len(g.Cells) >= inference.MinPairs:
 		return VoidCells
@@ -104,7 +105,7 @@ func lacking(g *Group, s *inference.Summary) ObjectiveReason {
 
 // limit takes from an interval the end of which the generator was the limit and not the server: a throughput could be higher, and a
 // latency lower.
-func limit(g *Group, m v1alpha1.ObjectiveMetric, f *figure) {
+func limit(g *validity.Group, m v1alpha1.ObjectiveMetric, f *figure) {
 	var end bool
 	switch m {
 	case v1alpha1.ObjectiveThroughput:
@@ -112,7 +113,7 @@ func limit(g *Group, m v1alpha1.ObjectiveMetric, f *figure) {
 			f.high = math.Inf(1)
 		}
 	case v1alpha1.ObjectiveLatencyPercentile, v1alpha1.ObjectiveMeanLatency:
-		if end = slices.ContainsFunc(g.Cells, Cell.waited); end {
+		if end = slices.ContainsFunc(g.Cells, validity.Cell.Waited); end {
 			f.low = 0
 		}
 	default: // The others are seen on the server's side.
@@ -123,15 +124,17 @@ func limit(g *Group, m v1alpha1.ObjectiveMetric, f *figure) {
 }
 
 // attempts are the requests of a cell that were completed, and those that were not because their connection failed.
-func attempts(c Cell) int64 { return c.Requests + c.Errors.Connect + c.Errors.Read + c.Errors.Write }
+func attempts(c validity.Cell) int64 {
+	return c.Requests + c.Errors.Connect + c.Errors.Read + c.Errors.Write
+}
 
 // silent says of a cell that its server gave neither answers nor errors.
-func silent(c Cell) bool { return attempts(c) == 0 && c.ownFault() }
+func silent(c validity.Cell) bool { return attempts(c) == 0 && c.OwnFault() }
 
 // errorRate is the share of failed requests among all, over all cells: those that are void too, since it is errors that void most of
 // them. Its interval covers both ways in which errors come: Clopper and Pearson's, as if each request failed by itself, which also
 // bounds a rate of which no error was seen; and Student's t over the cells, since errors come in bursts.
-func errorRate(g *Group) figure {
+func errorRate(g *validity.Group) figure {
 	var failed, all int64
 	var shares []float64
 	for _, c := range g.Cells {
@@ -167,7 +170,7 @@ func errorRate(g *Group) figure {
 // percentileOf is a quantile of the merged distribution. Its interval is of the logs of the blocks' own quantiles (Student's t), and
 // holds the merged one: where a quantile is known between two values only, its low end is of the low ones and its high end of the
 // high ones.
-func percentileOf(g *Group, name string) figure {
+func percentileOf(g *validity.Group, name string) figure {
 	column := slices.Index(v1alpha1.Percentiles, name)
 	kind, merged := preferred(g)
 	if column < 0 || merged == nil {
@@ -181,8 +184,8 @@ func percentileOf(g *Group, name string) figure {
 	f.kind, f.requests, f.value = kind, merged.Samples, float64(*q.Micros)
 	var samples []inference.Sample
 	for _, c := range g.Cells {
-		own := c.quantile(kind, name)
-		if c.Validity == Void || own == nil {
+		own := c.Quantile(kind, name)
+		if c.Validity == validity.Void || own == nil {
 			continue
 		}
 		if own.Micros == nil {
@@ -206,7 +209,7 @@ func percentileOf(g *Group, name string) figure {
 }
 
 // preferred is the distribution that objectives speak of.
-func preferred(g *Group) (record.LatencyKind, *latency.Distribution) {
+func preferred(g *validity.Group) (record.LatencyKind, *latency.Distribution) {
 	for _, kind := range latency.Preferred {
 		if l := pick.First(g.Latency, func(l *latency.Distribution) bool { return l.Kind == kind }); l != nil {
 			return kind, l

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // courses are recorded courses of good cells.
@@ -179,7 +179,7 @@ func goodRuns() map[string]record.RunData {
 
 func TestNoneOf200GoodCellsIsAccused(t *testing.T) {
 	all := courses(t)
-	cells, accused := 0, map[stats.ReasonCode]int{}
+	cells, accused := 0, map[validity.Code]int{}
 	runs := goodRuns()
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
 		d := runs[name]

@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // Headline is the outcome of a run in a few lines, still to be put into words.
@@ -61,9 +62,9 @@ type HeadlineEntry struct {
 	BlocksNeeded int `json:"blocksNeeded,omitempty"`
 	// Cells are the measured cells of both sides, VoidCells those of them that count nowhere, and VoidReasons why, the most
 	// frequent first.
-	Cells       int          `json:"cells"`
-	VoidCells   int          `json:"voidCells"`
-	VoidReasons []ReasonCode `json:"voidReasons,omitempty"`
+	Cells       int             `json:"cells"`
+	VoidCells   int             `json:"voidCells"`
+	VoidReasons []validity.Code `json:"voidReasons,omitempty"`
 	// Levels is the number of levels in the mean.
 	Levels int `json:"levels"`
 	// SameInTheMean is true of a DependsOnLoad whose mean shows no difference, while all that is decided points in one direction.
@@ -267,7 +268,7 @@ func (e *HeadlineEntry) measure(r Result) {
 
 // countVoid says how many cells of the two sides are void, and why.
 func (t Table) countVoid(e *HeadlineEntry) {
-	counts := map[ReasonCode]int{}
+	counts := map[validity.Code]int{}
 	for _, g := range t.Groups {
 		if g.Implementation != e.Implementation && g.Implementation != e.Baseline || e.Load != "" && g.Load != e.Load {
 			continue
@@ -275,12 +276,12 @@ func (t Table) countVoid(e *HeadlineEntry) {
 		e.Cells += len(g.Cells)
 		e.VoidCells += g.Void
 		for _, f := range g.Findings {
-			if f.Weight == Void {
+			if f.Weight == validity.Void {
 				counts[f.Code] += len(f.Blocks)
 			}
 		}
 	}
-	e.VoidReasons = slices.SortedFunc(maps.Keys(counts), func(a, b ReasonCode) int {
+	e.VoidReasons = slices.SortedFunc(maps.Keys(counts), func(a, b validity.Code) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // Metric names what is compared.
@@ -49,8 +50,8 @@ func ComparedMetric(of v1alpha1.ComparedMetric, percentile string) Metric {
 func (m Metric) MoreIsBetter() bool { return m == Throughput || m == CapacityRate }
 
 // pairOf is the log of the ratio of two cells of one block in a metric; false if either lacks it.
-func (m Metric) pairOf(own, base Cell) (inference.Span, bool) {
-	if own.Validity == Void || base.Validity == Void {
+func (m Metric) pairOf(own, base validity.Cell) (inference.Span, bool) {
+	if own.Validity == validity.Void || base.Validity == validity.Void {
 		return inference.Span{}, false
 	}
 	if m.Percentile() != "" {
@@ -68,9 +69,9 @@ func (m Metric) pairOf(own, base Cell) (inference.Span, bool) {
 
 // latencyPair compares a percentile of the first kind of latency that both cells have: kinds are never mixed. Each value lies
 // somewhere in its histogram's bin, or between the quantiles that the tool gave.
-func latencyPair(percentile string, own, base Cell) (inference.Span, bool) {
+func latencyPair(percentile string, own, base validity.Cell) (inference.Span, bool) {
 	for _, kind := range latency.Preferred {
-		a, b := own.quantile(kind, percentile), base.quantile(kind, percentile)
+		a, b := own.Quantile(kind, percentile), base.Quantile(kind, percentile)
 		if a == nil || b == nil {
 			continue
 		}
@@ -84,12 +85,12 @@ func latencyPair(percentile string, own, base Cell) (inference.Span, bool) {
 
 // censoredIn says whether a cell's percentile lies among requests that timed out or were never sent: it is worse than any that is known, so
 // that a side wins by none of the blocks in which it has one.
-func (m Metric) censoredIn(c Cell) bool {
-	if c.Validity == Void {
+func (m Metric) censoredIn(c validity.Cell) bool {
+	if c.Validity == validity.Void {
 		return false
 	}
 	for _, kind := range latency.Preferred {
-		if q := c.quantile(kind, m.Percentile()); q != nil {
+		if q := c.Quantile(kind, m.Percentile()); q != nil {
 			return q.Unknown == latency.TimedOut || q.Unknown == latency.NotSent
 		}
 	}
@@ -108,19 +109,19 @@ func spanOf(q latency.Quantile) inference.Span {
 
 // boundIn says whether a cell's value is only a bound in a metric, because the generator was the limit or too busy: a throughput is then
 // at least, and a latency at most, what was measured. Without a limit but with a busy generator a throughput is diluted.
-func (m Metric) boundIn(c Cell) bool {
+func (m Metric) boundIn(c validity.Cell) bool {
 	switch {
 	case m == Throughput:
 		return c.ThroughputIsBound
 	case m.Percentile() != "":
-		return c.waited()
+		return c.Waited()
 	}
 	return false
 }
 
 // dilutedIn says whether two cells differ less in a metric than their servers do: the throughput of a pair that shares a busy generator
 // is drawn to 1, and so is that of two servers that take turns, since what is under way when a turn ends is served in the other's.
-func (m Metric) dilutedIn(c Cell) bool { return m == Throughput && c.ThroughputIsDiluted }
+func (m Metric) dilutedIn(c validity.Cell) bool { return m == Throughput && c.ThroughputIsDiluted }
 
 // hiddenBelowMicros: the pauses of k6 itself put the tail of latencies from the intended start anywhere up to here (p99 of 10 to 45 ms at
 // 1,000 arrivals a second beside an epoll server, each on a CPU of its own): two tails below do not show that servers are alike.
@@ -130,7 +131,7 @@ const hiddenBelowMicros = 50_000
 var tail = []string{"95", "99", "99.9"}
 
 // hiddenIn says whether the tool's own pauses may hide a difference between servers in a metric.
-func (m Metric) hiddenIn(c Cell) bool {
-	q := c.quantile(record.FromIntended, m.Percentile())
+func (m Metric) hiddenIn(c validity.Cell) bool {
+	q := c.Quantile(record.FromIntended, m.Percentile())
 	return q != nil && q.Micros != nil && slices.Contains(tail, m.Percentile()) && *q.Micros < hiddenBelowMicros
 }

@@ -7,6 +7,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // ScalingOutcome says what a sweep over connections shows of an implementation's limit.
@@ -89,13 +90,13 @@ const (
 
 // scaling looks at every implementation under every load whose closed levels differ in connections alone. Steps of a search and
 // arrival rates are no such levels.
-func scaling(p planned.Run, groups []Group, seed uint64) []Scaling {
+func scaling(p planned.Run, groups []validity.Group, seed uint64) []Scaling {
 	out := []Scaling{}
 	for _, load := range sweeps(p.Levels) {
 		for _, i := range p.Implementations {
 			s := sweep{seed: seed + uint64(len(out)), out: Scaling{Implementation: i.Name, Load: load[0].Load, Points: []ScalingPoint{}}}
 			for _, l := range load {
-				s.add(findGroup(groups, l.Point, i.Name))
+				s.add(validity.GroupAt(groups, l.Point, i.Name))
 			}
 			s.conclude()
 			out = append(out, s.out)
@@ -133,10 +134,10 @@ type sweep struct {
 }
 
 // add notes a level.
-func (s *sweep) add(g *Group) {
+func (s *sweep) add(g *validity.Group) {
 	rates := map[int32]float64{}
 	for _, c := range g.Cells {
-		if c.Validity != Void && c.Throughput != nil {
+		if c.Validity != validity.Void && c.Throughput != nil {
 			rates[c.Block] = *c.Throughput
 		}
 	}

@@ -9,22 +9,23 @@ import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // swept is a plan of one implementation under one sweep, and its groups with a throughput that a function says.
-func swept(connections []int32, blocks int, rate func(n float64, level, block int) float64) (planned.Run, []Group) {
+func swept(connections []int32, blocks int, rate func(n float64, level, block int) float64) (planned.Run, []validity.Group) {
 	p := planned.Run{Baseline: "go", Implementations: []planned.Implementation{{Name: "go", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
 	for _, c := range connections {
 		p.Levels = append(p.Levels, planned.Level{Point: record.Point{Load: "sweep", Connections: c}})
 	}
-	var groups []Group
+	var groups []validity.Group
 	for level, l := range p.Levels {
-		g := Group{Point: l.Point, Implementation: "go", Role: v1alpha1.RoleContender}
+		g := validity.Group{Point: l.Point, Implementation: "go", Role: v1alpha1.RoleContender}
 		var rates []float64
 		for block := range blocks {
 			r := rate(float64(l.Connections), level, block)
 			rates = append(rates, r)
-			g.Cells = append(g.Cells, Cell{Block: int32(block + 1), Validity: Valid, Throughput: &r})
+			g.Cells = append(g.Cells, validity.Cell{Block: int32(block + 1), Validity: validity.Valid, Throughput: &r})
 		}
 		g.Throughput = inference.Summarise(rates)
 		groups = append(groups, g)
@@ -51,7 +52,7 @@ var (
 	planted = inference.USL{Lambda: 20_000, Sigma: 0.05, Kappa: 0.002}
 )
 
-func scaleOf(connections []int32, blocks int, rate func(float64, int, int) float64, change func([]Group)) Scaling {
+func scaleOf(connections []int32, blocks int, rate func(float64, int, int) float64, change func([]validity.Group)) Scaling {
 	p, groups := swept(connections, blocks, rate)
 	if change != nil {
 		change(groups)
@@ -60,8 +61,8 @@ func scaleOf(connections []int32, blocks int, rate func(float64, int, int) float
 }
 
 // boundFrom makes the throughput a lower bound from a level on.
-func boundFrom(connections int32) func([]Group) {
-	return func(groups []Group) {
+func boundFrom(connections int32) func([]validity.Group) {
+	return func(groups []validity.Group) {
 		for g := range groups {
 			groups[g].ThroughputIsBound = groups[g].Connections >= connections
 		}
@@ -78,7 +79,7 @@ func TestWhereTheThroughputEndsToRise(t *testing.T) {
 		connections []int32
 		blocks      int
 		rate        func(float64, int, int) float64
-		change      func([]Group)
+		change      func([]validity.Group)
 		want        ScalingOutcome
 		from, to    int32
 		reason      VerdictReason

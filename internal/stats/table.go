@@ -6,6 +6,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // Table is the whole outcome of a run: all formats of the report are printed from it and from nothing else.
@@ -15,7 +16,7 @@ type Table struct {
 	Implementations []planned.Implementation `json:"implementations"`
 	Levels          []planned.Level          `json:"levels"`
 	// Groups hold one implementation at one level each, ordered by level and then by implementation.
-	Groups []Group `json:"groups"`
+	Groups []validity.Group `json:"groups"`
 	// Comparisons hold one contender against the baseline under one load each, those over all loads first; empty if there is nothing to
 	// compare.
 	Comparisons []Comparison `json:"comparisons"`

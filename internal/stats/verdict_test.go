@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // duel is a plan of a baseline and some contenders.
@@ -24,14 +25,14 @@ func duel(contenders, levels int) planned.Run {
 }
 
 // groupsOf makes groups whose cells have the CPU time and the throughput that a function says.
-func groupsOf(p planned.Run, blocks int, cell func(implementation string, level, block int) (cpu, throughput float64)) []Group {
-	var out []Group
+func groupsOf(p planned.Run, blocks int, cell func(implementation string, level, block int) (cpu, throughput float64)) []validity.Group {
+	var out []validity.Group
 	for l, level := range p.Levels {
 		for _, i := range p.Implementations {
-			g := Group{Point: level.Point, Implementation: i.Name, Role: i.Role}
+			g := validity.Group{Point: level.Point, Implementation: i.Name, Role: i.Role}
 			for b := range blocks {
 				cpu, throughput := cell(i.Name, l, b)
-				g.Cells = append(g.Cells, Cell{Block: int32(b + 1), Validity: Valid, CPUPerRequest: &cpu, Throughput: &throughput})
+				g.Cells = append(g.Cells, validity.Cell{Block: int32(b + 1), Validity: validity.Valid, CPUPerRequest: &cpu, Throughput: &throughput})
 			}
 			out = append(out, g)
 		}
@@ -54,7 +55,7 @@ func TestVerdicts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		blocks  int
 		cell    func(string, int, int) (float64, float64)
-		change  func([]Group)
+		change  func([]validity.Group)
 		verdict Verdict
 		reason  VerdictReason
 		metric  Metric
@@ -67,27 +68,39 @@ func TestVerdicts(t *testing.T) {
 		"no blocks at all give none":      {blocks: 0, cell: steady(2), verdict: Inconclusive, reason: TooFewBlocks, metric: Throughput},
 		"noise larger than what it hides": {blocks: 10, cell: noisy(0.3), verdict: Inconclusive, reason: NoiseTooHigh, metric: Throughput},
 		"void cells leave too few blocks": {
-			blocks: 10, cell: steady(2), change: each("c0", func(c *Cell) { c.Validity = Void }, 4),
+			blocks: 10, cell: steady(2), change: each("c0", func(c *validity.Cell) { c.Validity = validity.Void }, 4),
 			verdict: Inconclusive, reason: TooFewBlocks, metric: Throughput,
 		},
 		"the generator limited the faster side: CPU time decides": {
-			blocks: 10, cell: steady(1.2), change: each("c0", func(c *Cell) { c.ThroughputIsBound = true }, 1),
+			blocks: 10, cell: steady(1.2), change: each("c0", func(c *validity.Cell) { c.ThroughputIsBound = true }, 1),
 			verdict: Better, metric: CPUPerRequest,
 		},
 		"the generator limited both and the server was not seen": {
-			blocks: 10, cell: steady(1.2), change: func(g []Group) { unseen(g); each("", func(c *Cell) { c.ThroughputIsBound = true }, 10)(g) },
+			blocks: 10, cell: steady(1.2), change: func(g []validity.Group) {
+				unseen(g)
+				each("", func(c *validity.Cell) { c.ThroughputIsBound = true }, 10)(g)
+			},
 			verdict: Inconclusive, reason: BoundsOnly, metric: Throughput,
 		},
 		"a bound that is higher still wins": {
-			blocks: 10, cell: steady(1.2), change: func(g []Group) { unseen(g); each("c0", func(c *Cell) { c.ThroughputIsBound = true }, 10)(g) },
+			blocks: 10, cell: steady(1.2), change: func(g []validity.Group) {
+				unseen(g)
+				each("c0", func(c *validity.Cell) { c.ThroughputIsBound = true }, 10)(g)
+			},
 			verdict: Better, metric: Throughput,
 		},
 		"a bound that is lower does not lose": {
-			blocks: 10, cell: steady(0.8), change: func(g []Group) { unseen(g); each("c0", func(c *Cell) { c.ThroughputIsBound = true }, 10)(g) },
+			blocks: 10, cell: steady(0.8), change: func(g []validity.Group) {
+				unseen(g)
+				each("c0", func(c *validity.Cell) { c.ThroughputIsBound = true }, 10)(g)
+			},
 			verdict: Inconclusive, reason: BoundsOnly, metric: Throughput,
 		},
 		"a bound is not equal either": {
-			blocks: 10, cell: steady(1), change: func(g []Group) { unseen(g); each("base", func(c *Cell) { c.ThroughputIsBound = true }, 10)(g) },
+			blocks: 10, cell: steady(1), change: func(g []validity.Group) {
+				unseen(g)
+				each("base", func(c *validity.Cell) { c.ThroughputIsBound = true }, 10)(g)
+			},
 			verdict: Inconclusive, reason: BoundsOnly, metric: Throughput,
 		},
 		"who answers errors cannot win by the blocks that it survived": {
@@ -126,8 +139,8 @@ func noisy(sd float64) func(string, int, int) (float64, float64) {
 }
 
 // each changes the first cells of one implementation, or of all.
-func each(implementation string, change func(*Cell), cells int) func([]Group) {
-	return func(groups []Group) {
+func each(implementation string, change func(*validity.Cell), cells int) func([]validity.Group) {
+	return func(groups []validity.Group) {
 		for g := range groups {
 			for k := range groups[g].Cells {
 				if k < cells && (implementation == "" || groups[g].Implementation == implementation) {
@@ -138,10 +151,12 @@ func each(implementation string, change func(*Cell), cells int) func([]Group) {
 	}
 }
 
-func unseen(groups []Group) { each("", func(c *Cell) { c.CPUPerRequest = nil }, math.MaxInt)(groups) }
+func unseen(groups []validity.Group) {
+	each("", func(c *validity.Cell) { c.CPUPerRequest = nil }, math.MaxInt)(groups)
+}
 
-func failed(c *Cell) {
-	c.Validity, c.Reasons = Void, []Reason{{Code: WrongStatus, Weight: Void}}
+func failed(c *validity.Cell) {
+	c.Validity, c.Reasons = validity.Void, []validity.Reason{{Code: validity.WrongStatus, Weight: validity.Void}}
 }
 
 func TestLevelsThatCrossAreNeverAveragedToOneSentence(t *testing.T) {
@@ -250,7 +265,7 @@ func TestRealDifferencesAreFound(t *testing.T) {
 }
 
 // verdictsOf compares without looking ahead, which takes most of the time.
-func verdictsOf(p planned.Run, groups []Group) []Comparison {
+func verdictsOf(p planned.Run, groups []validity.Group) []Comparison {
 	out := comparisons(p, groups, nil)
 	judgeAll(out, searchFamily{}, VerdictAlpha, false)
 	return out
@@ -269,7 +284,7 @@ func anyLevel(c Comparison, verdicts ...Verdict) bool {
 
 // simulated are cells with noise of their process, of their block and of their own, as on a shared machine: pairs differ with a
 // standard deviation of 6 %.
-func simulated(seed uint64, advantage float64) []Group {
+func simulated(seed uint64, advantage float64) []validity.Group {
 	rng := rand.New(rand.NewPCG(seed, 42))
 	block := make([]float64, 10)
 	for b := range block {

@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/tool/wrk"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 var latencyLine = regexp.MustCompile(`(?m)^loadstone latency (\d+) (\d+)\s*$`)
@@ -87,6 +88,6 @@ func number(t *testing.T, text []byte) int64 {
 
 func isVoid(table stats.Table, at record.Point, name string, block int32) bool {
 	g := table.Group(at, name)
-	i := slices.IndexFunc(g.Cells, func(c stats.Cell) bool { return c.Block == block })
-	return i < 0 || g.Cells[i].Validity == stats.Void
+	i := slices.IndexFunc(g.Cells, func(c validity.Cell) bool { return c.Block == block })
+	return i < 0 || g.Cells[i].Validity == validity.Void
 }

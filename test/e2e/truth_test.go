@@ -12,13 +12,14 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // planted says by which reason the report must name the fault that a load plants in the server that misbehaves on demand.
 type planted struct {
 	load   v1alpha1.Load
-	reason stats.ReasonCode
-	weight stats.Validity
+	reason validity.Code
+	weight validity.Validity
 }
 
 // point is the cell that the fault hits: the load's last level.
@@ -39,14 +40,14 @@ func plantedLoads() []planted {
 	}
 	closed := func(c int32) v1alpha1.Level { return v1alpha1.Level{Connections: c} }
 	return []planted{
-		{load: load("sweep", v1alpha1.ToolWrk, "", closed(20), closed(100)), reason: stats.Unanswered, weight: stats.Void},
-		{load: load("errors", v1alpha1.ToolWrk, "?error-every=1000", closed(20)), reason: stats.WrongStatus, weight: stats.Void},
-		{load: load("bodies", v1alpha1.ToolWrk, "?wrong-body-every=100", closed(20)), reason: stats.WrongAnswers, weight: stats.Void},
-		{load: load("hangs", v1alpha1.ToolWrk, "?hang-every=200", closed(20)), reason: stats.Hung, weight: stats.Void},
-		{load: load("closes", v1alpha1.ToolWrk, "?close-every=10", closed(20)), reason: stats.KeepAliveLost, weight: stats.Suspect},
-		{load: load("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: stats.WrongBody, weight: stats.Void},
+		{load: load("sweep", v1alpha1.ToolWrk, "", closed(20), closed(100)), reason: validity.Unanswered, weight: validity.Void},
+		{load: load("errors", v1alpha1.ToolWrk, "?error-every=1000", closed(20)), reason: validity.WrongStatus, weight: validity.Void},
+		{load: load("bodies", v1alpha1.ToolWrk, "?wrong-body-every=100", closed(20)), reason: validity.WrongAnswers, weight: validity.Void},
+		{load: load("hangs", v1alpha1.ToolWrk, "?hang-every=200", closed(20)), reason: validity.Hung, weight: validity.Void},
+		{load: load("closes", v1alpha1.ToolWrk, "?close-every=10", closed(20)), reason: validity.KeepAliveLost, weight: validity.Suspect},
+		{load: load("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: validity.WrongBody, weight: validity.Void},
 		{load: load("arrivals", v1alpha1.ToolK6, "", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400})},
-		{load: load("late", v1alpha1.ToolK6, "?spin=20000000", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400}), reason: stats.RateMissed, weight: stats.Void},
+		{load: load("late", v1alpha1.ToolK6, "?spin=20000000", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400}), reason: validity.RateMissed, weight: validity.Void},
 	}
 }
 
@@ -86,9 +87,9 @@ func checkPlanted(t *testing.T, table stats.Table, f planted) {
 	if f.reason == "" {
 		return
 	}
-	named := func(c stats.Cell) bool {
-		return slices.ContainsFunc(c.Reasons, func(r stats.Reason) bool {
-			return r.Code == f.reason && (r.Weight == f.weight || r.Weight == stats.Void)
+	named := func(c validity.Cell) bool {
+		return slices.ContainsFunc(c.Reasons, func(r validity.Reason) bool {
+			return r.Code == f.reason && (r.Weight == f.weight || r.Weight == validity.Void)
 		})
 	}
 	for _, name := range []string{"gohttp", "epoll", "faulty"} {
@@ -97,7 +98,7 @@ func checkPlanted(t *testing.T, table stats.Table, f planted) {
 			t.Errorf("%s of %s was not measured", f.load.Name, name)
 			continue
 		}
-		cells := slices.DeleteFunc(slices.Clone(g.Cells), stats.Cell.HitFromOutside)
+		cells := slices.DeleteFunc(slices.Clone(g.Cells), validity.Cell.HitFromOutside)
 		if len(cells) == 0 {
 			t.Errorf("%s of %s: all of %d cells were hit from outside", f.load.Name, name, len(g.Cells))
 		}
@@ -109,7 +110,7 @@ func checkPlanted(t *testing.T, table stats.Table, f planted) {
 	}
 }
 
-func codes(c stats.Cell) string {
+func codes(c validity.Cell) string {
 	var words []string
 	for _, r := range c.Reasons {
 		words = append(words, fmt.Sprintf("%s %s %.4g %s", r.Weight, r.Code, r.Value, r.Detail))

@@ -1,8 +1,6 @@
-package stats
+package validity
 
-import (
-	"loadstone.dev/loadstone/internal/record"
-)
+import "loadstone.dev/loadstone/internal/record"
 
 // checkStatus voids a cell with any error answer: an error page is often faster than the real one.
 func checkStatus(f *facts) []Reason {

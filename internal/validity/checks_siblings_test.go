@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"testing"
@@ -38,7 +38,7 @@ func TestTheServersCoreIsItsOwn(t *testing.T) {
 			if diff := cmp.Diff(tc.want, found(got.Groups[0].Cells[0])); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
-			says := besideCore(trial.Server, &trial.Server.Cells[0])
+			says := UnseenSiblings(trial.Server, &trial.Server.Cells[0])
 			if said := says == unknown; said != tc.said {
 				t.Errorf("said so %v, want %v: %s", said, tc.said, says)
 			}

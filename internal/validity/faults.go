@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"slices"
@@ -7,14 +7,14 @@ import (
 )
 
 // ownFaults are the reasons that are of the implementation's own making.
-var ownFaults = []ReasonCode{
+var ownFaults = []Code{
 	WrongStatus, WrongBody, WrongAnswers, AuditFailed, NotEquivalent, AnswerSize, Errors, Starved, NoRequests, Unanswered, MissingConnections, KeepAliveLost,
 	Hung, QueueOverflows,
 }
 
-// ownFault says whether the cell is void by the implementation's own fault. A rate that was missed is one unless a generator was busy, and
+// OwnFault says whether the cell is void by the implementation's own fault. A rate that was missed is one unless a generator was busy, and
 // neither that nor a connection left waiting is one where the machine was at fault.
-func (c Cell) ownFault() bool {
+func (c Cell) OwnFault() bool {
 	outside := c.HitFromOutside()
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		if r.Weight != Void || outside && slices.Contains(mayFollow, r.Code) {
@@ -25,27 +25,27 @@ func (c Cell) ownFault() bool {
 }
 
 // outsideCodes are the reasons for which a cell can be void through no fault of what was measured.
-var outsideCodes = []ReasonCode{Strangers, Stolen, GeneratorLost, GeneratorLate, DifferentMachine, DifferentImage, DifferentScript}
+var outsideCodes = []Code{Strangers, Stolen, GeneratorLost, GeneratorLate, DifferentMachine, DifferentImage, DifferentScript}
 
 // HitFromOutside says whether a cell is void by a fault from outside, whatever else it is void by.
-func (c Cell) HitFromOutside() bool { return slices.ContainsFunc(c.Reasons, Reason.fromOutside) }
+func (c Cell) HitFromOutside() bool { return slices.ContainsFunc(c.Reasons, Reason.FromOutside) }
 
-// fromOutside says whether a cell is void by this and through no fault of what was measured.
-func (r Reason) fromOutside() bool { return r.Weight == Void && slices.Contains(outsideCodes, r.Code) }
+// FromOutside says whether a cell is void by this and through no fault of what was measured.
+func (r Reason) FromOutside() bool { return r.Weight == Void && slices.Contains(outsideCodes, r.Code) }
 
 // mayFollow are the reasons that a fault from outside can bring about: beside one, they accuse nobody. A server that got a sixth of its
 // CPU for a second has left 14 of 20 connections of ab without an answer for longer than half of it (Hung), and answers rightly.
-var mayFollow = []ReasonCode{RateMissed, Starved, MissingConnections, QueueOverflows, SlowHandshakes, Hung, Unanswered, NoRequests, AuditFailed}
+var mayFollow = []Code{RateMissed, Starved, MissingConnections, QueueOverflows, SlowHandshakes, Hung, Unanswered, NoRequests, AuditFailed}
 
-// spoiled says whether a cell is void for nothing but faults from outside and what may follow from them.
-func (c Cell) spoiled() bool {
+// Spoiled says whether a cell is void for nothing but faults from outside and what may follow from them.
+func (c Cell) Spoiled() bool {
 	return c.HitFromOutside() && !slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		return r.Weight == Void && !slices.Contains(outsideCodes, r.Code) && !slices.Contains(mayFollow, r.Code)
 	})
 }
 
-// suspectLatencies counts the suspect cells of which only the latencies are.
-func (g *Group) suspectLatencies() int {
+// SuspectLatencies counts the suspect cells of which only the latencies are.
+func (g *Group) SuspectLatencies() int {
 	n := 0
 	for _, c := range g.Cells {
 		beyond := func(r Reason) bool { return r.Scope != ScopeLatency }
@@ -56,24 +56,24 @@ func (g *Group) suspectLatencies() int {
 	return n
 }
 
-// ownFaults counts the cells that are void by the implementation's own fault. A rate that it did not keep is judged level by level and
+// OwnFaults counts the cells that are void by the implementation's own fault. A rate that it did not keep is judged level by level and
 // counted there, if the level has one.
-func (g *Group) ownFaults(imposed bool) int {
+func (g *Group) OwnFaults(imposed bool) int {
 	n := 0
 	for _, c := range g.Cells {
 		if imposed {
 			c.Reasons = slices.DeleteFunc(slices.Clone(c.Reasons), func(r Reason) bool { return r.Code == RateMissed })
 		}
-		if c.ownFault() {
+		if c.OwnFault() {
 			n++
 		}
 	}
 	return n
 }
 
-// missedRate says whether the server did not keep an imposed rate by far: a few arrivals in a hundred may be lost to the tool's own pauses, and
+// MissedRate says whether the server did not keep an imposed rate by far: a few arrivals in a hundred may be lost to the tool's own pauses, and
 // accuse nobody.
-func (c Cell) missedRate() bool {
+func (c Cell) MissedRate() bool {
 	other := slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		return r.Weight == Void && r.Code != RateMissed && !slices.Contains(ownFaults, r.Code)
 	})
@@ -82,12 +82,12 @@ func (c Cell) missedRate() bool {
 	})
 }
 
-// keptRate says whether the server kept an imposed rate, in a cell that counts. One that missed a little of it neither kept nor missed it.
-func (c Cell) keptRate() bool {
+// KeptRate says whether the server kept an imposed rate, in a cell that counts. One that missed a little of it neither kept nor missed it.
+func (c Cell) KeptRate() bool {
 	return c.Validity != Void && !slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == RateMissed })
 }
 
-// waited says whether requests of the cell may have waited in the generator. A void cell says nothing of that.
-func (c Cell) waited() bool {
+// Waited says whether requests of the cell may have waited in the generator. A void cell says nothing of that.
+func (c Cell) Waited() bool {
 	return c.Validity != Void && slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == GeneratorLimited || r.Code == GeneratorBusy })
 }

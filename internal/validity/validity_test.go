@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"testing"
@@ -20,7 +20,7 @@ func oneCell() record.RunData {
 }
 
 type finding struct {
-	Code   ReasonCode
+	Code   Code
 	Weight Validity
 }
 
@@ -246,7 +246,7 @@ func TestFindingsGatherReasonsOfOneKind(t *testing.T) {
 		{Code: ToolFailed, Weight: Void, Blocks: []int32{2, 3}, Details: []string{"x"}},
 		{Code: Strangers, Weight: Suspect, Blocks: []int32{1, 2}, Least: 0.06, Most: 0.09},
 	}
-	if diff := cmp.Diff(want, findings(cells)); diff != "" {
+	if diff := cmp.Diff(want, Findings(cells)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }
@@ -256,7 +256,7 @@ type outcome struct{ Groups []Group }
 
 // Group is an implementation at a point.
 func (o outcome) Group(at record.Point, implementation string) *Group {
-	return findGroup(o.Groups, at, implementation)
+	return GroupAt(o.Groups, at, implementation)
 }
 
 // read reads the cells of a run and judges them.
@@ -265,10 +265,10 @@ func read(d record.RunData) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	r, err := newReader(d, p)
+	r, err := NewReader(d, p)
 	if err != nil {
 		return outcome{}, err
 	}
-	groups, err := r.groups()
+	groups, err := r.Groups()
 	return outcome{groups}, err
 }

@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"slices"
@@ -21,7 +21,7 @@ var allEvidence = []evidence{
 		name:    "the answer before the load",
 		applies: func(f *facts) bool { return !f.level.Scripted },
 		missing: func(f *facts) bool {
-			return !slices.ContainsFunc(responses(f.trial), func(r record.Response) bool { return r.Path == f.level.Path })
+			return !slices.ContainsFunc(Responses(f.trial), func(r record.Response) bool { return r.Path == f.level.Path })
 		},
 	},
 	{

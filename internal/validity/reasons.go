@@ -1,129 +1,129 @@
-package stats
+package validity
 
-// ReasonCode names what is wrong with a cell.
-type ReasonCode string
+// Code names what is wrong with a cell.
+type Code string
 
 const (
 	// ToolFailed means that a generator has no measurement; Detail is its error.
-	ToolFailed ReasonCode = "ToolFailed"
+	ToolFailed Code = "ToolFailed"
 	// GeneratorLost means that a generator has no record of the cell at all; Subject says which.
-	GeneratorLost ReasonCode = "GeneratorLost"
+	GeneratorLost Code = "GeneratorLost"
 	// GeneratorLate means that a generator was too late to begin the cell; Subject says which, Detail how late it was.
-	GeneratorLate ReasonCode = "GeneratorLate"
+	GeneratorLate Code = "GeneratorLate"
 	// ObserverFailed means that the server was not or not wholly observed; Detail is the observer's error.
-	ObserverFailed ReasonCode = "ObserverFailed"
+	ObserverFailed Code = "ObserverFailed"
 	// NoRequests means that not one request was completed.
-	NoRequests ReasonCode = "NoRequests"
+	NoRequests Code = "NoRequests"
 	// CutShort means that the load lasted less than planned; Value and Limit are shares of the planned time.
-	CutShort ReasonCode = "CutShort"
+	CutShort Code = "CutShort"
 	// TooShort means that the load lasted less than a second; Value is in seconds.
-	TooShort ReasonCode = "TooShort"
+	TooShort Code = "TooShort"
 	// TooFewRequests means that a mean over so few requests says little; Value is their number.
-	TooFewRequests ReasonCode = "TooFewRequests"
+	TooFewRequests Code = "TooFewRequests"
 	// RateMissed means that the arrival rate was not kept; Value is the share of the arrivals that were not started, Subject is the
 	// generator if one was busy, and otherwise the server.
-	RateMissed ReasonCode = "RateMissed"
+	RateMissed Code = "RateMissed"
 	// LittlesLaw means that more requests were in flight than there are connections, which cannot be; Value is the quotient.
-	LittlesLaw ReasonCode = "LittlesLaw"
+	LittlesLaw Code = "LittlesLaw"
 	// QueueInGenerator means that requests waited in a busy generator; Value is the share of the connections that were nowhere else.
-	QueueInGenerator ReasonCode = "QueueInGenerator"
+	QueueInGenerator Code = "QueueInGenerator"
 	// StartsApart means that generators did not start at one instant; Value is in milliseconds, the error of the clocks included.
-	StartsApart ReasonCode = "StartsApart"
+	StartsApart Code = "StartsApart"
 	// WrongLabel means that the tool ran other threads or connections than planned; Detail says which.
-	WrongLabel ReasonCode = "WrongLabel"
+	WrongLabel Code = "WrongLabel"
 	// WrongStatus means that the server answered with an error status; Value is the number of such answers.
-	WrongStatus ReasonCode = "WrongStatus"
+	WrongStatus Code = "WrongStatus"
 	// WrongBody means that the tool saw wrong bodies; Value is their number.
-	WrongBody ReasonCode = "WrongBody"
+	WrongBody Code = "WrongBody"
 	// WrongAnswers means that an agent saw wrong answers while the tool warmed up or was measured; Value is their number, Detail the first
 	// of them, and when it was.
-	WrongAnswers ReasonCode = "WrongAnswers"
+	WrongAnswers Code = "WrongAnswers"
 	// AuditFailed means that an agent got no answer while the tool warmed up or was measured; Value is the share of its requests.
-	AuditFailed ReasonCode = "AuditFailed"
+	AuditFailed Code = "AuditFailed"
 	// NotEquivalent means that the server answers otherwise than the baseline; Detail says how, the baseline last.
-	NotEquivalent ReasonCode = "NotEquivalent"
+	NotEquivalent Code = "NotEquivalent"
 	// Errors means that requests failed; Value and Limit are shares of all requests.
-	Errors ReasonCode = "Errors"
+	Errors Code = "Errors"
 	// Starved means that connections were left waiting beyond the tool's timeout; Value is timeouts per connection.
-	Starved ReasonCode = "Starved"
+	Starved Code = "Starved"
 	// NotPinned means that a process did not own its CPUs; Subject says whose, Detail is its CPU list.
-	NotPinned ReasonCode = "NotPinned"
+	NotPinned Code = "NotPinned"
 	// SharedCPUs means that server and generator were allowed on the same CPU; Detail is the generator's CPU list.
-	SharedCPUs ReasonCode = "SharedCPUs"
+	SharedCPUs Code = "SharedCPUs"
 	// GeneratorsShareCPUs means that a generator was allowed on another one's CPU; Detail is its CPU list.
-	GeneratorsShareCPUs ReasonCode = "GeneratorsShareCPUs"
+	GeneratorsShareCPUs Code = "GeneratorsShareCPUs"
 	// NotTogether means that the two servers of a duet were not on the same CPUs; Detail is the other's CPU list.
-	NotTogether ReasonCode = "NotTogether"
+	NotTogether Code = "NotTogether"
 	// GeneratorLimited means that the generator had no CPU left and the server had; Value is the share of its CPUs that was taken. It
 	// implies GeneratorBusy, which is then not said as well.
-	GeneratorLimited ReasonCode = "GeneratorLimited"
+	GeneratorLimited Code = "GeneratorLimited"
 	// GeneratorBusy means that requests may have waited in the generator; Value is the share of its CPUs that was taken.
-	GeneratorBusy ReasonCode = "GeneratorBusy"
+	GeneratorBusy Code = "GeneratorBusy"
 	// Strangers means that others ran on the server's CPUs; Value is their share of the time.
-	Strangers ReasonCode = "Strangers"
+	Strangers Code = "Strangers"
 	// Stolen means that the hypervisor took the server's CPUs away; Value is the share of the time.
-	Stolen ReasonCode = "Stolen"
+	Stolen Code = "Stolen"
 	// DifferentMachine means that the server or a generator was not on the machine, or not with the tool, of most trials; Subject says
 	// which, Detail what differs.
-	DifferentMachine ReasonCode = "DifferentMachine"
+	DifferentMachine Code = "DifferentMachine"
 	// DifferentImage means that the implementation ran from another image than in most of its trials; Detail is the digests.
-	DifferentImage ReasonCode = "DifferentImage"
+	DifferentImage Code = "DifferentImage"
 	// DifferentScript means that a generator ran another script than the one that the run froze at its start; Detail is the digests.
-	DifferentScript ReasonCode = "DifferentScript"
+	DifferentScript Code = "DifferentScript"
 	// Throttled means that a CPU quota held the server back; Value is the share of the time.
-	Throttled ReasonCode = "Throttled"
+	Throttled Code = "Throttled"
 	// GeneratorThrottled means that a CPU quota held a generator back; Value is the share of the time, Subject says which.
-	GeneratorThrottled ReasonCode = "GeneratorThrottled"
+	GeneratorThrottled Code = "GeneratorThrottled"
 	// CPUSlower means that the server's CPU was slower after the cell than before; Value is by how much the same work took longer.
-	CPUSlower ReasonCode = "CPUSlower"
+	CPUSlower Code = "CPUSlower"
 	// FrequencyFell means that the server's CPU slowed down its clock under load; Value is by which share.
-	FrequencyFell ReasonCode = "FrequencyFell"
+	FrequencyFell Code = "FrequencyFell"
 	// StrangerAsymmetry means that strangers hit the implementations of a block differently; Value is the largest difference.
-	StrangerAsymmetry ReasonCode = "StrangerAsymmetry"
+	StrangerAsymmetry Code = "StrangerAsymmetry"
 	// UtilisationLaw means that the server used more CPU time than its CPUs were busy, which cannot be; Value is the quotient.
-	UtilisationLaw ReasonCode = "UtilisationLaw"
+	UtilisationLaw Code = "UtilisationLaw"
 	// AgentBusy means that an agent used the generator's CPUs; Value is its share of the CPU time.
-	AgentBusy ReasonCode = "AgentBusy"
+	AgentBusy Code = "AgentBusy"
 	// ObserverOnServer means that the observer may run on the server's own CPUs; Detail is its CPU list.
-	ObserverOnServer ReasonCode = "ObserverOnServer"
+	ObserverOnServer Code = "ObserverOnServer"
 	// Unanswered means that the server has never answered on some connections; Value is their share.
-	Unanswered ReasonCode = "Unanswered"
+	Unanswered Code = "Unanswered"
 	// Hung means that the server stopped answering on some connections which it had answered before; Value is their share.
-	Hung ReasonCode = "Hung"
+	Hung Code = "Hung"
 	// QueueOverflows means that connections found the server's queue of new connections full; Value is how often, for each connection.
-	QueueOverflows ReasonCode = "QueueOverflows"
+	QueueOverflows Code = "QueueOverflows"
 	// HandshakesDropped means that the server's kernel dropped handshakes for another reason; Value is how often, for each connection.
-	HandshakesDropped ReasonCode = "HandshakesDropped"
+	HandshakesDropped Code = "HandshakesDropped"
 	// SlowHandshakes means that connections took a second or more to open; Value is the handshakes sent again, for each connection.
-	SlowHandshakes ReasonCode = "SlowHandshakes"
+	SlowHandshakes Code = "SlowHandshakes"
 	// Unfair means that the server's connections got very different shares; Value is Jain's index.
-	Unfair ReasonCode = "Unfair"
+	Unfair Code = "Unfair"
 	// MissingConnections means that fewer connections were open than planned; Value is their share.
-	MissingConnections ReasonCode = "MissingConnections"
+	MissingConnections Code = "MissingConnections"
 	// KeepAliveLost means that connections did not stay open; Value is those opened anew for each request.
-	KeepAliveLost ReasonCode = "KeepAliveLost"
+	KeepAliveLost Code = "KeepAliveLost"
 	// Retransmits means that TCP segments were lost; Value is the share that was sent again.
-	Retransmits ReasonCode = "Retransmits"
+	Retransmits Code = "Retransmits"
 	// PortsExhausted means that a generator had hardly a local port left; Value is the share of the ports in use.
-	PortsExhausted ReasonCode = "PortsExhausted"
+	PortsExhausted Code = "PortsExhausted"
 	// MemoryGrows means that the server's memory grew steadily; Value is in bytes a request.
-	MemoryGrows ReasonCode = "MemoryGrows"
+	MemoryGrows Code = "MemoryGrows"
 	// WarmupNotOver means that most cells of the group got faster, or slower, while they were measured; Value is the last third's
 	// speed in units of the first's.
-	WarmupNotOver ReasonCode = "WarmupNotOver"
+	WarmupNotOver Code = "WarmupNotOver"
 	// SlowedDown means that a single cell lost most of its speed half-way; Value is as of WarmupNotOver.
-	SlowedDown ReasonCode = "SlowedDown"
+	SlowedDown Code = "SlowedDown"
 	// AnswerSize means that the tool read more or fewer bytes for each answer than the check before the trial; Value is the share.
-	AnswerSize ReasonCode = "AnswerSize"
+	AnswerSize Code = "AnswerSize"
 	// UnequalAnswers means that the bytes for each answer differ between the sides of a block by more than their checks; Value is the
 	// contender's in units of the baseline's.
-	UnequalAnswers ReasonCode = "UnequalAnswers"
+	UnequalAnswers Code = "UnequalAnswers"
 	// RateExceeded means that more requests were answered than the rate asked for, which cannot be; Value is the quotient.
-	RateExceeded ReasonCode = "RateExceeded"
+	RateExceeded Code = "RateExceeded"
 	// SharedCore means that a generator was allowed on a hardware thread of the server's core; Detail is the generator's CPU list.
-	SharedCore ReasonCode = "SharedCore"
+	SharedCore Code = "SharedCore"
 	// StoodStill means that hardly an answer left the server for stretches of the load; Value is their share of it.
-	StoodStill ReasonCode = "StoodStill"
+	StoodStill Code = "StoodStill"
 	// NotChecked means that checks could not look; Detail lists what they had nothing to look at.
-	NotChecked ReasonCode = "NotChecked"
+	NotChecked Code = "NotChecked"
 )

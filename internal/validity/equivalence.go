@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"cmp"
@@ -25,7 +25,7 @@ type reference struct {
 func newReferences(trials []*record.TrialData) map[string]*reference {
 	counts := map[string]map[record.Response]int{}
 	for _, t := range trials {
-		for _, r := range responses(t) {
+		for _, r := range Responses(t) {
 			if counts[r.Path] == nil {
 				counts[r.Path] = map[record.Response]int{}
 			}
@@ -48,8 +48,8 @@ func newReferences(trials []*record.TrialData) map[string]*reference {
 	return out
 }
 
-// responses are the answers that a trial's first generator got.
-func responses(t *record.TrialData) []record.Response {
+// Responses are the answers that a trial's first generator got.
+func Responses(t *record.TrialData) []record.Response {
 	if len(t.Generators) == 0 {
 		return nil
 	}
@@ -70,7 +70,7 @@ func checkEquivalence(f *facts) []Reason {
 	if f.reference == nil || f.level.Scripted {
 		return nil
 	}
-	own := pick.First(responses(f.trial), func(r *record.Response) bool { return r.Path == f.level.Path })
+	own := pick.First(Responses(f.trial), func(r *record.Response) bool { return r.Path == f.level.Path })
 	if own == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"strconv"
@@ -277,8 +277,8 @@ func TestAnArrivalRateIsKeptOrMissed(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := got.Groups[0].Cells[0]
-			if diff := cmp.Diff(tc.want, found(c)); diff != "" || c.ownFault() != tc.own {
-				t.Errorf("own fault %v, reasons (-want +got):\n%s", c.ownFault(), diff)
+			if diff := cmp.Diff(tc.want, found(c)); diff != "" || c.OwnFault() != tc.own {
+				t.Errorf("own fault %v, reasons (-want +got):\n%s", c.OwnFault(), diff)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"fmt"
@@ -43,8 +43,8 @@ func checkSiblings(f *facts) []Reason {
 	return out
 }
 
-// besideCore says, as a sentence, that nobody has looked at who used the other threads of the server's cores; empty if there are none.
-func besideCore(server record.ObserverResult, seen *record.CellObservation) string {
+// UnseenSiblings says, as a sentence, that nobody has looked at who used the other threads of the server's cores; empty if there are none.
+func UnseenSiblings(server record.ObserverResult, seen *record.CellObservation) string {
 	var list []string
 	for _, cpu := range siblings(server, seen) {
 		list = append(list, strconv.Itoa(cpu))

@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"testing"
@@ -195,7 +195,7 @@ func TestGoodCellsAreAccusedOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := []ReasonCode{QueueOverflows, HandshakesDropped, SlowHandshakes, Hung, GeneratorThrottled, WrongAnswers, AuditFailed, CPUSlower, FrequencyFell}
+	of := []Code{QueueOverflows, HandshakesDropped, SlowHandshakes, Hung, GeneratorThrottled, WrongAnswers, AuditFailed, CPUSlower, FrequencyFell}
 	cells := 0
 	for _, g := range table.Groups {
 		for _, c := range g.Cells {
@@ -215,27 +215,27 @@ func TestGoodCellsAreAccusedOfNothing(t *testing.T) {
 }
 
 func TestWhoIsAtFaultForARefusedConnection(t *testing.T) {
-	reason := func(code ReasonCode) Reason { return Reason{Code: code, Weight: Void, Scope: ScopeCell} }
+	reason := func(code Code) Reason { return Reason{Code: code, Weight: Void, Scope: ScopeCell} }
 	for name, tc := range map[string]struct {
-		reasons []ReasonCode
+		reasons []Code
 		want    bool
 	}{
-		"a full queue is the server's":                        {[]ReasonCode{QueueOverflows}, true},
-		"connections that hang are the server's":              {[]ReasonCode{Hung}, true},
-		"a full queue beside strangers is nobody's":           {[]ReasonCode{QueueOverflows, Strangers}, false},
-		"connections that hang beside strangers are nobody's": {[]ReasonCode{Hung, Strangers}, false},
-		"an audit without an answer, CPU stolen, is nobody's": {[]ReasonCode{AuditFailed, Stolen}, false},
-		"not one answer beside strangers is nobody's":         {[]ReasonCode{NoRequests, Unanswered, Strangers}, false},
-		"wrong answers are the server's, strangers or not":    {[]ReasonCode{WrongAnswers, Strangers}, true},
-		"an error status is the server's, strangers or not":   {[]ReasonCode{WrongStatus, Strangers}, true},
-		"handshakes that were lost are nobody's":              {[]ReasonCode{SlowHandshakes}, false},
+		"a full queue is the server's":                        {[]Code{QueueOverflows}, true},
+		"connections that hang are the server's":              {[]Code{Hung}, true},
+		"a full queue beside strangers is nobody's":           {[]Code{QueueOverflows, Strangers}, false},
+		"connections that hang beside strangers are nobody's": {[]Code{Hung, Strangers}, false},
+		"an audit without an answer, CPU stolen, is nobody's": {[]Code{AuditFailed, Stolen}, false},
+		"not one answer beside strangers is nobody's":         {[]Code{NoRequests, Unanswered, Strangers}, false},
+		"wrong answers are the server's, strangers or not":    {[]Code{WrongAnswers, Strangers}, true},
+		"an error status is the server's, strangers or not":   {[]Code{WrongStatus, Strangers}, true},
+		"handshakes that were lost are nobody's":              {[]Code{SlowHandshakes}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c Cell
 			for _, code := range tc.reasons {
 				c.mark(reason(code))
 			}
-			if got := c.ownFault(); got != tc.want {
+			if got := c.OwnFault(); got != tc.want {
 				t.Errorf("ownFault() = %v, want %v", got, tc.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"fmt"
@@ -39,7 +39,7 @@ type facts struct {
 }
 
 // gather finds the records of a cell and computes its values.
-func (r *reader) gather(l planned.Level, i planned.Implementation, t *record.TrialData, sizes map[string]sizes) (*facts, error) {
+func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.TrialData, sizes map[string]sizes) (*facts, error) {
 	f := &facts{level: l, implementation: i, rules: r.rules, trial: t, reference: r.references[l.Path], sizes: sizes}
 	for g := range int(max(l.Generators, 1)) {
 		var run *record.CellRun
@@ -241,8 +241,8 @@ type Pinning struct {
 	GeneratorCPUs []string `json:"generatorCPUs"`
 }
 
-// quantile is a percentile of the cell's own latencies of a kind; nil if it has none, or if that is no percentile of the tables.
-func (c Cell) quantile(kind record.LatencyKind, percentile string) *latency.Quantile {
+// Quantile is a percentile of the cell's own latencies of a kind; nil if it has none, or if that is no percentile of the tables.
+func (c Cell) Quantile(kind record.LatencyKind, percentile string) *latency.Quantile {
 	column, own := slices.Index(v1alpha1.Percentiles, percentile), c.percentiles[kind]
 	if column < 0 || own == nil {
 		return nil

@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"cmp"
@@ -36,12 +36,12 @@ const (
 
 // Reason is one finding of one check. Value and Limit are what was seen and what is let pass; both are 0 where Detail says it all.
 type Reason struct {
-	Code    ReasonCode `json:"code"`
-	Weight  Validity   `json:"weight"`
-	Scope   Scope      `json:"scope"`
-	Subject string     `json:"subject,omitempty"`
-	Value   float64    `json:"value,omitempty"`
-	Limit   float64    `json:"limit,omitempty"`
+	Code    Code     `json:"code"`
+	Weight  Validity `json:"weight"`
+	Scope   Scope    `json:"scope"`
+	Subject string   `json:"subject,omitempty"`
+	Value   float64  `json:"value,omitempty"`
+	Limit   float64  `json:"limit,omitempty"`
 	// Detail is text from a tool, a kernel or an agent: untrusted.
 	Detail string `json:"detail,omitempty"`
 }
@@ -84,12 +84,12 @@ func (c *Cell) mark(r Reason) {
 }
 
 // has says whether a cell has a reason of a kind.
-func (c *Cell) has(code ReasonCode) bool {
+func (c *Cell) has(code Code) bool {
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
 }
 
 // graded is nothing up to the first threshold, Suspect up to the second, Void beyond.
-func graded(code ReasonCode, share, suspect, void float64) []Reason {
+func graded(code Code, share, suspect, void float64) []Reason {
 	switch {
 	case share <= suspect:
 		return nil

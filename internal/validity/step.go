@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"cmp"
@@ -10,11 +10,11 @@ import (
 )
 
 // hindrances make a load harder to bear and never easier: a bound that was kept in spite of them was kept.
-var hindrances = []ReasonCode{Strangers, Stolen, Throttled}
+var hindrances = []Code{Strangers, Stolen, Throttled}
 
 // step says what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
-func (f *facts) step(s search.Step) CapacityStep {
-	out := CapacityStep{
+func (f *facts) step(s search.Step) Step {
+	out := Step{
 		Step: f.level.Step, Rate: s.Rate, Met: s.Met, Why: s.Why, Validity: Valid, Pinned: f.cell.Pinning.Pinned,
 		GeneratorLimited: f.busiest() >= generatorBusy && f.serverUtilisation() < generatorLimited,
 	}
@@ -34,9 +34,9 @@ func (f *facts) step(s search.Step) CapacityStep {
 	return out
 }
 
-// CapacityStep is one rate that was tried. Its Validity differs from that of a level, since a step is meant to miss in the end: one
+// Step is one rate that was tried. Its Validity differs from that of a level, since a step is meant to miss in the end: one
 // that missed is void by causes outside the implementation only, and never suspect.
-type CapacityStep struct {
+type Step struct {
 	Step int32 `json:"step"`
 	// Rate is the arrival rate in requests/s; Met says whether the bound was kept, and Why why not: untrusted.
 	Rate     int32    `json:"requestsPerSecond"`
@@ -49,13 +49,13 @@ type CapacityStep struct {
 	GeneratorLimited bool `json:"generatorLimited,omitempty"`
 }
 
-// judgeStep reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server kept the bound by wrong
+// Step reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server kept the bound by wrong
 // answers.
-func (r *reader) judgeStep(l planned.Level, i planned.Implementation, t *record.TrialData, s search.Step) (step CapacityStep, wrong bool, err error) {
+func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.TrialData, s search.Step) (step Step, wrong bool, err error) {
 	f, err := r.gather(l, i, t, nil)
 	if err != nil {
-		return CapacityStep{}, false, err
+		return Step{}, false, err
 	}
 	f.judge()
-	return f.step(s), s.Met && f.cell.ownFault(), nil
+	return f.step(s), s.Met && f.cell.OwnFault(), nil
 }

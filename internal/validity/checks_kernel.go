@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"loadstone.dev/loadstone/internal/inference"

@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"cmp"
@@ -9,10 +9,10 @@ import (
 
 // Finding gathers the reasons of one kind over the cells of a group.
 type Finding struct {
-	Code    ReasonCode `json:"code"`
-	Weight  Validity   `json:"weight"`
-	Scope   Scope      `json:"scope"`
-	Subject string     `json:"subject,omitempty"`
+	Code    Code     `json:"code"`
+	Weight  Validity `json:"weight"`
+	Scope   Scope    `json:"scope"`
+	Subject string   `json:"subject,omitempty"`
 	// Blocks are those whose cells it hit.
 	Blocks []int32 `json:"blocks"`
 	// Least and Most are the range of Reason.Value, Limit is Reason.Limit.
@@ -26,8 +26,8 @@ type Finding struct {
 // maxDetails bounds the distinct texts of a finding: a tool may fail with another text each time.
 const maxDetails = 3
 
-// findings gathers what hit a group's cells, void reasons first.
-func findings(cells []Cell) []Finding {
+// Findings gathers what hit a group's cells, void reasons first.
+func Findings(cells []Cell) []Finding {
 	out := []Finding{}
 	for _, c := range cells {
 		for _, r := range c.Reasons {

@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"cmp"
@@ -55,15 +55,15 @@ type Group struct {
 	Cells []Cell `json:"cells"`
 }
 
-// findGroup is an implementation at a point; nil if there is none.
-func findGroup(groups []Group, at record.Point, implementation string) *Group {
+// GroupAt is an implementation at a point; nil if there is none.
+func GroupAt(groups []Group, at record.Point, implementation string) *Group {
 	return pick.First(groups, func(g *Group) bool {
 		return g.Point == at && g.Implementation == implementation
 	})
 }
 
-// reader reads the cells of a run and judges them.
-type reader struct {
+// Reader reads the cells of a run and judges them.
+type Reader struct {
 	rules rules
 	plan  planned.Run
 	// trials are those of each implementation, by its name and in the order of their blocks.
@@ -75,8 +75,8 @@ type reader struct {
 	decoder histogram.Decoder
 }
 
-// newReader reads the records of a run, in which each trial is of one server. It refuses those of another run or plan.
-func newReader(data record.RunData, p planned.Run) (*reader, error) {
+// NewReader reads the records of a run, in which each trial is of one server. It refuses those of another run or plan.
+func NewReader(data record.RunData, p planned.Run) (*Reader, error) {
 	rules, err := newRules(data)
 	if err != nil {
 		return nil, err
@@ -85,21 +85,21 @@ func newReader(data record.RunData, p planned.Run) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reader{rules: rules, plan: p, trials: trials, references: newReferences(trials[p.Baseline]), sizes: map[string]map[string]sizes{}}
+	r := Reader{rules: rules, plan: p, trials: trials, references: newReferences(trials[p.Baseline]), sizes: map[string]map[string]sizes{}}
 	for name, own := range trials {
 		r.sizes[name] = newSizes(own)
 	}
 	return &r, nil
 }
 
-// pinning is what the run asks of its servers' CPUs.
-func (r *reader) pinning() v1alpha1.Strictness { return r.rules.pinning }
+// Pinning is what the run asks of its servers' CPUs.
+func (r *Reader) Pinning() v1alpha1.Strictness { return r.rules.pinning }
 
-// trialsOf are the trials of an implementation, in the order of their blocks.
-func (r *reader) trialsOf(implementation string) []*record.TrialData { return r.trials[implementation] }
+// Trials are the trials of an implementation, in the order of their blocks.
+func (r *Reader) Trials(implementation string) []*record.TrialData { return r.trials[implementation] }
 
-// groups gathers every implementation at every level, checks the groups against each other and describes them.
-func (r *reader) groups() ([]Group, error) {
+// Groups gathers every implementation at every level, checks the groups against each other and describes them.
+func (r *Reader) Groups() ([]Group, error) {
 	var out []Group
 	for _, l := range r.plan.Levels {
 		for _, i := range r.plan.Implementations {
@@ -119,7 +119,7 @@ func (r *reader) groups() ([]Group, error) {
 }
 
 // group gathers one implementation at one level, and merges the latencies of the cells that are not void.
-func (r *reader) group(l planned.Level, i planned.Implementation, trials []*record.TrialData) (Group, error) {
+func (r *Reader) group(l planned.Level, i planned.Implementation, trials []*record.TrialData) (Group, error) {
 	g := Group{Point: l.Point, Implementation: i.Name, Role: i.Role, Cells: []Cell{}}
 	merged := latency.Distributions{}
 	for _, t := range trials {
@@ -167,7 +167,7 @@ func (g *Group) summarise() {
 	for _, c := range g.Cells {
 		g.count(c)
 	}
-	g.Findings = findings(g.Cells)
+	g.Findings = Findings(g.Cells)
 	g.Observations, g.OverTime = observations(g.Cells), overTime(g.Cells)
 	over := func(value func(Cell) *float64) *inference.Summary {
 		var values []float64

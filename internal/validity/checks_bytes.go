@@ -1,4 +1,4 @@
-package stats
+package validity
 
 import (
 	"math"
@@ -52,7 +52,7 @@ func (f *facts) readBytes() *answerBytes {
 	}
 	if f.level.Scripted {
 		b.slack = 0 // Nobody has checked what a script asks for.
-	} else if own := pick.First(responses(f.trial), func(r *record.Response) bool { return r.Path == f.level.Path }); own != nil && own.HeaderBytes > 0 {
+	} else if own := pick.First(Responses(f.trial), func(r *record.Response) bool { return r.Path == f.level.Path }); own != nil && own.HeaderBytes > 0 {
 		b.least, b.most = wire(*own), wire(*own)
 		if s, ok := f.sizes[f.level.Path]; ok {
 			b.least, b.most = min(b.least, s.least), max(b.most, s.most)
@@ -74,7 +74,7 @@ type sizes struct{ least, most float64 }
 func newSizes(trials []*record.TrialData) map[string]sizes {
 	out := map[string]sizes{}
 	for _, t := range trials {
-		for _, r := range responses(t) {
+		for _, r := range Responses(t) {
 			if r.HeaderBytes <= 0 {
 				continue
 			}
