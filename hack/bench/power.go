@@ -9,7 +9,7 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 const (
@@ -88,11 +88,11 @@ func (w world) spreads() (mean, level float64) {
 }
 
 // decides is the metric that decides in a world.
-func (w world) decides() stats.Metric {
+func (w world) decides() verdict.Metric {
 	if w.duet || w.bound || w.rate {
-		return stats.CPUPerRequest
+		return verdict.CPUPerRequest
 	}
-	return stats.Throughput
+	return verdict.Throughput
 }
 
 // exact is a run of the world in which all that is measured is exactly so: in each metric and at each level the first contender's cost is off by an
@@ -124,7 +124,7 @@ func (w world) with(effect float64, levels int) world {
 }
 
 // found draws runs and counts those in which a function finds what it looks for.
-func (w world) found(ctx context.Context, runs int, seen func([]stats.Comparison) bool) (int, error) {
+func (w world) found(ctx context.Context, runs int, seen func([]verdict.Comparison) bool) (int, error) {
 	var hits atomic.Int64
 	err := parallel(ctx, runs, func() func(*rand.Rand) {
 		return func(random *rand.Rand) { hits.Add(int64(asInt(seen(w.decide(random, w.draw(random), false))))) }
@@ -132,14 +132,14 @@ func (w world) found(ctx context.Context, runs int, seen func([]stats.Comparison
 	return int(hits.Load()), err
 }
 
-func overallWorse(run []stats.Comparison) bool { return run[0].Deciding().Verdict == stats.Worse }
+func overallWorse(run []verdict.Comparison) bool { return run[0].Deciding().Verdict == verdict.Worse }
 
-func firstLevelWorse(run []stats.Comparison) bool {
-	return run[0].Levels[0].Deciding().Verdict == stats.Worse
+func firstLevelWorse(run []verdict.Comparison) bool {
+	return run[0].Levels[0].Deciding().Verdict == verdict.Worse
 }
 
-func overallDecided(run []stats.Comparison) bool {
-	return run[0].Deciding().Verdict != stats.Inconclusive
+func overallDecided(run []verdict.Comparison) bool {
+	return run[0].Deciding().Verdict != verdict.Inconclusive
 }
 
 // power holds what runs say of their power against what is found, and tells how often a difference of 5 % is.
@@ -178,7 +178,7 @@ func (s setting) statedPower(ctx context.Context) ([]figures.Figure, error) {
 		detectable float64
 		sd         float64
 		levels     int
-		seen       func([]stats.Comparison) bool
+		seen       func([]verdict.Comparison) bool
 	}{{"mean", *overall, mean, s.levels, overallWorse}, {"level", *single, level, 1, firstLevelWorse}} {
 		hits, err := s.with(math.Log1p(c.detectable), c.levels).found(ctx, powerRuns, c.seen)
 		if err != nil {

@@ -163,7 +163,7 @@ func Analyse(samples []Sample) Report {
 	}
 	void := 0
 	for i := range samples {
-		r.Verdicts[i] = verdict(i, r.Findings)
+		r.Verdicts[i] = sampleVerdict(i, r.Findings)
 		if r.Verdicts[i] == validity.Void {
 			void++
 		}
@@ -188,8 +188,8 @@ func (r Report) Void() int {
 	return n
 }
 
-// verdict is that of one sample. What was said of its latency alone makes it suspect, since its throughput stands.
-func verdict(sample int, findings []Finding) validity.Validity {
+// sampleVerdict is that of one sample. What was said of its latency alone makes it suspect, since its throughput stands.
+func sampleVerdict(sample int, findings []Finding) validity.Validity {
 	out := validity.Valid
 	for _, f := range findings {
 		if f.Scope == ScopeComparison || !slices.Contains(f.Samples, sample) {

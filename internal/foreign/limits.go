@@ -3,8 +3,8 @@ package foreign
 import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // The limits of the checks. The first are those of internal/stats and of the API, where their reasons stand.
@@ -65,5 +65,5 @@ const (
 	// roundStep and roundSamples: tools print hundredths, so that one throughput in 5,000 is a multiple of 50.
 	roundStep, roundSamples = 50, 3
 	// enoughRepeats is how many repeats of each side a verdict needs.
-	enoughRepeats = stats.MinBlocks
+	enoughRepeats = verdict.MinBlocks
 )

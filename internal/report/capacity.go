@@ -5,6 +5,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // capacity is the section on the highest rates that searches found to keep their bounds: a picture of the steps and a table a load.
@@ -115,11 +116,11 @@ func (v *view) searchOutcomes(c stats.Capacity) string {
 }
 
 // capacityVerdict says who keeps the higher rate: nobody is faster here.
-func (v *view) capacityVerdict(r stats.Result) (words, why string) {
-	if r.Verdict == stats.Better || r.Verdict == stats.Worse {
+func (v *view) capacityVerdict(r verdict.Result) (words, why string) {
+	if r.Verdict == verdict.Better || r.Verdict == verdict.Worse {
 		return v.say("capacity." + string(r.Verdict)), ""
 	}
-	if r.Reason == stats.BoundsOnly {
+	if r.Reason == verdict.BoundsOnly {
 		return v.say("verdict." + string(r.Verdict)), v.say("capacity.BoundsOnly")
 	}
 	return v.rowVerdict(r, r.Verdict, r.Reason)

@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // searched is a run of which the only load is a search, with steps of every worth.
@@ -72,10 +73,10 @@ func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
 			c.Trials = []stats.CapacityTrial{{Result: search.Found, Bound: stats.BoundGenerator}}
 		}, "1 found the limit of the generator"},
 		"a verdict against": {func(c *stats.Capacity) {
-			c.ToBaseline = &stats.Result{Metric: stats.CapacityRate, Ratio: ptr(0.5), Verdict: stats.Worse}
+			c.ToBaseline = &verdict.Result{Metric: verdict.Capacity, Ratio: ptr(0.5), Verdict: verdict.Worse}
 		}, "sustains less"},
 		"bounds alone": {func(c *stats.Capacity) {
-			c.ToBaseline = &stats.Result{Metric: stats.CapacityRate, Blocks: 7, Ratio: ptr(0.5), Verdict: stats.Inconclusive, Reason: stats.BoundsOnly}
+			c.ToBaseline = &verdict.Result{Metric: verdict.Capacity, Blocks: 7, Ratio: ptr(0.5), Verdict: verdict.Inconclusive, Reason: verdict.BoundsOnly}
 		}, "the rates are only lower bounds"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
 func TestLineOfSearches(t *testing.T) {
 	kept := func(change func(*stats.HeadlineEntry)) stats.HeadlineEntry {
 		return entry(func(e *stats.HeadlineEntry) {
-			e.Implementation, e.Baseline, e.Metric, e.Load = "epoll", "gohttp", stats.CapacityRate, "capacity"
+			e.Implementation, e.Baseline, e.Metric, e.Load = "epoll", "gohttp", verdict.Capacity, "capacity"
 			change(e)
 		})
 	}
@@ -103,26 +104,26 @@ func TestLineOfSearches(t *testing.T) {
 		change func(*stats.HeadlineEntry)
 		want   string
 	}{
-		"more":             {func(e *stats.HeadlineEntry) { e.Verdict = stats.Better }, "epoll sustains a rate 21.3 % above that of gohttp (99 % interval +17.1 % to +25.0 %, 10 blocks)"},
-		"at least so much": {func(e *stats.HeadlineEntry) { e.Verdict, e.AtLeast = stats.Better, true }, "epoll sustains a rate at least 21.3 % above that of gohttp (99 % interval >= +17.1 %, 10 blocks)"},
+		"more":             {func(e *stats.HeadlineEntry) { e.Verdict = verdict.Better }, "epoll sustains a rate 21.3 % above that of gohttp (99 % interval +17.1 % to +25.0 %, 10 blocks)"},
+		"at least so much": {func(e *stats.HeadlineEntry) { e.Verdict, e.AtLeast = verdict.Better, true }, "epoll sustains a rate at least 21.3 % above that of gohttp (99 % interval >= +17.1 %, 10 blocks)"},
 		"at most a part of it": {
 			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.AtLeast, e.Ratio, e.Low, e.High = stats.Worse, true, ptr(0.6), ptr(0.5), ptr(0.7)
+				e.Verdict, e.AtLeast, e.Ratio, e.Low, e.High = verdict.Worse, true, ptr(0.6), ptr(0.5), ptr(0.7)
 			},
 			"epoll sustains a rate at least 40.0 % below that of gohttp (99 % interval <= -30.0 %, 10 blocks)",
 		},
 		"no difference": {
-			func(e *stats.HeadlineEntry) { e.Verdict = stats.NoDifference },
+			func(e *stats.HeadlineEntry) { e.Verdict = verdict.NoDifference },
 			"epoll and gohttp sustain the same rate within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
 		},
 		"too few blocks": {
 			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason, e.Blocks, e.FewestPairs, e.Low, e.High = stats.Inconclusive, stats.TooFewBlocks, 2, 2, nil, nil
+				e.Verdict, e.Reason, e.Blocks, e.FewestPairs, e.Low, e.High = verdict.Inconclusive, verdict.TooFewBlocks, 2, 2, nil, nil
 			},
 			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 2 blocks: a verdict needs 7 blocks, and this run has 2)",
 		},
 		"bounds alone": {
-			func(e *stats.HeadlineEntry) { e.Verdict, e.Reason = stats.Inconclusive, stats.BoundsOnly },
+			func(e *stats.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.BoundsOnly },
 			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: the rates are only lower bounds: no step missed, or it was not the server that did)",
 		},
 	} {
@@ -136,7 +137,7 @@ func TestLineOfSearches(t *testing.T) {
 	if got := report.Line(stats.Headline{Rules: rules, Peaks: []stats.Peak{alone}}); got != "nothing to compare; gohttp sustains at least 4,850 requests/s at p99 <= 20 ms (mean of 3)" {
 		t.Error(got)
 	}
-	two := []stats.HeadlineEntry{kept(func(e *stats.HeadlineEntry) { e.Verdict = stats.Better }), kept(func(e *stats.HeadlineEntry) { e.Verdict, e.Load = stats.Better, "tight" })}
+	two := []stats.HeadlineEntry{kept(func(e *stats.HeadlineEntry) { e.Verdict = verdict.Better }), kept(func(e *stats.HeadlineEntry) { e.Verdict, e.Load = verdict.Better, "tight" })}
 	if got := report.Line(stats.Headline{Rules: rules, Entries: two}); !strings.HasPrefix(got, "Load capacity: epoll sustains ") || !strings.Contains(got, "; Load tight: epoll sustains ") {
 		t.Error(got)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // care is what a reader has to be careful about.
@@ -138,7 +138,7 @@ func (v *view) testRows(e effect) []row {
 	return out
 }
 
-func (v *view) testRow(e effect, r stats.Result) row {
+func (v *view) testRow(e effect, r verdict.Result) row {
 	metric := word(v.metric(r.Metric))
 	if r.Decides {
 		metric.Sub = v.say("decides")

@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 func TestTheNoiseFloorStandsBesideEveryGate(t *testing.T) {
@@ -73,7 +74,7 @@ func TestEveryOutcomeOfScalingHasItsWords(t *testing.T) {
 		t.Run(string(outcome), func(t *testing.T) {
 			table := analyse(t, quick())
 			table.Scaling = []stats.Scaling{{
-				Implementation: "go", Load: "sweep", Outcome: outcome, Reason: stats.NoiseTooHigh, From: 8, To: 16, GeneratorLimitFrom: 64,
+				Implementation: "go", Load: "sweep", Outcome: outcome, Reason: verdict.NoiseTooHigh, From: 8, To: 16, GeneratorLimitFrom: 64,
 				Points: []stats.ScalingPoint{{Connections: 8, Throughput: summary, IsBound: true}, {Connections: 16}},
 				Knee:   &stats.Estimate{Value: 21.8, Low: 20, High: 24, N: 10}, Fit: &inference.USL{Lambda: 20_000, Sigma: 0.05, Kappa: 0.002, R2: 0.99},
 			}}

@@ -8,14 +8,14 @@ import (
 	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 func percentile(q float64) string { return plainNumber(q * 100) }
 
 // latencyMetric is the name under which a percentile is compared.
-func latencyMetric(q float64) stats.Metric { return stats.LatencyAt(percentile(q)) }
+func latencyMetric(q float64) verdict.Metric { return verdict.LatencyAt(percentile(q)) }
 
 // latencyTable holds the percentiles that people ask for, of the kind of latency that each level's picture shows, with the change
 // against the baseline where it is compared.
@@ -74,7 +74,7 @@ func (v *view) latencyChange(p record.Point, implementation string, q float64) s
 			continue
 		}
 		for _, l := range c.Levels {
-			k := slices.IndexFunc(l.Results, func(r stats.Result) bool { return r.Metric == latencyMetric(q) && r.Ratio != nil })
+			k := slices.IndexFunc(l.Results, func(r verdict.Result) bool { return r.Metric == latencyMetric(q) && r.Ratio != nil })
 			if l.Point == p && k >= 0 {
 				r := l.Results[k]
 				out := v.changeOf(r)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // maxLine is the room that a status has for a verdict.
@@ -79,13 +80,13 @@ func clip(s string) string {
 func lineEntry(h stats.Headline, e stats.HeadlineEntry) string {
 	o := english.outcomeOf(h, e, func(v stats.LevelVerdict) string { return v.Name() })
 	words := english.loadOf(h, e) + o.title
-	if e.Metric == stats.CapacityRate && e.Ratio != nil {
+	if e.Metric == verdict.Capacity && e.Ratio != nil {
 		words = join(", ", words, english.found(h, e.Load))
 	}
 	if evidence := join(": ", o.evidence, join("; ", o.why, o.decide)); evidence != "" {
 		words += " (" + evidence + ")"
 	}
-	if e.Verdict == stats.DependsOnLoad {
+	if e.Verdict == verdict.DependsOnLoad {
 		words += ": " + strings.Join(o.levels, ", ")
 	}
 	if o.unkept != "" {

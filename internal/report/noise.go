@@ -5,6 +5,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // extra is a section of leads and one table, and one more that is folded.
@@ -17,7 +18,7 @@ type extra struct {
 }
 
 // noiseMetrics are the metrics that have a noise floor, in the order in which it is said.
-var noiseMetrics = []stats.Metric{stats.Throughput, stats.CPUPerRequest}
+var noiseMetrics = []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest}
 
 // noiseFloor says the noise floor of the machine in a sentence, or that there is none; nothing where the machine is unknown.
 func (v *view) noiseFloor() string {
@@ -40,9 +41,9 @@ func (v *view) noiseFloor() string {
 
 // floorBeside is the noise floor of the figure that an objective bounds; unknown where A/A runs have none for it.
 func (v *view) floorBeside(o stats.ObjectiveResult) string {
-	m := stats.Metric(o.Metric)
+	m := verdict.Metric(o.Metric)
 	if o.Of != "" {
-		m = stats.ComparedMetric(o.Of, o.Percentile)
+		m = verdict.MetricOf(o.Of, o.Percentile)
 	}
 	if o.Metric == v1alpha1.ObjectiveErrorRate || v.t.FloorOf(m) == nil {
 		return missing

@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // objectiveTones colour outcomes as verdicts are.
@@ -118,7 +119,7 @@ func objectiveMetric(l language, o stats.ObjectiveResult) string {
 	key := "objective." + string(o.Metric)
 	switch {
 	case o.Of != "":
-		return l.say("objective.of", l.say(key), l.metric(stats.ComparedMetric(o.Of, o.Percentile)))
+		return l.say("objective.of", l.say(key), l.metric(verdict.MetricOf(o.Of, o.Percentile)))
 	case o.Percentile != "":
 		return l.say(key, o.Percentile)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // outcome is one entry of a headline in words. The report and the status line are made of the same sentences, without their full stops.
@@ -25,25 +26,25 @@ func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName f
 	o := outcome{evidence: l.evidence(h.Rules, e)}
 	margin := plainPercent(h.Rules.EquivalenceMargin)
 	switch {
-	case e.Reason == stats.RateNotKept:
+	case e.Reason == verdict.RateNotKept:
 		o.title = l.rateTitle(e, pointName)
 		o.evidence = ""
-	case e.Reason == stats.NeitherKept:
+	case e.Reason == verdict.NeitherKept:
 		o.title = l.say("headline.NeitherKept", e.Implementation, e.Baseline, l.rates(e.Unkept, pointName))
 		return o
-	case e.Verdict == stats.Inconclusive && e.Reason == stats.OwnFaults:
+	case e.Verdict == verdict.Inconclusive && e.Reason == verdict.OwnFaults:
 		o.title = l.say("headline.OwnFaults", e.Implementation, e.Baseline, l.metric(e.Metric))
-	case e.Verdict == stats.Better || e.Verdict == stats.Worse:
+	case e.Verdict == verdict.Better || e.Verdict == verdict.Worse:
 		o.title = l.effect(e.Metric, e.Implementation, e.Baseline, *e.Ratio, e.AtLeast)
-	case e.Verdict == stats.NoDifference:
+	case e.Verdict == verdict.NoDifference:
 		o.title = l.say("same."+kind(e.Metric), e.Implementation, e.Baseline, margin, e.Metric.Percentile())
 	case e.SameInTheMean:
 		o.title = l.say("headline.SameInTheMean", e.Implementation, e.Baseline, margin, l.metric(e.Metric))
-	case e.Verdict == stats.DependsOnLoad:
+	case e.Verdict == verdict.DependsOnLoad:
 		o.title = l.say("headline.DependsOnLoad", e.Implementation, e.Baseline)
 	case e.Ratio == nil && len(e.Loads) > 0:
 		o.title = l.say("headline.nopair.loads", e.Implementation, e.Baseline)
-	case e.Ratio == nil && e.Metric == stats.CapacityRate:
+	case e.Ratio == nil && e.Metric == verdict.Capacity:
 		o.title = l.say("headline.nopair.searches", e.Implementation, e.Baseline)
 	case e.Ratio == nil && e.Fewest != nil:
 		o.title = l.say("headline.nopair.level", e.Implementation, e.Baseline, pointName(stats.LevelVerdict{Point: *e.Fewest}))
@@ -69,7 +70,7 @@ func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName f
 }
 
 // kind names the words of a metric.
-func kind(m stats.Metric) string {
+func kind(m verdict.Metric) string {
 	if m.Percentile() != "" {
 		return "latency"
 	}
@@ -77,7 +78,7 @@ func kind(m stats.Metric) string {
 }
 
 // metric names a metric in a sentence.
-func (l language) metric(m stats.Metric) string {
+func (l language) metric(m verdict.Metric) string {
 	if p := m.Percentile(); p != "" {
 		return l.say("metric.latency", p)
 	}
@@ -85,7 +86,7 @@ func (l language) metric(m stats.Metric) string {
 }
 
 // effect says by how much a contender's metric differs from the baseline's: more or less by a percentage, or a multiple from twice on.
-func (l language) effect(m stats.Metric, contender, baseline string, ratio float64, atLeast bool) string {
+func (l language) effect(m verdict.Metric, contender, baseline string, ratio float64, atLeast bool) string {
 	way, amount := "more", strings.TrimLeft(change(ratio), "+−")
 	switch {
 	case ratio >= manyfold:
@@ -117,12 +118,12 @@ func (l language) evidence(rules stats.Rules, e stats.HeadlineEntry) string {
 	}
 	within := change(*e.Ratio)
 	if e.Low != nil && e.High != nil && e.FewestPairs >= rules.MinBlocks {
-		within = l.interval(rules, *e.Ratio, *e.Low, *e.High, e.AtLeast && e.Verdict != stats.Inconclusive)
-		if e.Verdict != stats.Better && e.Verdict != stats.Worse {
+		within = l.interval(rules, *e.Ratio, *e.Low, *e.High, e.AtLeast && e.Verdict != verdict.Inconclusive)
+		if e.Verdict != verdict.Better && e.Verdict != verdict.Worse {
 			within = join(", ", change(*e.Ratio), within)
 		}
 	}
-	if e.Verdict == stats.DependsOnLoad {
+	if e.Verdict == verdict.DependsOnLoad {
 		within = join(" ", l.metric(e.Metric), within)
 	}
 	mean := ""
@@ -135,12 +136,12 @@ func (l language) evidence(rules stats.Rules, e stats.HeadlineEntry) string {
 // rateTitle says who did not keep which rates.
 func (l language) rateTitle(e stats.HeadlineEntry, pointName func(stats.LevelVerdict) string) string {
 	loser, keeper := e.Implementation, e.Baseline
-	if e.Verdict == stats.Better {
+	if e.Verdict == verdict.Better {
 		loser, keeper = keeper, loser
 	}
 	var lost []record.Point
 	for _, v := range e.Decided {
-		if v.Reason == stats.RateNotKept {
+		if v.Reason == verdict.RateNotKept {
 			lost = append(lost, v.Point)
 		}
 	}
@@ -158,10 +159,10 @@ func (l language) rates(levels []record.Point, pointName func(stats.LevelVerdict
 
 // levelVerdict says who is better at one level.
 func (l language) levelVerdict(e stats.HeadlineEntry, v stats.LevelVerdict, at string) string {
-	if v.Reason == stats.RateNotKept {
+	if v.Reason == verdict.RateNotKept {
 		r := *v.Rate
 		loser, keeper, missed, of, kept := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderKept, r.BaselineKept
-		if v.Verdict == stats.Better {
+		if v.Verdict == verdict.Better {
 			loser, keeper, missed, of, kept = e.Baseline, e.Implementation, r.BaselineMissed, r.BaselineMissed+r.BaselineKept, r.ContenderKept
 		}
 		return l.say("level.RateNotKept", at, loser, missed, l.count("blocks", of), keeper, l.count("blocks", kept))
@@ -172,15 +173,15 @@ func (l language) levelVerdict(e stats.HeadlineEntry, v stats.LevelVerdict, at s
 // why says why there is no winner.
 func (l language) why(rules stats.Rules, e stats.HeadlineEntry, pointName func(stats.LevelVerdict) string) string {
 	switch {
-	case e.Verdict != stats.Inconclusive:
+	case e.Verdict != verdict.Inconclusive:
 		return ""
-	case e.Blocks == 0 && e.Reason == stats.TooFewBlocks:
+	case e.Blocks == 0 && e.Reason == verdict.TooFewBlocks:
 		return l.void(e)
-	case e.Reason == stats.TooFewBlocks && e.Fewest != nil:
+	case e.Reason == verdict.TooFewBlocks && e.Fewest != nil:
 		return join("; ", l.say("why.TooFewPairs", rules.MinBlocks, e.FewestPairs, pointName(stats.LevelVerdict{Point: *e.Fewest})), l.void(e))
-	case e.Reason == stats.TooFewBlocks:
+	case e.Reason == verdict.TooFewBlocks:
 		return join("; ", l.say("why.TooFewBlocks.verdict", rules.MinBlocks, e.FewestPairs), l.void(e))
-	case e.Reason == stats.BoundsOnly && e.Metric == stats.CapacityRate:
+	case e.Reason == verdict.BoundsOnly && e.Metric == verdict.Capacity:
 		return l.say("why.BoundsOnly.capacity")
 	}
 	return l.say("why.verdict." + string(e.Reason))
@@ -189,11 +190,11 @@ func (l language) why(rules stats.Rules, e stats.HeadlineEntry, pointName func(s
 // wouldDecide says what would decide an open comparison.
 func (l language) wouldDecide(rules stats.Rules, e stats.HeadlineEntry) string {
 	switch {
-	case e.Verdict != stats.Inconclusive || e.Ratio == nil:
+	case e.Verdict != verdict.Inconclusive || e.Ratio == nil:
 		return ""
 	case e.BlocksNeeded > 0:
 		return l.say("decide.blocks", e.BlocksNeeded, plainPercent(rules.Power))
-	case e.Reason == stats.NoiseTooHigh:
+	case e.Reason == verdict.NoiseTooHigh:
 		return l.say("decide.hopeless")
 	}
 	return ""
@@ -250,7 +251,7 @@ func (l language) calibration(h stats.Headline) string {
 	var found []string
 	for _, n := range h.Calibration.Entries {
 		if n.Point == nil {
-			found = append(found, l.say("calibration.of", percent(n.Detectable), l.metric(stats.Metric(n.Metric))))
+			found = append(found, l.say("calibration.of", percent(n.Detectable), l.metric(verdict.Metric(n.Metric))))
 		}
 	}
 	return l.say("headline.calibration", strings.Join(found, l.say("and")), l.count("blocks", int(h.Calibration.Blocks)))

@@ -7,6 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // headline is the outcome in a sentence or two: of the objectives, and of each contender.
@@ -54,14 +55,14 @@ func (v *view) headline() headline {
 func (v *view) headlineEntry(h stats.Headline, e stats.HeadlineEntry) headlineEntry {
 	o := v.outcomeOf(h, e, v.levelOf)
 	out := headlineEntry{Title: v.loadOf(h, e) + o.title + ".", Tone: tones[e.Verdict]}
-	if e.Metric == stats.CapacityRate {
+	if e.Metric == verdict.Capacity {
 		if found := v.found(h, e.Load); found != "" {
 			out.Title = v.loadOf(h, e) + found + "."
 			out.Lines = append(out.Lines, sentence(o.title))
 		}
 	}
 	evidence := sentence(o.evidence)
-	if evidence != "" && e.Verdict != stats.Better && e.Verdict != stats.Worse {
+	if evidence != "" && e.Verdict != verdict.Better && e.Verdict != verdict.Worse {
 		evidence = v.say("sub.observed", o.evidence)
 	}
 	out.Lines = append(out.Lines, join(" ", sentence(capital(o.why)), sentence(capital(o.decide))), evidence)
@@ -72,7 +73,7 @@ func (v *view) headlineEntry(h stats.Headline, e stats.HeadlineEntry) headlineEn
 	if len(o.levels) > 0 {
 		out.Lines = append(out.Lines, sentence(strings.Join(o.levels, "; ")))
 	}
-	if e.Detectable != nil && e.FewestPairs >= v.t.Rules.MinBlocks && e.Verdict != stats.Better && e.Verdict != stats.Worse && e.Reason != stats.OwnFaults {
+	if e.Detectable != nil && e.FewestPairs >= v.t.Rules.MinBlocks && e.Verdict != verdict.Better && e.Verdict != verdict.Worse && e.Reason != verdict.OwnFaults {
 		out.Lines = append(out.Lines, v.say("sub.detectable", percent(*e.Detectable), plainPercent(v.t.Rules.Power)))
 	}
 	out.Lines = slices.DeleteFunc(out.Lines, func(s string) bool { return s == "" })

@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/reporting"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // shelf is a store in memory.
@@ -100,7 +101,7 @@ func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 		objects: map[string][]byte{"new": calibration(0.047), "old": calibration(0.2)},
 	}
 	o, err := reporting.Make(t.Context(), s, "now")
-	if err != nil || o.Table.FloorOf(stats.Throughput) == nil || o.Table.FloorOf(stats.Throughput).Detectable != 0.047 {
+	if err != nil || o.Table.FloorOf(verdict.Throughput) == nil || o.Table.FloorOf(verdict.Throughput).Detectable != 0.047 {
 		t.Errorf("noise floor %+v, %v", o.Table.NoiseFloor, err)
 	}
 	s.objects["new"] = []byte("{")

@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Analyse makes the table of a run. It fails only on records that contradict each other or cannot be read; whatever a run lacks
@@ -55,7 +56,7 @@ func measure(data record.RunData) (Table, error) {
 		return Table{}, err
 	}
 	t.Coverage.addSteps(t.Capacities)
-	t.Comparisons = compare(p, t.Groups, lost, compareCapacities(p, t.Capacities))
+	t.Comparisons = verdict.Compare(p, t.Groups, lost, compareCapacities(p, t.Capacities))
 	t.Scaling = scaling(p, t.Groups, data.Manifest.Seed)
 	t.Environment = environment(data, p)
 	t.Unknowns = unknowns(data, p)
@@ -69,8 +70,8 @@ func measure(data record.RunData) (Table, error) {
 // rulesOf are the rules of a run.
 func rulesOf(p planned.Run) Rules {
 	return Rules{
-		Alpha: lookAlpha(p.Looks), Confidence: inference.Confidence, Power: inference.Power, MinBlocks: MinBlocks, EquivalenceMargin: inference.EquivalenceMargin,
-		LoadsShare: loadsShare, DecidingShare: decidingShare,
+		Alpha: verdict.LookAlpha(p.Looks), Confidence: inference.Confidence, Power: inference.Power, MinBlocks: verdict.MinBlocks, EquivalenceMargin: inference.EquivalenceMargin,
+		LoadsShare: verdict.LoadsShare, DecidingShare: verdict.DecidingShare,
 	}
 }
 

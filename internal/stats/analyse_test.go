@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 func analyse(t *testing.T, d record.RunData) stats.Table {
@@ -30,7 +31,7 @@ func TestAnalyseFindsThePlantedDifference(t *testing.T) {
 		t.Fatalf("%d comparisons, want one: the limit takes no part", len(got.Comparisons))
 	}
 	c := got.Comparisons[0]
-	if c.Verdict != stats.Worse || math.Abs(*c.Overall[0].Ratio-1.2) > 0.03 {
+	if c.Verdict != verdict.Worse || math.Abs(*c.Overall[0].Ratio-1.2) > 0.03 {
 		t.Errorf("verdict %s with a CPU time ratio of %v, want Slower and 1.2", c.Verdict, *c.Overall[0].Ratio)
 	}
 	if ok, reason := got.Conclusive(); !ok || reason != v1alpha1.ReasonDone {
@@ -178,7 +179,7 @@ func TestARunWithoutTrialsHasATable(t *testing.T) {
 		d.Manifest.Trials[i].Manifest, d.Manifest.Trials[i].Reason = nil, v1alpha1.ReasonImagePull
 	}
 	got := analyse(t, d)
-	if len(got.Coverage.Missing) != 6 || got.Comparisons[0].Verdict != stats.Inconclusive || got.Comparisons[0].Reason != stats.TooFewBlocks {
+	if len(got.Coverage.Missing) != 6 || got.Comparisons[0].Verdict != verdict.Inconclusive || got.Comparisons[0].Reason != verdict.TooFewBlocks {
 		t.Errorf("coverage %+v, comparison %+v", got.Coverage, got.Comparisons[0])
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // regression compares an implementation with itself in earlier runs, through an anchor that all runs have measured: machines drift
@@ -22,12 +23,12 @@ import (
 // v1alpha1.LeastRegressionRuns earlier runs on, it is also at least that of the spread between them, which holds what differs from run to
 // run and not from block to block: a rebuilt image, the layout of memory, a node.
 func (j judge) regression(o v1alpha1.Objective, l planned.Level, i planned.Implementation) figure {
-	metric := ComparedMetric(o.Of, o.Percentile)
-	if metric == Throughput && l.Imposed() {
+	metric := verdict.MetricOf(o.Of, o.Percentile)
+	if metric == verdict.Throughput && l.Imposed() {
 		return unknown(NotMeasured, "at an imposed rate a throughput is what was asked for")
 	}
-	now := byBlock(metric, j.run.group(l, i.Name), j.run.group(l, o.Against.Anchor))
-	var then []Result
+	now := verdict.ByBlock(metric, j.run.group(l, i.Name), j.run.group(l, o.Against.Anchor))
+	var then []verdict.Result
 	for _, prefix := range o.Against.Runs {
 		run := j.run.Data.Earlier[prefix]
 		if run.Data == nil {
@@ -40,7 +41,7 @@ func (j judge) regression(o v1alpha1.Objective, l planned.Level, i planned.Imple
 		if why, detail := alike(j.run, *earlier, l, o.Against.Anchor, i.Name); why != "" {
 			return unknown(why, detail)
 		}
-		then = append(then, byBlock(metric, earlier.group(l, i.Name), earlier.group(l, o.Against.Anchor)))
+		then = append(then, verdict.ByBlock(metric, earlier.group(l, i.Name), earlier.group(l, o.Against.Anchor)))
 	}
 	f := against(now, then)
 	var laterBound, earlierBound bool
@@ -158,18 +159,18 @@ func imagesOf(d *record.RunData, name string) []string {
 }
 
 // against relates the mean of a run to the mean of earlier ones.
-func against(now Result, then []Result) figure {
+func against(now verdict.Result, then []verdict.Result) figure {
 	f := unknown(FewBlocks, "")
 	f.n, f.earlierRuns = now.Blocks, len(then)
 	f.withinRuns = len(then) < v1alpha1.LeastRegressionRuns
 	var means []float64
-	known := now.inLogs().Known
+	known := now.InLogs().Known
 	for _, t := range then {
 		f.earlierN += t.Blocks
 		if t.Blocks > 0 {
-			means = append(means, t.inLogs().Mean)
+			means = append(means, t.InLogs().Mean)
 		}
-		known = known && t.inLogs().Known
+		known = known && t.InLogs().Known
 	}
 	if len(then) == 0 {
 		return unknown(NoEarlierRun, "the objective names none")
@@ -178,7 +179,7 @@ func against(now Result, then []Result) figure {
 		return f
 	}
 	mean, between := inference.Moments(means)
-	change := now.inLogs().Mean - mean
+	change := now.InLogs().Mean - mean
 	f.value = math.Exp(change)
 	if !known {
 		return f
@@ -187,25 +188,25 @@ func against(now Result, then []Result) figure {
 	if k := float64(len(then)); !f.withinRuns {
 		half = max(half, inference.TQuantile(1-inference.Alpha/2, k-1)*between*math.Sqrt(1+1/k))
 	}
-	half += now.inLogs().Width() / 2
+	half += now.InLogs().Width() / 2
 	for _, t := range then {
-		half += t.inLogs().Width() / 2 / float64(len(then))
+		half += t.InLogs().Width() / 2 / float64(len(then))
 	}
 	f.low, f.high, f.why = math.Exp(change-half), math.Exp(change+half), ""
 	return f
 }
 
 // withinRuns is half of the interval that the spread between the blocks of each run alone gives, by Welch and Satterthwaite.
-func withinRuns(now Result, then []Result) float64 {
+func withinRuns(now verdict.Result, then []verdict.Result) float64 {
 	var variance, terms float64
 	add := func(e inference.Estimate, share float64) {
 		v := share * share * e.SD * e.SD / float64(e.Blocks)
 		variance += v
 		terms += v * v / e.Freedom
 	}
-	add(now.inLogs(), 1)
+	add(now.InLogs(), 1)
 	for _, t := range then {
-		add(t.inLogs(), 1/float64(len(then)))
+		add(t.InLogs(), 1/float64(len(then)))
 	}
 	if variance == 0 {
 		return 0
@@ -237,14 +238,14 @@ func scriptOf(m record.RunManifest, load string) string {
 // Change relates a run to earlier ones as an objective of kind Regression does. Of all of them nothing but the logs of the ratios to the anchor is
 // known, one a block. It exists for the same reason as Decide does. Without an interval low and high are 0.
 func Change(now []float64, then [][]float64) (ratio, low, high float64) {
-	result := func(logs []float64) Result {
+	result := func(logs []float64) verdict.Result {
 		samples := make([]inference.Sample, len(logs))
 		for b, log := range logs {
 			samples[b] = inference.Sample{Block: int32(b + 1), Span: inference.Exactly(log)}
 		}
-		return resultOf("", samples)
+		return verdict.NewResult("", samples)
 	}
-	var earlier []Result
+	var earlier []verdict.Result
 	for _, logs := range then {
 		earlier = append(earlier, result(logs))
 	}

@@ -7,6 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Capacity is the highest arrival rate at which one implementation kept the bound of one load's search, over all blocks.
@@ -39,7 +40,7 @@ type Capacity struct {
 	Findings []validity.Finding `json:"findings"`
 	Trials   []CapacityTrial    `json:"trials"`
 	// ToBaseline compares with the baseline, block by block; nil for the baseline itself and for limits.
-	ToBaseline *Result `json:"toBaseline,omitempty"`
+	ToBaseline *verdict.Result `json:"toBaseline,omitempty"`
 }
 
 // BoundReason says why the number of a search is only a lower bound.

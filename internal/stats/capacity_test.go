@@ -12,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // bound is what the simulated searches look for.
@@ -69,7 +70,7 @@ func TestCapacityIsFoundAndCompared(t *testing.T) {
 		}
 	}
 	r := capacityOf(t, table, "epoll").ToBaseline
-	if r.Verdict != stats.Better || r.Blocks != 10 || math.Abs(*r.Ratio-2) > 0.1 {
+	if r.Verdict != verdict.Better || r.Blocks != 10 || math.Abs(*r.Ratio-2) > 0.1 {
 		t.Errorf("epoll against gohttp: %+v", r)
 	}
 	if capacityOf(t, table, "gohttp").ToBaseline != nil {
@@ -94,7 +95,7 @@ func TestStepsOfSearchesAreNoLevels(t *testing.T) {
 		t.Errorf("not conclusive: %s", reason)
 	}
 	h := table.Headline()
-	if len(h.Entries) != 1 || h.Entries[0].Metric != stats.CapacityRate || h.Entries[0].Verdict != stats.Better {
+	if len(h.Entries) != 1 || h.Entries[0].Metric != verdict.Capacity || h.Entries[0].Verdict != verdict.Better {
 		t.Errorf("headline: %+v", h.Entries)
 	}
 }
@@ -126,8 +127,8 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 		// wantN is the number of trials with a number.
 		wantN, wantOwnFaults int
 		wantBound            stats.BoundReason
-		wantVerdict          stats.Verdict
-		wantReason           stats.VerdictReason
+		wantVerdict          verdict.Verdict
+		wantReason           verdict.Reason
 	}{
 		"searches that miss no rate give a lower bound, which can win": {
 			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) {
@@ -136,63 +137,63 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 				if m.Dropped = 0; m.Asked > 0 {
 					m.Latency = []record.Latency{recordtest.Equal(record.FromIntended, 1000, m.Asked)}
 				}
-			}), 8, 0, stats.BoundNotReached, stats.Better, "",
+			}), 8, 0, stats.BoundNotReached, verdict.Better, "",
 		},
 		"a busy generator beside an idle server is the limit": {
 			eachStep("gohttp", 8, func(run *record.CellRun, seen *record.CellObservation) {
 				run.CPUNanos = 1_900_000_000
 				seen.CPUNanos, seen.BusyNanos = seen.CPUNanos/2, seen.BusyNanos/2
-			}), 8, 0, "", stats.Inconclusive, stats.BoundsOnly,
+			}), 8, 0, "", verdict.Inconclusive, verdict.BoundsOnly,
 		},
 		"a busy generator beside a busy server is not": {
-			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) { run.CPUNanos = 1_900_000_000 }), 8, 0, "", stats.Better, "",
+			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) { run.CPUNanos = 1_900_000_000 }), 8, 0, "", verdict.Better, "",
 		},
 		"misses while strangers were about give a lower bound": {
 			eachStep("epoll", 1, func(run *record.CellRun, seen *record.CellObservation) {
 				if missed(run) {
 					seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 				}
-			}), 8, 0, stats.BoundDisturbed, stats.Better, "",
+			}), 8, 0, stats.BoundDisturbed, verdict.Better, "",
 		},
 		"bounds kept while strangers were about are kept": {
 			eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
 				if !missed(run) {
 					seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 				}
-			}), 8, 0, "", stats.Better, "",
+			}), 8, 0, "", verdict.Better, "",
 		},
 		"errors at a rate that was missed are what a search looks for": {
 			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) {
 				if missed(run) {
 					run.Measurement.Errors.Timeout = 500
 				}
-			}), 8, 0, "", stats.Better, "",
+			}), 8, 0, "", verdict.Better, "",
 		},
 		"a server that was not pinned gives no number": {
 			eachStep("epoll", 1, func(_ *record.CellRun, seen *record.CellObservation) { seen.CPUsAllowed = "0-7" }),
-			7, 0, "", stats.Better, "",
+			7, 0, "", verdict.Better, "",
 		},
 		"wrong answers are a fault of its own": {
 			eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
 				run.Audit = &record.Audit{Requests: 10, WrongBody: 10}
-			}), 7, 1, "", stats.Inconclusive, stats.OwnFaults,
+			}), 7, 1, "", verdict.Inconclusive, verdict.OwnFaults,
 		},
 		"a search that keeps no rate cannot help to win": {
 			eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Read = 1 }),
-			7, 1, "", stats.Inconclusive, stats.OwnFaults,
+			7, 1, "", verdict.Inconclusive, verdict.OwnFaults,
 		},
 		"a tool that failed has found no boundary": {
 			eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
 				if missed(run) {
 					run.Measurement, run.Error = nil, "k6 was killed"
 				}
-			}), 8, 0, stats.BoundDisturbed, stats.Better, "",
+			}), 8, 0, stats.BoundDisturbed, verdict.Better, "",
 		},
 		"a trial that is missing": {
-			func(d *record.RunData) { recordtest.Drop(d, 1, "epoll", v1alpha1.ReasonPodLost, "") }, 7, 0, "", stats.Better, "",
+			func(d *record.RunData) { recordtest.Drop(d, 1, "epoll", v1alpha1.ReasonPodLost, "") }, 7, 0, "", verdict.Better, "",
 		},
 		"a generator without records has tried nothing": {
-			func(d *record.RunData) { d.Trials[0].Generators, d.Trials[1].Generators = nil, nil }, 7, 0, "", stats.Better, "",
+			func(d *record.RunData) { d.Trials[0].Generators, d.Trials[1].Generators = nil, nil }, 7, 0, "", verdict.Better, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,7 +219,7 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 
 func TestTwoBlocksGiveARatioAndNoVerdict(t *testing.T) {
 	c := capacityOf(t, analyse(t, searched(2, nil)), "epoll")
-	if c.Rate.N != 2 || c.Rate.Low != nil || c.ToBaseline.Verdict != stats.Inconclusive || c.ToBaseline.Reason != stats.TooFewBlocks || c.ToBaseline.Ratio == nil {
+	if c.Rate.N != 2 || c.Rate.Low != nil || c.ToBaseline.Verdict != verdict.Inconclusive || c.ToBaseline.Reason != verdict.TooFewBlocks || c.ToBaseline.Ratio == nil {
 		t.Errorf("%+v, %+v", c, c.ToBaseline)
 	}
 }

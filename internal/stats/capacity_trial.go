@@ -12,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // searchIn reads the search of one trial: the steps that its generator has, in their order. A search may end before its last step, so
@@ -131,8 +132,8 @@ func (c *Capacity) count(t CapacityTrial) {
 }
 
 // compareCapacities compares the contenders' capacities with the baseline's, block by block, and gives no verdict yet.
-func compareCapacities(p planned.Run, all []Capacity) searchFamily {
-	var out searchFamily
+func compareCapacities(p planned.Run, all []Capacity) verdict.Searches {
+	var out verdict.Searches
 	for k := range all {
 		own := &all[k]
 		if !slices.ContainsFunc(p.Contenders(), func(i planned.Implementation) bool { return i.Name == own.Implementation }) {
@@ -140,7 +141,7 @@ func compareCapacities(p planned.Run, all []Capacity) searchFamily {
 		}
 		base := pick.First(all, func(c *Capacity) bool { return c.Load == own.Load && c.Implementation == p.Baseline })
 		own.ToBaseline = ratesByBlock(own.Trials, base.Trials)
-		out.add(own.ToBaseline, own.OwnFaults, base.OwnFaults)
+		out.Add(own.ToBaseline, own.OwnFaults, base.OwnFaults)
 	}
 	return out
 }
@@ -156,7 +157,7 @@ func (t CapacityTrial) bracket() inference.Span {
 }
 
 // ratesByBlock pairs the searches of two implementations.
-func ratesByBlock(own, base []CapacityTrial) *Result {
+func ratesByBlock(own, base []CapacityTrial) *verdict.Result {
 	var samples []inference.Sample
 	contenderIsBound, baselineIsBound := false, false
 	for _, a := range own {
@@ -167,7 +168,7 @@ func ratesByBlock(own, base []CapacityTrial) *Result {
 		samples = append(samples, inference.Sample{Block: a.Block, Span: inference.LogRatio(a.bracket(), b.bracket())})
 		contenderIsBound, baselineIsBound = contenderIsBound || a.Bound != "", baselineIsBound || b.Bound != ""
 	}
-	r := resultOf(CapacityRate, samples)
+	r := verdict.NewResult(verdict.Capacity, samples)
 	r.Decides, r.ContenderIsBound, r.BaselineIsBound = true, contenderIsBound, baselineIsBound
 	return &r
 }

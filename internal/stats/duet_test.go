@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // twins are two servers on a machine that drifts, the second with more CPU time per request.
@@ -29,12 +30,12 @@ func TestADuetSeesThroughDriftThatHidesADifferenceFromBlocks(t *testing.T) {
 	for name, tc := range map[string]struct {
 		duet bool
 		more float64
-		want stats.Verdict
+		want verdict.Verdict
 	}{
-		"one after the other, 3 %": {false, 1.03, stats.Inconclusive},
-		"in turns, 3 %":            {true, 1.03, stats.Worse},
-		"one after the other, 0 %": {false, 1, stats.Inconclusive},
-		"in turns, 0 %":            {true, 1, stats.NoDifference},
+		"one after the other, 3 %": {false, 1.03, verdict.Inconclusive},
+		"in turns, 3 %":            {true, 1.03, verdict.Worse},
+		"one after the other, 0 %": {false, 1, verdict.Inconclusive},
+		"in turns, 0 %":            {true, 1, verdict.NoDifference},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := analyse(t, twins(tc.duet, tc.more)).Comparisons[0]

@@ -7,8 +7,8 @@ import (
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // standStill makes a server's series stand still for the first intervals of every so many.
@@ -130,7 +130,7 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 					t.Errorf("the baseline's block %d is %s for %+v", c.Block, c.Validity, c.Reasons)
 				}
 			}
-			if won := table.Comparisons[0].Verdict == stats.Better; won != (tc.validity != validity.Void) {
+			if won := table.Comparisons[0].Verdict == verdict.Better; won != (tc.validity != validity.Void) {
 				t.Errorf("the verdict is %s", table.Comparisons[0].Verdict)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Objectified is a run as objectives see it: what was measured and how it compares.
@@ -23,7 +24,7 @@ type Objectified struct {
 	Implementations []planned.Implementation
 	Levels          []planned.Level
 	Groups          []validity.Group
-	Comparisons     []Comparison
+	Comparisons     []verdict.Comparison
 	Capacities      []Capacity
 	// Lost are the trials that each implementation lost by its own fault.
 	Lost map[string]int
@@ -227,12 +228,12 @@ func unknownQuantile(q latency.Quantile) ObjectiveReason {
 
 // ratio is the result of the comparison with the baseline.
 func (j judge) ratio(o v1alpha1.Objective, l planned.Level, i planned.Implementation) figure {
-	c := pick.First(j.run.Comparisons, func(c *Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
+	c := pick.First(j.run.Comparisons, func(c *verdict.Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
 	if c == nil {
 		return unknown(NotMeasured, "")
 	}
-	level := pick.First(c.Levels, func(k *LevelComparison) bool { return k.Point == l.Point })
-	r := inMetric(level.Results, ComparedMetric(o.Of, o.Percentile))
+	level := pick.First(c.Levels, func(k *verdict.LevelComparison) bool { return k.Point == l.Point })
+	r := verdict.InMetric(level.Results, verdict.MetricOf(o.Of, o.Percentile))
 	if r == nil {
 		return unknown(NotMeasured, "")
 	}
@@ -246,7 +247,7 @@ func (j judge) ratio(o v1alpha1.Objective, l planned.Level, i planned.Implementa
 	}
 	f.loosen(r.Metric, r.ContenderIsBound, r.BaselineIsBound)
 	f.share(r.Diluted)
-	f.faulty = level.faults() > 0
+	f.faulty = level.Faults() > 0
 	return f
 }
 
@@ -270,7 +271,7 @@ func diluted(end float64) float64 {
 
 // loosen takes the ends of a ratio's interval whose numerator or denominator is only a bound: a lower one of a throughput, an upper one of
 // a latency.
-func (f *figure) loosen(m Metric, numerator, denominator bool) {
+func (f *figure) loosen(m verdict.Metric, numerator, denominator bool) {
 	if !m.MoreIsBetter() {
 		numerator, denominator = denominator, numerator
 	}

@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Headline is the outcome of a run in a few lines, still to be put into words.
@@ -41,12 +42,12 @@ type Gate struct {
 // HeadlineEntry is one contender against the baseline under one load; of a search, it compares what it has found.
 type HeadlineEntry struct {
 	// Load is the load; empty for the mean over all loads.
-	Load           string        `json:"load,omitempty"`
-	Implementation string        `json:"implementation"`
-	Baseline       string        `json:"baseline"`
-	Verdict        Verdict       `json:"verdict"`
-	Reason         VerdictReason `json:"reason,omitempty"`
-	Metric         Metric        `json:"metric"`
+	Load           string          `json:"load,omitempty"`
+	Implementation string          `json:"implementation"`
+	Baseline       string          `json:"baseline"`
+	Verdict        verdict.Verdict `json:"verdict"`
+	Reason         verdict.Reason  `json:"reason,omitempty"`
+	Metric         verdict.Metric  `json:"metric"`
 	// Ratio, Low and High are contender / baseline in the metric.
 	Ratio *float64 `json:"ratio,omitempty"`
 	Low   *float64 `json:"low,omitempty"`
@@ -76,16 +77,16 @@ type HeadlineEntry struct {
 	// Unkept are the levels whose rate neither side kept, and which are left out of the mean.
 	Unkept []record.Point `json:"unkept,omitempty"`
 	// Loads are the verdicts of the loads in a mean over all of them.
-	Loads []LoadVerdict `json:"loads,omitempty"`
+	Loads []verdict.LoadVerdict `json:"loads,omitempty"`
 }
 
 // MetricVerdict is a metric with a winner.
 type MetricVerdict struct {
-	Metric  Metric  `json:"metric"`
-	Verdict Verdict `json:"verdict"`
-	Ratio   float64 `json:"ratio"`
-	Low     float64 `json:"low"`
-	High    float64 `json:"high"`
+	Metric  verdict.Metric  `json:"metric"`
+	Verdict verdict.Verdict `json:"verdict"`
+	Ratio   float64         `json:"ratio"`
+	Low     float64         `json:"low"`
+	High    float64         `json:"high"`
 	// AtLeast is true if the difference is only a lower bound.
 	AtLeast bool `json:"atLeast,omitempty"`
 }
@@ -93,14 +94,14 @@ type MetricVerdict struct {
 // LevelVerdict is a level with a winner.
 type LevelVerdict struct {
 	record.Point
-	Verdict Verdict       `json:"verdict"`
-	Reason  VerdictReason `json:"reason,omitempty"`
-	Metric  Metric        `json:"metric"`
+	Verdict verdict.Verdict `json:"verdict"`
+	Reason  verdict.Reason  `json:"reason,omitempty"`
+	Metric  verdict.Metric  `json:"metric"`
 	// Ratio is contender / baseline; nil where a rate that was not kept has decided. AtLeast is true if the difference is only a lower bound.
 	Ratio   *float64 `json:"ratio,omitempty"`
 	AtLeast bool     `json:"atLeast,omitempty"`
 	// Rate says who kept the rate; nil where there is none.
-	Rate *RateKept `json:"rate,omitempty"`
+	Rate *verdict.RateKept `json:"rate,omitempty"`
 }
 
 // Peak is the best mean throughput of an implementation.
@@ -180,7 +181,7 @@ func (t Table) addCapacities(h *Headline) {
 		}
 		if r := c.ToBaseline; r != nil {
 			e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: t.Run.Baseline, Verdict: r.Verdict, Reason: r.Reason}
-			e.AtLeast = r.atLeast(r.Verdict)
+			e.AtLeast = r.AtLeast(r.Verdict)
 			e.measure(*r)
 			h.Entries = append(h.Entries, e)
 		}
@@ -197,10 +198,10 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 	undecided := ""
 	for _, e := range entries {
 		switch {
-		case e.Verdict != Inconclusive:
-		case e.Reason == TooFewBlocks:
+		case e.Verdict != verdict.Inconclusive:
+		case e.Reason == verdict.TooFewBlocks:
 			return false, v1alpha1.ReasonTooFewBlocks
-		case e.Reason == NoiseTooHigh || e.Reason == ManyComparisons:
+		case e.Reason == verdict.NoiseTooHigh || e.Reason == verdict.ManyComparisons:
 			reason = cmp.Or(undecided, v1alpha1.ReasonNoiseTooHigh)
 		default:
 			undecided = v1alpha1.ReasonUndecided
@@ -210,31 +211,31 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 	return reason == v1alpha1.ReasonDone, reason
 }
 
-func entry(c Comparison) HeadlineEntry {
+func entry(c verdict.Comparison) HeadlineEntry {
 	e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: c.Baseline, Verdict: c.Verdict, Reason: c.Reason, Loads: c.Loads}
 	d := c.Deciding()
 	e.measure(d)
-	e.AtLeast = d.atLeast(c.Verdict)
-	e.SameInTheMean = c.Verdict == DependsOnLoad && d.Verdict == NoDifference && oneWay(c)
+	e.AtLeast = d.AtLeast(c.Verdict)
+	e.SameInTheMean = c.Verdict == verdict.DependsOnLoad && d.Verdict == verdict.NoDifference && oneWay(c)
 	for _, r := range c.Overall {
-		if !r.Decides && r.decided() {
-			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.atLeast(r.Verdict)})
+		if !r.Decides && r.Decided() {
+			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.AtLeast(r.Verdict)})
 		}
 	}
 	e.Unkept = c.Unkept
-	if len(c.Levels) < 2 && c.Reason != RateNotKept {
+	if len(c.Levels) < 2 && c.Reason != verdict.RateNotKept {
 		return e
 	}
 	for _, l := range c.Levels {
 		one := l.Deciding()
-		if e.Fewest == nil && !l.neitherKept() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && anyPair(c)) {
+		if e.Fewest == nil && !l.NeitherKept() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && anyPair(c)) {
 			e.Fewest = &l.Point
 		}
-		if l.Verdict != Better && l.Verdict != Worse {
+		if l.Verdict != verdict.Better && l.Verdict != verdict.Worse {
 			continue
 		}
-		v := LevelVerdict{Point: l.Point, Verdict: l.Verdict, Reason: l.Reason, Metric: l.Metric, Ratio: one.Ratio, AtLeast: one.atLeast(l.Verdict)}
-		if l.Reason == RateNotKept {
+		v := LevelVerdict{Point: l.Point, Verdict: l.Verdict, Reason: l.Reason, Metric: l.Metric, Ratio: one.Ratio, AtLeast: one.AtLeast(l.Verdict)}
+		if l.Reason == verdict.RateNotKept {
 			v.Ratio, v.Rate = nil, l.Rate
 		}
 		e.Decided = append(e.Decided, v)
@@ -243,9 +244,9 @@ func entry(c Comparison) HeadlineEntry {
 }
 
 // oneWay says whether all levels, or loads, that have a winner have the same.
-func oneWay(c Comparison) bool {
+func oneWay(c verdict.Comparison) bool {
 	better, worse := false, false
-	see := func(v Verdict) { better, worse = better || v == Better, worse || v == Worse }
+	see := func(v verdict.Verdict) { better, worse = better || v == verdict.Better, worse || v == verdict.Worse }
 	for _, l := range c.Levels {
 		see(l.Verdict)
 	}
@@ -256,12 +257,12 @@ func oneWay(c Comparison) bool {
 }
 
 // anyPair says whether some level has a pair in the metric that decides there.
-func anyPair(c Comparison) bool {
-	return slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Deciding().Blocks > 0 })
+func anyPair(c verdict.Comparison) bool {
+	return slices.ContainsFunc(c.Levels, func(l verdict.LevelComparison) bool { return l.Deciding().Blocks > 0 })
 }
 
 // measure copies the numbers of the result whose verdict the entry has.
-func (e *HeadlineEntry) measure(r Result) {
+func (e *HeadlineEntry) measure(r verdict.Result) {
 	e.Metric, e.Ratio, e.Low, e.High, e.Detectable = r.Metric, r.Ratio, r.Low, r.High, r.Detectable
 	e.Blocks, e.BlocksNeeded, e.Levels, e.FewestPairs = r.Blocks, r.BlocksNeeded, r.Levels, r.FewestPairs
 }
@@ -292,13 +293,13 @@ func rank(e HeadlineEntry) int {
 		return -1
 	}
 	switch e.Verdict {
-	case Better, Worse:
+	case verdict.Better, verdict.Worse:
 		return 0
-	case DependsOnLoad:
+	case verdict.DependsOnLoad:
 		return 1
-	case NoDifference:
+	case verdict.NoDifference:
 		return 2
-	case Inconclusive:
+	case verdict.Inconclusive:
 	}
 	return 3
 }

@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // each changes the trials of an implementation, or of all where the name is empty, in some blocks, or in all where none is named.
@@ -49,7 +50,7 @@ func TestTwoMachinesAreNotComparedAsIfTheyWereOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range table.Comparisons {
-		if c.Verdict != stats.Inconclusive || c.Deciding().Blocks > 0 || c.Deciding().Ratio != nil {
+		if c.Verdict != verdict.Inconclusive || c.Deciding().Blocks > 0 || c.Deciding().Ratio != nil {
 			t.Errorf("%s against %s is %s by %d blocks, though no block has both on one machine", c.Implementation, c.Baseline, c.Verdict, c.Deciding().Blocks)
 		}
 	}
@@ -279,7 +280,7 @@ func TestAnotherMachineAccusesNobody(t *testing.T) {
 		}
 	}, 1)
 	table := analyse(t, d)
-	if c := table.Comparisons[0]; c.OwnFaults > 0 || c.Reason == stats.OwnFaults {
+	if c := table.Comparisons[0]; c.OwnFaults > 0 || c.Reason == verdict.OwnFaults {
 		t.Errorf("%s is held to be at fault: %+v", c.Implementation, c)
 	}
 	if diff := cmp.Diff([]int32{1}, table.SpoiledBlocks()); diff != "" {

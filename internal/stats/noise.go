@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // NoiseBlocks is the number of blocks for which the noise floor is said: those of a run that does not say how many.
@@ -83,11 +84,11 @@ func noise(t Table, data record.RunData) *record.Calibration {
 		Schema: record.CalibrationSchema, Run: data.Manifest.Run, Fingerprint: t.Fingerprint, Ended: data.Manifest.Ended,
 		Implementations: [2]string{a, b}, Blocks: NoiseBlocks,
 	}
-	for _, m := range []Metric{CPUPerRequest, Throughput} {
+	for _, m := range []verdict.Metric{verdict.CPUPerRequest, verdict.Throughput} {
 		pairs, squares, levels := 0, 0.0, 0
 		for _, l := range t.Levels {
-			r := byBlock(m, t.Group(l.Point, a), t.Group(l.Point, b))
-			if r.Blocks < MinBlocks {
+			r := verdict.ByBlock(m, t.Group(l.Point, a), t.Group(l.Point, b))
+			if r.Blocks < verdict.MinBlocks {
 				continue
 			}
 			point := l.Point
@@ -105,13 +106,13 @@ func noise(t Table, data record.RunData) *record.Calibration {
 }
 
 // noiseOf says what a run of NoiseBlocks blocks could see of noise like this, if it compared one contender under one load.
-func noiseOf(m Metric, at *record.Point, n int, sd float64) record.Noise {
-	p := inference.Prospect{SD: sd, Alpha: VerdictAlpha * loadsShare * decidingShare}
+func noiseOf(m verdict.Metric, at *record.Point, n int, sd float64) record.Noise {
+	p := inference.Prospect{SD: sd, Alpha: verdict.Alpha * verdict.LoadsShare * verdict.DecidingShare}
 	return record.Noise{Metric: string(m), Point: at, N: n, LogStdDev: sd, Detectable: math.Expm1(p.Detectable(NoiseBlocks))}
 }
 
 // FloorOf is the noise floor of a metric at a level of ordinary noise; nil if there is none.
-func (t Table) FloorOf(m Metric) *record.Noise {
+func (t Table) FloorOf(m verdict.Metric) *record.Noise {
 	if t.NoiseFloor == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // sameTwice is an A/A run of two levels.
@@ -30,7 +31,7 @@ func TestAnAARunFindsTheNoiseFloor(t *testing.T) {
 	// Cells have a noise of 3 %, pairs of √2 times as much; ten blocks see 4.61 / √10 of it in 8 of 10 runs, at the
 	// 0.57 % that a run's only load has for the metric that decides.
 	sd := 0.03 * math.Sqrt2
-	got := table.FloorOf(stats.CPUPerRequest)
+	got := table.FloorOf(verdict.CPUPerRequest)
 	if got.N != 60 || math.Abs(got.LogStdDev/sd-1) > 0.25 || math.Abs(got.Detectable/math.Expm1(got.LogStdDev*4.61/math.Sqrt(10))-1) > 0.02 {
 		t.Errorf("noise %+v, want a standard deviation of about %v", *got, sd)
 	}
@@ -40,12 +41,12 @@ func TestARunThatIsNoAARunTakesTheNoiseFloorThatItIsGiven(t *testing.T) {
 	o := recordtest.Duel(3)
 	o.Levels, o.Seconds = []int32{10}, 1
 	d := recordtest.Run(o)
-	if table := analyse(t, d); table.NoiseFloor != nil || table.FloorOf(stats.Throughput) != nil {
+	if table := analyse(t, d); table.NoiseFloor != nil || table.FloorOf(verdict.Throughput) != nil {
 		t.Errorf("noise floor %+v out of nothing", table.NoiseFloor)
 	}
 	fits := record.Calibration{Schema: record.CalibrationSchema, Fingerprint: stats.Fingerprint(d), Entries: []record.Noise{{Metric: "Throughput", Detectable: 0.047}}}
 	d.Calibration = &fits
-	if table := analyse(t, d); table.Calibrates() || table.FloorOf(stats.Throughput).Detectable != 0.047 {
+	if table := analyse(t, d); table.Calibrates() || table.FloorOf(verdict.Throughput).Detectable != 0.047 {
 		t.Errorf("noise floor %+v, want the one given", table.NoiseFloor)
 	}
 	for name, other := range map[string]record.Calibration{"another machine": {Schema: fits.Schema, Fingerprint: "other"}, "another shape": {Schema: "v9", Fingerprint: fits.Fingerprint}} {

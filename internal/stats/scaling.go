@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // ScalingOutcome says what a sweep over connections shows of an implementation's limit.
@@ -34,7 +35,7 @@ type Scaling struct {
 	Load           string         `json:"load"`
 	Outcome        ScalingOutcome `json:"outcome"`
 	// Reason says why the outcome is Unclear: TooFewBlocks or NoiseTooHigh.
-	Reason VerdictReason `json:"reason,omitempty"`
+	Reason verdict.Reason `json:"reason,omitempty"`
 	// Points are the levels in ascending order of their connections.
 	Points []ScalingPoint `json:"points"`
 	// From and To are the levels, in connections, between which the throughput ends to rise; 0 if unknown. Of NotReached, From is
@@ -179,9 +180,9 @@ func (s *sweep) conclude() {
 	case last >= free-2:
 		s.out.Outcome, s.out.From = NotReached, s.levels[free-1].Connections
 	case ends.pairs < inference.MinPairs:
-		s.out.Outcome, s.out.Reason = ScalingUnclear, TooFewBlocks
+		s.out.Outcome, s.out.Reason = ScalingUnclear, verdict.TooFewBlocks
 	case ends.high >= flatElasticity:
-		s.out.Outcome, s.out.Reason = ScalingUnclear, NoiseTooHigh
+		s.out.Outcome, s.out.Reason = ScalingUnclear, verdict.NoiseTooHigh
 	case last < 0:
 		s.out.Outcome, s.out.To = SaturatedAtOrBelowFirst, s.levels[0].Connections
 	default:
@@ -286,7 +287,7 @@ func (s *sweep) best() int {
 // largest by more than noise, and the curve misses no level.
 func (s *sweep) fit(levels []inference.BlockRates) {
 	blocks := s.blocks()
-	if len(levels) < uslLevels || levels[0].Connections != 1 || len(blocks) < MinBlocks || s.step(s.best(), len(levels)-1).high >= 0 {
+	if len(levels) < uslLevels || levels[0].Connections != 1 || len(blocks) < verdict.MinBlocks || s.step(s.best(), len(levels)-1).high >= 0 {
 		return
 	}
 	u, ok := inference.FitUSL(levels)

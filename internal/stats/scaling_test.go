@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // swept is a plan of one implementation under one sweep, and its groups with a throughput that a function says.
@@ -82,15 +83,15 @@ func TestWhereTheThroughputEndsToRise(t *testing.T) {
 		change      func([]validity.Group)
 		want        ScalingOutcome
 		from, to    int32
-		reason      VerdictReason
+		reason      verdict.Reason
 	}{
 		"it rises to the end":                                   {eightLevels, 10, rising, nil, NotReached, 128, 0, ""},
 		"it never rises":                                        {eightLevels, 10, flat, nil, SaturatedAtOrBelowFirst, 0, 1, ""},
 		"it rises up to a level":                                {eightLevels, 10, upTo(10), nil, SaturatesBetween, 8, 16, ""},
 		"it rises at the last of two levels":                    {[]int32{10, 100}, 10, rising, nil, NotReached, 100, 0, ""},
 		"it does not rise between two levels":                   {[]int32{10, 100}, 10, flat, nil, SaturatedAtOrBelowFirst, 0, 10, ""},
-		"two blocks have no noise to tell":                      {eightLevels, 2, rising, nil, ScalingUnclear, 0, 0, TooFewBlocks},
-		"noise hides whether it rises":                          {[]int32{10, 20}, 10, curve(inference.USL{Lambda: 1000, Sigma: 0.5}, 0.4, 1), nil, ScalingUnclear, 0, 0, NoiseTooHigh},
+		"two blocks have no noise to tell":                      {eightLevels, 2, rising, nil, ScalingUnclear, 0, 0, verdict.TooFewBlocks},
+		"noise hides whether it rises":                          {[]int32{10, 20}, 10, curve(inference.USL{Lambda: 1000, Sigma: 0.5}, 0.4, 1), nil, ScalingUnclear, 0, 0, verdict.NoiseTooHigh},
 		"a rise not worth the name is none":                     {[]int32{10, 100}, 10, func(n float64, _, block int) float64 { return math.Pow(n, 0.03) * (1 + 1e-6*float64(block%3)) }, nil, SaturatedAtOrBelowFirst, 0, 10, ""},
 		"the generator is the limit from the first level on":    {eightLevels, 10, flat, boundFrom(1), LimitedByGenerator, 0, 0, ""},
 		"the generator is the limit from a level on":            {eightLevels, 10, upTo(10), boundFrom(16), LimitedByGenerator, 0, 0, ""},

@@ -7,6 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Table is the whole outcome of a run: all formats of the report are printed from it and from nothing else.
@@ -19,7 +20,7 @@ type Table struct {
 	Groups []validity.Group `json:"groups"`
 	// Comparisons hold one contender against the baseline under one load each, those over all loads first; empty if there is nothing to
 	// compare.
-	Comparisons []Comparison `json:"comparisons"`
+	Comparisons []verdict.Comparison `json:"comparisons"`
 	// Scaling holds one implementation under one load of several levels each.
 	Scaling []Scaling `json:"scaling"`
 	// Capacities hold what the searches of one load have found of one implementation each.

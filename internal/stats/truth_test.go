@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Each test here is a run that once ended in a false sentence.
@@ -64,12 +65,12 @@ func TestAtAnImposedRateTheCPUTimeDecidesAndNoThroughputIsCompared(t *testing.T)
 	for name, imposed := range map[string][]int32{"at every level": {10}, "at three levels of four": {100, 500, 1000}} {
 		t.Run(name, func(t *testing.T) {
 			c := analyse(t, rated(2, 5000, imposed...)).Comparisons[0]
-			if d := c.Deciding(); c.Verdict != stats.Worse || d.Metric != stats.CPUPerRequest || math.Abs(*d.Ratio-2) > 0.1 {
+			if d := c.Deciding(); c.Verdict != verdict.Worse || d.Metric != verdict.CPUPerRequest || math.Abs(*d.Ratio-2) > 0.1 {
 				t.Errorf("%s by %s with %v, want Worse by the CPU time with 2", c.Verdict, d.Metric, *d.Ratio)
 			}
 			for _, l := range c.Levels {
 				for _, r := range l.Results {
-					if l.RequestsPerSecond > 0 && r.Metric == stats.Throughput {
+					if l.RequestsPerSecond > 0 && r.Metric == verdict.Throughput {
 						t.Errorf("a throughput of %v is compared at a rate of %d", *r.Ratio, l.RequestsPerSecond)
 					}
 				}
@@ -94,15 +95,15 @@ func TestWhoDoesNotKeepARateHasLost(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		slow, fast int32
-		want       stats.Verdict
-		reason     stats.VerdictReason
+		want       verdict.Verdict
+		reason     verdict.Reason
 	}{
-		"the slow one in all blocks":                    {10, 0, stats.Worse, stats.RateNotKept},
-		"the slow one in eight blocks":                  {8, 0, stats.Worse, stats.RateNotKept},
-		"the slow one in seven, which could be chance":  {7, 0, stats.Inconclusive, stats.TooFewBlocks},
-		"the baseline in all blocks":                    {0, 10, stats.Better, stats.RateNotKept},
-		"both in all blocks":                            {10, 10, stats.Inconclusive, stats.NeitherKept},
-		"the slow one in all, the other one in one too": {10, 1, stats.Inconclusive, stats.TooFewBlocks},
+		"the slow one in all blocks":                    {10, 0, verdict.Worse, verdict.RateNotKept},
+		"the slow one in eight blocks":                  {8, 0, verdict.Worse, verdict.RateNotKept},
+		"the slow one in seven, which could be chance":  {7, 0, verdict.Inconclusive, verdict.TooFewBlocks},
+		"the baseline in all blocks":                    {0, 10, verdict.Better, verdict.RateNotKept},
+		"both in all blocks":                            {10, 10, verdict.Inconclusive, verdict.NeitherKept},
+		"the slow one in all, the other one in one too": {10, 1, verdict.Inconclusive, verdict.TooFewBlocks},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := rated(2, 5000, 10)
@@ -137,7 +138,7 @@ func TestASearchIsNoMoreExactThanItsLastSteps(t *testing.T) {
 			if *r.Low > tc.truth || *r.High < tc.truth {
 				t.Errorf("%v to %v leaves out the true ratio %v", *r.Low, *r.High, tc.truth)
 			}
-			if margin := 1 / (1 + inference.EquivalenceMargin); r.Verdict == stats.NoDifference && tc.truth < margin || r.Verdict == stats.Better {
+			if margin := 1 / (1 + inference.EquivalenceMargin); r.Verdict == verdict.NoDifference && tc.truth < margin || r.Verdict == verdict.Better {
 				t.Errorf("%s, and the true ratio is %v", r.Verdict, tc.truth)
 			}
 		})
@@ -149,7 +150,7 @@ func TestASearchIsNoMoreExactThanItsLastSteps(t *testing.T) {
 func TestLevelsThatAreOftenVoidStayInTheMean(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	effects := []float64{-math.Log(1.25), -math.Log(1.25), math.Log(1.4), math.Log(1.4)}
-	var levels []stats.Ratios
+	var levels []verdict.Ratios
 	for l, effect := range effects {
 		logs := make([]float64, 14)
 		for b := range logs {
@@ -158,12 +159,12 @@ func TestLevelsThatAreOftenVoidStayInTheMean(t *testing.T) {
 				logs[b] = math.NaN()
 			}
 		}
-		levels = append(levels, stats.Ratios{
-			Point: record.Point{Load: "sweep", Connections: int32(10 * (l + 1))}, Logs: map[stats.Metric][]float64{stats.CPUPerRequest: logs},
+		levels = append(levels, verdict.Ratios{
+			Point: record.Point{Load: "sweep", Connections: int32(10 * (l + 1))}, Logs: map[verdict.Metric][]float64{verdict.CPUPerRequest: logs},
 		})
 	}
-	c := stats.Decide([][]stats.Ratios{levels}, stats.Rulebook{})[0]
-	if d := c.Deciding(); c.Verdict == stats.Better || d.Levels != 4 || d.FewestPairs != 6 || math.Abs(math.Log(*d.Ratio)-0.0567) > 0.03 {
+	c := verdict.Decide([][]verdict.Ratios{levels}, verdict.Rulebook{})[0]
+	if d := c.Deciding(); c.Verdict == verdict.Better || d.Levels != 4 || d.FewestPairs != 6 || math.Abs(math.Log(*d.Ratio)-0.0567) > 0.03 {
 		t.Errorf("%s with %v of %d levels, want the mean of all four, which is %v", c.Verdict, *d.Ratio, d.Levels, math.Exp(0.0567))
 	}
 }
@@ -173,11 +174,11 @@ func TestInADuetTheCPUTimeDecides(t *testing.T) {
 	o.Name, o.Levels, o.Servers, o.Duet, o.Drift = "duet", []int32{10, 100}, o.Servers[:2], true, 0.07
 	c := analyse(t, recordtest.Run(o)).Comparisons[0]
 	for _, l := range c.Levels {
-		if l.Metric != stats.CPUPerRequest {
+		if l.Metric != verdict.CPUPerRequest {
 			t.Errorf("%s decides at %d connections", l.Metric, l.Connections)
 		}
 		for _, r := range l.Results {
-			if r.Metric == stats.Throughput && r.Verdict == stats.NoDifference {
+			if r.Metric == verdict.Throughput && r.Verdict == verdict.NoDifference {
 				t.Error("throughputs that taking turns draws together are said to be the same")
 			}
 		}
@@ -191,9 +192,9 @@ func TestTheBudgetHoldsWhereSomeDiffer(t *testing.T) {
 	wrong := 0
 	for run := range runs {
 		random := rand.New(rand.NewPCG(uint64(run), 7))
-		var family [][]stats.Ratios
+		var family [][]verdict.Ratios
 		for range contenders {
-			var one []stats.Ratios
+			var one []verdict.Ratios
 			for l := range levels {
 				logs := make([]float64, 10)
 				for b := range logs {
@@ -202,16 +203,16 @@ func TestTheBudgetHoldsWhereSomeDiffer(t *testing.T) {
 						logs[b] += 0.8
 					}
 				}
-				one = append(one, stats.Ratios{
-					Point: record.Point{Load: "sweep", Connections: int32(l + 1)}, Logs: map[stats.Metric][]float64{stats.CPUPerRequest: logs},
+				one = append(one, verdict.Ratios{
+					Point: record.Point{Load: "sweep", Connections: int32(l + 1)}, Logs: map[verdict.Metric][]float64{verdict.CPUPerRequest: logs},
 				})
 			}
 			family = append(family, one)
 		}
 		falsely := false
-		for _, c := range stats.Decide(family, stats.Rulebook{}) {
+		for _, c := range verdict.Decide(family, verdict.Rulebook{}) {
 			for _, l := range c.Levels[1:] {
-				falsely = falsely || l.Verdict == stats.Better || l.Verdict == stats.Worse
+				falsely = falsely || l.Verdict == verdict.Better || l.Verdict == verdict.Worse
 			}
 		}
 		if falsely {
@@ -289,7 +290,7 @@ func TestALatencyIsComparedAndBounded(t *testing.T) {
 	h := table.Headline()
 	found := false
 	for _, b := range h.Entries[0].Beside {
-		found = found || b.Metric == stats.LatencyAt("50") && b.Verdict == stats.Worse && math.Abs(b.Ratio-2.02) < 0.02
+		found = found || b.Metric == verdict.LatencyAt("50") && b.Verdict == verdict.Worse && math.Abs(b.Ratio-2.02) < 0.02
 	}
 	if !found {
 		t.Errorf("beside the CPU time stands %+v, want a p50 latency of 2.02 times", h.Entries[0].Beside)
@@ -309,7 +310,7 @@ func TestAThrottledGeneratorIsNotTheServersFault(t *testing.T) {
 			r.Throttled = &record.Throttling{Nanos: 2_000_000_000}
 		}
 	}
-	if c := analyse(t, d).Comparisons[0]; c.Reason == stats.RateNotKept || c.Verdict == stats.Worse {
+	if c := analyse(t, d).Comparisons[0]; c.Reason == verdict.RateNotKept || c.Verdict == verdict.Worse {
 		t.Errorf("%s %s, and it was the generator that did not keep the rate", c.Verdict, c.Reason)
 	}
 }
@@ -329,7 +330,7 @@ func TestWhoFailedIsNeitherBetterNorTheSame(t *testing.T) {
 			}}
 			table := analyse(t, d)
 			c := table.Comparisons[0]
-			if c.Verdict != stats.Inconclusive || c.Reason != stats.OwnFaults || c.Levels[0].Verdict != stats.Inconclusive {
+			if c.Verdict != verdict.Inconclusive || c.Reason != verdict.OwnFaults || c.Levels[0].Verdict != verdict.Inconclusive {
 				t.Errorf("%s %s, at its level %s; it exited in eight of twenty blocks", c.Verdict, c.Reason, c.Levels[0].Verdict)
 			}
 			if met, _ := table.ObjectivesMet(); met {
@@ -348,7 +349,7 @@ func TestALevelThatIsVoidInAllBlocksIsNamed(t *testing.T) {
 		seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 	}
 	e := analyse(t, d).Headline().Entries[0]
-	if e.Verdict != stats.Inconclusive || e.Fewest == nil || e.Fewest.Connections != 100 {
+	if e.Verdict != verdict.Inconclusive || e.Fewest == nil || e.Fewest.Connections != 100 {
 		t.Errorf("%+v, want the level of 100 connections named", e)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/reporting"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // sample reads a run from config/samples, as a user applies it.
@@ -174,7 +175,7 @@ func whole(t *testing.T, data record.RunData, table stats.Table) int {
 	slices.Sort(hit)
 	hit = slices.Compact(hit)
 	n := int(data.Manifest.Blocks+data.Manifest.SpareBlocks) - len(hit)
-	if n < stats.MinBlocks {
+	if n < verdict.MinBlocks {
 		t.Logf("faults from outside have hit the blocks %v and left %d: no verdict is asked for", hit, n)
 	}
 	return n

@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // The main job: from a sample to a report with a verdict, every number of which is checked against what was asked and stored. Without a
@@ -34,7 +35,7 @@ func TestTheQuickSampleEndsInAVerdict(t *testing.T) {
 	if table.Coverage.MeasuredTrials != len(data.Trials) || run.Status.Verdict == "" {
 		t.Errorf("coverage %+v, verdict %q", table.Coverage, run.Status.Verdict)
 	}
-	checkVerdicts(t, table, whole(t, data, table) >= stats.MinBlocks)
+	checkVerdicts(t, table, whole(t, data, table) >= verdict.MinBlocks)
 	checkReport(t, run, table)
 }
 

@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // planted says by which reason the report must name the fault that a load plants in the server that misbehaves on demand.
@@ -75,7 +76,7 @@ func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
 	for _, f := range faults {
 		checkPlanted(t, table, f)
 	}
-	checkVerdicts(t, table, whole(t, data, table) >= stats.MinBlocks)
+	checkVerdicts(t, table, whole(t, data, table) >= verdict.MinBlocks)
 	checkMerged(t, data, table, record.Point{Load: "sweep", Connections: 20})
 	checkReport(t, run, table)
 }
@@ -132,9 +133,9 @@ func checkVerdicts(t *testing.T, table stats.Table, decidable bool) {
 		t.Logf("%s: %s (%s) by %s, %d blocks", c.Implementation, c.Verdict, c.Reason, c.Metric, r.Blocks)
 		switch {
 		// Two k6 that share a CPU may pause for a tenth of a second: of a cell of one second, that is a rate which nobody kept.
-		case c.Implementation == "epoll" && c.Verdict != stats.Better && (decidable && !imposed(c.Load) || c.Verdict != stats.Inconclusive):
+		case c.Implementation == "epoll" && c.Verdict != verdict.Better && (decidable && !imposed(c.Load) || c.Verdict != verdict.Inconclusive):
 			t.Errorf("epoll is %s (%s), want Better: %+v", c.Verdict, c.Reason, r)
-		case c.Implementation == "faulty" && c.Verdict == stats.Better:
+		case c.Implementation == "faulty" && c.Verdict == verdict.Better:
 			t.Errorf("the server that misbehaves is Better: %+v", r)
 		}
 	}

@@ -1,4 +1,4 @@
-package stats
+package verdict
 
 import (
 	"math"
@@ -20,8 +20,8 @@ const (
 	CPUPerRequest Metric = "ServerCPUPerRequest"
 	// Throughput is requests per second: more is better. At an imposed rate it is no answer, and is not compared.
 	Throughput Metric = "Throughput"
-	// CapacityRate is the highest rate that a search found to keep its bound: more is better. It is compared of searches only.
-	CapacityRate Metric = "Capacity"
+	// Capacity is the highest rate that a search found to keep its bound: more is better. It is compared of searches only.
+	Capacity Metric = "Capacity"
 
 	latencyPrefix = "LatencyP"
 )
@@ -38,8 +38,8 @@ func (m Metric) Percentile() string {
 	return percentile
 }
 
-// ComparedMetric is the metric that an objective's ratio is of.
-func ComparedMetric(of v1alpha1.ComparedMetric, percentile string) Metric {
+// MetricOf is the metric that an objective's ratio is of.
+func MetricOf(of v1alpha1.ComparedMetric, percentile string) Metric {
 	if of == v1alpha1.ComparedLatencyPercentile {
 		return LatencyAt(percentile)
 	}
@@ -47,7 +47,7 @@ func ComparedMetric(of v1alpha1.ComparedMetric, percentile string) Metric {
 }
 
 // MoreIsBetter says in which direction a metric is good.
-func (m Metric) MoreIsBetter() bool { return m == Throughput || m == CapacityRate }
+func (m Metric) MoreIsBetter() bool { return m == Throughput || m == Capacity }
 
 // pairOf is the log of the ratio of two cells of one block in a metric; false if either lacks it.
 func (m Metric) pairOf(own, base validity.Cell) (inference.Span, bool) {

@@ -1,4 +1,4 @@
-package stats
+package verdict
 
 import "loadstone.dev/loadstone/internal/inference"
 
@@ -6,25 +6,25 @@ import "loadstone.dev/loadstone/internal/inference"
 // load's levels in every metric, the numbers of searches, and the overall means. The rest is for the levels of loads that have several.
 // Within each part the tests are corrected by Holm's procedure with weights.
 const (
-	// VerdictAlpha is what an adjusted p must not exceed in a run that is looked at once, so that Alpha holds. On ten blocks the tails of the paired t are too short: of
+	// Alpha is what an adjusted p must not exceed in a run that is looked at once, so that Alpha holds. On ten blocks the tails of the paired t are too short: of
 	// runs drawn from recorded blocks of equal servers 1.0 to 1.4 % named a winner at an adjusted p of 1 % (make bench-stats).
-	VerdictAlpha = 0.7 * inference.Alpha
+	Alpha = 0.7 * inference.Alpha
 	// MinBlocks is the number of complete blocks from which on a comparison gets a verdict. Under the noise of an ordinary machine
 	// (pairs differ with a standard deviation of 6 %) seven blocks see a difference of 11 %, five only one of 17 %.
 	MinBlocks = 7
 	// SignFlipFrom and SignFlipTo bound the numbers of blocks for which the exact sign-flip p is computed: below, it cannot
 	// support a verdict at Alpha after Holm; above, it has too many sign patterns to enumerate.
 	SignFlipFrom, SignFlipTo = 10, 20
-	loadsShare, levelsShare  = 0.9, 0.1
-	// decidingShare is the weight of the metrics that decide, together; the others share the rest.
-	decidingShare = 0.9
+	LoadsShare, levelsShare  = 0.9, 0.1
+	// DecidingShare is the weight of the metrics that decide, together; the others share the rest.
+	DecidingShare = 0.9
 	// ratesAlpha is the probability of any false word about who does not keep a rate, beside VerdictAlpha and within Alpha.
 	ratesAlpha = 0.002
 )
 
-// lookAlpha is the part of VerdictAlpha that each look at a run has, since the runs that end because their intervals are narrow are those
+// LookAlpha is the part of VerdictAlpha that each look at a run has, since the runs that end because their intervals are narrow are those
 // whose noise was underestimated.
-func lookAlpha(looks int) float64 { return VerdictAlpha / float64(max(looks, 1)) }
+func LookAlpha(looks int) float64 { return Alpha / float64(max(looks, 1)) }
 
 // member is one result that takes part in a family.
 type member struct {
@@ -52,9 +52,9 @@ func family(results []*Result) []member {
 		case others == 0 || deciding == 0:
 			out[k].weight = 1 / float64(len(out))
 		case out[k].Decides:
-			out[k].weight = decidingShare / float64(deciding)
+			out[k].weight = DecidingShare / float64(deciding)
 		default:
-			out[k].weight = (1 - decidingShare) / float64(others)
+			out[k].weight = (1 - DecidingShare) / float64(others)
 		}
 	}
 	return out

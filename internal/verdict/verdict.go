@@ -1,4 +1,4 @@
-package stats
+package verdict
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 
 // judgeAll gives every result its verdict, within the budget that family.go shares out: alpha is that of one look. Foresight, which takes
 // most of the time, is what could be found and how many blocks would do.
-func judgeAll(comparisons []Comparison, searches searchFamily, alpha float64, foresight bool) {
+func judgeAll(comparisons []Comparison, searches Searches, alpha float64, foresight bool) {
 	loads, levels := slices.Clone(searches.results), []*Result{}
 	for k := range comparisons {
 		c := &comparisons[k]
@@ -23,7 +23,7 @@ func judgeAll(comparisons []Comparison, searches searchFamily, alpha float64, fo
 		}
 	}
 	loadFamily, levelFamily := family(loads), family(levels)
-	adjust(loadFamily, loadsShare)
+	adjust(loadFamily, LoadsShare)
 	adjust(levelFamily, levelsShare)
 	searches.judge(alpha)
 	rates := rateAlpha(comparisons, alpha)
@@ -34,7 +34,7 @@ func judgeAll(comparisons []Comparison, searches searchFamily, alpha float64, fo
 		comparisons[k].weigh(comparisons)
 	}
 	if foresight {
-		prospects(loadFamily, loadsShare, alpha)
+		prospects(loadFamily, LoadsShare, alpha)
 		prospects(levelFamily, levelsShare, alpha)
 	}
 }
@@ -56,7 +56,7 @@ func rateAlpha(comparisons []Comparison, alpha float64) float64 {
 			levels += asInt(l.Rate != nil)
 		}
 	}
-	return ratesAlpha * alpha / VerdictAlpha / float64(max(levels, 1))
+	return ratesAlpha * alpha / Alpha / float64(max(levels, 1))
 }
 
 // judge decides the results of a comparison and its levels. The level of a load that has one is the load.
@@ -91,7 +91,7 @@ func (l *LevelComparison) judge(alpha, rates float64) {
 		l.Verdict, l.Reason = keeper(Worse, l.BaselineFaults)
 	case l.Rate.ContenderMissed == 0 && lostRate(l.Rate.OnlyBaselineMissed, l.Rate.BaselineKept, rates):
 		l.Verdict, l.Reason = keeper(Better, l.OwnFaults)
-	case l.neitherKept():
+	case l.NeitherKept():
 		l.Verdict, l.Reason = Inconclusive, NeitherKept
 	}
 }
@@ -103,15 +103,15 @@ func lostRate(missed, kept int, alpha float64) bool {
 }
 
 // keeper withholds the verdict that a side kept a rate if it failed otherwise.
-func keeper(v Verdict, faults int) (Verdict, VerdictReason) {
+func keeper(v Verdict, faults int) (Verdict, Reason) {
 	if faults > 0 {
 		return Inconclusive, OwnFaults
 	}
 	return v, RateNotKept
 }
 
-// faults counts what either side lost by its own fault, rates that were not kept included.
-func (l *LevelComparison) faults() int {
+// Faults counts what either side lost by its own fault, rates that were not kept included.
+func (l *LevelComparison) Faults() int {
 	return l.OwnFaults + l.BaselineFaults + l.contenderMissed() + l.baselineMissed()
 }
 
@@ -129,8 +129,8 @@ func (l *LevelComparison) baselineMissed() int {
 	return l.Rate.BaselineMissed
 }
 
-// neitherKept says whether neither side kept the level's rate, so that there is nothing to compare there.
-func (l *LevelComparison) neitherKept() bool {
+// NeitherKept says whether neither side kept the level's rate, so that there is nothing to compare there.
+func (l *LevelComparison) NeitherKept() bool {
 	return l.Rate != nil && l.Rate.ContenderMissed >= MinBlocks && l.Rate.BaselineMissed >= MinBlocks && l.Rate.ContenderKept == 0 && l.Rate.BaselineKept == 0
 }
 
@@ -159,7 +159,7 @@ func (c *Comparison) concludeLevels() {
 
 // in is the level's verdict in a metric, or that of a rate that was not kept: verdicts of different metrics do not contradict each other.
 func (l LevelComparison) in(m Metric) Verdict {
-	r := inMetric(l.Results, m)
+	r := InMetric(l.Results, m)
 	if l.Reason == RateNotKept || r == nil {
 		return l.Verdict
 	}
@@ -174,7 +174,7 @@ const opposedAlpha = 0.1
 func (c *Comparison) levelsMayDiffer() bool {
 	more, less := false, false
 	for _, l := range c.Levels {
-		r := inMetric(l.Results, c.Metric)
+		r := InMetric(l.Results, c.Metric)
 		if r == nil || r.P == nil || r.equivalent() {
 			continue
 		}
@@ -201,8 +201,8 @@ func (c *Comparison) weigh(all []Comparison) {
 	}
 }
 
-// decided says whether a result names a winner.
-func (r *Result) decided() bool { return r.Verdict == Better || r.Verdict == Worse }
+// Decided says whether a result names a winner.
+func (r *Result) Decided() bool { return r.Verdict == Better || r.Verdict == Worse }
 
 // tested says whether a result takes part in its family: it must be able to get a verdict at all. What excludes it is how much
 // was measured and who was the bottleneck, never the outcome.
@@ -215,7 +215,7 @@ func (r *Result) judge(ownFaults, baselineFaults int, alpha float64) {
 	r.Verdict, r.Reason = r.verdict(ownFaults, baselineFaults, alpha)
 }
 
-func (r *Result) verdict(ownFaults, baselineFaults int, alpha float64) (Verdict, VerdictReason) {
+func (r *Result) verdict(ownFaults, baselineFaults int, alpha float64) (Verdict, Reason) {
 	switch {
 	case r.FewestPairs < MinBlocks:
 		return Inconclusive, TooFewBlocks
@@ -232,7 +232,7 @@ func (r *Result) verdict(ownFaults, baselineFaults int, alpha float64) (Verdict,
 }
 
 // undecided says why nobody has won, or that there is no difference.
-func (r *Result) undecided(faults int) (Verdict, VerdictReason) {
+func (r *Result) undecided(faults int) (Verdict, Reason) {
 	switch {
 	case r.ContenderIsBound || r.BaselineIsBound:
 		return Inconclusive, BoundsOnly
@@ -254,7 +254,7 @@ func (r *Result) undecided(faults int) (Verdict, VerdictReason) {
 
 // winner withholds a verdict whose loser was only seen through a bound, or whose winner failed elsewhere by its own fault or has values
 // beyond all that is known.
-func (*Result) winner(v Verdict, loserIsBound bool, winnerFaults, winnerCensored int) (Verdict, VerdictReason) {
+func (*Result) winner(v Verdict, loserIsBound bool, winnerFaults, winnerCensored int) (Verdict, Reason) {
 	switch {
 	case loserIsBound:
 		return Inconclusive, BoundsOnly
@@ -272,7 +272,7 @@ func (r *Result) equivalent() bool {
 	return math.Log(*r.Low) >= -margin && math.Log(*r.High) <= margin
 }
 
-// atLeast says whether a verdict rests on a difference that is only a lower bound.
-func (r Result) atLeast(v Verdict) bool {
+// AtLeast says whether a verdict rests on a difference that is only a lower bound.
+func (r Result) AtLeast(v Verdict) bool {
 	return r.Diluted || v == Better && r.ContenderIsBound || v == Worse && r.BaselineIsBound
 }

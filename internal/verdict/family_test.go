@@ -1,4 +1,4 @@
-package stats
+package verdict
 
 import (
 	"math"
@@ -8,10 +8,10 @@ import (
 func TestTheBudgetIsSharedAndNeverExceeded(t *testing.T) {
 	metrics := []Result{{Decides: true, FewestPairs: 10}, {FewestPairs: 10}, {FewestPairs: 6}, {FewestPairs: 10, ContenderIsBound: true, BaselineIsBound: true}}
 	members := family(pointers(metrics))
-	if len(members) != 2 || members[0].weight != decidingShare || math.Abs(members[0].weight+members[1].weight-1) > 1e-12 {
+	if len(members) != 2 || members[0].weight != DecidingShare || math.Abs(members[0].weight+members[1].weight-1) > 1e-12 {
 		t.Errorf("members %+v, want the first two with their weights: the others can get no verdict", members)
 	}
-	if loadsShare+levelsShare > 1 {
+	if LoadsShare+levelsShare > 1 {
 		t.Error("the loads and the levels share more than there is")
 	}
 }

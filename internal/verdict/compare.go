@@ -1,4 +1,4 @@
-package stats
+package verdict
 
 import (
 	"cmp"
@@ -11,11 +11,11 @@ import (
 	"loadstone.dev/loadstone/internal/validity"
 )
 
-// compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
+// Compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
 // are tested in the same family as the loads. Lost are the trials that each implementation lost by its own fault. Steps of a search are no levels: their rates differ between the sides.
-func compare(p planned.Run, groups []validity.Group, lost map[string]int, searches searchFamily) []Comparison {
+func Compare(p planned.Run, groups []validity.Group, lost map[string]int, searches Searches) []Comparison {
 	out := comparisons(p, groups, lost)
-	judgeAll(out, searches, lookAlpha(p.Looks), true)
+	judgeAll(out, searches, LookAlpha(p.Looks), true)
 	return out
 }
 
@@ -59,7 +59,7 @@ func ofLoad(levels []LevelComparison) Comparison {
 	for k := range c.Levels {
 		l := &c.Levels[k]
 		c.OwnFaults, c.BaselineFaults = c.OwnFaults+l.OwnFaults, c.BaselineFaults+l.BaselineFaults
-		if l.neitherKept() {
+		if l.NeitherKept() {
 			c.Unkept = append(c.Unkept, l.Point)
 			continue
 		}
@@ -88,7 +88,7 @@ func overLoads(loads []Comparison, weights map[string]float64) Comparison {
 		c.Unkept = append(c.Unkept, l.Unkept...)
 		kept := len(l.Levels) - len(l.Unkept)
 		for j := range l.Levels {
-			if !l.Levels[j].neitherKept() {
+			if !l.Levels[j].NeitherKept() {
 				strata = append(strata, leveled{level: &l.Levels[j], weight: weights[l.Load] / float64(kept)})
 			}
 		}
@@ -122,7 +122,7 @@ func overLevels(levels []leveled) []Result {
 		r := Result{Metric: first.Metric, Pairs: []Pair{}}
 		var strata []inference.Stratum
 		for _, l := range levels {
-			one := inMetric(l.level.Results, first.Metric)
+			one := InMetric(l.level.Results, first.Metric)
 			if one == nil {
 				break
 			}
@@ -154,7 +154,7 @@ func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Grou
 		OwnFaults: lost[name] + own.OwnFaults(l.Imposed()), BaselineFaults: lost[p.Baseline] + base.OwnFaults(l.Imposed()),
 	}
 	for _, m := range metricsAt(p, l) {
-		out.Results = append(out.Results, byBlock(m, own, base))
+		out.Results = append(out.Results, ByBlock(m, own, base))
 	}
 	choose(out.Results, p.Duet || l.Imposed())
 	return out
@@ -178,7 +178,7 @@ func metricsAt(p planned.Run, l planned.Level) []Metric {
 // choose marks the result that decides: the throughput where it is a measurement of the server on both sides, otherwise the CPU
 // time. Who was the bottleneck makes the choice, and never who won.
 func choose(results []Result, byCPU bool) {
-	cpu, throughput := inMetric(results, CPUPerRequest), inMetric(results, Throughput)
+	cpu, throughput := InMetric(results, CPUPerRequest), InMetric(results, Throughput)
 	if throughput != nil && !byCPU && (cpu.Blocks == 0 || throughput.decidesThroughput()) {
 		throughput.Decides = true
 		return
@@ -191,8 +191,8 @@ func (r *Result) decidesThroughput() bool {
 	return r.Metric == Throughput && r.Blocks > 0 && !r.ContenderIsBound && !r.BaselineIsBound && !r.Diluted
 }
 
-// byBlock pairs the cells of two groups by block.
-func byBlock(m Metric, own, base *validity.Group) Result {
+// ByBlock pairs the cells of two groups by block.
+func ByBlock(m Metric, own, base *validity.Group) Result {
 	var limits Result
 	var samples []inference.Sample
 	for _, a := range own.Cells {
@@ -212,13 +212,13 @@ func byBlock(m Metric, own, base *validity.Group) Result {
 			Diluted: m.dilutedIn(a) || m.dilutedIn(*b), Hidden: m.hiddenIn(a) && m.hiddenIn(*b),
 		})
 	}
-	r := resultOf(m, samples)
+	r := NewResult(m, samples)
 	r.inherit(limits)
 	return r
 }
 
-// resultOf is what the samples of a metric, the logs of its ratios block by block, say by themselves: it has no verdict yet.
-func resultOf(m Metric, samples []inference.Sample) Result {
+// NewResult is what the samples of a metric, the logs of its ratios block by block, say by themselves: it has no verdict yet.
+func NewResult(m Metric, samples []inference.Sample) Result {
 	r := Result{Metric: m, Pairs: []Pair{}}
 	r.estimateOf([]inference.Stratum{{Weight: 1, Samples: samples}})
 	return r

@@ -1,4 +1,4 @@
-package stats
+package verdict
 
 import (
 	"fmt"
@@ -47,7 +47,7 @@ func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
 			out = append(out, c)
 		}
 	}
-	judgeAll(out, searchFamily{}, lookAlpha(rules.Looks), rules.Foresight)
+	judgeAll(out, Searches{}, LookAlpha(rules.Looks), rules.Foresight)
 	return out
 }
 
@@ -61,7 +61,7 @@ func (r Ratios) comparison(duet bool) LevelComparison {
 				samples = append(samples, inference.Sample{Block: int32(b + 1), Span: inference.Exactly(log)})
 			}
 		}
-		one := resultOf(m, samples)
+		one := NewResult(m, samples)
 		if m == Throughput {
 			one.ContenderIsBound, one.BaselineIsBound, one.Diluted = r.ThroughputIsBound, r.ThroughputIsBound, duet
 		}

@@ -1,4 +1,4 @@
-package stats
+package verdict
 
 import (
 	"math"
@@ -46,7 +46,7 @@ func TestDecideDecidesAsAWholeRunIsDecided(t *testing.T) {
 		}
 		blocks := 2 + random.IntN(12)
 		p := duel(3, 4)
-		want := compare(p, groupsOf(p, blocks, cell), nil, searchFamily{})
+		want := Compare(p, groupsOf(p, blocks, cell), nil, Searches{})
 		var ratios [][]Ratios
 		for _, name := range []string{"c0", "c1", "c2"} {
 			ratios = append(ratios, ratiosOf(4, blocks, name, cell))

@@ -1,4 +1,4 @@
-package stats
+package verdict
 
 import (
 	"fmt"
@@ -57,7 +57,7 @@ func TestVerdicts(t *testing.T) {
 		cell    func(string, int, int) (float64, float64)
 		change  func([]validity.Group)
 		verdict Verdict
-		reason  VerdictReason
+		reason  Reason
 		metric  Metric
 	}{
 		"a clear advantage":               {blocks: 10, cell: steady(1.2), verdict: Better, metric: Throughput},
@@ -118,7 +118,7 @@ func TestVerdicts(t *testing.T) {
 			if tc.change != nil {
 				tc.change(groups)
 			}
-			c := compare(p, groups, nil, searchFamily{})[0]
+			c := Compare(p, groups, nil, Searches{})[0]
 			if c.Verdict != tc.verdict || c.Reason != tc.reason || c.Metric != tc.metric {
 				t.Errorf("verdict %s %q by %s, want %s %q by %s", c.Verdict, c.Reason, c.Metric, tc.verdict, tc.reason, tc.metric)
 			}
@@ -166,9 +166,9 @@ func TestLevelsThatCrossAreNeverAveragedToOneSentence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := duel(1, 2)
-			c := compare(p, groupsOf(p, 10, func(name string, level, block int) (float64, float64) {
+			c := Compare(p, groupsOf(p, 10, func(name string, level, block int) (float64, float64) {
 				return steady(factors[level])(name, level, block)
-			}), nil, searchFamily{})[0]
+			}), nil, Searches{})[0]
 			if c.Verdict != DependsOnLoad || c.Levels[0].Verdict != Better || c.Levels[1].Verdict != Worse {
 				t.Errorf("overall %s, levels %s and %s", c.Verdict, c.Levels[0].Verdict, c.Levels[1].Verdict)
 			}
@@ -178,12 +178,12 @@ func TestLevelsThatCrossAreNeverAveragedToOneSentence(t *testing.T) {
 
 func TestALevelThatIsDecidedIsNotAveragedToNoDifference(t *testing.T) {
 	p := duel(1, 16)
-	c := compare(p, groupsOf(p, 10, func(name string, level, block int) (float64, float64) {
+	c := Compare(p, groupsOf(p, 10, func(name string, level, block int) (float64, float64) {
 		if level == 0 {
 			return steady(1.04)(name, level, block)
 		}
 		return steady(1)(name, level, block)
-	}), nil, searchFamily{})[0]
+	}), nil, Searches{})[0]
 	if r := c.Deciding(); !r.equivalent() || c.Verdict != DependsOnLoad {
 		t.Errorf("%s at a mean of %v to %v, want DependsOnLoad", c.Verdict, *r.Low, *r.High)
 	}
@@ -192,7 +192,7 @@ func TestALevelThatIsDecidedIsNotAveragedToNoDifference(t *testing.T) {
 func TestALimitTakesNoPart(t *testing.T) {
 	p := duel(2, 1)
 	p.Implementations[2].Role = v1alpha1.RoleLimit
-	if got := compare(p, groupsOf(p, 10, steady(2)), nil, searchFamily{}); len(got) != 1 || got[0].Implementation != "c0" {
+	if got := Compare(p, groupsOf(p, 10, steady(2)), nil, Searches{}); len(got) != 1 || got[0].Implementation != "c0" {
 		t.Errorf("compared: %+v", got)
 	}
 }
@@ -210,7 +210,7 @@ func TestSwappingTheSidesInvertsTheRatio(t *testing.T) {
 	back := there
 	back.Baseline = "c0"
 	back.Implementations = []planned.Implementation{{Name: "base", Role: v1alpha1.RoleContender}, {Name: "c0", Role: v1alpha1.RoleContender, Baseline: true}}
-	a, b := compare(there, groups, nil, searchFamily{})[0], compare(back, groups, nil, searchFamily{})[0]
+	a, b := Compare(there, groups, nil, Searches{})[0], Compare(back, groups, nil, Searches{})[0]
 	for k := range a.Overall {
 		x, y := a.Overall[k], b.Overall[k]
 		for name, got := range map[string]float64{
@@ -267,7 +267,7 @@ func TestRealDifferencesAreFound(t *testing.T) {
 // verdictsOf compares without looking ahead, which takes most of the time.
 func verdictsOf(p planned.Run, groups []validity.Group) []Comparison {
 	out := comparisons(p, groups, nil)
-	judgeAll(out, searchFamily{}, VerdictAlpha, false)
+	judgeAll(out, Searches{}, Alpha, false)
 	return out
 }
 

@@ -1,4 +1,4 @@
-package stats
+package verdict
 
 import (
 	"loadstone.dev/loadstone/internal/inference"
@@ -20,32 +20,32 @@ const (
 	Inconclusive  Verdict = "Inconclusive"
 )
 
-// VerdictReason says why a comparison is Inconclusive, or what else than a ratio has decided it.
-type VerdictReason string
+// Reason says why a comparison is Inconclusive, or what else than a ratio has decided it.
+type Reason string
 
 const (
 	// RateNotKept means that the loser did not keep an imposed rate that the winner kept. It is the one reason of a Better or a Worse.
-	RateNotKept VerdictReason = "RateNotKept"
+	RateNotKept Reason = "RateNotKept"
 	// NeitherKept means that neither side kept an imposed rate.
-	NeitherKept VerdictReason = "NeitherKept"
+	NeitherKept Reason = "NeitherKept"
 	// TooFewBlocks means that some level has fewer than MinBlocks blocks in which both sides have a cell that is not void.
-	TooFewBlocks VerdictReason = "TooFewBlocks"
+	TooFewBlocks Reason = "TooFewBlocks"
 	// NoiseTooHigh means that the interval holds both a difference and none.
-	NoiseTooHigh VerdictReason = "NoiseTooHigh"
+	NoiseTooHigh Reason = "NoiseTooHigh"
 	// ManyComparisons means that the interval leaves out 1, which would count if this were the run's only comparison and its only look.
-	ManyComparisons VerdictReason = "ManyComparisons"
+	ManyComparisons Reason = "ManyComparisons"
 	// BoundsOnly means that the generator was the limit or too busy, so that throughputs are lower bounds, and latencies upper ones.
-	BoundsOnly VerdictReason = "BoundsOnly"
+	BoundsOnly Reason = "BoundsOnly"
 	// Diluted means that the two share a load generator that was busy, or take turns, so that their servers may differ by more.
-	Diluted VerdictReason = "Diluted"
+	Diluted Reason = "Diluted"
 	// HiddenByTool means that the tool's own pauses are longer than the latencies, so that the servers' may differ by more.
-	HiddenByTool VerdictReason = "HiddenByTool"
+	HiddenByTool Reason = "HiddenByTool"
 	// Censored means that the value of a side lies, in some block, among requests that timed out or were never sent.
-	Censored VerdictReason = "Censored"
+	Censored Reason = "Censored"
 	// LevelsMayDiffer means that the mean shows no difference, and levels speak against it without being decided.
-	LevelsMayDiffer VerdictReason = "LevelsMayDiffer"
+	LevelsMayDiffer Reason = "LevelsMayDiffer"
 	// OwnFaults means that the side which would win failed in some cell or trial by its own fault, or either side where nobody would.
-	OwnFaults VerdictReason = "OwnFaults"
+	OwnFaults Reason = "OwnFaults"
 )
 
 // Comparison is one contender against the baseline under one load, or over all loads.
@@ -55,9 +55,9 @@ type Comparison struct {
 	// Load is the load; empty for the mean over all loads with the weights of the spec.
 	Load string `json:"load,omitempty"`
 	// Verdict, Reason and Metric are those of the deciding result, unless the levels say otherwise.
-	Verdict Verdict       `json:"verdict"`
-	Reason  VerdictReason `json:"reason,omitempty"`
-	Metric  Metric        `json:"metric"`
+	Verdict Verdict `json:"verdict"`
+	Reason  Reason  `json:"reason,omitempty"`
+	Metric  Metric  `json:"metric"`
 	// OwnFaults and BaselineFaults count cells and trials lost by a side's own fault, besides rates that were not kept; a lost trial counts at
 	// each level.
 	OwnFaults      int `json:"ownFaults"`
@@ -85,11 +85,11 @@ type LoadVerdict struct {
 // LevelComparison is a Comparison at one level.
 type LevelComparison struct {
 	record.Point
-	Verdict        Verdict       `json:"verdict"`
-	Reason         VerdictReason `json:"reason,omitempty"`
-	Metric         Metric        `json:"metric"`
-	OwnFaults      int           `json:"ownFaults"`
-	BaselineFaults int           `json:"baselineFaults"`
+	Verdict        Verdict `json:"verdict"`
+	Reason         Reason  `json:"reason,omitempty"`
+	Metric         Metric  `json:"metric"`
+	OwnFaults      int     `json:"ownFaults"`
+	BaselineFaults int     `json:"baselineFaults"`
 	// Rate says who kept the level's imposed rate; nil where there is none.
 	Rate *RateKept `json:"rate,omitempty"`
 	// Results hold one metric each: those that are an answer at this level.
@@ -137,10 +137,10 @@ type Result struct {
 	ContenderIsBound bool `json:"contenderIsBound"`
 	BaselineIsBound  bool `json:"baselineIsBound"`
 	// Diluted is true if the two differ less than their servers do, and Hidden if the tool's own pauses may hide a difference.
-	Diluted bool          `json:"diluted,omitempty"`
-	Hidden  bool          `json:"hidden,omitempty"`
-	Verdict Verdict       `json:"verdict"`
-	Reason  VerdictReason `json:"reason,omitempty"`
+	Diluted bool    `json:"diluted,omitempty"`
+	Hidden  bool    `json:"hidden,omitempty"`
+	Verdict Verdict `json:"verdict"`
+	Reason  Reason  `json:"reason,omitempty"`
 
 	samples  []inference.Sample
 	estimate inference.Estimate
@@ -148,8 +148,8 @@ type Result struct {
 	contenderCensored, baselineCensored int
 }
 
-// inLogs is the estimate of the log of the ratio.
-func (r Result) inLogs() inference.Estimate { return r.estimate }
+// InLogs is the estimate of the log of the ratio.
+func (r Result) InLogs() inference.Estimate { return r.estimate }
 
 // Pair is the ratio in one block; in a mean over levels it is what the block adds to the mean.
 type Pair struct {
@@ -170,7 +170,7 @@ func deciding(results []Result) *Result {
 	return &results[0]
 }
 
-// inMetric is the result in a metric; nil if there is none.
-func inMetric(results []Result, m Metric) *Result {
+// InMetric is the result in a metric; nil if there is none.
+func InMetric(results []Result, m Metric) *Result {
 	return pick.First(results, func(r *Result) bool { return r.Metric == m })
 }
