@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/stats"
 )
 
 // look asks, after some blocks, whether enough has been measured. It looks at the width of intervals only. The next block waits for it.
@@ -28,7 +28,7 @@ func (r *BenchmarkRunReconciler) look(ctx context.Context, s *runScope) (step, e
 		s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
 		return again(retryStore), nil
 	}
-	table, err := stats.Analyse(data)
+	table, err := analysis.Analyse(data)
 	if err != nil {
 		return halt, fmt.Errorf("looking at the intervals after block %d: %w", block, err)
 	}
@@ -50,7 +50,7 @@ func (r *BenchmarkRunReconciler) review(ctx context.Context, s *runScope) (step,
 	data, err := r.Store.LoadTrials(ctx, m)
 	switch {
 	case err == nil:
-		table, err := stats.Analyse(data)
+		table, err := analysis.Analyse(data)
 		if err != nil {
 			return halt, fmt.Errorf("looking for blocks that were hit from outside: %w", err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/validity"
 )
 
@@ -28,7 +28,7 @@ func (b *bench) generators(ctx context.Context) ([]figures.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := stats.Analyse(p.data)
+	table, err := analysis.Analyse(p.data)
 	if err != nil {
 		return nil, fmt.Errorf("analysing the run: %w", err)
 	}

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -82,7 +82,7 @@ func analysed(shares [][]float64) (latency.Distribution, error) {
 		recordtest.SetRequests(&m, m.Requests)
 		data.Trials[0].Generators[k].Cells[0].Measurement = &m
 	}
-	table, err := stats.Analyse(data)
+	table, err := analysis.Analyse(data)
 	if err != nil {
 		return latency.Distribution{}, fmt.Errorf("analysing: %w", err)
 	}
@@ -156,7 +156,7 @@ func (b *bench) analysing(ctx context.Context) ([]figures.Figure, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("making a run: %w", ctx.Err())
 	}
-	cost, err := costOf(func() error { _, err := stats.Analyse(data); return err })
+	cost, err := costOf(func() error { _, err := analysis.Analyse(data); return err })
 	if err != nil {
 		return nil, fmt.Errorf("analysing a large run: %w", err)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
 )
 
@@ -97,7 +97,7 @@ func (b *bench) records() []figures.Figure {
 				late = append(late, c.late)
 			}
 		}
-		table, err := stats.Analyse(d)
+		table, err := analysis.Analyse(d)
 		if err != nil {
 			b.say("analysing a run: %s", err)
 			continue

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -155,7 +155,7 @@ func (w world) decide(random *rand.Rand, run drawn, foresight bool) []verdict.Co
 				break
 			}
 			early := verdict.Decide(run.until(int(look)), rules)
-			if (stats.Table{Comparisons: early}).NarrowerThan(width) {
+			if (analysis.Table{Comparisons: early}).NarrowerThan(width) {
 				return early
 			}
 		}

@@ -2,9 +2,9 @@ package report_test
 
 import (
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
-	"loadstone.dev/loadstone/internal/stats"
 )
 
 const hostile = `"><script>alert('x')</script><img src=x onerror=alert(1)>{{.}}]]></style>&amp;`
@@ -124,7 +124,7 @@ func gated() record.RunData {
 	o.Levels, o.Seconds = []int32{10, 100}, 1
 	d := recordtest.Run(o)
 	recordtest.Drop(&d, 3, "go", v1alpha1.ReasonServerExited, "")
-	aa, err := stats.Analyse(sameTwice())
+	aa, err := analysis.Analyse(sameTwice())
 	if err != nil {
 		panic(err)
 	}

@@ -3,7 +3,7 @@ package report
 import (
 	"strings"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -11,7 +11,7 @@ import (
 const maxLine = 512
 
 // Line puts a headline into one line of ASCII of at most 512 bytes: the objectives first, then who is better.
-func Line(h stats.Headline) string {
+func Line(h analysis.Headline) string {
 	var parts []string
 	if h.Gate != nil {
 		title, worst := english.gate(h.Gate)
@@ -50,7 +50,7 @@ func fit(parts []string) string {
 	return line
 }
 
-func lineWithoutComparison(h stats.Headline) string {
+func lineWithoutComparison(h analysis.Headline) string {
 	if len(h.Peaks) == 0 {
 		return english.say("line.nothing", h.MeasuredTrials, h.PlannedTrials)
 	}
@@ -77,8 +77,8 @@ func clip(s string) string {
 }
 
 // lineEntry says the outcome of one comparison: with its evidence, or why there is none.
-func lineEntry(h stats.Headline, e stats.HeadlineEntry) string {
-	o := english.outcomeOf(h, e, func(v stats.LevelVerdict) string { return v.Name() })
+func lineEntry(h analysis.Headline, e analysis.HeadlineEntry) string {
+	o := english.outcomeOf(h, e, func(v analysis.LevelVerdict) string { return v.Name() })
 	words := english.loadOf(h, e) + o.title
 	if e.Metric == verdict.Capacity && e.Ratio != nil {
 		words = join(", ", words, english.found(h, e.Load))

@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -40,7 +41,7 @@ func (v *view) noiseFloor() string {
 }
 
 // floorBeside is the noise floor of the figure that an objective bounds; unknown where A/A runs have none for it.
-func (v *view) floorBeside(o stats.ObjectiveResult) string {
+func (v *view) floorBeside(o objectives.Result) string {
 	m := verdict.Metric(o.Metric)
 	if o.Of != "" {
 		m = verdict.MetricOf(o.Of, o.Percentile)
@@ -77,7 +78,7 @@ func (v *view) noise() *extra {
 }
 
 // NoiseLine says in one line what an A/A run has found, or that it has found nothing.
-func NoiseLine(t stats.Table) string {
+func NoiseLine(t analysis.Table) string {
 	if !t.Calibrates() {
 		return english.say("line.noise.none", t.Rules.MinBlocks)
 	}

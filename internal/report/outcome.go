@@ -4,8 +4,9 @@ import (
 	"math"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -22,7 +23,7 @@ type outcome struct {
 }
 
 // outcomeOf puts an entry into words; pointName names a level within its load.
-func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName func(stats.LevelVerdict) string) outcome {
+func (l language) outcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) outcome {
 	o := outcome{evidence: l.evidence(h.Rules, e)}
 	margin := plainPercent(h.Rules.EquivalenceMargin)
 	switch {
@@ -47,7 +48,7 @@ func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName f
 	case e.Ratio == nil && e.Metric == verdict.Capacity:
 		o.title = l.say("headline.nopair.searches", e.Implementation, e.Baseline)
 	case e.Ratio == nil && e.Fewest != nil:
-		o.title = l.say("headline.nopair.level", e.Implementation, e.Baseline, pointName(stats.LevelVerdict{Point: *e.Fewest}))
+		o.title = l.say("headline.nopair.level", e.Implementation, e.Baseline, pointName(analysis.LevelVerdict{Point: *e.Fewest}))
 	case e.Ratio == nil:
 		o.title = l.say("headline.nopair", e.Implementation, e.Baseline)
 	default:
@@ -101,7 +102,7 @@ func (l language) effect(m verdict.Metric, contender, baseline string, ratio flo
 }
 
 // interval prints the interval of a ratio with its confidence. Of a difference that is only a lower bound the far end is open.
-func (l language) interval(rules stats.Rules, ratio, low, high float64, atLeast bool) string {
+func (l language) interval(rules analysis.Rules, ratio, low, high float64, atLeast bool) string {
 	switch {
 	case atLeast && ratio > 1:
 		high = math.Inf(1)
@@ -112,7 +113,7 @@ func (l language) interval(rules stats.Rules, ratio, low, high float64, atLeast 
 }
 
 // evidence says what a verdict rests on.
-func (l language) evidence(rules stats.Rules, e stats.HeadlineEntry) string {
+func (l language) evidence(rules analysis.Rules, e analysis.HeadlineEntry) string {
 	if e.Ratio == nil {
 		return ""
 	}
@@ -134,7 +135,7 @@ func (l language) evidence(rules stats.Rules, e stats.HeadlineEntry) string {
 }
 
 // rateTitle says who did not keep which rates.
-func (l language) rateTitle(e stats.HeadlineEntry, pointName func(stats.LevelVerdict) string) string {
+func (l language) rateTitle(e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
 	loser, keeper := e.Implementation, e.Baseline
 	if e.Verdict == verdict.Better {
 		loser, keeper = keeper, loser
@@ -149,16 +150,16 @@ func (l language) rateTitle(e stats.HeadlineEntry, pointName func(stats.LevelVer
 }
 
 // rates names levels with imposed rates.
-func (l language) rates(levels []record.Point, pointName func(stats.LevelVerdict) string) string {
+func (l language) rates(levels []record.Point, pointName func(analysis.LevelVerdict) string) string {
 	var out []string
 	for _, p := range levels {
-		out = append(out, pointName(stats.LevelVerdict{Point: p}))
+		out = append(out, pointName(analysis.LevelVerdict{Point: p}))
 	}
 	return strings.Join(out, l.say("and"))
 }
 
 // levelVerdict says who is better at one level.
-func (l language) levelVerdict(e stats.HeadlineEntry, v stats.LevelVerdict, at string) string {
+func (l language) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict, at string) string {
 	if v.Reason == verdict.RateNotKept {
 		r := *v.Rate
 		loser, keeper, missed, of, kept := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderKept, r.BaselineKept
@@ -171,14 +172,14 @@ func (l language) levelVerdict(e stats.HeadlineEntry, v stats.LevelVerdict, at s
 }
 
 // why says why there is no winner.
-func (l language) why(rules stats.Rules, e stats.HeadlineEntry, pointName func(stats.LevelVerdict) string) string {
+func (l language) why(rules analysis.Rules, e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
 	switch {
 	case e.Verdict != verdict.Inconclusive:
 		return ""
 	case e.Blocks == 0 && e.Reason == verdict.TooFewBlocks:
 		return l.void(e)
 	case e.Reason == verdict.TooFewBlocks && e.Fewest != nil:
-		return join("; ", l.say("why.TooFewPairs", rules.MinBlocks, e.FewestPairs, pointName(stats.LevelVerdict{Point: *e.Fewest})), l.void(e))
+		return join("; ", l.say("why.TooFewPairs", rules.MinBlocks, e.FewestPairs, pointName(analysis.LevelVerdict{Point: *e.Fewest})), l.void(e))
 	case e.Reason == verdict.TooFewBlocks:
 		return join("; ", l.say("why.TooFewBlocks.verdict", rules.MinBlocks, e.FewestPairs), l.void(e))
 	case e.Reason == verdict.BoundsOnly && e.Metric == verdict.Capacity:
@@ -188,7 +189,7 @@ func (l language) why(rules stats.Rules, e stats.HeadlineEntry, pointName func(s
 }
 
 // wouldDecide says what would decide an open comparison.
-func (l language) wouldDecide(rules stats.Rules, e stats.HeadlineEntry) string {
+func (l language) wouldDecide(rules analysis.Rules, e analysis.HeadlineEntry) string {
 	switch {
 	case e.Verdict != verdict.Inconclusive || e.Ratio == nil:
 		return ""
@@ -201,7 +202,7 @@ func (l language) wouldDecide(rules stats.Rules, e stats.HeadlineEntry) string {
 }
 
 // void says how many cells count nowhere and by which reasons, as the report explains them.
-func (l language) void(e stats.HeadlineEntry) string {
+func (l language) void(e analysis.HeadlineEntry) string {
 	if e.VoidCells == 0 {
 		return ""
 	}
@@ -213,7 +214,7 @@ func (l language) void(e stats.HeadlineEntry) string {
 }
 
 // gate says how the objectives came out, and the worst of those missed.
-func (l language) gate(g *stats.Gate) (title, worst string) {
+func (l language) gate(g *analysis.Gate) (title, worst string) {
 	all := g.Met + g.Missed + g.Undecided
 	switch {
 	case g.Missed > 0:
@@ -233,7 +234,7 @@ func (l language) gate(g *stats.Gate) (title, worst string) {
 }
 
 // objective says in a sentence how one objective came out.
-func (l language) objective(o stats.ObjectiveResult) string {
+func (l language) objective(o objectives.Result) string {
 	print := unitPrinters[o.Metric]
 	bound, value := "objective.atleast", o.Min
 	if o.Max != nil {
@@ -247,7 +248,7 @@ func (l language) objective(o stats.ObjectiveResult) string {
 }
 
 // calibration says what an A/A run has found of its machine.
-func (l language) calibration(h stats.Headline) string {
+func (l language) calibration(h analysis.Headline) string {
 	var found []string
 	for _, n := range h.Calibration.Entries {
 		if n.Point == nil {
@@ -258,7 +259,7 @@ func (l language) calibration(h stats.Headline) string {
 }
 
 // found says which rates a search found, of one load.
-func (l language) found(h stats.Headline, load string) string {
+func (l language) found(h analysis.Headline, load string) string {
 	var rates []string
 	at := ""
 	for _, p := range h.Peaks {

@@ -16,16 +16,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/stats"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func analyse(t *testing.T, d record.RunData) stats.Table {
+func analyse(t *testing.T, d record.RunData) analysis.Table {
 	t.Helper()
-	table, err := stats.Analyse(d)
+	table, err := analysis.Analyse(d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/internal/verdict"
 )
@@ -52,7 +52,7 @@ func (v *view) headline() headline {
 	return out
 }
 
-func (v *view) headlineEntry(h stats.Headline, e stats.HeadlineEntry) headlineEntry {
+func (v *view) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) headlineEntry {
 	o := v.outcomeOf(h, e, v.levelOf)
 	out := headlineEntry{Title: v.loadOf(h, e) + o.title + ".", Tone: tones[e.Verdict]}
 	if e.Metric == verdict.Capacity {
@@ -81,11 +81,11 @@ func (v *view) headlineEntry(h stats.Headline, e stats.HeadlineEntry) headlineEn
 }
 
 // loadOf names the load of an entry where the run has more than one.
-func (l language) loadOf(h stats.Headline, e stats.HeadlineEntry) string {
+func (l language) loadOf(h analysis.Headline, e analysis.HeadlineEntry) string {
 	switch {
 	case len(e.Loads) > 0:
 		return l.say("headline.allLoads")
-	case slices.ContainsFunc(h.Entries, func(o stats.HeadlineEntry) bool { return o.Load != e.Load }):
+	case slices.ContainsFunc(h.Entries, func(o analysis.HeadlineEntry) bool { return o.Load != e.Load }):
 		return l.say("headline.load", e.Load)
 	}
 	return ""
@@ -100,7 +100,7 @@ func sentence(words string) string {
 }
 
 // levelOf names a level within its load.
-func (v *view) levelOf(l stats.LevelVerdict) string { return v.pointName(l.Point) }
+func (v *view) levelOf(l analysis.LevelVerdict) string { return v.pointName(l.Point) }
 
 // finding puts what is wrong with cells into a sentence.
 func (v *view) finding(f validity.Finding) string {

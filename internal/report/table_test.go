@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/planned"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -116,7 +116,7 @@ func TestEachMetricSaysWhichSideIsBetter(t *testing.T) {
 		Results: []verdict.Result{result(verdict.CPUPerRequest, 1.2), result(verdict.Throughput, 0.83)},
 	}}}
 	both := []planned.Implementation{{Name: "go", Baseline: true}, {Name: "slow"}}
-	v := newView(stats.Table{Run: stats.Run{Baseline: "go"}, Implementations: both, Comparisons: []verdict.Comparison{c}}, english)
+	v := newView(analysis.Table{Run: analysis.Run{Baseline: "go"}, Implementations: both, Comparisons: []verdict.Comparison{c}}, english)
 	sides := map[string][]string{}
 	for _, p := range v.forest().Groups[0].Panels {
 		sides[p.Metric] = []string{p.Better, p.Axis[0].Text, p.Axis[1].Text, p.Rows[0].Effect, p.Rows[0].Verdict}

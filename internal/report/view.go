@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 )
 
 // view puts a table into the words and pictures of one language.
 type view struct {
 	language
-	t     stats.Table
+	t     analysis.Table
 	looks map[string]look
 }
 
-func newView(t stats.Table, l language) *view {
+func newView(t analysis.Table, l language) *view {
 	v := &view{language: l, t: t, looks: map[string]look{}}
 	next := 0
 	for _, i := range t.Implementations {
@@ -40,7 +40,7 @@ type page struct {
 	Contents                        []link
 	Legend, Contenders              []legend
 	Objectives, Scaling, Noise      *extra
-	Capacity                        *capacity
+	Capacity                        *capacitySection
 	Forest                          *forest
 	LevelsTitle, LevelsLead         string
 	Charts                          []facetCharts

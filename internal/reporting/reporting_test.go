@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/reporting"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -59,12 +60,12 @@ func against(prefix string) record.RunData {
 func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err     error
-		want    stats.ObjectiveReason
+		want    objectives.Reason
 		trouble bool
 	}{
 		"the earlier run is there":      {want: ""},
-		"the earlier run is not there":  {err: artifact.ErrNotFound, want: stats.NoEarlierRun},
-		"the earlier run was tampered":  {err: artifact.ErrCorrupt, want: stats.NoEarlierRun},
+		"the earlier run is not there":  {err: artifact.ErrNotFound, want: objectives.NoEarlierRun},
+		"the earlier run was tampered":  {err: artifact.ErrCorrupt, want: objectives.NoEarlierRun},
 		"the store is away":             {err: artifact.ErrUnreachable, trouble: true},
 		"the store refuses our key now": {err: artifact.ErrDenied, trouble: true},
 	} {
@@ -80,7 +81,7 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := o.Table.Objectives[0]; got.Reason != tc.want || (got.Outcome == stats.Met) != (tc.want == "") || len(o.HTML) == 0 || len(o.JSON) == 0 {
+			if got := o.Table.Objectives[0]; got.Reason != tc.want || (got.Outcome == objectives.Met) != (tc.want == "") || len(o.HTML) == 0 || len(o.JSON) == 0 {
 				t.Errorf("objective %+v, %d and %d bytes", got, len(o.HTML), len(o.JSON))
 			}
 		})
@@ -90,7 +91,7 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 	d := small()
 	calibration := func(detectable float64) []byte {
-		body, err := json.Marshal(record.Calibration{Schema: record.CalibrationSchema, Fingerprint: stats.Fingerprint(d), Entries: []record.Noise{{Metric: "Throughput", Detectable: detectable}}})
+		body, err := json.Marshal(record.Calibration{Schema: record.CalibrationSchema, Fingerprint: analysis.Fingerprint(d), Entries: []record.Noise{{Metric: "Throughput", Detectable: detectable}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -65,7 +65,7 @@ const (
 
 // checkCost wants a server with the planted work to be slower, if that can be decided, by about what was planted on top of what the baseline
 // costs here.
-func checkCost(t *testing.T, table stats.Table, c verdict.Comparison, decidable bool) {
+func checkCost(t *testing.T, table analysis.Table, c verdict.Comparison, decidable bool) {
 	t.Helper()
 	if !decidable {
 		if c.Verdict == verdict.Better {

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -86,7 +86,7 @@ func checkTrial(t *testing.T, run *v1alpha1.BenchmarkRun, trial record.TrialData
 }
 
 // checkReport checks that the stored report is the one that the manifests give when it is made again.
-func checkReport(t *testing.T, run *v1alpha1.BenchmarkRun, table stats.Table) {
+func checkReport(t *testing.T, run *v1alpha1.BenchmarkRun, table analysis.Table) {
 	t.Helper()
 	_, key, _ := strings.Cut(strings.TrimPrefix(run.Status.Report.URI, "s3://"), "/")
 	stored, err := loadstone.Store.Get(t.Context(), key, run.Status.Report.SHA256)

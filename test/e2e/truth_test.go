@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/internal/verdict"
 )
@@ -83,7 +83,7 @@ func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
 
 // checkPlanted wants the fault's reason in every cell of the server that misbehaves, and in no cell of the good ones, as far as the
 // machine did not spoil them.
-func checkPlanted(t *testing.T, table stats.Table, f planted) {
+func checkPlanted(t *testing.T, table analysis.Table, f planted) {
 	t.Helper()
 	if f.reason == "" {
 		return
@@ -126,7 +126,7 @@ func imposed(load string) bool {
 
 // checkVerdicts wants epoll, which costs a fraction of the CPU time, to be better if that can be decided, and the server that misbehaves
 // not to win.
-func checkVerdicts(t *testing.T, table stats.Table, decidable bool) {
+func checkVerdicts(t *testing.T, table analysis.Table, decidable bool) {
 	t.Helper()
 	for _, c := range table.Comparisons {
 		r := c.Deciding()
