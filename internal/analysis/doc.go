@@ -23,5 +23,5 @@
 //
 // # Noise floor
 //
-
+// An A/A run, in which two contenders are the same thing, says which differences a machine shows where there are none.
 package analysis

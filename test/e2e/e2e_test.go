@@ -164,7 +164,7 @@ func measure(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (
 	return data, analyse(t, data)
 }
 
-// whole counts the blocks that no fault from outside has hit. Fewer than stats.MinBlocks are too few for a verdict: where this machine has
+// whole counts the blocks that no fault from outside has hit. Fewer than verdict.MinBlocks are too few for a verdict: where this machine has
 // left no more of all that could be measured anew, a test can ask that nothing wrong is said, and not that something is.
 func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 	t.Helper()
