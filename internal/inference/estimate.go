@@ -9,6 +9,17 @@ import (
 // MinPairs is the number of pairs from which on a spread is worth printing.
 const MinPairs = 3
 
+// Span is a figure that is known to lie between two ends: Mid is its best guess.
+type Span struct{ Low, Mid, High float64 }
+
+// Exactly is a span without width.
+func Exactly(v float64) Span { return Span{v, v, v} }
+
+// LogRatio is the log of a / b.
+func LogRatio(a, b Span) Span {
+	return Span{math.Log(a.Low / b.High), math.Log(a.Mid / b.Mid), math.Log(a.High / b.Low)}
+}
+
 // Sample is the log of the ratio of one block's pair.
 type Sample struct {
 	Block int32
@@ -195,15 +206,4 @@ func SignFlip(samples []Sample) float64 {
 		}
 	}
 	return float64(extreme) / float64(patterns)
-}
-
-// Span is a figure that is known to lie between two ends: mid is its best guess.
-type Span struct{ Low, Mid, High float64 }
-
-// Exactly is a span without width.
-func Exactly(v float64) Span { return Span{v, v, v} }
-
-// LogRatio is the log of a / b.
-func LogRatio(a, b Span) Span {
-	return Span{math.Log(a.Low / b.High), math.Log(a.Mid / b.Mid), math.Log(a.High / b.Low)}
 }

@@ -63,7 +63,22 @@ func PlainInterval(mean, sd float64, n int) (low, high float64) {
 	return mean - half, mean + half
 }
 
-// Summarise describes values, or returns nil if there are none. Fewer than minPairs have no interval: two values of one machine's
+// Summary describes values over blocks. Low and High are the interval of the mean (Student's t on the log of the mean,
+// Confidence), which shows the noise of one implementation; comparisons are made by blocks and not by these. It is nil below
+// three values and where a value is not positive. High alone is nil where values are lower bounds.
+type Summary struct {
+	N      int      `json:"n"`
+	Mean   float64  `json:"mean"`
+	Min    float64  `json:"min"`
+	Max    float64  `json:"max"`
+	StdDev *float64 `json:"stdDev,omitempty"`
+	// RelativeStdDev is StdDev / Mean.
+	RelativeStdDev *float64 `json:"relativeStdDev,omitempty"`
+	Low            *float64 `json:"low,omitempty"`
+	High           *float64 `json:"high,omitempty"`
+}
+
+// Summarise describes values, or returns nil if there are none. Fewer than MinPairs have no interval: two values of one machine's
 // noise would reach over hundreds of percent. Nor has a mean of values of which one is not positive: none is printed of such.
 func Summarise(values []float64) *Summary {
 	if len(values) == 0 {
@@ -87,19 +102,4 @@ func Summarise(values []float64) *Summary {
 		s.Low, s.High = &low, &high
 	}
 	return &s
-}
-
-// Summary describes values over blocks. Low and High are the interval of the mean (Student's t on the log of the mean,
-// Rules.Confidence), which shows the noise of one implementation; comparisons are made by blocks and not by these. It is nil below
-// three values and where a value is not positive. High alone is nil where values are lower bounds.
-type Summary struct {
-	N      int      `json:"n"`
-	Mean   float64  `json:"mean"`
-	Min    float64  `json:"min"`
-	Max    float64  `json:"max"`
-	StdDev *float64 `json:"stdDev,omitempty"`
-	// RelativeStdDev is StdDev / Mean.
-	RelativeStdDev *float64 `json:"relativeStdDev,omitempty"`
-	Low            *float64 `json:"low,omitempty"`
-	High           *float64 `json:"high,omitempty"`
 }

@@ -75,7 +75,7 @@ type Result struct {
 	Unit string   `json:"unit"`
 	Min  *float64 `json:"min,omitempty"`
 	Max  *float64 `json:"max,omitempty"`
-	// Figure is nil if it was not measured. Low and High are its interval at Rules.Confidence; of a figure that is only a bound, the
+	// Figure is nil if it was not measured. Low and High are its interval at inference.Confidence; of a figure that is only a bound, the
 	// other end is nil.
 	Figure *float64 `json:"figure,omitempty"`
 	Low    *float64 `json:"low,omitempty"`

@@ -12,9 +12,35 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
+// Implementation is one contender or limit, as planned.
+type Implementation struct {
+	Name     string        `json:"name"`
+	Role     v1alpha1.Role `json:"role"`
+	Baseline bool          `json:"baseline"`
+	Image    string        `json:"image"`
+	CPUs     int32         `json:"cpus"`
+}
+
+// Level is one point of a load's sweep, as planned.
+type Level struct {
+	record.Point
+	Tool v1alpha1.Tool `json:"tool"`
+	// RampToRequestsPerSecond is the arrival rate at the end of the level; 0 if it is constant.
+	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
+	// Generators is the number of generator pods that share the level, Threads the number of threads of each.
+	Generators int32                  `json:"generators"`
+	Threads    int32                  `json:"threads"`
+	Connection v1alpha1.ConnectionUse `json:"connection"`
+	// Scripted is true if a script of the user's makes the requests.
+	Scripted        bool   `json:"scripted,omitempty"`
+	Path            string `json:"path"`
+	WarmupSeconds   int32  `json:"warmupSeconds"`
+	DurationSeconds int32  `json:"durationSeconds"`
+}
+
 // Run is what the run was to measure, with every default filled in.
 type Run struct {
-	// Latencies are the percentiles that are compared; duet says that the servers take turns, which leaves no latencies.
+	// Latencies are the percentiles that are compared; Duet says that the servers take turns, which leaves no latencies.
 	Latencies []string
 	Duet      bool
 	// Weights are those of the loads in the mean over all of them, by name; none if the spec gives none.
@@ -164,32 +190,6 @@ func (p Run) Contenders() []Implementation {
 		}
 	}
 	return out
-}
-
-// Implementation is one contender or limit, as planned.
-type Implementation struct {
-	Name     string        `json:"name"`
-	Role     v1alpha1.Role `json:"role"`
-	Baseline bool          `json:"baseline"`
-	Image    string        `json:"image"`
-	CPUs     int32         `json:"cpus"`
-}
-
-// Level is one point of a load's sweep, as planned.
-type Level struct {
-	record.Point
-	Tool v1alpha1.Tool `json:"tool"`
-	// RampToRequestsPerSecond is the arrival rate at the end of the level; 0 if it is constant.
-	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
-	// Generators is the number of generator pods that share the level, Threads the number of threads of each.
-	Generators int32                  `json:"generators"`
-	Threads    int32                  `json:"threads"`
-	Connection v1alpha1.ConnectionUse `json:"connection"`
-	// Scripted is true if a script of the user's makes the requests.
-	Scripted        bool   `json:"scripted,omitempty"`
-	Path            string `json:"path"`
-	WarmupSeconds   int32  `json:"warmupSeconds"`
-	DurationSeconds int32  `json:"durationSeconds"`
 }
 
 // Imposed says whether the level has an arrival rate, constant or not.

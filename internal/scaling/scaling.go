@@ -66,7 +66,7 @@ type Point struct {
 	Residual *float64 `json:"residual,omitempty"`
 }
 
-// Estimate is a number with its interval at Rules.Confidence, from N blocks.
+// Estimate is a number with its interval at inference.Confidence, from N blocks.
 type Estimate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`

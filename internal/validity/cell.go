@@ -12,6 +12,59 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
+// Cell is one level of one load in one trial. A nil value could not be measured.
+type Cell struct {
+	Trial   string `json:"trial"`
+	Block   int32  `json:"block"`
+	Attempt int32  `json:"attempt"`
+	// Raw is the key of the first generator's raw output; empty if there is none.
+	Raw      string   `json:"raw,omitempty"`
+	Validity Validity `json:"validity"`
+	Reasons  []Reason `json:"reasons,omitempty"`
+
+	LoadSeconds float64 `json:"loadSeconds"`
+	Requests    int64   `json:"requests"`
+	// Asked and Dropped count the arrivals that the rate wanted, and those of them for which no virtual user was free.
+	Asked             int64    `json:"asked,omitempty"`
+	Dropped           int64    `json:"dropped,omitempty"`
+	Throughput        *float64 `json:"throughputRequestsPerSecond,omitempty"`
+	MeanLatency       *float64 `json:"meanLatencyMicros,omitempty"`
+	CPUPerRequest     *float64 `json:"serverCPUMicrosPerRequest,omitempty"`
+	ServerCPUs        *float64 `json:"serverCPUs,omitempty"`
+	GeneratorCPUs     *float64 `json:"generatorCPUs,omitempty"`
+	ServerRSS         *float64 `json:"serverRSSBytes,omitempty"`
+	ServerPeakMemory  *float64 `json:"serverPeakMemoryBytes,omitempty"`
+	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
+	// ThroughputIsDiluted is true if a busy or throttled generator, or taking turns, draws the throughput to that of the other side.
+	ThroughputIsDiluted bool `json:"throughputIsDiluted,omitempty"`
+	// MeanLatencyKind is the kind of MeanLatency, and MeanLatencyLow its lower end where latencies are known by brackets only.
+	MeanLatencyKind record.LatencyKind `json:"meanLatencyKind,omitempty"`
+	MeanLatencyLow  *float64           `json:"meanLatencyLowMicros,omitempty"`
+	// GeneratorUtilisation is the share of its own CPUs that each generator used.
+	GeneratorUtilisation []float64 `json:"generatorUtilisation,omitempty"`
+	// Observations are what else was seen, in the units that their names say.
+	Observations map[ObservationName]float64 `json:"observations,omitempty"`
+
+	Errors  record.Errors `json:"errors"`
+	Pinning Pinning       `json:"pinning"`
+
+	// series is the cell over time; nil if it was not sampled.
+	series *series
+	// bytes are the sizes of its answers; nil if they are unknown.
+	bytes *answerBytes
+	// percentiles are the tables' quantiles of the cell's own latencies, by kind.
+	percentiles map[record.LatencyKind][]latency.Quantile
+}
+
+// Pinning is where the processes of a cell were allowed to run, read back from them while they ran.
+type Pinning struct {
+	// Pinned is true if server and generators owned their CPUs, ServerPinned if the server did.
+	Pinned        bool     `json:"pinned"`
+	ServerPinned  bool     `json:"serverPinned"`
+	ServerCPUs    string   `json:"serverCPUs"`
+	GeneratorCPUs []string `json:"generatorCPUs"`
+}
+
 // facts are all that is known of one cell.
 type facts struct {
 	level          planned.Level
@@ -186,59 +239,6 @@ func add(a, b record.Errors) record.Errors {
 		Connect: a.Connect + b.Connect, Read: a.Read + b.Read, Write: a.Write + b.Write,
 		Timeout: a.Timeout + b.Timeout, Status: a.Status + b.Status, Body: a.Body + b.Body,
 	}
-}
-
-// Cell is one level of one load in one trial. A nil value could not be measured.
-type Cell struct {
-	Trial   string `json:"trial"`
-	Block   int32  `json:"block"`
-	Attempt int32  `json:"attempt"`
-	// Raw is the key of the first generator's raw output; empty if there is none.
-	Raw      string   `json:"raw,omitempty"`
-	Validity Validity `json:"validity"`
-	Reasons  []Reason `json:"reasons,omitempty"`
-
-	LoadSeconds float64 `json:"loadSeconds"`
-	Requests    int64   `json:"requests"`
-	// Asked and Dropped count the arrivals that the rate wanted, and those of them for which no virtual user was free.
-	Asked             int64    `json:"asked,omitempty"`
-	Dropped           int64    `json:"dropped,omitempty"`
-	Throughput        *float64 `json:"throughputRequestsPerSecond,omitempty"`
-	MeanLatency       *float64 `json:"meanLatencyMicros,omitempty"`
-	CPUPerRequest     *float64 `json:"serverCPUMicrosPerRequest,omitempty"`
-	ServerCPUs        *float64 `json:"serverCPUs,omitempty"`
-	GeneratorCPUs     *float64 `json:"generatorCPUs,omitempty"`
-	ServerRSS         *float64 `json:"serverRSSBytes,omitempty"`
-	ServerPeakMemory  *float64 `json:"serverPeakMemoryBytes,omitempty"`
-	ThroughputIsBound bool     `json:"throughputIsLowerBound"`
-	// ThroughputIsDiluted is true if a busy or throttled generator, or taking turns, draws the throughput to that of the other side.
-	ThroughputIsDiluted bool `json:"throughputIsDiluted,omitempty"`
-	// MeanLatencyKind is the kind of MeanLatency, and MeanLatencyLow its lower end where latencies are known by brackets only.
-	MeanLatencyKind record.LatencyKind `json:"meanLatencyKind,omitempty"`
-	MeanLatencyLow  *float64           `json:"meanLatencyLowMicros,omitempty"`
-	// GeneratorUtilisation is the share of its own CPUs that each generator used.
-	GeneratorUtilisation []float64 `json:"generatorUtilisation,omitempty"`
-	// Observations are what else was seen, in the units that their names say.
-	Observations map[ObservationName]float64 `json:"observations,omitempty"`
-
-	Errors  record.Errors `json:"errors"`
-	Pinning Pinning       `json:"pinning"`
-
-	// series is the cell over time; nil if it was not sampled.
-	series *series
-	// bytes are the sizes of its answers; nil if they are unknown.
-	bytes *answerBytes
-	// percentiles are the tables' quantiles of the cell's own latencies, by kind.
-	percentiles map[record.LatencyKind][]latency.Quantile
-}
-
-// Pinning is where the processes of a cell were allowed to run, read back from them while they ran.
-type Pinning struct {
-	// Pinned is true if server and generators owned their CPUs, ServerPinned if the server did.
-	Pinned        bool     `json:"pinned"`
-	ServerPinned  bool     `json:"serverPinned"`
-	ServerCPUs    string   `json:"serverCPUs"`
-	GeneratorCPUs []string `json:"generatorCPUs"`
 }
 
 // Quantile is a percentile of the cell's own latencies of a kind; nil if it has none, or if that is no percentile of the tables.

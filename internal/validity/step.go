@@ -9,6 +9,21 @@ import (
 	"loadstone.dev/loadstone/internal/search"
 )
 
+// Step is one rate that was tried. Its Validity differs from that of a level, since a step is meant to miss in the end: one
+// that missed is void by causes outside the implementation only, and never suspect.
+type Step struct {
+	Step int32 `json:"step"`
+	// Rate is the arrival rate in requests/s; Met says whether the bound was kept, and Why why not: untrusted.
+	Rate     int32    `json:"requestsPerSecond"`
+	Met      bool     `json:"met"`
+	Why      string   `json:"why,omitempty"`
+	Validity Validity `json:"validity"`
+	Reasons  []Reason `json:"reasons,omitempty"`
+	Pinned   bool     `json:"pinned"`
+	// GeneratorLimited is true if a generator was busy and the server was not: a miss is then the generator's.
+	GeneratorLimited bool `json:"generatorLimited,omitempty"`
+}
+
 // hindrances make a load harder to bear and never easier: a bound that was kept in spite of them was kept.
 var hindrances = []Code{Strangers, Stolen, Throttled}
 
@@ -32,21 +47,6 @@ func (f *facts) step(s search.Step) Step {
 	}
 	out.Validity, out.Reasons = cmp.Or(judged.Validity, Valid), judged.Reasons
 	return out
-}
-
-// Step is one rate that was tried. Its Validity differs from that of a level, since a step is meant to miss in the end: one
-// that missed is void by causes outside the implementation only, and never suspect.
-type Step struct {
-	Step int32 `json:"step"`
-	// Rate is the arrival rate in requests/s; Met says whether the bound was kept, and Why why not: untrusted.
-	Rate     int32    `json:"requestsPerSecond"`
-	Met      bool     `json:"met"`
-	Why      string   `json:"why,omitempty"`
-	Validity Validity `json:"validity"`
-	Reasons  []Reason `json:"reasons,omitempty"`
-	Pinned   bool     `json:"pinned"`
-	// GeneratorLimited is true if a generator was busy and the server was not: a miss is then the generator's.
-	GeneratorLimited bool `json:"generatorLimited,omitempty"`
 }
 
 // Step reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server kept the bound by wrong

@@ -118,19 +118,19 @@ type Result struct {
 	Blocks      int    `json:"blocks"`
 	FewestPairs int    `json:"fewestPairs"`
 	Pairs       []Pair `json:"pairs"`
-	// Ratio is known from one pair a level on, Low, High (Rules.Confidence), P and LogStdDev from three on.
+	// Ratio is known from one pair a level on, Low, High (inference.Confidence), P and LogStdDev from three on.
 	Ratio     *float64 `json:"ratio,omitempty"`
 	Low       *float64 `json:"low,omitempty"`
 	High      *float64 `json:"high,omitempty"`
 	LogStdDev *float64 `json:"logStdDev,omitempty"`
-	// P is of the t on the logs; AdjustedP is after the correction for the run's comparisons, and held against Rules.Alpha; SignFlipP
+	// P is of the t on the logs; AdjustedP is after the correction for the run's comparisons, and held against LookAlpha; SignFlipP
 	// stands beside them from SignFlipFrom blocks on where no block lacks a pair.
 	P         *float64 `json:"p,omitempty"`
 	AdjustedP *float64 `json:"adjustedP,omitempty"`
 	SignFlipP *float64 `json:"signFlipP,omitempty"`
-	// Detectable is the smallest relative difference for which Rules.Power of all runs of this many blocks and this noise name a winner.
+	// Detectable is the smallest relative difference for which inference.Power of all runs of this many blocks and this noise name a winner.
 	Detectable *float64 `json:"detectable,omitempty"`
-	// BlocksNeeded is how many blocks would decide in Rules.Power of all runs if the true ratio were the one observed; 0 if none are needed
+	// BlocksNeeded is how many blocks would decide in inference.Power of all runs if the true ratio were the one observed; 0 if none are needed
 	// or no sensible number would.
 	BlocksNeeded int `json:"blocksNeeded,omitempty"`
 	// ContenderIsBound and BaselineIsBound say whose value is only a bound, because the generator limited it.

@@ -2,12 +2,10 @@ package verdict
 
 import "loadstone.dev/loadstone/internal/inference"
 
-// The errors of a run's verdicts have one budget, VerdictAlpha a look. Its larger part is for the loads: for each contender, the mean over a
-// load's levels in every metric, the numbers of searches, and the overall means. The rest is for the levels of loads that have several.
-// Within each part the tests are corrected by Holm's procedure with weights.
 const (
-	// Alpha is what an adjusted p must not exceed in a run that is looked at once, so that Alpha holds. On ten blocks the tails of the paired t are too short: of
-	// runs drawn from recorded blocks of equal servers 1.0 to 1.4 % named a winner at an adjusted p of 1 % (make bench-stats).
+	// Alpha is what an adjusted p must not exceed in a run that is looked at once, so that inference.Alpha holds. On ten blocks the tails of
+	// the paired t are too short: of runs drawn from recorded blocks of equal servers 1.0 to 1.4 % named a winner at an adjusted p of 1 %
+	// (make bench-stats).
 	Alpha = 0.7 * inference.Alpha
 	// MinBlocks is the number of complete blocks from which on a comparison gets a verdict. Under the noise of an ordinary machine
 	// (pairs differ with a standard deviation of 6 %) seven blocks see a difference of 11 %, five only one of 17 %.
@@ -15,14 +13,21 @@ const (
 	// SignFlipFrom and SignFlipTo bound the numbers of blocks for which the exact sign-flip p is computed: below, it cannot
 	// support a verdict at Alpha after Holm; above, it has too many sign patterns to enumerate.
 	SignFlipFrom, SignFlipTo = 10, 20
-	LoadsShare, levelsShare  = 0.9, 0.1
+)
+
+// The errors of a run's verdicts have one budget, Alpha a look. Its larger part is for the loads: for each contender, the mean over a
+// load's levels in every metric, the numbers of searches, and the overall means. The rest is for the levels of loads that have several.
+// Within each part the tests are corrected by Holm's procedure with weights.
+const (
+	// LoadsShare is the part of the loads, and levelsShare that of the levels.
+	LoadsShare, levelsShare = 0.9, 0.1
 	// DecidingShare is the weight of the metrics that decide, together; the others share the rest.
 	DecidingShare = 0.9
-	// ratesAlpha is the probability of any false word about who does not keep a rate, beside VerdictAlpha and within Alpha.
+	// ratesAlpha is the probability of any false word about who does not keep a rate, beside Alpha and within inference.Alpha.
 	ratesAlpha = 0.002
 )
 
-// LookAlpha is the part of VerdictAlpha that each look at a run has, since the runs that end because their intervals are narrow are those
+// LookAlpha is the part of Alpha that each look at a run has, since the runs that end because their intervals are narrow are those
 // whose noise was underestimated.
 func LookAlpha(looks int) float64 { return Alpha / float64(max(looks, 1)) }
 
