@@ -8,5 +8,5 @@
 // The endpoint is what a step of the workflow calls: it releases its trial and answers when the trial has ended.
 //
 // Nothing is remembered between two passes: what to do next follows from the objects, the agents and the store. What is to
-// be measured is decided in package plan, what it means in package analysis and below it.
+// be measured is decided in package plan, what it means in package analysis and those below it.
 package controllers

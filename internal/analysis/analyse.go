@@ -73,8 +73,8 @@ func measure(data record.RunData) (Table, error) {
 // rulesOf are the rules of a run.
 func rulesOf(p planned.Run) Rules {
 	return Rules{
-		Alpha: verdict.LookAlpha(p.Looks), Confidence: inference.Confidence, Power: inference.Power, MinBlocks: verdict.MinBlocks, EquivalenceMargin: inference.EquivalenceMargin,
-		LoadsShare: verdict.LoadsShare, DecidingShare: verdict.DecidingShare,
+		Alpha: verdict.LookAlpha(p.Looks), Confidence: inference.Confidence, Power: inference.Power, MinBlocks: verdict.MinBlocks,
+		EquivalenceMargin: inference.EquivalenceMargin, LoadsShare: verdict.LoadsShare, DecidingShare: verdict.DecidingShare,
 	}
 }
 

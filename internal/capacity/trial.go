@@ -92,7 +92,8 @@ func (c *Capacity) summarise(cells []validity.Cell) {
 		if t.Rate != nil {
 			b := t.bracket()
 			rates = append(rates, *t.Rate)
-			samples = append(samples, inference.Sample{Block: t.Block, Span: inference.Span{Low: math.Log(b.Low), Mid: math.Log(b.Low), High: math.Log(b.High)}})
+			logs := inference.Span{Low: math.Log(b.Low), Mid: math.Log(b.Low), High: math.Log(b.High)}
+			samples = append(samples, inference.Sample{Block: t.Block, Span: logs})
 			c.IsBound = c.IsBound || t.Bound != ""
 		}
 	}

@@ -74,8 +74,8 @@ func (j judge) earlierRun(prefix string, data *record.RunData) (*Run, error) {
 
 // alike says why two runs cannot be compared at a level through an anchor; empty if they can.
 func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, detail string) {
-	if now.Data.Manifest.Run.Namespace != then.Data.Manifest.Run.Namespace {
-		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", then.Data.Manifest.Run.Namespace, now.Data.Manifest.Run.Namespace)
+	if was, is := then.Data.Manifest.Run.Namespace, now.Data.Manifest.Run.Namespace; was != is {
+		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", was, is)
 	}
 	if why, detail := sameAnchor(&now.Data, &then.Data, anchor); why != "" {
 		return why, detail

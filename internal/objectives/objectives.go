@@ -127,18 +127,18 @@ func unknown(why Reason, detail string) figure {
 }
 
 // Judge evaluates every objective of a run's spec. Analyse reads the earlier runs that some of them name.
-func Judge(t Run, analyse func(record.RunData) (Run, error)) ([]Result, error) {
-	j := judge{run: t, analyse: analyse, earlier: map[string]*Run{}}
+func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error) {
+	j := judge{run: run, analyse: analyse, earlier: map[string]*Run{}}
 	out := []Result{}
-	for index, o := range t.Data.Manifest.Spec.Objectives {
+	for index, o := range run.Data.Manifest.Spec.Objectives {
 		r := Result{Index: index, Name: o.Name, Metric: o.Metric, Percentile: o.Percentile, Of: o.Of, Unit: units[o.Metric]}
 		var err error
 		if r.Min, r.Max, err = boundsOf(o); err != nil {
-			return nil, fmt.Errorf("reading objective %d of run %s: %w", index, t.Data.Manifest.Run.Name, err)
+			return nil, fmt.Errorf("reading objective %d of run %s: %w", index, run.Data.Manifest.Run.Name, err)
 		}
 		found := false
-		for _, c := range t.Capacities {
-			i := pick.First(t.Implementations, func(i *planned.Implementation) bool { return i.Name == c.Implementation })
+		for _, c := range run.Capacities {
+			i := pick.First(run.Implementations, func(i *planned.Implementation) bool { return i.Name == c.Implementation })
 			if o.Metric == v1alpha1.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
 				one := r
 				one.Point, one.Implementation = c.Point(), c.Implementation
@@ -146,11 +146,11 @@ func Judge(t Run, analyse func(record.RunData) (Run, error)) ([]Result, error) {
 				found = true
 			}
 		}
-		for _, l := range t.Levels {
+		for _, l := range run.Levels {
 			if !concerns(o, l) {
 				continue
 			}
-			for _, i := range t.Implementations {
+			for _, i := range run.Implementations {
 				if !judged(o, i) {
 					continue
 				}

@@ -12,7 +12,8 @@ import (
 )
 
 // Compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
-// are tested in the same family as the loads. Lost are the trials that each implementation lost by its own fault. Steps of a search are no levels: their rates differ between the sides.
+// are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides. Lost are the trials that
+// each implementation lost by its own fault.
 func Compare(p planned.Run, groups []validity.Group, lost map[string]int, searches Searches) []Comparison {
 	out := comparisons(p, groups, lost)
 	judgeAll(out, searches, LookAlpha(p.Looks), true)
