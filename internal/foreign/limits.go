@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// The limits of the checks. The first are those of internal/stats and of the API, where their reasons stand.
+// The limits of the checks. The first are those of the packages that judge a run, and of the API, where their reasons stand.
 const (
 	// failedVoid is the share of requests that may fail before a sample is void.
 	failedVoid = v1alpha1.LoosestErrorRate

@@ -47,7 +47,6 @@ func curve(u inference.USL, noise float64, seed uint64) func(float64, int, int) 
 }
 
 var (
-	sixLevels   = []int32{1, 4, 16, 64, 256, 1024}
 	eightLevels = []int32{1, 2, 4, 8, 16, 32, 64, 128}
 	// planted peaks at √(0.95/0.002) = 21.8 connections.
 	planted = inference.USL{Lambda: 20_000, Sigma: 0.05, Kappa: 0.002}
