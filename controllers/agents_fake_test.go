@@ -16,7 +16,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 // clock is everybody's in a test: the operator's, the agents', the kubelet's. It runs, and can be put forward.
@@ -166,11 +166,11 @@ func (f *fakeAgents) check(c protocol.Check) (string, error) {
 
 // measure makes the records of all cells, as if the implementation had been measured.
 func (a *fakeAgent) measure(disturbed bool) {
-	o := statstest.Options{Name: a.name, Seed: 1, Blocks: 1, Seconds: 1, Noise: 0.01, Servers: []statstest.Server{{Name: a.implementation, CPUMicros: 10, RSSBytes: 1 << 20}}}
+	o := recordtest.Options{Name: a.name, Seed: 1, Blocks: 1, Seconds: 1, Noise: 0.01, Servers: []recordtest.Server{{Name: a.implementation, CPUMicros: 10, RSSBytes: 1 << 20}}}
 	for _, s := range a.start.Slots {
 		o.Levels = append(o.Levels, s.Cell.Connections)
 	}
-	made := statstest.Run(o).Trials[0]
+	made := recordtest.Run(o).Trials[0]
 	for i := range made.Generators[0].Cells {
 		if run := &made.Generators[0].Cells[i]; a.start.Beside != "" {
 			run.ActiveNanos = run.Measurement.DurationMicros * 1000

@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
 )
 
 // analyse makes the interim analysis when it is due: it asks whether enough has been measured, and looks at the width of intervals only. The
@@ -26,7 +26,7 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (step
 		}
 		return s.awaitStore(err)
 	}
-	table, err := stats.Analyse(data)
+	table, err := analysis.Analyse(data)
 	if err != nil {
 		return halt, fmt.Errorf("looking at the intervals after block %d: %w", next.Block, err)
 	}
@@ -49,7 +49,7 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (step, e
 	data, err := r.Store.LoadTrials(ctx, run.Manifest(s.record(r.Version)))
 	switch {
 	case err == nil:
-		table, err := stats.Analyse(data)
+		table, err := analysis.Analyse(data)
 		if err != nil {
 			return halt, fmt.Errorf("looking for blocks that were hit from outside: %w", err)
 		}

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 // shelf is a store that holds one run and remembers what is written.
@@ -40,10 +40,10 @@ func (s shelf) PutJSON(ctx context.Context, key string, v any) (record.Artifact,
 
 // ran is a run of ten blocks of one level, with a bound for the throughput.
 func ran(least string) record.RunData {
-	o := statstest.Duel(10)
-	o.Levels, o.Seconds, o.Servers = []int32{10}, 1, []statstest.Server{o.Servers[0], o.Servers[0]}
+	o := recordtest.Duel(10)
+	o.Levels, o.Seconds, o.Servers = []int32{10}, 1, []recordtest.Server{o.Servers[0], o.Servers[0]}
 	o.Servers[1].Name = "again"
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveThroughput, Min: least}}
 	return d
 }

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/hack/bench/aa"
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // duet compares sliced pairs with those measured one after the other, and holds a planted difference against what was found.
@@ -48,10 +48,10 @@ func plantedFigure(r aa.Recording) (figures.Figure, error) {
 		return figures.Figure{}, err
 	}
 	// The CPU time decides, since it is what was planted.
-	found := stats.Ratios{
-		Point: record.Point{Load: "planted", Connections: 1}, Logs: map[stats.Metric][]float64{stats.CPUPerRequest: cpu, stats.Throughput: throughput},
+	found := verdict.Ratios{
+		Point: record.Point{Load: "planted", Connections: 1}, Logs: map[verdict.Metric][]float64{verdict.CPUPerRequest: cpu, verdict.Throughput: throughput},
 	}
-	verdict := stats.Decide([][]stats.Ratios{{found}}, stats.Rulebook{Duet: true})[0].Verdict
+	verdict := verdict.Decide([][]verdict.Ratios{{found}}, verdict.Rulebook{Duet: true})[0].Verdict
 	note := fmt.Sprintf("planted %.2f %%, found %.2f %% (%.0f %% interval %.2f to %.2f) by %d sliced pairs with %.1f s under load for each server, verdict %s",
 		100*p.Size(), 100*(i.Mean-1), 100*figures.Confidence, 100*(i.Low-1), 100*(i.High-1), len(ratios), float64(r.PlantedMillis)/1000, verdict)
 	return figures.Of("planted-found-within", 100*math.Abs(i.Mean-1-p.Size()), "% points", figures.AtMost(1), note), nil

@@ -8,7 +8,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // benchGenerators is the number of generator pods that start together. They share CPUs, since few machines have one for each.
@@ -27,7 +28,7 @@ func (b *bench) generators(ctx context.Context) ([]figures.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := stats.Analyse(p.data)
+	table, err := analysis.Analyse(p.data)
 	if err != nil {
 		return nil, fmt.Errorf("analysing the run: %w", err)
 	}
@@ -36,13 +37,13 @@ func (b *bench) generators(ctx context.Context) ([]figures.Figure, error) {
 	onServer := 0
 	for _, g := range table.Groups {
 		for _, c := range g.Cells {
-			if micros, ok := c.Observations[stats.StartSkew]; ok {
+			if micros, ok := c.Observations[validity.StartSkew]; ok {
 				skews = append(skews, time.Duration(micros*float64(time.Microsecond)))
 			}
-			if share, ok := c.Observations[stats.AgentShare]; ok {
+			if share, ok := c.Observations[validity.AgentShare]; ok {
 				agents = append(agents, 100*share)
 			}
-			if slices.ContainsFunc(c.Reasons, func(r stats.Reason) bool { return r.Code == stats.ObserverOnServer }) {
+			if slices.ContainsFunc(c.Reasons, func(r validity.Reason) bool { return r.Code == validity.ObserverOnServer }) {
 				onServer++
 			}
 		}

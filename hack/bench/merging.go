@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -66,27 +67,27 @@ func measurementOf(samples []float64, connections int32) (record.Measurement, er
 }
 
 // analysed is the distribution that a run of one cell gets whose generators had these samples.
-func analysed(shares [][]float64) (stats.Latency, error) {
+func analysed(shares [][]float64) (latency.Distribution, error) {
 	// However many generators share them: so many requests cannot be in flight on few connections.
 	const connections = 10 * manyHistograms
-	data := statstest.Run(statstest.Options{
-		Name: "merging", Blocks: 1, Levels: []int32{connections}, Servers: []statstest.Server{{Name: "one", CPUMicros: 10}}, Seconds: 5,
+	data := recordtest.Run(recordtest.Options{
+		Name: "merging", Blocks: 1, Levels: []int32{connections}, Servers: []recordtest.Server{{Name: "one", CPUMicros: 10}}, Seconds: 5,
 		Generators: int32(len(shares)),
 	})
 	for k, samples := range shares {
 		m, err := measurementOf(samples, connections/int32(len(shares)))
 		if err != nil {
-			return stats.Latency{}, err
+			return latency.Distribution{}, err
 		}
-		statstest.SetRequests(&m, m.Requests)
+		recordtest.SetRequests(&m, m.Requests)
 		data.Trials[0].Generators[k].Cells[0].Measurement = &m
 	}
-	table, err := stats.Analyse(data)
+	table, err := analysis.Analyse(data)
 	if err != nil {
-		return stats.Latency{}, fmt.Errorf("analysing: %w", err)
+		return latency.Distribution{}, fmt.Errorf("analysing: %w", err)
 	}
 	if len(table.Groups[0].Latency) == 0 {
-		return stats.Latency{}, fmt.Errorf("analysing: the cell has no distribution: %+v", table.Groups[0].Cells[0].Reasons)
+		return latency.Distribution{}, fmt.Errorf("analysing: the cell has no distribution: %+v", table.Groups[0].Cells[0].Reasons)
 	}
 	return table.Groups[0].Latency[0], nil
 }
@@ -118,7 +119,7 @@ func mergedAgainstSamples(generators, each int) ([]figures.Figure, error) {
 }
 
 // worstQuantile is the largest error of a quantile, as a share of what is allowed.
-func worstQuantile(l stats.Latency, samples []float64) (float64, error) {
+func worstQuantile(l latency.Distribution, samples []float64) (float64, error) {
 	sorted := slices.Sorted(slices.Values(samples))
 	worst, seen := 0.0, 0
 	for _, q := range l.Quantiles {
@@ -144,18 +145,18 @@ func (b *bench) analysing(ctx context.Context) ([]figures.Figure, error) {
 		return nil, err
 	}
 	merging := time.Since(begin)
-	large := statstest.Options{
+	large := recordtest.Options{
 		Name: "large", Seed: 1, Blocks: 20, Noise: 0.03, Seconds: 5, Levels: []int32{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000},
 	}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		large.Servers = append(large.Servers, statstest.Server{Name: name, CPUMicros: 10, RSSBytes: 1 << 20})
+		large.Servers = append(large.Servers, recordtest.Server{Name: name, CPUMicros: 10, RSSBytes: 1 << 20})
 	}
 	b.say("Making a run of %d cells that never happened.", int(large.Blocks)*len(large.Levels)*len(large.Servers))
-	data := statstest.Run(large)
+	data := recordtest.Run(large)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("making a run: %w", ctx.Err())
 	}
-	cost, err := costOf(func() error { _, err := stats.Analyse(data); return err })
+	cost, err := costOf(func() error { _, err := analysis.Analyse(data); return err })
 	if err != nil {
 		return nil, fmt.Errorf("analysing a large run: %w", err)
 	}

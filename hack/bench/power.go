@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 const (
@@ -87,11 +88,11 @@ func (w world) spreads() (mean, level float64) {
 }
 
 // decides is the metric that decides in a world.
-func (w world) decides() stats.Metric {
+func (w world) decides() verdict.Metric {
 	if w.duet || w.bound || w.rate {
-		return stats.CPUPerRequest
+		return verdict.CPUPerRequest
 	}
-	return stats.Throughput
+	return verdict.Throughput
 }
 
 // exact is a run of the world in which all that is measured is exactly so: in each metric and at each level the first contender's cost is off by an
@@ -123,7 +124,7 @@ func (w world) with(effect float64, levels int) world {
 }
 
 // found draws runs and counts those in which a function finds what it looks for.
-func (w world) found(ctx context.Context, runs int, seen func([]stats.Comparison) bool) (int, error) {
+func (w world) found(ctx context.Context, runs int, seen func([]verdict.Comparison) bool) (int, error) {
 	var hits atomic.Int64
 	err := parallel(ctx, runs, func() func(*rand.Rand) {
 		return func(random *rand.Rand) { hits.Add(int64(asInt(seen(w.decide(random, w.draw(random), false))))) }
@@ -131,14 +132,14 @@ func (w world) found(ctx context.Context, runs int, seen func([]stats.Comparison
 	return int(hits.Load()), err
 }
 
-func overallWorse(run []stats.Comparison) bool { return run[0].Deciding().Verdict == stats.Worse }
+func overallWorse(run []verdict.Comparison) bool { return run[0].Deciding().Verdict == verdict.Worse }
 
-func firstLevelWorse(run []stats.Comparison) bool {
-	return run[0].Levels[0].Deciding().Verdict == stats.Worse
+func firstLevelWorse(run []verdict.Comparison) bool {
+	return run[0].Levels[0].Deciding().Verdict == verdict.Worse
 }
 
-func overallDecided(run []stats.Comparison) bool {
-	return run[0].Deciding().Verdict != stats.Inconclusive
+func overallDecided(run []verdict.Comparison) bool {
+	return run[0].Deciding().Verdict != verdict.Inconclusive
 }
 
 // power holds what runs say of their power against what is found, and tells how often a difference of 5 % is.
@@ -177,14 +178,14 @@ func (s setting) statedPower(ctx context.Context) ([]figures.Figure, error) {
 		detectable float64
 		sd         float64
 		levels     int
-		seen       func([]stats.Comparison) bool
+		seen       func([]verdict.Comparison) bool
 	}{{"mean", *overall, mean, s.levels, overallWorse}, {"level", *single, level, 1, firstLevelWorse}} {
 		hits, err := s.with(math.Log1p(c.detectable), c.levels).found(ctx, powerRuns, c.seen)
 		if err != nil {
 			return nil, err
 		}
 		note := fmt.Sprintf("%d of %d runs of %d blocks, %d contenders, %d levels find %.2f %%, which they call detectable in %.0f %% at a true sd of %.2f %%",
-			hits, powerRuns, s.blocks, s.contenders, s.levels, 100*c.detectable, 100*stats.Power, 100*c.sd)
+			hits, powerRuns, s.blocks, s.contenders, s.levels, 100*c.detectable, 100*inference.Power, 100*c.sd)
 		list = append(list, figures.Of("stated-power-"+c.what+"-"+s.name, share(hits, powerRuns), "%", nearPower(), note))
 	}
 	return list, nil
@@ -192,7 +193,7 @@ func (s setting) statedPower(ctx context.Context) ([]figures.Figure, error) {
 
 // nearPower is the aim of a stated power.
 func nearPower() figures.Aim {
-	return figures.Within(100*stats.Power-tolerance, 100*stats.Power+tolerance)
+	return figures.Within(100*inference.Power-tolerance, 100*inference.Power+tolerance)
 }
 
 // blocksNeeded draws runs of as many blocks as a run of ten says that it needs.
@@ -217,7 +218,7 @@ func (s setting) blocksNeeded(ctx context.Context) ([]figures.Figure, error) {
 		aim, note := nearPower(), fmt.Sprintf("%d of %d runs of %d blocks decide, which %d blocks say are needed at a true difference of %.0f %% and an sd of %.2f %%",
 			hits, powerRuns, asked.BlocksNeeded, s.blocks, percent, 100*mean)
 		if asked.BlocksNeeded == s.blocks+1 {
-			aim, note = figures.AtLeast(100*stats.Power-tolerance), note+"; one more than there are is the least that can be said"
+			aim, note = figures.AtLeast(100*inference.Power-tolerance), note+"; one more than there are is the least that can be said"
 		}
 		list = append(list, figures.Of(name, share(hits, powerRuns), "%", aim, note))
 	}

@@ -8,7 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/objectives"
 )
 
 const (
@@ -36,7 +36,7 @@ func falseChanges(ctx context.Context, runs, earlier int) (int, error) {
 			for k := range then {
 				then[k] = ratiosToAnchor(random, runBlocks)
 			}
-			_, low, high := stats.Change(ratiosToAnchor(random, runBlocks), then)
+			_, low, high := objectives.Change(ratiosToAnchor(random, runBlocks), then)
 			wrong.Add(int64(asInt(low > 1 || high < 1)))
 		}
 	})

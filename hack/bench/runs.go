@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // runStages are the stages from a run's creation to the first step of its workflow.
@@ -84,7 +85,7 @@ func (b *bench) sweep(ctx context.Context) ([]figures.Figure, error) {
 func (b *bench) records() []figures.Figure {
 	var late []time.Duration
 	var valid, suspect, void int
-	reasons := map[stats.ReasonCode]int{}
+	reasons := map[validity.Code]int{}
 	for _, d := range b.data {
 		for _, t := range d.Trials {
 			loads, err := trialLoads(t)
@@ -96,7 +97,7 @@ func (b *bench) records() []figures.Figure {
 				late = append(late, c.late)
 			}
 		}
-		table, err := stats.Analyse(d)
+		table, err := analysis.Analyse(d)
 		if err != nil {
 			b.say("analysing a run: %s", err)
 			continue

@@ -3,7 +3,8 @@ package main
 import (
 	"math"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // tally counts what runs of a world say against what is true of it.
@@ -40,7 +41,7 @@ func (t *tally) add(o tally) {
 type said struct{ winner, equal, depends, decided bool }
 
 // see judges one run.
-func (t *tally) see(run []stats.Comparison) {
+func (t *tally) see(run []verdict.Comparison) {
 	var wrong said
 	for k, c := range run {
 		var mean float64
@@ -59,7 +60,7 @@ func (t *tally) see(run []stats.Comparison) {
 		wrong.verdict(c.Verdict, mean)
 		wrong.results(c.Overall, mean)
 		wrong.depends = wrong.depends || falselyDepends(c, mean, up && down)
-		wrong.equal = wrong.equal || c.Verdict == stats.NoDifference && up && down
+		wrong.equal = wrong.equal || c.Verdict == verdict.NoDifference && up && down
 		t.means.see(c.Deciding(), mean)
 	}
 	t.runs++
@@ -70,18 +71,18 @@ func (t *tally) see(run []stats.Comparison) {
 
 // falselyDepends says whether a verdict that depends on the load is false: where levels have different winners, there must be levels of either
 // sign, and where all winners are one, the mean must be within the margin.
-func falselyDepends(c stats.Comparison, mean float64, crossing bool) bool {
-	if c.Verdict != stats.DependsOnLoad {
+func falselyDepends(c verdict.Comparison, mean float64, crossing bool) bool {
+	if c.Verdict != verdict.DependsOnLoad {
 		return false
 	}
 	better, worse := false, false
 	for _, l := range c.Levels {
-		better, worse = better || l.Verdict == stats.Better, worse || l.Verdict == stats.Worse
+		better, worse = better || l.Verdict == verdict.Better, worse || l.Verdict == verdict.Worse
 	}
 	if better && worse {
 		return !crossing
 	}
-	return math.Abs(mean) > math.Log1p(stats.EquivalenceMargin)
+	return math.Abs(mean) > math.Log1p(inference.EquivalenceMargin)
 }
 
 func asInt(b bool) int {
@@ -92,20 +93,20 @@ func asInt(b bool) int {
 }
 
 // verdict holds a verdict against the true effect: more cost is worse in every metric.
-func (s *said) verdict(v stats.Verdict, effect float64) {
-	s.winner = s.winner || v == stats.Better && effect >= 0 || v == stats.Worse && effect <= 0
-	s.equal = s.equal || v == stats.NoDifference && math.Abs(effect) > math.Log1p(stats.EquivalenceMargin)
-	s.decided = s.decided || v == stats.Better || v == stats.Worse || v == stats.DependsOnLoad
+func (s *said) verdict(v verdict.Verdict, effect float64) {
+	s.winner = s.winner || v == verdict.Better && effect >= 0 || v == verdict.Worse && effect <= 0
+	s.equal = s.equal || v == verdict.NoDifference && math.Abs(effect) > math.Log1p(inference.EquivalenceMargin)
+	s.decided = s.decided || v == verdict.Better || v == verdict.Worse || v == verdict.DependsOnLoad
 }
 
-func (s *said) results(list []stats.Result, effect float64) {
+func (s *said) results(list []verdict.Result, effect float64) {
 	for _, r := range list {
 		s.verdict(r.Verdict, effect)
 	}
 }
 
 // see looks whether a result's interval holds the truth. One that has no interval says nothing.
-func (c *covered) see(r stats.Result, effect float64) {
+func (c *covered) see(r verdict.Result, effect float64) {
 	if r.Low == nil || r.High == nil {
 		return
 	}

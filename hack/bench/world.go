@@ -9,8 +9,9 @@ import (
 	"sync"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // resamplingSeed makes figures of the same recording the same.
@@ -36,7 +37,7 @@ type world struct {
 }
 
 // drawn is one run's log ratios and counts, before anybody has looked at it.
-type drawn [][]stats.Ratios
+type drawn [][]verdict.Ratios
 
 // servers are the drawn cells of a block: the baseline's first.
 type server struct {
@@ -85,32 +86,32 @@ func (w world) draw(random *rand.Rand) drawn {
 }
 
 // ratios are those of a level before anything is drawn.
-func (w world) ratios(level int) stats.Ratios {
-	r := stats.Ratios{
+func (w world) ratios(level int) verdict.Ratios {
+	r := verdict.Ratios{
 		Point: record.Point{Load: "sweep", Connections: int32(level + 1)}, ThroughputIsBound: w.bound,
-		Logs: map[stats.Metric][]float64{stats.CPUPerRequest: make([]float64, w.blocks)},
+		Logs: map[verdict.Metric][]float64{verdict.CPUPerRequest: make([]float64, w.blocks)},
 	}
 	if w.rate {
-		r.RequestsPerSecond, r.Rate = int32(1000*(level+1)), &stats.RateKept{}
+		r.RequestsPerSecond, r.Rate = int32(1000*(level+1)), &verdict.RateKept{}
 	} else {
-		r.Logs[stats.Throughput] = make([]float64, w.blocks)
+		r.Logs[verdict.Throughput] = make([]float64, w.blocks)
 	}
 	if !w.duet {
 		for _, percentile := range v1alpha1.DefaultLatencyPercentiles {
-			r.Logs[stats.LatencyAt(percentile)] = make([]float64, w.blocks)
+			r.Logs[verdict.LatencyAt(percentile)] = make([]float64, w.blocks)
 		}
 	}
 	return r
 }
 
 // pair enters one block of a level.
-func (w world) pair(r *stats.Ratios, block, level int, effect float64, own, base server) {
+func (w world) pair(r *verdict.Ratios, block, level int, effect float64, own, base server) {
 	a, b := own.cells[level], base.cells[level]
-	logs := map[stats.Metric]float64{
-		stats.CPUPerRequest:   a.cpu - b.cpu + effect,
-		stats.Throughput:      a.throughput - b.throughput - effect,
-		stats.LatencyAt("50"): b.throughput - a.throughput + effect,
-		stats.LatencyAt("99"): a.tail - b.tail + effect,
+	logs := map[verdict.Metric]float64{
+		verdict.CPUPerRequest:   a.cpu - b.cpu + effect,
+		verdict.Throughput:      a.throughput - b.throughput - effect,
+		verdict.LatencyAt("50"): b.throughput - a.throughput + effect,
+		verdict.LatencyAt("99"): a.tail - b.tail + effect,
 	}
 	void := own.void[level] || base.void[level]
 	for m, to := range r.Logs {
@@ -125,7 +126,7 @@ func (w world) pair(r *stats.Ratios, block, level int, effect float64, own, base
 }
 
 // countKept enters who kept the rate in a block. A void cell says nothing of it.
-func countKept(k *stats.RateKept, own, base server, level int) {
+func countKept(k *verdict.RateKept, own, base server, level int) {
 	one := func(yes bool) int {
 		if yes {
 			return 1
@@ -141,8 +142,8 @@ func countKept(k *stats.RateKept, own, base server, level int) {
 }
 
 // decide gives a drawn run its verdicts. One that may stop is looked at as the operator does, after the same blocks.
-func (w world) decide(random *rand.Rand, run drawn, foresight bool) []stats.Comparison {
-	rules := stats.Rulebook{Duet: w.duet, Foresight: foresight}
+func (w world) decide(random *rand.Rand, run drawn, foresight bool) []verdict.Comparison {
+	rules := verdict.Rulebook{Duet: w.duet, Foresight: foresight}
 	if len(w.widths) > 0 {
 		width := w.widths[random.IntN(len(w.widths))]
 		rules.Looks = 1
@@ -153,13 +154,13 @@ func (w world) decide(random *rand.Rand, run drawn, foresight bool) []stats.Comp
 			if int(look) >= w.blocks {
 				break
 			}
-			early := stats.Decide(run.until(int(look)), rules)
-			if (stats.Table{Comparisons: early}).NarrowerThan(width) {
+			early := verdict.Decide(run.until(int(look)), rules)
+			if (analysis.Table{Comparisons: early}).NarrowerThan(width) {
 				return early
 			}
 		}
 	}
-	return stats.Decide(run, rules)
+	return verdict.Decide(run, rules)
 }
 
 // until are the first blocks of a run.
@@ -168,7 +169,7 @@ func (d drawn) until(blocks int) drawn {
 	for k, levels := range d {
 		for _, l := range levels {
 			first := l
-			first.Logs = map[stats.Metric][]float64{}
+			first.Logs = map[verdict.Metric][]float64{}
 			for m, values := range l.Logs {
 				first.Logs[m] = values[:blocks]
 			}

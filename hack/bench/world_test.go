@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // still is a noise of nothing, steps one that is different in each cell.
@@ -26,34 +26,34 @@ func steps() noise {
 func TestWhatAWorldDraws(t *testing.T) {
 	never := func(*rand.Rand, deviation) bool { return false }
 	always := func(*rand.Rand, deviation) bool { return true }
-	cpu, throughput, p50, p99 := stats.CPUPerRequest, stats.Throughput, stats.LatencyAt("50"), stats.LatencyAt("99")
+	cpu, throughput, p50, p99 := verdict.CPUPerRequest, verdict.Throughput, verdict.LatencyAt("50"), verdict.LatencyAt("99")
 	for name, tc := range map[string]struct {
 		world world
-		want  map[stats.Metric]float64
+		want  map[verdict.Metric]float64
 	}{
 		"equals without noise": {
-			world{noise: still}, map[stats.Metric]float64{cpu: 0, throughput: 0, p50: 0, p99: 0},
+			world{noise: still}, map[verdict.Metric]float64{cpu: 0, throughput: 0, p50: 0, p99: 0},
 		},
 		"more cost is more CPU time and latency and less throughput": {
-			world{noise: still, effects: [][]float64{{0.5}}}, map[stats.Metric]float64{cpu: 0.5, throughput: -0.5, p50: 0.5, p99: 0.5},
+			world{noise: still, effects: [][]float64{{0.5}}}, map[verdict.Metric]float64{cpu: 0.5, throughput: -0.5, p50: 0.5, p99: 0.5},
 		},
 		"contender less baseline": {
-			world{noise: steps()}, map[stats.Metric]float64{cpu: 1, throughput: -1, p50: 1, p99: 10},
+			world{noise: steps()}, map[verdict.Metric]float64{cpu: 1, throughput: -1, p50: 1, p99: 10},
 		},
 		"the noise of a pair is all there is": {
-			world{noise: steps(), ownBaseline: true}, map[stats.Metric]float64{cpu: 2, throughput: -2, p50: 2, p99: 20},
+			world{noise: steps(), ownBaseline: true}, map[verdict.Metric]float64{cpu: 2, throughput: -2, p50: 2, p99: 20},
 		},
 		"an imposed rate has no throughput": {
-			world{noise: still, rate: true}, map[stats.Metric]float64{cpu: 0, p50: 0, p99: 0},
+			world{noise: still, rate: true}, map[verdict.Metric]float64{cpu: 0, p50: 0, p99: 0},
 		},
 		"a duet has no latency": {
-			world{noise: still, duet: true}, map[stats.Metric]float64{cpu: 0, throughput: 0},
+			world{noise: still, duet: true}, map[verdict.Metric]float64{cpu: 0, throughput: 0},
 		},
 		"a void cell has no ratio": {
-			world{noise: still, void: always}, map[stats.Metric]float64{cpu: math.NaN(), throughput: math.NaN(), p50: math.NaN(), p99: math.NaN()},
+			world{noise: still, void: always}, map[verdict.Metric]float64{cpu: math.NaN(), throughput: math.NaN(), p50: math.NaN(), p99: math.NaN()},
 		},
 		"a good one has": {
-			world{noise: still, void: never, duet: true}, map[stats.Metric]float64{cpu: 0, throughput: 0},
+			world{noise: still, void: never, duet: true}, map[verdict.Metric]float64{cpu: 0, throughput: 0},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestContendersShareABaseline(t *testing.T) {
 	w := world{noise: steps(), contenders: 2, levels: 1, blocks: 2}
 	run := w.draw(rand.New(rand.NewPCG(1, 1)))
 	for k, want := range [][]float64{{1, 1}, {2, 2}} {
-		if got := run[k][0].Logs[stats.CPUPerRequest]; got[0] != want[0] || got[1] != want[1] {
+		if got := run[k][0].Logs[verdict.CPUPerRequest]; got[0] != want[0] || got[1] != want[1] {
 			t.Errorf("contender %d: got %v, want %v", k, got, want)
 		}
 	}
@@ -84,10 +84,10 @@ func TestContendersShareABaseline(t *testing.T) {
 func TestRatesThatAreMissed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		missed float64
-		want   stats.RateKept
+		want   verdict.RateKept
 	}{
-		"never":  {0, stats.RateKept{ContenderKept: 5, BaselineKept: 5}},
-		"always": {1, stats.RateKept{ContenderMissed: 5, BaselineMissed: 5}},
+		"never":  {0, verdict.RateKept{ContenderKept: 5, BaselineKept: 5}},
+		"always": {1, verdict.RateKept{ContenderMissed: 5, BaselineMissed: 5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world{noise: still, rate: true, missed: []float64{tc.missed}, contenders: 1, levels: 1, blocks: 5}

@@ -11,7 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 func TestKeysTellRunsTrialsAndAttemptsApart(t *testing.T) {
@@ -70,8 +70,8 @@ func keep(t *testing.T, store *artifact.Store, prefix string, d record.RunData) 
 
 func TestLoadReadsBackWhatWasKept(t *testing.T) {
 	_, store := bucket(t)
-	want := statstest.Run(statstest.Duel(1))
-	statstest.Drop(&want, 1, "go-slow", "WrongResponse", "it answered 500")
+	want := recordtest.Run(recordtest.Duel(1))
+	recordtest.Drop(&want, 1, "go-slow", "WrongResponse", "it answered 500")
 	keep(t, store, "p", want)
 	got, err := store.Load(t.Context(), "p")
 	if err != nil {
@@ -84,9 +84,9 @@ func TestLoadReadsBackWhatWasKept(t *testing.T) {
 
 func TestAGeneratorWithoutARecordLeavesItsPlaceEmpty(t *testing.T) {
 	_, store := bucket(t)
-	o := statstest.Duel(1)
+	o := recordtest.Duel(1)
 	o.Generators, o.Levels = 12, []int32{120}
-	want := statstest.Run(o)
+	want := recordtest.Run(o)
 	want.Trials[0].Generators[3] = record.GeneratorResult{}
 	keep(t, store, "p", want)
 	got, err := store.Load(t.Context(), "p")
@@ -113,7 +113,7 @@ func TestLoadRefusesWhatIsNotWhatItSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, store := bucket(t)
 			if tc.spoil != nil {
-				d := statstest.Run(statstest.Duel(1))
+				d := recordtest.Run(recordtest.Duel(1))
 				keep(t, store, "q", d)
 				tc.spoil(&d)
 				if _, err := store.PutJSON(t.Context(), artifact.ManifestKey("p"), d.Manifest); err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // conclusion is the last line: what the samples are worth, and what can be compared.
@@ -42,11 +42,11 @@ var standings = []string{"valid", "suspect in latency only", "suspect", "void"}
 
 func (r Report) standing(sample int) string {
 	switch r.Verdicts[sample] {
-	case stats.Valid:
+	case validity.Valid:
 		return standings[0]
-	case stats.Void:
+	case validity.Void:
 		return standings[3]
-	case stats.Suspect:
+	case validity.Suspect:
 	}
 	doubted := slices.ContainsFunc(r.Findings, func(f Finding) bool {
 		return f.Scope == ScopeSample && f.Weight != Note && slices.Contains(f.Samples, sample)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // Weight says what a finding does to the samples that it names.
@@ -90,11 +90,11 @@ type Finding struct {
 type Report struct {
 	Samples []Sample `json:"samples"`
 	// Verdicts are those of the samples, in their order. A finding about a comparison leaves a sample's verdict as it is.
-	Verdicts []stats.Validity `json:"verdicts"`
+	Verdicts []validity.Validity `json:"verdicts"`
 	// Verdict is that of the set: Void if no sample can be used, Suspect if there is any finding above a note.
-	Verdict  stats.Validity `json:"verdict"`
-	Repeats  []Repeats      `json:"repeats"`
-	Findings []Finding      `json:"findings"`
+	Verdict  validity.Validity `json:"verdict"`
+	Repeats  []Repeats         `json:"repeats"`
+	Findings []Finding         `json:"findings"`
 	// NotKnowable lists, in sentences, what no raw output of a tool tells.
 	NotKnowable []string `json:"notKnowable"`
 }
@@ -158,21 +158,21 @@ func newSet(samples []Sample, found []Finding) set {
 // Analyse judges samples and sums up.
 func Analyse(samples []Sample) Report {
 	r := Report{
-		Samples: samples, Verdicts: make([]stats.Validity, len(samples)), Verdict: stats.Valid,
+		Samples: samples, Verdicts: make([]validity.Validity, len(samples)), Verdict: validity.Valid,
 		Findings: Judge(samples), Repeats: newSet(samples, alone(samples)).repeats(), NotKnowable: notKnowable,
 	}
 	void := 0
 	for i := range samples {
-		r.Verdicts[i] = verdict(i, r.Findings)
-		if r.Verdicts[i] == stats.Void {
+		r.Verdicts[i] = sampleVerdict(i, r.Findings)
+		if r.Verdicts[i] == validity.Void {
 			void++
 		}
 	}
 	switch {
 	case void == len(samples):
-		r.Verdict = stats.Void
+		r.Verdict = validity.Void
 	case slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Weight != Note }):
-		r.Verdict = stats.Suspect
+		r.Verdict = validity.Suspect
 	}
 	return r
 }
@@ -181,25 +181,25 @@ func Analyse(samples []Sample) Report {
 func (r Report) Void() int {
 	n := 0
 	for _, v := range r.Verdicts {
-		if v == stats.Void {
+		if v == validity.Void {
 			n++
 		}
 	}
 	return n
 }
 
-// verdict is that of one sample. What was said of its latency alone makes it suspect, since its throughput stands.
-func verdict(sample int, findings []Finding) stats.Validity {
-	out := stats.Valid
+// sampleVerdict is that of one sample. What was said of its latency alone makes it suspect, since its throughput stands.
+func sampleVerdict(sample int, findings []Finding) validity.Validity {
+	out := validity.Valid
 	for _, f := range findings {
 		if f.Scope == ScopeComparison || !slices.Contains(f.Samples, sample) {
 			continue
 		}
 		switch {
 		case f.Weight == Void && f.Scope == ScopeSample:
-			return stats.Void
+			return validity.Void
 		case f.Weight != Note:
-			out = stats.Suspect
+			out = validity.Suspect
 		}
 	}
 	return out

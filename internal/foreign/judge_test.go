@@ -5,8 +5,8 @@ import (
 
 	"loadstone.dev/loadstone/internal/foreign"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/tool/printed"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 func TestOneSampleIsJudgedOnBothSidesOfEachLimit(t *testing.T) {
@@ -114,7 +114,7 @@ func TestOneSampleIsJudgedOnBothSidesOfEachLimit(t *testing.T) {
 func TestOneGoodSampleIsValid(t *testing.T) {
 	r := foreign.Analyse([]foreign.Sample{good()})
 	wantFindings(t, map[foreign.Code][]int{}, r.Findings)
-	if r.Verdicts[0] != stats.Valid || r.Verdict != stats.Valid || r.Void() != 0 {
+	if r.Verdicts[0] != validity.Valid || r.Verdict != validity.Valid || r.Void() != 0 {
 		t.Errorf("verdicts %v, set %s, %d void", r.Verdicts, r.Verdict, r.Void())
 	}
 }
@@ -123,7 +123,7 @@ func TestWhatConcernsLatencyAloneVoidsNoThroughput(t *testing.T) {
 	r := foreign.Analyse([]foreign.Sample{with(func(s *foreign.Sample) {
 		s.Tool, s.Latency[0].Kind, s.Latency[0].Mean.Value = foreign.Wrk, record.Corrected, 30_000
 	})})
-	if r.Verdicts[0] != stats.Suspect {
+	if r.Verdicts[0] != validity.Suspect {
 		t.Errorf("verdict %s, want Suspect", r.Verdicts[0])
 	}
 }

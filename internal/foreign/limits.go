@@ -2,21 +2,23 @@ package foreign
 
 import (
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// The limits of the checks. The first are those of internal/stats and of the API, where their reasons stand.
+// The limits of the checks. The first are those of the packages that judge a run, and of the API, where their reasons stand.
 const (
 	// failedVoid is the share of requests that may fail before a sample is void.
 	failedVoid = v1alpha1.LoosestErrorRate
 	// starvedVoid is the number of timeouts a connection beyond which connections were left waiting.
-	starvedVoid = stats.StarvedVoid
+	starvedVoid = validity.StarvedVoid
 	// cutShort is the share of the asked time that a run must have lasted.
-	cutShort = stats.MinDuration
+	cutShort = validity.MinDuration
 	// samplesBeyond is how many samples must lie above a quantile.
-	samplesBeyond = stats.SamplesBeyond
+	samplesBeyond = inference.SamplesBeyond
 	// littleLimit is the number of requests under way for each connection, by throughput and mean latency.
-	littleLimit = stats.LittleSuspect
+	littleLimit = validity.LittleSuspect
 
 	// voidSeconds and suspectSeconds: below a second, start-up and the scheduler's first decisions are most of what was measured;
 	// the noise of throughput falls until a few seconds, and not after.
@@ -63,5 +65,5 @@ const (
 	// roundStep and roundSamples: tools print hundredths, so that one throughput in 5,000 is a multiple of 50.
 	roundStep, roundSamples = 50, 3
 	// enoughRepeats is how many repeats of each side a verdict needs.
-	enoughRepeats = stats.MinBlocks
+	enoughRepeats = verdict.MinBlocks
 )

@@ -6,7 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/foreign"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // repeated makes n repeats whose throughputs differ by a step; no two are alike.
@@ -103,7 +103,7 @@ func TestSaturationKeepsTheLatencyOfItsFirstLevel(t *testing.T) {
 	if len(found) != 2 || found[0] != 2 || found[1] != 3 {
 		t.Errorf("saturated samples %v, want 2 and 3", found)
 	}
-	if r.Verdicts[1] != stats.Valid || r.Verdicts[3] != stats.Suspect {
+	if r.Verdicts[1] != validity.Valid || r.Verdicts[3] != validity.Suspect {
 		t.Errorf("verdicts %v", r.Verdicts)
 	}
 }

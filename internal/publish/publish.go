@@ -13,10 +13,10 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/stats"
 )
 
 // Store is where runs are read from.
@@ -28,7 +28,7 @@ type Store interface {
 
 // Outcome is a run's table, and its report in every form; the first is the page for people.
 type Outcome struct {
-	Table stats.Table
+	Table analysis.Table
 	Files []report.File
 }
 
@@ -42,7 +42,7 @@ func Make(ctx context.Context, store Store, runPrefix string) (Outcome, error) {
 	if err != nil {
 		return o, err
 	}
-	if o.Table, err = stats.Analyse(data); err != nil {
+	if o.Table, err = analysis.Analyse(data); err != nil {
 		return o, fmt.Errorf("%w: %w", ErrReport, err)
 	}
 	if o.Files, err = report.Files(o.Table); err != nil {
@@ -79,7 +79,7 @@ func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, e
 	if data.Earlier, err = earlier(ctx, store, data); err != nil {
 		return data, err
 	}
-	data.Calibration, err = calibration(ctx, store, stats.Fingerprint(data))
+	data.Calibration, err = calibration(ctx, store, analysis.Fingerprint(data))
 	return data, err
 }
 

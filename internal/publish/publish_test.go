@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // shelf is a store in memory.
@@ -43,9 +45,9 @@ func (s shelf) Get(_ context.Context, key, _ string) ([]byte, error) { return s.
 func (s shelf) List(context.Context, string) ([]artifact.Object, error) { return s.list, s.listErr }
 
 func small() record.RunData {
-	o := statstest.Duel(3)
+	o := recordtest.Duel(3)
 	o.Levels, o.Seconds = []int32{10}, 1
-	return statstest.Run(o)
+	return recordtest.Run(o)
 }
 
 func against(prefix string) record.RunData {
@@ -60,12 +62,12 @@ func against(prefix string) record.RunData {
 func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err     error
-		want    stats.ObjectiveReason
+		want    objectives.Reason
 		trouble bool
 	}{
 		"the earlier run is there":      {want: ""},
-		"the earlier run is not there":  {err: artifact.ErrNotFound, want: stats.NoEarlierRun},
-		"the earlier run was tampered":  {err: artifact.ErrCorrupt, want: stats.NoEarlierRun},
+		"the earlier run is not there":  {err: artifact.ErrNotFound, want: objectives.NoEarlierRun},
+		"the earlier run was tampered":  {err: artifact.ErrCorrupt, want: objectives.NoEarlierRun},
 		"the store is away":             {err: artifact.ErrUnreachable, trouble: true},
 		"the store refuses our key now": {err: artifact.ErrDenied, trouble: true},
 	} {
@@ -81,7 +83,7 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := o.Table.Objectives[0]; got.Reason != tc.want || (got.Outcome == stats.Met) != (tc.want == "") || len(o.Files) != len(report.FileNames()) {
+			if got := o.Table.Objectives[0]; got.Reason != tc.want || (got.Outcome == objectives.Met) != (tc.want == "") || len(o.Files) != len(report.FileNames()) {
 				t.Errorf("objective %+v, %d files", got, len(o.Files))
 			}
 		})
@@ -91,7 +93,7 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 	d := small()
 	calibration := func(detectable float64) []byte {
-		body, err := json.Marshal(record.Calibration{Schema: record.CalibrationSchema, Fingerprint: stats.Fingerprint(d), Entries: []record.Noise{{Metric: "Throughput", Detectable: detectable}}})
+		body, err := json.Marshal(record.Calibration{Schema: record.CalibrationSchema, Fingerprint: analysis.Fingerprint(d), Entries: []record.Noise{{Metric: "Throughput", Detectable: detectable}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +104,7 @@ func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 		objects: map[string][]byte{"new": calibration(0.047), "old": calibration(0.2)},
 	}
 	o, err := publish.Make(t.Context(), s, "now")
-	if err != nil || o.Table.FloorOf(stats.Throughput) == nil || o.Table.FloorOf(stats.Throughput).Detectable != 0.047 {
+	if err != nil || o.Table.FloorOf(verdict.Throughput) == nil || o.Table.FloorOf(verdict.Throughput).Detectable != 0.047 {
 		t.Errorf("noise floor %+v, %v", o.Table.NoiseFloor, err)
 	}
 	s.objects["new"] = []byte("{")

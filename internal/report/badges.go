@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
 )
 
 // badge is one thing to know at a glance.
@@ -35,7 +35,7 @@ func (v *view) badges() []badge {
 	} else {
 		add(false, v.say("badge.pinned.not", n(own.MeasuredCells-own.PinnedCells), n(own.MeasuredCells)))
 	}
-	if slices.ContainsFunc(v.t.Environment, func(f stats.Fact) bool { return f.Differs }) {
+	if slices.ContainsFunc(v.t.Environment, func(f analysis.Fact) bool { return f.Differs }) {
 		add(false, v.say("badge.environment"))
 	} else {
 		add(true, v.say("badge.environment.same"))
@@ -48,7 +48,7 @@ func (v *view) badges() []badge {
 
 // cellsBadge says how many cells are valid, and what the others are. Where only the latencies of a cell are suspect, the rest of it is
 // valid: a generator that works hard delays answers, and counts them rightly.
-func (v *view) cellsBadge(key string, c stats.CellCount) string {
+func (v *view) cellsBadge(key string, c analysis.CellCount) string {
 	n := func(i int) string { return integer(int64(i)) }
 	suspect := c.SuspectCells - c.SuspectLatencies
 	words := v.say(key, n(c.MeasuredCells-c.VoidCells-suspect), n(c.PlannedCells))

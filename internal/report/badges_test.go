@@ -3,18 +3,18 @@ package report
 import (
 	"testing"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
 )
 
 func TestTheBadgeOfTheCells(t *testing.T) {
 	for name, tc := range map[string]struct {
-		count stats.CellCount
+		count analysis.CellCount
 		want  string
 	}{
-		"all are valid":                          {stats.CellCount{PlannedCells: 4, MeasuredCells: 4}, "4 of 4 cells valid"},
-		"a cell was not measured":                {stats.CellCount{PlannedCells: 4, MeasuredCells: 3}, "3 of 4 cells valid"},
-		"suspect and void cells are not valid":   {stats.CellCount{PlannedCells: 9, MeasuredCells: 9, SuspectCells: 2, VoidCells: 1}, "6 of 9 cells valid, 2 suspect, 1 void"},
-		"a cell with suspect latencies is valid": {stats.CellCount{PlannedCells: 9, MeasuredCells: 9, SuspectCells: 5, SuspectLatencies: 4}, "8 of 9 cells valid, 4 of them with suspect latencies, 1 suspect"},
+		"all are valid":                          {analysis.CellCount{PlannedCells: 4, MeasuredCells: 4}, "4 of 4 cells valid"},
+		"a cell was not measured":                {analysis.CellCount{PlannedCells: 4, MeasuredCells: 3}, "3 of 4 cells valid"},
+		"suspect and void cells are not valid":   {analysis.CellCount{PlannedCells: 9, MeasuredCells: 9, SuspectCells: 2, VoidCells: 1}, "6 of 9 cells valid, 2 suspect, 1 void"},
+		"a cell with suspect latencies is valid": {analysis.CellCount{PlannedCells: 9, MeasuredCells: 9, SuspectCells: 5, SuspectLatencies: 4}, "8 of 9 cells valid, 4 of them with suspect latencies, 1 suspect"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &view{language: english}

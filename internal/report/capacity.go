@@ -3,22 +3,24 @@ package report
 import (
 	"math"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/capacity"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// capacity is the section on the highest rates that searches found to keep their bounds: a picture of the steps and a table a load.
-type capacity struct {
+// capacitySection is the section on the highest rates that searches found to keep their bounds: a picture of the steps and a table a load.
+type capacitySection struct {
 	extra
 	Legend []legend
 	Charts []chart
 }
 
 // capacity is nil if no load is a search.
-func (v *view) capacity() *capacity {
+func (v *view) capacity() *capacitySection {
 	if len(v.t.Capacities) == 0 {
 		return nil
 	}
-	c := &capacity{Legend: v.legend(v.t.Implementations)}
+	c := &capacitySection{Legend: v.legend(v.t.Implementations)}
 	c.Title, c.Leads = v.say("capacity.title"), []string{v.say("capacity.lead", v.confidence()), v.say("capacity.family")}
 	c.Table.Head = []cell{
 		v.th("impl"), v.thNum("kept"), num(v.say("th.interval", v.confidence())), v.thNum("n"), v.th("searches"), v.thNum("change"),
@@ -41,8 +43,8 @@ func (v *view) capacity() *capacity {
 }
 
 // searches are the capacities by load.
-func (v *view) searches() [][]stats.Capacity {
-	var out [][]stats.Capacity
+func (v *view) searches() [][]capacity.Capacity {
+	var out [][]capacity.Capacity
 	for _, c := range v.t.Capacities {
 		if len(out) == 0 || out[len(out)-1][0].Load != c.Load {
 			out = append(out, nil)
@@ -52,7 +54,7 @@ func (v *view) searches() [][]stats.Capacity {
 	return out
 }
 
-func (v *view) capacityRow(c stats.Capacity) row {
+func (v *view) capacityRow(c capacity.Capacity) row {
 	look := v.looks[c.Implementation]
 	kept, interval, n := v.mean(c.Rate, rate), missing, 0
 	if c.IsBound {
@@ -91,7 +93,7 @@ func (v *view) limits(low, high *float64, print func(float64) string) string {
 }
 
 // searchOutcomes says how the searches ended, and why some give a lower bound only.
-func (v *view) searchOutcomes(c stats.Capacity) string {
+func (v *view) searchOutcomes(c capacity.Capacity) string {
 	var words []string
 	add := func(key string, n int) {
 		if n > 0 {
@@ -104,28 +106,28 @@ func (v *view) searchOutcomes(c stats.Capacity) string {
 	add("NotTried", c.NotTried)
 	add("Unusable", c.Unusable)
 	add("Missing", c.Missing)
-	bounds := map[stats.BoundReason]int{}
+	bounds := map[capacity.Bound]int{}
 	for _, t := range c.Trials {
 		bounds[t.Bound]++
 	}
-	add("GeneratorLimited", bounds[stats.BoundGenerator])
-	add("Disturbed", bounds[stats.BoundDisturbed])
+	add("GeneratorLimited", bounds[capacity.GeneratorLimited])
+	add("Disturbed", bounds[capacity.Disturbed])
 	return join("; ", words...)
 }
 
 // capacityVerdict says who keeps the higher rate: nobody is faster here.
-func (v *view) capacityVerdict(r stats.Result) (words, why string) {
-	if r.Verdict == stats.Better || r.Verdict == stats.Worse {
+func (v *view) capacityVerdict(r verdict.Result) (words, why string) {
+	if r.Verdict == verdict.Better || r.Verdict == verdict.Worse {
 		return v.say("capacity." + string(r.Verdict)), ""
 	}
-	if r.Reason == stats.BoundsOnly {
+	if r.Reason == verdict.BoundsOnly {
 		return v.say("verdict." + string(r.Verdict)), v.say("capacity.BoundsOnly")
 	}
 	return v.rowVerdict(r, r.Verdict, r.Reason)
 }
 
 // stepChart shows the steps of one load's searches: a filled point kept the bound, a hollow one missed it.
-func (v *view) stepChart(load []stats.Capacity) chart {
+func (v *view) stepChart(load []capacity.Capacity) chart {
 	c := chart{
 		Title: v.say("capacity.chart", load[0].Load), Name: v.say("capacity.chart", load[0].Load), Unit: v.say("capacity.unit", load[0].Percentile, load[0].MaxMilliseconds), Height: levelHeight,
 	}
@@ -172,7 +174,7 @@ func (v *view) placeOf(block int32) float64 {
 }
 
 // stepMarks draws one search: a faint line from step to step, and a point at each.
-func (v *view) stepMarks(c stats.Capacity, t stats.CapacityTrial, y span, left, width float64) []mark {
+func (v *view) stepMarks(c capacity.Capacity, t capacity.Trial, y span, left, width float64) []mark {
 	var path, out []mark
 	look := v.looks[c.Implementation]
 	lastX, lastY := "", ""
@@ -188,7 +190,7 @@ func (v *view) stepMarks(c stats.Capacity, t stats.CapacityTrial, y span, left, 
 			m.Class, key = "dotted hollow "+look.Class, "point.missed"
 		}
 		m.Title = join(" ", v.say(key, c.Implementation, integer(int64(t.Block)), integer(int64(s.Step)), integer(int64(s.Rate))), s.Why)
-		if s.Validity == stats.Void {
+		if s.Validity == validity.Void {
 			m.Kind, m.Class, m.Title = "cross", "void", v.say("point.void", m.Title)
 		}
 		out = append(out, m)

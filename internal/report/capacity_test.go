@@ -5,18 +5,21 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/capacity"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/search"
-	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // searched is a run of which the only load is a search, with steps of every worth.
 func searched(blocks int32) record.RunData {
-	d := statstest.Search(statstest.Options{
+	d := recordtest.Search(recordtest.Options{
 		Name: "capacity", Seed: 5, Blocks: blocks, Noise: 0.03, Seconds: 1,
-		Servers: []statstest.Server{{Name: "gohttp", CPUMicros: 2000}, {Name: "epoll", CPUMicros: 1000}},
+		Servers: []recordtest.Server{{Name: "gohttp", CPUMicros: 2000}, {Name: "epoll", CPUMicros: 1000}},
 	}, v1alpha1.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPerSecond: 100, Steps: 8})
 	seen := &d.Trials[0].Server.Cells[0]
 	seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
@@ -28,7 +31,7 @@ func searched(blocks int32) record.RunData {
 			}
 		}
 	}
-	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: statstest.SearchLoad, Min: "400"}}
+	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: "400"}}
 	return d
 }
 
@@ -59,22 +62,22 @@ func TestHTMLShowsTheCapacity(t *testing.T) {
 
 func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change func(*stats.Capacity)
+		change func(*capacity.Capacity)
 		want   string
 	}{
-		"no rate was missed":   {func(c *stats.Capacity) { c.NotReached = 2 }, "2 missed no rate"},
-		"no rate was kept":     {func(c *stats.Capacity) { c.BelowStart = 2 }, "2 kept no rate"},
-		"nothing was tried":    {func(c *stats.Capacity) { c.NotTried = 2 }, "2 tried none"},
-		"nothing can be used":  {func(c *stats.Capacity) { c.Unusable = 2 }, "2 void"},
-		"nothing was measured": {func(c *stats.Capacity) { *c = stats.Capacity{Load: c.Load, Missing: 7} }, "7 missing"},
-		"the generator's limit": {func(c *stats.Capacity) {
-			c.Trials = []stats.CapacityTrial{{Result: search.Found, Bound: stats.BoundGenerator}}
+		"no rate was missed":   {func(c *capacity.Capacity) { c.NotReached = 2 }, "2 missed no rate"},
+		"no rate was kept":     {func(c *capacity.Capacity) { c.BelowStart = 2 }, "2 kept no rate"},
+		"nothing was tried":    {func(c *capacity.Capacity) { c.NotTried = 2 }, "2 tried none"},
+		"nothing can be used":  {func(c *capacity.Capacity) { c.Unusable = 2 }, "2 void"},
+		"nothing was measured": {func(c *capacity.Capacity) { *c = capacity.Capacity{Load: c.Load, Missing: 7} }, "7 missing"},
+		"the generator's limit": {func(c *capacity.Capacity) {
+			c.Trials = []capacity.Trial{{Result: search.Found, Bound: capacity.GeneratorLimited}}
 		}, "1 found the limit of the generator"},
-		"a verdict against": {func(c *stats.Capacity) {
-			c.ToBaseline = &stats.Result{Metric: stats.CapacityRate, Ratio: ptr(0.5), Verdict: stats.Worse}
+		"a verdict against": {func(c *capacity.Capacity) {
+			c.ToBaseline = &verdict.Result{Metric: verdict.Capacity, Ratio: ptr(0.5), Verdict: verdict.Worse}
 		}, "sustains less"},
-		"bounds alone": {func(c *stats.Capacity) {
-			c.ToBaseline = &stats.Result{Metric: stats.CapacityRate, Blocks: 7, Ratio: ptr(0.5), Verdict: stats.Inconclusive, Reason: stats.BoundsOnly}
+		"bounds alone": {func(c *capacity.Capacity) {
+			c.ToBaseline = &verdict.Result{Metric: verdict.Capacity, Blocks: 7, Ratio: ptr(0.5), Verdict: verdict.Inconclusive, Reason: verdict.BoundsOnly}
 		}, "the rates are only lower bounds"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,51 +95,51 @@ func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
 }
 
 func TestLineOfSearches(t *testing.T) {
-	kept := func(change func(*stats.HeadlineEntry)) stats.HeadlineEntry {
-		return entry(func(e *stats.HeadlineEntry) {
-			e.Implementation, e.Baseline, e.Metric, e.Load = "epoll", "gohttp", stats.CapacityRate, "capacity"
+	kept := func(change func(*analysis.HeadlineEntry)) analysis.HeadlineEntry {
+		return entry(func(e *analysis.HeadlineEntry) {
+			e.Implementation, e.Baseline, e.Metric, e.Load = "epoll", "gohttp", verdict.Capacity, "capacity"
 			change(e)
 		})
 	}
 	for name, tc := range map[string]struct {
-		change func(*stats.HeadlineEntry)
+		change func(*analysis.HeadlineEntry)
 		want   string
 	}{
-		"more":             {func(e *stats.HeadlineEntry) { e.Verdict = stats.Better }, "epoll sustains a rate 21.3 % above that of gohttp (99 % interval +17.1 % to +25.0 %, 10 blocks)"},
-		"at least so much": {func(e *stats.HeadlineEntry) { e.Verdict, e.AtLeast = stats.Better, true }, "epoll sustains a rate at least 21.3 % above that of gohttp (99 % interval >= +17.1 %, 10 blocks)"},
+		"more":             {func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Better }, "epoll sustains a rate 21.3 % above that of gohttp (99 % interval +17.1 % to +25.0 %, 10 blocks)"},
+		"at least so much": {func(e *analysis.HeadlineEntry) { e.Verdict, e.AtLeast = verdict.Better, true }, "epoll sustains a rate at least 21.3 % above that of gohttp (99 % interval >= +17.1 %, 10 blocks)"},
 		"at most a part of it": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.AtLeast, e.Ratio, e.Low, e.High = stats.Worse, true, ptr(0.6), ptr(0.5), ptr(0.7)
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.AtLeast, e.Ratio, e.Low, e.High = verdict.Worse, true, ptr(0.6), ptr(0.5), ptr(0.7)
 			},
 			"epoll sustains a rate at least 40.0 % below that of gohttp (99 % interval <= -30.0 %, 10 blocks)",
 		},
 		"no difference": {
-			func(e *stats.HeadlineEntry) { e.Verdict = stats.NoDifference },
+			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.NoDifference },
 			"epoll and gohttp sustain the same rate within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
 		},
 		"too few blocks": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason, e.Blocks, e.FewestPairs, e.Low, e.High = stats.Inconclusive, stats.TooFewBlocks, 2, 2, nil, nil
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Blocks, e.FewestPairs, e.Low, e.High = verdict.Inconclusive, verdict.TooFewBlocks, 2, 2, nil, nil
 			},
 			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 2 blocks: a verdict needs 7 blocks, and this run has 2)",
 		},
 		"bounds alone": {
-			func(e *stats.HeadlineEntry) { e.Verdict, e.Reason = stats.Inconclusive, stats.BoundsOnly },
+			func(e *analysis.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.BoundsOnly },
 			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: the rates are only lower bounds: no step missed, or it was not the server that did)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := report.Line(stats.Headline{Rules: rules, Entries: []stats.HeadlineEntry{kept(tc.change)}}); got != tc.want {
+			if got := report.Line(analysis.Headline{Rules: rules, Entries: []analysis.HeadlineEntry{kept(tc.change)}}); got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
 		})
 	}
-	alone := stats.Peak{Implementation: "gohttp", Throughput: stats.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true, Percentile: 99, MaxMilliseconds: 20}
-	if got := report.Line(stats.Headline{Rules: rules, Peaks: []stats.Peak{alone}}); got != "nothing to compare; gohttp sustains at least 4,850 requests/s at p99 <= 20 ms (mean of 3)" {
+	alone := analysis.Peak{Implementation: "gohttp", Throughput: inference.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true, Percentile: 99, MaxMilliseconds: 20}
+	if got := report.Line(analysis.Headline{Rules: rules, Peaks: []analysis.Peak{alone}}); got != "nothing to compare; gohttp sustains at least 4,850 requests/s at p99 <= 20 ms (mean of 3)" {
 		t.Error(got)
 	}
-	two := []stats.HeadlineEntry{kept(func(e *stats.HeadlineEntry) { e.Verdict = stats.Better }), kept(func(e *stats.HeadlineEntry) { e.Verdict, e.Load = stats.Better, "tight" })}
-	if got := report.Line(stats.Headline{Rules: rules, Entries: two}); !strings.HasPrefix(got, "Load capacity: epoll sustains ") || !strings.Contains(got, "; Load tight: epoll sustains ") {
+	two := []analysis.HeadlineEntry{kept(func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Better }), kept(func(e *analysis.HeadlineEntry) { e.Verdict, e.Load = verdict.Better, "tight" })}
+	if got := report.Line(analysis.Headline{Rules: rules, Entries: two}); !strings.HasPrefix(got, "Load capacity: epoll sustains ") || !strings.Contains(got, "; Load tight: epoll sustains ") {
 		t.Error(got)
 	}
 }

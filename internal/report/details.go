@@ -4,7 +4,10 @@ import (
 	"strings"
 	"unicode"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // care is what a reader has to be careful about.
@@ -135,7 +138,7 @@ func (v *view) testRows(e effect) []row {
 	return out
 }
 
-func (v *view) testRow(e effect, r stats.Result) row {
+func (v *view) testRow(e effect, r verdict.Result) row {
 	metric := word(v.metric(r.Metric))
 	if r.Decides {
 		metric.Sub = v.say("decides")
@@ -166,7 +169,7 @@ func (v *view) spreadTable() table {
 	return t
 }
 
-func (v *view) spreadRows(g stats.Group, i stats.Implementation) []row {
+func (v *view) spreadRows(g validity.Group, i planned.Implementation) []row {
 	kind := ""
 	if g.LatencyKind != "" {
 		kind = v.say("latency.kind." + g.LatencyKind)
@@ -178,7 +181,7 @@ func (v *view) spreadRows(g stats.Group, i stats.Implementation) []row {
 	var out []row
 	for _, q := range []struct {
 		name  string
-		of    *stats.Summary
+		of    *inference.Summary
 		print func(float64) string
 	}{
 		{v.say("quantity.throughput"), g.Throughput, rate},
@@ -220,10 +223,10 @@ func (v *view) rawTable() table {
 	return t
 }
 
-func (v *view) rawRow(c stats.Cell, i stats.Implementation) row {
-	validity := word(v.say("Validity." + string(c.Validity)))
-	if c.Validity != stats.Valid {
-		validity.Tone = strings.ToLower(string(c.Validity))
+func (v *view) rawRow(c validity.Cell, i planned.Implementation) row {
+	grade := word(v.say("Validity." + string(c.Validity)))
+	if c.Validity != validity.Valid {
+		grade.Tone = strings.ToLower(string(c.Validity))
 	}
 	name := cell{Text: i.Name, Link: v.beside(c.Raw)}
 	if name.Link == "" {
@@ -237,17 +240,17 @@ func (v *view) rawRow(c stats.Cell, i stats.Implementation) row {
 	for _, r := range c.Reasons {
 		codes = append(codes, apart(string(r.Code)))
 	}
-	validity.Sub = strings.Join(codes, ", ")
-	return row{Muted: c.Validity == stats.Void, Cells: []cell{
+	grade.Sub = strings.Join(codes, ", ")
+	return row{Muted: c.Validity == validity.Void, Cells: []cell{
 		name,
 		num(integer(int64(c.Block))),
 		num(throughput), num(integer(c.Requests)), num(orMissing(c.CPUPerRequest, micros)),
 		num(orMissing(c.ServerCPUs, digits)), num(orMissing(c.GeneratorCPUs, digits)), num(v.meanLatency(c)),
-		num(orMissing(c.ServerRSS, size)), validity,
+		num(orMissing(c.ServerRSS, size)), grade,
 	}}
 }
 
-func (v *view) meanLatency(c stats.Cell) string {
+func (v *view) meanLatency(c validity.Cell) string {
 	if c.MeanLatency != nil && c.MeanLatencyLow != nil {
 		return v.between(*c.MeanLatencyLow, *c.MeanLatency)
 	}

@@ -1,4 +1,4 @@
-// Package report prints a stats.Table: as one line for a status, as JSON for programs, and as one self-contained HTML file for
+// Package report prints an analysis.Table: as one line for a status, as JSON for programs, and as one self-contained HTML file for
 // people, with inline SVG, without scripts and without anything fetched from elsewhere.
 //
 // It computes nothing: every number that it shows is in the table. What it adds is units of display, places in a picture and

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 func TestTheReportOfADuetDecidesAndSaysWhyItHasNoLatencies(t *testing.T) {
-	o := statstest.Duel(10)
+	o := recordtest.Duel(10)
 	o.Name, o.Levels, o.Servers, o.Duet, o.Drift = "duet", []int32{10, 100}, o.Servers[:2], true, 0.07
-	got := string(html(t, statstest.Run(o)))
+	got := string(html(t, recordtest.Run(o)))
 	for _, want := range []string{"go-slow needs", `<span class="verdict">worse</span>`, "The latencies are unknown, since in a duet the load generator is frozen"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the report does not say %q", want)

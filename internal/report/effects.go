@@ -3,11 +3,11 @@ package report
 import (
 	"math"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // changeOf prints the effect of a result; as a bound where the generator was the limit of one side.
-func (v *view) changeOf(r stats.Result) string {
+func (v *view) changeOf(r verdict.Result) string {
 	switch {
 	case r.Ratio == nil:
 		return missing
@@ -20,7 +20,7 @@ func (v *view) changeOf(r stats.Result) string {
 }
 
 // changeLimits prints the interval of an effect; a missing one if it has none.
-func (v *view) changeLimits(r stats.Result) string {
+func (v *view) changeLimits(r verdict.Result) string {
 	low, high, ok := ends(r)
 	if !ok {
 		return missing
@@ -30,7 +30,7 @@ func (v *view) changeLimits(r stats.Result) string {
 
 // ends are the ends of a result's interval, open where the generator was the limit: either side may be better than it shows: a throughput
 // larger, a latency smaller. There is none if both may be, or if too few blocks have the metric.
-func ends(r stats.Result) (low, high float64, ok bool) {
+func ends(r verdict.Result) (low, high float64, ok bool) {
 	if r.Ratio == nil || r.Low == nil || r.High == nil || r.ContenderIsBound && r.BaselineIsBound {
 		return 0, 0, false
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
 )
 
 // fact is a named value; Differs marks one that should not.
@@ -49,7 +49,7 @@ func (v *view) environment() environment {
 }
 
 // addFact adds a fact to the group of its role.
-func (v *view) addFact(groups []factGroup, f stats.Fact) []factGroup {
+func (v *view) addFact(groups []factGroup, f analysis.Fact) []factGroup {
 	title := v.say("role." + f.Role)
 	if f.Implementation != "" {
 		title = v.say("role.of", title, f.Implementation)
@@ -61,7 +61,7 @@ func (v *view) addFact(groups []factGroup, f stats.Fact) []factGroup {
 	return append(groups, factGroup{Title: title, Facts: []fact{v.fact(f)}})
 }
 
-func (v *view) fact(f stats.Fact) fact {
+func (v *view) fact(f analysis.Fact) fact {
 	out := fact{Name: v.say("fact." + string(f.Key))}
 	if f.Differs {
 		out.Differs = v.say("environment.differs")
@@ -77,15 +77,15 @@ func (v *view) fact(f stats.Fact) fact {
 }
 
 // factValue puts units to the facts that are numbers.
-func (v *view) factValue(key stats.FactKey, value string) string {
+func (v *view) factValue(key analysis.FactKey, value string) string {
 	parts := strings.Split(value, ", ")
 	for i, part := range parts {
 		switch key {
-		case stats.FactMemory:
+		case analysis.FactMemory:
 			if bytes, err := strconv.ParseInt(part, 10, 64); err == nil {
 				parts[i] = size(float64(bytes))
 			}
-		case stats.FactHeaders:
+		case analysis.FactHeaders:
 			if path, bytes, ok := cutLast(part); ok {
 				parts[i] = v.say("fact.headers", bytes, path)
 			}

@@ -1,6 +1,6 @@
 package report
 
-import "loadstone.dev/loadstone/internal/stats"
+import "loadstone.dev/loadstone/internal/analysis"
 
 // File is a report in one of its forms, as it is stored and fetched.
 type File struct {
@@ -12,7 +12,7 @@ type File struct {
 // form is a way to print a table.
 type form struct {
 	name, contentType string
-	print             func(stats.Table) ([]byte, error)
+	print             func(analysis.Table) ([]byte, error)
 }
 
 // forms are all there are. The first is the page for people, by which a report is known; another form is another line.
@@ -22,7 +22,7 @@ var forms = []form{
 }
 
 // Files prints the table in every form, in the order of FileNames.
-func Files(t stats.Table) ([]File, error) {
+func Files(t analysis.Table) ([]File, error) {
 	out := make([]File, len(forms))
 	for i, f := range forms {
 		body, err := f.print(t)

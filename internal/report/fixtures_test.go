@@ -2,9 +2,9 @@ package report_test
 
 import (
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
-	"loadstone.dev/loadstone/internal/stats/statstest"
+	"loadstone.dev/loadstone/internal/record/recordtest"
 )
 
 const hostile = `"><script>alert('x')</script><img src=x onerror=alert(1)>{{.}}]]></style>&amp;`
@@ -22,9 +22,9 @@ var fixtures = map[string]func() record.RunData{
 
 // small is a run of two contenders and a limit at two levels.
 func small(blocks int32) record.RunData {
-	o := statstest.Duel(blocks)
+	o := recordtest.Duel(blocks)
 	o.Levels = []int32{10, 100}
-	return statstest.Run(o)
+	return recordtest.Run(o)
 }
 
 // quick is a run of too few blocks for a verdict.
@@ -33,9 +33,9 @@ func quick() record.RunData { return small(3) }
 // bracketed is a run of two generator pods whose tool gives brackets of latencies, one of them from the opening of a connection,
 // and at its second level of an arrival rate.
 func bracketed() record.RunData {
-	o := statstest.Duel(3)
+	o := recordtest.Duel(3)
 	o.Levels, o.Generators = []int32{10, 100}, 2
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	d.Manifest.Spec.Loads[0].Levels[1].RequestsPerSecond = 2000
 	for i := range d.Trials {
 		t := &d.Trials[i]
@@ -43,7 +43,7 @@ func bracketed() record.RunData {
 		for k := range t.Generators {
 			closed, open := &t.Generators[k].Cells[0], &t.Generators[k].Cells[1]
 			m := closed.Measurement
-			m.Latency = []record.Latency{statstest.Widen(record.WithConnection, m.Latency[0])}
+			m.Latency = []record.Latency{recordtest.Widen(record.WithConnection, m.Latency[0])}
 			open.RequestsPerSecond = 2000
 		}
 		atRate(t, 1, 2000)
@@ -63,10 +63,10 @@ func atRate(t *record.TrialData, cell int, rate int64) {
 	for k := range t.Generators {
 		r := &t.Generators[k].Cells[cell]
 		asked := rate * seconds / int64(len(t.Generators))
-		statstest.SetRequests(r.Measurement, asked-asked/200)
+		recordtest.SetRequests(r.Measurement, asked-asked/200)
 		m := r.Measurement
 		m.Asked, m.Dropped, m.DurationMicros = asked, asked/200, seconds*1_000_000
-		m.Latency = []record.Latency{statstest.Widen(record.FromIntended, statstest.Thin(m.Latency[0], m.Requests))}
+		m.Latency = []record.Latency{recordtest.Widen(record.FromIntended, recordtest.Thin(m.Latency[0], m.Requests))}
 		r.CPUNanos, r.Network.SegmentsOut = int64(float64(r.CPUNanos)*share), asked
 	}
 	others := seen.BusyNanos - seen.CPUNanos
@@ -84,31 +84,31 @@ func troubled() record.RunData {
 	d := small(4)
 	d.Manifest.Run.Name = hostile
 	d.Manifest.Notes = append(d.Manifest.Notes, hostile)
-	statstest.Drop(&d, 2, "go", v1alpha1.ReasonServerExited, "exit status 139: "+hostile)
+	recordtest.Drop(&d, 2, "go", v1alpha1.ReasonServerExited, "exit status 139: "+hostile)
 
-	run, seen := statstest.Cell(&d, 1, "go-slow", 10)
+	run, seen := recordtest.Cell(&d, 1, "go-slow", 10)
 	run.Measurement.Errors = record.Errors{Read: 3, Timeout: 1}
 	seen.Unknown = []string{"the descriptors of " + hostile}
 	seen.CPUsAllowed = hostile
 
-	run, _ = statstest.Cell(&d, 3, "go-slow", 100)
+	run, _ = recordtest.Cell(&d, 3, "go-slow", 100)
 	run.Measurement, run.Error = nil, "reading wrk's output: "+hostile
 
-	_, seen = statstest.Cell(&d, 4, "go", 100)
+	_, seen = recordtest.Cell(&d, 4, "go", 100)
 	seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/10
 
-	run, seen = statstest.Cell(&d, 2, "go-slow", 100)
+	run, seen = recordtest.Cell(&d, 2, "go-slow", 100)
 	run.Audit.WrongBody, run.Audit.Example = 1, "the body of "+hostile
 	seen.Network.PassiveOpens = run.Measurement.Requests / 20
 
-	_, seen = statstest.Cell(&d, 3, "go", 10)
+	_, seen = recordtest.Cell(&d, 3, "go", 10)
 	seen.Sockets.Unanswered = 1
 
-	run, seen = statstest.Cell(&d, 4, "go-slow", 10)
+	run, seen = recordtest.Cell(&d, 4, "go-slow", 10)
 	run.Audit, seen.Sockets = nil, nil
-	run, _ = statstest.Cell(&d, 4, "go-slow", 100)
+	run, _ = recordtest.Cell(&d, 4, "go-slow", 100)
 	run.Measurement.Bytes /= 2
-	_, seen = statstest.Cell(&d, 4, "epoll", 100)
+	_, seen = recordtest.Cell(&d, 4, "epoll", 100)
 	clear(seen.Series.SegmentsOut[30:40])
 
 	last := &d.Trials[len(d.Trials)-1]
@@ -120,11 +120,11 @@ func troubled() record.RunData {
 
 // gated is a run with objectives of every kind, on a machine whose noise floor is known.
 func gated() record.RunData {
-	o := statstest.Duel(7)
+	o := recordtest.Duel(7)
 	o.Levels, o.Seconds = []int32{10, 100}, 1
-	d := statstest.Run(o)
-	statstest.Drop(&d, 3, "go", v1alpha1.ReasonServerExited, "")
-	aa, err := stats.Analyse(sameTwice())
+	d := recordtest.Run(o)
+	recordtest.Drop(&d, 3, "go", v1alpha1.ReasonServerExited, "")
+	aa, err := analysis.Analyse(sameTwice())
 	if err != nil {
 		panic(err)
 	}
@@ -149,18 +149,18 @@ func gated() record.RunData {
 			Against: &v1alpha1.Earlier{Runs: []string{"b"}, Anchor: "epoll"},
 		},
 	}
-	then := statstest.Run(o)
+	then := recordtest.Run(o)
 	d.Earlier = map[string]record.EarlierRun{"a": {Data: &then}, "b": {Error: "no such object: " + hostile}}
 	return d
 }
 
 // sameTwice is an A/A run with a sweep that reaches its limit.
 func sameTwice() record.RunData {
-	o := statstest.Duel(7)
+	o := recordtest.Duel(7)
 	o.Name, o.Levels, o.Seconds = "aa", []int32{1, 10, 100}, 1
-	o.Servers = []statstest.Server{o.Servers[0], o.Servers[0]}
+	o.Servers = []recordtest.Server{o.Servers[0], o.Servers[0]}
 	o.Servers[1].Name = "go-again"
-	d := statstest.Run(o)
+	d := recordtest.Run(o)
 	d.Manifest.Spec.Implementations[1].Image = d.Manifest.Spec.Implementations[0].Image
 	return d
 }

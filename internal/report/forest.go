@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // forest is the picture of all effects: what each contender changes against the baseline.
@@ -45,13 +45,13 @@ type forestRow struct {
 type effect struct {
 	label   string
 	overall bool
-	results []stats.Result
-	verdict stats.Verdict
-	reason  stats.VerdictReason
+	results []verdict.Result
+	verdict verdict.Verdict
+	reason  verdict.Reason
 }
 
 // said is the verdict of a result and its reason: the place's where the result decides.
-func (e effect) said(r stats.Result) (stats.Verdict, stats.VerdictReason) {
+func (e effect) said(r verdict.Result) (verdict.Verdict, verdict.Reason) {
 	if r.Decides {
 		return e.verdict, e.reason
 	}
@@ -69,7 +69,7 @@ const (
 )
 
 // effects are the places of one comparison, in the order in which they are shown: the mean over a load's levels, then each level.
-func (v *view) effects(c stats.Comparison) []effect {
+func (v *view) effects(c verdict.Comparison) []effect {
 	var out []effect
 	if len(c.Levels) != 1 && len(c.Overall) > 0 {
 		e := effect{label: v.say("forest.loads"), overall: true, results: c.Overall, verdict: c.Verdict, reason: c.Reason}
@@ -121,9 +121,9 @@ func (v *view) forest() *forest {
 }
 
 // comparedMetrics are all metrics of the run's comparisons, those that decide in more places first.
-func (v *view) comparedMetrics() []stats.Metric {
-	var metrics []stats.Metric
-	decides := map[stats.Metric]int{}
+func (v *view) comparedMetrics() []verdict.Metric {
+	var metrics []verdict.Metric
+	decides := map[verdict.Metric]int{}
 	for _, c := range v.t.Comparisons {
 		for _, e := range v.effects(c) {
 			for _, r := range e.results {
@@ -136,12 +136,12 @@ func (v *view) comparedMetrics() []stats.Metric {
 			}
 		}
 	}
-	slices.SortStableFunc(metrics, func(a, b stats.Metric) int { return decides[b] - decides[a] })
+	slices.SortStableFunc(metrics, func(a, b verdict.Metric) int { return decides[b] - decides[a] })
 	return metrics
 }
 
 // forestPanel draws one metric of a contender; nil if nowhere both sides have it.
-func (v *view) forestPanel(m stats.Metric, base string, effects []effect) *forestPanel {
+func (v *view) forestPanel(m verdict.Metric, base string, effects []effect) *forestPanel {
 	x, ticks := v.forestAxis(m, effects)
 	side, left, right := "forest.more", "forest.worse.left", "forest.better.right"
 	leftTone, rightTone := "slower", "faster"
@@ -173,7 +173,7 @@ func (v *view) forestPanel(m stats.Metric, base string, effects []effect) *fores
 }
 
 // forestAxis is the axis of a metric of a contender: it holds all means, all points and the intervals that have a verdict to support.
-func (v *view) forestAxis(m stats.Metric, effects []effect) (span, []float64) {
+func (v *view) forestAxis(m verdict.Metric, effects []effect) (span, []float64) {
 	low, high := 1/leastSpan, leastSpan
 	for _, e := range effects {
 		for _, r := range e.results {
@@ -188,7 +188,7 @@ func (v *view) forestAxis(m stats.Metric, effects []effect) (span, []float64) {
 }
 
 // reach is how far a result's marks reach; 1 to 1 if it has none.
-func (v *view) reach(r stats.Result) (low, high float64) {
+func (v *view) reach(r verdict.Result) (low, high float64) {
 	low, high = 1, 1
 	hold := func(ratio float64) { low, high = min(low, ratio), max(high, ratio) }
 	if r.Ratio != nil {
@@ -205,7 +205,7 @@ func (v *view) reach(r stats.Result) (low, high float64) {
 }
 
 // forestRow draws one result.
-func (v *view) forestRow(x span, ticks []float64, e effect, r stats.Result) forestRow {
+func (v *view) forestRow(x span, ticks []float64, e effect, r verdict.Result) forestRow {
 	outcome, reason := e.said(r)
 	verdict, why := v.rowVerdict(r, outcome, reason)
 	row := forestRow{
@@ -226,7 +226,7 @@ func (v *view) forestRow(x span, ticks []float64, e effect, r stats.Result) fore
 }
 
 // effectInterval prints the interval of a result from as many blocks on as a verdict needs.
-func (v *view) effectInterval(r stats.Result) string {
+func (v *view) effectInterval(r verdict.Result) string {
 	if _, _, ok := ends(r); !ok || r.FewestPairs < v.t.Rules.MinBlocks {
 		return ""
 	}
@@ -234,7 +234,7 @@ func (v *view) effectInterval(r stats.Result) string {
 }
 
 // forestMarks draw the blocks, the interval and the mean of a result. Its colour is its verdict.
-func (v *view) forestMarks(x span, r stats.Result, tone string) []mark {
+func (v *view) forestMarks(x span, r verdict.Result, tone string) []mark {
 	var out []mark
 	at, kind := pixels(rowMiddle), "beside "
 	if r.Decides {
@@ -256,16 +256,16 @@ func (v *view) forestMarks(x span, r stats.Result, tone string) []mark {
 	return out
 }
 
-var tones = map[stats.Verdict]string{stats.Better: "faster", stats.Worse: "slower", stats.NoDifference: "same", stats.DependsOnLoad: "unknown", stats.Inconclusive: "unknown"}
+var tones = map[verdict.Verdict]string{verdict.Better: "faster", verdict.Worse: "slower", verdict.NoDifference: "same", verdict.DependsOnLoad: "unknown", verdict.Inconclusive: "unknown"}
 
 // rowVerdict puts a verdict into a word or two, and the reason for none into a few more. The effect itself stands beside it.
-func (v *view) rowVerdict(r stats.Result, verdict stats.Verdict, reason stats.VerdictReason) (words, why string) {
-	words = v.say("verdict." + string(verdict))
+func (v *view) rowVerdict(r verdict.Result, said verdict.Verdict, reason verdict.Reason) (words, why string) {
+	words = v.say("verdict." + string(said))
 	switch {
 	case reason == "":
-	case reason == stats.TooFewBlocks && r.Blocks == 0:
+	case reason == verdict.TooFewBlocks && r.Blocks == 0:
 		why = v.say("reason.nopair")
-	case reason == stats.TooFewBlocks:
+	case reason == verdict.TooFewBlocks:
 		why = v.say("reason.TooFewBlocks", v.count("blocks", r.FewestPairs), integer(int64(v.t.Rules.MinBlocks)))
 	default:
 		why = v.say("reason." + string(reason))

@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/scaling"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 func TestTheNoiseFloorStandsBesideEveryGate(t *testing.T) {
@@ -60,21 +62,21 @@ func TestTheLineOfAnAARun(t *testing.T) {
 }
 
 func TestEveryOutcomeOfScalingHasItsWords(t *testing.T) {
-	summary := &stats.Summary{N: 10, Mean: 1000}
-	for outcome, want := range map[stats.ScalingOutcome]string{
-		stats.KneeFound:               "the throughput is largest at about 21.8 connections (99 % interval 20.0 to 24.0, from 10 blocks)",
-		stats.SaturatesBetween:        "it saturates between 8 and 16 connections",
-		stats.SaturatedAtOrBelowFirst: "it is saturated at or below the first level, 16 connections",
-		stats.NotReached:              "the throughput still rises at 8 connections",
-		stats.LimitedByGenerator:      "the generator was the limit from 64 connections on",
-		stats.ScalingUnclear:          "noise hides whether the throughput still rises",
+	summary := &inference.Summary{N: 10, Mean: 1000}
+	for outcome, want := range map[scaling.Outcome]string{
+		scaling.Knee:                    "the throughput is largest at about 21.8 connections (99 % interval 20.0 to 24.0, from 10 blocks)",
+		scaling.SaturatesBetween:        "it saturates between 8 and 16 connections",
+		scaling.SaturatedAtOrBelowFirst: "it is saturated at or below the first level, 16 connections",
+		scaling.NotReached:              "the throughput still rises at 8 connections",
+		scaling.GeneratorLimited:        "the generator was the limit from 64 connections on",
+		scaling.Unclear:                 "noise hides whether the throughput still rises",
 	} {
 		t.Run(string(outcome), func(t *testing.T) {
 			table := analyse(t, quick())
-			table.Scaling = []stats.Scaling{{
-				Implementation: "go", Load: "sweep", Outcome: outcome, Reason: stats.NoiseTooHigh, From: 8, To: 16, GeneratorLimitFrom: 64,
-				Points: []stats.ScalingPoint{{Connections: 8, Throughput: summary, IsBound: true}, {Connections: 16}},
-				Knee:   &stats.Estimate{Value: 21.8, Low: 20, High: 24, N: 10}, Fit: &stats.USL{Lambda: 20_000, Sigma: 0.05, Kappa: 0.002, R2: 0.99},
+			table.Scaling = []scaling.Result{{
+				Implementation: "go", Load: "sweep", Outcome: outcome, Reason: verdict.NoiseTooHigh, From: 8, To: 16, GeneratorLimitFrom: 64,
+				Points: []scaling.Point{{Connections: 8, Throughput: summary, IsBound: true}, {Connections: 16}},
+				Knee:   &scaling.Estimate{Value: 21.8, Low: 20, High: 24, N: 10}, Fit: &inference.USL{Lambda: 20_000, Sigma: 0.05, Kappa: 0.002, R2: 0.99},
 			}}
 			out, err := report.HTML(table)
 			if err != nil {

@@ -7,7 +7,7 @@ import (
 	"html/template"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
 )
 
 //go:embed report.gohtml
@@ -20,7 +20,7 @@ var styleSheet string
 var compiled = template.Must(template.New("report").Parse(strings.Replace(pageTemplate, "/* style sheet */", styleSheet, 1)))
 
 // HTML prints the table for people, as one file that needs nothing else.
-func HTML(t stats.Table) ([]byte, error) {
+func HTML(t analysis.Table) ([]byte, error) {
 	var out bytes.Buffer
 	if err := compiled.Execute(&out, newView(t, english).page()); err != nil {
 		return nil, fmt.Errorf("printing the report of run %s: %w", t.Run.Name, err)

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
 )
 
 // Schema names the shape of the JSON report. Fields may be added to it; none changes its name, its unit or its meaning.
@@ -13,14 +13,14 @@ const Schema = "loadstone.dev/report/v1"
 
 // document is the JSON report: the table with its schema and its headline. Field names carry their units.
 type document struct {
-	Schema   string         `json:"schema"`
-	Verdict  string         `json:"verdict"`
-	Headline stats.Headline `json:"headline"`
-	stats.Table
+	Schema   string            `json:"schema"`
+	Verdict  string            `json:"verdict"`
+	Headline analysis.Headline `json:"headline"`
+	analysis.Table
 }
 
 // JSON prints the table for programs.
-func JSON(t stats.Table) ([]byte, error) {
+func JSON(t analysis.Table) ([]byte, error) {
 	h := t.Headline()
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

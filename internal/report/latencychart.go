@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/latency"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 const (
@@ -30,9 +32,9 @@ func nines(q float64) float64 { return -math.Log10(max(1-q, 1e-9)) }
 // distribution is a curve to draw.
 type distribution struct {
 	name string
-	stats.Latency
+	latency.Distribution
 	// points are the curve up to its last rise.
-	points []stats.Quantile
+	points []latency.Quantile
 }
 
 // latencyCharts show the distributions, one picture a level, each on a scale of its own.
@@ -47,7 +49,7 @@ func (v *view) latencyCharts() []chart {
 }
 
 // latencyChart shows the distributions of a level. The contenders make the scale.
-func (v *view) latencyChart(l stats.Level) (chart, bool) {
+func (v *view) latencyChart(l planned.Level) (chart, bool) {
 	kind := v.chartKind(l)
 	drawn := v.distributions(l, kind, v.drawn())
 	y, ticks, reach := latencyAxis(drawn)
@@ -83,18 +85,18 @@ func (v *view) latencyChart(l stats.Level) (chart, bool) {
 }
 
 // distributions are those of a kind at a level.
-func (v *view) distributions(l stats.Level, kind record.LatencyKind, of []stats.Implementation) []distribution {
+func (v *view) distributions(l planned.Level, kind record.LatencyKind, of []planned.Implementation) []distribution {
 	var out []distribution
 	for _, i := range of {
 		if d := ofKind(*v.t.Group(l.Point, i.Name), kind); d != nil && len(d.Curve) > 0 {
-			out = append(out, distribution{name: i.Name, Latency: *d, points: untilFlat(d.Curve)})
+			out = append(out, distribution{name: i.Name, Distribution: *d, points: untilFlat(d.Curve)})
 		}
 	}
 	return out
 }
 
 // untilFlat cuts the flat end of a curve: there a few samples that fall into one bucket are drawn out over many percentiles.
-func untilFlat(curve []stats.Quantile) []stats.Quantile {
+func untilFlat(curve []latency.Quantile) []latency.Quantile {
 	end := len(curve)
 	for end > 1 && *curve[end-1].Micros == *curve[end-2].Micros {
 		end--
@@ -139,7 +141,7 @@ func micros1(v float64) string {
 var shownKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
 
 // chartKind is the kind of latency that the table and the picture of a level show: for all the same, and the first that any has.
-func (v *view) chartKind(l stats.Level) record.LatencyKind {
+func (v *view) chartKind(l planned.Level) record.LatencyKind {
 	for _, kind := range shownKinds {
 		for _, i := range v.t.Implementations {
 			if ofKind(*v.t.Group(l.Point, i.Name), kind) != nil {
@@ -151,8 +153,8 @@ func (v *view) chartKind(l stats.Level) record.LatencyKind {
 }
 
 // ofKind is a group's distribution of a kind; nil if it has none.
-func ofKind(g stats.Group, kind record.LatencyKind) *stats.Latency {
-	i := slices.IndexFunc(g.Latency, func(d stats.Latency) bool { return d.Kind == kind })
+func ofKind(g validity.Group, kind record.LatencyKind) *latency.Distribution {
+	i := slices.IndexFunc(g.Latency, func(d latency.Distribution) bool { return d.Kind == kind })
 	if i < 0 {
 		return nil
 	}
@@ -160,14 +162,14 @@ func ofKind(g stats.Group, kind record.LatencyKind) *stats.Latency {
 }
 
 // lowEnd and highEnd are the ends of a quantile that is known, at least 1 µs.
-func lowEnd(q stats.Quantile) float64 {
+func lowEnd(q latency.Quantile) float64 {
 	if q.LowMicros != nil {
 		return max(float64(*q.LowMicros), 1)
 	}
 	return highEnd(q)
 }
 
-func highEnd(q stats.Quantile) float64 { return max(float64(*q.Micros), 1) }
+func highEnd(q latency.Quantile) float64 { return max(float64(*q.Micros), 1) }
 
 // latencyLead says of each kind of latency in the run what it is.
 func (v *view) latencyLead() string {
@@ -187,7 +189,7 @@ func (v *view) latencyLead() string {
 }
 
 // polyline draws one end of the quantiles of a curve that lie within the scale.
-func polyline(points []stats.Quantile, end func(stats.Quantile) float64, x, y span, class string) mark {
+func polyline(points []latency.Quantile, end func(latency.Quantile) float64, x, y span, class string) mark {
 	var out []string
 	for _, p := range points {
 		if y.holds(end(p)) {
@@ -220,7 +222,7 @@ func (v *view) curve(d distribution, x, y span) []mark {
 
 // limitCurve draws a limit's distribution as far as it lies within the scale, and names it where it begins or says that it lies below.
 func (v *view) limitCurve(d distribution, x, y span) []mark {
-	k := slices.IndexFunc(d.points, func(p stats.Quantile) bool { return y.holds(highEnd(p)) })
+	k := slices.IndexFunc(d.points, func(p latency.Quantile) bool { return y.holds(highEnd(p)) })
 	if k < 0 {
 		label := v.say("limit.beyond", d.name)
 		return []mark{{Kind: "down", X: "97%", Y: pixels(latencyBottom - 6), Class: "arrow"}, text("96%", pixels(latencyBottom-4), "end", "tick limit", label)}
@@ -230,7 +232,7 @@ func (v *view) limitCurve(d distribution, x, y span) []mark {
 
 // curveLabel prints a value to the left of its place or to the right: above a rising curve there is room to the left, and below it to
 // the right. At the edges it stays inside.
-func (v *view) curveLabel(q stats.Quantile, x span, y, anchor string) mark {
+func (v *view) curveLabel(q latency.Quantile, x span, y, anchor string) mark {
 	at := x.at(nines(q.Q))
 	switch {
 	case at < 22 && anchor == "end":
@@ -245,9 +247,9 @@ func (v *view) curveLabel(q stats.Quantile, x span, y, anchor string) mark {
 func (v *view) curveLabels(drawn []distribution, x, y span) []mark {
 	var out []mark
 	for _, q := range labelled {
-		var low, high *stats.Quantile
+		var low, high *latency.Quantile
 		for _, d := range drawn {
-			k := slices.IndexFunc(d.Quantiles, func(o stats.Quantile) bool { return o.Q == q && o.Micros != nil })
+			k := slices.IndexFunc(d.Quantiles, func(o latency.Quantile) bool { return o.Q == q && o.Micros != nil })
 			if k < 0 || nines(q) > x.high {
 				continue
 			}

@@ -5,14 +5,17 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/latency"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 func percentile(q float64) string { return plainNumber(q * 100) }
 
 // latencyMetric is the name under which a percentile is compared.
-func latencyMetric(q float64) stats.Metric { return stats.LatencyAt(percentile(q)) }
+func latencyMetric(q float64) verdict.Metric { return verdict.LatencyAt(percentile(q)) }
 
 // latencyTable holds the percentiles that people ask for, of the kind of latency that each level's picture shows, with the change
 // against the baseline where it is compared.
@@ -49,11 +52,11 @@ func (v *view) latencyTable() table {
 	return t
 }
 
-func (v *view) percentileCells(p record.Point, d stats.Latency, i stats.Implementation, quantiles []float64) []cell {
+func (v *view) percentileCells(p record.Point, d latency.Distribution, i planned.Implementation, quantiles []float64) []cell {
 	out := []cell{v.implementation(i), numSub(integer(d.Samples), v.censored(d))}
 	for _, q := range quantiles {
 		c := num(missing)
-		if k := slices.IndexFunc(d.Quantiles, func(o stats.Quantile) bool { return o.Q == q }); k >= 0 {
+		if k := slices.IndexFunc(d.Quantiles, func(o latency.Quantile) bool { return o.Q == q }); k >= 0 {
 			c = v.quantileCell(d.Quantiles[k])
 			if c.Sub = v.latencyChange(p, i.Name, q); c.Sub != "" && c.Tone == "" {
 				c.Tone = "stack"
@@ -71,7 +74,7 @@ func (v *view) latencyChange(p record.Point, implementation string, q float64) s
 			continue
 		}
 		for _, l := range c.Levels {
-			k := slices.IndexFunc(l.Results, func(r stats.Result) bool { return r.Metric == latencyMetric(q) && r.Ratio != nil })
+			k := slices.IndexFunc(l.Results, func(r verdict.Result) bool { return r.Metric == latencyMetric(q) && r.Ratio != nil })
 			if l.Point == p && k >= 0 {
 				r := l.Results[k]
 				out := v.changeOf(r)
@@ -110,7 +113,7 @@ func (v *view) kindsTable() table {
 	return t
 }
 
-func (v *view) latencyCells(d stats.Latency, i stats.Implementation) []cell {
+func (v *view) latencyCells(d latency.Distribution, i planned.Implementation) []cell {
 	samples := numSub(integer(d.Samples), v.censored(d))
 	kind := cell{Text: v.say("latency.kind." + string(d.Kind)), Sub: v.count("latency.cells", d.Cells)}
 	mean := micros(d.MeanMicros)
@@ -125,7 +128,7 @@ func (v *view) latencyCells(d stats.Latency, i stats.Implementation) []cell {
 }
 
 // quantileCell is a quantile, or why it is unknown.
-func (v *view) quantileCell(q stats.Quantile) cell {
+func (v *view) quantileCell(q latency.Quantile) cell {
 	if q.Micros == nil {
 		return cell{Text: v.say("quantile." + string(q.Unknown)), Number: true, Tone: "unknown"}
 	}
@@ -133,7 +136,7 @@ func (v *view) quantileCell(q stats.Quantile) cell {
 }
 
 // quantile prints a quantile that is known, exactly or as an interval.
-func (v *view) quantile(q stats.Quantile) string {
+func (v *view) quantile(q latency.Quantile) string {
 	if q.LowMicros != nil {
 		return v.between(float64(*q.LowMicros), float64(*q.Micros))
 	}
@@ -141,7 +144,7 @@ func (v *view) quantile(q stats.Quantile) string {
 }
 
 // censored says what ranks above all samples without being one.
-func (v *view) censored(d stats.Latency) string {
+func (v *view) censored(d latency.Distribution) string {
 	var out []string
 	if d.Timeouts > 0 {
 		out = append(out, v.say("latency.timeouts", integer(d.Timeouts)))
@@ -152,7 +155,7 @@ func (v *view) censored(d stats.Latency) string {
 	return strings.Join(out, ", ")
 }
 
-func (v *view) dip(g stats.Group) string {
+func (v *view) dip(g validity.Group) string {
 	if g.OverTime == nil {
 		return missing
 	}

@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 const (
@@ -22,8 +24,8 @@ const (
 // quantity is what a level chart shows.
 type quantity struct {
 	title, unit, point string
-	summary            func(stats.Group) *stats.Summary
-	value              func(stats.Cell) *float64
+	summary            func(validity.Group) *inference.Summary
+	value              func(validity.Cell) *float64
 	print              func(float64) string
 	// bounds is true if the generator can make values lower bounds.
 	bounds bool
@@ -32,13 +34,13 @@ type quantity struct {
 var (
 	throughputQuantity = quantity{
 		title: "throughput.title", unit: "throughput.unit", point: "point.throughput", print: rate, bounds: true,
-		summary: func(g stats.Group) *stats.Summary { return g.Throughput },
-		value:   func(c stats.Cell) *float64 { return c.Throughput },
+		summary: func(g validity.Group) *inference.Summary { return g.Throughput },
+		value:   func(c validity.Cell) *float64 { return c.Throughput },
 	}
 	cpuQuantity = quantity{
 		title: "cpu.title", unit: "cpu.unit", point: "point.cpu", print: micros,
-		summary: func(g stats.Group) *stats.Summary { return g.CPUPerRequest },
-		value:   func(c stats.Cell) *float64 { return c.CPUPerRequest },
+		summary: func(g validity.Group) *inference.Summary { return g.CPUPerRequest },
+		value:   func(c validity.Cell) *float64 { return c.CPUPerRequest },
 	}
 )
 
@@ -47,7 +49,7 @@ type facet struct {
 	load string
 	// open is true where an arrival rate is imposed.
 	open   bool
-	levels []stats.Level
+	levels []planned.Level
 }
 
 // facetCharts are the pictures of a facet.
@@ -89,8 +91,8 @@ func (v *view) levelCharts() []facetCharts {
 }
 
 // drawn are the implementations whose values make the scale of a picture: the contenders, or all where there are none.
-func (v *view) drawn() []stats.Implementation {
-	out := slices.DeleteFunc(slices.Clone(v.t.Implementations), func(i stats.Implementation) bool { return i.Role == v1alpha1.RoleLimit })
+func (v *view) drawn() []planned.Implementation {
+	out := slices.DeleteFunc(slices.Clone(v.t.Implementations), func(i planned.Implementation) bool { return i.Role == v1alpha1.RoleLimit })
 	if len(out) == 0 {
 		return v.t.Implementations
 	}
@@ -98,9 +100,9 @@ func (v *view) drawn() []stats.Implementation {
 }
 
 // limits are the implementations that are drawn beside the scale.
-func (v *view) limitsDrawn() []stats.Implementation {
-	return slices.DeleteFunc(slices.Clone(v.t.Implementations), func(i stats.Implementation) bool {
-		return slices.ContainsFunc(v.drawn(), func(d stats.Implementation) bool { return d.Name == i.Name })
+func (v *view) limitsDrawn() []planned.Implementation {
+	return slices.DeleteFunc(slices.Clone(v.t.Implementations), func(i planned.Implementation) bool {
+		return slices.ContainsFunc(v.drawn(), func(d planned.Implementation) bool { return d.Name == i.Name })
 	})
 }
 
@@ -119,7 +121,7 @@ func (v *view) levelChart(f facet, q quantity) chart {
 		for _, i := range contenders {
 			g := v.t.Group(l.Point, i.Name)
 			for _, cell := range g.Cells {
-				if value := q.value(cell); value != nil && cell.Validity != stats.Void {
+				if value := q.value(cell); value != nil && cell.Validity != validity.Void {
 					largest = max(largest, *value)
 				}
 			}
@@ -152,7 +154,7 @@ func (v *view) levelAxis(f facet) []mark {
 	key, second := "axis.connections", false
 	if f.open {
 		key = "axis.rate"
-		second = slices.ContainsFunc(f.levels, func(l stats.Level) bool { return l.Connections != f.levels[0].Connections })
+		second = slices.ContainsFunc(f.levels, func(l planned.Level) bool { return l.Connections != f.levels[0].Connections })
 	}
 	for k, l := range f.levels {
 		center := percentage((float64(k) + 0.5) * 100 / float64(len(f.levels)))
@@ -165,7 +167,7 @@ func (v *view) levelAxis(f facet) []mark {
 }
 
 // tick is a level's label on the axis of its facet.
-func (v *view) tick(l stats.Level) string {
+func (v *view) tick(l planned.Level) string {
 	switch {
 	case l.RampToRequestsPerSecond > 0:
 		return v.say("level.tick.ramp", integer(int64(l.RequestsPerSecond)), integer(int64(l.RampToRequestsPerSecond)))
@@ -187,7 +189,7 @@ func axisNumber(t float64) string {
 }
 
 // limitMarks draw a limit as a line across each level, or as an arrow at the edge of the scale, which follows the contenders.
-func (v *view) limitMarks(f facet, q quantity, y span, i stats.Implementation) []mark {
+func (v *view) limitMarks(f facet, q quantity, y span, i planned.Implementation) []mark {
 	var out []mark
 	width := 100 / float64(len(f.levels))
 	for k, l := range f.levels {
@@ -213,7 +215,7 @@ func (v *view) limitMarks(f facet, q quantity, y span, i stats.Implementation) [
 }
 
 // series draws one implementation: at each level its blocks, their mean and its interval, and a faint line from mean to mean.
-func (v *view) series(f facet, q quantity, y span, index, of int, implementation stats.Implementation) []mark {
+func (v *view) series(f facet, q quantity, y span, index, of int, implementation planned.Implementation) []mark {
 	var out []mark
 	look := v.looks[implementation.Name]
 	width := 100 / float64(len(f.levels))
@@ -243,7 +245,7 @@ func (v *view) series(f facet, q quantity, y span, index, of int, implementation
 }
 
 // shade draws the interval of a mean; none of a lower bound, whose upper end is open.
-func shade(s stats.Summary, y span, left, width float64, look look) []mark {
+func shade(s inference.Summary, y span, left, width float64, look look) []mark {
 	if s.Low == nil || s.High == nil {
 		return nil
 	}
@@ -254,7 +256,7 @@ func shade(s stats.Summary, y span, left, width float64, look look) []mark {
 }
 
 // points draw every block, in the order of the blocks.
-func (v *view) points(q quantity, y span, g stats.Group, left, width float64, look look) []mark {
+func (v *view) points(q quantity, y span, g validity.Group, left, width float64, look look) []mark {
 	var out []mark
 	blocks := max(v.t.Run.Blocks, 1)
 	for _, c := range g.Cells {
@@ -269,7 +271,7 @@ func (v *view) points(q quantity, y span, g stats.Group, left, width float64, lo
 		m := mark{Kind: look.Shape, X: percentage(left + width*at), Y: pixels(y.at(*value)), Class: "dotted point " + look.Class}
 		m.Title = v.say(q.point, g.Implementation, integer(int64(c.Block)), q.print(*value))
 		switch {
-		case c.Validity == stats.Void:
+		case c.Validity == validity.Void:
 			m.Kind, m.Class, m.Title = "cross", "void", v.say("point.void", m.Title)
 		case q.bounds && c.ThroughputIsBound:
 			m.Class, m.Title = "dotted hollow "+look.Class, v.say("point.bound", m.Title)

@@ -3,14 +3,15 @@ package report
 import (
 	"strings"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // maxLine is the room that a status has for a verdict.
 const maxLine = 512
 
 // Line puts a headline into one line of ASCII of at most 512 bytes: the objectives first, then who is better.
-func Line(h stats.Headline) string {
+func Line(h analysis.Headline) string {
 	var parts []string
 	if h.Gate != nil {
 		title, worst := english.gate(h.Gate)
@@ -49,7 +50,7 @@ func fit(parts []string) string {
 	return line
 }
 
-func lineWithoutComparison(h stats.Headline) string {
+func lineWithoutComparison(h analysis.Headline) string {
 	if len(h.Peaks) == 0 {
 		return english.say("line.nothing", h.MeasuredTrials, h.PlannedTrials)
 	}
@@ -76,16 +77,16 @@ func clip(s string) string {
 }
 
 // lineEntry says the outcome of one comparison: with its evidence, or why there is none.
-func lineEntry(h stats.Headline, e stats.HeadlineEntry) string {
-	o := english.outcomeOf(h, e, func(v stats.LevelVerdict) string { return v.Name() })
+func lineEntry(h analysis.Headline, e analysis.HeadlineEntry) string {
+	o := english.outcomeOf(h, e, func(v analysis.LevelVerdict) string { return v.Name() })
 	words := english.loadOf(h, e) + o.title
-	if e.Metric == stats.CapacityRate && e.Ratio != nil {
+	if e.Metric == verdict.Capacity && e.Ratio != nil {
 		words = join(", ", words, english.found(h, e.Load))
 	}
 	if evidence := join(": ", o.evidence, join("; ", o.why, o.decide)); evidence != "" {
 		words += " (" + evidence + ")"
 	}
-	if e.Verdict == stats.DependsOnLoad {
+	if e.Verdict == verdict.DependsOnLoad {
 		words += ": " + strings.Join(o.levels, ", ")
 	}
 	if o.unkept != "" {

@@ -5,18 +5,21 @@ import (
 	"strings"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 func ptr(v float64) *float64 { return &v }
 
-var rules = stats.Rules{Alpha: 0.01, Confidence: 0.99, Power: 0.8, MinBlocks: 7, EquivalenceMargin: 0.05}
+var rules = analysis.Rules{Alpha: 0.01, Confidence: 0.99, Power: 0.8, MinBlocks: 7, EquivalenceMargin: 0.05}
 
-func entry(change func(*stats.HeadlineEntry)) stats.HeadlineEntry {
-	e := stats.HeadlineEntry{
-		Implementation: "go2", Baseline: "go", Metric: stats.CPUPerRequest, Blocks: 10, FewestPairs: 10, Levels: 1,
+func entry(change func(*analysis.HeadlineEntry)) analysis.HeadlineEntry {
+	e := analysis.HeadlineEntry{
+		Implementation: "go2", Baseline: "go", Metric: verdict.CPUPerRequest, Blocks: 10, FewestPairs: 10, Levels: 1,
 		Ratio: ptr(1.213), Low: ptr(1.171), High: ptr(1.25),
 	}
 	change(&e)
@@ -25,108 +28,108 @@ func entry(change func(*stats.HeadlineEntry)) stats.HeadlineEntry {
 
 func TestLine(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change func(*stats.HeadlineEntry)
+		change func(*analysis.HeadlineEntry)
 		want   string
 	}{
 		"who needs more CPU time": {
-			func(e *stats.HeadlineEntry) { e.Verdict = stats.Worse },
+			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Worse },
 			"go2 needs 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks)",
 		},
 		"who needs a multiple": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Ratio, e.Low, e.High = stats.Worse, ptr(2.8), ptr(2.71), ptr(2.9)
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Ratio, e.Low, e.High = verdict.Worse, ptr(2.8), ptr(2.71), ptr(2.9)
 			},
 			"go2 needs 2.80x the CPU time per request of go (99 % interval 2.71x to 2.90x, 10 blocks)",
 		},
 		"who needs very little less is not 1.00x faster": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Ratio, e.Low, e.High = stats.Better, ptr(0.997), ptr(0.995), ptr(0.999)
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Ratio, e.Low, e.High = verdict.Better, ptr(0.997), ptr(0.995), ptr(0.999)
 			},
 			"go2 needs 0.3 % less CPU time per request than go (99 % interval -0.5 % to -0.1 %, 10 blocks)",
 		},
 		"throughput over several levels": {
-			func(e *stats.HeadlineEntry) { e.Verdict, e.Levels, e.Metric = stats.Better, 4, stats.Throughput },
+			func(e *analysis.HeadlineEntry) { e.Verdict, e.Levels, e.Metric = verdict.Better, 4, verdict.Throughput },
 			"go2 serves 21.3 % more requests/s than go (99 % interval +17.1 % to +25.0 %, mean of 4 levels, 10 blocks)",
 		},
 		"another metric beside": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict = stats.Worse
-				e.Beside = []stats.MetricVerdict{{Metric: stats.LatencyAt("50"), Verdict: stats.Worse, Ratio: 2, Low: 1.8, High: 2.2}}
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict = verdict.Worse
+				e.Beside = []analysis.MetricVerdict{{Metric: verdict.LatencyAt("50"), Verdict: verdict.Worse, Ratio: 2, Low: 1.8, High: 2.2}}
 			},
 			"go2 needs 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks); go2 has 2.00x the p50 latency of go (99 % interval 1.80x to 2.20x)",
 		},
 		"no difference": {
-			func(e *stats.HeadlineEntry) { e.Verdict = stats.NoDifference },
+			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.NoDifference },
 			"go2 and go need the same CPU time per request within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
 		},
 		"levels with different winners": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Levels, e.Metric = stats.DependsOnLoad, 2, stats.Throughput
-				e.Decided = []stats.LevelVerdict{
-					{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: stats.Better, Metric: stats.Throughput, Ratio: ptr(1.3)},
-					{Point: record.Point{Load: "sweep", Connections: 100}, Verdict: stats.Worse, Metric: stats.Throughput, Ratio: ptr(0.77)},
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Levels, e.Metric = verdict.DependsOnLoad, 2, verdict.Throughput
+				e.Decided = []analysis.LevelVerdict{
+					{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: verdict.Better, Metric: verdict.Throughput, Ratio: ptr(1.3)},
+					{Point: record.Point{Load: "sweep", Connections: 100}, Verdict: verdict.Worse, Metric: verdict.Throughput, Ratio: ptr(0.77)},
 				}
 			},
 			"Whether go2 is better than go depends on the load (throughput +21.3 %, 99 % interval +17.1 % to +25.0 %, mean of 2 levels, 10 blocks): " +
 				"sweep-10: go2 serves 30.0 % more requests/s than go, sweep-100: go2 serves 23.0 % fewer requests/s than go",
 		},
 		"a winner at one level, and none in the mean": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Levels, e.Ratio, e.Low, e.High, e.SameInTheMean = stats.DependsOnLoad, 4, ptr(1.013), ptr(0.99), ptr(1.04), true
-				e.Decided = []stats.LevelVerdict{{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: stats.Worse, Metric: stats.CPUPerRequest, Ratio: ptr(1.05)}}
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Levels, e.Ratio, e.Low, e.High, e.SameInTheMean = verdict.DependsOnLoad, 4, ptr(1.013), ptr(0.99), ptr(1.04), true
+				e.Decided = []analysis.LevelVerdict{{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: verdict.Worse, Metric: verdict.CPUPerRequest, Ratio: ptr(1.05)}}
 			},
 			"go2 and go differ by no more than 5 % in server CPU time per request on average, but at some levels they do " +
 				"(server CPU time per request +1.3 %, 99 % interval -1.0 % to +4.0 %, mean of 4 levels, 10 blocks): sweep-10: go2 needs 5.0 % more CPU time per request than go",
 		},
 		"who does not keep a rate": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason = stats.Worse, stats.RateNotKept
-				e.Decided = []stats.LevelVerdict{{
-					Point: record.Point{Load: "open", Connections: 10, RequestsPerSecond: 2000}, Verdict: stats.Worse, Reason: stats.RateNotKept,
-					Rate: &stats.RateKept{ContenderMissed: 10, BaselineKept: 10},
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason = verdict.Worse, verdict.RateNotKept
+				e.Decided = []analysis.LevelVerdict{{
+					Point: record.Point{Load: "open", Connections: 10, RequestsPerSecond: 2000}, Verdict: verdict.Worse, Reason: verdict.RateNotKept,
+					Rate: &verdict.RateKept{ContenderMissed: 10, BaselineKept: 10},
 				}}
 			},
 			"go2 does not keep the rate of open-10-r2000, which go keeps",
 		},
 		"too few blocks": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason, e.Blocks, e.FewestPairs = stats.Inconclusive, stats.TooFewBlocks, 2, 2
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Blocks, e.FewestPairs = verdict.Inconclusive, verdict.TooFewBlocks, 2, 2
 			},
 			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 2 blocks: a verdict needs 7 blocks, and this run has 2)",
 		},
 		"too few blocks at one level": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason, e.FewestPairs, e.Levels = stats.Inconclusive, stats.TooFewBlocks, 3, 4
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.FewestPairs, e.Levels = verdict.Inconclusive, verdict.TooFewBlocks, 3, 4
 				e.Fewest = &record.Point{Load: "sweep", Connections: 1000}
 			},
 			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, mean of 4 levels, 10 blocks: a verdict needs 7 blocks at each level, and sweep-1000 has 3)",
 		},
 		"too much noise": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason, e.BlocksNeeded, e.Low = stats.Inconclusive, stats.NoiseTooHigh, 23, ptr(0.95)
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.BlocksNeeded, e.Low = verdict.Inconclusive, verdict.NoiseTooHigh, 23, ptr(0.95)
 			},
 			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval -5.0 % to +25.0 %, 10 blocks: the difference could be chance; about 23 blocks would decide it in 80 % of runs if the difference is as observed)",
 		},
 		"a winner with faults": {
-			func(e *stats.HeadlineEntry) { e.Verdict, e.Reason = stats.Inconclusive, stats.OwnFaults },
+			func(e *analysis.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.OwnFaults },
 			"Inconclusive: go2 or go failed in some cells or trials, so their server CPU time per request decides nothing (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: what failed counts nowhere, so what is left flatters who failed)",
 		},
 		"nothing in common": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason, e.Blocks, e.Ratio = stats.Inconclusive, stats.TooFewBlocks, 0, nil
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Blocks, e.Ratio = verdict.Inconclusive, verdict.TooFewBlocks, 0, nil
 			},
 			"Inconclusive: no block has a cell of both go2 and go that counts",
 		},
 		"nothing in common since nothing can be believed": {
-			func(e *stats.HeadlineEntry) {
-				e.Verdict, e.Reason, e.Blocks, e.Ratio = stats.Inconclusive, stats.TooFewBlocks, 0, nil
-				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []stats.ReasonCode{stats.Strangers, stats.NotPinned}
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Blocks, e.Ratio = verdict.Inconclusive, verdict.TooFewBlocks, 0, nil
+				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []validity.Code{validity.Strangers, validity.NotPinned}
 			},
 			"Inconclusive: no block has a cell of both go2 and go that counts (8 of 8 cells are void (Strangers, NotPinned))",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := report.Line(stats.Headline{Rules: rules, Entries: []stats.HeadlineEntry{entry(tc.change)}})
+			got := report.Line(analysis.Headline{Rules: rules, Entries: []analysis.HeadlineEntry{entry(tc.change)}})
 			if got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
@@ -135,22 +138,22 @@ func TestLine(t *testing.T) {
 }
 
 func TestTheLineBeginsWithTheObjectives(t *testing.T) {
-	h := stats.Headline{Rules: rules, Gate: &stats.Gate{Met: 6, Missed: 4, Undecided: 10}, Entries: []stats.HeadlineEntry{entry(func(e *stats.HeadlineEntry) { e.Verdict = stats.Worse })}}
+	h := analysis.Headline{Rules: rules, Gate: &analysis.Gate{Met: 6, Missed: 4, Undecided: 10}, Entries: []analysis.HeadlineEntry{entry(func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Worse })}}
 	if got := report.Line(h); !strings.HasPrefix(got, "FAILED: 4 of 20 checks of objectives missed (10 undecided); go2 needs 21.3 % more") {
 		t.Error(got)
 	}
-	h.Gate = &stats.Gate{Met: 20}
+	h.Gate = &analysis.Gate{Met: 20}
 	if got := report.Line(h); !strings.HasPrefix(got, "PASSED: 20 of 20 checks of objectives met; ") {
 		t.Error(got)
 	}
 }
 
 func TestLineOfARunThatComparesNothing(t *testing.T) {
-	got := report.Line(stats.Headline{Rules: rules, Peaks: []stats.Peak{{Implementation: "go", Point: record.Point{Connections: 100}, Throughput: stats.Summary{N: 3, Mean: 88123}, IsBound: true}}})
+	got := report.Line(analysis.Headline{Rules: rules, Peaks: []analysis.Peak{{Implementation: "go", Point: record.Point{Connections: 100}, Throughput: inference.Summary{N: 3, Mean: 88123}, IsBound: true}}})
 	if want := "nothing to compare; go: at least 88,123 requests/s at 100 connections (mean of 3)"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	got = report.Line(stats.Headline{Rules: rules, PlannedTrials: 4})
+	got = report.Line(analysis.Headline{Rules: rules, PlannedTrials: 4})
 	if want := "no verdict: 0 of 4 trials were measured and none gave a number"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -158,10 +161,10 @@ func TestLineOfARunThatComparesNothing(t *testing.T) {
 
 func TestLineFitsIntoAStatus(t *testing.T) {
 	for n := 1; n <= 15; n++ {
-		h := stats.Headline{Rules: rules}
+		h := analysis.Headline{Rules: rules}
 		for i := range n {
-			h.Entries = append(h.Entries, entry(func(e *stats.HeadlineEntry) {
-				e.Implementation, e.Baseline, e.Verdict = fmt.Sprintf("an-implementation-%02d", i), "some-baseline-server", stats.Worse
+			h.Entries = append(h.Entries, entry(func(e *analysis.HeadlineEntry) {
+				e.Implementation, e.Baseline, e.Verdict = fmt.Sprintf("an-implementation-%02d", i), "some-baseline-server", verdict.Worse
 			}))
 		}
 		got := report.Line(h)

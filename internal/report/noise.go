@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // extra is a section of leads and one table, and one more that is folded.
@@ -17,7 +19,7 @@ type extra struct {
 }
 
 // noiseMetrics are the metrics that have a noise floor, in the order in which it is said.
-var noiseMetrics = []stats.Metric{stats.Throughput, stats.CPUPerRequest}
+var noiseMetrics = []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest}
 
 // noiseFloor says the noise floor of the machine in a sentence, or that there is none; nothing where the machine is unknown.
 func (v *view) noiseFloor() string {
@@ -39,10 +41,10 @@ func (v *view) noiseFloor() string {
 }
 
 // floorBeside is the noise floor of the figure that an objective bounds; unknown where A/A runs have none for it.
-func (v *view) floorBeside(o stats.ObjectiveResult) string {
-	m := stats.Metric(o.Metric)
+func (v *view) floorBeside(o objectives.Result) string {
+	m := verdict.Metric(o.Metric)
 	if o.Of != "" {
-		m = stats.ComparedMetric(o.Of, o.Percentile)
+		m = verdict.MetricOf(o.Of, o.Percentile)
 	}
 	if o.Metric == v1alpha1.ObjectiveErrorRate || v.t.FloorOf(m) == nil {
 		return missing
@@ -76,7 +78,7 @@ func (v *view) noise() *extra {
 }
 
 // NoiseLine says in one line what an A/A run has found, or that it has found nothing.
-func NoiseLine(t stats.Table) string {
+func NoiseLine(t analysis.Table) string {
 	if !t.Calibrates() {
 		return english.say("line.noise.none", t.Rules.MinBlocks)
 	}

@@ -5,11 +5,13 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // objectiveTones colour outcomes as verdicts are.
-var objectiveTones = map[stats.ObjectiveOutcome]string{stats.Met: "faster", stats.Missed: "missed", stats.Undecided: "unknown"}
+var objectiveTones = map[objectives.Outcome]string{objectives.Met: "faster", objectives.Missed: "missed", objectives.Undecided: "unknown"}
 
 // objectives is the section on what the run had to keep; nil if that was nothing.
 func (v *view) objectives() *extra {
@@ -18,7 +20,7 @@ func (v *view) objectives() *extra {
 	}
 	n := countOutcomes(v.t)
 	e := &extra{Title: v.say("objectives.title"), Leads: []string{
-		join(" ", v.say("objectives.counts", integer(n[stats.Met]), integer(n[stats.Missed]), integer(n[stats.Undecided])), v.noiseFloor()),
+		join(" ", v.say("objectives.counts", integer(n[objectives.Met]), integer(n[objectives.Missed]), integer(n[objectives.Undecided])), v.noiseFloor()),
 		v.say("objectives.lead", v.confidence()),
 	}}
 	e.Table.Head = []cell{
@@ -26,7 +28,7 @@ func (v *view) objectives() *extra {
 		v.thNum("floor"), v.th("outcome"),
 	}
 	met := e.Table
-	for _, outcome := range []stats.ObjectiveOutcome{stats.Missed, stats.Undecided, stats.Met} {
+	for _, outcome := range []objectives.Outcome{objectives.Missed, objectives.Undecided, objectives.Met} {
 		s := section{Title: v.say("outcome." + string(outcome))}
 		for _, o := range worstFirst(v.t.Objectives) {
 			if o.Outcome == outcome {
@@ -35,7 +37,7 @@ func (v *view) objectives() *extra {
 		}
 		switch {
 		case len(s.Rows) == 0:
-		case outcome == stats.Met && len(e.Table.Sections) > 0:
+		case outcome == objectives.Met && len(e.Table.Sections) > 0:
 			met.Sections = []section{{Rows: s.Rows}}
 		default:
 			e.Table.Sections = append(e.Table.Sections, s)
@@ -43,21 +45,21 @@ func (v *view) objectives() *extra {
 	}
 	e.Table = e.Table.finish(v.say("objectives.title"), true)
 	if len(met.Sections) > 0 {
-		e.FoldedTitle = v.say("objectives.met", integer(n[stats.Met]))
+		e.FoldedTitle = v.say("objectives.met", integer(n[objectives.Met]))
 		e.Folded = met.finish(e.FoldedTitle, true)
 	}
 	return e
 }
 
 // worstFirst orders objectives by how far their figures lie beyond their bounds.
-func worstFirst(objectives []stats.ObjectiveResult) []stats.ObjectiveResult {
-	out := slices.Clone(objectives)
-	slices.SortStableFunc(out, func(a, b stats.ObjectiveResult) int { return cmp.Compare(b.Beyond(), a.Beyond()) })
+func worstFirst(results []objectives.Result) []objectives.Result {
+	out := slices.Clone(results)
+	slices.SortStableFunc(out, func(a, b objectives.Result) int { return cmp.Compare(b.Beyond(), a.Beyond()) })
 	return out
 }
 
-func countOutcomes(t stats.Table) map[stats.ObjectiveOutcome]int64 {
-	n := map[stats.ObjectiveOutcome]int64{}
+func countOutcomes(t analysis.Table) map[objectives.Outcome]int64 {
+	n := map[objectives.Outcome]int64{}
 	for _, o := range t.Objectives {
 		n[o.Outcome]++
 	}
@@ -67,17 +69,17 @@ func countOutcomes(t stats.Table) map[stats.ObjectiveOutcome]int64 {
 // objectiveBadge says how many objectives are met.
 func (v *view) objectiveBadge() badge {
 	n := countOutcomes(v.t)
-	b := badge{Text: v.say("badge.objectives", integer(n[stats.Met]), integer(int64(len(v.t.Objectives)))), Tone: "care"}
+	b := badge{Text: v.say("badge.objectives", integer(n[objectives.Met]), integer(int64(len(v.t.Objectives)))), Tone: "care"}
 	switch {
-	case n[stats.Missed] > 0:
-		b.Text, b.Tone = join(", ", b.Text, v.say("badge.missed", integer(n[stats.Missed]))), "bad"
-	case int(n[stats.Met]) == len(v.t.Objectives):
+	case n[objectives.Missed] > 0:
+		b.Text, b.Tone = join(", ", b.Text, v.say("badge.missed", integer(n[objectives.Missed]))), "bad"
+	case int(n[objectives.Met]) == len(v.t.Objectives):
 		b.Tone = "good"
 	}
 	return b
 }
 
-func (v *view) objectiveCells(o stats.ObjectiveResult) []cell {
+func (v *view) objectiveCells(o objectives.Result) []cell {
 	print := unitPrinters[o.Metric]
 	name := cell{Text: objectiveMetric(v.language, o), Wrap: true}
 	if o.Name != "" {
@@ -114,18 +116,18 @@ func (v *view) objectiveCells(o stats.ObjectiveResult) []cell {
 }
 
 // objectiveMetric names the figure.
-func objectiveMetric(l language, o stats.ObjectiveResult) string {
+func objectiveMetric(l language, o objectives.Result) string {
 	key := "objective." + string(o.Metric)
 	switch {
 	case o.Of != "":
-		return l.say("objective.of", l.say(key), l.metric(stats.ComparedMetric(o.Of, o.Percentile)))
+		return l.say("objective.of", l.say(key), l.metric(verdict.MetricOf(o.Of, o.Percentile)))
 	case o.Percentile != "":
 		return l.say(key, o.Percentile)
 	}
 	return l.say(key)
 }
 
-func (v *view) bound(o stats.ObjectiveResult) string {
+func (v *view) bound(o objectives.Result) string {
 	print := unitPrinters[o.Metric]
 	if o.Min != nil {
 		return v.say("objective.min", print(*o.Min))
@@ -134,7 +136,7 @@ func (v *view) bound(o stats.ObjectiveResult) string {
 }
 
 // objectiveInterval prints an interval, of which an end may be open.
-func (v *view) objectiveInterval(o stats.ObjectiveResult, print func(float64) string) string {
+func (v *view) objectiveInterval(o objectives.Result, print func(float64) string) string {
 	switch {
 	case o.Figure != nil && o.Low != nil && o.High != nil && (o.Metric == v1alpha1.ObjectiveRatioToBaseline || o.Metric == v1alpha1.ObjectiveRegression):
 		return v.changeInterval(*o.Figure, *o.Low, *o.High)
@@ -158,11 +160,11 @@ var unitPrinters = map[v1alpha1.ObjectiveMetric]func(float64) string{
 
 // ObjectivesLine says in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those
 // undecided.
-func ObjectivesLine(t stats.Table) string {
+func ObjectivesLine(t analysis.Table) string {
 	n := countOutcomes(t)
-	worst, key := stats.Missed, "line.objectives.missed"
-	if n[stats.Missed] == 0 {
-		worst, key = stats.Undecided, "line.objectives.undecided"
+	worst, key := objectives.Missed, "line.objectives.missed"
+	if n[objectives.Missed] == 0 {
+		worst, key = objectives.Undecided, "line.objectives.undecided"
 	}
 	var parts []string
 	for _, o := range t.Objectives {
@@ -181,7 +183,7 @@ func ObjectivesLine(t stats.Table) string {
 	return line
 }
 
-func objectiveLine(o stats.ObjectiveResult) string {
+func objectiveLine(o objectives.Result) string {
 	print := func(f float64) string { return ascii(unitPrinters[o.Metric](f)) }
 	bound, value := "min", o.Min
 	if o.Max != nil {

@@ -4,17 +4,18 @@ import (
 	"math"
 	"strconv"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // seenPrint says how each observation is printed.
-var seenPrint = map[stats.ObservationName]func(float64) string{
-	stats.RunQueue: micros, stats.Pressure: percent, stats.StrangersShare: percent, stats.AgentShare: percent,
-	stats.RetransmittedShare: percent, stats.ConnectionsOpened: whole, stats.TimeWait: whole, stats.Fairness: fraction,
-	stats.MemoryGrowth: bytesEach, stats.StartSkew: micros, stats.StartSkewError: micros, stats.Trend: signed, stats.LargestDip: percent,
-	stats.ListenOverflows: whole, stats.SynRetransmits: whole, stats.HungConnections: whole, stats.AuditedAnswers: whole,
-	stats.ServerMHz: whole, stats.WorkChange: signed,
-	stats.StillShare: percent,
+var seenPrint = map[validity.ObservationName]func(float64) string{
+	validity.RunQueue: micros, validity.Pressure: percent, validity.StrangersShare: percent, validity.AgentShare: percent,
+	validity.RetransmittedShare: percent, validity.ConnectionsOpened: whole, validity.TimeWait: whole, validity.Fairness: fraction,
+	validity.MemoryGrowth: bytesEach, validity.StartSkew: micros, validity.StartSkewError: micros, validity.Trend: signed, validity.LargestDip: percent,
+	validity.ListenOverflows: whole, validity.SynRetransmits: whole, validity.HungConnections: whole, validity.AuditedAnswers: whole,
+	validity.ServerMHz: whole, validity.WorkChange: signed,
+	validity.StillShare: percent,
 }
 
 func whole(v float64) string     { return integer(int64(math.Round(v))) }
@@ -39,7 +40,7 @@ func (v *view) seenTable() table {
 	}
 	for _, l := range v.t.Levels {
 		s := v.section(l)
-		for _, name := range stats.ObservationNames {
+		for _, name := range validity.ObservationNames {
 			if r, ok := v.seenRow(l, name); ok {
 				s.Rows = append(s.Rows, r)
 			}
@@ -52,7 +53,7 @@ func (v *view) seenTable() table {
 }
 
 // seenRow is one observation of all implementations; it is left out if none has it.
-func (v *view) seenRow(l stats.Level, name stats.ObservationName) (row, bool) {
+func (v *view) seenRow(l planned.Level, name validity.ObservationName) (row, bool) {
 	r, known, print := row{Cells: []cell{word(v.say("seen." + string(name)))}}, false, seenPrint[name]
 	for _, i := range v.t.Implementations {
 		text := num(missing)

@@ -4,8 +4,10 @@ import (
 	"math"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // outcome is one entry of a headline in words. The report and the status line are made of the same sentences, without their full stops.
@@ -21,32 +23,32 @@ type outcome struct {
 }
 
 // outcomeOf puts an entry into words; pointName names a level within its load.
-func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName func(stats.LevelVerdict) string) outcome {
+func (l language) outcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) outcome {
 	o := outcome{evidence: l.evidence(h.Rules, e)}
 	margin := plainPercent(h.Rules.EquivalenceMargin)
 	switch {
-	case e.Reason == stats.RateNotKept:
+	case e.Reason == verdict.RateNotKept:
 		o.title = l.rateTitle(e, pointName)
 		o.evidence = ""
-	case e.Reason == stats.NeitherKept:
+	case e.Reason == verdict.NeitherKept:
 		o.title = l.say("headline.NeitherKept", e.Implementation, e.Baseline, l.rates(e.Unkept, pointName))
 		return o
-	case e.Verdict == stats.Inconclusive && e.Reason == stats.OwnFaults:
+	case e.Verdict == verdict.Inconclusive && e.Reason == verdict.OwnFaults:
 		o.title = l.say("headline.OwnFaults", e.Implementation, e.Baseline, l.metric(e.Metric))
-	case e.Verdict == stats.Better || e.Verdict == stats.Worse:
+	case e.Verdict == verdict.Better || e.Verdict == verdict.Worse:
 		o.title = l.effect(e.Metric, e.Implementation, e.Baseline, *e.Ratio, e.AtLeast)
-	case e.Verdict == stats.NoDifference:
+	case e.Verdict == verdict.NoDifference:
 		o.title = l.say("same."+kind(e.Metric), e.Implementation, e.Baseline, margin, e.Metric.Percentile())
 	case e.SameInTheMean:
 		o.title = l.say("headline.SameInTheMean", e.Implementation, e.Baseline, margin, l.metric(e.Metric))
-	case e.Verdict == stats.DependsOnLoad:
+	case e.Verdict == verdict.DependsOnLoad:
 		o.title = l.say("headline.DependsOnLoad", e.Implementation, e.Baseline)
 	case e.Ratio == nil && len(e.Loads) > 0:
 		o.title = l.say("headline.nopair.loads", e.Implementation, e.Baseline)
-	case e.Ratio == nil && e.Metric == stats.CapacityRate:
+	case e.Ratio == nil && e.Metric == verdict.Capacity:
 		o.title = l.say("headline.nopair.searches", e.Implementation, e.Baseline)
 	case e.Ratio == nil && e.Fewest != nil:
-		o.title = l.say("headline.nopair.level", e.Implementation, e.Baseline, pointName(stats.LevelVerdict{Point: *e.Fewest}))
+		o.title = l.say("headline.nopair.level", e.Implementation, e.Baseline, pointName(analysis.LevelVerdict{Point: *e.Fewest}))
 	case e.Ratio == nil:
 		o.title = l.say("headline.nopair", e.Implementation, e.Baseline)
 	default:
@@ -69,7 +71,7 @@ func (l language) outcomeOf(h stats.Headline, e stats.HeadlineEntry, pointName f
 }
 
 // kind names the words of a metric.
-func kind(m stats.Metric) string {
+func kind(m verdict.Metric) string {
 	if m.Percentile() != "" {
 		return "latency"
 	}
@@ -77,7 +79,7 @@ func kind(m stats.Metric) string {
 }
 
 // metric names a metric in a sentence.
-func (l language) metric(m stats.Metric) string {
+func (l language) metric(m verdict.Metric) string {
 	if p := m.Percentile(); p != "" {
 		return l.say("metric.latency", p)
 	}
@@ -85,7 +87,7 @@ func (l language) metric(m stats.Metric) string {
 }
 
 // effect says by how much a contender's metric differs from the baseline's: more or less by a percentage, or a multiple from twice on.
-func (l language) effect(m stats.Metric, contender, baseline string, ratio float64, atLeast bool) string {
+func (l language) effect(m verdict.Metric, contender, baseline string, ratio float64, atLeast bool) string {
 	way, amount := "more", strings.TrimLeft(change(ratio), "+−")
 	switch {
 	case ratio >= manyfold:
@@ -100,7 +102,7 @@ func (l language) effect(m stats.Metric, contender, baseline string, ratio float
 }
 
 // interval prints the interval of a ratio with its confidence. Of a difference that is only a lower bound the far end is open.
-func (l language) interval(rules stats.Rules, ratio, low, high float64, atLeast bool) string {
+func (l language) interval(rules analysis.Rules, ratio, low, high float64, atLeast bool) string {
 	switch {
 	case atLeast && ratio > 1:
 		high = math.Inf(1)
@@ -111,18 +113,18 @@ func (l language) interval(rules stats.Rules, ratio, low, high float64, atLeast 
 }
 
 // evidence says what a verdict rests on.
-func (l language) evidence(rules stats.Rules, e stats.HeadlineEntry) string {
+func (l language) evidence(rules analysis.Rules, e analysis.HeadlineEntry) string {
 	if e.Ratio == nil {
 		return ""
 	}
 	within := change(*e.Ratio)
 	if e.Low != nil && e.High != nil && e.FewestPairs >= rules.MinBlocks {
-		within = l.interval(rules, *e.Ratio, *e.Low, *e.High, e.AtLeast && e.Verdict != stats.Inconclusive)
-		if e.Verdict != stats.Better && e.Verdict != stats.Worse {
+		within = l.interval(rules, *e.Ratio, *e.Low, *e.High, e.AtLeast && e.Verdict != verdict.Inconclusive)
+		if e.Verdict != verdict.Better && e.Verdict != verdict.Worse {
 			within = join(", ", change(*e.Ratio), within)
 		}
 	}
-	if e.Verdict == stats.DependsOnLoad {
+	if e.Verdict == verdict.DependsOnLoad {
 		within = join(" ", l.metric(e.Metric), within)
 	}
 	mean := ""
@@ -133,14 +135,14 @@ func (l language) evidence(rules stats.Rules, e stats.HeadlineEntry) string {
 }
 
 // rateTitle says who did not keep which rates.
-func (l language) rateTitle(e stats.HeadlineEntry, pointName func(stats.LevelVerdict) string) string {
+func (l language) rateTitle(e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
 	loser, keeper := e.Implementation, e.Baseline
-	if e.Verdict == stats.Better {
+	if e.Verdict == verdict.Better {
 		loser, keeper = keeper, loser
 	}
 	var lost []record.Point
 	for _, v := range e.Decided {
-		if v.Reason == stats.RateNotKept {
+		if v.Reason == verdict.RateNotKept {
 			lost = append(lost, v.Point)
 		}
 	}
@@ -148,20 +150,20 @@ func (l language) rateTitle(e stats.HeadlineEntry, pointName func(stats.LevelVer
 }
 
 // rates names levels with imposed rates.
-func (l language) rates(levels []record.Point, pointName func(stats.LevelVerdict) string) string {
+func (l language) rates(levels []record.Point, pointName func(analysis.LevelVerdict) string) string {
 	var out []string
 	for _, p := range levels {
-		out = append(out, pointName(stats.LevelVerdict{Point: p}))
+		out = append(out, pointName(analysis.LevelVerdict{Point: p}))
 	}
 	return strings.Join(out, l.say("and"))
 }
 
 // levelVerdict says who is better at one level.
-func (l language) levelVerdict(e stats.HeadlineEntry, v stats.LevelVerdict, at string) string {
-	if v.Reason == stats.RateNotKept {
+func (l language) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict, at string) string {
+	if v.Reason == verdict.RateNotKept {
 		r := *v.Rate
 		loser, keeper, missed, of, kept := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderKept, r.BaselineKept
-		if v.Verdict == stats.Better {
+		if v.Verdict == verdict.Better {
 			loser, keeper, missed, of, kept = e.Baseline, e.Implementation, r.BaselineMissed, r.BaselineMissed+r.BaselineKept, r.ContenderKept
 		}
 		return l.say("level.RateNotKept", at, loser, missed, l.count("blocks", of), keeper, l.count("blocks", kept))
@@ -170,37 +172,37 @@ func (l language) levelVerdict(e stats.HeadlineEntry, v stats.LevelVerdict, at s
 }
 
 // why says why there is no winner.
-func (l language) why(rules stats.Rules, e stats.HeadlineEntry, pointName func(stats.LevelVerdict) string) string {
+func (l language) why(rules analysis.Rules, e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
 	switch {
-	case e.Verdict != stats.Inconclusive:
+	case e.Verdict != verdict.Inconclusive:
 		return ""
-	case e.Blocks == 0 && e.Reason == stats.TooFewBlocks:
+	case e.Blocks == 0 && e.Reason == verdict.TooFewBlocks:
 		return l.void(e)
-	case e.Reason == stats.TooFewBlocks && e.Fewest != nil:
-		return join("; ", l.say("why.TooFewPairs", rules.MinBlocks, e.FewestPairs, pointName(stats.LevelVerdict{Point: *e.Fewest})), l.void(e))
-	case e.Reason == stats.TooFewBlocks:
+	case e.Reason == verdict.TooFewBlocks && e.Fewest != nil:
+		return join("; ", l.say("why.TooFewPairs", rules.MinBlocks, e.FewestPairs, pointName(analysis.LevelVerdict{Point: *e.Fewest})), l.void(e))
+	case e.Reason == verdict.TooFewBlocks:
 		return join("; ", l.say("why.TooFewBlocks.verdict", rules.MinBlocks, e.FewestPairs), l.void(e))
-	case e.Reason == stats.BoundsOnly && e.Metric == stats.CapacityRate:
+	case e.Reason == verdict.BoundsOnly && e.Metric == verdict.Capacity:
 		return l.say("why.BoundsOnly.capacity")
 	}
 	return l.say("why.verdict." + string(e.Reason))
 }
 
 // wouldDecide says what would decide an open comparison.
-func (l language) wouldDecide(rules stats.Rules, e stats.HeadlineEntry) string {
+func (l language) wouldDecide(rules analysis.Rules, e analysis.HeadlineEntry) string {
 	switch {
-	case e.Verdict != stats.Inconclusive || e.Ratio == nil:
+	case e.Verdict != verdict.Inconclusive || e.Ratio == nil:
 		return ""
 	case e.BlocksNeeded > 0:
 		return l.say("decide.blocks", e.BlocksNeeded, plainPercent(rules.Power))
-	case e.Reason == stats.NoiseTooHigh:
+	case e.Reason == verdict.NoiseTooHigh:
 		return l.say("decide.hopeless")
 	}
 	return ""
 }
 
 // void says how many cells count nowhere and by which reasons, as the report explains them.
-func (l language) void(e stats.HeadlineEntry) string {
+func (l language) void(e analysis.HeadlineEntry) string {
 	if e.VoidCells == 0 {
 		return ""
 	}
@@ -212,7 +214,7 @@ func (l language) void(e stats.HeadlineEntry) string {
 }
 
 // gate says how the objectives came out, and the worst of those missed.
-func (l language) gate(g *stats.Gate) (title, worst string) {
+func (l language) gate(g *analysis.Gate) (title, worst string) {
 	all := g.Met + g.Missed + g.Undecided
 	switch {
 	case g.Missed > 0:
@@ -232,7 +234,7 @@ func (l language) gate(g *stats.Gate) (title, worst string) {
 }
 
 // objective says in a sentence how one objective came out.
-func (l language) objective(o stats.ObjectiveResult) string {
+func (l language) objective(o objectives.Result) string {
 	print := unitPrinters[o.Metric]
 	bound, value := "objective.atleast", o.Min
 	if o.Max != nil {
@@ -246,18 +248,18 @@ func (l language) objective(o stats.ObjectiveResult) string {
 }
 
 // calibration says what an A/A run has found of its machine.
-func (l language) calibration(h stats.Headline) string {
+func (l language) calibration(h analysis.Headline) string {
 	var found []string
 	for _, n := range h.Calibration.Entries {
 		if n.Point == nil {
-			found = append(found, l.say("calibration.of", percent(n.Detectable), l.metric(stats.Metric(n.Metric))))
+			found = append(found, l.say("calibration.of", percent(n.Detectable), l.metric(verdict.Metric(n.Metric))))
 		}
 	}
 	return l.say("headline.calibration", strings.Join(found, l.say("and")), l.count("blocks", int(h.Calibration.Blocks)))
 }
 
 // found says which rates a search found, of one load.
-func (l language) found(h stats.Headline, load string) string {
+func (l language) found(h analysis.Headline, load string) string {
 	var rates []string
 	at := ""
 	for _, p := range h.Peaks {

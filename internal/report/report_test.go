@@ -16,16 +16,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/stats"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func analyse(t *testing.T, d record.RunData) stats.Table {
+func analyse(t *testing.T, d record.RunData) analysis.Table {
 	t.Helper()
-	table, err := stats.Analyse(d)
+	table, err := analysis.Analyse(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestHTMLShowsIntervalsKindsAndGenerators(t *testing.T) {
 }
 
 func TestEveryReasonAndObservationHasWords(t *testing.T) {
-	for _, list := range [][]string{words(t, "../stats/reasons.go", "finding.", "ReasonCode"), words(t, "../stats/observations.go", "seen.", "ObservationName")} {
+	for _, list := range [][]string{words(t, "../validity/reasons.go", "finding.", "Code"), words(t, "../validity/observations.go", "seen.", "ObservationName")} {
 		if len(list) < 10 {
 			t.Errorf("only %d words are looked for: %v", len(list), list)
 		}

@@ -1,6 +1,6 @@
 package report
 
-import "loadstone.dev/loadstone/internal/stats"
+import "loadstone.dev/loadstone/internal/scaling"
 
 // scaling is the section on where throughputs end to rise; nil if no load has several levels.
 func (v *view) scaling() *extra {
@@ -23,7 +23,7 @@ func (v *view) scaling() *extra {
 	return e
 }
 
-func (v *view) scalingRow(p stats.ScalingPoint) row {
+func (v *view) scalingRow(p scaling.Point) row {
 	throughput, interval, n := v.mean(p.Throughput, rate), missing, 0
 	if p.IsBound {
 		throughput = v.say("atleast", throughput)
@@ -39,27 +39,27 @@ func (v *view) scalingRow(p stats.ScalingPoint) row {
 }
 
 // scalingOutcome is the outcome in a few words.
-func (v *view) scalingOutcome(s stats.Scaling) string {
+func (v *view) scalingOutcome(s scaling.Result) string {
 	key := "scaling." + string(s.Outcome)
 	from, to := integer(int64(s.From)), integer(int64(s.To))
 	switch s.Outcome {
-	case stats.KneeFound:
+	case scaling.Knee:
 		return v.say(key, digits(s.Knee.Value), v.confidence(), digits(s.Knee.Low), digits(s.Knee.High), v.count("blocks", s.Knee.N))
-	case stats.SaturatesBetween:
+	case scaling.SaturatesBetween:
 		return v.say(key, from, to)
-	case stats.SaturatedAtOrBelowFirst:
+	case scaling.SaturatedAtOrBelowFirst:
 		return v.say(key, v.count("connections", int(s.To)))
-	case stats.NotReached:
+	case scaling.NotReached:
 		return v.say(key, from)
-	case stats.LimitedByGenerator:
+	case scaling.GeneratorLimited:
 		return v.say(key, integer(int64(s.GeneratorLimitFrom)))
-	case stats.ScalingUnclear:
+	case scaling.Unclear:
 	}
 	return v.say(key, v.say(key+"."+string(s.Reason)))
 }
 
 // scalingDetail holds the estimates that stand beside the outcome.
-func (v *view) scalingDetail(s stats.Scaling) string {
+func (v *view) scalingDetail(s scaling.Result) string {
 	var asymptotic, fit, limited string
 	if a := s.Asymptotic; a != nil {
 		asymptotic = v.say("scaling.asymptotic", digits(a.Value), v.confidence(), digits(a.Low), digits(a.High), v.count("blocks", a.N))
@@ -67,7 +67,7 @@ func (v *view) scalingDetail(s stats.Scaling) string {
 	if f := s.Fit; f != nil {
 		fit = v.say("scaling.fit", rate(f.Lambda), plainNumber(f.Sigma), plainNumber(f.Kappa), plainNumber(f.R2))
 	}
-	if s.GeneratorLimitFrom > 0 && s.Outcome != stats.LimitedByGenerator {
+	if s.GeneratorLimitFrom > 0 && s.Outcome != scaling.GeneratorLimited {
 		limited = v.say("scaling.limited", integer(int64(s.GeneratorLimitFrom)))
 	}
 	return join(" ", asymptotic, fit, limited)

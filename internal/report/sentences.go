@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // headline is the outcome in a sentence or two: of the objectives, and of each contender.
@@ -50,17 +52,17 @@ func (v *view) headline() headline {
 	return out
 }
 
-func (v *view) headlineEntry(h stats.Headline, e stats.HeadlineEntry) headlineEntry {
+func (v *view) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) headlineEntry {
 	o := v.outcomeOf(h, e, v.levelOf)
 	out := headlineEntry{Title: v.loadOf(h, e) + o.title + ".", Tone: tones[e.Verdict]}
-	if e.Metric == stats.CapacityRate {
+	if e.Metric == verdict.Capacity {
 		if found := v.found(h, e.Load); found != "" {
 			out.Title = v.loadOf(h, e) + found + "."
 			out.Lines = append(out.Lines, sentence(o.title))
 		}
 	}
 	evidence := sentence(o.evidence)
-	if evidence != "" && e.Verdict != stats.Better && e.Verdict != stats.Worse {
+	if evidence != "" && e.Verdict != verdict.Better && e.Verdict != verdict.Worse {
 		evidence = v.say("sub.observed", o.evidence)
 	}
 	out.Lines = append(out.Lines, join(" ", sentence(capital(o.why)), sentence(capital(o.decide))), evidence)
@@ -71,7 +73,7 @@ func (v *view) headlineEntry(h stats.Headline, e stats.HeadlineEntry) headlineEn
 	if len(o.levels) > 0 {
 		out.Lines = append(out.Lines, sentence(strings.Join(o.levels, "; ")))
 	}
-	if e.Detectable != nil && e.FewestPairs >= v.t.Rules.MinBlocks && e.Verdict != stats.Better && e.Verdict != stats.Worse && e.Reason != stats.OwnFaults {
+	if e.Detectable != nil && e.FewestPairs >= v.t.Rules.MinBlocks && e.Verdict != verdict.Better && e.Verdict != verdict.Worse && e.Reason != verdict.OwnFaults {
 		out.Lines = append(out.Lines, v.say("sub.detectable", percent(*e.Detectable), plainPercent(v.t.Rules.Power)))
 	}
 	out.Lines = slices.DeleteFunc(out.Lines, func(s string) bool { return s == "" })
@@ -79,11 +81,11 @@ func (v *view) headlineEntry(h stats.Headline, e stats.HeadlineEntry) headlineEn
 }
 
 // loadOf names the load of an entry where the run has more than one.
-func (l language) loadOf(h stats.Headline, e stats.HeadlineEntry) string {
+func (l language) loadOf(h analysis.Headline, e analysis.HeadlineEntry) string {
 	switch {
 	case len(e.Loads) > 0:
 		return l.say("headline.allLoads")
-	case slices.ContainsFunc(h.Entries, func(o stats.HeadlineEntry) bool { return o.Load != e.Load }):
+	case slices.ContainsFunc(h.Entries, func(o analysis.HeadlineEntry) bool { return o.Load != e.Load }):
 		return l.say("headline.load", e.Load)
 	}
 	return ""
@@ -98,10 +100,10 @@ func sentence(words string) string {
 }
 
 // levelOf names a level within its load.
-func (v *view) levelOf(l stats.LevelVerdict) string { return v.pointName(l.Point) }
+func (v *view) levelOf(l analysis.LevelVerdict) string { return v.pointName(l.Point) }
 
 // finding puts what is wrong with cells into a sentence.
-func (v *view) finding(f stats.Finding) string {
+func (v *view) finding(f validity.Finding) string {
 	subject := v.say("finding.server")
 	switch {
 	case f.Subject == record.RoleServer:
@@ -127,7 +129,7 @@ func (v *view) finding(f stats.Finding) string {
 }
 
 // hits says which blocks a finding hit.
-func (v *view) hits(f stats.Finding, cells int) string {
+func (v *view) hits(f validity.Finding, cells int) string {
 	if len(f.Blocks) == cells && cells > 1 {
 		return v.say("hit.all")
 	}

@@ -5,7 +5,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/latency"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 func TestATableLeavesOutItsEmptyColumns(t *testing.T) {
@@ -55,15 +58,15 @@ func TestALinkStaysInTheFolderOfItsRun(t *testing.T) {
 }
 
 func TestACurveEndsAtItsLastRise(t *testing.T) {
-	curve := func(micros ...int64) []stats.Quantile {
-		var out []stats.Quantile
+	curve := func(micros ...int64) []latency.Quantile {
+		var out []latency.Quantile
 		for k := range micros {
-			out = append(out, stats.Quantile{Q: 1 - 1/float64(k+2), Micros: &micros[k]})
+			out = append(out, latency.Quantile{Q: 1 - 1/float64(k+2), Micros: &micros[k]})
 		}
 		return out
 	}
 	for name, tc := range map[string]struct {
-		of   []stats.Quantile
+		of   []latency.Quantile
 		want int
 	}{
 		"a flat end is cut":       {curve(1, 2, 2, 3, 9, 9, 9), 5},
@@ -92,11 +95,11 @@ func TestTheChangeOfABoundHasOneEnd(t *testing.T) {
 		"both sides may be better":    {true, true, []string{"+89.0 %", missing}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := stats.Result{Metric: stats.Throughput, Ratio: p(1.89), Low: p(1.77), High: p(2.02), ContenderIsBound: tc.contender, BaselineIsBound: tc.baseline}
+			r := verdict.Result{Metric: verdict.Throughput, Ratio: p(1.89), Low: p(1.77), High: p(2.02), ContenderIsBound: tc.contender, BaselineIsBound: tc.baseline}
 			if diff := cmp.Diff(tc.want, []string{v.changeOf(r), v.changeLimits(r)}); diff != "" {
 				t.Errorf("change and interval (-want +got):\n%s", diff)
 			}
-			r.Metric, r.ContenderIsBound, r.BaselineIsBound = stats.LatencyAt("99"), tc.baseline, tc.contender
+			r.Metric, r.ContenderIsBound, r.BaselineIsBound = verdict.LatencyAt("99"), tc.baseline, tc.contender
 			if diff := cmp.Diff(tc.want, []string{v.changeOf(r), v.changeLimits(r)}); diff != "" {
 				t.Errorf("of a latency, whose bound is above, the other way round (-want +got):\n%s", diff)
 			}
@@ -105,15 +108,15 @@ func TestTheChangeOfABoundHasOneEnd(t *testing.T) {
 }
 
 func TestEachMetricSaysWhichSideIsBetter(t *testing.T) {
-	result := func(m stats.Metric, ratio float64) stats.Result {
-		return stats.Result{Metric: m, Levels: 1, Blocks: 1, Ratio: &ratio, Pairs: []stats.Pair{{Block: 1, Ratio: ratio}}, Verdict: stats.Worse, FewestPairs: 1}
+	result := func(m verdict.Metric, ratio float64) verdict.Result {
+		return verdict.Result{Metric: m, Levels: 1, Blocks: 1, Ratio: &ratio, Pairs: []verdict.Pair{{Block: 1, Ratio: ratio}}, Verdict: verdict.Worse, FewestPairs: 1}
 	}
-	c := stats.Comparison{Implementation: "slow", Baseline: "go", Levels: []stats.LevelComparison{{
-		Verdict: stats.Worse,
-		Results: []stats.Result{result(stats.CPUPerRequest, 1.2), result(stats.Throughput, 0.83)},
+	c := verdict.Comparison{Implementation: "slow", Baseline: "go", Levels: []verdict.LevelComparison{{
+		Verdict: verdict.Worse,
+		Results: []verdict.Result{result(verdict.CPUPerRequest, 1.2), result(verdict.Throughput, 0.83)},
 	}}}
-	both := []stats.Implementation{{Name: "go", Baseline: true}, {Name: "slow"}}
-	v := newView(stats.Table{Run: stats.Run{Baseline: "go"}, Implementations: both, Comparisons: []stats.Comparison{c}}, english)
+	both := []planned.Implementation{{Name: "go", Baseline: true}, {Name: "slow"}}
+	v := newView(analysis.Table{Run: analysis.Run{Baseline: "go"}, Implementations: both, Comparisons: []verdict.Comparison{c}}, english)
 	sides := map[string][]string{}
 	for _, p := range v.forest().Groups[0].Panels {
 		sides[p.Metric] = []string{p.Better, p.Axis[0].Text, p.Axis[1].Text, p.Rows[0].Effect, p.Rows[0].Verdict}

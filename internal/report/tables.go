@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // table is a table of text, in sections. The first cell of a row heads it.
@@ -155,7 +157,7 @@ func (v *view) speedTable() table {
 	return t
 }
 
-func (v *view) section(l stats.Level) section {
+func (v *view) section(l planned.Level) section {
 	from := v.count("threads", int(l.Threads))
 	if l.Generators > 1 {
 		from = v.say("level.generators", integer(int64(l.Generators)), from)
@@ -166,7 +168,7 @@ func (v *view) section(l stats.Level) section {
 	}
 }
 
-func (v *view) speedCells(g stats.Group, i stats.Implementation) []cell {
+func (v *view) speedCells(g validity.Group, i planned.Implementation) []cell {
 	n := 0
 	if g.Throughput != nil {
 		n = g.Throughput.N
@@ -184,7 +186,7 @@ func (v *view) speedCells(g stats.Group, i stats.Implementation) []cell {
 	}
 }
 
-func (v *view) implementation(i stats.Implementation) cell {
+func (v *view) implementation(i planned.Implementation) cell {
 	l := v.looks[i.Name]
 	c := cell{Text: i.Name, Look: &l}
 	switch {
@@ -196,7 +198,7 @@ func (v *view) implementation(i stats.Implementation) cell {
 	return c
 }
 
-func (v *view) mean(s *stats.Summary, print func(float64) string) string {
+func (v *view) mean(s *inference.Summary, print func(float64) string) string {
 	if s == nil {
 		return missing
 	}
@@ -204,14 +206,14 @@ func (v *view) mean(s *stats.Summary, print func(float64) string) string {
 }
 
 // deviation prints the standard deviation relative to the mean, which is how noise is compared.
-func (v *view) deviation(s *stats.Summary) string {
+func (v *view) deviation(s *inference.Summary) string {
 	if s == nil || s.RelativeStdDev == nil {
 		return missing
 	}
 	return percent(*s.RelativeStdDev)
 }
 
-func (v *view) extent(s *stats.Summary, print func(float64) string) string {
+func (v *view) extent(s *inference.Summary, print func(float64) string) string {
 	if s == nil {
 		return missing
 	}
@@ -234,7 +236,7 @@ func (v *view) errors(e record.Errors) string {
 	return strings.Join(out, ", ")
 }
 
-func (v *view) cells(g stats.Group) string {
+func (v *view) cells(g validity.Group) string {
 	var out []string
 	for _, kind := range []struct {
 		key string
@@ -250,12 +252,12 @@ func (v *view) cells(g stats.Group) string {
 	return strings.Join(out, ", ")
 }
 
-func (v *view) pinned(g stats.Group) string {
+func (v *view) pinned(g validity.Group) string {
 	return v.say("badge.of", integer(int64(g.Pinned)), integer(int64(len(g.Cells))))
 }
 
 // groupNotes are the findings of a group. Those of a limit raise no alarm.
-func (v *view) groupNotes(g stats.Group, i stats.Implementation) []note {
+func (v *view) groupNotes(g validity.Group, i planned.Implementation) []note {
 	notes := v.notes(g)
 	for k := range notes {
 		if i.Role == v1alpha1.RoleLimit {
@@ -266,17 +268,17 @@ func (v *view) groupNotes(g stats.Group, i stats.Implementation) []note {
 }
 
 // notes are the findings of a group, in words.
-func (v *view) notes(g stats.Group) []note { return v.notesOf(g.Findings, len(g.Cells)) }
+func (v *view) notes(g validity.Group) []note { return v.notesOf(g.Findings, len(g.Cells)) }
 
 // notesOf puts findings into words, of so many cells or trials.
-func (v *view) notesOf(findings []stats.Finding, of int) []note {
+func (v *view) notesOf(findings []validity.Finding, of int) []note {
 	var out []note
 	for _, f := range findings {
 		n := note{Weight: v.say("Validity." + string(f.Weight)), Where: v.hits(f, of), Text: v.finding(f), Tone: "suspect"}
-		if f.Scope != stats.ScopeCell {
+		if f.Scope != validity.ScopeCell {
 			n.Scope = v.say("scope." + string(f.Scope))
 		}
-		if f.Weight == stats.Void {
+		if f.Weight == validity.Void {
 			n.Tone = "void"
 		}
 		n.Code = string(f.Code)

@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 const (
@@ -46,9 +47,9 @@ func (v *view) overTimeCharts() []chart {
 }
 
 // timeChart draws the lanes of a level.
-func (v *view) timeChart(l stats.Level, x, y span, ticks []float64) chart {
+func (v *view) timeChart(l planned.Level, x, y span, ticks []float64) chart {
 	c := chart{Title: v.levelName(l.Point), Unit: v.say("over.unit"), Name: v.say("over.name", v.levelName(l.Point))}
-	var lanes []stats.Implementation
+	var lanes []planned.Implementation
 	for _, i := range v.drawn() {
 		if v.t.Group(l.Point, i.Name).OverTime != nil {
 			lanes = append(lanes, i)
@@ -78,7 +79,7 @@ func (v *view) timeChart(l stats.Level, x, y span, ticks []float64) chart {
 }
 
 // at is where an interval begins, in seconds from the beginning of the measured time: the first interval of a cell is left out.
-func at(o stats.OverTime, interval int) float64 {
+func at(o validity.OverTime, interval int) float64 {
 	return float64(interval+1) * float64(o.EveryMillis) / 1e3
 }
 
@@ -86,7 +87,7 @@ func at(o stats.OverTime, interval int) float64 {
 func thousandth(share float64) string { return strconv.FormatFloat(math.Round(share*1e3), 'f', 0, 64) }
 
 // lane draws one implementation.
-func (v *view) lane(name string, g stats.Group, top, height float64, x, y span) []mark {
+func (v *view) lane(name string, g validity.Group, top, height float64, x, y span) []mark {
 	o, look := *g.OverTime, v.looks[name]
 	place := func(k int, share float64) string {
 		middle := (at(o, k) + at(o, k+1)) / 2
@@ -127,7 +128,7 @@ func (v *view) lane(name string, g stats.Group, top, height float64, x, y span) 
 func (v *view) dips() []string {
 	var out []string
 	for _, i := range v.t.Implementations {
-		var worst *stats.Group
+		var worst *validity.Group
 		for k := range v.t.Groups {
 			g := &v.t.Groups[k]
 			if g.Implementation == i.Name && g.OverTime != nil && (worst == nil || g.OverTime.LargestDip > worst.OverTime.LargestDip) {

@@ -6,18 +6,19 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 )
 
 // view puts a table into the words and pictures of one language.
 type view struct {
 	language
-	t     stats.Table
+	t     analysis.Table
 	looks map[string]look
 }
 
-func newView(t stats.Table, l language) *view {
+func newView(t analysis.Table, l language) *view {
 	v := &view{language: l, t: t, looks: map[string]look{}}
 	next := 0
 	for _, i := range t.Implementations {
@@ -39,7 +40,7 @@ type page struct {
 	Contents                        []link
 	Legend, Contenders              []legend
 	Objectives, Scaling, Noise      *extra
-	Capacity                        *capacity
+	Capacity                        *capacitySection
 	Forest                          *forest
 	LevelsTitle, LevelsLead         string
 	Charts                          []facetCharts
@@ -157,7 +158,7 @@ func plainPercent(share float64) string { return plainNumber(share*100) + " %" }
 
 func (v *view) pointName(p record.Point) string {
 	name := v.count("connections", int(p.Connections))
-	l := slices.IndexFunc(v.t.Levels, func(l stats.Level) bool { return l.Point == p })
+	l := slices.IndexFunc(v.t.Levels, func(l planned.Level) bool { return l.Point == p })
 	switch {
 	case p.RequestsPerSecond > 0 && l >= 0 && v.t.Levels[l].RampToRequestsPerSecond > 0:
 		return v.say("level.ramp", name, integer(int64(p.RequestsPerSecond)), integer(int64(v.t.Levels[l].RampToRequestsPerSecond)))
@@ -169,10 +170,10 @@ func (v *view) pointName(p record.Point) string {
 
 // manyGenerators says whether a generator needs its name to be told from others.
 func (v *view) manyGenerators() bool {
-	return slices.ContainsFunc(v.t.Levels, func(l stats.Level) bool { return l.Generators > 1 })
+	return slices.ContainsFunc(v.t.Levels, func(l planned.Level) bool { return l.Generators > 1 })
 }
 
-func (v *view) legend(of []stats.Implementation) []legend {
+func (v *view) legend(of []planned.Implementation) []legend {
 	var out []legend
 	for _, i := range of {
 		l := legend{Name: i.Name, Look: v.looks[i.Name]}

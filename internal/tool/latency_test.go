@@ -17,11 +17,11 @@ func TestLatency(t *testing.T) {
 		wantError   bool
 	}{
 		"an empty distribution has no samples":            {},
-		"bins keep their counts":                          {bins: []tool.Bin{{10, 3}, {1000, 2}}, wantSamples: 5, wantMin: 10, wantMax: 1000},
-		"a latency of nothing counts as one microsecond":  {bins: []tool.Bin{{0, 4}}, wantSamples: 4, wantMin: 1, wantMax: 1},
-		"a negative count is refused":                     {bins: []tool.Bin{{10, -1}}, wantError: true},
-		"a latency of more than the range is refused":     {bins: []tool.Bin{{8_000_000_000, 1}}, wantError: true},
-		"the largest latency of the range can be encoded": {bins: []tool.Bin{{3_600_000_000, 1}}, wantSamples: 1, wantMin: 3_600_000_000, wantMax: 3_600_000_000},
+		"bins keep their counts":                          {bins: []tool.Bin{{Micros: 10, Count: 3}, {Micros: 1000, Count: 2}}, wantSamples: 5, wantMin: 10, wantMax: 1000},
+		"a latency of nothing counts as one microsecond":  {bins: []tool.Bin{{Micros: 0, Count: 4}}, wantSamples: 4, wantMin: 1, wantMax: 1},
+		"a negative count is refused":                     {bins: []tool.Bin{{Micros: 10, Count: -1}}, wantError: true},
+		"a latency of more than the range is refused":     {bins: []tool.Bin{{Micros: 8_000_000_000, Count: 1}}, wantError: true},
+		"the largest latency of the range can be encoded": {bins: []tool.Bin{{Micros: 3_600_000_000, Count: 1}}, wantSamples: 1, wantMin: 3_600_000_000, wantMax: 3_600_000_000},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

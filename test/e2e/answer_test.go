@@ -8,8 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // The known answer: a cost of two thirds or more, planted in one of three otherwise equal servers, is found and is of that size;
@@ -36,13 +37,13 @@ func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 	if stopped, narrow := run.Status.StoppedAfterBlock == 10, analyse(t, firstBlocks(data, 10)).NarrowerThan(0.9); stopped != narrow {
 		t.Errorf("the run stopped after block 10: %v; its intervals were narrow enough for that: %v", stopped, narrow)
 	}
-	found := map[string]stats.Comparison{}
+	found := map[string]verdict.Comparison{}
 	for _, c := range table.Comparisons {
 		found[c.Implementation] = c
 	}
 	t.Log(run.Status.Verdict)
-	checkCost(t, table, found["slow"], whole(t, data, table) >= stats.MinBlocks)
-	if same := found["same"]; same.Verdict == stats.Worse || same.Verdict == stats.Better {
+	checkCost(t, table, found["slow"], whole(t, data, table) >= verdict.MinBlocks)
+	if same := found["same"]; same.Verdict == verdict.Worse || same.Verdict == verdict.Better {
 		t.Errorf("%s than the baseline, whose own image and command it is: %+v", same.Verdict, same.Deciding())
 	}
 }
@@ -64,10 +65,10 @@ const (
 
 // checkCost wants a server with the planted work to be slower, if that can be decided, by about what was planted on top of what the baseline
 // costs here.
-func checkCost(t *testing.T, table stats.Table, c stats.Comparison, decidable bool) {
+func checkCost(t *testing.T, table analysis.Table, c verdict.Comparison, decidable bool) {
 	t.Helper()
 	if !decidable {
-		if c.Verdict == stats.Better {
+		if c.Verdict == verdict.Better {
 			t.Errorf("%s is faster with a planted cost: %+v", c.Implementation, c.Deciding())
 		}
 		return
@@ -83,20 +84,20 @@ func checkCost(t *testing.T, table stats.Table, c stats.Comparison, decidable bo
 	}
 	planted, found := 100*burnMicros/base, 100*(cpuRatio(t, c)-1)
 	t.Logf("%s: %.1f %% more CPU time per request; planted was about %.1f %%", c.Implementation, found, planted)
-	if seen := c.Deciding().Detectable; c.Verdict == stats.Inconclusive && seen != nil && *seen > planted/100 {
+	if seen := c.Deciding().Detectable; c.Verdict == verdict.Inconclusive && seen != nil && *seen > planted/100 {
 		t.Logf("%s: the machine was so noisy that nothing below %.1f %% could have been seen", c.Implementation, 100**seen)
 		return
 	}
 	// The planted work is known for a quiet CPU: where a neighbour has the other half of the core, it takes up to twice as long.
-	if c.Verdict != stats.Worse || found < planted/2 || found > planted*2.2 {
+	if c.Verdict != verdict.Worse || found < planted/2 || found > planted*2.2 {
 		t.Errorf("%s is %s (%s), want Slower by about what was planted: %+v", c.Implementation, c.Verdict, c.Reason, c.Deciding())
 	}
 }
 
-func cpuRatio(t *testing.T, c stats.Comparison) float64 {
+func cpuRatio(t *testing.T, c verdict.Comparison) float64 {
 	t.Helper()
 	for _, r := range c.Overall {
-		if r.Metric == stats.CPUPerRequest && r.Ratio != nil {
+		if r.Metric == verdict.CPUPerRequest && r.Ratio != nil {
 			return *r.Ratio
 		}
 	}

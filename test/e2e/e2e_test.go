@@ -17,11 +17,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // sample reads a run from config/samples, as a user applies it.
@@ -155,7 +156,7 @@ func awaitSuccess(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Durati
 }
 
 // measure applies a run, waits for its success and reads it back.
-func measure(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (record.RunData, stats.Table) {
+func measure(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (record.RunData, analysis.Table) {
 	t.Helper()
 	mustApply(t, run)
 	awaitSuccess(t, run, patience)
@@ -163,9 +164,9 @@ func measure(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (
 	return data, analyse(t, data)
 }
 
-// whole counts the blocks that no fault from outside has hit. Fewer than stats.MinBlocks are too few for a verdict: where this machine has
+// whole counts the blocks that no fault from outside has hit. Fewer than verdict.MinBlocks are too few for a verdict: where this machine has
 // left no more of all that could be measured anew, a test can ask that nothing wrong is said, and not that something is.
-func whole(t *testing.T, data record.RunData, table stats.Table) int {
+func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 	t.Helper()
 	hit := table.SpoiledBlocks()
 	for _, m := range table.Coverage.Missing {
@@ -174,15 +175,15 @@ func whole(t *testing.T, data record.RunData, table stats.Table) int {
 	slices.Sort(hit)
 	hit = slices.Compact(hit)
 	n := int(data.Manifest.Blocks+data.Manifest.SpareBlocks) - len(hit)
-	if n < stats.MinBlocks {
+	if n < verdict.MinBlocks {
 		t.Logf("faults from outside have hit the blocks %v and left %d: no verdict is asked for", hit, n)
 	}
 	return n
 }
 
-func analyse(t *testing.T, data record.RunData) stats.Table {
+func analyse(t *testing.T, data record.RunData) analysis.Table {
 	t.Helper()
-	table, err := stats.Analyse(data)
+	table, err := analysis.Analyse(data)
 	if err != nil {
 		t.Fatal(err)
 	}

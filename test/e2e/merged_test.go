@@ -7,22 +7,24 @@ import (
 	"strconv"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
 	"loadstone.dev/loadstone/internal/tool/wrk"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 var latencyLine = regexp.MustCompile(`(?m)^loadstone latency (\d+) (\d+)\s*$`)
 
 // checkMerged compares the percentiles that the report shows of all generators and blocks with those of the raw latencies, which are
 // read from what wrk printed, sorted and counted here.
-func checkMerged(t *testing.T, data record.RunData, table stats.Table, at record.Point) {
+func checkMerged(t *testing.T, data record.RunData, table analysis.Table, at record.Point) {
 	t.Helper()
 	for _, name := range []string{"gohttp", "epoll"} {
 		raw := rawLatencies(t, data, table, at, name)
 		slices.Sort(raw)
 		g := table.Group(at, name)
-		i := slices.IndexFunc(g.Latency, func(l stats.Latency) bool { return l.Kind == record.Corrected })
+		i := slices.IndexFunc(g.Latency, func(l latency.Distribution) bool { return l.Kind == record.Corrected })
 		if i < 0 || g.Latency[i].Samples != int64(len(raw)) {
 			t.Errorf("%s: the report does not show the %d latencies that wrk printed: %+v", name, len(raw), g.Latency)
 			continue
@@ -40,7 +42,7 @@ func checkMerged(t *testing.T, data record.RunData, table stats.Table, at record
 }
 
 // rawLatencies are all latencies in the raw outputs of the cells that are not void.
-func rawLatencies(t *testing.T, data record.RunData, table stats.Table, at record.Point, name string) []int64 {
+func rawLatencies(t *testing.T, data record.RunData, table analysis.Table, at record.Point, name string) []int64 {
 	t.Helper()
 	var all []int64
 	for _, trial := range data.Trials {
@@ -84,8 +86,8 @@ func number(t *testing.T, text []byte) int64 {
 	return n
 }
 
-func isVoid(table stats.Table, at record.Point, name string, block int32) bool {
+func isVoid(table analysis.Table, at record.Point, name string, block int32) bool {
 	g := table.Group(at, name)
-	i := slices.IndexFunc(g.Cells, func(c stats.Cell) bool { return c.Block == block })
-	return i < 0 || g.Cells[i].Validity == stats.Void
+	i := slices.IndexFunc(g.Cells, func(c validity.Cell) bool { return c.Block == block })
+	return i < 0 || g.Cells[i].Validity == validity.Void
 }

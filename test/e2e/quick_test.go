@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // The main job: from a sample to a report with a verdict, every number of which is checked against what was asked and stored. Without a
@@ -34,7 +35,7 @@ func TestTheQuickSampleEndsInAVerdict(t *testing.T) {
 	if table.Coverage.MeasuredTrials != len(data.Trials) || run.Status.Verdict == "" {
 		t.Errorf("coverage %+v, verdict %q", table.Coverage, run.Status.Verdict)
 	}
-	checkVerdicts(t, table, whole(t, data, table) >= stats.MinBlocks)
+	checkVerdicts(t, table, whole(t, data, table) >= verdict.MinBlocks)
 	checkReport(t, run, table)
 }
 
@@ -85,7 +86,7 @@ func checkTrial(t *testing.T, run *v1alpha1.BenchmarkRun, trial record.TrialData
 }
 
 // checkReport checks that the stored report is the one that the manifests give when it is made again.
-func checkReport(t *testing.T, run *v1alpha1.BenchmarkRun, table stats.Table) {
+func checkReport(t *testing.T, run *v1alpha1.BenchmarkRun, table analysis.Table) {
 	t.Helper()
 	_, key, _ := strings.Cut(strings.TrimPrefix(run.Status.Report.URI, "s3://"), "/")
 	stored, err := loadstone.Store.Get(t.Context(), key, run.Status.Report.SHA256)

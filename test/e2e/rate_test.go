@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // At an imposed rate nobody is compared by the throughput that was asked for: the busy server needs more CPU time per request, the overloaded one
@@ -16,20 +16,20 @@ func TestAtAnImposedRateTheReportSaysWhoNeedsMore(t *testing.T) {
 	data := load(t, run)
 	table := analyse(t, data)
 	t.Log(run.Status.Verdict)
-	decidable := whole(t, data, table) >= stats.MinBlocks
+	decidable := whole(t, data, table) >= verdict.MinBlocks
 	for _, c := range table.Comparisons {
 		d := c.Deciding()
 		t.Logf("%s under %s: %s %s by %s, %d pairs", c.Implementation, c.Load, c.Verdict, c.Reason, c.Metric, d.FewestPairs)
-		if c.Verdict == stats.Better || c.Verdict == stats.NoDifference || c.Metric == stats.Throughput {
+		if c.Verdict == verdict.Better || c.Verdict == verdict.NoDifference || c.Metric == verdict.Throughput {
 			t.Errorf("%s under %s is %s by %s", c.Implementation, c.Load, c.Verdict, c.Metric)
 		}
 		if !decidable {
 			continue
 		}
 		switch {
-		case c.Implementation == "busy" && (c.Verdict != stats.Worse || d.Metric != stats.CPUPerRequest || d.Ratio != nil && *d.Ratio < 1.5):
+		case c.Implementation == "busy" && (c.Verdict != verdict.Worse || d.Metric != verdict.CPUPerRequest || d.Ratio != nil && *d.Ratio < 1.5):
 			t.Errorf("busy under %s is %s %s, want Worse with far more CPU time: %+v", c.Load, c.Verdict, c.Reason, d)
-		case c.Implementation == "overloaded" && (c.Verdict != stats.Worse || c.Reason != stats.RateNotKept):
+		case c.Implementation == "overloaded" && (c.Verdict != verdict.Worse || c.Reason != verdict.RateNotKept):
 			t.Errorf("overloaded under %s is %s %s, want Worse since it does not keep the rate: %+v", c.Load, c.Verdict, c.Reason, c.Levels[0].Rate)
 		}
 	}

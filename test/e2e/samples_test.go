@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // shortened are the cells of a sample, measured for a second each.
@@ -25,7 +25,7 @@ func TestTheAASampleClaimsNoDifference(t *testing.T) {
 	table := analyse(t, load(t, run))
 	for _, c := range table.Comparisons {
 		t.Logf("%s: %s", c.Implementation, run.Status.Verdict)
-		if c.Verdict == stats.Better || c.Verdict == stats.Worse {
+		if c.Verdict == verdict.Better || c.Verdict == verdict.Worse {
 			t.Errorf("%s is %s than itself", c.Implementation, c.Verdict)
 		}
 	}
@@ -51,7 +51,7 @@ func TestADuetFindsAPlantedCost(t *testing.T) {
 	}
 	for _, c := range table.Comparisons {
 		t.Log(run.Status.Verdict)
-		checkCost(t, table, c, whole(t, data, table) >= stats.MinBlocks)
+		checkCost(t, table, c, whole(t, data, table) >= verdict.MinBlocks)
 	}
 	checkReport(t, run, table)
 }

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/workloads/conformance"
 )
 
@@ -114,13 +114,13 @@ func TestTheSuitesRun(t *testing.T) {
 }
 
 // checkOwn wants a cell to be void, if at all, by what this machine did to it, or because a second of load on it is few requests.
-func checkOwn(t *testing.T, g stats.Group, c stats.Cell) {
+func checkOwn(t *testing.T, g validity.Group, c validity.Cell) {
 	t.Helper()
 	if c.HitFromOutside() {
 		return
 	}
 	for _, r := range c.Reasons {
-		if r.Weight == stats.Void && r.Code != stats.TooFewRequests {
+		if r.Weight == validity.Void && r.Code != validity.TooFewRequests {
 			t.Errorf("%s at %+v is void: %+v", g.Implementation, g.Point, r)
 		}
 	}

@@ -10,15 +10,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // planted says by which reason the report must name the fault that a load plants in the server that misbehaves on demand.
 type planted struct {
 	load   v1alpha1.Load
-	reason stats.ReasonCode
-	weight stats.Validity
+	reason validity.Code
+	weight validity.Validity
 }
 
 // point is the cell that the fault hits: the load's last level.
@@ -39,14 +41,14 @@ func plantedLoads() []planted {
 	}
 	closed := func(c int32) v1alpha1.Level { return v1alpha1.Level{Connections: c} }
 	return []planted{
-		{load: load("sweep", v1alpha1.ToolWrk, "", closed(20), closed(100)), reason: stats.Unanswered, weight: stats.Void},
-		{load: load("errors", v1alpha1.ToolWrk, "?error-every=1000", closed(20)), reason: stats.WrongStatus, weight: stats.Void},
-		{load: load("bodies", v1alpha1.ToolWrk, "?wrong-body-every=100", closed(20)), reason: stats.WrongAnswers, weight: stats.Void},
-		{load: load("hangs", v1alpha1.ToolWrk, "?hang-every=200", closed(20)), reason: stats.Hung, weight: stats.Void},
-		{load: load("closes", v1alpha1.ToolWrk, "?close-every=10", closed(20)), reason: stats.KeepAliveLost, weight: stats.Suspect},
-		{load: load("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: stats.WrongBody, weight: stats.Void},
+		{load: load("sweep", v1alpha1.ToolWrk, "", closed(20), closed(100)), reason: validity.Unanswered, weight: validity.Void},
+		{load: load("errors", v1alpha1.ToolWrk, "?error-every=1000", closed(20)), reason: validity.WrongStatus, weight: validity.Void},
+		{load: load("bodies", v1alpha1.ToolWrk, "?wrong-body-every=100", closed(20)), reason: validity.WrongAnswers, weight: validity.Void},
+		{load: load("hangs", v1alpha1.ToolWrk, "?hang-every=200", closed(20)), reason: validity.Hung, weight: validity.Void},
+		{load: load("closes", v1alpha1.ToolWrk, "?close-every=10", closed(20)), reason: validity.KeepAliveLost, weight: validity.Suspect},
+		{load: load("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: validity.WrongBody, weight: validity.Void},
 		{load: load("arrivals", v1alpha1.ToolK6, "", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400})},
-		{load: load("late", v1alpha1.ToolK6, "?spin=20000000", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400}), reason: stats.RateMissed, weight: stats.Void},
+		{load: load("late", v1alpha1.ToolK6, "?spin=20000000", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400}), reason: validity.RateMissed, weight: validity.Void},
 	}
 }
 
@@ -74,21 +76,21 @@ func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
 	for _, f := range faults {
 		checkPlanted(t, table, f)
 	}
-	checkVerdicts(t, table, whole(t, data, table) >= stats.MinBlocks)
+	checkVerdicts(t, table, whole(t, data, table) >= verdict.MinBlocks)
 	checkMerged(t, data, table, record.Point{Load: "sweep", Connections: 20})
 	checkReport(t, run, table)
 }
 
 // checkPlanted wants the fault's reason in every cell of the server that misbehaves, and in no cell of the good ones, as far as the
 // machine did not spoil them.
-func checkPlanted(t *testing.T, table stats.Table, f planted) {
+func checkPlanted(t *testing.T, table analysis.Table, f planted) {
 	t.Helper()
 	if f.reason == "" {
 		return
 	}
-	named := func(c stats.Cell) bool {
-		return slices.ContainsFunc(c.Reasons, func(r stats.Reason) bool {
-			return r.Code == f.reason && (r.Weight == f.weight || r.Weight == stats.Void)
+	named := func(c validity.Cell) bool {
+		return slices.ContainsFunc(c.Reasons, func(r validity.Reason) bool {
+			return r.Code == f.reason && (r.Weight == f.weight || r.Weight == validity.Void)
 		})
 	}
 	for _, name := range []string{"gohttp", "epoll", "faulty"} {
@@ -97,7 +99,7 @@ func checkPlanted(t *testing.T, table stats.Table, f planted) {
 			t.Errorf("%s of %s was not measured", f.load.Name, name)
 			continue
 		}
-		cells := slices.DeleteFunc(slices.Clone(g.Cells), stats.Cell.HitFromOutside)
+		cells := slices.DeleteFunc(slices.Clone(g.Cells), validity.Cell.HitFromOutside)
 		if len(cells) == 0 {
 			t.Errorf("%s of %s: all of %d cells were hit from outside", f.load.Name, name, len(g.Cells))
 		}
@@ -109,7 +111,7 @@ func checkPlanted(t *testing.T, table stats.Table, f planted) {
 	}
 }
 
-func codes(c stats.Cell) string {
+func codes(c validity.Cell) string {
 	var words []string
 	for _, r := range c.Reasons {
 		words = append(words, fmt.Sprintf("%s %s %.4g %s", r.Weight, r.Code, r.Value, r.Detail))
@@ -124,16 +126,16 @@ func imposed(load string) bool {
 
 // checkVerdicts wants epoll, which costs a fraction of the CPU time, to be better if that can be decided, and the server that misbehaves
 // not to win.
-func checkVerdicts(t *testing.T, table stats.Table, decidable bool) {
+func checkVerdicts(t *testing.T, table analysis.Table, decidable bool) {
 	t.Helper()
 	for _, c := range table.Comparisons {
 		r := c.Deciding()
 		t.Logf("%s: %s (%s) by %s, %d blocks", c.Implementation, c.Verdict, c.Reason, c.Metric, r.Blocks)
 		switch {
 		// Two k6 that share a CPU may pause for a tenth of a second: of a cell of one second, that is a rate which nobody kept.
-		case c.Implementation == "epoll" && c.Verdict != stats.Better && (decidable && !imposed(c.Load) || c.Verdict != stats.Inconclusive):
+		case c.Implementation == "epoll" && c.Verdict != verdict.Better && (decidable && !imposed(c.Load) || c.Verdict != verdict.Inconclusive):
 			t.Errorf("epoll is %s (%s), want Better: %+v", c.Verdict, c.Reason, r)
-		case c.Implementation == "faulty" && c.Verdict == stats.Better:
+		case c.Implementation == "faulty" && c.Verdict == verdict.Better:
 			t.Errorf("the server that misbehaves is Better: %+v", r)
 		}
 	}

@@ -1,0 +1,113 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/capacity"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/scaling"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// Analyse makes the table of a run. It fails only on records that contradict each other or cannot be read; whatever a run lacks
+// is in the table, with its reason.
+func Analyse(data record.RunData) (Table, error) {
+	t, err := measure(data)
+	if err != nil {
+		return Table{}, err
+	}
+	t.Objectives, err = objectives.Judge(objectified(t, data), func(earlier record.RunData) (objectives.Run, error) {
+		t, err := measure(earlier)
+		return objectified(t, earlier), err
+	})
+	return t, err
+}
+
+// objectified is a run as its objectives see it.
+func objectified(t Table, data record.RunData) objectives.Run {
+	return objectives.Run{
+		Data: split(data), Implementations: t.Implementations, Levels: t.Levels, Groups: t.Groups, Comparisons: t.Comparisons,
+		Capacities: t.Capacities, Lost: t.Coverage.lost(),
+	}
+}
+
+// measure makes the table but for the objectives.
+func measure(data record.RunData) (Table, error) {
+	objects := artifacts(data)
+	data = split(data)
+	p, err := planned.Of(data)
+	if err != nil {
+		return Table{}, err
+	}
+	r, err := validity.NewReader(data, p)
+	if err != nil {
+		return Table{}, err
+	}
+	t := Table{Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Artifacts: objects}
+	if t.Groups, err = r.Groups(); err != nil {
+		return Table{}, err
+	}
+	t.Coverage = coverage(data, p, t.Groups)
+	lost := t.Coverage.lost()
+	if t.Capacities, err = capacity.Read(r, p, lost); err != nil {
+		return Table{}, err
+	}
+	t.Coverage.addSteps(t.Capacities)
+	t.Comparisons = verdict.Compare(p, t.Groups, lost, capacity.Compare(p, t.Capacities))
+	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Seed)
+	t.Environment = environment(data, p)
+	t.Unknowns = unknowns(data, p)
+	t.Fingerprint = Fingerprint(data)
+	if t.NoiseFloor = noise(t, data); t.NoiseFloor == nil {
+		t.NoiseFloor = fitting(data.Calibration, t.Fingerprint)
+	}
+	return t, nil
+}
+
+// rulesOf are the rules of a run.
+func rulesOf(p planned.Run) Rules {
+	return Rules{
+		Alpha: verdict.LookAlpha(p.Looks), Confidence: inference.Confidence, Power: inference.Power, MinBlocks: verdict.MinBlocks,
+		EquivalenceMargin: inference.EquivalenceMargin, LoadsShare: verdict.LoadsShare, DecidingShare: verdict.DecidingShare,
+	}
+}
+
+// Group finds a group; nil if there is none.
+func (t Table) Group(at record.Point, implementation string) *validity.Group {
+	return validity.GroupAt(t.Groups, at, implementation)
+}
+
+func runOf(m record.RunManifest, p planned.Run, pinning v1alpha1.Strictness) Run {
+	return Run{
+		Run: m.Run, Baseline: p.Baseline, Blocks: p.Blocks, Seed: m.Seed, Started: m.Started, Ended: m.Ended,
+		Operator: m.Operator, Pinning: pinning, Notes: append([]string{}, m.Notes...),
+	}
+}
+
+// artifacts lists every object that the manifests name: those of the trials, and the manifests themselves.
+func artifacts(data record.RunData) []Artifact {
+	out := []Artifact{}
+	for _, s := range data.Manifest.Scripts {
+		out = append(out, Artifact{Artifact: s.Artifact})
+	}
+	for _, e := range data.Manifest.Trials {
+		if e.Manifest != nil {
+			out = append(out, Artifact{Trial: e.Trial, Artifact: *e.Manifest})
+		}
+	}
+	for _, t := range data.Trials {
+		for _, a := range t.Manifest.Artifacts {
+			out = append(out, Artifact{Trial: t.Manifest.Trial, Artifact: a})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Artifact) int {
+		return cmp.Or(cmp.Compare(a.Trial, b.Trial), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}

@@ -1,0 +1,234 @@
+package analysis_test
+
+import (
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+func analyse(t *testing.T, d record.RunData) analysis.Table {
+	t.Helper()
+	got, err := analysis.Analyse(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestAnalyseFindsThePlantedDifference(t *testing.T) {
+	got := analyse(t, recordtest.Run(recordtest.Duel(10)))
+	if len(got.Comparisons) != 1 {
+		t.Fatalf("%d comparisons, want one: the limit takes no part", len(got.Comparisons))
+	}
+	c := got.Comparisons[0]
+	if c.Verdict != verdict.Worse || math.Abs(*c.Overall[0].Ratio-1.2) > 0.03 {
+		t.Errorf("verdict %s with a CPU time ratio of %v, want Slower and 1.2", c.Verdict, *c.Overall[0].Ratio)
+	}
+	if ok, reason := got.Conclusive(); !ok || reason != v1alpha1.ReasonDone {
+		t.Errorf("conclusive %v %s", ok, reason)
+	}
+	h := got.Headline().Entries[0]
+	if h.Implementation != "go-slow" || h.Baseline != "go" || len(h.Decided) != 4 || *h.Low > *h.Ratio || *h.High < *h.Ratio || h.Load != "sweep" {
+		t.Errorf("headline %+v", h)
+	}
+}
+
+func TestAnalyseRelatesCPUTimeToRequests(t *testing.T) {
+	d := recordtest.Run(recordtest.Duel(1))
+	run, seen := recordtest.Cell(&d, 1, "go", 100)
+	cell := analyse(t, d).Group(record.Point{Load: "sweep", Connections: 100}, "go").Cells[0]
+	want := []float64{
+		float64(run.Measurement.Requests) / float64(run.Measurement.DurationMicros) * 1e6,
+		float64(seen.CPUNanos) / 1e3 / float64(run.Measurement.Requests),
+		float64(seen.CPUNanos) / 1e3 / float64(run.Measurement.DurationMicros),
+		float64(seen.RSSBytes),
+	}
+	if diff := cmp.Diff(want, []float64{*cell.Throughput, *cell.CPUPerRequest, *cell.ServerCPUs, *cell.ServerRSS}, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Errorf("throughput, CPU time per request, CPUs, memory (-want +got):\n%s", diff)
+	}
+}
+
+func TestSpareBlocksArePlannedBlocks(t *testing.T) {
+	d := recordtest.Run(recordtest.Duel(4))
+	d.Manifest.Blocks, d.Manifest.Spec.Blocks, d.Manifest.SpareBlocks = 2, 2, 2
+	got := analyse(t, d).Coverage
+	if got.PlannedTrials != 12 || got.MeasuredTrials != 12 || got.PlannedCells != 48 || got.MeasuredCells != 48 || len(got.Missing) != 0 {
+		t.Errorf("coverage %+v", got)
+	}
+}
+
+func TestKindsOfLatencyAreNeverMixed(t *testing.T) {
+	d := recordtest.Run(recordtest.Duel(2))
+	var observed, corrected int64
+	for block := int32(1); block <= 2; block++ {
+		run, _ := recordtest.Cell(&d, block, "go", 10)
+		observed += run.Measurement.Latency[0].Samples
+		corrected += run.Measurement.Latency[1].Samples
+	}
+	got := analyse(t, d).Group(record.Point{Load: "sweep", Connections: 10}, "go").Latency
+	if len(got) != 2 || got[0].Kind != record.Observed || got[0].Samples != observed || got[1].Kind != record.Corrected || got[1].Samples != corrected {
+		t.Errorf("distributions %+v, want %d observed and %d corrected samples", got, observed, corrected)
+	}
+}
+
+func TestCoverageSaysWhatIsMissing(t *testing.T) {
+	d := recordtest.Run(recordtest.Duel(2))
+	recordtest.Drop(&d, 1, "go", v1alpha1.ReasonServerExited, "exit status 139")
+	recordtest.Drop(&d, 2, "epoll", "", "")
+	d.Manifest.Trials = d.Manifest.Trials[:len(d.Manifest.Trials)-1]
+	d.Trials = d.Trials[:len(d.Trials)-1]
+	got := analyse(t, d).Coverage
+	if got.PlannedTrials != 6 || got.MeasuredTrials != 3 || got.PlannedCells != 24 || got.MeasuredCells != 12 || len(got.Missing) != 3 {
+		t.Errorf("coverage %+v", got)
+	}
+	reasons := map[string]int{}
+	for _, m := range got.Missing {
+		reasons[m.Reason]++
+	}
+	if reasons[v1alpha1.ReasonServerExited] != 1 || reasons[analysis.ReasonNotStarted] != 2 {
+		t.Errorf("reasons %v", reasons)
+	}
+}
+
+func TestOnlyBlocksThatWereVoidedFromOutsideAreSpoiled(t *testing.T) {
+	o := recordtest.Duel(7)
+	level := o.Levels[0]
+	d := recordtest.Run(o)
+	stranger := func(block int32, implementation string) *record.CellRun {
+		run, seen := recordtest.Cell(&d, block, implementation, level)
+		seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/5
+		return run
+	}
+	stranger(5, "go")
+	stranger(2, "go-slow")
+	stranger(6, "epoll")
+	stranger(3, "go").Measurement.Errors.Status = 1
+	run, _ := recordtest.Cell(&d, 4, "go", level)
+	run.Measurement.Errors.Status = 1
+	// Timeouts accuse a server, but not beside strangers.
+	stranger(7, "go").Measurement.Errors.Timeout = int64(level)
+	run, _ = recordtest.Cell(&d, 1, "go-slow", level)
+	run.Measurement.Errors.Timeout = int64(level)
+	table := analyse(t, d)
+	if diff := cmp.Diff([]int32{2, 5, 7}, table.SpoiledBlocks()); diff != "" {
+		t.Errorf("spoiled blocks (-want +got):\n%s", diff)
+	}
+	if c := table.Comparisons[0]; c.BaselineFaults != 2 || c.OwnFaults != 1 {
+		t.Errorf("faults of the baseline and the other: %d, %d", c.BaselineFaults, c.OwnFaults)
+	}
+}
+
+func TestGeneratorsOnSeveralNodesDoNotDifferBetweenTrials(t *testing.T) {
+	o := recordtest.Duel(2)
+	o.Generators = 2
+	for _, f := range analyse(t, recordtest.Run(o)).Environment {
+		if f.Differs {
+			t.Errorf("%s %s differs: %+v", f.Role, f.Key, f.Values)
+		}
+		if f.Role == record.RoleGenerator && f.Key == analysis.FactNode && f.Values[0].Value != "loadgen, loadgen-1" {
+			t.Errorf("the generators' nodes are %+v", f.Values)
+		}
+	}
+}
+
+func TestEnvironmentMarksWhatDiffers(t *testing.T) {
+	d := recordtest.Run(recordtest.Duel(2))
+	d.Trials[1].Server.Environment.Kernel = "6.1.0-19-amd64"
+	for _, f := range analyse(t, d).Environment {
+		if want := f.Role == record.RoleServer && f.Key == analysis.FactKernel; f.Differs != want {
+			t.Errorf("%s %s differs: %v, values %v", f.Role, f.Key, f.Differs, f.Values)
+		}
+	}
+}
+
+func TestAnalyseRefusesRecordsThatContradictEachOther(t *testing.T) {
+	for name, change := range map[string]func(*record.RunData){
+		"a trial of another run":            func(d *record.RunData) { d.Trials[0].Manifest.Run.UID = "other" },
+		"a trial of nobody":                 func(d *record.RunData) { d.Trials[0].Manifest.Implementation = "nobody" },
+		"two trials in one place":           func(d *record.RunData) { d.Trials = append(d.Trials, d.Trials[0]) },
+		"a baseline that was not planned":   func(d *record.RunData) { d.Manifest.Spec.Baseline = "nobody" },
+		"a spec without implementations":    func(d *record.RunData) { d.Manifest.Spec.Implementations = nil },
+		"a histogram that cannot be read":   func(d *record.RunData) { d.Trials[0].Generators[0].Cells[0].Measurement.Latency[0].HDR = "x" },
+		"a histogram with another number":   func(d *record.RunData) { d.Trials[0].Generators[0].Cells[0].Measurement.Latency[0].Samples++ },
+		"a kind of latency that is unknown": func(d *record.RunData) { d.Trials[0].Generators[0].Cells[0].Measurement.Latency[0].Kind = "Felt" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := recordtest.Run(recordtest.Duel(2))
+			change(&d)
+			if _, err := analysis.Analyse(d); err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+}
+
+func TestARunWithoutTrialsHasATable(t *testing.T) {
+	d := recordtest.Run(recordtest.Duel(2))
+	d.Trials = nil
+	for i := range d.Manifest.Trials {
+		d.Manifest.Trials[i].Manifest, d.Manifest.Trials[i].Reason = nil, v1alpha1.ReasonImagePull
+	}
+	got := analyse(t, d)
+	if len(got.Coverage.Missing) != 6 || got.Comparisons[0].Verdict != verdict.Inconclusive || got.Comparisons[0].Reason != verdict.TooFewBlocks {
+		t.Errorf("coverage %+v, comparison %+v", got.Coverage, got.Comparisons[0])
+	}
+}
+
+// BenchmarkAnalyse1000Cells analyses a thousand cells and says how much memory the table holds on to.
+func BenchmarkAnalyse1000Cells(b *testing.B) {
+	o := recordtest.Duel(25)
+	o.Servers = append(o.Servers[:2:2], o.Servers[:2]...)
+	o.Servers[2].Name, o.Servers[3].Name = "c", "d"
+	o.Levels = []int32{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
+	d := recordtest.Run(o)
+	var table analysis.Table
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	b.ReportAllocs()
+	for b.Loop() {
+		var err error
+		if table, err = analysis.Analyse(d); err != nil {
+			b.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.HeapAlloc)/1e6, "live-MB")
+	b.ReportMetric(float64(after.HeapAlloc-min(before.HeapAlloc, after.HeapAlloc))/1e6, "table-MB")
+	runtime.KeepAlive(table)
+	runtime.KeepAlive(d)
+}
+
+func TestTheHeadlineSaysWhyNothingCanBeCompared(t *testing.T) {
+	data := recordtest.Run(recordtest.Duel(2))
+	for i := range data.Trials {
+		for j := range data.Trials[i].Server.Cells {
+			o := &data.Trials[i].Server.Cells[j]
+			o.BusyNanos = o.CPUNanos + o.CoreNanos/2
+		}
+	}
+	table, err := analysis.Analyse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := table.Headline().Entries
+	if len(entries) != 1 {
+		t.Fatalf("%d comparisons, want 1", len(entries))
+	}
+	for _, e := range entries {
+		if e.Cells == 0 || e.VoidCells != e.Cells || len(e.VoidReasons) != 1 || e.VoidReasons[0] != validity.Strangers {
+			t.Errorf("%d of %d cells are void for %v, want all for strangers on the server's CPUs", e.VoidCells, e.Cells, e.VoidReasons)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/capacity"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
+)
+
+// Coverage is what was planned against what was measured.
+type Coverage struct {
+	PlannedTrials  int `json:"plannedTrials"`
+	MeasuredTrials int `json:"measuredTrials"`
+	PlannedCells   int `json:"plannedCells"`
+	// MeasuredCells are those with a record; VoidCells and SuspectCells are among them.
+	MeasuredCells int `json:"measuredCells"`
+	VoidCells     int `json:"voidCells"`
+	SuspectCells  int `json:"suspectCells"`
+	// SuspectLatencies are the suspect cells of which only the latencies are.
+	SuspectLatencies int `json:"suspectLatencies"`
+	PinnedCells      int `json:"pinnedCells"`
+	// Limits are those of the cells above that are of a Limit, which is meant to be faster than its load generators.
+	Limits CellCount `json:"limits"`
+	// Missing are the trials without a record.
+	Missing []MissingTrial `json:"missing"`
+	// Repeated are the trials that were measured only after faults from outside.
+	Repeated []RepeatedTrial `json:"repeated"`
+}
+
+// CellCount counts cells: VoidCells, SuspectCells and PinnedCells are among the measured ones, SuspectLatencies among SuspectCells.
+type CellCount struct {
+	PlannedCells     int `json:"plannedCells"`
+	MeasuredCells    int `json:"measuredCells"`
+	VoidCells        int `json:"voidCells"`
+	SuspectCells     int `json:"suspectCells"`
+	SuspectLatencies int `json:"suspectLatencies"`
+	PinnedCells      int `json:"pinnedCells"`
+}
+
+// Contenders counts the cells that verdicts can rest on: all but a limit's.
+func (c Coverage) Contenders() CellCount {
+	return CellCount{
+		PlannedCells: c.PlannedCells - c.Limits.PlannedCells, MeasuredCells: c.MeasuredCells - c.Limits.MeasuredCells,
+		VoidCells: c.VoidCells - c.Limits.VoidCells, SuspectCells: c.SuspectCells - c.Limits.SuspectCells,
+		SuspectLatencies: c.SuspectLatencies - c.Limits.SuspectLatencies, PinnedCells: c.PinnedCells - c.Limits.PinnedCells,
+	}
+}
+
+// plus adds another count.
+func (c *CellCount) plus(o CellCount) {
+	c.PlannedCells += o.PlannedCells
+	c.MeasuredCells += o.MeasuredCells
+	c.VoidCells += o.VoidCells
+	c.SuspectCells += o.SuspectCells
+	c.SuspectLatencies += o.SuspectLatencies
+	c.PinnedCells += o.PinnedCells
+}
+
+// MissingTrial is a planned trial that was not measured. Reason is one of the API's, or NotStarted or NotRead.
+type MissingTrial struct {
+	Trial          string `json:"trial,omitempty"`
+	Block          int32  `json:"block"`
+	Implementation string `json:"implementation"`
+	Reason         string `json:"reason"`
+	Message        string `json:"message,omitempty"`
+}
+
+// RepeatedTrial is a trial with more than one attempt.
+type RepeatedTrial struct {
+	Trial          string   `json:"trial"`
+	Block          int32    `json:"block"`
+	Implementation string   `json:"implementation"`
+	Attempt        int32    `json:"attempt"`
+	Faults         []string `json:"faults"`
+}
+
+const (
+	// ReasonNotStarted says that the run ended before the trial's turn.
+	ReasonNotStarted = "NotStarted"
+	// ReasonNotRead says that the trial has a manifest, and the report was not given it.
+	ReasonNotRead = "NotRead"
+)
+
+// ownFaultReasons are those reasons of a failed trial that are of the implementation's own making.
+var ownFaultReasons = []string{v1alpha1.ReasonServerNotListening, v1alpha1.ReasonServerExited, v1alpha1.ReasonWrongResponse}
+
+// coverage compares plan and record.
+func coverage(data record.RunData, p planned.Run, groups []validity.Group) Coverage {
+	c := Coverage{
+		PlannedTrials: int(p.Blocks) * len(p.Implementations), MeasuredTrials: len(data.Trials),
+		Missing: []MissingTrial{}, Repeated: []RepeatedTrial{},
+	}
+	c.PlannedCells = c.PlannedTrials * len(p.Levels)
+	for _, g := range groups {
+		c.MeasuredCells += len(g.Cells)
+		c.VoidCells += g.Void
+		c.SuspectCells += g.Suspect
+		c.SuspectLatencies += g.SuspectLatencies()
+		c.PinnedCells += g.Pinned
+		if g.Role == v1alpha1.RoleLimit {
+			c.Limits.plus(CellCount{
+				MeasuredCells: len(g.Cells), VoidCells: g.Void, SuspectCells: g.Suspect, SuspectLatencies: g.SuspectLatencies(), PinnedCells: g.Pinned,
+			})
+		}
+	}
+	for _, i := range p.Implementations {
+		if i.Role == v1alpha1.RoleLimit {
+			c.Limits.PlannedCells += int(p.Blocks) * len(p.Levels)
+		}
+	}
+	for block := int32(1); block <= p.Blocks; block++ {
+		for _, i := range p.Implementations {
+			if m := missing(data, block, i.Name); m != nil {
+				c.Missing = append(c.Missing, *m)
+			}
+		}
+	}
+	for _, t := range data.Trials {
+		m := t.Manifest
+		if m.Attempt > 1 || len(m.Faults) > 0 {
+			c.Repeated = append(c.Repeated, RepeatedTrial{
+				Trial: m.Trial, Block: m.Block, Implementation: m.Implementation, Attempt: m.Attempt, Faults: append([]string{}, m.Faults...),
+			})
+		}
+	}
+	slices.SortFunc(c.Repeated, func(a, b RepeatedTrial) int { return cmp.Compare(a.Trial, b.Trial) })
+	return c
+}
+
+// missing says why an implementation has no trial in a block; nil if it has one.
+func missing(data record.RunData, block int32, implementation string) *MissingTrial {
+	if pick.First(data.Trials, func(t *record.TrialData) bool {
+		return t.Manifest.Block == block && t.Manifest.Implementation == implementation
+	}) != nil {
+		return nil
+	}
+	m := MissingTrial{Block: block, Implementation: implementation, Reason: ReasonNotStarted}
+	e := pick.First(data.Manifest.Trials, func(e *record.TrialEntry) bool { return e.Block == block && e.Implementation == implementation })
+	if e == nil {
+		return &m
+	}
+	m.Trial, m.Message = e.Trial, e.Message
+	switch {
+	case e.Reason != "":
+		m.Reason = e.Reason
+	case e.Manifest != nil:
+		m.Reason = ReasonNotRead
+	}
+	return &m
+}
+
+// lost counts the trials that each implementation lost by its own fault.
+func (c Coverage) lost() map[string]int {
+	out := map[string]int{}
+	for _, m := range c.Missing {
+		if slices.Contains(ownFaultReasons, m.Reason) {
+			out[m.Implementation]++
+		}
+	}
+	return out
+}
+
+// spoiledSearch says whether a fault from outside has cost a search its number, or left it a bound.
+func spoiledSearch(t capacity.Trial) bool {
+	return (t.Unusable || t.Bound == capacity.Disturbed) && slices.ContainsFunc(t.Steps, func(s validity.Step) bool {
+		return slices.ContainsFunc(s.Reasons, validity.Reason.FromOutside)
+	})
+}
+
+// SpoiledBlocks are the blocks, in order, in which a fault from outside has spoiled a cell or a search. A limit's do not matter:
+// nothing is compared with them.
+func (t Table) SpoiledBlocks() []int32 {
+	var blocks []int32
+	for _, g := range t.Groups {
+		for _, c := range g.Cells {
+			if g.Role != v1alpha1.RoleLimit && c.Spoiled() {
+				blocks = append(blocks, c.Block)
+			}
+		}
+	}
+	for _, c := range t.Capacities {
+		for _, trial := range c.Trials {
+			if c.Role != v1alpha1.RoleLimit && spoiledSearch(trial) {
+				blocks = append(blocks, trial.Block)
+			}
+		}
+	}
+	slices.Sort(blocks)
+	return slices.Compact(blocks)
+}
+
+// addSteps counts the steps of searches as cells: a search plans as many as it has tried.
+func (c *Coverage) addSteps(all []capacity.Capacity) {
+	for _, one := range all {
+		n := stepsOf(one)
+		c.PlannedCells += n.PlannedCells
+		c.MeasuredCells += n.MeasuredCells
+		c.VoidCells += n.VoidCells
+		c.SuspectCells += n.SuspectCells
+		c.SuspectLatencies += n.SuspectLatencies
+		c.PinnedCells += n.PinnedCells
+		if one.Role == v1alpha1.RoleLimit {
+			c.Limits.plus(n)
+		}
+	}
+}
+
+// stepsOf counts the steps of all searches of a capacity.
+func stepsOf(c capacity.Capacity) CellCount {
+	var n CellCount
+	for _, t := range c.Trials {
+		n.PlannedCells += len(t.Steps)
+		n.MeasuredCells += len(t.Steps)
+		for _, s := range t.Steps {
+			switch s.Validity {
+			case validity.Void:
+				n.VoidCells++
+			case validity.Suspect:
+				n.SuspectCells++
+			case validity.Valid:
+			}
+			if s.Pinned {
+				n.PinnedCells++
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,201 @@
+package analysis_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/validity"
+)
+
+// courses are recorded courses of good cells.
+func courses(t *testing.T) (out [][]float64) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/courses.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		var row []float64
+		for _, field := range strings.Fields(line) {
+			v, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row = append(row, v)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// everyday gives a run what good cells have beside their figures: a course with dips, a little steal and some strangers, a lost segment, an
+// answer that was cut off at the end, a sibling that nobody uses.
+type everyday struct {
+	rng     *rand.Rand
+	courses [][]float64
+	// head is the size of each implementation's heads.
+	head map[string]int64
+}
+
+func (e everyday) disturb(d *record.RunData) {
+	for i := range d.Trials {
+		t := &d.Trials[i]
+		t.Server.Environment.Governor, t.Server.Environment.SMTSiblings = "unknown", "1,3"
+		e.server(t.Server.Cells)
+		e.server(t.Beside.Cells)
+		for k := range t.Generators {
+			g := &t.Generators[k]
+			e.generator(g.Cells, e.size(g.Responses, t.Manifest.Implementation))
+			e.generator(g.Beside, e.size(g.BesideResponses, t.Manifest.Beside))
+		}
+	}
+}
+
+// size gives the answers of an implementation a head of its own, and returns the size of an answer.
+func (e everyday) size(all []record.Response, implementation string) int64 {
+	for i := range all {
+		all[i].HeaderBytes = e.head[implementation]
+	}
+	return e.head[implementation] + 11
+}
+
+func (e everyday) server(cells []record.CellObservation) {
+	for i := range cells {
+		o := &cells[i]
+		o.StealNanos = int64(0.009 * e.rng.Float64() * float64(o.CoreNanos))
+		o.BusyNanos += int64(0.02 * e.rng.Float64() * float64(o.CoreNanos))
+		o.Network.Retransmits = e.rng.Int64N(5)
+		if o.Sockets != nil {
+			o.Sockets.Established -= e.rng.Int64N(o.Sockets.Established/100 + 1)
+			o.Sockets.Jain = 0.9 + 0.1*e.rng.Float64()
+		}
+		course := e.courses[e.rng.IntN(len(e.courses))]
+		for k := range o.Series.SegmentsOut {
+			v := course[k%len(course)]
+			o.Series.SegmentsOut[k], o.Series.CPUNanos[k] = int64(float64(o.Series.SegmentsOut[k])*v), int64(float64(o.Series.CPUNanos[k])*v)
+		}
+	}
+}
+
+func (e everyday) generator(cells []record.CellRun, size int64) {
+	for i := range cells {
+		r := &cells[i]
+		m := r.Measurement
+		m.Bytes = m.Requests*size + int64(e.rng.Float64()*float64(int64(m.Connections)*size))
+		if m.Tool == "ab" {
+			m.Bytes += 24 * m.Requests // "Connection: keep-alive"
+		}
+		if r.Audit != nil {
+			r.Audit.Requests = 300 + e.rng.Int64N(3600)
+		}
+	}
+}
+
+// as makes every cell of a run one of another tool.
+func as(d *record.RunData, l v1alpha1.Load, change func(*record.TrialData, *record.CellRun, *record.CellObservation)) {
+	load := &d.Manifest.Spec.Loads[0]
+	load.Tool, load.Connection, load.Script = l.Tool, l.Connection, l.Script
+	for i := range d.Trials {
+		t := &d.Trials[i]
+		for k := range t.Manifest.Cells {
+			t.Manifest.Cells[k].Tool, t.Manifest.Cells[k].Connection, t.Manifest.Cells[k].Script = l.Tool, l.Connection, l.Script
+		}
+		for _, g := range t.Generators {
+			for k := range g.Cells {
+				g.Cells[k].Measurement.Tool = string(l.Tool)
+				change(t, &g.Cells[k], &t.Server.Cells[k])
+			}
+		}
+	}
+}
+
+// atRate makes a cell one of an arrival rate.
+func atRate(t *record.TrialData, r *record.CellRun, o *record.CellObservation) {
+	const rate = 2000
+	share := rate * 5 / float64(r.Measurement.Requests)
+	strangers := o.BusyNanos - o.CPUNanos
+	r.CPUNanos, o.CPUNanos = int64(float64(r.CPUNanos)*share), int64(float64(o.CPUNanos)*share)
+	o.BusyNanos = o.CPUNanos + strangers
+	recordtest.SetRequests(r.Measurement, rate*5)
+	r.Measurement.Asked, r.RequestsPerSecond, o.RequestsPerSecond = rate*5, rate, rate
+	r.Measurement.Latency = []record.Latency{recordtest.Widen(record.FromIntended, recordtest.Thin(r.Measurement.Latency[0], rate*5))}
+	for k := range t.Manifest.Cells {
+		t.Manifest.Cells[k].RequestsPerSecond = rate
+	}
+	o.RSSStartBytes = o.RSSBytes
+}
+
+// perRequest makes a cell one of a connection for each request.
+func perRequest(_ *record.TrialData, r *record.CellRun, o *record.CellObservation) {
+	o.Network.PassiveOpens, o.Sockets, r.Network.TimeWait = r.Measurement.Requests, nil, 10_000
+	r.Measurement.Latency = []record.Latency{recordtest.Widen(record.WithConnection, r.Measurement.Latency[0])}
+}
+
+// goodRuns are runs of 200 good cells, of all tools.
+func goodRuns() map[string]record.RunData {
+	run := func(blocks int32, change func(*recordtest.Options)) record.RunData {
+		o := recordtest.Duel(blocks)
+		o.Seed, o.Levels = 11, []int32{100}
+		o.Servers = []recordtest.Server{{Name: "go", CPUMicros: 24, RSSBytes: 9 << 20}, {Name: "rust", CPUMicros: 20, RSSBytes: 3 << 20}}
+		change(&o)
+		return recordtest.Run(o)
+	}
+	same := func(*recordtest.Options) {}
+	keep := func(*record.TrialData, *record.CellRun, *record.CellObservation) {}
+	runs := map[string]record.RunData{
+		"wrk":                   run(10, func(o *recordtest.Options) { o.Levels = []int32{1, 100, 1000} }),
+		"wrk of four pods":      run(10, func(o *recordtest.Options) { o.Generators = 4 }),
+		"a duet":                run(10, func(o *recordtest.Options) { o.Duet = true }),
+		"ab":                    run(10, same),
+		"ab without keep-alive": run(10, same),
+		"k6":                    run(10, same),
+		"k6 with a script":      run(10, same),
+		"k6 at a rate":          run(10, same),
+	}
+	with := func(name string, l v1alpha1.Load, change func(*record.TrialData, *record.CellRun, *record.CellObservation)) {
+		d := runs[name]
+		as(&d, l, change)
+		runs[name] = d
+	}
+	with("ab", v1alpha1.Load{Tool: v1alpha1.ToolAb}, keep)
+	with("ab without keep-alive", v1alpha1.Load{Tool: v1alpha1.ToolAb, Connection: v1alpha1.PerRequest}, perRequest)
+	with("k6", v1alpha1.Load{Tool: v1alpha1.ToolK6}, keep)
+	with("k6 with a script", v1alpha1.Load{Tool: v1alpha1.ToolK6, Script: &v1alpha1.Script{}}, func(_ *record.TrialData, r *record.CellRun, _ *record.CellObservation) { r.Audit = nil })
+	with("k6 at a rate", v1alpha1.Load{Tool: v1alpha1.ToolK6}, atRate)
+	runs["k6 at a rate"].Manifest.Spec.Loads[0].Levels[0].RequestsPerSecond = 2000
+	return runs
+}
+
+func TestNoneOf200GoodCellsIsAccused(t *testing.T) {
+	all := courses(t)
+	cells, accused := 0, map[validity.Code]int{}
+	runs := goodRuns()
+	for _, name := range slices.Sorted(maps.Keys(runs)) {
+		d := runs[name]
+		everyday{rand.New(rand.NewPCG(17, 1)), all, map[string]int64{"go": 64, "rust": 117}}.disturb(&d)
+		for _, g := range analyse(t, d).Groups {
+			for _, c := range g.Cells {
+				cells++
+				for _, r := range c.Reasons {
+					accused[r.Code]++
+					t.Errorf("%s: %s of %s in block %d: %+v", name, g.Name(), g.Implementation, c.Block, r)
+				}
+			}
+		}
+	}
+	if cells < 200 {
+		t.Errorf("only %d cells were looked at", cells)
+	}
+	t.Logf("%d cells, accused by kind: %v", cells, accused)
+}

@@ -1,0 +1,341 @@
+package analysis
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// Headline is the outcome of a run in a few lines, still to be put into words.
+type Headline struct {
+	// Gate says how the objectives came out; nil if the run has none.
+	Gate *Gate `json:"gate,omitempty"`
+	// Calibration is the noise floor that an A/A run has found, which is its outcome; nil for any other run.
+	Calibration *record.Calibration `json:"calibration,omitempty"`
+	// Entries hold one contender under one load each: those with a verdict first, the largest difference first.
+	Entries []HeadlineEntry `json:"entries"`
+	// Peaks hold each implementation's best mean throughput, or the rates that searches found, in the order of the spec.
+	Peaks []Peak `json:"peaks"`
+	// MeasuredTrials and PlannedTrials are the run's.
+	MeasuredTrials int `json:"measuredTrials"`
+	PlannedTrials  int `json:"plannedTrials"`
+	// Rules are those by which the verdicts were found.
+	Rules Rules `json:"rules"`
+}
+
+// Gate is the outcome of a run's objectives: entries are objectives times implementations times levels.
+type Gate struct {
+	Met       int `json:"met"`
+	Missed    int `json:"missed"`
+	Undecided int `json:"undecided"`
+	// Worst is the missed objective whose figure lies farthest beyond its bound, as a ratio; nil if none is missed.
+	Worst *objectives.Result `json:"worst,omitempty"`
+}
+
+// HeadlineEntry is one contender against the baseline under one load; of a search, it compares what it has found.
+type HeadlineEntry struct {
+	// Load is the load; empty for the mean over all loads.
+	Load           string          `json:"load,omitempty"`
+	Implementation string          `json:"implementation"`
+	Baseline       string          `json:"baseline"`
+	Verdict        verdict.Verdict `json:"verdict"`
+	Reason         verdict.Reason  `json:"reason,omitempty"`
+	Metric         verdict.Metric  `json:"metric"`
+	// Ratio, Low and High are contender / baseline in the metric.
+	Ratio *float64 `json:"ratio,omitempty"`
+	Low   *float64 `json:"low,omitempty"`
+	High  *float64 `json:"high,omitempty"`
+	// AtLeast is true if the difference is only a lower bound.
+	AtLeast    bool     `json:"atLeast,omitempty"`
+	Detectable *float64 `json:"detectable,omitempty"`
+	Blocks     int      `json:"blocks"`
+	// FewestPairs is the number of blocks that the level with the fewest has, and Fewest that level where it has fewer than others.
+	FewestPairs int           `json:"fewestPairs"`
+	Fewest      *record.Point `json:"fewest,omitempty"`
+	// BlocksNeeded is how many blocks would decide in Rules.Power of all runs; 0 if unknown or decided.
+	BlocksNeeded int `json:"blocksNeeded,omitempty"`
+	// Cells are the measured cells of both sides, VoidCells those of them that count nowhere, and VoidReasons why, the most
+	// frequent first.
+	Cells       int             `json:"cells"`
+	VoidCells   int             `json:"voidCells"`
+	VoidReasons []validity.Code `json:"voidReasons,omitempty"`
+	// Levels is the number of levels in the mean.
+	Levels int `json:"levels"`
+	// SameInTheMean is true of a DependsOnLoad whose mean shows no difference, while all that is decided points in one direction.
+	SameInTheMean bool `json:"sameInTheMean,omitempty"`
+	// Beside are the other metrics that have a winner.
+	Beside []MetricVerdict `json:"beside,omitempty"`
+	// Decided are the levels that have a winner, in their order; of a load with one level none.
+	Decided []LevelVerdict `json:"decided,omitempty"`
+	// Unkept are the levels whose rate neither side kept, and which are left out of the mean.
+	Unkept []record.Point `json:"unkept,omitempty"`
+	// Loads are the verdicts of the loads in a mean over all of them.
+	Loads []verdict.LoadVerdict `json:"loads,omitempty"`
+}
+
+// MetricVerdict is a metric with a winner.
+type MetricVerdict struct {
+	Metric  verdict.Metric  `json:"metric"`
+	Verdict verdict.Verdict `json:"verdict"`
+	Ratio   float64         `json:"ratio"`
+	Low     float64         `json:"low"`
+	High    float64         `json:"high"`
+	// AtLeast is true if the difference is only a lower bound.
+	AtLeast bool `json:"atLeast,omitempty"`
+}
+
+// LevelVerdict is a level with a winner.
+type LevelVerdict struct {
+	record.Point
+	Verdict verdict.Verdict `json:"verdict"`
+	Reason  verdict.Reason  `json:"reason,omitempty"`
+	Metric  verdict.Metric  `json:"metric"`
+	// Ratio is contender / baseline; nil where a rate that was not kept has decided. AtLeast is true if the difference is only a lower bound.
+	Ratio   *float64 `json:"ratio,omitempty"`
+	AtLeast bool     `json:"atLeast,omitempty"`
+	// Rate says who kept the rate; nil where there is none.
+	Rate *verdict.RateKept `json:"rate,omitempty"`
+}
+
+// Peak is the best mean throughput of an implementation.
+type Peak struct {
+	Implementation string        `json:"implementation"`
+	Role           v1alpha1.Role `json:"role"`
+	record.Point
+	Throughput inference.Summary `json:"throughputRequestsPerSecond"`
+	IsBound    bool              `json:"isLowerBound"`
+	// Kept is true if Throughput is of the highest rates that searches found to keep their bound, whose percentile and latency follow.
+	Kept            bool  `json:"kept,omitempty"`
+	Percentile      int32 `json:"percentile,omitempty"`
+	MaxMilliseconds int32 `json:"maxMilliseconds,omitempty"`
+}
+
+// Headline puts the outcome in a nutshell.
+func (t Table) Headline() Headline {
+	h := Headline{
+		MeasuredTrials: t.Coverage.MeasuredTrials, PlannedTrials: t.Coverage.PlannedTrials, Rules: t.Rules,
+		Gate: t.gate(), Entries: []HeadlineEntry{}, Peaks: []Peak{},
+	}
+	// Of a run that compares others, too, the noise floor is not the outcome.
+	others := slices.ContainsFunc(t.Implementations, func(i planned.Implementation) bool {
+		return i.Role != v1alpha1.RoleLimit && t.NoiseFloor != nil && !slices.Contains(t.NoiseFloor.Implementations[:], i.Name)
+	})
+	if t.Calibrates() && !others {
+		h.Calibration = t.NoiseFloor
+	}
+	for _, c := range t.Comparisons {
+		e := entry(c)
+		t.countVoid(&e)
+		h.Entries = append(h.Entries, e)
+	}
+	t.addCapacities(&h)
+	slices.SortStableFunc(h.Entries, func(a, b HeadlineEntry) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.size(), a.size()))
+	})
+	for _, i := range t.Implementations {
+		if p, ok := t.peak(i); ok {
+			h.Peaks = append(h.Peaks, p)
+		}
+	}
+	return h
+}
+
+// gate counts the outcomes of the objectives.
+func (t Table) gate() *Gate {
+	if len(t.Objectives) == 0 {
+		return nil
+	}
+	var g Gate
+	for k := range t.Objectives {
+		o := &t.Objectives[k]
+		switch o.Outcome {
+		case objectives.Met:
+			g.Met++
+		case objectives.Undecided:
+			g.Undecided++
+		case objectives.Missed:
+			g.Missed++
+			if g.Worst == nil || o.Beyond() > g.Worst.Beyond() {
+				g.Worst = o
+			}
+		}
+	}
+	return &g
+}
+
+// addCapacities says what searches have found.
+func (t Table) addCapacities(h *Headline) {
+	for _, c := range t.Capacities {
+		if c.Rate != nil {
+			h.Peaks = append(h.Peaks, Peak{
+				Implementation: c.Implementation, Role: c.Role, Point: c.Point(), Throughput: *c.Rate, IsBound: c.IsBound, Kept: true,
+				Percentile: c.Percentile, MaxMilliseconds: c.MaxMilliseconds,
+			})
+		}
+		if r := c.ToBaseline; r != nil {
+			e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: t.Run.Baseline, Verdict: r.Verdict, Reason: r.Reason}
+			e.AtLeast = r.AtLeast(r.Verdict)
+			e.measure(*r)
+			h.Entries = append(h.Entries, e)
+		}
+	}
+}
+
+// Conclusive says whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive.
+func (t Table) Conclusive() (conclusive bool, reason string) {
+	entries := t.Headline().Entries
+	if len(entries) == 0 {
+		return false, v1alpha1.ReasonNothingToCompare
+	}
+	reason = v1alpha1.ReasonDone
+	undecided := ""
+	for _, e := range entries {
+		switch {
+		case e.Verdict != verdict.Inconclusive:
+		case e.Reason == verdict.TooFewBlocks:
+			return false, v1alpha1.ReasonTooFewBlocks
+		case e.Reason == verdict.NoiseTooHigh || e.Reason == verdict.ManyComparisons:
+			reason = cmp.Or(undecided, v1alpha1.ReasonNoiseTooHigh)
+		default:
+			undecided = v1alpha1.ReasonUndecided
+			reason = undecided
+		}
+	}
+	return reason == v1alpha1.ReasonDone, reason
+}
+
+func entry(c verdict.Comparison) HeadlineEntry {
+	e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: c.Baseline, Verdict: c.Verdict, Reason: c.Reason, Loads: c.Loads}
+	d := c.Deciding()
+	e.measure(d)
+	e.AtLeast = d.AtLeast(c.Verdict)
+	e.SameInTheMean = c.Verdict == verdict.DependsOnLoad && d.Verdict == verdict.NoDifference && oneWay(c)
+	for _, r := range c.Overall {
+		if !r.Decides && r.Decided() {
+			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.AtLeast(r.Verdict)})
+		}
+	}
+	e.Unkept = c.Unkept
+	if len(c.Levels) < 2 && c.Reason != verdict.RateNotKept {
+		return e
+	}
+	for _, l := range c.Levels {
+		one := l.Deciding()
+		if e.Fewest == nil && !l.NeitherKept() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && anyPair(c)) {
+			e.Fewest = &l.Point
+		}
+		if l.Verdict != verdict.Better && l.Verdict != verdict.Worse {
+			continue
+		}
+		v := LevelVerdict{Point: l.Point, Verdict: l.Verdict, Reason: l.Reason, Metric: l.Metric, Ratio: one.Ratio, AtLeast: one.AtLeast(l.Verdict)}
+		if l.Reason == verdict.RateNotKept {
+			v.Ratio, v.Rate = nil, l.Rate
+		}
+		e.Decided = append(e.Decided, v)
+	}
+	return e
+}
+
+// oneWay says whether all levels, or loads, that have a winner have the same.
+func oneWay(c verdict.Comparison) bool {
+	better, worse := false, false
+	see := func(v verdict.Verdict) { better, worse = better || v == verdict.Better, worse || v == verdict.Worse }
+	for _, l := range c.Levels {
+		see(l.Verdict)
+	}
+	for _, l := range c.Loads {
+		see(l.Verdict)
+	}
+	return better != worse
+}
+
+// anyPair says whether some level has a pair in the metric that decides there.
+func anyPair(c verdict.Comparison) bool {
+	return slices.ContainsFunc(c.Levels, func(l verdict.LevelComparison) bool { return l.Deciding().Blocks > 0 })
+}
+
+// measure copies the numbers of the result whose verdict the entry has.
+func (e *HeadlineEntry) measure(r verdict.Result) {
+	e.Metric, e.Ratio, e.Low, e.High, e.Detectable = r.Metric, r.Ratio, r.Low, r.High, r.Detectable
+	e.Blocks, e.BlocksNeeded, e.Levels, e.FewestPairs = r.Blocks, r.BlocksNeeded, r.Levels, r.FewestPairs
+}
+
+// countVoid says how many cells of the two sides are void, and why.
+func (t Table) countVoid(e *HeadlineEntry) {
+	counts := map[validity.Code]int{}
+	for _, g := range t.Groups {
+		if g.Implementation != e.Implementation && g.Implementation != e.Baseline || e.Load != "" && g.Load != e.Load {
+			continue
+		}
+		e.Cells += len(g.Cells)
+		e.VoidCells += g.Void
+		for _, f := range g.Findings {
+			if f.Weight == validity.Void {
+				counts[f.Code] += len(f.Blocks)
+			}
+		}
+	}
+	e.VoidReasons = slices.SortedFunc(maps.Keys(counts), func(a, b validity.Code) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+}
+
+// rank orders verdicts: the mean over all loads, then winners and losers, then draws, then the undecided.
+func rank(e HeadlineEntry) int {
+	if len(e.Loads) > 0 {
+		return -1
+	}
+	switch e.Verdict {
+	case verdict.Better, verdict.Worse:
+		return 0
+	case verdict.DependsOnLoad:
+		return 1
+	case verdict.NoDifference:
+		return 2
+	case verdict.Inconclusive:
+	}
+	return 3
+}
+
+// size is how far the ratio lies from 1, to either side.
+func (e HeadlineEntry) size() float64 {
+	if e.Ratio == nil {
+		return 0
+	}
+	return max(*e.Ratio, 1 / *e.Ratio)
+}
+
+func (t Table) peak(i planned.Implementation) (Peak, bool) {
+	var best Peak
+	found := false
+	for _, g := range t.Groups {
+		if g.Implementation != i.Name || g.Throughput == nil || (found && g.Throughput.Mean <= best.Throughput.Mean) {
+			continue
+		}
+		best = Peak{Implementation: i.Name, Role: i.Role, Point: g.Point, Throughput: *g.Throughput, IsBound: g.ThroughputIsBound}
+		found = true
+	}
+	return best, found
+}
+
+// ObjectivesMet says whether every objective is met, with a reason of the API's condition Succeeded if not.
+func (t Table) ObjectivesMet() (met bool, reason string) {
+	g := t.gate()
+	switch {
+	case g == nil:
+		return true, v1alpha1.ReasonDone
+	case g.Missed > 0:
+		return false, v1alpha1.ReasonObjectivesMissed
+	case g.Undecided > 0:
+		return false, v1alpha1.ReasonObjectivesUndecided
+	}
+	return true, v1alpha1.ReasonDone
+}

@@ -1,0 +1,123 @@
+package analysis
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// NoiseBlocks is the number of blocks for which the noise floor is said: those of a run that does not say how many.
+const NoiseBlocks = 10
+
+// Fingerprint is a digest of what of the machines makes their noise: nodes, kernels, CPU models, online CPUs, SMT siblings, frequency
+// governors and cgroup versions of servers and generators, and whether the servers were those of duets, which see less of it. What an
+// image or the kubelet's choice of CPUs adds is no part of it. It is empty if no trial has recorded a machine.
+func Fingerprint(data record.RunData) string {
+	var facts []string
+	note := func(role string, e record.Environment) {
+		if e.Kernel == "" {
+			return
+		}
+		facts = append(facts, strings.Join([]string{role, e.Node, e.Kernel, e.CPUModel, e.OnlineCPUs, e.SMTSiblings, e.Governor, e.CgroupVersion}, "\x00"))
+	}
+	for _, t := range data.Trials {
+		role := record.RoleServer
+		if t.Manifest.Beside != "" {
+			role = record.RoleBeside
+		}
+		note(role, t.Server.Environment)
+		note(role, t.Beside.Environment)
+		for _, g := range t.Generators {
+			note(record.RoleGenerator, g.Environment)
+		}
+	}
+	if len(facts) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join(pick.Distinct(facts), "\n")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// fitting is a calibration of the same machine; nil otherwise.
+func fitting(c *record.Calibration, fingerprint string) *record.Calibration {
+	if c == nil || c.Schema != record.CalibrationSchema || c.Fingerprint != fingerprint {
+		return nil
+	}
+	return c
+}
+
+// twins are two contenders that are the same thing under two names.
+func twins(spec v1alpha1.BenchmarkRunSpec) (a, b string, ok bool) {
+	for i, x := range spec.Implementations {
+		for _, y := range spec.Implementations[i+1:] {
+			if x.Role != v1alpha1.RoleLimit && y.Role != v1alpha1.RoleLimit && x.Image == y.Image && slices.Equal(x.Command, y.Command) &&
+				max(x.CPUs, 1) == max(y.CPUs, 1) && sameMemory(x, y) {
+				return x.Name, y.Name, true
+			}
+		}
+	}
+	return "", "", false
+}
+
+func sameMemory(a, b v1alpha1.Implementation) bool {
+	if a.Memory == nil || b.Memory == nil {
+		return a.Memory == b.Memory
+	}
+	return a.Memory.Cmp(*b.Memory) == 0
+}
+
+// noise is the noise floor that an A/A run has seen; nil if the run is none, or has fewer than MinBlocks pairs at every level.
+func noise(t Table, data record.RunData) *record.Calibration {
+	a, b, ok := twins(data.Manifest.Spec)
+	if !ok || t.Fingerprint == "" {
+		return nil
+	}
+	c := record.Calibration{
+		Schema: record.CalibrationSchema, Run: data.Manifest.Run, Fingerprint: t.Fingerprint, Ended: data.Manifest.Ended,
+		Implementations: [2]string{a, b}, Blocks: NoiseBlocks,
+	}
+	for _, m := range []verdict.Metric{verdict.CPUPerRequest, verdict.Throughput} {
+		pairs, squares, levels := 0, 0.0, 0
+		for _, l := range t.Levels {
+			r := verdict.ByBlock(m, t.Group(l.Point, a), t.Group(l.Point, b))
+			if r.Blocks < verdict.MinBlocks {
+				continue
+			}
+			point := l.Point
+			c.Entries = append(c.Entries, noiseOf(m, &point, r.Blocks, *r.LogStdDev))
+			pairs, squares, levels = pairs+r.Blocks, squares+*r.LogStdDev**r.LogStdDev, levels+1
+		}
+		if levels > 0 {
+			c.Entries = append(c.Entries, noiseOf(m, nil, pairs, math.Sqrt(squares/float64(levels))))
+		}
+	}
+	if len(c.Entries) == 0 {
+		return nil
+	}
+	return &c
+}
+
+// noiseOf says what a run of NoiseBlocks blocks could see of noise like this, if it compared one contender under one load.
+func noiseOf(m verdict.Metric, at *record.Point, n int, sd float64) record.Noise {
+	p := inference.Prospect{SD: sd, Alpha: verdict.Alpha * verdict.LoadsShare * verdict.DecidingShare}
+	return record.Noise{Metric: string(m), Point: at, N: n, LogStdDev: sd, Detectable: math.Expm1(p.Detectable(NoiseBlocks))}
+}
+
+// FloorOf is the noise floor of a metric at a level of ordinary noise; nil if there is none.
+func (t Table) FloorOf(m verdict.Metric) *record.Noise {
+	if t.NoiseFloor == nil {
+		return nil
+	}
+	return pick.First(t.NoiseFloor.Entries, func(n *record.Noise) bool { return n.Point == nil && n.Metric == string(m) })
+}
+
+// Calibrates says whether the run is an A/A run that has found the noise floor of its machine.
+func (t Table) Calibrates() bool { return t.NoiseFloor != nil && t.NoiseFloor.Run.UID == t.Run.UID }

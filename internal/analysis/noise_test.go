@@ -1,0 +1,120 @@
+package analysis_test
+
+import (
+	"math"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// sameTwice is an A/A run of two levels.
+func sameTwice(blocks int32) record.RunData {
+	o := recordtest.Duel(blocks)
+	o.Levels, o.Seconds = []int32{10, 100}, 1
+	o.Servers = []recordtest.Server{o.Servers[0], o.Servers[0]}
+	o.Servers[1].Name = "again"
+	d := recordtest.Run(o)
+	d.Manifest.Spec.Implementations[1].Image = d.Manifest.Spec.Implementations[0].Image
+	return d
+}
+
+func TestAnAARunFindsTheNoiseFloor(t *testing.T) {
+	table := analyse(t, sameTwice(30))
+	c := table.NoiseFloor
+	if !table.Calibrates() || c.Fingerprint != table.Fingerprint || c.Implementations != [2]string{"go", "again"} || len(c.Entries) != 6 {
+		t.Fatalf("noise floor %+v", c)
+	}
+	// Cells have a noise of 3 %, pairs of √2 times as much; ten blocks see 4.61 / √10 of it in 8 of 10 runs, at the
+	// 0.57 % that a run's only load has for the metric that decides.
+	sd := 0.03 * math.Sqrt2
+	got := table.FloorOf(verdict.CPUPerRequest)
+	if got.N != 60 || math.Abs(got.LogStdDev/sd-1) > 0.25 || math.Abs(got.Detectable/math.Expm1(got.LogStdDev*4.61/math.Sqrt(10))-1) > 0.02 {
+		t.Errorf("noise %+v, want a standard deviation of about %v", *got, sd)
+	}
+}
+
+func TestARunThatIsNoAARunTakesTheNoiseFloorThatItIsGiven(t *testing.T) {
+	o := recordtest.Duel(3)
+	o.Levels, o.Seconds = []int32{10}, 1
+	d := recordtest.Run(o)
+	if table := analyse(t, d); table.NoiseFloor != nil || table.FloorOf(verdict.Throughput) != nil {
+		t.Errorf("noise floor %+v out of nothing", table.NoiseFloor)
+	}
+	fits := record.Calibration{Schema: record.CalibrationSchema, Fingerprint: analysis.Fingerprint(d), Entries: []record.Noise{{Metric: "Throughput", Detectable: 0.047}}}
+	d.Calibration = &fits
+	if table := analyse(t, d); table.Calibrates() || table.FloorOf(verdict.Throughput).Detectable != 0.047 {
+		t.Errorf("noise floor %+v, want the one given", table.NoiseFloor)
+	}
+	for name, other := range map[string]record.Calibration{"another machine": {Schema: fits.Schema, Fingerprint: "other"}, "another shape": {Schema: "v9", Fingerprint: fits.Fingerprint}} {
+		d.Calibration = &other
+		if table := analyse(t, d); table.NoiseFloor != nil {
+			t.Errorf("a noise floor of %s is taken", name)
+		}
+	}
+}
+
+func TestWhatIsNoAARun(t *testing.T) {
+	for name, change := range map[string]func(*record.RunData){
+		"another command":        func(d *record.RunData) { d.Manifest.Spec.Implementations[1].Command = []string{"/go", "-burn"} },
+		"another image":          func(d *record.RunData) { d.Manifest.Spec.Implementations[1].Image = "other" },
+		"more CPUs":              func(d *record.RunData) { d.Manifest.Spec.Implementations[1].CPUs = 2 },
+		"a limit":                func(d *record.RunData) { d.Manifest.Spec.Implementations[1].Role = v1alpha1.RoleLimit },
+		"too few blocks":         func(d *record.RunData) { d.Manifest.Blocks, d.Trials = 6, d.Trials[:12] },
+		"machines that are dark": func(d *record.RunData) { dark(d) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := sameTwice(7)
+			if !analyse(t, d).Calibrates() {
+				t.Fatal("seven blocks of the same are no A/A run")
+			}
+			change(&d)
+			if table := analyse(t, d); table.NoiseFloor != nil {
+				t.Errorf("noise floor %+v", table.NoiseFloor)
+			}
+		})
+	}
+}
+
+func dark(d *record.RunData) {
+	for i := range d.Trials {
+		d.Trials[i].Server.Environment, d.Trials[i].Generators[0].Environment = record.Environment{}, record.Environment{}
+	}
+}
+
+func TestAFingerprintIsOfTheMachineAlone(t *testing.T) {
+	base := sameTwice(1)
+	want := analysis.Fingerprint(base)
+	if len(want) != 16 {
+		t.Fatalf("fingerprint %q", want)
+	}
+	for name, tc := range map[string]struct {
+		change func(*record.RunData)
+		same   bool
+	}{
+		"another choice of CPUs":  {func(d *record.RunData) { d.Trials[0].Server.Environment.CPUsAllowed = "3" }, true},
+		"another tool":            {func(d *record.RunData) { d.Trials[0].Generators[0].Environment.ToolVersion = "k6" }, true},
+		"another image":           {func(d *record.RunData) { d.Trials[0].Manifest.Pods[0].ImageID = "x" }, true},
+		"another order of trials": {func(d *record.RunData) { d.Trials[0], d.Trials[1] = d.Trials[1], d.Trials[0] }, true},
+		"a duet":                  {func(d *record.RunData) { d.Trials[0].Manifest.Beside = "again" }, false},
+		"another kernel":          {func(d *record.RunData) { d.Trials[0].Server.Environment.Kernel = "6.12" }, false},
+		"another CPU":             {func(d *record.RunData) { d.Trials[0].Generators[0].Environment.CPUModel = "Other" }, false},
+		"the roles of nodes swapped": {func(d *record.RunData) {
+			for i := range d.Trials {
+				t := &d.Trials[i]
+				t.Server.Environment, t.Generators[0].Environment = t.Generators[0].Environment, t.Server.Environment
+			}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := sameTwice(1)
+			tc.change(&d)
+			if got := analysis.Fingerprint(d); (got == want) != tc.same {
+				t.Errorf("fingerprint %s, was %s", got, want)
+			}
+		})
+	}
+}

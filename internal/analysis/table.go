@@ -1,0 +1,83 @@
+package analysis
+
+import (
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/capacity"
+	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/scaling"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// Table is the whole outcome of a run: all formats of the report are printed from it and from nothing else.
+type Table struct {
+	Run             Run                      `json:"run"`
+	Rules           Rules                    `json:"rules"`
+	Implementations []planned.Implementation `json:"implementations"`
+	Levels          []planned.Level          `json:"levels"`
+	// Groups hold one implementation at one level each, ordered by level and then by implementation.
+	Groups []validity.Group `json:"groups"`
+	// Comparisons hold one contender against the baseline under one load each, those over all loads first; empty if there is nothing to
+	// compare.
+	Comparisons []verdict.Comparison `json:"comparisons"`
+	// Scaling holds one implementation under one load of several levels each.
+	Scaling []scaling.Result `json:"scaling"`
+	// Capacities hold what the searches of one load have found of one implementation each.
+	Capacities []capacity.Capacity `json:"capacities"`
+	// Objectives hold one objective of one implementation at one level each, in the order of the spec.
+	Objectives []objectives.Result `json:"objectives"`
+	// Fingerprint is the digest of the machine's facts; empty if they are unknown.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// NoiseFloor is the noise floor of this machine: of this run if it is an A/A run, else of the newest that was given; nil if there
+	// is none.
+	NoiseFloor  *record.Calibration `json:"noiseFloor,omitempty"`
+	Coverage    Coverage            `json:"coverage"`
+	Environment []Fact              `json:"environment"`
+	// Unknowns are what tools and observers could not tell.
+	Unknowns  []Unknown  `json:"unknowns"`
+	Artifacts []Artifact `json:"artifacts"`
+}
+
+// Run identifies the run and says how it was planned.
+type Run struct {
+	record.Run
+	Baseline string              `json:"baseline"`
+	Blocks   int32               `json:"blocks"`
+	Seed     uint64              `json:"seed"`
+	Started  time.Time           `json:"started"`
+	Ended    time.Time           `json:"ended"`
+	Operator string              `json:"operator"`
+	Pinning  v1alpha1.Strictness `json:"pinning"`
+	// Notes are the plan's: every default and decision, in sentences.
+	Notes []string `json:"notes"`
+}
+
+// Rules are the constants by which verdicts were found.
+type Rules struct {
+	Alpha             float64 `json:"alpha"`
+	Confidence        float64 `json:"confidence"`
+	Power             float64 `json:"power"`
+	MinBlocks         int     `json:"minBlocks"`
+	EquivalenceMargin float64 `json:"equivalenceMargin"`
+	// LoadsShare is the part of the allowed error that loads and searches have, and DecidingShare the part of that which the metrics that
+	// decide have; the rest is for the levels, and for the other metrics.
+	LoadsShare    float64 `json:"loadsShare"`
+	DecidingShare float64 `json:"decidingShare"`
+}
+
+// Unknown is a sentence of a tool or an observer about what it could not tell.
+type Unknown struct {
+	Implementation string `json:"implementation"`
+	Sentence       string `json:"sentence"`
+	Cells          int    `json:"cells"`
+}
+
+// Artifact is one object of the run in the store.
+type Artifact struct {
+	Trial string `json:"trial"`
+	record.Artifact
+}

@@ -1,0 +1,103 @@
+package capacity
+
+import (
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/search"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// Capacity is the highest arrival rate at which one implementation kept the bound of one load's search, over all blocks.
+type Capacity struct {
+	Load           string        `json:"load"`
+	Implementation string        `json:"implementation"`
+	Role           v1alpha1.Role `json:"role"`
+	// Connections is the number of virtual users that the search could use.
+	Connections int32 `json:"connections"`
+	// Percentile of the latency from the intended start had to be at most MaxMilliseconds.
+	Percentile      int32 `json:"percentile"`
+	MaxMilliseconds int32 `json:"maxMilliseconds"`
+	// Rate describes the trials that gave a number, in requests/s: the mean is the geometric one, and Low and High are of Student's t
+	// on the logs, known from three trials on. Nil if no trial gave a number.
+	Rate *inference.Summary `json:"requestsPerSecond,omitempty"`
+	// IsBound is true if the number of some trial is only a lower bound.
+	IsBound bool `json:"isLowerBound"`
+	// Found, BelowStart, NotReached and NotTried count how the searches ended, Unusable those that steps without worth leave without a
+	// number, Missing the trials without a record.
+	Found      int `json:"found"`
+	BelowStart int `json:"belowStart"`
+	NotReached int `json:"notReached"`
+	NotTried   int `json:"notTried"`
+	Unusable   int `json:"unusable"`
+	Missing    int `json:"missing"`
+	// OwnFaults counts the trials without a number by the implementation's own fault: those that it lost, those in which it kept no
+	// rate, and those in which it answered wrongly.
+	OwnFaults int `json:"ownFaults"`
+	// Findings say why steps do not count, and what they are marked for.
+	Findings []validity.Finding `json:"findings"`
+	Trials   []Trial            `json:"trials"`
+	// ToBaseline compares with the baseline, block by block; nil for the baseline itself and for limits.
+	ToBaseline *verdict.Result `json:"toBaseline,omitempty"`
+}
+
+// Bound says why the number of a search is only a lower bound.
+type Bound string
+
+const (
+	// NotReached means that no rate was missed.
+	NotReached Bound = "NotReached"
+	// GeneratorLimited means that a generator was busy at the lowest rate missed, and the server was not: the search found the limit of
+	// the generator.
+	GeneratorLimited Bound = "GeneratorLimited"
+	// Disturbed means that the lowest rate missed was missed by a step that is void by causes outside the implementation.
+	Disturbed Bound = "Disturbed"
+)
+
+// Trial is one search.
+type Trial struct {
+	Trial  string        `json:"trial"`
+	Block  int32         `json:"block"`
+	Result search.Result `json:"result"`
+	// Highest and Lowest are the highest rate kept and the lowest missed.
+	Highest search.Tried `json:"highest"`
+	Lowest  search.Tried `json:"lowest"`
+	// Rate is Highest in requests/s where it counts; nil where the search gave no number.
+	Rate *float64 `json:"requestsPerSecond,omitempty"`
+	// Bound says why Rate is only a lower bound; empty if it is not.
+	Bound Bound `json:"bound,omitempty"`
+	// Unusable is true if the rates kept rest on void steps; OwnFault if there is no number by the implementation's own fault.
+	Unusable bool            `json:"unusable,omitempty"`
+	OwnFault bool            `json:"ownFault,omitempty"`
+	Steps    []validity.Step `json:"steps"`
+}
+
+// Point is where the capacity was looked for: its load, without a rate.
+func (c Capacity) Point() record.Point { return record.Point{Load: c.Load, Connections: c.Connections} }
+
+// Read looks at every search of every implementation. Lost are the trials that each lost by its own fault.
+func Read(r *validity.Reader, p planned.Run, lost map[string]int) ([]Capacity, error) {
+	out := []Capacity{}
+	for _, l := range p.Searches {
+		for _, i := range p.Implementations {
+			c := Capacity{
+				Load: l.Name, Implementation: i.Name, Role: i.Role, Connections: l.Levels[0].Connections,
+				Percentile: l.Search.Percentile, MaxMilliseconds: l.Search.MaxMilliseconds, OwnFaults: lost[i.Name], Trials: []Trial{},
+			}
+			var cells []validity.Cell
+			for _, t := range r.Trials(i.Name) {
+				trial, steps, err := searchIn(r, l, i, t)
+				if err != nil {
+					return nil, err
+				}
+				c.Trials, cells = append(c.Trials, trial), append(cells, steps...)
+			}
+			c.Missing = max(int(p.Blocks)-len(c.Trials), 0)
+			c.summarise(cells)
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}

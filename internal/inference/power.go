@@ -1,0 +1,121 @@
+package inference
+
+import (
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/integrate/quad"
+)
+
+// Prospect is what a comparison of a number of blocks can be expected to find: everything about planning rests on it.
+type Prospect struct {
+	// SD is that of a block's log ratio, and Width the part of the interval that no number of blocks makes narrower.
+	SD, Width float64
+	// Alpha is what p must not exceed for a winner, at the worst place in its family.
+	Alpha float64
+}
+
+// quadrature points are enough for four digits of a probability from two degrees of freedom on.
+const quadrature = 48
+
+// spreads are what the spread of n blocks may be measured as, in units of the true one, with the weights of an average over them.
+type spreads struct {
+	n                     int
+	at, weight            []float64
+	critical, equivalence float64
+}
+
+// measuredAs integrates over s, whose square times the degrees of freedom is distributed as chi squared.
+func (p Prospect) measuredAs(n int) spreads {
+	freedom := float64(n - 1)
+	out := spreads{
+		n: n, at: make([]float64, quadrature), weight: make([]float64, quadrature),
+		critical: TQuantile(1-p.Alpha/2, freedom), equivalence: TQuantile(1-Alpha/2, freedom),
+	}
+	// Eight standard deviations of s to both sides leave out less than a millionth.
+	reach := 8 / math.Sqrt(2*freedom)
+	quad.Legendre{}.FixedLocations(out.at, out.weight, max(0, 1-reach), 1+reach)
+	half := freedom / 2
+	gamma, _ := math.Lgamma(half)
+	scale := math.Ln2 + half*math.Log(half) - gamma
+	for k, s := range out.at {
+		out.weight[k] *= math.Exp(scale + (freedom-1)*math.Log(s) - half*s*s)
+	}
+	return out
+}
+
+// average is the mean of a probability over the measured spreads.
+func (s spreads) average(probability func(spread float64) float64) float64 {
+	var sum float64
+	for k, at := range s.at {
+		sum += s.weight[k] * probability(at)
+	}
+	return sum
+}
+
+// certain is the probability of what is known to be so, or not.
+func certain(so bool) float64 {
+	if so {
+		return 1
+	}
+	return 0
+}
+
+func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+
+// finds is the probability that a difference, as a log, is found: by the noncentral t, at either side.
+func (p Prospect) finds(difference float64, s spreads) float64 {
+	if p.SD == 0 {
+		return certain(math.Abs(difference) > p.Width/2)
+	}
+	scale := math.Sqrt(float64(s.n)) / p.SD
+	there, back := (math.Abs(difference)-p.Width/2)*scale, (-math.Abs(difference)-p.Width/2)*scale
+	return s.average(func(spread float64) float64 { return normal(there-s.critical*spread) + normal(back-s.critical*spread) })
+}
+
+// equates is the probability that the interval lies within EquivalenceMargin where the true difference is the one given.
+func (p Prospect) equates(difference float64, s spreads) float64 {
+	if p.SD == 0 {
+		return certain(math.Abs(difference)+p.Width/2 <= math.Log1p(EquivalenceMargin))
+	}
+	margin, scale := math.Log1p(EquivalenceMargin)-p.Width/2, math.Sqrt(float64(s.n))/p.SD
+	return s.average(func(spread float64) float64 {
+		return max(0, normal((margin-difference)*scale-s.equivalence*spread)-normal((-margin-difference)*scale+s.equivalence*spread))
+	})
+}
+
+// Detectable is the smallest difference, as a log, that n blocks find with probability Power.
+func (p Prospect) Detectable(n int) float64 {
+	s := p.measuredAs(n)
+	low, high := 0.0, p.Width/2+p.SD+1e-6
+	for p.finds(high, s) < Power {
+		low, high = high, 2*high
+	}
+	for range 30 {
+		mid := (low + high) / 2
+		if p.finds(mid, s) < Power {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return high
+}
+
+// decides is the probability that n blocks name a winner, or show that there is no difference.
+func (p Prospect) decides(difference float64, n int) float64 {
+	s := p.measuredAs(n)
+	return p.finds(difference, s) + p.equates(difference, s)
+}
+
+// BlocksNeeded is the least number of blocks, from a given one on, that decide with probability Power if the true difference is the one
+// given: by a winner, or by an interval within EquivalenceMargin. 0 if no sensible number would.
+func (p Prospect) BlocksNeeded(difference float64, least int) int {
+	n := least + sort.Search(maxBlocksNeeded-least+1, func(more int) bool {
+		return p.decides(difference, least+more) >= Power
+	})
+	if n > maxBlocksNeeded {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,105 @@
+package inference
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+const (
+	// Alpha is the probability of any false verdict in a run. One in a hundred, since a run has many comparisons and few readers
+	// count them.
+	Alpha = 0.01
+	// Confidence is that of every interval: 1 - Alpha.
+	Confidence = 1 - Alpha
+	// Power is the share of runs in which the smallest detectable difference is found.
+	Power = 0.8
+	// EquivalenceMargin is how far the interval may reach from 1 for a NoDifference.
+	EquivalenceMargin = 0.05
+	// SamplesBeyond is how many samples must lie above a quantile for it to be known: the estimate of a quantile rests on the
+	// samples beyond it, and with ten of them its rank is good to about a third.
+	SamplesBeyond = 10
+	// maxBlocksNeeded bounds the search for the number of blocks that would decide a comparison.
+	maxBlocksNeeded = 1000
+)
+
+// TQuantile is the p-quantile of Student's t.
+func TQuantile(p, freedom float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(p)
+}
+
+// tTwoSided is the probability that Student's t lies at least as far from 0 as t does.
+func tTwoSided(t, freedom float64) float64 {
+	return 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Survival(math.Abs(t))
+}
+
+// Moments are the mean and the sample standard deviation; the latter is 0 for a single value.
+func Moments(values []float64) (mean, sd float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	if len(values) < 2 {
+		return mean, 0
+	}
+	var squares float64
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(squares / (n - 1))
+}
+
+// meanInterval is the interval of a mean of positive values: Student's t on the log of the mean, whose standard error is the relative
+// one of the mean (delta method). It always holds the arithmetic mean that is printed, agrees with the plain t interval where the
+// noise is small, and cannot reach below zero where it is large. An interval of the logs themselves would be of the geometric mean.
+func meanInterval(mean, sd float64, n int) (low, high float64) {
+	reach := math.Exp(TQuantile(1-Alpha/2, float64(n-1)) * sd / mean / math.Sqrt(float64(n)))
+	return mean / reach, mean * reach
+}
+
+// PlainInterval is Student's t interval of a mean whose values may be zero or negative.
+func PlainInterval(mean, sd float64, n int) (low, high float64) {
+	half := TQuantile(1-Alpha/2, float64(n-1)) * sd / math.Sqrt(float64(n))
+	return mean - half, mean + half
+}
+
+// Summary describes values over blocks. Low and High are the interval of the mean (Student's t on the log of the mean,
+// Confidence), which shows the noise of one implementation; comparisons are made by blocks and not by these. It is nil below
+// three values and where a value is not positive. High alone is nil where values are lower bounds.
+type Summary struct {
+	N      int      `json:"n"`
+	Mean   float64  `json:"mean"`
+	Min    float64  `json:"min"`
+	Max    float64  `json:"max"`
+	StdDev *float64 `json:"stdDev,omitempty"`
+	// RelativeStdDev is StdDev / Mean.
+	RelativeStdDev *float64 `json:"relativeStdDev,omitempty"`
+	Low            *float64 `json:"low,omitempty"`
+	High           *float64 `json:"high,omitempty"`
+}
+
+// Summarise describes values, or returns nil if there are none. Fewer than MinPairs have no interval: two values of one machine's
+// noise would reach over hundreds of percent. Nor has a mean of values of which one is not positive: none is printed of such.
+func Summarise(values []float64) *Summary {
+	if len(values) == 0 {
+		return nil
+	}
+	mean, sd := Moments(values)
+	s := Summary{N: len(values), Mean: mean, Min: values[0], Max: values[0]}
+	for _, v := range values {
+		s.Min, s.Max = min(s.Min, v), max(s.Max, v)
+	}
+	if s.N < 2 {
+		return &s
+	}
+	s.StdDev = &sd
+	if mean > 0 {
+		relative := sd / mean
+		s.RelativeStdDev = &relative
+	}
+	if s.N >= MinPairs && s.Min > 0 {
+		low, high := meanInterval(mean, sd, s.N)
+		s.Low, s.High = &low, &high
+	}
+	return &s
+}

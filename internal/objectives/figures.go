@@ -1,0 +1,322 @@
+package objectives
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/capacity"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/latency"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/search"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// Run is a run as objectives see it: what was measured and how it compares.
+type Run struct {
+	// Data are the records, in which each trial is of one server.
+	Data            record.RunData
+	Implementations []planned.Implementation
+	Levels          []planned.Level
+	Groups          []validity.Group
+	Comparisons     []verdict.Comparison
+	Capacities      []capacity.Capacity
+	// Lost are the trials that each implementation lost by its own fault.
+	Lost map[string]int
+}
+
+// judge finds the figures of objectives.
+type judge struct {
+	run Run
+	// analyse reads an earlier run, and earlier are those that it has read, by their prefix.
+	analyse func(record.RunData) (Run, error)
+	earlier map[string]*Run
+}
+
+// group is an implementation at a level.
+func (r Run) group(l planned.Level, implementation string) *validity.Group {
+	return validity.GroupAt(r.Groups, l.Point, implementation)
+}
+
+// figure is an objective's figure of one implementation at one level.
+func (j judge) figure(o v1alpha1.Objective, l planned.Level, i planned.Implementation) figure {
+	g := j.run.group(l, i.Name)
+	var f figure
+	switch o.Metric {
+	case v1alpha1.ObjectiveErrorRate:
+		f = errorRate(g)
+		f.faulty = j.run.Lost[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
+		return f
+	case v1alpha1.ObjectiveRegression:
+		return j.regression(o, l, i)
+	case v1alpha1.ObjectiveRatioToBaseline:
+		return j.ratio(o, l, i)
+	case v1alpha1.ObjectiveLatencyPercentile:
+		f = percentileOf(g, o.Percentile)
+	case v1alpha1.ObjectiveMeanLatency:
+		f = meanOf(g, g.MeanLatency)
+		f.kind = record.LatencyKind(g.LatencyKind)
+	case v1alpha1.ObjectiveThroughput:
+		f = meanOf(g, g.Throughput)
+	case v1alpha1.ObjectiveServerCPUPerRequest:
+		f = meanOf(g, g.CPUPerRequest)
+	case v1alpha1.ObjectiveServerCPUs:
+		f = meanOf(g, g.ServerCPUs)
+	case v1alpha1.ObjectivePeakMemory:
+		f = meanOf(g, g.ServerPeakMemory)
+	default:
+		return unknown(NotMeasured, "")
+	}
+	limit(g, o.Metric, &f)
+	f.faulty = j.run.Lost[i.Name]+g.OwnFaults(false) > 0
+	return f
+}
+
+// meanOf is the mean over blocks with its interval. The high end is open where the summary's is.
+func meanOf(g *validity.Group, s *inference.Summary) figure {
+	if s == nil || s.Low == nil {
+		f := unknown(lacking(g, s), "")
+		if s != nil {
+			f.value, f.n = s.Mean, s.N
+		}
+		return f
+	}
+	f := figure{value: s.Mean, low: *s.Low, high: math.Inf(1), n: s.N}
+	if s.High != nil {
+		f.high = *s.High
+	}
+	return f
+}
+
+// lacking says why a group has too few values.
+func lacking(g *validity.Group, s *inference.Summary) Reason {
+	switch {
+	case g.Void > 0 && len(g.Cells) >= inference.MinPairs:
+		return VoidCells
+	case s == nil && g.Valid+g.Suspect > 0:
+		return NotMeasured
+	}
+	return TooFewBlocks
+}
+
+// limit takes from an interval the end of which the generator was the limit and not the server: a throughput could be higher, and a
+// latency lower.
+func limit(g *validity.Group, m v1alpha1.ObjectiveMetric, f *figure) {
+	var end bool
+	switch m {
+	case v1alpha1.ObjectiveThroughput:
+		if end = g.ThroughputIsBound; end {
+			f.high = math.Inf(1)
+		}
+	case v1alpha1.ObjectiveLatencyPercentile, v1alpha1.ObjectiveMeanLatency:
+		if end = slices.ContainsFunc(g.Cells, validity.Cell.Waited); end {
+			f.low = 0
+		}
+	default: // The others are seen on the server's side.
+	}
+	if end && f.why == "" {
+		f.why = GeneratorLimited
+	}
+}
+
+// attempts are the requests of a cell that were completed, and those that were not because their connection failed.
+func attempts(c validity.Cell) int64 {
+	return c.Requests + c.Errors.Connect + c.Errors.Read + c.Errors.Write
+}
+
+// silent says of a cell that its server gave neither answers nor errors.
+func silent(c validity.Cell) bool { return attempts(c) == 0 && c.OwnFault() }
+
+// errorRate is the share of failed requests among all, over all cells: those that are void too, since it is errors that void most of
+// them. Its interval covers both ways in which errors come: Clopper and Pearson's, as if each request failed by itself, which also
+// bounds a rate of which no error was seen; and Student's t over the cells, since errors come in bursts.
+func errorRate(g *validity.Group) figure {
+	var failed, all int64
+	var shares []float64
+	for _, c := range g.Cells {
+		n := attempts(c)
+		if n == 0 {
+			continue
+		}
+		e := min(c.Errors.Sum(), n)
+		failed, all = failed+e, all+n
+		shares = append(shares, float64(e)/float64(n))
+	}
+	if len(shares) < inference.MinPairs {
+		f := unknown(TooFewBlocks, "")
+		f.n, f.requests = len(shares), all
+		if all > 0 {
+			f.value = float64(failed) / float64(all)
+		}
+		return f
+	}
+	f := figure{value: float64(failed) / float64(all), high: 1, n: len(shares), requests: all}
+	mean, sd := inference.Moments(shares)
+	low, high := inference.PlainInterval(mean, sd, len(shares))
+	e, n := float64(failed), float64(all)
+	if failed > 0 {
+		f.low = min(distuv.Beta{Alpha: e, Beta: n - e + 1}.Quantile(inference.Alpha/2), max(low, 0))
+	}
+	if failed < all {
+		f.high = min(1, max(distuv.Beta{Alpha: e + 1, Beta: n - e}.Quantile(1-inference.Alpha/2), high))
+	}
+	return f
+}
+
+// percentileOf is a quantile of the merged distribution. Its interval is of the logs of the blocks' own quantiles (Student's t), and
+// holds the merged one: where a quantile is known between two values only, its low end is of the low ones and its high end of the
+// high ones.
+func percentileOf(g *validity.Group, name string) figure {
+	column := slices.Index(v1alpha1.Percentiles, name)
+	kind, merged := preferred(g)
+	if column < 0 || merged == nil {
+		return unknown(lacking(g, nil), "")
+	}
+	q := merged.Quantiles[column]
+	if q.Micros == nil {
+		return unknown(unknownQuantile(q), "")
+	}
+	f := unknown("", "")
+	f.kind, f.requests, f.value = kind, merged.Samples, float64(*q.Micros)
+	var samples []inference.Sample
+	for _, c := range g.Cells {
+		own := c.Quantile(kind, name)
+		if c.Validity == validity.Void || own == nil {
+			continue
+		}
+		if own.Micros == nil {
+			f.why = unknownQuantile(*own)
+			return f
+		}
+		low, high := own.Between()
+		low, high = math.Log(max(low, 1)), math.Log(max(high, 1))
+		samples = append(samples, inference.Sample{Block: c.Block, Span: inference.Span{Low: low, Mid: (low + high) / 2, High: high}})
+	}
+	e := inference.NewEstimate([]inference.Stratum{{Weight: 1, Samples: samples}})
+	f.n = e.Blocks
+	if !e.Known {
+		f.why = lacking(g, g.Throughput)
+		return f
+	}
+	low, high := q.Between()
+	least, most := e.Interval()
+	f.low, f.high = min(math.Exp(least), low), max(math.Exp(most), high)
+	return f
+}
+
+// preferred is the distribution that objectives speak of.
+func preferred(g *validity.Group) (record.LatencyKind, *latency.Distribution) {
+	for _, kind := range latency.Preferred {
+		if l := pick.First(g.Latency, func(l *latency.Distribution) bool { return l.Kind == kind }); l != nil {
+			return kind, l
+		}
+	}
+	return "", nil
+}
+
+func unknownQuantile(q latency.Quantile) Reason {
+	if q.Unknown == latency.TooFewSamples {
+		return TooFewSamples
+	}
+	return TimedOut
+}
+
+// ratio is the result of the comparison with the baseline.
+func (j judge) ratio(o v1alpha1.Objective, l planned.Level, i planned.Implementation) figure {
+	c := pick.First(j.run.Comparisons, func(c *verdict.Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
+	if c == nil {
+		return unknown(NotMeasured, "")
+	}
+	level := pick.First(c.Levels, func(k *verdict.LevelComparison) bool { return k.Point == l.Point })
+	r := verdict.InMetric(level.Results, verdict.MetricOf(o.Of, o.Percentile))
+	if r == nil {
+		return unknown(NotMeasured, "")
+	}
+	f := unknown(TooFewBlocks, "")
+	f.n = r.Blocks
+	if r.Ratio != nil {
+		f.value = *r.Ratio
+	}
+	if r.Low != nil {
+		f.low, f.high, f.why = *r.Low, *r.High, ""
+	}
+	f.loosen(r.Metric, r.ContenderIsBound, r.BaselineIsBound)
+	f.share(r.Diluted)
+	f.faulty = level.Faults() > 0
+	return f
+}
+
+// share opens the interval of a ratio whose two sides took turns or shared a busy generator.
+func (f *figure) share(diluting bool) {
+	if diluting && f.why == "" {
+		f.why, f.low, f.high = Diluted, diluted(f.low), diluted(f.high)
+	}
+}
+
+// diluted opens the end of a diluted ratio's interval that points away from 1: the servers may differ by more.
+func diluted(end float64) float64 {
+	switch {
+	case end > 1:
+		return math.Inf(1)
+	case end < 1:
+		return 0
+	}
+	return end
+}
+
+// loosen takes the ends of a ratio's interval whose numerator or denominator is only a bound: a lower one of a throughput, an upper one of
+// a latency.
+func (f *figure) loosen(m verdict.Metric, numerator, denominator bool) {
+	if !m.MoreIsBetter() {
+		numerator, denominator = denominator, numerator
+	}
+	if numerator {
+		f.high = math.Inf(1)
+	}
+	if denominator {
+		f.low = 0
+	}
+	if (numerator || denominator) && f.why == "" {
+		f.why = GeneratorLimited
+	}
+}
+
+// ofCapacity is what an objective bounds of a capacity. Where no trial kept any rate, the capacity lies below the lowest rates that were missed.
+func ofCapacity(c capacity.Capacity) figure {
+	f := unknown(TooFewBlocks, "")
+	switch {
+	case c.Rate == nil && c.BelowStart >= inference.MinPairs:
+		f.low, f.high, f.n, f.why = 0, 0, c.BelowStart, NoRateKept
+		for _, t := range c.Trials {
+			if t.Result == search.BelowStart && !t.Unusable {
+				f.high = max(f.high, float64(t.Lowest.Rate))
+			}
+		}
+		return f
+	case c.Rate == nil && c.Unusable >= inference.MinPairs:
+		f.why = VoidCells
+	case c.Rate == nil:
+		f.why = NotMeasured
+	case c.Rate.Low == nil:
+		f.value, f.n = c.Rate.Mean, c.Rate.N
+	default:
+		f = figure{value: c.Rate.Mean, low: *c.Rate.Low, high: math.Inf(1), n: c.Rate.N}
+		if c.Rate.High != nil {
+			f.high = *c.Rate.High
+		}
+	}
+	if c.IsBound {
+		f.high = math.Inf(1)
+		if f.why == "" {
+			f.why = LowerBound
+		}
+	}
+	f.faulty = c.OwnFaults > 0
+	return f
+}

@@ -1,0 +1,255 @@
+package objectives
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Outcome says whether a bound is kept.
+type Outcome string
+
+const (
+	// Met means that the whole interval lies on the right side of the bound.
+	Met Outcome = "Met"
+	// Missed means that the whole interval lies on the wrong side.
+	Missed Outcome = "Missed"
+	// Undecided means that neither can be said.
+	Undecided Outcome = "Undecided"
+)
+
+// Reason says why an objective is Undecided.
+type Reason string
+
+const (
+	// IntervalStraddles means that the interval lies on both sides of the bound.
+	IntervalStraddles Reason = "IntervalStraddles"
+	// TooFewBlocks means that fewer than three blocks have the figure: there is no interval.
+	TooFewBlocks Reason = "TooFewBlocks"
+	// VoidCells means that void cells leave fewer than three blocks.
+	VoidCells Reason = "VoidCells"
+	// NotMeasured means that no cell has the figure.
+	NotMeasured Reason = "NotMeasured"
+	// Diluted means that the two sides took turns or shared a busy generator, so that their servers may differ by more than was measured.
+	Diluted Reason = "Diluted"
+	// GeneratorLimited means that the generator was the limit or too busy: a throughput is then only a lower bound, a latency only an upper one.
+	GeneratorLimited Reason = "GeneratorLimited"
+	// LowerBound means that searches found only lower bounds of a capacity: no rate was missed, or not by the server's fault.
+	LowerBound Reason = "LowerBound"
+	// NoRateKept means that no search found a rate that kept its bound.
+	NoRateKept Reason = "NoRateKept"
+	// TooFewSamples means that the blocks have too few samples for the percentile.
+	TooFewSamples Reason = "TooFewSamples"
+	// TimedOut means that the percentile lies among requests that timed out or were not sent.
+	TimedOut Reason = "TimedOut"
+	// OwnFaults means that the figure keeps the bound, and the implementation failed in some cell or trial by its own fault:
+	// it cannot pass by the cells that it survived.
+	OwnFaults Reason = "OwnFaults"
+	// NoEarlierRun means that an earlier run could not be read; Detail says why.
+	NoEarlierRun Reason = "NoEarlierRun"
+	// NoAnchor means that the anchor was not measured in both runs; Detail says in which it was not.
+	NoAnchor Reason = "NoAnchor"
+	// AnchorDiffers means that the anchor was not the same thing in both runs; Detail says in what it differs.
+	AnchorDiffers Reason = "AnchorDiffers"
+	// LoadDiffers means that the earlier run has no such level, or loaded it in another way; Detail says in what.
+	LoadDiffers Reason = "LoadDiffers"
+)
+
+// Result is one objective of one implementation at one level.
+type Result struct {
+	// Index is the objective's place in the spec, Name its name there.
+	Index      int                      `json:"index"`
+	Name       string                   `json:"name,omitempty"`
+	Metric     v1alpha1.ObjectiveMetric `json:"metric"`
+	Percentile string                   `json:"percentile,omitempty"`
+	Of         v1alpha1.ComparedMetric  `json:"of,omitempty"`
+	record.Point
+	Implementation string `json:"implementation"`
+	// Unit is that of Min, Max, Figure, Low and High.
+	Unit string   `json:"unit"`
+	Min  *float64 `json:"min,omitempty"`
+	Max  *float64 `json:"max,omitempty"`
+	// Figure is nil if it was not measured. Low and High are its interval at inference.Confidence; of a figure that is only a bound, the
+	// other end is nil.
+	Figure *float64 `json:"figure,omitempty"`
+	Low    *float64 `json:"low,omitempty"`
+	High   *float64 `json:"high,omitempty"`
+	// N is the number of blocks in the figure; of a Regression EarlierN is that of the earlier runs together. Requests is the number of
+	// requests in an ErrorRate, and of samples in a LatencyPercentile.
+	N        int `json:"n"`
+	EarlierN int `json:"earlierN,omitempty"`
+	// EarlierRuns is the number of earlier runs of a Regression; WithinRuns is true if they are too few for the spread between runs to be
+	// known, so that the interval is of the spread within runs only.
+	EarlierRuns int   `json:"earlierRuns,omitempty"`
+	WithinRuns  bool  `json:"withinRunsOnly,omitempty"`
+	Requests    int64 `json:"requests,omitempty"`
+	// Kind is that of the latencies.
+	Kind    record.LatencyKind `json:"latencyKind,omitempty"`
+	Outcome Outcome            `json:"outcome"`
+	Reason  Reason             `json:"reason,omitempty"`
+	// Detail says more in words: untrusted.
+	Detail string `json:"detail,omitempty"`
+}
+
+// units are the units of figures and bounds.
+var units = map[v1alpha1.ObjectiveMetric]string{
+	v1alpha1.ObjectiveThroughput: "requests/s", v1alpha1.ObjectiveLatencyPercentile: "µs", v1alpha1.ObjectiveMeanLatency: "µs",
+	v1alpha1.ObjectiveErrorRate: "share", v1alpha1.ObjectiveServerCPUPerRequest: "µs", v1alpha1.ObjectiveServerCPUs: "CPUs",
+	v1alpha1.ObjectivePeakMemory: "bytes", v1alpha1.ObjectiveRatioToBaseline: "ratio", v1alpha1.ObjectiveRegression: "ratio",
+	v1alpha1.ObjectiveCapacity: "requests/s",
+}
+
+// figure is what is held against a bound.
+type figure struct {
+	value, low, high float64
+	n, earlierN      int
+	// earlierRuns is the number of earlier runs; withinRuns is true if the spread between them is not known.
+	earlierRuns int
+	withinRuns  bool
+	requests    int64
+	kind        record.LatencyKind
+	// why says why there is no figure, or no end of its interval; detail says more.
+	why    Reason
+	detail string
+	// faulty is true if the implementation failed by its own fault where the figure does not show it.
+	faulty bool
+}
+
+// unknown is a figure that does not exist.
+func unknown(why Reason, detail string) figure {
+	return figure{value: math.NaN(), low: math.Inf(-1), high: math.Inf(1), why: why, detail: detail}
+}
+
+// Judge evaluates every objective of a run's spec. Analyse reads the earlier runs that some of them name.
+func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error) {
+	j := judge{run: run, analyse: analyse, earlier: map[string]*Run{}}
+	out := []Result{}
+	for index, o := range run.Data.Manifest.Spec.Objectives {
+		r := Result{Index: index, Name: o.Name, Metric: o.Metric, Percentile: o.Percentile, Of: o.Of, Unit: units[o.Metric]}
+		var err error
+		if r.Min, r.Max, err = boundsOf(o); err != nil {
+			return nil, fmt.Errorf("reading objective %d of run %s: %w", index, run.Data.Manifest.Run.Name, err)
+		}
+		found := false
+		for _, c := range run.Capacities {
+			i := pick.First(run.Implementations, func(i *planned.Implementation) bool { return i.Name == c.Implementation })
+			if o.Metric == v1alpha1.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
+				one := r
+				one.Point, one.Implementation = c.Point(), c.Implementation
+				out = append(out, one.with(ofCapacity(c)))
+				found = true
+			}
+		}
+		for _, l := range run.Levels {
+			if !concerns(o, l) {
+				continue
+			}
+			for _, i := range run.Implementations {
+				if !judged(o, i) {
+					continue
+				}
+				one := r
+				one.Point, one.Implementation = l.Point, i.Name
+				out = append(out, one.with(j.figure(o, l, i)))
+				found = true
+			}
+		}
+		if !found {
+			out = append(out, r.with(unknown(NotMeasured, "")))
+		}
+	}
+	return out, nil
+}
+
+// boundsOf reads an objective's bounds.
+func boundsOf(o v1alpha1.Objective) (low, high *float64, err error) {
+	for _, b := range []struct {
+		text string
+		into **float64
+	}{{o.Min, &low}, {o.Max, &high}} {
+		if b.text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(b.text, 64)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%q is no decimal number", b.text)
+		}
+		*b.into = &v
+	}
+	return low, high, nil
+}
+
+// concerns says whether an objective speaks of a level. A capacity has none.
+func concerns(o v1alpha1.Objective, l planned.Level) bool {
+	return o.Metric != v1alpha1.ObjectiveCapacity && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
+		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
+}
+
+// judged says whether an objective speaks of an implementation.
+func judged(o v1alpha1.Objective, i planned.Implementation) bool {
+	if len(o.Implementations) > 0 {
+		return slices.Contains(o.Implementations, i.Name)
+	}
+	if i.Role != v1alpha1.RoleContender {
+		return false
+	}
+	return (o.Metric != v1alpha1.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
+}
+
+// with holds a figure against the bound. Equality keeps it.
+func (r Result) with(f figure) Result {
+	r.N, r.EarlierN, r.Requests, r.Kind, r.Detail = f.n, f.earlierN, f.requests, f.kind, f.detail
+	r.EarlierRuns, r.WithinRuns = f.earlierRuns, f.withinRuns
+	r.Figure, r.Low, r.High = finite(f.value), finite(f.low), finite(f.high)
+	r.Outcome = Undecided
+	switch {
+	case r.Min != nil && f.low >= *r.Min, r.Max != nil && f.high <= *r.Max:
+		r.Outcome = Met
+	case r.Min != nil && f.high < *r.Min, r.Max != nil && f.low > *r.Max:
+		r.Outcome = Missed
+	}
+	if r.Outcome == Met && f.faulty {
+		r.Outcome, r.Reason = Undecided, OwnFaults
+		return r
+	}
+	if r.Outcome != Undecided {
+		return r
+	}
+	r.Reason = f.why
+	if r.Reason == "" {
+		r.Reason = IntervalStraddles
+	}
+	return r
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// Beyond says how far a figure, or the end of its interval where there is none, lies on the wrong side of its bound, as a ratio; 0 if nothing
+// is known.
+func (r Result) Beyond() float64 {
+	figure := r.Figure
+	switch {
+	case figure == nil && r.Min != nil:
+		figure = r.High
+	case figure == nil:
+		figure = r.Low
+	}
+	switch {
+	case figure == nil:
+		return 0
+	case r.Min != nil:
+		return *r.Min / *figure
+	}
+	return *figure / *r.Max
+}

@@ -1,0 +1,111 @@
+package recordtest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// slicesPerSecond is how often the simulated machine changes its speed, and how often a simulated duet changes its server.
+const slicesPerSecond = 10
+
+// machine is a machine whose speed wanders: the log of its slowness returns to 0 within half a minute or so.
+type machine struct {
+	rng   *rand.Rand
+	sd    float64
+	level float64
+}
+
+func newMachine(o Options) *machine {
+	return &machine{rng: rand.New(rand.NewPCG(o.Seed, 2)), sd: o.Drift}
+}
+
+// slice is how many times as long as usual things take in the next slice.
+func (m *machine) slice() float64 {
+	const stay = 0.997
+	m.level = m.level*stay + m.sd*math.Sqrt(1-stay*stay)*m.rng.NormFloat64()
+	return math.Exp(m.level)
+}
+
+// over is the mean over the next seconds of somebody who has the machine for himself, and then nobody for twice as long.
+func (m *machine) over(seconds int32) float64 {
+	var work float64
+	n := int(seconds) * slicesPerSecond
+	for range n {
+		work += 1 / m.slice()
+	}
+	for range 2 * n {
+		m.slice()
+	}
+	return float64(n) / work
+}
+
+// turns is the mean for each of two who take turns for some seconds each.
+func (m *machine) turns(seconds int32) [2]float64 {
+	var work [2]float64
+	n := int(seconds) * slicesPerSecond
+	for range n {
+		first := m.rng.IntN(2)
+		work[first] += 1 / m.slice()
+		work[1-first] += 1 / m.slice()
+	}
+	return [2]float64{float64(n) / work[0], float64(n) / work[1]}
+}
+
+// block is who is in each trial of a block.
+func (o Options) block(rng *rand.Rand) [][]Server {
+	var trials [][]Server
+	for _, k := range rng.Perm(len(o.Servers)) {
+		trials = append(trials, []Server{o.Servers[k]})
+	}
+	if o.Duet {
+		return [][]Server{{trials[0][0], trials[1][0]}}
+	}
+	return trials
+}
+
+// addDuet adds a level of a duet to the records of a trial, whose one generator holds the load for both servers.
+func (o Options) addDuet(rng *rand.Rand, m *machine, t *record.TrialData, servers []Server, connections int32, start time.Time) {
+	t.Manifest.Cells[len(t.Manifest.Cells)-1].Order = v1alpha1.OrderSlicedDuet
+	slow := m.turns(o.Seconds)
+	var runs [2]record.CellRun
+	var seen [2]record.CellObservation
+	for i, raw := range []string{"sweep-%d.wrk.txt", "sweep-%d." + record.RoleBeside + ".wrk.txt"} {
+		both, server := o.cell(rng, slow[i], servers[i], connections, start)
+		runs[i], seen[i] = both[0], server
+		run := &runs[i]
+		run.Raw = fmt.Sprintf(raw, connections)
+		run.ActiveNanos, run.Turns = run.Measurement.DurationMicros*1000, int64(o.Seconds)*slicesPerSecond
+		run.Measurement.DurationMicros *= 2
+		run.Ended = run.Started.Add(2 * run.Ended.Sub(run.Started))
+		// The generator reads nothing that both servers share.
+		run.FirstConnection, run.Audit, run.AgentCPUNanos, run.Network = nil, nil, 0, record.Network{}
+		t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, t.Manifest.Trial, role(0), run.Raw))
+	}
+	for i := range seen {
+		strangers := seen[i].BusyNanos - seen[i].CPUNanos
+		seen[i].CoreNanos *= 2
+		seen[i].BusyNanos = seen[0].CPUNanos + seen[1].CPUNanos + strangers
+		seen[i].Ended = seen[i].Started.Add(2 * seen[i].Ended.Sub(seen[i].Started))
+	}
+	g := &t.Generators[0]
+	g.Cells, g.Beside = append(g.Cells, runs[0]), append(g.Beside, runs[1])
+	t.Server.Cells, t.Beside.Cells = append(t.Server.Cells, seen[0]), append(t.Beside.Cells, seen[1])
+}
+
+// nameDuet fills in who was beside the server.
+func (o Options) nameDuet(t *record.TrialData, s Server) {
+	t.Manifest.Beside, t.Beside.Environment = s.Name, t.Server.Environment
+	t.Generators[0].BesideResponses = t.Generators[0].Responses
+	for i := range t.Manifest.Pods {
+		t.Manifest.Pods[i].QOSClass = "Burstable"
+	}
+	t.Manifest.Pods = append(t.Manifest.Pods, record.PodRecord{
+		Name: t.Manifest.Trial + "-beside", Role: record.RoleBeside, Node: "server", QOSClass: "Burstable", Image: image(s.Name), ImageID: "sha256:" + digest(s.Name),
+	})
+	t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, t.Manifest.Trial, record.RoleBeside, "result.json"))
+}

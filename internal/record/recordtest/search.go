@@ -1,0 +1,78 @@
+package recordtest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/search"
+)
+
+// SearchLoad and SearchConnections are the load and the virtual users of a simulated search.
+const (
+	SearchLoad              = "capacity"
+	SearchConnections int32 = 50
+)
+
+// Search simulates a run whose only load searches for the highest rate of each server, which is what its CPU time per request allows:
+// 0.97e6 / CPUMicros requests/s. That differs between trials by the noise of the options, whose levels do not count.
+func Search(o Options, s v1alpha1.Search) record.RunData {
+	o.Levels = nil
+	d := Run(o)
+	rng := rand.New(rand.NewPCG(o.Seed, 2))
+	d.Manifest.Spec.Loads = []v1alpha1.Load{{
+		Name: SearchLoad, Tool: v1alpha1.ToolK6, DurationSeconds: o.Seconds, Levels: []v1alpha1.Level{{Connections: SearchConnections}}, Search: &s,
+	}}
+	for i := range d.Trials {
+		t := &d.Trials[i]
+		k := slices.IndexFunc(o.Servers, func(s Server) bool { return s.Name == t.Manifest.Implementation })
+		o.searchIn(rng, t, o.Servers[k], s)
+	}
+	return d
+}
+
+// searchIn adds the steps of a search to a trial. The server is observed in the slots that the search leaves idle too.
+func (o Options) searchIn(rng *rand.Rand, t *record.TrialData, server Server, s v1alpha1.Search) {
+	cpu := server.CPUMicros * math.Exp(rng.NormFloat64()*o.Noise)
+	start := t.Manifest.Start
+	for number := int32(1); number <= s.Steps; number++ {
+		at := record.Point{Load: SearchLoad, Connections: SearchConnections, Step: number}
+		t.Manifest.Cells = append(t.Manifest.Cells, v1alpha1.Cell{
+			Load: at.Load, Tool: v1alpha1.ToolK6, Connections: at.Connections, Step: number, Search: &s, Threads: 1, Generators: 1,
+			DurationSeconds: o.Seconds, Connection: v1alpha1.KeepAlive,
+		})
+		generator := &t.Generators[0]
+		rate, done := search.Next(s, search.Steps(s, generator.Cells))
+		if done {
+			t.Server.Cells = append(t.Server.Cells, o.observation(rng, server, at, start, 0, cpu))
+			continue
+		}
+		run := o.step(at, rate, cpu, start)
+		generator.Cells = append(generator.Cells, run)
+		t.Server.Cells = append(t.Server.Cells, o.observation(rng, server, at, start, run.Measurement.Requests, cpu))
+	}
+}
+
+// step is one rate: at most 97 % of the server's CPU time answers in 1 ms, and what exceeds it is late or dropped.
+func (o Options) step(at record.Point, rate int32, cpu float64, start time.Time) record.CellRun {
+	asked := int64(rate) * int64(o.Seconds)
+	answered := min(asked, int64(0.97e6/cpu*float64(o.Seconds)))
+	millis := 1.0
+	if answered < asked {
+		millis = 80
+	}
+	return record.CellRun{
+		Point: at, Rate: rate, Started: start, Ended: start.Add(time.Duration(o.Seconds) * time.Second), Raw: fmt.Sprintf("%s.k6.json", at.Name()),
+		CPUsAllowed: "0", CPUNanos: int64(o.Seconds) * 300_000_000, AgentCPUNanos: 2_000_000,
+		Network: record.Network{SegmentsOut: answered},
+		Measurement: &record.Measurement{
+			Tool: "k6", ToolVersion: "1.8.1", Threads: 1, Connections: at.Connections, DurationMicros: int64(o.Seconds) * 1_000_000,
+			Requests: answered, Asked: asked, Dropped: asked - answered, Bytes: answered * answerBytes,
+			Latency: []record.Latency{Equal(record.FromIntended, int64(millis*1000), answered)},
+		},
+	}
+}

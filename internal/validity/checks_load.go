@@ -1,0 +1,179 @@
+package validity
+
+import (
+	"cmp"
+	"fmt"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+const (
+	// MinDuration: a tool that stopped itself before nine tenths of its time did not run what was planned. wrk ends within 0.1 s.
+	MinDuration = 0.9
+	// minSeconds: within a second no garbage collection, no timer and no drift of the machine has had its turn twice; the run that
+	// is remembered for it is one of 22 ms that made a winner by 16 %.
+	minSeconds = 1
+	// minRequests is the least number for which a 90th percentile is known: a mean of fewer is a mean of a few queues.
+	minRequests = 10 * inference.SamplesBeyond
+)
+
+// checkTool wants a record and a measurement of each generator: without one of them the rest is another load.
+func checkTool(f *facts) []Reason {
+	var out []Reason
+	for i, r := range f.runs {
+		switch {
+		case r == nil:
+			out = append(out, Reason{Code: GeneratorLost, Weight: Void, Scope: ScopeCell, Subject: generator(i)})
+		case r.Late:
+			out = append(out, Reason{Code: GeneratorLate, Weight: Void, Scope: ScopeCell, Subject: generator(i), Detail: r.Error})
+		case r.Measurement == nil || r.Error != "":
+			out = append(out, Reason{Code: ToolFailed, Weight: Void, Scope: ScopeCell, Subject: generator(i), Detail: r.Error})
+		}
+	}
+	if len(out) == 0 && f.cell.Requests <= 0 {
+		out = append(out, Reason{Code: NoRequests, Weight: Void, Scope: ScopeCell})
+	}
+	return out
+}
+
+// checkLabel compares what each tool says that it ran with the generator's share of the level.
+func checkLabel(f *facts) []Reason {
+	level := v1alpha1.Cell{Connections: f.level.Connections, Generators: f.level.Generators}
+	var out []Reason
+	for i, r := range f.runs {
+		if r == nil || r.Measurement == nil {
+			continue
+		}
+		m := r.Measurement
+		if m.Threads == f.level.Threads && m.Connections == protocol.Share(level, int32(i)).Connections {
+			continue
+		}
+		out = append(out, Reason{
+			Code: WrongLabel, Weight: Void, Scope: ScopeCell, Subject: generator(i),
+			Detail: fmt.Sprintf("%d/%d", m.Threads, m.Connections),
+		})
+	}
+	return out
+}
+
+// checkDuration looks at the generator that stopped first: after it the rest was another load.
+func checkDuration(f *facts) []Reason {
+	if !f.complete() || f.level.DurationSeconds <= 0 {
+		return nil
+	}
+	shortest := f.cell.LoadSeconds
+	for _, m := range f.measurements() {
+		shortest = min(shortest, float64(m.DurationMicros)/1e6)
+	}
+	if share := shortest / float64(f.level.DurationSeconds); share < MinDuration {
+		return []Reason{{Code: CutShort, Weight: Void, Scope: ScopeCell, Value: share, Limit: MinDuration}}
+	}
+	if shortest < minSeconds {
+		return []Reason{{Code: TooShort, Weight: Suspect, Scope: ScopeCell, Value: shortest, Limit: minSeconds}}
+	}
+	return nil
+}
+
+func checkRequests(f *facts) []Reason {
+	if f.cell.Requests <= 0 || f.cell.Requests >= minRequests {
+		return nil
+	}
+	return []Reason{{Code: TooFewRequests, Weight: Suspect, Scope: ScopeCell, Value: float64(f.cell.Requests), Limit: minRequests}}
+}
+
+const (
+	// rateMissed and rateStarts: an arrival rate is kept if it misses no more than one start in a hundred, or two, which is what
+	// the beginning and the end of a cell cost. Starts are counted, since completions lag behind them.
+	rateMissed, rateStarts = 0.01, 2
+	// rateVoid: a tenth less is another load, like a tenth less time.
+	rateVoid = 0.1
+)
+
+// checkRate compares an arrival rate with what was started. What the tool does not count as dropped was started if it ended
+// somehow, or was in flight at the end on one of the connections. The steps of a search are meant to miss it in the end.
+func checkRate(f *facts) []Reason {
+	asked := float64(f.cell.Asked)
+	if asked <= 0 || f.level.Step > 0 || !f.complete() {
+		return nil
+	}
+	e := f.cell.Errors
+	started := f.cell.Requests + e.Connect + e.Read + e.Write + e.Timeout + int64(f.level.Connections)
+	missed := float64(max(f.cell.Dropped, f.cell.Asked-started))
+	if missed <= max(rateMissed*asked, rateStarts) {
+		return nil
+	}
+	r := Reason{Code: RateMissed, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: missed / asked, Limit: rateMissed}
+	if f.busiest() >= generatorBusy || f.heldBack() {
+		r.Subject = record.RoleGenerator
+	}
+	if r.Value > rateVoid {
+		r.Weight, r.Limit = Void, rateVoid
+	}
+	return []Reason{r}
+}
+
+// checkExceeded looks for more answers than were asked for, which cannot be: the tool did not keep the rate, or says something else than
+// it did. A tenth more is another load. A script may make several requests for each arrival.
+func checkExceeded(f *facts) []Reason {
+	if f.level.Scripted || !f.complete() {
+		return nil
+	}
+	asked := float64(f.cell.Asked)
+	if first := float64(f.level.RequestsPerSecond); first > 0 && f.level.Step == 0 {
+		last := cmp.Or(float64(f.level.RampToRequestsPerSecond), first)
+		planned := (first + last) / 2 * f.cell.LoadSeconds
+		asked = min(cmp.Or(asked, planned), planned)
+	}
+	more := float64(f.cell.Requests) - asked
+	if asked <= 0 || more <= max(rateMissed*asked, rateStarts*float64(len(f.runs))) {
+		return nil
+	}
+	r := Reason{Code: RateExceeded, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleGenerator, Value: float64(f.cell.Requests) / asked, Limit: 1 + rateMissed}
+	if more > rateVoid*asked {
+		r.Weight, r.Limit = Void, 1+rateVoid
+	}
+	return []Reason{r}
+}
+
+const (
+	// LittleSuspect and littleVoid: no more requests can be in flight than there are connections; two hundredths are the tool's own
+	// start and end. The check is one-sided, since a rule of 10 % to both sides trips on 75 % of good cells: the time that a
+	// connection spends in the generator is in no latency.
+	LittleSuspect, littleVoid = 1.02, 1.1
+	// littleQueue: of a busy generator's connections, a tenth that is nowhere waits in it.
+	littleQueue = 0.9
+)
+
+// checkLittle compares throughput times mean latency with the number of connections, in the closed model.
+func checkLittle(f *facts) []Reason {
+	if f.inFlight <= 0 || f.level.RequestsPerSecond > 0 || f.level.Step > 0 || f.level.Connections <= 0 {
+		return nil
+	}
+	share := f.inFlight / float64(f.level.Connections)
+	if share < littleQueue && f.busiest() >= generatorBusy {
+		return []Reason{{Code: QueueInGenerator, Weight: Suspect, Scope: ScopeLatency, Value: 1 - share, Limit: 1 - littleQueue}}
+	}
+	return graded(LittlesLaw, share, LittleSuspect, littleVoid)
+}
+
+const (
+	// skewMillis and skewShare: generators that start within 10 ms, or a hundredth of the cell, overlap in all but that.
+	skewMillis, skewShare = 10, 0.01
+)
+
+// checkSkew marks a cell whose generators may have started apart: what the clocks cannot exclude counts.
+func checkSkew(f *facts) []Reason {
+	skew, ok := f.cell.seenOf(StartSkew)
+	if !ok {
+		return nil
+	}
+	millis := (skew + f.cell.Observations[StartSkewError]) / 1e3
+	limit := max(skewMillis, skewShare*1e3*f.cell.LoadSeconds)
+	if millis <= limit {
+		return nil
+	}
+	return []Reason{{Code: StartsApart, Weight: Suspect, Scope: ScopeLoad, Value: millis, Limit: limit}}
+}

@@ -1,0 +1,192 @@
+package validity
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// factOf names a fact of the machine of a role.
+type factOf struct{ role, name string }
+
+// machine are the known facts of the machines of a trial, in their order.
+type machine struct {
+	names  []factOf
+	values map[factOf]string
+}
+
+// usual is what all trials of a run must share to be compared: the machine of the server and of each generator, the image of each
+// implementation, and the script of each load. Of machines and images it is what most trials have, or of two that are equally
+// frequent the one that came first; of scripts it is what the run froze at its start.
+type usual struct {
+	// images is by implementation, scripts by load. What nobody knows is in none of them.
+	machine         map[factOf]string
+	images, scripts map[string]string
+}
+
+// newUsual finds what most trials share. The facts are settled one after the other, each among the trials that agree on those before
+// it, so that at least one trial agrees on all of them: majorities of single facts may be of machines that exclude each other.
+func newUsual(data record.RunData) *usual {
+	u := &usual{machine: map[factOf]string{}, images: map[string]string{}, scripts: map[string]string{}}
+	trials := inOrder(data.Trials)
+	machines := map[*record.TrialData]machine{}
+	var names []factOf
+	for _, t := range trials {
+		machines[t] = machineOf(t, len(t.Generators))
+		for _, name := range machines[t].names {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	agreeing := slices.Clone(trials)
+	for _, name := range names {
+		of := func(t *record.TrialData) string { return machines[t].values[name] }
+		value := mostFrequent(agreeing, of)
+		u.machine[name] = value
+		agreeing = slices.DeleteFunc(agreeing, func(t *record.TrialData) bool { return of(t) != "" && of(t) != value })
+	}
+	for _, i := range data.Manifest.Spec.Implementations {
+		of := func(t *record.TrialData) string {
+			if t.Manifest.Implementation != i.Name {
+				return ""
+			}
+			return imageOf(t)
+		}
+		// It is settled among the trials on the usual machine, unless the implementation has none there.
+		u.images[i.Name] = cmp.Or(mostFrequent(agreeing, of), mostFrequent(trials, of))
+	}
+	for _, s := range data.Manifest.Scripts {
+		u.scripts[s.Load] = s.SHA256
+	}
+	return u
+}
+
+// inOrder are trials in the order in which they were measured.
+func inOrder(all []record.TrialData) []*record.TrialData {
+	var trials []*record.TrialData
+	for i := range all {
+		trials = append(trials, &all[i])
+	}
+	slices.SortStableFunc(trials, func(a, b *record.TrialData) int {
+		return cmp.Or(cmp.Compare(a.Manifest.Block, b.Manifest.Block), cmp.Compare(a.Manifest.Index, b.Manifest.Index))
+	})
+	return trials
+}
+
+// mostFrequent is the most frequent value of trials, of two the one that comes first; empty if none is known.
+func mostFrequent(trials []*record.TrialData, of func(*record.TrialData) string) string {
+	counts, best := map[string]int{}, ""
+	for _, t := range trials {
+		if v := of(t); v != "" {
+			counts[v]++
+		}
+	}
+	for _, t := range trials {
+		if v := of(t); counts[v] > counts[best] {
+			best = v
+		}
+	}
+	return best
+}
+
+// machineOf are the facts of the server's machine and of those of the first generators. What a record does not have, or its agent could
+// not read, is left out: it accuses nobody.
+func machineOf(t *record.TrialData, generators int) machine {
+	m := machine{values: map[factOf]string{}}
+	m.add(t, record.RoleServer, t.Server.Environment)
+	for i := range min(generators, len(t.Generators)) {
+		m.add(t, protocol.RoleGenerator(int32(i)), t.Generators[i].Environment)
+	}
+	return m
+}
+
+func (m *machine) add(t *record.TrialData, role string, e record.Environment) {
+	for _, f := range []struct{ name, value string }{
+		{"node", cmp.Or(nodeOf(t, role), e.Node)},
+		{"CPU", e.CPUModel},
+		{"kernel", e.Kernel},
+		{"frequency governor", e.Governor},
+		{"microcode", e.Microcode},
+		{"load generator", e.ToolVersion},
+	} {
+		if f.value == "" || strings.Contains(f.value, record.Unknown) {
+			continue
+		}
+		name := factOf{role, f.name}
+		m.names, m.values[name] = append(m.names, name), f.value
+	}
+}
+
+// nodeOf is where Kubernetes has put a pod of a trial; empty if that is not known.
+func nodeOf(t *record.TrialData, role string) string {
+	if p := pick.First(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Role == role }); p != nil {
+		return p.Node
+	}
+	return ""
+}
+
+// imageOf is the digest of the image that ran as the server of a trial, without the name under which it was pulled: one image may have
+// several. It is empty if it is not known.
+func imageOf(t *record.TrialData) string {
+	p := pick.First(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Role == record.RoleServer })
+	if p == nil {
+		return ""
+	}
+	return p.ImageID[strings.LastIndex(p.ImageID, "@")+1:]
+}
+
+// checkMachine voids a cell whose server, or one of whose generators, was not on the machine of most trials, or had not their tools:
+// then a difference is the machine's as likely as the implementation's.
+func checkMachine(f *facts) []Reason {
+	own := machineOf(f.trial, len(f.runs))
+	var out []Reason
+	for _, name := range own.names {
+		value, want := own.values[name], f.rules.usual.machine[name]
+		if value == want {
+			continue
+		}
+		if n := len(out); n == 0 || out[n-1].Subject != name.role {
+			out = append(out, Reason{Code: DifferentMachine, Weight: Void, Scope: ScopeCell, Subject: name.role})
+		}
+		last := &out[len(out)-1]
+		if last.Detail != "" {
+			last.Detail += ", "
+		}
+		last.Detail += fmt.Sprintf("%s %s instead of %s", name.name, value, want)
+	}
+	return out
+}
+
+// checkImage voids a cell whose implementation ran from another image than in the other trials: it is another implementation then.
+func checkImage(f *facts) []Reason {
+	own, want := imageOf(f.trial), f.rules.usual.images[f.trial.Manifest.Implementation]
+	if own == "" || own == want {
+		return nil
+	}
+	return []Reason{{Code: DifferentImage, Weight: Void, Scope: ScopeCell, Subject: record.RoleServer, Detail: fmt.Sprintf("%s instead of %s", own, want)}}
+}
+
+// checkScript voids a cell of which a generator ran another script than the one that the run froze at its start: it is another load.
+func checkScript(f *facts) []Reason {
+	want := f.rules.usual.scripts[f.level.Load]
+	if want == "" {
+		return nil
+	}
+	var out []Reason
+	for i, g := range f.trial.Generators {
+		own := pick.First(g.Scripts, func(s *record.ScriptRun) bool { return s.Load == f.level.Load })
+		if own != nil && own.SHA256 != want {
+			out = append(out, Reason{
+				Code: DifferentScript, Weight: Void, Scope: ScopeCell, Subject: protocol.RoleGenerator(int32(i)),
+				Detail: fmt.Sprintf("SHA-256 %s instead of %s", own.SHA256, want),
+			})
+		}
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package validity
+
+import (
+	"cmp"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/search"
+)
+
+// Step is one rate that was tried. Its Validity differs from that of a level, since a step is meant to miss in the end: one
+// that missed is void by causes outside the implementation only, and never suspect.
+type Step struct {
+	Step int32 `json:"step"`
+	// Rate is the arrival rate in requests/s; Met says whether the bound was kept, and Why why not: untrusted.
+	Rate     int32    `json:"requestsPerSecond"`
+	Met      bool     `json:"met"`
+	Why      string   `json:"why,omitempty"`
+	Validity Validity `json:"validity"`
+	Reasons  []Reason `json:"reasons,omitempty"`
+	Pinned   bool     `json:"pinned"`
+	// GeneratorLimited is true if a generator was busy and the server was not: a miss is then the generator's.
+	GeneratorLimited bool `json:"generatorLimited,omitempty"`
+}
+
+// hindrances make a load harder to bear and never easier: a bound that was kept in spite of them was kept.
+var hindrances = []Code{Strangers, Stolen, Throttled}
+
+// step says what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
+func (f *facts) step(s search.Step) Step {
+	out := Step{
+		Step: f.level.Step, Rate: s.Rate, Met: s.Met, Why: s.Why, Validity: Valid, Pinned: f.cell.Pinning.Pinned,
+		GeneratorLimited: f.busiest() >= generatorBusy && f.serverUtilisation() < generatorLimited,
+	}
+	var judged Cell
+	for _, r := range f.cell.Reasons {
+		own := slices.Contains(ownFaults, r.Code) || r.Code == RateMissed
+		if !s.Met && (own || r.Weight != Void) {
+			continue
+		}
+		if s.Met && slices.Contains(hindrances, r.Code) {
+			r.Weight = Suspect
+		}
+		judged.Validity = cmp.Or(judged.Validity, Valid)
+		judged.mark(r)
+	}
+	out.Validity, out.Reasons = cmp.Or(judged.Validity, Valid), judged.Reasons
+	return out
+}
+
+// Step reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server kept the bound by wrong
+// answers.
+func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.TrialData, s search.Step) (step Step, wrong bool, err error) {
+	f, err := r.gather(l, i, t, nil)
+	if err != nil {
+		return Step{}, false, err
+	}
+	f.judge()
+	return f.step(s), s.Met && f.cell.OwnFault(), nil
+}

@@ -1,0 +1,138 @@
+package validity
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Validity says how far a cell can be believed.
+type Validity string
+
+const (
+	// Valid cells passed every check.
+	Valid Validity = "Valid"
+	// Suspect cells are used and marked.
+	Suspect Validity = "Suspect"
+	// Void cells enter nothing and are listed.
+	Void Validity = "Void"
+)
+
+// Scope says what of a cell a reason concerns.
+type Scope string
+
+const (
+	// ScopeCell concerns the whole cell.
+	ScopeCell Scope = "Cell"
+	// ScopeLatency concerns the latencies alone.
+	ScopeLatency Scope = "Latency"
+	// ScopeLoad concerns throughput and latencies, and not what was seen of the server.
+	ScopeLoad Scope = "ThroughputAndLatency"
+)
+
+// Reason is one finding of one check. Value and Limit are what was seen and what is let pass; both are 0 where Detail says it all.
+type Reason struct {
+	Code    Code     `json:"code"`
+	Weight  Validity `json:"weight"`
+	Scope   Scope    `json:"scope"`
+	Subject string   `json:"subject,omitempty"`
+	Value   float64  `json:"value,omitempty"`
+	Limit   float64  `json:"limit,omitempty"`
+	// Detail is text from a tool, a kernel or an agent: untrusted.
+	Detail string `json:"detail,omitempty"`
+}
+
+// checks are run in this order; each is safe alone and knows nothing of the others. Their thresholds stand beside them. Where a
+// source is named, the naive rule of that kind trips on a large part of good cells: the figures are of 211 good wrk cells on a
+// shared two-CPU virtual machine.
+var checks = []func(*facts) []Reason{
+	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate, checkExceeded,
+	checkStatus, checkBody, checkBytes, checkAudit, checkEquivalence, checkErrors, checkStarved, checkSockets, checkConnections, checkKeepAlive,
+	checkPinning, checkShared, checkSiblings, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
+	checkStrangers, checkStolen, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkStalls, checkNetwork, checkSeen,
+	checkMachine, checkImage, checkScript,
+	checkMeasuredAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,
+}
+
+// judge runs all checks and writes their outcome on the cell.
+func (f *facts) judge() {
+	f.cell.Validity = Valid
+	f.cell.ThroughputIsDiluted = f.trial.Manifest.Beside != ""
+	for _, check := range checks {
+		for _, r := range check(f) {
+			f.cell.mark(r)
+			if r.Code == GeneratorLimited || r.Code == GeneratorThrottled && r.Value > throttledVoid {
+				f.cell.ThroughputIsBound = true
+			}
+			if r.Code == GeneratorThrottled || r.Code == GeneratorBusy && f.serverUtilisation() < generatorLimited {
+				f.cell.ThroughputIsDiluted = true
+			}
+		}
+	}
+}
+
+// mark adds a reason to a cell and lowers its validity.
+func (c *Cell) mark(r Reason) {
+	c.Reasons = append(c.Reasons, r)
+	if r.Weight == Void || c.Validity == Valid {
+		c.Validity = r.Weight
+	}
+}
+
+// has says whether a cell has a reason of a kind.
+func (c *Cell) has(code Code) bool {
+	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
+}
+
+// graded is nothing up to the first threshold, Suspect up to the second, Void beyond.
+func graded(code Code, share, suspect, void float64) []Reason {
+	switch {
+	case share <= suspect:
+		return nil
+	case share <= void:
+		return []Reason{{Code: code, Weight: Suspect, Scope: ScopeCell, Value: share, Limit: suspect}}
+	}
+	return []Reason{{Code: code, Weight: Void, Scope: ScopeCell, Value: share, Limit: void}}
+}
+
+// rules are what the run itself asks of a valid cell.
+type rules struct {
+	pinning, generatorPinning v1alpha1.Strictness
+	// errorsVoid, strangersVoid and stolenVoid are shares beyond which a cell is void.
+	errorsVoid, strangersVoid, stolenVoid float64
+	// usual is what a trial must share with the others of the run.
+	usual *usual
+}
+
+// newRules reads the limits of a run's spec, of which an absent one is the loosest that is allowed, and what its trials have in common.
+func newRules(data record.RunData) (rules, error) {
+	spec := data.Manifest.Spec
+	r := rules{
+		usual:            newUsual(data),
+		pinning:          cmp.Or(spec.Placement.Pinning, v1alpha1.Required),
+		generatorPinning: cmp.Or(spec.Placement.GeneratorPinning, spec.Placement.Pinning, v1alpha1.Required),
+		errorsVoid:       v1alpha1.LoosestErrorRate, strangersVoid: v1alpha1.LoosestStrangers, stolenVoid: v1alpha1.LoosestSteal,
+	}
+	for _, limit := range []struct {
+		field, text string
+		into        *float64
+	}{
+		{"maxErrorRate", spec.Validity.MaxErrorRate, &r.errorsVoid},
+		{"maxStrangers", spec.Validity.MaxStrangers, &r.strangersVoid},
+		{"maxSteal", spec.Validity.MaxSteal, &r.stolenVoid},
+	} {
+		if limit.text == "" {
+			continue
+		}
+		share, err := strconv.ParseFloat(limit.text, 64)
+		if err != nil || !(share >= 0 && share <= *limit.into) {
+			return r, fmt.Errorf("reading the spec of run %s: reading spec.validity.%s: %q is no share from 0 to %v", data.Manifest.Run.Name, limit.field, limit.text, *limit.into)
+		}
+		*limit.into = share
+	}
+	return r, nil
+}
