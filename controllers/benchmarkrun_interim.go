@@ -6,9 +6,9 @@ import (
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/analysis"
 )
 
 // analyse makes the interim analysis when it is due: it asks whether enough has been measured, and looks at the width of intervals only. The

@@ -3,7 +3,7 @@ package conduct
 import (
 	"slices"
 
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/cpuset"
 )
 
 // SharedCPU is the CPU on which both servers of a duet are put: the highest on which both may run, since the first does the housekeeping of
@@ -15,7 +15,7 @@ func SharedCPU(first, second string, generators []string) *int32 {
 		return nil
 	}
 	free := slices.DeleteFunc(slices.Clone(both), func(cpu int) bool {
-		return slices.ContainsFunc(generators, func(list string) bool { return slices.Contains(protocol.ParseCPUs(list), cpu) })
+		return slices.ContainsFunc(generators, func(list string) bool { return slices.Contains(cpuset.Parse(list), cpu) })
 	})
 	if len(free) > 0 {
 		both = free
@@ -26,6 +26,6 @@ func SharedCPU(first, second string, generators []string) *int32 {
 
 // common are the CPUs of both lists.
 func common(first, second string) []int {
-	other := protocol.ParseCPUs(second)
-	return slices.DeleteFunc(protocol.ParseCPUs(first), func(cpu int) bool { return !slices.Contains(other, cpu) })
+	other := cpuset.Parse(second)
+	return slices.DeleteFunc(cpuset.Parse(first), func(cpu int) bool { return !slices.Contains(other, cpu) })
 }

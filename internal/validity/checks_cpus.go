@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -49,7 +49,7 @@ func (f *facts) generatorScope() Scope {
 func checkPinning(f *facts) []Reason {
 	var out []Reason
 	check := func(subject, list string, want int32, weight Validity, scope Scope) {
-		cpus := protocol.ParseCPUs(list)
+		cpus := cpuset.Parse(list)
 		if len(cpus) == int(want) {
 			return
 		}
@@ -85,7 +85,7 @@ func checkShared(f *facts) []Reason {
 	}
 	var owners []owner
 	servers := 0
-	if server := protocol.ParseCPUs(f.seen.CPUsAllowed); len(server) > 0 {
+	if server := cpuset.Parse(f.seen.CPUsAllowed); len(server) > 0 {
 		owners = append(owners, owner{f.trial.Server.Environment.Node, server})
 		servers = 1
 	}
@@ -94,7 +94,7 @@ func checkShared(f *facts) []Reason {
 		if r == nil {
 			continue
 		}
-		cpus := protocol.ParseCPUs(r.CPUsAllowed)
+		cpus := cpuset.Parse(r.CPUsAllowed)
 		own := owner{f.trial.Generators[i].Environment.Node, cpus}
 		shared := func(o owner) bool { return o.node == own.node && overlap(o.cpus, own.cpus) }
 		switch {
@@ -124,7 +124,7 @@ func (f *facts) busiest() float64 {
 		if r == nil || r.Measurement == nil || r.Measurement.DurationMicros <= 0 {
 			continue
 		}
-		cpus := protocol.ParseCPUs(r.CPUsAllowed)
+		cpus := cpuset.Parse(r.CPUsAllowed)
 		if len(cpus) == 0 {
 			continue
 		}
@@ -133,7 +133,7 @@ func (f *facts) busiest() float64 {
 			if o == nil || f.trial.Generators[i].Environment.Node != f.trial.Generators[j].Environment.Node {
 				continue
 			}
-			if overlap(cpus, protocol.ParseCPUs(o.CPUsAllowed)) {
+			if overlap(cpus, cpuset.Parse(o.CPUsAllowed)) {
 				nanos += o.CPUNanos
 			}
 		}
@@ -146,7 +146,7 @@ func (f *facts) busiest() float64 {
 func (f *facts) taken(i int) float64 {
 	r := f.runs[i]
 	beside := f.seen != nil && f.trial.Server.Environment.Node == f.trial.Generators[i].Environment.Node &&
-		overlap(protocol.ParseCPUs(r.CPUsAllowed), protocol.ParseCPUs(f.seen.CPUsAllowed))
+		overlap(cpuset.Parse(r.CPUsAllowed), cpuset.Parse(f.seen.CPUsAllowed))
 	if r.CoreNanos <= 0 || beside {
 		return 0
 	}
@@ -245,7 +245,7 @@ func checkAgents(f *facts) []Reason {
 	if f.seen == nil || !f.cell.Pinning.ServerPinned {
 		return out
 	}
-	if overlap(protocol.ParseCPUs(f.seen.CPUsAllowed), protocol.ParseCPUs(f.trial.Server.Environment.CPUsAllowed)) {
+	if overlap(cpuset.Parse(f.seen.CPUsAllowed), cpuset.Parse(f.trial.Server.Environment.CPUsAllowed)) {
 		out = append(out, Reason{
 			Code: ObserverOnServer, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Detail: f.trial.Server.Environment.CPUsAllowed,
 		})

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // siblings are the hardware threads that share a core with the server's CPUs without being its own; none if the kernel told nothing. An
 // observer reads them once a trial, of the CPUs of its last cell: those of other CPUs say nothing.
 func siblings(server record.ObserverResult, seen *record.CellObservation) []int {
-	own, threads := protocol.ParseCPUs(seen.CPUsAllowed), protocol.ParseCPUs(server.Environment.SMTSiblings)
+	own, threads := cpuset.Parse(seen.CPUsAllowed), cpuset.Parse(server.Environment.SMTSiblings)
 	if len(own) == 0 {
 		return nil
 	}
@@ -35,7 +35,7 @@ func checkSiblings(f *facts) []Reason {
 	threads := siblings(f.trial.Server, f.seen)
 	var out []Reason
 	for i, r := range f.runs {
-		if r == nil || f.trial.Server.Environment.Node != f.trial.Generators[i].Environment.Node || !overlap(threads, protocol.ParseCPUs(r.CPUsAllowed)) {
+		if r == nil || f.trial.Server.Environment.Node != f.trial.Generators[i].Environment.Node || !overlap(threads, cpuset.Parse(r.CPUsAllowed)) {
 			continue
 		}
 		out = append(out, Reason{Code: SharedCore, Weight: weight(f.rules.pinning), Scope: ScopeCell, Subject: generator(i), Detail: r.CPUsAllowed})

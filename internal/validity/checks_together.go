@@ -3,7 +3,7 @@ package validity
 import (
 	"slices"
 
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -16,9 +16,9 @@ func checkTogether(f *facts) []Reason {
 	if f.beside != nil {
 		list = f.beside.CPUsAllowed
 	}
-	own := protocol.ParseCPUs(f.seen.CPUsAllowed)
+	own := cpuset.Parse(f.seen.CPUsAllowed)
 	node := f.trial.Server.Environment.Node == f.trial.Beside.Environment.Node
-	if len(own) > 0 && node && slices.Equal(own, protocol.ParseCPUs(list)) {
+	if len(own) > 0 && node && slices.Equal(own, cpuset.Parse(list)) {
 		return nil
 	}
 	return []Reason{{Code: NotTogether, Weight: weight(f.rules.pinning), Scope: ScopeCell, Subject: record.RoleServer, Detail: list}}
