@@ -69,6 +69,7 @@ func short(seconds int32) func(*conduct.Run) {
 
 // destiny draws a run and all that happens to it from a seed. What happens to an attempt follows from its name, and not from when it comes.
 func destiny(t *testing.T, seed uint64) *world {
+	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 1))
 	run := runOf(t, 1+random.Int32N(13), [][]string{{"go"}, {"go", "epoll"}, {"go", "epoll", "uring"}}[random.IntN(3)], longer)
 	if random.IntN(2) == 0 {

@@ -56,6 +56,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, run conduct.Run) *world {
+	t.Helper()
 	run.Started = noon
 	return &world{t: t, run: run, attempts: map[string]*conduct.Attempt{}, fate: func(conduct.Trial, int32) fate { return well }}
 }
