@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // TestRealToolsAreUnderstood runs the installed tools against a server on loopback. What they count must be what is read.
@@ -75,9 +77,7 @@ func calls(t *testing.T, url string) map[string]call {
 
 func run(t *testing.T, args []string, output string) []byte {
 	t.Helper()
-	if _, err := exec.LookPath(args[0]); err != nil {
-		t.Skipf("%s is not installed", args[0])
-	}
+	testbed.Programs(t, args[0])
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var out, complaints bytes.Buffer

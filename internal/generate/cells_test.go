@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
@@ -174,9 +174,7 @@ func TestGeneratorThatCannotSearch(t *testing.T) {
 }
 
 func TestGeneratorSeesWhatTheToolDoes(t *testing.T) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		t.Skip("wrk is not installed")
-	}
+	testbed.Programs(t, "wrk")
 	target := newTarget(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Date"] = nil
 		hello(w, r)
@@ -230,9 +228,7 @@ func TestGeneratorSeesWhatTheToolDoes(t *testing.T) {
 }
 
 func TestAnswersThatGoWrongUnderLoad(t *testing.T) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		t.Skip("wrk is not installed")
-	}
+	testbed.Programs(t, "wrk")
 	var answers atomic.Int64
 	target := newTarget(t, func(w http.ResponseWriter, r *http.Request) {
 		if answers.Add(1) > 500 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
@@ -48,9 +48,7 @@ func (o *overlaps) handler(side int) http.HandlerFunc {
 }
 
 func TestADuetSharesTheLoadEqually(t *testing.T) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		t.Skip("wrk is not installed")
-	}
+	testbed.Programs(t, "wrk")
 	var seen overlaps
 	b := newBench(t, withTool(wrk.Tool{}))
 	one, other := newTarget(t, seen.handler(0)), newTarget(t, seen.handler(1))
@@ -115,9 +113,7 @@ func nobodyIn(t *testing.T, dir string) {
 }
 
 func TestADuetThatIsCutShortLeavesNobodyBehind(t *testing.T) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		t.Skip("wrk is not installed")
-	}
+	testbed.Programs(t, "wrk")
 	var seen overlaps
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
@@ -149,9 +145,7 @@ func TestADuetThatIsCutShortLeavesNobodyBehind(t *testing.T) {
 }
 
 func TestOneSideThatFailsFailsTheDuet(t *testing.T) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		t.Skip("wrk is not installed")
-	}
+	testbed.Programs(t, "wrk")
 	b := newBench(t, withTool(wrk.Tool{}))
 	start := protocol.Start{
 		At: time.Now().Add(100 * time.Millisecond), Target: newTarget(t, hello), Beside: "127.0.0.1:1",

@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
@@ -70,9 +71,7 @@ func observedLoad(t *testing.T, pid, port int, c v1alpha1.Cell) (record.CellRun,
 // What wrk does not notice must be in the record. A machine that stalls may leave the observer too late to look at the connections, and
 // the audit without the time for a request: then it is tried again.
 func TestTheRecordShowsWhatWrkDoesNotNotice(t *testing.T) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		t.Skip("wrk is not installed")
-	}
+	testbed.Programs(t, "wrk")
 	program := filepath.Join(t.TempDir(), "faulty")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../workloads/faulty").CombinedOutput(); err != nil {
 		t.Fatalf("building the server: %v\n%s", err, out)

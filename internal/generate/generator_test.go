@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
@@ -45,9 +45,7 @@ func cell(connections int32, warmup int32) v1alpha1.Cell {
 }
 
 func TestGeneratorMeasuresWithRealWrk(t *testing.T) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		t.Skip("wrk is not installed")
-	}
+	testbed.Programs(t, "wrk")
 	target := newTarget(t, hello)
 	b := newBench(t, withTool(wrk.Tool{}))
 	start := protocol.Start{
@@ -77,9 +75,7 @@ func TestGeneratorMeasuresWithRealWrk(t *testing.T) {
 }
 
 func TestGeneratorSaysWhatTheToolSaid(t *testing.T) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		t.Skip("wrk is not installed")
-	}
+	testbed.Programs(t, "wrk")
 	server := httptest.NewServer(http.HandlerFunc(hello))
 	target := strings.TrimPrefix(server.URL, "http://")
 	server.Close()

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
@@ -57,9 +57,7 @@ func TestTheScriptThatCameWithTheCheckIsRunAndRecorded(t *testing.T) {
 }
 
 func TestRealWrkFindsTheScriptThatCameWithTheCheck(t *testing.T) {
-	if _, err := exec.LookPath("wrk"); err != nil {
-		t.Skip("wrk is not installed")
-	}
+	testbed.Programs(t, "wrk")
 	for text, want := range map[string]string{
 		"function request() return wrk.format('GET', '/scripted') end": "/scripted",
 		"function request( return":                                     "the script does not load",

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -79,11 +80,7 @@ func as(t *testing.T, name string) string {
 
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
-	for _, p := range programs {
-		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("%s is not installed", p)
-		}
-	}
+	testbed.Programs(t, programs...)
 	if runtime.NumCPU() < 2 {
 		t.Skip("there is one CPU only")
 	}

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/local"
+	"loadstone.dev/loadstone/internal/testbed"
 )
 
 // The programs that a test measures are links to this test binary, which then does what the name of the link says.
@@ -72,11 +72,7 @@ func hello(mute *atomic.Bool) http.Handler {
 // programs is a folder with the programs that there are.
 func programs(t *testing.T) string {
 	t.Helper()
-	for _, p := range []string{"taskset", "wrk", "ab"} {
-		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("%s is not installed", p)
-		}
-	}
+	testbed.Programs(t, "taskset", "wrk", "ab")
 	if runtime.NumCPU() < 2 {
 		t.Skip("there is one CPU only")
 	}

@@ -18,15 +18,14 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
 func needAb(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath("ab"); err != nil {
-		t.Skip("ab is not installed")
-	}
+	testbed.Programs(t, "ab")
 }
 
 // everyFifth does something else than answering well to every fifth request.

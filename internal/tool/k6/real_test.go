@@ -16,6 +16,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
@@ -33,9 +34,7 @@ type real struct {
 // run puts a cell's load on a server on loopback. A script is written where the tool looks for it.
 func run(t *testing.T, cell v1alpha1.Cell, script string, purpose tool.Purpose, target string) real {
 	t.Helper()
-	if _, err := exec.LookPath("k6"); err != nil {
-		t.Skip("k6 is not installed")
-	}
+	testbed.Programs(t, "k6")
 	dir := t.TempDir()
 	cell.Load = "load"
 	if script != "" {

@@ -14,15 +14,14 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
 func needWrk(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath("wrk"); err != nil {
-		t.Skip("wrk is not installed")
-	}
+	testbed.Programs(t, "wrk")
 }
 
 // TestRealWrk runs the installed wrk against servers on loopback: what wrk counts must fit together.
