@@ -32,6 +32,7 @@ const (
 	retryStore     = 2 * time.Second
 )
 
+// phases are what a pass does, each of which may end it. From createTrials on their order is that of conduct.Run.Next.
 func (r *BenchmarkRunReconciler) phases() []phase[*runScope] {
 	return []phase[*runScope]{
 		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,

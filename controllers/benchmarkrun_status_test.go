@@ -65,6 +65,22 @@ func madeReport(conclusive bool) func(*runScope) {
 	}
 }
 
+func TestInterimAnalysesAreReadFromARunAndWrittenToIt(t *testing.T) {
+	planned := func(s *runScope) {
+		s.run.Spec.Blocks, s.run.Spec.Stop = 30, &v1alpha1.Stop{MaxWidth: "0.1"}
+		s.run.Status.LookedAfterBlock, s.run.Status.StoppedAfterBlock = 20, 10
+	}
+	s := runScopeOf(t, planned)
+	want := conduct.Interim{MaxWidth: "0.1", Blocks: 30, After: 20, Stopped: 10}
+	if diff := cmp.Diff(want, runFacts(s).Interim); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+	s = runScopeOf(t, func(s *runScope) { s.interim = &conduct.Interim{After: 20, Stopped: 10} })
+	if st := runStatus(s); st.LookedAfterBlock != 20 || st.StoppedAfterBlock != 10 {
+		t.Errorf("written as looked after block %d and stopped after block %d, want 20 and 10", st.LookedAfterBlock, st.StoppedAfterBlock)
+	}
+}
+
 func unmet(reason string) func(*runScope) {
 	return func(s *runScope) { s.reported.Unmet, s.reported.Objectives = reason, "1 of 2 objectives missed" }
 }

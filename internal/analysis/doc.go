@@ -13,7 +13,7 @@
 //	scaling     where the throughput ends to rise
 //	objectives  whether bounds are kept
 //
-// The arithmetic of all of them is inference.
+// Most of their arithmetic is in inference.
 //
 // # Duets
 //

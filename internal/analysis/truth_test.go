@@ -80,7 +80,7 @@ func TestAtAnImposedRateTheCPUTimeDecidesAndNoThroughputIsCompared(t *testing.T)
 }
 
 func TestWhoDoesNotKeepARateHasLost(t *testing.T) {
-	miss := func(d *record.RunData, implementation string, blocks int32) {
+	answer := func(d *record.RunData, implementation string, percent int64, blocks int32) {
 		for i := range d.Trials {
 			tr := &d.Trials[i]
 			if tr.Manifest.Implementation != implementation || tr.Manifest.Block > blocks {
@@ -88,27 +88,31 @@ func TestWhoDoesNotKeepARateHasLost(t *testing.T) {
 			}
 			for k := range tr.Generators[0].Cells {
 				m := tr.Generators[0].Cells[k].Measurement
-				recordtest.SetRequests(m, m.Asked*7/10)
+				recordtest.SetRequests(m, m.Asked*percent/100)
 				m.Dropped = m.Asked - m.Requests
 			}
 		}
 	}
 	for name, tc := range map[string]struct {
-		slow, fast int32
-		want       verdict.Verdict
-		reason     verdict.Reason
+		// In so many blocks 70 % is answered, by the slow one and by the baseline, and in so many others the baseline answers 97 %.
+		slow, fast, nearly int32
+		want               verdict.Verdict
+		reason             verdict.Reason
 	}{
-		"the slow one in all blocks":                    {10, 0, verdict.Worse, verdict.RateNotKept},
-		"the slow one in eight blocks":                  {8, 0, verdict.Worse, verdict.RateNotKept},
-		"the slow one in seven, which could be chance":  {7, 0, verdict.Inconclusive, verdict.TooFewBlocks},
-		"the baseline in all blocks":                    {0, 10, verdict.Better, verdict.RateNotKept},
-		"both in all blocks":                            {10, 10, verdict.Inconclusive, verdict.NeitherKept},
-		"the slow one in all, the other one in one too": {10, 1, verdict.Inconclusive, verdict.TooFewBlocks},
+		"the slow one in all blocks":                                   {10, 0, 0, verdict.Worse, verdict.RateNotKept},
+		"the slow one in eight blocks":                                 {8, 0, 0, verdict.Worse, verdict.RateNotKept},
+		"the slow one in seven, which could be chance":                 {7, 0, 0, verdict.Inconclusive, verdict.TooFewBlocks},
+		"the baseline in all blocks":                                   {0, 10, 0, verdict.Better, verdict.RateNotKept},
+		"both in all blocks":                                           {10, 10, 0, verdict.Inconclusive, verdict.NeitherKept},
+		"the slow one in all, the other one in one too":                {10, 1, 0, verdict.Inconclusive, verdict.TooFewBlocks},
+		"the slow one in all, while a pause took a little of one more": {10, 0, 1, verdict.Worse, verdict.RateNotKept},
+		"the slow one in all, and the other one is at its limit":       {10, 0, 10, verdict.Inconclusive, verdict.TooFewBlocks},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := rated(2, 5000, 10)
-			miss(&d, "go-slow", tc.slow)
-			miss(&d, "go", tc.fast)
+			answer(&d, "go", 97, tc.nearly)
+			answer(&d, "go-slow", 70, tc.slow)
+			answer(&d, "go", 70, tc.fast)
 			c := analyse(t, d).Comparisons[0]
 			if c.Verdict != tc.want || c.Reason != tc.reason {
 				t.Errorf("%s %s, want %s %s: %+v", c.Verdict, c.Reason, tc.want, tc.reason, c.Levels[0].Rate)

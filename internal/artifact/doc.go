@@ -1,4 +1,3 @@
 // Package artifact keeps what a run leaves behind in an S3 object store: write-once objects whose SHA-256 the store itself
-// verifies, and manifests that name them. It is one of the two edges at which Loadstone does I/O; it decides nothing about
-// measurements.
+// verifies, and manifests that name them. It decides nothing about measurements.
 package artifact

@@ -13,7 +13,7 @@ type Kind int
 
 const (
 	// Implementation failures are the implementation's, or of what the spec says of it. They are never tried again.
-	Implementation Kind = iota
+	Implementation Kind = iota + 1
 	// Infrastructure failures came from outside. They are tried again, a few times.
 	Infrastructure
 	// Cancelled attempts ended since the run needs them no longer, and are nobody's failure.

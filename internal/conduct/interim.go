@@ -6,7 +6,7 @@ import "loadstone.dev/loadstone/api/v1alpha1"
 type Interim struct {
 	// MaxWidth is how wide an interval may be; empty for a run that measures all of its blocks.
 	MaxWidth string
-	// Blocks is the number of planned blocks.
+	// Blocks is the number of planned blocks, for a View, which has no plan.
 	Blocks int32
 	// After is the last block after which an interim analysis was made; 0 before the first.
 	After int32
@@ -42,7 +42,7 @@ func (r Run) interimDue() int32 {
 		return 0
 	}
 	for _, look := range v1alpha1.Looks {
-		if look >= r.Interim.Blocks || look <= r.Interim.After {
+		if look >= r.Plan.Blocks || look <= r.Interim.After {
 			continue
 		}
 		for i := range r.Trials {

@@ -70,7 +70,7 @@ type Generator struct {
 	machine machine
 	// maxLate is how late a cell may begin.
 	maxLate time.Duration
-	// network is the namespace of the pod; nil, with a reason, if it cannot be read.
+	// network is the network namespace of Config.Network; nil, with a reason, if it cannot be read.
 	network      *kernel.Network
 	networkError error
 	// cpus is /proc/stat; nil, with a reason, if it cannot be read.

@@ -11,7 +11,7 @@ import (
 func OwnCPUNanos() (int64, error) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0, fmt.Errorf("reading the agent's CPU time: %w", err)
+		return 0, fmt.Errorf("reading the CPU time of this process: %w", err)
 	}
 	return usage.Utime.Nano() + usage.Stime.Nano(), nil
 }

@@ -236,7 +236,7 @@ func scriptOf(m record.RunManifest, load string) string {
 }
 
 // Change relates a run to earlier ones as an objective of kind Regression does. Of all of them nothing but the logs of the ratios to the anchor is
-// known, one a block. It exists for the same reason as Decide does. Without an interval low and high are 0.
+// known, one a block. It exists for the same reason as verdict.Decide does. Without an interval low and high are 0.
 func Change(now []float64, then [][]float64) (ratio, low, high float64) {
 	result := func(logs []float64) verdict.Result {
 		samples := make([]inference.Sample, len(logs))

@@ -34,7 +34,7 @@ type Run struct {
 // judge finds the figures of objectives.
 type judge struct {
 	run Run
-	// analyse reads an earlier run, and earlier are those that it has read, by their prefix.
+	// analyse makes a Run of an earlier run's records, and earlier are those that it has made, by their prefix.
 	analyse func(record.RunData) (Run, error)
 	earlier map[string]*Run
 }

@@ -126,7 +126,7 @@ func unknown(why Reason, detail string) figure {
 	return figure{value: math.NaN(), low: math.Inf(-1), high: math.Inf(1), why: why, detail: detail}
 }
 
-// Judge evaluates every objective of a run's spec. Analyse reads the earlier runs that some of them name.
+// Judge evaluates every objective of a run's spec. Analyse makes a Run of the records of an earlier one that some of them name.
 func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error) {
 	j := judge{run: run, analyse: analyse, earlier: map[string]*Run{}}
 	out := []Result{}

@@ -1,4 +1,4 @@
-// Package pick finds elements of lists.
+// Package pick takes from lists what is wanted of them.
 package pick
 
 import "slices"
@@ -13,7 +13,7 @@ func First[T any](list []T, fits func(*T) bool) *T {
 	return nil
 }
 
-// Distinct are the values in their order, each once.
+// Distinct sorts values in place, and returns each of them once.
 func Distinct(values []string) []string {
 	slices.Sort(values)
 	return slices.Compact(values)

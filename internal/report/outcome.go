@@ -162,9 +162,12 @@ func (l language) rates(levels []record.Point, pointName func(analysis.LevelVerd
 func (l language) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict, at string) string {
 	if v.Reason == verdict.RateNotKept {
 		r := *v.Rate
-		loser, keeper, missed, of, kept := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderKept, r.BaselineKept
+		loser, keeper, missed, of, kept, nearly := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderKept+r.ContenderNearly, r.BaselineKept, r.BaselineNearly
 		if v.Verdict == verdict.Better {
-			loser, keeper, missed, of, kept = e.Baseline, e.Implementation, r.BaselineMissed, r.BaselineMissed+r.BaselineKept, r.ContenderKept
+			loser, keeper, missed, of, kept, nearly = keeper, loser, r.BaselineMissed, r.BaselineMissed+r.BaselineKept+r.BaselineNearly, r.ContenderKept, r.ContenderNearly
+		}
+		if nearly > 0 {
+			return l.say("level.RateNotKept.nearly", at, loser, missed, l.count("blocks", of), keeper, kept, l.count("blocks", kept+nearly))
 		}
 		return l.say("level.RateNotKept", at, loser, missed, l.count("blocks", of), keeper, l.count("blocks", kept))
 	}

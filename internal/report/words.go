@@ -84,6 +84,7 @@ var english = language{
 	"evidence.levels":             "mean of %d levels",
 	"level.verdict":               "%s: %s",
 	"level.RateNotKept":           "%s: %s missed the rate in %d of %s, %s kept it in all its %s",
+	"level.RateNotKept.nearly":    "%s: %s missed the rate in %d of %s, %s kept it in %d of its %s, and missed less than a tenth of it in the rest",
 	"load.verdict":                "%s (weight %s): %s",
 	"load.Better":                 "better",
 	"load.Worse":                  "worse",

@@ -82,10 +82,11 @@ func (c Cell) MissedRate() bool {
 	})
 }
 
-// KeptRate says whether the server kept an imposed rate, in a cell that counts. One that missed a little of it neither kept nor missed it.
-func (c Cell) KeptRate() bool {
-	return c.Validity != Void && !slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == RateMissed })
-}
+// KeptRate says whether the server kept an imposed rate, in a cell that counts.
+func (c Cell) KeptRate() bool { return c.Validity != Void && !c.has(RateMissed) }
+
+// NearlyKeptRate says whether less than a tenth of an imposed rate was missed, in a cell that counts, by whoever's fault.
+func (c Cell) NearlyKeptRate() bool { return c.Validity != Void && c.has(RateMissed) }
 
 // Waited says whether requests of the cell may have waited in the generator. A void cell says nothing of that.
 func (c Cell) Waited() bool {

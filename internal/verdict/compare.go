@@ -278,17 +278,18 @@ func rateKept(own, base *validity.Group) *RateKept {
 	}
 	var k RateKept
 	for _, c := range own.Cells {
-		kept, missed := c.KeptRate(), c.MissedRate()
-		k.ContenderKept, k.ContenderMissed = k.ContenderKept+asInt(kept), k.ContenderMissed+asInt(missed)
+		kept, nearly, missed := c.KeptRate(), c.NearlyKeptRate(), c.MissedRate()
+		k.ContenderKept, k.ContenderNearly, k.ContenderMissed = k.ContenderKept+asInt(kept), k.ContenderNearly+asInt(nearly), k.ContenderMissed+asInt(missed)
 		b := pick.First(base.Cells, func(b *validity.Cell) bool { return b.Block == c.Block })
 		if b == nil {
 			continue
 		}
-		k.OnlyContenderMissed += asInt(missed && b.KeptRate())
-		k.OnlyBaselineMissed += asInt(kept && b.MissedRate())
+		k.OnlyContenderMissed += asInt(missed && (b.KeptRate() || b.NearlyKeptRate()))
+		k.OnlyBaselineMissed += asInt((kept || nearly) && b.MissedRate())
 	}
 	for _, c := range base.Cells {
-		k.BaselineKept, k.BaselineMissed = k.BaselineKept+asInt(c.KeptRate()), k.BaselineMissed+asInt(c.MissedRate())
+		k.BaselineKept, k.BaselineNearly = k.BaselineKept+asInt(c.KeptRate()), k.BaselineNearly+asInt(c.NearlyKeptRate())
+		k.BaselineMissed += asInt(c.MissedRate())
 	}
 	return &k
 }

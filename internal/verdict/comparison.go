@@ -96,13 +96,15 @@ type LevelComparison struct {
 	Results []Result `json:"results"`
 }
 
-// RateKept counts the blocks in which the two sides kept an imposed rate, or missed it by their own fault.
+// RateKept counts the blocks in which the two sides kept an imposed rate, missed less than a tenth of it, or missed more by their own fault.
 type RateKept struct {
 	ContenderKept   int `json:"contenderKept"`
+	ContenderNearly int `json:"contenderNearly"`
 	ContenderMissed int `json:"contenderMissed"`
 	BaselineKept    int `json:"baselineKept"`
+	BaselineNearly  int `json:"baselineNearly"`
 	BaselineMissed  int `json:"baselineMissed"`
-	// OnlyContenderMissed and OnlyBaselineMissed count blocks in which one side missed the rate and the other kept it.
+	// OnlyContenderMissed and OnlyBaselineMissed count blocks in which one side missed the rate, and the other kept it or nearly did.
 	OnlyContenderMissed int `json:"onlyContenderMissed"`
 	OnlyBaselineMissed  int `json:"onlyBaselineMissed"`
 }

@@ -32,7 +32,7 @@ type Rulebook struct {
 	Foresight bool
 }
 
-// Decide gives the verdicts of a run of which nothing but the ratios is known, as Analyse would: the contenders, each with its levels, are one
+// Decide gives the verdicts of a run of which nothing but the ratios is known, as analysis.Analyse would: the contenders, each with its levels, are one
 // family. It exists so that the rules themselves can be tried on very many runs that were drawn from recorded ones. Comparisons are named after
 // the contenders' indices.
 func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {

@@ -87,14 +87,20 @@ func (l *LevelComparison) judge(alpha, rates float64) {
 	l.Verdict, l.Reason, l.Metric = d.Verdict, d.Reason, d.Metric
 	switch {
 	case l.Rate == nil:
-	case l.Rate.BaselineMissed == 0 && lostRate(l.Rate.OnlyContenderMissed, l.Rate.ContenderKept, rates):
+	case l.Rate.baselineKeeps() && lostRate(l.Rate.OnlyContenderMissed, l.Rate.ContenderKept+l.Rate.ContenderNearly, rates):
 		l.Verdict, l.Reason = keeper(Worse, l.BaselineFaults)
-	case l.Rate.ContenderMissed == 0 && lostRate(l.Rate.OnlyBaselineMissed, l.Rate.BaselineKept, rates):
+	case l.Rate.contenderKeeps() && lostRate(l.Rate.OnlyBaselineMissed, l.Rate.BaselineKept+l.Rate.BaselineNearly, rates):
 		l.Verdict, l.Reason = keeper(Better, l.OwnFaults)
 	case l.NeitherKept():
 		l.Verdict, l.Reason = Inconclusive, NeitherKept
 	}
 }
+
+// contenderKeeps and baselineKeeps say whether a side keeps a rate: in most of its blocks, and in the others nearly. A tool's pause, which takes
+// a few arrivals in a hundred from whom it serves, leaves it a keeper; a server at its limit is none.
+func (k RateKept) contenderKeeps() bool { return k.ContenderMissed == 0 && k.ContenderKept > k.ContenderNearly }
+
+func (k RateKept) baselineKeeps() bool { return k.BaselineMissed == 0 && k.BaselineKept > k.BaselineNearly }
 
 // lostRate says whether a side that missed a rate alone in some blocks, and kept it in others, does not keep it: in most blocks, in MinBlocks at
 // least, and in more than chance would let it with a probability of alpha.

@@ -1,4 +1,4 @@
-// Package kerneltest makes folders that look like a /proc or a /sys, for tests.
+// Package kerneltest makes folders that look like a /proc or a /sys, and says what a benchmark costs its own thread.
 package kerneltest
 
 import (

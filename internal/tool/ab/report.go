@@ -61,7 +61,7 @@ func (r *report) check() error {
 	case r.kept > r.complete:
 		return fmt.Errorf("ab contradicts itself: %d requests kept their connection, of %d", r.kept, r.complete)
 	case max(r.complete, r.failed, r.bytes, r.writes, r.otherStatus, explained) > tool.MaxCount:
-		return errors.New("ab contradicts itself: its counters are out of range")
+		return errors.New("ab's counters are out of range")
 	case r.connections < 1 || r.connections > 1<<31-1:
 		return fmt.Errorf("ab contradicts itself: a concurrency level of %d", r.connections)
 	}

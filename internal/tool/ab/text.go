@@ -58,7 +58,8 @@ type Text struct {
 	// Latency is of all complete requests, from the table; its kind follows from Kept.
 	Latency *printed.Latency
 	// Doubts quote the lines with a field that is there twice, or whose value is not as ab prints it, and say so. The first number of the
-	// last such line counts all the same, since people edit texts; nothing edits those of trials, and Parse refuses them.
+	// last such line counts all the same, since people edit texts; nothing edits those of trials, and Parse refuses them. Of two lines that
+	// explain the failures the last counts, and nothing is said.
 	Doubts []string
 }
 
