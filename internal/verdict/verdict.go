@@ -98,9 +98,13 @@ func (l *LevelComparison) judge(alpha, rates float64) {
 
 // contenderKeeps and baselineKeeps say whether a side keeps a rate: in most of its blocks, and in the others nearly. A tool's pause, which takes
 // a few arrivals in a hundred from whom it serves, leaves it a keeper; a server at its limit is none.
-func (k RateKept) contenderKeeps() bool { return k.ContenderMissed == 0 && k.ContenderKept > k.ContenderNearly }
+func (k RateKept) contenderKeeps() bool {
+	return k.ContenderMissed == 0 && k.ContenderKept > k.ContenderNearly
+}
 
-func (k RateKept) baselineKeeps() bool { return k.BaselineMissed == 0 && k.BaselineKept > k.BaselineNearly }
+func (k RateKept) baselineKeeps() bool {
+	return k.BaselineMissed == 0 && k.BaselineKept > k.BaselineNearly
+}
 
 // lostRate says whether a side that missed a rate alone in some blocks, and kept it in others, does not keep it: in most blocks, in MinBlocks at
 // least, and in more than chance would let it with a probability of alpha.
