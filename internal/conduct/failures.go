@@ -55,6 +55,7 @@ type Exit struct {
 	LastWords string
 }
 
+// String is what a message says of the exit.
 func (e Exit) String() string {
 	text := fmt.Sprintf("exit code %d, %s", e.Code, e.Reason)
 	if e.LastWords != "" {
