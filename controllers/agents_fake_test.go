@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // clock is everybody's in a test: the operator's, the agents', the kubelet's. It runs, and can be put forward.
@@ -126,7 +127,7 @@ func (f *fakeAgents) Order(_ context.Context, ip string, o protocol.Order) (prot
 	if err != nil {
 		return protocol.State{}, err
 	}
-	if o.Trial != a.state.Trial || o.Attempt != a.state.Attempt || o.Role != a.state.Role {
+	if o.Trial != a.state.Trial || o.Attempt != a.state.Attempt || o.Member != a.state.Role {
 		return protocol.State{}, fmt.Errorf("the order %+v is not for the agent of %s", o, a.name)
 	}
 	switch {
@@ -135,7 +136,7 @@ func (f *fakeAgents) Order(_ context.Context, ip string, o protocol.Order) (prot
 		a.state.Checked, err = f.check(*o.Check)
 	case o.Start != nil && a.start == nil:
 		a.start, a.state.Phase = o.Start, protocol.Running
-		f.starts = append(f.starts, fmt.Sprintf("%s attempt %d %s", a.name, o.Attempt, o.Role))
+		f.starts = append(f.starts, fmt.Sprintf("%s attempt %d %s", a.name, o.Attempt, o.Member))
 	case o.Start != nil && !o.Start.At.Equal(a.start.At):
 		err = errors.New("the agent has another start already")
 	case o.Store != nil && a.state.Phase == protocol.Measured && !a.state.Uploading:
@@ -146,7 +147,7 @@ func (f *fakeAgents) Order(_ context.Context, ip string, o protocol.Order) (prot
 }
 
 func (f *fakeAgents) check(c protocol.Check) (string, error) {
-	ip, _, err := net.SplitHostPort(c.Target)
+	ip, _, err := net.SplitHostPort(c.Targets[0])
 	if err != nil {
 		return "", err
 	}
@@ -154,9 +155,9 @@ func (f *fakeAgents) check(c protocol.Check) (string, error) {
 	if server == nil {
 		return "GET / was not answered", nil
 	}
-	if server.answer == protocol.CheckedOK && c.Beside != "" {
-		answer, err := f.check(protocol.Check{Target: c.Beside})
-		if err == nil && answer != protocol.CheckedOK {
+	if server.answer == protocol.CHECKEDOK && c.Beside != "" {
+		answer, err := f.check(protocol.Check{Targets: []string{c.Beside}})
+		if err == nil && answer != protocol.CHECKEDOK {
 			answer = protocol.CheckedBeside + answer
 		}
 		return answer, err
@@ -176,8 +177,8 @@ func (a *fakeAgent) measure(disturbed bool) {
 			run.ActiveNanos = run.Measurement.DurationMicros * 1000
 		}
 	}
-	for i := range made.Server.Cells {
-		if seen := &made.Server.Cells[i]; disturbed {
+	for i := range made.Servers[0].Cells {
+		if seen := &made.Servers[0].Cells[i]; disturbed {
 			seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/5
 		}
 	}
@@ -199,7 +200,7 @@ func (a *fakeAgent) measure(disturbed bool) {
 	a.bodies = map[string]string{record.ResultFile: string(body)}
 	if a.generates() {
 		for _, s := range a.start.Slots {
-			a.bodies[protocol.RawFile(s.Cell)] = "what wrk printed"
+			a.bodies[timetable.RawFile(s.Cell, 0)] = "what wrk printed"
 		}
 	}
 	for name, body := range a.bodies {
@@ -210,7 +211,7 @@ func (a *fakeAgent) measure(disturbed bool) {
 }
 
 func (a *fakeAgent) generates() bool {
-	return a.state.Role != protocol.RoleObserver && a.state.Role != protocol.RoleBeside
+	return a.state.Role != record.MemberServer(0) && a.state.Role != record.MemberServer(1)
 }
 
 func (f *fakeAgents) upload(a *fakeAgent, order protocol.Store) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // agentAt answers as an agent would, and is reached under any address.
@@ -41,13 +42,13 @@ func TestAnOrderComesSignedAndIsAnsweredWithTheState(t *testing.T) {
 		if err := json.NewDecoder(q.Body).Decode(&e); err != nil {
 			t.Error(err)
 		}
-		o, err := protocol.Open(public, e, "uid", 2, protocol.RoleGenerator(0))
+		o, err := protocol.Open(public, e, "uid", 2, record.MemberGenerator(0))
 		if err != nil || q.Method != http.MethodPost || q.URL.Path != "/v1/order" {
 			t.Errorf("%s %s: %v", q.Method, q.URL.Path, err)
 		}
-		_ = json.NewEncoder(w).Encode(protocol.State{Phase: protocol.Idle, Checked: o.Check.Target})
+		_ = json.NewEncoder(w).Encode(protocol.State{Phase: protocol.Idle, Checked: o.Check.Targets[0]})
 	})
-	got, err := agents.Order(t.Context(), agentIP, protocol.Order{Trial: "uid", Attempt: 2, Role: protocol.RoleGenerator(0), Check: &protocol.Check{Target: "192.0.2.1:80"}})
+	got, err := agents.Order(t.Context(), agentIP, protocol.Order{Trial: "uid", Attempt: 2, Role: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:80"}}})
 	if err != nil || got.Checked != "192.0.2.1:80" {
 		t.Errorf("got %+v, %v", got, err)
 	}

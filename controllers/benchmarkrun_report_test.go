@@ -44,7 +44,7 @@ func ran(least string) record.RunData {
 	o.Levels, o.Seconds, o.Servers = []int32{10}, 1, []recordtest.Server{o.Servers[0], o.Servers[0]}
 	o.Servers[1].Name = "again"
 	d := recordtest.Run(o)
-	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveThroughput, Min: least}}
+	d.Manifest.Plan.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveThroughput, Min: least}}
 	return d
 }
 
@@ -69,7 +69,7 @@ func TestAnAARunLeavesItsNoiseFloorForOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := ran("1")
 			if twins {
-				d.Manifest.Spec.Implementations[1].Image = d.Manifest.Spec.Implementations[0].Image
+				d.Manifest.Plan.Implementations[1].Image = d.Manifest.Plan.Implementations[0].Image
 			}
 			store := shelf{data: d, written: map[string][]byte{}}
 			if _, err := (&BenchmarkRunReconciler{Store: store}).makeReport(t.Context(), runScopeOf(t, endTrials())); err != nil {

@@ -65,7 +65,7 @@ func TestAScriptIsFrozenWhenTheRunStarts(t *testing.T) {
 	}
 	for _, trial := range d.Trials {
 		if got := trial.Generators[0].Scripts; len(got) != 1 || got[0].SHA256 != digest {
-			t.Errorf("trial %s ran %+v, want the script as it was", trial.Manifest.Trial, got)
+			t.Errorf("trial %s ran %+v, want the script as it was", trial.Manifest.Name, got)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -26,9 +27,9 @@ func (r *BenchmarkRunReconciler) workflowOptions(run *v1alpha1.BenchmarkRun) ren
 }
 
 // newTrial is one line of the plan as an object, held until its step of the workflow comes.
-func newTrial(run *v1alpha1.BenchmarkRun, p *plan.Plan, line plan.Trial) *v1alpha1.Trial {
+func newTrial(run *v1alpha1.BenchmarkRun, p *plan.Plan, line record.PlannedTrial) *v1alpha1.Trial {
 	yes := true
-	t := &v1alpha1.Trial{
+	return &v1alpha1.Trial{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: line.Name, Namespace: run.Namespace,
 			Labels: map[string]string{v1alpha1.LabelRun: run.Name, v1alpha1.LabelRunUID: string(run.UID)},
@@ -37,16 +38,8 @@ func newTrial(run *v1alpha1.BenchmarkRun, p *plan.Plan, line plan.Trial) *v1alph
 				Controller: &yes, BlockOwnerDeletion: &yes,
 			}},
 		},
-		Spec: v1alpha1.TrialSpec{
-			RunName: run.Name, Index: &line.Index, Block: line.Block, Implementation: p.Implementation(line.Implementation),
-			Generators: p.Generators, Cells: p.Cells, Placement: p.Placement, Start: v1alpha1.StartHeld,
-		},
+		Spec: p.TrialSpec(run.Name, line),
 	}
-	if line.Beside != "" {
-		beside := p.Implementation(line.Beside)
-		t.Spec.Beside = &beside
-	}
-	return t
 }
 
 // runStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.

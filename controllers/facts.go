@@ -10,7 +10,7 @@ import (
 // runFacts are what the objects of a run say to whom leads it. Before its spec is compiled only its blocks are known of the plan.
 func runFacts(s *runScope) conduct.Run {
 	r := conduct.Run{
-		Name: s.run.Name, Plan: plan.Plan{Blocks: plan.BlocksOf(s.run.Spec)}, Interim: interimFacts(s.run),
+		Name: s.run.Name, Plan: plan.Plan{Plan: record.Plan{Blocks: plan.BlocksOf(s.run.Spec)}}, Interim: interimFacts(s.run),
 		Scan:   conduct.Scan{Blocks: s.run.Status.ReviewedBlocks, Disturbed: s.run.Status.SpoiledBlocks},
 		Trials: trialsFacts(s.trials), Now: s.now,
 	}
@@ -41,11 +41,11 @@ func trialsFacts(list []v1alpha1.Trial) conduct.Trials {
 
 func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 	f := conduct.Trial{
-		Trial: plan.Trial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Implementation: t.Spec.Implementation.Name},
-		Cells: t.Spec.Cells,
+		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block},
+		Cells:        plan.SweepOf(t.Spec).Cells,
 	}
-	if t.Spec.Beside != nil {
-		f.Beside = t.Spec.Beside.Name
+	for _, i := range t.Spec.Sweep.Servers {
+		f.Servers = append(f.Servers, i.Name)
 	}
 	if t.Status.StartTime != nil {
 		f.Started = t.Status.StartTime.Time
@@ -58,7 +58,7 @@ func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 	}
 	f.Reason, f.Message = trialOutcome(t)
 	for _, n := range t.Status.Nodes {
-		f.Nodes = append(f.Nodes, record.BoundNode{Role: n.Member, Node: n.Node})
+		f.Nodes = append(f.Nodes, record.BoundNode{Member: n.Member, Node: n.Node})
 	}
 	return f
 }
@@ -78,7 +78,7 @@ func viewFacts(s *trialScope) conduct.View {
 
 // attemptFacts are what is known of the current try at a trial.
 func attemptFacts(s *trialScope) conduct.Attempt {
-	a := conduct.Attempt{Number: s.attempt, Cells: s.trial.Spec.Cells, Begun: s.now, Now: s.now}
+	a := conduct.Attempt{Number: s.attempt, Cells: s.sweep().Cells, Begun: s.now, Now: s.now}
 	if at := s.trial.Status.AttemptTime; at != nil {
 		a.Begun = at.Time
 	}

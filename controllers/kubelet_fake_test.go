@@ -185,7 +185,7 @@ func newFakeAgent(p *corev1.Pod) *fakeAgent {
 	if err != nil {
 		panic(err)
 	}
-	a := &fakeAgent{name: p.Labels[v1alpha1.LabelTrial], implementation: p.Spec.Containers[0].Image, answer: protocol.CheckedOK}
+	a := &fakeAgent{name: p.Labels[v1alpha1.LabelTrial], implementation: p.Spec.Containers[0].Image, answer: protocol.CHECKEDOK}
 	a.state = protocol.State{Role: p.Labels[v1alpha1.LabelMember], Trial: env[protocol.EnvTrial], Attempt: int32(attempt)}
 	a.state.CPUsAllowed = "0"
 	if p.Spec.Containers[0].Name == render.ServerContainer {

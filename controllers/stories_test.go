@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -195,7 +195,7 @@ func TestATrialIsTriedAgainAfterAFaultFromOutsideBeforeItMeasures(t *testing.T) 
 	w := newWorld(t)
 	run := w.apply("retry", warm)
 	w.awaitMeasuring("retry-000-go", 1)
-	deletePod(w, render.PodName("retry-000-go", 1, protocol.RoleObserver))
+	deletePod(w, render.PodName("retry-000-go", 1, record.MemberServer(0)))
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trial := w.trials(run)[0]
@@ -217,7 +217,7 @@ func TestATrialIsGivenUpAfterThreeFaultsFromOutside(t *testing.T) {
 	run := w.apply("thrice", warm)
 	for attempt := int32(1); attempt <= 3; attempt++ {
 		w.awaitMeasuring("thrice-000-go", attempt)
-		deletePod(w, render.PodName("thrice-000-go", attempt, protocol.RoleGenerator(0)))
+		deletePod(w, render.PodName("thrice-000-go", attempt, record.MemberGenerator(0)))
 	}
 	trial := await(w, w.trial("thrice-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
 	condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "pod thrice-000-go-3-g0 was deleted by somebody")
@@ -228,7 +228,7 @@ func TestABlockThatAFaultFromOutsideHasHitIsMeasuredAgainAsAWhole(t *testing.T) 
 	w := newWorld(t)
 	run := w.apply("again", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
 	first := w.awaitFirst("again")
-	deletePod(w, render.PodName(first.Name, 1, protocol.RoleObserver))
+	deletePod(w, render.PodName(first.Name, 1, record.MemberServer(0)))
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	var got []string
@@ -264,7 +264,7 @@ func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
 	for index := range 3 {
 		name := fmt.Sprintf("unlucky-%03d-go", index)
 		w.awaitMeasuring(name, 1)
-		deletePod(w, render.PodName(name, 1, protocol.RoleObserver))
+		deletePod(w, render.PodName(name, 1, record.MemberServer(0)))
 	}
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "3 of 3 trials failed", "pod unlucky-000-go-1-s was deleted by somebody")
@@ -310,7 +310,7 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 			continue
 		}
 		want := says[name]
-		tried := slices.Contains(w.kubelet.pods(), render.PodName(trial.Name, 1, protocol.RoleObserver))
+		tried := slices.Contains(w.kubelet.pods(), render.PodName(trial.Name, 1, record.MemberServer(0)))
 		if earlier := first[name]; earlier != "" {
 			want = append(want, "not tried, since trial "+earlier+" has shown it")
 		}
@@ -374,7 +374,7 @@ func TestARunThatTakesTooLongIsEnded(t *testing.T) {
 	}
 	await(w, w.trial("slow-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
 	deadline := time.Now().Add(10 * time.Second)
-	for w.exists(&corev1.Pod{}, render.PodName("slow-000-go", 1, protocol.RoleObserver)) || strings.Contains(w.left(t.Context()), "token") {
+	for w.exists(&corev1.Pod{}, render.PodName("slow-000-go", 1, record.MemberServer(0))) || strings.Contains(w.left(t.Context()), "token") {
 		if time.Now().After(deadline) {
 			t.Fatalf("the load of a run that has ended goes on: %s", w.left(t.Context()))
 		}
@@ -385,7 +385,7 @@ func TestARunThatTakesTooLongIsEnded(t *testing.T) {
 func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	stranger := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.PodName("taken-000-go", 1, protocol.RoleObserver)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.PodName("taken-000-go", 1, record.MemberServer(0))},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "x"}}},
 	}
 	w.must(w.c.Create(t.Context(), stranger))

@@ -1,46 +1,51 @@
 package controllers
 
 import (
+	"net"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
 )
+
+// sweep is what the trial consists of.
+func (s *trialScope) sweep() plan.Sweep { return plan.SweepOf(s.trial.Spec) }
 
 // servers are the members that are measured: one, or the two of a duet.
 func (s *trialScope) servers() []*member {
-	i := slices.IndexFunc(s.members, func(m *member) bool { return m.role == protocol.RoleObserver })
-	return s.members[i:]
+	return slices.DeleteFunc(slices.Clone(s.members), func(m *member) bool { return !record.IsServer(m.name) })
 }
 
-// server is the member that is measured, the first one of a duet.
-func (s *trialScope) server() *member { return s.servers()[0] }
+// targets are the addresses of the servers.
+func (s *trialScope) targets() []string {
+	var targets []string
+	for i, m := range s.servers() {
+		targets = append(targets, net.JoinHostPort(m.pod.Status.PodIP, strconv.Itoa(int(s.sweep().Servers[i].Port))))
+	}
+	return targets
+}
 
 // implementationOf is what a server's pod runs.
-func (s *trialScope) implementationOf(p *corev1.Pod) v1alpha1.Implementation {
-	if s.trial.Spec.Beside != nil && p.Labels[v1alpha1.LabelMember] == protocol.RoleBeside {
-		return *s.trial.Spec.Beside
+func (s *trialScope) implementationOf(p *corev1.Pod) record.Implementation {
+	servers := s.sweep().Servers
+	index, err := record.ServerIndex(p.Labels[v1alpha1.LabelMember])
+	if err != nil || index >= len(servers) {
+		return servers[0]
 	}
-	return s.trial.Spec.Implementation
-}
-
-// besideTarget is the address of the second server of a duet; empty outside one.
-func besideTarget(s *trialScope) string {
-	if s.trial.Spec.Beside == nil {
-		return ""
-	}
-	return address(s.servers()[1].pod, *s.trial.Spec.Beside)
+	return servers[index]
 }
 
 // serverCPU is the CPU on which both servers of a duet are put. It is nil outside a duet and where there is none.
 func (s *trialScope) serverCPU() *int32 {
-	if s.trial.Spec.Beside == nil {
+	servers := s.servers()
+	if len(servers) < 2 {
 		return nil
 	}
-	servers := s.servers()
 	var neighbours []string
 	for _, g := range s.generators() {
 		if g.pod.Spec.NodeName == servers[0].pod.Spec.NodeName {

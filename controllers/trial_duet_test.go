@@ -45,10 +45,10 @@ func TestADuetGoesFromApplyToItsReport(t *testing.T) {
 		if pair := []string{m.Implementation, m.Beside}; !slices.Contains(pair, "go") || !slices.Contains(pair, "go2") || d.Manifest.Trials[i].Beside != m.Beside {
 			t.Errorf("trial %d is of %s, and %s in the run's manifest", i, pair, d.Manifest.Trials[i].Beside)
 		}
-		if len(trial.Server.Cells) != 1 || len(trial.Beside.Cells) != 1 || len(trial.Generators) != 1 || len(trial.Generators[0].Beside) != 1 {
+		if len(trial.Servers[0].Cells) != 1 || len(trial.Servers[1].Cells) != 1 || len(trial.Generators) != 1 || len(trial.Generators[0].Beside) != 1 {
 			t.Errorf("trial %d was read back as %+v", i, trial)
 		}
-		if roles := []string{m.Pods[0].Role, m.Pods[1].Role, m.Pods[2].Role}; !cmp.Equal(roles, []string{"generator-0", record.RoleServer, record.RoleBeside}) {
+		if roles := []string{m.Pods[0].Role, m.Pods[1].Role, m.Pods[2].Role}; !cmp.Equal(roles, []string{"generator-0", record.MemberServer(0), record.MemberServer(1)}) {
 			t.Errorf("trial %d has the pods %s", i, roles)
 		}
 	}
@@ -69,7 +69,7 @@ func TestADuetThatAFaultFromOutsideHasHitIsMeasuredAgainWithBothServers(t *testi
 	w := newWorld(t)
 	run := w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet)
 	w.awaitMeasuring("duet-000-duet", 1)
-	deletePod(w, render.PodName("duet-000-duet", 1, protocol.RoleBeside))
+	deletePod(w, render.PodName("duet-000-duet", 1, record.MemberServer(1)))
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trials := w.trials(run)
@@ -90,8 +90,8 @@ func duetScope(server, beside, generator string) *trialScope {
 	other.Name, other.Port = "go2", 8081
 	s.trial.Spec.Beside = &other
 	p := pod(v1alpha1.RoleServer)
-	p.Name, p.Labels[v1alpha1.LabelMember], p.Status.PodIP = render.PodName("quick-000-go", 1, protocol.RoleBeside), protocol.RoleBeside, "192.0.2.2"
-	s.members = append(s.members, &member{role: protocol.RoleBeside, pod: p})
+	p.Name, p.Labels[v1alpha1.LabelMember], p.Status.PodIP = render.PodName("quick-000-go", 1, record.MemberServer(1)), record.MemberServer(1), "192.0.2.2"
+	s.members = append(s.members, &member{role: record.MemberServer(1), pod: p})
 	for i, list := range []string{generator, server, beside} {
 		s.members[i].state = &protocol.State{CPUsAllowed: list}
 	}

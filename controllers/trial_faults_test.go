@@ -13,7 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -21,9 +21,9 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 // pod is a running pod of the trial quick-000-go.
 func pod(role string) *corev1.Pod {
-	member := protocol.RoleObserver
+	member := record.MemberServer(0)
 	if role == v1alpha1.RoleGenerator {
-		member = protocol.RoleGenerator(0)
+		member = record.MemberGenerator(0)
 	}
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -51,7 +51,7 @@ func pod(role string) *corev1.Pod {
 func scopeOf(deltas ...func(*trialScope)) *trialScope {
 	memory := resource.MustParse("64Mi")
 	s := &trialScope{
-		now: noon, attempt: 1, turn: true, members: []*member{{role: protocol.RoleGenerator(0), pod: pod(v1alpha1.RoleGenerator)}, {role: protocol.RoleObserver, pod: pod(v1alpha1.RoleServer)}},
+		now: noon, attempt: 1, turn: true, members: []*member{{role: record.MemberGenerator(0), pod: pod(v1alpha1.RoleGenerator)}, {role: record.MemberServer(0), pod: pod(v1alpha1.RoleServer)}},
 		run: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "run-uid-1234"}},
 		trial: &v1alpha1.Trial{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Generation: 1},

@@ -45,11 +45,11 @@ func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 
 // awaitListening waits for the server's port, as its observer sees it.
 func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step, error) {
-	for _, m := range s.servers() {
+	for i, m := range s.servers() {
 		if m.state.Listening || s.trial.Status.StartTime != nil {
 			continue
 		}
-		impl := s.implementationOf(m.pod)
+		impl := s.sweep().Servers[i]
 		if s.fault = attemptFacts(s).NotListening(impl, containerStart(m.pod, render.ServerContainer)); s.fault != nil {
 			return halt, nil
 		}
@@ -66,17 +66,17 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 		return goOn, nil
 	}
 	for _, g := range s.generators() {
-		if g.state.Checked == "" {
+		if g.state.Checked == nil {
 			if err := r.readScripts(ctx, s); err != nil {
 				return r.scriptsAway(s, err)
 			}
-			st, err := r.Agents.Order(ctx, g.pod.Status.PodIP, s.checkOrder(g.role))
+			st, err := r.Agents.Order(ctx, g.pod.Status.PodIP, s.checkOrder(g.name))
 			if err != nil {
 				return r.silent(s, g.pod, err)
 			}
 			g.state = &st
 		}
-		if s.fault = conduct.Checked(trialFacts(s.trial), *g.state); s.fault != nil {
+		if s.fault = s.checked(g); s.fault != nil {
 			return halt, nil
 		}
 	}
@@ -84,11 +84,18 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 	return goOn, nil
 }
 
-func (s *trialScope) checkOrder(role string) protocol.Order {
-	o := s.order(role)
-	o.Check = &protocol.Check{
-		Target: target(s), Beside: besideTarget(s), Request: conduct.Requests(s.trial.Spec.Cells), Cells: s.trial.Spec.Cells, Scripts: s.scripts,
+// checked is what a generator that was asked says; nil if it has nothing to find fault with.
+func (s *trialScope) checked(g *member) *conduct.Failure {
+	if g.state.Checked == nil {
+		return conduct.InfrastructureFailure(v1alpha1.ReasonAgentFailed, "%s was asked for a check, and does not say what it has found", agentIn(g.pod))
 	}
+	return conduct.Checked(trialFacts(s.trial), *g.state.Checked)
+}
+
+func (s *trialScope) checkOrder(member string) protocol.Order {
+	cells := s.sweep().Cells
+	o := s.order(member)
+	o.Check = &protocol.Check{Targets: s.targets(), Requests: conduct.Requests(cells), Cells: cells, Scripts: s.scripts}
 	return o
 }
 
@@ -111,7 +118,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 		return halt, nil
 	}
 	cpu := s.serverCPU()
-	if cpu == nil && s.trial.Spec.Beside != nil {
+	if cpu == nil && s.sweep().Duet() {
 		s.fault = noSharedCPU(s)
 		return halt, nil
 	}
@@ -126,8 +133,8 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now()); s.fault != nil {
 			return halt, nil
 		}
-		o := s.order(a.role)
-		o.Start = &protocol.Start{At: try.Started.Add(offset), Target: target(s), Beside: besideTarget(s), ServerCPU: cpu, Slots: try.Slots()}
+		o := s.order(a.name)
+		o.Start = &protocol.Start{At: try.Started.Add(offset), Targets: s.targets(), ServerCPU: cpu, Slots: try.Slots()}
 		if _, err := r.Agents.Order(ctx, a.pod.Status.PodIP, o); err != nil {
 			return r.silent(s, a.pod, err)
 		}

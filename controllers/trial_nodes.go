@@ -14,7 +14,7 @@ func (s *trialScope) placed() []v1alpha1.MemberNode {
 	var list []v1alpha1.MemberNode
 	for _, m := range s.members {
 		if m.pod != nil && m.pod.Spec.NodeName != "" {
-			list = append(list, v1alpha1.MemberNode{Member: m.role, Node: m.pod.Spec.NodeName})
+			list = append(list, v1alpha1.MemberNode{Member: m.name, Node: m.pod.Spec.NodeName})
 		}
 	}
 	return list

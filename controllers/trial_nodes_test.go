@@ -13,7 +13,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -34,7 +33,7 @@ func TestARunStaysOnTheNodesOfItsFirstTrial(t *testing.T) {
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 
-	if n := onTheirNodes(t, w, run, first.Name, protocol.RoleGenerator(0), protocol.RoleObserver); n != 4 {
+	if n := onTheirNodes(t, w, run, first.Name, record.MemberGenerator(0), record.MemberServer(0)); n != 4 {
 		t.Errorf("%d trials are stored, want those of a block and of a spare one", n)
 	}
 }
@@ -45,7 +44,7 @@ func TestEachGeneratorStaysOnItsNode(t *testing.T) {
 		s.Blocks, s.Loads[0].Generators.Pods, s.Placement.GeneratorPinning = 2, 2, v1alpha1.Preferred
 	}))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	onTheirNodes(t, w, run, "gang-000-go", protocol.RoleGenerator(0), protocol.RoleGenerator(1), protocol.RoleObserver)
+	onTheirNodes(t, w, run, "gang-000-go", record.MemberGenerator(0), record.MemberGenerator(1), record.MemberServer(0))
 }
 
 // onTheirNodes checks that every stored trial ran on the nodes of the first, and returns their number.
@@ -68,7 +67,7 @@ func onTheirNodes(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, first stri
 			got = append(got, record.BoundNode{Role: p.Role, Node: p.Node})
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("nodes of trial %s (-want +got):\n%s", trial.Manifest.Trial, diff)
+			t.Errorf("nodes of trial %s (-want +got):\n%s", trial.Manifest.Name, diff)
 		}
 	}
 	return len(d.Trials)
@@ -102,7 +101,7 @@ func TestARunDoesNotMoveWhenItsNodeIsGone(t *testing.T) {
 	w := newWorld(t, scatter)
 	run := w.apply("fixed", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
 	w.awaitMeasuring("fixed-000-go", 1)
-	node := "own-" + render.PodName("fixed-000-go", 1, protocol.RoleObserver)
+	node := "own-" + render.PodName("fixed-000-go", 1, record.MemberServer(0))
 	w.kubelet.vanish(node)
 	says := "node " + node + ", where trial fixed-000-go was measured: all trials of a run share their nodes"
 	await(w, w.trial("fixed-001-go"), "a word about the node", func(t *v1alpha1.Trial) bool {
@@ -114,7 +113,7 @@ func TestARunDoesNotMoveWhenItsNodeIsGone(t *testing.T) {
 			c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
 			return t.Status.Attempt == attempt && c != nil && strings.Contains(c.Message, fmt.Sprintf("pod fixed-001-go-%d-s waits for", attempt))
 		})
-		w.awaitUnscheduled(render.PodName(trial.Name, attempt, protocol.RoleObserver))
+		w.awaitUnscheduled(render.PodName(trial.Name, attempt, record.MemberServer(0)))
 		w.clock.Forward(scheduleDeadline + 2*time.Second)
 		w.poke(trial)
 	}

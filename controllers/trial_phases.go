@@ -91,7 +91,7 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (step, 
 		if m.pod != nil {
 			continue
 		}
-		pod := render.Pod(s.trial, m.role, opts)
+		pod := render.Pod(s.trial, m.name, opts)
 		if s.trial.Status.StartTime != nil {
 			s.fault = conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s was deleted while the trial was measured", pod.Name)
 			return halt, nil

@@ -19,6 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/tool"
 )
 
 // silence are agents that do not answer.
@@ -66,7 +67,7 @@ func later(d time.Duration) func(*trialScope) {
 
 func agents(observer, generator protocol.State) func(*trialScope) {
 	return func(s *trialScope) {
-		observer.Role, generator.Role = protocol.RoleObserver, protocol.RoleGenerator(0)
+		observer.Role, generator.Role = record.MemberServer(0), record.MemberGenerator(0)
 		s.server().state, s.generators()[0].state = &observer, &generator
 	}
 }
@@ -77,7 +78,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	notRunning := func(s *trialScope) { s.server().pod.Status.PodIP = "" }
 	idle, running, measured := protocol.State{Phase: protocol.Idle}, protocol.State{Phase: protocol.Running}, protocol.State{Phase: protocol.Measured}
 	deaf := agents(protocol.State{Phase: protocol.Idle}, idle)
-	const end = 20*time.Second + 2*protocol.CellGap
+	const end = 20*time.Second + 2*tool.LeastGap
 	tests := map[string]struct {
 		phase func(context.Context, *trialScope) (step, error)
 		scope *trialScope
@@ -90,7 +91,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(conduct.PrepareDeadline)), "PodLost outside: the pods of the trial did not run within 3m0s", "", 0},
 		"agents are starting":                     {r.askAgents, scopeOf(at(conduct.PrepareDeadline)), "", "the agent in pod quick-000-go-1-", pollEvery},
 		"agents never start":                      {r.askAgents, scopeOf(at(conduct.PrepareDeadline + 1)), "AgentLost outside: the agent in pod quick-000-go-1-g0 does not answer: connection refused", "", 0},
-		"nobody is asked under load":              {r.askAgents, scopeOf(later(time.Second)), "", "", 9*time.Second + protocol.CellGap},
+		"nobody is asked under load":              {r.askAgents, scopeOf(later(time.Second)), "", "", 9*time.Second + tool.LeastGap},
 		"nobody is asked in the last cell":        {r.askAgents, scopeOf(later(19 * time.Second)), "", "", end - 19*time.Second},
 		"agents are silent after the last cell":   {r.askAgents, scopeOf(later(end + conduct.AgentGrace)), "", "the agent in pod", pollEvery},
 		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + conduct.AgentGrace + 1)), "AgentLost outside", "", 0},
@@ -99,7 +100,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"the check cannot be ordered":             {r.check, scopeOf(agents(idle, idle), at(conduct.PrepareDeadline+1)), "AgentLost outside", "", 0},
 		"the server answers wrongly":              {r.check, scopeOf(agents(idle, protocol.State{Checked: "GET / answered 404 instead of 200"})), "WrongResponse own: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
 		"the start cannot be told":                {r.start, scopeOf(agents(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 does not answer yet", pollEvery},
-		"the first cell goes on":                  {r.awaitEnd, scopeOf(agents(running, running), later(0)), "", "", 10*time.Second + protocol.CellGap},
+		"the first cell goes on":                  {r.awaitEnd, scopeOf(agents(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
 		"an agent was never told to start":        {r.awaitEnd, scopeOf(agents(measured, idle), later(end)), "AgentLost outside: the agent (generator-0) was never told to start", "", 0},
 		"an agent is not quite done":              {r.awaitEnd, scopeOf(agents(measured, running), later(end+conduct.AgentGrace)), "", "", pollEvery},
 		"an agent is never done":                  {r.awaitEnd, scopeOf(agents(measured, running), later(end+conduct.AgentGrace+1)), "AgentLost outside: the agent (generator-0) was still busy 30s after the last cell", "", 0},
@@ -171,12 +172,12 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	}
 	var roles []string
 	for _, o := range orders {
-		roles = append(roles, o.Role)
-		if at := o.Start.At; !at.Equal(noon.Add(time.Hour)) || o.Start.Target != "192.0.2.1:8080" || len(o.Start.Slots) != 2 {
-			t.Errorf("%s is told to start at %s (in its own clock) on %s", o.Role, at, o.Start.Target)
+		roles = append(roles, o.Member)
+		if at := o.Start.At; !at.Equal(noon.Add(time.Hour)) || o.Start.Targets[0] != "192.0.2.1:8080" || len(o.Start.Slots) != 2 {
+			t.Errorf("%s is told to start at %s (in its own clock) on %s", o.Member, at, o.Start.Targets[0])
 		}
 	}
-	if diff := cmp.Diff([]string{protocol.RoleGenerator(0), protocol.RoleObserver}, roles); diff != "" {
+	if diff := cmp.Diff([]string{record.MemberGenerator(0), record.MemberServer(0)}, roles); diff != "" {
 		t.Error(diff)
 	}
 
@@ -243,7 +244,7 @@ func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
 	if _, err := r.check(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Role: protocol.RoleGenerator(0), Check: &protocol.Check{Target: "192.0.2.1:8080", Request: []v1alpha1.Request{{}}, Cells: s.trial.Spec.Cells}}}
+	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Role: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:8080"}, Request: []v1alpha1.Request{{}}, Cells: s.trial.Spec.Cells}}}
 	if diff := cmp.Diff(want, orders); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

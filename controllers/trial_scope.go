@@ -60,8 +60,8 @@ func (s *trialScope) ended() bool { return s.trial.Status.CompletionTime != nil 
 
 // member is one pod of an attempt: the server, or one of its generators.
 type member struct {
-	// role is that of its agent, such as "generator-0" or "server".
-	role string
+	// name is the member's in its trial, such as "generator-0" or "server-0".
+	name string
 	// pod is nil when it does not exist.
 	pod *corev1.Pod
 	// state is nil until its agent has answered in this pass.
@@ -71,8 +71,8 @@ type member struct {
 // newMembers are the members that a trial needs.
 func newMembers(t *v1alpha1.Trial) []*member {
 	var list []*member
-	for _, role := range conduct.Members(t.Spec.Generators.Pods, t.Spec.Beside != nil) {
-		list = append(list, &member{role: role})
+	for _, name := range conduct.Members(plan.SweepOf(t.Spec)) {
+		list = append(list, &member{name: name})
 	}
 	return list
 }
@@ -101,7 +101,7 @@ func (s *trialScope) memberOf(p *corev1.Pod) *member {
 		return nil
 	}
 	for _, m := range s.members {
-		if m.role == p.Labels[v1alpha1.LabelMember] {
+		if m.name == p.Labels[v1alpha1.LabelMember] {
 			return m
 		}
 	}
@@ -130,6 +130,6 @@ func (s *trialScope) stalePods() []*corev1.Pod {
 	return list
 }
 
-func (s *trialScope) order(role string) protocol.Order {
-	return protocol.Order{Trial: string(s.trial.UID), Attempt: s.attempt, Role: role}
+func (s *trialScope) order(member string) protocol.Order {
+	return protocol.Order{Trial: string(s.trial.UID), Attempt: s.attempt, Member: member}
 }

@@ -2,9 +2,7 @@ package controllers
 
 import (
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +27,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	if s.startTime != nil {
 		st.StartTime, st.Nodes = &metav1.MicroTime{Time: *s.startTime}, s.placed()
 	}
-	st.Progress = fmt.Sprintf("%d/%d", attemptFacts(s).CellsDone(), len(s.trial.Spec.Cells))
+	st.Progress = fmt.Sprintf("%d/%d", attemptFacts(s).CellsDone(), len(s.trial.Spec.Sweep.Cells))
 	if s.fault != nil && attemptFacts(s).Retried(s.fault) {
 		return nextAttempt(s, st)
 	}
@@ -45,14 +43,14 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 
 // nextAttempt begins anew after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
 func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
-	st.Faults = append(st.Faults, clip(attemptFacts(s).Note(s.fault), maxMessage))
+	st.Failures = append(st.Failures, clip(attemptFacts(s).Note(s.fault), maxMessage))
 	st.Attempt = s.attempt + 1
 	st.AttemptTime = &metav1.Time{Time: s.now}
 	st.StartTime, st.Nodes = nil, nil
-	st.Progress = fmt.Sprintf("0/%d", len(s.trial.Spec.Cells))
+	st.Progress = fmt.Sprintf("0/%d", len(s.trial.Spec.Sweep.Cells))
 	next := *s
 	next.fault, next.prepared, next.measured = nil, false, false
-	next.waiting = st.Faults[len(st.Faults)-1] + "; trying again"
+	next.waiting = st.Failures[len(st.Failures)-1] + "; trying again"
 	st.Conditions = trialConditions(&next, st.Conditions)
 	return st
 }
@@ -79,8 +77,8 @@ func milestone(c *conditionSet, kind string, reached bool, s *trialScope) {
 }
 
 // key is where a file of this attempt lies in the store.
-func (s *trialScope) key(role, file string) string {
-	return artifact.TrialPrefix(s.runPrefix(), s.trial.Name, s.attempt) + "/" + role + "/" + file
+func (s *trialScope) key(member, file string) string {
+	return artifact.TrialPrefix(s.runPrefix(), s.trial.Name, s.attempt) + "/" + member + "/" + file
 }
 
 func (s *trialScope) manifestKey() string {
@@ -96,7 +94,7 @@ func runRecord(run *v1alpha1.BenchmarkRun) record.Run {
 }
 
 func (s *trialScope) newManifest(version string) record.TrialManifest {
-	of := conduct.TrialRecord{Run: runRecord(s.run), Attempt: s.attempt, Faults: s.trial.Status.Faults, Operator: version}
+	of := conduct.TrialRecord{Run: runRecord(s.run), Attempt: s.attempt, Failures: s.trial.Status.Failures, Operator: version}
 	for _, p := range s.pods() {
 		of.Pods = append(of.Pods, podRecord(p))
 	}
@@ -106,7 +104,7 @@ func (s *trialScope) newManifest(version string) record.TrialManifest {
 // podRecord is where a pod ran and what ran in it: its first container is the one that is measured, or that measures.
 func podRecord(p *corev1.Pod) record.PodRecord {
 	r := record.PodRecord{
-		Name: p.Name, Role: p.Labels[v1alpha1.LabelMember], Node: p.Spec.NodeName,
+		Name: p.Name, Member: p.Labels[v1alpha1.LabelMember], Node: p.Spec.NodeName,
 		QOSClass: string(p.Status.QOSClass), Image: p.Spec.Containers[0].Image,
 	}
 	for _, c := range p.Status.ContainerStatuses {
@@ -115,12 +113,4 @@ func podRecord(p *corev1.Pod) record.PodRecord {
 		}
 	}
 	return r
-}
-
-func target(s *trialScope) string {
-	return address(s.server().pod, s.trial.Spec.Implementation)
-}
-
-func address(p *corev1.Pod, i v1alpha1.Implementation) string {
-	return net.JoinHostPort(p.Status.PodIP, strconv.Itoa(int(i.Port)))
 }

@@ -176,9 +176,6 @@ type Level struct {
 	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
 }
 
-// DefaultSearchSteps is the number of rates that a Search tries where it does not say.
-const DefaultSearchSteps int32 = 12
-
 // Script is a program of the user's for a tool: Lua for wrk, JavaScript for k6. It runs in the generator's container, which holds
 // no credentials.
 type Script struct {
@@ -308,16 +305,6 @@ type Placement struct {
 	// +optional
 	SeparateNodes Strictness `json:"separateNodes,omitempty"`
 }
-
-// The loosest limits of Validity, as shares, which hold where the spec names none.
-const (
-	// LoosestErrorRate: one failed request in a thousand is what services commonly promise at most.
-	LoosestErrorRate = 0.001
-	// LoosestStrangers: beyond 15 % of its CPUs that others use, a server is measured with its neighbours.
-	LoosestStrangers = 0.15
-	// LoosestSteal: beyond 5 % of its CPUs that the hypervisor takes, a server is measured with those of other machines.
-	LoosestSteal = 0.05
-)
 
 // Validity tightens the limits beyond which a cell is void. Each is a share of 1, as a decimal such as "0.0005"; none can be loosened,
 // lest a run be made valid by asking for it.

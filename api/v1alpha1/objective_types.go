@@ -41,15 +41,6 @@ const (
 	ComparedLatencyPercentile ComparedMetric = "LatencyPercentile"
 )
 
-// Percentiles are those of latencies that are known: the API's words, in ascending order.
-var Percentiles = []string{"50", "90", "95", "99", "99.9"}
-
-// DefaultLatencyPercentiles are compared where the spec names none.
-var DefaultLatencyPercentiles = []string{"50", "99"}
-
-// LeastRegressionRuns is the number of earlier runs from which on their spread is the error of a Regression.
-const LeastRegressionRuns = 3
-
 // Earlier names earlier runs, and what ties them to this one.
 type Earlier struct {
 	// runs are where everything of each earlier run lies in the bucket, such as "bench/quick-0c9f3f11": what stands in its report's

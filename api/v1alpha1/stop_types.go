@@ -1,8 +1,5 @@
 package v1alpha1
 
-// Looks are the blocks after which a run that may stop looks whether enough is measured, unless they are its last.
-var Looks = []int32{10, 20, 30}
-
 // Stop lets a run end before its last block. It looks after 10, 20 and 30 blocks at how wide the intervals are, and never at which
 // way they point: a run that ended as soon as somebody wins would let chance win too often.
 type Stop struct {

@@ -97,35 +97,21 @@ type Cell struct {
 	Order Order `json:"order,omitempty"`
 }
 
-// TrialSpec is one line of a run's plan. The operator writes it; only start changes afterwards.
-// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && self.implementation == oldSelf.implementation && has(self.beside) == has(oldSelf.beside) && (!has(self.beside) || self.beside == oldSelf.beside) && self.generators == oldSelf.generators && self.cells == oldSelf.cells && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
-type TrialSpec struct {
-	// runName is the name of the BenchmarkRun, in the same namespace.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=63
-	RunName string `json:"runName"`
+// TrialType is the kind of work that a trial does.
+// +kubebuilder:validation:Enum=Sweep
+type TrialType string
 
-	// index is the trial's place in the run, from 0.
-	// +required
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=100000
-	Index *int32 `json:"index"`
+// TypeSweep puts load on servers, level by level, and measures what comes back.
+const TypeSweep TrialType = "Sweep"
 
-	// block is the trial's block, from 1: every implementation is measured once a block. The spare blocks, at most as many as the 100
-	// that a run may have, follow the others.
+// Sweep puts load on servers, level by level.
+type Sweep struct {
+	// servers are what is measured, with every default filled in: one, or the two of a duet, which share a CPU and the load.
 	// +required
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=200
-	Block int32 `json:"block,omitempty"`
-
-	// implementation is what is measured, with every default filled in.
-	// +required
-	Implementation Implementation `json:"implementation"`
-
-	// beside is the implementation that shares the CPU and the load with implementation; absent outside a duet.
-	// +optional
-	Beside *Implementation `json:"beside,omitempty"`
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=2
+	Servers []Implementation `json:"servers,omitempty"`
 
 	// generators says from where the load comes, with every default filled in.
 	// +required
@@ -136,7 +122,42 @@ type TrialSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
-	Cells []Cell `json:"cells"`
+	Cells []Cell `json:"cells,omitempty"`
+}
+
+// TrialSpec is one line of a run's plan. The operator writes it; only start changes afterwards.
+// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && self.type == oldSelf.type && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep) && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
+// +kubebuilder:validation:XValidation:rule="(self.type == 'Sweep') == has(self.sweep)",message="sweep is required when type is Sweep, and forbidden otherwise"
+// +union
+type TrialSpec struct {
+	// runName is the name of the BenchmarkRun, in the same namespace.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	RunName string `json:"runName,omitempty"`
+
+	// index is the trial's place in the run, from 0.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100000
+	Index *int32 `json:"index,omitempty"`
+
+	// block is the trial's block, from 1: every implementation is measured once a block. The spare blocks, at most as many as the 100
+	// that a run may have, follow the others.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=200
+	Block int32 `json:"block,omitempty"`
+
+	// type is the kind of work that the trial does. The field of the same name holds it.
+	// +required
+	// +unionDiscriminator
+	Type TrialType `json:"type,omitempty"`
+
+	// sweep puts load on servers, level by level.
+	// +optional
+	// +unionMember
+	Sweep Sweep `json:"sweep,omitzero"`
 
 	// placement says on which CPUs and nodes the trial may be measured, with every default filled in.
 	// +required
@@ -144,7 +165,7 @@ type TrialSpec struct {
 
 	// start is Held until the trial's step of the workflow releases it.
 	// +required
-	Start Start `json:"start"`
+	Start Start `json:"start,omitempty"`
 }
 
 // MemberNode is where one pod of a trial runs.
@@ -181,12 +202,12 @@ type TrialStatus struct {
 	// +kubebuilder:validation:Maximum=100
 	Attempt int32 `json:"attempt,omitempty"`
 
-	// faults are the reasons why earlier attempts were given up, oldest first.
+	// failures are the reasons why earlier attempts were given up, oldest first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	// +kubebuilder:validation:items:MaxLength=1024
-	Faults []string `json:"faults,omitempty"`
+	Failures []string `json:"failures,omitempty"`
 
 	// attemptTime is when the current attempt began.
 	// +optional
@@ -231,8 +252,9 @@ type TrialStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Block",type=integer,JSONPath=`.spec.block`
-// +kubebuilder:printcolumn:name="Implementation",type=string,JSONPath=`.spec.implementation.name`
-// +kubebuilder:printcolumn:name="Beside",type=string,priority=1,JSONPath=`.spec.beside.name`
+// +kubebuilder:printcolumn:name="Type",type=string,priority=1,JSONPath=`.spec.type`
+// +kubebuilder:printcolumn:name="Implementation",type=string,JSONPath=`.spec.sweep.servers[0].name`
+// +kubebuilder:printcolumn:name="Peer",type=string,priority=1,JSONPath=`.spec.sweep.servers[1].name`
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="Attempt",type=integer,JSONPath=`.status.attempt`
 // +kubebuilder:printcolumn:name="Succeeded",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].status`

@@ -15,17 +15,13 @@ import (
 	"syscall"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent"
 	"loadstone.dev/loadstone/internal/generate"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/search"
-	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/tool/ab"
-	"loadstone.dev/loadstone/internal/tool/k6"
-	"loadstone.dev/loadstone/internal/tool/wrk"
+	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/version"
 )
 
@@ -56,12 +52,6 @@ func pod() agent.Sandbox {
 	}
 }
 
-// tools are the load generators that a generator pod can run.
-func tools(dir string) map[v1alpha1.Tool]tool.Tool {
-	scripts := generate.ScriptsDir(dir)
-	return map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{Scripts: scripts}, v1alpha1.ToolAb: ab.Tool{}, v1alpha1.ToolK6: k6.Tool{Scripts: scripts}}
-}
-
 func run(ctx context.Context, stdout io.Writer, args []string, getenv func(string) string) error {
 	if len(args) == 0 {
 		return errors.New(usage)
@@ -77,8 +67,12 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 		if err := kernel.RaiseDescriptors(); err != nil {
 			return err
 		}
-		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {
-			return agent.New(ctx, c, generate.New(c.Generator(), tools(*dir), search.Rates{}))
+		return serve(ctx, getenv, *dir, func(c agent.Config) (agent.Worker, error) {
+			own, err := c.Generator()
+			if err != nil {
+				return nil, err
+			}
+			return generate.New(own, tools.All(generate.ScriptsDir(*dir)), search.Rates{}), nil
 		})
 	case "observe":
 		if *port < 1 || *port > 65535 {
@@ -89,8 +83,12 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 		if err := kernel.Hide(); err != nil {
 			return err
 		}
-		return serve(ctx, getenv, *dir, func(c agent.Config) *agent.Agent {
-			return agent.New(ctx, c, observe.New(c.Observer(*port)))
+		return serve(ctx, getenv, *dir, func(c agent.Config) (agent.Worker, error) {
+			own, err := c.Observer(*port)
+			if err != nil {
+				return nil, err
+			}
+			return observe.New(own), nil
 		})
 	case "version":
 		_, err := fmt.Fprintln(stdout, version.Version)
@@ -100,12 +98,16 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 }
 
 // serve answers the operator until ctx ends.
-func serve(ctx context.Context, getenv func(string) string, dir string, newAgent func(agent.Config) *agent.Agent) error {
+func serve(ctx context.Context, getenv func(string) string, dir string, work func(agent.Config) (agent.Worker, error)) error {
 	config, err := agent.ConfigFromEnv(getenv, dir, pod())
 	if err != nil {
 		return err
 	}
-	a := newAgent(config)
+	worker, err := work(config)
+	if err != nil {
+		return err
+	}
+	a := agent.New(ctx, config, worker)
 	server := agent.NewServer(a)
 	go func() {
 		<-ctx.Done()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -85,7 +85,7 @@ func printBreakdown(w io.Writer, title string, rows []row) error {
 
 // preparing are the stages from a trial's turn to its first load.
 func preparing(trial string, attempt int32) []stage {
-	s, g := render.PodName(trial, attempt, protocol.RoleObserver), render.PodName(trial, attempt, protocol.RoleGenerator(0))
+	s, g := render.PodName(trial, attempt, record.MemberServer(0)), render.PodName(trial, attempt, record.MemberGenerator(0))
 	return []stage{
 		{"pods created", []string{podFact(s, created), podFact(g, created)}},
 		{"pods scheduled", []string{podFact(s, scheduled), podFact(g, scheduled)}},
@@ -99,7 +99,7 @@ func preparing(trial string, attempt int32) []stage {
 
 // ending are the stages from a trial's last load until nothing of it holds a CPU.
 func ending(trial string, attempt int32) []stage {
-	s, g := render.PodName(trial, attempt, protocol.RoleObserver), render.PodName(trial, attempt, protocol.RoleGenerator(0))
+	s, g := render.PodName(trial, attempt, record.MemberServer(0)), render.PodName(trial, attempt, record.MemberGenerator(0))
 	return []stage{
 		{"previous trial measured", []string{trialFact(trial, measured)}},
 		{"previous trial stored", []string{trialFact(trial, stored)}},

@@ -49,7 +49,7 @@ func (b *bench) generators(ctx context.Context) ([]figures.Figure, error) {
 		}
 	}
 	for _, t := range p.data.Trials {
-		for _, c := range t.Server.Cells {
+		for _, c := range t.Servers[0].Cells {
 			observers = append(observers, 100*float64(c.ObserverCPUNanos)/float64(c.Ended.Sub(c.Started)))
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // span is a time in which load ran, in the operator's clock. A zero span is none.
@@ -44,22 +44,22 @@ func trialLoads(t record.TrialData) ([]cellLoad, error) {
 	}
 	var offset time.Duration
 	for _, c := range m.Clocks {
-		if c.Role == protocol.RoleGenerator(0) {
+		if c.Role == record.MemberGenerator(0) {
 			offset = time.Duration(c.OffsetNanos)
 		}
 	}
 	loads := make([]cellLoad, 0, len(m.Cells))
-	for i, slot := range protocol.Timetable(m.Cells) {
+	for i, slot := range timetable.Of(m.Cells) {
 		run := t.Generators[0].Cells[i]
 		if run.Measurement == nil {
-			return nil, fmt.Errorf("reading the loads of trial %s: cell %s has no measurement: %s", m.Trial, protocol.CellName(slot.Cell), run.Error)
+			return nil, fmt.Errorf("reading the loads of trial %s: cell %s has no measurement: %s", m.Trial, timetable.CellName(slot.Cell), run.Error)
 		}
 		c := cellLoad{}
 		c.measured.from = run.Started.Add(-offset)
 		c.measured.to = c.measured.from.Add(time.Duration(run.Measurement.DurationMicros) * time.Microsecond)
 		c.late = c.measured.from.Sub(m.Start.Add(slot.Measure))
 		if slot.Measure > slot.Warmup {
-			c.warmup = span{m.Start.Add(slot.Warmup + max(c.late, 0)), m.Start.Add(slot.Measure - protocol.WarmupGap)}
+			c.warmup = span{m.Start.Add(slot.Warmup + max(c.late, 0)), m.Start.Add(slot.Measure - timetable.WarmupGap)}
 		}
 		loads = append(loads, c)
 	}

@@ -7,8 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/tool"
 )
 
 var instant = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -20,10 +21,10 @@ func trialOf(warmup int32) record.TrialData {
 	cells := []v1alpha1.Cell{{Load: "l", Connections: 1, WarmupSeconds: &warmup, DurationSeconds: 1}, {Load: "l", Connections: 2, WarmupSeconds: &warmup, DurationSeconds: 1}}
 	t := record.TrialData{Manifest: record.TrialManifest{
 		Trial: "t", Cells: cells, Start: instant,
-		Clocks: []record.AgentClock{{Role: protocol.RoleObserver, OffsetNanos: 7}, {Role: protocol.RoleGenerator(0), OffsetNanos: int64(time.Hour)}},
+		Clocks: []record.AgentClock{{Role: record.MemberServer(0), OffsetNanos: 7}, {Role: record.MemberGenerator(0), OffsetNanos: int64(time.Hour)}},
 	}}
 	var runs []record.CellRun
-	for _, s := range protocol.Timetable(cells) {
+	for _, s := range timetable.Of(cells) {
 		runs = append(runs, record.CellRun{
 			Started: after(time.Hour + s.Measure + time.Millisecond), Measurement: &record.Measurement{DurationMicros: 1_050_000},
 		})
@@ -34,8 +35,8 @@ func trialOf(warmup int32) record.TrialData {
 
 func TestLoadsAreInTheOperatorsClock(t *testing.T) {
 	const late = time.Millisecond
-	warm, second := time.Second+protocol.WarmupGap, time.Second
-	next := warm + second + protocol.CellGap
+	warm, second := time.Second+timetable.WarmupGap, time.Second
+	next := warm + second + tool.LeastGap
 	tests := map[string]struct {
 		warmup   int32
 		want     []cellLoad

@@ -13,8 +13,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -51,8 +49,8 @@ func (b *bench) pairs(ctx context.Context) ([]figures.Figure, error) {
 	var ratios []float64
 	for _, t := range p.data.Trials {
 		through := throughput(t.Generators[0].Cells[0].Measurement)
-		ratios = append(ratios, through/byHand[t.Manifest.Trial])
-		b.say("%s: %.0f requests/s through Loadstone, %.3f times as many as by hand", t.Manifest.Trial, through, through/byHand[t.Manifest.Trial])
+		ratios = append(ratios, through/byHand[t.Manifest.Name])
+		b.say("%s: %.0f requests/s through Loadstone, %.3f times as many as by hand", t.Manifest.Name, through, through/byHand[t.Manifest.Name])
 	}
 	i, err := figures.Geometric(ratios)
 	if err != nil {
@@ -67,9 +65,9 @@ func throughput(m *record.Measurement) float64 {
 }
 
 // whileHeld holds a trial whose pods have just been made, and runs wrk in them.
-func (b *bench) whileHeld(ctx context.Context, p *performance, line plan.Trial) (rate float64, err error) {
+func (b *bench) whileHeld(ctx context.Context, p *performance, line record.PlannedTrial) (rate float64, err error) {
 	const attempt = 1
-	names := []string{render.PodName(line.Name, attempt, protocol.RoleObserver), render.PodName(line.Name, attempt, protocol.RoleGenerator(0))}
+	names := []string{render.PodName(line.Name, attempt, record.MemberServer(0)), render.PodName(line.Name, attempt, record.MemberGenerator(0))}
 	for _, n := range names {
 		if _, err := p.journal.await(ctx, podFact(n, created)); err != nil {
 			return 0, err
@@ -139,7 +137,7 @@ func printedRate(out string) (float64, error) {
 func holdingPod(p *performance, trial string) *corev1.Pod {
 	t := &v1alpha1.Trial{Spec: v1alpha1.TrialSpec{RunName: "bench-hold", Cells: p.plan.Cells, Generators: p.plan.Generators}}
 	t.Name, t.Namespace = trial+"-hold", namespace
-	pod := render.Pod(t, protocol.RoleGenerator(0), render.PodOptions{AgentImage: p.run.Spec.Implementations[0].Image, RunUID: "bench-hold", Attempt: 1})
+	pod := render.Pod(t, record.MemberGenerator(0), render.PodOptions{AgentImage: p.run.Spec.Implementations[0].Image, RunUID: "bench-hold", Attempt: 1})
 	pod.OwnerReferences = nil
 	pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "loadstone.dev/bench"}}
 	return pod

@@ -8,7 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // sizes say how much is measured.
@@ -93,6 +93,6 @@ func reckoned(run *v1alpha1.BenchmarkRun) time.Duration {
 	if err != nil {
 		return 0
 	}
-	slots := protocol.Timetable(p.Cells)
+	slots := timetable.Of(p.Cells)
 	return time.Duration(len(p.Trials))*(slots[len(slots)-1].End+3*time.Second) + around
 }

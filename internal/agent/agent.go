@@ -5,20 +5,21 @@ import (
 	"sync"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/generate"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Worker is what differs between a generator and an observer.
 type Worker interface {
-	// Role is the worker's role in its trial.
-	Role() string
+	// Member is the member of its trial that the worker is.
+	Member() string
 	// Measure follows the timetable and calls done after each cell with what went wrong in it, if anything did. It returns the record
 	// and the names of the files that it wrote beside it.
-	Measure(ctx context.Context, start protocol.Start, done func(cell v1alpha1.Cell, failure string)) (result any, files []string, err error)
+	Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (result any, files []string, err error)
 }
 
 // watcher is a worker that keeps the state up to date where it alone can, from the agent's start to its end.
@@ -28,7 +29,7 @@ type watcher interface {
 
 // checker is a worker that can look whether the loads can be made and the server answers as it should.
 type checker interface {
-	Check(ctx context.Context, c protocol.Check) generate.Checked
+	Check(ctx context.Context, c protocol.Check) protocol.Checked
 }
 
 // Who can do what is asked of a worker at run time; a method of another signature would be found missing there only.
@@ -65,7 +66,7 @@ func New(ctx context.Context, c Config, w Worker) *Agent {
 		upload: newUploader(c.Dir),
 		life:   ctx,
 		stored: map[string]bool{},
-		state:  protocol.State{Role: w.Role(), Trial: c.Trial, Attempt: c.Attempt, Phase: protocol.Idle},
+		state:  protocol.State{Member: w.Member(), Trial: c.Trial, Attempt: c.Attempt, Phase: protocol.Idle},
 	}
 	if watching, ok := w.(watcher); ok {
 		a.busy.Go(func() { watching.Watch(ctx, a.update) })
@@ -106,11 +107,11 @@ func (a *Agent) update(change func(*protocol.State)) {
 
 // measure runs the whole timetable, writes the record and then describes the files.
 func (a *Agent) measure(start protocol.Start) {
-	result, names, err := a.work.Measure(a.life, start, func(cell v1alpha1.Cell, failure string) {
+	result, names, err := a.work.Measure(a.life, start, func(cell record.Cell, failure string) {
 		a.update(func(s *protocol.State) {
 			s.CellsDone++
 			if failure != "" {
-				s.Message = protocol.CellName(cell) + ": " + failure
+				s.Message = timetable.CellName(cell) + ": " + failure
 			}
 		})
 	})

@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestObserverSeesThePort(t *testing.T) {
@@ -23,11 +24,22 @@ func TestObserverSeesThePort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBench(t, func(c Config) Worker { return observe.New(c.Observer(port)) })
+	b := newBench(t, func(c Config) Worker { return observing(t, c, port) })
 	b.await("listening", func(s protocol.State) bool { return s.Listening })
 	if status, _, text := b.order(protocol.Order{Check: &protocol.Check{}}); status != 422 {
 		t.Errorf("a check was answered %d: %s", status, text)
 	}
+}
+
+// observing is the observer of the trial's only server.
+func observing(t *testing.T, c Config, port int) Worker {
+	t.Helper()
+	c.Member = record.MemberServer(0)
+	own, err := c.Observer(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return observe.New(own)
 }
 
 func TestAgentObeysAStartOnceAndHoldsItsFiles(t *testing.T) {

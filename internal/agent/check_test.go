@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestCheckIsSentAgainOnlyAfterAFailure(t *testing.T) {
@@ -20,11 +20,11 @@ func TestCheckIsSentAgainOnlyAfterAFailure(t *testing.T) {
 		hello(w, r)
 	})
 	b := generating(t)
-	order := protocol.Order{Check: &protocol.Check{Target: target, Request: []v1alpha1.Request{{Path: "/"}}}}
-	want := []string{"GET / answered 503 instead of 200", "ok", "ok"}
+	order := protocol.Order{Check: &protocol.Check{Targets: []string{target}, Requests: []record.Request{{Path: "/"}}}}
+	want := []string{"GET / answered 503 instead of 200", "", ""}
 	for i := range want {
-		if state := b.must(order); state.Checked != want[i] {
-			t.Errorf("check %d: %q, want %q", i, state.Checked, want[i])
+		if state := b.must(order); state.Checked == nil || state.Checked.Message != want[i] || state.Checked.OK() != (want[i] == "") {
+			t.Errorf("check %d: %+v, want %q", i, state.Checked, want[i])
 		}
 	}
 	if got := requests.Load(); got != 2 {
@@ -32,7 +32,7 @@ func TestCheckIsSentAgainOnlyAfterAFailure(t *testing.T) {
 	}
 	start := starting(time.Hour, cell(1))
 	b.must(protocol.Order{Start: &start})
-	order.Check.Target = "127.0.0.1:1"
+	order.Check.Targets[0] = "127.0.0.1:1"
 	if status, _, text := b.order(order); status != http.StatusConflict {
 		t.Errorf("a check after the start was answered %d: %s", status, text)
 	}

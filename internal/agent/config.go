@@ -18,10 +18,8 @@ type Config struct {
 	// Trial and Attempt are the agent's own: orders for others are refused.
 	Trial   string
 	Attempt int32
-	// Index is a generator's place among those of its trial, from 0.
-	Index int32
-	// Beside is true of the observer of the second server of a duet.
-	Beside bool
+	// Member is the member of the trial that the agent is.
+	Member string
 	// Key is the operator's public key.
 	Key ed25519.PublicKey
 	// Node is the name of the node, or "unknown".
@@ -46,19 +44,27 @@ type Sandbox struct {
 	Network string
 }
 
-// Generator is what of it a generator needs.
-func (c Config) Generator() generate.Config {
-	return generate.Config{Trial: c.Trial, Index: c.Index, Node: c.Node, Dir: c.Dir, Cgroup: c.Sandbox.Cgroup, Network: c.Sandbox.Network}
+// Generator is what of it a generator needs. The error says that the agent is none.
+func (c Config) Generator() (generate.Config, error) {
+	index, err := record.GeneratorIndex(c.Member)
+	if err != nil {
+		return generate.Config{}, fmt.Errorf("reading %s: %w", protocol.EnvMember, err)
+	}
+	return generate.Config{Trial: c.Trial, Index: int32(index), Node: c.Node, Dir: c.Dir, Cgroup: c.Sandbox.Cgroup, Network: c.Sandbox.Network}, nil
 }
 
-// Observer is what of it an observer of the server on a port needs.
-func (c Config) Observer(port int) observe.Config {
-	return observe.Config{Beside: c.Beside, Node: c.Node, Dir: c.Dir, Port: port, FindServer: c.Sandbox.FindServer, Cgroup: c.Sandbox.Cgroup}
+// Observer is what of it an observer of the server on a port needs. The error says that the agent is none.
+func (c Config) Observer(port int) (observe.Config, error) {
+	index, err := record.ServerIndex(c.Member)
+	if err != nil {
+		return observe.Config{}, fmt.Errorf("reading %s: %w", protocol.EnvMember, err)
+	}
+	return observe.Config{Server: index, Node: c.Node, Dir: c.Dir, Port: port, FindServer: c.Sandbox.FindServer, Cgroup: c.Sandbox.Cgroup}, nil
 }
 
 // ConfigFromEnv reads from environment variables what an agent is told of its trial; folder and sandbox are the caller's.
 func ConfigFromEnv(getenv func(string) string, dir string, s Sandbox) (Config, error) {
-	c := Config{Trial: getenv(protocol.EnvTrial), Beside: getenv(protocol.EnvBeside) != "", Node: getenv(protocol.EnvNode), Dir: dir, Sandbox: s}
+	c := Config{Trial: getenv(protocol.EnvTrial), Member: getenv(protocol.EnvMember), Node: getenv(protocol.EnvNode), Dir: dir, Sandbox: s}
 	if c.Trial == "" {
 		return c, fmt.Errorf("reading the configuration: %s is not set", protocol.EnvTrial)
 	}
@@ -67,13 +73,6 @@ func ConfigFromEnv(getenv func(string) string, dir string, s Sandbox) (Config, e
 		return c, fmt.Errorf("reading %s: %w", protocol.EnvAttempt, err)
 	}
 	c.Attempt = int32(attempt)
-	if text := getenv(protocol.EnvGenerator); text != "" {
-		index, err := strconv.ParseInt(text, 10, 32)
-		if err != nil {
-			return c, fmt.Errorf("reading %s: %w", protocol.EnvGenerator, err)
-		}
-		c.Index = int32(index)
-	}
 	key, err := base64.StdEncoding.DecodeString(getenv(protocol.EnvKey))
 	if err != nil {
 		return c, fmt.Errorf("reading %s: %w", protocol.EnvKey, err)

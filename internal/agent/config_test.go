@@ -7,22 +7,33 @@ import (
 
 	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
-func TestTheObserverOfTheSecondServerObeysOrdersForItsOwnRoleOnly(t *testing.T) {
+func TestAnAgentIsTheMemberThatItsEnvironmentNames(t *testing.T) {
 	env := map[string]string{
-		protocol.EnvTrial: testTrial, protocol.EnvAttempt: "2", protocol.EnvBeside: "true",
+		protocol.EnvTrial: testTrial, protocol.EnvAttempt: "2", protocol.EnvMember: "server-1",
 		protocol.EnvKey: base64.StdEncoding.EncodeToString(make([]byte, ed25519.PublicKeySize)),
 	}
 	c, err := ConfigFromEnv(func(name string) string { return env[name] }, t.TempDir(), Sandbox{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if role := observe.New(c.Observer(1)).Role(); role != protocol.RoleBeside {
-		t.Errorf("the observer beside is the %s", role)
+	own, err := c.Observer(1)
+	if err != nil {
+		t.Fatal(err)
 	}
-	c.Beside = false
-	if role := observe.New(c.Observer(1)).Role(); role != protocol.RoleObserver {
-		t.Errorf("the observer is the %s", role)
+	if member := observe.New(own).Member(); member != record.MemberServer(1) {
+		t.Errorf("the observer of server-1 is %s", member)
+	}
+	if _, err := c.Generator(); err == nil {
+		t.Error("server-1 passes for a generator")
+	}
+	c.Member = record.MemberGenerator(3)
+	if g, err := c.Generator(); err != nil || g.Index != 3 {
+		t.Errorf("generator-3 is number %d, %v", g.Index, err)
+	}
+	if _, err := c.Observer(1); err == nil {
+		t.Error("generator-3 passes for an observer")
 	}
 }

@@ -16,9 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/generate"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 const (
@@ -59,7 +60,7 @@ func newBench(t *testing.T, makeWorker func(Config) Worker) *bench {
 // order signs an order for this agent and posts it.
 func (b *bench) order(o protocol.Order) (int, protocol.State, string) {
 	b.t.Helper()
-	o.Trial, o.Attempt, o.Role = testTrial, testAttempt, b.agent.work.Role()
+	o.Trial, o.Attempt, o.Member = testTrial, testAttempt, b.agent.work.Member()
 	return b.seal(b.key, o)
 }
 
@@ -145,11 +146,11 @@ type idler struct {
 	err    error
 }
 
-func (idler) Role() string { return protocol.RoleGenerator(0) }
+func (idler) Member() string { return record.MemberGenerator(0) }
 
-func (w idler) Measure(ctx context.Context, start protocol.Start, done func(v1alpha1.Cell, string)) (any, []string, error) {
+func (w idler) Measure(ctx context.Context, start protocol.Start, done func(record.Cell, string)) (any, []string, error) {
 	for _, slot := range start.Slots {
-		done(slot.Cell, w.fails[protocol.CellName(slot.Cell)])
+		done(slot.Cell, w.fails[timetable.CellName(slot.Cell)])
 	}
 	for name, text := range w.writes {
 		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(text), 0o600); err != nil {
@@ -168,7 +169,14 @@ func idle(t *testing.T) *bench {
 // generating makes an agent that has a generator without tools.
 func generating(t *testing.T) *bench {
 	t.Helper()
-	return newBench(t, func(c Config) Worker { return generate.New(c.Generator(), nil, nil) })
+	return newBench(t, func(c Config) Worker {
+		c.Member = record.MemberGenerator(0)
+		own, err := c.Generator()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return generate.New(own, nil, nil)
+	})
 }
 
 func hello(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("helloworld")) }
@@ -180,11 +188,11 @@ func newTarget(t *testing.T, h http.HandlerFunc) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-func cell(connections int32) v1alpha1.Cell {
-	return v1alpha1.Cell{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1}
+func cell(connections int32) record.Cell {
+	return record.Cell{Load: "sweep", Tool: record.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1}
 }
 
 // starting is a start of some cells.
-func starting(after time.Duration, cells ...v1alpha1.Cell) protocol.Start {
-	return protocol.Start{At: time.Now().Add(after), Target: "127.0.0.1:80", Slots: protocol.Timetable(cells)}
+func starting(after time.Duration, cells ...record.Cell) protocol.Start {
+	return protocol.Start{At: time.Now().Add(after), Targets: []string{"127.0.0.1:80"}, Slots: timetable.Of(cells)}
 }

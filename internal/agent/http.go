@@ -43,7 +43,7 @@ func (a *Agent) receive(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "decoding the order: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	o, err := protocol.Open(a.config.Key, e, a.config.Trial, a.config.Attempt, a.work.Role())
+	o, err := protocol.Open(a.config.Key, e, a.config.Trial, a.config.Attempt, a.work.Member())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return

@@ -5,10 +5,13 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"slices"
 	"time"
 
 	"loadstone.dev/loadstone/internal/generate"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // refusal is an order that is not done, with the HTTP status that says of which kind it is.
@@ -43,7 +46,7 @@ func (a *Agent) obeyCheck(c protocol.Check) error {
 	a.checking.Lock()
 	defer a.checking.Unlock()
 	a.mu.Lock()
-	known := a.checked != nil && reflect.DeepEqual(*a.checked, c) && a.state.Checked == protocol.CheckedOK
+	known := a.checked != nil && reflect.DeepEqual(*a.checked, c) && a.state.Checked != nil && a.state.Checked.OK()
 	started := a.start != nil
 	a.mu.Unlock()
 	if known {
@@ -54,13 +57,12 @@ func (a *Agent) obeyCheck(c protocol.Check) error {
 	}
 	checking, able := a.work.(checker)
 	if !able {
-		return refuse(http.StatusUnprocessableEntity, "a %s has nothing to check", a.work.Role())
+		return refuse(http.StatusUnprocessableEntity, "%s has nothing to check", a.work.Member())
 	}
 	result := checking.Check(a.life, c)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.checked = &c
-	a.state.Checked, a.state.Fault, a.state.Responses = result.Verdict, result.Fault, result.Responses
+	a.checked, a.state.Checked = &c, &result
 	return nil
 }
 
@@ -83,16 +85,18 @@ func (a *Agent) obeyStart(start protocol.Start) error {
 }
 
 func sameStart(a, b protocol.Start) bool {
-	return a.At.Equal(b.At) && a.Target == b.Target && a.Beside == b.Beside && reflect.DeepEqual(a.ServerCPU, b.ServerCPU) && reflect.DeepEqual(a.Slots, b.Slots)
+	return a.At.Equal(b.At) && slices.Equal(a.Targets, b.Targets) && reflect.DeepEqual(a.ServerCPU, b.ServerCPU) && reflect.DeepEqual(a.Slots, b.Slots)
 }
 
 // validate refuses a start that cannot be followed, before anything is measured.
 func validate(start protocol.Start) error {
-	if _, _, err := net.SplitHostPort(start.Target); err != nil {
-		return refuse(http.StatusUnprocessableEntity, "the start's target is not host:port: %v", err)
+	if n := len(start.Targets); n < 1 || n > record.MaxServers {
+		return refuse(http.StatusUnprocessableEntity, "the start has %d targets: want 1 to %d", n, record.MaxServers)
 	}
-	if _, _, err := net.SplitHostPort(start.Beside); start.Beside != "" && err != nil {
-		return refuse(http.StatusUnprocessableEntity, "the start's second target is not host:port: %v", err)
+	for i, target := range start.Targets {
+		if _, _, err := net.SplitHostPort(target); err != nil {
+			return refuse(http.StatusUnprocessableEntity, "target %d of the start is not host:port: %v", i, err)
+		}
 	}
 	if len(start.Slots) == 0 {
 		return refuse(http.StatusUnprocessableEntity, "the start has no slots")
@@ -103,14 +107,14 @@ func validate(start protocol.Start) error {
 	var at time.Duration
 	names := map[string]bool{}
 	for i, s := range start.Slots {
-		if s.Warmup < at || s.Measure < s.Warmup || s.End <= s.Measure {
+		if s.Warmup < at || s.Measure < s.Warmup || s.Measured <= s.Measure || s.End < s.Measured {
 			return refuse(http.StatusUnprocessableEntity, "slot %d of the start is out of order", i)
 		}
-		if protocol.IsDuet(s.Cell) && start.Beside == "" {
-			return refuse(http.StatusUnprocessableEntity, "slot %d of the start is a duet's, and the start has no second target", i)
+		if want := timetable.Servers(s.Cell); want != len(start.Targets) {
+			return refuse(http.StatusUnprocessableEntity, "slot %d of the start is for %d servers, and the start has %d targets", i, want, len(start.Targets))
 		}
 		at = s.End
-		name := protocol.RawFile(s.Cell)
+		name := timetable.RawFile(s.Cell, 0)
 		if !protocol.PlainName(name) || names[name] {
 			return refuse(http.StatusUnprocessableEntity, "the file name %q of slot %d is not allowed or is there twice", name, i)
 		}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestOrdersThatAreRefused(t *testing.T) {
@@ -19,7 +19,7 @@ func TestOrdersThatAreRefused(t *testing.T) {
 	}
 	b := idle(t)
 	mine := func(o protocol.Order) protocol.Order {
-		o.Trial, o.Attempt, o.Role = testTrial, testAttempt, protocol.RoleGenerator(0)
+		o.Trial, o.Attempt, o.Member = testTrial, testAttempt, record.MemberGenerator(0)
 		return o
 	}
 	start := func(change func(*protocol.Start)) protocol.Order {
@@ -44,7 +44,7 @@ func TestOrdersThatAreRefused(t *testing.T) {
 		"a start with a path as a load":   {b.key, start(func(s *protocol.Start) { s.Slots[0].Cell.Load = "../x" }), http.StatusUnprocessableEntity},
 		"a start with one cell twice":     {b.key, start(func(s *protocol.Start) { s.Slots[1].Cell = s.Slots[0].Cell }), http.StatusUnprocessableEntity},
 		"a start out of order":            {b.key, start(func(s *protocol.Start) { s.Slots[1].Measure = 0 }), http.StatusUnprocessableEntity},
-		"a start without a port":          {b.key, start(func(s *protocol.Start) { s.Target = "127.0.0.1" }), http.StatusUnprocessableEntity},
+		"a start without a port":          {b.key, start(func(s *protocol.Start) { s.Targets[0] = "127.0.0.1" }), http.StatusUnprocessableEntity},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -66,14 +66,14 @@ func TestOrdersThatAreRefused(t *testing.T) {
 func TestAStartWithoutAPlaceForTheSecondServerIsRefused(t *testing.T) {
 	b := idle(t)
 	duet := cell(1)
-	duet.Order = v1alpha1.OrderSlicedDuet
+	duet.Order = record.OrderSlicedDuet
 	start := starting(time.Second, duet)
-	start.Beside = "nowhere"
-	if status, _, text := b.order(protocol.Order{Start: &start}); status != http.StatusUnprocessableEntity || !strings.Contains(text, "second target is not host:port") {
+	start.Targets = append(start.Targets, "nowhere")
+	if status, _, text := b.order(protocol.Order{Start: &start}); status != http.StatusUnprocessableEntity || !strings.Contains(text, "target 1 of the start is not host:port") {
 		t.Errorf("answered %d: %s", status, text)
 	}
-	start.Beside = ""
-	if status, _, text := b.order(protocol.Order{Start: &start}); status != http.StatusUnprocessableEntity || !strings.Contains(text, "slot 0 of the start is a duet's, and the start has no second target") {
+	start.Targets = start.Targets[:1]
+	if status, _, text := b.order(protocol.Order{Start: &start}); status != http.StatusUnprocessableEntity || !strings.Contains(text, "slot 0 of the start is for 2 servers, and the start has 1 targets") {
 		t.Errorf("answered %d: %s", status, text)
 	}
 }
@@ -87,7 +87,7 @@ func TestTheLargestScriptsFitIntoAnOrder(t *testing.T) {
 	const largestPlan = 3 << 19 // What the cluster's store takes of one object.
 	body := strings.Repeat("x", largestPlan)
 	e, err := protocol.Seal(key, protocol.Order{Check: &protocol.Check{
-		Cells:   []v1alpha1.Cell{{Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}}}},
+		Cells:   []record.Cell{{Request: record.Request{Expect: record.Expect{Body: &body}}}},
 		Scripts: []protocol.Script{{Load: "web", Text: make([]byte, protocol.MaxScripts)}},
 	}})
 	if err != nil {

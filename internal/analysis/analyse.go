@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/capacity"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/objectives"
@@ -41,7 +40,7 @@ func objectified(t Table, data record.RunData) objectives.Run {
 func measure(data record.RunData) (Table, error) {
 	objects := artifacts(data)
 	data = split(data)
-	p, err := planned.Of(data)
+	p, err := planned.Of(data.Manifest)
 	if err != nil {
 		return Table{}, err
 	}
@@ -60,7 +59,7 @@ func measure(data record.RunData) (Table, error) {
 	}
 	t.Coverage.addSteps(t.Capacities)
 	t.Comparisons = verdict.Compare(p, t.Groups, lost, capacity.Compare(p, t.Capacities))
-	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Seed)
+	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
 	t.Environment = environment(data, p)
 	t.Unknowns = unknowns(data, p)
 	t.Fingerprint = Fingerprint(data)
@@ -83,10 +82,10 @@ func (t Table) Group(at record.Point, implementation string) *validity.Group {
 	return validity.GroupAt(t.Groups, at, implementation)
 }
 
-func runOf(m record.RunManifest, p planned.Run, pinning v1alpha1.Strictness) Run {
+func runOf(m record.RunManifest, p planned.Run, pinning record.Strictness) Run {
 	return Run{
-		Run: m.Run, Baseline: p.Baseline, Blocks: p.Blocks, Seed: m.Seed, Started: m.Started, Ended: m.Ended,
-		Operator: m.Operator, Pinning: pinning, Notes: append([]string{}, m.Notes...),
+		Run: m.Run, Baseline: p.Baseline, Blocks: p.Blocks, Seed: m.Plan.Seed, Started: m.Started, Ended: m.Ended,
+		Operator: m.Operator, Pinning: pinning, Notes: slices.Concat([]string{}, m.Plan.Notes, m.Notes),
 	}
 }
 
@@ -98,16 +97,16 @@ func artifacts(data record.RunData) []Artifact {
 	}
 	for _, e := range data.Manifest.Trials {
 		if e.Manifest != nil {
-			out = append(out, Artifact{Trial: e.Trial, Artifact: *e.Manifest})
+			out = append(out, Artifact{Trial: e.Name, Artifact: *e.Manifest})
 		}
 	}
 	for _, t := range data.Trials {
 		for _, a := range t.Manifest.Artifacts {
-			out = append(out, Artifact{Trial: t.Manifest.Trial, Artifact: a})
+			out = append(out, Artifact{Trial: t.Manifest.Name, Artifact: a})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Artifact) int {
-		return cmp.Or(cmp.Compare(a.Trial, b.Trial), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Trial, b.Trial), cmp.Compare(a.Member, b.Member), cmp.Compare(a.Name, b.Name))
 	})
 	return out
 }

@@ -60,7 +60,7 @@ func TestAnalyseRelatesCPUTimeToRequests(t *testing.T) {
 
 func TestSpareBlocksArePlannedBlocks(t *testing.T) {
 	d := recordtest.Run(recordtest.Duel(4))
-	d.Manifest.Blocks, d.Manifest.Spec.Blocks, d.Manifest.SpareBlocks = 2, 2, 2
+	d.Manifest.Blocks, d.Manifest.Plan.Blocks, d.Manifest.SpareBlocks = 2, 2, 2
 	got := analyse(t, d).Coverage
 	if got.PlannedTrials != 12 || got.MeasuredTrials != 12 || got.PlannedCells != 48 || got.MeasuredCells != 48 || len(got.Missing) != 0 {
 		t.Errorf("coverage %+v", got)
@@ -135,7 +135,7 @@ func TestGeneratorsOnSeveralNodesDoNotDifferBetweenTrials(t *testing.T) {
 		if f.Differs {
 			t.Errorf("%s %s differs: %+v", f.Role, f.Key, f.Values)
 		}
-		if f.Role == record.RoleGenerator && f.Key == analysis.FactNode && f.Values[0].Value != "loadgen, loadgen-1" {
+		if f.Role == "generator" && f.Key == analysis.FactNode && f.Values[0].Value != "loadgen, loadgen-1" {
 			t.Errorf("the generators' nodes are %+v", f.Values)
 		}
 	}
@@ -143,9 +143,9 @@ func TestGeneratorsOnSeveralNodesDoNotDifferBetweenTrials(t *testing.T) {
 
 func TestEnvironmentMarksWhatDiffers(t *testing.T) {
 	d := recordtest.Run(recordtest.Duel(2))
-	d.Trials[1].Server.Environment.Kernel = "6.1.0-19-amd64"
+	d.Trials[1].Servers[0].Environment.Kernel = "6.1.0-19-amd64"
 	for _, f := range analyse(t, d).Environment {
-		if want := f.Role == record.RoleServer && f.Key == analysis.FactKernel; f.Differs != want {
+		if want := f.Role == record.MemberServer(0) && f.Key == analysis.FactKernel; f.Differs != want {
 			t.Errorf("%s %s differs: %v, values %v", f.Role, f.Key, f.Differs, f.Values)
 		}
 	}
@@ -154,10 +154,10 @@ func TestEnvironmentMarksWhatDiffers(t *testing.T) {
 func TestAnalyseRefusesRecordsThatContradictEachOther(t *testing.T) {
 	for name, change := range map[string]func(*record.RunData){
 		"a trial of another run":            func(d *record.RunData) { d.Trials[0].Manifest.Run.UID = "other" },
-		"a trial of nobody":                 func(d *record.RunData) { d.Trials[0].Manifest.Implementation = "nobody" },
+		"a trial of nobody":                 func(d *record.RunData) { d.Trials[0].Manifest.Servers[0] = "nobody" },
 		"two trials in one place":           func(d *record.RunData) { d.Trials = append(d.Trials, d.Trials[0]) },
-		"a baseline that was not planned":   func(d *record.RunData) { d.Manifest.Spec.Baseline = "nobody" },
-		"a spec without implementations":    func(d *record.RunData) { d.Manifest.Spec.Implementations = nil },
+		"a baseline that was not planned":   func(d *record.RunData) { d.Manifest.Plan.Baseline = "nobody" },
+		"a spec without implementations":    func(d *record.RunData) { d.Manifest.Plan.Implementations = nil },
 		"a histogram that cannot be read":   func(d *record.RunData) { d.Trials[0].Generators[0].Cells[0].Measurement.Latency[0].HDR = "x" },
 		"a histogram with another number":   func(d *record.RunData) { d.Trials[0].Generators[0].Cells[0].Measurement.Latency[0].Samples++ },
 		"a kind of latency that is unknown": func(d *record.RunData) { d.Trials[0].Generators[0].Cells[0].Measurement.Latency[0].Kind = "Felt" },
@@ -213,8 +213,8 @@ func BenchmarkAnalyse1000Cells(b *testing.B) {
 func TestTheHeadlineSaysWhyNothingCanBeCompared(t *testing.T) {
 	data := recordtest.Run(recordtest.Duel(2))
 	for i := range data.Trials {
-		for j := range data.Trials[i].Server.Cells {
-			o := &data.Trials[i].Server.Cells[j]
+		for j := range data.Trials[i].Servers[0].Cells {
+			o := &data.Trials[i].Servers[0].Cells[j]
 			o.BusyNanos = o.CPUNanos + o.CoreNanos/2
 		}
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // bound is what the simulated searches look for.
-var bound = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPerSecond: 500, Steps: 12}
+var bound = record.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPerSecond: 500, Steps: 12}
 
 // searched is a run of two servers, the first of which can keep 4,850 requests/s and the second 9,700.
 func searched(blocks int32, change func(*record.RunData)) record.RunData {
@@ -37,11 +37,11 @@ func eachStep(implementation string, blocks int32, change func(*record.CellRun, 
 	return func(d *record.RunData) {
 		for i := range d.Trials {
 			t := &d.Trials[i]
-			if t.Manifest.Implementation != implementation || t.Manifest.Block > blocks {
+			if t.Manifest.Servers[0] != implementation || t.Manifest.Block > blocks {
 				continue
 			}
 			for k := range t.Generators[0].Cells {
-				change(&t.Generators[0].Cells[k], &t.Server.Cells[k])
+				change(&t.Generators[0].Cells[k], &t.Servers[0].Cells[k])
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func TestSearchesAndLevelsShareOneBudgetAndOneHeadline(t *testing.T) {
 	alone := analyse(t, recordtest.Run(o))
 	d := searched(7, func(d *record.RunData) {
 		levels := recordtest.Run(o)
-		d.Manifest.Spec.Loads = append(d.Manifest.Spec.Loads, levels.Manifest.Spec.Loads...)
+		d.Manifest.Plan.Loads = append(d.Manifest.Plan.Loads, levels.Manifest.Plan.Loads...)
 	})
 	both := analyse(t, d)
 	if len(alone.Headline().Entries) != 1 || len(both.Headline().Entries) != 2 {
@@ -249,7 +249,7 @@ func TestCapacityIsAnObjective(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := searched(8, tc.change)
-			d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: tc.min, Implementations: []string{"epoll"}}}
+			d.Manifest.Plan.Objectives = []record.Objective{{Metric: record.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: tc.min, Implementations: []string{"epoll"}}}
 			got := analyse(t, d).Objectives
 			if len(got) != 1 || got[0].Outcome != tc.want || got[0].Reason != tc.wantReason || got[0].Unit != "requests/s" {
 				t.Errorf("got %+v, want %s %s", got, tc.want, tc.wantReason)

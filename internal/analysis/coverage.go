@@ -102,14 +102,14 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 		c.SuspectCells += g.Suspect
 		c.SuspectLatencies += g.SuspectLatencies()
 		c.PinnedCells += g.Pinned
-		if g.Role == v1alpha1.RoleLimit {
+		if g.Role == record.RoleLimit {
 			c.Limits.plus(CellCount{
 				MeasuredCells: len(g.Cells), VoidCells: g.Void, SuspectCells: g.Suspect, SuspectLatencies: g.SuspectLatencies(), PinnedCells: g.Pinned,
 			})
 		}
 	}
 	for _, i := range p.Implementations {
-		if i.Role == v1alpha1.RoleLimit {
+		if i.Role == record.RoleLimit {
 			c.Limits.PlannedCells += int(p.Blocks) * len(p.Levels)
 		}
 	}
@@ -122,9 +122,9 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 	}
 	for _, t := range data.Trials {
 		m := t.Manifest
-		if m.Attempt > 1 || len(m.Faults) > 0 {
+		if m.Attempt > 1 || len(m.Failures) > 0 {
 			c.Repeated = append(c.Repeated, RepeatedTrial{
-				Trial: m.Trial, Block: m.Block, Implementation: m.Implementation, Attempt: m.Attempt, Faults: append([]string{}, m.Faults...),
+				Trial: m.Name, Block: m.Block, Implementation: m.Servers[0], Attempt: m.Attempt, Faults: append([]string{}, m.Failures...),
 			})
 		}
 	}
@@ -135,16 +135,16 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 // missing says why an implementation has no trial in a block; nil if it has one.
 func missing(data record.RunData, block int32, implementation string) *MissingTrial {
 	if pick.First(data.Trials, func(t *record.TrialData) bool {
-		return t.Manifest.Block == block && t.Manifest.Implementation == implementation
+		return t.Manifest.Block == block && t.Manifest.Servers[0] == implementation
 	}) != nil {
 		return nil
 	}
 	m := MissingTrial{Block: block, Implementation: implementation, Reason: ReasonNotStarted}
-	e := pick.First(data.Manifest.Trials, func(e *record.TrialEntry) bool { return e.Block == block && e.Implementation == implementation })
+	e := pick.First(data.Manifest.Trials, func(e *record.TrialEntry) bool { return e.Block == block && e.Servers[0] == implementation })
 	if e == nil {
 		return &m
 	}
-	m.Trial, m.Message = e.Trial, e.Message
+	m.Trial, m.Message = e.Name, e.Message
 	switch {
 	case e.Reason != "":
 		m.Reason = e.Reason
@@ -178,14 +178,14 @@ func (t Table) SpoiledBlocks() []int32 {
 	var blocks []int32
 	for _, g := range t.Groups {
 		for _, c := range g.Cells {
-			if g.Role != v1alpha1.RoleLimit && c.Spoiled() {
+			if g.Role != record.RoleLimit && c.Spoiled() {
 				blocks = append(blocks, c.Block)
 			}
 		}
 	}
 	for _, c := range t.Capacities {
 		for _, trial := range c.Trials {
-			if c.Role != v1alpha1.RoleLimit && spoiledSearch(trial) {
+			if c.Role != record.RoleLimit && spoiledSearch(trial) {
 				blocks = append(blocks, trial.Block)
 			}
 		}
@@ -204,7 +204,7 @@ func (c *Coverage) addSteps(all []capacity.Capacity) {
 		c.SuspectCells += n.SuspectCells
 		c.SuspectLatencies += n.SuspectLatencies
 		c.PinnedCells += n.PinnedCells
-		if one.Role == v1alpha1.RoleLimit {
+		if one.Role == record.RoleLimit {
 			c.Limits.plus(n)
 		}
 	}

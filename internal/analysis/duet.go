@@ -19,46 +19,47 @@ func split(data record.RunData) record.RunData {
 	entries, trials := data.Manifest.Trials, data.Trials
 	data.Manifest.Trials, data.Trials = nil, nil
 	for _, e := range entries {
-		data.Manifest.Trials = append(data.Manifest.Trials, e)
-		if e.Beside != "" {
-			e.Implementation, e.Beside = e.Beside, e.Implementation
-			data.Manifest.Trials = append(data.Manifest.Trials, e)
+		for k := range e.Servers {
+			half := e
+			half.Servers = first(e.Servers, k)
+			data.Manifest.Trials = append(data.Manifest.Trials, half)
 		}
 	}
 	for _, t := range trials {
-		if t.Manifest.Beside == "" {
+		if len(t.Manifest.Servers) == 1 {
 			data.Trials = append(data.Trials, t)
 			continue
 		}
-		data.Trials = append(data.Trials, side(t, record.RoleServer), side(t, record.RoleBeside))
+		for k := range t.Manifest.Servers {
+			data.Trials = append(data.Trials, half(t, k))
+		}
 	}
 	return data
 }
 
-// side is one server's half of a duet, as a trial of its own whose Beside is the other half.
-func side(t record.TrialData, role string) record.TrialData {
-	other := record.RoleBeside
-	if role == record.RoleBeside {
-		other = record.RoleServer
-		t.Manifest.Implementation, t.Manifest.Beside = t.Manifest.Beside, t.Manifest.Implementation
-		t.Server, t.Beside = t.Beside, t.Server
-	}
-	t.Manifest.Pods = slices.DeleteFunc(slices.Clone(t.Manifest.Pods), func(p record.PodRecord) bool { return p.Role == other })
+// first is a list whose element k comes first, and the others in their order.
+func first[T any](list []T, k int) []T {
+	return slices.Concat(list[k:k+1], list[:k], list[k+1:])
+}
+
+// half is one server's half of a duet, as a trial of its own whose second server is its peer.
+func half(t record.TrialData, k int) record.TrialData {
+	own := record.MemberServer(k)
+	t.Manifest.Servers, t.Servers = first(t.Manifest.Servers, k), first(t.Servers, k)
+	t.Manifest.Pods = slices.DeleteFunc(slices.Clone(t.Manifest.Pods), func(p record.PodRecord) bool { return record.IsServer(p.Member) && p.Member != own })
 	for i := range t.Manifest.Pods {
-		if t.Manifest.Pods[i].Role == role {
-			t.Manifest.Pods[i].Role = record.RoleServer
+		if t.Manifest.Pods[i].Member == own {
+			t.Manifest.Pods[i].Member = record.MemberServer(0)
 		}
 	}
-	t.Server.Cells = slices.Clone(t.Server.Cells)
-	for i := range t.Server.Cells {
-		t.Server.Cells[i].Series = nil // It shows the turns, and nothing of the server.
+	t.Servers[0].Cells = slices.Clone(t.Servers[0].Cells)
+	for i := range t.Servers[0].Cells {
+		t.Servers[0].Cells[i].Series = nil // It shows the turns, and nothing of the server.
 	}
 	t.Generators = slices.Clone(t.Generators)
 	for i, g := range t.Generators {
-		if role == record.RoleBeside {
-			g.Cells, g.Responses = g.Beside, g.BesideResponses
-		}
-		g.Cells, g.Beside, g.BesideResponses = thaw(g.Cells), nil, nil
+		g.Cells = thaw(slices.DeleteFunc(slices.Clone(g.Cells), func(c record.CellRun) bool { return c.Server != k }))
+		g.Responses = slices.DeleteFunc(slices.Clone(g.Responses), func(r record.Response) bool { return r.Server != k })
 		t.Generators[i] = g
 	}
 	return t
@@ -66,15 +67,14 @@ func side(t record.TrialData, role string) record.TrialData {
 
 // thaw makes of each measurement one that took as long as the tool was let run.
 func thaw(runs []record.CellRun) []record.CellRun {
-	out := slices.Clone(runs)
-	for i := range out {
-		if out[i].Measurement == nil {
+	for i := range runs {
+		if runs[i].Measurement == nil {
 			continue
 		}
-		m := *out[i].Measurement
-		m.DurationMicros = out[i].ActiveNanos / int64(time.Microsecond)
+		m := *runs[i].Measurement
+		m.DurationMicros = runs[i].ActiveNanos / int64(time.Microsecond)
 		m.Latency, m.Unknown = nil, append(slices.Clone(m.Unknown), frozen, undivided)
-		out[i].Measurement = &m
+		runs[i].Measurement = &m
 	}
-	return out
+	return runs
 }

@@ -98,9 +98,9 @@ func TestADuetIsReadAsTwoTrialsOfItsBlock(t *testing.T) {
 
 func TestThroughputOfADuetIsOfTheTimeInWhichTheToolRan(t *testing.T) {
 	d := twins(true, 1, func(o *recordtest.Options) { o.Blocks = 1 })
-	run, seen := &d.Trials[0].Generators[0].Beside[0], &d.Trials[0].Beside.Cells[0]
+	run, seen := &d.Trials[0].Generators[0].Cells[1], &d.Trials[0].Servers[1].Cells[0]
 	run.Measurement.Requests, run.ActiveNanos, run.CPUNanos, seen.CPUNanos = 1_000_000, 5_000_000_000, 2_500_000_000, 4_000_000_000
-	c := analyse(t, d).Group(run.Point, d.Trials[0].Manifest.Beside).Cells[0]
+	c := analyse(t, d).Group(run.Point, d.Trials[0].Manifest.Servers[1]).Cells[0]
 	want := []float64{200_000, 4, 0.8, 0.5, 5}
 	if diff := cmp.Diff(want, []float64{*c.Throughput, *c.CPUPerRequest, *c.ServerCPUs, *c.GeneratorCPUs, c.LoadSeconds}); diff != "" {
 		t.Errorf("throughput, CPU time per request, CPUs of server and generator, seconds (-want +got):\n%s", diff)
@@ -113,18 +113,18 @@ func TestValidityOfADuet(t *testing.T) {
 		want   validity.Code
 	}{
 		"a good one":                   {change: func(*record.TrialData) {}},
-		"servers on different CPUs":    {func(d *record.TrialData) { d.Beside.Cells[0].CPUsAllowed = "0" }, validity.NotTogether},
-		"servers on different nodes":   {func(d *record.TrialData) { d.Beside.Environment.Node = "elsewhere" }, validity.NotTogether},
-		"a server that was not seen":   {func(d *record.TrialData) { d.Beside.Cells = nil }, validity.NotTogether},
-		"a server on two CPUs":         {func(d *record.TrialData) { d.Server.Cells[0].CPUsAllowed = "0-1" }, validity.NotPinned},
+		"servers on different CPUs":    {func(d *record.TrialData) { d.Servers[1].Cells[0].CPUsAllowed = "0" }, validity.NotTogether},
+		"servers on different nodes":   {func(d *record.TrialData) { d.Servers[1].Environment.Node = "elsewhere" }, validity.NotTogether},
+		"a server that was not seen":   {func(d *record.TrialData) { d.Servers[1].Cells = nil }, validity.NotTogether},
+		"a server on two CPUs":         {func(d *record.TrialData) { d.Servers[0].Cells[0].CPUsAllowed = "0-1" }, validity.NotPinned},
 		"a time that is unknown":       {func(d *record.TrialData) { d.Generators[0].Cells[0].ActiveNanos = 0 }, validity.CutShort},
-		"somebody else on their CPU":   {func(d *record.TrialData) { d.Server.Cells[0].BusyNanos += d.Server.Cells[0].CoreNanos / 5 }, validity.Strangers},
+		"somebody else on their CPU":   {func(d *record.TrialData) { d.Servers[0].Cells[0].BusyNanos += d.Servers[0].Cells[0].CoreNanos / 5 }, validity.Strangers},
 		"a tool that failed, for both": {func(d *record.TrialData) { d.Generators[0].Cells[0].Measurement = nil }, validity.ToolFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := twins(true, 1, func(o *recordtest.Options) { o.Blocks = 1 })
 			tc.change(&d.Trials[0])
-			c := analyse(t, d).Group(d.Trials[0].Generators[0].Cells[0].Point, d.Trials[0].Manifest.Implementation).Cells[0]
+			c := analyse(t, d).Group(d.Trials[0].Generators[0].Cells[0].Point, d.Trials[0].Manifest.Servers[0]).Cells[0]
 			if tc.want == "" {
 				if c.Validity != validity.Valid {
 					t.Errorf("%+v", c.Reasons)
@@ -158,10 +158,10 @@ func TestTheAnswersOfEachServerOfADuetAreItsOwn(t *testing.T) {
 	for i := range d.Trials {
 		g := &d.Trials[i].Generators[0]
 		other := record.Response{Path: "/", Status: 200, BodyBytes: 3, BodySHA256: "other", HeaderBytes: 117}
-		if d.Trials[i].Manifest.Beside == "go2" {
-			g.BesideResponses = []record.Response{other}
-		} else {
-			g.Responses = []record.Response{other}
+		for k := range g.Responses {
+			if other.Server = g.Responses[k].Server; d.Trials[i].Manifest.Servers[other.Server] == "go2" {
+				g.Responses[k] = other
+			}
 		}
 	}
 	for _, g := range analyse(t, d).Groups {
@@ -177,7 +177,7 @@ func TestTheAnswersOfEachServerOfADuetAreItsOwn(t *testing.T) {
 func TestAFailedDuetIsMissingOnBothSides(t *testing.T) {
 	d := twins(true, 1)
 	m := d.Trials[3].Manifest
-	recordtest.Drop(&d, m.Block, m.Implementation, v1alpha1.ReasonPodLost, "gone")
+	recordtest.Drop(&d, m.Block, m.Servers[0], v1alpha1.ReasonPodLost, "gone")
 	got := analyse(t, d).Coverage.Missing
 	if len(got) != 2 || got[0].Implementation == got[1].Implementation || got[0].Reason != v1alpha1.ReasonPodLost || got[1].Reason != v1alpha1.ReasonPodLost {
 		t.Errorf("missing: %+v", got)

@@ -76,17 +76,23 @@ func (b *factBook) note(role string, key FactKey, implementation, value string) 
 	f.Values = append(f.Values, FactValue{Value: value, Trials: 1})
 }
 
+// Roles of facts: whose they are.
+const (
+	roleServer    = "server"
+	roleGenerator = "generator"
+)
+
 // environment lists what the trials ran on, and where they differ.
 func environment(data record.RunData, p planned.Run) []Fact {
 	var b factBook
 	for _, i := range p.Implementations {
 		for _, t := range data.Trials {
-			if t.Manifest.Implementation == i.Name {
+			if t.Manifest.Servers[0] == i.Name {
 				b.trial(t)
 			}
 		}
 	}
-	roles := []string{record.RoleServer, record.RoleGenerator, ""}
+	roles := []string{roleServer, roleGenerator, ""}
 	slices.SortStableFunc(b.facts, func(a, c Fact) int {
 		return cmp.Compare(slices.Index(roles, a.Role), slices.Index(roles, c.Role))
 	})
@@ -104,18 +110,18 @@ func environment(data record.RunData, p planned.Run) []Fact {
 // trial notes all facts of one trial. Generators share a role, and what they are together is one value: several nodes of one trial do
 // not differ between trials.
 func (b *factBook) trial(t record.TrialData) {
-	b.machine(record.RoleServer, t.Server.Environment)
+	b.machine(roleServer, t.Servers[0].Environment)
 	var generators factBook
 	for _, g := range t.Generators {
-		generators.machine(record.RoleGenerator, g.Environment)
+		generators.machine(roleGenerator, g.Environment)
 	}
 	b.processes(t, &generators)
 	b.together(generators)
-	b.note(record.RoleServer, FactHeaders, t.Manifest.Implementation, headers(validity.Responses(&t)))
+	b.note(roleServer, FactHeaders, t.Manifest.Servers[0], headers(validity.Responses(&t)))
 	for _, p := range t.Manifest.Pods {
-		role, implementation := record.RoleGenerator, ""
-		if p.Role == record.RoleServer {
-			role, implementation = record.RoleServer, t.Manifest.Implementation
+		role, implementation := roleGenerator, ""
+		if record.IsServer(p.Member) {
+			role, implementation = roleServer, t.Manifest.Servers[0]
 		}
 		b.note(role, FactQOSClass, "", p.QOSClass)
 		b.note(role, FactImage, implementation, p.Image)
@@ -164,11 +170,11 @@ func (b *factBook) together(of factBook) {
 // processes notes on which CPUs the measured processes themselves were allowed: one value a trial, unless its cells differ.
 func (b *factBook) processes(t record.TrialData, generators *factBook) {
 	var server []string
-	for _, c := range t.Server.Cells {
+	for _, c := range t.Servers[0].Cells {
 		server = append(server, c.CPUsAllowed)
 	}
 	for _, v := range pick.Distinct(server) {
-		b.note(record.RoleServer, FactCPUs, "", v)
+		b.note(roleServer, FactCPUs, "", v)
 	}
 	for _, g := range t.Generators {
 		var generator []string
@@ -176,7 +182,7 @@ func (b *factBook) processes(t record.TrialData, generators *factBook) {
 			generator = append(generator, c.CPUsAllowed)
 		}
 		for _, v := range pick.Distinct(generator) {
-			generators.note(record.RoleGenerator, FactCPUs, "", v)
+			generators.note(roleGenerator, FactCPUs, "", v)
 		}
 	}
 }
@@ -194,7 +200,7 @@ func unknowns(data record.RunData, p planned.Run) []Unknown {
 	}
 	for _, i := range p.Implementations {
 		for _, t := range data.Trials {
-			if t.Manifest.Implementation == i.Name {
+			if t.Manifest.Servers[0] == i.Name {
 				eachUnknown(t, func(s string) { note(i.Name, s) })
 			}
 		}
@@ -203,11 +209,11 @@ func unknowns(data record.RunData, p planned.Run) []Unknown {
 }
 
 func eachUnknown(t record.TrialData, visit func(string)) {
-	for _, c := range t.Server.Cells {
+	for _, c := range t.Servers[0].Cells {
 		for _, s := range c.Unknown {
 			visit(s)
 		}
-		if s := validity.UnseenSiblings(t.Server, &c); s != "" {
+		if s := validity.UnseenSiblings(t.Servers[0], &c); s != "" {
 			visit(s)
 		}
 	}

@@ -76,7 +76,7 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 		},
 		"a generator on the server's core": {
 			change: func(t *record.TrialData, _ *record.CellRun, _ *record.CellObservation) {
-				t.Server.Environment.SMTSiblings, t.Generators[0].Environment.Node = "0,1", "server"
+				t.Servers[0].Environment.SMTSiblings, t.Generators[0].Environment.Node = "0,1", "server"
 			},
 			code: "SharedCore", validity: validity.Void,
 		},
@@ -114,8 +114,8 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 			o.Servers[1].CPUMicros = o.Servers[0].CPUMicros / 1.2
 			d := recordtest.Run(o)
 			for i := range d.Trials {
-				if tr := &d.Trials[i]; tr.Manifest.Implementation == o.Servers[1].Name {
-					tc.change(tr, &tr.Generators[0].Cells[0], &tr.Server.Cells[0])
+				if tr := &d.Trials[i]; tr.Manifest.Servers[0] == o.Servers[1].Name {
+					tc.change(tr, &tr.Generators[0].Cells[0], &tr.Servers[0].Cells[0])
 				}
 			}
 			table := analyse(t, d)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/validity"
@@ -51,23 +50,22 @@ type everyday struct {
 func (e everyday) disturb(d *record.RunData) {
 	for i := range d.Trials {
 		t := &d.Trials[i]
-		t.Server.Environment.Governor, t.Server.Environment.SMTSiblings = "unknown", "1,3"
-		e.server(t.Server.Cells)
-		e.server(t.Beside.Cells)
-		for k := range t.Generators {
-			g := &t.Generators[k]
-			e.generator(g.Cells, e.size(g.Responses, t.Manifest.Implementation))
-			e.generator(g.Beside, e.size(g.BesideResponses, t.Manifest.Beside))
+		t.Servers[0].Environment.Governor, t.Servers[0].Environment.SMTSiblings = "unknown", "1,3"
+		for _, s := range t.Servers {
+			e.server(s.Cells)
+		}
+		for _, g := range t.Generators {
+			e.answers(g.Responses, t.Manifest.Servers)
+			e.generator(g.Cells, t.Manifest.Servers)
 		}
 	}
 }
 
-// size gives the answers of an implementation a head of its own, and returns the size of an answer.
-func (e everyday) size(all []record.Response, implementation string) int64 {
+// answers gives those of each implementation a head of their own.
+func (e everyday) answers(all []record.Response, servers []string) {
 	for i := range all {
-		all[i].HeaderBytes = e.head[implementation]
+		all[i].HeaderBytes = e.head[servers[all[i].Server]]
 	}
-	return e.head[implementation] + 11
 }
 
 func (e everyday) server(cells []record.CellObservation) {
@@ -88,10 +86,10 @@ func (e everyday) server(cells []record.CellObservation) {
 	}
 }
 
-func (e everyday) generator(cells []record.CellRun, size int64) {
+func (e everyday) generator(cells []record.CellRun, servers []string) {
 	for i := range cells {
 		r := &cells[i]
-		m := r.Measurement
+		m, size := r.Measurement, e.head[servers[r.Server]]+11
 		m.Bytes = m.Requests*size + int64(e.rng.Float64()*float64(int64(m.Connections)*size))
 		if m.Tool == "ab" {
 			m.Bytes += 24 * m.Requests // "Connection: keep-alive"
@@ -103,18 +101,20 @@ func (e everyday) generator(cells []record.CellRun, size int64) {
 }
 
 // as makes every cell of a run one of another tool.
-func as(d *record.RunData, l v1alpha1.Load, change func(*record.TrialData, *record.CellRun, *record.CellObservation)) {
-	load := &d.Manifest.Spec.Loads[0]
-	load.Tool, load.Connection, load.Script = l.Tool, l.Connection, l.Script
+func as(d *record.RunData, l record.Cell, change func(*record.TrialData, *record.CellRun, *record.CellObservation)) {
+	alter := func(cells []record.Cell) {
+		for k := range cells {
+			cells[k].Tool, cells[k].Connection, cells[k].Script = l.Tool, l.Connection, l.Script
+		}
+	}
+	alter(d.Manifest.Plan.Cells)
 	for i := range d.Trials {
 		t := &d.Trials[i]
-		for k := range t.Manifest.Cells {
-			t.Manifest.Cells[k].Tool, t.Manifest.Cells[k].Connection, t.Manifest.Cells[k].Script = l.Tool, l.Connection, l.Script
-		}
+		alter(t.Manifest.Cells)
 		for _, g := range t.Generators {
 			for k := range g.Cells {
 				g.Cells[k].Measurement.Tool = string(l.Tool)
-				change(t, &g.Cells[k], &t.Server.Cells[k])
+				change(t, &g.Cells[k], &t.Servers[0].Cells[k])
 			}
 		}
 	}
@@ -163,17 +163,17 @@ func goodRuns() map[string]record.RunData {
 		"k6 with a script":      run(10, same),
 		"k6 at a rate":          run(10, same),
 	}
-	with := func(name string, l v1alpha1.Load, change func(*record.TrialData, *record.CellRun, *record.CellObservation)) {
+	with := func(name string, l record.Cell, change func(*record.TrialData, *record.CellRun, *record.CellObservation)) {
 		d := runs[name]
 		as(&d, l, change)
 		runs[name] = d
 	}
-	with("ab", v1alpha1.Load{Tool: v1alpha1.ToolAb}, keep)
-	with("ab without keep-alive", v1alpha1.Load{Tool: v1alpha1.ToolAb, Connection: v1alpha1.PerRequest}, perRequest)
-	with("k6", v1alpha1.Load{Tool: v1alpha1.ToolK6}, keep)
-	with("k6 with a script", v1alpha1.Load{Tool: v1alpha1.ToolK6, Script: &v1alpha1.Script{}}, func(_ *record.TrialData, r *record.CellRun, _ *record.CellObservation) { r.Audit = nil })
-	with("k6 at a rate", v1alpha1.Load{Tool: v1alpha1.ToolK6}, atRate)
-	runs["k6 at a rate"].Manifest.Spec.Loads[0].Levels[0].RequestsPerSecond = 2000
+	with("ab", record.Cell{Tool: record.ToolAb}, keep)
+	with("ab without keep-alive", record.Cell{Tool: record.ToolAb, Connection: record.PerRequest}, perRequest)
+	with("k6", record.Cell{Tool: record.ToolK6}, keep)
+	with("k6 with a script", record.Cell{Tool: record.ToolK6, Script: &record.Script{}}, func(_ *record.TrialData, r *record.CellRun, _ *record.CellObservation) { r.Audit = nil })
+	with("k6 at a rate", record.Cell{Tool: record.ToolK6}, atRate)
+	runs["k6 at a rate"].Manifest.Plan.Cells[0].RequestsPerSecond = 2000
 	return runs
 }
 

@@ -107,8 +107,8 @@ type LevelVerdict struct {
 
 // Peak is the best mean throughput of an implementation.
 type Peak struct {
-	Implementation string        `json:"implementation"`
-	Role           v1alpha1.Role `json:"role"`
+	Implementation string      `json:"implementation"`
+	Role           record.Role `json:"role"`
 	record.Point
 	Throughput inference.Summary `json:"throughputRequestsPerSecond"`
 	IsBound    bool              `json:"isLowerBound"`
@@ -126,7 +126,7 @@ func (t Table) Headline() Headline {
 	}
 	// Of a run that compares others, too, the noise floor is not the outcome.
 	others := slices.ContainsFunc(t.Implementations, func(i planned.Implementation) bool {
-		return i.Role != v1alpha1.RoleLimit && t.NoiseFloor != nil && !slices.Contains(t.NoiseFloor.Implementations[:], i.Name)
+		return i.Role != record.RoleLimit && t.NoiseFloor != nil && !slices.Contains(t.NoiseFloor.Implementations[:], i.Name)
 	})
 	if t.Calibrates() && !others {
 		h.Calibration = t.NoiseFloor

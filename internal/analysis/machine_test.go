@@ -22,7 +22,7 @@ func each(d *record.RunData, implementation string, change func(*record.TrialDat
 		for _, b := range blocks {
 			named = named || b == t.Manifest.Block
 		}
-		if named && (implementation == "" || t.Manifest.Implementation == implementation) {
+		if named && (implementation == "" || t.Manifest.Servers[0] == implementation) {
 			change(t)
 		}
 	}
@@ -30,9 +30,9 @@ func each(d *record.RunData, implementation string, change func(*record.TrialDat
 
 // old moves the server of a trial to another machine.
 func old(t *record.TrialData) {
-	t.Server.Environment.Node, t.Server.Environment.CPUModel, t.Server.Environment.Kernel = "old", "Old CPU @ 1.8GHz", "4.19"
+	t.Servers[0].Environment.Node, t.Servers[0].Environment.CPUModel, t.Servers[0].Environment.Kernel = "old", "Old CPU @ 1.8GHz", "4.19"
 	for k := range t.Manifest.Pods {
-		if t.Manifest.Pods[k].Role == record.RoleServer {
+		if t.Manifest.Pods[k].Member == record.MemberServer(0) {
 			t.Manifest.Pods[k].Node = "old"
 		}
 	}
@@ -81,7 +81,7 @@ func differences(table analysis.Table) []string {
 func image(id string) func(*record.TrialData) {
 	return func(t *record.TrialData) {
 		for k := range t.Manifest.Pods {
-			if t.Manifest.Pods[k].Role == record.RoleServer {
+			if t.Manifest.Pods[k].Member == record.MemberServer(0) {
 				t.Manifest.Pods[k].ImageID = id
 			}
 		}
@@ -90,7 +90,7 @@ func image(id string) func(*record.TrialData) {
 
 func TestTrialsOfARunShareTheirMachines(t *testing.T) {
 	server := func(change func(*record.Environment)) func(*record.TrialData) {
-		return func(t *record.TrialData) { change(&t.Server.Environment) }
+		return func(t *record.TrialData) { change(&t.Servers[0].Environment) }
 	}
 	generator := func(k int, change func(*record.Environment)) func(*record.TrialData) {
 		return func(t *record.TrialData) { change(&t.Generators[k].Environment) }
@@ -99,7 +99,7 @@ func TestTrialsOfARunShareTheirMachines(t *testing.T) {
 		return func(t *record.TrialData) { t.Generators[1].Scripts = []record.ScriptRun{{Load: "sweep", SHA256: sum}} }
 	}
 	forget := func(t *record.TrialData) {
-		t.Server.Environment, t.Manifest.Pods = record.Environment{}, nil
+		t.Servers[0].Environment, t.Manifest.Pods = record.Environment{}, nil
 		for k := range t.Generators {
 			t.Generators[k].Environment = record.Environment{}
 		}
@@ -128,7 +128,7 @@ func TestTrialsOfARunShareTheirMachines(t *testing.T) {
 		},
 		"another machine for a whole block": {
 			change: func(d *record.RunData) {
-				each(d, "", func(t *record.TrialData) { t.Server.Environment.Kernel = "6.2" }, 1)
+				each(d, "", func(t *record.TrialData) { t.Servers[0].Environment.Kernel = "6.2" }, 1)
 			},
 			want: []string{
 				"block 1 go: DifferentMachine server Void, kernel 6.2 instead of 6.1.0-18-amd64", "block 1 rust: DifferentMachine server Void, kernel 6.2 instead of 6.1.0-18-amd64",
@@ -154,7 +154,7 @@ func TestTrialsOfARunShareTheirMachines(t *testing.T) {
 			change: func(d *record.RunData) {
 				each(d, "rust", func(t *record.TrialData) {
 					for k := range t.Manifest.Pods {
-						if p := &t.Manifest.Pods[k]; p.Role != record.RoleServer {
+						if p := &t.Manifest.Pods[k]; p.Member != record.MemberServer(0) {
 							p.Node = map[string]string{"loadgen": "loadgen-1", "loadgen-1": "loadgen"}[p.Node]
 						}
 					}
@@ -210,7 +210,7 @@ func TestTrialsOfARunShareTheirMachines(t *testing.T) {
 func imageIDOf(d record.RunData, implementation string) string {
 	for _, t := range d.Trials {
 		for _, p := range t.Manifest.Pods {
-			if t.Manifest.Implementation == implementation && p.Role == record.RoleServer {
+			if t.Manifest.Servers[0] == implementation && p.Member == record.MemberServer(0) {
 				return p.ImageID
 			}
 		}
@@ -225,7 +225,7 @@ func TestSomeMachineIsAlwaysTheUsualOne(t *testing.T) {
 	})
 	on := func(node, kernel string) func(*record.TrialData) {
 		return func(t *record.TrialData) {
-			t.Server.Environment.Node, t.Server.Environment.Kernel, t.Manifest.Pods = node, kernel, nil
+			t.Servers[0].Environment.Node, t.Servers[0].Environment.Kernel, t.Manifest.Pods = node, kernel, nil
 		}
 	}
 	each(&d, "", on("a", "1"), 1, 4, 7, 10)
@@ -264,7 +264,7 @@ func TestTheHalvesOfADuetShareTheirMachine(t *testing.T) {
 	if found := differences(analyse(t, d)); len(found) > 0 {
 		t.Errorf("a good duet is accused: %s", found)
 	}
-	d.Trials[1].Beside.Environment.Kernel = "6.2"
+	d.Trials[1].Servers[1].Environment.Kernel = "6.2"
 	if found := differences(analyse(t, d)); len(found) != len(o.Levels) {
 		t.Errorf("one half of one duet had another kernel: %s", found)
 	}

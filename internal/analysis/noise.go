@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
@@ -29,14 +28,15 @@ func Fingerprint(data record.RunData) string {
 		facts = append(facts, strings.Join([]string{role, e.Node, e.Kernel, e.CPUModel, e.OnlineCPUs, e.SMTSiblings, e.Governor, e.CgroupVersion}, "\x00"))
 	}
 	for _, t := range data.Trials {
-		role := record.RoleServer
-		if t.Manifest.Beside != "" {
-			role = record.RoleBeside
+		role := roleServer
+		if len(t.Servers) > 1 {
+			role = "server of a duet"
 		}
-		note(role, t.Server.Environment)
-		note(role, t.Beside.Environment)
+		for _, s := range t.Servers {
+			note(role, s.Environment)
+		}
 		for _, g := range t.Generators {
-			note(record.RoleGenerator, g.Environment)
+			note(roleGenerator, g.Environment)
 		}
 	}
 	if len(facts) == 0 {
@@ -55,11 +55,11 @@ func fitting(c *record.Calibration, fingerprint string) *record.Calibration {
 }
 
 // twins are two contenders that are the same thing under two names.
-func twins(spec v1alpha1.BenchmarkRunSpec) (a, b string, ok bool) {
-	for i, x := range spec.Implementations {
-		for _, y := range spec.Implementations[i+1:] {
-			if x.Role != v1alpha1.RoleLimit && y.Role != v1alpha1.RoleLimit && x.Image == y.Image && slices.Equal(x.Command, y.Command) &&
-				max(x.CPUs, 1) == max(y.CPUs, 1) && sameMemory(x, y) {
+func twins(p record.Plan) (a, b string, ok bool) {
+	for i, x := range p.Implementations {
+		for _, y := range p.Implementations[i+1:] {
+			if x.Role != record.RoleLimit && y.Role != record.RoleLimit && x.Image == y.Image && slices.Equal(x.Command, y.Command) &&
+				x.CPUs == y.CPUs && x.MemoryBytes == y.MemoryBytes {
 				return x.Name, y.Name, true
 			}
 		}
@@ -67,16 +67,9 @@ func twins(spec v1alpha1.BenchmarkRunSpec) (a, b string, ok bool) {
 	return "", "", false
 }
 
-func sameMemory(a, b v1alpha1.Implementation) bool {
-	if a.Memory == nil || b.Memory == nil {
-		return a.Memory == b.Memory
-	}
-	return a.Memory.Cmp(*b.Memory) == 0
-}
-
 // noise is the noise floor that an A/A run has seen; nil if the run is none, or has fewer than MinBlocks pairs at every level.
 func noise(t Table, data record.RunData) *record.Calibration {
-	a, b, ok := twins(data.Manifest.Spec)
+	a, b, ok := twins(data.Manifest.Plan)
 	if !ok || t.Fingerprint == "" {
 		return nil
 	}

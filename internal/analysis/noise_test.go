@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -18,7 +17,7 @@ func sameTwice(blocks int32) record.RunData {
 	o.Servers = []recordtest.Server{o.Servers[0], o.Servers[0]}
 	o.Servers[1].Name = "again"
 	d := recordtest.Run(o)
-	d.Manifest.Spec.Implementations[1].Image = d.Manifest.Spec.Implementations[0].Image
+	d.Manifest.Plan.Implementations[1].Image = d.Manifest.Plan.Implementations[0].Image
 	return d
 }
 
@@ -59,10 +58,10 @@ func TestARunThatIsNoAARunTakesTheNoiseFloorThatItIsGiven(t *testing.T) {
 
 func TestWhatIsNoAARun(t *testing.T) {
 	for name, change := range map[string]func(*record.RunData){
-		"another command":        func(d *record.RunData) { d.Manifest.Spec.Implementations[1].Command = []string{"/go", "-burn"} },
-		"another image":          func(d *record.RunData) { d.Manifest.Spec.Implementations[1].Image = "other" },
-		"more CPUs":              func(d *record.RunData) { d.Manifest.Spec.Implementations[1].CPUs = 2 },
-		"a limit":                func(d *record.RunData) { d.Manifest.Spec.Implementations[1].Role = v1alpha1.RoleLimit },
+		"another command":        func(d *record.RunData) { d.Manifest.Plan.Implementations[1].Command = []string{"/go", "-burn"} },
+		"another image":          func(d *record.RunData) { d.Manifest.Plan.Implementations[1].Image = "other" },
+		"more CPUs":              func(d *record.RunData) { d.Manifest.Plan.Implementations[1].CPUs = 2 },
+		"a limit":                func(d *record.RunData) { d.Manifest.Plan.Implementations[1].Role = record.RoleLimit },
 		"too few blocks":         func(d *record.RunData) { d.Manifest.Blocks, d.Trials = 6, d.Trials[:12] },
 		"machines that are dark": func(d *record.RunData) { dark(d) },
 	} {
@@ -81,7 +80,7 @@ func TestWhatIsNoAARun(t *testing.T) {
 
 func dark(d *record.RunData) {
 	for i := range d.Trials {
-		d.Trials[i].Server.Environment, d.Trials[i].Generators[0].Environment = record.Environment{}, record.Environment{}
+		d.Trials[i].Servers[0].Environment, d.Trials[i].Generators[0].Environment = record.Environment{}, record.Environment{}
 	}
 }
 
@@ -95,17 +94,20 @@ func TestAFingerprintIsOfTheMachineAlone(t *testing.T) {
 		change func(*record.RunData)
 		same   bool
 	}{
-		"another choice of CPUs":  {func(d *record.RunData) { d.Trials[0].Server.Environment.CPUsAllowed = "3" }, true},
+		"another choice of CPUs":  {func(d *record.RunData) { d.Trials[0].Servers[0].Environment.CPUsAllowed = "3" }, true},
 		"another tool":            {func(d *record.RunData) { d.Trials[0].Generators[0].Environment.ToolVersion = "k6" }, true},
 		"another image":           {func(d *record.RunData) { d.Trials[0].Manifest.Pods[0].ImageID = "x" }, true},
 		"another order of trials": {func(d *record.RunData) { d.Trials[0], d.Trials[1] = d.Trials[1], d.Trials[0] }, true},
-		"a duet":                  {func(d *record.RunData) { d.Trials[0].Manifest.Beside = "again" }, false},
-		"another kernel":          {func(d *record.RunData) { d.Trials[0].Server.Environment.Kernel = "6.12" }, false},
-		"another CPU":             {func(d *record.RunData) { d.Trials[0].Generators[0].Environment.CPUModel = "Other" }, false},
+		"a duet": {func(d *record.RunData) {
+			t := &d.Trials[0]
+			t.Manifest.Servers, t.Servers = append(t.Manifest.Servers, "again"), append(t.Servers, t.Servers[0])
+		}, false},
+		"another kernel": {func(d *record.RunData) { d.Trials[0].Servers[0].Environment.Kernel = "6.12" }, false},
+		"another CPU":    {func(d *record.RunData) { d.Trials[0].Generators[0].Environment.CPUModel = "Other" }, false},
 		"the roles of nodes swapped": {func(d *record.RunData) {
 			for i := range d.Trials {
 				t := &d.Trials[i]
-				t.Server.Environment, t.Generators[0].Environment = t.Generators[0].Environment, t.Server.Environment
+				t.Servers[0].Environment, t.Generators[0].Environment = t.Generators[0].Environment, t.Servers[0].Environment
 			}
 		}, false},
 	} {

@@ -3,7 +3,6 @@ package analysis
 import (
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/capacity"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/planned"
@@ -45,13 +44,13 @@ type Table struct {
 // Run identifies the run and says how it was planned.
 type Run struct {
 	record.Run
-	Baseline string              `json:"baseline"`
-	Blocks   int32               `json:"blocks"`
-	Seed     uint64              `json:"seed"`
-	Started  time.Time           `json:"started"`
-	Ended    time.Time           `json:"ended"`
-	Operator string              `json:"operator"`
-	Pinning  v1alpha1.Strictness `json:"pinning"`
+	Baseline string            `json:"baseline"`
+	Blocks   int32             `json:"blocks"`
+	Seed     uint64            `json:"seed"`
+	Started  time.Time         `json:"started"`
+	Ended    time.Time         `json:"ended"`
+	Operator string            `json:"operator"`
+	Pinning  record.Strictness `json:"pinning"`
 	// Notes are the plan's: every default and decision, in sentences.
 	Notes []string `json:"notes"`
 }

@@ -34,15 +34,15 @@ func rated(factor float64, rate int32, imposed ...int32) record.RunData {
 
 // impose makes of the closed level of a number of connections one of a rate that is kept.
 func impose(d *record.RunData, connections, rate int32) {
-	for i := range d.Manifest.Spec.Loads[0].Levels {
-		if l := &d.Manifest.Spec.Loads[0].Levels[i]; l.Connections == connections {
+	for i := range d.Manifest.Plan.Cells {
+		if l := &d.Manifest.Plan.Cells[i]; l.Connections == connections {
 			l.RequestsPerSecond = rate
 		}
 	}
 	for i := range d.Trials {
 		t := &d.Trials[i]
-		for k := range t.Server.Cells {
-			seen, run := &t.Server.Cells[k], &t.Generators[0].Cells[k]
+		for k := range t.Servers[0].Cells {
+			seen, run := &t.Servers[0].Cells[k], &t.Generators[0].Cells[k]
 			if seen.Connections != connections {
 				continue
 			}
@@ -83,7 +83,7 @@ func TestWhoDoesNotKeepARateHasLost(t *testing.T) {
 	answer := func(d *record.RunData, implementation string, percent int64, blocks int32) {
 		for i := range d.Trials {
 			tr := &d.Trials[i]
-			if tr.Manifest.Implementation != implementation || tr.Manifest.Block > blocks {
+			if tr.Manifest.Servers[0] != implementation || tr.Manifest.Block > blocks {
 				continue
 			}
 			for k := range tr.Generators[0].Cells {
@@ -137,7 +137,7 @@ func TestASearchIsNoMoreExactThanItsLastSteps(t *testing.T) {
 			o := recordtest.Duel(10)
 			o.Servers, o.Noise = append([]recordtest.Server{}, o.Servers[:2]...), 0.001
 			o.Servers[0].CPUMicros, o.Servers[1].CPUMicros = 20, 20/tc.truth
-			bounds := v1alpha1.Search{Percentile: 99, MaxMilliseconds: 50, StartRequestsPerSecond: tc.start, Steps: tc.steps}
+			bounds := record.Search{Percentile: 99, MaxMilliseconds: 50, StartRequestsPerSecond: tc.start, Steps: tc.steps}
 			r := analyse(t, recordtest.Search(o, bounds)).Capacities[1].ToBaseline
 			if *r.Low > tc.truth || *r.High < tc.truth {
 				t.Errorf("%v to %v leaves out the true ratio %v", *r.Low, *r.High, tc.truth)
@@ -257,9 +257,9 @@ func TestARegressionKnowsTheSpreadBetweenRuns(t *testing.T) {
 	}
 	objective := func(runs []string) objectives.Result {
 		d := now
-		d.Manifest.Spec.Objectives = []v1alpha1.Objective{{
-			Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05",
-			Against: &v1alpha1.Earlier{Runs: runs, Anchor: "go"},
+		d.Manifest.Plan.Objectives = []record.Objective{{
+			Metric: record.ObjectiveRegression, Of: record.ComparedServerCPUPerRequest, Max: "1.05",
+			Against: &record.Reference{Runs: runs, Anchor: "go"},
 		}}
 		return analyse(t, d).Objectives[0]
 	}
@@ -280,15 +280,15 @@ func TestALatencyIsComparedAndBounded(t *testing.T) {
 		tr := &d.Trials[i]
 		for k := range tr.Generators[0].Cells {
 			micros := int64(200)
-			if tr.Manifest.Implementation == "go-slow" {
+			if tr.Manifest.Servers[0] == "go-slow" {
 				micros = 400 + int64(tr.Manifest.Block)
 			}
 			m := tr.Generators[0].Cells[k].Measurement
 			m.Latency = []record.Latency{recordtest.Equal(record.FromIntended, micros, m.Requests)}
 		}
 	}
-	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{
-		Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedLatencyPercentile, Percentile: "50", Max: "1.1",
+	d.Manifest.Plan.Objectives = []record.Objective{{
+		Metric: record.ObjectiveRatioToBaseline, Of: record.ComparedLatencyPercentile, Percentile: "50", Max: "1.1",
 	}}
 	table := analyse(t, d)
 	h := table.Headline()
@@ -307,7 +307,7 @@ func TestALatencyIsComparedAndBounded(t *testing.T) {
 func TestAThrottledGeneratorIsNotTheServersFault(t *testing.T) {
 	d := rated(2, 5000, 10)
 	for i := range d.Trials {
-		if tr := &d.Trials[i]; tr.Manifest.Implementation == "go-slow" {
+		if tr := &d.Trials[i]; tr.Manifest.Servers[0] == "go-slow" {
 			r := &tr.Generators[0].Cells[0]
 			recordtest.SetRequests(r.Measurement, r.Measurement.Asked*8/10)
 			r.Measurement.Dropped = r.Measurement.Asked - r.Measurement.Requests
@@ -329,8 +329,8 @@ func TestWhoFailedIsNeitherBetterNorTheSame(t *testing.T) {
 			for block := int32(1); block <= 8; block++ {
 				recordtest.Drop(&d, block, "go-slow", v1alpha1.ReasonServerExited, "exit status 139")
 			}
-			d.Manifest.Spec.Objectives = []v1alpha1.Objective{{
-				Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.1",
+			d.Manifest.Plan.Objectives = []record.Objective{{
+				Metric: record.ObjectiveRatioToBaseline, Of: record.ComparedServerCPUPerRequest, Max: "1.1",
 			}}
 			table := analyse(t, d)
 			c := table.Comparisons[0]
@@ -360,8 +360,8 @@ func TestALevelThatIsVoidInAllBlocksIsNamed(t *testing.T) {
 
 func TestARegressionOfAnImposedThroughputIsNoFigure(t *testing.T) {
 	now, then := rated(3, 5000, 10), rated(1, 5000, 10)
-	now.Manifest.Spec.Objectives = []v1alpha1.Objective{{
-		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Min: "0.95", Against: &v1alpha1.Earlier{Runs: []string{"then"}, Anchor: "go"},
+	now.Manifest.Plan.Objectives = []record.Objective{{
+		Metric: record.ObjectiveRegression, Of: record.ComparedThroughput, Min: "0.95", Against: &record.Reference{Runs: []string{"then"}, Anchor: "go"},
 	}}
 	now.Earlier = map[string]record.EarlierRun{"then": {Data: &then}}
 	if got := analyse(t, now).Objectives[0]; got.Outcome != objectives.Undecided || got.Reason != objectives.NotMeasured {

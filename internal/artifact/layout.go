@@ -61,7 +61,7 @@ func (s *Store) Load(ctx context.Context, runPrefix string) (record.RunData, err
 		return d, err
 	}
 	if d.Manifest.Schema != record.RunManifestSchema {
-		return d, fmt.Errorf("reading %s: its schema is %q, this version reads %q", s.URI(ManifestKey(runPrefix)), d.Manifest.Schema, record.RunManifestSchema)
+		return d, s.otherSchema(ManifestKey(runPrefix), d.Manifest.Schema, record.RunManifestSchema)
 	}
 	return s.LoadTrials(ctx, d.Manifest)
 }
@@ -87,35 +87,54 @@ func (s *Store) loadTrial(ctx context.Context, manifest record.Artifact) (record
 	if err := s.getJSON(ctx, manifest.Key, manifest.SHA256, &t.Manifest); err != nil {
 		return t, err
 	}
+	if t.Manifest.Schema != record.TrialManifestSchema {
+		return t, s.otherSchema(manifest.Key, t.Manifest.Schema, record.TrialManifestSchema)
+	}
+	if n := len(t.Manifest.Servers); n < 1 || n > record.MaxServers {
+		return t, fmt.Errorf("reading %s: its trial has %d servers: want 1 to %d", s.URI(manifest.Key), n, record.MaxServers)
+	}
+	t.Servers = make([]record.ObserverResult, len(t.Manifest.Servers))
 	for _, a := range t.Manifest.Artifacts {
 		if a.Name != record.ResultFile {
 			continue
 		}
-		var err error
-		switch a.Role {
-		case record.RoleServer:
-			err = s.getJSON(ctx, a.Key, a.SHA256, &t.Server)
-		case record.RoleBeside:
-			err = s.getJSON(ctx, a.Key, a.SHA256, &t.Beside)
-		default:
-			err = s.loadGenerator(ctx, manifest.Key, a, &t)
+		load := s.loadGenerator
+		if record.IsServer(a.Member) {
+			load = s.loadServer
 		}
-		if err != nil {
-			return t, err
+		if err := load(ctx, a, &t); err != nil {
+			return t, fmt.Errorf("reading %s: %w", s.URI(manifest.Key), err)
 		}
 	}
 	return t, nil
 }
 
+// otherSchema says that a manifest was written by another version, and what to do.
+func (s *Store) otherSchema(key, is, want string) error {
+	return fmt.Errorf("reading %s: its schema is %q, and this version reads %q: read it with the version that wrote it, whose report lies beside it", s.URI(key), is, want)
+}
+
+// loadServer puts the record of a server's observer in its place.
+func (s *Store) loadServer(ctx context.Context, a record.Artifact, t *record.TrialData) error {
+	i, err := record.ServerIndex(a.Member)
+	if err == nil && i >= len(t.Servers) {
+		err = fmt.Errorf("the trial has no %s", a.Member)
+	}
+	if err != nil {
+		return err
+	}
+	return s.getJSON(ctx, a.Key, a.SHA256, &t.Servers[i])
+}
+
 // loadGenerator puts the record of a generator in its place. A generator that is missing leaves an empty record in its own.
-func (s *Store) loadGenerator(ctx context.Context, manifest string, a record.Artifact, t *record.TrialData) error {
+func (s *Store) loadGenerator(ctx context.Context, a record.Artifact, t *record.TrialData) error {
 	var g record.GeneratorResult
 	if err := s.getJSON(ctx, a.Key, a.SHA256, &g); err != nil {
 		return err
 	}
-	i, err := record.GeneratorIndex(a.Role)
+	i, err := record.GeneratorIndex(a.Member)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", s.URI(manifest), err)
+		return err
 	}
 	t.Generators = append(t.Generators, make([]record.GeneratorResult, max(i+1-len(t.Generators), 0))...)
 	t.Generators[i] = g

@@ -44,23 +44,23 @@ func keep(t *testing.T, store *artifact.Store, prefix string, d record.RunData) 
 	}
 	for i := range d.Trials {
 		m := &d.Trials[i].Manifest
-		at := artifact.TrialPrefix(prefix, m.Trial, m.Attempt)
-		server := write(at+"/server/result.json", d.Trials[i].Server)
-		server.Role, server.Name = record.RoleServer, record.ResultFile
-		m.Artifacts = []record.Artifact{server, {Role: "generator-0", Name: "sweep-10.wrk.txt", Key: "never/read"}}
+		at := artifact.TrialPrefix(prefix, m.Name, m.Attempt)
+		server := write(at+"/server-0/result.json", d.Trials[i].Servers[0])
+		server.Member, server.Name = record.MemberServer(0), record.ResultFile
+		m.Artifacts = []record.Artifact{server, {Member: "generator-0", Name: "sweep-10.wrk.txt", Key: "never/read"}}
 		// The last generator comes first: the order of artifacts is nobody's promise.
 		for k, g := range slices.Backward(d.Trials[i].Generators) {
 			if g.Cells == nil {
 				continue
 			}
-			role := fmt.Sprintf("generator-%d", k)
-			generator := write(at+"/"+role+"/result.json", g)
-			generator.Role, generator.Name = role, record.ResultFile
+			member := fmt.Sprintf("generator-%d", k)
+			generator := write(at+"/"+member+"/result.json", g)
+			generator.Member, generator.Name = member, record.ResultFile
 			m.Artifacts = append(m.Artifacts, generator)
 		}
 		manifest := write(artifact.ManifestKey(at), m)
 		for k := range d.Manifest.Trials {
-			if d.Manifest.Trials[k].Trial == m.Trial {
+			if d.Manifest.Trials[k].Name == m.Name {
 				d.Manifest.Trials[k].Manifest = &manifest
 			}
 		}

@@ -1,7 +1,6 @@
 package capacity
 
 import (
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -12,9 +11,9 @@ import (
 
 // Capacity is the highest arrival rate at which one implementation kept the bound of one load's search, over all blocks.
 type Capacity struct {
-	Load           string        `json:"load"`
-	Implementation string        `json:"implementation"`
-	Role           v1alpha1.Role `json:"role"`
+	Load           string      `json:"load"`
+	Implementation string      `json:"implementation"`
+	Role           record.Role `json:"role"`
 	// Connections is the number of virtual users that the search could use.
 	Connections int32 `json:"connections"`
 	// Percentile of the latency from the intended start had to be at most MaxMilliseconds.
@@ -83,8 +82,8 @@ func Read(r *validity.Reader, p planned.Run, lost map[string]int) ([]Capacity, e
 	for _, l := range p.Searches {
 		for _, i := range p.Implementations {
 			c := Capacity{
-				Load: l.Name, Implementation: i.Name, Role: i.Role, Connections: l.Levels[0].Connections,
-				Percentile: l.Search.Percentile, MaxMilliseconds: l.Search.MaxMilliseconds, OwnFaults: lost[i.Name], Trials: []Trial{},
+				Load: l.Load, Implementation: i.Name, Role: i.Role, Connections: l.Connections,
+				Percentile: l.Percentile, MaxMilliseconds: l.MaxMilliseconds, OwnFaults: lost[i.Name], Trials: []Trial{},
 			}
 			var cells []validity.Cell
 			for _, t := range r.Trials(i.Name) {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
@@ -17,17 +16,17 @@ import (
 
 // searchIn reads the search of one trial: the steps that its generator has, in their order. A search may end before its last step, so
 // that a step without a record is none. The cells hold the reasons of the steps.
-func searchIn(r *validity.Reader, l v1alpha1.Load, i planned.Implementation, t *record.TrialData) (Trial, []validity.Cell, error) {
-	out := Trial{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Steps: []validity.Step{}}
+func searchIn(r *validity.Reader, l planned.Search, i planned.Implementation, t *record.TrialData) (Trial, []validity.Cell, error) {
+	out := Trial{Trial: t.Manifest.Name, Block: t.Manifest.Block, Steps: []validity.Step{}}
 	var runs []record.CellRun
 	if len(t.Generators) > 0 {
-		runs = slices.DeleteFunc(slices.Clone(t.Generators[0].Cells), func(c record.CellRun) bool { return c.Load != l.Name || c.Step == 0 })
+		runs = slices.DeleteFunc(slices.Clone(t.Generators[0].Cells), func(c record.CellRun) bool { return c.Load != l.Load || c.Step == 0 })
 	}
 	slices.SortFunc(runs, func(a, b record.CellRun) int { return cmp.Compare(a.Step, b.Step) })
 	var cells []validity.Cell
 	wrong := false
-	for k, s := range search.Steps(*l.Search, runs) {
-		step, lied, err := r.Step(planned.LevelOf(l, runs[k].Point, []record.TrialData{*t}), i, t, s)
+	for k, s := range search.Steps(l.Search, runs) {
+		step, lied, err := r.Step(l.Step(runs[k].Point), i, t, s)
 		if err != nil {
 			return out, nil, err
 		}

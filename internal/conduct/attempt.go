@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Attempt is one try at a trial, as it is at one instant.
@@ -15,7 +15,7 @@ type Attempt struct {
 	// Number counts the tries, from 1.
 	Number int32
 	// Cells are what the trial measures, in this order.
-	Cells []v1alpha1.Cell
+	Cells []record.Cell
 	// Begun is when the attempt began.
 	Begun time.Time
 	// Started is the instant at which the agents were told to start the first cell; zero before.
@@ -25,7 +25,7 @@ type Attempt struct {
 }
 
 // Slots are the trial's timetable.
-func (a Attempt) Slots() []protocol.Slot { return protocol.Timetable(a.Cells) }
+func (a Attempt) Slots() []timetable.Slot { return timetable.Of(a.Cells) }
 
 // End is when the last cell ends; zero before a start is set.
 func (a Attempt) End() time.Time {
@@ -53,8 +53,8 @@ func (a Attempt) CellsDone() int {
 	return cellsDone(a.Slots(), a.Started, a.Now)
 }
 
-func cellsDone(slots []protocol.Slot, start, now time.Time) int {
-	return len(slices.DeleteFunc(slots, func(slot protocol.Slot) bool { return start.Add(slot.End).After(now) }))
+func cellsDone(slots []timetable.Slot, start, now time.Time) int {
+	return len(slices.DeleteFunc(slots, func(slot timetable.Slot) bool { return start.Add(slot.End).After(now) }))
 }
 
 // NextEnd is how long it is until the next cell ends, of an attempt that was started.

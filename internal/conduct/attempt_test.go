@@ -6,23 +6,23 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 )
 
 // cellTime is that of each of the two cells of an attempt, and lastEnd when the second has ended.
 const (
-	cellTime = 10*time.Second + protocol.CellGap
+	cellTime = 10*time.Second + tool.LeastGap
 	lastEnd  = 2 * cellTime
 )
 
 // attemptAt is a first attempt that began at noon, so much later, with changes.
 func attemptAt(later time.Duration, deltas ...func(*conduct.Attempt)) conduct.Attempt {
-	cell := v1alpha1.Cell{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}
-	a := conduct.Attempt{Number: 1, Cells: []v1alpha1.Cell{cell, cell}, Begun: noon, Now: noon.Add(later)}
+	cell := record.Cell{Load: "sweep", Tool: record.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}
+	a := conduct.Attempt{Number: 1, Cells: []record.Cell{cell, cell}, Begun: noon, Now: noon.Add(later)}
 	for _, d := range deltas {
 		d(&a)
 	}
@@ -35,8 +35,7 @@ func told(a *conduct.Attempt) { a.Started = noon }
 func third(a *conduct.Attempt) { a.Number = 3 }
 
 func warm(a *conduct.Attempt) {
-	seconds := int32(2)
-	a.Cells[0].WarmupSeconds = &seconds
+	a.Cells[0].WarmupSeconds = 2
 }
 
 func TestCellsAreCountedByTheClock(t *testing.T) {
@@ -106,7 +105,7 @@ func TestAnAttemptIsFollowedByAnotherOnlyAfterTheInfrastructureFailedItEarly(t *
 
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	refused := errors.New("connection refused")
-	server := v1alpha1.Implementation{Name: "go", Port: 8080}
+	server := record.Implementation{Name: "go", Port: 8080}
 	silent := func(a conduct.Attempt) *conduct.Failure { return a.AgentSilent("the agent", refused) }
 	deaf := func(a conduct.Attempt) *conduct.Failure { return a.NotListening(server, noon) }
 	scripts := func(a conduct.Attempt) *conduct.Failure { return a.ScriptsAway(refused) }
@@ -116,7 +115,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	}
 	missed := func(a conduct.Attempt) *conduct.Failure { return a.StartMissed("the agent", a.Now) }
 	busy := func(a conduct.Attempt) *conduct.Failure {
-		_, f := a.AgentBusy(protocol.State{Role: "server", Phase: protocol.Running})
+		_, f := a.AgentBusy(protocol.State{Member: "server", Phase: protocol.Running})
 		return f
 	}
 	for name, tc := range map[string]struct {
@@ -171,7 +170,7 @@ func TestAnAgentIsAwaitedAfterTheLastCell(t *testing.T) {
 		protocol.Measured: {false, ""},
 		protocol.Stored:   {false, ""},
 	} {
-		busy, f := attemptAt(lastEnd, told).AgentBusy(protocol.State{Role: "generator-0", Phase: phase})
+		busy, f := attemptAt(lastEnd, told).AgentBusy(protocol.State{Member: "generator-0", Phase: phase})
 		if busy != want.busy || describe(f) != want.failure {
 			t.Errorf("%s: busy %v, %q", phase, busy, describe(f))
 		}
@@ -179,25 +178,27 @@ func TestAnAgentIsAwaitedAfterTheLastCell(t *testing.T) {
 }
 
 func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T) {
-	memory := resource.MustParse("64Mi")
-	server := v1alpha1.Implementation{Name: "go", Memory: &memory}
+	server := record.Implementation{Name: "go", MemoryBytes: 64 << 20}
 	single, pair := trialOf(0, "go"), trialOf(0, "go", duet)
+	wrong := func(server int) protocol.Checked {
+		return protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404", Server: server}
+	}
 	for name, tc := range map[string]struct {
 		failure *conduct.Failure
 		want    string
 	}{
-		"a server ends":             {conduct.ServerExited(server, conduct.Exit{Code: 2, Reason: "Error", LastWords: "panic: oh"}), `implementation ServerExited: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
-		"a server ends in silence":  {conduct.ServerExited(server, conduct.Exit{Reason: "Completed"}), "implementation ServerExited: implementations[go] ended by itself (exit code 0, Completed)"},
-		"a server is too large":     {conduct.ServerExited(server, conduct.Exit{Code: 137, OutOfMemory: true}), "implementation ServerExited: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
-		"an agent ends":             {conduct.AgentExited("the observer", conduct.Exit{Code: 1, Reason: "Error"}), "infrastructure AgentLost: the observer ended (exit code 1, Error)"},
-		"an agent is too large":     {conduct.AgentExited("the observer", conduct.Exit{Code: 137, Reason: "OOMKilled", OutOfMemory: true}), "infrastructure AgentLost: the observer ended (exit code 137, OOMKilled)"},
-		"an agent cannot work":      {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Failed, Message: "no wrk"}), "infrastructure AgentFailed: the agent: no wrk"},
-		"an agent works":            {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Running}), ""},
-		"a check is passed":         {conduct.Checked(single, protocol.State{Checked: protocol.CheckedOK}), ""},
-		"an answer is wrong":        {conduct.Checked(single, protocol.State{Checked: "GET / answered 404 instead of 200", Fault: protocol.FaultServer}), "implementation WrongResponse: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load"},
-		"the other's is wrong":      {conduct.Checked(pair, protocol.State{Checked: protocol.CheckedBeside + "GET / answered 404"}), "implementation WrongResponse: implementations[epoll]: GET / answered 404: correct"},
-		"a lone server says beside": {conduct.Checked(single, protocol.State{Checked: protocol.CheckedBeside + "x"}), "implementation WrongResponse: implementations[go]: " + protocol.CheckedBeside + "x: correct"},
-		"a load cannot be made":     {conduct.Checked(single, protocol.State{Checked: "the script does not compile", Fault: protocol.FaultLoad}), "implementation LoadImpossible: the script does not compile"},
+		"a server ends":              {conduct.ServerExited(server, conduct.Exit{Code: 2, Reason: "Error", LastWords: "panic: oh"}), `implementation ServerExited: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
+		"a server ends in silence":   {conduct.ServerExited(server, conduct.Exit{Reason: "Completed"}), "implementation ServerExited: implementations[go] ended by itself (exit code 0, Completed)"},
+		"a server is too large":      {conduct.ServerExited(server, conduct.Exit{Code: 137, OutOfMemory: true}), "implementation ServerExited: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
+		"an agent ends":              {conduct.AgentExited("the observer", conduct.Exit{Code: 1, Reason: "Error"}), "infrastructure AgentLost: the observer ended (exit code 1, Error)"},
+		"an agent is too large":      {conduct.AgentExited("the observer", conduct.Exit{Code: 137, Reason: "OOMKilled", OutOfMemory: true}), "infrastructure AgentLost: the observer ended (exit code 137, OOMKilled)"},
+		"an agent cannot work":       {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Failed, Message: "no wrk"}), "infrastructure AgentFailed: the agent: no wrk"},
+		"an agent works":             {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Running}), ""},
+		"a check is passed":          {conduct.Checked(single, protocol.Checked{}), ""},
+		"an answer is wrong":         {conduct.Checked(single, wrong(0)), "implementation WrongResponse: implementations[go]: GET / answered 404: correct the server, or request and expect of the load"},
+		"the other's is wrong":       {conduct.Checked(pair, wrong(1)), "implementation WrongResponse: implementations[epoll]: GET / answered 404: correct"},
+		"a lone server has a second": {conduct.Checked(single, wrong(1)), "implementation WrongResponse: implementations[go]: GET / answered 404: correct"},
+		"a load cannot be made":      {conduct.Checked(single, protocol.Checked{Fault: protocol.FaultLoad, Message: "the script does not compile"}), "implementation LoadImpossible: the script does not compile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := describe(tc.failure)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // Scan is what a scan for disturbed cells has found.
@@ -21,7 +22,7 @@ func (r Run) Scanned(disturbed []int32) Scan {
 
 // Needed are the trials that the run needs, as far as is known: the planned ones, those of the repeat blocks that have been begun, and those
 // of another repeat block if one is due.
-func (r Run) Needed() []plan.Trial {
+func (r Run) Needed() []record.PlannedTrial {
 	needed := slices.Clone(r.Plan.Trials)
 	begun := r.Repeated()
 	for repeat := range begun {

@@ -127,8 +127,8 @@ func (r Run) Failures() string {
 	text := fmt.Sprintf("%d of %d trials failed", len(failed), len(r.Trials))
 	quoted := map[string]bool{}
 	for _, t := range failed {
-		if !quoted[t.Implementation] {
-			quoted[t.Implementation] = true
+		if !quoted[t.Servers[0]] {
+			quoted[t.Servers[0]] = true
 			text += "; " + t.Message
 		}
 	}

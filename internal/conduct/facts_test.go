@@ -44,10 +44,10 @@ func runOf(t *testing.T, blocks int32, implementations []string, deltas ...func(
 var alone = []string{"go"}
 
 // begun are trials of lines of a plan, none of which has ended.
-func begun(p plan.Plan, lines ...plan.Trial) conduct.Trials {
+func begun(p plan.Plan, lines ...record.PlannedTrial) conduct.Trials {
 	trials := make(conduct.Trials, 0, len(lines))
 	for _, line := range lines {
-		trials = append(trials, conduct.Trial{Trial: line, Cells: p.Cells, Reason: v1alpha1.ReasonInProgress})
+		trials = append(trials, conduct.Trial{PlannedTrial: line, Cells: p.Cells, Reason: v1alpha1.ReasonInProgress})
 	}
 	return trials
 }
@@ -70,7 +70,7 @@ func stored(t *conduct.Trial) {
 	t.Started, t.Ended = noon.Add(-12*time.Second), noon.Add(-time.Second)
 	t.Reason, t.Message = v1alpha1.ReasonDone, ""
 	t.Stored = &record.Artifact{Name: "manifest.json", Key: "k/" + t.Name, SHA256: "0"}
-	t.Nodes = []record.BoundNode{{Role: "generator-0", Node: "n2"}, {Role: "server", Node: "n1"}}
+	t.Nodes = []record.BoundNode{{Member: "generator-0", Node: "n2"}, {Member: "server-0", Node: "n1"}}
 }
 
 // failed ends the trial of an index without a manifest.
@@ -115,7 +115,7 @@ func describe(f *conduct.Failure) string {
 	return fmt.Sprintf("%s %s: %s", kind, f.Reason, f.Message)
 }
 
-func names(lines []plan.Trial) []string {
+func names(lines []record.PlannedTrial) []string {
 	list := make([]string, 0, len(lines))
 	for _, l := range lines {
 		list = append(list, l.Name)

@@ -2,10 +2,11 @@ package conduct
 
 import (
 	"fmt"
-	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // Kind says whose failure ended an attempt.
@@ -65,9 +66,9 @@ func (e Exit) String() string {
 }
 
 // ServerExited is the failure of a server that ended before the trial did.
-func ServerExited(server v1alpha1.Implementation, e Exit) *Failure {
+func ServerExited(server record.Implementation, e Exit) *Failure {
 	if e.OutOfMemory {
-		return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] was killed for using more than its memory of %s: raise implementations[].memory", server.Name, server.Memory)
+		return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] was killed for using more than its memory of %s: raise implementations[].memory", server.Name, plan.Memory(server.MemoryBytes))
 	}
 	return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] ended by itself (%s)", server.Name, e)
 }
@@ -86,16 +87,13 @@ func AgentFailed(agent string, s protocol.State) *Failure {
 }
 
 // Checked is what a generator's check, which has been made, shows of a trial; nil if all is well.
-func Checked(t Trial, s protocol.State) *Failure {
-	if s.Fault == protocol.FaultLoad {
-		return ImplementationFailure(v1alpha1.ReasonLoadImpossible, "%s", s.Checked)
-	}
-	if s.Checked == protocol.CheckedOK {
+func Checked(t Trial, c protocol.Checked) *Failure {
+	if c.OK() {
 		return nil
 	}
-	server, what := t.Implementation, s.Checked
-	if rest, ok := strings.CutPrefix(s.Checked, protocol.CheckedBeside); ok && t.Beside != "" {
-		server, what = t.Beside, rest
+	if c.Fault == protocol.FaultLoad {
+		return ImplementationFailure(v1alpha1.ReasonLoadImpossible, "%s", c.Message)
 	}
-	return ImplementationFailure(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", server, what)
+	server := t.Servers[min(max(c.Server, 0), len(t.Servers)-1)]
+	return ImplementationFailure(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", server, c.Message)
 }

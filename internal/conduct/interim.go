@@ -1,6 +1,10 @@
 package conduct
 
-import "loadstone.dev/loadstone/api/v1alpha1"
+import (
+	"slices"
+
+	"loadstone.dev/loadstone/internal/plan"
+)
 
 // Interim is what a run knows of its interim analyses, which ask whether the intervals are narrow enough for it to end early.
 type Interim struct {
@@ -28,12 +32,7 @@ func (i Interim) awaited(block int32) bool {
 	if i.MaxWidth == "" {
 		return false
 	}
-	for _, look := range v1alpha1.Looks {
-		if block > look && look < i.Blocks && i.After < look {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(plan.InterimBlocks(i.Blocks), func(look int32) bool { return block > look && i.After < look })
 }
 
 // interimDue is the block after which the interim analysis has to be made now; 0 if there is none. After the last block is the report.
@@ -41,8 +40,8 @@ func (r Run) interimDue() int32 {
 	if r.Interim.MaxWidth == "" || r.Interim.Stopped > 0 {
 		return 0
 	}
-	for _, look := range v1alpha1.Looks {
-		if look >= r.Plan.Blocks || look <= r.Interim.After {
+	for _, look := range plan.InterimBlocks(r.Plan.Blocks) {
+		if look <= r.Interim.After {
 			continue
 		}
 		for i := range r.Trials {

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // RunRecord is what a run's manifest says beside how the run was led.
 type RunRecord struct {
-	Run  record.Run
-	Spec v1alpha1.BenchmarkRunSpec
+	Run record.Run
+	// Spec is what the user asked for.
+	Spec any
 	// Scripts are the users' scripts as they were frozen.
 	Scripts []record.FrozenScript
 	// Operator is the version of what leads the run.
@@ -21,8 +21,7 @@ type RunRecord struct {
 // Manifest is the run's record. It follows from the trials, the interim analyses and the scans: made twice it is the same.
 func (r Run) Manifest(of RunRecord) record.RunManifest {
 	m := record.RunManifest{
-		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec,
-		Notes: slices.Clone(r.Plan.Notes), Seed: r.Plan.Seed, Blocks: r.Plan.Blocks, SpareBlocks: r.Repeated(),
+		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec, Plan: r.Plan.Plan, Blocks: r.Plan.Blocks, SpareBlocks: r.Repeated(),
 		Started: r.Started.UTC(), Ended: r.lastEnd().UTC(), Operator: of.Operator, Scripts: of.Scripts,
 	}
 	m.Run.PlanHash = r.Plan.Hash()
@@ -53,7 +52,7 @@ func (r Run) InterimManifest(of RunRecord, block int32) record.RunManifest {
 
 // entry is an ended trial in its run's manifest.
 func (t *Trial) entry() record.TrialEntry {
-	e := record.TrialEntry{Trial: t.Name, Index: t.Index, Block: t.Block, Implementation: t.Implementation, Beside: t.Beside, Manifest: t.Stored}
+	e := record.TrialEntry{PlannedTrial: t.PlannedTrial, Manifest: t.Stored}
 	if t.Stored == nil {
 		e.Reason, e.Message = t.Reason, t.Message
 	}
@@ -63,9 +62,9 @@ func (t *Trial) entry() record.TrialEntry {
 // TrialRecord is what a trial's manifest says beside what was planned of it.
 type TrialRecord struct {
 	Run record.Run
-	// Attempt counts the tries at the trial, and Faults say why earlier ones were given up.
-	Attempt int32
-	Faults  []string
+	// Attempt counts the tries at the trial, and Failures say why earlier ones were given up.
+	Attempt  int32
+	Failures []string
 	// Pods are where its members ran, and what ran in them.
 	Pods []record.PodRecord
 	// Operator is the version of what leads the trial.
@@ -75,7 +74,7 @@ type TrialRecord struct {
 // Manifest is the record of a trial that was measured, without its artifacts and clocks.
 func (t Trial) Manifest(of TrialRecord) record.TrialManifest {
 	return record.TrialManifest{
-		Schema: record.TrialManifestSchema, Run: of.Run, Trial: t.Name, Index: t.Index, Block: t.Block, Attempt: of.Attempt, Faults: of.Faults,
-		Implementation: t.Implementation, Beside: t.Beside, Cells: t.Cells, Start: t.Started.UTC(), Pods: of.Pods, Operator: of.Operator,
+		Schema: record.TrialManifestSchema, Run: of.Run, PlannedTrial: t.PlannedTrial, Attempt: of.Attempt, Failures: of.Failures,
+		Cells: t.Cells, Start: t.Started.UTC(), Pods: of.Pods, Operator: of.Operator,
 	}
 }

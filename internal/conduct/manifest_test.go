@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,7 +60,7 @@ func TestTheManifestOfARunTellsHowItWasLed(t *testing.T) {
 	} {
 		t.Run(file, func(t *testing.T) {
 			of := conduct.RunRecord{Run: identity, Operator: "test", Scripts: []record.FrozenScript{{Load: "sweep"}}}
-			of.Spec.Blocks = r.Plan.Blocks
+			of.Spec = map[string]any{"blocks": r.Plan.Blocks}
 			m := r.Manifest(of)
 			golden(t, file, asJSON(t, m))
 			if diff := cmp.Diff(m, r.Manifest(of)); diff != "" {
@@ -92,12 +93,12 @@ func TestTheManifestOfATrialTellsWhatWasMeasured(t *testing.T) {
 	trial := runOf(t, 1, alone, measured(0)).Trials[0]
 	trial.Started = noon.In(time.FixedZone("", 3600))
 	of := conduct.TrialRecord{
-		Run: identity, Attempt: 2, Faults: []string{"attempt 1: PodLost: gone"}, Operator: "test",
-		Pods: []record.PodRecord{{Name: "quick-000-go-2-s", Role: "server", Node: "n1"}},
+		Run: identity, Attempt: 2, Failures: []string{"attempt 1: PodLost: gone"}, Operator: "test",
+		Pods: []record.PodRecord{{Name: "quick-000-go-2-s0", Member: "server-0", Node: "n1"}},
 	}
 	golden(t, "manifest-trial.json", asJSON(t, trial.Manifest(of)))
-	trial.Beside = "epoll"
-	if m := trial.Manifest(of); m.Implementation != "go" || m.Beside != "epoll" {
-		t.Errorf("a duet is one of %s and %s", m.Implementation, m.Beside)
+	trial.Servers = append(trial.Servers, "epoll")
+	if m := trial.Manifest(of); !slices.Equal(m.Servers, []string{"go", "epoll"}) {
+		t.Errorf("a duet is one of %s", m.Servers)
 	}
 }

@@ -3,28 +3,27 @@ package conduct
 import (
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
 )
 
-// Members are the roles of the agents that a trial needs: its generators first, then its server, then the second server of a duet.
-func Members(generators int32, duet bool) []string {
-	var roles []string
-	for i := range max(generators, 1) {
-		roles = append(roles, protocol.RoleGenerator(i))
+// Members are those of a trial: its generators first, then its servers.
+func Members(s plan.Sweep) []string {
+	var members []string
+	for i := range max(s.Generators.Pods, 1) {
+		members = append(members, record.MemberGenerator(int(i)))
 	}
-	roles = append(roles, protocol.RoleObserver)
-	if duet {
-		roles = append(roles, protocol.RoleBeside)
+	for i := range s.Servers {
+		members = append(members, record.MemberServer(i))
 	}
-	return roles
+	return members
 }
 
 // Requests are those that a check sends before anything is measured: one of each kind. A script makes its own.
-func Requests(cells []v1alpha1.Cell) []v1alpha1.Request {
-	var requests []v1alpha1.Request
+func Requests(cells []record.Cell) []record.Request {
+	var requests []record.Request
 	for _, c := range cells {
-		same := func(r v1alpha1.Request) bool { return sameRequest(r, c.Request) }
+		same := func(r record.Request) bool { return sameRequest(r, c.Request) }
 		if c.Script == nil && !slices.ContainsFunc(requests, same) {
 			requests = append(requests, c.Request)
 		}
@@ -32,7 +31,7 @@ func Requests(cells []v1alpha1.Cell) []v1alpha1.Request {
 	return requests
 }
 
-func sameRequest(a, b v1alpha1.Request) bool {
+func sameRequest(a, b record.Request) bool {
 	return a.Path == b.Path && a.Expect.Status == b.Expect.Status && equalBody(a.Expect.Body, b.Expect.Body)
 }
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestMembersAreGeneratorsThenServers(t *testing.T) {
@@ -29,23 +29,23 @@ func TestMembersAreGeneratorsThenServers(t *testing.T) {
 
 func TestACheckSendsOneRequestOfEachKind(t *testing.T) {
 	one, other := "one", "other"
-	cell := func(path string, status int32, body *string) v1alpha1.Cell {
-		c := v1alpha1.Cell{}
+	cell := func(path string, status int32, body *string) record.Cell {
+		c := record.Cell{}
 		c.Request.Path, c.Request.Expect.Status, c.Request.Expect.Body = path, status, body
 		return c
 	}
 	copied := one
 	scripted := cell("/mine", 200, nil)
-	scripted.Script = &v1alpha1.Script{}
-	cells := []v1alpha1.Cell{
+	scripted.Script = &record.Script{}
+	cells := []record.Cell{
 		cell("/", 200, nil), cell("/", 200, nil), cell("/other", 200, nil), cell("/", 404, nil),
 		cell("/", 200, &one), cell("/", 200, &copied), cell("/", 200, &other), scripted,
 	}
-	want := []v1alpha1.Request{cells[0].Request, cells[2].Request, cells[3].Request, cells[4].Request, cells[6].Request}
+	want := []record.Request{cells[0].Request, cells[2].Request, cells[3].Request, cells[4].Request, cells[6].Request}
 	if diff := cmp.Diff(want, conduct.Requests(cells)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := conduct.Requests([]v1alpha1.Cell{scripted}); got != nil {
+	if got := conduct.Requests([]record.Cell{scripted}); got != nil {
 		t.Errorf("of a script it sends %v", got)
 	}
 }

@@ -14,7 +14,7 @@ func (l Trials) Binding() *Trial {
 	return nil
 }
 
-// Bound are the nodes to which the members of every further trial are bound, by their roles; nil if they may still be chosen.
+// Bound are the nodes to which the members of every further trial are bound, by their names; nil if they may still be chosen.
 func (l Trials) Bound() map[string]string {
 	first := l.Binding()
 	if first == nil {
@@ -22,7 +22,7 @@ func (l Trials) Bound() map[string]string {
 	}
 	nodes := make(map[string]string, len(first.Nodes))
 	for _, n := range first.Nodes {
-		nodes[n.Role] = n.Node
+		nodes[n.Member] = n.Node
 	}
 	return nodes
 }
@@ -34,7 +34,7 @@ func nodesNote(first *Trial) string {
 		if i > 0 {
 			note += ","
 		}
-		note += fmt.Sprintf(" %s on %s", n.Role, n.Node)
+		note += fmt.Sprintf(" %s on %s", n.Member, n.Node)
 	}
 	return note
 }

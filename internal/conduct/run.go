@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Run is what is known of a run at one instant.
@@ -48,7 +49,7 @@ const (
 type Step struct {
 	Act Act
 	// Trials are those to begin.
-	Trials []plan.Trial
+	Trials []record.PlannedTrial
 	// Block is that after which the interim analysis is made.
 	Block int32
 	// Ending is why the run ends.
@@ -86,12 +87,12 @@ func (r Run) Deadline() time.Time {
 }
 
 // missing are the needed trials that were not begun.
-func (r Run) missing(needed []plan.Trial) []plan.Trial {
+func (r Run) missing(needed []record.PlannedTrial) []record.PlannedTrial {
 	begun := make(map[string]bool, len(r.Trials))
 	for i := range r.Trials {
 		begun[r.Trials[i].Name] = true
 	}
-	return slices.DeleteFunc(needed, func(t plan.Trial) bool { return begun[t.Name] })
+	return slices.DeleteFunc(needed, func(t record.PlannedTrial) bool { return begun[t.Name] })
 }
 
 // Progress counts cells: those measured, and those planned.
@@ -101,7 +102,7 @@ func (r Run) Progress() (done, all int) {
 		case t.Stored != nil:
 			done += len(t.Cells)
 		case !t.Started.IsZero() && !t.ended():
-			done += cellsDone(protocol.Timetable(t.Cells), t.Started, r.Now)
+			done += cellsDone(timetable.Of(t.Cells), t.Started, r.Now)
 		}
 	}
 	return done, len(r.Needed()) * len(r.Plan.Cells)

@@ -6,15 +6,14 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // Trial is a line of the plan that was begun, and what has become of it.
 type Trial struct {
-	plan.Trial
+	record.PlannedTrial
 	// Cells are what it measures, in this order.
-	Cells []v1alpha1.Cell
+	Cells []record.Cell
 	// Started is the instant at which its agents were told to start the first cell; zero before.
 	Started time.Time
 	// Ended is when it ended, for whatever reason; zero while it goes on.

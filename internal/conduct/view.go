@@ -81,5 +81,5 @@ func (l Trials) shown(t Trial) *Failure {
 	return nil
 }
 
-// sameServers is true if two trials of a run measure the same: those of a duet all do.
-func sameServers(a, b *Trial) bool { return a.Beside != "" || a.Implementation == b.Implementation }
+// sameServers is true if two trials of a run measure the same: those of duets all do.
+func sameServers(a, b *Trial) bool { return len(a.Servers) > 1 || a.Servers[0] == b.Servers[0] }

@@ -5,6 +5,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // Deadlines of a trial. Each is reckoned from an instant that its backend has written down.
@@ -37,7 +38,7 @@ func (a Attempt) AgentSilent(agent string, err error) *Failure {
 }
 
 // NotListening is the failure of a server that runs since some instant and does not listen on its port; nil while it may yet.
-func (a Attempt) NotListening(server v1alpha1.Implementation, since time.Time) *Failure {
+func (a Attempt) NotListening(server record.Implementation, since time.Time) *Failure {
 	if a.Now.Sub(since) <= ListenDeadline {
 		return nil
 	}
@@ -67,19 +68,19 @@ func (a Attempt) StartMissed(agent string, at time.Time) *Failure {
 func (a Attempt) AgentBusy(s protocol.State) (bool, *Failure) {
 	switch {
 	case s.Phase == protocol.Idle:
-		return false, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was never told to start", s.Role)
+		return false, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was never told to start", s.Member)
 	case s.Phase == protocol.Running && a.Now.After(a.End().Add(AgentGrace)):
-		return true, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was still busy %s after the last cell", s.Role, AgentGrace)
+		return true, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was still busy %s after the last cell", s.Member, AgentGrace)
 	}
 	return s.Phase == protocol.Running, nil
 }
 
 // NotUploaded is the failure of an agent whose files are not all stored; nil while they may be yet.
-func (a Attempt) NotUploaded(role string, s protocol.State) *Failure {
+func (a Attempt) NotUploaded(member string, s protocol.State) *Failure {
 	if !a.storeLate() {
 		return nil
 	}
-	return InfrastructureFailure(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", role, StoreDeadline, s.StoreError)
+	return InfrastructureFailure(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", member, StoreDeadline, s.StoreError)
 }
 
 // StoreAway is the failure of an attempt whose store refuses what it is asked after the last cell; nil while it may come back.

@@ -188,7 +188,7 @@ func (w *world) allEndedUpTo(block int32, what string) {
 }
 
 // begin makes trials that were asked for: all of them, or some if whoever makes them is interrupted.
-func (w *world) begin(lines []plan.Trial) {
+func (w *world) begin(lines []record.PlannedTrial) {
 	w.t.Helper()
 	if len(lines) == 0 {
 		w.t.Fatal("no trial is asked for")
@@ -244,7 +244,7 @@ func (w *world) visit(i int) {
 
 // happens is what ends the attempt now; stuck is true if it does not go on.
 func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure, stuck bool) {
-	server := v1alpha1.Implementation{Name: t.Implementation, Port: 8080}
+	server := record.Implementation{Name: t.Implementation, Port: 8080}
 	over := !a.Started.IsZero() && !a.Now.Before(a.End())
 	switch what := w.fate(t, a.Number); {
 	case what == lost && !a.Measuring(), what == lostUnderLoad && a.Measuring():

@@ -1,8 +1,8 @@
 package foreign
 
 import (
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/internal/verdict"
 )
@@ -10,7 +10,7 @@ import (
 // The limits of the checks. The first are those of the packages that judge a run, and of the API, where their reasons stand.
 const (
 	// failedVoid is the share of requests that may fail before a sample is void.
-	failedVoid = v1alpha1.LoosestErrorRate
+	failedVoid = plan.MaxErrorRate
 	// starvedVoid is the number of timeouts a connection beyond which connections were left waiting.
 	starvedVoid = validity.StarvedVoid
 	// cutShort is the share of the asked time that a run must have lasted.

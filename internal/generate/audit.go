@@ -5,9 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/httpcheck"
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timing"
 )
@@ -34,7 +32,7 @@ func (g *Generator) beginAudit(ctx context.Context, r *cellRun, deadline time.Ti
 // beginMeasuredAudit reads some answers in the measured time, from the tool's first connection on, until shortly before the observer
 // looks at the server's connections: its own is none of the load's. The function that it returns waits for the end.
 func (g *Generator) beginMeasuredAudit(ctx context.Context, clock timing.Clock, r *cellRun, first *opening) func() *record.Audit {
-	deadline := clock.At(protocol.SocketsAt(r.slot) - auditEnd)
+	deadline := clock.At(r.slot.SocketsAt() - auditEnd)
 	auditor := g.auditor(r, deadline, "The answers of the measured time are unknown: ")
 	if auditor == nil {
 		return func() *record.Audit { return nil }
@@ -71,7 +69,7 @@ func inBackground[T any](do func() T) func() T {
 
 // audits is how many answers of a cell's measured time are read: one a second and at least auditLeast, but of an arrival rate no more
 // than one in auditShare. They are never counted as the load's own.
-func audits(c v1alpha1.Cell, searched int32) int {
+func audits(c record.Cell, searched int32) int {
 	n := max(c.DurationSeconds, auditLeast)
 	if rate := max(c.RequestsPerSecond, searched); rate > 0 {
 		n = min(n, max(int32(int64(rate)*int64(c.DurationSeconds)/auditShare), 1))

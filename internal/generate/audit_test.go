@@ -7,23 +7,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kernel/kerneltest"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestHowManyAnswersAreAudited(t *testing.T) {
 	for name, tc := range map[string]struct {
-		cell     v1alpha1.Cell
+		cell     record.Cell
 		searched int32
 		want     int
 	}{
-		"one a second":                      {cell: v1alpha1.Cell{DurationSeconds: 10}, want: 10},
-		"two at least":                      {cell: v1alpha1.Cell{DurationSeconds: 1}, want: 2},
-		"a thousandth of a low rate":        {cell: v1alpha1.Cell{DurationSeconds: 10, RequestsPerSecond: 300}, want: 3},
-		"one of a very low rate":            {cell: v1alpha1.Cell{DurationSeconds: 10, RequestsPerSecond: 5}, want: 1},
-		"one a second at a high rate":       {cell: v1alpha1.Cell{DurationSeconds: 10, RequestsPerSecond: 50_000}, want: 10},
-		"a thousandth of the rate searched": {cell: v1alpha1.Cell{DurationSeconds: 10}, searched: 200, want: 2},
+		"one a second":                      {cell: record.Cell{DurationSeconds: 10}, want: 10},
+		"two at least":                      {cell: record.Cell{DurationSeconds: 1}, want: 2},
+		"a thousandth of a low rate":        {cell: record.Cell{DurationSeconds: 10, RequestsPerSecond: 300}, want: 3},
+		"one of a very low rate":            {cell: record.Cell{DurationSeconds: 10, RequestsPerSecond: 5}, want: 1},
+		"one a second at a high rate":       {cell: record.Cell{DurationSeconds: 10, RequestsPerSecond: 50_000}, want: 10},
+		"a thousandth of the rate searched": {cell: record.Cell{DurationSeconds: 10}, searched: 200, want: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := audits(tc.cell, tc.searched); got != tc.want {
@@ -35,7 +35,7 @@ func TestHowManyAnswersAreAudited(t *testing.T) {
 
 func TestWhenAnswersAreAudited(t *testing.T) {
 	from := time.Date(2026, 3, 14, 9, 0, 0, 0, time.UTC)
-	cell := v1alpha1.Cell{Load: "sweep", Connections: 10}
+	cell := record.Cell{Load: "sweep", Connections: 10}
 	draw := func(trial string) []time.Time { return instants(chance(trial, cell), 5, from, from.Add(5*time.Second)) }
 	got := draw("a")
 	for i, at := range got {

@@ -8,19 +8,18 @@ import (
 	"path/filepath"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
 // cellRun is one cell while it is run.
 type cellRun struct {
-	slot   protocol.Slot
+	slot   timetable.Slot
 	target string
 	// share is this generator's part of the cell.
-	share v1alpha1.Cell
+	share record.Cell
 	tool  tool.Tool
 	args  []string
 	run   record.CellRun
@@ -28,9 +27,9 @@ type cellRun struct {
 	unknown []string
 }
 
-func (g *Generator) newCellRun(slot protocol.Slot, target string) *cellRun {
+func (g *Generator) newCellRun(slot timetable.Slot, target string) *cellRun {
 	r := &cellRun{
-		slot: slot, target: target, share: protocol.Share(slot.Cell, g.config.Index), run: record.CellRun{Point: record.PointOf(slot.Cell)},
+		slot: slot, target: target, share: timetable.Share(slot.Cell, g.config.Index), run: record.CellRun{Point: record.PointOf(slot.Cell)},
 	}
 	if t, ok := g.tools[slot.Cell.Tool]; ok && r.share.Connections > 0 {
 		r.tool, r.args = t, t.Args(r.share, target, tool.Measure)
@@ -40,7 +39,7 @@ func (g *Generator) newCellRun(slot protocol.Slot, target string) *cellRun {
 
 // put puts the load of one cell on the server: its warm-up, then the measured run.
 func (g *Generator) put(ctx context.Context, clock timing.Clock, r *cellRun) (err error) {
-	name := protocol.RawFile(r.slot.Cell)
+	name := timetable.RawFile(r.slot.Cell, 0)
 	raw, err := os.Create(filepath.Join(g.config.Dir, name))
 	if err != nil {
 		return fmt.Errorf("creating the raw output: %w", err)
@@ -64,7 +63,7 @@ func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, 
 	}
 	defer g.discard(r.tool, r.share)
 	args := r.tool.Args(r.share, r.target, tool.Warmup)
-	end := clock.At(r.slot.Measure - protocol.WarmupGap)
+	end := clock.At(r.slot.Measure - timetable.WarmupGap)
 	p, err := launch(ctx, g.config.Dir, args, r.share.Threads, nil, raw, end)
 	if err != nil {
 		return err

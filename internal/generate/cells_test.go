@@ -13,21 +13,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
 // lived makes a generator live through cells one after the other, and returns what it tells and its folder.
-func lived(t *testing.T, g func(Config) *Generator, target string, cells ...v1alpha1.Cell) (outcome, string) {
+func lived(t *testing.T, g func(Config) *Generator, target string, cells ...record.Cell) (outcome, string) {
 	t.Helper()
 	b := newBench(t, g)
-	start := protocol.Start{At: time.Now().Add(500 * time.Millisecond), Target: target, Slots: protocol.Timetable(cells)}
+	start := protocol.Start{At: time.Now().Add(500 * time.Millisecond), Targets: []string{target}, Slots: timetable.Of(cells)}
 	result := b.measure(start)
 	return result, b.dir
 }
@@ -39,8 +39,8 @@ func TestGeneratorWithoutAPartStaysInStep(t *testing.T) {
 	})
 	both := cell(3, 0)
 	both.Load, both.Generators = "both", 2
-	start := protocol.Start{At: time.Now().Add(500 * time.Millisecond), Target: "127.0.0.1:1", Slots: protocol.Timetable([]v1alpha1.Cell{cell(5, 0), both})}
-	result := b.follow(start, func(c v1alpha1.Cell) {
+	start := protocol.Start{At: time.Now().Add(500 * time.Millisecond), Targets: []string{"127.0.0.1:1"}, Slots: timetable.Of([]record.Cell{cell(5, 0), both})}
+	result := b.follow(start, func(c record.Cell) {
 		if early := time.Until(start.At.Add(time.Second)); early > 0 && c.Load != "both" {
 			t.Errorf("the cell that it has no part in was over %v before its time", early)
 		}
@@ -57,8 +57,8 @@ func TestGeneratorWithoutAPartStaysInStep(t *testing.T) {
 func TestGeneratorKeepsWhatAToolWrites(t *testing.T) {
 	writes := toolOf{
 		outputs: []string{"times.txt", "missing.txt"},
-		args:    func(v1alpha1.Cell, tool.Purpose) []string { return []string{"cp", "-v", "in.txt", "times.txt"} },
-		files:   func(v1alpha1.Cell) []tool.File { return []tool.File{{Name: "in.txt", Text: "1 2 3"}} },
+		args:    func(record.Cell, tool.Purpose) []string { return []string{"cp", "-v", "in.txt", "times.txt"} },
+		files:   func(record.Cell) []tool.File { return []tool.File{{Name: "in.txt", Text: "1 2 3"}} },
 		parse: func(raw string) (record.Measurement, error) {
 			return record.Measurement{Args: []string{raw}, Requests: 3}, nil
 		},
@@ -116,7 +116,7 @@ func TestToolInheritsNothing(t *testing.T) {
 // doubling is a search that doubles its rate from 10 while steps are measured, and needs no more than three.
 type doubling struct{ asked [][]record.CellRun }
 
-func (d *doubling) Rate(_ v1alpha1.Cell, past []record.CellRun) (int32, bool) {
+func (d *doubling) Rate(_ record.Cell, past []record.CellRun) (int32, bool) {
 	d.asked = append(d.asked, past)
 	if len(past) == 0 {
 		return 10, true
@@ -126,8 +126,8 @@ func (d *doubling) Rate(_ v1alpha1.Cell, past []record.CellRun) (int32, bool) {
 
 func TestGeneratorSearches(t *testing.T) {
 	echo := toolOf{
-		args: func(c v1alpha1.Cell, _ tool.Purpose) []string { return []string{"cat", "rate.txt"} },
-		files: func(c v1alpha1.Cell) []tool.File {
+		args: func(c record.Cell, _ tool.Purpose) []string { return []string{"cat", "rate.txt"} },
+		files: func(c record.Cell) []tool.File {
 			return []tool.File{{Name: "rate.txt", Text: strconv.Itoa(int(c.RequestsPerSecond))}}
 		},
 		parse: func(raw string) (record.Measurement, error) {
@@ -135,10 +135,10 @@ func TestGeneratorSearches(t *testing.T) {
 			return record.Measurement{Requests: n}, err
 		},
 	}
-	var cells []v1alpha1.Cell
+	var cells []record.Cell
 	for step := int32(1); step <= 4; step++ {
 		c := cell(8, 0)
-		c.Step, c.Search = step, &v1alpha1.Search{Steps: 4}
+		c.Step, c.Search = step, &record.Search{Steps: 4}
 		cells = append(cells, c)
 	}
 	search := &doubling{}
@@ -166,7 +166,7 @@ func TestGeneratorSearches(t *testing.T) {
 
 func TestGeneratorThatCannotSearch(t *testing.T) {
 	c := cell(1, 0)
-	c.Step, c.Search = 1, &v1alpha1.Search{}
+	c.Step, c.Search = 1, &record.Search{}
 	result, _ := lived(t, withTool(runs("true")), "127.0.0.1:1", c)
 	if got := result.Cells[0].Error; got != "nothing decides the rate of the search's step" {
 		t.Errorf("error = %q", got)
@@ -180,15 +180,15 @@ func TestGeneratorSeesWhatTheToolDoes(t *testing.T) {
 		hello(w, r)
 	})
 	b := newBench(t, withTool(wrk.Tool{}))
-	checked := b.generator.Check(t.Context(), protocol.Check{Target: target, Request: []v1alpha1.Request{{Path: "/"}}, Cells: []v1alpha1.Cell{cell(4, 1)}})
+	checked := b.generator.Check(t.Context(), protocol.Check{Targets: []string{target}, Requests: []record.Request{{Path: "/"}}, Cells: []record.Cell{cell(4, 1)}})
 	responses := []record.Response{{
 		Path: "/", Status: 200, BodyBytes: 10, BodySHA256: "936a185caaa266bb9cbe981e9e05cb78cd732b0b3280eb944412bb6f8f8f07af",
 		HeaderBytes: int64(len("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n")),
 	}}
-	if diff := cmp.Diff(responses, checked.Responses); checked.Verdict != protocol.CheckedOK || diff != "" {
-		t.Fatalf("Checked = %q, responses (-want +got):\n%s", checked.Verdict, diff)
+	if diff := cmp.Diff(responses, checked.Responses); !checked.OK() || diff != "" {
+		t.Fatalf("Checked = %q, responses (-want +got):\n%s", checked.Message, diff)
 	}
-	start := protocol.Start{At: time.Now().Add(500 * time.Millisecond), Target: target, Slots: protocol.Timetable([]v1alpha1.Cell{cell(4, 1), cell(2, 0)})}
+	start := protocol.Start{At: time.Now().Add(500 * time.Millisecond), Targets: []string{target}, Slots: timetable.Of([]record.Cell{cell(4, 1), cell(2, 0)})}
 	result := b.measure(start)
 	if diff := cmp.Diff(responses, result.Responses); diff != "" {
 		t.Errorf("responses of the record (-want +got):\n%s", diff)
@@ -258,7 +258,7 @@ func TestWhoAudits(t *testing.T) {
 	target := newTarget(t, hello)
 	tests := map[string]struct {
 		index  int32
-		cell   v1alpha1.Cell
+		cell   record.Cell
 		answer string
 		want   bool
 		wrong  bool
@@ -274,9 +274,9 @@ func TestWhoAudits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := New(Config{Index: tc.index}, nil, nil)
 			if tc.answer != "" {
-				g.answers = map[string]httpcheck.Expectation{"/": httpcheck.Expect(v1alpha1.Request{Expect: v1alpha1.Expect{Body: &tc.answer}})}
+				g.answers = map[string]httpcheck.Expectation{"/": httpcheck.Expect(record.Request{Expect: record.Expect{Body: &tc.answer}})}
 			}
-			a := &cellRun{slot: protocol.Slot{Cell: tc.cell}, target: target}
+			a := &cellRun{slot: timetable.Slot{Cell: tc.cell}, target: target}
 			got := g.beginAudit(t.Context(), a, time.Now().Add(100*time.Millisecond))()
 			if (got != nil) != tc.want || got != nil && (got.WrongBody > 0) != tc.wrong {
 				t.Errorf("the audit is %+v", got)
@@ -290,7 +290,7 @@ func TestWhoAudits(t *testing.T) {
 	}
 }
 
-func expecting(body string) v1alpha1.Cell {
+func expecting(body string) record.Cell {
 	c := cell(1, 1)
 	c.Request.Expect.Body = &body
 	return c

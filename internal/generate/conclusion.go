@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/version"
@@ -16,14 +15,14 @@ type conclusion struct {
 	generator *Generator
 	result    record.GeneratorResult
 	// versions are those of the tools that were asked, and used names them in their order.
-	versions map[v1alpha1.Tool]string
+	versions map[record.Tool]string
 	used     []string
 	// names are those of the raw outputs.
 	names []string
 }
 
 func (g *Generator) conclude() *conclusion {
-	c := &conclusion{generator: g, versions: map[v1alpha1.Tool]string{}}
+	c := &conclusion{generator: g, versions: map[record.Tool]string{}}
 	c.result.Environment = kernel.Environment(os.DirFS("/"), "")
 	c.result.Environment.Node, c.result.Environment.AgentVersion = g.config.Node, version.Version
 	if ports, err := g.machine.ports(); err == nil { // The check before the trial has told why it is not known.
@@ -31,7 +30,7 @@ func (g *Generator) conclude() *conclusion {
 	}
 	if g.config.Index == 0 {
 		g.mu.Lock()
-		c.result.Responses, c.result.BesideResponses = g.responses, g.beside
+		c.result.Responses = g.responses
 		g.mu.Unlock()
 	}
 	return c

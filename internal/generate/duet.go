@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/tool"
 )
@@ -21,35 +21,34 @@ import (
 // duet is one cell in which two servers take turns under one load: whatever disturbs one of them disturbs the other alike.
 type duet struct {
 	generator *Generator
-	slot      protocol.Slot
-	// players are the tools against the target and against the server beside it.
+	slot      timetable.Slot
+	// players are the tools against either server.
 	players [2]*player
 	// chance draws who begins in each pair of turns.
 	chance *rand.Rand
 }
 
 // newDuet gives each player a tool that lasts for the turns of both.
-func (g *Generator) newDuet(slot protocol.Slot, start protocol.Start) *duet {
-	long := protocol.Slot{Cell: *slot.Cell.DeepCopy(), Warmup: slot.Warmup, Measure: slot.Measure, End: slot.End}
-	long.Cell.DurationSeconds *= int32(protocol.Players(slot.Cell))
-	if w := long.Cell.WarmupSeconds; w != nil {
-		*w *= int32(protocol.Players(slot.Cell))
-	}
+func (g *Generator) newDuet(slot timetable.Slot, start protocol.Start) *duet {
+	long := slot
+	long.Cell.DurationSeconds *= int32(timetable.Servers(slot.Cell))
+	long.Cell.WarmupSeconds *= int32(timetable.Servers(slot.Cell))
 	d := &duet{generator: g, slot: slot, chance: chance(g.config.Trial, slot.Cell)}
-	for i, target := range []string{start.Target, start.Beside} {
-		d.players[i] = &player{cellRun: g.newCellRun(long, target), target: target}
+	for i := range d.players {
+		d.players[i] = &player{cellRun: g.newCellRun(long, start.Targets[i]), target: start.Targets[i]}
+		d.players[i].run.Server = i
 	}
 	return d
 }
 
 // chance is a random source of its own for each cell of each trial, the same one whenever it is asked for.
-func chance(trial string, c v1alpha1.Cell) *rand.Rand {
-	sum := sha256.Sum256([]byte(trial + "/" + protocol.CellName(c)))
+func chance(trial string, c record.Cell) *rand.Rand {
+	sum := sha256.Sum256([]byte(trial + "/" + timetable.CellName(c)))
 	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
 }
 
 // measureDuet follows the timetable of a duet. Outputs are parsed after the last cell.
-func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start protocol.Start, done func(v1alpha1.Cell, string)) (any, []string, error) {
+func (g *Generator) measureDuet(ctx context.Context, clock timing.Clock, start protocol.Start, done func(record.Cell, string)) (any, []string, error) {
 	duets, hung := make([]*duet, 0, len(start.Slots)), false
 	for _, slot := range start.Slots {
 		d := g.newDuet(slot, start)
@@ -73,7 +72,8 @@ func (d *duet) run(ctx context.Context, clock timing.Clock) (err error) {
 	if d.players[0].tool == nil {
 		return fmt.Errorf("this agent has no tool %q", d.slot.Cell.Tool)
 	}
-	for i, name := range []string{protocol.RawFile(d.slot.Cell), protocol.RawFileBeside(d.slot.Cell)} {
+	for i := range d.players {
+		name := timetable.RawFile(d.slot.Cell, i)
 		raw, errCreate := os.Create(filepath.Join(d.generator.config.Dir, name))
 		if errCreate != nil {
 			return fmt.Errorf("creating the raw output: %w", errCreate)
@@ -98,7 +98,7 @@ func (d *duet) stop() {
 
 // warmUp lets both tools take turns until WarmupGap before the measured time, and clears their outputs.
 func (d *duet) warmUp(ctx context.Context, clock timing.Clock) error {
-	from, until := clock.At(d.slot.Warmup), clock.At(d.slot.Measure-protocol.WarmupGap)
+	from, until := clock.At(d.slot.Warmup), clock.At(d.slot.Measure-timetable.WarmupGap)
 	if err := d.generator.punctual(ctx, from); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (d *duet) load(ctx context.Context, clock timing.Clock) error {
 	if err := d.generator.punctual(ctx, from); err != nil {
 		return err
 	}
-	until := from.Add(protocol.LoadTime(d.slot.Cell))
+	until := clock.At(d.slot.Measured)
 	if err := d.play(ctx, tool.Measure, from, until, clock.At(d.slot.End+toolGrace)); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (d *duet) play(ctx context.Context, purpose tool.Purpose, from, until, dead
 	for at := from; at.Before(until); {
 		first := d.chance.IntN(2)
 		for _, p := range []*player{d.players[first], d.players[1-first]} {
-			at = at.Add(protocol.DuetSlice)
+			at = at.Add(timetable.DuetSlice)
 			args := p.tool.Args(p.share, p.target, purpose)
 			if err := p.play(ctx, d.generator.config.Dir, args, deadline, at); err != nil {
 				return err
@@ -163,8 +163,7 @@ func (g *Generator) concludeDuets(ctx context.Context, duets []*duet) (record.Ge
 				p.run.ActiveNanos, p.run.Turns = p.active().Nanoseconds(), int64(len(p.turns))
 			}
 		}
-		c.result.Cells = append(c.result.Cells, d.players[0].run)
-		c.result.Beside = append(c.result.Beside, d.players[1].run)
+		c.result.Cells = append(c.result.Cells, d.players[0].run, d.players[1].run)
 	}
 	return c.finish()
 }

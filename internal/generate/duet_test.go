@@ -13,18 +13,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
-func duetCell(connections, warmup int32) v1alpha1.Cell {
+func duetCell(connections, warmup int32) record.Cell {
 	c := cell(connections, warmup)
-	c.Order = v1alpha1.OrderSlicedDuet
+	c.Order = record.OrderSlicedDuet
 	return c
 }
 
@@ -52,23 +52,26 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 	var seen overlaps
 	b := newBench(t, withTool(wrk.Tool{}))
 	one, other := newTarget(t, seen.handler(0)), newTarget(t, seen.handler(1))
-	b.generator.Check(t.Context(), protocol.Check{Target: one, Beside: other, Request: []v1alpha1.Request{{}}})
+	b.generator.Check(t.Context(), protocol.Check{Targets: []string{one, other}, Requests: []record.Request{{}}})
 	start := protocol.Start{
-		At: time.Now().Add(300 * time.Millisecond), Target: one, Beside: other,
-		Slots: protocol.Timetable([]v1alpha1.Cell{duetCell(2, 1), duetCell(4, 0)}),
+		At: time.Now().Add(300 * time.Millisecond), Targets: []string{one, other},
+		Slots: timetable.Of([]record.Cell{duetCell(2, 1), duetCell(4, 0)}),
 	}
 	result := b.measure(start)
 	if len(result.failures) != 2 || result.message() != "" {
 		t.Errorf("got %d cells done, message %q", len(result.failures), result.message())
 	}
-	if len(result.Cells) != 2 || len(result.Beside) != 2 || !strings.HasPrefix(result.Environment.ToolVersion, "wrk ") {
-		t.Fatalf("got %d and %d cells, tools %s", len(result.Cells), len(result.Beside), result.Environment.ToolVersion)
+	if len(result.Cells) != 4 || !strings.HasPrefix(result.Environment.ToolVersion, "wrk ") {
+		t.Fatalf("got %d cells, tools %s", len(result.Cells), result.Environment.ToolVersion)
 	}
-	if diff := cmp.Diff(result.Responses, result.BesideResponses); diff != "" || len(result.Responses) != 1 {
-		t.Errorf("%d answers; the second server's (-first +second):\n%s", len(result.Responses), diff)
+	if len(result.Responses) != 2 || result.Responses[0].Server != 0 || result.Responses[1].Server != 1 {
+		t.Errorf("the answers are %+v", result.Responses)
 	}
-	for i := range result.Cells {
-		one, other := result.Cells[i], result.Beside[i]
+	for i := range start.Slots {
+		one, other := result.Cells[2*i], result.Cells[2*i+1]
+		if one.Server != 0 || other.Server != 1 {
+			t.Fatalf("cell %d: runs against servers %d and %d", i, one.Server, other.Server)
+		}
 		for _, c := range []record.CellRun{one, other} {
 			if c.Error != "" || c.Measurement == nil || c.Measurement.ToolVersion == "" || c.Measurement.Requests == 0 || c.Measurement.Errors != (record.Errors{}) || c.CPUNanos == 0 || c.CPUsAllowed == record.Unknown {
 				t.Fatalf("cell %d: %+v %+v", i, c, c.Measurement)
@@ -117,14 +120,14 @@ func TestADuetThatIsCutShortLeavesNobodyBehind(t *testing.T) {
 	var seen overlaps
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
-	g := New(Config{Trial: testTrial, Dir: dir}, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{}}, nil)
+	g := New(Config{Trial: testTrial, Dir: dir}, map[record.Tool]tool.Tool{record.ToolWrk: wrk.Tool{}}, nil)
 	long := duetCell(2, 0)
 	long.DurationSeconds = 60
 	ended := make(chan error, 1)
 	go func() {
 		_, _, err := g.Measure(ctx, protocol.Start{
-			At: time.Now(), Target: newTarget(t, seen.handler(0)), Beside: newTarget(t, seen.handler(1)), Slots: protocol.Timetable([]v1alpha1.Cell{long}),
-		}, func(v1alpha1.Cell, string) {})
+			At: time.Now(), Targets: []string{newTarget(t, seen.handler(0)), newTarget(t, seen.handler(1))}, Slots: timetable.Of([]record.Cell{long}),
+		}, func(record.Cell, string) {})
 		ended <- err
 	}()
 	for deadline := time.Now().Add(patience); seen.count[0].Load() == 0 || seen.count[1].Load() == 0; time.Sleep(time.Millisecond) {
@@ -148,12 +151,12 @@ func TestOneSideThatFailsFailsTheDuet(t *testing.T) {
 	testbed.Programs(t, "wrk")
 	b := newBench(t, withTool(wrk.Tool{}))
 	start := protocol.Start{
-		At: time.Now().Add(100 * time.Millisecond), Target: newTarget(t, hello), Beside: "127.0.0.1:1",
-		Slots: protocol.Timetable([]v1alpha1.Cell{duetCell(1, 0)}),
+		At: time.Now().Add(100 * time.Millisecond), Targets: []string{newTarget(t, hello), "127.0.0.1:1"},
+		Slots: timetable.Of([]record.Cell{duetCell(1, 0)}),
 	}
 	result := b.measure(start)
 	want := "exit status 1: unable to connect to 127.0.0.1:1 Connection refused"
-	for _, c := range []record.CellRun{result.Cells[0], result.Beside[0]} {
+	for _, c := range result.Cells {
 		if c.Error != want || c.Measurement != nil {
 			t.Errorf("got %q, want %q", c.Error, want)
 		}
@@ -162,7 +165,7 @@ func TestOneSideThatFailsFailsTheDuet(t *testing.T) {
 }
 
 func TestEachCellDrawsItsOwnOrderOfSlicesAndDrawsItAgain(t *testing.T) {
-	draw := func(trial string, c v1alpha1.Cell) string {
+	draw := func(trial string, c record.Cell) string {
 		r, text := chance(trial, c), ""
 		for range 40 {
 			text += strconv.Itoa(r.IntN(2))
@@ -189,17 +192,27 @@ func TestActiveTimeIsTheTurnsWithinWhatTheToolMeasured(t *testing.T) {
 
 func TestBothServersOfADuetAreChecked(t *testing.T) {
 	good, bad := newTarget(t, hello), newTarget(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
-	tests := map[string]struct{ target, beside, want string }{
-		"both are good":      {good, good, protocol.CheckedOK},
-		"the first is bad":   {bad, good, "GET / answered 418 instead of 200"},
-		"the second is bad":  {good, bad, "beside: GET / answered 418 instead of 200"},
-		"there is no second": {good, "", protocol.CheckedOK},
+	wrong := func(server int) protocol.Checked {
+		return protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 418 instead of 200", Server: server}
+	}
+	tests := map[string]struct {
+		targets []string
+		want    protocol.Checked
+	}{
+		"both are good":      {[]string{good, good}, protocol.Checked{}},
+		"the first is bad":   {[]string{bad, good}, wrong(0)},
+		"the second is bad":  {[]string{good, bad}, wrong(1)},
+		"there is no second": {[]string{good}, protocol.Checked{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, withTool(wrk.Tool{}))
-			checked := b.generator.Check(t.Context(), protocol.Check{Target: tc.target, Beside: tc.beside, Request: []v1alpha1.Request{{}}})
-			if diff := cmp.Diff(tc.want, checked.Verdict); diff != "" {
+			checked := b.generator.Check(t.Context(), protocol.Check{Targets: tc.targets, Requests: []record.Request{{}}})
+			if n := len(checked.Responses); checked.OK() && n != len(tc.targets) {
+				t.Errorf("%d answers of %d servers", n, len(tc.targets))
+			}
+			checked.Responses = nil
+			if diff := cmp.Diff(tc.want, checked); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

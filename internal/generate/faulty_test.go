@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
@@ -42,14 +42,14 @@ func faultyServer(t *testing.T, program string, flags ...string) (pid, port int)
 }
 
 // observedLoad makes a generator and an observer live through the same cell of a server.
-func observedLoad(t *testing.T, pid, port int, c v1alpha1.Cell) (record.CellRun, record.CellObservation) {
+func observedLoad(t *testing.T, pid, port int, c record.Cell) (record.CellRun, record.CellObservation) {
 	t.Helper()
 	generator := newBench(t, withTool(wrk.Tool{}))
 	observer := observe.New(observe.Config{
 		Dir: t.TempDir(), Port: port, Cgroup: "/sys/fs/cgroup", FindServer: func(kernel.Proc) (int, error) { return pid, nil },
 	})
 	start := protocol.Start{
-		At: time.Now().Add(500 * time.Millisecond), Target: "127.0.0.1:" + strconv.Itoa(port), Slots: protocol.Timetable([]v1alpha1.Cell{c}),
+		At: time.Now().Add(500 * time.Millisecond), Target: "127.0.0.1:" + strconv.Itoa(port), Slots: timetable.Of([]record.Cell{c}),
 	}
 	type seen struct {
 		result any
@@ -57,7 +57,7 @@ func observedLoad(t *testing.T, pid, port int, c v1alpha1.Cell) (record.CellRun,
 	}
 	ended := make(chan seen, 1)
 	go func() {
-		result, _, err := observer.Measure(t.Context(), start, func(v1alpha1.Cell, string) {})
+		result, _, err := observer.Measure(t.Context(), start, func(record.Cell, string) {})
 		ended <- seen{result, err}
 	}()
 	load, saw := generator.measure(start), <-ended

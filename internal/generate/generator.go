@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/tool"
 )
@@ -33,7 +33,7 @@ type Searcher interface {
 	// Rate is the arrival rate of a cell that is a step of a search, over all generators, in requests a second. past are the earlier
 	// steps of the same search in this trial, in order, with what they measured or why they did not. It is false when the search
 	// needs no further step.
-	Rate(cell v1alpha1.Cell, past []record.CellRun) (rate int32, more bool)
+	Rate(cell record.Cell, past []record.CellRun) (rate int32, more bool)
 }
 
 // Config is what a generator is told.
@@ -52,18 +52,10 @@ type Config struct {
 	Network string
 }
 
-// Checked is the result of a check.
-type Checked struct {
-	// Verdict is protocol.CheckedOK or a sentence, and Fault says whose fault it is then.
-	Verdict   string
-	Fault     protocol.Fault
-	Responses []record.Response
-}
-
 // Generator puts load on a server with the tools that it has.
 type Generator struct {
 	config Config
-	tools  map[v1alpha1.Tool]tool.Tool
+	tools  map[record.Tool]tool.Tool
 	search Searcher
 	// scripts is the folder of the users' scripts.
 	scripts string
@@ -81,65 +73,58 @@ type Generator struct {
 	// answers are those of the check that succeeded, by path.
 	answers   map[string]httpcheck.Expectation
 	responses []record.Response
-	// beside are those of the second server of a duet.
-	beside []record.Response
 }
 
 // New makes a generator. It is given a Searcher for cells that are steps of a search.
-func New(c Config, tools map[v1alpha1.Tool]tool.Tool, s Searcher) *Generator {
+func New(c Config, tools map[record.Tool]tool.Tool, s Searcher) *Generator {
 	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: MaxLate}
 	g.network, g.networkError = kernel.OpenNetwork(c.Network)
 	g.cpus, g.cpusError = kernel.Proc("/proc").OpenTimes()
 	return g
 }
 
-// Role is the generator's role in its trial.
-func (g *Generator) Role() string { return protocol.RoleGenerator(g.config.Index) }
+// Member is the member of its trial that the generator is.
+func (g *Generator) Member() string { return record.MemberGenerator(int(g.config.Index)) }
 
-// Check looks at the loads first, then at the server, then at both together, which is what a script needs.
-func (g *Generator) Check(ctx context.Context, c protocol.Check) Checked {
-	if err := g.writeScripts(c); err != nil {
-		return Checked{Verdict: err.Error(), Fault: protocol.FaultLoad}
+// Check looks at the loads first, then at each server, then at both together, which is what a script needs.
+func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checked {
+	if err := g.checkOwn(c); err != nil {
+		return protocol.Checked{Fault: protocol.FaultLoad, Message: err.Error()}
 	}
-	if err := g.checkLoads(c.Cells); err != nil {
-		return Checked{Verdict: err.Error(), Fault: protocol.FaultLoad}
-	}
-	all, err := httpcheck.Check(ctx, c.Target, c.Request)
-	if err != nil {
-		return Checked{Verdict: err.Error(), Fault: protocol.FaultServer}
-	}
-	besides, err := checkBeside(ctx, c)
-	if err != nil {
-		return Checked{Verdict: protocol.CheckedBeside + err.Error(), Fault: protocol.FaultServer}
+	var result protocol.Checked
+	answers := map[string]httpcheck.Expectation{}
+	for i, target := range c.Targets {
+		all, err := httpcheck.Check(ctx, target, c.Requests)
+		if err != nil {
+			return protocol.Checked{Fault: protocol.FaultServer, Message: err.Error(), Server: i}
+		}
+		for _, a := range all {
+			if i == 0 {
+				answers[a.Again.Path] = a.Again
+			}
+			a.Response.Server = i
+			result.Responses = append(result.Responses, a.Response)
+		}
 	}
 	if err := g.tryScripts(ctx, c); err != nil {
-		return Checked{Verdict: err.Error(), Fault: protocol.FaultLoad}
+		return protocol.Checked{Fault: protocol.FaultLoad, Message: err.Error()}
 	}
-	result := Checked{Verdict: protocol.CheckedOK}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.answers = map[string]httpcheck.Expectation{}
-	for _, a := range all {
-		g.answers[a.Again.Path] = a.Again
-		result.Responses = append(result.Responses, a.Response)
-	}
-	g.responses, g.beside = result.Responses, nil
-	for _, a := range besides {
-		g.beside = append(g.beside, a.Response)
-	}
+	g.answers, g.responses = answers, result.Responses
 	return result
 }
 
-// checkBeside asks the second server of a duet; it finds nothing outside one.
-func checkBeside(ctx context.Context, c protocol.Check) ([]httpcheck.Answer, error) {
-	if c.Beside == "" {
-		return nil, nil
+// checkOwn looks whether the generator can make its part of the loads. The error is a sentence.
+func (g *Generator) checkOwn(c protocol.Check) error {
+	if err := g.writeScripts(c); err != nil {
+		return err
 	}
-	return httpcheck.Check(ctx, c.Beside, c.Request)
+	return g.checkLoads(c.Cells)
 }
 
 // expected is what answers to a cell's request must be: what the load says, or else what the check got.
-func (g *Generator) expected(r v1alpha1.Request) httpcheck.Expectation {
+func (g *Generator) expected(r record.Request) httpcheck.Expectation {
 	e := httpcheck.Expect(r)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -152,7 +137,7 @@ func (g *Generator) expected(r v1alpha1.Request) httpcheck.Expectation {
 // Measure follows the timetable, and calls done after each cell with what went wrong in it, if anything did. It returns the record, a
 // record.GeneratorResult, and the names of the raw outputs. Outputs are parsed after the last cell, since the tool's CPU is the parser's
 // too; only those of a search are parsed at once, since the next step needs them.
-func (g *Generator) Measure(ctx context.Context, start protocol.Start, done func(cell v1alpha1.Cell, failure string)) (any, []string, error) {
+func (g *Generator) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
 	// A tool dies with the thread that started it (Pdeathsig): this goroutine keeps one thread until all tools have ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -161,13 +146,13 @@ func (g *Generator) Measure(ctx context.Context, start protocol.Start, done func
 		return nil, nil, err
 	}
 	clock := timing.From(start.At)
-	if start.Beside != "" {
+	if len(start.Targets) > 1 {
 		return g.measureDuet(ctx, clock, start, done)
 	}
 	runs := make([]*cellRun, 0, len(start.Slots))
 	steps, hung := map[string][]record.CellRun{}, false
 	for _, slot := range start.Slots {
-		r := g.newCellRun(slot, start.Target)
+		r := g.newCellRun(slot, start.Targets[0])
 		ran, err := g.run(ctx, clock, r, steps[slot.Cell.Load])
 		if ctx.Err() != nil {
 			return nil, nil, fmt.Errorf("measuring: %w", ctx.Err())
@@ -196,11 +181,11 @@ func (g *Generator) Measure(ctx context.Context, start protocol.Start, done func
 func (g *Generator) writeToolFiles(start protocol.Start) error {
 	for _, slot := range start.Slots {
 		t, ok := g.tools[slot.Cell.Tool]
-		share := protocol.Share(slot.Cell, g.config.Index)
+		share := timetable.Share(slot.Cell, g.config.Index)
 		if !ok || share.Connections == 0 || share.Step > 0 {
 			continue
 		}
-		if err := g.writeFiles(t, share, start.Target); err != nil {
+		if err := g.writeFiles(t, share, start.Targets[0]); err != nil {
 			return err
 		}
 	}
@@ -221,7 +206,7 @@ func (g *Generator) run(ctx context.Context, clock timing.Clock, r *cellRun, pas
 		ran = more
 	}
 	if !ran {
-		return false, timing.SleepUntil(ctx, clock.At(r.slot.Measure+time.Duration(r.slot.Cell.DurationSeconds)*time.Second))
+		return false, timing.SleepUntil(ctx, clock.At(r.slot.Measured))
 	}
 	return true, g.put(ctx, clock, r)
 }
@@ -240,7 +225,7 @@ func (g *Generator) decide(r *cellRun, past []record.CellRun) (bool, error) {
 	}
 	whole := r.slot.Cell
 	whole.RequestsPerSecond = rate
-	r.run.Rate, r.share = rate, protocol.Share(whole, g.config.Index)
+	r.run.Rate, r.share = rate, timetable.Share(whole, g.config.Index)
 	r.args = r.tool.Args(r.share, r.target, tool.Measure)
 	return true, g.writeFiles(r.tool, r.share, r.target)
 }

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
@@ -32,15 +32,15 @@ func withTool(tl tool.Tool) func(Config) *Generator {
 
 // patient makes a generator that measures cells however late it is for them: a busy machine is no reason for a test to fail.
 func patient(c Config, tl tool.Tool, s Searcher) *Generator {
-	g := New(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: tl}, s)
+	g := New(c, map[record.Tool]tool.Tool{record.ToolWrk: tl}, s)
 	g.maxLate = patience
 	return g
 }
 
-func cell(connections int32, warmup int32) v1alpha1.Cell {
-	return v1alpha1.Cell{
-		Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1, WarmupSeconds: &warmup,
-		Request: v1alpha1.Request{Path: "/"},
+func cell(connections int32, warmup int32) record.Cell {
+	return record.Cell{
+		Load: "sweep", Tool: record.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1, WarmupSeconds: &warmup,
+		Request: record.Request{Path: "/"},
 	}
 }
 
@@ -49,8 +49,8 @@ func TestGeneratorMeasuresWithRealWrk(t *testing.T) {
 	target := newTarget(t, hello)
 	b := newBench(t, withTool(wrk.Tool{}))
 	start := protocol.Start{
-		At: time.Now().Add(500 * time.Millisecond), Target: target,
-		Slots: protocol.Timetable([]v1alpha1.Cell{cell(2, 1), cell(4, 0)}),
+		At: time.Now().Add(500 * time.Millisecond), Targets: []string{target},
+		Slots: timetable.Of([]record.Cell{cell(2, 1), cell(4, 0)}),
 	}
 	result := b.measure(start)
 	if len(result.failures) != 2 || result.message() != "" {
@@ -81,8 +81,8 @@ func TestGeneratorSaysWhatTheToolSaid(t *testing.T) {
 	server.Close()
 	b := newBench(t, withTool(wrk.Tool{}))
 	start := protocol.Start{
-		At: time.Now().Add(500 * time.Millisecond), Target: target,
-		Slots: protocol.Timetable([]v1alpha1.Cell{cell(1, 0), cell(2, 1)}),
+		At: time.Now().Add(500 * time.Millisecond), Targets: []string{target},
+		Slots: timetable.Of([]record.Cell{cell(1, 0), cell(2, 1)}),
 	}
 	result := b.measure(start)
 	want := []string{
@@ -99,26 +99,26 @@ func TestGeneratorSaysWhatTheToolSaid(t *testing.T) {
 // sleeper is a tool that never ends by itself in time.
 type sleeper struct{ fakeTool }
 
-func (sleeper) Args(v1alpha1.Cell, string, tool.Purpose) []string { return []string{"sleep", "300"} }
+func (sleeper) Args(record.Cell, string, tool.Purpose) []string { return []string{"sleep", "300"} }
 
 type fakeTool struct{}
 
-func (fakeTool) Args(v1alpha1.Cell, string, tool.Purpose) []string { return []string{"true"} }
-func (fakeTool) Files(v1alpha1.Cell, string) []tool.File           { return nil }
+func (fakeTool) Args(record.Cell, string, tool.Purpose) []string { return []string{"true"} }
+func (fakeTool) Files(record.Cell, string) []tool.File           { return nil }
 
 func (fakeTool) Waits() bool                              { return false }
-func (fakeTool) Outputs(v1alpha1.Cell) []string           { return nil }
+func (fakeTool) Outputs(record.Cell) []string             { return nil }
 func (fakeTool) Parse([]byte) (record.Measurement, error) { return record.Measurement{}, nil }
 func (fakeTool) VersionArgs() []string                    { return []string{"true"} }
 func (fakeTool) ParseVersion([]byte) string               { return "fake" }
 
 func TestACellThatItsGeneratorWasLateForIsNobodysFault(t *testing.T) {
 	b := newBench(t, func(c Config) *Generator {
-		g := New(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: fakeTool{}}, nil)
+		g := New(c, map[record.Tool]tool.Tool{record.ToolWrk: fakeTool{}}, nil)
 		g.maxLate = -time.Hour
 		return g
 	})
-	start := protocol.Start{At: time.Now(), Target: "127.0.0.1:1", Slots: []protocol.Slot{{Cell: cell(1, 0), End: 50 * time.Millisecond}}}
+	start := protocol.Start{At: time.Now(), Targets: []string{"127.0.0.1:1"}, Slots: []timetable.Slot{{Cell: cell(1, 0), End: 50 * time.Millisecond}}}
 	result := b.measure(start)
 	if c := result.Cells[0]; !c.Late || !strings.HasPrefix(c.Error, "the generator was late for the cell: ") || !c.Started.IsZero() {
 		t.Errorf("late: %v, error %q, started %v", c.Late, c.Error, c.Started)
@@ -127,13 +127,13 @@ func TestACellThatItsGeneratorWasLateForIsNobodysFault(t *testing.T) {
 
 func TestGeneratorKillsAToolThatHangs(t *testing.T) {
 	b := newBench(t, func(c Config) *Generator {
-		return New(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: sleeper{}}, nil)
+		return New(c, map[record.Tool]tool.Tool{record.ToolWrk: sleeper{}}, nil)
 	})
-	slots := []protocol.Slot{
+	slots := []timetable.Slot{
 		{Cell: cell(1, 0), End: 50 * time.Millisecond},
 		{Cell: cell(2, 0), Warmup: 50 * time.Millisecond, Measure: 50 * time.Millisecond, End: 100 * time.Millisecond},
 	}
-	start := protocol.Start{At: time.Now(), Target: "127.0.0.1:1", Slots: slots}
+	start := protocol.Start{At: time.Now(), Targets: []string{"127.0.0.1:1"}, Slots: slots}
 	result := b.measure(start)
 	if got, want := result.Cells[0].Error, "sleep was killed, since it had not ended 2s after its time"; got != want {
 		t.Errorf("error of the cell whose tool hung = %q, want %q", got, want)
@@ -148,11 +148,11 @@ func TestGeneratorKillsAToolThatHangs(t *testing.T) {
 
 func TestGeneratorKillsItsToolWhenItMustEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	g := New(Config{Dir: t.TempDir()}, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: sleeper{}}, nil)
-	start := protocol.Start{At: time.Now(), Target: "127.0.0.1:1", Slots: []protocol.Slot{{Cell: cell(1, 0), End: time.Hour}}}
+	g := New(Config{Dir: t.TempDir()}, map[record.Tool]tool.Tool{record.ToolWrk: sleeper{}}, nil)
+	start := protocol.Start{At: time.Now(), Targets: []string{"127.0.0.1:1"}, Slots: []timetable.Slot{{Cell: cell(1, 0), End: time.Hour}}}
 	ended := make(chan error)
 	go func() {
-		_, _, err := g.Measure(ctx, start, func(v1alpha1.Cell, string) {})
+		_, _, err := g.Measure(ctx, start, func(record.Cell, string) {})
 		ended <- err
 	}()
 	cancel()

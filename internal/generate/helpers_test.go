@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -53,14 +52,14 @@ func (o outcome) message() string {
 // measure makes the generator live through a timetable.
 func (b *bench) measure(start protocol.Start) outcome {
 	b.t.Helper()
-	return b.follow(start, func(v1alpha1.Cell) {})
+	return b.follow(start, func(record.Cell) {})
 }
 
 // follow does the same, and calls done after each cell.
-func (b *bench) follow(start protocol.Start, done func(v1alpha1.Cell)) outcome {
+func (b *bench) follow(start protocol.Start, done func(record.Cell)) outcome {
 	b.t.Helper()
 	var o outcome
-	result, files, err := b.generator.Measure(b.t.Context(), start, func(c v1alpha1.Cell, failure string) {
+	result, files, err := b.generator.Measure(b.t.Context(), start, func(c record.Cell, failure string) {
 		o.failures = append(o.failures, failure)
 		done(c)
 	})

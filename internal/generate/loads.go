@@ -9,9 +9,10 @@ import (
 	"runtime"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -37,7 +38,7 @@ func thisMachine() machine {
 }
 
 // checkLoads looks whether this generator can open the connections of each cell, and has the scripts. The error is a sentence.
-func (g *Generator) checkLoads(cells []v1alpha1.Cell) error {
+func (g *Generator) checkLoads(cells []record.Cell) error {
 	descriptors, err := g.machine.descriptors()
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (g *Generator) checkLoads(cells []v1alpha1.Cell) error {
 		return err
 	}
 	for _, c := range cells {
-		share := protocol.Share(c, g.config.Index).Connections
+		share := timetable.Share(c, g.config.Index).Connections
 		if need := uint64(share) + spareDescriptors; share > 0 && need > descriptors {
 			return fmt.Errorf("loads[%s].levels: %d connections in a generator need %d descriptors, and its container may open %d: ask for fewer, or raise generators.pods", c.Load, share, need, descriptors)
 		}
@@ -74,7 +75,7 @@ func (g *Generator) tryScripts(ctx context.Context, c protocol.Check) error {
 	defer runtime.UnlockOSThread()
 	tried := map[string]bool{}
 	for _, cell := range c.Cells {
-		share := protocol.Share(cell, g.config.Index)
+		share := timetable.Share(cell, g.config.Index)
 		t, able := g.tools[cell.Tool]
 		if cell.Script == nil || tried[cell.Load] || share.Connections == 0 || !able {
 			continue
@@ -83,7 +84,7 @@ func (g *Generator) tryScripts(ctx context.Context, c protocol.Check) error {
 		if share.Search != nil {
 			share.RequestsPerSecond = max(share.Search.StartRequestsPerSecond, 1)
 		}
-		if err := g.try(ctx, t, share, c.Target); err != nil {
+		if err := g.try(ctx, t, share, c.Targets[0]); err != nil {
 			return fmt.Errorf("loads[%s].script: %w", cell.Load, err)
 		}
 	}
@@ -91,7 +92,7 @@ func (g *Generator) tryScripts(ctx context.Context, c protocol.Check) error {
 }
 
 // try runs one script and looks whether its tool is content.
-func (g *Generator) try(ctx context.Context, t tool.Tool, share v1alpha1.Cell, target string) (err error) {
+func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, target string) (err error) {
 	if err := g.writeFiles(t, share, target); err != nil {
 		return err
 	}

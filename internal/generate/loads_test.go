@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/protocol"
@@ -19,17 +18,19 @@ import (
 // toolOf is a tool made of functions; what is nil is fakeTool's.
 type toolOf struct {
 	fakeTool
-	args    func(v1alpha1.Cell, tool.Purpose) []string
-	files   func(v1alpha1.Cell) []tool.File
+	args    func(record.Cell, tool.Purpose) []string
+	files   func(record.Cell) []tool.File
 	outputs []string
 	parse   func(string) (record.Measurement, error)
 }
 
-func (f toolOf) Args(c v1alpha1.Cell, _ string, p tool.Purpose) []string { return f.args(c, p) }
-func (f toolOf) Waits() bool                                             { return false }
-func (f toolOf) Outputs(v1alpha1.Cell) []string                          { return f.outputs }
+func (f toolOf) Args(c record.Cell, _ string, p tool.Purpose) []string { return f.args(c, p) }
+func (f toolOf) Waits() bool                                           { return false }
+func (f toolOf) Traits() tool.Traits                                   { return tool.Traits{} }
+func (f toolOf) Needs(record.Cell) tool.Needs                          { return tool.Needs{} }
+func (f toolOf) Outputs(record.Cell) []string                          { return f.outputs }
 
-func (f toolOf) Files(c v1alpha1.Cell, _ string) []tool.File {
+func (f toolOf) Files(c record.Cell, _ string) []tool.File {
 	if f.files == nil {
 		return nil
 	}
@@ -45,13 +46,13 @@ func (f toolOf) Parse(raw []byte) (record.Measurement, error) {
 
 // runs is a tool that is always the same argument vector.
 func runs(args ...string) toolOf {
-	return toolOf{args: func(v1alpha1.Cell, tool.Purpose) []string { return args }}
+	return toolOf{args: func(record.Cell, tool.Purpose) []string { return args }}
 }
 
 // scripted is a cell whose requests a script makes.
-func scripted(load string) v1alpha1.Cell {
+func scripted(load string) record.Cell {
 	c := cell(1, 0)
-	c.Load, c.Script = load, &v1alpha1.Script{ConfigMap: "mine", Key: "a.lua"}
+	c.Load, c.Script = load, &record.Script{ConfigMap: "mine", Key: "a.lua"}
 	return c
 }
 
@@ -59,9 +60,9 @@ func TestCheckOfLoads(t *testing.T) {
 	shared := cell(100, 0)
 	shared.Generators = 2
 	search := scripted("hunt")
-	search.Step, search.Search = 1, &v1alpha1.Search{StartRequestsPerSecond: 70}
+	search.Step, search.Search = 1, &record.Search{StartRequestsPerSecond: 70}
 	complains := runs("cat", "script.out")
-	complains.files = func(c v1alpha1.Cell) []tool.File {
+	complains.files = func(c record.Cell) []tool.File {
 		return []tool.File{{Name: "script.out", Text: "rate " + string(rune('0'+c.RequestsPerSecond/10)) + " of " + c.Load}}
 	}
 	complains.parse = func(raw string) (record.Measurement, error) {
@@ -69,32 +70,32 @@ func TestCheckOfLoads(t *testing.T) {
 	}
 	tests := map[string]struct {
 		tool        tool.Tool
-		cells       []v1alpha1.Cell
+		cells       []record.Cell
 		index       int32
 		descriptors uint64
 		ports       string
 		want        string
 		fault       protocol.Fault
 	}{
-		"loads that fit": {cells: []v1alpha1.Cell{cell(100, 0), shared}, descriptors: 164, ports: "1000\t1099\n", want: "ok"},
+		"loads that fit": {cells: []record.Cell{cell(100, 0), shared}, descriptors: 164, ports: "1000\t1099\n"},
 		"too few descriptors": {
-			cells: []v1alpha1.Cell{cell(1, 0), cell(101, 0)}, descriptors: 164, fault: protocol.FaultLoad,
+			cells: []record.Cell{cell(1, 0), cell(101, 0)}, descriptors: 164, fault: protocol.FaultLoad,
 			want: "loads[sweep].levels: 101 connections in a generator need 165 descriptors, and its container may open 164: ask for fewer, or raise generators.pods",
 		},
 		"too few ports": {
-			cells: []v1alpha1.Cell{cell(101, 0)}, ports: "1000\t1099\n", fault: protocol.FaultLoad,
+			cells: []record.Cell{cell(101, 0)}, ports: "1000\t1099\n", fault: protocol.FaultLoad,
 			want: "loads[sweep].levels: 101 connections in a generator need as many local ports, and its pod has 100: ask for fewer, or raise generators.pods",
 		},
-		"enough for a share":                {cells: []v1alpha1.Cell{shared}, descriptors: 114, index: 1, want: "ok"},
-		"a cell of others only":             {cells: []v1alpha1.Cell{cell(100, 0)}, descriptors: 10, index: 1, want: "ok"},
+		"enough for a share":                {cells: []record.Cell{shared}, descriptors: 114, index: 1},
+		"a cell of others only":             {cells: []record.Cell{cell(100, 0)}, descriptors: 10, index: 1},
 		"a range of ports that is not one":  {ports: "none", fault: protocol.FaultLoad, want: `reading the range of local ports "none": it has not two numbers`},
-		"a script that works":               {tool: runs("true"), cells: []v1alpha1.Cell{scripted("web")}, want: "ok"},
-		"a script that only others run":     {tool: runs("false"), cells: []v1alpha1.Cell{scripted("web")}, index: 1, want: "ok"},
-		"a script that is not there":        {cells: []v1alpha1.Cell{scripted("other")}, fault: protocol.FaultLoad, want: "loads[other].script: the operator has not sent it: it is of another version than this agent"},
-		"a script that ends badly":          {tool: runs("cat", "missing"), cells: []v1alpha1.Cell{scripted("web")}, fault: protocol.FaultLoad, want: "loads[web].script: exit status 1: cat: missing: No such file or directory"},
-		"a script that the parser objects":  {tool: complains, cells: []v1alpha1.Cell{scripted("web")}, fault: protocol.FaultLoad, want: "loads[web].script: the tool said: rate 0 of web"},
-		"a script of a search has its rate": {tool: complains, cells: []v1alpha1.Cell{search}, fault: protocol.FaultLoad, want: "loads[hunt].script: the tool said: rate 7 of hunt"},
-		"a program that is not there":       {tool: runs("no-such-tool"), cells: []v1alpha1.Cell{scripted("web")}, fault: protocol.FaultLoad, want: `loads[web].script: starting no-such-tool: exec: "no-such-tool": executable file not found in $PATH`},
+		"a script that works":               {tool: runs("true"), cells: []record.Cell{scripted("web")}},
+		"a script that only others run":     {tool: runs("false"), cells: []record.Cell{scripted("web")}, index: 1},
+		"a script that is not there":        {cells: []record.Cell{scripted("other")}, fault: protocol.FaultLoad, want: "loads[other].script: the operator has not sent it: it is of another version than this agent"},
+		"a script that ends badly":          {tool: runs("cat", "missing"), cells: []record.Cell{scripted("web")}, fault: protocol.FaultLoad, want: "loads[web].script: exit status 1: cat: missing: No such file or directory"},
+		"a script that the parser objects":  {tool: complains, cells: []record.Cell{scripted("web")}, fault: protocol.FaultLoad, want: "loads[web].script: the tool said: rate 0 of web"},
+		"a script of a search has its rate": {tool: complains, cells: []record.Cell{search}, fault: protocol.FaultLoad, want: "loads[hunt].script: the tool said: rate 7 of hunt"},
+		"a program that is not there":       {tool: runs("no-such-tool"), cells: []record.Cell{scripted("web")}, fault: protocol.FaultLoad, want: `loads[web].script: starting no-such-tool: exec: "no-such-tool": executable file not found in $PATH`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +110,7 @@ func TestCheckOfLoads(t *testing.T) {
 			}
 			b := newBench(t, func(c Config) *Generator {
 				c.Index = tc.index
-				g := New(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: tc.tool}, nil)
+				g := New(c, map[record.Tool]tool.Tool{record.ToolWrk: tc.tool}, nil)
 				g.scripts = scripts
 				if tc.descriptors > 0 {
 					g.machine.descriptors = func() (uint64, error) { return tc.descriptors, nil }
@@ -119,9 +120,9 @@ func TestCheckOfLoads(t *testing.T) {
 				}
 				return g
 			})
-			checked := b.generator.Check(t.Context(), protocol.Check{Target: newTarget(t, hello), Cells: tc.cells})
-			if checked.Verdict != tc.want || checked.Fault != tc.fault {
-				t.Errorf("Checked = %q (%s)\nwant      %q (%s)", checked.Verdict, checked.Fault, tc.want, tc.fault)
+			checked := b.generator.Check(t.Context(), protocol.Check{Targets: []string{newTarget(t, hello)}, Cells: tc.cells})
+			if checked.Message != tc.want || checked.Fault != tc.fault {
+				t.Errorf("Checked = %q (%s)\nwant      %q (%s)", checked.Message, checked.Fault, tc.want, tc.fault)
 			}
 			if left, err := filepath.Glob(filepath.Join(b.dir, "probe*")); err != nil || len(left) > 0 {
 				t.Errorf("the try left %q, error %v", left, err)
@@ -132,14 +133,14 @@ func TestCheckOfLoads(t *testing.T) {
 
 func TestEachScriptIsTriedOnce(t *testing.T) {
 	var tried []string
-	counting := toolOf{args: func(c v1alpha1.Cell, p tool.Purpose) []string {
+	counting := toolOf{args: func(c record.Cell, p tool.Purpose) []string {
 		tried = append(tried, c.Load+" "+string(p))
 		return []string{"true"}
 	}}
-	g := New(Config{Dir: t.TempDir()}, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: counting}, nil)
+	g := New(Config{Dir: t.TempDir()}, map[record.Tool]tool.Tool{record.ToolWrk: counting}, nil)
 	other := scripted("web")
 	other.Connections = 2
-	if err := g.tryScripts(t.Context(), protocol.Check{Cells: []v1alpha1.Cell{scripted("web"), other, cell(1, 0), scripted("api")}}); err != nil {
+	if err := g.tryScripts(t.Context(), protocol.Check{Cells: []record.Cell{scripted("web"), other, cell(1, 0), scripted("api")}}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"web Probe", "api Probe"}, tried); diff != "" {

@@ -7,12 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
 // writeFiles writes what a tool needs to run a cell.
-func (g *Generator) writeFiles(t tool.Tool, share v1alpha1.Cell, target string) error {
+func (g *Generator) writeFiles(t tool.Tool, share record.Cell, target string) error {
 	for _, f := range t.Files(share, target) {
 		if err := os.WriteFile(filepath.Join(g.config.Dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			return fmt.Errorf("writing a file of the tool: %w", err)
@@ -23,7 +23,7 @@ func (g *Generator) writeFiles(t tool.Tool, share v1alpha1.Cell, target string) 
 
 // collect appends the files that a tool wrote to its raw output, and removes them. A file that is not there is left to the parser
 // to miss.
-func (g *Generator) collect(t tool.Tool, share v1alpha1.Cell, raw *os.File) error {
+func (g *Generator) collect(t tool.Tool, share record.Cell, raw *os.File) error {
 	for _, name := range t.Outputs(share) {
 		if err := appendFile(raw, filepath.Join(g.config.Dir, name), tool.OutputHeader(name)); err != nil {
 			return fmt.Errorf("keeping %s: %w", name, err)
@@ -54,7 +54,7 @@ func appendFile(raw *os.File, path, header string) error {
 }
 
 // discard removes the files that a tool wrote, lest a later run's be mistaken for them.
-func (g *Generator) discard(t tool.Tool, share v1alpha1.Cell) {
+func (g *Generator) discard(t tool.Tool, share record.Cell) {
 	for _, name := range t.Outputs(share) {
 		_ = os.Remove(filepath.Join(g.config.Dir, name)) // What is not there needs no removal; what stays is overwritten.
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
@@ -20,7 +19,7 @@ func ScriptsDir(dir string) string { return filepath.Join(dir, "scripts") }
 // writeScripts writes the scripts that came with a check to where the tools read them.
 func (g *Generator) writeScripts(c protocol.Check) error {
 	for _, s := range c.Scripts {
-		i := slices.IndexFunc(c.Cells, func(cell v1alpha1.Cell) bool { return cell.Load == s.Load && cell.Script != nil })
+		i := slices.IndexFunc(c.Cells, func(cell record.Cell) bool { return cell.Load == s.Load && cell.Script != nil })
 		if i < 0 || !protocol.PlainName(s.Load) || !protocol.PlainName(c.Cells[i].Script.Key) {
 			return fmt.Errorf("loads[%s].script: no cell of this trial has such a script", s.Load)
 		}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
@@ -23,7 +23,7 @@ import (
 // A generator runs what came with the check, and tells what it has run: that of each load once, also if a script changes itself.
 func TestTheScriptThatCameWithTheCheckIsRunAndRecorded(t *testing.T) {
 	var path string
-	changes := toolOf{args: func(c v1alpha1.Cell, p tool.Purpose) []string {
+	changes := toolOf{args: func(c record.Cell, p tool.Purpose) []string {
 		file := tool.ScriptPath(path, c)
 		if c.Load == "odd" && p == tool.Measure {
 			return []string{"sh", "-c", "echo changed > " + file}
@@ -32,20 +32,20 @@ func TestTheScriptThatCameWithTheCheckIsRunAndRecorded(t *testing.T) {
 	}}
 	b := newBench(t, func(c Config) *Generator {
 		path = ScriptsDir(c.Dir)
-		return New(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: changes}, nil)
+		return New(c, map[record.Tool]tool.Tool{record.ToolWrk: changes}, nil)
 	})
-	cells := []v1alpha1.Cell{scripted("web"), scripted("odd")}
+	cells := []record.Cell{scripted("web"), scripted("odd")}
 	for i := range cells {
 		cells[i].WarmupSeconds = new(int32)
 	}
 	checked := b.generator.Check(t.Context(), protocol.Check{
-		Target: newTarget(t, hello), Cells: cells,
+		Targets: []string{newTarget(t, hello)}, Cells: cells,
 		Scripts: []protocol.Script{{Load: "web", Text: []byte("good \xff")}, {Load: "odd", Text: []byte("good too")}},
 	})
-	if checked.Verdict != protocol.CheckedOK {
-		t.Fatalf("the check found %q", checked.Verdict)
+	if !checked.OK() {
+		t.Fatalf("the check found %q", checked.Message)
 	}
-	result := b.measure(protocol.Start{At: time.Now().Add(500 * time.Millisecond), Target: "127.0.0.1:1", Slots: protocol.Timetable(cells)})
+	result := b.measure(protocol.Start{At: time.Now().Add(500 * time.Millisecond), Targets: []string{"127.0.0.1:1"}, Slots: timetable.Of(cells)})
 	digest := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
 		return hex.EncodeToString(sum[:])
@@ -64,17 +64,17 @@ func TestRealWrkFindsTheScriptThatCameWithTheCheck(t *testing.T) {
 	} {
 		var asked atomic.Pointer[string]
 		b := newBench(t, func(c Config) *Generator {
-			return New(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: wrk.Tool{Scripts: ScriptsDir(c.Dir)}}, nil)
+			return New(c, map[record.Tool]tool.Tool{record.ToolWrk: wrk.Tool{Scripts: ScriptsDir(c.Dir)}}, nil)
 		})
 		target := newTarget(t, func(w http.ResponseWriter, r *http.Request) {
 			asked.Store(&r.URL.Path)
 			hello(w, r)
 		})
 		checked := b.generator.Check(t.Context(), protocol.Check{
-			Target: target, Cells: []v1alpha1.Cell{scripted("web")}, Scripts: []protocol.Script{{Load: "web", Text: []byte(text)}},
+			Targets: []string{target}, Cells: []record.Cell{scripted("web")}, Scripts: []protocol.Script{{Load: "web", Text: []byte(text)}},
 		})
-		said := checked.Verdict
-		if path := asked.Load(); path != nil && said == protocol.CheckedOK {
+		said := checked.Message
+		if path := asked.Load(); path != nil && checked.OK() {
 			said = *path
 		}
 		if !strings.Contains(said, want) {
@@ -89,16 +89,16 @@ func TestAScriptThatLeadsOutOfItsFolderIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, func(c Config) *Generator {
-				return New(c, map[v1alpha1.Tool]tool.Tool{v1alpha1.ToolWrk: runs("true")}, nil)
+				return New(c, map[record.Tool]tool.Tool{record.ToolWrk: runs("true")}, nil)
 			})
 			c := scripted(tc.load)
 			c.Script.Key = tc.key
 			if name == "of no cell" {
 				c.Load = "web"
 			}
-			checked := b.generator.Check(t.Context(), protocol.Check{Target: "127.0.0.1:1", Cells: []v1alpha1.Cell{c}, Scripts: []protocol.Script{{Load: tc.load}}})
-			if checked.Fault != protocol.FaultLoad || !strings.Contains(checked.Verdict, "no cell of this trial has such a script") {
-				t.Errorf("the check found %q (%s)", checked.Verdict, checked.Fault)
+			checked := b.generator.Check(t.Context(), protocol.Check{Targets: []string{"127.0.0.1:1"}, Cells: []record.Cell{c}, Scripts: []protocol.Script{{Load: tc.load}}})
+			if checked.Fault != protocol.FaultLoad || !strings.Contains(checked.Message, "no cell of this trial has such a script") {
+				t.Errorf("the check found %q (%s)", checked.Message, checked.Fault)
 			}
 			if entries, err := os.ReadDir(b.dir); err != nil || len(entries) > 0 {
 				t.Errorf("there is %v, %v", entries, err)

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -27,7 +26,7 @@ type Answer struct {
 }
 
 // Check sends every request once, at the same time. The error is the first one's that was answered wrongly, as a sentence.
-func Check(ctx context.Context, target string, requests []v1alpha1.Request) ([]Answer, error) {
+func Check(ctx context.Context, target string, requests []record.Request) ([]Answer, error) {
 	all, errs := make([]Answer, len(requests)), make([]error, len(requests))
 	var group sync.WaitGroup
 	for i, r := range requests {

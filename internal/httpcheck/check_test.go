@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // serve runs a server until the test ends, and returns its address.
@@ -35,33 +35,33 @@ func TestCheck(t *testing.T) {
 	text := func(s string) *string { return &s }
 	tests := map[string]struct {
 		target   string
-		requests []v1alpha1.Request
+		requests []record.Request
 		// want is the sentence of the error; empty if there is none.
 		want string
 	}{
-		"nothing to compare but the status": {requests: []v1alpha1.Request{{Path: "/"}}},
-		"the body that is expected":         {requests: []v1alpha1.Request{{Path: "/", Expect: v1alpha1.Expect{Status: 200, Body: text("helloworld")}}}},
-		"a status that is expected":         {requests: []v1alpha1.Request{{Path: "/missing", Expect: v1alpha1.Expect{Status: 404}}}},
+		"nothing to compare but the status": {requests: []record.Request{{Path: "/"}}},
+		"the body that is expected":         {requests: []record.Request{{Path: "/", Expect: record.Expect{Status: 200, Body: text("helloworld")}}}},
+		"a status that is expected":         {requests: []record.Request{{Path: "/missing", Expect: record.Expect{Status: 404}}}},
 		"another body": {
-			requests: []v1alpha1.Request{{Path: "/", Expect: v1alpha1.Expect{Body: text("hello")}}},
+			requests: []record.Request{{Path: "/", Expect: record.Expect{Body: text("hello")}}},
 			want:     `GET / answered the body "helloworld" instead of "hello"`,
 		},
 		"a body where none is expected": {
-			requests: []v1alpha1.Request{{Path: "/", Expect: v1alpha1.Expect{Body: text("")}}},
+			requests: []record.Request{{Path: "/", Expect: record.Expect{Body: text("")}}},
 			want:     `GET / answered the body "helloworld" instead of ""`,
 		},
 		"a long body": {
-			requests: []v1alpha1.Request{{Path: "/long", Expect: v1alpha1.Expect{Body: text("x")}}},
+			requests: []record.Request{{Path: "/long", Expect: record.Expect{Body: text("x")}}},
 			want:     `GET /long answered the body "` + strings.Repeat("x", 80) + `"... (100 bytes) instead of "x"`,
 		},
-		"another status":             {requests: []v1alpha1.Request{{Path: "/"}, {Path: "/missing?a=b"}}, want: "GET /missing?a=b answered 404 instead of 200"},
-		"a redirect is not followed": {requests: []v1alpha1.Request{{Path: "/moved"}}, want: "GET /moved answered 302 instead of 200"},
-		"no answer":                  {requests: []v1alpha1.Request{{Path: "/broken"}}, want: "GET /broken was not answered: EOF"},
+		"another status":             {requests: []record.Request{{Path: "/"}, {Path: "/missing?a=b"}}, want: "GET /missing?a=b answered 404 instead of 200"},
+		"a redirect is not followed": {requests: []record.Request{{Path: "/moved"}}, want: "GET /moved answered 302 instead of 200"},
+		"no answer":                  {requests: []record.Request{{Path: "/broken"}}, want: "GET /broken was not answered: EOF"},
 		"nobody there": {
-			target: "127.0.0.1:1", requests: []v1alpha1.Request{{Path: "/"}},
+			target: "127.0.0.1:1", requests: []record.Request{{Path: "/"}},
 			want: "GET / was not answered: dial tcp 127.0.0.1:1: connect: connection refused",
 		},
-		"a path that is not one": {requests: []v1alpha1.Request{{Path: "/%zz"}}, want: `GET /%zz cannot be sent: invalid URL escape "%zz"`},
+		"a path that is not one": {requests: []record.Request{{Path: "/%zz"}}, want: `GET /%zz cannot be sent: invalid URL escape "%zz"`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // maxShown is how much of a body a sentence shows, in bytes.
@@ -23,7 +23,7 @@ type Expectation struct {
 }
 
 // Expect is what a load's request says of its answer.
-func Expect(r v1alpha1.Request) Expectation {
+func Expect(r record.Request) Expectation {
 	e := Expectation{Path: r.Path, status: int(r.Expect.Status)}
 	if e.Path == "" {
 		e.Path = "/"

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
@@ -14,15 +13,18 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
+// LeastRegressionRuns is the number of earlier runs from which on their spread is the error of a Regression.
+const LeastRegressionRuns = 3
+
 // regression compares an implementation with itself in earlier runs, through an anchor that all runs have measured: machines drift
 // by more than most changes are worth, and the drift divides out where it hits both alike. The figure is
 //
 //	(implementation now / anchor now) / (implementation then / anchor then)
 //
 // as geometric means over blocks and over the earlier runs. Its interval is at least that of the spread within the runs. From
-// v1alpha1.LeastRegressionRuns earlier runs on, it is also at least that of the spread between them, which holds what differs from run to
+// LeastRegressionRuns earlier runs on, it is also at least that of the spread between them, which holds what differs from run to
 // run and not from block to block: a rebuilt image, the layout of memory, a node.
-func (j judge) regression(o v1alpha1.Objective, l planned.Level, i planned.Implementation) figure {
+func (j judge) regression(o record.Objective, l planned.Level, i planned.Implementation) figure {
 	metric := verdict.MetricOf(o.Of, o.Percentile)
 	if metric == verdict.Throughput && l.Imposed() {
 		return unknown(NotMeasured, "at an imposed rate a throughput is what was asked for")
@@ -63,7 +65,7 @@ func (j judge) earlierRun(prefix string, data *record.RunData) (*Run, error) {
 		return r, nil
 	}
 	alone := *data
-	alone.Manifest.Spec.Objectives, alone.Earlier = nil, nil
+	alone.Manifest.Plan.Objectives, alone.Earlier = nil, nil
 	r, err := j.analyse(alone)
 	if err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 	if !slices.ContainsFunc(then.Implementations, func(k planned.Implementation) bool { return k.Name == name }) {
 		return LoadDiffers, fmt.Sprintf("the earlier run has not measured %s", name)
 	}
-	if a, b := orderOf(&then.Data), orderOf(&now.Data); a != b {
+	if a, b := then.Data.Manifest.Plan.Order, now.Data.Manifest.Plan.Order; a != b {
 		return LoadDiffers, fmt.Sprintf("spec.order was %s and is %s", a, b)
 	}
 	level := pick.First(then.Levels, func(k *planned.Level) bool { return k.Point == l.Point })
@@ -105,17 +107,9 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 	return sameScript(&now.Data, &then.Data, *level, l)
 }
 
-// orderOf is the order of a run. That of trials of one server each makes no difference to what they measure.
-func orderOf(d *record.RunData) v1alpha1.Order {
-	if d.Manifest.Spec.Order == v1alpha1.OrderSlicedDuet {
-		return v1alpha1.OrderSlicedDuet
-	}
-	return v1alpha1.OrderBlocks
-}
-
 // sameAnchor checks that the anchor was measured in both runs and that it was the same thing: image digest, command and CPUs.
 func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail string) {
-	a, b := specOf(now, anchor), specOf(then, anchor)
+	a, b := plannedAs(now, anchor), plannedAs(then, anchor)
 	digest, before := imagesOf(now, anchor), imagesOf(then, anchor)
 	switch {
 	case a == nil || len(digest) == 0:
@@ -126,14 +120,14 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 		return AnchorDiffers, fmt.Sprintf("the image of %s was %s and is %s", anchor, strings.Join(before, ", "), strings.Join(digest, ", "))
 	case !slices.Equal(a.Command, b.Command):
 		return AnchorDiffers, fmt.Sprintf("the command of %s was %q and is %q", anchor, b.Command, a.Command)
-	case max(a.CPUs, 1) != max(b.CPUs, 1):
-		return AnchorDiffers, fmt.Sprintf("%s had %d CPUs and has %d", anchor, max(b.CPUs, 1), max(a.CPUs, 1))
+	case a.CPUs != b.CPUs:
+		return AnchorDiffers, fmt.Sprintf("%s had %d CPUs and has %d", anchor, b.CPUs, a.CPUs)
 	}
 	return "", ""
 }
 
-func specOf(d *record.RunData, name string) *v1alpha1.Implementation {
-	return pick.First(d.Manifest.Spec.Implementations, func(i *v1alpha1.Implementation) bool { return i.Name == name })
+func plannedAs(d *record.RunData, name string) *record.Implementation {
+	return pick.First(d.Manifest.Plan.Implementations, func(i *record.Implementation) bool { return i.Name == name })
 }
 
 // imagesOf are the distinct digests of the images that ran as an implementation; one that is not known is "unknown" and its trial's
@@ -141,16 +135,16 @@ func specOf(d *record.RunData, name string) *v1alpha1.Implementation {
 func imagesOf(d *record.RunData, name string) []string {
 	var out []string
 	for _, t := range d.Trials {
-		if t.Manifest.Implementation != name {
+		if t.Manifest.Servers[0] != name {
 			continue
 		}
 		for _, p := range t.Manifest.Pods {
-			if p.Role != record.RoleServer {
+			if p.Member != record.MemberServer(0) {
 				continue
 			}
 			id := p.ImageID
 			if id == "" {
-				id = "unknown in trial " + t.Manifest.Trial
+				id = "unknown in trial " + t.Manifest.Name
 			}
 			out = append(out, id)
 		}
@@ -162,7 +156,7 @@ func imagesOf(d *record.RunData, name string) []string {
 func against(now verdict.Result, then []verdict.Result) figure {
 	f := unknown(TooFewBlocks, "")
 	f.n, f.earlierRuns = now.Blocks, len(then)
-	f.withinRuns = len(then) < v1alpha1.LeastRegressionRuns
+	f.withinRuns = len(then) < LeastRegressionRuns
 	var means []float64
 	known := now.InLogs().Known
 	for _, t := range then {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -24,9 +23,9 @@ func twoDays(factor float64) (now, then record.RunData) {
 	o.Servers = append([]recordtest.Server{}, o.Servers...)
 	o.Servers[1].CPUMicros *= factor
 	now, then = recordtest.Run(o), recordtest.Run(old)
-	now.Manifest.Spec.Objectives = []v1alpha1.Objective{{
-		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05",
-		Against: &v1alpha1.Earlier{Runs: []string{"default/duel-2f1c7d0a"}, Anchor: "go"},
+	now.Manifest.Plan.Objectives = []record.Objective{{
+		Metric: record.ObjectiveRegression, Of: record.ComparedServerCPUPerRequest, Max: "1.05",
+		Against: &record.Reference{Runs: []string{"default/duel-2f1c7d0a"}, Anchor: "go"},
 	}}
 	return now, then
 }
@@ -66,21 +65,21 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 		"the anchor has another image":            {func(_, then *record.RunData) { images(then, "go", "sha256:other") }, objectives.AnchorDiffers, "sha256:other"},
 		"the anchor's digest was not recorded":    {func(_, then *record.RunData) { images(then, "go", "") }, objectives.AnchorDiffers, "unknown in trial"},
 		"neither digest was recorded":             {func(now, then *record.RunData) { images(now, "go", ""); images(then, "go", "") }, objectives.AnchorDiffers, "unknown in trial"},
-		"the anchor has another command":          {func(_, then *record.RunData) { then.Manifest.Spec.Implementations[0].Command = []string{"/go", "-x"} }, objectives.AnchorDiffers, "command of go"},
-		"the anchor had more CPUs":                {func(_, then *record.RunData) { then.Manifest.Spec.Implementations[0].CPUs = 2 }, objectives.AnchorDiffers, "go had 2 CPUs and has 1"},
+		"the anchor has another command":          {func(_, then *record.RunData) { then.Manifest.Plan.Implementations[0].Command = []string{"/go", "-x"} }, objectives.AnchorDiffers, "command of go"},
+		"the anchor had more CPUs":                {func(_, then *record.RunData) { then.Manifest.Plan.Implementations[0].CPUs = 2 }, objectives.AnchorDiffers, "go had 2 CPUs and has 1"},
 		"the earlier run lost its anchor":         {func(_, then *record.RunData) { then.Trials = only(then.Trials, "go-slow") }, objectives.NoAnchor, "the earlier run has not measured go"},
 		"this run lost its anchor":                {func(now, _ *record.RunData) { now.Trials = only(now.Trials, "go-slow") }, objectives.NoAnchor, "this run has not measured go"},
-		"the earlier run had no such level":       {func(_, then *record.RunData) { then.Manifest.Spec.Loads[0].Levels[0].Connections = 50 }, objectives.LoadDiffers, "no level sweep-100"},
-		"the earlier run was a duet":              {func(_, then *record.RunData) { then.Manifest.Spec.Order = v1alpha1.OrderSlicedDuet }, objectives.LoadDiffers, "spec.order was SlicedDuet and is Blocks"},
-		"the earlier run asked for another path":  {func(_, then *record.RunData) { then.Manifest.Spec.Loads[0].Request.Path = "/old" }, objectives.LoadDiffers, "path of load sweep was /old and is /"},
-		"only the earlier run had a script":       {func(_, then *record.RunData) { then.Manifest.Spec.Loads[0].Script = &v1alpha1.Script{} }, objectives.LoadDiffers, "script of load sweep is set in one of the runs only"},
+		"the earlier run had no such level":       {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Connections = 50 }, objectives.LoadDiffers, "no level sweep-100"},
+		"the earlier run was a duet":              {func(_, then *record.RunData) { then.Manifest.Plan.Order = record.OrderSlicedDuet }, objectives.LoadDiffers, "spec.order was SlicedDuet and is Blocks"},
+		"the earlier run asked for another path":  {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Request.Path = "/old" }, objectives.LoadDiffers, "path of load sweep was /old and is /"},
+		"only the earlier run had a script":       {func(_, then *record.RunData) { then.Manifest.Plan.Cells[0].Script = &record.Script{} }, objectives.LoadDiffers, "script of load sweep is set in one of the runs only"},
 		"the earlier run had another script": {func(now, then *record.RunData) {
 			now.Manifest.Scripts = []record.FrozenScript{{Load: "sweep", Artifact: record.Artifact{SHA256: "a"}}}
 			then.Manifest.Scripts = []record.FrozenScript{{Load: "sweep", Artifact: record.Artifact{SHA256: "b"}}}
 		}, objectives.LoadDiffers, "script of load sweep had SHA-256 b and has a"},
 		"the earlier run had no such implementation": {func(_, then *record.RunData) {
 			then.Trials = only(then.Trials, "go")
-			then.Manifest.Spec.Implementations = then.Manifest.Spec.Implementations[:1]
+			then.Manifest.Plan.Implementations = then.Manifest.Plan.Implementations[:1]
 		}, objectives.LoadDiffers, "has not measured go-slow"},
 		"two blocks now": {func(now, _ *record.RunData) { now.Manifest.Blocks, now.Trials = 2, now.Trials[:4] }, objectives.TooFewBlocks, ""},
 		"it cannot be read, as it contradicts itself": {func(_, then *record.RunData) { then.Manifest.Run.UID = "another" }, objectives.NoEarlierRun, "belongs to run"},
@@ -104,9 +103,9 @@ func TestARegressionIsUndecidedWhereRunsCannotBeCompared(t *testing.T) {
 
 func TestARegressionIsSeenFromOneDuetToAnother(t *testing.T) {
 	now, then := turns(1.2), turns(1)
-	now.Manifest.Spec.Objectives = []v1alpha1.Objective{{
-		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05", Implementations: []string{"go2"},
-		Against: &v1alpha1.Earlier{Runs: []string{"default/twins-2f1c7d0a"}, Anchor: "go"},
+	now.Manifest.Plan.Objectives = []record.Objective{{
+		Metric: record.ObjectiveRegression, Of: record.ComparedServerCPUPerRequest, Max: "1.05", Implementations: []string{"go2"},
+		Against: &record.Reference{Runs: []string{"default/twins-2f1c7d0a"}, Anchor: "go"},
 	}}
 	now.Earlier = map[string]record.EarlierRun{"default/twins-2f1c7d0a": {Data: &then}}
 	for _, got := range analysed(t, now).Objectives {
@@ -118,7 +117,7 @@ func TestARegressionIsSeenFromOneDuetToAnother(t *testing.T) {
 
 func images(d *record.RunData, implementation, id string) {
 	for i := range d.Trials {
-		if d.Trials[i].Manifest.Implementation == implementation {
+		if d.Trials[i].Manifest.Servers[0] == implementation {
 			d.Trials[i].Manifest.Pods[0].ImageID = id
 		}
 	}
@@ -127,7 +126,7 @@ func images(d *record.RunData, implementation, id string) {
 func only(trials []record.TrialData, implementation string) []record.TrialData {
 	var out []record.TrialData
 	for _, t := range trials {
-		if t.Manifest.Implementation == implementation {
+		if t.Manifest.Servers[0] == implementation {
 			out = append(out, t)
 		}
 	}

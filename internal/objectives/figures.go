@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/capacity"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/latency"
@@ -45,30 +44,30 @@ func (r Run) group(l planned.Level, implementation string) *validity.Group {
 }
 
 // figure is an objective's figure of one implementation at one level.
-func (j judge) figure(o v1alpha1.Objective, l planned.Level, i planned.Implementation) figure {
+func (j judge) figure(o record.Objective, l planned.Level, i planned.Implementation) figure {
 	g := j.run.group(l, i.Name)
 	var f figure
 	switch o.Metric {
-	case v1alpha1.ObjectiveErrorRate:
+	case record.ObjectiveErrorRate:
 		f = errorRate(g)
 		f.faulty = j.run.Lost[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
 		return f
-	case v1alpha1.ObjectiveRegression:
+	case record.ObjectiveRegression:
 		return j.regression(o, l, i)
-	case v1alpha1.ObjectiveRatioToBaseline:
+	case record.ObjectiveRatioToBaseline:
 		return j.ratio(o, l, i)
-	case v1alpha1.ObjectiveLatencyPercentile:
+	case record.ObjectiveLatencyPercentile:
 		f = percentileOf(g, o.Percentile)
-	case v1alpha1.ObjectiveMeanLatency:
+	case record.ObjectiveMeanLatency:
 		f = meanOf(g, g.MeanLatency)
 		f.kind = record.LatencyKind(g.LatencyKind)
-	case v1alpha1.ObjectiveThroughput:
+	case record.ObjectiveThroughput:
 		f = meanOf(g, g.Throughput)
-	case v1alpha1.ObjectiveServerCPUPerRequest:
+	case record.ObjectiveServerCPUPerRequest:
 		f = meanOf(g, g.CPUPerRequest)
-	case v1alpha1.ObjectiveServerCPUs:
+	case record.ObjectiveServerCPUs:
 		f = meanOf(g, g.ServerCPUs)
-	case v1alpha1.ObjectivePeakMemory:
+	case record.ObjectivePeakMemory:
 		f = meanOf(g, g.ServerPeakMemory)
 	default:
 		return unknown(NotMeasured, "")
@@ -107,14 +106,14 @@ func lacking(g *validity.Group, s *inference.Summary) Reason {
 
 // limit takes from an interval the end of which the generator was the limit and not the server: a throughput could be higher, and a
 // latency lower.
-func limit(g *validity.Group, m v1alpha1.ObjectiveMetric, f *figure) {
+func limit(g *validity.Group, m record.ObjectiveMetric, f *figure) {
 	var end bool
 	switch m {
-	case v1alpha1.ObjectiveThroughput:
+	case record.ObjectiveThroughput:
 		if end = g.ThroughputIsBound; end {
 			f.high = math.Inf(1)
 		}
-	case v1alpha1.ObjectiveLatencyPercentile, v1alpha1.ObjectiveMeanLatency:
+	case record.ObjectiveLatencyPercentile, record.ObjectiveMeanLatency:
 		if end = slices.ContainsFunc(g.Cells, validity.Cell.Waited); end {
 			f.low = 0
 		}
@@ -173,7 +172,7 @@ func errorRate(g *validity.Group) figure {
 // holds the merged one: where a quantile is known between two values only, its low end is of the low ones and its high end of the
 // high ones.
 func percentileOf(g *validity.Group, name string) figure {
-	column := slices.Index(v1alpha1.Percentiles, name)
+	column := slices.Index(record.Percentiles, name)
 	kind, merged := preferred(g)
 	if column < 0 || merged == nil {
 		return unknown(lacking(g, nil), "")
@@ -228,7 +227,7 @@ func unknownQuantile(q latency.Quantile) Reason {
 }
 
 // ratio is the result of the comparison with the baseline.
-func (j judge) ratio(o v1alpha1.Objective, l planned.Level, i planned.Implementation) figure {
+func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementation) figure {
 	c := pick.First(j.run.Comparisons, func(c *verdict.Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
 	if c == nil {
 		return unknown(NotMeasured, "")

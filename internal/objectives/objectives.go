@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -64,11 +63,11 @@ const (
 // Result is one objective of one implementation at one level.
 type Result struct {
 	// Index is the objective's place in the spec, Name its name there.
-	Index      int                      `json:"index"`
-	Name       string                   `json:"name,omitempty"`
-	Metric     v1alpha1.ObjectiveMetric `json:"metric"`
-	Percentile string                   `json:"percentile,omitempty"`
-	Of         v1alpha1.ComparedMetric  `json:"of,omitempty"`
+	Index      int                    `json:"index"`
+	Name       string                 `json:"name,omitempty"`
+	Metric     record.ObjectiveMetric `json:"metric"`
+	Percentile string                 `json:"percentile,omitempty"`
+	Of         record.ComparedMetric  `json:"of,omitempty"`
 	record.Point
 	Implementation string `json:"implementation"`
 	// Unit is that of Min, Max, Figure, Low and High.
@@ -98,11 +97,11 @@ type Result struct {
 }
 
 // units are the units of figures and bounds.
-var units = map[v1alpha1.ObjectiveMetric]string{
-	v1alpha1.ObjectiveThroughput: "requests/s", v1alpha1.ObjectiveLatencyPercentile: "µs", v1alpha1.ObjectiveMeanLatency: "µs",
-	v1alpha1.ObjectiveErrorRate: "share", v1alpha1.ObjectiveServerCPUPerRequest: "µs", v1alpha1.ObjectiveServerCPUs: "CPUs",
-	v1alpha1.ObjectivePeakMemory: "bytes", v1alpha1.ObjectiveRatioToBaseline: "ratio", v1alpha1.ObjectiveRegression: "ratio",
-	v1alpha1.ObjectiveCapacity: "requests/s",
+var units = map[record.ObjectiveMetric]string{
+	record.ObjectiveThroughput: "requests/s", record.ObjectiveLatencyPercentile: "µs", record.ObjectiveMeanLatency: "µs",
+	record.ObjectiveErrorRate: "share", record.ObjectiveServerCPUPerRequest: "µs", record.ObjectiveServerCPUs: "CPUs",
+	record.ObjectivePeakMemory: "bytes", record.ObjectiveRatioToBaseline: "ratio", record.ObjectiveRegression: "ratio",
+	record.ObjectiveCapacity: "requests/s",
 }
 
 // figure is what is held against a bound.
@@ -130,7 +129,7 @@ func unknown(why Reason, detail string) figure {
 func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error) {
 	j := judge{run: run, analyse: analyse, earlier: map[string]*Run{}}
 	out := []Result{}
-	for index, o := range run.Data.Manifest.Spec.Objectives {
+	for index, o := range run.Data.Manifest.Plan.Objectives {
 		r := Result{Index: index, Name: o.Name, Metric: o.Metric, Percentile: o.Percentile, Of: o.Of, Unit: units[o.Metric]}
 		var err error
 		if r.Min, r.Max, err = boundsOf(o); err != nil {
@@ -139,7 +138,7 @@ func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error)
 		found := false
 		for _, c := range run.Capacities {
 			i := pick.First(run.Implementations, func(i *planned.Implementation) bool { return i.Name == c.Implementation })
-			if o.Metric == v1alpha1.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
+			if o.Metric == record.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
 				one := r
 				one.Point, one.Implementation = c.Point(), c.Implementation
 				out = append(out, one.with(ofCapacity(c)))
@@ -168,7 +167,7 @@ func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error)
 }
 
 // boundsOf reads an objective's bounds.
-func boundsOf(o v1alpha1.Objective) (low, high *float64, err error) {
+func boundsOf(o record.Objective) (low, high *float64, err error) {
 	for _, b := range []struct {
 		text string
 		into **float64
@@ -186,20 +185,20 @@ func boundsOf(o v1alpha1.Objective) (low, high *float64, err error) {
 }
 
 // concerns says whether an objective speaks of a level. A capacity has none.
-func concerns(o v1alpha1.Objective, l planned.Level) bool {
-	return o.Metric != v1alpha1.ObjectiveCapacity && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
+func concerns(o record.Objective, l planned.Level) bool {
+	return o.Metric != record.ObjectiveCapacity && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
 		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
 }
 
 // judged says whether an objective speaks of an implementation.
-func judged(o v1alpha1.Objective, i planned.Implementation) bool {
+func judged(o record.Objective, i planned.Implementation) bool {
 	if len(o.Implementations) > 0 {
 		return slices.Contains(o.Implementations, i.Name)
 	}
-	if i.Role != v1alpha1.RoleContender {
+	if i.Role != record.RoleContender {
 		return false
 	}
-	return (o.Metric != v1alpha1.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
+	return (o.Metric != record.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
 }
 
 // with holds a figure against the bound. Equality keeps it.

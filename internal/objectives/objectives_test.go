@@ -12,7 +12,7 @@ import (
 )
 
 // judged is a duel of ten blocks with one objective, and its entries for go at 100 connections.
-func judged(t *testing.T, o v1alpha1.Objective, change func(*record.RunData)) objectives.Result {
+func judged(t *testing.T, o record.Objective, change func(*record.RunData)) objectives.Result {
 	t.Helper()
 	options := recordtest.Duel(10)
 	options.Levels, options.Servers, options.Seconds = []int32{100}, options.Servers[:2], 1
@@ -21,7 +21,7 @@ func judged(t *testing.T, o v1alpha1.Objective, change func(*record.RunData)) ob
 	if len(o.Implementations) == 0 {
 		o.Implementations = []string{"go"}
 	}
-	d.Manifest.Spec.Objectives = []v1alpha1.Objective{o}
+	d.Manifest.Plan.Objectives = []record.Objective{o}
 	if change != nil {
 		change(&d)
 	}
@@ -55,17 +55,17 @@ func TestObjectives(t *testing.T) {
 	errors := func(n int64) func(*record.RunData) {
 		return cells("go", 10, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Read = n })
 	}
-	metric := func(m v1alpha1.ObjectiveMetric, minimum, maximum string) v1alpha1.Objective {
-		return v1alpha1.Objective{Metric: m, Min: minimum, Max: maximum}
+	metric := func(m record.ObjectiveMetric, minimum, maximum string) record.Objective {
+		return record.Objective{Metric: m, Min: minimum, Max: maximum}
 	}
-	percentile := func(p, maximum string) v1alpha1.Objective {
-		return v1alpha1.Objective{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: p, Max: maximum}
+	percentile := func(p, maximum string) record.Objective {
+		return record.Objective{Metric: record.ObjectiveLatencyPercentile, Percentile: p, Max: maximum}
 	}
-	ratio := func(of v1alpha1.ComparedMetric, minimum, maximum string) v1alpha1.Objective {
-		return v1alpha1.Objective{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: of, Min: minimum, Max: maximum, Implementations: []string{"go-slow"}}
+	ratio := func(of record.ComparedMetric, minimum, maximum string) record.Objective {
+		return record.Objective{Metric: record.ObjectiveRatioToBaseline, Of: of, Min: minimum, Max: maximum, Implementations: []string{"go-slow"}}
 	}
 	for name, tc := range map[string]struct {
-		objective v1alpha1.Objective
+		objective record.Objective
 		change    func(*record.RunData)
 		want      objectives.Outcome
 		reason    objectives.Reason
@@ -129,11 +129,11 @@ func few(run *record.CellRun, _ *record.CellObservation) {
 
 func TestAnObjectiveHasAnEntryForEachImplementationAndLevel(t *testing.T) {
 	d := recordtest.Run(recordtest.Duel(3))
-	d.Manifest.Spec.Objectives = []v1alpha1.Objective{
-		{Metric: v1alpha1.ObjectiveThroughput, Min: "1"},
-		{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Min: "0.1"},
-		{Metric: v1alpha1.ObjectiveServerCPUs, Max: "2", Implementations: []string{"epoll"}, Load: "sweep", Connections: 10},
-		{Metric: v1alpha1.ObjectiveServerCPUs, Max: "2", Load: "gone"},
+	d.Manifest.Plan.Objectives = []record.Objective{
+		{Metric: record.ObjectiveThroughput, Min: "1"},
+		{Metric: record.ObjectiveRatioToBaseline, Of: record.ComparedThroughput, Min: "0.1"},
+		{Metric: record.ObjectiveServerCPUs, Max: "2", Implementations: []string{"epoll"}, Load: "sweep", Connections: 10},
+		{Metric: record.ObjectiveServerCPUs, Max: "2", Load: "gone"},
 	}
 	table := analysed(t, d)
 	counts := map[int]int{}
@@ -164,7 +164,7 @@ func TestWhatFollowsFromObjectives(t *testing.T) {
 			o.Levels, o.Seconds = []int32{100}, 1
 			d := recordtest.Run(o)
 			for _, b := range tc.bounds {
-				d.Manifest.Spec.Objectives = append(d.Manifest.Spec.Objectives, v1alpha1.Objective{Metric: "Throughput", Min: b, Load: "sweep", Connections: 100, Implementations: []string{"go"}})
+				d.Manifest.Plan.Objectives = append(d.Manifest.Plan.Objectives, record.Objective{Metric: "Throughput", Min: b, Load: "sweep", Connections: 100, Implementations: []string{"go"}})
 			}
 			met, reason := analysed(t, d).ObjectivesMet()
 			if reason != tc.want || met != (tc.want == v1alpha1.ReasonDone) {

@@ -7,10 +7,10 @@ import (
 	"os"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/timing"
 	"loadstone.dev/loadstone/internal/version"
 )
@@ -28,8 +28,8 @@ const (
 
 // Config is what an observer is told.
 type Config struct {
-	// Beside is true of the observer of the second server of a duet.
-	Beside bool
+	// Server is the place of the observed server among those of its trial, from 0.
+	Server int
 	// Node is the name of the node, or "unknown".
 	Node string
 	// Dir is where the observer's files lie; it must exist.
@@ -61,13 +61,8 @@ func New(c Config) *Observer {
 	return &Observer{config: c, proc: "/proc", sys: "/sys", sockets: kernel.ReadSockets}
 }
 
-// Role is the observer's role in its trial.
-func (o *Observer) Role() string {
-	if o.config.Beside {
-		return protocol.RoleBeside
-	}
-	return protocol.RoleObserver
-}
+// Member is the member of its trial whose observer this is.
+func (o *Observer) Member() string { return record.MemberServer(o.config.Server) }
 
 // Watch waits for the server's port, and says when somebody listens on it.
 func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))) {
@@ -81,7 +76,7 @@ func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))
 
 // Measure observes every slot and writes the samples. It returns the record, a record.ObserverResult, and the names of its files; done is
 // called after each cell with what went wrong in it, if anything did.
-func (o *Observer) Measure(ctx context.Context, start protocol.Start, done func(cell v1alpha1.Cell, failure string)) (any, []string, error) {
+func (o *Observer) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
 	series, err := createSamples(o.config.Dir)
 	if err != nil {
 		return nil, nil, err
@@ -121,7 +116,7 @@ func (o *Observer) Measure(ctx context.Context, start protocol.Start, done func(
 }
 
 // observe takes one cell from its first snapshot to its last. The error says why the observation is incomplete.
-func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot protocol.Slot, series *samples, cell *record.CellObservation) error {
+func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot timetable.Slot, series *samples, cell *record.CellObservation) error {
 	if err := timing.SleepUntil(ctx, clock.At(slot.Measure-leadMeasure)); err != nil {
 		return err
 	}
@@ -174,16 +169,16 @@ func (o *Observer) locate() error {
 }
 
 // sample reads the fast counters until the end of the slot, and the connections shortly before the end of the measured time.
-func (o *Observer) sample(ctx context.Context, clock timing.Clock, slot protocol.Slot, s *server, series *samples, cell *record.CellObservation) error {
-	end, measured := slot.End-leadEnd, protocol.LoadTime(slot.Cell)
-	middle, look := slot.Measure+measured/2, protocol.SocketsAt(slot)
+func (o *Observer) sample(ctx context.Context, clock timing.Clock, slot timetable.Slot, s *server, series *samples, cell *record.CellObservation) error {
+	end, half := slot.End-leadEnd, (slot.Measured-slot.Measure)/2
+	middle, look := slot.Measure+half, slot.SocketsAt()
 	run, looked := newCourse(), false
 	for at := slot.Measure; at < end; at += sampleEvery {
 		if at > look && !looked {
 			if err := timing.SleepUntil(ctx, clock.At(look)); err != nil {
 				return err
 			}
-			o.lookAtSockets(cell, time.Since(clock.At(look)), measured/2)
+			o.lookAtSockets(cell, time.Since(clock.At(look)), half)
 			looked = true
 		}
 		if err := timing.SleepUntil(ctx, clock.At(at)); err != nil {
@@ -206,7 +201,7 @@ func (o *Observer) sample(ctx context.Context, clock timing.Clock, slot protocol
 
 // lookAtSockets reads the server's connections. Too late, they are those of a tool that closes them.
 func (o *Observer) lookAtSockets(cell *record.CellObservation, late, patience time.Duration) {
-	if late > protocol.SocketsLead {
+	if late > timetable.SocketsLead {
 		missing(cell, nameSockets, fmt.Errorf("the observer was %v late", late.Round(time.Millisecond)))
 		return
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // helperServer is an environment variable that turns the test binary into a server to observe.
@@ -82,23 +82,23 @@ func fakeServer(t *testing.T, files map[string]string) (*server, string) {
 	return s, dir
 }
 
-func cell(connections int32) v1alpha1.Cell {
-	return v1alpha1.Cell{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1}
+func cell(connections int32) record.Cell {
+	return record.Cell{Load: "sweep", Tool: record.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1}
 }
 
-func duetCell() v1alpha1.Cell {
+func duetCell() record.Cell {
 	c := cell(1)
-	c.Order = v1alpha1.OrderSlicedDuet
+	c.Order = record.OrderSlicedDuet
 	return c
 }
 
 // starting is a timetable of some cells that begins soon.
-func starting(after time.Duration, cells ...v1alpha1.Cell) protocol.Start {
-	return protocol.Start{At: time.Now().Add(after), Target: "127.0.0.1:80", Slots: protocol.Timetable(cells)}
+func starting(after time.Duration, cells ...record.Cell) protocol.Start {
+	return protocol.Start{At: time.Now().Add(after), Targets: []string{"127.0.0.1:80"}, Slots: timetable.Of(cells)}
 }
 
 // seen is the record of an observer that has lived through a timetable.
-func seen(t *testing.T, o *Observer, start protocol.Start, done func(v1alpha1.Cell, string)) record.ObserverResult {
+func seen(t *testing.T, o *Observer, start protocol.Start, done func(record.Cell, string)) record.ObserverResult {
 	t.Helper()
 	result, files, err := o.Measure(t.Context(), start, done)
 	if err != nil {
@@ -114,13 +114,13 @@ func seen(t *testing.T, o *Observer, start protocol.Start, done func(v1alpha1.Ce
 	return r
 }
 
-func nothing(v1alpha1.Cell, string) {}
+func nothing(record.Cell, string) {}
 
 func TestObserverOfARealProcess(t *testing.T) {
 	server := child(t)
 	o := observing(t, "/proc", server.Process.Pid)
 	var failures []string
-	result := seen(t, o, starting(500*time.Millisecond, cell(1), cell(2)), func(_ v1alpha1.Cell, failure string) {
+	result := seen(t, o, starting(500*time.Millisecond, cell(1), cell(2)), func(_ record.Cell, failure string) {
 		failures = append(failures, failure)
 		if err := server.Process.Kill(); err != nil && len(failures) == 1 {
 			t.Error(err)

@@ -51,7 +51,7 @@ func TestTheObserverLooksAtTheConnectionsOfADuetNearItsEnd(t *testing.T) {
 		return &record.Sockets{Established: 1}, nil
 	}
 	start := starting(100*time.Millisecond, duetCell())
-	start.Beside = "127.0.0.1:81"
+	start.Targets = append(start.Targets, "127.0.0.1:81")
 	seen(t, o, start, nothing)
 	// An observer that was late for it does not look at all.
 	if at := time.Unix(0, looked.Load()); looked.Load() != 0 && at.Before(start.At.Add(1900*time.Millisecond)) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/timing"
 )
 
@@ -49,7 +49,7 @@ type sampled struct {
 }
 
 // add reads one sample, or returns errGone.
-func (s *samples) add(server *server, slot protocol.Slot, clock timing.Clock) (sampled, error) {
+func (s *samples) add(server *server, slot timetable.Slot, clock timing.Clock) (sampled, error) {
 	resident, err := server.residentBytes()
 	if err != nil {
 		return sampled{}, err
@@ -67,7 +67,7 @@ func (s *samples) add(server *server, slot protocol.Slot, clock timing.Clock) (s
 
 	s.line = strconv.AppendInt(s.line[:0], int64(at), 10)
 	s.line = append(s.line, ',')
-	s.line = append(s.line, protocol.CellName(slot.Cell)...)
+	s.line = append(s.line, timetable.CellName(slot.Cell)...)
 	s.number(cpu, errCPU)
 	s.number(memory, errMemory)
 	s.number(resident, nil)

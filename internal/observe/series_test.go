@@ -8,11 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kernel/kerneltest"
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/timing"
 )
 
@@ -99,7 +98,7 @@ func BenchmarkSample(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	slot := protocol.Slot{Cell: v1alpha1.Cell{Load: "sweep", Connections: 1}}
+	slot := timetable.Slot{Cell: record.Cell{Load: "sweep", Connections: 1}}
 	clock := timing.From(time.Now())
 	kerneltest.OwnTime(b, kernel.OwnCPUNanos, func() {
 		if _, err := series.add(s, slot, clock); err != nil {

@@ -30,7 +30,7 @@ var errNoFrequency = errors.New("the kernel shows no frequency")
 // On a CPU that the kubelet gave to the server alone it may not: the kernel refuses a CPU outside of the observer's cpuset (EINVAL), and
 // nobody without privileges enters another container's.
 func (o *Observer) work(until time.Time) (*record.Work, error) {
-	if o.config.Beside {
+	if o.config.Server > 0 {
 		return nil, errors.New("the other server's observer does the work for both")
 	}
 	if err := o.locate(); err != nil {
@@ -103,10 +103,10 @@ func steps(n int) uint64 {
 }
 
 // describeSpeed says what is not known of the speed of the server's CPUs: nothing while there is either of its two measures. Of a duet the
-// other observer says it.
+// first server's observer says it.
 func (o *Observer) describeSpeed(cell *record.CellObservation, noWork error) {
 	known := cell.WorkAfter != nil || cell.Series != nil && len(cell.Series.KHz) > 0
-	if cell.Error == "" && !known && !o.config.Beside {
+	if cell.Error == "" && !known && o.config.Server == 0 {
 		missing(cell, nameSpeed, fmt.Errorf("%w, and %w", errNoFrequency, noWork))
 	}
 }

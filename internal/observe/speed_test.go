@@ -47,7 +47,7 @@ func TestWhereTheObserverWorks(t *testing.T) {
 	one := fmt.Sprintf("Name:\tx\nCpus_allowed_list:\t%d\n", ownCPU(t))
 	tests := map[string]struct {
 		status string
-		beside bool
+		second bool
 		late   bool
 		want   string
 	}{
@@ -55,11 +55,15 @@ func TestWhereTheObserverWorks(t *testing.T) {
 		"the server has two":                            {status: "Cpus_allowed_list:\t1,3\n", want: "the server may run on 2 CPUs"},
 		"the server has one that is not the observer's": {status: "Cpus_allowed_list:\t1000\n", want: "the observer may not run on CPU 1000: invalid argument"},
 		"the load is about to begin":                    {status: one, late: true, want: "the observer was late"},
-		"another observer does it":                      {status: one, beside: true, want: "the other server's observer does the work for both"},
+		"another observer does it":                      {status: one, second: true, want: "the other server's observer does the work for both"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := New(Config{Beside: tc.beside, Port: 1})
+			server := 0
+			if tc.second {
+				server = 1
+			}
+			o := New(Config{Server: server, Port: 1})
 			o.proc, o.server = kernel.Proc(kerneltest.Proc(t, map[string]string{"7/status": tc.status})), 7
 			until := time.Now().Add(time.Hour)
 			if tc.late {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // ObserverMilliCPU is what the observer beside each server asks for, in thousandths of a CPU: a fraction, so that it runs
@@ -15,10 +17,6 @@ const ObserverMilliCPU = 200
 
 // maxConnectionsPerPod is what a pod's range of local ports allows towards one server.
 const maxConnectionsPerPod = 25_000
-
-// maxRatePerCPU is the most requests a second that k6 was ever seen to send from one CPU: on a virtual machine, with keep-alive and without
-// a rate to keep, beside a server on a CPU of its own. With a rate to keep it sends less.
-const maxRatePerCPU = 25_000
 
 // maxTrials bounds a run: beyond it a workflow no longer fits into one object.
 const maxTrials = 1000
@@ -65,11 +63,12 @@ func checkCounts(spec v1alpha1.BenchmarkRunSpec) *Violation {
 func checkDivision(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	for i, l := range spec.Loads {
 		pods, threads := max(l.Generators.Pods, DefaultPods), max(l.Generators.CPUs, DefaultCPUs)
-		if l.Tool == v1alpha1.ToolAb && threads != 1 {
-			return invalid("spec.loads[%d].generators.cpus is %d, but ab has one thread: make it 1, and raise spec.loads[%d].generators.pods instead", i, threads, i)
+		traits := tools.Traits(record.Tool(l.Tool))
+		if traits.OneThread && threads != 1 {
+			return invalid("spec.loads[%d].generators.cpus is %d, but %s has one thread: make it 1, and raise spec.loads[%d].generators.pods instead", i, threads, l.Tool, i)
 		}
-		if l.Tool == v1alpha1.ToolK6 {
-			threads = 1 // k6 shares its virtual users among its threads as it likes.
+		if !traits.EqualThreads {
+			threads = 1
 		}
 		for j, level := range l.Levels {
 			if level.Connections%(pods*threads) != 0 {
@@ -86,14 +85,15 @@ func checkDivision(spec v1alpha1.BenchmarkRunSpec) *Violation {
 // checkRates refuses rates that no generator of that size has ever kept: all that could be measured would be the generator.
 func checkRates(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	for i, l := range spec.Loads {
-		if l.Tool != v1alpha1.ToolK6 {
-			continue // The API's rules give rates to k6 only.
+		perCPU := tools.Traits(record.Tool(l.Tool)).MaxRatePerCPU
+		if perCPU == 0 {
+			continue // The API's rules give no rates to a tool that keeps none.
 		}
 		pods, cpus := max(l.Generators.Pods, DefaultPods), max(l.Generators.CPUs, DefaultCPUs)
-		most := int64(pods) * int64(cpus) * maxRatePerCPU
+		most := int64(pods) * int64(cpus) * int64(perCPU)
 		tooFast := func(field string, rate int32, out string) *Violation {
-			return invalid("spec.loads[%d].%s is %d, but k6 was never seen to send more than %d requests/s from one CPU, and spec.loads[%d].generators.pods times cpus is %d: lower it to %d at most, or raise %s",
-				i, field, rate, maxRatePerCPU, i, pods*cpus, most, out)
+			return invalid("spec.loads[%d].%s is %d, but %s was never seen to send more than %d requests/s from one CPU, and spec.loads[%d].generators.pods times cpus is %d: lower it to %d at most, or raise %s",
+				i, field, rate, l.Tool, perCPU, i, pods*cpus, most, out)
 		}
 		for j, level := range l.Levels {
 			switch out := fmt.Sprintf("spec.loads[%d].generators", i); {
@@ -126,9 +126,9 @@ func checkValidity(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		field, text string
 		loosest     float64
 	}{
-		{"maxErrorRate", spec.Validity.MaxErrorRate, v1alpha1.LoosestErrorRate},
-		{"maxStrangers", spec.Validity.MaxStrangers, v1alpha1.LoosestStrangers},
-		{"maxSteal", spec.Validity.MaxSteal, v1alpha1.LoosestSteal},
+		{"maxErrorRate", spec.Validity.MaxErrorRate, MaxErrorRate},
+		{"maxStrangers", spec.Validity.MaxStrangers, MaxStrangers},
+		{"maxSteal", spec.Validity.MaxSteal, MaxSteal},
 	} {
 		if limit.text == "" {
 			continue
@@ -170,7 +170,7 @@ func Selector(nodes []Node, role string) map[string]string {
 
 // Fits says whether the nodes can give every pod of the plan its exclusive CPUs; nil if they can.
 func Fits(p Plan, nodes []Node) *Violation {
-	if p.Order == v1alpha1.OrderSlicedDuet {
+	if p.Order == record.OrderSlicedDuet {
 		if v := fitsDuet(nodes); v != nil {
 			return v
 		}
@@ -204,8 +204,8 @@ func fitsServers(p Plan, nodes []Node) *Violation {
 const sharedMilliCPU = 100
 
 // GeneratorMilliCPU is the CPU that a generator pod asks for, in thousandths.
-func GeneratorMilliCPU(g v1alpha1.Generators, pl v1alpha1.Placement) int64 {
-	if pl.GeneratorPinning == v1alpha1.Preferred {
+func GeneratorMilliCPU(g record.Generators, pl record.Placement) int64 {
+	if pl.GeneratorPinning == record.Preferred {
 		return int64(g.CPUs) * sharedMilliCPU
 	}
 	return int64(g.CPUs) * 1000

@@ -7,10 +7,85 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // weightSlack is how far weights may miss 1: three of a third are written as 0.333.
 const weightSlack = 0.002
+
+// Loosest limits of validity, as shares: a spec can tighten them, and never loosen them.
+const (
+	// MaxErrorRate: one failed request in a thousand is what services commonly promise at most.
+	MaxErrorRate = 0.001
+	// MaxStrangers: beyond 15 % of its CPUs that others use, a server is measured with its neighbours.
+	MaxStrangers = 0.15
+	// MaxSteal: beyond 5 % of its CPUs that the hypervisor takes, a server is measured with those of other machines.
+	MaxSteal = 0.05
+)
+
+// interimBlocks are the blocks after which a run that may end early is looked at, unless they are its last.
+var interimBlocks = []int32{10, 20, 30}
+
+// defaultLatencyPercentiles are compared where the spec names none.
+var defaultLatencyPercentiles = []string{"50", "99"}
+
+// validityOf are the limits of a spec that was checked.
+func validityOf(v v1alpha1.Validity) record.Validity {
+	return record.Validity{
+		MaxErrorRate: shareOr(v.MaxErrorRate, MaxErrorRate), MaxStrangers: shareOr(v.MaxStrangers, MaxStrangers), MaxSteal: shareOr(v.MaxSteal, MaxSteal),
+	}
+}
+
+// shareOr reads a decimal of a spec that was checked, which may be absent.
+func shareOr(text string, absent float64) float64 {
+	if share, err := strconv.ParseFloat(text, 64); err == nil {
+		return share
+	}
+	return absent
+}
+
+// comparison fills in what is compared, what has to be met, and when the run may end.
+func (p *Plan) comparison(spec v1alpha1.BenchmarkRunSpec) {
+	p.LatencyPercentiles = latencyPercentiles(spec)
+	for _, o := range spec.Objectives {
+		p.Objectives = append(p.Objectives, objectiveOf(o))
+	}
+	if spec.Stop == nil {
+		return
+	}
+	p.MaxWidth = spec.Stop.MaxWidth
+	p.Interim = InterimBlocks(p.Blocks)
+}
+
+// InterimBlocks are the blocks after which a run of a number of blocks is looked at, if it may end early.
+func InterimBlocks(blocks int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(interimBlocks), func(block int32) bool { return block >= blocks })
+}
+
+// latencyPercentiles are those that a run compares: those of its spec, and those that objectives bound ratios of.
+func latencyPercentiles(spec v1alpha1.BenchmarkRunSpec) []string {
+	wanted := spec.LatencyPercentiles
+	if len(wanted) == 0 {
+		wanted = defaultLatencyPercentiles
+	}
+	return slices.DeleteFunc(slices.Clone(record.Percentiles), func(percentile string) bool {
+		return !slices.Contains(wanted, percentile) && !slices.ContainsFunc(spec.Objectives, func(o v1alpha1.Objective) bool {
+			return o.Of == v1alpha1.ComparedLatencyPercentile && o.Percentile == percentile
+		})
+	})
+}
+
+func objectiveOf(o v1alpha1.Objective) record.Objective {
+	out := record.Objective{
+		Name: o.Name, Metric: record.ObjectiveMetric(o.Metric), Load: o.Load, Connections: o.Connections, RequestsPerSecond: o.RequestsPerSecond,
+		Implementations: slices.Clone(o.Implementations), Percentile: o.Percentile, Of: record.ComparedMetric(o.Of), Min: o.Min, Max: o.Max,
+	}
+	if o.Against != nil {
+		out.Against = &record.Reference{Runs: slices.Clone(o.Against.Runs), Anchor: o.Against.Anchor}
+	}
+	return out
+}
 
 // checkWeights wants weights of all loads, or of none, that add up to 1.
 func checkWeights(spec v1alpha1.BenchmarkRunSpec) *Violation {
@@ -53,16 +128,16 @@ func checkPercentiles(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	if len(spec.LatencyPercentiles) == 0 {
 		return nil
 	}
-	if duetOrder(spec) != "" {
+	if isDuet(spec) {
 		return invalid("spec.latencyPercentiles compares latencies, and spec.order SlicedDuet has none, since a frozen generator spoils them: leave it out, or choose spec.order Blocks")
 	}
 	for k, percentile := range spec.LatencyPercentiles {
-		if !slices.Contains(v1alpha1.Percentiles, percentile) {
-			return invalid("spec.latencyPercentiles[%d] is %s: give some of %s", k, percentile, strings.Join(v1alpha1.Percentiles, ", "))
+		if !slices.Contains(record.Percentiles, percentile) {
+			return invalid("spec.latencyPercentiles[%d] is %s: give some of %s", k, percentile, strings.Join(record.Percentiles, ", "))
 		}
 		for i, l := range spec.Loads {
-			if l.Tool == v1alpha1.ToolAb && strings.Contains(percentile, ".") {
-				return invalid("spec.latencyPercentiles[%d] is %s, and ab, the tool of spec.loads[%d], gives whole percents only: name 99, or choose wrk or k6", k, percentile, i)
+			if strings.Contains(percentile, ".") && tools.Traits(record.Tool(l.Tool)).WholePercents {
+				return invalid("spec.latencyPercentiles[%d] is %s, and %s, the tool of spec.loads[%d], gives whole percents only: name 99, or choose wrk or k6", k, percentile, l.Tool, i)
 			}
 		}
 	}

@@ -1,28 +1,30 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // DuetMilliCPU is what each server of a duet asks for, in thousandths of a CPU: a fraction and no limit, so that neither gets a CPU
 // of its own nor a quota. Two of them with their observers ask for as much as one server that owns its CPU.
 const DuetMilliCPU = 400
 
-// duetOrder is the order of a spec if it is a duet, and empty otherwise.
-func duetOrder(spec v1alpha1.BenchmarkRunSpec) v1alpha1.Order {
-	if spec.Order == v1alpha1.OrderSlicedDuet {
-		return spec.Order
-	}
-	return ""
+// orderOf is the order of a spec.
+func orderOf(spec v1alpha1.BenchmarkRunSpec) record.Order {
+	return cmp.Or(record.Order(spec.Order), record.OrderBlocks)
 }
+
+func isDuet(spec v1alpha1.BenchmarkRunSpec) bool { return orderOf(spec) == record.OrderSlicedDuet }
 
 // checkDuet refuses what a duet cannot measure.
 func checkDuet(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	if duetOrder(spec) == "" {
+	if !isDuet(spec) {
 		return nil
 	}
 	if len(spec.Implementations) != 2 {
@@ -47,7 +49,7 @@ func checkDuet(spec v1alpha1.BenchmarkRunSpec) *Violation {
 // unfitForDuet names the first field of a load that a duet has no use for, its value, and what a duet takes; empty if there is none.
 func unfitForDuet(l v1alpha1.Load) (field, value, only string) {
 	switch {
-	case l.Tool != v1alpha1.ToolWrk:
+	case !tools.Traits(record.Tool(l.Tool)).Freezable:
 		return "tool", string(l.Tool), "wrk only, which bears being frozen"
 	case l.Connection == v1alpha1.PerRequest:
 		return "connection", string(l.Connection), "KeepAlive only"
@@ -67,17 +69,17 @@ func unfitForDuet(l v1alpha1.Load) (field, value, only string) {
 }
 
 // duet is a block of a duet: one trial of both implementations. The first one drawn is started first.
-func duet(run string, block int32, order []v1alpha1.Implementation) []Trial {
-	return []Trial{{
-		Name: fmt.Sprintf("%s-%03d-duet", run, block-1), Index: block - 1, Block: block, Implementation: order[0].Name, Beside: order[1].Name,
+func duet(run string, block int32, order []record.Implementation) []record.PlannedTrial {
+	return []record.PlannedTrial{{
+		Name: fmt.Sprintf("%s-%03d-duet", run, block-1), Index: block - 1, Block: block, Servers: []string{order[0].Name, order[1].Name},
 	}}
 }
 
 func (p *Plan) duetNotes() {
-	if p.Order != v1alpha1.OrderSlicedDuet {
+	if p.Order != record.OrderSlicedDuet {
 		return
 	}
-	p.note("spec.order is SlicedDuet: each trial holds both servers on one CPU, and one load changes between them every %d ms, in an order drawn for each pair of slices", protocol.DuetSlice/time.Millisecond)
+	p.note("spec.order is SlicedDuet: each trial holds both servers on one CPU, and one load changes between them every %d ms, in an order drawn for each pair of slices", timetable.DuetSlice/time.Millisecond)
 	p.note("spec.order is SlicedDuet: each level takes twice its warmupSeconds and durationSeconds, and has no latencies, since a frozen generator spoils them")
 }
 

@@ -31,10 +31,10 @@ func TestADuetIsOneTrialABlockAndDrawsWhoIsStartedFirst(t *testing.T) {
 	}
 	first := map[string]int{}
 	for i, trial := range p.Trials {
-		if trial.Block != int32(i+1) || trial.Index != int32(i) || trial.Implementation == trial.Beside || trial.Beside == "" {
+		if trial.Block != int32(i+1) || trial.Index != int32(i) || len(trial.Servers) != 2 || trial.Servers[0] == trial.Servers[1] {
 			t.Fatalf("trial %d is %+v", i, trial)
 		}
-		first[trial.Implementation]++
+		first[trial.Servers[0]]++
 	}
 	// Of 50 fair coins, fewer than 10 heads or tails come up once in 100,000 tries.
 	if len(p.Trials) != 50 || first["go"] < 10 || first["epoll"] < 10 {

@@ -101,7 +101,7 @@ func checkLatency(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *
 	if o.Percentile == "" && o.Metric != v1alpha1.ObjectiveMeanLatency {
 		return nil
 	}
-	if duetOrder(spec) != "" {
+	if isDuet(spec) {
 		return invalid("spec.objectives[%d] bounds a latency, and spec.order SlicedDuet has none, since a frozen generator spoils them: bound ServerCPUPerRequest, or choose spec.order Blocks", i)
 	}
 	if !strings.Contains(o.Percentile, ".") {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -13,16 +14,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Defaults of a spec, filled in by Compile and echoed in the plan's notes.
 const (
 	DefaultBlocks          = 10
+	DefaultMemoryBytes     = 256 << 20
+	DefaultSearchSteps     = 12
 	DefaultCPUs            = 1
 	DefaultPods            = 1
 	DefaultSearchStart     = 100
-	DefaultMemory          = "256Mi"
 	DefaultWarmupSeconds   = 2
 	DefaultDurationSeconds = 5
 	DefaultStatus          = 200
@@ -36,10 +39,6 @@ const (
 	spareBlocksAtLeast = 2
 )
 
-// searchFloorMilliseconds is the latency below which a search cannot tell its generator from the server: the largest p99 from the intended
-// starts of k6 at 1,000 arrivals a second beside an epoll server, each on a CPU of its own, in 5 s, was 45 ms.
-const searchFloorMilliseconds = 50
-
 // trialOverhead is what a trial is reckoned to cost beside its cells: pods, check, start, upload.
 const trialOverhead = 4 * time.Second
 
@@ -50,32 +49,9 @@ type Options struct {
 	UID string
 }
 
-// Trial is one line of the plan.
-type Trial struct {
-	Name           string `json:"name"`
-	Index          int32  `json:"index"`
-	Block          int32  `json:"block"`
-	Implementation string `json:"implementation"`
-	// Beside is the second implementation of a duet; empty otherwise.
-	Beside string `json:"beside,omitempty"`
-}
-
-// Plan is a compiled BenchmarkRun.
+// Plan is a compiled BenchmarkRun. It is a record, and a run's manifest holds it as it is.
 type Plan struct {
-	Seed            uint64                    `json:"seed"`
-	Order           v1alpha1.Order            `json:"order,omitempty"`
-	Blocks          int32                     `json:"blocks"`
-	Implementations []v1alpha1.Implementation `json:"implementations"`
-	Baseline        string                    `json:"baseline,omitempty"`
-	Generators      v1alpha1.Generators       `json:"generators"`
-	Placement       v1alpha1.Placement        `json:"placement"`
-	Cells           []v1alpha1.Cell           `json:"cells"`
-	Trials          []Trial                   `json:"trials"`
-	// Notes say every default and decision in a sentence.
-	Notes []string `json:"notes"`
-	// TrialSeconds is the planned time of one trial from its first cell to its last; Timeout bounds the run.
-	TrialSeconds   float64 `json:"trialSeconds"`
-	TimeoutSeconds int32   `json:"timeoutSeconds"`
+	record.Plan
 }
 
 // Compile turns a spec into a plan, or says in a *Violation why it cannot.
@@ -83,7 +59,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if v := checkSpec(spec); v != nil {
 		return Plan{}, v
 	}
-	p := Plan{Order: duetOrder(spec), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}
+	p := Plan{record.Plan{Order: orderOf(spec), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
 	if spec.Blocks == 0 {
 		p.note("spec.blocks is absent: %d blocks, each with every implementation once", p.Blocks)
 	}
@@ -94,7 +70,9 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 		p.Baseline = spec.Implementations[0].Name
 	}
 	p.placement(spec.Placement)
+	p.Validity = validityOf(spec.Validity)
 	p.implementations(spec.Implementations)
+	p.comparison(spec)
 	p.cells(spec.Loads)
 	p.seed(spec.Seed, opts.UID)
 	p.trials(opts.Name)
@@ -126,8 +104,8 @@ func (p Plan) JSON() []byte {
 }
 
 // Implementation finds an implementation by name, every default filled in.
-func (p Plan) Implementation(name string) v1alpha1.Implementation {
-	i := slices.IndexFunc(p.Implementations, func(i v1alpha1.Implementation) bool { return i.Name == name })
+func (p Plan) Implementation(name string) record.Implementation {
+	i := slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return i.Name == name })
 	return p.Implementations[i]
 }
 
@@ -141,102 +119,41 @@ func (p *Plan) note(format string, args ...any) {
 }
 
 func (p *Plan) placement(pl v1alpha1.Placement) {
-	p.Placement = pl
+	p.Placement = record.Placement{
+		Pinning: record.Strictness(pl.Pinning), GeneratorPinning: record.Strictness(pl.GeneratorPinning), SeparateNodes: record.Strictness(pl.SeparateNodes),
+	}
 	if pl.Pinning == "" {
-		p.Placement.Pinning = v1alpha1.Required
+		p.Placement.Pinning = record.Required
 		p.note("spec.placement.pinning is absent: Required, a cell whose server or generator does not own its CPUs is void")
 	}
 	if pl.GeneratorPinning == "" {
 		p.Placement.GeneratorPinning = p.Placement.Pinning
 	}
 	if pl.SeparateNodes == "" {
-		p.Placement.SeparateNodes = v1alpha1.Preferred
+		p.Placement.SeparateNodes = record.Preferred
 		p.note("spec.placement.separateNodes is absent: Preferred")
 	}
 }
 
 func (p *Plan) implementations(list []v1alpha1.Implementation) {
 	for _, i := range list {
-		i := *i.DeepCopy()
+		own := record.Implementation{
+			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i),
+			Role: cmp.Or(record.Role(i.Role), record.RoleContender),
+		}
 		if i.CPUs == 0 {
-			i.CPUs = DefaultCPUs
-			p.note("implementations[%s].cpus is absent: %d", i.Name, i.CPUs)
+			own.CPUs = DefaultCPUs
+			p.note("implementations[%s].cpus is absent: %d", i.Name, own.CPUs)
 		}
 		if i.Memory == nil {
-			q := resource.MustParse(DefaultMemory)
-			i.Memory = &q
-			p.note("implementations[%s].memory is absent: %s", i.Name, DefaultMemory)
+			p.note("implementations[%s].memory is absent: %s", i.Name, Memory(DefaultMemoryBytes))
 		}
-		if i.Role == "" {
-			i.Role = v1alpha1.RoleContender
-		}
-		p.Implementations = append(p.Implementations, i)
+		p.Implementations = append(p.Implementations, own)
 	}
 }
 
-func (p *Plan) cells(loads []v1alpha1.Load) {
-	p.Generators = v1alpha1.Generators{Pods: DefaultPods, CPUs: DefaultCPUs}
-	for _, l := range loads {
-		pods, threads := max(l.Generators.Pods, DefaultPods), max(l.Generators.CPUs, DefaultCPUs)
-		p.Generators.Pods, p.Generators.CPUs = max(p.Generators.Pods, pods), max(p.Generators.CPUs, threads)
-		c := v1alpha1.Cell{
-			Load: l.Name, Tool: l.Tool, Generators: pods, Threads: threads, Connection: l.Connection, Script: l.Script,
-			Request: *l.Request.DeepCopy(), WarmupSeconds: l.WarmupSeconds, DurationSeconds: l.DurationSeconds, Order: p.Order,
-		}
-		if c.Connection == "" {
-			c.Connection = v1alpha1.KeepAlive
-		}
-		if c.WarmupSeconds == nil {
-			w := int32(DefaultWarmupSeconds)
-			c.WarmupSeconds = &w
-			p.note("loads[%s].warmupSeconds is absent: %d", l.Name, w)
-		}
-		if c.DurationSeconds == 0 {
-			c.DurationSeconds = DefaultDurationSeconds
-			p.note("loads[%s].durationSeconds is absent: %d", l.Name, c.DurationSeconds)
-		}
-		if c.Request.Path == "" {
-			c.Request.Path = "/"
-		}
-		if c.Request.Expect.Status == 0 {
-			c.Request.Expect.Status = DefaultStatus
-		}
-		if c.Request.Expect.Body == nil {
-			p.note("loads[%s].request.expect.body is absent: bodies are not compared", l.Name)
-		}
-		for _, level := range l.Levels {
-			c := *c.DeepCopy()
-			c.Connections, c.RequestsPerSecond, c.RampToRequestsPerSecond = level.Connections, level.RequestsPerSecond, level.RampToRequestsPerSecond
-			p.steps(l, c)
-		}
-	}
-}
-
-// steps adds a level's cell, or the cells of its search: one a step, the rates of which are found while a trial runs.
-func (p *Plan) steps(l v1alpha1.Load, c v1alpha1.Cell) {
-	if l.Search == nil {
-		p.Cells = append(p.Cells, c)
-		return
-	}
-	search := *l.Search
-	if search.StartRequestsPerSecond == 0 {
-		search.StartRequestsPerSecond = DefaultSearchStart
-		p.note("loads[%s].search.startRequestsPerSecond is absent: %d", l.Name, search.StartRequestsPerSecond)
-	}
-	if search.Steps == 0 {
-		search.Steps = v1alpha1.DefaultSearchSteps
-		p.note("loads[%s].search.steps is absent: %d", l.Name, search.Steps)
-	}
-	if search.MaxMilliseconds < searchFloorMilliseconds {
-		p.note("loads[%s].search.maxMilliseconds is %d: below %d, k6's own pauses look like the server's, so a rate that is not kept may be k6's fault",
-			l.Name, search.MaxMilliseconds, searchFloorMilliseconds)
-	}
-	for step := range search.Steps {
-		c := *c.DeepCopy()
-		c.Step, c.Search = step+1, &search
-		p.Cells = append(p.Cells, c)
-	}
-}
+// Memory prints an amount of memory as a spec has it, such as "256Mi".
+func Memory(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
 
 // trials lays out the blocks: every implementation once, in an order drawn from the seed.
 func (p *Plan) trials(run string) {
@@ -253,20 +170,22 @@ func (p *Plan) trials(run string) {
 func SpareBlocks(blocks int32) int32 { return max(blocks, spareBlocksAtLeast) }
 
 // Spare are the trials of a spare block, from 1: the block after all others.
-func (p Plan) Spare(run string, spare int32) []Trial { return p.block(run, p.Blocks+spare) }
+func (p Plan) Spare(run string, spare int32) []record.PlannedTrial {
+	return p.block(run, p.Blocks+spare)
+}
 
-func (p Plan) block(run string, block int32) []Trial {
+func (p Plan) block(run string, block int32) []record.PlannedTrial {
 	order := slices.Clone(p.Implementations)
-	slices.SortFunc(order, func(a, b v1alpha1.Implementation) int {
+	slices.SortFunc(order, func(a, b record.Implementation) int {
 		return bytes.Compare(p.draw(block, a.Name), p.draw(block, b.Name))
 	})
-	if p.Order == v1alpha1.OrderSlicedDuet {
+	if p.Order == record.OrderSlicedDuet {
 		return duet(run, block, order)
 	}
-	trials := make([]Trial, len(order))
+	trials := make([]record.PlannedTrial, len(order))
 	for k, i := range order {
 		index := (block-1)*int32(len(order)) + int32(k)
-		trials[k] = Trial{Name: fmt.Sprintf("%s-%03d-%s", run, index, i.Name), Index: index, Block: block, Implementation: i.Name}
+		trials[k] = record.PlannedTrial{Name: fmt.Sprintf("%s-%03d-%s", run, index, i.Name), Index: index, Block: block, Servers: []string{i.Name}}
 	}
 	return trials
 }
@@ -280,8 +199,7 @@ func (p *Plan) draw(block int32, name string) []byte {
 }
 
 func (p *Plan) times(timeout int32) {
-	slots := protocol.Timetable(p.Cells)
-	p.TrialSeconds = slots[len(slots)-1].End.Seconds()
+	p.TrialSeconds = timetable.End(timetable.Of(p.Cells)).Seconds()
 	p.TimeoutSeconds = timeout
 	if timeout == 0 {
 		p.TimeoutSeconds = int32(3*p.Estimate(len(p.Trials)).Seconds()) + 600

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -76,10 +78,10 @@ func TestEveryBlockHoldsEveryImplementationOnce(t *testing.T) {
 	first := map[string]int{}
 	for b := range 50 {
 		pair := p.Trials[2*b : 2*b+2]
-		if pair[0].Implementation == pair[1].Implementation || pair[0].Block != int32(b+1) || pair[1].Block != int32(b+1) {
+		if pair[0].Servers[0] == pair[1].Servers[0] || pair[0].Block != int32(b+1) || pair[1].Block != int32(b+1) {
 			t.Fatalf("block %d holds %+v", b+1, pair)
 		}
-		first[pair[0].Implementation]++
+		first[pair[0].Servers[0]]++
 	}
 	// Of 50 fair coins, fewer than 10 heads or tails come up once in 100,000 tries; a fixed order gives 0.
 	for name, n := range first {
@@ -195,7 +197,7 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 
 // A rate may be as high as the highest that was ever kept, on every CPU of the generators, and not higher.
 func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
-	const most = maxRatePerCPU
+	most := tools.Traits(record.ToolK6).MaxRatePerCPU
 	for name, tc := range map[string]struct {
 		generators v1alpha1.Generators
 		level      v1alpha1.Level

@@ -28,7 +28,7 @@ func Seal(key ed25519.PrivateKey, o Order) (Envelope, error) {
 }
 
 // Open checks the signature and that the order is meant for this agent.
-func Open(key ed25519.PublicKey, e Envelope, trial string, attempt int32, role string) (Order, error) {
+func Open(key ed25519.PublicKey, e Envelope, trial string, attempt int32, member string) (Order, error) {
 	var o Order
 	if len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, e.Order, e.Signature) {
 		return o, ErrSignature
@@ -36,8 +36,8 @@ func Open(key ed25519.PublicKey, e Envelope, trial string, attempt int32, role s
 	if err := json.Unmarshal(e.Order, &o); err != nil {
 		return o, fmt.Errorf("decoding order: %w", err)
 	}
-	if o.Trial != trial || o.Attempt != attempt || o.Role != role {
-		return o, fmt.Errorf("the order is for %s attempt %d as %s, this agent is %s attempt %d as %s", o.Trial, o.Attempt, o.Role, trial, attempt, role)
+	if o.Trial != trial || o.Attempt != attempt || o.Member != member {
+		return o, fmt.Errorf("the order is for %s attempt %d as %s, this agent is %s attempt %d as %s", o.Trial, o.Attempt, o.Member, trial, attempt, member)
 	}
 	return o, nil
 }

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/record"
@@ -87,7 +86,7 @@ func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, e
 // does not answer is an error.
 func earlier(ctx context.Context, store Store, data record.RunData) (map[string]record.EarlierRun, error) {
 	var out map[string]record.EarlierRun
-	for _, prefix := range earlierRuns(data.Manifest.Spec.Objectives) {
+	for _, prefix := range earlierRuns(data.Manifest.Plan.Objectives) {
 		run, err := store.Load(ctx, prefix)
 		e := record.EarlierRun{Data: &run}
 		if err != nil {
@@ -105,7 +104,7 @@ func earlier(ctx context.Context, store Store, data record.RunData) (map[string]
 }
 
 // earlierRuns are the prefixes that objectives name, each once.
-func earlierRuns(objectives []v1alpha1.Objective) []string {
+func earlierRuns(objectives []record.Objective) []string {
 	var out []string
 	for _, o := range objectives {
 		if o.Against != nil {

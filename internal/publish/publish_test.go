@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/objectives"
@@ -52,9 +51,9 @@ func small() record.RunData {
 
 func against(prefix string) record.RunData {
 	d := small()
-	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{
-		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Min: "0.1", Implementations: []string{"go-slow"},
-		Against: &v1alpha1.Earlier{Runs: []string{prefix}, Anchor: "go"},
+	d.Manifest.Plan.Objectives = []record.Objective{{
+		Metric: record.ObjectiveRegression, Of: record.ComparedThroughput, Min: "0.1", Implementations: []string{"go-slow"},
+		Against: &record.Reference{Runs: []string{prefix}, Anchor: "go"},
 	}}
 	return d
 }

@@ -3,8 +3,6 @@ package record
 import (
 	"strconv"
 	"time"
-
-	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
 // LatencyKind says what a latency distribution is a distribution of. Two kinds are never merged or compared.
@@ -85,7 +83,7 @@ type Point struct {
 }
 
 // PointOf is the point of a planned cell.
-func PointOf(c v1alpha1.Cell) Point {
+func PointOf(c Cell) Point {
 	return Point{Load: c.Load, Connections: c.Connections, RequestsPerSecond: c.RequestsPerSecond, Step: c.Step}
 }
 
@@ -117,6 +115,8 @@ type Audit struct {
 // CellRun is one cell as one generator lived it. Times are of the generator's own clock.
 type CellRun struct {
 	Point
+	// Server is the place of the server among those of the trial, from 0: a generator of a duet has a run against each.
+	Server  int       `json:"server,omitempty"`
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
 	// Rate is the arrival rate of a search's step, over all generators, which was decided just before it; 0 outside a search, where
@@ -190,6 +190,8 @@ type Handshakes struct {
 
 // Response is the answer to one kind of request, as a generator got it before the trial measured.
 type Response struct {
+	// Server is the place of the server that answered among those of the trial, from 0.
+	Server int    `json:"server,omitempty"`
 	Path   string `json:"path"`
 	Status int32  `json:"status"`
 	// BodyBytes and BodySHA256 are of the body; HeaderBytes is the size of status line and headers on the wire, as sent.
@@ -214,9 +216,6 @@ type GeneratorResult struct {
 	// Scripts are the users' scripts that were run, one a load.
 	Scripts []ScriptRun `json:"scripts,omitempty"`
 	Cells   []CellRun   `json:"cells"`
-	// Beside are the same points against the second server of a duet, and BesideResponses its answers; both are empty otherwise.
-	Beside          []CellRun  `json:"beside,omitempty"`
-	BesideResponses []Response `json:"besideResponses,omitempty"`
 }
 
 // Sockets is what the server's sockets said shortly before the end of a cell's load.

@@ -9,20 +9,18 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // duetPod is one of the two servers of a duet. It asks for a fraction of a CPU and has no limit: so the kubelet leaves it on the CPUs
 // that its node's pods share and gives it no quota, and its observer can put it on the one CPU that both servers share. The second
 // one follows the first to its node.
-func duetPod(t *v1alpha1.Trial, impl v1alpha1.Implementation, role string, o PodOptions) *corev1.Pod {
-	pod := serverPod(t, impl, role, o)
+func duetPod(t *v1alpha1.Trial, sweep plan.Sweep, index int, o PodOptions) *corev1.Pod {
+	pod := serverPod(t, sweep, index, o)
 	server := &pod.Spec.Containers[0]
 	server.Resources.Requests[corev1.ResourceCPU] = *resource.NewMilliQuantity(plan.DuetMilliCPU, resource.DecimalSI)
 	delete(server.Resources.Limits, corev1.ResourceCPU)
-	if role == protocol.RoleBeside {
-		observer := &pod.Spec.Containers[1]
-		observer.Env = append(observer.Env, corev1.EnvVar{Name: protocol.EnvBeside, Value: strconv.FormatBool(true)})
+	if index > 0 {
 		pod.Spec.Affinity = &corev1.Affinity{PodAffinity: together(t, o)}
 	}
 	return pod
@@ -33,7 +31,7 @@ func together(t *v1alpha1.Trial, o PodOptions) *corev1.PodAffinity {
 	return &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 		TopologyKey: corev1.LabelHostname,
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
-			v1alpha1.LabelRunUID: o.RunUID, v1alpha1.LabelTrial: t.Name, v1alpha1.LabelMember: protocol.RoleObserver,
+			v1alpha1.LabelRunUID: o.RunUID, v1alpha1.LabelTrial: t.Name, v1alpha1.LabelMember: record.MemberServer(0),
 			v1alpha1.LabelAttempt: strconv.Itoa(int(o.Attempt)),
 		}},
 	}}}

@@ -8,7 +8,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 )
 
 func duet(t *testing.T) (plan.Plan, *v1alpha1.Trial) {
@@ -25,13 +26,8 @@ func duet(t *testing.T) (plan.Plan, *v1alpha1.Trial) {
 		t.Fatal(err)
 	}
 	line := p.Trials[0]
-	beside := p.Implementation(line.Beside)
 	return p, &v1alpha1.Trial{
-		ObjectMeta: metav1.ObjectMeta{Name: line.Name, Namespace: "bench", UID: "trial-uid"},
-		Spec: v1alpha1.TrialSpec{
-			RunName: "duet", Index: &line.Index, Block: line.Block, Implementation: p.Implementation(line.Implementation), Beside: &beside,
-			Generators: p.Generators, Cells: p.Cells, Placement: p.Placement, Start: v1alpha1.StartHeld,
-		},
+		ObjectMeta: metav1.ObjectMeta{Name: line.Name, Namespace: "bench", UID: "trial-uid"}, Spec: p.TrialSpec("duet", line),
 	}
 }
 
@@ -41,14 +37,14 @@ func TestGoldenObjectsOfADuet(t *testing.T) {
 		Namespace: "loadstone-system", RunNamespace: "bench", RunName: "duet", RunUID: "11111111-2222",
 		Service: "http://loadstone.loadstone-system.svc:8090", ServiceAccount: "loadstone-workflow",
 	}).Object)
-	golden(t, "duet-server.yaml", Pod(tr, protocol.RoleObserver, options()))
-	golden(t, "duet-beside.yaml", Pod(tr, protocol.RoleBeside, options()))
+	golden(t, "duet-server.yaml", Pod(tr, record.MemberServer(0), options()))
+	golden(t, "duet-peer.yaml", Pod(tr, record.MemberServer(1), options()))
 }
 
 // A whole CPU with equal limit would be exclusive, and another server could not share it; a quota would hold a server back in its turn.
 func TestNeitherServerOfADuetGetsACPUOfItsOwnOrAQuota(t *testing.T) {
 	_, tr := duet(t)
-	for _, role := range []string{protocol.RoleObserver, protocol.RoleBeside} {
+	for _, role := range []string{record.MemberServer(0), record.MemberServer(1)} {
 		r := Pod(tr, role, options()).Spec.Containers[0].Resources
 		if _, limited := r.Limits[corev1.ResourceCPU]; limited || r.Requests.Cpu().MilliValue() != plan.DuetMilliCPU || r.Limits.Memory().Cmp(*r.Requests.Memory()) != 0 {
 			t.Errorf("%s: %+v", role, r)
@@ -58,10 +54,10 @@ func TestNeitherServerOfADuetGetsACPUOfItsOwnOrAQuota(t *testing.T) {
 
 func TestAGeneratorOfADuetHasMemoryForTheConnectionsToBoth(t *testing.T) {
 	_, tr := duet(t)
-	both := Pod(tr, protocol.RoleGenerator(0), options()).Spec.Containers[0].Resources.Limits.Memory().Value()
-	tr.Spec.Cells[0].Order = ""
-	one := Pod(tr, protocol.RoleGenerator(0), options()).Spec.Containers[0].Resources.Limits.Memory().Value()
-	if both-one != 10*connectionMemory {
+	both := Pod(tr, record.MemberGenerator(0), options()).Spec.Containers[0].Resources.Limits.Memory().Value()
+	tr.Spec.Sweep.Cells[0].Order = ""
+	one := Pod(tr, record.MemberGenerator(0), options()).Spec.Containers[0].Resources.Limits.Memory().Value()
+	if both-one != 10*tool.ConnectionBytes {
 		t.Errorf("%d bytes for both, %d for one", both, one)
 	}
 }

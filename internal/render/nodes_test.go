@@ -8,7 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // allowed are the nodes that a pod may run on by their names; nil if names do not matter.
@@ -25,22 +25,22 @@ func allowed(pod *corev1.Pod) []string {
 
 func TestGoldenObjectsOfABoundRun(t *testing.T) {
 	o := options()
-	o.Bound = map[string]string{protocol.RoleObserver: "s-1", protocol.RoleBeside: "s-1", protocol.RoleGenerator(0): "g-1"}
-	golden(t, "bound-server.yaml", Pod(trial(t, compiled(t)), protocol.RoleObserver, o))
-	golden(t, "bound-generator.yaml", Pod(trial(t, compiled(t)), protocol.RoleGenerator(0), o))
+	o.Bound = map[string]string{record.MemberServer(0): "s-1", record.MemberServer(1): "s-1", record.MemberGenerator(0): "g-1"}
+	golden(t, "bound-server.yaml", Pod(trial(t, compiled(t)), record.MemberServer(0), o))
+	golden(t, "bound-generator.yaml", Pod(trial(t, compiled(t)), record.MemberGenerator(0), o))
 	_, tr := duet(t)
-	golden(t, "bound-beside.yaml", Pod(tr, protocol.RoleBeside, o))
+	golden(t, "bound-beside.yaml", Pod(tr, record.MemberServer(1), o))
 }
 
 func TestEachGeneratorIsBoundToItsOwnNode(t *testing.T) {
 	o := options()
-	o.Bound = map[string]string{protocol.RoleGenerator(0): "g-1", protocol.RoleGenerator(1): "g-2"}
+	o.Bound = map[string]string{record.MemberGenerator(0): "g-1", record.MemberGenerator(1): "g-2"}
 	for index, want := range []string{"g-1", "g-2"} {
-		if got := allowed(Pod(trial(t, compiled(t)), protocol.RoleGenerator(int32(index)), o)); !cmp.Equal(got, []string{want}) {
+		if got := allowed(Pod(trial(t, compiled(t)), record.MemberGenerator(index), o)); !cmp.Equal(got, []string{want}) {
 			t.Errorf("generator %d may run on %s, want %s", index, got, want)
 		}
 	}
-	if got := allowed(Pod(trial(t, compiled(t)), protocol.RoleObserver, o)); got != nil {
+	if got := allowed(Pod(trial(t, compiled(t)), record.MemberServer(0), o)); got != nil {
 		t.Errorf("a server that is not bound may run on %s only", got)
 	}
 }
@@ -64,10 +64,10 @@ func TestTheFirstServerIsPutWhereTheLargestFits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := options()
 			o.Nodes, o.LargestServer = tc.nodes, 2200
-			if diff := cmp.Diff(tc.want, allowed(Pod(trial(t, compiled(t)), protocol.RoleObserver, o))); diff != "" {
+			if diff := cmp.Diff(tc.want, allowed(Pod(trial(t, compiled(t)), record.MemberServer(0), o))); diff != "" {
 				t.Errorf("where the server may run (-want +got):\n%s", diff)
 			}
-			if got := allowed(Pod(trial(t, compiled(t)), protocol.RoleGenerator(0), o)); got != nil {
+			if got := allowed(Pod(trial(t, compiled(t)), record.MemberGenerator(0), o)); got != nil {
 				t.Errorf("a generator may run on %s only", got)
 			}
 		})

@@ -17,7 +17,8 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/ab"
+	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 const (
@@ -47,7 +48,7 @@ type PodOptions struct {
 	Attempt int32
 	// Nodes are the cluster's, for the choice of node labels.
 	Nodes []plan.Node
-	// Bound are the nodes to which the run is bound, by the role of the pod's agent; empty until a trial of it is stored.
+	// Bound are the nodes to which the run is bound, by the member of the trial; empty until a trial of it is stored.
 	Bound map[string]string
 	// LargestServer is the CPU that the largest server of the run needs with its observer, in thousandths.
 	LargestServer int64
@@ -55,20 +56,15 @@ type PodOptions struct {
 
 // PodName is the name of a trial's pod of a role, which is that of its agent: "-s" ends the server's, "-b" that of the server beside
 // it, "-g0" a generator's.
-func PodName(trial string, attempt int32, role string) string {
-	switch role {
-	case protocol.RoleObserver:
-		return fmt.Sprintf("%s-%d-s", trial, attempt)
-	case protocol.RoleBeside:
-		return fmt.Sprintf("%s-%d-b", trial, attempt)
-	}
-	return fmt.Sprintf("%s-%d-g%s", trial, attempt, strings.TrimPrefix(role, record.RoleGenerator+"-"))
+func PodName(trial string, attempt int32, member string) string {
+	kind, index, _ := strings.Cut(member, "-")
+	return fmt.Sprintf("%s-%d-%s%s", trial, attempt, kind[:min(1, len(kind))], index)
 }
 
 // Pod is a trial's pod of a role.
-func Pod(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
-	pod := anywhere(t, role, o)
-	if node := o.Bound[role]; node != "" {
+func Pod(t *v1alpha1.Trial, member string, o PodOptions) *corev1.Pod {
+	pod := anywhere(t, member, o)
+	if node := o.Bound[member]; node != "" {
 		bind(pod, node)
 	} else if pod.Labels[v1alpha1.LabelRole] == v1alpha1.RoleServer {
 		bind(pod, roomy(o)...)
@@ -77,31 +73,32 @@ func Pod(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
 }
 
 // anywhere is a pod that no earlier trial has bound to a node.
-func anywhere(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
+func anywhere(t *v1alpha1.Trial, member string, o PodOptions) *corev1.Pod {
+	sweep := plan.SweepOf(t.Spec)
+	index, err := record.ServerIndex(member)
 	switch {
-	case role == protocol.RoleObserver && t.Spec.Beside == nil:
-		return serverPod(t, t.Spec.Implementation, role, o)
-	case role == protocol.RoleObserver:
-		return duetPod(t, t.Spec.Implementation, role, o)
-	case role == protocol.RoleBeside:
-		return duetPod(t, *t.Spec.Beside, role, o)
+	case err != nil:
+		return generatorPod(t, sweep, member, o)
+	case sweep.Duet():
+		return duetPod(t, sweep, index, o)
 	}
-	return generatorPod(t, role, o)
+	return serverPod(t, sweep, index, o)
 }
 
 // serverPod is the pinned server with its observer. Requests equal limits in every container, without which the pod
 // is not Guaranteed and its pinning is lost in silence; the observer's fraction of a CPU keeps it on the shared ones.
-func serverPod(t *v1alpha1.Trial, impl v1alpha1.Implementation, role string, o PodOptions) *corev1.Pod {
-	pod := basePod(t, o, v1alpha1.RoleServer, role)
+func serverPod(t *v1alpha1.Trial, sweep plan.Sweep, index int, o PodOptions) *corev1.Pod {
+	impl, member := sweep.Servers[index], record.MemberServer(index)
+	pod := basePod(t, sweep, o, v1alpha1.RoleServer, member)
 	server := corev1.Container{
 		Name: ServerContainer, Image: impl.Image, Command: impl.Command,
 		ImagePullPolicy:          corev1.PullIfNotPresent,
 		Ports:                    []corev1.ContainerPort{{ContainerPort: impl.Port, Protocol: corev1.ProtocolTCP}},
-		Resources:                equal(int64(impl.CPUs)*1000, *impl.Memory),
+		Resources:                equal(int64(impl.CPUs)*1000, *resource.NewQuantity(impl.MemoryBytes, resource.BinarySI)),
 		SecurityContext:          restricted(false),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
-	observer := agent(t, o, ObserverContainer, "observe", "--port="+strconv.Itoa(int(impl.Port)))
+	observer := agent(t, o, member, ObserverContainer, "observe", "--port="+strconv.Itoa(int(impl.Port)))
 	observer.Resources = equal(plan.ObserverMilliCPU, resource.MustParse("64Mi"))
 	pod.Spec.ShareProcessNamespace = ptr(true)
 	pod.Spec.Containers = []corev1.Container{server, observer}
@@ -110,63 +107,46 @@ func serverPod(t *v1alpha1.Trial, impl v1alpha1.Implementation, role string, o P
 
 // generatorPod is a load generator: the agent is its main process and runs the tool. It is pinned, unless the placement leaves
 // that open and says how little CPU will do.
-func generatorPod(t *v1alpha1.Trial, role string, o PodOptions) *corev1.Pod {
-	pod := basePod(t, o, v1alpha1.RoleGenerator, role)
-	c := agent(t, o, GeneratorContainer, "generate")
-	c.Env = append(c.Env, corev1.EnvVar{Name: protocol.EnvGenerator, Value: strings.TrimPrefix(role, record.RoleGenerator+"-")})
-	c.Resources = equal(plan.GeneratorMilliCPU(t.Spec.Generators, t.Spec.Placement), generatorMemory(t))
-	if t.Spec.Placement.GeneratorPinning == v1alpha1.Preferred {
+func generatorPod(t *v1alpha1.Trial, sweep plan.Sweep, member string, o PodOptions) *corev1.Pod {
+	pod := basePod(t, sweep, o, v1alpha1.RoleGenerator, member)
+	c := agent(t, o, member, GeneratorContainer, "generate")
+	c.Resources = equal(plan.GeneratorMilliCPU(sweep.Generators, sweep.Placement), generatorMemory(sweep.Cells))
+	if sweep.Placement.GeneratorPinning == record.Preferred {
 		delete(c.Resources.Limits, corev1.ResourceCPU)
 	}
 	pod.Spec.Containers = []corev1.Container{c}
-	pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: apart(t, o.RunUID)}
+	pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: apart(sweep.Placement, o.RunUID)}
 	return pod
 }
 
-// Memory of a generator: enough for the agent, the tool and its connections. wrk holds a buffer of 8 KiB and a parser for each
-// connection; ab allots a record to each request that it may make; k6 holds a JavaScript engine a virtual user, and 8 bytes of
-// each sample of several metrics.
-const (
-	baseMemory          = 192 << 20
-	connectionMemory    = 16 << 10
-	k6Memory            = 384 << 20
-	k6VirtualUserMemory = 512 << 10
-)
+// agentMemory is what a generator needs beside its tool.
+const agentMemory = 192 << 20
 
-func generatorMemory(t *v1alpha1.Trial) resource.Quantity {
+// generatorMemory is what the largest cell of a generator needs, for each of the servers that it puts load on at a time.
+func generatorMemory(cells []record.Cell) resource.Quantity {
 	var most int64
-	for _, c := range t.Spec.Cells {
-		share := int64(protocol.Share(c, 0).Connections) * int64(protocol.Players(c))
-		need := share * connectionMemory
-		switch c.Tool {
-		case v1alpha1.ToolAb:
-			need += ab.Requests(c.DurationSeconds) * ab.BytesPerRequest
-		case v1alpha1.ToolK6:
-			need += k6Memory + share*k6VirtualUserMemory
-		case v1alpha1.ToolWrk:
-		}
-		most = max(most, need)
+	for _, c := range cells {
+		most = max(most, int64(timetable.Servers(c))*tools.Needs(timetable.Share(c, 0)).MemoryBytes)
 	}
-	return *resource.NewQuantity(baseMemory+most, resource.BinarySI)
+	return *resource.NewQuantity(agentMemory+most, resource.BinarySI)
 }
 
 // apart keeps generators off the server's node, as strictly as the spec says.
-func apart(t *v1alpha1.Trial, runUID string) *corev1.PodAntiAffinity {
+func apart(p record.Placement, runUID string) *corev1.PodAntiAffinity {
 	term := corev1.PodAffinityTerm{
 		TopologyKey: corev1.LabelHostname,
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
 			v1alpha1.LabelRunUID: runUID, v1alpha1.LabelRole: v1alpha1.RoleServer,
 		}},
 	}
-	if t.Spec.Placement.SeparateNodes == v1alpha1.Required {
+	if p.SeparateNodes == record.Required {
 		return &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}
 	}
 	return &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}}}
 }
 
-func basePod(t *v1alpha1.Trial, o PodOptions, role, member string) *corev1.Pod {
-	slots := protocol.Timetable(t.Spec.Cells)
-	life := int64((slots[len(slots)-1].End + podMargin).Seconds())
+func basePod(t *v1alpha1.Trial, sweep plan.Sweep, o PodOptions, role, member string) *corev1.Pod {
+	life := int64((timetable.End(timetable.Of(sweep.Cells)) + podMargin).Seconds())
 	return &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -201,13 +181,14 @@ func basePod(t *v1alpha1.Trial, o PodOptions, role, member string) *corev1.Pod {
 }
 
 // agent is a container of Loadstone's own: it knows its trial, its attempt and whom to obey, and holds no credential.
-func agent(t *v1alpha1.Trial, o PodOptions, name string, args ...string) corev1.Container {
+func agent(t *v1alpha1.Trial, o PodOptions, member, name string, args ...string) corev1.Container {
 	return corev1.Container{
 		Name: name, Image: o.AgentImage, Args: append(args, "--dir="+dataDir),
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Env: []corev1.EnvVar{
 			{Name: protocol.EnvTrial, Value: string(t.UID)},
 			{Name: protocol.EnvAttempt, Value: strconv.Itoa(int(o.Attempt))},
+			{Name: protocol.EnvMember, Value: member},
 			{Name: protocol.EnvKey, Value: base64.StdEncoding.EncodeToString(o.Key)},
 			{Name: protocol.EnvNode, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "spec.nodeName"}}},
 		},

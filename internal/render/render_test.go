@@ -14,7 +14,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -61,10 +61,7 @@ func trial(t *testing.T, p plan.Plan) *v1alpha1.Trial {
 	t.Helper()
 	return &v1alpha1.Trial{
 		ObjectMeta: metav1.ObjectMeta{Name: "quick-000-go", Namespace: "bench", UID: "trial-uid"},
-		Spec: v1alpha1.TrialSpec{
-			RunName: "quick", Index: new(int32), Block: 1, Implementation: p.Implementation("go"),
-			Generators: p.Generators, Cells: p.Cells, Placement: p.Placement, Start: v1alpha1.StartHeld,
-		},
+		Spec:       p.TrialSpec("quick", record.PlannedTrial{Name: "quick-000-go", Block: 1, Servers: []string{"go"}}),
 	}
 }
 
@@ -82,15 +79,15 @@ func TestGoldenObjects(t *testing.T) {
 		Service: "http://loadstone.loadstone-system.svc:8090", ServiceAccount: "loadstone-workflow", InstanceID: "loadstone",
 	}
 	golden(t, "workflow.yaml", Workflow(p, o).Object)
-	golden(t, "server.yaml", Pod(trial(t, p), protocol.RoleObserver, options()))
-	golden(t, "generator.yaml", Pod(trial(t, p), protocol.RoleGenerator(0), options()))
+	golden(t, "server.yaml", Pod(trial(t, p), record.MemberServer(0), options()))
+	golden(t, "generator.yaml", Pod(trial(t, p), record.MemberGenerator(0), options()))
 }
 
 // A container whose requests differ from its limits makes its pod Burstable, and the pinning of the others is lost in silence;
 // a sidecar with whole CPUs would take one exclusively.
 func TestMeasuredPodsAreGuaranteedAndOnlyTheMeasuredContainerHasWholeCPUs(t *testing.T) {
 	p := compiled(t)
-	for _, pod := range []*corev1.Pod{Pod(trial(t, p), protocol.RoleObserver, options()), Pod(trial(t, p), protocol.RoleGenerator(0), options())} {
+	for _, pod := range []*corev1.Pod{Pod(trial(t, p), record.MemberServer(0), options()), Pod(trial(t, p), record.MemberGenerator(0), options())} {
 		if len(pod.Spec.InitContainers) > 0 {
 			t.Errorf("%s has init containers, which may leak exclusive CPUs", pod.Name)
 		}
@@ -108,12 +105,12 @@ func TestMeasuredPodsAreGuaranteedAndOnlyTheMeasuredContainerHasWholeCPUs(t *tes
 func TestGeneratorsStayOffTheServersNodeAsStrictlyAsAsked(t *testing.T) {
 	tr := trial(t, compiled(t))
 	tr.Spec.Placement.SeparateNodes = v1alpha1.Required
-	a := Pod(tr, protocol.RoleGenerator(0), options()).Spec.Affinity.PodAntiAffinity
+	a := Pod(tr, record.MemberGenerator(0), options()).Spec.Affinity.PodAntiAffinity
 	if len(a.RequiredDuringSchedulingIgnoredDuringExecution) != 1 {
 		t.Errorf("Required gives %+v", a)
 	}
 	tr.Spec.Placement.SeparateNodes = v1alpha1.Preferred
-	a = Pod(tr, protocol.RoleGenerator(0), options()).Spec.Affinity.PodAntiAffinity
+	a = Pod(tr, record.MemberGenerator(0), options()).Spec.Affinity.PodAntiAffinity
 	if len(a.RequiredDuringSchedulingIgnoredDuringExecution) != 0 || len(a.PreferredDuringSchedulingIgnoredDuringExecution) != 1 {
 		t.Errorf("Preferred gives %+v", a)
 	}
@@ -122,7 +119,7 @@ func TestGeneratorsStayOffTheServersNodeAsStrictlyAsAsked(t *testing.T) {
 func TestPodsNeedNoLabelWhereNoNodeHasOne(t *testing.T) {
 	o := options()
 	o.Nodes = []plan.Node{{Name: "a"}}
-	if sel := Pod(trial(t, compiled(t)), protocol.RoleObserver, o).Spec.NodeSelector; len(sel) != 0 {
+	if sel := Pod(trial(t, compiled(t)), record.MemberServer(0), o).Spec.NodeSelector; len(sel) != 0 {
 		t.Errorf("node selector %v in a cluster without labels", sel)
 	}
 }

@@ -2,12 +2,14 @@ package render
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // WorkflowKind is Argo's Workflow. It is handled without Argo's Go types, which would more than double the operator.
@@ -80,11 +82,8 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 }
 
 // stepName is what Argo shows of a trial: its place, and what it measures.
-func stepName(t plan.Trial) string {
-	if t.Beside != "" {
-		return fmt.Sprintf("t%03d-%s-%s", t.Index, t.Implementation, t.Beside)
-	}
-	return fmt.Sprintf("t%03d-%s", t.Index, t.Implementation)
+func stepName(t record.PlannedTrial) string {
+	return fmt.Sprintf("t%03d-%s", t.Index, strings.Join(t.Servers, "-"))
 }
 
 func trialTemplate(p plan.Plan, o WorkflowOptions) map[string]any {

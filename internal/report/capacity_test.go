@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/capacity"
 	"loadstone.dev/loadstone/internal/inference"
@@ -20,18 +19,18 @@ func searched(blocks int32) record.RunData {
 	d := recordtest.Search(recordtest.Options{
 		Name: "capacity", Seed: 5, Blocks: blocks, Noise: 0.03, Seconds: 1,
 		Servers: []recordtest.Server{{Name: "gohttp", CPUMicros: 2000}, {Name: "epoll", CPUMicros: 1000}},
-	}, v1alpha1.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPerSecond: 100, Steps: 8})
-	seen := &d.Trials[0].Server.Cells[0]
+	}, record.Search{Percentile: 99, MaxMilliseconds: 20, StartRequestsPerSecond: 100, Steps: 8})
+	seen := &d.Trials[0].Servers[0].Cells[0]
 	seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 	for _, t := range d.Trials {
 		for k := range t.Generators[0].Cells {
 			run := &t.Generators[0].Cells[k]
-			if t.Manifest.Block == blocks && t.Manifest.Implementation == "epoll" && run.Measurement.Dropped > 0 {
+			if t.Manifest.Block == blocks && t.Manifest.Servers[0] == "epoll" && run.Measurement.Dropped > 0 {
 				run.Measurement, run.Error = nil, "reading k6's output: "+hostile
 			}
 		}
 	}
-	d.Manifest.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: "400"}}
+	d.Manifest.Plan.Objectives = []record.Objective{{Metric: record.ObjectiveCapacity, Load: recordtest.SearchLoad, Min: "400"}}
 	return d
 }
 

@@ -36,10 +36,10 @@ func bracketed() record.RunData {
 	o := recordtest.Duel(3)
 	o.Levels, o.Generators = []int32{10, 100}, 2
 	d := recordtest.Run(o)
-	d.Manifest.Spec.Loads[0].Levels[1].RequestsPerSecond = 2000
+	d.Manifest.Plan.Cells[1].RequestsPerSecond = 2000
 	for i := range d.Trials {
 		t := &d.Trials[i]
-		t.Manifest.Cells[1].RequestsPerSecond, t.Server.Cells[1].RequestsPerSecond = 2000, 2000
+		t.Manifest.Cells[1].RequestsPerSecond, t.Servers[0].Cells[1].RequestsPerSecond = 2000, 2000
 		for k := range t.Generators {
 			closed, open := &t.Generators[k].Cells[0], &t.Generators[k].Cells[1]
 			m := closed.Measurement
@@ -53,7 +53,7 @@ func bracketed() record.RunData {
 
 // atRate makes a trial's cell of a closed load one of an arrival rate, of which its generators drop one arrival in 200.
 func atRate(t *record.TrialData, cell int, rate int64) {
-	seen := &t.Server.Cells[cell]
+	seen := &t.Servers[0].Cells[cell]
 	var before int64
 	for k := range t.Generators {
 		before += t.Generators[k].Cells[cell].Measurement.Requests
@@ -112,8 +112,8 @@ func troubled() record.RunData {
 	clear(seen.Series.SegmentsOut[30:40])
 
 	last := &d.Trials[len(d.Trials)-1]
-	last.Manifest.Attempt, last.Manifest.Faults = 2, []string{"PodLost: " + hostile}
-	last.Server.Environment.OS = hostile
+	last.Manifest.Attempt, last.Manifest.Failures = 2, []string{"PodLost: " + hostile}
+	last.Servers[0].Environment.OS = hostile
 	last.Manifest.Artifacts[0].Name, last.Manifest.Artifacts[0].Key = hostile, "a/"+hostile
 	return d
 }
@@ -130,23 +130,23 @@ func gated() record.RunData {
 	}
 	d.Calibration = aa.NoiseFloor
 	d.Calibration.Run.UID = "another-run"
-	d.Manifest.Spec.Objectives = []v1alpha1.Objective{
-		{Name: "fast enough", Metric: v1alpha1.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000"},
-		{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "99", Load: "sweep", Connections: 100, Max: "100"},
-		{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "99.9", Load: "sweep", Connections: 100, Max: "1000000"},
-		{Metric: v1alpha1.ObjectiveMeanLatency, Load: "sweep", Connections: 100, Max: "1000000"},
-		{Metric: v1alpha1.ObjectiveErrorRate, Load: "sweep", Connections: 10, Max: "0.001"},
-		{Metric: v1alpha1.ObjectiveServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "12"},
-		{Metric: v1alpha1.ObjectiveServerCPUs, Load: "sweep", Connections: 10, Max: "2", Implementations: []string{"epoll"}},
-		{Metric: v1alpha1.ObjectivePeakMemory, Load: "sweep", Connections: 10, Max: "20000000"},
-		{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.95"},
+	d.Manifest.Plan.Objectives = []record.Objective{
+		{Name: "fast enough", Metric: record.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000"},
+		{Metric: record.ObjectiveLatencyPercentile, Percentile: "99", Load: "sweep", Connections: 100, Max: "100"},
+		{Metric: record.ObjectiveLatencyPercentile, Percentile: "99.9", Load: "sweep", Connections: 100, Max: "1000000"},
+		{Metric: record.ObjectiveMeanLatency, Load: "sweep", Connections: 100, Max: "1000000"},
+		{Metric: record.ObjectiveErrorRate, Load: "sweep", Connections: 10, Max: "0.001"},
+		{Metric: record.ObjectiveServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "12"},
+		{Metric: record.ObjectiveServerCPUs, Load: "sweep", Connections: 10, Max: "2", Implementations: []string{"epoll"}},
+		{Metric: record.ObjectivePeakMemory, Load: "sweep", Connections: 10, Max: "20000000"},
+		{Metric: record.ObjectiveRatioToBaseline, Of: record.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.95"},
 		{
-			Name: hostile, Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
-			Against: &v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"},
+			Name: hostile, Metric: record.ObjectiveRegression, Of: record.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
+			Against: &record.Reference{Runs: []string{"a"}, Anchor: "epoll"},
 		},
 		{
-			Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
-			Against: &v1alpha1.Earlier{Runs: []string{"b"}, Anchor: "epoll"},
+			Metric: record.ObjectiveRegression, Of: record.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
+			Against: &record.Reference{Runs: []string{"b"}, Anchor: "epoll"},
 		},
 	}
 	then := recordtest.Run(o)
@@ -161,6 +161,6 @@ func sameTwice() record.RunData {
 	o.Servers = []recordtest.Server{o.Servers[0], o.Servers[0]}
 	o.Servers[1].Name = "go-again"
 	d := recordtest.Run(o)
-	d.Manifest.Spec.Implementations[1].Image = d.Manifest.Spec.Implementations[0].Image
+	d.Manifest.Plan.Implementations[1].Image = d.Manifest.Plan.Implementations[0].Image
 	return d
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
@@ -40,9 +39,9 @@ func TestTheLineOfObjectivesNamesWhatKeepsARunFromSucceeding(t *testing.T) {
 	if !strings.Contains(line, "objectives missed; ") || !strings.Contains(line, "p99 latency of go at sweep-100 is ") || len(line) > 512 || strings.ContainsFunc(line, func(r rune) bool { return r > 127 }) {
 		t.Errorf("%d bytes: %s", len(line), line)
 	}
-	d.Manifest.Spec.Objectives = []v1alpha1.Objective{
-		{Name: "fast", Metric: v1alpha1.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000", Implementations: []string{"go"}},
-		{Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.5", Against: &v1alpha1.Earlier{Runs: []string{"b"}, Anchor: "epoll"}, Implementations: []string{"go"}},
+	d.Manifest.Plan.Objectives = []record.Objective{
+		{Name: "fast", Metric: record.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000", Implementations: []string{"go"}},
+		{Metric: record.ObjectiveRegression, Of: record.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.5", Against: &record.Reference{Runs: []string{"b"}, Anchor: "epoll"}, Implementations: []string{"go"}},
 	}
 	line = report.ObjectivesLine(analyse(t, d))
 	for _, want := range []string{"2 of 2 objectives undecided; fast of go at sweep-10 is ", "(OwnFaults)", "is not known (NoEarlierRun), min -50.0 %"} {

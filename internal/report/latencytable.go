@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -42,7 +41,7 @@ func (v *view) latencyTable() table {
 		s.Detail = v.say("latency.kind." + string(kind))
 		for _, i := range v.t.Implementations {
 			if d := ofKind(*v.t.Group(l.Point, i.Name), kind); d != nil {
-				s.Rows = append(s.Rows, row{Cells: v.percentileCells(l.Point, *d, i, quantiles), Muted: i.Role == v1alpha1.RoleLimit})
+				s.Rows = append(s.Rows, row{Cells: v.percentileCells(l.Point, *d, i, quantiles), Muted: i.Role == record.RoleLimit})
 			}
 		}
 		if len(s.Rows) > 0 {
@@ -103,7 +102,7 @@ func (v *view) kindsTable() table {
 					}
 					t.Head, columns = append(t.Head, v.thNum("max"), v.thNum("dip")), true
 				}
-				s.Rows = append(s.Rows, row{Cells: append(v.latencyCells(d, i), num(v.dip(*g))), Muted: k > 0 || i.Role == v1alpha1.RoleLimit})
+				s.Rows = append(s.Rows, row{Cells: append(v.latencyCells(d, i), num(v.dip(*g))), Muted: k > 0 || i.Role == record.RoleLimit})
 			}
 		}
 		if len(s.Rows) > 0 {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -92,7 +91,7 @@ func (v *view) levelCharts() []facetCharts {
 
 // drawn are the implementations whose values make the scale of a picture: the contenders, or all where there are none.
 func (v *view) drawn() []planned.Implementation {
-	out := slices.DeleteFunc(slices.Clone(v.t.Implementations), func(i planned.Implementation) bool { return i.Role == v1alpha1.RoleLimit })
+	out := slices.DeleteFunc(slices.Clone(v.t.Implementations), func(i planned.Implementation) bool { return i.Role == record.RoleLimit })
 	if len(out) == 0 {
 		return v.t.Implementations
 	}

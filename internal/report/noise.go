@@ -3,9 +3,9 @@ package report
 import (
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -46,7 +46,7 @@ func (v *view) floorBeside(o objectives.Result) string {
 	if o.Of != "" {
 		m = verdict.MetricOf(o.Of, o.Percentile)
 	}
-	if o.Metric == v1alpha1.ObjectiveErrorRate || v.t.FloorOf(m) == nil {
+	if o.Metric == record.ObjectiveErrorRate || v.t.FloorOf(m) == nil {
 		return missing
 	}
 	return percent(v.t.FloorOf(m).Detectable)

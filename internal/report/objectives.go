@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -93,10 +93,10 @@ func (v *view) objectiveCells(o objectives.Result) []cell {
 		at = v.levelName(o.Point)
 	}
 	n := num(integer(int64(o.N)))
-	if o.Metric == v1alpha1.ObjectiveRegression {
+	if o.Metric == record.ObjectiveRegression {
 		n.Text = v.say("objective.earlier", integer(int64(o.N)), integer(int64(o.EarlierN)))
 	}
-	if o.Metric == v1alpha1.ObjectiveErrorRate {
+	if o.Metric == record.ObjectiveErrorRate {
 		n.Sub = v.count("objective.requests", int(o.Requests))
 	}
 	if o.EarlierRuns > 1 {
@@ -138,7 +138,7 @@ func (v *view) bound(o objectives.Result) string {
 // objectiveInterval prints an interval, of which an end may be open.
 func (v *view) objectiveInterval(o objectives.Result, print func(float64) string) string {
 	switch {
-	case o.Figure != nil && o.Low != nil && o.High != nil && (o.Metric == v1alpha1.ObjectiveRatioToBaseline || o.Metric == v1alpha1.ObjectiveRegression):
+	case o.Figure != nil && o.Low != nil && o.High != nil && (o.Metric == record.ObjectiveRatioToBaseline || o.Metric == record.ObjectiveRegression):
 		return v.changeInterval(*o.Figure, *o.Low, *o.High)
 	case o.Low != nil && o.High != nil:
 		return v.say("range", print(*o.Low), print(*o.High))
@@ -151,11 +151,11 @@ func (v *view) objectiveInterval(o objectives.Result, print func(float64) string
 }
 
 // unitPrinters print figures and bounds with their units.
-var unitPrinters = map[v1alpha1.ObjectiveMetric]func(float64) string{
-	v1alpha1.ObjectiveThroughput: func(r float64) string { return rate(r) + "/s" }, v1alpha1.ObjectiveLatencyPercentile: micros,
-	v1alpha1.ObjectiveMeanLatency: micros, v1alpha1.ObjectiveErrorRate: percent, v1alpha1.ObjectiveServerCPUPerRequest: micros,
-	v1alpha1.ObjectiveServerCPUs: digits, v1alpha1.ObjectivePeakMemory: size, v1alpha1.ObjectiveRatioToBaseline: change,
-	v1alpha1.ObjectiveRegression: change, v1alpha1.ObjectiveCapacity: func(r float64) string { return rate(r) + "/s" },
+var unitPrinters = map[record.ObjectiveMetric]func(float64) string{
+	record.ObjectiveThroughput: func(r float64) string { return rate(r) + "/s" }, record.ObjectiveLatencyPercentile: micros,
+	record.ObjectiveMeanLatency: micros, record.ObjectiveErrorRate: percent, record.ObjectiveServerCPUPerRequest: micros,
+	record.ObjectiveServerCPUs: digits, record.ObjectivePeakMemory: size, record.ObjectiveRatioToBaseline: change,
+	record.ObjectiveRegression: change, record.ObjectiveCapacity: func(r float64) string { return rate(r) + "/s" },
 }
 
 // ObjectivesLine says in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those

@@ -241,7 +241,7 @@ func TestHTMLOfNothing(t *testing.T) {
 	if out := string(html(t, d)); !strings.Contains(out, "0 of 9 trials measured") {
 		t.Error("a run without trials does not say so")
 	}
-	d.Manifest.Spec.Implementations = d.Manifest.Spec.Implementations[:1]
+	d.Manifest.Plan.Implementations = d.Manifest.Plan.Implementations[:1]
 	if out := string(html(t, d)); !strings.Contains(out, "This run has no result.") {
 		t.Error("a run of one implementation without trials does not say so")
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/internal/verdict"
 )
@@ -106,8 +105,8 @@ func (v *view) levelOf(l analysis.LevelVerdict) string { return v.pointName(l.Po
 func (v *view) finding(f validity.Finding) string {
 	subject := v.say("finding.server")
 	switch {
-	case f.Subject == record.RoleServer:
-	case v.manyGenerators() && f.Subject != "" && f.Subject != record.RoleGenerator:
+	case f.Subject == validity.SubjectServer:
+	case v.manyGenerators() && f.Subject != "" && f.Subject != validity.SubjectGenerator:
 		subject = f.Subject
 	default:
 		subject = v.say("finding.generator")

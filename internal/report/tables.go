@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -150,7 +149,7 @@ func (v *view) speedTable() table {
 		s := v.section(l)
 		for _, i := range v.t.Implementations {
 			g := v.t.Group(l.Point, i.Name)
-			s.Rows = append(s.Rows, row{Cells: v.speedCells(*g, i), Notes: v.groupNotes(*g, i), Muted: i.Role == v1alpha1.RoleLimit})
+			s.Rows = append(s.Rows, row{Cells: v.speedCells(*g, i), Notes: v.groupNotes(*g, i), Muted: i.Role == record.RoleLimit})
 		}
 		t.Sections = append(t.Sections, s)
 	}
@@ -190,7 +189,7 @@ func (v *view) implementation(i planned.Implementation) cell {
 	l := v.looks[i.Name]
 	c := cell{Text: i.Name, Look: &l}
 	switch {
-	case i.Role == v1alpha1.RoleLimit:
+	case i.Role == record.RoleLimit:
 		c.Sub = v.say("legend.limit")
 	case i.Baseline && len(v.t.Comparisons) > 0:
 		c.Sub = v.say("legend.baseline")
@@ -260,7 +259,7 @@ func (v *view) pinned(g validity.Group) string {
 func (v *view) groupNotes(g validity.Group, i planned.Implementation) []note {
 	notes := v.notes(g)
 	for k := range notes {
-		if i.Role == v1alpha1.RoleLimit {
+		if i.Role == record.RoleLimit {
 			notes[k].Tone = "limit"
 		}
 	}

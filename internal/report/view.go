@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -22,7 +21,7 @@ func newView(t analysis.Table, l language) *view {
 	v := &view{language: l, t: t, looks: map[string]look{}}
 	next := 0
 	for _, i := range t.Implementations {
-		limit := i.Role == v1alpha1.RoleLimit
+		limit := i.Role == record.RoleLimit
 		v.looks[i.Name] = lookOf(next, limit)
 		if !limit {
 			next++
@@ -178,7 +177,7 @@ func (v *view) legend(of []planned.Implementation) []legend {
 	for _, i := range of {
 		l := legend{Name: i.Name, Look: v.looks[i.Name]}
 		switch {
-		case i.Role == v1alpha1.RoleLimit:
+		case i.Role == record.RoleLimit:
 			l.Note = v.say("legend.limit")
 		case i.Baseline && len(v.t.Comparisons) > 0:
 			l.Note = v.say("legend.baseline")

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -15,13 +14,13 @@ import (
 
 // swept is a plan of one implementation under one sweep, and its groups with a throughput that a function says.
 func swept(connections []int32, blocks int, rate func(n float64, level, block int) float64) (planned.Run, []validity.Group) {
-	p := planned.Run{Baseline: "go", Implementations: []planned.Implementation{{Name: "go", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
+	p := planned.Run{Baseline: "go", Implementations: []planned.Implementation{{Name: "go", Role: record.RoleContender, Baseline: true, CPUs: 1}}}
 	for _, c := range connections {
 		p.Levels = append(p.Levels, planned.Level{Point: record.Point{Load: "sweep", Connections: c}})
 	}
 	var groups []validity.Group
 	for level, l := range p.Levels {
-		g := validity.Group{Point: l.Point, Implementation: "go", Role: v1alpha1.RoleContender}
+		g := validity.Group{Point: l.Point, Implementation: "go", Role: record.RoleContender}
 		var rates []float64
 		for block := range blocks {
 			r := rate(float64(l.Connections), level, block)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -22,7 +21,7 @@ const (
 //
 // No request failed, the rate was achieved, and the percentile of the latency from the intended start is within the bound whatever the
 // samples were: each counts as the upper end of what is known of it, and an arrival without a sample as longer than any.
-func Met(m record.Measurement, s v1alpha1.Search) (met bool, why string) {
+func Met(m record.Measurement, s record.Search) (met bool, why string) {
 	if m.Asked <= 0 {
 		return false, "The measurement has no arrival rate."
 	}
@@ -40,7 +39,7 @@ func Met(m record.Measurement, s v1alpha1.Search) (met bool, why string) {
 	return false, strings.Join(append([]string{"The latency from the intended start is unknown."}, m.Unknown...), " ")
 }
 
-func within(l record.Latency, asked int64, s v1alpha1.Search) (met bool, why string) {
+func within(l record.Latency, asked int64, s record.Search) (met bool, why string) {
 	encoded := l.HDRHigh
 	if encoded == "" {
 		encoded = l.HDR

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/tool"
@@ -20,7 +19,7 @@ func bracketed(t *testing.T, kind record.LatencyKind, b ...tool.Bracket) record.
 }
 
 func TestMet(t *testing.T) {
-	bound := v1alpha1.Search{Percentile: 99, MaxMilliseconds: 10}
+	bound := record.Search{Percentile: 99, MaxMilliseconds: 10}
 	fast := tool.Bracket{LowMicros: 900, HighMicros: 1000, Count: 990}
 	slow := tool.Bracket{LowMicros: 50_000, HighMicros: 60_000, Count: 10}
 	good := bracketed(t, record.FromIntended, fast, slow)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 const (
@@ -58,7 +58,7 @@ type Tried struct {
 func (t Tried) tries() int { return t.Met + t.Missed }
 
 // Next is the rate to try after past, in requests per second; done is true when there is none any more. The search has its defaults filled in.
-func Next(s v1alpha1.Search, past []Step) (rate int32, done bool) {
+func Next(s record.Search, past []Step) (rate int32, done bool) {
 	switch {
 	case len(past) >= int(s.Steps):
 		return 0, true

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 )
 
@@ -47,7 +47,7 @@ func TestNext(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, done := search.Next(v1alpha1.Search{StartRequestsPerSecond: tc.start, Steps: 12}, tc.past)
+			got, done := search.Next(record.Search{StartRequestsPerSecond: tc.start, Steps: 12}, tc.past)
 			if done != tc.wantDone || !done && got != tc.want {
 				t.Errorf("Next() = %d, %v; want %d, %v", got, done, tc.want, tc.wantDone)
 			}
@@ -88,7 +88,7 @@ type queue struct {
 	random       *rand.Rand
 }
 
-func (q queue) met(rate int32, s v1alpha1.Search) bool {
+func (q queue) met(rate int32, s record.Search) bool {
 	if q.random.Float64() < q.flips {
 		return q.random.IntN(2) == 0
 	}
@@ -100,11 +100,11 @@ func (q queue) met(rate int32, s v1alpha1.Search) bool {
 }
 
 // capacity is the rate at which the percentile is exactly the bound.
-func (q queue) capacity(s v1alpha1.Search) float64 {
+func (q queue) capacity(s record.Search) float64 {
 	return q.service + math.Log(1-float64(s.Percentile)/100)/(float64(s.MaxMilliseconds)/1000)
 }
 
-func find(t *testing.T, q queue, s v1alpha1.Search) search.Capacity {
+func find(t *testing.T, q queue, s record.Search) search.Capacity {
 	t.Helper()
 	var past []search.Step
 	for {
@@ -139,7 +139,7 @@ func TestSearchFindsThePlantedCapacity(t *testing.T) {
 			const searches = 2000
 			near := 0
 			for range searches {
-				s := v1alpha1.Search{Percentile: 99, MaxMilliseconds: 20, Steps: 12, StartRequestsPerSecond: 500}
+				s := record.Search{Percentile: 99, MaxMilliseconds: 20, Steps: 12, StartRequestsPerSecond: 500}
 				q := queue{service: 2000 + 30_000*random.Float64(), noise: tc.noise, flips: tc.flips, random: random}
 				c := find(t, q, s)
 				if c.Result == search.Found && math.Abs(float64(c.Highest.Rate)/q.capacity(s)-1) <= 0.05 {
@@ -163,7 +163,7 @@ func TestSearchSaysThatItFoundNoBoundary(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := v1alpha1.Search{Percentile: 99, MaxMilliseconds: 20, Steps: 6, StartRequestsPerSecond: 100}
+			s := record.Search{Percentile: 99, MaxMilliseconds: 20, Steps: 6, StartRequestsPerSecond: 100}
 			if got := find(t, queue{service: tc.service, random: rand.New(rand.NewPCG(1, 2))}, s); got.Result != tc.want {
 				t.Errorf("got %+v, want %s", got, tc.want)
 			}

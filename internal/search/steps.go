@@ -1,12 +1,11 @@
 package search
 
 import (
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // Steps are the steps of a search as a generator recorded them. One that was not measured has missed its bound, with the reason.
-func Steps(s v1alpha1.Search, runs []record.CellRun) []Step {
+func Steps(s record.Search, runs []record.CellRun) []Step {
 	steps := make([]Step, 0, len(runs))
 	for _, r := range runs {
 		step := Step{Rate: r.Rate, Why: r.Error}
@@ -22,7 +21,7 @@ func Steps(s v1alpha1.Search, runs []record.CellRun) []Step {
 type Rates struct{}
 
 // Rate is the rate of a cell that is a step of a search, from what its earlier steps measured; false when the search is over.
-func (Rates) Rate(cell v1alpha1.Cell, past []record.CellRun) (rate int32, more bool) {
+func (Rates) Rate(cell record.Cell, past []record.CellRun) (rate int32, more bool) {
 	if cell.Search == nil {
 		return 0, false
 	}

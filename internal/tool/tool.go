@@ -2,8 +2,8 @@ package tool
 
 import (
 	"path"
+	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -30,15 +30,15 @@ type File struct {
 // its own part of the arrival rate.
 type Tool interface {
 	// Args is the argument vector that puts the cell's load on target (host:port); its first element is the program's name.
-	Args(cell v1alpha1.Cell, target string, purpose Purpose) []string
+	Args(cell record.Cell, target string, purpose Purpose) []string
 	// Waits says that a measured run opens one connection, to see whether the server is there, and then waits until its standard input
 	// ends: it can be started before its time, so that several of them begin at one instant, even on one CPU.
 	Waits() bool
 	// Files are written into the tool's working directory before it runs the cell.
-	Files(cell v1alpha1.Cell, target string) []File
+	Files(cell record.Cell, target string) []File
 	// Outputs are the files that the tool writes beside its standard output. The agent appends each to the raw output, after a line
 	// that OutputHeader makes, and removes it.
-	Outputs(cell v1alpha1.Cell) []string
+	Outputs(cell record.Cell) []string
 	// Parse reads the whole raw output of a measured run. The error says, in a sentence, why there is no measurement.
 	// Measurement.Args and ToolVersion are left to the caller.
 	Parse(raw []byte) (record.Measurement, error)
@@ -46,13 +46,47 @@ type Tool interface {
 	// printed; "unknown" if it is not there.
 	VersionArgs() []string
 	ParseVersion(raw []byte) string
+	// Traits are what the program can and cannot do, whatever the cell.
+	Traits() Traits
+	// Needs is what a generator needs to run its share of a cell.
+	Needs(share record.Cell) Needs
 }
+
+// Traits are what a tool can and cannot do.
+type Traits struct {
+	// OneThread is true of a tool that has a single thread.
+	OneThread bool
+	// EqualThreads is true of a tool whose threads hold the same number of connections each, and which drops what does not divide.
+	EqualThreads bool
+	// MaxRatePerCPU is the highest arrival rate that it was ever seen to send from one CPU, in requests a second; 0 if it keeps no rate.
+	MaxRatePerCPU int32
+	// WholePercents is true of a tool that gives no percentile between two whole ones.
+	WholePercents bool
+	// Freezable is true of a tool that bears being stopped in the middle of its work and let go on.
+	Freezable bool
+}
+
+// Needs is what a run of a tool takes beside the measured time.
+type Needs struct {
+	// Gap is the time to start in and to end in.
+	Gap time.Duration
+	// MemoryBytes is the memory of one run, beyond that of the agent.
+	MemoryBytes int64
+}
+
+// Every tool needs these for a run.
+const (
+	// LeastGap separates the end of a measured time from the next cell, for a tool that is started in a moment and ends within 100 ms.
+	LeastGap = 250 * time.Millisecond
+	// ConnectionBytes is the memory that a connection needs in any tool: wrk holds a buffer of 8 KiB and a parser for each.
+	ConnectionBytes = 16 << 10
+)
 
 // OutputHeader is the line before the contents of a file that a tool wrote, in the raw output.
 func OutputHeader(name string) string { return "\n== " + name + "\n" }
 
 // ScriptPath is where the script of a cell lies below dir; empty if it has none.
-func ScriptPath(dir string, c v1alpha1.Cell) string {
+func ScriptPath(dir string, c record.Cell) string {
 	if c.Script == nil {
 		return ""
 	}

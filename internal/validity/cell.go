@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/pick"
@@ -79,8 +78,8 @@ type facts struct {
 	runs []*record.CellRun
 	// seen is the observer's record of the cell; nil if it has none.
 	seen *record.CellObservation
-	// beside is the observer's record of the other server of a duet; nil outside one.
-	beside *record.CellObservation
+	// peer is the observer's record of the other server of a duet; nil outside one.
+	peer *record.CellObservation
 	// cell holds the values computed so far.
 	cell Cell
 	// latencies hold the cell's distribution of each kind that all its generators have.
@@ -101,14 +100,16 @@ func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.Tri
 		}
 		f.runs = append(f.runs, run)
 	}
-	f.seen = pick.First(t.Server.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
-	f.beside = pick.First(t.Beside.Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
-	f.cell = Cell{Trial: t.Manifest.Trial, Block: t.Manifest.Block, Attempt: t.Manifest.Attempt}
+	f.seen = pick.First(t.Servers[0].Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
+	if len(t.Servers) > 1 {
+		f.peer = pick.First(t.Servers[1].Cells, func(c *record.CellObservation) bool { return c.Point == l.Point })
+	}
+	f.cell = Cell{Trial: t.Manifest.Name, Block: t.Manifest.Block, Attempt: t.Manifest.Attempt}
 	f.cell.Raw = f.rawKey()
 	f.load()
 	f.server()
 	if err := f.latency(&r.decoder); err != nil {
-		return nil, fmt.Errorf("reading the latencies of %s at %s: %w", t.Manifest.Trial, l.Name(), err)
+		return nil, fmt.Errorf("reading the latencies of %s at %s: %w", t.Manifest.Name, l.Name(), err)
 	}
 	f.cell.Pinning, f.cell.bytes = f.pinning(), f.readBytes()
 	f.observe()
@@ -121,7 +122,7 @@ func (f *facts) rawKey() string {
 		if r == nil || r.Raw == "" {
 			continue
 		}
-		if a := pick.First(f.trial.Manifest.Artifacts, func(a *record.Artifact) bool { return a.Role == generator(i) && a.Name == r.Raw }); a != nil {
+		if a := pick.First(f.trial.Manifest.Artifacts, func(a *record.Artifact) bool { return a.Member == generator(i) && a.Name == r.Raw }); a != nil {
 			return a.Key
 		}
 	}
@@ -243,7 +244,7 @@ func add(a, b record.Errors) record.Errors {
 
 // Quantile is a percentile of the cell's own latencies of a kind; nil if it has none, or if that is no percentile of the tables.
 func (c Cell) Quantile(kind record.LatencyKind, percentile string) *latency.Quantile {
-	column, own := slices.Index(v1alpha1.Percentiles, percentile), c.percentiles[kind]
+	column, own := slices.Index(record.Percentiles, percentile), c.percentiles[kind]
 	if column < 0 || own == nil {
 		return nil
 	}

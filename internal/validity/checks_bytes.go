@@ -3,7 +3,6 @@ package validity
 import (
 	"math"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
@@ -47,7 +46,7 @@ func (f *facts) readBytes() *answerBytes {
 		read += m.Bytes
 	}
 	b.each = float64(read) / float64(f.cell.Requests)
-	if f.level.Tool == v1alpha1.ToolAb || f.level.Connection != v1alpha1.KeepAlive {
+	if f.level.Tool == record.ToolAb || f.level.Connection != record.KeepAlive {
 		b.slack = otherHeadSlack
 	}
 	if f.level.Scripted {
@@ -97,7 +96,7 @@ func checkBytes(f *facts) []Reason {
 		return nil
 	}
 	mark := func(off, size, suspect, void float64) []Reason {
-		r := Reason{Code: AnswerSize, Weight: Void, Scope: ScopeCell, Subject: record.RoleServer, Value: b.each / size, Limit: void}
+		r := Reason{Code: AnswerSize, Weight: Void, Scope: ScopeCell, Subject: SubjectServer, Value: b.each / size, Limit: void}
 		switch {
 		case off <= max(b.slack, suspect*size):
 			return nil

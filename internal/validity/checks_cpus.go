@@ -3,7 +3,6 @@ package validity
 import (
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -23,14 +22,14 @@ func (f *facts) pinning() Pinning {
 	reasons := slices.Concat(checkPinning(f), checkShared(f), checkTogether(f))
 	p.Pinned = len(reasons) == 0
 	p.ServerPinned = !slices.ContainsFunc(reasons, func(r Reason) bool {
-		return r.Subject == record.RoleServer || r.Code == SharedCPUs
+		return r.Subject == SubjectServer || r.Code == SharedCPUs
 	})
 	return p
 }
 
 // weight is what a lack of pinning weighs.
-func weight(pinning v1alpha1.Strictness) Validity {
-	if pinning == v1alpha1.Required {
+func weight(pinning record.Strictness) Validity {
+	if pinning == record.Required {
 		return Void
 	}
 	return Suspect
@@ -39,7 +38,7 @@ func weight(pinning v1alpha1.Strictness) Validity {
 // generatorScope is what generators that share CPUs put in doubt: everything where they were to own them; otherwise what they
 // measured, and not what was seen of the server.
 func (f *facts) generatorScope() Scope {
-	if f.rules.generatorPinning == v1alpha1.Required {
+	if f.rules.generatorPinning == record.Required {
 		return ScopeCell
 	}
 	return ScopeLoad
@@ -62,7 +61,7 @@ func checkPinning(f *facts) []Reason {
 	if f.seen != nil {
 		list = f.seen.CPUsAllowed
 	}
-	check(record.RoleServer, list, f.implementation.CPUs, weight(f.rules.pinning), ScopeCell)
+	check(SubjectServer, list, f.implementation.CPUs, weight(f.rules.pinning), ScopeCell)
 	for i, r := range f.runs {
 		list := ""
 		if r != nil {
@@ -86,7 +85,7 @@ func checkShared(f *facts) []Reason {
 	var owners []owner
 	servers := 0
 	if server := cpuset.Parse(f.seen.CPUsAllowed); len(server) > 0 {
-		owners = append(owners, owner{f.trial.Server.Environment.Node, server})
+		owners = append(owners, owner{f.trial.Servers[0].Environment.Node, server})
 		servers = 1
 	}
 	var out []Reason
@@ -145,7 +144,7 @@ func (f *facts) busiest() float64 {
 // taken is the share of a generator's CPUs that anybody used or the hypervisor took; 0 if unknown, or if the server has some of them.
 func (f *facts) taken(i int) float64 {
 	r := f.runs[i]
-	beside := f.seen != nil && f.trial.Server.Environment.Node == f.trial.Generators[i].Environment.Node &&
+	beside := f.seen != nil && f.trial.Servers[0].Environment.Node == f.trial.Generators[i].Environment.Node &&
 		overlap(cpuset.Parse(r.CPUsAllowed), cpuset.Parse(f.seen.CPUsAllowed))
 	if r.CoreNanos <= 0 || beside {
 		return 0
@@ -240,14 +239,14 @@ const agentBusy = 0.05
 func checkAgents(f *facts) []Reason {
 	var out []Reason
 	if share := f.cell.Observations[AgentShare]; share > agentBusy {
-		out = append(out, Reason{Code: AgentBusy, Weight: Suspect, Scope: ScopeLoad, Subject: record.RoleGenerator, Value: share, Limit: agentBusy})
+		out = append(out, Reason{Code: AgentBusy, Weight: Suspect, Scope: ScopeLoad, Subject: SubjectGenerator, Value: share, Limit: agentBusy})
 	}
 	if f.seen == nil || !f.cell.Pinning.ServerPinned {
 		return out
 	}
-	if overlap(cpuset.Parse(f.seen.CPUsAllowed), cpuset.Parse(f.trial.Server.Environment.CPUsAllowed)) {
+	if overlap(cpuset.Parse(f.seen.CPUsAllowed), cpuset.Parse(f.trial.Servers[0].Environment.CPUsAllowed)) {
 		out = append(out, Reason{
-			Code: ObserverOnServer, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Detail: f.trial.Server.Environment.CPUsAllowed,
+			Code: ObserverOnServer, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Detail: f.trial.Servers[0].Environment.CPUsAllowed,
 		})
 	}
 	return out

@@ -41,7 +41,7 @@ func checkQueue(f *facts) []Reason {
 	}
 	out := graded(QueueOverflows, float64(h.ListenOverflows)/f.opened(), 0, queueVoid)
 	if drops := h.ListenDrops - h.ListenOverflows; drops > 0 {
-		out = append(out, Reason{Code: HandshakesDropped, Weight: Suspect, Scope: ScopeLoad, Subject: record.RoleServer, Value: float64(drops) / f.opened()})
+		out = append(out, Reason{Code: HandshakesDropped, Weight: Suspect, Scope: ScopeLoad, Subject: SubjectServer, Value: float64(drops) / f.opened()})
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
@@ -181,8 +180,8 @@ func watchedRun(o recordtest.Options) record.RunData {
 	d := recordtest.Run(o)
 	for i := range d.Trials {
 		t := &d.Trials[i]
-		for k := range t.Server.Cells {
-			watched(&t.Generators[0].Cells[k], &t.Server.Cells[k])
+		for k := range t.Servers[0].Cells {
+			watched(&t.Generators[0].Cells[k], &t.Servers[0].Cells[k])
 		}
 	}
 	return d
@@ -264,7 +263,9 @@ func TestHungConnectionsOfAScript(t *testing.T) {
 	d := watchedRun(recordtest.Options{
 		Name: "one", Seed: 1, Blocks: 1, Levels: []int32{100}, Seconds: 5, Servers: []recordtest.Server{{Name: "go", CPUMicros: 12, RSSBytes: 1 << 20}},
 	})
-	d.Manifest.Spec.Loads[0].Script = &v1alpha1.Script{ConfigMap: "scripts", Key: "pause.lua"}
+	for i := range d.Manifest.Plan.Cells {
+		d.Manifest.Plan.Cells[i].Script = &record.Script{ConfigMap: "scripts", Key: "pause.lua"}
+	}
 	_, o := recordtest.Cell(&d, 1, "go", 100)
 	hang(o, 50)
 	table, err := read(d)
@@ -322,8 +323,8 @@ func TestTheAuditIsNoPartOfTheLoad(t *testing.T) {
 
 func TestTheWorkOfADuetIsOfBothServers(t *testing.T) {
 	work := func(nanos int64) *record.Work { return &record.Work{CPUNanos: nanos} }
-	f := &facts{seen: &record.CellObservation{}, beside: &record.CellObservation{WorkBefore: work(800_000), WorkAfter: work(1_200_000)}}
-	if diff := cmp.Diff([]Reason{{Code: CPUSlower, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: 0.5, Limit: workSlower}}, checkSpeed(f)); diff != "" {
+	f := &facts{seen: &record.CellObservation{}, peer: &record.CellObservation{WorkBefore: work(800_000), WorkAfter: work(1_200_000)}}
+	if diff := cmp.Diff([]Reason{{Code: CPUSlower, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Value: 0.5, Limit: workSlower}}, checkSpeed(f)); diff != "" {
 		t.Errorf("checkSpeed() (-want +got):\n%s", diff)
 	}
 }

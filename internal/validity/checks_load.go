@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 const (
@@ -41,14 +40,14 @@ func checkTool(f *facts) []Reason {
 
 // checkLabel compares what each tool says that it ran with the generator's share of the level.
 func checkLabel(f *facts) []Reason {
-	level := v1alpha1.Cell{Connections: f.level.Connections, Generators: f.level.Generators}
+	level := record.Cell{Connections: f.level.Connections, Generators: f.level.Generators}
 	var out []Reason
 	for i, r := range f.runs {
 		if r == nil || r.Measurement == nil {
 			continue
 		}
 		m := r.Measurement
-		if m.Threads == f.level.Threads && m.Connections == protocol.Share(level, int32(i)).Connections {
+		if m.Threads == f.level.Threads && m.Connections == timetable.Share(level, int32(i)).Connections {
 			continue
 		}
 		out = append(out, Reason{
@@ -105,9 +104,9 @@ func checkRate(f *facts) []Reason {
 	if missed <= max(rateMissed*asked, rateStarts) {
 		return nil
 	}
-	r := Reason{Code: RateMissed, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: missed / asked, Limit: rateMissed}
+	r := Reason{Code: RateMissed, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Value: missed / asked, Limit: rateMissed}
 	if f.busiest() >= generatorBusy || f.heldBack() {
-		r.Subject = record.RoleGenerator
+		r.Subject = SubjectGenerator
 	}
 	if r.Value > rateVoid {
 		r.Weight, r.Limit = Void, rateVoid
@@ -131,7 +130,7 @@ func checkExceeded(f *facts) []Reason {
 	if asked <= 0 || more <= max(rateMissed*asked, rateStarts*float64(len(f.runs))) {
 		return nil
 	}
-	r := Reason{Code: RateExceeded, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleGenerator, Value: float64(f.cell.Requests) / asked, Limit: 1 + rateMissed}
+	r := Reason{Code: RateExceeded, Weight: Suspect, Scope: ScopeCell, Subject: SubjectGenerator, Value: float64(f.cell.Requests) / asked, Limit: 1 + rateMissed}
 	if more > rateVoid*asked {
 		r.Weight, r.Limit = Void, 1+rateVoid
 	}

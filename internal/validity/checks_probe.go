@@ -17,7 +17,7 @@ const (
 // worked is the CPU time of the fixed work before and after the cell; false if it was not done both times. In a duet one observer does it
 // for both servers.
 func (f *facts) worked() (before, after float64, ok bool) {
-	for _, o := range []*record.CellObservation{f.seen, f.beside} {
+	for _, o := range []*record.CellObservation{f.seen, f.peer} {
 		if o != nil && o.WorkBefore != nil && o.WorkAfter != nil && o.WorkBefore.CPUNanos > 0 {
 			return float64(o.WorkBefore.CPUNanos), float64(o.WorkAfter.CPUNanos), true
 		}
@@ -30,12 +30,12 @@ func (f *facts) worked() (before, after float64, ok bool) {
 func checkSpeed(f *facts) []Reason {
 	var out []Reason
 	if before, after, ok := f.worked(); ok && after/before-1 > workSlower {
-		out = append(out, Reason{Code: CPUSlower, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: after/before - 1, Limit: workSlower})
+		out = append(out, Reason{Code: CPUSlower, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Value: after/before - 1, Limit: workSlower})
 	}
 	// Of CPUs that the server does not own some are idle, and slow for that.
 	busy := f.cell.Pinning.ServerPinned && f.level.RampToRequestsPerSecond == 0 && f.serverUtilisation() >= busyCPU
 	if first, last, ok := f.frequencies(); ok && busy && 1-last/first > frequencyFell {
-		out = append(out, Reason{Code: FrequencyFell, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: 1 - last/first, Limit: frequencyFell})
+		out = append(out, Reason{Code: FrequencyFell, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Value: 1 - last/first, Limit: frequencyFell})
 	}
 	return out
 }

@@ -71,7 +71,7 @@ var allEvidence = []evidence{
 const seriesSeconds = 2
 
 // duet says whether the cell is half of a duet, whose generator is frozen half of the time.
-func (f *facts) duet() bool { return f.trial.Manifest.Beside != "" }
+func (f *facts) duet() bool { return len(f.trial.Manifest.Servers) > 1 }
 
 // checkSeen marks a cell at which some check could not look: what nobody has looked at is not known to be good. What a cell of its kind does
 // not have, such as the answers of a script, the course of a duet or the warm-up of a load without one, is not missing. A cell without a

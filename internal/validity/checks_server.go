@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -12,9 +11,9 @@ import (
 func checkObserver(f *facts) []Reason {
 	switch {
 	case f.seen == nil:
-		return []Reason{{Code: ObserverFailed, Weight: Void, Scope: ScopeCell, Subject: record.RoleServer}}
+		return []Reason{{Code: ObserverFailed, Weight: Void, Scope: ScopeCell, Subject: SubjectServer}}
 	case f.seen.Error != "" || f.seen.CPUNanos <= 0:
-		return []Reason{{Code: ObserverFailed, Weight: Void, Scope: ScopeCell, Subject: record.RoleServer, Detail: f.seen.Error}}
+		return []Reason{{Code: ObserverFailed, Weight: Void, Scope: ScopeCell, Subject: SubjectServer, Detail: f.seen.Error}}
 	}
 	return nil
 }
@@ -37,7 +36,7 @@ func checkMemory(f *facts) []Reason {
 	if first <= 0 || second <= 0 || first+second <= growthBytes || each <= growthPerRequest || 2*second < first {
 		return nil
 	}
-	return []Reason{{Code: MemoryGrows, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: each, Limit: growthPerRequest}}
+	return []Reason{{Code: MemoryGrows, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Value: each, Limit: growthPerRequest}}
 }
 
 // slowedDown: a server whose last third has less than half the speed of its first is two servers, and its mean is of neither.
@@ -48,7 +47,7 @@ func checkSlowdown(f *facts) []Reason {
 	if !ok || f.level.RampToRequestsPerSecond > 0 || 1+trend >= slowedDown {
 		return nil
 	}
-	return []Reason{{Code: SlowedDown, Weight: Suspect, Scope: ScopeLoad, Subject: record.RoleServer, Value: 1 + trend, Limit: slowedDown}}
+	return []Reason{{Code: SlowedDown, Weight: Suspect, Scope: ScopeLoad, Subject: SubjectServer, Value: 1 + trend, Limit: slowedDown}}
 }
 
 const (
@@ -68,7 +67,7 @@ const (
 
 // keepsOpen says whether the level is of connections that stay open, each with one request in flight.
 func (f *facts) keepsOpen() bool {
-	return f.level.Connection == v1alpha1.KeepAlive && f.level.RequestsPerSecond == 0 && f.level.Step == 0
+	return f.level.Connection == record.KeepAlive && f.level.RequestsPerSecond == 0 && f.level.Step == 0
 }
 
 // reopened is the number of connections that the server accepted beyond the level's own and the audit's, for each request.
@@ -92,7 +91,7 @@ func checkSockets(f *facts) []Reason {
 		out = append(out, graded(Unanswered, share, 0, unansweredVoid)...)
 	}
 	if s.Established > 0 && s.Jain < unfair && f.cell.Requests >= fairRequests*s.Established {
-		out = append(out, Reason{Code: Unfair, Weight: Suspect, Scope: ScopeLatency, Subject: record.RoleServer, Value: s.Jain, Limit: unfair})
+		out = append(out, Reason{Code: Unfair, Weight: Suspect, Scope: ScopeLatency, Subject: SubjectServer, Value: s.Jain, Limit: unfair})
 	}
 	return out
 }
@@ -108,7 +107,7 @@ func checkConnections(f *facts) []Reason {
 	if f.seen != nil && f.seen.Sockets != nil {
 		gone = float64(int64(f.level.Connections) - f.seen.Sockets.Established)
 	}
-	if f.level.Tool == v1alpha1.ToolWrk {
+	if f.level.Tool == record.ToolWrk {
 		gone = max(gone, float64(f.cell.Errors.Connect))
 	}
 	share := 1 - gone/float64(f.level.Connections)
@@ -117,14 +116,14 @@ func checkConnections(f *facts) []Reason {
 	case there >= missingConnections:
 		return nil
 	case there >= missingVoid || busy:
-		return []Reason{{Code: MissingConnections, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: max(share, 0), Limit: missingConnections}}
+		return []Reason{{Code: MissingConnections, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Value: max(share, 0), Limit: missingConnections}}
 	}
-	return []Reason{{Code: MissingConnections, Weight: Void, Scope: ScopeCell, Subject: record.RoleServer, Value: max(share, 0), Limit: missingVoid}}
+	return []Reason{{Code: MissingConnections, Weight: Void, Scope: ScopeCell, Subject: SubjectServer, Value: max(share, 0), Limit: missingVoid}}
 }
 
 // checkKeepAlive looks for a server that closes connections which were to stay open: the tool opens new ones and says nothing.
 func checkKeepAlive(f *facts) []Reason {
-	if f.level.Connection != v1alpha1.KeepAlive {
+	if f.level.Connection != record.KeepAlive {
 		return nil
 	}
 	return graded(KeepAliveLost, f.reopened(), reopenedSuspect, reopenedVoid)

@@ -32,10 +32,10 @@ func checkSiblings(f *facts) []Reason {
 	if f.seen == nil {
 		return nil
 	}
-	threads := siblings(f.trial.Server, f.seen)
+	threads := siblings(f.trial.Servers[0], f.seen)
 	var out []Reason
 	for i, r := range f.runs {
-		if r == nil || f.trial.Server.Environment.Node != f.trial.Generators[i].Environment.Node || !overlap(threads, cpuset.Parse(r.CPUsAllowed)) {
+		if r == nil || f.trial.Servers[0].Environment.Node != f.trial.Generators[i].Environment.Node || !overlap(threads, cpuset.Parse(r.CPUsAllowed)) {
 			continue
 		}
 		out = append(out, Reason{Code: SharedCore, Weight: weight(f.rules.pinning), Scope: ScopeCell, Subject: generator(i), Detail: r.CPUsAllowed})

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"loadstone.dev/loadstone/internal/inference"
-	"loadstone.dev/loadstone/internal/record"
 )
 
 const (
@@ -79,7 +78,7 @@ func checkStalls(f *facts) []Reason {
 	if !ok || share < stoodStill || f.stills < 2 && share < stoodOnce || f.level.RequestsPerSecond > 0 || f.level.Step > 0 || f.heldUp() >= otherCauses*share {
 		return nil
 	}
-	return []Reason{{Code: StoodStill, Weight: Suspect, Scope: ScopeLatency, Subject: record.RoleServer, Value: share, Limit: stoodStill}}
+	return []Reason{{Code: StoodStill, Weight: Suspect, Scope: ScopeLatency, Subject: SubjectServer, Value: share, Limit: stoodStill}}
 }
 
 // heldUp is the largest share of the load for which others can have held up the server or its load.

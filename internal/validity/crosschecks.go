@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 const (
@@ -32,7 +32,7 @@ func crossCheck(p planned.Run, groups []Group) {
 			if l.RampToRequestsPerSecond == 0 {
 				checkWarmup(g)
 			}
-			if g.Role != v1alpha1.RoleLimit {
+			if g.Role != record.RoleLimit {
 				peers = append(peers, g)
 			}
 		}

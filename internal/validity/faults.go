@@ -2,8 +2,6 @@ package validity
 
 import (
 	"slices"
-
-	"loadstone.dev/loadstone/internal/record"
 )
 
 // ownFaults are the reasons that are of the implementation's own making.
@@ -20,7 +18,7 @@ func (c Cell) OwnFault() bool {
 		if r.Weight != Void || outside && slices.Contains(mayFollow, r.Code) {
 			return false
 		}
-		return slices.Contains(ownFaults, r.Code) || r.Code == RateMissed && r.Subject == record.RoleServer
+		return slices.Contains(ownFaults, r.Code) || r.Code == RateMissed && r.Subject == SubjectServer
 	})
 }
 
@@ -78,7 +76,7 @@ func (c Cell) MissedRate() bool {
 		return r.Weight == Void && r.Code != RateMissed && !slices.Contains(ownFaults, r.Code)
 	})
 	return !other && slices.ContainsFunc(c.Reasons, func(r Reason) bool {
-		return r.Code == RateMissed && r.Weight == Void && r.Subject == record.RoleServer
+		return r.Code == RateMissed && r.Weight == Void && r.Subject == SubjectServer
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/latency"
@@ -17,8 +16,8 @@ import (
 // Group is one implementation at one level, over all blocks. A nil Summary means that no cell had the value.
 type Group struct {
 	record.Point
-	Implementation string        `json:"implementation"`
-	Role           v1alpha1.Role `json:"role"`
+	Implementation string      `json:"implementation"`
+	Role           record.Role `json:"role"`
 	// Valid, Suspect and Void count the measured cells; the summaries are over those that are not Void.
 	Valid   int `json:"valid"`
 	Suspect int `json:"suspect"`
@@ -77,15 +76,11 @@ type Reader struct {
 
 // NewReader reads the records of a run, in which each trial is of one server. It refuses those of another run or plan.
 func NewReader(data record.RunData, p planned.Run) (*Reader, error) {
-	rules, err := newRules(data)
-	if err != nil {
-		return nil, err
-	}
 	trials, err := index(data, p)
 	if err != nil {
 		return nil, err
 	}
-	r := Reader{rules: rules, plan: p, trials: trials, references: newReferences(trials[p.Baseline]), sizes: map[string]map[string]sizes{}}
+	r := Reader{rules: newRules(data), plan: p, trials: trials, references: newReferences(trials[p.Baseline]), sizes: map[string]map[string]sizes{}}
 	for name, own := range trials {
 		r.sizes[name] = newSizes(own)
 	}
@@ -93,7 +88,7 @@ func NewReader(data record.RunData, p planned.Run) (*Reader, error) {
 }
 
 // Pinning is what the run asks of its servers' CPUs.
-func (r *Reader) Pinning() v1alpha1.Strictness { return r.rules.pinning }
+func (r *Reader) Pinning() record.Strictness { return r.rules.pinning }
 
 // Trials are the trials of an implementation, in the order of their blocks.
 func (r *Reader) Trials(implementation string) []*record.TrialData { return r.trials[implementation] }
@@ -205,19 +200,19 @@ func index(data record.RunData, p planned.Run) (map[string][]*record.TrialData, 
 	for i := range data.Trials {
 		m := &data.Trials[i].Manifest
 		if m.Run.UID != data.Manifest.Run.UID {
-			return nil, fmt.Errorf("reading trial %s: it belongs to run %s, not to %s", m.Trial, m.Run.UID, data.Manifest.Run.UID)
+			return nil, fmt.Errorf("reading trial %s: it belongs to run %s, not to %s", m.Name, m.Run.UID, data.Manifest.Run.UID)
 		}
-		if _, ok := p.Implementation(m.Implementation); !ok {
-			return nil, fmt.Errorf("reading trial %s: the run has no implementation %s", m.Trial, m.Implementation)
+		if _, ok := p.Implementation(m.Servers[0]); !ok {
+			return nil, fmt.Errorf("reading trial %s: the run has no implementation %s", m.Name, m.Servers[0])
 		}
-		out[m.Implementation] = append(out[m.Implementation], &data.Trials[i])
+		out[m.Servers[0]] = append(out[m.Servers[0]], &data.Trials[i])
 	}
 	for name, trials := range out {
 		slices.SortFunc(trials, func(a, b *record.TrialData) int { return cmp.Compare(a.Manifest.Block, b.Manifest.Block) })
 		for i := 1; i < len(trials); i++ {
 			a, b := trials[i-1].Manifest, trials[i].Manifest
 			if a.Block == b.Block {
-				return nil, fmt.Errorf("reading the trials of %s: block %d has two, %s and %s", name, a.Block, a.Trial, b.Trial)
+				return nil, fmt.Errorf("reading the trials of %s: block %d has two, %s and %s", name, a.Block, a.Name, b.Name)
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/pick"
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -51,9 +50,9 @@ func newUsual(data record.RunData) *usual {
 		u.machine[name] = value
 		agreeing = slices.DeleteFunc(agreeing, func(t *record.TrialData) bool { return of(t) != "" && of(t) != value })
 	}
-	for _, i := range data.Manifest.Spec.Implementations {
+	for _, i := range data.Manifest.Plan.Implementations {
 		of := func(t *record.TrialData) string {
-			if t.Manifest.Implementation != i.Name {
+			if t.Manifest.Servers[0] != i.Name {
 				return ""
 			}
 			return imageOf(t)
@@ -99,9 +98,9 @@ func mostFrequent(trials []*record.TrialData, of func(*record.TrialData) string)
 // not read, is left out: it accuses nobody.
 func machineOf(t *record.TrialData, generators int) machine {
 	m := machine{values: map[factOf]string{}}
-	m.add(t, record.RoleServer, t.Server.Environment)
+	m.add(t, SubjectServer, t.Servers[0].Environment)
 	for i := range min(generators, len(t.Generators)) {
-		m.add(t, protocol.RoleGenerator(int32(i)), t.Generators[i].Environment)
+		m.add(t, record.MemberGenerator(i), t.Generators[i].Environment)
 	}
 	return m
 }
@@ -124,8 +123,12 @@ func (m *machine) add(t *record.TrialData, role string, e record.Environment) {
 }
 
 // nodeOf is where Kubernetes has put a pod of a trial; empty if that is not known.
-func nodeOf(t *record.TrialData, role string) string {
-	if p := pick.First(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Role == role }); p != nil {
+func nodeOf(t *record.TrialData, subject string) string {
+	member := subject
+	if subject == SubjectServer {
+		member = record.MemberServer(0)
+	}
+	if p := pick.First(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Member == member }); p != nil {
 		return p.Node
 	}
 	return ""
@@ -134,7 +137,7 @@ func nodeOf(t *record.TrialData, role string) string {
 // imageOf is the digest of the image that ran as the server of a trial, without the name under which it was pulled: one image may have
 // several. It is empty if it is not known.
 func imageOf(t *record.TrialData) string {
-	p := pick.First(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Role == record.RoleServer })
+	p := pick.First(t.Manifest.Pods, func(p *record.PodRecord) bool { return p.Member == record.MemberServer(0) })
 	if p == nil {
 		return ""
 	}
@@ -165,11 +168,11 @@ func checkMachine(f *facts) []Reason {
 
 // checkImage voids a cell whose implementation ran from another image than in the other trials: it is another implementation then.
 func checkImage(f *facts) []Reason {
-	own, want := imageOf(f.trial), f.rules.usual.images[f.trial.Manifest.Implementation]
+	own, want := imageOf(f.trial), f.rules.usual.images[f.trial.Manifest.Servers[0]]
 	if own == "" || own == want {
 		return nil
 	}
-	return []Reason{{Code: DifferentImage, Weight: Void, Scope: ScopeCell, Subject: record.RoleServer, Detail: fmt.Sprintf("%s instead of %s", own, want)}}
+	return []Reason{{Code: DifferentImage, Weight: Void, Scope: ScopeCell, Subject: SubjectServer, Detail: fmt.Sprintf("%s instead of %s", own, want)}}
 }
 
 // checkScript voids a cell of which a generator ran another script than the one that the run froze at its start: it is another load.
@@ -183,7 +186,7 @@ func checkScript(f *facts) []Reason {
 		own := pick.First(g.Scripts, func(s *record.ScriptRun) bool { return s.Load == f.level.Load })
 		if own != nil && own.SHA256 != want {
 			out = append(out, Reason{
-				Code: DifferentScript, Weight: Void, Scope: ScopeCell, Subject: protocol.RoleGenerator(int32(i)),
+				Code: DifferentScript, Weight: Void, Scope: ScopeCell, Subject: record.MemberGenerator(i),
 				Detail: fmt.Sprintf("SHA-256 %s instead of %s", own.SHA256, want),
 			})
 		}

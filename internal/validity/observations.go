@@ -1,7 +1,6 @@
 package validity
 
 import (
-	"fmt"
 	"math"
 
 	"loadstone.dev/loadstone/internal/inference"
@@ -109,7 +108,7 @@ func (f *facts) observeServer() {
 		f.note(Pressure, float64(*f.seen.PressureMicros)/float64(f.seen.Ended.Sub(f.seen.Started).Microseconds()))
 	}
 	if f.seen.CoreNanos > 0 && f.cell.Pinning.ServerPinned {
-		f.note(StrangersShare, max(float64(f.seen.BusyNanos-f.seen.CPUNanos-f.besideNanos())/float64(f.seen.CoreNanos), 0))
+		f.note(StrangersShare, max(float64(f.seen.BusyNanos-f.seen.CPUNanos-f.peerNanos())/float64(f.seen.CoreNanos), 0))
 	}
 	if f.seen.Sockets != nil && f.seen.Sockets.Established > 0 {
 		f.note(Fairness, f.seen.Sockets.Jain)
@@ -167,7 +166,7 @@ func (f *facts) observeSkew() {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	earliest, latest := first, last
 	for i, r := range f.runs {
-		clock := pick.First(f.trial.Manifest.Clocks, func(c *record.AgentClock) bool { return c.Role == generator(i) })
+		clock := pick.First(f.trial.Manifest.Clocks, func(c *record.AgentClock) bool { return c.Member == generator(i) })
 		if r == nil || r.FirstConnection == nil || clock == nil {
 			return
 		}
@@ -180,7 +179,7 @@ func (f *facts) observeSkew() {
 }
 
 // generator names the generator of an index as in artifacts.
-func generator(i int) string { return fmt.Sprintf("%s-%d", record.RoleGenerator, i) }
+func generator(i int) string { return record.MemberGenerator(i) }
 
 // observations describe the cells that are not void.
 func observations(cells []Cell) []Observation {

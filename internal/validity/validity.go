@@ -1,12 +1,8 @@
 package validity
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -32,6 +28,14 @@ const (
 	ScopeLatency Scope = "Latency"
 	// ScopeLoad concerns throughput and latencies, and not what was seen of the server.
 	ScopeLoad Scope = "ThroughputAndLatency"
+)
+
+// Subjects of reasons, beside the members of a trial.
+const (
+	// SubjectServer is the cell's own server.
+	SubjectServer = "server"
+	// SubjectGenerator is one generator or several, whichever.
+	SubjectGenerator = "generator"
 )
 
 // Reason is one finding of one check. Value and Limit are what was seen and what is let pass; both are 0 where Detail says it all.
@@ -61,7 +65,7 @@ var checks = []func(*facts) []Reason{
 // judge runs all checks and writes their outcome on the cell.
 func (f *facts) judge() {
 	f.cell.Validity = Valid
-	f.cell.ThroughputIsDiluted = f.trial.Manifest.Beside != ""
+	f.cell.ThroughputIsDiluted = len(f.trial.Manifest.Servers) > 1
 	for _, check := range checks {
 		for _, r := range check(f) {
 			f.cell.mark(r)
@@ -101,38 +105,18 @@ func graded(code Code, share, suspect, void float64) []Reason {
 
 // rules are what the run itself asks of a valid cell.
 type rules struct {
-	pinning, generatorPinning v1alpha1.Strictness
+	pinning, generatorPinning record.Strictness
 	// errorsVoid, strangersVoid and stolenVoid are shares beyond which a cell is void.
 	errorsVoid, strangersVoid, stolenVoid float64
 	// usual is what a trial must share with the others of the run.
 	usual *usual
 }
 
-// newRules reads the limits of a run's spec, of which an absent one is the loosest that is allowed, and what its trials have in common.
-func newRules(data record.RunData) (rules, error) {
-	spec := data.Manifest.Spec
-	r := rules{
-		usual:            newUsual(data),
-		pinning:          cmp.Or(spec.Placement.Pinning, v1alpha1.Required),
-		generatorPinning: cmp.Or(spec.Placement.GeneratorPinning, spec.Placement.Pinning, v1alpha1.Required),
-		errorsVoid:       v1alpha1.LoosestErrorRate, strangersVoid: v1alpha1.LoosestStrangers, stolenVoid: v1alpha1.LoosestSteal,
+// newRules reads the limits of a run's plan, and what its trials have in common.
+func newRules(data record.RunData) rules {
+	p := data.Manifest.Plan
+	return rules{
+		usual: newUsual(data), pinning: p.Placement.Pinning, generatorPinning: p.Placement.GeneratorPinning,
+		errorsVoid: p.Validity.MaxErrorRate, strangersVoid: p.Validity.MaxStrangers, stolenVoid: p.Validity.MaxSteal,
 	}
-	for _, limit := range []struct {
-		field, text string
-		into        *float64
-	}{
-		{"maxErrorRate", spec.Validity.MaxErrorRate, &r.errorsVoid},
-		{"maxStrangers", spec.Validity.MaxStrangers, &r.strangersVoid},
-		{"maxSteal", spec.Validity.MaxSteal, &r.stolenVoid},
-	} {
-		if limit.text == "" {
-			continue
-		}
-		share, err := strconv.ParseFloat(limit.text, 64)
-		if err != nil || !(share >= 0 && share <= *limit.into) {
-			return r, fmt.Errorf("reading the spec of run %s: reading spec.validity.%s: %q is no share from 0 to %v", data.Manifest.Run.Name, limit.field, limit.text, *limit.into)
-		}
-		*limit.into = share
-	}
-	return r, nil
 }

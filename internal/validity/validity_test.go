@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -36,7 +35,7 @@ func found(c Cell) []finding {
 // cellCase is a good cell, a change to its records, and what the checks then say.
 type cellCase struct {
 	change   func(*record.CellRun, *record.CellObservation)
-	pinning  v1alpha1.Strictness
+	pinning  record.Strictness
 	want     []finding
 	validity Validity
 	bound    bool
@@ -44,7 +43,9 @@ type cellCase struct {
 
 func (tc cellCase) run(t *testing.T) {
 	d := oneCell()
-	d.Manifest.Spec.Placement.Pinning = tc.pinning
+	if tc.pinning != "" {
+		d.Manifest.Plan.Placement.Pinning = tc.pinning
+	}
 	if tc.change != nil {
 		tc.change(recordtest.Cell(&d, 1, "go", 100))
 	}
@@ -135,7 +136,7 @@ func TestValidity(t *testing.T) {
 		},
 		"a server on two CPUs when pinning is preferred": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.CPUsAllowed = "1-2" },
-			pinning:  v1alpha1.Preferred,
+			pinning:  record.Preferred,
 			want:     []finding{{NotPinned, Suspect}},
 			validity: Suspect,
 		},
@@ -261,7 +262,7 @@ func (o outcome) Group(at record.Point, implementation string) *Group {
 
 // read reads the cells of a run and judges them.
 func read(d record.RunData) (outcome, error) {
-	p, err := planned.Of(d)
+	p, err := planned.Of(d.Manifest)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -74,7 +73,7 @@ func (r Ratios) comparison(duet bool) LevelComparison {
 // metrics are those that are an answer at the level, in the order of a run's.
 func (r Ratios) metrics(duet bool) []Metric {
 	var out []Metric
-	p := planned.Run{Duet: duet, Latencies: v1alpha1.Percentiles}
+	p := planned.Run{Duet: duet, Latencies: record.Percentiles}
 	for _, m := range metricsAt(p, planned.Level{Point: r.Point}) {
 		if _, ok := r.Logs[m]; ok {
 			out = append(out, m)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/record"
@@ -39,8 +38,8 @@ func (m Metric) Percentile() string {
 }
 
 // MetricOf is the metric that an objective's ratio is of.
-func MetricOf(of v1alpha1.ComparedMetric, percentile string) Metric {
-	if of == v1alpha1.ComparedLatencyPercentile {
+func MetricOf(of record.ComparedMetric, percentile string) Metric {
+	if of == record.ComparedLatencyPercentile {
 		return LatencyAt(percentile)
 	}
 	return Metric(of)

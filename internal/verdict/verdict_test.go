@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/validity"
@@ -14,9 +13,9 @@ import (
 
 // duel is a plan of a baseline and some contenders.
 func duel(contenders, levels int) planned.Run {
-	p := planned.Run{Baseline: "base", Implementations: []planned.Implementation{{Name: "base", Role: v1alpha1.RoleContender, Baseline: true, CPUs: 1}}}
+	p := planned.Run{Baseline: "base", Implementations: []planned.Implementation{{Name: "base", Role: record.RoleContender, Baseline: true, CPUs: 1}}}
 	for i := range contenders {
-		p.Implementations = append(p.Implementations, planned.Implementation{Name: fmt.Sprintf("c%d", i), Role: v1alpha1.RoleContender, CPUs: 1})
+		p.Implementations = append(p.Implementations, planned.Implementation{Name: fmt.Sprintf("c%d", i), Role: record.RoleContender, CPUs: 1})
 	}
 	for i := range levels {
 		p.Levels = append(p.Levels, planned.Level{Point: record.Point{Load: "l", Connections: int32(i + 1)}})
@@ -191,7 +190,7 @@ func TestALevelThatIsDecidedIsNotAveragedToNoDifference(t *testing.T) {
 
 func TestALimitTakesNoPart(t *testing.T) {
 	p := duel(2, 1)
-	p.Implementations[2].Role = v1alpha1.RoleLimit
+	p.Implementations[2].Role = record.RoleLimit
 	if got := Compare(p, groupsOf(p, 10, steady(2)), nil, Searches{}); len(got) != 1 || got[0].Implementation != "c0" {
 		t.Errorf("compared: %+v", got)
 	}
@@ -209,7 +208,7 @@ func TestSwappingTheSidesInvertsTheRatio(t *testing.T) {
 	})
 	back := there
 	back.Baseline = "c0"
-	back.Implementations = []planned.Implementation{{Name: "base", Role: v1alpha1.RoleContender}, {Name: "c0", Role: v1alpha1.RoleContender, Baseline: true}}
+	back.Implementations = []planned.Implementation{{Name: "base", Role: record.RoleContender}, {Name: "c0", Role: record.RoleContender, Baseline: true}}
 	a, b := Compare(there, groups, nil, Searches{})[0], Compare(back, groups, nil, Searches{})[0]
 	for k := range a.Overall {
 		x, y := a.Overall[k], b.Overall[k]

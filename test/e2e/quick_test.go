@@ -53,12 +53,12 @@ func checkTrial(t *testing.T, run *v1alpha1.BenchmarkRun, trial record.TrialData
 			t.Errorf("%s: pod record %+v", m.Trial, p)
 		}
 	}
-	if len(trial.Generators) != 1 || len(trial.Server.Cells) != len(m.Cells) {
-		t.Fatalf("%s: %d generators, %d observations of %d cells", m.Trial, len(trial.Generators), len(trial.Server.Cells), len(m.Cells))
+	if len(trial.Generators) != 1 || len(trial.Servers[0].Cells) != len(m.Cells) {
+		t.Fatalf("%s: %d generators, %d observations of %d cells", m.Trial, len(trial.Generators), len(trial.Servers[0].Cells), len(m.Cells))
 	}
 	seconds := run.Spec.Loads[0].DurationSeconds
 	for i, c := range trial.Generators[0].Cells {
-		o := trial.Server.Cells[i]
+		o := trial.Servers[0].Cells[i]
 		switch {
 		case c.Late:
 			t.Logf("%s, %d connections: %s", m.Trial, c.Connections, c.Error)

@@ -43,9 +43,9 @@ func TestADuetFindsAPlantedCost(t *testing.T) {
 	run.Spec.Loads[0].Levels = run.Spec.Loads[0].Levels[1:]
 	data, table := measure(t, run, 15*time.Minute)
 	for _, trial := range data.Trials {
-		for _, seen := range [][]string{{trial.Server.Cells[0].CPUsAllowed, trial.Beside.Cells[0].CPUsAllowed}} {
+		for _, seen := range [][]string{{trial.Servers[0].Cells[0].CPUsAllowed, trial.Servers[1].Cells[0].CPUsAllowed}} {
 			if seen[0] == "" || seen[0] != seen[1] {
-				t.Errorf("%s: the servers ran on CPUs %q and %q: want the same one", trial.Manifest.Trial, seen[0], seen[1])
+				t.Errorf("%s: the servers ran on CPUs %q and %q: want the same one", trial.Manifest.Name, seen[0], seen[1])
 			}
 		}
 	}

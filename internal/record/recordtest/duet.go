@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -70,21 +70,20 @@ func (o Options) block(rng *rand.Rand) [][]Server {
 
 // addDuet adds a level of a duet to the records of a trial, whose one generator holds the load for both servers.
 func (o Options) addDuet(rng *rand.Rand, m *machine, t *record.TrialData, servers []Server, connections int32, start time.Time) {
-	t.Manifest.Cells[len(t.Manifest.Cells)-1].Order = v1alpha1.OrderSlicedDuet
 	slow := m.turns(o.Seconds)
 	var runs [2]record.CellRun
 	var seen [2]record.CellObservation
-	for i, raw := range []string{"sweep-%d.wrk.txt", "sweep-%d." + record.RoleBeside + ".wrk.txt"} {
+	for i, raw := range []string{"sweep-%d.wrk.txt", "sweep-%d." + record.MemberServer(1) + ".wrk.txt"} {
 		both, server := o.cell(rng, slow[i], servers[i], connections, start)
 		runs[i], seen[i] = both[0], server
 		run := &runs[i]
-		run.Raw = fmt.Sprintf(raw, connections)
+		run.Raw, run.Server = fmt.Sprintf(raw, connections), i
 		run.ActiveNanos, run.Turns = run.Measurement.DurationMicros*1000, int64(o.Seconds)*slicesPerSecond
 		run.Measurement.DurationMicros *= 2
 		run.Ended = run.Started.Add(2 * run.Ended.Sub(run.Started))
 		// The generator reads nothing that both servers share.
 		run.FirstConnection, run.Audit, run.AgentCPUNanos, run.Network = nil, nil, 0, record.Network{}
-		t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, t.Manifest.Trial, role(0), run.Raw))
+		t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, t.Manifest.Name, record.MemberGenerator(0), run.Raw))
 	}
 	for i := range seen {
 		strangers := seen[i].BusyNanos - seen[i].CPUNanos
@@ -93,19 +92,26 @@ func (o Options) addDuet(rng *rand.Rand, m *machine, t *record.TrialData, server
 		seen[i].Ended = seen[i].Started.Add(2 * seen[i].Ended.Sub(seen[i].Started))
 	}
 	g := &t.Generators[0]
-	g.Cells, g.Beside = append(g.Cells, runs[0]), append(g.Beside, runs[1])
-	t.Server.Cells, t.Beside.Cells = append(t.Server.Cells, seen[0]), append(t.Beside.Cells, seen[1])
+	g.Cells = append(g.Cells, runs[:]...)
+	if len(t.Servers) < len(seen) {
+		t.Servers = append(t.Servers, record.ObserverResult{})
+	}
+	t.Servers[0].Cells, t.Servers[1].Cells = append(t.Servers[0].Cells, seen[0]), append(t.Servers[1].Cells, seen[1])
 }
 
-// nameDuet fills in who was beside the server.
+// nameDuet fills in who the second server was.
 func (o Options) nameDuet(t *record.TrialData, s Server) {
-	t.Manifest.Beside, t.Beside.Environment = s.Name, t.Server.Environment
-	t.Generators[0].BesideResponses = t.Generators[0].Responses
+	t.Manifest.Servers, t.Servers[1].Environment = append(t.Manifest.Servers, s.Name), t.Servers[0].Environment
+	g := &t.Generators[0]
+	for _, r := range slices.Clone(g.Responses) {
+		r.Server = 1
+		g.Responses = append(g.Responses, r)
+	}
 	for i := range t.Manifest.Pods {
 		t.Manifest.Pods[i].QOSClass = "Burstable"
 	}
 	t.Manifest.Pods = append(t.Manifest.Pods, record.PodRecord{
-		Name: t.Manifest.Trial + "-beside", Role: record.RoleBeside, Node: "server", QOSClass: "Burstable", Image: image(s.Name), ImageID: "sha256:" + digest(s.Name),
+		Name: t.Manifest.Name + "-" + record.MemberServer(1), Member: record.MemberServer(1), Node: "server", QOSClass: "Burstable", Image: image(s.Name), ImageID: "sha256:" + digest(s.Name),
 	})
-	t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, t.Manifest.Trial, record.RoleBeside, "result.json"))
+	t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, t.Manifest.Name, record.MemberServer(1), "result.json"))
 }

@@ -3,6 +3,7 @@
 package recordtest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -12,16 +13,15 @@ import (
 	"strconv"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
-	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Server is a simulated implementation.
 type Server struct {
 	Name string
-	Role v1alpha1.Role
+	Role record.Role
 	// CPUMicros is its CPU time per request.
 	CPUMicros float64
 	// RSSBytes is its resident memory with one connection; each connection adds 16 KiB.
@@ -59,7 +59,7 @@ func Duel(blocks int32) Options {
 		Servers: []Server{
 			{Name: "go", CPUMicros: 11.2, RSSBytes: 9 << 20},
 			{Name: "go-slow", CPUMicros: 13.44, RSSBytes: 9 << 20},
-			{Name: "epoll", Role: v1alpha1.RoleLimit, CPUMicros: 3.9, RSSBytes: 1 << 20},
+			{Name: "epoll", Role: record.RoleLimit, CPUMicros: 3.9, RSSBytes: 1 << 20},
 		},
 	}
 }
@@ -69,12 +69,8 @@ func Run(o Options) record.RunData {
 	rng := rand.New(rand.NewPCG(o.Seed, 1))
 	start := time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC)
 	d := record.RunData{Manifest: record.RunManifest{
-		Schema: record.RunManifestSchema, Operator: "v0.1.0", Seed: o.Seed, Blocks: o.Blocks, Started: start, Spec: Spec(o),
+		Schema: record.RunManifestSchema, Operator: "v0.1.0", Blocks: o.Blocks, Started: start, Plan: plan(o),
 		Run: record.Run{Namespace: "default", Name: o.Name, UID: "2f1c7d0a-0000-4000-8000-000000000001", PlanHash: digest(o.Name)},
-		Notes: []string{
-			"order: every implementation once a block, in seeded random order",
-			"spec.placement.pinning is absent: Required, a cell whose server or generator does not own its CPUs is void",
-		},
 	}}
 	machine := newMachine(o)
 	index := int32(0)
@@ -82,10 +78,9 @@ func Run(o Options) record.RunData {
 		for _, servers := range o.block(rng) {
 			t := o.trial(rng, machine, servers, block, index, start)
 			d.Trials = append(d.Trials, t)
-			manifest := object(o.Name, t.Manifest.Trial, "", "manifest.json")
-			d.Manifest.Trials = append(d.Manifest.Trials, record.TrialEntry{
-				Trial: t.Manifest.Trial, Index: index, Block: block, Implementation: servers[0].Name, Beside: t.Manifest.Beside, Manifest: &manifest,
-			})
+			manifest := object(o.Name, t.Manifest.Name, "", "manifest.json")
+			d.Manifest.Trials = append(d.Manifest.Trials, record.TrialEntry{PlannedTrial: t.Manifest.PlannedTrial, Manifest: &manifest})
+			d.Manifest.Plan.Trials = append(d.Manifest.Plan.Trials, t.Manifest.PlannedTrial)
 			start = start.Add(34 * time.Second)
 			index++
 		}
@@ -94,34 +89,57 @@ func Run(o Options) record.RunData {
 	return d
 }
 
-// Spec is the spec of a simulated run.
-func Spec(o Options) v1alpha1.BenchmarkRunSpec {
-	s := v1alpha1.BenchmarkRunSpec{
-		Baseline: o.Servers[0].Name, Blocks: o.Blocks,
-		Loads: []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk, DurationSeconds: o.Seconds}},
+// warmupSeconds is how long each simulated level is loaded before it is measured.
+const warmupSeconds = 2
+
+// plan is the plan of a simulated run.
+func plan(o Options) record.Plan {
+	p := record.Plan{
+		Seed: o.Seed, Order: record.OrderBlocks, Blocks: o.Blocks, Baseline: o.Servers[0].Name, Loads: []record.Load{{Name: "sweep"}},
+		Generators: record.Generators{Pods: int32(o.generators()), CPUs: 1}, LatencyPercentiles: []string{"50", "99"},
+		Placement: record.Placement{Pinning: record.Required, GeneratorPinning: record.Required, SeparateNodes: record.Preferred},
+		Validity:  record.Validity{MaxErrorRate: 0.001, MaxStrangers: 0.15, MaxSteal: 0.05},
+		Notes: []string{
+			"order: every implementation once a block, in seeded random order",
+			"spec.placement.pinning is absent: Required, a cell whose server or generator does not own its CPUs is void",
+		},
 	}
 	if o.Duet {
-		s.Order = v1alpha1.OrderSlicedDuet
-	}
-	for _, c := range o.Levels {
-		s.Loads[0].Levels = append(s.Loads[0].Levels, v1alpha1.Level{Connections: c})
+		p.Order = record.OrderSlicedDuet
 	}
 	for _, i := range o.Servers {
-		s.Implementations = append(s.Implementations, v1alpha1.Implementation{Name: i.Name, Image: image(i.Name), Port: 8080, CPUs: 1, Role: i.Role})
+		p.Implementations = append(p.Implementations, record.Implementation{
+			Name: i.Name, Image: image(i.Name), Port: 8080, CPUs: 1, MemoryBytes: 256 << 20, Role: cmp.Or(i.Role, record.RoleContender),
+		})
 	}
-	return s
+	for _, c := range o.Levels {
+		p.Cells = append(p.Cells, o.planned(c))
+	}
+	return p
+}
+
+// planned is the cell at a number of connections.
+func (o Options) planned(connections int32) record.Cell {
+	c := record.Cell{
+		Load: "sweep", Tool: record.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: o.Seconds, WarmupSeconds: warmupSeconds,
+		Generators: int32(o.generators()), Connection: record.KeepAlive, Request: record.Request{Path: "/", Expect: record.Expect{Status: 200}},
+	}
+	if o.Duet {
+		c.Order = record.OrderSlicedDuet
+	}
+	return c
 }
 
 // Drop removes the trial of an implementation in a block, as if it had failed.
 func Drop(d *record.RunData, block int32, implementation, reason, message string) {
 	for i := range d.Trials {
-		if m := d.Trials[i].Manifest; m.Block == block && m.Implementation == implementation {
+		if m := d.Trials[i].Manifest; m.Block == block && m.Servers[0] == implementation {
 			d.Trials = append(d.Trials[:i], d.Trials[i+1:]...)
 			break
 		}
 	}
 	for i := range d.Manifest.Trials {
-		if e := &d.Manifest.Trials[i]; e.Block == block && e.Implementation == implementation {
+		if e := &d.Manifest.Trials[i]; e.Block == block && e.Servers[0] == implementation {
 			e.Manifest, e.Reason, e.Message = nil, reason, message
 		}
 	}
@@ -131,12 +149,12 @@ func Drop(d *record.RunData, block int32, implementation, reason, message string
 func Cell(d *record.RunData, block int32, implementation string, connections int32) (*record.CellRun, *record.CellObservation) {
 	for i := range d.Trials {
 		t := &d.Trials[i]
-		if t.Manifest.Block != block || t.Manifest.Implementation != implementation {
+		if t.Manifest.Block != block || t.Manifest.Servers[0] != implementation {
 			continue
 		}
-		for k := range t.Server.Cells {
-			if t.Server.Cells[k].Connections == connections {
-				return &t.Generators[0].Cells[k], &t.Server.Cells[k]
+		for k := range t.Servers[0].Cells {
+			if t.Servers[0].Cells[k].Connections == connections {
+				return &t.Generators[0].Cells[k], &t.Servers[0].Cells[k]
 			}
 		}
 	}
@@ -209,34 +227,31 @@ func (o Options) trial(rng *rand.Rand, machine *machine, servers []Server, block
 	s := servers[0]
 	name := fmt.Sprintf("%s-b%02d-%s", o.Name, block, s.Name)
 	t := record.TrialData{Manifest: record.TrialManifest{
-		Schema: record.TrialManifestSchema, Trial: name, Index: index, Block: block, Attempt: 1, Implementation: s.Name, Start: start,
-		Run: record.Run{Namespace: "default", Name: o.Name, UID: "2f1c7d0a-0000-4000-8000-000000000001"}, Operator: "v0.1.0",
+		Schema: record.TrialManifestSchema, Attempt: 1, Start: start,
+		PlannedTrial: record.PlannedTrial{Name: name, Index: index, Block: block, Servers: []string{s.Name}},
+		Run:          record.Run{Namespace: "default", Name: o.Name, UID: "2f1c7d0a-0000-4000-8000-000000000001"}, Operator: "v0.1.0",
 		Pods: []record.PodRecord{
-			{Name: name + "-server", Role: record.RoleServer, Node: "server", QOSClass: "Guaranteed", Image: image(s.Name), ImageID: "sha256:" + digest(s.Name)},
+			{Name: name + "-server", Member: record.MemberServer(0), Node: "server", QOSClass: "Guaranteed", Image: image(s.Name), ImageID: "sha256:" + digest(s.Name)},
 		},
-		Clocks:    []record.AgentClock{{Role: record.RoleServer, OffsetNanos: 40_000, RoundTripNanos: 300_000}},
-		Artifacts: []record.Artifact{object(o.Name, name, record.RoleServer, "result.json")},
+		Clocks:    []record.AgentClock{{Member: record.MemberServer(0), OffsetNanos: 40_000, RoundTripNanos: 300_000}},
+		Artifacts: []record.Artifact{object(o.Name, name, record.MemberServer(0), "result.json")},
 	}}
 	// The observer lives on the node's shared CPUs.
-	t.Server.Environment = environment("server", "0", "")
+	t.Servers = []record.ObserverResult{{Environment: environment("server", "0", "")}}
 	for k := range o.generators() {
 		o.generator(&t, k)
 	}
-	warmup := int32(2)
 	for _, c := range o.Levels {
-		t.Manifest.Cells = append(t.Manifest.Cells, v1alpha1.Cell{
-			Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: c, Threads: 1, DurationSeconds: o.Seconds, WarmupSeconds: &warmup,
-			Generators: int32(o.generators()), Connection: v1alpha1.KeepAlive,
-		})
+		t.Manifest.Cells = append(t.Manifest.Cells, o.planned(c))
 		if o.Duet {
 			o.addDuet(rng, machine, &t, servers, c, start)
 			continue
 		}
 		runs, seen := o.cell(rng, machine.over(o.Seconds), s, c, start)
-		t.Server.Cells = append(t.Server.Cells, seen)
+		t.Servers[0].Cells = append(t.Servers[0].Cells, seen)
 		for k, run := range runs {
 			t.Generators[k].Cells = append(t.Generators[k].Cells, run)
-			t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, name, role(k), run.Raw))
+			t.Manifest.Artifacts = append(t.Manifest.Artifacts, object(o.Name, name, record.MemberGenerator(k), run.Raw))
 		}
 	}
 	if o.Duet {
@@ -244,8 +259,6 @@ func (o Options) trial(rng *rand.Rand, machine *machine, servers []Server, block
 	}
 	return t
 }
-
-func role(generator int) string { return fmt.Sprintf("%s-%d", record.RoleGenerator, generator) }
 
 // generator adds a generator to a trial. Each lives on a node of its own, and the first one has looked at the answer.
 func (o Options) generator(t *record.TrialData, k int) {
@@ -255,10 +268,10 @@ func (o Options) generator(t *record.TrialData, k int) {
 	}
 	m := &t.Manifest
 	m.Pods = append(m.Pods, record.PodRecord{
-		Name: m.Trial + "-" + role(k), Role: role(k), Node: node, QOSClass: "Guaranteed", Image: image("agent"), ImageID: "sha256:" + digest("agent"),
+		Name: m.Name + "-" + record.MemberGenerator(k), Member: record.MemberGenerator(k), Node: node, QOSClass: "Guaranteed", Image: image("agent"), ImageID: "sha256:" + digest("agent"),
 	})
-	m.Clocks = append(m.Clocks, record.AgentClock{Role: role(k), OffsetNanos: int64(k+1) * clockOffset, RoundTripNanos: 400_000})
-	m.Artifacts = append(m.Artifacts, object(o.Name, m.Trial, role(k), "result.json"))
+	m.Clocks = append(m.Clocks, record.AgentClock{Member: record.MemberGenerator(k), OffsetNanos: int64(k+1) * clockOffset, RoundTripNanos: 400_000})
+	m.Artifacts = append(m.Artifacts, object(o.Name, m.Name, record.MemberGenerator(k), "result.json"))
 	g := record.GeneratorResult{Environment: environment(node, "0", "wrk 4.1.0")}
 	if k == 0 {
 		g.Responses = []record.Response{{Path: "/", Status: 200, BodyBytes: 11, BodySHA256: digest("hello world"), HeaderBytes: 117}}
@@ -280,7 +293,7 @@ func (o Options) cell(rng *rand.Rand, slow float64, s Server, connections int32,
 	var runs []record.CellRun
 	var requests int64
 	for k := range o.generators() {
-		share := protocol.Share(v1alpha1.Cell{Connections: connections, Generators: o.Generators}, int32(k)).Connections
+		share := timetable.Share(record.Cell{Connections: connections, Generators: o.Generators}, int32(k)).Connections
 		part := int64(rate * seconds * float64(share) / float64(connections))
 		requests += part
 		// Server and observer have CPUs 1 and 0, of another node; each generator has one of its own.
@@ -345,10 +358,10 @@ func environment(node, cpus, tool string) record.Environment {
 
 func image(name string) string { return "localhost/loadstone/" + name + ":dev" }
 
-func object(run, trial, role, name string) record.Artifact {
+func object(run, trial, member, name string) record.Artifact {
 	return record.Artifact{
-		Role: role, Name: name, Key: path.Join("runs/default", run+"-2f1c7d0a", "trials", trial, "attempt-1", role, name), Bytes: int64(1000 + 37*len(name)*len(trial)),
-		SHA256: digest(trial + role + name),
+		Member: member, Name: name, Key: path.Join("runs/default", run+"-2f1c7d0a", "trials", trial, "attempt-1", member, name), Bytes: int64(1000 + 37*len(name)*len(trial)),
+		SHA256: digest(trial + member + name),
 	}
 }
 

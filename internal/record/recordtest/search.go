@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 )
@@ -20,40 +19,46 @@ const (
 
 // Search simulates a run whose only load searches for the highest rate of each server, which is what its CPU time per request allows:
 // 0.97e6 / CPUMicros requests/s. That differs between trials by the noise of the options, whose levels do not count.
-func Search(o Options, s v1alpha1.Search) record.RunData {
+func Search(o Options, s record.Search) record.RunData {
 	o.Levels = nil
 	d := Run(o)
 	rng := rand.New(rand.NewPCG(o.Seed, 2))
-	d.Manifest.Spec.Loads = []v1alpha1.Load{{
-		Name: SearchLoad, Tool: v1alpha1.ToolK6, DurationSeconds: o.Seconds, Levels: []v1alpha1.Level{{Connections: SearchConnections}}, Search: &s,
-	}}
+	d.Manifest.Plan.Loads = []record.Load{{Name: SearchLoad}}
+	for number := int32(1); number <= s.Steps; number++ {
+		d.Manifest.Plan.Cells = append(d.Manifest.Plan.Cells, o.plannedStep(number, s))
+	}
 	for i := range d.Trials {
 		t := &d.Trials[i]
-		k := slices.IndexFunc(o.Servers, func(s Server) bool { return s.Name == t.Manifest.Implementation })
+		k := slices.IndexFunc(o.Servers, func(s Server) bool { return s.Name == t.Manifest.Servers[0] })
 		o.searchIn(rng, t, o.Servers[k], s)
 	}
 	return d
 }
 
+// plannedStep is the cell of a step.
+func (o Options) plannedStep(number int32, s record.Search) record.Cell {
+	return record.Cell{
+		Load: SearchLoad, Tool: record.ToolK6, Connections: SearchConnections, Step: number, Search: &s, Threads: 1, Generators: 1,
+		DurationSeconds: o.Seconds, Connection: record.KeepAlive, Request: record.Request{Path: "/", Expect: record.Expect{Status: 200}},
+	}
+}
+
 // searchIn adds the steps of a search to a trial. The server is observed in the slots that the search leaves idle too.
-func (o Options) searchIn(rng *rand.Rand, t *record.TrialData, server Server, s v1alpha1.Search) {
+func (o Options) searchIn(rng *rand.Rand, t *record.TrialData, server Server, s record.Search) {
 	cpu := server.CPUMicros * math.Exp(rng.NormFloat64()*o.Noise)
 	start := t.Manifest.Start
 	for number := int32(1); number <= s.Steps; number++ {
 		at := record.Point{Load: SearchLoad, Connections: SearchConnections, Step: number}
-		t.Manifest.Cells = append(t.Manifest.Cells, v1alpha1.Cell{
-			Load: at.Load, Tool: v1alpha1.ToolK6, Connections: at.Connections, Step: number, Search: &s, Threads: 1, Generators: 1,
-			DurationSeconds: o.Seconds, Connection: v1alpha1.KeepAlive,
-		})
+		t.Manifest.Cells = append(t.Manifest.Cells, o.plannedStep(number, s))
 		generator := &t.Generators[0]
 		rate, done := search.Next(s, search.Steps(s, generator.Cells))
 		if done {
-			t.Server.Cells = append(t.Server.Cells, o.observation(rng, server, at, start, 0, cpu))
+			t.Servers[0].Cells = append(t.Servers[0].Cells, o.observation(rng, server, at, start, 0, cpu))
 			continue
 		}
 		run := o.step(at, rate, cpu, start)
 		generator.Cells = append(generator.Cells, run)
-		t.Server.Cells = append(t.Server.Cells, o.observation(rng, server, at, start, run.Measurement.Requests, cpu))
+		t.Servers[0].Cells = append(t.Servers[0].Cells, o.observation(rng, server, at, start, run.Measurement.Requests, cpu))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strconv"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 )
@@ -41,10 +40,10 @@ var _ tool.Tool = Tool{}
 func Requests(seconds int32) int64 { return min(int64(seconds)*RequestsPerSecond, MaxRequests) }
 
 // Args implements tool.Tool.
-func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []string {
+func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string {
 	args := []string{program, "-q"}
 	args = append(args, extent(cell, purpose)...)
-	if cell.Connection != v1alpha1.PerRequest {
+	if cell.Connection != record.PerRequest {
 		args = append(args, "-k")
 	}
 	path := cell.Request.Path
@@ -55,32 +54,29 @@ func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []stri
 }
 
 // extent says how long ab runs, on how many connections.
-func extent(cell v1alpha1.Cell, purpose tool.Purpose) []string {
+func extent(cell record.Cell, purpose tool.Purpose) []string {
 	if purpose == tool.Probe {
 		return []string{"-c", "1", "-n", "1"}
 	}
 	seconds := cell.DurationSeconds
 	if purpose == tool.Warmup {
-		seconds = warmupMargin
-		if cell.WarmupSeconds != nil {
-			seconds += *cell.WarmupSeconds
-		}
+		seconds = cell.WarmupSeconds + warmupMargin
 	}
 	// -n must come after -t, which sets it too.
 	return []string{"-c", strconv.Itoa(int(cell.Connections)), "-t", strconv.Itoa(int(seconds)), "-n", strconv.FormatInt(Requests(seconds), 10)}
 }
 
 // output is the name of the file with the percentiles.
-func output(cell v1alpha1.Cell) string { return "ab-" + record.PointOf(cell).Name() + ".csv" }
+func output(cell record.Cell) string { return "ab-" + record.PointOf(cell).Name() + ".csv" }
 
 // Files implements tool.Tool.
-func (Tool) Files(v1alpha1.Cell, string) []tool.File { return nil }
+func (Tool) Files(record.Cell, string) []tool.File { return nil }
 
 // Waits implements tool.Tool: ab connects as soon as it runs.
 func (Tool) Waits() bool { return false }
 
 // Outputs implements tool.Tool.
-func (Tool) Outputs(cell v1alpha1.Cell) []string { return []string{output(cell)} }
+func (Tool) Outputs(cell record.Cell) []string { return []string{output(cell)} }
 
 // VersionArgs implements tool.Tool.
 func (Tool) VersionArgs() []string { return []string{program, "-V"} }

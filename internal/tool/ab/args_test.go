@@ -5,22 +5,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
 func TestArgs(t *testing.T) {
-	two := int32(2)
-	cell := v1alpha1.Cell{
-		Load: "sweep", Connections: 100, Threads: 1, DurationSeconds: 10, WarmupSeconds: &two,
-		Connection: v1alpha1.KeepAlive, Request: v1alpha1.Request{Path: "/a?b=c"},
+	cell := record.Cell{
+		Load: "sweep", Connections: 100, Threads: 1, DurationSeconds: 10, WarmupSeconds: 2,
+		Connection: record.KeepAlive, Request: record.Request{Path: "/a?b=c"},
 	}
 	alone := cell
-	alone.Connection = v1alpha1.PerRequest
-	long := v1alpha1.Cell{Load: "long", Connections: 1, DurationSeconds: 3600}
+	alone.Connection = record.PerRequest
+	long := record.Cell{Load: "long", Connections: 1, DurationSeconds: 3600}
 	tests := map[string]struct {
-		cell    v1alpha1.Cell
+		cell    record.Cell
 		purpose tool.Purpose
 		want    []string
 	}{

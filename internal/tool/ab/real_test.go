@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
@@ -62,7 +61,7 @@ func reset(w http.ResponseWriter) {
 func TestRealAb(t *testing.T) {
 	needAb(t)
 	tests := map[string]struct {
-		connection v1alpha1.ConnectionUse
+		connection record.ConnectionUse
 		other      func(http.ResponseWriter)
 		wantKind   record.LatencyKind
 		// wantErrors are those of every fifth request; a broken one is no request.
@@ -70,13 +69,13 @@ func TestRealAb(t *testing.T) {
 		wantLost   bool
 		wantErr    string
 	}{
-		"a server that keeps connections":       {connection: v1alpha1.KeepAlive, other: answer, wantKind: record.Observed},
-		"a connection for each request":         {connection: v1alpha1.PerRequest, other: answer, wantKind: record.WithConnection},
-		"a server with faults":                  {connection: v1alpha1.KeepAlive, other: func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError); answer(w) }, wantKind: record.Observed, wantErrors: func(e record.Errors) int64 { return e.Status }},
-		"bodies of two lengths":                 {connection: v1alpha1.KeepAlive, other: func(w http.ResponseWriter) { _, _ = w.Write([]byte("hello")) }, wantKind: record.Observed, wantErrors: func(e record.Errors) int64 { return e.Body }},
-		"a server that closes some connections": {connection: v1alpha1.KeepAlive, other: func(w http.ResponseWriter) { w.Header().Set("Connection", "close"); answer(w) }, wantKind: record.Observed},
-		"a server that breaks connections":      {connection: v1alpha1.KeepAlive, other: reset, wantKind: record.Observed, wantErrors: func(e record.Errors) int64 { return e.Read }, wantLost: true},
-		"a server that hangs":                   {connection: v1alpha1.KeepAlive, other: hang, wantErr: "ab ended without a result: apr_pollset_poll: The timeout specified has expired (70007)"},
+		"a server that keeps connections":       {connection: record.KeepAlive, other: answer, wantKind: record.Observed},
+		"a connection for each request":         {connection: record.PerRequest, other: answer, wantKind: record.WithConnection},
+		"a server with faults":                  {connection: record.KeepAlive, other: func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError); answer(w) }, wantKind: record.Observed, wantErrors: func(e record.Errors) int64 { return e.Status }},
+		"bodies of two lengths":                 {connection: record.KeepAlive, other: func(w http.ResponseWriter) { _, _ = w.Write([]byte("hello")) }, wantKind: record.Observed, wantErrors: func(e record.Errors) int64 { return e.Body }},
+		"a server that closes some connections": {connection: record.KeepAlive, other: func(w http.ResponseWriter) { w.Header().Set("Connection", "close"); answer(w) }, wantKind: record.Observed},
+		"a server that breaks connections":      {connection: record.KeepAlive, other: reset, wantKind: record.Observed, wantErrors: func(e record.Errors) int64 { return e.Read }, wantLost: true},
+		"a server that hangs":                   {connection: record.KeepAlive, other: hang, wantErr: "ab ended without a result: apr_pollset_poll: The timeout specified has expired (70007)"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +83,7 @@ func TestRealAb(t *testing.T) {
 			var requests atomic.Int64
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { everyFifth(requests.Add(1), tc.other)(w) }))
 			defer server.Close()
-			cell := v1alpha1.Cell{Load: "sweep", Connections: 4, Threads: 1, DurationSeconds: 1, Connection: tc.connection}
+			cell := record.Cell{Load: "sweep", Connections: 4, Threads: 1, DurationSeconds: 1, Connection: tc.connection}
 			m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, strings.TrimPrefix(server.URL, "http://"), tool.Measure), cell))
 			if tc.wantErr != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), tc.wantErr) {
@@ -124,7 +123,7 @@ func TestRealAbProbes(t *testing.T) {
 	needAb(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w) }))
 	target := strings.TrimPrefix(server.URL, "http://")
-	cell := v1alpha1.Cell{Load: "sweep", Connections: 4, Threads: 1, DurationSeconds: 1, Connection: v1alpha1.KeepAlive}
+	cell := record.Cell{Load: "sweep", Connections: 4, Threads: 1, DurationSeconds: 1, Connection: record.KeepAlive}
 	m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, target, tool.Probe), cell))
 	if err != nil || m.Requests != 1 || m.Latency[0].Samples != 1 {
 		t.Errorf("Parse() = %+v, %v, want one request", m, err)
@@ -146,7 +145,7 @@ func TestRealAbChoosesPercentilesAsBracketsBelieves(t *testing.T) {
 	}))
 	defer server.Close()
 	const n = 27
-	cell := v1alpha1.Cell{Load: "sweep", Connections: 1}
+	cell := record.Cell{Load: "sweep", Connections: 1}
 	raw := run(t, []string{"ab", "-q", "-c", "1", "-n", fmt.Sprint(n), "-e", "ab-sweep-1.csv", server.URL + "/"}, cell)
 	rows := regexp.MustCompile(`(?m)^\d+,(\S+)$`).FindAllSubmatch(raw, -1)
 	if len(rows) != 101 {
@@ -161,7 +160,7 @@ func TestRealAbChoosesPercentilesAsBracketsBelieves(t *testing.T) {
 }
 
 // run gives ab's output as the agent stores it.
-func run(t *testing.T, args []string, cell v1alpha1.Cell) []byte {
+func run(t *testing.T, args []string, cell record.Cell) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

@@ -3,7 +3,6 @@ package k6
 import (
 	"regexp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 )
@@ -20,7 +19,7 @@ var _ tool.Tool = Tool{}
 
 // Args implements tool.Tool. k6 opens no port, asks nobody for news, reports its use to nobody and shows no progress; a script sees no
 // environment but LOADSTONE_TARGET, the server as host:port, and LOADSTONE_PURPOSE.
-func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []string {
+func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string {
 	return []string{
 		program, "run", "--quiet", "--no-color", "--no-usage-report", "--address", "", "--include-system-env-vars=false",
 		"-e", "LOADSTONE_TARGET=" + target, "-e", "LOADSTONE_PURPOSE=" + string(purpose), scriptName(cell),
@@ -31,7 +30,7 @@ func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []stri
 func (Tool) Waits() bool { return false }
 
 // Outputs implements tool.Tool.
-func (Tool) Outputs(v1alpha1.Cell) []string { return nil }
+func (Tool) Outputs(record.Cell) []string { return nil }
 
 // VersionArgs implements tool.Tool.
 func (Tool) VersionArgs() []string { return []string{program, "version"} }
@@ -47,4 +46,4 @@ func (Tool) ParseVersion(raw []byte) string {
 }
 
 // scriptName is the name of the wrapper of a cell, such as "sweep-100.k6.js".
-func scriptName(cell v1alpha1.Cell) string { return record.PointOf(cell).Name() + ".k6.js" }
+func scriptName(cell record.Cell) string { return record.PointOf(cell).Name() + ".k6.js" }

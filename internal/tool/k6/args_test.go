@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
 
 func TestArgs(t *testing.T) {
-	cell := v1alpha1.Cell{Load: "open", Connections: 50, RequestsPerSecond: 2000, Step: 3}
+	cell := record.Cell{Load: "open", Connections: 50, RequestsPerSecond: 2000, Step: 3}
 	want := []string{
 		"k6", "run", "--quiet", "--no-color", "--no-usage-report", "--address", "", "--include-system-env-vars=false",
 		"-e", "LOADSTONE_TARGET=10.0.0.1:8080", "-e", "LOADSTONE_PURPOSE=Warmup", "open-50-r2000-s3.k6.js",
@@ -39,25 +39,24 @@ func declared(t *testing.T, text, before string) map[string]any {
 }
 
 func TestFilesHoldTheScenario(t *testing.T) {
-	two := int32(2)
 	env := map[string]any{"LOADSTONE_THREADS": "3"}
 	tests := map[string]struct {
-		cell v1alpha1.Cell
+		cell record.Cell
 		// wantWarmup and wantMeasure are the scenarios.
 		wantWarmup, wantMeasure map[string]any
 	}{
 		"closed": {
-			cell:        v1alpha1.Cell{Load: "a", Connections: 7, Threads: 3, DurationSeconds: 10, WarmupSeconds: &two},
+			cell:        record.Cell{Load: "a", Connections: 7, Threads: 3, DurationSeconds: 10, WarmupSeconds: 2},
 			wantWarmup:  map[string]any{"executor": "constant-vus", "vus": 7., "duration": "7s", "gracefulStop": "0s", "env": env},
 			wantMeasure: map[string]any{"executor": "constant-vus", "vus": 7., "duration": "10s", "gracefulStop": "0s", "env": env},
 		},
 		"open": {
-			cell:        v1alpha1.Cell{Load: "a", Connections: 7, Threads: 3, DurationSeconds: 10, RequestsPerSecond: 50},
+			cell:        record.Cell{Load: "a", Connections: 7, Threads: 3, DurationSeconds: 10, RequestsPerSecond: 50},
 			wantWarmup:  map[string]any{"executor": "constant-arrival-rate", "rate": 50., "timeUnit": "1s", "preAllocatedVUs": 7., "maxVUs": 7., "duration": "5s", "gracefulStop": "500ms", "env": env},
 			wantMeasure: map[string]any{"executor": "constant-arrival-rate", "rate": 50., "timeUnit": "1s", "preAllocatedVUs": 7., "maxVUs": 7., "duration": "10s", "gracefulStop": "500ms", "env": env},
 		},
 		"ramping": {
-			cell: v1alpha1.Cell{Load: "a", Connections: 7, Threads: 3, DurationSeconds: 10, WarmupSeconds: &two, RequestsPerSecond: 50, RampToRequestsPerSecond: 90},
+			cell: record.Cell{Load: "a", Connections: 7, Threads: 3, DurationSeconds: 10, WarmupSeconds: 2, RequestsPerSecond: 50, RampToRequestsPerSecond: 90},
 			wantWarmup: map[string]any{
 				"executor": "ramping-arrival-rate", "startRate": 50., "stages": []any{map[string]any{"duration": "7s", "target": 90.}},
 				"timeUnit": "1s", "preAllocatedVUs": 7., "maxVUs": 7., "gracefulStop": "500ms", "env": env,
@@ -84,8 +83,8 @@ func TestFilesHoldTheScenario(t *testing.T) {
 
 func TestFilesHoldTheRequest(t *testing.T) {
 	body := "it's\u2028\"quoted\"\n</script>"
-	cell := v1alpha1.Cell{Load: "a", Connections: 1, Connection: v1alpha1.PerRequest, Request: v1alpha1.Request{
-		Path: "/a?b='c'", Expect: v1alpha1.Expect{Status: 418, Body: &body},
+	cell := record.Cell{Load: "a", Connections: 1, Connection: record.PerRequest, Request: record.Request{
+		Path: "/a?b='c'", Expect: record.Expect{Status: 418, Body: &body},
 	}}
 	files := k6.Tool{}.Files(cell, "")
 	if len(files) != 1 || files[0].Name != "a-1.k6.js" || !strings.Contains(files[0].Text, "const user = null;") {
@@ -101,7 +100,7 @@ func TestFilesHoldTheRequest(t *testing.T) {
 }
 
 func TestFilesImportTheScript(t *testing.T) {
-	cell := v1alpha1.Cell{Load: "a", Connections: 1, Script: &v1alpha1.Script{ConfigMap: "c", Key: "user.js"}}
+	cell := record.Cell{Load: "a", Connections: 1, Script: &record.Script{ConfigMap: "c", Key: "user.js"}}
 	text := k6.Tool{Scripts: "/data/scripts"}.Files(cell, "")[0].Text
 	if want := `import * as user from "/data/scripts/a/user.js";`; !strings.Contains(text, want) {
 		t.Errorf("the wrapper does not hold %q", want)

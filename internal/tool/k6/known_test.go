@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
@@ -32,7 +31,7 @@ func spread(t *testing.T, l record.Latency) (low, high []int64) {
 // TestRealK6SeesWhatTheServerKnows compares each rank of k6's distributions with how long the server itself held its requests. A client
 // cannot have waited less, whatever else the machine does; and what k6 could not count only lowers the ranks of the server's.
 func TestRealK6SeesWhatTheServerKnows(t *testing.T) {
-	tests := map[string]v1alpha1.Cell{
+	tests := map[string]record.Cell{
 		"closed":                       {Connections: 8, Threads: 1, DurationSeconds: 1},
 		"a constant rate":              {Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 100},
 		"a rising rate":                {Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 20, RampToRequestsPerSecond: 180},

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
@@ -32,13 +31,13 @@ type real struct {
 }
 
 // run puts a cell's load on a server on loopback. A script is written where the tool looks for it.
-func run(t *testing.T, cell v1alpha1.Cell, script string, purpose tool.Purpose, target string) real {
+func run(t *testing.T, cell record.Cell, script string, purpose tool.Purpose, target string) real {
 	t.Helper()
 	testbed.Programs(t, "k6")
 	dir := t.TempDir()
 	cell.Load = "load"
 	if script != "" {
-		cell.Script = &v1alpha1.Script{ConfigMap: "scripts", Key: "user.js"}
+		cell.Script = &record.Script{ConfigMap: "scripts", Key: "user.js"}
 		if err := os.MkdirAll(filepath.Join(dir, "scripts", "load"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -90,15 +89,15 @@ func TestRealK6(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		good(w, r)
 	}
-	closed := v1alpha1.Cell{Connections: 4, Threads: 1, DurationSeconds: 1}
-	constant := v1alpha1.Cell{Connections: 200, Threads: 2, DurationSeconds: 1, RequestsPerSecond: 100}
-	ramping := v1alpha1.Cell{Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 50, RampToRequestsPerSecond: 250}
-	with := func(c v1alpha1.Cell, change func(*v1alpha1.Cell)) v1alpha1.Cell {
+	closed := record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1}
+	constant := record.Cell{Connections: 200, Threads: 2, DurationSeconds: 1, RequestsPerSecond: 100}
+	ramping := record.Cell{Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 50, RampToRequestsPerSecond: 250}
+	with := func(c record.Cell, change func(*record.Cell)) record.Cell {
 		change(&c)
 		return c
 	}
 	tests := map[string]struct {
-		cell    v1alpha1.Cell
+		cell    record.Cell
 		script  string
 		purpose tool.Purpose
 		handler http.HandlerFunc
@@ -111,8 +110,8 @@ func TestRealK6(t *testing.T) {
 		check       func(t *testing.T, m record.Measurement)
 	}{
 		"closed":                        {cell: closed, handler: good, wantKinds: "Observed", check: noErrors},
-		"closed with a body":            {cell: with(closed, func(c *v1alpha1.Cell) { c.Request.Expect.Body = &text }), handler: good, wantKinds: "Observed", check: noErrors},
-		"a connection for each request": {cell: with(closed, func(c *v1alpha1.Cell) { c.Connection = v1alpha1.PerRequest }), handler: slow, wantKinds: "WithConnection", check: noErrors},
+		"closed with a body":            {cell: with(closed, func(c *record.Cell) { c.Request.Expect.Body = &text }), handler: good, wantKinds: "Observed", check: noErrors},
+		"a connection for each request": {cell: with(closed, func(c *record.Cell) { c.Connection = record.PerRequest }), handler: slow, wantKinds: "WithConnection", check: noErrors},
 		"open constant": {cell: constant, handler: good, wantKinds: "Observed FromIntended", check: func(t *testing.T, m record.Measurement) {
 			t.Helper()
 			noErrors(t, m)
@@ -128,7 +127,7 @@ func TestRealK6(t *testing.T) {
 			}
 		}},
 		"a rate that cannot be reached": {
-			cell: with(constant, func(c *v1alpha1.Cell) { c.Connections, c.RequestsPerSecond = 2, 300 }), handler: slow, wantKinds: "Observed",
+			cell: with(constant, func(c *record.Cell) { c.Connections, c.RequestsPerSecond = 2, 300 }), handler: slow, wantKinds: "Observed",
 			check: func(t *testing.T, m record.Measurement) {
 				t.Helper()
 				if m.Dropped == 0 || m.Asked < 300 || m.Requests > m.Asked/2 || len(m.Unknown) == 0 {
@@ -143,7 +142,7 @@ func TestRealK6(t *testing.T) {
 			}
 		}},
 		"a wrong body every tenth time": {
-			cell: with(closed, func(c *v1alpha1.Cell) { c.Request.Expect.Body = &text }), wantKinds: "Observed",
+			cell: with(closed, func(c *record.Cell) { c.Request.Expect.Body = &text }), wantKinds: "Observed",
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				if answered.Add(1)%10 == 0 {
 					fmt.Fprint(w, wrong)
@@ -158,7 +157,7 @@ func TestRealK6(t *testing.T) {
 				}
 			},
 		},
-		"a server that hangs": {cell: with(closed, func(c *v1alpha1.Cell) { c.DurationSeconds = 3 }), handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, wantKinds: "Observed", check: func(t *testing.T, m record.Measurement) {
+		"a server that hangs": {cell: with(closed, func(c *record.Cell) { c.DurationSeconds = 3 }), handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, wantKinds: "Observed", check: func(t *testing.T, m record.Measurement) {
 			t.Helper()
 			if m.Requests != 0 || m.Errors != (record.Errors{Timeout: 4}) {
 				t.Errorf("%d requests with errors %+v, want 4 timeouts alone", m.Requests, m.Errors)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 )
 
@@ -79,7 +79,7 @@ type open struct {
 }
 
 // Files implements tool.Tool: one script for the cell, which imports the user's where there is one.
-func (t Tool) Files(cell v1alpha1.Cell, _ string) []tool.File {
+func (t Tool) Files(cell record.Cell, _ string) []tool.File {
 	status := cmp.Or(cell.Request.Expect.Status, 200)
 	var b strings.Builder
 	b.WriteString("import http from 'k6/http';\nimport exec from 'k6/execution';\nimport { Counter, Gauge, Trend } from 'k6/metrics';\n")
@@ -90,7 +90,7 @@ func (t Tool) Files(cell v1alpha1.Cell, _ string) []tool.File {
 	}
 	fmt.Fprintf(&b, "const cell = %s;\n", literal(plan{
 		Path: cmp.Or(cell.Request.Path, "/"), Status: status, Body: cell.Request.Expect.Body, TimeoutMillis: timeoutMillis,
-		PerRequest: cell.Connection == v1alpha1.PerRequest, Open: openOf(cell),
+		PerRequest: cell.Connection == record.PerRequest, Open: openOf(cell),
 	}))
 	once := func(declaration string, v any) {
 		fmt.Fprintf(&b, "%s = __VU > 0 ? {} : %s;\n", declaration, literal(v))
@@ -99,7 +99,7 @@ func (t Tool) Files(cell v1alpha1.Cell, _ string) []tool.File {
 	once("const kept", metricNames(status))
 	once("const scenarios", map[tool.Purpose]scenario{
 		tool.Measure: scenarioOf(cell, cell.DurationSeconds),
-		tool.Warmup:  scenarioOf(cell, warmupSeconds(cell)),
+		tool.Warmup:  scenarioOf(cell, cell.WarmupSeconds+warmupMargin),
 		tool.Probe:   {Executor: "shared-iterations", VUs: 1, Iterations: 1, MaxDuration: probeLimit, GracefulStop: "0s", Env: environment(cell)},
 	})
 	once("export const options", optionsOf(cell, status))
@@ -117,7 +117,7 @@ func literal(v any) string {
 	return string(text)
 }
 
-func optionsOf(cell v1alpha1.Cell, status int32) options {
+func optionsOf(cell record.Cell, status int32) options {
 	thresholds := map[string][]string{}
 	for _, name := range submetrics(status) {
 		thresholds[name] = []string{}
@@ -125,11 +125,11 @@ func optionsOf(cell v1alpha1.Cell, status int32) options {
 	return options{
 		Scenarios: map[string]scenario{}, Thresholds: thresholds, SummaryTrendStats: trendStats(),
 		SystemTags:        []string{"scenario", "status", "error_code", "expected_response"},
-		NoConnectionReuse: cell.Connection == v1alpha1.PerRequest,
+		NoConnectionReuse: cell.Connection == record.PerRequest,
 	}
 }
 
-func scenarioOf(cell v1alpha1.Cell, durationSeconds int32) scenario {
+func scenarioOf(cell record.Cell, durationSeconds int32) scenario {
 	duration := seconds(durationSeconds)
 	s := scenario{GracefulStop: grace, Env: environment(cell)}
 	switch {
@@ -146,7 +146,7 @@ func scenarioOf(cell v1alpha1.Cell, durationSeconds int32) scenario {
 	return s
 }
 
-func openOf(cell v1alpha1.Cell) *open {
+func openOf(cell record.Cell) *open {
 	if cell.RequestsPerSecond == 0 {
 		return nil
 	}
@@ -154,14 +154,7 @@ func openOf(cell v1alpha1.Cell) *open {
 	return &open{Rate: cell.RequestsPerSecond, RateEnd: end, Ramp: cell.RampToRequestsPerSecond > 0, Seconds: cell.DurationSeconds}
 }
 
-func warmupSeconds(cell v1alpha1.Cell) int32 {
-	if cell.WarmupSeconds == nil {
-		return warmupMargin
-	}
-	return *cell.WarmupSeconds + warmupMargin
-}
-
-func environment(cell v1alpha1.Cell) map[string]string {
+func environment(cell record.Cell) map[string]string {
 	return map[string]string{"LOADSTONE_THREADS": strconv.Itoa(int(cell.Threads))}
 }
 

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 )
@@ -36,10 +35,10 @@ type Tool struct {
 var _ tool.Tool = Tool{}
 
 // Args implements tool.Tool. A script of the user's makes the requests of the warm-up too.
-func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []string {
+func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string {
 	args := append([]string{program}, extent(cell, purpose)...)
 	args = append(args, "--timeout", timeout)
-	if cell.Connection == v1alpha1.PerRequest {
+	if cell.Connection == record.PerRequest {
 		args = append(args, "-H", "Connection: close")
 	}
 	if purpose != tool.Warmup || cell.Script != nil {
@@ -53,23 +52,20 @@ func (Tool) Args(cell v1alpha1.Cell, target string, purpose tool.Purpose) []stri
 }
 
 // extent says with how much wrk runs, and for how long. A probe is of one connection and as short as wrk can be.
-func extent(cell v1alpha1.Cell, purpose tool.Purpose) []string {
+func extent(cell record.Cell, purpose tool.Purpose) []string {
 	threads, connections, seconds := cell.Threads, cell.Connections, cell.DurationSeconds
 	switch purpose {
 	case tool.Probe:
 		threads, connections, seconds = 1, 1, 1
 	case tool.Warmup:
-		seconds = warmupMargin
-		if cell.WarmupSeconds != nil {
-			seconds += *cell.WarmupSeconds
-		}
+		seconds = cell.WarmupSeconds + warmupMargin
 	case tool.Measure:
 	}
 	return []string{"-t", number(threads), "-c", number(connections), "-d", number(seconds) + "s"}
 }
 
 // Files implements tool.Tool.
-func (t Tool) Files(cell v1alpha1.Cell, _ string) []tool.File {
+func (t Tool) Files(cell record.Cell, _ string) []tool.File {
 	files := []tool.File{{Name: doneName, Text: doneText}}
 	if cell.Script == nil {
 		return files
@@ -78,7 +74,7 @@ func (t Tool) Files(cell v1alpha1.Cell, _ string) []tool.File {
 }
 
 // scriptName is the name of the script that wrk is given: a cell with a script of the user's has one of its own around it.
-func scriptName(cell v1alpha1.Cell) string {
+func scriptName(cell record.Cell) string {
 	if cell.Script == nil {
 		return doneName
 	}
@@ -98,7 +94,7 @@ func quote(s string) string {
 func (Tool) Waits() bool { return true }
 
 // Outputs implements tool.Tool.
-func (Tool) Outputs(v1alpha1.Cell) []string { return nil }
+func (Tool) Outputs(record.Cell) []string { return nil }
 
 // VersionArgs implements tool.Tool. wrk prints its version and then exits with status 1.
 func (Tool) VersionArgs() []string { return []string{program, "-v"} }

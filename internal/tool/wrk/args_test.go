@@ -6,33 +6,32 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
 func TestArgs(t *testing.T) {
-	two := int32(2)
-	scripted := v1alpha1.Cell{
-		Load: "shop", Connections: 8, Threads: 2, DurationSeconds: 5, WarmupSeconds: &two, Script: &v1alpha1.Script{ConfigMap: "scripts", Key: "shop.lua"},
+	scripted := record.Cell{
+		Load: "shop", Connections: 8, Threads: 2, DurationSeconds: 5, WarmupSeconds: 2, Script: &record.Script{ConfigMap: "scripts", Key: "shop.lua"},
 	}
 	tests := map[string]struct {
-		cell    v1alpha1.Cell
+		cell    record.Cell
 		purpose tool.Purpose
 		want    []string
 	}{
 		"a measured run has the script and the cell's duration": {
-			cell:    v1alpha1.Cell{Connections: 100, Threads: 4, DurationSeconds: 10, WarmupSeconds: &two, Request: v1alpha1.Request{Path: "/a?b=c"}},
+			cell:    record.Cell{Connections: 100, Threads: 4, DurationSeconds: 10, WarmupSeconds: 2, Request: record.Request{Path: "/a?b=c"}},
 			purpose: tool.Measure,
 			want:    []string{"wrk", "-t", "4", "-c", "100", "-d", "10s", "--timeout", "2s", "-s", "wrk-done.lua", "http://10.0.0.1:8080/a?b=c"},
 		},
 		"a warm-up would last longer than it may and has no script": {
-			cell:    v1alpha1.Cell{Connections: 100, Threads: 4, DurationSeconds: 10, WarmupSeconds: &two, Request: v1alpha1.Request{Path: "/"}},
+			cell:    record.Cell{Connections: 100, Threads: 4, DurationSeconds: 10, WarmupSeconds: 2, Request: record.Request{Path: "/"}},
 			purpose: tool.Warmup,
 			want:    []string{"wrk", "-t", "4", "-c", "100", "-d", "7s", "--timeout", "2s", "http://10.0.0.1:8080/"},
 		},
 		"a connection for each request": {
-			cell:    v1alpha1.Cell{Connections: 4, Threads: 1, DurationSeconds: 1, Connection: v1alpha1.PerRequest, Request: v1alpha1.Request{Path: "/"}},
+			cell:    record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1, Connection: record.PerRequest, Request: record.Request{Path: "/"}},
 			purpose: tool.Measure,
 			want:    []string{"wrk", "-t", "1", "-c", "4", "-d", "1s", "--timeout", "2s", "-H", "Connection: close", "-s", "wrk-done.lua", "http://10.0.0.1:8080/"},
 		},
@@ -49,7 +48,7 @@ func TestArgs(t *testing.T) {
 			want: []string{"wrk", "-t", "1", "-c", "1", "-d", "1s", "--timeout", "2s", "-s", "wrk-shop-8.lua", "http://10.0.0.1:8080/"},
 		},
 		"an absent path is the root": {
-			cell:    v1alpha1.Cell{Connections: 1, Threads: 1, DurationSeconds: 1},
+			cell:    record.Cell{Connections: 1, Threads: 1, DurationSeconds: 1},
 			purpose: tool.Measure,
 			want:    []string{"wrk", "-t", "1", "-c", "1", "-d", "1s", "--timeout", "2s", "-s", "wrk-done.lua", "http://10.0.0.1:8080/"},
 		},
@@ -70,11 +69,11 @@ func TestFiles(t *testing.T) {
 		}
 		return out
 	}
-	cell := v1alpha1.Cell{Load: "a", Connections: 8}
+	cell := record.Cell{Load: "a", Connections: 8}
 	if diff := cmp.Diff([]string{"wrk-done.lua"}, names(wrk.Tool{}.Files(cell, ""))); diff != "" {
 		t.Errorf("Files() without a script (-want +got):\n%s", diff)
 	}
-	cell.Script = &v1alpha1.Script{Key: "b"}
+	cell.Script = &record.Script{Key: "b"}
 	files := wrk.Tool{Scripts: "/"}.Files(cell, "")
 	if diff := cmp.Diff([]string{"wrk-done.lua", "wrk-a-8.lua"}, names(files)); diff != "" {
 		t.Fatalf("Files() with a script (-want +got):\n%s", diff)

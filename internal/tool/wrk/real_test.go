@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
@@ -33,15 +33,15 @@ func TestRealWrk(t *testing.T) {
 		_, _ = w.Write([]byte("helloworld"))
 	}
 	tests := map[string]struct {
-		cell    v1alpha1.Cell
+		cell    record.Cell
 		handler http.HandlerFunc
 	}{
 		"a fast server": {
-			cell:    v1alpha1.Cell{Connections: 8, Threads: 2, DurationSeconds: 1},
+			cell:    record.Cell{Connections: 8, Threads: 2, DurationSeconds: 1},
 			handler: func(w http.ResponseWriter, _ *http.Request) { answer(w) },
 		},
 		"a server that stalls": {
-			cell: v1alpha1.Cell{Connections: 6, Threads: 1, DurationSeconds: 1},
+			cell: record.Cell{Connections: 6, Threads: 1, DurationSeconds: 1},
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				if answered.Load()%1000 == 0 {
 					time.Sleep(50 * time.Millisecond)
@@ -50,7 +50,7 @@ func TestRealWrk(t *testing.T) {
 			},
 		},
 		"a server that closes every connection": {
-			cell: v1alpha1.Cell{Connections: 2, Threads: 1, DurationSeconds: 1},
+			cell: record.Cell{Connections: 2, Threads: 1, DurationSeconds: 1},
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				time.Sleep(time.Millisecond)
 				w.Header().Set("Connection", "close")
@@ -58,7 +58,7 @@ func TestRealWrk(t *testing.T) {
 			},
 		},
 		"a server that breaks connections": {
-			cell: v1alpha1.Cell{Connections: 4, Threads: 1, DurationSeconds: 1},
+			cell: record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1},
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				time.Sleep(time.Millisecond)
 				if answered.Load()%5 == 4 {
@@ -100,7 +100,7 @@ func countNew(opened *atomic.Int64) func(net.Conn, http.ConnState) {
 	}
 }
 
-func run(t *testing.T, cell v1alpha1.Cell, target string) []byte {
+func run(t *testing.T, cell record.Cell, target string) []byte {
 	t.Helper()
 	raw, err := output(t, wrk.Tool{}, cell, target)
 	if err != nil {
@@ -110,13 +110,13 @@ func run(t *testing.T, cell v1alpha1.Cell, target string) []byte {
 }
 
 // output runs wrk in a folder of its own. The error is that of its status.
-func output(t *testing.T, wrkTool wrk.Tool, cell v1alpha1.Cell, target string) ([]byte, error) {
+func output(t *testing.T, wrkTool wrk.Tool, cell record.Cell, target string) ([]byte, error) {
 	t.Helper()
 	return command(t, wrkTool, cell, target).CombinedOutput()
 }
 
 // command is wrk in a folder of its own. It is killed after a while.
-func command(t *testing.T, wrkTool wrk.Tool, cell v1alpha1.Cell, target string) *exec.Cmd {
+func command(t *testing.T, wrkTool wrk.Tool, cell record.Cell, target string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range wrkTool.Files(cell, target) {

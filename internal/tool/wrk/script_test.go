@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
@@ -74,7 +74,7 @@ func TestRealWrkRunsScripts(t *testing.T) {
 			}))
 			defer server.Close()
 			wrkTool := wrk.Tool{Scripts: filepath.Join(t.TempDir(), "it's \"odd\"\\1]] --")}
-			cell := v1alpha1.Cell{Load: "shop", Connections: 2, Threads: 1, DurationSeconds: 1, Script: &v1alpha1.Script{ConfigMap: "scripts", Key: "shop.lua"}}
+			cell := record.Cell{Load: "shop", Connections: 2, Threads: 1, DurationSeconds: 1, Script: &record.Script{ConfigMap: "scripts", Key: "shop.lua"}}
 			write(t, tool.ScriptPath(wrkTool.Scripts, cell), tc.script)
 			raw, err := output(t, wrkTool, cell, strings.TrimPrefix(server.URL, "http://"))
 			m, errParse := wrkTool.Parse(raw)
@@ -125,7 +125,7 @@ func TestRealWrkOpensAConnectionForEachRequest(t *testing.T) {
 	server.Config.ConnState = countNew(&opened)
 	server.Start()
 	defer server.Close()
-	cell := v1alpha1.Cell{Connections: 4, Threads: 1, DurationSeconds: 1, Connection: v1alpha1.PerRequest}
+	cell := record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1, Connection: record.PerRequest}
 	m, err := wrk.Tool{}.Parse(run(t, cell, strings.TrimPrefix(server.URL, "http://")))
 	if err != nil {
 		t.Fatal(err)
@@ -157,9 +157,9 @@ func TestRealWrkWaitsForTheEndOfItsInput(t *testing.T) {
 			server.Start()
 			defer server.Close()
 			wrkTool := wrk.Tool{Scripts: t.TempDir()}
-			cell := v1alpha1.Cell{Load: "shop", Connections: 4, Threads: 2, DurationSeconds: 1}
+			cell := record.Cell{Load: "shop", Connections: 4, Threads: 2, DurationSeconds: 1}
 			if tc.script != "" {
-				cell.Script = &v1alpha1.Script{ConfigMap: "scripts", Key: "shop.lua"}
+				cell.Script = &record.Script{ConfigMap: "scripts", Key: "shop.lua"}
 				write(t, tool.ScriptPath(wrkTool.Scripts, cell), tc.script)
 			}
 			cmd := command(t, wrkTool, cell, strings.TrimPrefix(server.URL, "http://"))

@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// searchFloorMilliseconds is the latency below which a search cannot tell its generator from the server: the largest p99 from the intended
+// starts of k6 at 1,000 arrivals a second beside an epoll server, each on a CPU of its own, in 5 s, was 45 ms.
+const searchFloorMilliseconds = 50
+
+// cells lays out the levels of all loads, in order.
+func (p *Plan) cells(loads []v1alpha1.Load) {
+	p.Generators = record.Generators{Pods: DefaultPods, CPUs: DefaultCPUs}
+	for _, l := range loads {
+		c := p.commonCell(l)
+		p.Generators.Pods, p.Generators.CPUs = max(p.Generators.Pods, c.Generators), max(p.Generators.CPUs, c.Threads)
+		p.Loads = append(p.Loads, record.Load{Name: l.Name, Weight: shareOr(l.Weight, 0)})
+		for _, level := range l.Levels {
+			at := c
+			at.Connections, at.RequestsPerSecond, at.RampToRequestsPerSecond = level.Connections, level.RequestsPerSecond, level.RampToRequestsPerSecond
+			p.steps(l, at)
+		}
+	}
+}
+
+// commonCell is what all cells of a load have in common.
+func (p *Plan) commonCell(l v1alpha1.Load) record.Cell {
+	c := record.Cell{
+		Load: l.Name, Tool: record.Tool(l.Tool), Generators: max(l.Generators.Pods, DefaultPods), Threads: max(l.Generators.CPUs, DefaultCPUs),
+		Connection: cmp.Or(record.ConnectionUse(l.Connection), record.KeepAlive), Request: requestOf(l.Request), Script: scriptOf(l.Script),
+		WarmupSeconds: DefaultWarmupSeconds, DurationSeconds: l.DurationSeconds,
+	}
+	if p.Order == record.OrderSlicedDuet {
+		c.Order = p.Order
+	}
+	if l.WarmupSeconds == nil {
+		p.note("loads[%s].warmupSeconds is absent: %d", l.Name, c.WarmupSeconds)
+	} else {
+		c.WarmupSeconds = *l.WarmupSeconds
+	}
+	if c.DurationSeconds == 0 {
+		c.DurationSeconds = DefaultDurationSeconds
+		p.note("loads[%s].durationSeconds is absent: %d", l.Name, c.DurationSeconds)
+	}
+	if c.Request.Expect.Body == nil {
+		p.note("loads[%s].request.expect.body is absent: bodies are not compared", l.Name)
+	}
+	return c
+}
+
+func requestOf(r v1alpha1.Request) record.Request {
+	return record.Request{
+		Path: cmp.Or(r.Path, "/"), Expect: record.Expect{Status: cmp.Or(r.Expect.Status, DefaultStatus), Body: r.Expect.Body},
+	}
+}
+
+func scriptOf(s *v1alpha1.Script) *record.Script {
+	if s == nil {
+		return nil
+	}
+	return &record.Script{ConfigMap: s.ConfigMap, Key: s.Key}
+}
+
+// steps adds a level's cell, or the cells of its search: one a step, the rates of which are found while a trial runs.
+func (p *Plan) steps(l v1alpha1.Load, c record.Cell) {
+	if l.Search == nil {
+		p.Cells = append(p.Cells, c)
+		return
+	}
+	search := record.Search{
+		Percentile: l.Search.Percentile, MaxMilliseconds: l.Search.MaxMilliseconds,
+		StartRequestsPerSecond: cmp.Or(l.Search.StartRequestsPerSecond, DefaultSearchStart), Steps: cmp.Or(l.Search.Steps, DefaultSearchSteps),
+	}
+	if l.Search.StartRequestsPerSecond == 0 {
+		p.note("loads[%s].search.startRequestsPerSecond is absent: %d", l.Name, search.StartRequestsPerSecond)
+	}
+	if l.Search.Steps == 0 {
+		p.note("loads[%s].search.steps is absent: %d", l.Name, search.Steps)
+	}
+	if search.MaxMilliseconds < searchFloorMilliseconds {
+		p.note("loads[%s].search.maxMilliseconds is %d: below %d, k6's own pauses look like the server's, so a rate that is not kept may be k6's fault",
+			l.Name, search.MaxMilliseconds, searchFloorMilliseconds)
+	}
+	for step := range search.Steps {
+		at := c
+		at.Step, at.Search = step+1, &search
+		p.Cells = append(p.Cells, at)
+	}
+}

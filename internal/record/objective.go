@@ -1,0 +1,70 @@
+package record
+
+// ObjectiveMetric names the value that an objective bounds.
+type ObjectiveMetric string
+
+const (
+	// ObjectiveThroughput is completed requests per second, as the mean over blocks.
+	ObjectiveThroughput ObjectiveMetric = "Throughput"
+	// ObjectiveLatencyPercentile is a percentile of the latencies of all blocks together, in microseconds.
+	ObjectiveLatencyPercentile ObjectiveMetric = "LatencyPercentile"
+	// ObjectiveMeanLatency is the mean latency in microseconds, as the mean over blocks.
+	ObjectiveMeanLatency ObjectiveMetric = "MeanLatency"
+	// ObjectiveErrorRate is the share of all requests that failed, from 0 to 1, void cells included.
+	ObjectiveErrorRate ObjectiveMetric = "ErrorRate"
+	// ObjectiveServerCPUPerRequest is the server's CPU time per request in microseconds, as the mean over blocks.
+	ObjectiveServerCPUPerRequest ObjectiveMetric = "ServerCPUPerRequest"
+	// ObjectiveServerCPUs is the number of CPUs that the server used, as the mean over blocks.
+	ObjectiveServerCPUs ObjectiveMetric = "ServerCPUs"
+	// ObjectivePeakMemory is the server's largest resident memory in bytes, as the mean over blocks.
+	ObjectivePeakMemory ObjectiveMetric = "PeakMemory"
+	// ObjectiveRatioToBaseline is the implementation's value over the baseline's, block by block.
+	ObjectiveRatioToBaseline ObjectiveMetric = "RatioToBaseline"
+	// ObjectiveRegression is the implementation's value over the anchor's, over the same ratio of earlier runs.
+	ObjectiveRegression ObjectiveMetric = "Regression"
+	// ObjectiveCapacity is the highest arrival rate at which a load's search met its bound, in requests per second, as the geometric
+	// mean over blocks.
+	ObjectiveCapacity ObjectiveMetric = "Capacity"
+)
+
+// ComparedMetric names the value of which a RatioToBaseline or a Regression is a ratio.
+type ComparedMetric string
+
+const (
+	// ComparedThroughput is completed requests per second.
+	ComparedThroughput ComparedMetric = "Throughput"
+	// ComparedServerCPUPerRequest is the server's CPU time per request.
+	ComparedServerCPUPerRequest ComparedMetric = "ServerCPUPerRequest"
+	// ComparedLatencyPercentile is the percentile of the latency that the objective names.
+	ComparedLatencyPercentile ComparedMetric = "LatencyPercentile"
+)
+
+// Objective is a bound that a value has to meet, of each implementation that it names and at each level that it names.
+type Objective struct {
+	// Name is what people call it; empty if the spec gives none.
+	Name   string          `json:"name,omitempty"`
+	Metric ObjectiveMetric `json:"metric"`
+	// Load, Connections and RequestsPerSecond name the levels; each that is empty or 0 names all of them.
+	Load              string `json:"load,omitempty"`
+	Connections       int32  `json:"connections,omitempty"`
+	RequestsPerSecond int32  `json:"requestsPerSecond,omitempty"`
+	// Implementations are the names of those that have to meet the bound; all contenders if empty.
+	Implementations []string `json:"implementations,omitempty"`
+	// Percentile is that of a latency, such as "99".
+	Percentile string `json:"percentile,omitempty"`
+	// Of is the value of which a RatioToBaseline or a Regression is a ratio.
+	Of ComparedMetric `json:"of,omitempty"`
+	// Against names the earlier runs of a Regression; nil otherwise.
+	Against *Reference `json:"against,omitempty"`
+	// Min and Max are the bounds in the metric's unit, in decimal; one of them is empty.
+	Min string `json:"min,omitempty"`
+	Max string `json:"max,omitempty"`
+}
+
+// Reference names earlier runs, and what ties them to this one.
+type Reference struct {
+	// Runs are the prefixes in the bucket under which the earlier runs lie.
+	Runs []string `json:"runs"`
+	// Anchor is the implementation that all runs have measured, of the same image.
+	Anchor string `json:"anchor"`
+}

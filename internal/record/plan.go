@@ -1,0 +1,191 @@
+package record
+
+// Tool names a load generator program.
+type Tool string
+
+const (
+	// ToolWrk is wrk 4.x: a closed model of C connections, each with one request in flight.
+	ToolWrk Tool = "wrk"
+	// ToolAb is ApacheBench: a closed model on one thread, which also knows a connection for each request.
+	ToolAb Tool = "ab"
+	// ToolK6 is k6 1.x: closed with C virtual users, or open with an arrival rate that C virtual users must keep up with.
+	ToolK6 Tool = "k6"
+)
+
+// ConnectionUse is whether a connection carries one request or many.
+type ConnectionUse string
+
+const (
+	// KeepAlive sends request after request on each connection.
+	KeepAlive ConnectionUse = "KeepAlive"
+	// PerRequest opens a connection for each request.
+	PerRequest ConnectionUse = "PerRequest"
+)
+
+// Role is what an implementation is there for.
+type Role string
+
+const (
+	// RoleContender is compared with the baseline and can win or lose.
+	RoleContender Role = "Contender"
+	// RoleLimit is measured and shown as the practical limit of the hardware; it takes no part in verdicts.
+	RoleLimit Role = "Limit"
+)
+
+// Order is how the trials of a run follow each other.
+type Order string
+
+const (
+	// OrderBlocks measures every implementation once a block, in seeded random order within the block.
+	OrderBlocks Order = "Blocks"
+	// OrderSlicedDuet keeps both of two servers alive on the same CPU and switches one load between them in short slices.
+	OrderSlicedDuet Order = "SlicedDuet"
+)
+
+// Strictness is whether a wish about placement is a condition of validity.
+type Strictness string
+
+const (
+	// Required voids a cell, or refuses a run, that cannot have what was asked for.
+	Required Strictness = "Required"
+	// Preferred measures anyway, and the report says what was not had.
+	Preferred Strictness = "Preferred"
+)
+
+// Percentiles are those of latencies that can be compared, in ascending order.
+var Percentiles = []string{"50", "90", "95", "99", "99.9"}
+
+// Plan is what a run was to measure: its spec, with every default filled in. Whoever reads a run's records reads its question here.
+type Plan struct {
+	// Seed decides the random order within the blocks.
+	Seed  uint64 `json:"seed"`
+	Order Order  `json:"order"`
+	// Blocks is the number of blocks that were planned, repeats not included.
+	Blocks          int32            `json:"blocks"`
+	Implementations []Implementation `json:"implementations"`
+	Baseline        string           `json:"baseline"`
+	Loads           []Load           `json:"loads"`
+	// Generators is what the largest load needs.
+	Generators Generators `json:"generators"`
+	Placement  Placement  `json:"placement"`
+	Validity   Validity   `json:"validity"`
+	// LatencyPercentiles are those that are compared, of Percentiles; none in a duet.
+	LatencyPercentiles []string `json:"latencyPercentiles"`
+	// MaxWidth is the width of intervals with which the run may end early, as a share in decimal; empty if it may not. Interim are the
+	// blocks after which it is looked at.
+	MaxWidth string  `json:"maxWidth,omitempty"`
+	Interim  []int32 `json:"interim,omitempty"`
+	// Objectives are the bounds that the run's values have to meet.
+	Objectives []Objective    `json:"objectives,omitempty"`
+	Cells      []Cell         `json:"cells"`
+	Trials     []PlannedTrial `json:"trials"`
+	// Notes say every default and decision in a sentence.
+	Notes []string `json:"notes"`
+	// TrialSeconds is the planned time of one trial from its first cell to its last; TimeoutSeconds bounds the run.
+	TrialSeconds   float64 `json:"trialSeconds"`
+	TimeoutSeconds int32   `json:"timeoutSeconds"`
+}
+
+// Implementation is one server that is measured.
+type Implementation struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+	// Command is the argument vector that starts it; empty means the image's own.
+	Command []string `json:"command,omitempty"`
+	Port    int32    `json:"port"`
+	// CPUs is the number of whole CPUs that it gets for itself.
+	CPUs        int32 `json:"cpus"`
+	MemoryBytes int64 `json:"memoryBytes"`
+	Role        Role  `json:"role"`
+}
+
+// Load is one sweep of a run. Its levels are cells.
+type Load struct {
+	Name string `json:"name"`
+	// Weight is its share in the verdict over all loads; 0 if there is none over all of them.
+	Weight float64 `json:"weight,omitempty"`
+}
+
+// Generators is where a load comes from.
+type Generators struct {
+	// Pods is the number of generators that share each level equally, and CPUs the number of whole CPUs of each.
+	Pods int32 `json:"pods"`
+	CPUs int32 `json:"cpus"`
+}
+
+// Placement is on which CPUs and nodes a run may be measured.
+type Placement struct {
+	Pinning          Strictness `json:"pinning"`
+	GeneratorPinning Strictness `json:"generatorPinning"`
+	SeparateNodes    Strictness `json:"separateNodes"`
+}
+
+// Validity holds the shares beyond which a cell is void.
+type Validity struct {
+	MaxErrorRate float64 `json:"maxErrorRate"`
+	MaxStrangers float64 `json:"maxStrangers"`
+	MaxSteal     float64 `json:"maxSteal"`
+}
+
+// PlannedTrial is one trial of a plan.
+type PlannedTrial struct {
+	Name  string `json:"name"`
+	Index int32  `json:"index"`
+	Block int32  `json:"block"`
+	// Servers names the implementations that it measures: one, or the two of a duet.
+	Servers []string `json:"servers"`
+}
+
+// Cell is one level of one load, measured once in a trial.
+type Cell struct {
+	Load string `json:"load"`
+	Tool Tool   `json:"tool"`
+	// Connections is the number of connections held open, over all generators.
+	Connections int32 `json:"connections"`
+	// RequestsPerSecond is the arrival rate over all generators; 0 in the closed model. RampToRequestsPerSecond is the rate at the end of
+	// the cell; 0 if it is constant.
+	RequestsPerSecond       int32 `json:"requestsPerSecond,omitempty"`
+	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
+	// Step is the step of a search, from 1; 0 outside a search. Its rate is found while the trial runs.
+	Step   int32   `json:"step,omitempty"`
+	Search *Search `json:"search,omitempty"`
+	// Generators is the number of generators that share the cell equally, Threads the number of threads of the tool in each.
+	Generators int32         `json:"generators"`
+	Threads    int32         `json:"threads"`
+	Connection ConnectionUse `json:"connection"`
+	// Script is a program of the user's that makes the requests; nil if there is none.
+	Script  *Script `json:"script,omitempty"`
+	Request Request `json:"request"`
+	// WarmupSeconds is how long the level is loaded before it is measured, DurationSeconds for how long it is measured.
+	WarmupSeconds   int32 `json:"warmupSeconds"`
+	DurationSeconds int32 `json:"durationSeconds"`
+	// Order is SlicedDuet where two servers share the cell's time in slices, each for the whole of the times above; empty otherwise.
+	Order Order `json:"order,omitempty"`
+}
+
+// Request is what is asked of a server.
+type Request struct {
+	Path   string `json:"path"`
+	Expect Expect `json:"expect"`
+}
+
+// Expect is what a correct response looks like.
+type Expect struct {
+	Status int32 `json:"status"`
+	// Body is the exact body; nil if bodies are not compared.
+	Body *string `json:"body,omitempty"`
+}
+
+// Script is the entry of a ConfigMap that holds a user's program for a tool.
+type Script struct {
+	ConfigMap string `json:"configMap"`
+	Key       string `json:"key"`
+}
+
+// Search looks for the highest arrival rate at which a percentile of the latency stays below a bound.
+type Search struct {
+	Percentile             int32 `json:"percentile"`
+	MaxMilliseconds        int32 `json:"maxMilliseconds"`
+	StartRequestsPerSecond int32 `json:"startRequestsPerSecond"`
+	Steps                  int32 `json:"steps"`
+}
