@@ -39,8 +39,12 @@ func (r Run) Needed() []plan.Trial {
 
 // repeatDue is true if everything has ended, more blocks were disturbed than were repeated, and another may be.
 func (r Run) repeatDue() bool {
-	begun := r.Repeated()
-	return r.Trials.allEnded() && int32(len(r.Disturbed())) > begun && begun != plan.SpareBlocks(r.Plan.Blocks)
+	return r.Trials.allEnded() && int32(len(r.Disturbed())) > r.Repeated() && r.mayRepeat()
+}
+
+// mayRepeat is true while a disturbed block can still be repeated. A run that ended early has enough.
+func (r Run) mayRepeat() bool {
+	return r.Interim.Stopped == 0 && r.Repeated() < plan.SpareBlocks(r.Plan.Blocks)
 }
 
 // Repeated is the number of repeat blocks that have been begun.
@@ -59,11 +63,10 @@ func (r Run) Disturbed() []int32 {
 }
 
 // scanDue is true if cells have to be scanned for disturbance now: everything that is known to be needed has ended, and a disturbed block
-// can still be repeated. A run that ended early has enough.
+// can still be repeated.
 func (r Run) scanDue() bool {
 	repeated := r.Repeated()
-	return repeated < plan.SpareBlocks(r.Plan.Blocks) && r.Interim.Stopped == 0 && r.Scan.Blocks < r.Plan.Blocks+repeated &&
-		int32(len(r.Disturbed())) <= repeated && r.Trials.allEnded()
+	return r.mayRepeat() && r.Scan.Blocks < r.Plan.Blocks+repeated && int32(len(r.Disturbed())) <= repeated && r.Trials.allEnded()
 }
 
 // Failed are the trials that ended without a manifest, in order, less those whose disturbed blocks were all repeated.

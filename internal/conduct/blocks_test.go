@@ -25,6 +25,7 @@ func TestARepeatBlockIsBegunOnlyIfItIsNeededAndThereIsTimeForIt(t *testing.T) {
 		"as many were repeated as may be":                {[]func(*conduct.Run){measured(2), disturbed(1, 3, 4)}, 4},
 		"a trial was lost":                               {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonAgentLost, "gone")}, 3},
 		"a trial was lost in a block that was disturbed": {[]func(*conduct.Run){measured(1), disturbed(2), failed(1, v1alpha1.ReasonAgentLost, "gone")}, 3},
+		"a trial was lost, and the run has ended early":  {[]func(*conduct.Run){measured(0), failed(0, v1alpha1.ReasonAgentLost, "gone"), interim(1, 1)}, 2},
 		"an implementation failed":                       {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonServerExited, "gone")}, 2},
 		"there is just time for another block":           {[]func(*conduct.Run){measured(0), disturbed(1), left(20 * time.Second)}, 3},
 		"there is no time for another block":             {[]func(*conduct.Run){measured(0), disturbed(1), left(10 * time.Second)}, 2},

@@ -45,6 +45,7 @@ func TestStories(t *testing.T) {
 		"a-server-exits-under-load":   {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": exitsUnderLoad})}},
 		"no-server-ever-listens":      {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": deaf, "go": deaf})}},
 		"the-intervals-become-narrow": {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }}},
+		"narrow-without-a-lost-trial": {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }, befalls(map[string]fate{"quick-004-go": lost})}},
 		"the-intervals-stay-wide":     {runOf(t, 12, alone, interim(0, 0)), nil},
 		"the-time-is-over":            {runOf(t, 2, two, short(40)), nil},
 		"no-time-for-a-repeat-block":  {runOf(t, 2, two, short(90)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},

@@ -200,6 +200,9 @@ func (w *world) begin(lines []plan.Trial) {
 		if slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool { return t.Name == line.Name || t.Index == line.Index }) {
 			w.t.Fatalf("trial %s is asked for twice", line.Name)
 		}
+		if last := w.run.Interim.Stopped; last > 0 {
+			w.t.Fatalf("trial %s is asked for after the run has ended early, after block %d", line.Name, last)
+		}
 		if line.Block > w.run.Plan.Blocks {
 			w.allEndedUpTo(line.Block-1, fmt.Sprintf("repeat block %d", line.Block))
 		}
