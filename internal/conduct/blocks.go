@@ -42,9 +42,10 @@ func (r Run) repeatDue() bool {
 	return r.Trials.allEnded() && int32(len(r.Disturbed())) > r.Repeated() && r.mayRepeat()
 }
 
-// mayRepeat is true while a disturbed block can still be repeated. A run that ended early has enough.
+// mayRepeat is true while a disturbed block can still be repeated. A run that ended early has enough, and one whose time is over reports what
+// it has.
 func (r Run) mayRepeat() bool {
-	return r.Interim.Stopped == 0 && r.Repeated() < plan.SpareBlocks(r.Plan.Blocks)
+	return r.Interim.Stopped == 0 && r.Repeated() < plan.SpareBlocks(r.Plan.Blocks) && !r.Now.After(r.Deadline())
 }
 
 // Repeated is the number of repeat blocks that have been begun.

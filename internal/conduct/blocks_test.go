@@ -92,7 +92,8 @@ func TestTheScanForDisturbedCellsIsMadeWhenItCanStillHelp(t *testing.T) {
 		"every repeat block was used":                      {[]func(*conduct.Run){measured(2), scanned(3), disturbed(1, 3)}, conduct.ActReport},
 		"the run ended early":                              {[]func(*conduct.Run){measured(0), interim(1, 1)}, conduct.ActReport},
 		"the time is over, and nothing is left to measure": {[]func(*conduct.Run){measured(0), scanned(2), left(-time.Second)}, conduct.ActReport},
-		"the time is over before it could be made":         {[]func(*conduct.Run){measured(0), left(-time.Second)}, conduct.ActEnd},
+		"the time is over before it could be made":         {[]func(*conduct.Run){measured(0), left(-time.Second)}, conduct.ActReport},
+		"the time is over after the last repeat block":     {[]func(*conduct.Run){measured(1), scanned(2), disturbed(1), left(-time.Second)}, conduct.ActReport},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := runOf(t, 2, alone, tc.deltas...).Next().Act; got != tc.want {

@@ -48,6 +48,7 @@ func TestStories(t *testing.T) {
 		"narrow-without-a-lost-trial": {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }, befalls(map[string]fate{"quick-004-go": lost})}},
 		"the-intervals-stay-wide":     {runOf(t, 12, alone, interim(0, 0)), nil},
 		"the-time-is-over":            {runOf(t, 2, two, short(40)), nil},
+		"just-in-time":                {runOf(t, 2, alone, short(57)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
 		"no-time-for-a-repeat-block":  {runOf(t, 2, two, short(90)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
 	} {
 		t.Run(file, func(t *testing.T) {

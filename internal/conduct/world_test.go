@@ -158,6 +158,9 @@ func (w *world) lead() {
 	case conduct.ActReport:
 		w.verdict = &conduct.Verdict{Text: "go is faster", Conclusive: true}
 	case conduct.ActEnd:
+		if w.allMeasured() {
+			w.t.Fatalf("the run ends without a report, though all of its trials have ended: %+v", *step.Ending)
+		}
 		w.end = step.Ending
 	case conduct.ActMeasure:
 	}
@@ -165,6 +168,13 @@ func (w *world) lead() {
 		o := seen.Outcome(w.end, w.verdict)
 		w.say("the run has ended: %s: %s", o.Reason, o.Message)
 	}
+}
+
+// allMeasured is true if whole blocks were begun, those of the plan at least, and no trial is open.
+func (w *world) allMeasured() bool {
+	open := func(t conduct.Trial) bool { return t.Ended.IsZero() }
+	begun, block := len(w.run.Trials), len(w.run.Plan.Spare(w.run.Name, 1))
+	return begun >= len(w.run.Plan.Trials) && begun%block == 0 && !slices.ContainsFunc(w.run.Trials, open)
 }
 
 // voided are the blocks in which a scan finds a voided cell: those of which something was stored.
