@@ -132,12 +132,15 @@ func TestTheCPUOfADuet(t *testing.T) {
 }
 
 func TestADuetWithoutACommonCPUIsNotStarted(t *testing.T) {
-	start := metav1.NewMicroTime(noon)
+	start := metav1.NewMicroTime(noon.Add(conduct.StartLead))
 	s := duetScope("1", "2", "0")
 	s.trial.Status.StartTime = &start
 	next, err := (&TrialReconciler{}).start(t.Context(), s)
 	if err != nil || !next.stop || s.fault == nil || s.fault.Reason != v1alpha1.ReasonUnschedulable || !strings.Contains(s.fault.Message, `CPUs "1" of n1 and "2" of n1`) {
-		t.Errorf("it goes on with %+v, %v, %+v", next, err, s.fault)
+		t.Fatalf("it goes on with %+v, %v, %+v", next, err, s.fault)
+	}
+	if attemptFacts(s).Retried(s.fault) {
+		t.Error("it is tried again, which would show the same")
 	}
 }
 
