@@ -2,9 +2,9 @@ package conduct
 
 import (
 	"fmt"
-	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/reason"
 )
 
 // View is a run as one of its trials sees it.
@@ -46,18 +46,15 @@ func (v View) Awaits(t Trial) string {
 	return ""
 }
 
-// hopelessReasons are the reasons of failures that every further trial would show again, whenever it comes.
-var hopelessReasons = []string{
-	v1alpha1.ReasonImagePull, v1alpha1.ReasonServerNotListening, v1alpha1.ReasonWrongResponse,
-	v1alpha1.ReasonPodRejected, v1alpha1.ReasonUnschedulable, v1alpha1.ReasonLoadImpossible,
-}
-
 // hopeless is true if the trial failed before anything was measured, and every further one would fail likewise.
 func (t *Trial) hopeless() bool {
-	if t.Reason == v1alpha1.ReasonServerExited {
-		return t.failed() && t.Started.IsZero()
+	underLoad := t.Reason == v1alpha1.ReasonServerExited && !t.Started.IsZero()
+	switch reason.Of(t.Reason) {
+	case reason.Implementation, reason.Setup, reason.Load:
+		return t.failed() && !underLoad
+	default:
+		return false
 	}
-	return t.failed() && slices.Contains(hopelessReasons, t.Reason)
 }
 
 // shown is the hopeless failure that another trial of the same implementation has shown; nil if there is none.
@@ -73,7 +70,7 @@ func (l Trials) shown(t Trial) *Failure {
 			continue
 		}
 		// A load that cannot be made cannot be made for any implementation.
-		if !sameServers(other, &t) && other.Reason != v1alpha1.ReasonLoadImpossible {
+		if !sameServers(other, &t) && reason.Of(other.Reason) != reason.Load {
 			continue
 		}
 		return ImplementationFailure(other.Reason, "not tried, since trial %s has shown it: %s", other.Name, other.Message)

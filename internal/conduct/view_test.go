@@ -65,6 +65,7 @@ func TestAFailureThatEveryTrialWouldShowEndsTheOthers(t *testing.T) {
 	}{
 		"a wrong response":                      {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), "implementation WrongResponse: not tried, since trial quick-001-go has shown it: it was so"},
 		"an image that cannot be pulled":        {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonImagePull))}, trialOf(0, "go"), "implementation ImagePull"},
+		"a pod that is refused":                 {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonPodRejected))}, trialOf(0, "go"), "implementation PodRejected"},
 		"a port that nobody listens on":         {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonServerNotListening))}, trialOf(0, "go"), "implementation ServerNotListening"},
 		"a server that ends at once":            {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonServerExited))}, trialOf(0, "go"), "implementation ServerExited"},
 		"a server that ends under load":         {conduct.Trials{trialOf(1, "go", started, because(v1alpha1.ReasonServerExited))}, trialOf(0, "go"), ""},

@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -305,6 +306,10 @@ func (w *world) fail(t *conduct.Trial, a *conduct.Attempt, f *conduct.Failure) {
 }
 
 func (w *world) finish(t *conduct.Trial, f *conduct.Failure) {
+	w.t.Helper()
+	if outside := reason.Of(f.Reason) == reason.Infrastructure; outside != (f.Kind == conduct.Infrastructure) {
+		w.t.Fatalf("%s has ended with a kind of failure that its reason does not tell of: %s", t.Name, describe(f))
+	}
 	t.Ended, t.Reason, t.Message = w.run.Now, f.Reason, f.Message
 	w.say("%s has ended: %s", t.Name, describe(f))
 }
