@@ -70,10 +70,27 @@ func (r Run) scanDue() bool {
 	return r.mayRepeat() && r.Scan.Blocks < r.Plan.Blocks+repeated && int32(len(r.Disturbed())) <= repeated && r.Trials.allEnded()
 }
 
-// Failed are the trials that ended without a manifest, in order, less those whose disturbed blocks were all repeated.
+// Failed are the trials that ended without a manifest, in order, less the lost ones where blocks enough are without any.
 func (r Run) Failed() Trials {
-	whole := int32(len(r.Disturbed())) <= r.Repeated()
+	enough := r.enough()
 	return slices.DeleteFunc(slices.Clone(r.Trials.inOrder()), func(t Trial) bool {
-		return !t.failed() || t.notNeeded() || whole && t.lost()
+		return !t.failed() || t.notNeeded() || enough && t.lost()
 	})
+}
+
+// enough is true if as many blocks have lost no trial as a verdict asks for, or as the run was to measure, if those are fewer.
+func (r Run) enough() bool {
+	wanted := r.Plan.Blocks
+	if r.Interim.Stopped > 0 {
+		wanted = r.Interim.Stopped
+	}
+	begun, lacking := map[int32]bool{}, map[int32]bool{}
+	for i := range r.Trials {
+		t := &r.Trials[i]
+		begun[t.Block] = true
+		if t.lost() || t.notNeeded() {
+			lacking[t.Block] = true
+		}
+	}
+	return len(begun)-len(lacking) >= int(min(wanted, plan.VerdictBlocks))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -342,6 +343,9 @@ func (w *world) checkEnd() {
 	if w.end != nil && !w.run.Now.After(w.run.Deadline()) {
 		w.t.Fatalf("the run was ended before its time: %+v", *w.end)
 	}
+	if o.Reason == v1alpha1.ReasonTrialsFailed && w.complete() >= plan.VerdictBlocks && !w.failedByItself() {
+		w.t.Fatalf("the infrastructure fails a run of which %d blocks are complete: %s", w.complete(), o.Message)
+	}
 	if done, all := w.run.Progress(); done > all {
 		w.t.Fatalf("progress is %d of %d", done, all)
 	}
@@ -359,4 +363,23 @@ func (w *world) checkEnd() {
 			w.t.Fatalf("trial %s, %s, is listed: %v", t.Name, t.Reason, listed[t.Name])
 		}
 	}
+}
+
+// complete is the number of blocks of which every trial is stored.
+func (w *world) complete() int {
+	stored := map[int32]int{}
+	for _, t := range w.run.Trials {
+		if t.Stored != nil {
+			stored[t.Block]++
+		}
+	}
+	maps.DeleteFunc(stored, func(_ int32, n int) bool { return n < len(w.run.Plan.Implementations) })
+	return len(stored)
+}
+
+// failedByItself is true if a trial failed that the infrastructure did not lose.
+func (w *world) failedByItself() bool {
+	return slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool {
+		return t.Stored == nil && t.Reason != v1alpha1.ReasonEnoughMeasured && reason.Of(t.Reason) != reason.Infrastructure
+	})
 }
