@@ -6,8 +6,6 @@ import "loadstone.dev/loadstone/api/v1alpha1"
 type Interim struct {
 	// MaxWidth is how wide an interval may be; empty for a run that measures all of its blocks.
 	MaxWidth string
-	// Blocks is the number of planned blocks, for a View, which has no plan.
-	Blocks int32
 	// After is the last block after which an interim analysis was made; 0 before the first.
 	After int32
 	// Stopped is the block after which the run ended early; 0 if it did not.
@@ -23,13 +21,13 @@ func (i Interim) Made(block int32, narrow bool) Interim {
 	return i
 }
 
-// awaited is true if a block may not begin before an interim analysis is made.
-func (i Interim) awaited(block int32) bool {
+// awaited is true if a block of so many planned ones may not begin before an interim analysis is made.
+func (i Interim) awaited(block, planned int32) bool {
 	if i.MaxWidth == "" {
 		return false
 	}
 	for _, look := range v1alpha1.Looks {
-		if block > look && look < i.Blocks && i.After < look {
+		if block > look && look < planned && i.After < look {
 			return true
 		}
 	}

@@ -15,6 +15,8 @@ type View struct {
 	Deleted bool
 	// Ended is the reason with which the run has ended; empty while it goes on.
 	Ended string
+	// Blocks is how many its plan has.
+	Blocks int32
 	// Interim is what the run knows of its interim analyses.
 	Interim Interim
 	// Trials are those that were begun.
@@ -40,7 +42,7 @@ func (v View) Awaits(t Trial) string {
 	if first := v.Trials.before(t); first != nil {
 		return fmt.Sprintf("trial %s comes first", first.Name)
 	}
-	if v.Interim.awaited(t.Block) {
+	if v.Interim.awaited(t.Block, v.Blocks) {
 		return "the run looks whether enough is measured"
 	}
 	return ""

@@ -30,7 +30,7 @@ func started(t *conduct.Trial) { t.Started = noon }
 func duet(t *conduct.Trial) { t.Beside = "epoll" }
 
 func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
-	early := conduct.Interim{MaxWidth: "0.05", Blocks: 40, After: 10, Stopped: 10}
+	early := conduct.Interim{MaxWidth: "0.05", After: 10, Stopped: 10}
 	for name, tc := range map[string]struct {
 		view  conduct.View
 		trial conduct.Trial

@@ -121,7 +121,7 @@ func (w *world) seen() conduct.Run {
 }
 
 func (w *world) view(trials conduct.Trials) conduct.View {
-	v := conduct.View{Name: w.run.Name, Interim: w.run.Interim, Trials: trials}
+	v := conduct.View{Name: w.run.Name, Blocks: w.run.Plan.Blocks, Interim: w.run.Interim, Trials: trials}
 	if w.over() {
 		v.Ended = w.run.Outcome(w.end, w.verdict).Reason
 	}
