@@ -59,7 +59,9 @@ func measure(data record.RunData) (Table, error) {
 		return Table{}, err
 	}
 	t.Coverage.addSteps(t.Capacities)
-	t.Comparisons = verdict.Compare(p, t.Groups, ownFailures, capacity.Compare(p, t.Capacities))
+	var searches verdict.Searches
+	t.Capacities, searches = capacity.Compare(p, t.Capacities)
+	t.Comparisons = verdict.Compare(p, t.Groups, ownFailures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Seed)
 	t.Environment = environment(data, p)
 	t.Unknowns = unknowns(data, p)
