@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,9 +57,9 @@ var _ Agents = (*fakeAgents)(nil)
 type fakeAgent struct {
 	name, implementation string
 	state                protocol.State
-	// answer is what a Check of this server finds.
-	answer string
-	start  *protocol.Start
+	// wrong is what its answers have wrong; empty if they are right.
+	wrong string
+	start *protocol.Start
 	// scripts are those that came with the last check.
 	scripts []protocol.Script
 	bodies  map[string]string
@@ -127,7 +128,7 @@ func (f *fakeAgents) Order(_ context.Context, ip string, o protocol.Order) (prot
 	if err != nil {
 		return protocol.State{}, err
 	}
-	if o.Trial != a.state.Trial || o.Attempt != a.state.Attempt || o.Member != a.state.Role {
+	if o.Trial != a.state.Trial || o.Attempt != a.state.Attempt || o.Member != a.state.Member {
 		return protocol.State{}, fmt.Errorf("the order %+v is not for the agent of %s", o, a.name)
 	}
 	switch {
@@ -146,23 +147,21 @@ func (f *fakeAgents) Order(_ context.Context, ip string, o protocol.Order) (prot
 	return a.state, err
 }
 
-func (f *fakeAgents) check(c protocol.Check) (string, error) {
-	ip, _, err := net.SplitHostPort(c.Targets[0])
-	if err != nil {
-		return "", err
-	}
-	server := f.byIP[ip]
-	if server == nil {
-		return "GET / was not answered", nil
-	}
-	if server.answer == protocol.CHECKEDOK && c.Beside != "" {
-		answer, err := f.check(protocol.Check{Targets: []string{c.Beside}})
-		if err == nil && answer != protocol.CHECKEDOK {
-			answer = protocol.CheckedBeside + answer
+func (f *fakeAgents) check(c protocol.Check) (*protocol.Checked, error) {
+	for i, target := range c.Targets {
+		ip, _, err := net.SplitHostPort(target)
+		if err != nil {
+			return nil, err
 		}
-		return answer, err
+		wrong := "GET / was not answered"
+		if server := f.byIP[ip]; server != nil {
+			wrong = server.wrong
+		}
+		if wrong != "" {
+			return &protocol.Checked{Fault: protocol.FaultServer, Message: wrong, Server: i}, nil
+		}
 	}
-	return server.answer, nil
+	return &protocol.Checked{}, nil
 }
 
 // measure makes the records of all cells, as if the implementation had been measured.
@@ -173,7 +172,7 @@ func (a *fakeAgent) measure(disturbed bool) {
 	}
 	made := recordtest.Run(o).Trials[0]
 	for i := range made.Generators[0].Cells {
-		if run := &made.Generators[0].Cells[i]; a.start.Beside != "" {
+		if run := &made.Generators[0].Cells[i]; len(a.start.Targets) > 1 {
 			run.ActiveNanos = run.Measurement.DurationMicros * 1000
 		}
 	}
@@ -186,10 +185,13 @@ func (a *fakeAgent) measure(disturbed bool) {
 		sum := sha256.Sum256(s.Text)
 		made.Generators[0].Scripts = append(made.Generators[0].Scripts, record.ScriptRun{Load: s.Load, SHA256: hex.EncodeToString(sum[:])})
 	}
-	var result any = made.Server
+	var result any = made.Servers[0]
 	if a.generates() {
-		if a.start.Beside != "" {
-			made.Generators[0].Beside = made.Generators[0].Cells
+		if len(a.start.Targets) > 1 {
+			for _, run := range slices.Clone(made.Generators[0].Cells) {
+				run.Server = 1
+				made.Generators[0].Cells = append(made.Generators[0].Cells, run)
+			}
 		}
 		result = made.Generators[0]
 	}
@@ -211,7 +213,7 @@ func (a *fakeAgent) measure(disturbed bool) {
 }
 
 func (a *fakeAgent) generates() bool {
-	return a.state.Role != record.MemberServer(0) && a.state.Role != record.MemberServer(1)
+	return !record.IsServer(a.state.Member)
 }
 
 func (f *fakeAgents) upload(a *fakeAgent, order protocol.Store) {

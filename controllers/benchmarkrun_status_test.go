@@ -71,9 +71,13 @@ func TestInterimAnalysesAreReadFromARunAndWrittenToIt(t *testing.T) {
 		s.run.Status.LookedAfterBlock, s.run.Status.StoppedAfterBlock = 20, 10
 	}
 	s := runScopeOf(t, planned)
-	want := conduct.Interim{MaxWidth: "0.1", Blocks: 30, After: 20, Stopped: 10}
+	want := conduct.Interim{MaxWidth: "0.1", After: 20, Stopped: 10}
 	if diff := cmp.Diff(want, runFacts(s).Interim); diff != "" {
 		t.Errorf("read (-want +got):\n%s", diff)
+	}
+	view := viewFacts(&trialScope{run: s.run, trial: &v1alpha1.Trial{}})
+	if diff := cmp.Diff(want, view.Interim); diff != "" || view.Blocks != 30 {
+		t.Errorf("a trial sees %d blocks, and (-want +got):\n%s", view.Blocks, diff)
 	}
 	s = runScopeOf(t, func(s *runScope) { s.interim = &conduct.Interim{After: 20, Stopped: 10} })
 	if st := runStatus(s); st.LookedAfterBlock != 20 || st.StoppedAfterBlock != 10 {

@@ -24,7 +24,7 @@ func runFacts(s *runScope) conduct.Run {
 }
 
 func interimFacts(run *v1alpha1.BenchmarkRun) conduct.Interim {
-	i := conduct.Interim{Blocks: plan.BlocksOf(run.Spec), After: run.Status.LookedAfterBlock, Stopped: run.Status.StoppedAfterBlock}
+	i := conduct.Interim{After: run.Status.LookedAfterBlock, Stopped: run.Status.StoppedAfterBlock}
 	if run.Spec.Stop != nil {
 		i.MaxWidth = run.Spec.Stop.MaxWidth
 	}
@@ -69,7 +69,7 @@ func viewFacts(s *trialScope) conduct.View {
 	if s.run == nil {
 		return v
 	}
-	v.Interim = interimFacts(s.run)
+	v.Blocks, v.Interim = plan.BlocksOf(s.run.Spec), interimFacts(s.run)
 	if s.run.Status.CompletionTime != nil {
 		v.Ended = endReason(s.run)
 	}

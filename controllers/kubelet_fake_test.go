@@ -185,15 +185,15 @@ func newFakeAgent(p *corev1.Pod) *fakeAgent {
 	if err != nil {
 		panic(err)
 	}
-	a := &fakeAgent{name: p.Labels[v1alpha1.LabelTrial], implementation: p.Spec.Containers[0].Image, answer: protocol.CHECKEDOK}
-	a.state = protocol.State{Role: p.Labels[v1alpha1.LabelMember], Trial: env[protocol.EnvTrial], Attempt: int32(attempt)}
+	a := &fakeAgent{name: p.Labels[v1alpha1.LabelTrial], implementation: p.Spec.Containers[0].Image}
+	a.state = protocol.State{Member: p.Labels[v1alpha1.LabelMember], Trial: env[protocol.EnvTrial], Attempt: int32(attempt)}
 	a.state.CPUsAllowed = "0"
 	if p.Spec.Containers[0].Name == render.ServerContainer {
 		a.state.CPUsAllowed = "0-1"
 		a.state.Listening = p.Spec.Containers[0].Image != imageDeaf
 	}
 	if p.Spec.Containers[0].Image == imageWrong {
-		a.answer = "GET / answered 500 instead of 200"
+		a.wrong = "GET / answered 500 instead of 200"
 	}
 	return a
 }

@@ -199,7 +199,7 @@ func TestATrialIsTriedAgainAfterAFaultFromOutsideBeforeItMeasures(t *testing.T) 
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trial := w.trials(run)[0]
-	if f := trial.Status.Faults; trial.Status.Attempt != 2 || len(f) != 1 || !strings.HasPrefix(f[0], "attempt 1: PodLost: pod retry-000-go-1-s was deleted") {
+	if f := trial.Status.Failures; trial.Status.Attempt != 2 || len(f) != 1 || !strings.HasPrefix(f[0], "attempt 1: PodLost: pod retry-000-go-1-s was deleted") {
 		t.Errorf("attempt %d after faults %q", trial.Status.Attempt, f)
 	}
 	if !strings.Contains(trial.Status.ManifestKey, "/attempt-2/") {
@@ -304,7 +304,7 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 	var all []string
 	first := map[string]string{}
 	for _, trial := range w.trials(run) {
-		name := trial.Spec.Implementation.Name
+		name := trial.Spec.Sweep.Servers[0].Name
 		if name == "go" {
 			condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 			continue

@@ -42,14 +42,14 @@ func TestADuetGoesFromApplyToItsReport(t *testing.T) {
 	w.must(err)
 	for i, trial := range d.Trials {
 		m := trial.Manifest
-		if pair := []string{m.Implementation, m.Beside}; !slices.Contains(pair, "go") || !slices.Contains(pair, "go2") || d.Manifest.Trials[i].Beside != m.Beside {
-			t.Errorf("trial %d is of %s, and %s in the run's manifest", i, pair, d.Manifest.Trials[i].Beside)
+		if !slices.Contains(m.Servers, "go") || !slices.Contains(m.Servers, "go2") || !slices.Equal(d.Manifest.Trials[i].Servers, m.Servers) {
+			t.Errorf("trial %d is of %s, and %s in the run's manifest", i, m.Servers, d.Manifest.Trials[i].Servers)
 		}
-		if len(trial.Servers[0].Cells) != 1 || len(trial.Servers[1].Cells) != 1 || len(trial.Generators) != 1 || len(trial.Generators[0].Beside) != 1 {
+		if len(trial.Servers[0].Cells) != 1 || len(trial.Servers[1].Cells) != 1 || len(trial.Generators) != 1 || len(trial.Generators[0].Cells) != 2 {
 			t.Errorf("trial %d was read back as %+v", i, trial)
 		}
-		if roles := []string{m.Pods[0].Role, m.Pods[1].Role, m.Pods[2].Role}; !cmp.Equal(roles, []string{"generator-0", record.MemberServer(0), record.MemberServer(1)}) {
-			t.Errorf("trial %d has the pods %s", i, roles)
+		if members := []string{m.Pods[0].Member, m.Pods[1].Member, m.Pods[2].Member}; !cmp.Equal(members, []string{"generator-0", record.MemberServer(0), record.MemberServer(1)}) {
+			t.Errorf("trial %d has the pods %s", i, members)
 		}
 	}
 }
@@ -77,21 +77,21 @@ func TestADuetThatAFaultFromOutsideHasHitIsMeasuredAgainWithBothServers(t *testi
 		t.Fatalf("%d trials, want the lost one, its neighbour and a spare one", len(trials))
 	}
 	lost, spare := trials[0], trials[2]
-	condition(t, lost.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "duet-000-duet-1-b was deleted")
-	if spare.Spec.Block != 3 || spare.Spec.Beside == nil || spare.Spec.Beside.Name == spare.Spec.Implementation.Name {
-		t.Errorf("the spare trial is of block %d, %s and %+v", spare.Spec.Block, spare.Spec.Implementation.Name, spare.Spec.Beside)
+	condition(t, lost.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "duet-000-duet-1-s1 was deleted")
+	if servers := spare.Spec.Sweep.Servers; spare.Spec.Block != 3 || len(servers) != 2 || servers[0].Name == servers[1].Name {
+		t.Errorf("the spare trial is of block %d and %+v", spare.Spec.Block, servers)
 	}
 }
 
 // duetScope is a pass over a duet whose pods run.
 func duetScope(server, beside, generator string) *trialScope {
 	s := scopeOf()
-	other := s.trial.Spec.Implementation
+	other := s.trial.Spec.Sweep.Servers[0]
 	other.Name, other.Port = "go2", 8081
-	s.trial.Spec.Beside = &other
+	s.trial.Spec.Sweep.Servers = append(s.trial.Spec.Sweep.Servers, other)
 	p := pod(v1alpha1.RoleServer)
 	p.Name, p.Labels[v1alpha1.LabelMember], p.Status.PodIP = render.PodName("quick-000-go", 1, record.MemberServer(1)), record.MemberServer(1), "192.0.2.2"
-	s.members = append(s.members, &member{role: record.MemberServer(1), pod: p})
+	s.members = append(s.members, &member{name: record.MemberServer(1), pod: p})
 	for i, list := range []string{generator, server, beside} {
 		s.members[i].state = &protocol.State{CPUsAllowed: list}
 	}
@@ -132,12 +132,15 @@ func TestTheCPUOfADuet(t *testing.T) {
 }
 
 func TestADuetWithoutACommonCPUIsNotStarted(t *testing.T) {
-	start := metav1.NewMicroTime(noon)
+	start := metav1.NewMicroTime(noon.Add(conduct.StartLead))
 	s := duetScope("1", "2", "0")
 	s.trial.Status.StartTime = &start
 	next, err := (&TrialReconciler{}).start(t.Context(), s)
 	if err != nil || !next.stop || s.fault == nil || s.fault.Reason != v1alpha1.ReasonUnschedulable || !strings.Contains(s.fault.Message, `CPUs "1" of n1 and "2" of n1`) {
-		t.Errorf("it goes on with %+v, %v, %+v", next, err, s.fault)
+		t.Fatalf("it goes on with %+v, %v, %+v", next, err, s.fault)
+	}
+	if attemptFacts(s).Retried(s.fault) {
+		t.Error("it is tried again, which would show the same")
 	}
 }
 
@@ -149,7 +152,7 @@ func TestAFaultInADuetNamesTheServerThatHadIt(t *testing.T) {
 			t.Errorf("%+v, want %s", f, want)
 		}
 	}
-	if got := besideTarget(duetScope("0", "0", "0")); got != "192.0.2.2:8081" {
-		t.Errorf("the second target is %s", got)
+	if got := duetScope("0", "0", "0").targets(); !slices.Equal(got, []string{"192.0.2.1:8080", "192.0.2.2:8081"}) {
+		t.Errorf("the targets are %s", got)
 	}
 }

@@ -51,14 +51,16 @@ func pod(role string) *corev1.Pod {
 func scopeOf(deltas ...func(*trialScope)) *trialScope {
 	memory := resource.MustParse("64Mi")
 	s := &trialScope{
-		now: noon, attempt: 1, turn: true, members: []*member{{role: record.MemberGenerator(0), pod: pod(v1alpha1.RoleGenerator)}, {role: record.MemberServer(0), pod: pod(v1alpha1.RoleServer)}},
+		now: noon, attempt: 1, turn: true, members: []*member{{name: record.MemberGenerator(0), pod: pod(v1alpha1.RoleGenerator)}, {name: record.MemberServer(0), pod: pod(v1alpha1.RoleServer)}},
 		run: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "run-uid-1234"}},
 		trial: &v1alpha1.Trial{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Generation: 1},
 			Spec: v1alpha1.TrialSpec{
-				RunName: "quick", Index: new(int32), Block: 1,
-				Implementation: v1alpha1.Implementation{Name: "go", Image: "go:1", Port: 8080, CPUs: 1, Memory: &memory},
-				Cells:          []v1alpha1.Cell{{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}, {Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 100, Threads: 1, DurationSeconds: 10}},
+				RunName: "quick", Index: new(int32), Block: 1, Type: v1alpha1.TypeSweep,
+				Sweep: v1alpha1.Sweep{
+					Servers: []v1alpha1.Implementation{{Name: "go", Image: "go:1", Port: 8080, CPUs: 1, Memory: &memory}},
+					Cells:   []v1alpha1.Cell{{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}, {Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 100, Threads: 1, DurationSeconds: 10}},
+				},
 			},
 		},
 	}
@@ -87,30 +89,32 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 		// want is "", or the reason, "own" or "outside", and a part of the message.
 		want string
 	}{
-		"both run":               {change: func(*trialScope) {}},
-		"a pod was just made":    {change: func(s *trialScope) { s.server().pod.Status, s.server().pod.Spec.NodeName = corev1.PodStatus{}, "" }},
+		"both run": {change: func(*trialScope) {}},
+		"a pod was just made": {change: func(s *trialScope) {
+			s.servers()[0].pod.Status, s.servers()[0].pod.Spec.NodeName = corev1.PodStatus{}, ""
+		}},
 		"a pod is being deleted": {change: func(s *trialScope) { s.generators()[0].pod.DeletionTimestamp = &metav1.Time{Time: noon} }, want: "PodLost outside: pod quick-000-go-1-g0 was deleted by somebody"},
 		"a node refuses a pod": {change: func(s *trialScope) {
-			s.server().pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "no CPUs"}
-		}, want: "PodLost outside: pod quick-000-go-1-s: UnexpectedAdmissionError: no CPUs"},
+			s.servers()[0].pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "no CPUs"}
+		}, want: "PodLost outside: pod quick-000-go-1-s0: UnexpectedAdmissionError: no CPUs"},
 		"a pod is evicted": {change: func(s *trialScope) {
 			s.generators()[0].pod.Status.Phase, s.generators()[0].pod.Status.Reason = corev1.PodFailed, "Evicted"
 		}, want: "PodLost outside: pod quick-000-go-1-g0: Evicted"},
-		"a node is silent":        {change: func(s *trialScope) { s.server().pod.Status.Phase = corev1.PodUnknown }, want: "PodLost outside: pod quick-000-go-1-s: its node n1 does not answer"},
-		"the server ends":         {change: func(s *trialScope) { ended(s.server().pod, 0, 2, "Error", " panic: oh\n") }, want: `ServerExited own: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
-		"the server ends well":    {change: func(s *trialScope) { ended(s.server().pod, 0, 0, "Completed", "") }, want: "ServerExited own: implementations[go] ended by itself (exit code 0, Completed)"},
-		"the server is too large": {change: func(s *trialScope) { ended(s.server().pod, 0, 137, "OOMKilled", "") }, want: "ServerExited own: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
-		"the observer ends":       {change: func(s *trialScope) { ended(s.server().pod, 1, 1, "Error", "x") }, want: "AgentLost outside: container observer of pod quick-000-go-1-s ended (exit code 1, Error"},
+		"a node is silent":        {change: func(s *trialScope) { s.servers()[0].pod.Status.Phase = corev1.PodUnknown }, want: "PodLost outside: pod quick-000-go-1-s0: its node n1 does not answer"},
+		"the server ends":         {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 2, "Error", " panic: oh\n") }, want: `ServerExited own: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
+		"the server ends well":    {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 0, "Completed", "") }, want: "ServerExited own: implementations[go] ended by itself (exit code 0, Completed)"},
+		"the server is too large": {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 137, "OOMKilled", "") }, want: "ServerExited own: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
+		"the observer ends":       {change: func(s *trialScope) { ended(s.servers()[0].pod, 1, 1, "Error", "x") }, want: "AgentLost outside: container observer of pod quick-000-go-1-s ended (exit code 1, Error"},
 		"the generator ends":      {change: func(s *trialScope) { ended(s.generators()[0].pod, 0, 137, "OOMKilled", "") }, want: "AgentLost outside: container generator of pod quick-000-go-1-g0 ended"},
-		"last words are many":     {change: func(s *trialScope) { ended(s.server().pod, 0, 2, "Error", strings.Repeat("x", 5000)) }, want: "ServerExited own: " + `implementations[go] ended by itself (exit code 2, Error, its last words: "` + strings.Repeat("x", 297) + `...")`},
+		"last words are many":     {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 2, "Error", strings.Repeat("x", 5000)) }, want: "ServerExited own: " + `implementations[go] ended by itself (exit code 2, Error, its last words: "` + strings.Repeat("x", 297) + `...")`},
 		"an image is slow to come": {change: func(s *trialScope) {
-			waitingFor(s.server().pod, 0, "ErrImagePull", "timeout")
-			s.server().pod.Status.Conditions = condOf("True", pullDeadline-time.Second, "")
+			waitingFor(s.servers()[0].pod, 0, "ErrImagePull", "timeout")
+			s.servers()[0].pod.Status.Conditions = condOf("True", pullDeadline-time.Second, "")
 		}},
 		"an image does not come": {
 			change: func(s *trialScope) {
-				waitingFor(s.server().pod, 0, "ImagePullBackOff", "not found")
-				s.server().pod.Status.Conditions = condOf("True", pullDeadline, "")
+				waitingFor(s.servers()[0].pod, 0, "ImagePullBackOff", "not found")
+				s.servers()[0].pod.Status.Conditions = condOf("True", pullDeadline, "")
 			},
 			want: `ImagePull own: implementations[go].image: "server:1" cannot be pulled on node n1: not found: correct the name, or load the image into the node`,
 		},
@@ -118,9 +122,11 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 			change: func(s *trialScope) { waitingFor(s.generators()[0].pod, 0, "ErrImageNeverPull", "absent") },
 			want:   `ImagePull own: the operator's agent image (chart value images.agent): "generator:1" cannot be pulled on node n1: absent`,
 		},
-		"an image has no name":      {change: func(s *trialScope) { waitingFor(s.server().pod, 0, "InvalidImageName", "x y") }, want: "ImagePull own: implementations[go].image"},
-		"a command is not there":    {change: func(s *trialScope) { waitingFor(s.server().pod, 0, "RunContainerError", "exec: /srv: no such file") }, want: `ServerExited own: container server with image "server:1" cannot be started: exec: /srv: no such file: check implementations[].command`},
-		"containers are being made": {change: func(s *trialScope) { waitingFor(s.server().pod, 0, "ContainerCreating", "") }},
+		"an image has no name": {change: func(s *trialScope) { waitingFor(s.servers()[0].pod, 0, "InvalidImageName", "x y") }, want: "ImagePull own: implementations[go].image"},
+		"a command is not there": {change: func(s *trialScope) {
+			waitingFor(s.servers()[0].pod, 0, "RunContainerError", "exec: /srv: no such file")
+		}, want: `ServerExited own: container server with image "server:1" cannot be started: exec: /srv: no such file: check implementations[].command`},
+		"containers are being made": {change: func(s *trialScope) { waitingFor(s.servers()[0].pod, 0, "ContainerCreating", "") }},
 		"a pod waits for a node": {change: func(s *trialScope) {
 			s.generators()[0].pod.Status.Conditions = condOf("False", scheduleDeadline, "0/3 nodes")
 		}},
@@ -128,8 +134,8 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 			s.generators()[0].pod.Status.Conditions = condOf("False", scheduleDeadline+time.Second, "0/3 nodes")
 		}, want: "Unschedulable outside: pod quick-000-go-1-g0 found no node within 45s: 0/3 nodes: free CPUs, or label nodes with loadstone.dev/role"},
 		"deletion comes before the end": {change: func(s *trialScope) {
-			s.server().pod.DeletionTimestamp = &metav1.Time{Time: noon}
-			ended(s.server().pod, 0, 143, "Error", "")
+			s.servers()[0].pod.DeletionTimestamp = &metav1.Time{Time: noon}
+			ended(s.servers()[0].pod, 0, 143, "Error", "")
 		}, want: "PodLost outside"},
 	}
 	for name, tc := range tests {
@@ -157,7 +163,7 @@ func describe(f *conduct.Failure) string {
 // failedTrial is an ended trial of an implementation.
 func failedTrial(index int32, implementation, reason string, started bool) v1alpha1.Trial {
 	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("quick-%03d-%s", index, implementation)}}
-	t.Spec.Index, t.Spec.Implementation.Name = &index, implementation
+	t.Spec.Index, t.Spec.Sweep.Servers = &index, []v1alpha1.Implementation{{Name: implementation}}
 	end := metav1.NewMicroTime(noon)
 	t.Status.CompletionTime = &end
 	if started {
@@ -180,7 +186,7 @@ func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
 	elsewhere := func(p *corev1.Pod) { p.Name, p.Namespace = "elsewhere", "other" }
 	s := scopeOf(func(s *trialScope) { s.members = nil })
 	s.placePods([]corev1.Pod{change("server"), change("server", attempt2), change("generator", stranger), change("server", elsewhere), change("generator")})
-	if len(s.members) != 2 || s.server().pod == nil || s.server().pod.Name != "quick-000-go-1-s" || s.generators()[0].pod == nil || s.generators()[0].pod.Name != "quick-000-go-1-g0" {
+	if len(s.members) != 2 || s.servers()[0].pod == nil || s.servers()[0].pod.Name != "quick-000-go-1-s0" || s.generators()[0].pod == nil || s.generators()[0].pod.Name != "quick-000-go-1-g0" {
 		t.Errorf("this attempt's are %v", s.pods())
 	}
 	var others []string

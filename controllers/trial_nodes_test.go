@@ -52,7 +52,7 @@ func onTheirNodes(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, first stri
 	t.Helper()
 	var want []record.BoundNode
 	for _, role := range roles {
-		want = append(want, record.BoundNode{Role: role, Node: "own-" + render.PodName(first, 1, role)})
+		want = append(want, record.BoundNode{Member: role, Node: "own-" + render.PodName(first, 1, role)})
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
@@ -64,7 +64,7 @@ func onTheirNodes(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, first stri
 	for _, trial := range d.Trials {
 		var got []record.BoundNode
 		for _, p := range trial.Manifest.Pods {
-			got = append(got, record.BoundNode{Role: p.Role, Node: p.Node})
+			got = append(got, record.BoundNode{Member: p.Member, Node: p.Node})
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("nodes of trial %s (-want +got):\n%s", trial.Manifest.Name, diff)

@@ -67,15 +67,15 @@ func later(d time.Duration) func(*trialScope) {
 
 func agents(observer, generator protocol.State) func(*trialScope) {
 	return func(s *trialScope) {
-		observer.Role, generator.Role = record.MemberServer(0), record.MemberGenerator(0)
-		s.server().state, s.generators()[0].state = &observer, &generator
+		observer.Member, generator.Member = record.MemberServer(0), record.MemberGenerator(0)
+		s.servers()[0].state, s.generators()[0].state = &observer, &generator
 	}
 }
 
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Now: func() time.Time { return noon.Add(time.Hour) }}
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
-	notRunning := func(s *trialScope) { s.server().pod.Status.PodIP = "" }
+	notRunning := func(s *trialScope) { s.servers()[0].pod.Status.PodIP = "" }
 	idle, running, measured := protocol.State{Phase: protocol.Idle}, protocol.State{Phase: protocol.Running}, protocol.State{Phase: protocol.Measured}
 	deaf := agents(protocol.State{Phase: protocol.Idle}, idle)
 	const end = 20*time.Second + 2*tool.LeastGap
@@ -98,7 +98,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"the server is starting":                  {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline)), "", "the server does not listen on port 8080 yet", pollEvery},
 		"the server never listens":                {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline+1)), "ServerNotListening own: implementations[go] did not listen on port 8080 within 30s", "", 0},
 		"the check cannot be ordered":             {r.check, scopeOf(agents(idle, idle), at(conduct.PrepareDeadline+1)), "AgentLost outside", "", 0},
-		"the server answers wrongly":              {r.check, scopeOf(agents(idle, protocol.State{Checked: "GET / answered 404 instead of 200"})), "WrongResponse own: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
+		"the server answers wrongly":              {r.check, scopeOf(agents(idle, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse own: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
 		"the start cannot be told":                {r.start, scopeOf(agents(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 does not answer yet", pollEvery},
 		"the first cell goes on":                  {r.awaitEnd, scopeOf(agents(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
 		"an agent was never told to start":        {r.awaitEnd, scopeOf(agents(measured, idle), later(end)), "AgentLost outside: the agent (generator-0) was never told to start", "", 0},
@@ -196,7 +196,7 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 		fault string
 		fails bool
 	}{
-		"by policy":                    {err: apierrors.NewForbidden(pods, "x", errors.New("violates PodSecurity")), fault: `PodRejected own: the API server refuses pod quick-000-go-1-s: pods "x" is forbidden: violates PodSecurity`},
+		"by policy":                    {err: apierrors.NewForbidden(pods, "x", errors.New("violates PodSecurity")), fault: `PodRejected own: the API server refuses pod quick-000-go-1-s0: pods "x" is forbidden: violates PodSecurity`},
 		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected own"},
 		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline},
 		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline + 1, fault: "PodRejected own: a pod named quick-000-go-1-s exists and is not of this trial: delete it"},
@@ -205,7 +205,7 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := scopeOf(func(s *trialScope) { s.now = noon.Add(tc.since) })
-			_, err := (&TrialReconciler{}).refused(s, s.server().pod, tc.err)
+			_, err := (&TrialReconciler{}).refused(s, s.servers()[0].pod, tc.err)
 			if got := describe(s.fault); (err != nil) != tc.fails || tc.fault == "" && got != "" || !strings.HasPrefix(got, tc.fault) {
 				t.Errorf("got %q, %v, want %q", got, err, tc.fault)
 			}
@@ -244,7 +244,7 @@ func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
 	if _, err := r.check(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Role: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:8080"}, Request: []v1alpha1.Request{{}}, Cells: s.trial.Spec.Cells}}}
+	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Member: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:8080"}, Requests: []record.Request{{}}, Cells: s.sweep().Cells}}}
 	if diff := cmp.Diff(want, orders); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

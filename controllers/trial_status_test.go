@@ -62,7 +62,7 @@ func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
 		},
 		"the last fault from outside": {
 			deltas: []func(*trialScope){func(s *trialScope) {
-				s.attempt, s.trial.Status.Faults = 3, []string{"one", "two"}
+				s.attempt, s.trial.Status.Failures = 3, []string{"one", "two"}
 				s.fault = conduct.InfrastructureFailure("PodLost", "gone")
 			}},
 			want: "Prepared=False/PodLost Measured=False/PodLost Stored=False/PodLost Succeeded=False/PodLost", attempt: 3, progress: "0/2", ended: true, faults: []string{"one", "two"},
@@ -78,7 +78,7 @@ func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
 			if st.Attempt != tc.attempt || st.Progress != tc.progress || (st.CompletionTime != nil) != tc.ended {
 				t.Errorf("attempt %d, progress %s, completionTime %v", st.Attempt, st.Progress, st.CompletionTime)
 			}
-			if diff := cmp.Diff(tc.faults, st.Faults); diff != "" {
+			if diff := cmp.Diff(tc.faults, st.Failures); diff != "" {
 				t.Errorf("faults (-want +got):\n%s", diff)
 			}
 			after := s.trial.DeepCopy()

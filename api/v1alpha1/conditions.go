@@ -57,7 +57,7 @@ const (
 const (
 	// ReasonQueued surfaces when another run of the installation measures: two would disturb each other.
 	ReasonQueued = "Queued"
-	// ReasonTrialsFailed surfaces when at least one trial has failed for good.
+	// ReasonTrialsFailed surfaces when at least one trial has failed for good: one that was lost counts if too few blocks are without any.
 	ReasonTrialsFailed = "TrialsFailed"
 	// ReasonWorkflowFailed surfaces when the workflow has ended before its trials.
 	ReasonWorkflowFailed = "WorkflowFailed"

@@ -32,7 +32,7 @@ func Analyse(data record.RunData) (Table, error) {
 func objectified(t Table, data record.RunData) objectives.Run {
 	return objectives.Run{
 		Data: split(data), Implementations: t.Implementations, Levels: t.Levels, Groups: t.Groups, Comparisons: t.Comparisons,
-		Capacities: t.Capacities, Lost: t.Coverage.lost(),
+		Capacities: t.Capacities, OwnFailures: t.Coverage.ownFailures(),
 	}
 }
 
@@ -53,12 +53,14 @@ func measure(data record.RunData) (Table, error) {
 		return Table{}, err
 	}
 	t.Coverage = coverage(data, p, t.Groups)
-	lost := t.Coverage.lost()
-	if t.Capacities, err = capacity.Read(r, p, lost); err != nil {
+	ownFailures := t.Coverage.ownFailures()
+	if t.Capacities, err = capacity.Read(r, p, ownFailures); err != nil {
 		return Table{}, err
 	}
 	t.Coverage.addSteps(t.Capacities)
-	t.Comparisons = verdict.Compare(p, t.Groups, lost, capacity.Compare(p, t.Capacities))
+	var searches verdict.Searches
+	t.Capacities, searches = capacity.Compare(p, t.Capacities)
+	t.Comparisons = verdict.Compare(p, t.Groups, ownFailures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
 	t.Environment = environment(data, p)
 	t.Unknowns = unknowns(data, p)

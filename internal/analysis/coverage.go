@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/capacity"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/validity"
 )
@@ -86,9 +86,6 @@ const (
 	ReasonNotRead = "NotRead"
 )
 
-// ownFaultReasons are those reasons of a failed trial that are of the implementation's own making.
-var ownFaultReasons = []string{v1alpha1.ReasonServerNotListening, v1alpha1.ReasonServerExited, v1alpha1.ReasonWrongResponse}
-
 // coverage compares plan and record.
 func coverage(data record.RunData, p planned.Run, groups []validity.Group) Coverage {
 	c := Coverage{
@@ -154,11 +151,11 @@ func missing(data record.RunData, block int32, implementation string) *MissingTr
 	return &m
 }
 
-// lost counts the trials that each implementation lost by its own fault.
-func (c Coverage) lost() map[string]int {
+// ownFailures counts the trials that each implementation failed by its own fault.
+func (c Coverage) ownFailures() map[string]int {
 	out := map[string]int{}
 	for _, m := range c.Missing {
-		if slices.Contains(ownFaultReasons, m.Reason) {
+		if reason.Of(m.Reason) == reason.Implementation {
 			out[m.Implementation]++
 		}
 	}

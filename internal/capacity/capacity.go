@@ -32,7 +32,7 @@ type Capacity struct {
 	NotTried   int `json:"notTried"`
 	Unusable   int `json:"unusable"`
 	Missing    int `json:"missing"`
-	// OwnFaults counts the trials without a number by the implementation's own fault: those that it lost, those in which it kept no
+	// OwnFaults counts the trials without a number by the implementation's own fault: those that it failed, those in which it kept no
 	// rate, and those in which it answered wrongly.
 	OwnFaults int `json:"ownFaults"`
 	// Findings say why steps do not count, and what they are marked for.
@@ -76,14 +76,14 @@ type Trial struct {
 // Point is where the capacity was looked for: its load, without a rate.
 func (c Capacity) Point() record.Point { return record.Point{Load: c.Load, Connections: c.Connections} }
 
-// Read looks at every search of every implementation. Lost are the trials that each lost by its own fault.
-func Read(r *validity.Reader, p planned.Run, lost map[string]int) ([]Capacity, error) {
+// Read looks at every search of every implementation. Own failures are the trials that each failed by its own fault.
+func Read(r *validity.Reader, p planned.Run, ownFailures map[string]int) ([]Capacity, error) {
 	out := []Capacity{}
 	for _, l := range p.Searches {
 		for _, i := range p.Implementations {
 			c := Capacity{
 				Load: l.Load, Implementation: i.Name, Role: i.Role, Connections: l.Connections,
-				Percentile: l.Percentile, MaxMilliseconds: l.MaxMilliseconds, OwnFaults: lost[i.Name], Trials: []Trial{},
+				Percentile: l.Percentile, MaxMilliseconds: l.MaxMilliseconds, OwnFaults: ownFailures[i.Name], Trials: []Trial{},
 			}
 			var cells []validity.Cell
 			for _, t := range r.Trials(i.Name) {

@@ -131,8 +131,10 @@ func (c *Capacity) count(t Trial) {
 	}
 }
 
-// Compare compares the contenders' capacities with the baseline's, block by block, and gives no verdict yet.
-func Compare(p planned.Run, all []Capacity) verdict.Searches {
+// Compare compares the contenders' capacities with the baseline's, block by block: the capacities with their ratios, and these ratios, which
+// have no verdict yet.
+func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches) {
+	all := slices.Clone(capacities)
 	var out verdict.Searches
 	for k := range all {
 		own := &all[k]
@@ -143,7 +145,7 @@ func Compare(p planned.Run, all []Capacity) verdict.Searches {
 		own.ToBaseline = ratesByBlock(own.Trials, base.Trials)
 		out.Add(own.ToBaseline, own.OwnFaults, base.OwnFaults)
 	}
-	return out
+	return all, out
 }
 
 // bracket is where the rate of a search lies: between the highest rate kept and the lowest missed.

@@ -40,8 +40,13 @@ func (r Run) Needed() []record.PlannedTrial {
 
 // repeatDue is true if everything has ended, more blocks were disturbed than were repeated, and another may be.
 func (r Run) repeatDue() bool {
-	begun := r.Repeated()
-	return r.Trials.allEnded() && int32(len(r.Disturbed())) > begun && begun != plan.SpareBlocks(r.Plan.Blocks)
+	return r.Trials.allEnded() && int32(len(r.Disturbed())) > r.Repeated() && r.mayRepeat()
+}
+
+// mayRepeat is true while a disturbed block can still be repeated. A run that ended early has enough, and one whose time is over reports what
+// it has.
+func (r Run) mayRepeat() bool {
+	return r.Interim.Stopped == 0 && r.Repeated() < plan.SpareBlocks(r.Plan.Blocks) && !r.Now.After(r.Deadline())
 }
 
 // Repeated is the number of repeat blocks that have been begun.
@@ -60,17 +65,33 @@ func (r Run) Disturbed() []int32 {
 }
 
 // scanDue is true if cells have to be scanned for disturbance now: everything that is known to be needed has ended, and a disturbed block
-// can still be repeated. A run that ended early has enough.
+// can still be repeated.
 func (r Run) scanDue() bool {
 	repeated := r.Repeated()
-	return repeated < plan.SpareBlocks(r.Plan.Blocks) && r.Interim.Stopped == 0 && r.Scan.Blocks < r.Plan.Blocks+repeated &&
-		int32(len(r.Disturbed())) <= repeated && r.Trials.allEnded()
+	return r.mayRepeat() && r.Scan.Blocks < r.Plan.Blocks+repeated && int32(len(r.Disturbed())) <= repeated && r.Trials.allEnded()
 }
 
-// Failed are the trials that ended without a manifest, in order, less those whose disturbed blocks were all repeated.
+// Failed are the trials that ended without a manifest, in order, less the lost ones where blocks enough are without any.
 func (r Run) Failed() Trials {
-	whole := int32(len(r.Disturbed())) <= r.Repeated()
+	enough := r.enough()
 	return slices.DeleteFunc(slices.Clone(r.Trials.inOrder()), func(t Trial) bool {
-		return !t.failed() || t.notNeeded() || whole && t.lost()
+		return !t.failed() || t.notNeeded() || enough && t.lost()
 	})
+}
+
+// enough is true if as many blocks have lost no trial as a verdict asks for, or as the run was to measure, if those are fewer.
+func (r Run) enough() bool {
+	wanted := r.Plan.Blocks
+	if r.Interim.Stopped > 0 {
+		wanted = r.Interim.Stopped
+	}
+	begun, lacking := map[int32]bool{}, map[int32]bool{}
+	for i := range r.Trials {
+		t := &r.Trials[i]
+		begun[t.Block] = true
+		if t.lost() || t.notNeeded() {
+			lacking[t.Block] = true
+		}
+	}
+	return len(begun)-len(lacking) >= int(min(wanted, plan.VerdictBlocks))
 }

@@ -25,6 +25,7 @@ func TestARepeatBlockIsBegunOnlyIfItIsNeededAndThereIsTimeForIt(t *testing.T) {
 		"as many were repeated as may be":                {[]func(*conduct.Run){measured(2), disturbed(1, 3, 4)}, 4},
 		"a trial was lost":                               {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonAgentLost, "gone")}, 3},
 		"a trial was lost in a block that was disturbed": {[]func(*conduct.Run){measured(1), disturbed(2), failed(1, v1alpha1.ReasonAgentLost, "gone")}, 3},
+		"a trial was lost, and the run has ended early":  {[]func(*conduct.Run){measured(0), failed(0, v1alpha1.ReasonAgentLost, "gone"), interim(1, 1)}, 2},
 		"an implementation failed":                       {[]func(*conduct.Run){measured(0), failed(1, v1alpha1.ReasonServerExited, "gone")}, 2},
 		"there is just time for another block":           {[]func(*conduct.Run){measured(0), disturbed(1), left(20 * time.Second)}, 3},
 		"there is no time for another block":             {[]func(*conduct.Run){measured(0), disturbed(1), left(10 * time.Second)}, 2},
@@ -91,7 +92,8 @@ func TestTheScanForDisturbedCellsIsMadeWhenItCanStillHelp(t *testing.T) {
 		"every repeat block was used":                      {[]func(*conduct.Run){measured(2), scanned(3), disturbed(1, 3)}, conduct.ActReport},
 		"the run ended early":                              {[]func(*conduct.Run){measured(0), interim(1, 1)}, conduct.ActReport},
 		"the time is over, and nothing is left to measure": {[]func(*conduct.Run){measured(0), scanned(2), left(-time.Second)}, conduct.ActReport},
-		"the time is over before it could be made":         {[]func(*conduct.Run){measured(0), left(-time.Second)}, conduct.ActEnd},
+		"the time is over before it could be made":         {[]func(*conduct.Run){measured(0), left(-time.Second)}, conduct.ActReport},
+		"the time is over after the last repeat block":     {[]func(*conduct.Run){measured(1), scanned(2), disturbed(1), left(-time.Second)}, conduct.ActReport},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := runOf(t, 2, alone, tc.deltas...).Next().Act; got != tc.want {
@@ -108,7 +110,7 @@ func TestAScanCountsTheBlocksThatItSaw(t *testing.T) {
 	}
 }
 
-func TestATrialThatFailedIsForgivenIfItsBlockWasRepeated(t *testing.T) {
+func TestATrialThatWasLostIsForgivenIfBlocksEnoughAreLeft(t *testing.T) {
 	lost, wrong := failed(0, v1alpha1.ReasonPodLost, "gone"), failed(1, v1alpha1.ReasonWrongResponse, "404")
 	for name, tc := range map[string]struct {
 		deltas []func(*conduct.Run)
@@ -131,5 +133,45 @@ func TestATrialThatFailedIsForgivenIfItsBlockWasRepeated(t *testing.T) {
 				t.Errorf("failed trials (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestBlocksAreEnoughForAVerdictOrAsManyAsWereAskedFor(t *testing.T) {
+	lost := func(trials ...int) func(*conduct.Run) {
+		return func(r *conduct.Run) {
+			for _, i := range trials {
+				failed(i, v1alpha1.ReasonPodLost, "gone")(r)
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		blocks int32
+		deltas []func(*conduct.Run)
+		want   int
+	}{
+		"seven of nine":                           {9, []func(*conduct.Run){measured(0), lost(0, 8)}, 0},
+		"six of nine":                             {9, []func(*conduct.Run){measured(0), lost(0, 4, 8)}, 3},
+		"six of nine, and one measured anew":      {9, []func(*conduct.Run){measured(1), lost(0, 4, 8)}, 0},
+		"disturbed cells leave a block its trial": {9, []func(*conduct.Run){measured(0), lost(0, 8), disturbed(2, 3, 4)}, 0},
+		"all of five":                             {5, []func(*conduct.Run){measured(1), lost(0)}, 0},
+		"four of five":                            {5, []func(*conduct.Run){measured(0), lost(0)}, 1},
+		"seven of ten, after which it ended":      {12, []func(*conduct.Run){measured(0), interim(10, 10), lost(0, 1, 2), spared(10, 11)}, 0},
+		"six of ten, after which it ended":        {12, []func(*conduct.Run){measured(0), interim(10, 10), lost(0, 1, 2, 3), spared(10, 11)}, 4},
+		"an implementation's own failure counts":  {9, []func(*conduct.Run){measured(0), lost(0, 8), failed(3, v1alpha1.ReasonServerExited, "")}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := len(runOf(t, tc.blocks, alone, tc.deltas...).Failed()); got != tc.want {
+				t.Errorf("%d trials failed the run, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+// spared gives up trials that a run did not need any more.
+func spared(trials ...int) func(*conduct.Run) {
+	return func(r *conduct.Run) {
+		for _, i := range trials {
+			failed(i, v1alpha1.ReasonEnoughMeasured, "")(r)
+		}
 	}
 }

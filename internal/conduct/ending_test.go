@@ -80,6 +80,7 @@ func TestARunEndsWhenItsTimeIsOver(t *testing.T) {
 		"at the deadline":                            {[]func(*conduct.Run){measured(0), open(1), left(0)}, nil},
 		"after the deadline":                         {[]func(*conduct.Run){measured(0), open(1), left(-1)}, timedOut},
 		"after the deadline, before any trial":       {[]func(*conduct.Run){left(-1)}, timedOut},
+		"after the deadline, before the scan":        {[]func(*conduct.Run){measured(0), left(-1)}, nil},
 		"after the deadline, with all executed":      {[]func(*conduct.Run){measured(0), scanned(2), left(-1)}, nil},
 		"after the deadline, with a block disturbed": {[]func(*conduct.Run){measured(0), scanned(2), disturbed(1), left(-1)}, nil},
 	} {

@@ -33,7 +33,7 @@ func runOf(t *testing.T, blocks int32, implementations []string, deltas ...func(
 		t.Fatal(err)
 	}
 	p.Notes = []string{"a note of the plan"}
-	r := conduct.Run{Name: "quick", Plan: p, Interim: conduct.Interim{Blocks: blocks}, Started: noon.Add(-time.Minute), Now: noon}
+	r := conduct.Run{Name: "quick", Plan: p, Started: noon.Add(-time.Minute), Now: noon}
 	for _, d := range deltas {
 		d(&r)
 	}

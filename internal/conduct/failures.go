@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Kind says whose failure ended an attempt.
+// Kind says whether another attempt may be spared the failure of one. Of whose making a reason is, package reason says.
 type Kind int
 
 const (
@@ -26,9 +26,6 @@ type Failure struct {
 	Kind            Kind
 	Reason, Message string
 }
-
-// infrastructureReasons are the reasons of trials that were lost to something that is not their implementation's.
-var infrastructureReasons = []string{v1alpha1.ReasonPodLost, v1alpha1.ReasonAgentLost, v1alpha1.ReasonAgentFailed, v1alpha1.ReasonUploadFailed, v1alpha1.ReasonStoreUnavailable}
 
 // ImplementationFailure is a failure that every further attempt would show again.
 func ImplementationFailure(reason, format string, args ...any) *Failure {

@@ -10,8 +10,6 @@ import (
 type Interim struct {
 	// MaxWidth is how wide an interval may be; empty for a run that measures all of its blocks.
 	MaxWidth string
-	// Blocks is the number of planned blocks, for a View, which has no plan.
-	Blocks int32
 	// After is the last block after which an interim analysis was made; 0 before the first.
 	After int32
 	// Stopped is the block after which the run ended early; 0 if it did not.
@@ -27,12 +25,12 @@ func (i Interim) Made(block int32, narrow bool) Interim {
 	return i
 }
 
-// awaited is true if a block may not begin before an interim analysis is made.
-func (i Interim) awaited(block int32) bool {
+// awaited is true if a block of so many planned ones may not begin before an interim analysis is made.
+func (i Interim) awaited(block, planned int32) bool {
 	if i.MaxWidth == "" {
 		return false
 	}
-	return slices.ContainsFunc(plan.InterimBlocks(i.Blocks), func(look int32) bool { return block > look && i.After < look })
+	return slices.ContainsFunc(plan.InterimBlocks(planned), func(after int32) bool { return block > after && i.After < after })
 }
 
 // interimDue is the block after which the interim analysis has to be made now; 0 if there is none. After the last block is the report.

@@ -59,7 +59,7 @@ func TestABlockWaitsForTheInterimAnalysisBeforeIt(t *testing.T) {
 		"the last of thirty is no interim block": {"0.05", 20, 25, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := conduct.View{Interim: conduct.Interim{MaxWidth: tc.maxWidth, Blocks: 25, After: tc.after}}
+			c := conduct.View{Blocks: 25, Interim: conduct.Interim{MaxWidth: tc.maxWidth, After: tc.after}}
 			trial := conduct.Trial{}
 			trial.Block = tc.block
 			if got := c.Awaits(trial); got != tc.want {
@@ -70,11 +70,11 @@ func TestABlockWaitsForTheInterimAnalysisBeforeIt(t *testing.T) {
 }
 
 func TestAnInterimAnalysisIsRemembered(t *testing.T) {
-	before := conduct.Interim{MaxWidth: "0.05", Blocks: 40, After: 10}
-	if got, want := before.Made(20, false), (conduct.Interim{MaxWidth: "0.05", Blocks: 40, After: 20}); got != want {
+	before := conduct.Interim{MaxWidth: "0.05", After: 10}
+	if got, want := before.Made(20, false), (conduct.Interim{MaxWidth: "0.05", After: 20}); got != want {
 		t.Errorf("after wide intervals it is %+v, want %+v", got, want)
 	}
-	if got, want := before.Made(20, true), (conduct.Interim{MaxWidth: "0.05", Blocks: 40, After: 20, Stopped: 20}); got != want {
+	if got, want := before.Made(20, true), (conduct.Interim{MaxWidth: "0.05", After: 20, Stopped: 20}); got != want {
 		t.Errorf("after narrow intervals it is %+v, want %+v", got, want)
 	}
 }

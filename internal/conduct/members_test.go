@@ -6,21 +6,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestMembersAreGeneratorsThenServers(t *testing.T) {
 	for name, tc := range map[string]struct {
-		generators int32
-		duet       bool
-		want       []string
+		generators, servers int
+		want                []string
 	}{
-		"one generator by default": {0, false, []string{"generator-0", "server"}},
-		"several generators":       {3, false, []string{"generator-0", "generator-1", "generator-2", "server"}},
-		"a duet":                   {1, true, []string{"generator-0", "server", "beside"}},
+		"one generator by default": {0, 1, []string{"generator-0", "server-0"}},
+		"several generators":       {3, 1, []string{"generator-0", "generator-1", "generator-2", "server-0"}},
+		"a duet":                   {1, 2, []string{"generator-0", "server-0", "server-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, conduct.Members(tc.generators, tc.duet)); diff != "" {
+			s := plan.Sweep{Generators: record.Generators{Pods: int32(tc.generators)}, Servers: make([]record.Implementation, tc.servers)}
+			if diff := cmp.Diff(tc.want, conduct.Members(s)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -16,7 +16,7 @@ func TestARunIsBoundByWhatIsStored(t *testing.T) {
 			t.Stored = &record.Artifact{Key: manifest}
 		}
 		if node != "" {
-			t.Nodes = []record.BoundNode{{Role: "server", Node: node}}
+			t.Nodes = []record.BoundNode{{Member: "server-0", Node: node}}
 		}
 		return t
 	}

@@ -17,7 +17,7 @@ import (
 func befalls(fates map[string]fate) func(*world) {
 	return func(w *world) {
 		w.fate = func(t conduct.Trial, attempt int32) fate {
-			for _, name := range []string{t.Name, fmt.Sprintf("%s/%d", t.Name, attempt), t.Implementation} {
+			for _, name := range []string{t.Name, fmt.Sprintf("%s/%d", t.Name, attempt), t.Servers[0]} {
 				if f, ok := fates[name]; ok {
 					return f
 				}
@@ -45,8 +45,12 @@ func TestStories(t *testing.T) {
 		"a-server-exits-under-load":   {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": exitsUnderLoad})}},
 		"no-server-ever-listens":      {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": deaf, "go": deaf})}},
 		"the-intervals-become-narrow": {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }}},
+		"narrow-without-a-lost-trial": {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }, befalls(map[string]fate{"quick-004-go": lost})}},
 		"the-intervals-stay-wide":     {runOf(t, 12, alone, interim(0, 0)), nil},
 		"the-time-is-over":            {runOf(t, 2, two, short(40)), nil},
+		"just-in-time":                {runOf(t, 2, alone, short(57)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
+		"enough-blocks-are-left":      {runOf(t, 9, alone, short(140)), []func(*world){befalls(map[string]fate{"quick-002-go": lost, "quick-005-go": lostUnderLoad})}},
+		"too-few-blocks-are-left":     {runOf(t, 8, alone, short(120)), []func(*world){befalls(map[string]fate{"quick-002-go": lost, "quick-005-go": lostUnderLoad})}},
 		"no-time-for-a-repeat-block":  {runOf(t, 2, two, short(90)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
 	} {
 		t.Run(file, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -32,7 +33,7 @@ func (t *Trial) ended() bool { return !t.Ended.IsZero() }
 func (t *Trial) failed() bool { return t.ended() && t.Stored == nil }
 
 // lost is true if the infrastructure failed the trial.
-func (t *Trial) lost() bool { return t.failed() && slices.Contains(infrastructureReasons, t.Reason) }
+func (t *Trial) lost() bool { return t.failed() && reason.Of(t.Reason) == reason.Infrastructure }
 
 // notNeeded is true if the run ended early, before the trial.
 func (t *Trial) notNeeded() bool { return t.ended() && t.Reason == v1alpha1.ReasonEnoughMeasured }

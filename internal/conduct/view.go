@@ -2,9 +2,9 @@ package conduct
 
 import (
 	"fmt"
-	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/reason"
 )
 
 // View is a run as one of its trials sees it.
@@ -15,6 +15,8 @@ type View struct {
 	Deleted bool
 	// Ended is the reason with which the run has ended; empty while it goes on.
 	Ended string
+	// Blocks is how many its plan has.
+	Blocks int32
 	// Interim is what the run knows of its interim analyses.
 	Interim Interim
 	// Trials are those that were begun.
@@ -40,24 +42,21 @@ func (v View) Awaits(t Trial) string {
 	if first := v.Trials.before(t); first != nil {
 		return fmt.Sprintf("trial %s comes first", first.Name)
 	}
-	if v.Interim.awaited(t.Block) {
+	if v.Interim.awaited(t.Block, v.Blocks) {
 		return "the run looks whether enough is measured"
 	}
 	return ""
 }
 
-// hopelessReasons are the reasons of failures that every further trial would show again, whenever it comes.
-var hopelessReasons = []string{
-	v1alpha1.ReasonImagePull, v1alpha1.ReasonServerNotListening, v1alpha1.ReasonWrongResponse,
-	v1alpha1.ReasonPodRejected, v1alpha1.ReasonUnschedulable, v1alpha1.ReasonLoadImpossible,
-}
-
 // hopeless is true if the trial failed before anything was measured, and every further one would fail likewise.
 func (t *Trial) hopeless() bool {
-	if t.Reason == v1alpha1.ReasonServerExited {
-		return t.failed() && t.Started.IsZero()
+	underLoad := t.Reason == v1alpha1.ReasonServerExited && !t.Started.IsZero()
+	switch reason.Of(t.Reason) {
+	case reason.Implementation, reason.Setup, reason.Load:
+		return t.failed() && !underLoad
+	default:
+		return false
 	}
-	return t.failed() && slices.Contains(hopelessReasons, t.Reason)
 }
 
 // shown is the hopeless failure that another trial of the same implementation has shown; nil if there is none.
@@ -73,7 +72,7 @@ func (l Trials) shown(t Trial) *Failure {
 			continue
 		}
 		// A load that cannot be made cannot be made for any implementation.
-		if !sameServers(other, &t) && other.Reason != v1alpha1.ReasonLoadImpossible {
+		if !sameServers(other, &t) && reason.Of(other.Reason) != reason.Load {
 			continue
 		}
 		return ImplementationFailure(other.Reason, "not tried, since trial %s has shown it: %s", other.Name, other.Message)

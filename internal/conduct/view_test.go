@@ -13,7 +13,7 @@ import (
 // trialOf is a trial of an index and an implementation, with changes.
 func trialOf(index int32, implementation string, deltas ...func(*conduct.Trial)) conduct.Trial {
 	t := conduct.Trial{}
-	t.Name, t.Index, t.Block, t.Implementation = fmt.Sprintf("quick-%03d-%s", index, implementation), index, index+1, implementation
+	t.Name, t.Index, t.Block, t.Servers = fmt.Sprintf("quick-%03d-%s", index, implementation), index, index+1, []string{implementation}
 	for _, d := range deltas {
 		d(&t)
 	}
@@ -27,10 +27,10 @@ func because(reason string) func(*conduct.Trial) {
 
 func started(t *conduct.Trial) { t.Started = noon }
 
-func duet(t *conduct.Trial) { t.Beside = "epoll" }
+func duet(t *conduct.Trial) { t.Servers = append(t.Servers, "epoll") }
 
 func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
-	early := conduct.Interim{MaxWidth: "0.05", Blocks: 40, After: 10, Stopped: 10}
+	early := conduct.Interim{MaxWidth: "0.05", After: 10, Stopped: 10}
 	for name, tc := range map[string]struct {
 		view  conduct.View
 		trial conduct.Trial
@@ -56,7 +56,7 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 
 func TestAFailureThatEveryTrialWouldShowEndsTheOthers(t *testing.T) {
 	bound := trialOf(2, "go", func(t *conduct.Trial) {
-		t.Ended, t.Stored, t.Nodes = noon, &record.Artifact{Key: "k"}, []record.BoundNode{{Role: "server", Node: "n1"}}
+		t.Ended, t.Stored, t.Nodes = noon, &record.Artifact{Key: "k"}, []record.BoundNode{{Member: "server-0", Node: "n1"}}
 	})
 	for name, tc := range map[string]struct {
 		siblings conduct.Trials
@@ -65,6 +65,7 @@ func TestAFailureThatEveryTrialWouldShowEndsTheOthers(t *testing.T) {
 	}{
 		"a wrong response":                      {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), "implementation WrongResponse: not tried, since trial quick-001-go has shown it: it was so"},
 		"an image that cannot be pulled":        {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonImagePull))}, trialOf(0, "go"), "implementation ImagePull"},
+		"a pod that is refused":                 {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonPodRejected))}, trialOf(0, "go"), "implementation PodRejected"},
 		"a port that nobody listens on":         {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonServerNotListening))}, trialOf(0, "go"), "implementation ServerNotListening"},
 		"a server that ends at once":            {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonServerExited))}, trialOf(0, "go"), "implementation ServerExited"},
 		"a server that ends under load":         {conduct.Trials{trialOf(1, "go", started, because(v1alpha1.ReasonServerExited))}, trialOf(0, "go"), ""},

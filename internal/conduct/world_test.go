@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -119,7 +121,7 @@ func (w *world) seen() conduct.Run {
 }
 
 func (w *world) view(trials conduct.Trials) conduct.View {
-	v := conduct.View{Name: w.run.Name, Interim: w.run.Interim, Trials: trials}
+	v := conduct.View{Name: w.run.Name, Blocks: w.run.Plan.Blocks, Interim: w.run.Interim, Trials: trials}
 	if w.over() {
 		v.Ended = w.run.Outcome(w.end, w.verdict).Reason
 	}
@@ -158,6 +160,9 @@ func (w *world) lead() {
 	case conduct.ActReport:
 		w.verdict = &conduct.Verdict{Text: "go is faster", Conclusive: true}
 	case conduct.ActEnd:
+		if w.allMeasured() {
+			w.t.Fatalf("the run ends without a report, though all of its trials have ended: %+v", *step.Ending)
+		}
 		w.end = step.Ending
 	case conduct.ActMeasure:
 	}
@@ -165,6 +170,13 @@ func (w *world) lead() {
 		o := seen.Outcome(w.end, w.verdict)
 		w.say("the run has ended: %s: %s", o.Reason, o.Message)
 	}
+}
+
+// allMeasured is true if whole blocks were begun, those of the plan at least, and no trial is open.
+func (w *world) allMeasured() bool {
+	open := func(t conduct.Trial) bool { return t.Ended.IsZero() }
+	begun, block := len(w.run.Trials), len(w.run.Plan.Spare(w.run.Name, 1))
+	return begun >= len(w.run.Plan.Trials) && begun%block == 0 && !slices.ContainsFunc(w.run.Trials, open)
 }
 
 // voided are the blocks in which a scan finds a voided cell: those of which something was stored.
@@ -200,13 +212,16 @@ func (w *world) begin(lines []record.PlannedTrial) {
 		if slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool { return t.Name == line.Name || t.Index == line.Index }) {
 			w.t.Fatalf("trial %s is asked for twice", line.Name)
 		}
+		if last := w.run.Interim.Stopped; last > 0 {
+			w.t.Fatalf("trial %s is asked for after the run has ended early, after block %d", line.Name, last)
+		}
 		if line.Block > w.run.Plan.Blocks {
 			w.allEndedUpTo(line.Block-1, fmt.Sprintf("repeat block %d", line.Block))
 		}
 		if line.Block > w.run.Plan.Blocks+plan.SpareBlocks(w.run.Plan.Blocks) {
 			w.t.Fatalf("block %d is one too many", line.Block)
 		}
-		w.run.Trials = append(w.run.Trials, conduct.Trial{Trial: line, Cells: w.run.Plan.Cells, Reason: v1alpha1.ReasonInProgress})
+		w.run.Trials = append(w.run.Trials, conduct.Trial{PlannedTrial: line, Cells: w.run.Plan.Cells, Reason: v1alpha1.ReasonInProgress})
 	}
 	slices.SortFunc(w.run.Trials, func(a, b conduct.Trial) int { return cmp.Compare(a.Index, b.Index) })
 	w.say("begun: %s", strings.Join(names(lines), " "))
@@ -244,7 +259,7 @@ func (w *world) visit(i int) {
 
 // happens is what ends the attempt now; stuck is true if it does not go on.
 func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure, stuck bool) {
-	server := record.Implementation{Name: t.Implementation, Port: 8080}
+	server := record.Implementation{Name: t.Servers[0], Port: 8080}
 	over := !a.Started.IsZero() && !a.Now.Before(a.End())
 	switch what := w.fate(t, a.Number); {
 	case what == lost && !a.Measuring(), what == lostUnderLoad && a.Measuring():
@@ -256,7 +271,7 @@ func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure,
 	case what == deaf:
 		return a.NotListening(server, a.Begun), true
 	case what == wrong:
-		return conduct.Checked(t, protocol.State{Checked: "GET / answered 404"}), true
+		return conduct.Checked(t, protocol.Checked{Message: "GET / answered 404", Fault: protocol.FaultServer}), true
 	case what == exits, what == exitsUnderLoad && a.Measuring():
 		return conduct.ServerExited(server, conduct.Exit{Code: 3, Reason: "Error"}), true
 	}
@@ -271,7 +286,7 @@ func (w *world) proceed(t *conduct.Trial, a *conduct.Attempt) {
 		t.Started = a.Started
 	case !a.Now.Before(a.End()):
 		t.Ended, t.Reason, t.Stored = a.Now, v1alpha1.ReasonDone, &record.Artifact{Key: t.Name}
-		t.Nodes = []record.BoundNode{{Role: "server", Node: "n1"}}
+		t.Nodes = []record.BoundNode{{Member: "server-0", Node: "n1"}}
 		w.say("%s is stored", t.Name)
 	}
 }
@@ -292,6 +307,10 @@ func (w *world) fail(t *conduct.Trial, a *conduct.Attempt, f *conduct.Failure) {
 }
 
 func (w *world) finish(t *conduct.Trial, f *conduct.Failure) {
+	w.t.Helper()
+	if outside := reason.Of(f.Reason) == reason.Infrastructure; outside != (f.Kind == conduct.Infrastructure) {
+		w.t.Fatalf("%s has ended with a kind of failure that its reason does not tell of: %s", t.Name, describe(f))
+	}
 	t.Ended, t.Reason, t.Message = w.run.Now, f.Reason, f.Message
 	w.say("%s has ended: %s", t.Name, describe(f))
 }
@@ -303,13 +322,13 @@ func (w *world) checkTurn(t *conduct.Trial) {
 		switch {
 		case other.Index < t.Index && other.Ended.IsZero():
 			w.t.Fatalf("trial %s is prepared while %s is open", t.Name, other.Name)
-		case other.Implementation == t.Implementation && slices.Contains([]string{v1alpha1.ReasonWrongResponse, v1alpha1.ReasonServerNotListening}, other.Reason):
+		case other.Servers[0] == t.Servers[0] && slices.Contains([]string{v1alpha1.ReasonWrongResponse, v1alpha1.ReasonServerNotListening}, other.Reason):
 			w.t.Fatalf("trial %s is tried, though %s failed: %s", t.Name, other.Name, other.Message)
 		}
 	}
-	for _, look := range v1alpha1.Looks {
-		if w.run.Interim.MaxWidth != "" && t.Block > look && look < w.run.Plan.Blocks && w.run.Interim.After < look {
-			w.t.Fatalf("trial %s of block %d does not wait for the interim analysis after block %d", t.Name, t.Block, look)
+	for _, after := range plan.InterimBlocks(w.run.Plan.Blocks) {
+		if w.run.Interim.MaxWidth != "" && t.Block > after && w.run.Interim.After < after {
+			w.t.Fatalf("trial %s of block %d does not wait for the interim analysis after block %d", t.Name, t.Block, after)
 		}
 	}
 }
@@ -324,6 +343,9 @@ func (w *world) checkEnd() {
 	if w.end != nil && !w.run.Now.After(w.run.Deadline()) {
 		w.t.Fatalf("the run was ended before its time: %+v", *w.end)
 	}
+	if o.Reason == v1alpha1.ReasonTrialsFailed && w.complete() >= plan.VerdictBlocks && !w.failedByItself() {
+		w.t.Fatalf("the infrastructure fails a run of which %d blocks are complete: %s", w.complete(), o.Message)
+	}
 	if done, all := w.run.Progress(); done > all {
 		w.t.Fatalf("progress is %d of %d", done, all)
 	}
@@ -331,14 +353,33 @@ func (w *world) checkEnd() {
 	w.same("the manifest", w.run.Manifest(conduct.RunRecord{}), m)
 	listed := map[string]bool{}
 	for _, e := range m.Trials {
-		if listed[e.Trial] || (e.Manifest == nil) == (e.Reason == "") {
+		if listed[e.Name] || (e.Manifest == nil) == (e.Reason == "") {
 			w.t.Fatalf("the manifest has %+v", e)
 		}
-		listed[e.Trial] = true
+		listed[e.Name] = true
 	}
 	for _, t := range w.run.Trials {
 		if listed[t.Name] == (t.Reason == v1alpha1.ReasonEnoughMeasured) || t.Reason == "" {
 			w.t.Fatalf("trial %s, %s, is listed: %v", t.Name, t.Reason, listed[t.Name])
 		}
 	}
+}
+
+// complete is the number of blocks of which every trial is stored.
+func (w *world) complete() int {
+	stored := map[int32]int{}
+	for _, t := range w.run.Trials {
+		if t.Stored != nil {
+			stored[t.Block]++
+		}
+	}
+	maps.DeleteFunc(stored, func(_ int32, n int) bool { return n < len(w.run.Plan.Implementations) })
+	return len(stored)
+}
+
+// failedByItself is true if a trial failed that the infrastructure did not lose.
+func (w *world) failedByItself() bool {
+	return slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool {
+		return t.Stored == nil && t.Reason != v1alpha1.ReasonEnoughMeasured && reason.Of(t.Reason) != reason.Infrastructure
+	})
 }

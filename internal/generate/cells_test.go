@@ -241,7 +241,7 @@ func TestAnswersThatGoWrongUnderLoad(t *testing.T) {
 	for range 3 {
 		answers.Store(0)
 		c := expecting("helloworld")
-		c.WarmupSeconds = nil
+		c.WarmupSeconds = 0
 		result, _ := lived(t, withTool(wrk.Tool{}), target, c)
 		run := result.Cells[0]
 		if run.Error != "" || run.Measurement.Errors.Sum() > 0 {

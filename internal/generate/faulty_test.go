@@ -49,7 +49,7 @@ func observedLoad(t *testing.T, pid, port int, c record.Cell) (record.CellRun, r
 		Dir: t.TempDir(), Port: port, Cgroup: "/sys/fs/cgroup", FindServer: func(kernel.Proc) (int, error) { return pid, nil },
 	})
 	start := protocol.Start{
-		At: time.Now().Add(500 * time.Millisecond), Target: "127.0.0.1:" + strconv.Itoa(port), Slots: timetable.Of([]record.Cell{c}),
+		At: time.Now().Add(500 * time.Millisecond), Targets: []string{"127.0.0.1:" + strconv.Itoa(port)}, Slots: timetable.Of([]record.Cell{c}),
 	}
 	type seen struct {
 		result any
@@ -109,7 +109,7 @@ func TestTheRecordShowsWhatWrkDoesNotNotice(t *testing.T) {
 			for range 3 {
 				pid, port := faultyServer(t, program, tc.flags...)
 				c := expecting("helloworld")
-				c.Connections, c.WarmupSeconds, c.DurationSeconds = 8, nil, 2
+				c.Connections, c.WarmupSeconds, c.DurationSeconds = 8, 0, 2
 				r, o := observedLoad(t, pid, port, c)
 				if r.Error != "" || r.Measurement.Errors.Sum()-r.Measurement.Errors.Timeout > 0 || o.Error != "" {
 					t.Fatalf("errors %q and %q, wrk noticed %+v", r.Error, o.Error, r.Measurement)

@@ -39,7 +39,7 @@ func patient(c Config, tl tool.Tool, s Searcher) *Generator {
 
 func cell(connections int32, warmup int32) record.Cell {
 	return record.Cell{
-		Load: "sweep", Tool: record.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1, WarmupSeconds: &warmup,
+		Load: "sweep", Tool: record.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1, WarmupSeconds: warmup,
 		Request: record.Request{Path: "/"},
 	}
 }
@@ -107,6 +107,8 @@ func (fakeTool) Args(record.Cell, string, tool.Purpose) []string { return []stri
 func (fakeTool) Files(record.Cell, string) []tool.File           { return nil }
 
 func (fakeTool) Waits() bool                              { return false }
+func (fakeTool) Traits() tool.Traits                      { return tool.Traits{} }
+func (fakeTool) Needs(record.Cell) tool.Needs             { return tool.Needs{} }
 func (fakeTool) Outputs(record.Cell) []string             { return nil }
 func (fakeTool) Parse([]byte) (record.Measurement, error) { return record.Measurement{}, nil }
 func (fakeTool) VersionArgs() []string                    { return []string{"true"} }

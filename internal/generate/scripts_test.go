@@ -36,7 +36,7 @@ func TestTheScriptThatCameWithTheCheckIsRunAndRecorded(t *testing.T) {
 	})
 	cells := []record.Cell{scripted("web"), scripted("odd")}
 	for i := range cells {
-		cells[i].WarmupSeconds = new(int32)
+		cells[i].WarmupSeconds = 0
 	}
 	checked := b.generator.Check(t.Context(), protocol.Check{
 		Targets: []string{newTarget(t, hello)}, Cells: cells,

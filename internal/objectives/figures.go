@@ -26,8 +26,8 @@ type Run struct {
 	Groups          []validity.Group
 	Comparisons     []verdict.Comparison
 	Capacities      []capacity.Capacity
-	// Lost are the trials that each implementation lost by its own fault.
-	Lost map[string]int
+	// OwnFailures are the trials that each implementation failed by its own fault.
+	OwnFailures map[string]int
 }
 
 // judge finds the figures of objectives.
@@ -50,7 +50,7 @@ func (j judge) figure(o record.Objective, l planned.Level, i planned.Implementat
 	switch o.Metric {
 	case record.ObjectiveErrorRate:
 		f = errorRate(g)
-		f.faulty = j.run.Lost[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
+		f.faulty = j.run.OwnFailures[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
 		return f
 	case record.ObjectiveRegression:
 		return j.regression(o, l, i)
@@ -73,7 +73,7 @@ func (j judge) figure(o record.Objective, l planned.Level, i planned.Implementat
 		return unknown(NotMeasured, "")
 	}
 	limit(g, o.Metric, &f)
-	f.faulty = j.run.Lost[i.Name]+g.OwnFaults(false) > 0
+	f.faulty = j.run.OwnFailures[i.Name]+g.OwnFaults(false) > 0
 	return f
 }
 

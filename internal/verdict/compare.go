@@ -12,21 +12,21 @@ import (
 )
 
 // Compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
-// are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides. Lost are the trials that
-// each implementation lost by its own fault.
-func Compare(p planned.Run, groups []validity.Group, lost map[string]int, searches Searches) []Comparison {
-	out := comparisons(p, groups, lost)
+// are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides. Own failures are the
+// trials that each implementation failed by its own fault.
+func Compare(p planned.Run, groups []validity.Group, ownFailures map[string]int, searches Searches) []Comparison {
+	out := comparisons(p, groups, ownFailures)
 	judgeAll(out, searches, LookAlpha(p.Looks), true)
 	return out
 }
 
 // comparisons computes all ratios, and no verdict yet.
-func comparisons(p planned.Run, groups []validity.Group, lost map[string]int) []Comparison {
+func comparisons(p planned.Run, groups []validity.Group, ownFailures map[string]int) []Comparison {
 	out := []Comparison{}
 	for _, i := range p.Contenders() {
 		var levels []LevelComparison
 		for _, l := range p.Levels {
-			levels = append(levels, atLevel(p, l, i.Name, groups, lost))
+			levels = append(levels, atLevel(p, l, i.Name, groups, ownFailures))
 		}
 		for _, one := range contender(levels, p.Weights) {
 			one.Implementation, one.Baseline = i.Name, p.Baseline
@@ -148,11 +148,11 @@ func (r *Result) inherit(level Result) {
 
 // atLevel compares one contender with the baseline at one level. At an imposed rate the throughput is what was asked for and no answer; in
 // a duet, whose generators are frozen in turns, there are no latencies.
-func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Group, lost map[string]int) LevelComparison {
+func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Group, ownFailures map[string]int) LevelComparison {
 	own, base := validity.GroupAt(groups, l.Point, name), validity.GroupAt(groups, l.Point, p.Baseline)
 	out := LevelComparison{
 		Point: l.Point, Rate: rateKept(own, base),
-		OwnFaults: lost[name] + own.OwnFaults(l.Imposed()), BaselineFaults: lost[p.Baseline] + base.OwnFaults(l.Imposed()),
+		OwnFaults: ownFailures[name] + own.OwnFaults(l.Imposed()), BaselineFaults: ownFailures[p.Baseline] + base.OwnFaults(l.Imposed()),
 	}
 	for _, m := range metricsAt(p, l) {
 		out.Results = append(out.Results, ByBlock(m, own, base))

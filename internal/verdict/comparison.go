@@ -58,8 +58,8 @@ type Comparison struct {
 	Verdict Verdict `json:"verdict"`
 	Reason  Reason  `json:"reason,omitempty"`
 	Metric  Metric  `json:"metric"`
-	// OwnFaults and BaselineFaults count cells and trials lost by a side's own fault, besides rates that were not kept; a lost trial counts at
-	// each level.
+	// OwnFaults and BaselineFaults count cells and trials that failed by a side's own fault, besides rates that were not kept; a failed trial
+	// counts at each level.
 	OwnFaults      int `json:"ownFaults"`
 	BaselineFaults int `json:"baselineFaults"`
 	// Overall holds one result a metric: the mean over the levels. It has those metrics that every level has.
