@@ -1,5 +1,5 @@
 // Package aa is the form in which blocks of equal servers are recorded: what a machine makes of a difference of nothing. The
-// recorder is hack/bench/record; the figures that are drawn from a recording are those of hack/bench.
+// recorder is hack/bench/record; the figures that are drawn from a recording are those of hack/bench/verdicts.
 package aa
 
 import (
