@@ -54,6 +54,9 @@ func TestAStepOfASearchAnswersWhatTheServerCan(t *testing.T) {
 			if m.Asked != 2*int64(tc.rate) || m.Requests != tc.wantRequests || m.Dropped != tc.wantDropped {
 				t.Errorf("asked %d, answered %d, dropped %d; want %d and %d", m.Asked, m.Requests, m.Dropped, tc.wantRequests, tc.wantDropped)
 			}
+			if slow := decoded(t, m.Latency[0]).Quantile(0.5) > 20_000; slow == tc.wantMet {
+				t.Errorf("its answers are slow: %v", slow)
+			}
 			met, why := search.Met(*m, v1alpha1.Search{Percentile: 99, MaxMilliseconds: 20})
 			if met != tc.wantMet {
 				t.Errorf("the bound is kept: %v, %s", met, why)
