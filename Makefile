@@ -97,7 +97,7 @@ bench-stats: ## Only those of its figures that need no cluster: verdicts on reco
 .PHONY: bench-record
 bench-record: build ## Record the blocks that they are drawn from: nine minutes on a quiet machine.
 	@go build -o bin/record ./hack/bench/record
-	@bin/record -out hack/bench/testdata/aa-blocks.json
+	@bin/record -out hack/bench/verdicts/testdata/aa-blocks.json
 
 .PHONY: bench-workloads
 bench-workloads: build workloads ## Measure the reference workloads against their peers: a quarter of an hour on a quiet machine. ONLY=zco,coro-switch

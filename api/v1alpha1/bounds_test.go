@@ -122,7 +122,7 @@ func TestTheNamesOfTheLastTrialAreNames(t *testing.T) {
 		}
 		last := plan.SpareBlocks(p.Blocks)
 		for _, trial := range p.Spare(name, last) {
-			pod := render.PodName(trial.Name, plan.Attempts, record.RoleGenerator+"-15")
+			pod := render.PodName(trial.Name, plan.Attempts, record.MemberGenerator(15))
 			if errs := validation.IsDNS1123Label(pod); len(errs) > 0 {
 				t.Errorf("%s: %v", pod, errs)
 			}

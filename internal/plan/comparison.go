@@ -27,8 +27,8 @@ const (
 // interimBlocks are the blocks after which a run that may end early is looked at, unless they are its last.
 var interimBlocks = []int32{10, 20, 30}
 
-// defaultLatencyPercentiles are compared where the spec names none.
-var defaultLatencyPercentiles = []string{"50", "99"}
+// DefaultLatencyPercentiles are compared where the spec names none.
+var DefaultLatencyPercentiles = []string{"50", "99"}
 
 // validityOf are the limits of a spec that was checked.
 func validityOf(v v1alpha1.Validity) record.Validity {
@@ -67,7 +67,7 @@ func InterimBlocks(blocks int32) []int32 {
 func latencyPercentiles(spec v1alpha1.BenchmarkRunSpec) []string {
 	wanted := spec.LatencyPercentiles
 	if len(wanted) == 0 {
-		wanted = defaultLatencyPercentiles
+		wanted = DefaultLatencyPercentiles
 	}
 	return slices.DeleteFunc(slices.Clone(record.Percentiles), func(percentile string) bool {
 		return !slices.Contains(wanted, percentile) && !slices.ContainsFunc(spec.Objectives, func(o v1alpha1.Objective) bool {

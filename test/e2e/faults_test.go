@@ -166,8 +166,8 @@ func TestTheOperatorIsKilledWhileATrialMeasuresAndTheTrialIsMeasuredOnce(t *test
 	kill(t)
 	awaitSuccess(t, run, 3*time.Minute)
 	for _, tr := range trials(t, run) {
-		if tr.Status.Attempt != 1 || len(tr.Status.Faults) != 0 {
-			t.Errorf("%s was measured in attempt %d after %v", tr.Name, tr.Status.Attempt, tr.Status.Faults)
+		if tr.Status.Attempt != 1 || len(tr.Status.Failures) != 0 {
+			t.Errorf("%s was measured in attempt %d after %v", tr.Name, tr.Status.Attempt, tr.Status.Failures)
 		}
 	}
 	if data := load(t, run); len(data.Trials) != planned(run, data) {

@@ -47,7 +47,7 @@ func rawLatencies(t *testing.T, data record.RunData, table analysis.Table, at re
 	var all []int64
 	for _, trial := range data.Trials {
 		m := trial.Manifest
-		if m.Implementation != name || isVoid(table, at, name, m.Block) {
+		if m.Servers[0] != name || isVoid(table, at, name, m.Block) {
 			continue
 		}
 		for _, a := range m.Artifacts {

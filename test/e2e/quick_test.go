@@ -45,41 +45,41 @@ func checkTrial(t *testing.T, run *v1alpha1.BenchmarkRun, trial record.TrialData
 	m := trial.Manifest
 	for _, a := range m.Artifacts {
 		if body, err := loadstone.Store.Get(t.Context(), a.Key, a.SHA256); err != nil || int64(len(body)) != a.Bytes {
-			t.Errorf("%s: artifact %s/%s: %d bytes, want %d: %v", m.Trial, a.Role, a.Name, len(body), a.Bytes, err)
+			t.Errorf("%s: artifact %s/%s: %d bytes, want %d: %v", m.Name, a.Member, a.Name, len(body), a.Bytes, err)
 		}
 	}
 	for _, p := range m.Pods {
 		if p.QOSClass != "Guaranteed" || p.Node == "" || p.ImageID == "" {
-			t.Errorf("%s: pod record %+v", m.Trial, p)
+			t.Errorf("%s: pod record %+v", m.Name, p)
 		}
 	}
 	if len(trial.Generators) != 1 || len(trial.Servers[0].Cells) != len(m.Cells) {
-		t.Fatalf("%s: %d generators, %d observations of %d cells", m.Trial, len(trial.Generators), len(trial.Servers[0].Cells), len(m.Cells))
+		t.Fatalf("%s: %d generators, %d observations of %d cells", m.Name, len(trial.Generators), len(trial.Servers[0].Cells), len(m.Cells))
 	}
 	seconds := run.Spec.Loads[0].DurationSeconds
 	for i, c := range trial.Generators[0].Cells {
 		o := trial.Servers[0].Cells[i]
 		switch {
 		case c.Late:
-			t.Logf("%s, %d connections: %s", m.Trial, c.Connections, c.Error)
+			t.Logf("%s, %d connections: %s", m.Name, c.Connections, c.Error)
 			continue
 		case c.Error != "" || o.Error != "" || c.Measurement == nil:
-			t.Errorf("%s, %d connections: %q, %q", m.Trial, c.Connections, c.Error, o.Error)
+			t.Errorf("%s, %d connections: %q, %q", m.Name, c.Connections, c.Error, o.Error)
 			continue
 		case c.Measurement.Connections != m.Cells[i].Connections:
-			t.Errorf("%s: the tool ran %d connections, planned were %d", m.Trial, c.Measurement.Connections, m.Cells[i].Connections)
+			t.Errorf("%s: the tool ran %d connections, planned were %d", m.Name, c.Measurement.Connections, m.Cells[i].Connections)
 		case c.Measurement.Errors.Sum() != 0:
-			t.Errorf("%s, %d connections: errors %+v", m.Trial, c.Connections, c.Measurement.Errors)
+			t.Errorf("%s, %d connections: errors %+v", m.Name, c.Connections, c.Measurement.Errors)
 		}
 		rate := float64(c.Measurement.Requests) / (float64(c.Measurement.DurationMicros) / 1e6)
 		if rate < 1000 || c.Measurement.DurationMicros < int64(seconds)*950_000 {
-			t.Errorf("%s, %d connections: %.0f requests/s over %d µs", m.Trial, c.Connections, rate, c.Measurement.DurationMicros)
+			t.Errorf("%s, %d connections: %.0f requests/s over %d µs", m.Name, c.Connections, rate, c.Measurement.DurationMicros)
 		}
 		if strings.ContainsAny(o.CPUsAllowed+c.CPUsAllowed, ",-") || o.CPUsAllowed == "" || c.CPUsAllowed == "" || o.CPUsAllowed == c.CPUsAllowed {
-			t.Errorf("%s, %d connections: server on CPUs %q, generator on %q: want one each", m.Trial, c.Connections, o.CPUsAllowed, c.CPUsAllowed)
+			t.Errorf("%s, %d connections: server on CPUs %q, generator on %q: want one each", m.Name, c.Connections, o.CPUsAllowed, c.CPUsAllowed)
 		}
 		if o.CPUNanos < int64(seconds)*1e8 || o.RSSBytes <= 0 {
-			t.Errorf("%s, %d connections: %d ns of CPU and %d bytes of memory", m.Trial, c.Connections, o.CPUNanos, o.RSSBytes)
+			t.Errorf("%s, %d connections: %d ns of CPU and %d bytes of memory", m.Name, c.Connections, o.CPUNanos, o.RSSBytes)
 		}
 	}
 	return len(trial.Generators[0].Cells)

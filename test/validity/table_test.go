@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
 	"loadstone.dev/loadstone/internal/tool/k6"
@@ -71,7 +71,7 @@ type column struct {
 	name string
 	tool.Tool
 	// cell is the load, of a second or about.
-	cell v1alpha1.Cell
+	cell record.Cell
 	// notices are the kinds of error that the tool counts, by the fault's name: names of fields of record.Errors, joined by commas,
 	// or "no measurement". A fault that is not there goes unnoticed.
 	notices map[string]string
@@ -80,28 +80,28 @@ type column struct {
 const noMeasurement = "no measurement"
 
 // load is a second of keep-alive requests on four connections.
-func load(t v1alpha1.Tool) v1alpha1.Cell {
+func load(t record.Tool) record.Cell {
 	body := "helloworld"
-	return v1alpha1.Cell{
-		Load: "faults", Tool: t, Connections: 4, Threads: 1, Generators: 1, DurationSeconds: 1, Connection: v1alpha1.KeepAlive,
-		Request: v1alpha1.Request{Path: "/", Expect: v1alpha1.Expect{Status: 200, Body: &body}},
+	return record.Cell{
+		Load: "faults", Tool: t, Connections: 4, Threads: 1, Generators: 1, DurationSeconds: 1, Connection: record.KeepAlive,
+		Request: record.Request{Path: "/", Expect: record.Expect{Status: 200, Body: &body}},
 	}
 }
 
 // columns are the tools.
 var columns = []column{
 	{
-		name: "wrk", Tool: wrk.Tool{}, cell: load(v1alpha1.ToolWrk),
+		name: "wrk", Tool: wrk.Tool{}, cell: load(record.ToolWrk),
 		notices: map[string]string{"error status": "Status", "a server that exits": "Read, Write"},
 	},
 	{
-		name: "ab", Tool: ab.Tool{}, cell: load(v1alpha1.ToolAb),
+		name: "ab", Tool: ab.Tool{}, cell: load(record.ToolAb),
 		notices: map[string]string{
 			"error status": "Status, Body", "wrong length": "Body", "requests that hang": noMeasurement, "a server that exits": "Read",
 		},
 	},
 	{
-		name: "k6", Tool: k6.Tool{}, cell: load(v1alpha1.ToolK6),
+		name: "k6", Tool: k6.Tool{}, cell: load(record.ToolK6),
 		notices: map[string]string{
 			"error status": "Status", "wrong body of the right length": "Body", "wrong body after a while": "Body", "wrong length": "Body", "another answer than expected": "Body",
 			"a server that exits": "Connect",

@@ -1,5 +1,5 @@
 // Package aa is the form in which blocks of equal servers are recorded: what a machine makes of a difference of nothing. The
-// recorder is hack/bench/record; the figures that are drawn from a recording are those of hack/bench.
+// recorder is hack/bench/record; the figures that are drawn from a recording are those of hack/bench/verdicts.
 package aa
 
 import (
@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
 )
 
 // Recording is everything that was recorded on one machine in one go.
@@ -82,7 +82,7 @@ func (c Cell) Throughput() float64 { return float64(c.Requests) * 1e9 / float64(
 // Allowed reports whether Loadstone would void no cell of the block for what others did. The limits are its own; those of the block hold for all CPUs of
 // the machine together, which is stricter than for the server's.
 func (b Block) Allowed() bool {
-	if b.StealCPUs > v1alpha1.LoosestSteal || b.StrangersCPUs > v1alpha1.LoosestStrangers {
+	if b.StealCPUs > plan.MaxSteal || b.StrangersCPUs > plan.MaxStrangers {
 		return false
 	}
 	return !slices.ContainsFunc(b.Levels, func(l Level) bool { return !l.Sequential.Allowed() || !l.Sliced.Allowed() })
@@ -92,7 +92,7 @@ func (b Block) Allowed() bool {
 func (p Pair) Allowed() bool { return p[0].allowed() && p[1].allowed() }
 
 func (c Cell) allowed() bool {
-	return c.StealShare <= v1alpha1.LoosestSteal && c.StrangersShare <= v1alpha1.LoosestStrangers
+	return c.StealShare <= plan.MaxSteal && c.StrangersShare <= plan.MaxStrangers
 }
 
 // Allowed is the recording without the blocks that are not allowed, and their number.

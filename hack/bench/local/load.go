@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
@@ -30,7 +29,7 @@ type Wrk struct {
 
 // Args is wrk's argument vector, for which its script is written into a folder.
 func (w Wrk) Args(dir, target string, purpose tool.Purpose) ([]string, error) {
-	c := v1alpha1.Cell{Connections: w.Connections, Threads: 1, DurationSeconds: w.Seconds, Request: v1alpha1.Request{Path: w.Path}}
+	c := record.Cell{Connections: w.Connections, Threads: 1, DurationSeconds: w.Seconds, Request: record.Request{Path: w.Path}}
 	for _, f := range (wrk.Tool{}).Files(c, target) {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			return nil, fmt.Errorf("writing wrk's script: %w", err)

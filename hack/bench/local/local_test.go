@@ -110,7 +110,7 @@ func TestAServerRunsOnItsCPUUntilItIsStopped(t *testing.T) {
 	}
 	s.Stop()
 	s.Stop()
-	if c, err := net.Dial("tcp", s.Targets[0]()); err == nil {
+	if c, err := net.Dial("tcp", s.Target()); err == nil {
 		_ = c.Close()
 		t.Error("it still listens")
 	}
@@ -191,7 +191,7 @@ func TestRealToolsAreMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flood, err := Ab{Connections: 4, Requests: 500}.Run(t.Context(), dir, s.Targets[0]())
+	flood, err := Ab{Connections: 4, Requests: 500}.Run(t.Context(), dir, s.Target())
 	if err != nil || flood.Requests != 500 {
 		t.Errorf("ab made %d requests, %v", flood.Requests, err)
 	}
@@ -199,17 +199,17 @@ func TestRealToolsAreMeasured(t *testing.T) {
 	if err != nil || after <= before {
 		t.Errorf("the server used %s, %v", after-before, err)
 	}
-	if err := (Wrk{Connections: 4, Seconds: 1}).Warm(t.Context(), dir, s.Targets[0](), 50*time.Millisecond); err != nil {
+	if err := (Wrk{Connections: 4, Seconds: 1}).Warm(t.Context(), dir, s.Target(), 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Wrk{Connections: 4, Seconds: 1}.Start(t.Context(), dir, s.Targets[0](), tool.Measure)
+	c, err := Wrk{Connections: 4, Seconds: 1}.Start(t.Context(), dir, s.Target(), tool.Measure)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if m, err := Measured(c, Patience); err != nil || m.Connections != 4 || m.Requests < 10 {
 		t.Errorf("wrk measured %+v, %v", m, err)
 	}
-	wrong, err := Wrk{Connections: 4, Seconds: 1, Path: "/none"}.Start(t.Context(), dir, s.Targets[0](), tool.Measure)
+	wrong, err := Wrk{Connections: 4, Seconds: 1, Path: "/none"}.Start(t.Context(), dir, s.Target(), tool.Measure)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Program record measures pairs of equal servers on this machine, without a cluster: blocks of two fresh processes of gohttp, on
-// CPU 1, under wrk, on CPU 0. From what it writes, hack/bench draws runs whose truth is known.
+// CPU 1, under wrk, on CPU 0. From what it writes, hack/bench/verdicts draws runs whose truth is known.
 //
 //	make bench-record
 //

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/internal/artifact"
+)
+
+// needed are the arguments without which nothing starts.
+var needed = []string{"-namespace=system", "-agent-image=agent:1", "-service=http://loadstone.system.svc:8090", "-s3-endpoint=minio:9000"}
+
+// environment sets the variables that the operator reads, but some.
+func environment(t *testing.T, but ...string) {
+	t.Helper()
+	for name, value := range map[string]string{"POD_NAMESPACE": "", artifact.AccessKeyVariable: "key", artifact.SecretKeyVariable: "secret"} {
+		if slices.Contains(but, name) {
+			value = ""
+		}
+		t.Setenv(name, value)
+	}
+}
+
+func TestSettingsOfTheOperator(t *testing.T) {
+	usual := options{
+		namespace: "system", agentImage: "agent:1", service: "http://loadstone.system.svc:8090", serviceAccount: "loadstone-workflow",
+		listen: ":8090", probes: ":8081",
+		store: artifact.Config{Endpoint: "minio:9000", Bucket: "loadstone", Region: "us-east-1", AccessKey: "key", SecretKey: "secret"},
+	}
+	for name, tc := range map[string]struct {
+		args   []string
+		pod    string
+		change func(*options)
+	}{
+		"what must be set, and defaults": {args: needed, change: func(*options) {}},
+		"all that can be set": {
+			args: append(slices.Clone(needed), "-workflow-service-account=runner", "-argo-instance-id=bench", "-listen=:1", "-probes=:2",
+				"-s3-bucket=results", "-s3-region=eu", "-s3-tls=true"),
+			change: func(o *options) {
+				o.serviceAccount, o.instanceID, o.listen, o.probes = "runner", "bench", ":1", ":2"
+				o.store.Bucket, o.store.Region, o.store.Secure = "results", "eu", true
+			},
+		},
+		"the namespace of its pod":            {args: needed[1:], pod: "elsewhere", change: func(o *options) { o.namespace = "elsewhere" }},
+		"an argument, whatever its pod is in": {args: needed, pod: "elsewhere", change: func(*options) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			environment(t)
+			t.Setenv("POD_NAMESPACE", tc.pod)
+			want := usual
+			tc.change(&want)
+			got, err := parse(tc.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheOperatorDoesNotStartWithoutWhatItNeeds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		// unset is a variable that is not there.
+		unset, want string
+	}{
+		"no namespace":             {needed[1:], "", "-namespace is empty"},
+		"no image of the agent":    {append(slices.Clone(needed[:1]), needed[2:]...), "", "-agent-image is empty"},
+		"no address of itself":     {append(slices.Clone(needed[:2]), needed[3]), "", "-service is empty"},
+		"no object store":          {needed[:3], "", "-s3-endpoint is empty"},
+		"no access key":            {needed, artifact.AccessKeyVariable, artifact.AccessKeyVariable + " (environment) is empty"},
+		"no secret key":            {needed, artifact.SecretKeyVariable, artifact.SecretKeyVariable + " (environment) is empty"},
+		"a flag that there is not": {append(slices.Clone(needed), "-replicas=2"), "", "parsing flags"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			environment(t, tc.unset)
+			if _, err := parse(tc.args); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+			if err := run(t.Context(), tc.args); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("it has started: %v", err)
+			}
+		})
+	}
+}
+
+func TestTheChartKnowsTheFlags(t *testing.T) {
+	text, err := os.ReadFile("../../charts/loadstone/templates/operator.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment(t)
+	var args []string
+	for _, m := range regexp.MustCompile(`- (--[a-z0-9-]+)=`).FindAllStringSubmatch(string(text), -1) {
+		value := "x"
+		if m[1] == "--s3-tls" {
+			value = "true"
+		}
+		args = append(args, m[1]+"="+value)
+	}
+	if len(args) < len(needed) {
+		t.Fatalf("the chart has the arguments %q, want %d or more", args, len(needed))
+	}
+	o, err := parse(append([]string{"-namespace=system"}, args...))
+	if err != nil || o.agentImage != "x" || o.store.Bucket != "x" || !o.store.Secure {
+		t.Errorf("got %+v, %v of the arguments %q", o, err, args)
+	}
+}
+
+func TestANodeIsKeptWithoutWhatChangesAllTheTime(t *testing.T) {
+	cpus := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"large": "text"}},
+		Spec:       corev1.NodeSpec{Unschedulable: true, PodCIDR: "10.0.0.0/24"},
+		Status: corev1.NodeStatus{
+			Allocatable: cpus, Capacity: cpus, Images: []corev1.ContainerImage{{Names: []string{"image"}}},
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, LastHeartbeatTime: metav1.Now()}},
+		},
+	}
+	want := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"a": "b"}},
+		Spec:       corev1.NodeSpec{Unschedulable: true}, Status: corev1.NodeStatus{Allocatable: cpus},
+	}
+	got, err := trimNode(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	if got, err := trimNode(pod); err != nil || got != any(pod) {
+		t.Errorf("got %v, %v of what is no node", got, err)
+	}
+}

@@ -1,0 +1,144 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/hack/bench/figures"
+)
+
+const (
+	memorySamples = 5
+	memoryEvery   = 2 * time.Second
+	megabyte      = 1e6
+)
+
+// Memory measures what the operator needs when it has nothing to do. Where its process can be seen, that is VmRSS, the strictest
+// measure: the pages of its program are counted as well. Elsewhere it is the working set that its node tells.
+func (b *Bench) Memory(ctx context.Context) ([]figures.Figure, error) {
+	if err := b.cluster.awaitFree(ctx, b.log); err != nil {
+		return nil, err
+	}
+	pod, err := b.operator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	time.Sleep(b.sizes.rest)
+	var samples []float64
+	measure := "VmRSS"
+	for range memorySamples {
+		value, err := residentBytes("/proc", pod)
+		if errors.Is(err, errNotHere) {
+			measure = "working set"
+			value, err = b.workingSet(ctx, pod)
+		}
+		if err != nil {
+			return nil, err
+		}
+		samples = append(samples, float64(value)/megabyte)
+		time.Sleep(memoryEvery)
+	}
+	set, err := b.workingSet(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
+	note := fmt.Sprintf("%s, largest of %d over %s, %s after the last run; MB = 10^6 bytes; working set by the node %.1f MB", measure, memorySamples, memorySamples*memoryEvery, b.sizes.rest, float64(set)/megabyte)
+	return []figures.Figure{figures.Of("operator-idle-memory", slices.Max(samples), "MB", figures.AtMost(60), note)}, nil
+}
+
+func (b *Bench) operator(ctx context.Context) (*corev1.Pod, error) {
+	var pods corev1.PodList
+	if err := b.cluster.List(ctx, &pods, client.InNamespace(system), client.MatchingLabels{"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": "operator"}); err != nil {
+		return nil, fmt.Errorf("listing the operator's pods: %w", err)
+	}
+	for i := range pods.Items {
+		if p := &pods.Items[i]; p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil {
+			return p, nil
+		}
+	}
+	return nil, errors.New("listing the operator's pods: none runs")
+}
+
+// workingSet is what the pod's node says of it.
+func (b *Bench) workingSet(ctx context.Context, pod *corev1.Pod) (int64, error) {
+	body, err := b.cluster.get(ctx, "api/v1/nodes", pod.Spec.NodeName, "proxy/stats/summary")
+	if err != nil {
+		return 0, err
+	}
+	var summary struct {
+		Pods []struct {
+			PodRef     struct{ UID string }
+			Containers []struct {
+				Memory struct{ WorkingSetBytes int64 }
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &summary); err != nil {
+		return 0, fmt.Errorf("decoding the node's statistics: %w", err)
+	}
+	for _, p := range summary.Pods {
+		if p.PodRef.UID == string(pod.UID) && len(p.Containers) > 0 {
+			return p.Containers[0].Memory.WorkingSetBytes, nil
+		}
+	}
+	return 0, fmt.Errorf("reading the statistics of node %s: they do not have pod %s", pod.Spec.NodeName, pod.Name)
+}
+
+// errNotHere says that a pod's processes are not on this machine.
+var errNotHere = errors.New("no process of the pod can be seen")
+
+// residentBytes is VmRSS of the processes of a pod's container, found by its id in their cgroup.
+func residentBytes(proc string, pod *corev1.Pod) (int64, error) {
+	_, id, ok := strings.Cut(pod.Status.ContainerStatuses[0].ContainerID, "://")
+	if !ok {
+		return 0, errNotHere
+	}
+	groups, err := filepath.Glob(filepath.Join(proc, "[0-9]*", "cgroup"))
+	if err != nil {
+		return 0, fmt.Errorf("listing processes: %w", err)
+	}
+	var sum int64
+	for _, g := range groups {
+		text, err := os.ReadFile(g)
+		if err != nil || !bytes.Contains(text, []byte(id)) {
+			continue // A process that has ended meanwhile is not the operator's.
+		}
+		status, err := os.ReadFile(filepath.Join(filepath.Dir(g), "status"))
+		if err != nil {
+			return 0, fmt.Errorf("reading the operator's memory: %w", err)
+		}
+		sum += 1024 * statusNumber(status, "VmRSS")
+	}
+	if sum == 0 {
+		return 0, errNotHere
+	}
+	return sum, nil
+}
+
+// statusNumber is the number in a line of /proc/PID/status; 0 if it is not there.
+func statusNumber(status []byte, key string) int64 {
+	lines := bufio.NewScanner(bytes.NewReader(status))
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 2 || fields[0] != key+":" {
+			continue
+		}
+		if n, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
+			return n
+		}
+	}
+	return 0
+}

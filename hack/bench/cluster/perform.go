@@ -1,0 +1,136 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// performance is one run, from its creation to its end.
+type performance struct {
+	run  *v1alpha1.BenchmarkRun
+	plan plan.Plan
+	// applied is the instant before the run was created; ended that at which its completion was seen.
+	applied, ended time.Time
+	journal        *journal
+	data           record.RunData
+	// loads are those of the trials, in the order in which they ran.
+	loads [][]cellLoad
+}
+
+// limit bounds a run in case it hangs.
+func limit(run *v1alpha1.BenchmarkRun) time.Duration { return 2*reckoned(run) + 2*time.Minute }
+
+// perform creates a run, lets meanwhile do its part, waits for the run's end, reads its record, and removes it.
+func (b *Bench) perform(ctx context.Context, run *v1alpha1.BenchmarkRun, meanwhile func(context.Context, *performance) error) (p *performance, err error) {
+	if err := b.cluster.awaitFree(ctx, b.log); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit(run))
+	defer cancel()
+	p = &performance{run: run, journal: newJournal()}
+	for list, where := range map[client.ObjectList]string{
+		&v1alpha1.BenchmarkRunList{}: namespace, &v1alpha1.TrialList{}: namespace, &corev1.PodList{}: "",
+	} {
+		if err := p.journal.watchAll(ctx, b.cluster, list, where); err != nil {
+			return nil, err
+		}
+	}
+	p.applied = time.Now()
+	if err := b.cluster.Create(ctx, run); err != nil {
+		return nil, fmt.Errorf("creating BenchmarkRun %s: %w", run.Name, err)
+	}
+	defer func() { err = errors.Join(err, b.cluster.remove(ctx, run)) }()
+	p.plan, err = plan.Compile(run.Spec, plan.Options{Name: run.Name, UID: string(run.UID)})
+	if err != nil {
+		return nil, fmt.Errorf("compiling %s: %w", run.Name, err)
+	}
+	if meanwhile != nil {
+		if err := meanwhile(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	if p.ended, err = b.awaitEnd(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := b.read(ctx, p); err != nil {
+		return nil, err
+	}
+	b.data = append(b.data, p.data)
+	return p, nil
+}
+
+// awaitEnd waits for the run's completion and tells of its trials as they are stored.
+func (b *Bench) awaitEnd(ctx context.Context, p *performance) (time.Time, error) {
+	told := 0
+	for {
+		seen, changed := p.journal.seen()
+		if at, ok := seen[runFact(p.run.Name, completed)]; ok {
+			return at, nil
+		}
+		if n := count(seen, stored); n > told {
+			told = n
+			b.log.Step("%s: trial %d of %d is stored", p.run.Name, n, len(p.plan.Trials))
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return time.Time{}, fmt.Errorf("waiting for the end of run %s: %w", p.run.Name, ctx.Err())
+		}
+	}
+}
+
+// read takes a run's record from the object store.
+func (b *Bench) read(ctx context.Context, p *performance) error {
+	if err := b.cluster.Get(ctx, client.ObjectKeyFromObject(p.run), p.run); err != nil {
+		return fmt.Errorf("reading BenchmarkRun %s: %w", p.run.Name, err)
+	}
+	if c := meta.FindStatusCondition(p.run.Status.Conditions, v1alpha1.ConditionSucceeded); c == nil || c.Status != "True" {
+		return fmt.Errorf("the run %s has not succeeded: %+v", p.run.Name, c)
+	}
+	prefix := artifact.RunPrefix(p.run.Spec.Artifacts.Prefix, record.Run{Namespace: p.run.Namespace, Name: p.run.Name, UID: string(p.run.UID)})
+	var err error
+	if p.data, err = b.cluster.store.Load(ctx, prefix); err != nil {
+		return err
+	}
+	for _, t := range p.data.Trials {
+		l, err := trialLoads(t)
+		if err != nil {
+			return err
+		}
+		p.loads = append(p.loads, l)
+	}
+	// There are more if blocks were measured anew.
+	if len(p.loads) < len(p.plan.Trials) {
+		return fmt.Errorf("reading run %s: %d of its %d trials have a record", p.run.Name, len(p.loads), len(p.plan.Trials))
+	}
+	return nil
+}
+
+// start is the stretch from the run's creation to its first load.
+func (p *performance) start() stretch {
+	m := p.data.Trials[0].Manifest
+	agent := p.data.Manifest.Run.UID
+	return stretch{from: p.applied, to: begin(p.loads[0]), stages: append(runStages(p.run.Name, agent), preparing(m.Name, m.Attempt)...)}
+}
+
+// between are the stretches between the last load of a trial and the first of the next.
+func (p *performance) between() []stretch {
+	var list []stretch
+	for i := 1; i < len(p.loads); i++ {
+		a, b := p.data.Trials[i-1].Manifest, p.data.Trials[i].Manifest
+		stages := append(ending(a.Name, a.Attempt), preparing(b.Name, b.Attempt)...)
+		list = append(list, stretch{from: end(p.loads[i-1]), to: begin(p.loads[i]), stages: stages})
+	}
+	return list
+}

@@ -1,0 +1,98 @@
+package cluster
+
+import (
+	"os"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/timetable"
+)
+
+// Sizes say how much is measured.
+type Sizes struct {
+	starts int
+	// sweep
+	levels           []int32
+	warmup, duration int32
+	blocks           int32
+	// pairs
+	pairs                    int32
+	pairWarmup, pairDuration int32
+	// rest is how long the operator is left alone before its memory is read.
+	rest time.Duration
+}
+
+// Full is what the figures are defined by; Tiny only shows that everything works.
+var (
+	Full = Sizes{
+		starts: 5, levels: []int32{10, 50, 100, 500}, warmup: 2, duration: 10, blocks: 3,
+		pairs: 20, pairWarmup: 2, pairDuration: 5, rest: 30 * time.Second,
+	}
+	Tiny = Sizes{
+		starts: 2, levels: []int32{10, 50}, warmup: 1, duration: 1, blocks: 2,
+		pairs: 3, pairWarmup: 1, pairDuration: 1, rest: 2 * time.Second,
+	}
+)
+
+func implementation(name string) v1alpha1.Implementation {
+	registry, tag := os.Getenv("REGISTRY"), os.Getenv("TAG")
+	if registry == "" {
+		registry = "localhost/loadstone"
+	}
+	if tag == "" {
+		tag = "dev"
+	}
+	return v1alpha1.Implementation{
+		Name: name, Image: registry + "/" + name + ":" + tag, Command: []string{"/usr/local/bin/" + name, "--port=8080"}, Port: 8080,
+	}
+}
+
+func benchmarkRun(name string, warmup, duration, blocks int32, levels []int32, implementations ...string) *v1alpha1.BenchmarkRun {
+	body := "helloworld"
+	load := v1alpha1.Load{
+		Name: "sweep", Tool: v1alpha1.ToolWrk, WarmupSeconds: &warmup, DurationSeconds: duration,
+		Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}},
+	}
+	for _, l := range levels {
+		load.Levels = append(load.Levels, v1alpha1.Level{Connections: l})
+	}
+	run := &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Loads: []v1alpha1.Load{load}, Blocks: blocks, Baseline: implementations[0],
+			Artifacts: v1alpha1.Artifacts{Prefix: "bench"},
+		},
+	}
+	for _, i := range implementations {
+		run.Spec.Implementations = append(run.Spec.Implementations, implementation(i))
+	}
+	return run
+}
+
+func (s Sizes) startRun() *v1alpha1.BenchmarkRun {
+	return benchmarkRun("bench-start", 0, 1, 1, []int32{10}, "gohttp")
+}
+
+func (s Sizes) sweepRun() *v1alpha1.BenchmarkRun {
+	return benchmarkRun("bench-sweep", s.warmup, s.duration, s.blocks, s.levels, "gohttp", "epoll")
+}
+
+func (s Sizes) pairsRun() *v1alpha1.BenchmarkRun {
+	return benchmarkRun("bench-pairs", s.pairWarmup, s.pairDuration, s.pairs, []int32{100}, "gohttp")
+}
+
+// around is what starting a run and removing it are reckoned to take.
+const around = 8 * time.Second
+
+// reckoned is about how long a run takes from one to the next.
+func reckoned(run *v1alpha1.BenchmarkRun) time.Duration {
+	p, err := plan.Compile(run.Spec, plan.Options{Name: run.Name})
+	if err != nil {
+		return 0
+	}
+	slots := timetable.Of(p.Cells)
+	return time.Duration(len(p.Trials))*(slots[len(slots)-1].End+3*time.Second) + around
+}

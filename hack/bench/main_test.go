@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/hack/bench/cluster"
+	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/hack/bench/progress"
+)
+
+func TestChoosingMeasurements(t *testing.T) {
+	const each = "start, sweep, pairs, generators, memory, merging, verdicts, power, regression, duet"
+	for name, tc := range map[string]struct {
+		only          string
+		want          string
+		wantOnCluster bool
+		wantErr       string
+	}{
+		"all of them":                     {"", each, true, ""},
+		"one":                             {"duet", "duet", false, ""},
+		"several, in the order asked":     {"power,merging", "power, merging", false, ""},
+		"one of several on the cluster":   {"merging,memory", "merging, memory", true, ""},
+		"one that there is not":           {"merging,nonsense", "", false, "-only nonsense: there are " + each},
+		"a comma behind which is nothing": {"merging,", "", false, "-only : there are " + each},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := progress.New(io.Discard)
+			got, err := choose(all(cluster.New(log, cluster.Full), log), tc.only)
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+					t.Fatalf("got %v, want %q", err, tc.wantErr)
+				}
+				return
+			}
+			if err != nil || names(got) != tc.want || onCluster(got) != tc.wantOnCluster {
+				t.Errorf("got %q, on a cluster: %v, %v; want %q and %v", names(got), onCluster(got), err, tc.want, tc.wantOnCluster)
+			}
+		})
+	}
+}
+
+func TestEveryMeasurementIsReckoned(t *testing.T) {
+	log := progress.New(io.Discard)
+	full, tiny := all(cluster.New(log, cluster.Full), log), all(cluster.New(log, cluster.Tiny), log)
+	for i, m := range full {
+		if m.reckoned <= 0 || m.onCluster && tiny[i].reckoned >= m.reckoned {
+			t.Errorf("%s takes %s, and %s where next to nothing is measured", m.name, m.reckoned, tiny[i].reckoned)
+		}
+	}
+	if got := reckoned(full); got < 10*time.Minute || got > 20*time.Minute {
+		t.Errorf("all take %s, want about the quarter of an hour that is documented", got)
+	}
+}
+
+func TestHowFiguresArePrinted(t *testing.T) {
+	list := []figures.Figure{
+		figures.Of("dead-time", 3.5, "s", figures.AtMost(4), "n=3"),
+		{Name: "lost", Unit: "%", Aim: figures.AtLeast(90), Missing: "no run ended"},
+	}
+	for name, tc := range map[string]struct {
+		warning []string
+		want    string
+	}{
+		"on a quiet machine": {nil, "dead-time\t3.5\ts\t<=4\tmet\tn=3\nlost\t-\t%\t>=90\tnot measured\tno run ended\n"},
+		"beside others": {
+			[]string{"NOT QUIET: others used 0.50 CPUs"},
+			"dead-time\t3.5\ts\t<=4\tmet\tNOT QUIET: others used 0.50 CPUs; n=3\nlost\t-\t%\t>=90\tnot measured\tno run ended\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			if err := printLines(&out, list, tc.warning); err != nil || out.String() != tc.want {
+				t.Errorf("got %q, %v; want %q", out.String(), err, tc.want)
+			}
+		})
+	}
+	if err := printLines(broken{}, list, nil); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("got %v of an output that is closed", err)
+	}
+}
+
+// broken is an output that takes nothing.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestWhatTheProgramRefuses(t *testing.T) {
+	for name, args := range map[string][]string{
+		"a measurement that there is not": {"-only", "nonsense"},
+		"a flag that there is not":        {"-all"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			if err := run(t.Context(), &out, io.Discard, args); err == nil || out.Len() > 0 {
+				t.Errorf("got %v and the figures %q", err, out.String())
+			}
+		})
+	}
+}
+
+func TestARecordedFigureIsPrintedWithoutACluster(t *testing.T) {
+	var out, log strings.Builder
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	if err := run(t.Context(), &out, &log, []string{"-only", "duet", "-try"}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out.String(), "sliced-to-sequential-sd\t") || strings.Count(out.String(), "\n") != 3 {
+		t.Errorf("got %q, want the three figures of sliced pairs", out.String())
+	}
+	for _, want := range []string{"its figures mean nothing", "duet (about 1s left in all)"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%q says nothing of %q", log.String(), want)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package verdicts
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// resamplingSeed makes figures of the same recording the same.
+const resamplingSeed = 20_26
+
+// world is a way to draw runs whose truth is known: one load of some levels, and contenders that all meet the same baseline.
+type world struct {
+	noise noise
+	// effects are, by contender and level, the logs of how much more a request truly costs than with the baseline: CPU time and latency grow by it,
+	// and the throughput falls. Contenders without any are its equals.
+	effects                    [][]float64
+	contenders, levels, blocks int
+	// duet says that the run takes turns, bound that the generators were the limit, and rate that the arrival rate is imposed.
+	duet, bound, rate bool
+	// ownBaseline says that the noise is that of a pair, so that each contender has a baseline of its own.
+	ownBaseline bool
+	// void says of a server's cell whether it is void; nil for never.
+	void func(*rand.Rand, deviation) bool
+	// missed is the probability with which a server misses the rate of a level; levels without one keep it.
+	missed []float64
+	// widths makes the run look after some blocks, and stop where all intervals are as narrow as one of these.
+	widths []float64
+}
+
+// drawn is one run's log ratios and counts, before anybody has looked at it.
+type drawn [][]verdict.Ratios
+
+// servers are the drawn cells of a block: the baseline's first.
+type server struct {
+	cells        []deviation
+	void, missed []bool
+}
+
+func (w world) server(random *rand.Rand) server {
+	s := server{cells: w.noise(random, w.levels), void: make([]bool, w.levels), missed: make([]bool, w.levels)}
+	for l, c := range s.cells {
+		s.void[l] = w.void != nil && w.void(random, c)
+		s.missed[l] = l < len(w.missed) && random.Float64() < w.missed[l]
+	}
+	return s
+}
+
+// effect is that of a contender at a level.
+func (w world) effect(contender, level int) float64 {
+	if contender >= len(w.effects) {
+		return 0
+	}
+	return w.effects[contender][level]
+}
+
+// draw makes a run.
+func (w world) draw(random *rand.Rand) drawn {
+	run := make(drawn, w.contenders)
+	for k := range run {
+		for l := range w.levels {
+			run[k] = append(run[k], w.ratios(l))
+		}
+	}
+	for b := range w.blocks {
+		base := w.server(random)
+		for k := range run {
+			if w.ownBaseline {
+				base = server{cells: make([]deviation, w.levels), void: make([]bool, w.levels), missed: make([]bool, w.levels)}
+			}
+			own := w.server(random)
+			for l := range run[k] {
+				w.pair(&run[k][l], b, l, w.effect(k, l), own, base)
+			}
+		}
+	}
+	return run
+}
+
+// ratios are those of a level before anything is drawn.
+func (w world) ratios(level int) verdict.Ratios {
+	r := verdict.Ratios{
+		Point: record.Point{Load: "sweep", Connections: int32(level + 1)}, ThroughputIsBound: w.bound,
+		Logs: map[verdict.Metric][]float64{verdict.CPUPerRequest: make([]float64, w.blocks)},
+	}
+	if w.rate {
+		r.RequestsPerSecond, r.Rate = int32(1000*(level+1)), &verdict.RateKept{}
+	} else {
+		r.Logs[verdict.Throughput] = make([]float64, w.blocks)
+	}
+	if !w.duet {
+		for _, percentile := range plan.DefaultLatencyPercentiles {
+			r.Logs[verdict.LatencyAt(percentile)] = make([]float64, w.blocks)
+		}
+	}
+	return r
+}
+
+// pair enters one block of a level.
+func (w world) pair(r *verdict.Ratios, block, level int, effect float64, own, base server) {
+	a, b := own.cells[level], base.cells[level]
+	logs := map[verdict.Metric]float64{
+		verdict.CPUPerRequest:   a.cpu - b.cpu + effect,
+		verdict.Throughput:      a.throughput - b.throughput - effect,
+		verdict.LatencyAt("50"): b.throughput - a.throughput + effect,
+		verdict.LatencyAt("99"): a.tail - b.tail + effect,
+	}
+	void := own.void[level] || base.void[level]
+	for m, to := range r.Logs {
+		to[block] = logs[m]
+		if void {
+			to[block] = math.NaN()
+		}
+	}
+	if r.Rate != nil {
+		countKept(r.Rate, own, base, level)
+	}
+}
+
+// countKept enters who kept the rate in a block. A void cell says nothing of it.
+func countKept(k *verdict.RateKept, own, base server, level int) {
+	one := func(yes bool) int {
+		if yes {
+			return 1
+		}
+		return 0
+	}
+	ownMissed, baseMissed := own.missed[level] && !own.void[level], base.missed[level] && !base.void[level]
+	ownKept, baseKept := !own.missed[level] && !own.void[level], !base.missed[level] && !base.void[level]
+	k.ContenderKept, k.ContenderMissed = k.ContenderKept+one(ownKept), k.ContenderMissed+one(ownMissed)
+	k.BaselineKept, k.BaselineMissed = k.BaselineKept+one(baseKept), k.BaselineMissed+one(baseMissed)
+	k.OnlyContenderMissed += one(ownMissed && baseKept)
+	k.OnlyBaselineMissed += one(ownKept && baseMissed)
+}
+
+// decide gives a drawn run its verdicts. One that may stop is looked at as the operator does, after the same blocks.
+func (w world) decide(random *rand.Rand, run drawn, foresight bool) []verdict.Comparison {
+	rules := verdict.Rulebook{Duet: w.duet, Foresight: foresight}
+	if len(w.widths) > 0 {
+		width := w.widths[random.IntN(len(w.widths))]
+		interim := plan.InterimBlocks(int32(w.blocks))
+		rules.Looks = len(interim) + 1
+		for _, block := range interim {
+			early := verdict.Decide(run.until(int(block)), rules)
+			if (analysis.Table{Comparisons: early}).NarrowerThan(width) {
+				return early
+			}
+		}
+	}
+	return verdict.Decide(run, rules)
+}
+
+// until are the first blocks of a run.
+func (d drawn) until(blocks int) drawn {
+	out := make(drawn, len(d))
+	for k, levels := range d {
+		for _, l := range levels {
+			first := l
+			first.Logs = map[verdict.Metric][]float64{}
+			for m, values := range l.Logs {
+				first.Logs[m] = values[:blocks]
+			}
+			out[k] = append(out[k], first)
+		}
+	}
+	return out
+}
+
+// parallel calls a function of each worker's for each of some runs. Workers are made one after the other. Each run has a source of chance of its own,
+// so that what is counted does not depend on the number of CPUs.
+func parallel(ctx context.Context, runs int, worker func() func(*rand.Rand)) error {
+	workers := runtime.GOMAXPROCS(0)
+	var group sync.WaitGroup
+	for first := range workers {
+		do := worker()
+		group.Go(func() {
+			for i := first; i < runs && ctx.Err() == nil; i += workers {
+				do(rand.New(rand.NewPCG(resamplingSeed, uint64(i))))
+			}
+		})
+	}
+	group.Wait()
+	if ctx.Err() != nil {
+		return fmt.Errorf("drawing runs: %w", ctx.Err())
+	}
+	return nil
+}
