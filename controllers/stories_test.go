@@ -199,7 +199,7 @@ func TestATrialIsTriedAgainAfterAFaultFromOutsideBeforeItMeasures(t *testing.T) 
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trial := w.trials(run)[0]
-	if f := trial.Status.Failures; trial.Status.Attempt != 2 || len(f) != 1 || !strings.HasPrefix(f[0], "attempt 1: PodLost: pod retry-000-go-1-s was deleted") {
+	if f := trial.Status.Failures; trial.Status.Attempt != 2 || len(f) != 1 || !strings.HasPrefix(f[0], "attempt 1: PodLost: pod retry-000-go-1-s0 was deleted") {
 		t.Errorf("attempt %d after faults %q", trial.Status.Attempt, f)
 	}
 	if !strings.Contains(trial.Status.ManifestKey, "/attempt-2/") {
@@ -267,7 +267,7 @@ func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
 		deletePod(w, render.PodName(name, 1, record.MemberServer(0)))
 	}
 	run = w.awaitEnd(run)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "3 of 3 trials failed", "pod unlucky-000-go-1-s was deleted by somebody")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "3 of 3 trials failed", "pod unlucky-000-go-1-s0 was deleted by somebody")
 }
 
 func TestGeneratorsStartAllAtOneInstant(t *testing.T) {
@@ -392,11 +392,11 @@ func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
 	run := w.apply("taken")
 	await(w, w.trial("taken-000-go"), "a look at the pod", func(t *v1alpha1.Trial) bool {
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
-		return c != nil && strings.Contains(c.Message, "a pod named taken-000-go-1-s exists already")
+		return c != nil && strings.Contains(c.Message, "a pod named taken-000-go-1-s0 exists already")
 	})
 	w.clock.Forward(conduct.PrepareDeadline + time.Second)
 	run = w.awaitEnd(run)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "a pod named taken-000-go-1-s exists and is not of this trial: delete it")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "a pod named taken-000-go-1-s0 exists and is not of this trial: delete it")
 	w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger))
 	w.must(w.c.Delete(t.Context(), stranger, client.GracePeriodSeconds(0)))
 }

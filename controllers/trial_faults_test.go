@@ -104,7 +104,7 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 		"the server ends":         {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 2, "Error", " panic: oh\n") }, want: `ServerExited own: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
 		"the server ends well":    {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 0, "Completed", "") }, want: "ServerExited own: implementations[go] ended by itself (exit code 0, Completed)"},
 		"the server is too large": {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 137, "OOMKilled", "") }, want: "ServerExited own: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
-		"the observer ends":       {change: func(s *trialScope) { ended(s.servers()[0].pod, 1, 1, "Error", "x") }, want: "AgentLost outside: container observer of pod quick-000-go-1-s ended (exit code 1, Error"},
+		"the observer ends":       {change: func(s *trialScope) { ended(s.servers()[0].pod, 1, 1, "Error", "x") }, want: "AgentLost outside: container observer of pod quick-000-go-1-s0 ended (exit code 1, Error"},
 		"the generator ends":      {change: func(s *trialScope) { ended(s.generators()[0].pod, 0, 137, "OOMKilled", "") }, want: "AgentLost outside: container generator of pod quick-000-go-1-g0 ended"},
 		"last words are many":     {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 2, "Error", strings.Repeat("x", 5000)) }, want: "ServerExited own: " + `implementations[go] ended by itself (exit code 2, Error, its last words: "` + strings.Repeat("x", 297) + `...")`},
 		"an image is slow to come": {change: func(s *trialScope) {

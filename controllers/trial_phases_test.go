@@ -199,7 +199,7 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 		"by policy":                    {err: apierrors.NewForbidden(pods, "x", errors.New("violates PodSecurity")), fault: `PodRejected own: the API server refuses pod quick-000-go-1-s0: pods "x" is forbidden: violates PodSecurity`},
 		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected own"},
 		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline},
-		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline + 1, fault: "PodRejected own: a pod named quick-000-go-1-s exists and is not of this trial: delete it"},
+		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline + 1, fault: "PodRejected own: a pod named quick-000-go-1-s0 exists and is not of this trial: delete it"},
 		"for a reason that may change": {err: apierrors.NewInternalError(errors.New("etcd")), fails: true},
 	}
 	for name, tc := range tests {

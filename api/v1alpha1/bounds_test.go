@@ -96,8 +96,8 @@ func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
 		t.Errorf("spec.index of a Trial ends at %d, but a run can have %d trials", got, trials)
 	}
 	cells := bound(t, "spec.loads", run.at(t, "spec.loads").MaxItems) * bound(t, "levels", run.at(t, "spec.loads").Items.at(t, "levels").MaxItems)
-	if got := bound(t, "spec.cells", trial.at(t, "spec.cells").MaxItems); got < cells {
-		t.Errorf("spec.cells of a Trial holds %d, but a spec can ask for %d", got, cells)
+	if got := bound(t, "spec.sweep.cells", trial.at(t, "spec.sweep.cells").MaxItems); got < cells {
+		t.Errorf("spec.sweep.cells of a Trial holds %d, but a spec can ask for %d", got, cells)
 	}
 	progress := fmt.Sprintf("%d/%d", trials*cells, trials*cells)
 	if got := bound(t, "status.progress", run.at(t, "status.progress").MaxLength); got < int64(len(progress)) {

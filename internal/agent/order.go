@@ -59,6 +59,9 @@ func (a *Agent) obeyCheck(c protocol.Check) error {
 	if !able {
 		return refuse(http.StatusUnprocessableEntity, "%s has nothing to check", a.work.Member())
 	}
+	if err := validateTargets("check", c.Targets); err != nil {
+		return err
+	}
 	result := checking.Check(a.life, c)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -88,15 +91,23 @@ func sameStart(a, b protocol.Start) bool {
 	return a.At.Equal(b.At) && slices.Equal(a.Targets, b.Targets) && reflect.DeepEqual(a.ServerCPU, b.ServerCPU) && reflect.DeepEqual(a.Slots, b.Slots)
 }
 
+// validateTargets refuses addresses of servers that no order can be about.
+func validateTargets(order string, targets []string) error {
+	if n := len(targets); n < 1 || n > record.MaxServers {
+		return refuse(http.StatusUnprocessableEntity, "the %s has %d targets: want 1 to %d", order, n, record.MaxServers)
+	}
+	for i, target := range targets {
+		if _, _, err := net.SplitHostPort(target); err != nil {
+			return refuse(http.StatusUnprocessableEntity, "target %d of the %s is not host:port: %v", i, order, err)
+		}
+	}
+	return nil
+}
+
 // validate refuses a start that cannot be followed, before anything is measured.
 func validate(start protocol.Start) error {
-	if n := len(start.Targets); n < 1 || n > record.MaxServers {
-		return refuse(http.StatusUnprocessableEntity, "the start has %d targets: want 1 to %d", n, record.MaxServers)
-	}
-	for i, target := range start.Targets {
-		if _, _, err := net.SplitHostPort(target); err != nil {
-			return refuse(http.StatusUnprocessableEntity, "target %d of the start is not host:port: %v", i, err)
-		}
+	if err := validateTargets("start", start.Targets); err != nil {
+		return err
 	}
 	if len(start.Slots) == 0 {
 		return refuse(http.StatusUnprocessableEntity, "the start has no slots")

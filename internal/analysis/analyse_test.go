@@ -145,7 +145,7 @@ func TestEnvironmentMarksWhatDiffers(t *testing.T) {
 	d := recordtest.Run(recordtest.Duel(2))
 	d.Trials[1].Servers[0].Environment.Kernel = "6.1.0-19-amd64"
 	for _, f := range analyse(t, d).Environment {
-		if want := f.Role == record.MemberServer(0) && f.Key == analysis.FactKernel; f.Differs != want {
+		if want := f.Role == "server" && f.Key == analysis.FactKernel; f.Differs != want {
 			t.Errorf("%s %s differs: %v, values %v", f.Role, f.Key, f.Differs, f.Values)
 		}
 	}

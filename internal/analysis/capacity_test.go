@@ -109,6 +109,7 @@ func TestSearchesAndLevelsShareOneBudgetAndOneHeadline(t *testing.T) {
 	d := searched(7, func(d *record.RunData) {
 		levels := recordtest.Run(o)
 		d.Manifest.Plan.Loads = append(d.Manifest.Plan.Loads, levels.Manifest.Plan.Loads...)
+		d.Manifest.Plan.Cells = append(d.Manifest.Plan.Cells, levels.Manifest.Plan.Cells...)
 	})
 	both := analyse(t, d)
 	if len(alone.Headline().Entries) != 1 || len(both.Headline().Entries) != 2 {

@@ -233,7 +233,7 @@ func TestContendersAreComparedWithTheBaselineOfTheSameLoad(t *testing.T) {
 		of("small", "base", 100), of("small", "new", 200), of("small", "most", 900),
 		of("large", "base", 10), of("large", "new", 30), of("large", "most", 90),
 	}
-	Compare(p, all)
+	all, _ = Compare(p, all)
 	want := map[string]float64{"small": 2, "large": 3}
 	for _, c := range all {
 		switch {

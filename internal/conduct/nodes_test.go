@@ -25,10 +25,10 @@ func TestARunIsBoundByWhatIsStored(t *testing.T) {
 		want   map[string]string
 	}{
 		"nothing is stored":                    {trials: conduct.Trials{trial(0, "n1", ""), trial(1, "", "")}},
-		"the first trial":                      {trials: conduct.Trials{trial(0, "n1", "key"), trial(1, "n2", "key")}, want: map[string]string{"server": "n1"}},
-		"the first in the order of the plan":   {trials: conduct.Trials{trial(1, "n2", "key"), trial(0, "n1", "key")}, want: map[string]string{"server": "n1"}},
-		"a trial that was lost binds nobody":   {trials: conduct.Trials{trial(0, "n1", ""), trial(1, "n2", "key")}, want: map[string]string{"server": "n2"}},
-		"an earlier operator's trial likewise": {trials: conduct.Trials{trial(0, "", "key"), trial(1, "n2", "key")}, want: map[string]string{"server": "n2"}},
+		"the first trial":                      {trials: conduct.Trials{trial(0, "n1", "key"), trial(1, "n2", "key")}, want: map[string]string{"server-0": "n1"}},
+		"the first in the order of the plan":   {trials: conduct.Trials{trial(1, "n2", "key"), trial(0, "n1", "key")}, want: map[string]string{"server-0": "n1"}},
+		"a trial that was lost binds nobody":   {trials: conduct.Trials{trial(0, "n1", ""), trial(1, "n2", "key")}, want: map[string]string{"server-0": "n2"}},
+		"an earlier operator's trial likewise": {trials: conduct.Trials{trial(0, "", "key"), trial(1, "n2", "key")}, want: map[string]string{"server-0": "n2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, tc.trials.Bound()); diff != "" {

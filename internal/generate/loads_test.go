@@ -140,7 +140,7 @@ func TestEachScriptIsTriedOnce(t *testing.T) {
 	g := New(Config{Dir: t.TempDir()}, map[record.Tool]tool.Tool{record.ToolWrk: counting}, nil)
 	other := scripted("web")
 	other.Connections = 2
-	if err := g.tryScripts(t.Context(), protocol.Check{Cells: []record.Cell{scripted("web"), other, cell(1, 0), scripted("api")}}); err != nil {
+	if err := g.tryScripts(t.Context(), protocol.Check{Targets: []string{"127.0.0.1:1"}, Cells: []record.Cell{scripted("web"), other, cell(1, 0), scripted("api")}}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"web Probe", "api Probe"}, tried); diff != "" {
