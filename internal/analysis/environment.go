@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -111,7 +112,7 @@ func (b *factBook) trial(t record.TrialData) {
 	}
 	b.processes(t, &generators)
 	b.together(generators)
-	b.note(record.RoleServer, FactHeaders, t.Manifest.Implementation, headers(validity.Responses(&t)))
+	b.note(record.RoleServer, FactHeaders, t.Manifest.Implementation, headers(measured.Responses(&t)))
 	for _, p := range t.Manifest.Pods {
 		role, implementation := record.RoleGenerator, ""
 		if p.Role == record.RoleServer {

@@ -3,10 +3,10 @@ package validity
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -58,36 +58,6 @@ var checks = []func(*facts) []Reason{
 	checkMeasuredAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,
 }
 
-// judge runs all checks and writes their outcome on the cell.
-func (f *facts) judge() {
-	f.cell.Validity = Valid
-	f.cell.ThroughputIsDiluted = f.trial.Manifest.Beside != ""
-	for _, check := range checks {
-		for _, r := range check(f) {
-			f.cell.mark(r)
-			if r.Code == GeneratorLimited || r.Code == GeneratorThrottled && r.Value > throttledVoid {
-				f.cell.ThroughputIsBound = true
-			}
-			if r.Code == GeneratorThrottled || r.Code == GeneratorBusy && f.serverUtilisation() < generatorLimited {
-				f.cell.ThroughputIsDiluted = true
-			}
-		}
-	}
-}
-
-// mark adds a reason to a cell and lowers its validity.
-func (c *Cell) mark(r Reason) {
-	c.Reasons = append(c.Reasons, r)
-	if r.Weight == Void || c.Validity == Valid {
-		c.Validity = r.Weight
-	}
-}
-
-// has says whether a cell has a reason of a kind.
-func (c *Cell) has(code Code) bool {
-	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
-}
-
 // graded is nothing up to the first threshold, Suspect up to the second, Void beyond.
 func graded(code Code, share, suspect, void float64) []Reason {
 	switch {
@@ -105,14 +75,14 @@ type rules struct {
 	// errorsVoid, strangersVoid and stolenVoid are shares beyond which a cell is void.
 	errorsVoid, strangersVoid, stolenVoid float64
 	// usual is what a trial must share with the others of the run.
-	usual *usual
+	usual *measured.Usual
 }
 
 // newRules reads the limits of a run's spec, of which an absent one is the loosest that is allowed, and what its trials have in common.
 func newRules(data record.RunData) (rules, error) {
 	spec := data.Manifest.Spec
 	r := rules{
-		usual:            newUsual(data),
+		usual:            measured.NewUsual(data),
 		pinning:          cmp.Or(spec.Placement.Pinning, v1alpha1.Required),
 		generatorPinning: cmp.Or(spec.Placement.GeneratorPinning, spec.Placement.Pinning, v1alpha1.Required),
 		errorsVoid:       v1alpha1.LoosestErrorRate, strangersVoid: v1alpha1.LoosestStrangers, stolenVoid: v1alpha1.LoosestSteal,

@@ -1,8 +1,7 @@
-package validity
+package measured
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -20,19 +19,19 @@ type machine struct {
 	values map[factOf]string
 }
 
-// usual is what all trials of a run must share to be compared: the machine of the server and of each generator, the image of each
+// Usual is what all trials of a run must share to be compared: the machine of the server and of each generator, the image of each
 // implementation, and the script of each load. Of machines and images it is what most trials have, or of two that are equally
 // frequent the one that came first; of scripts it is what the run froze at its start.
-type usual struct {
+type Usual struct {
 	// images is by implementation, scripts by load. What nobody knows is in none of them.
 	machine         map[factOf]string
 	images, scripts map[string]string
 }
 
-// newUsual finds what most trials share. The facts are settled one after the other, each among the trials that agree on those before
+// NewUsual finds what most trials share. The facts are settled one after the other, each among the trials that agree on those before
 // it, so that at least one trial agrees on all of them: majorities of single facts may be of machines that exclude each other.
-func newUsual(data record.RunData) *usual {
-	u := &usual{machine: map[factOf]string{}, images: map[string]string{}, scripts: map[string]string{}}
+func NewUsual(data record.RunData) *Usual {
+	u := &Usual{machine: map[factOf]string{}, images: map[string]string{}, scripts: map[string]string{}}
 	trials := inOrder(data.Trials)
 	machines := map[*record.TrialData]machine{}
 	var names []factOf
@@ -141,52 +140,31 @@ func imageOf(t *record.TrialData) string {
 	return p.ImageID[strings.LastIndex(p.ImageID, "@")+1:]
 }
 
-// checkMachine voids a cell whose server, or one of whose generators, was not on the machine of most trials, or had not their tools:
-// then a difference is the machine's as likely as the implementation's.
-func checkMachine(f *facts) []Reason {
-	own := machineOf(f.trial, len(f.runs))
-	var out []Reason
+// Difference is a fact of a machine that is not what most trials have.
+type Difference struct {
+	// Role says whose machine it is, Fact what differs.
+	Role, Fact string
+	Own, Usual string
+}
+
+// OtherMachine lists what differs between a cell's machines and the usual ones, by role.
+func (u *Usual) OtherMachine(f *Facts) []Difference {
+	own := machineOf(f.Trial, len(f.Runs))
+	var out []Difference
 	for _, name := range own.names {
-		value, want := own.values[name], f.rules.usual.machine[name]
-		if value == want {
-			continue
-		}
-		if n := len(out); n == 0 || out[n-1].Subject != name.role {
-			out = append(out, Reason{Code: DifferentMachine, Weight: Void, Scope: ScopeCell, Subject: name.role})
-		}
-		last := &out[len(out)-1]
-		if last.Detail != "" {
-			last.Detail += ", "
-		}
-		last.Detail += fmt.Sprintf("%s %s instead of %s", name.name, value, want)
-	}
-	return out
-}
-
-// checkImage voids a cell whose implementation ran from another image than in the other trials: it is another implementation then.
-func checkImage(f *facts) []Reason {
-	own, want := imageOf(f.trial), f.rules.usual.images[f.trial.Manifest.Implementation]
-	if own == "" || own == want {
-		return nil
-	}
-	return []Reason{{Code: DifferentImage, Weight: Void, Scope: ScopeCell, Subject: record.RoleServer, Detail: fmt.Sprintf("%s instead of %s", own, want)}}
-}
-
-// checkScript voids a cell of which a generator ran another script than the one that the run froze at its start: it is another load.
-func checkScript(f *facts) []Reason {
-	want := f.rules.usual.scripts[f.level.Load]
-	if want == "" {
-		return nil
-	}
-	var out []Reason
-	for i, g := range f.trial.Generators {
-		own := pick.First(g.Scripts, func(s *record.ScriptRun) bool { return s.Load == f.level.Load })
-		if own != nil && own.SHA256 != want {
-			out = append(out, Reason{
-				Code: DifferentScript, Weight: Void, Scope: ScopeCell, Subject: protocol.RoleGenerator(int32(i)),
-				Detail: fmt.Sprintf("SHA-256 %s instead of %s", own.SHA256, want),
-			})
+		if value, want := own.values[name], u.machine[name]; value != want {
+			out = append(out, Difference{Role: name.role, Fact: name.name, Own: value, Usual: want})
 		}
 	}
 	return out
 }
+
+// OtherImage says whether the cell's server ran from another image than in the implementation's other trials, and gives both digests. One
+// that is not known is no other.
+func (u *Usual) OtherImage(f *Facts) (own, want string, other bool) {
+	own, want = imageOf(f.Trial), u.images[f.Trial.Manifest.Implementation]
+	return own, want, own != "" && own != want
+}
+
+// Script is the SHA-256 of the script that the run froze for a load; empty if the load has none.
+func (u *Usual) Script(load string) string { return u.scripts[load] }

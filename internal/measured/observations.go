@@ -1,11 +1,11 @@
-package validity
+package measured
 
 import (
-	"fmt"
 	"math"
 
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -62,68 +62,68 @@ var ObservationNames = []ObservationName{
 	ListenOverflows, SynRetransmits, HungConnections, AuditedAnswers, ServerMHz, WorkChange,
 }
 
-// Observation describes one observation over the cells of a group that are not void.
+// Observation describes one observation over the cells of a group.
 type Observation struct {
 	Name    ObservationName   `json:"name"`
 	Summary inference.Summary `json:"summary"`
 }
 
 // observe computes what was seen of the cell beside its speed.
-func (f *facts) observe() {
-	f.cell.Observations = map[ObservationName]float64{}
+func (f *Facts) observe() {
+	f.Observations = map[ObservationName]float64{}
 	f.observeNetwork()
 	f.observeAgents()
 	f.observeSkew()
 	f.observeKernel()
-	if f.seen == nil {
+	if f.Seen == nil {
 		return
 	}
 	f.observeServer()
-	if f.cell.series = newSeries(f.seen.Series, f.cell.LoadSeconds); f.cell.series != nil {
-		f.note(Trend, f.cell.series.trend())
-		dip, _ := f.cell.series.dip()
+	if f.series = newSeries(f.Seen.Series, f.LoadSeconds, f.Trial.Manifest.Block); f.series != nil {
+		f.note(Trend, f.series.trend())
+		dip, _ := f.series.dip()
 		f.note(LargestDip, dip)
 		f.observeStills()
 	}
 }
 
 // note keeps an observation; one that is no number is not known.
-func (f *facts) note(name ObservationName, value float64) {
+func (f *Facts) note(name ObservationName, value float64) {
 	if !math.IsNaN(value) && !math.IsInf(value, 0) {
-		f.cell.Observations[name] = value
+		f.Observations[name] = value
 	}
 }
 
-// seenOf is an observation of the cell, and whether it is known.
-func (c Cell) seenOf(name ObservationName) (float64, bool) {
-	v, ok := c.Observations[name]
+// Observed is an observation of the cell, and whether it is known.
+func (f Figures) Observed(name ObservationName) (float64, bool) {
+	v, ok := f.Observations[name]
 	return v, ok
 }
 
-func (f *facts) observeServer() {
-	requests := float64(f.cell.Requests)
-	if f.seen.RunQueueNanos > 0 {
-		f.note(RunQueue, float64(f.seen.RunQueueNanos)/1e3/requests)
+func (f *Facts) observeServer() {
+	requests := float64(f.Requests)
+	if f.Seen.RunQueueNanos > 0 {
+		f.note(RunQueue, float64(f.Seen.RunQueueNanos)/1e3/requests)
 	}
-	if f.seen.PressureMicros != nil {
-		f.note(Pressure, float64(*f.seen.PressureMicros)/float64(f.seen.Ended.Sub(f.seen.Started).Microseconds()))
+	if f.Seen.PressureMicros != nil {
+		f.note(Pressure, float64(*f.Seen.PressureMicros)/float64(f.Seen.Ended.Sub(f.Seen.Started).Microseconds()))
 	}
-	if f.seen.CoreNanos > 0 && f.cell.Pinning.ServerPinned {
-		f.note(StrangersShare, max(float64(f.seen.BusyNanos-f.seen.CPUNanos-f.besideNanos())/float64(f.seen.CoreNanos), 0))
+	if f.Seen.CoreNanos > 0 && f.Pinning.ServerPinned {
+		f.note(StrangersShare, max(float64(f.Seen.BusyNanos-f.Seen.CPUNanos-f.besideNanos())/float64(f.Seen.CoreNanos), 0))
 	}
-	if f.seen.Sockets != nil && f.seen.Sockets.Established > 0 {
-		f.note(Fairness, f.seen.Sockets.Jain)
+	if f.Seen.Sockets != nil && f.Seen.Sockets.Established > 0 {
+		f.note(Fairness, f.Seen.Sockets.Jain)
 	}
-	if f.seen.RSSStartBytes > 0 {
-		f.note(MemoryGrowth, float64(f.seen.RSSBytes-f.seen.RSSStartBytes)/requests)
+	if f.Seen.RSSStartBytes > 0 {
+		f.note(MemoryGrowth, float64(f.Seen.RSSBytes-f.Seen.RSSStartBytes)/requests)
 	}
 }
 
 // observeNetwork adds up the namespaces. One that sent no segment was not read.
-func (f *facts) observeNetwork() {
+func (f *Facts) observeNetwork() {
 	var all record.Network
 	read := false
-	for _, r := range f.runs {
+	for _, r := range f.Runs {
 		if r == nil || r.Network.SegmentsOut <= 0 {
 			continue
 		}
@@ -135,39 +135,36 @@ func (f *facts) observeNetwork() {
 	if read {
 		f.note(TimeWait, float64(all.TimeWait))
 	}
-	if f.serverNetwork() {
-		all.SegmentsOut += f.seen.Network.SegmentsOut
-		all.Retransmits += f.seen.Network.Retransmits
-		f.note(ConnectionsOpened, float64(f.seen.Network.PassiveOpens))
+	if f.ServerNetwork() {
+		all.SegmentsOut += f.Seen.Network.SegmentsOut
+		all.Retransmits += f.Seen.Network.Retransmits
+		f.note(ConnectionsOpened, float64(f.Seen.Network.PassiveOpens))
 	}
 	f.note(RetransmittedShare, float64(all.Retransmits)/float64(all.SegmentsOut))
 }
 
-// serverNetwork says whether the server's network namespace was read.
-func (f *facts) serverNetwork() bool { return f.seen != nil && f.seen.Network.SegmentsOut > 0 }
-
 // observeAgents relates an agent's CPU time to its container's. An agent that used none was not read.
-func (f *facts) observeAgents() {
-	for _, r := range f.runs {
+func (f *Facts) observeAgents() {
+	for _, r := range f.Runs {
 		if r == nil || r.AgentCPUNanos <= 0 {
 			continue
 		}
 		if took := r.Ended.Sub(r.Started); took > 0 {
-			f.note(AgentShare, max(f.cell.Observations[AgentShare], float64(r.AgentCPUNanos)/float64(took)))
+			f.note(AgentShare, max(f.Observations[AgentShare], float64(r.AgentCPUNanos)/float64(took)))
 		}
 	}
 }
 
 // observeSkew compares the generators' first connections in the operator's clock. Each is right to half of its round trip, and the
 // error is what these halves may add to the skew.
-func (f *facts) observeSkew() {
-	if len(f.runs) < 2 {
+func (f *Facts) observeSkew() {
+	if len(f.Runs) < 2 {
 		return
 	}
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	earliest, latest := first, last
-	for i, r := range f.runs {
-		clock := pick.First(f.trial.Manifest.Clocks, func(c *record.AgentClock) bool { return c.Role == generator(i) })
+	for i, r := range f.Runs {
+		clock := pick.First(f.Trial.Manifest.Clocks, func(c *record.AgentClock) bool { return c.Role == protocol.RoleGenerator(int32(i)) })
 		if r == nil || r.FirstConnection == nil || clock == nil {
 			return
 		}
@@ -179,16 +176,35 @@ func (f *facts) observeSkew() {
 	f.note(StartSkewError, float64(latest-earliest-(last-first))/1e3)
 }
 
-// generator names the generator of an index as in artifacts.
-func generator(i int) string { return fmt.Sprintf("%s-%d", record.RoleGenerator, i) }
+// observeKernel notes what the kernel counted of connections, and what the agents saw beside the load.
+func (f *Facts) observeKernel() {
+	if h := f.Handshakes(); h != nil {
+		f.note(ListenOverflows, float64(h.ListenOverflows))
+	}
+	if n, known := f.SynRetransmits(); known {
+		f.note(SynRetransmits, n)
+	}
+	if f.Seen != nil && f.Seen.Sockets != nil && f.Seen.Sockets.Hung != nil {
+		f.note(HungConnections, float64(*f.Seen.Sockets.Hung))
+	}
+	if n := f.MeasuredAudit().Requests; n > 0 {
+		f.note(AuditedAnswers, float64(n))
+	}
+	if before, after, ok := f.Worked(); ok {
+		f.note(WorkChange, after/before-1)
+	}
+	if mean, _ := inference.Moments(f.kHz()); mean > 0 {
+		f.note(ServerMHz, mean/1e3)
+	}
+}
 
-// observations describe the cells that are not void.
-func observations(cells []Cell) []Observation {
+// Describe sums up the observations of cells.
+func Describe(cells []Figures) []Observation {
 	out := []Observation{}
 	for _, name := range ObservationNames {
 		var values []float64
 		for _, c := range cells {
-			if v, ok := c.seenOf(name); ok && c.Validity != Void {
+			if v, ok := c.Observed(name); ok {
 				values = append(values, v)
 			}
 		}

@@ -1,4 +1,4 @@
-package validity
+package measured
 
 import (
 	"math"
@@ -33,17 +33,18 @@ const minIntervals = 9
 // series is a cell over time, in units of its own mean. Its first interval, in which connections are opened, and its last, in which
 // the tool stops, are left out.
 type series struct {
+	block       int32
 	everyMillis int64
 	byCPU       bool
 	relative    []float64
 }
 
 // newSeries reads a cell's counts; nil if they are too few. Segments stand for answers, and CPU time stands in for segments.
-func newSeries(s *record.Series, loadSeconds float64) *series {
+func newSeries(s *record.Series, loadSeconds float64, block int32) *series {
 	if s == nil || s.EveryMillis <= 0 {
 		return nil
 	}
-	out := series{everyMillis: s.EveryMillis}
+	out := series{block: block, everyMillis: s.EveryMillis}
 	counts := s.SegmentsOut
 	if !slices.ContainsFunc(counts, func(n int64) bool { return n > 0 }) {
 		counts, out.byCPU = s.CPUNanos, true
@@ -84,14 +85,14 @@ func (s *series) dip() (share float64, atMillis int64) {
 	return share, atMillis
 }
 
-// overTime averages the cells that are not void. Cells of another interval or another count than the first are left out.
-func overTime(cells []Cell) *OverTime {
+// NewOverTime averages cells over time; nil if none was sampled. Cells of another interval or another count than the first are left out.
+func NewOverTime(cells []Figures) *OverTime {
 	var out *OverTime
 	var sums []float64
 	var counts []int
 	for _, c := range cells {
 		s := c.series
-		if s == nil || c.Validity == Void {
+		if s == nil {
 			continue
 		}
 		if out == nil {
@@ -111,7 +112,7 @@ func overTime(cells []Cell) *OverTime {
 		}
 		out.Cells++
 		if share, at := s.dip(); out.Cells == 1 || share > out.LargestDip {
-			out.LargestDip, out.DipBlock, out.DipMillis = share, c.Block, at
+			out.LargestDip, out.DipBlock, out.DipMillis = share, s.block, at
 		}
 	}
 	for i := range sums {
@@ -119,6 +120,9 @@ func overTime(cells []Cell) *OverTime {
 	}
 	return out
 }
+
+// HasCourse says whether the cell was sampled over time, often enough to be looked at.
+func (f Figures) HasCourse() bool { return f.series != nil }
 
 // short keeps four digits, which are more than a picture shows.
 func short(v float64) float64 { return math.Round(v*1e4) / 1e4 }
