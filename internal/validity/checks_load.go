@@ -86,9 +86,9 @@ func checkRequests(f *facts) []Reason {
 }
 
 const (
-	// rateMissed and rateStarts: an arrival rate is kept if it misses no more than one start in a hundred, or two, which is what
+	// MissedShare and MissedStarts: an arrival rate is kept if it misses no more than one start in a hundred, or two, which is what
 	// the beginning and the end of a cell cost. Starts are counted, since completions lag behind them.
-	rateMissed, rateStarts = 0.01, 2
+	MissedShare, MissedStarts = 0.01, 2
 	// rateVoid: a tenth less is another load, like a tenth less time.
 	rateVoid = 0.1
 )
@@ -103,10 +103,10 @@ func checkRate(f *facts) []Reason {
 	e := f.Errors
 	started := f.Requests + e.Connect + e.Read + e.Write + e.Timeout + int64(f.Level.Connections)
 	missed := float64(max(f.Dropped, f.Asked-started))
-	if missed <= max(rateMissed*asked, rateStarts) {
+	if missed <= max(MissedShare*asked, MissedStarts) {
 		return nil
 	}
-	r := Reason{Code: RateMissed, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: missed / asked, Limit: rateMissed}
+	r := Reason{Code: RateMissed, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleServer, Value: missed / asked, Limit: MissedShare}
 	if f.Busiest() >= generatorBusy || f.heldBack() {
 		r.Subject = record.RoleGenerator
 	}
@@ -129,10 +129,10 @@ func checkExceeded(f *facts) []Reason {
 		asked = min(cmp.Or(asked, planned), planned)
 	}
 	more := float64(f.Requests) - asked
-	if asked <= 0 || more <= max(rateMissed*asked, rateStarts*float64(len(f.Runs))) {
+	if asked <= 0 || more <= max(MissedShare*asked, MissedStarts*float64(len(f.Runs))) {
 		return nil
 	}
-	r := Reason{Code: RateExceeded, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleGenerator, Value: float64(f.Requests) / asked, Limit: 1 + rateMissed}
+	r := Reason{Code: RateExceeded, Weight: Suspect, Scope: ScopeCell, Subject: record.RoleGenerator, Value: float64(f.Requests) / asked, Limit: 1 + MissedShare}
 	if more > rateVoid*asked {
 		r.Weight, r.Limit = Void, 1+rateVoid
 	}

@@ -1,4 +1,4 @@
-package foreign
+package lint
 
 import (
 	"cmp"
@@ -6,9 +6,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/printout"
 	"loadstone.dev/loadstone/internal/tool/printed"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // Repeats are the samples of one tool, threads, connections, address and source that are not void, each counted once.
@@ -30,25 +32,8 @@ type Repeats struct {
 	CV *float64 `json:"cv,omitempty"`
 }
 
-func (r Repeats) holds(s Sample) bool {
-	return r.Tool == s.Tool && r.URL == s.URL && r.Source == s.source() && r.Threads == s.Threads && r.Connections == s.Connections && r.PerSecond == s.rate()
-}
-
-func (s Sample) rate() float64 {
-	if s.Arrivals == nil {
-		return 0
-	}
-	return s.Arrivals.PerSecond
-}
-
-// source is the file's name without digits, so that c10-run1 and c100-run2 are of one source.
-func (s Sample) source() string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return -1
-		}
-		return r
-	}, s.File)
+func (r Repeats) holds(s printout.Sample) bool {
+	return r.Tool == s.Tool && r.URL == s.URL && r.Source == s.Source() && r.Threads == s.Threads && r.Connections == s.Connections && r.PerSecond == s.Rate()
 }
 
 // repeats gathers samples in the order of their first.
@@ -60,7 +45,7 @@ func (all set) repeats() []Repeats {
 		}
 		at := slices.IndexFunc(out, func(r Repeats) bool { return r.holds(s) })
 		if at < 0 {
-			out = append(out, Repeats{Tool: s.Tool, URL: s.URL, Source: s.source(), Threads: s.Threads, Connections: s.Connections, PerSecond: s.rate()})
+			out = append(out, Repeats{Tool: s.Tool, URL: s.URL, Source: s.Source(), Threads: s.Threads, Connections: s.Connections, PerSecond: s.Rate()})
 			at = len(out) - 1
 		}
 		out[at].Samples = append(out[at].Samples, i)
@@ -71,37 +56,29 @@ func (all set) repeats() []Repeats {
 	return out
 }
 
-func (r *Repeats) describe(samples []Sample) {
-	var sum, squares float64
+func (r *Repeats) describe(samples []printout.Sample) {
+	values := make([]float64, len(r.Samples))
 	for i, at := range r.Samples {
-		x := samples[at].perSecond()
-		if i == 0 {
-			r.Least = x
-		}
-		sum, r.Least, r.Most = sum+x, min(r.Least, x), max(r.Most, x)
+		values[i] = samples[at].PerSecond()
 	}
-	n := float64(len(r.Samples))
-	r.Mean = sum / n
-	if n < 2 {
-		return
+	mean, sd := inference.Moments(values)
+	r.Mean, r.Least, r.Most = mean, slices.Min(values), slices.Max(values)
+	if len(values) > 1 {
+		cv := sd / mean
+		r.CV = &cv
 	}
-	for _, at := range r.Samples {
-		squares += (samples[at].perSecond() - r.Mean) * (samples[at].perSecond() - r.Mean)
-	}
-	cv := math.Sqrt(squares/(n-1)) / r.Mean
-	r.CV = &cv
 }
 
 // firstLike finds a sample that agrees with another in everything that was printed; -1 if there is none. Of two runs of a second or
 // more, that is one run counted twice.
-func firstLike(samples []Sample, s Sample) int {
-	return slices.IndexFunc(samples, func(o Sample) bool {
-		same := o.counted() && o.Tool == s.Tool && o.URL == s.URL && o.Threads == s.Threads && o.Connections == s.Connections &&
+func firstLike(samples []printout.Sample, s printout.Sample) int {
+	return slices.IndexFunc(samples, func(o printout.Sample) bool {
+		same := o.Counted() && o.Tool == s.Tool && o.URL == s.URL && o.Threads == s.Threads && o.Connections == s.Connections &&
 			o.Requests == s.Requests && o.Throughput == s.Throughput
 		if !same || len(o.Latency) == 0 || len(s.Latency) == 0 {
 			return false
 		}
-		return orZero(o.mean()) == orZero(s.mean()) && orZero(o.Latency[0].Max) == orZero(s.Latency[0].Max)
+		return printed.OrZero(o.Mean()) == printed.OrZero(s.Mean()) && printed.OrZero(o.Latency[0].Max) == printed.OrZero(s.Latency[0].Max)
 	})
 }
 
@@ -110,7 +87,7 @@ func checkDuplicates(all set) []Finding {
 	for i, s := range all.samples {
 		if j := firstLike(all.samples[:i], s); j >= 0 {
 			out = append(out, Finding{
-				Code: Duplicate, Weight: Suspect, Scope: ScopeComparison, Samples: []int{j, i},
+				Code: Duplicate, Weight: validity.Suspect, Scope: ScopeComparison, Samples: []int{j, i},
 				Sentence: "Both agree to the last digit: they are one run.", WayOut: "It is counted once; give each run a file of its own.",
 			})
 		}
@@ -134,7 +111,7 @@ func checkRepeats(all set) []Finding {
 			continue
 		}
 		out = append(out, Finding{
-			Code: Spread, Weight: Suspect, Scope: ScopeComparison, Samples: r.Samples, Value: *r.CV, Limit: spreadSuspect,
+			Code: Spread, Weight: validity.Suspect, Scope: ScopeComparison, Samples: r.Samples, Value: *r.CV, Limit: spreadSuspect,
 			Sentence: fmt.Sprintf("The %d repeats on %s spread by %s (coefficient of variation), from %s to %s requests a second.",
 				len(r.Samples), plural(r.Connections, "connection"), percent(*r.CV), number(r.Least), number(r.Most)),
 			WayOut: "Look for what else ran, pin both sides, and compare in pairs made shortly after each other.",
@@ -144,7 +121,7 @@ func checkRepeats(all set) []Finding {
 	if len(groups) > 1 && len(single) > 0 {
 		weight := Note
 		if pairs := rivals(groups); len(pairs) > 0 && fewest(pairs) == 1 {
-			weight = Suspect
+			weight = validity.Suspect
 		}
 		out = append(out, Finding{
 			Code: NoRepeats, Weight: weight, Scope: ScopeComparison, Samples: single,
@@ -166,17 +143,17 @@ func checkRepeats(all set) []Finding {
 func checkErrorsWin(all set) []Finding {
 	var out []Finding
 	for i, s := range all.samples {
-		if !s.counted() || !allErrors(s) {
+		if !s.Counted() || !allErrors(s) {
 			continue
 		}
 		for j, o := range all.samples {
-			if !all.usable[j] || o.Tool != s.Tool || o.Connections != s.Connections || o.perSecond() >= s.perSecond() {
+			if !all.usable[j] || o.Tool != s.Tool || o.Connections != s.Connections || o.PerSecond() >= s.PerSecond() {
 				continue
 			}
 			out = append(out, Finding{
-				Code: ErrorsWin, Weight: Void, Scope: ScopeSample, Samples: []int{i}, Value: s.perSecond() / o.perSecond(), Limit: 1,
+				Code: ErrorsWin, Weight: validity.Void, Scope: ScopeSample, Samples: []int{i}, Value: s.PerSecond() / o.PerSecond(), Limit: 1,
 				Sentence: fmt.Sprintf("It answered nothing but errors and is %s times as fast as %s, which answered: an error page looks like a win.",
-					number(s.perSecond()/o.perSecond()), o.place()),
+					number(s.PerSecond()/o.PerSecond()), o.Place()),
 				WayOut: "Throw it away; never rank a run before its errors are counted.",
 			})
 			break
@@ -185,8 +162,8 @@ func checkErrorsWin(all set) []Finding {
 	return out
 }
 
-func allErrors(s Sample) bool {
-	return s.Errors.Status >= s.Requests || (s.Tool == K6 && s.Errors.Unsorted >= s.Requests)
+func allErrors(s printout.Sample) bool {
+	return s.Errors.Status >= s.Requests || (s.Tool == printout.K6 && s.Errors.Unsorted >= s.Requests)
 }
 
 // checkWork looks for two samples of one path whose answers differ in size: what is compared must do the same work.
@@ -202,7 +179,7 @@ func checkWork(all set) []Finding {
 			continue
 		}
 		out = append(out, Finding{
-			Code: UnequalWork, Weight: Suspect, Scope: ScopeComparison, Samples: []int{first, i}, Value: b.Value / a.Value,
+			Code: UnequalWork, Weight: validity.Suspect, Scope: ScopeComparison, Samples: []int{first, i}, Value: b.Value / a.Value,
 			Sentence: fmt.Sprintf("An answer is %s B in one and %s B in the other: they do not do the same work.", number(math.Round(a.Value)), number(math.Round(b.Value))),
 			WayOut:   "Make both answer with the same body and headers, or say that the comparison includes the difference.",
 		})
@@ -225,7 +202,7 @@ func (all set) firstOfWork(i int) int {
 }
 
 // sameWork says that two samples claim to ask for the same thing in the same way.
-func sameWork(a, b Sample) bool {
+func sameWork(a, b printout.Sample) bool {
 	return a.Tool == b.Tool && pathOf(a.URL) == pathOf(b.URL) && (a.Reused == nil) == (b.Reused == nil)
 }
 
@@ -236,7 +213,7 @@ func pathOf(url string) string {
 }
 
 // perResponse is the size of one answer, headers included.
-func perResponse(s Sample) printed.Quantity {
+func perResponse(s printout.Sample) printed.Quantity {
 	n := float64(s.Requests)
 	return printed.Quantity{Value: s.Bytes.Value / n, Rounding: s.Bytes.Rounding / n}
 }
@@ -245,7 +222,7 @@ func perResponse(s Sample) printed.Quantity {
 func checkRound(all set) []Finding {
 	var found []int
 	for i, s := range all.samples {
-		if !s.counted() || s.Throughput.Value <= 0 {
+		if !s.Counted() || s.Throughput.Value <= 0 {
 			continue
 		}
 		if math.Mod(s.Throughput.Value, roundStep) != 0 {
@@ -269,7 +246,7 @@ func checkMixed(all set) []Finding {
 	var kinds []kind
 	var found []int
 	for i, s := range all.samples {
-		if s.mean() == nil || !s.counted() {
+		if s.Mean() == nil || !s.Counted() {
 			continue
 		}
 		found = append(found, i)
@@ -291,11 +268,4 @@ func checkMixed(all set) []Finding {
 		Sentence: "Latencies here are different quantities: " + strings.Join(names, ", ") + ".",
 		WayOut:   "Compare latencies only within one tool and one kind; throughputs only at the same number of connections.",
 	}}
-}
-
-func orZero(q *printed.Quantity) printed.Quantity {
-	if q == nil {
-		return printed.Quantity{}
-	}
-	return *q
 }

@@ -1,4 +1,4 @@
-package foreign_test
+package lint_test
 
 import (
 	"flag"
@@ -10,14 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/internal/foreign"
+	"loadstone.dev/loadstone/internal/lint"
+	"loadstone.dev/loadstone/internal/printout"
 )
 
 var update = flag.Bool("update", false, "write the golden outputs")
 
 // ofServer makes n repeats of a server by the names of their files.
-func ofServer(name string, n int, connections int64) []foreign.Sample {
-	var out []foreign.Sample
+func ofServer(name string, n int, connections int64) []printout.Sample {
+	var out []printout.Sample
 	for i := range n {
 		s := at(connections, 1000.25+float64(10*len(name)+i), 0.95*float64(connections))
 		s.File = fmt.Sprintf("%s-run%d.txt", name, i+1)
@@ -27,8 +28,8 @@ func ofServer(name string, n int, connections int64) []foreign.Sample {
 }
 
 // join puts samples together.
-func join(lists ...[]foreign.Sample) []foreign.Sample {
-	var out []foreign.Sample
+func join(lists ...[]printout.Sample) []printout.Sample {
+	var out []printout.Sample
 	for _, l := range lists {
 		out = append(out, l...)
 	}
@@ -36,38 +37,38 @@ func join(lists ...[]foreign.Sample) []foreign.Sample {
 }
 
 // lastLine is the verdict that people read.
-func lastLine(samples []foreign.Sample) string {
-	text := strings.TrimRight(foreign.Text(foreign.Analyse(samples)), "\n")
+func lastLine(samples []printout.Sample) string {
+	text := strings.TrimRight(lint.Text(lint.Analyse(samples)), "\n")
 	return text[strings.LastIndex(text, "\n")+1:]
 }
 
 func TestTheVerdictSaysWhatIsValidAndWhatCanBeCompared(t *testing.T) {
-	void := []foreign.Sample{with(func(s *foreign.Sample) {
+	void := []printout.Sample{with(func(s *printout.Sample) {
 		s.Errors.Status = 1
 		s.Requests = 5000
 		s.Throughput.Value, s.Seconds.Value = 500, 10
 	})}
 	retouched := void[0]
 	retouched.Errors.Status = 0
-	suspect := []foreign.Sample{with(func(s *foreign.Sample) { s.Errors.Timeout = 1; s.Connections = 100; s.Latency = nil })}
-	latency := []foreign.Sample{with(func(s *foreign.Sample) {
+	suspect := []printout.Sample{with(func(s *printout.Sample) { s.Errors.Timeout = 1; s.Connections = 100; s.Latency = nil })}
+	latency := []printout.Sample{with(func(s *printout.Sample) {
 		s.Requests, s.Throughput.Value, s.Seconds.Value = 999*6, 999, 6
 		tailed(101, 0)(s)
 	})}
 	wrk := ofServer("epoll", 1, 10)
-	wrk[0].Tool = foreign.K6
+	wrk[0].Tool = printout.K6
 	tests := map[string]struct {
-		samples []foreign.Sample
+		samples []printout.Sample
 		want    string
 	}{
-		"one good file":                              {[]foreign.Sample{good()}, "Sample valid: no comparison from one run."},
+		"one good file":                              {[]printout.Sample{good()}, "Sample valid: no comparison from one run."},
 		"one void file":                              {void, "Sample void: nothing can be used."},
 		"one doubtful file":                          {suspect, "Sample suspect: no comparison from one run."},
 		"one file of doubtful latencies":             {latency, "Sample suspect in latency only: no comparison from one run."},
 		"two void files":                             {join(void, void), "All 2 samples void: nothing can be used."},
-		"a void file and a copy without its errors":  {join(void, []foreign.Sample{retouched}), "Of 2 samples, 1 suspect, 1 void: no comparison, since no run is left that has a throughput of its own."},
-		"a good and a void file":                     {join([]foreign.Sample{good()}, void), "Of 2 samples, 1 valid, 1 void: no comparison from one run."},
-		"a file and its copy":                        {[]foreign.Sample{good(), good()}, "All 2 samples valid: no comparison from one run."},
+		"a void file and a copy without its errors":  {join(void, []printout.Sample{retouched}), "Of 2 samples, 1 suspect, 1 void: no comparison, since no run is left that has a throughput of its own."},
+		"a good and a void file":                     {join([]printout.Sample{good()}, void), "Of 2 samples, 1 valid, 1 void: no comparison from one run."},
+		"a file and its copy":                        {[]printout.Sample{good(), good()}, "All 2 samples valid: no comparison from one run."},
 		"repeats of one implementation":              {ofServer("go", 7, 10), "All 7 samples valid: 7 runs of one load from one source; there is nothing to compare them with."},
 		"one implementation at several levels":       {join(ofServer("go", 2, 10), ofServer("go", 3, 11)), "All 5 samples valid: one source under 2 loads, with 2 runs of each or more; there is nothing to compare it with."},
 		"one run of each of two implementations":     {join(ofServer("go", 1, 10), ofServer("epoll", 1, 10)), "All 2 samples valid: no comparison from one run."},
@@ -77,8 +78,8 @@ func TestTheVerdictSaysWhatIsValidAndWhatCanBeCompared(t *testing.T) {
 		"two implementations under different loads":  {join(ofServer("go", 7, 10), ofServer("epoll", 7, 11)), "All 14 samples valid: no comparison, since no two sources ran the same load."},
 		"one implementation under two of the tools":  {join(ofServer("epoll", 1, 10), wrk), "All 2 samples valid: no comparison, since no two sources ran the same load."},
 		"a level of one only beside a fair pair":     {join(ofServer("go", 7, 10), ofServer("epoll", 7, 10), ofServer("go", 1, 11)), "All 15 samples valid: there are 7 runs or more of each to compare, if nothing but the server differed."},
-		"a good file and one of doubtful latencies":  {join([]foreign.Sample{good()}, latency), "Of 2 samples, 1 valid, 1 suspect in latency only: 2 runs of one load from one source; there is nothing to compare them with."},
-		"a good file, a doubtful one and a void one": {join([]foreign.Sample{good()}, suspect, void), "Of 3 samples, 1 valid, 1 suspect, 1 void: one source under 2 loads, with 1 run of each or more; there is nothing to compare it with."},
+		"a good file and one of doubtful latencies":  {join([]printout.Sample{good()}, latency), "Of 2 samples, 1 valid, 1 suspect in latency only: 2 runs of one load from one source; there is nothing to compare them with."},
+		"a good file, a doubtful one and a void one": {join([]printout.Sample{good()}, suspect, void), "Of 3 samples, 1 valid, 1 suspect, 1 void: one source under 2 loads, with 1 run of each or more; there is nothing to compare it with."},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -104,11 +105,11 @@ func TestTextIsGolden(t *testing.T) {
 	}
 	for name, files := range tests {
 		t.Run(name, func(t *testing.T) {
-			var samples []foreign.Sample
+			var samples []printout.Sample
 			for _, f := range files {
 				samples = append(samples, parse(t, f, read(t, f))...)
 			}
-			got := foreign.Text(foreign.Analyse(samples))
+			got := lint.Text(lint.Analyse(samples))
 			golden := filepath.Join("testdata", "golden", name+".txt")
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {

@@ -1,81 +1,58 @@
-package foreign
+package lint
 
 import (
 	"cmp"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/printout"
 	"loadstone.dev/loadstone/internal/validity"
 )
 
-// Weight says what a finding does to the samples that it names.
-type Weight string
+// Note is the weight of a finding beside those of a run: the number stands, and something about it must be known. Void means that the
+// number is not what it claims to be, and Suspect that it is probably another, or rests on too little.
+const Note validity.Validity = "Note"
 
+// The codes of findings that a run does not know as well; the sentence of each finding says more.
 const (
-	// Void means that the number is not what it claims to be.
-	Void Weight = "Void"
-	// Suspect means that the number is probably another, or rests on too little.
-	Suspect Weight = "Suspect"
-	// Note means that the number stands, and something about it must be known.
-	Note Weight = "Note"
+	FailedRequests     validity.Code = "FailedRequests"
+	WrongLength        validity.Code = "WrongLength"
+	ChecksFailed       validity.Code = "ChecksFailed"
+	ThresholdsCrossed  validity.Code = "ThresholdsCrossed"
+	RateNotReached     validity.Code = "RateNotReached"
+	NotKept            validity.Code = "NotKept"
+	ThroughputMismatch validity.Code = "ThroughputMismatch"
+	Impossible         validity.Code = "Impossible"
+	Inflated           validity.Code = "Inflated"
+	Stalled            validity.Code = "Stalled"
+	MeanAboveP99       validity.Code = "MeanAboveP99"
+	UnaccountedTime    validity.Code = "UnaccountedTime"
+	OutOfOrder         validity.Code = "OutOfOrder"
+	TooFewSamples      validity.Code = "TooFewSamples"
+	CoarseLatency      validity.Code = "CoarseLatency"
+	ErrorsWin          validity.Code = "ErrorsWin"
+	Duplicate          validity.Code = "Duplicate"
+	NoRepeats          validity.Code = "NoRepeats"
+	FewRepeats         validity.Code = "FewRepeats"
+	Spread             validity.Code = "Spread"
+	Saturated          validity.Code = "Saturated"
+	UnequalWork        validity.Code = "UnequalWork"
+	RoundNumbers       validity.Code = "RoundNumbers"
+	MixedLatencies     validity.Code = "MixedLatencies"
 )
 
-// Code names what is wrong.
-type Code string
-
-// The codes of findings; the sentence of each finding says more.
-const (
-	ToolFailed         Code = "ToolFailed"
-	NoRequests         Code = "NoRequests"
-	TooShort           Code = "TooShort"
-	CutShort           Code = "CutShort"
-	TooFewRequests     Code = "TooFewRequests"
-	WrongLabel         Code = "WrongLabel"
-	WrongStatus        Code = "WrongStatus"
-	FailedRequests     Code = "FailedRequests"
-	WrongLength        Code = "WrongLength"
-	Starved            Code = "Starved"
-	ChecksFailed       Code = "ChecksFailed"
-	ThresholdsCrossed  Code = "ThresholdsCrossed"
-	RateNotReached     Code = "RateNotReached"
-	NotKept            Code = "NotKept"
-	ThroughputMismatch Code = "ThroughputMismatch"
-	Impossible         Code = "Impossible"
-	Inflated           Code = "Inflated"
-	Stalled            Code = "Stalled"
-	Unanswered         Code = "Unanswered"
-	MeanAboveP99       Code = "MeanAboveP99"
-	UnaccountedTime    Code = "UnaccountedTime"
-	OutOfOrder         Code = "OutOfOrder"
-	TooFewSamples      Code = "TooFewSamples"
-	CoarseLatency      Code = "CoarseLatency"
-	ErrorsWin          Code = "ErrorsWin"
-	Duplicate          Code = "Duplicate"
-	NoRepeats          Code = "NoRepeats"
-	FewRepeats         Code = "FewRepeats"
-	Spread             Code = "Spread"
-	Saturated          Code = "Saturated"
-	UnequalWork        Code = "UnequalWork"
-	RoundNumbers       Code = "RoundNumbers"
-	MixedLatencies     Code = "MixedLatencies"
-)
-
-// Scope says which numbers a finding concerns.
-type Scope string
-
+// What a finding concerns, where it is not the latencies alone.
 const (
 	// ScopeSample concerns all numbers of the samples.
-	ScopeSample Scope = "Sample"
-	// ScopeLatency concerns their latencies alone.
-	ScopeLatency Scope = "Latency"
+	ScopeSample validity.Scope = "Sample"
 	// ScopeComparison concerns what is concluded from several samples, and none of them alone.
-	ScopeComparison Scope = "Comparison"
+	ScopeComparison validity.Scope = "Comparison"
 )
 
 // Finding is one thing that is wrong, or must be known.
 type Finding struct {
-	Code   Code   `json:"code"`
-	Weight Weight `json:"weight"`
-	Scope  Scope  `json:"scope"`
+	Code   validity.Code     `json:"code"`
+	Weight validity.Validity `json:"weight"`
+	Scope  validity.Scope    `json:"scope"`
 	// Samples are the indices of the samples that it concerns, ascending.
 	Samples []int `json:"samples"`
 	// Value and Limit are what was seen and what is let pass; both are 0 where the sentence says it all.
@@ -88,10 +65,10 @@ type Finding struct {
 
 // Report is what Analyse found.
 type Report struct {
-	Samples []Sample `json:"samples"`
+	Samples []printout.Sample `json:"samples"`
 	// Verdicts are those of the samples, in their order. A finding about a comparison leaves a sample's verdict as it is.
 	Verdicts []validity.Validity `json:"verdicts"`
-	// Verdict is that of the set: Void if no sample can be used, Suspect if there is any finding above a note.
+	// Verdict is that of the set: validity.Void if no sample can be used, validity.Suspect if there is any finding above a note.
 	Verdict  validity.Validity `json:"verdict"`
 	Repeats  []Repeats         `json:"repeats"`
 	Findings []Finding         `json:"findings"`
@@ -100,14 +77,14 @@ type Report struct {
 }
 
 // sampleChecks look at one sample alone; each is safe alone and knows nothing of the others. What they find gets its index here.
-var sampleChecks = []func(Sample) []Finding{
+var sampleChecks = []func(printout.Sample) []Finding{
 	checkTool, checkDuration, checkRequests, checkLabel, checkStatus, checkFailed, checkLength, checkStarved, checkScript, checkRate,
 	checkKept, checkThroughput, checkStall, checkLittle, checkOrder, checkMean, checkSamples, checkResolution,
 }
 
 // set is all samples together, with what was found out about each alone.
 type set struct {
-	samples []Sample
+	samples []printout.Sample
 	// usable says of each sample that it has a throughput which its own checks let stand.
 	usable []bool
 }
@@ -118,7 +95,7 @@ var setChecks = []func(set) []Finding{
 }
 
 // Judge says what of the samples cannot be believed, the gravest first.
-func Judge(samples []Sample) []Finding {
+func Judge(samples []printout.Sample) []Finding {
 	out := alone(samples)
 	all := newSet(samples, out)
 	for _, check := range setChecks {
@@ -129,7 +106,7 @@ func Judge(samples []Sample) []Finding {
 }
 
 // alone is what is found in each sample alone, check by check.
-func alone(samples []Sample) []Finding {
+func alone(samples []printout.Sample) []Finding {
 	out := []Finding{}
 	for _, check := range sampleChecks {
 		for i, s := range samples {
@@ -142,13 +119,13 @@ func alone(samples []Sample) []Finding {
 	return out
 }
 
-func newSet(samples []Sample, found []Finding) set {
+func newSet(samples []printout.Sample, found []Finding) set {
 	all := set{samples: samples, usable: make([]bool, len(samples))}
 	for i, s := range samples {
-		all.usable[i] = s.counted() && s.perSecond() > 0
+		all.usable[i] = s.Counted() && s.PerSecond() > 0
 	}
 	for _, f := range found {
-		if f.Weight == Void {
+		if f.Weight == validity.Void {
 			all.usable[f.Samples[0]] = false
 		}
 	}
@@ -156,7 +133,7 @@ func newSet(samples []Sample, found []Finding) set {
 }
 
 // Analyse judges samples and sums up.
-func Analyse(samples []Sample) Report {
+func Analyse(samples []printout.Sample) Report {
 	r := Report{
 		Samples: samples, Verdicts: make([]validity.Validity, len(samples)), Verdict: validity.Valid,
 		Findings: Judge(samples), Repeats: newSet(samples, alone(samples)).repeats(), NotKnowable: notKnowable,
@@ -177,7 +154,7 @@ func Analyse(samples []Sample) Report {
 	return r
 }
 
-// Void is the number of samples that are void.
+// validity.Void is the number of samples that are void.
 func (r Report) Void() int {
 	n := 0
 	for _, v := range r.Verdicts {
@@ -196,7 +173,7 @@ func sampleVerdict(sample int, findings []Finding) validity.Validity {
 			continue
 		}
 		switch {
-		case f.Weight == Void && f.Scope == ScopeSample:
+		case f.Weight == validity.Void && f.Scope == ScopeSample:
 			return validity.Void
 		case f.Weight != Note:
 			out = validity.Suspect
@@ -205,7 +182,9 @@ func sampleVerdict(sample int, findings []Finding) validity.Validity {
 	return out
 }
 
-func gravity(w Weight) int { return slices.Index([]Weight{Void, Suspect, Note}, w) }
+func gravity(w validity.Validity) int {
+	return slices.Index([]validity.Validity{validity.Void, validity.Suspect, Note}, w)
+}
 
 // unseen is notKnowable in a line; docs/analyse.md has the list.
 const unseen = "No raw file tells who else used the CPUs, how the runs were ordered and warmed up, or whether the answers were right (docs/analyse.md)."

@@ -1,4 +1,4 @@
-package foreign
+package lint
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package foreign
+package printout
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package foreign_test
+package printout_test
 
 import (
 	"bytes"

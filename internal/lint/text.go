@@ -1,4 +1,4 @@
-package foreign
+package lint
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"unicode"
 
+	"loadstone.dev/loadstone/internal/printout"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -42,11 +43,11 @@ func Text(r Report) string {
 }
 
 // legend says why a p99 is missing from the table.
-func legend(samples []Sample) string {
-	ways := map[string]string{Wrk: "wrk prints it with --latency", Wrk2: "wrk2 prints it with --latency", K6: "k6 prints it with --summary-trend-stats=avg,min,med,max,p(99)"}
+func legend(samples []printout.Sample) string {
+	ways := map[string]string{printout.Wrk: "wrk prints it with --latency", printout.Wrk2: "wrk2 prints it with --latency", printout.K6: "k6 prints it with --summary-trend-stats=avg,min,med,max,p(99)"}
 	var out []string
 	for _, s := range samples {
-		if way := ways[s.Tool]; way != "" && s.mean() != nil && s.p99() == nil && !slices.Contains(out, way) {
+		if way := ways[s.Tool]; way != "" && s.Mean() != nil && s.P99() == nil && !slices.Contains(out, way) {
 			out = append(out, way)
 		}
 	}
@@ -59,11 +60,11 @@ func legend(samples []Sample) string {
 func sampleRows(r Report) [][]string {
 	rows := [][]string{{"#", "where", "tool", "threads", "conns", "took", "requests", "req/s", "mean", "p99", "max", "errors", "verdict"}}
 	for i, s := range r.Samples {
-		row := []string{"#" + strconv.Itoa(i+1), s.place(), s.Tool, orMissing(s.Threads), orMissing(s.Connections)}
+		row := []string{"#" + strconv.Itoa(i+1), s.Place(), s.Tool, orMissing(s.Threads), orMissing(s.Connections)}
 		if s.Failed != "" {
 			row = append(row, missing, missing, missing, missing, missing, missing)
 		} else {
-			row = append(row, spell(s.Seconds.Value*1e6), count(s.Requests), number(s.perSecond()), latency(s.mean()), latency(s.p99()), latency(s.most()))
+			row = append(row, spell(s.Seconds.Value*1e6), count(s.Requests), number(s.PerSecond()), latency(s.Mean()), latency(s.P99()), latency(s.Most()))
 		}
 		rows = append(rows, append(row, count(s.Errors.Sum()), string(r.Verdicts[i])))
 	}
@@ -108,27 +109,6 @@ func printable(r rune) rune {
 		return -1
 	}
 	return r
-}
-
-func (s Sample) place() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
-
-func (s Sample) p99() *printed.Quantity {
-	if len(s.Latency) == 0 {
-		return nil
-	}
-	for _, got := range s.Latency[0].Quantiles {
-		if math.Abs(got.Q-0.99) < 1e-9 {
-			return &got.Micros
-		}
-	}
-	return nil
-}
-
-func (s Sample) most() *printed.Quantity {
-	if len(s.Latency) == 0 {
-		return nil
-	}
-	return s.Latency[0].Max
 }
 
 // hashes names samples as the table does; runs of neighbours are drawn together.

@@ -1,4 +1,4 @@
-package foreign
+package lint
 
 import (
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -19,6 +19,8 @@ const (
 	samplesBeyond = inference.SamplesBeyond
 	// littleLimit is the number of requests under way for each connection, by throughput and mean latency.
 	littleLimit = validity.LittleSuspect
+	// missedShare and missedStarts are what an arrival rate may miss: the larger of the two.
+	missedShare, missedStarts = validity.MissedShare, validity.MissedStarts
 
 	// voidSeconds and suspectSeconds: below a second, start-up and the scheduler's first decisions are most of what was measured;
 	// the noise of throughput falls until a few seconds, and not after.
@@ -45,8 +47,6 @@ const (
 	unanswered, unansweredTurns = 0.5, 10
 	// unaccounted: where measured latency explains less than nine tenths of the connections' time, requests waited unseen.
 	unaccounted = 0.9
-	// missedShare and missedStarts are what an arrival rate may miss: the larger of the two.
-	missedShare, missedStarts = 0.01, 2
 	// keptShare is the share of requests that must have reused a connection where that was asked for; servers commonly close a
 	// connection after 100 or 1,000 requests.
 	keptShare = 0.99

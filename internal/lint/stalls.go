@@ -1,10 +1,12 @@
-package foreign
+package lint
 
 import (
 	"fmt"
 	"math"
 
+	"loadstone.dev/loadstone/internal/printout"
 	"loadstone.dev/loadstone/internal/tool/printed"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 const (
@@ -16,11 +18,11 @@ const (
 )
 
 // checkStall looks for times in which no answer came, and for those that a few requests kept to themselves.
-func checkStall(s Sample) []Finding {
+func checkStall(s printout.Sample) []Finding {
 	switch s.Tool {
-	case Wrk:
+	case printout.Wrk:
 		return wrkStall(s)
-	case AB:
+	case printout.AB:
 		return abStall(s)
 	}
 	return nil
@@ -29,9 +31,9 @@ func checkStall(s Sample) []Finding {
 // wrkStall holds the mean of wrk's Req/Sec against its throughput. Each thread takes a sample of its rate every 100 ms, but none while
 // no answer came, and the next one then stands for the whole gap. So threads x mean is the throughput, however it varies, unless there
 // are gaps; of these at least the share 1 - 1/ratio of the time is made, if the rate between them is steady.
-func wrkStall(s Sample) []Finding {
+func wrkStall(s printout.Sample) []Finding {
 	r := s.ThreadRate
-	if !s.counted() || r == nil || r.Value < sampledRate || s.Throughput.Value <= 0 {
+	if !s.Counted() || r == nil || r.Value < sampledRate || s.Throughput.Value <= 0 {
 		return nil
 	}
 	together := printed.Quantity{Value: r.Value * float64(s.Threads), Rounding: r.Rounding * float64(s.Threads)}
@@ -39,27 +41,27 @@ func wrkStall(s Sample) []Finding {
 	if ratio <= stalledRatio || float64(s.Connections)/together.Value > sampledTurn {
 		return nil
 	}
-	f := one(Stalled, Suspect, ScopeSample, fmt.Sprintf("While answers came, wrk's threads got %s a second; over the whole run they got %s: for about %s of the time, or more, a thread got no answer. "+
+	f := one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("While answers came, wrk's threads got %s a second; over the whole run they got %s: for about %s of the time, or more, a thread got no answer. "+
 		"Most likely the server, or the machine under it, stood still or left requests unanswered.", number(together.Value), number(s.Throughput.Value), atLeast(1-1/ratio)), confirmGap)
 	f[0].Value, f[0].Limit = ratio, stalledRatio
 	return f
 }
 
 // abStall looks at the slowest hundredth of ab's requests: at their share of the time, and at the largest latency beside p99.
-func abStall(s Sample) []Finding {
-	most, p99 := s.most(), s.p99()
-	if !s.counted() || most == nil || p99 == nil || most.Low() <= stallMicros {
+func abStall(s printout.Sample) []Finding {
+	most, p99 := s.Most(), s.P99()
+	if !s.Counted() || most == nil || p99 == nil || most.Low() <= stallMicros {
 		return nil
 	}
 	tail := fmt.Sprintf("99 of 100 requests took %s or less, and the slowest took %s", spell(p99.High()), spell(most.Value))
-	if share := s.slowestShare(*most, *p99); share > stalledShare {
-		f := one(Stalled, Suspect, ScopeSample, fmt.Sprintf("%s; the slowest hundredth made up %s of all waiting, or more. "+
+	if share := slowestShare(s, *most, *p99); share > stalledShare {
+		f := one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("%s; the slowest hundredth made up %s of all waiting, or more. "+
 			"Most likely the server, or the machine under it, stood still for a while; otherwise a few requests waited for something of their own.", tail, atLeast(share)), confirmStall)
 		f[0].Value, f[0].Limit = share, stalledShare
 		return f
 	}
 	if ratio := most.Low() / p99.High(); ratio > stalledTail {
-		f := one(Stalled, Suspect, ScopeLatency, tail+". Most likely the server, or the machine under it, stood still for a moment; otherwise a packet was lost and sent again.", confirmStall)
+		f := one(Stalled, validity.Suspect, validity.ScopeLatency, tail+". Most likely the server, or the machine under it, stood still for a moment; otherwise a packet was lost and sent again.", confirmStall)
 		f[0].Value, f[0].Limit = ratio, stalledTail
 		return f
 	}
@@ -69,12 +71,12 @@ func abStall(s Sample) []Finding {
 // slowestShare is the least share of all waiting that the requests above p99 can have; 0 if none follows. The squares of the latencies
 // add up to n (sd² + mean²). A request at p99 or below adds at most p99 x its latency to that, one above at most most x its latency:
 // sd² + mean² <= mean (p99 (1 - share) + most share). The mean is at most N / X, since a connection carries one request at a time.
-func (s Sample) slowestShare(most, p99 printed.Quantity) float64 {
+func slowestShare(s printout.Sample, most, p99 printed.Quantity) float64 {
 	l := s.Latency[0]
-	if l.SD == nil || l.Mean == nil || most.High() <= p99.High() || s.perSecond() <= 0 {
+	if l.SD == nil || l.Mean == nil || most.High() <= p99.High() || s.PerSecond() <= 0 {
 		return 0
 	}
-	mean := min(l.Mean.High(), float64(s.Connections)/s.perSecond()*1e6)
+	mean := min(l.Mean.High(), float64(s.Connections)/s.PerSecond()*1e6)
 	if mean <= 0 {
 		return 0
 	}
@@ -83,12 +85,12 @@ func (s Sample) slowestShare(most, p99 printed.Quantity) float64 {
 }
 
 // checkMean explains a p99 that is below the mean.
-func checkMean(s Sample) []Finding {
-	mean, p99, most := s.mean(), s.p99(), s.most()
-	if !s.counted() || mean == nil || p99 == nil || most == nil || mean.Low() < p99.High() {
+func checkMean(s printout.Sample) []Finding {
+	mean, p99, most := s.Mean(), s.P99(), s.Most()
+	if !s.Counted() || mean == nil || p99 == nil || most == nil || mean.Low() < p99.High() {
 		return nil
 	}
-	return one(MeanAboveP99, Note, ScopeLatency, fmt.Sprintf("The mean (%s) lies above p99 (%s): the slowest hundredth of the requests, up to %s, lifts the mean, and p99 sees none of it.",
+	return one(MeanAboveP99, Note, validity.ScopeLatency, fmt.Sprintf("The mean (%s) lies above p99 (%s): the slowest hundredth of the requests, up to %s, lifts the mean, and p99 sees none of it.",
 		latency(mean), latency(p99), spell(most.Value)),
 		"Quote neither as usual or worst: give the median and the maximum with them.")
 }

@@ -1,4 +1,4 @@
-package foreign
+package printout
 
 import (
 	"path"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -73,8 +74,7 @@ func claim(what, text, where string) (Claim, bool) {
 			rest = rest[at[3]:]
 		}
 	}
-	slices.Sort(values)
-	values = slices.Compact(values)
+	values = pick.Distinct(values)
 	if len(values) != 1 {
 		return Claim{}, false
 	}
@@ -101,15 +101,15 @@ func addNameClaims(name string, samples []Sample) {
 
 func alike(samples []Sample, what string) bool {
 	for _, s := range samples {
-		if s.told(what) != samples[0].told(what) {
+		if s.Told(what) != samples[0].Told(what) {
 			return false
 		}
 	}
 	return true
 }
 
-// told is what the tool itself says of what a claim is about; 0 if it does not.
-func (s Sample) told(what string) float64 {
+// Told is what the tool itself says of what a claim is about; 0 if it does not.
+func (s Sample) Told(what string) float64 {
 	switch what {
 	case connections:
 		return float64(s.Connections)

@@ -1,11 +1,13 @@
-package foreign_test
+package lint_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/foreign"
+	"loadstone.dev/loadstone/internal/lint"
+	"loadstone.dev/loadstone/internal/printout"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // wrkText is what wrk prints, with numbers of our own.
@@ -52,75 +54,75 @@ func TestContradictionsOfPublishedReportsAreFound(t *testing.T) {
 	tests := map[string]struct {
 		files map[string]string
 		// wantWords are in the sentence of the finding.
-		code      foreign.Code
+		code      validity.Code
 		wantWords string
 	}{
 		"a thousand requests in 24 ms, once, decide nothing": {
 			map[string]string{"a.txt": abText(9001, 10, 1000, 0.024, 94), "b.txt": abText(9002, 10, 1000, 0.028, 113)},
-			foreign.TooShort, "24 ms",
+			validity.TooShort, "24 ms",
 		},
 		"single runs decide nothing": {
 			map[string]string{"a.txt": abText(9001, 10, 400_000, 10.1, 94), "b.txt": abText(9002, 10, 350_000, 10.2, 94)},
-			foreign.NoRepeats, "n = 1",
+			lint.NoRepeats, "n = 1",
 		},
 		"two servers whose answers differ in size do unequal work": {
 			map[string]string{"a.txt": abText(9001, 10, 400_000, 10.1, 94), "b.txt": abText(9002, 10, 350_000, 10.2, 113)},
-			foreign.UnequalWork, "94 B in one and 113 B",
+			lint.UnequalWork, "94 B in one and 113 B",
 		},
 		"a label that says 100 where the tool ran 10": {
 			map[string]string{"low.txt": "Low load: 4 threads, 100 connections\n" + wrkText("/", 4, 10, 200_000, 10.01, "350.00us", "")},
-			foreign.WrongLabel, "says 100 connections, and wrk ran 10",
+			validity.WrongLabel, "says 100 connections, and wrk ran 10",
 		},
 		"a script that is called with other connections": {
 			map[string]string{"low_c100.txt": wrkText("/", 4, 10, 200_000, 10.01, "350.00us", "")},
-			foreign.WrongLabel, `"low_c100.txt" says 100`,
+			validity.WrongLabel, `"low_c100.txt" says 100`,
 		},
 		"timeouts that are called 0.1 %": {
 			map[string]string{"a.txt": wrkText("/", 4, 100, 142_000, 10.05, "9.00ms", "  Socket errors: connect 0, read 0, write 0, timeout 140\n")},
-			foreign.FailedRequests, "140 requests (0.09859 % of all) failed: timeout 140",
+			lint.FailedRequests, "140 requests (0.09859 % of all) failed: timeout 140",
 		},
 		"timeouts on more than every connection": {
 			map[string]string{"a.txt": wrkText("/", 4, 100, 142_000, 10.05, "9.00ms", "  Socket errors: connect 0, read 0, write 0, timeout 140\n")},
-			foreign.Starved, "140 timeouts on 100 connections (140 %",
+			validity.Starved, "140 timeouts on 100 connections (140 %",
 		},
 		"error pages that are faster than the file": {
 			map[string]string{
 				"small.html.txt":  wrkText("/static/small.html", 4, 100, 222_000, 30.05, "13.00ms", ""),
 				"medium.html.txt": wrkText("/static/medium.html", 4, 100, 385_000, 30.05, "7.50ms", errors(385_000)),
 			},
-			foreign.ErrorsWin, "1.734 times as fast as small.html.txt:1",
+			lint.ErrorsWin, "1.734 times as fast as small.html.txt:1",
 		},
 		"repeats that vary more than is printed": {
 			map[string]string{
 				"1.txt": wrkText("/", 4, 50, 199_137, 10.02, "2.40ms", ""), "2.txt": wrkText("/", 4, 50, 245_211, 10.03, "2.00ms", ""), "3.txt": wrkText("/", 4, 50, 229_313, 10.01, "2.10ms", ""),
 			},
-			foreign.Spread, "3 repeats on 50 connections spread by 10.3",
+			lint.Spread, "3 repeats on 50 connections spread by 10.3",
 		},
 		"round numbers": {
 			map[string]string{"1.txt": wrkText("/", 4, 10, 204_000, 10, "480.00us", ""), "2.txt": wrkText("/", 4, 50, 198_500, 10, "2.41ms", ""), "3.txt": wrkText("/", 4, 100, 199_000, 10, "5.09ms", "")},
-			foreign.RoundNumbers, "All 3 throughputs are whole multiples of 50",
+			lint.RoundNumbers, "All 3 throughputs are whole multiples of 50",
 		},
 		"a sweep that is saturated from its first level on": {
 			map[string]string{
 				"1.txt": wrkText("/", 4, 10, 216_411, 10.01, "430.00us", ""), "2.txt": wrkText("/", 4, 50, 217_713, 10.01, "2.20ms", ""),
 				"3.txt": wrkText("/", 4, 100, 220_911, 10.01, "4.58ms", ""), "4.txt": wrkText("/", 4, 200, 212_507, 10.01, "9.49ms", ""),
 			},
-			foreign.Saturated, "saturated at 10 connections or below",
+			lint.Saturated, "saturated at 10 connections or below",
 		},
 		"more requests under way than connections": {
 			map[string]string{"a.txt": wrkText("/", 4, 10, 230_071, 10.01, "2.23ms", "")},
-			foreign.Inflated, "are 51.",
+			lint.Inflated, "are 51.",
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var samples []foreign.Sample
+			var samples []printout.Sample
 			for _, file := range []string{"a.txt", "b.txt", "1.txt", "2.txt", "3.txt", "4.txt", "low.txt", "low_c100.txt", "small.html.txt", "medium.html.txt"} {
 				if text, ok := tc.files[file]; ok {
 					samples = append(samples, parse(t, file, []byte(text))...)
 				}
 			}
-			for _, f := range foreign.Judge(samples) {
+			for _, f := range lint.Judge(samples) {
 				if f.Code == tc.code {
 					if !strings.Contains(f.Sentence, tc.wantWords) {
 						t.Errorf("sentence %q, want one with %q", f.Sentence, tc.wantWords)
@@ -128,7 +130,7 @@ func TestContradictionsOfPublishedReportsAreFound(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("nobody found %s in %+v", tc.code, foreign.Judge(samples))
+			t.Errorf("nobody found %s in %+v", tc.code, lint.Judge(samples))
 		})
 	}
 }

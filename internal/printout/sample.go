@@ -1,6 +1,11 @@
-package foreign
+package printout
 
 import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
@@ -94,20 +99,65 @@ type Sample struct {
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// mean is the mean latency of the first distribution in microseconds; nil if there is none.
-func (s Sample) mean() *printed.Quantity {
+// Counted says that a sample has numbers to be checked.
+func (s Sample) Counted() bool { return s.Failed == "" && s.Requests > 0 }
+
+// Place is where the run begins, as people write it.
+func (s Sample) Place() string { return fmt.Sprintf("%s:%d", s.File, s.Line) }
+
+// Source is the file's name without digits, so that c10-run1 and c100-run2 are of one source.
+func (s Sample) Source() string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, s.File)
+}
+
+// Rate is the asked arrival rate; 0 in the closed model or if unknown.
+func (s Sample) Rate() float64 {
+	if s.Arrivals == nil {
+		return 0
+	}
+	return s.Arrivals.PerSecond
+}
+
+// PerSecond is the throughput in requests per second: as printed, which is finer than what rounded durations give, or else recomputed.
+func (s Sample) PerSecond() float64 {
+	if s.Throughput.Value > 0 {
+		return s.Throughput.Value
+	}
+	return s.Recomputed
+}
+
+// Mean is the mean latency of the first distribution in microseconds; nil if there is none.
+func (s Sample) Mean() *printed.Quantity {
 	if len(s.Latency) == 0 {
 		return nil
 	}
 	return s.Latency[0].Mean
 }
 
-// perSecond is the throughput in requests per second: as printed, which is finer than what rounded durations give, or else recomputed.
-func (s Sample) perSecond() float64 {
-	if s.Throughput.Value > 0 {
-		return s.Throughput.Value
+// P99 is the 99th percentile of the first distribution in microseconds; nil if there is none.
+func (s Sample) P99() *printed.Quantity {
+	if len(s.Latency) == 0 {
+		return nil
 	}
-	return s.Recomputed
+	for _, got := range s.Latency[0].Quantiles {
+		if math.Abs(got.Q-0.99) < 1e-9 {
+			return &got.Micros
+		}
+	}
+	return nil
+}
+
+// Most is the largest latency of the first distribution in microseconds; nil if there is none.
+func (s Sample) Most() *printed.Quantity {
+	if len(s.Latency) == 0 {
+		return nil
+	}
+	return s.Latency[0].Max
 }
 
 // finish fills what follows from what was printed.

@@ -1,4 +1,4 @@
-package foreign
+package printout
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func readAB(lines []string, s *Sample) error {
 	}
 	s.Threads = 1
 	s.Connections, s.Requests = orNone(t.Connections), orNone(t.Complete)
-	s.Seconds, s.Throughput = orZero(t.Seconds), orZero(t.Throughput)
+	s.Seconds, s.Throughput = printed.OrZero(t.Seconds), printed.OrZero(t.Throughput)
 	s.Bytes, s.BodyBytes, s.Reused = exactly(t.Bytes), exactly(t.BodyBytes), t.Kept
 	s.Errors.Write, s.Errors.Status, s.Errors.Unsorted = t.Writes, t.OtherStatus, orNone(t.Failed)
 	if f := t.Failures; f != nil {

@@ -1,81 +1,81 @@
-package foreign
+package lint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/printout"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // one makes the finding of a check of one sample.
-func one(code Code, weight Weight, scope Scope, sentence, wayOut string) []Finding {
+func one(code validity.Code, weight validity.Validity, scope validity.Scope, sentence, wayOut string) []Finding {
 	return []Finding{{Code: code, Weight: weight, Scope: scope, Sentence: sentence, WayOut: wayOut}}
 }
 
 // graded makes a finding of a share: Suspect up to a limit, Void beyond.
-func graded(code Code, share, limit float64, sentence, wayOut string) []Finding {
-	f := one(code, Suspect, ScopeSample, sentence, wayOut)
+func graded(code validity.Code, share, limit float64, sentence, wayOut string) []Finding {
+	f := one(code, validity.Suspect, ScopeSample, sentence, wayOut)
 	f[0].Value, f[0].Limit = share, limit
 	if share > limit {
-		f[0].Weight = Void
+		f[0].Weight = validity.Void
 	}
 	return f
 }
 
-// counted says that a sample has numbers to be checked.
-func (s Sample) counted() bool { return s.Failed == "" && s.Requests > 0 }
-
-func checkTool(s Sample) []Finding {
+func checkTool(s printout.Sample) []Finding {
 	switch {
 	case s.Failed != "":
-		return one(ToolFailed, Void, ScopeSample, fmt.Sprintf("%s gave no result: %s.", s.Tool, strings.TrimRight(s.Failed, ".")),
+		return one(validity.ToolFailed, validity.Void, ScopeSample, fmt.Sprintf("%s gave no result: %s.", s.Tool, strings.TrimRight(s.Failed, ".")),
 			"Mend what it complains about and run it again; a run that gave up is no zero and no maximum.")
 	case s.Requests == 0:
-		return one(NoRequests, Void, ScopeSample, "Not one request was completed.", "Look whether the server listens and answers before loading it.")
+		return one(validity.NoRequests, validity.Void, ScopeSample, "Not one request was completed.", "Look whether the server listens and answers before loading it.")
 	}
 	return nil
 }
 
-func checkDuration(s Sample) []Finding {
-	if !s.counted() || s.Seconds.Value <= 0 {
+func checkDuration(s printout.Sample) []Finding {
+	if !s.Counted() || s.Seconds.Value <= 0 {
 		return nil
 	}
 	const wayOut = "Let it run for 5 s or more after a warm-up (wrk -d10s, ab -t 10 -n 100000000, k6 duration)."
 	took := s.Seconds.Value
 	switch {
 	case took < voidSeconds:
-		f := one(TooShort, Void, ScopeSample, fmt.Sprintf("The run took %s: that is start-up, not load.", spell(took*1e6)), wayOut)
+		f := one(validity.TooShort, validity.Void, ScopeSample, fmt.Sprintf("The run took %s: that is start-up, not load.", spell(took*1e6)), wayOut)
 		f[0].Value, f[0].Limit = took, voidSeconds
 		return f
 	case s.AskedSeconds > 0 && s.Seconds.High() < cutShort*s.AskedSeconds:
-		return one(CutShort, Void, ScopeSample, fmt.Sprintf("The run ended after %s of %s.", spell(took*1e6), spell(s.AskedSeconds*1e6)),
+		return one(validity.CutShort, validity.Void, ScopeSample, fmt.Sprintf("The run ended after %s of %s.", spell(took*1e6), spell(s.AskedSeconds*1e6)),
 			"Find out what ended it, and let it run to its end.")
 	case s.Seconds.High() < suspectSeconds:
-		f := one(TooShort, Suspect, ScopeSample, fmt.Sprintf("The run took %s only.", spell(took*1e6)), wayOut)
+		f := one(validity.TooShort, validity.Suspect, ScopeSample, fmt.Sprintf("The run took %s only.", spell(took*1e6)), wayOut)
 		f[0].Value, f[0].Limit = took, suspectSeconds
 		return f
 	}
 	return nil
 }
 
-func checkRequests(s Sample) []Finding {
-	if !s.counted() || s.Requests >= fewRequests {
+func checkRequests(s printout.Sample) []Finding {
+	if !s.Counted() || s.Requests >= fewRequests {
 		return nil
 	}
-	f := one(TooFewRequests, Suspect, ScopeSample, fmt.Sprintf("The run made %s requests only.", count(s.Requests)),
+	f := one(validity.TooFewRequests, validity.Suspect, ScopeSample, fmt.Sprintf("The run made %s requests only.", count(s.Requests)),
 		"Let it run longer: below 1,000 requests chance alone moves the throughput by 3 % and more.")
 	f[0].Value, f[0].Limit = float64(s.Requests), fewRequests
 	return f
 }
 
 // checkLabel compares what people wrote with what the tool says. People's text is read by patterns, so it casts doubt and voids nothing.
-func checkLabel(s Sample) []Finding {
+func checkLabel(s printout.Sample) []Finding {
 	var out []Finding
 	for _, c := range s.Claims {
-		told := s.told(c.What)
+		told := s.Told(c.What)
 		if told == 0 || told == c.Value {
 			continue
 		}
-		f := one(WrongLabel, Suspect, ScopeSample, fmt.Sprintf("%q says %s %s, and %s ran %s.", c.Where, number(c.Value), c.What, s.Tool, number(told)),
+		f := one(validity.WrongLabel, validity.Suspect, ScopeSample, fmt.Sprintf("%q says %s %s, and %s ran %s.", c.Where, number(c.Value), c.What, s.Tool, number(told)),
 			"Take the number from the tool's own output; under the other label this result belongs to nobody.")
 		f[0].Value, f[0].Limit = told, c.Value
 		out = append(out, f...)
@@ -84,19 +84,19 @@ func checkLabel(s Sample) []Finding {
 }
 
 // checkStatus voids a sample with any error status: an error page is often faster than the real one.
-func checkStatus(s Sample) []Finding {
-	if !s.counted() || s.Errors.Status == 0 {
+func checkStatus(s printout.Sample) []Finding {
+	if !s.Counted() || s.Errors.Status == 0 {
 		return nil
 	}
 	share := float64(s.Errors.Status) / float64(s.Requests)
-	f := one(WrongStatus, Void, ScopeSample, fmt.Sprintf("%s of %s answers (%s) had an error status.", count(s.Errors.Status), count(s.Requests), percent(share)),
+	f := one(validity.WrongStatus, validity.Void, ScopeSample, fmt.Sprintf("%s of %s answers (%s) had an error status.", count(s.Errors.Status), count(s.Requests), percent(share)),
 		"Ask for the page once with curl -i, mend it, and measure again; what was measured is the error page.")
 	f[0].Value = share
 	return f
 }
 
 // checkFailed relates requests that got no answer to all. A share is printed with its digits, since 0.0985 % is not below 0.1 % for nothing.
-func checkFailed(s Sample) []Finding {
+func checkFailed(s printout.Sample) []Finding {
 	failed := s.Errors.Sum() - s.Errors.Status - s.Errors.Body
 	if s.Failed != "" || failed == 0 {
 		return nil
@@ -108,7 +108,7 @@ func checkFailed(s Sample) []Finding {
 }
 
 // kinds lists the failures that are not told as statuses or lengths.
-func kinds(s Sample) string {
+func kinds(s printout.Sample) string {
 	e := s.Errors
 	var out []string
 	for _, k := range []struct {
@@ -122,8 +122,8 @@ func kinds(s Sample) string {
 	return strings.Join(out, ", ")
 }
 
-func checkLength(s Sample) []Finding {
-	if !s.counted() || s.Errors.Body == 0 {
+func checkLength(s printout.Sample) []Finding {
+	if !s.Counted() || s.Errors.Body == 0 {
 		return nil
 	}
 	share := min(float64(s.Errors.Body)/float64(s.Requests), 1)
@@ -133,7 +133,7 @@ func checkLength(s Sample) []Finding {
 }
 
 // checkStarved relates timeouts to connections, since a starved connection adds one where a served one adds thousands of requests.
-func checkStarved(s Sample) []Finding {
+func checkStarved(s printout.Sample) []Finding {
 	if s.Failed != "" || s.Errors.Timeout == 0 || s.Connections == 0 {
 		return nil
 	}
@@ -142,7 +142,7 @@ func checkStarved(s Sample) []Finding {
 		return nil
 	}
 	ofRequests := float64(s.Errors.Timeout) / float64(max(s.Requests, 1))
-	f := one(Starved, Void, ScopeSample,
+	f := one(validity.Starved, validity.Void, ScopeSample,
 		fmt.Sprintf("%s timeouts on %s (%s; as a share of requests only %s): some were left waiting, and their waits are in no latency.",
 			count(s.Errors.Timeout), plural(s.Connections, "connection"), percent(share), percent(ofRequests)),
 		"Lower the connections until nobody times out, or raise wrk's --timeout so that the waits are measured.")
@@ -151,7 +151,7 @@ func checkStarved(s Sample) []Finding {
 }
 
 // checkScript looks at what k6's script itself found wrong.
-func checkScript(s Sample) []Finding {
+func checkScript(s printout.Sample) []Finding {
 	var out []Finding
 	if s.ChecksFailed > 0 {
 		all := s.ChecksFailed + s.ChecksPassed
@@ -164,15 +164,14 @@ func checkScript(s Sample) []Finding {
 		for i, c := range s.Crossed {
 			quoted[i] = fmt.Sprintf("%q", c)
 		}
-		slices.Sort(quoted)
-		out = append(out, one(ThresholdsCrossed, Note, ScopeSample, "Thresholds of the script were crossed: "+strings.Join(slices.Compact(quoted), ", ")+".",
+		out = append(out, one(ThresholdsCrossed, Note, ScopeSample, "Thresholds of the script were crossed: "+strings.Join(pick.Distinct(quoted), ", ")+".",
 			"Report the run as one that missed its objectives.")...)
 	}
 	return out
 }
 
 // checkRate voids a load that did not arrive: what was dropped is in no latency.
-func checkRate(s Sample) []Finding {
+func checkRate(s printout.Sample) []Finding {
 	a := s.Arrivals
 	if s.Failed != "" || a == nil {
 		return nil
@@ -187,13 +186,13 @@ func checkRate(s Sample) []Finding {
 		"Raise maxVUs; if they still run out, the server cannot keep the rate, and the throughput that it reached is the result.")
 	f[0].Value, f[0].Limit = share, missedShare
 	if missed > max(missedShare*a.Asked, missedStarts) {
-		f[0].Weight = Void
+		f[0].Weight = validity.Void
 	}
 	return f
 }
 
-func checkKept(s Sample) []Finding {
-	if !s.counted() || s.Reused == nil || *s.Reused >= s.Requests {
+func checkKept(s printout.Sample) []Finding {
+	if !s.Counted() || s.Reused == nil || *s.Reused >= s.Requests {
 		return nil
 	}
 	share := float64(*s.Reused) / float64(s.Requests)
@@ -201,7 +200,7 @@ func checkKept(s Sample) []Finding {
 		"Let the server keep connections of HTTP/1.0 clients, or use wrk, which speaks HTTP/1.1.")
 	f[0].Value, f[0].Limit = share, keptShare
 	if share < keptShare {
-		f[0].Weight = Suspect
+		f[0].Weight = validity.Suspect
 	}
 	return f
 }

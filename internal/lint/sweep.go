@@ -1,10 +1,14 @@
-package foreign
+package lint
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"loadstone.dev/loadstone/internal/printout"
+	"loadstone.dev/loadstone/internal/tool/printed"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // level is the mean of a sweep's samples at one number of connections.
@@ -25,10 +29,10 @@ func (all set) sweeps() [][]level {
 	var keys []key
 	of := map[key][]level{}
 	for i, s := range all.samples {
-		if !all.usable[i] || s.Arrivals != nil || s.Tool == Wrk2 || s.Connections == 0 || firstLike(all.samples[:i], s) >= 0 {
+		if !all.usable[i] || s.Arrivals != nil || s.Tool == printout.Wrk2 || s.Connections == 0 || firstLike(all.samples[:i], s) >= 0 {
 			continue
 		}
-		k := key{s.Tool, s.URL, s.source()}
+		k := key{s.Tool, s.URL, s.Source()}
 		if of[k] == nil {
 			keys = append(keys, k)
 		}
@@ -40,8 +44,8 @@ func (all set) sweeps() [][]level {
 		l := &of[k][at]
 		l.samples = append(l.samples, i)
 		n := float64(len(l.samples))
-		l.throughput += (s.perSecond() - l.throughput) / n
-		l.micros += (orZero(s.mean()).Value - l.micros) / n
+		l.throughput += (s.PerSecond() - l.throughput) / n
+		l.micros += (printed.OrZero(s.Mean()).Value - l.micros) / n
 	}
 	out := make([][]level, 0, len(keys))
 	for _, k := range keys {
@@ -92,7 +96,7 @@ func checkSaturation(all set) []Finding {
 		}
 		slices.Sort(above)
 		out = append(out, Finding{
-			Code: Saturated, Weight: Suspect, Scope: ScopeLatency, Samples: above, Value: float64(tail[0].connections),
+			Code: Saturated, Weight: validity.Suspect, Scope: validity.ScopeLatency, Samples: above, Value: float64(tail[0].connections),
 			Sentence: fmt.Sprintf("The server is saturated at %s or below: from there on throughput stays within %s and the latencies say nothing but N/X (%s).",
 				plural(tail[0].connections, "connection"), percent(flat), strings.Join(list, "; ")),
 			WayOut: "Compare throughput here, and latency below saturation: at fewer connections, or at a fixed rate well below the maximum.",

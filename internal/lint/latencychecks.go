@@ -1,16 +1,18 @@
-package foreign
+package lint
 
 import (
 	"fmt"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/printout"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/printed"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // checkThroughput computes the throughput again. Both numbers were rounded, so they agree if some pair within the roundings does.
-func checkThroughput(s Sample) []Finding {
-	if !s.counted() || s.DerivedSeconds || s.Seconds.Value <= 0 || s.Throughput.Value <= 0 {
+func checkThroughput(s printout.Sample) []Finding {
+	if !s.Counted() || s.DerivedSeconds || s.Seconds.Value <= 0 || s.Throughput.Value <= 0 {
 		return nil
 	}
 	n := float64(s.Requests)
@@ -18,7 +20,7 @@ func checkThroughput(s Sample) []Finding {
 	if s.Throughput.High() >= low*(1-arithmetic) && (s.Seconds.Low() <= 0 || s.Throughput.Low() <= n/s.Seconds.Low()*(1+arithmetic)) {
 		return nil
 	}
-	return one(ThroughputMismatch, Void, ScopeSample,
+	return one(ThroughputMismatch, validity.Void, ScopeSample,
 		fmt.Sprintf("It says %s requests a second, and %s requests in %s make %s.", hundredths(s.Throughput.Value), count(s.Requests), spell(s.Seconds.Value*1e6), hundredths(s.Recomputed)),
 		"Go back to the file that the tool wrote: this text was changed or put together from two.")
 }
@@ -27,38 +29,38 @@ func checkThroughput(s Sample) []Finding {
 const arithmetic = 1e-6
 
 // checkLittle holds the requests under way, throughput times mean latency, against the connections that could carry them.
-func checkLittle(s Sample) []Finding {
-	if !s.counted() || s.Connections == 0 {
+func checkLittle(s printout.Sample) []Finding {
+	if !s.Counted() || s.Connections == 0 {
 		return nil
 	}
-	if s.Tool == K6 {
+	if s.Tool == printout.K6 {
 		return checkLoop(s)
 	}
-	mean := s.mean()
-	if s.Tool == Wrk2 || mean == nil || s.perSecond() == 0 {
+	mean := s.Mean()
+	if s.Tool == printout.Wrk2 || mean == nil || s.PerSecond() == 0 {
 		return nil
 	}
 	n := float64(s.Connections)
-	low, high := s.perSecond()*mean.Low()/1e6/n, s.perSecond()*mean.High()/1e6/n
+	low, high := s.PerSecond()*mean.Low()/1e6/n, s.PerSecond()*mean.High()/1e6/n
 	kind := s.Latency[0].Kind
 	switch {
 	case low > littleLimit && kind == record.Corrected && len(wrkStall(s)) > 0:
 		// The stall is the better explanation, and its way out says that no latency counts.
 		return nil
 	case low > littleLimit && kind == record.Corrected:
-		return little(Inflated, Suspect, ScopeLatency, low, littleLimit,
+		return little(Inflated, validity.Suspect, validity.ScopeLatency, low, littleLimit,
 			fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: latencies are printed that nobody measured. wrk adds them after each request of twice the average time or more (its correction for coordinated omission); what made requests slow is most likely the server, or the machine under it. The throughput stands.",
-				number(s.perSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")),
+				number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")),
 			"Quote no mean and no tail of this run; read wrk's histogram and take the correction out, or measure latency at a fixed rate.")
 	case low > littleLimit:
 		return impossible(low, fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: one of the numbers is wrong.",
-			number(s.perSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")))
-	case high < unanswered && s.Tool == AB && s.Requests >= unansweredTurns*s.Connections:
-		return little(Unanswered, Suspect, ScopeSample, high, unanswered,
+			number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")))
+	case high < unanswered && s.Tool == printout.AB && s.Requests >= unansweredTurns*s.Connections:
+		return little(validity.Unanswered, validity.Suspect, ScopeSample, high, unanswered,
 			fmt.Sprintf("The latencies explain at most %s of the time of %s, and ab lists answered requests only. Most likely the server, or the machine under it, left the rest unanswered; otherwise ab had no CPU to send more.",
 				percent(high), plural(s.Connections, "connection")), confirmUnanswered)
 	case high < unaccounted:
-		return little(UnaccountedTime, Note, ScopeLatency, high, unaccounted,
+		return little(UnaccountedTime, Note, validity.ScopeLatency, high, unaccounted,
 			fmt.Sprintf("The latencies explain %s of the connections' time; for the rest they waited in the generator, for an answer that never came, or to be opened again.", percent(high)),
 			"Look whether the generator had CPU left, and count errors; a server that was not asked is not fast.")
 	}
@@ -66,7 +68,7 @@ func checkLittle(s Sample) []Finding {
 }
 
 // checkLoop holds virtual users against their iterations, which may send requests side by side.
-func checkLoop(s Sample) []Finding {
+func checkLoop(s printout.Sample) []Finding {
 	if s.Loop == nil || s.Loop.PerSecond == 0 {
 		return nil
 	}
@@ -79,10 +81,10 @@ func checkLoop(s Sample) []Finding {
 }
 
 func impossible(value float64, sentence string) []Finding {
-	return little(Impossible, Void, ScopeSample, value, littleLimit, sentence, "Go back to the file that the tool wrote: this text was changed or put together from two.")
+	return little(Impossible, validity.Void, ScopeSample, value, littleLimit, sentence, "Go back to the file that the tool wrote: this text was changed or put together from two.")
 }
 
-func little(code Code, weight Weight, scope Scope, value, limit float64, sentence, wayOut string) []Finding {
+func little(code validity.Code, weight validity.Validity, scope validity.Scope, value, limit float64, sentence, wayOut string) []Finding {
 	f := one(code, weight, scope, sentence, wayOut)
 	f[0].Value, f[0].Limit = value, limit
 	return f
@@ -95,7 +97,7 @@ type point struct {
 }
 
 // checkOrder voids what no set of latencies can have: a quantile above the next one, or a mean outside of least and most.
-func checkOrder(s Sample) []Finding {
+func checkOrder(s printout.Sample) []Finding {
 	for _, l := range s.Latency {
 		least, most := point{"the minimum", l.Min}, point{"the maximum", l.Max}
 		rising := []point{least}
@@ -117,7 +119,7 @@ func descends(points []point) []Finding {
 	for i := 1; i < len(points); i++ {
 		a, b := points[i-1], points[i]
 		if a.q.Low() > b.q.High() {
-			return one(OutOfOrder, Void, ScopeSample, fmt.Sprintf("In the latencies, %s is %s and %s is %s, which cannot be.", a.name, spell(a.q.Value), b.name, spell(b.q.Value)),
+			return one(OutOfOrder, validity.Void, ScopeSample, fmt.Sprintf("In the latencies, %s is %s and %s is %s, which cannot be.", a.name, spell(a.q.Value), b.name, spell(b.q.Value)),
 				"Go back to the file that the tool wrote: this text was changed or put together from two.")
 		}
 	}
@@ -125,8 +127,8 @@ func descends(points []point) []Finding {
 }
 
 // checkSamples looks for quantiles that rest on too few samples.
-func checkSamples(s Sample) []Finding {
-	if !s.counted() || len(s.Latency) == 0 {
+func checkSamples(s printout.Sample) []Finding {
+	if !s.Counted() || len(s.Latency) == 0 {
 		return nil
 	}
 	n := float64(s.Requests - min(s.Errors.Timeout, s.Requests))
@@ -135,7 +137,7 @@ func checkSamples(s Sample) []Finding {
 		if q.Q >= 1 || beyond >= samplesBeyond-1e-6 {
 			continue
 		}
-		f := one(TooFewSamples, Suspect, ScopeLatency, fmt.Sprintf("p%s and what lies above it rest on %s of %s samples.", number(q.Q*100), number(beyond), number(n)),
+		f := one(TooFewSamples, validity.Suspect, validity.ScopeLatency, fmt.Sprintf("p%s and what lies above it rest on %s of %s samples.", number(q.Q*100), number(beyond), number(n)),
 			fmt.Sprintf("Leave it out, or make %s requests and more.", number(samplesBeyond/(1-q.Q))))
 		f[0].Value, f[0].Limit = beyond, samplesBeyond
 		return f
@@ -144,15 +146,15 @@ func checkSamples(s Sample) []Finding {
 }
 
 // checkResolution looks at latencies of few steps.
-func checkResolution(s Sample) []Finding {
-	if !s.counted() || len(s.Latency) == 0 {
+func checkResolution(s printout.Sample) []Finding {
+	if !s.Counted() || len(s.Latency) == 0 {
 		return nil
 	}
 	l := s.Latency[0]
 	if l.ResolutionMicros == 0 || l.Mean == nil || l.Mean.Value >= coarse*l.ResolutionMicros {
 		return nil
 	}
-	return one(CoarseLatency, Note, ScopeLatency, fmt.Sprintf("%s prints whole steps of %s, and the mean latency is between %s and %s.",
+	return one(CoarseLatency, Note, validity.ScopeLatency, fmt.Sprintf("%s prints whole steps of %s, and the mean latency is between %s and %s.",
 		s.Tool, spell(l.ResolutionMicros), spell(l.Mean.Low()), spell(l.Mean.High())),
 		"Compare no latencies of this run: its quantiles are good to a step. ab -e writes finer ones to a file; wrk and k6 print them.")
 }

@@ -1,4 +1,4 @@
-package foreign_test
+package printout_test
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/internal/foreign"
+	"loadstone.dev/loadstone/internal/printout"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
@@ -23,9 +23,9 @@ func read(t *testing.T, name string) []byte {
 	return text
 }
 
-func parse(t *testing.T, name string, text []byte) []foreign.Sample {
+func parse(t *testing.T, name string, text []byte) []printout.Sample {
 	t.Helper()
-	samples, err := foreign.Parse(name, text)
+	samples, err := printout.Parse(name, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,49 +38,49 @@ func TestParseReadsWhatToolsPrinted(t *testing.T) {
 		Tool, URL                      string
 		Threads, Connections, Requests int64
 		Seconds, Throughput            float64
-		Failures                       foreign.Failures
+		Failures                       printout.Failures
 		Kind                           record.LatencyKind
 		Mean, Max, P99                 float64
 	}
 	tests := map[string]facts{
 		"wrk-steady.txt": {
-			foreign.Wrk, "http://127.0.0.1:18377/steady", 1, 8, 18406, 6, 3065.38,
-			foreign.Failures{},
+			printout.Wrk, "http://127.0.0.1:18377/steady", 1, 8, 18406, 6, 3065.38,
+			printout.Failures{},
 			record.Corrected, 2650, 25790, 5830,
 		},
 		"wrk-hang.txt": {
-			foreign.Wrk, "http://127.0.0.1:18377/hang", 1, 10, 390, 6.01, 64.89,
-			foreign.Failures{Errors: record.Errors{Timeout: 10}},
+			printout.Wrk, "http://127.0.0.1:18377/hang", 1, 10, 390, 6.01, 64.89,
+			printout.Failures{Errors: record.Errors{Timeout: 10}},
 			record.Corrected, 5430, 8700, 0,
 		},
 		"wrk-drop.txt": {
-			foreign.Wrk, "http://127.0.0.1:18377/drop", 1, 4, 172954, 5.01, 34539.65,
-			foreign.Failures{Errors: record.Errors{Read: 3529}},
+			printout.Wrk, "http://127.0.0.1:18377/drop", 1, 4, 172954, 5.01, 34539.65,
+			printout.Failures{Errors: record.Errors{Read: 3529}},
 			record.Corrected, 713.44, 72060, 0,
 		},
 		"ab-500.txt": {
-			foreign.AB, "http://127.0.0.1:18377/err", 1, 8, 20000, 1.166, 17157.44,
-			foreign.Failures{Errors: record.Errors{Status: 20000}},
+			printout.AB, "http://127.0.0.1:18377/err", 1, 8, 20000, 1.166, 17157.44,
+			printout.Failures{Errors: record.Errors{Status: 20000}},
 			record.WithConnection, 0, 5000, 1000,
 		},
 		"ab-length.txt": {
-			foreign.AB, "http://127.0.0.1:18377/len", 1, 8, 188429, 5, 37685.49,
-			foreign.Failures{Errors: record.Errors{Body: 125619}},
+			printout.AB, "http://127.0.0.1:18377/len", 1, 8, 188429, 5, 37685.49,
+			printout.Failures{Errors: record.Errors{Body: 125619}},
 			record.Observed, 0, 75000, 2000,
 		},
 		"k6-closed.txt": {
-			foreign.K6, "", 0, 8, 50957, 50957 / 8492.268447, 8492.268447,
-			foreign.Failures{},
+			printout.K6, "", 0, 8, 50957, 50957 / 8492.268447, 8492.268447,
+			printout.Failures{},
 			record.Observed, 843.51, 57480, 0,
 		},
 		"k6-err.txt": {
-			foreign.K6, "", 0, 4, 24759, 24759 / 4949.691974, 4949.691974,
-			foreign.Failures{Unsorted: 24759},
+			printout.K6, "", 0, 4, 24759, 24759 / 4949.691974, 4949.691974,
+			printout.Failures{Unsorted: 24759},
 			record.Observed, 669.67, 195330, 0,
 		},
 		"k6-handle-summary.json": {
-			foreign.K6, "", 0, 4, 26732, 5.000514843, 5345.849545,
-			foreign.Failures{},
+			printout.K6, "", 0, 4, 26732, 5.000514843, 5345.849545,
+			printout.Failures{},
 			record.Observed, 598.774, 89944.467, 5620.936,
 		},
 	}
@@ -179,7 +179,7 @@ func TestParseReadsOutputWithinOtherText(t *testing.T) {
 	for name, text := range map[string]string{"in Markdown": raw, "quoted, with carriage returns": indented, "in colour": colour} {
 		t.Run(name, func(t *testing.T) {
 			s := parse(t, "report.md", []byte(text))[0]
-			want := []foreign.Claim{
+			want := []printout.Claim{
 				{What: "connections", Value: 100, Where: "$ wrk -t4 -c100 -d30s http://h/"},
 				{What: "threads", Value: 4, Where: "$ wrk -t4 -c100 -d30s http://h/"},
 				{What: "seconds", Value: 30, Where: "$ wrk -t4 -c100 -d30s http://h/"},
@@ -238,7 +238,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := foreign.Parse("x.txt", []byte(tc.text))
+			got, err := printout.Parse("x.txt", []byte(tc.text))
 			if err == nil {
 				t.Fatalf("Parse() = %+v, want an error", got)
 			}
@@ -266,7 +266,7 @@ func TestParseReadsLoadstonesOwnDump(t *testing.T) {
 func TestParseTellsWrk2FromWrk(t *testing.T) {
 	text := strings.Replace(string(read(t, "wrk-steady.txt")), "Thread Stats", "Thread calibration: mean lat.: 1.2ms, rate sampling interval: 10ms\n  Thread Stats", 1)
 	s := parse(t, "wrk2.txt", []byte(text))[0]
-	if s.Tool != foreign.Wrk2 || s.Latency[0].Kind != record.FromIntended {
+	if s.Tool != printout.Wrk2 || s.Latency[0].Kind != record.FromIntended {
 		t.Errorf("tool %s, latency %s", s.Tool, s.Latency[0].Kind)
 	}
 }

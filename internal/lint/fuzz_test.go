@@ -1,4 +1,4 @@
-package foreign_test
+package lint_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/foreign"
+	"loadstone.dev/loadstone/internal/lint"
+	"loadstone.dev/loadstone/internal/printout"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -20,7 +21,7 @@ func FuzzK6JSON(f *testing.F) { fuzz(f, "k6-*.json") }
 // fuzz feeds changed files to everything from parsing to printing: nothing may panic, and no number may be negative or infinite.
 func fuzz(f *testing.F, pattern string) {
 	f.Helper()
-	names, err := filepath.Glob(filepath.Join("testdata", pattern))
+	names, err := filepath.Glob(filepath.Join(recorded, pattern))
 	if err != nil || len(names) == 0 {
 		f.Fatalf("no seeds %s: %v", pattern, err)
 	}
@@ -32,7 +33,7 @@ func fuzz(f *testing.F, pattern string) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		samples, err := foreign.Parse("fuzz-c10.txt", text)
+		samples, err := printout.Parse("fuzz-c10.txt", text)
 		if err != nil {
 			return
 		}
@@ -42,17 +43,17 @@ func fuzz(f *testing.F, pattern string) {
 		for _, s := range samples {
 			checkNumbers(t, s)
 		}
-		r := foreign.Analyse(samples)
+		r := lint.Analyse(samples)
 		if _, err := json.Marshal(r); err != nil {
 			t.Errorf("marshalling: %v", err)
 		}
-		if out := foreign.Text(r); strings.Contains(out, "\x1b") {
+		if out := lint.Text(r); strings.Contains(out, "\x1b") {
 			t.Errorf("an escape sequence reached the terminal: %q", out)
 		}
 	})
 }
 
-func checkNumbers(t *testing.T, s foreign.Sample) {
+func checkNumbers(t *testing.T, s printout.Sample) {
 	t.Helper()
 	numbers := []float64{
 		s.Seconds.Value, s.Throughput.Value, s.Recomputed, s.AskedSeconds, float64(s.Requests), float64(s.Connections), float64(s.Threads),
