@@ -9,15 +9,25 @@ import (
 	"loadstone.dev/loadstone/internal/validity"
 )
 
+// findings are those of one check.
+type findings []Finding
+
 // one makes the finding of a check of one sample.
-func one(code validity.Code, weight validity.Validity, scope validity.Scope, sentence, wayOut string) []Finding {
-	return []Finding{{Code: code, Weight: weight, Scope: scope, Sentence: sentence, WayOut: wayOut}}
+func one(code validity.Code, weight validity.Validity, scope validity.Scope, sentence, wayOut string) findings {
+	return findings{{Code: code, Weight: weight, Scope: scope, Sentence: sentence, WayOut: wayOut}}
+}
+
+// with says what was seen, and what is let pass.
+func (f findings) with(value, limit float64) findings {
+	for i := range f {
+		f[i].Value, f[i].Limit = value, limit
+	}
+	return f
 }
 
 // graded makes a finding of a share: Suspect up to a limit, Void beyond.
 func graded(code validity.Code, share, limit float64, sentence, wayOut string) []Finding {
-	f := one(code, validity.Suspect, ScopeSample, sentence, wayOut)
-	f[0].Value, f[0].Limit = share, limit
+	f := one(code, validity.Suspect, ScopeSample, sentence, wayOut).with(share, limit)
 	if share > limit {
 		f[0].Weight = validity.Void
 	}
@@ -43,16 +53,12 @@ func checkDuration(s printout.Sample) []Finding {
 	took := s.Seconds.Value
 	switch {
 	case took < voidSeconds:
-		f := one(validity.TooShort, validity.Void, ScopeSample, fmt.Sprintf("The run took %s: that is start-up, not load.", spell(took*1e6)), wayOut)
-		f[0].Value, f[0].Limit = took, voidSeconds
-		return f
+		return one(validity.TooShort, validity.Void, ScopeSample, fmt.Sprintf("The run took %s: that is start-up, not load.", spell(took*1e6)), wayOut).with(took, voidSeconds)
 	case s.AskedSeconds > 0 && s.Seconds.High() < cutShort*s.AskedSeconds:
 		return one(validity.CutShort, validity.Void, ScopeSample, fmt.Sprintf("The run ended after %s of %s.", spell(took*1e6), spell(s.AskedSeconds*1e6)),
 			"Find out what ended it, and let it run to its end.")
 	case s.Seconds.High() < suspectSeconds:
-		f := one(validity.TooShort, validity.Suspect, ScopeSample, fmt.Sprintf("The run took %s only.", spell(took*1e6)), wayOut)
-		f[0].Value, f[0].Limit = took, suspectSeconds
-		return f
+		return one(validity.TooShort, validity.Suspect, ScopeSample, fmt.Sprintf("The run took %s only.", spell(took*1e6)), wayOut).with(took, suspectSeconds)
 	}
 	return nil
 }
@@ -61,10 +67,8 @@ func checkRequests(s printout.Sample) []Finding {
 	if !s.Counted() || s.Requests >= fewRequests {
 		return nil
 	}
-	f := one(validity.TooFewRequests, validity.Suspect, ScopeSample, fmt.Sprintf("The run made %s requests only.", count(s.Requests)),
-		"Let it run longer: below 1,000 requests chance alone moves the throughput by 3 % and more.")
-	f[0].Value, f[0].Limit = float64(s.Requests), fewRequests
-	return f
+	return one(validity.TooFewRequests, validity.Suspect, ScopeSample, fmt.Sprintf("The run made %s requests only.", count(s.Requests)),
+		"Let it run longer: below 1,000 requests chance alone moves the throughput by 3 % and more.").with(float64(s.Requests), fewRequests)
 }
 
 // checkLabel compares what people wrote with what the tool says. People's text is read by patterns, so it casts doubt and voids nothing.
@@ -76,8 +80,7 @@ func checkLabel(s printout.Sample) []Finding {
 			continue
 		}
 		f := one(validity.WrongLabel, validity.Suspect, ScopeSample, fmt.Sprintf("%q says %s %s, and %s ran %s.", c.Where, number(c.Value), c.What, s.Tool, number(told)),
-			"Take the number from the tool's own output; under the other label this result belongs to nobody.")
-		f[0].Value, f[0].Limit = told, c.Value
+			"Take the number from the tool's own output; under the other label this result belongs to nobody.").with(told, c.Value)
 		out = append(out, f...)
 	}
 	return out
@@ -89,10 +92,8 @@ func checkStatus(s printout.Sample) []Finding {
 		return nil
 	}
 	share := float64(s.Errors.Status) / float64(s.Requests)
-	f := one(validity.WrongStatus, validity.Void, ScopeSample, fmt.Sprintf("%s of %s answers (%s) had an error status.", count(s.Errors.Status), count(s.Requests), percent(share)),
-		"Ask for the page once with curl -i, mend it, and measure again; what was measured is the error page.")
-	f[0].Value = share
-	return f
+	return one(validity.WrongStatus, validity.Void, ScopeSample, fmt.Sprintf("%s of %s answers (%s) had an error status.", count(s.Errors.Status), count(s.Requests), percent(share)),
+		"Ask for the page once with curl -i, mend it, and measure again; what was measured is the error page.").with(share, 0)
 }
 
 // checkFailed relates requests that got no answer to all. A share is printed with its digits, since 0.0985 % is not below 0.1 % for nothing.
@@ -142,12 +143,10 @@ func checkStarved(s printout.Sample) []Finding {
 		return nil
 	}
 	ofRequests := float64(s.Errors.Timeout) / float64(max(s.Requests, 1))
-	f := one(validity.Starved, validity.Void, ScopeSample,
+	return one(validity.Starved, validity.Void, ScopeSample,
 		fmt.Sprintf("%s timeouts on %s (%s; as a share of requests only %s): some were left waiting, and their waits are in no latency.",
 			count(s.Errors.Timeout), plural(s.Connections, "connection"), percent(share), percent(ofRequests)),
-		"Lower the connections until nobody times out, or raise wrk's --timeout so that the waits are measured.")
-	f[0].Value, f[0].Limit = share, starvedVoid
-	return f
+		"Lower the connections until nobody times out, or raise wrk's --timeout so that the waits are measured.").with(share, starvedVoid)
 }
 
 // checkScript looks at what k6's script itself found wrong.
@@ -183,8 +182,7 @@ func checkRate(s printout.Sample) []Finding {
 	share := missed / max(a.Asked, missed)
 	f := one(RateNotReached, Note, ScopeSample, fmt.Sprintf("%s of %s iterations that the rate asked for (%s) were not started, %s of them dropped for want of virtual users.",
 		number(missed), number(a.Asked), percent(share), count(a.Dropped)),
-		"Raise maxVUs; if they still run out, the server cannot keep the rate, and the throughput that it reached is the result.")
-	f[0].Value, f[0].Limit = share, missedShare
+		"Raise maxVUs; if they still run out, the server cannot keep the rate, and the throughput that it reached is the result.").with(share, missedShare)
 	if missed > max(missedShare*a.Asked, missedStarts) {
 		f[0].Weight = validity.Void
 	}
@@ -197,8 +195,7 @@ func checkKept(s printout.Sample) []Finding {
 	}
 	share := float64(*s.Reused) / float64(s.Requests)
 	f := one(NotKept, Note, ScopeSample, fmt.Sprintf("Connections were to be kept, and %s of %s requests (%s) found theirs kept.", count(*s.Reused), count(s.Requests), percent(share)),
-		"Let the server keep connections of HTTP/1.0 clients, or use wrk, which speaks HTTP/1.1.")
-	f[0].Value, f[0].Limit = share, keptShare
+		"Let the server keep connections of HTTP/1.0 clients, or use wrk, which speaks HTTP/1.1.").with(share, keptShare)
 	if share < keptShare {
 		f[0].Weight = validity.Suspect
 	}

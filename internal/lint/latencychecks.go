@@ -48,21 +48,21 @@ func checkLittle(s printout.Sample) []Finding {
 		// The stall is the better explanation, and its way out says that no latency counts.
 		return nil
 	case low > littleLimit && kind == record.Corrected:
-		return little(Inflated, validity.Suspect, validity.ScopeLatency, low, littleLimit,
+		return one(Inflated, validity.Suspect, validity.ScopeLatency,
 			fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: latencies are printed that nobody measured. wrk adds them after each request of twice the average time or more (its correction for coordinated omission); what made requests slow is most likely the server, or the machine under it. The throughput stands.",
 				number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")),
-			"Quote no mean and no tail of this run; read wrk's histogram and take the correction out, or measure latency at a fixed rate.")
+			"Quote no mean and no tail of this run; read wrk's histogram and take the correction out, or measure latency at a fixed rate.").with(low, littleLimit)
 	case low > littleLimit:
 		return impossible(low, fmt.Sprintf("%s requests a second of %s each are %s at once, on %s: one of the numbers is wrong.",
 			number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")))
 	case high < unanswered && s.Tool == printout.AB && s.Requests >= unansweredTurns*s.Connections:
-		return little(validity.Unanswered, validity.Suspect, ScopeSample, high, unanswered,
+		return one(validity.Unanswered, validity.Suspect, ScopeSample,
 			fmt.Sprintf("The latencies explain at most %s of the time of %s, and ab lists answered requests only. Most likely the server, or the machine under it, left the rest unanswered; otherwise ab had no CPU to send more.",
-				percent(high), plural(s.Connections, "connection")), confirmUnanswered)
+				percent(high), plural(s.Connections, "connection")), confirmUnanswered).with(high, unanswered)
 	case high < unaccounted:
-		return little(UnaccountedTime, Note, validity.ScopeLatency, high, unaccounted,
+		return one(UnaccountedTime, Note, validity.ScopeLatency,
 			fmt.Sprintf("The latencies explain %s of the connections' time; for the rest they waited in the generator, for an answer that never came, or to be opened again.", percent(high)),
-			"Look whether the generator had CPU left, and count errors; a server that was not asked is not fast.")
+			"Look whether the generator had CPU left, and count errors; a server that was not asked is not fast.").with(high, unaccounted)
 	}
 	return nil
 }
@@ -81,13 +81,7 @@ func checkLoop(s printout.Sample) []Finding {
 }
 
 func impossible(value float64, sentence string) []Finding {
-	return little(Impossible, validity.Void, ScopeSample, value, littleLimit, sentence, "Go back to the file that the tool wrote: this text was changed or put together from two.")
-}
-
-func little(code validity.Code, weight validity.Validity, scope validity.Scope, value, limit float64, sentence, wayOut string) []Finding {
-	f := one(code, weight, scope, sentence, wayOut)
-	f[0].Value, f[0].Limit = value, limit
-	return f
+	return one(Impossible, validity.Void, ScopeSample, sentence, "Go back to the file that the tool wrote: this text was changed or put together from two.").with(value, littleLimit)
 }
 
 // point is a statistic that must not be below the one before it; nil if it was not printed.
@@ -137,10 +131,8 @@ func checkSamples(s printout.Sample) []Finding {
 		if q.Q >= 1 || beyond >= samplesBeyond-1e-6 {
 			continue
 		}
-		f := one(TooFewSamples, validity.Suspect, validity.ScopeLatency, fmt.Sprintf("p%s and what lies above it rest on %s of %s samples.", number(q.Q*100), number(beyond), number(n)),
-			fmt.Sprintf("Leave it out, or make %s requests and more.", number(samplesBeyond/(1-q.Q))))
-		f[0].Value, f[0].Limit = beyond, samplesBeyond
-		return f
+		return one(TooFewSamples, validity.Suspect, validity.ScopeLatency, fmt.Sprintf("p%s and what lies above it rest on %s of %s samples.", number(q.Q*100), number(beyond), number(n)),
+			fmt.Sprintf("Leave it out, or make %s requests and more.", number(samplesBeyond/(1-q.Q)))).with(beyond, samplesBeyond)
 	}
 	return nil
 }

@@ -41,10 +41,8 @@ func wrkStall(s printout.Sample) []Finding {
 	if ratio <= stalledRatio || float64(s.Connections)/together.Value > sampledTurn {
 		return nil
 	}
-	f := one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("While answers came, wrk's threads got %s a second; over the whole run they got %s: for about %s of the time, or more, a thread got no answer. "+
-		"Most likely the server, or the machine under it, stood still or left requests unanswered.", number(together.Value), number(s.Throughput.Value), atLeast(1-1/ratio)), confirmGap)
-	f[0].Value, f[0].Limit = ratio, stalledRatio
-	return f
+	return one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("While answers came, wrk's threads got %s a second; over the whole run they got %s: for about %s of the time, or more, a thread got no answer. "+
+		"Most likely the server, or the machine under it, stood still or left requests unanswered.", number(together.Value), number(s.Throughput.Value), atLeast(1-1/ratio)), confirmGap).with(ratio, stalledRatio)
 }
 
 // abStall looks at the slowest hundredth of ab's requests: at their share of the time, and at the largest latency beside p99.
@@ -55,15 +53,11 @@ func abStall(s printout.Sample) []Finding {
 	}
 	tail := fmt.Sprintf("99 of 100 requests took %s or less, and the slowest took %s", spell(p99.High()), spell(most.Value))
 	if share := slowestShare(s, *most, *p99); share > stalledShare {
-		f := one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("%s; the slowest hundredth made up %s of all waiting, or more. "+
-			"Most likely the server, or the machine under it, stood still for a while; otherwise a few requests waited for something of their own.", tail, atLeast(share)), confirmStall)
-		f[0].Value, f[0].Limit = share, stalledShare
-		return f
+		return one(Stalled, validity.Suspect, ScopeSample, fmt.Sprintf("%s; the slowest hundredth made up %s of all waiting, or more. "+
+			"Most likely the server, or the machine under it, stood still for a while; otherwise a few requests waited for something of their own.", tail, atLeast(share)), confirmStall).with(share, stalledShare)
 	}
 	if ratio := most.Low() / p99.High(); ratio > stalledTail {
-		f := one(Stalled, validity.Suspect, validity.ScopeLatency, tail+". Most likely the server, or the machine under it, stood still for a moment; otherwise a packet was lost and sent again.", confirmStall)
-		f[0].Value, f[0].Limit = ratio, stalledTail
-		return f
+		return one(Stalled, validity.Suspect, validity.ScopeLatency, tail+". Most likely the server, or the machine under it, stood still for a moment; otherwise a packet was lost and sent again.", confirmStall).with(ratio, stalledTail)
 	}
 	return nil
 }
