@@ -8,7 +8,8 @@ import (
 	"io"
 	"os"
 
-	"loadstone.dev/loadstone/internal/foreign"
+	"loadstone.dev/loadstone/internal/lint"
+	"loadstone.dev/loadstone/internal/printout"
 )
 
 // The exit statuses of loadstone analyse. Whatever else fails ends with status 1, as everywhere.
@@ -49,7 +50,7 @@ func analyseCommand(out io.Writer, in io.Reader, args []string) error {
 	if f.NArg() == 0 {
 		return &statusError{statusBadInput, errors.New(usage)}
 	}
-	var samples []foreign.Sample
+	var samples []printout.Sample
 	for _, name := range f.Args() {
 		found, err := readSamples(in, name)
 		if err != nil {
@@ -57,7 +58,7 @@ func analyseCommand(out io.Writer, in io.Reader, args []string) error {
 		}
 		samples = append(samples, found...)
 	}
-	r := foreign.Analyse(samples)
+	r := lint.Analyse(samples)
 	if err := printAnalysis(out, r, *asJSON); err != nil {
 		return err
 	}
@@ -67,24 +68,24 @@ func analyseCommand(out io.Writer, in io.Reader, args []string) error {
 	return nil
 }
 
-func readSamples(in io.Reader, name string) ([]foreign.Sample, error) {
+func readSamples(in io.Reader, name string) ([]printout.Sample, error) {
 	if name == "-" {
 		text, err := io.ReadAll(in)
 		if err != nil {
 			return nil, fmt.Errorf("reading standard input: %w", err)
 		}
-		return foreign.Parse("stdin", text)
+		return printout.Parse("stdin", text)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading a raw output: %w", err)
 	}
-	return foreign.Parse(name, text)
+	return printout.Parse(name, text)
 }
 
-func printAnalysis(out io.Writer, r foreign.Report, asJSON bool) error {
+func printAnalysis(out io.Writer, r lint.Report, asJSON bool) error {
 	if !asJSON {
-		_, err := io.WriteString(out, foreign.Text(r))
+		_, err := io.WriteString(out, lint.Text(r))
 		return err
 	}
 	e := json.NewEncoder(out)

@@ -12,12 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/internal/foreign"
+	"loadstone.dev/loadstone/internal/lint"
 )
 
 var update = flag.Bool("update", false, "write the real output into docs/analyse.md")
 
-const raw = "internal/foreign/testdata/"
+const raw = "internal/printout/testdata/"
 
 // atRoot changes to the repository's root, where the page's example is typed.
 func atRoot(t *testing.T) {
@@ -56,7 +56,7 @@ func TestTheExampleOfThePageIsReal(t *testing.T) {
 	if err := analyseCommand(&asJSON, nil, append([]string{"--json"}, strings.Fields(command)...)); exitStatus(err) != statusVoid {
 		t.Fatal(err)
 	}
-	var r foreign.Report
+	var r lint.Report
 	if err := json.Unmarshal(asJSON.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestAnalysePrintsJSONForPrograms(t *testing.T) {
 	if err := analyseCommand(&out, nil, []string{"--json", raw + "wrk-sweep.txt"}); err != nil {
 		t.Fatal(err)
 	}
-	var r foreign.Report
+	var r lint.Report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/validity"
@@ -146,7 +147,7 @@ func TestEveryCellOfAGoodDuetIsValid(t *testing.T) {
 			if c.Validity != validity.Valid || !c.Pinning.Pinned || !c.Pinning.ServerPinned {
 				t.Errorf("%s at %d: %s, %+v %+v", g.Implementation, g.Connections, c.Validity, c.Pinning, c.Reasons)
 			}
-			if _, known := c.Observations[validity.AgentShare]; known || c.Observations[validity.StrangersShare] > 0.02 || c.Observations[validity.Fairness] == 0 {
+			if _, known := c.Observations[measured.AgentShare]; known || c.Observations[measured.StrangersShare] > 0.02 || c.Observations[measured.Fairness] == 0 {
 				t.Errorf("%s at %d shows %v", g.Implementation, g.Connections, c.Observations)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -117,7 +118,7 @@ func (b *factBook) trial(t record.TrialData) {
 	}
 	b.processes(t, &generators)
 	b.together(generators)
-	b.note(roleServer, FactHeaders, t.Manifest.Servers[0], headers(validity.Responses(&t)))
+	b.note(roleServer, FactHeaders, t.Manifest.Servers[0], headers(measured.Responses(&t)))
 	for _, p := range t.Manifest.Pods {
 		role, implementation := roleGenerator, ""
 		if record.IsServer(p.Member) {

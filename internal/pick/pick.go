@@ -1,7 +1,10 @@
 // Package pick takes from lists what is wanted of them.
 package pick
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // First is the first element that fits, nil if there is none.
 func First[T any](list []T, fits func(*T) bool) *T {
@@ -14,7 +17,7 @@ func First[T any](list []T, fits func(*T) bool) *T {
 }
 
 // Distinct sorts values in place, and returns each of them once.
-func Distinct(values []string) []string {
+func Distinct[T cmp.Ordered](values []T) []T {
 	slices.Sort(values)
 	return slices.Compact(values)
 }

@@ -4,18 +4,18 @@ import (
 	"math"
 	"strconv"
 
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/planned"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 // seenPrint says how each observation is printed.
-var seenPrint = map[validity.ObservationName]func(float64) string{
-	validity.RunQueue: micros, validity.Pressure: percent, validity.StrangersShare: percent, validity.AgentShare: percent,
-	validity.RetransmittedShare: percent, validity.ConnectionsOpened: whole, validity.TimeWait: whole, validity.Fairness: fraction,
-	validity.MemoryGrowth: bytesEach, validity.StartSkew: micros, validity.StartSkewError: micros, validity.Trend: signed, validity.LargestDip: percent,
-	validity.ListenOverflows: whole, validity.SynRetransmits: whole, validity.HungConnections: whole, validity.AuditedAnswers: whole,
-	validity.ServerMHz: whole, validity.WorkChange: signed,
-	validity.StillShare: percent,
+var seenPrint = map[measured.ObservationName]func(float64) string{
+	measured.RunQueue: micros, measured.Pressure: percent, measured.StrangersShare: percent, measured.AgentShare: percent,
+	measured.RetransmittedShare: percent, measured.ConnectionsOpened: whole, measured.TimeWait: whole, measured.Fairness: fraction,
+	measured.MemoryGrowth: bytesEach, measured.StartSkew: micros, measured.StartSkewError: micros, measured.Trend: signed, measured.LargestDip: percent,
+	measured.ListenOverflows: whole, measured.SynRetransmits: whole, measured.HungConnections: whole, measured.AuditedAnswers: whole,
+	measured.ServerMHz: whole, measured.WorkChange: signed,
+	measured.StillShare: percent,
 }
 
 func whole(v float64) string     { return integer(int64(math.Round(v))) }
@@ -40,7 +40,7 @@ func (v *view) seenTable() table {
 	}
 	for _, l := range v.t.Levels {
 		s := v.section(l)
-		for _, name := range validity.ObservationNames {
+		for _, name := range measured.ObservationNames {
 			if r, ok := v.seenRow(l, name); ok {
 				s.Rows = append(s.Rows, r)
 			}
@@ -53,7 +53,7 @@ func (v *view) seenTable() table {
 }
 
 // seenRow is one observation of all implementations; it is left out if none has it.
-func (v *view) seenRow(l planned.Level, name validity.ObservationName) (row, bool) {
+func (v *view) seenRow(l planned.Level, name measured.ObservationName) (row, bool) {
 	r, known, print := row{Cells: []cell{word(v.say("seen." + string(name)))}}, false, seenPrint[name]
 	for _, i := range v.t.Implementations {
 		text := num(missing)

@@ -203,7 +203,7 @@ func TestHTMLShowsIntervalsKindsAndGenerators(t *testing.T) {
 }
 
 func TestEveryReasonAndObservationHasWords(t *testing.T) {
-	for _, list := range [][]string{words(t, "../validity/reasons.go", "finding.", "Code"), words(t, "../validity/observations.go", "seen.", "ObservationName")} {
+	for _, list := range [][]string{words(t, "../validity/reasons.go", "finding.", "Code"), words(t, "../measured/observations.go", "seen.", "ObservationName")} {
 		if len(list) < 10 {
 			t.Errorf("only %d words are looked for: %v", len(list), list)
 		}

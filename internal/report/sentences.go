@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/internal/verdict"
 )
@@ -105,8 +106,8 @@ func (v *view) levelOf(l analysis.LevelVerdict) string { return v.pointName(l.Po
 func (v *view) finding(f validity.Finding) string {
 	subject := v.say("finding.server")
 	switch {
-	case f.Subject == validity.SubjectServer:
-	case v.manyGenerators() && f.Subject != "" && f.Subject != validity.SubjectGenerator:
+	case f.Subject == measured.SubjectServer:
+	case v.manyGenerators() && f.Subject != "" && f.Subject != measured.SubjectGenerator:
 		subject = f.Subject
 	default:
 		subject = v.say("finding.generator")

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/validity"
 )
@@ -79,7 +80,7 @@ func (v *view) timeChart(l planned.Level, x, y span, ticks []float64) chart {
 }
 
 // at is where an interval begins, in seconds from the beginning of the measured time: the first interval of a cell is left out.
-func at(o validity.OverTime, interval int) float64 {
+func at(o measured.OverTime, interval int) float64 {
 	return float64(interval+1) * float64(o.EveryMillis) / 1e3
 }
 

@@ -1,21 +1,19 @@
 package validity
 
-import "loadstone.dev/loadstone/internal/record"
-
 // checkStatus voids a cell with any error answer: an error page is often faster than the real one.
 func checkStatus(f *facts) []Reason {
-	if f.cell.Errors.Status == 0 {
+	if f.Errors.Status == 0 {
 		return nil
 	}
-	return []Reason{{Code: WrongStatus, Weight: Void, Scope: ScopeCell, Value: float64(f.cell.Errors.Status)}}
+	return []Reason{{Code: WrongStatus, Weight: Void, Scope: ScopeCell, Value: float64(f.Errors.Status)}}
 }
 
 // checkBody voids a cell with any wrong body, as a wrong status does: a shorter answer is less work.
 func checkBody(f *facts) []Reason {
-	if f.cell.Errors.Body == 0 {
+	if f.Errors.Body == 0 {
 		return nil
 	}
-	return []Reason{{Code: WrongBody, Weight: Void, Scope: ScopeCell, Value: float64(f.cell.Errors.Body)}}
+	return []Reason{{Code: WrongBody, Weight: Void, Scope: ScopeCell, Value: float64(f.Errors.Body)}}
 }
 
 // auditVoid: an audit whose greater part failed has seen too little of the answers to vouch for them.
@@ -24,19 +22,7 @@ const auditVoid = 0.5
 // checkAudit looks at what the agents saw of the answers beside the tool. An answer that never came is marked: the audit is a
 // client of few requests under a load that may fill every queue.
 func checkAudit(f *facts) []Reason {
-	var all record.Audit
-	for _, r := range f.runs {
-		if r == nil || r.Audit == nil {
-			continue
-		}
-		all.Requests += r.Audit.Requests
-		all.WrongStatus += r.Audit.WrongStatus
-		all.WrongBody += r.Audit.WrongBody
-		all.Failed += r.Audit.Failed
-		if all.Example == "" {
-			all.Example = r.Audit.Example
-		}
-	}
+	all := f.WarmupAudit()
 	var out []Reason
 	if wrong := all.WrongStatus + all.WrongBody; wrong > 0 {
 		out = append(out, Reason{Code: WrongAnswers, Weight: Void, Scope: ScopeCell, Value: float64(wrong), Detail: all.Example})
@@ -49,14 +35,14 @@ func checkAudit(f *facts) []Reason {
 
 // checkErrors relates failed requests to all: those that were completed, and those that were not because their connection failed.
 func checkErrors(f *facts) []Reason {
-	e := f.cell.Errors
+	e := f.Errors
 	failed := e.Sum() - e.Status - e.Body
 	if failed == 0 {
 		return nil
 	}
 	r := Reason{Code: Errors, Weight: Suspect, Scope: ScopeCell, Limit: f.rules.errorsVoid}
-	r.Value = float64(failed) / float64(f.cell.Requests+e.Connect+e.Read+e.Write)
-	if f.cell.Requests == 0 || r.Value > f.rules.errorsVoid {
+	r.Value = float64(failed) / float64(f.Requests+e.Connect+e.Read+e.Write)
+	if f.Requests == 0 || r.Value > f.rules.errorsVoid {
 		r.Weight, r.Value = Void, min(r.Value, 1)
 	}
 	return []Reason{r}
@@ -67,7 +53,7 @@ func checkErrors(f *facts) []Reason {
 const StarvedVoid = 0.01
 
 func checkStarved(f *facts) []Reason {
-	share := float64(f.cell.Errors.Timeout) / float64(max(f.level.Connections, 1))
+	share := float64(f.Errors.Timeout) / float64(max(f.Level.Connections, 1))
 	if share <= StarvedVoid {
 		return nil
 	}

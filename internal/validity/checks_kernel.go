@@ -1,7 +1,7 @@
 package validity
 
 import (
-	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -15,65 +15,31 @@ const (
 	synSeconds, synVoid = 1, 0.1
 )
 
-// handshakes are those of the server's namespace; nil if they were not read.
-func (f *facts) handshakes() *record.Handshakes {
-	if f.seen == nil {
-		return nil
-	}
-	return f.seen.Network.Handshakes
-}
-
-// opened is the number of connections of the level: those that it holds, or those that the server has accepted meanwhile.
-func (f *facts) opened() float64 {
-	n := int64(max(f.level.Connections, 1))
-	if f.seen != nil {
-		n = max(n, f.seen.Network.PassiveOpens)
-	}
-	return float64(n)
-}
-
 // checkQueue looks for connections that found the server's queue of new connections full. The kernel drops their handshake without a
 // word, and they try again a second later. Whatever else the kernel drops there is marked and accuses nobody.
 func checkQueue(f *facts) []Reason {
-	h := f.handshakes()
+	h := f.Handshakes()
 	if h == nil {
 		return nil
 	}
-	out := graded(QueueOverflows, float64(h.ListenOverflows)/f.opened(), 0, queueVoid)
+	out := graded(QueueOverflows, float64(h.ListenOverflows)/f.Opened(), 0, queueVoid)
 	if drops := h.ListenDrops - h.ListenOverflows; drops > 0 {
-		out = append(out, Reason{Code: HandshakesDropped, Weight: Suspect, Scope: ScopeLoad, Subject: SubjectServer, Value: float64(drops) / f.opened()})
+		out = append(out, Reason{Code: HandshakesDropped, Weight: Suspect, Scope: ScopeLoad, Subject: measured.SubjectServer, Value: float64(drops) / f.Opened()})
 	}
 	return out
-}
-
-// synRetransmits is how many segments of handshakes were sent again: by the generators or by the server, whichever saw more, since both
-// repeat theirs where an answer is lost. It is false if neither was read.
-func (f *facts) synRetransmits() (float64, bool) {
-	var clients, server int64
-	known := false
-	for _, r := range f.runs {
-		if r != nil && r.Network.Handshakes != nil {
-			known = true
-			clients += r.Network.Handshakes.SynRetransmits
-		}
-	}
-	if h := f.handshakes(); h != nil {
-		known, server = true, h.SynRetransmits
-	}
-	return float64(max(clients, server)), known
 }
 
 // checkHandshakes looks for handshakes that took a second and more, which no tool counts as a latency or an error. Related to segments
 // they would vanish: each cost a connection a second, and the level's connections in the closed model that much of their load.
 func checkHandshakes(f *facts) []Reason {
-	n, known := f.synRetransmits()
-	share := n / f.opened()
+	n, known := f.SynRetransmits()
+	share := n / f.Opened()
 	if !known || share <= synSuspect {
 		return nil
 	}
 	r := Reason{Code: SlowHandshakes, Weight: Suspect, Scope: ScopeLoad, Value: share, Limit: synSuspect}
-	time := float64(max(f.level.Connections, 1)) * f.cell.LoadSeconds
-	closed := f.level.RequestsPerSecond == 0 && f.level.Step == 0
+	time := float64(max(f.Level.Connections, 1)) * f.LoadSeconds
+	closed := f.Level.RequestsPerSecond == 0 && f.Level.Step == 0
 	if lost := n * synSeconds / time; closed && time > 0 && lost > synVoid {
 		r.Weight, r.Scope = Void, ScopeCell
 	}
@@ -86,11 +52,11 @@ const hungVoid = unansweredVoid
 // checkHung looks for connections that were answered and then no more: a tool has one connection less, and says nothing. Where a
 // connection makes but a few requests in all, half a cell may pass between two answers, and with a script's the pause may be the script's.
 func checkHung(f *facts) []Reason {
-	if f.seen == nil || f.seen.Sockets == nil || f.seen.Sockets.Hung == nil || !f.keepsOpen() || f.level.Scripted {
+	if f.Seen == nil || f.Seen.Sockets == nil || f.Seen.Sockets.Hung == nil || !f.KeepsOpen() || f.Level.Scripted {
 		return nil
 	}
-	s := f.seen.Sockets
-	if s.Established <= 0 || f.cell.Requests < fairRequests*s.Established {
+	s := f.Seen.Sockets
+	if s.Established <= 0 || f.Requests < fairRequests*s.Established {
 		return nil
 	}
 	return graded(Hung, float64(*s.Hung)/float64(s.Established), 0, hungVoid)
@@ -103,12 +69,12 @@ const generatorThrottled = stolenSuspect
 // server's throughput but that it is at least so much, as one does whose CPUs are exhausted.
 func checkGeneratorThrottled(f *facts) []Reason {
 	var out []Reason
-	for i, r := range f.runs {
-		if r == nil || r.Throttled == nil || f.cell.LoadSeconds <= 0 {
+	for i, r := range f.Runs {
+		if r == nil || r.Throttled == nil || f.LoadSeconds <= 0 {
 			continue
 		}
-		if share := float64(r.Throttled.Nanos) / 1e9 / f.cell.LoadSeconds; share > generatorThrottled {
-			out = append(out, Reason{Code: GeneratorThrottled, Weight: Suspect, Scope: ScopeLoad, Subject: generator(i), Value: share, Limit: generatorThrottled})
+		if share := float64(r.Throttled.Nanos) / 1e9 / f.LoadSeconds; share > generatorThrottled {
+			out = append(out, Reason{Code: GeneratorThrottled, Weight: Suspect, Scope: ScopeLoad, Subject: record.MemberGenerator(i), Value: share, Limit: generatorThrottled})
 		}
 	}
 	return out
@@ -116,25 +82,3 @@ func checkGeneratorThrottled(f *facts) []Reason {
 
 // heldBack says whether a quota held a generator back for longer than is let pass.
 func (f *facts) heldBack() bool { return len(checkGeneratorThrottled(f)) > 0 }
-
-// observeKernel notes what the kernel counted of connections, and what the agents saw beside the load.
-func (f *facts) observeKernel() {
-	if h := f.handshakes(); h != nil {
-		f.note(ListenOverflows, float64(h.ListenOverflows))
-	}
-	if n, known := f.synRetransmits(); known {
-		f.note(SynRetransmits, n)
-	}
-	if f.seen != nil && f.seen.Sockets != nil && f.seen.Sockets.Hung != nil {
-		f.note(HungConnections, float64(*f.seen.Sockets.Hung))
-	}
-	if n := f.audited().Requests; n > 0 {
-		f.note(AuditedAnswers, float64(n))
-	}
-	if before, after, ok := f.worked(); ok {
-		f.note(WorkChange, after/before-1)
-	}
-	if mean, _ := inference.Moments(f.kHz()); mean > 0 {
-		f.note(ServerMHz, mean/1e3)
-	}
-}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
@@ -323,8 +324,8 @@ func TestTheAuditIsNoPartOfTheLoad(t *testing.T) {
 
 func TestTheWorkOfADuetIsOfBothServers(t *testing.T) {
 	work := func(nanos int64) *record.Work { return &record.Work{CPUNanos: nanos} }
-	f := &facts{seen: &record.CellObservation{}, peer: &record.CellObservation{WorkBefore: work(800_000), WorkAfter: work(1_200_000)}}
-	if diff := cmp.Diff([]Reason{{Code: CPUSlower, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Value: 0.5, Limit: workSlower}}, checkSpeed(f)); diff != "" {
+	f := &facts{Facts: &measured.Facts{Seen: &record.CellObservation{}, Peer: &record.CellObservation{WorkBefore: work(800_000), WorkAfter: work(1_200_000)}}}
+	if diff := cmp.Diff([]Reason{{Code: CPUSlower, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: 0.5, Limit: workSlower}}, checkSpeed(f)); diff != "" {
 		t.Errorf("checkSpeed() (-want +got):\n%s", diff)
 	}
 }

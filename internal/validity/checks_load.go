@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
 )
@@ -22,17 +23,17 @@ const (
 // checkTool wants a record and a measurement of each generator: without one of them the rest is another load.
 func checkTool(f *facts) []Reason {
 	var out []Reason
-	for i, r := range f.runs {
+	for i, r := range f.Runs {
 		switch {
 		case r == nil:
-			out = append(out, Reason{Code: GeneratorLost, Weight: Void, Scope: ScopeCell, Subject: generator(i)})
+			out = append(out, Reason{Code: GeneratorLost, Weight: Void, Scope: ScopeCell, Subject: record.MemberGenerator(i)})
 		case r.Late:
-			out = append(out, Reason{Code: GeneratorLate, Weight: Void, Scope: ScopeCell, Subject: generator(i), Detail: r.Error})
+			out = append(out, Reason{Code: GeneratorLate, Weight: Void, Scope: ScopeCell, Subject: record.MemberGenerator(i), Detail: r.Error})
 		case r.Measurement == nil || r.Error != "":
-			out = append(out, Reason{Code: ToolFailed, Weight: Void, Scope: ScopeCell, Subject: generator(i), Detail: r.Error})
+			out = append(out, Reason{Code: ToolFailed, Weight: Void, Scope: ScopeCell, Subject: record.MemberGenerator(i), Detail: r.Error})
 		}
 	}
-	if len(out) == 0 && f.cell.Requests <= 0 {
+	if len(out) == 0 && f.Requests <= 0 {
 		out = append(out, Reason{Code: NoRequests, Weight: Void, Scope: ScopeCell})
 	}
 	return out
@@ -40,18 +41,18 @@ func checkTool(f *facts) []Reason {
 
 // checkLabel compares what each tool says that it ran with the generator's share of the level.
 func checkLabel(f *facts) []Reason {
-	level := record.Cell{Connections: f.level.Connections, Generators: f.level.Generators}
+	level := record.Cell{Connections: f.Level.Connections, Generators: f.Level.Generators}
 	var out []Reason
-	for i, r := range f.runs {
+	for i, r := range f.Runs {
 		if r == nil || r.Measurement == nil {
 			continue
 		}
 		m := r.Measurement
-		if m.Threads == f.level.Threads && m.Connections == timetable.Share(level, int32(i)).Connections {
+		if m.Threads == f.Level.Threads && m.Connections == timetable.Share(level, int32(i)).Connections {
 			continue
 		}
 		out = append(out, Reason{
-			Code: WrongLabel, Weight: Void, Scope: ScopeCell, Subject: generator(i),
+			Code: WrongLabel, Weight: Void, Scope: ScopeCell, Subject: record.MemberGenerator(i),
 			Detail: fmt.Sprintf("%d/%d", m.Threads, m.Connections),
 		})
 	}
@@ -60,14 +61,14 @@ func checkLabel(f *facts) []Reason {
 
 // checkDuration looks at the generator that stopped first: after it the rest was another load.
 func checkDuration(f *facts) []Reason {
-	if !f.complete() || f.level.DurationSeconds <= 0 {
+	if !f.Complete() || f.Level.DurationSeconds <= 0 {
 		return nil
 	}
-	shortest := f.cell.LoadSeconds
-	for _, m := range f.measurements() {
+	shortest := f.LoadSeconds
+	for _, m := range f.Measurements() {
 		shortest = min(shortest, float64(m.DurationMicros)/1e6)
 	}
-	if share := shortest / float64(f.level.DurationSeconds); share < MinDuration {
+	if share := shortest / float64(f.Level.DurationSeconds); share < MinDuration {
 		return []Reason{{Code: CutShort, Weight: Void, Scope: ScopeCell, Value: share, Limit: MinDuration}}
 	}
 	if shortest < minSeconds {
@@ -77,16 +78,16 @@ func checkDuration(f *facts) []Reason {
 }
 
 func checkRequests(f *facts) []Reason {
-	if f.cell.Requests <= 0 || f.cell.Requests >= minRequests {
+	if f.Requests <= 0 || f.Requests >= minRequests {
 		return nil
 	}
-	return []Reason{{Code: TooFewRequests, Weight: Suspect, Scope: ScopeCell, Value: float64(f.cell.Requests), Limit: minRequests}}
+	return []Reason{{Code: TooFewRequests, Weight: Suspect, Scope: ScopeCell, Value: float64(f.Requests), Limit: minRequests}}
 }
 
 const (
-	// rateMissed and rateStarts: an arrival rate is kept if it misses no more than one start in a hundred, or two, which is what
+	// MissedShare and MissedStarts: an arrival rate is kept if it misses no more than one start in a hundred, or two, which is what
 	// the beginning and the end of a cell cost. Starts are counted, since completions lag behind them.
-	rateMissed, rateStarts = 0.01, 2
+	MissedShare, MissedStarts = 0.01, 2
 	// rateVoid: a tenth less is another load, like a tenth less time.
 	rateVoid = 0.1
 )
@@ -94,19 +95,19 @@ const (
 // checkRate compares an arrival rate with what was started. What the tool does not count as dropped was started if it ended
 // somehow, or was in flight at the end on one of the connections. The steps of a search are meant to miss it in the end.
 func checkRate(f *facts) []Reason {
-	asked := float64(f.cell.Asked)
-	if asked <= 0 || f.level.Step > 0 || !f.complete() {
+	asked := float64(f.Asked)
+	if asked <= 0 || f.Level.Step > 0 || !f.Complete() {
 		return nil
 	}
-	e := f.cell.Errors
-	started := f.cell.Requests + e.Connect + e.Read + e.Write + e.Timeout + int64(f.level.Connections)
-	missed := float64(max(f.cell.Dropped, f.cell.Asked-started))
-	if missed <= max(rateMissed*asked, rateStarts) {
+	e := f.Errors
+	started := f.Requests + e.Connect + e.Read + e.Write + e.Timeout + int64(f.Level.Connections)
+	missed := float64(max(f.Dropped, f.Asked-started))
+	if missed <= max(MissedShare*asked, MissedStarts) {
 		return nil
 	}
-	r := Reason{Code: RateMissed, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Value: missed / asked, Limit: rateMissed}
-	if f.busiest() >= generatorBusy || f.heldBack() {
-		r.Subject = SubjectGenerator
+	r := Reason{Code: RateMissed, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: missed / asked, Limit: MissedShare}
+	if f.Busiest() >= generatorBusy || f.heldBack() {
+		r.Subject = measured.SubjectGenerator
 	}
 	if r.Value > rateVoid {
 		r.Weight, r.Limit = Void, rateVoid
@@ -117,20 +118,20 @@ func checkRate(f *facts) []Reason {
 // checkExceeded looks for more answers than were asked for, which cannot be: the tool did not keep the rate, or says something else than
 // it did. A tenth more is another load. A script may make several requests for each arrival.
 func checkExceeded(f *facts) []Reason {
-	if f.level.Scripted || !f.complete() {
+	if f.Level.Scripted || !f.Complete() {
 		return nil
 	}
-	asked := float64(f.cell.Asked)
-	if first := float64(f.level.RequestsPerSecond); first > 0 && f.level.Step == 0 {
-		last := cmp.Or(float64(f.level.RampToRequestsPerSecond), first)
-		planned := (first + last) / 2 * f.cell.LoadSeconds
+	asked := float64(f.Asked)
+	if first := float64(f.Level.RequestsPerSecond); first > 0 && f.Level.Step == 0 {
+		last := cmp.Or(float64(f.Level.RampToRequestsPerSecond), first)
+		planned := (first + last) / 2 * f.LoadSeconds
 		asked = min(cmp.Or(asked, planned), planned)
 	}
-	more := float64(f.cell.Requests) - asked
-	if asked <= 0 || more <= max(rateMissed*asked, rateStarts*float64(len(f.runs))) {
+	more := float64(f.Requests) - asked
+	if asked <= 0 || more <= max(MissedShare*asked, MissedStarts*float64(len(f.Runs))) {
 		return nil
 	}
-	r := Reason{Code: RateExceeded, Weight: Suspect, Scope: ScopeCell, Subject: SubjectGenerator, Value: float64(f.cell.Requests) / asked, Limit: 1 + rateMissed}
+	r := Reason{Code: RateExceeded, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectGenerator, Value: float64(f.Requests) / asked, Limit: 1 + MissedShare}
 	if more > rateVoid*asked {
 		r.Weight, r.Limit = Void, 1+rateVoid
 	}
@@ -148,11 +149,11 @@ const (
 
 // checkLittle compares throughput times mean latency with the number of connections, in the closed model.
 func checkLittle(f *facts) []Reason {
-	if f.inFlight <= 0 || f.level.RequestsPerSecond > 0 || f.level.Step > 0 || f.level.Connections <= 0 {
+	if f.InFlight <= 0 || f.Level.RequestsPerSecond > 0 || f.Level.Step > 0 || f.Level.Connections <= 0 {
 		return nil
 	}
-	share := f.inFlight / float64(f.level.Connections)
-	if share < littleQueue && f.busiest() >= generatorBusy {
+	share := f.InFlight / float64(f.Level.Connections)
+	if share < littleQueue && f.Busiest() >= generatorBusy {
 		return []Reason{{Code: QueueInGenerator, Weight: Suspect, Scope: ScopeLatency, Value: 1 - share, Limit: 1 - littleQueue}}
 	}
 	return graded(LittlesLaw, share, LittleSuspect, littleVoid)
@@ -165,12 +166,12 @@ const (
 
 // checkSkew marks a cell whose generators may have started apart: what the clocks cannot exclude counts.
 func checkSkew(f *facts) []Reason {
-	skew, ok := f.cell.seenOf(StartSkew)
+	skew, ok := f.Observed(measured.StartSkew)
 	if !ok {
 		return nil
 	}
-	millis := (skew + f.cell.Observations[StartSkewError]) / 1e3
-	limit := max(skewMillis, skewShare*1e3*f.cell.LoadSeconds)
+	millis := (skew + f.Observations[measured.StartSkewError]) / 1e3
+	limit := max(skewMillis, skewShare*1e3*f.LoadSeconds)
 	if millis <= limit {
 		return nil
 	}

@@ -19,49 +19,49 @@ type evidence struct {
 var allEvidence = []evidence{
 	{
 		name:    "the answer before the load",
-		applies: func(f *facts) bool { return !f.level.Scripted },
+		applies: func(f *facts) bool { return !f.Level.Scripted },
 		missing: func(f *facts) bool {
-			return !slices.ContainsFunc(Responses(f.trial), func(r record.Response) bool { return r.Path == f.level.Path })
+			return f.Response() == nil
 		},
 	},
 	{
 		name: "answers during the warm-up",
 		applies: func(f *facts) bool {
-			return !f.level.Scripted && !f.duet() && f.level.Step == 0 && f.level.WarmupSeconds > 0
+			return !f.Level.Scripted && !f.Duet() && f.Level.Step == 0 && f.Level.WarmupSeconds > 0
 		},
 		missing: func(f *facts) bool {
-			return !slices.ContainsFunc(f.runs, func(r *record.CellRun) bool { return r.Audit != nil && r.Audit.Requests > 0 })
+			return !slices.ContainsFunc(f.Runs, func(r *record.CellRun) bool { return r.Audit != nil && r.Audit.Requests > 0 })
 		},
 	},
 	{
 		name:    "the server's connections",
-		applies: (*facts).keepsOpen,
-		missing: func(f *facts) bool { return f.seen.Sockets == nil },
+		applies: func(f *facts) bool { return f.KeepsOpen() },
+		missing: func(f *facts) bool { return f.Seen.Sockets == nil },
 	},
 	{
 		name:    "the server's traffic",
-		missing: func(f *facts) bool { return !f.serverNetwork() },
+		missing: func(f *facts) bool { return !f.ServerNetwork() },
 	},
 	{
 		name:    "the generator's traffic",
-		applies: func(f *facts) bool { return !f.duet() },
+		applies: func(f *facts) bool { return !f.Duet() },
 		missing: func(f *facts) bool {
-			return slices.ContainsFunc(f.runs, func(r *record.CellRun) bool { return r.Network.SegmentsOut <= 0 })
+			return slices.ContainsFunc(f.Runs, func(r *record.CellRun) bool { return r.Network.SegmentsOut <= 0 })
 		},
 	},
 	{
 		name:    "the course of the cell",
-		applies: func(f *facts) bool { return !f.duet() && f.cell.LoadSeconds >= seriesSeconds },
-		missing: func(f *facts) bool { return f.cell.series == nil },
+		applies: func(f *facts) bool { return !f.Duet() && f.LoadSeconds >= seriesSeconds },
+		missing: func(f *facts) bool { return !f.HasCourse() },
 	},
 	{
 		name:    "who else used the server's CPUs",
-		missing: func(f *facts) bool { return f.seen.CoreNanos <= 0 || f.seen.BusyNanos <= 0 },
+		missing: func(f *facts) bool { return f.Seen.CoreNanos <= 0 || f.Seen.BusyNanos <= 0 },
 	},
 	{
 		name: "the generator's CPU time",
 		missing: func(f *facts) bool {
-			return slices.ContainsFunc(f.runs, func(r *record.CellRun) bool { return r.CPUNanos <= 0 })
+			return slices.ContainsFunc(f.Runs, func(r *record.CellRun) bool { return r.CPUNanos <= 0 })
 		},
 	},
 }
@@ -70,14 +70,11 @@ var allEvidence = []evidence{
 // spare for samples that were taken late.
 const seriesSeconds = 2
 
-// duet says whether the cell is half of a duet, whose generator is frozen half of the time.
-func (f *facts) duet() bool { return len(f.trial.Manifest.Servers) > 1 }
-
 // checkSeen marks a cell at which some check could not look: what nobody has looked at is not known to be good. What a cell of its kind does
 // not have, such as the answers of a script, the course of a duet or the warm-up of a load without one, is not missing. A cell without a
 // measurement or an observation says so already.
 func checkSeen(f *facts) []Reason {
-	if !f.complete() || f.cell.Requests <= 0 || f.seen == nil || f.seen.Error != "" {
+	if !f.Complete() || f.Requests <= 0 || f.Seen == nil || f.Seen.Error != "" {
 		return nil
 	}
 	var missing []string

@@ -4,16 +4,17 @@ import (
 	"cmp"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // checkObserver voids a cell whose server was not observed: neither its CPU time nor its pinning is known.
 func checkObserver(f *facts) []Reason {
 	switch {
-	case f.seen == nil:
-		return []Reason{{Code: ObserverFailed, Weight: Void, Scope: ScopeCell, Subject: SubjectServer}}
-	case f.seen.Error != "" || f.seen.CPUNanos <= 0:
-		return []Reason{{Code: ObserverFailed, Weight: Void, Scope: ScopeCell, Subject: SubjectServer, Detail: f.seen.Error}}
+	case f.Seen == nil:
+		return []Reason{{Code: ObserverFailed, Weight: Void, Scope: ScopeCell, Subject: measured.SubjectServer}}
+	case f.Seen.Error != "" || f.Seen.CPUNanos <= 0:
+		return []Reason{{Code: ObserverFailed, Weight: Void, Scope: ScopeCell, Subject: measured.SubjectServer, Detail: f.Seen.Error}}
 	}
 	return nil
 }
@@ -28,26 +29,26 @@ const (
 // checkMemory looks for memory that is lost with each request. A cache or a pool that fills grows in the first half and slows
 // down; a leak goes on at the same pace.
 func checkMemory(f *facts) []Reason {
-	if f.seen == nil || f.seen.RSSStartBytes <= 0 || f.seen.RSSMiddleBytes <= 0 || f.cell.Requests <= 0 {
+	if f.Seen == nil || f.Seen.RSSStartBytes <= 0 || f.Seen.RSSMiddleBytes <= 0 || f.Requests <= 0 {
 		return nil
 	}
-	first, second := f.seen.RSSMiddleBytes-f.seen.RSSStartBytes, f.seen.RSSBytes-f.seen.RSSMiddleBytes
-	each := float64(first+second) / float64(f.cell.Requests)
+	first, second := f.Seen.RSSMiddleBytes-f.Seen.RSSStartBytes, f.Seen.RSSBytes-f.Seen.RSSMiddleBytes
+	each := float64(first+second) / float64(f.Requests)
 	if first <= 0 || second <= 0 || first+second <= growthBytes || each <= growthPerRequest || 2*second < first {
 		return nil
 	}
-	return []Reason{{Code: MemoryGrows, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Value: each, Limit: growthPerRequest}}
+	return []Reason{{Code: MemoryGrows, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: each, Limit: growthPerRequest}}
 }
 
 // slowedDown: a server whose last third has less than half the speed of its first is two servers, and its mean is of neither.
 const slowedDown = 0.5
 
 func checkSlowdown(f *facts) []Reason {
-	trend, ok := f.cell.seenOf(Trend)
-	if !ok || f.level.RampToRequestsPerSecond > 0 || 1+trend >= slowedDown {
+	trend, ok := f.Observed(measured.Trend)
+	if !ok || f.Level.RampToRequestsPerSecond > 0 || 1+trend >= slowedDown {
 		return nil
 	}
-	return []Reason{{Code: SlowedDown, Weight: Suspect, Scope: ScopeLoad, Subject: SubjectServer, Value: 1 + trend, Limit: slowedDown}}
+	return []Reason{{Code: SlowedDown, Weight: Suspect, Scope: ScopeLoad, Subject: measured.SubjectServer, Value: 1 + trend, Limit: slowedDown}}
 }
 
 const (
@@ -65,33 +66,20 @@ const (
 	reopenedSuspect, reopenedVoid = 0.01, 0.5
 )
 
-// keepsOpen says whether the level is of connections that stay open, each with one request in flight.
-func (f *facts) keepsOpen() bool {
-	return f.level.Connection == record.KeepAlive && f.level.RequestsPerSecond == 0 && f.level.Step == 0
-}
-
-// reopened is the number of connections that the server accepted beyond the level's own and the audit's, for each request.
-func (f *facts) reopened() float64 {
-	if !f.serverNetwork() || f.cell.Requests <= 0 {
-		return 0
-	}
-	return max(float64(f.seen.Network.PassiveOpens-int64(f.level.Connections)-f.audited().Connections)/float64(f.cell.Requests), 0)
-}
-
 // checkSockets looks at the server's connections shortly before the end of the load. One that has just been opened anew is
 // unanswered without being starved: as many as are opened for each request are let pass, twice.
 func checkSockets(f *facts) []Reason {
-	if f.seen == nil || f.seen.Sockets == nil || !f.keepsOpen() {
+	if f.Seen == nil || f.Seen.Sockets == nil || !f.KeepsOpen() {
 		return nil
 	}
-	s := f.seen.Sockets
+	s := f.Seen.Sockets
 	var out []Reason
 	if s.Unanswered > 0 && s.Established > 0 {
-		share := float64(s.Unanswered)/float64(s.Established) - 2*f.reopened()
+		share := float64(s.Unanswered)/float64(s.Established) - 2*f.Reopened()
 		out = append(out, graded(Unanswered, share, 0, unansweredVoid)...)
 	}
-	if s.Established > 0 && s.Jain < unfair && f.cell.Requests >= fairRequests*s.Established {
-		out = append(out, Reason{Code: Unfair, Weight: Suspect, Scope: ScopeLatency, Subject: SubjectServer, Value: s.Jain, Limit: unfair})
+	if s.Established > 0 && s.Jain < unfair && f.Requests >= fairRequests*s.Established {
+		out = append(out, Reason{Code: Unfair, Weight: Suspect, Scope: ScopeLatency, Subject: measured.SubjectServer, Value: s.Jain, Limit: unfair})
 	}
 	return out
 }
@@ -100,33 +88,33 @@ func checkSockets(f *facts) []Reason {
 // refused as well, since it never tries again. Beside a generator that is busy, held back or without ports they are marked and accuse nobody.
 // A script may hold as many as it likes. Those that are on their way, since the server closes some, are let pass as in checkSockets.
 func checkConnections(f *facts) []Reason {
-	if !f.keepsOpen() || f.level.Connections <= 0 || f.level.Scripted {
+	if !f.KeepsOpen() || f.Level.Connections <= 0 || f.Level.Scripted {
 		return nil
 	}
 	gone := 0.0
-	if f.seen != nil && f.seen.Sockets != nil {
-		gone = float64(int64(f.level.Connections) - f.seen.Sockets.Established)
+	if f.Seen != nil && f.Seen.Sockets != nil {
+		gone = float64(int64(f.Level.Connections) - f.Seen.Sockets.Established)
 	}
-	if f.level.Tool == record.ToolWrk {
-		gone = max(gone, float64(f.cell.Errors.Connect))
+	if f.Level.Tool == record.ToolWrk {
+		gone = max(gone, float64(f.Errors.Connect))
 	}
-	share := 1 - gone/float64(f.level.Connections)
-	busy := f.heldBack() || f.busiest() >= generatorBusy || slices.ContainsFunc(checkNetwork(f), func(r Reason) bool { return r.Code == PortsExhausted })
-	switch there := share + 2*f.reopened(); {
+	share := 1 - gone/float64(f.Level.Connections)
+	busy := f.heldBack() || f.Busiest() >= generatorBusy || slices.ContainsFunc(checkNetwork(f), func(r Reason) bool { return r.Code == PortsExhausted })
+	switch there := share + 2*f.Reopened(); {
 	case there >= missingConnections:
 		return nil
 	case there >= missingVoid || busy:
-		return []Reason{{Code: MissingConnections, Weight: Suspect, Scope: ScopeCell, Subject: SubjectServer, Value: max(share, 0), Limit: missingConnections}}
+		return []Reason{{Code: MissingConnections, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: max(share, 0), Limit: missingConnections}}
 	}
-	return []Reason{{Code: MissingConnections, Weight: Void, Scope: ScopeCell, Subject: SubjectServer, Value: max(share, 0), Limit: missingVoid}}
+	return []Reason{{Code: MissingConnections, Weight: Void, Scope: ScopeCell, Subject: measured.SubjectServer, Value: max(share, 0), Limit: missingVoid}}
 }
 
 // checkKeepAlive looks for a server that closes connections which were to stay open: the tool opens new ones and says nothing.
 func checkKeepAlive(f *facts) []Reason {
-	if f.level.Connection != record.KeepAlive {
+	if f.Level.Connection != record.KeepAlive {
 		return nil
 	}
-	return graded(KeepAliveLost, f.reopened(), reopenedSuspect, reopenedVoid)
+	return graded(KeepAliveLost, f.Reopened(), reopenedSuspect, reopenedVoid)
 }
 
 const (
@@ -139,17 +127,17 @@ const (
 
 func checkNetwork(f *facts) []Reason {
 	var out []Reason
-	if share, ok := f.cell.seenOf(RetransmittedShare); ok && share > retransmits {
+	if share, ok := f.Observed(measured.RetransmittedShare); ok && share > retransmits {
 		out = append(out, Reason{Code: Retransmits, Weight: Suspect, Scope: ScopeLoad, Value: share, Limit: retransmits})
 	}
-	for i, r := range f.runs {
+	for i, r := range f.Runs {
 		if r == nil || r.Measurement == nil {
 			continue
 		}
-		ports := cmp.Or(f.trial.Generators[i].LocalPorts, localPorts)
+		ports := cmp.Or(f.Trial.Generators[i].LocalPorts, localPorts)
 		share := float64(r.Network.TimeWait+int64(r.Measurement.Connections)) / float64(ports)
 		if share > portsSuspect {
-			out = append(out, Reason{Code: PortsExhausted, Weight: Suspect, Scope: ScopeLoad, Subject: generator(i), Value: share, Limit: portsSuspect})
+			out = append(out, Reason{Code: PortsExhausted, Weight: Suspect, Scope: ScopeLoad, Subject: record.MemberGenerator(i), Value: share, Limit: portsSuspect})
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -51,7 +52,7 @@ func checkWarmup(g *Group) {
 	var known int
 	hit := map[bool][]*Cell{}
 	for k := range g.Cells {
-		trend, ok := g.Cells[k].seenOf(Trend)
+		trend, ok := g.Cells[k].Observed(measured.Trend)
 		if !ok || g.Cells[k].Validity == Void {
 			continue
 		}
@@ -65,7 +66,7 @@ func checkWarmup(g *Group) {
 			continue
 		}
 		for _, c := range cells {
-			c.mark(Reason{Code: WarmupNotOver, Weight: Suspect, Scope: ScopeLoad, Value: 1 + c.Observations[Trend], Limit: warmupTrend})
+			c.mark(Reason{Code: WarmupNotOver, Weight: Suspect, Scope: ScopeLoad, Value: 1 + c.Observations[measured.Trend], Limit: warmupTrend})
 		}
 	}
 }
@@ -76,7 +77,7 @@ func checkAsymmetry(peers []*Group) {
 	for _, g := range peers {
 		for k := range g.Cells {
 			c := &g.Cells[k]
-			own, ok := c.seenOf(StrangersShare)
+			own, ok := c.Observed(measured.StrangersShare)
 			if !ok || c.Validity == Void {
 				continue
 			}
@@ -86,7 +87,7 @@ func checkAsymmetry(peers []*Group) {
 				if o == nil {
 					continue
 				}
-				if share, ok := o.seenOf(StrangersShare); ok {
+				if share, ok := o.Observed(measured.StrangersShare); ok {
 					largest = max(largest, math.Abs(share-own))
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
@@ -232,8 +233,8 @@ func TestSeveralGeneratorsShareACell(t *testing.T) {
 			if diff := cmp.Diff(tc.want, found(c)); diff != "" {
 				t.Errorf("reasons (-want +got):\n%s", diff)
 			}
-			if tc.want == nil && (*c.Throughput < 70_000 || len(c.GeneratorUtilisation) != 4 || c.Observations[StartSkew] > 3000) {
-				t.Errorf("throughput %v, utilisation %v, skew %v µs", *c.Throughput, c.GeneratorUtilisation, c.Observations[StartSkew])
+			if tc.want == nil && (*c.Throughput < 70_000 || len(c.GeneratorUtilisation) != 4 || c.Observations[measured.StartSkew] > 3000) {
+				t.Errorf("throughput %v, utilisation %v, skew %v µs", *c.Throughput, c.GeneratorUtilisation, c.Observations[measured.StartSkew])
 			}
 		})
 	}

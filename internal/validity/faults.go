@@ -2,6 +2,8 @@ package validity
 
 import (
 	"slices"
+
+	"loadstone.dev/loadstone/internal/measured"
 )
 
 // ownFaults are the reasons that are of the implementation's own making.
@@ -18,7 +20,7 @@ func (c Cell) OwnFault() bool {
 		if r.Weight != Void || outside && slices.Contains(mayFollow, r.Code) {
 			return false
 		}
-		return slices.Contains(ownFaults, r.Code) || r.Code == RateMissed && r.Subject == SubjectServer
+		return slices.Contains(ownFaults, r.Code) || r.Code == RateMissed && r.Subject == measured.SubjectServer
 	})
 }
 
@@ -76,7 +78,7 @@ func (c Cell) MissedRate() bool {
 		return r.Weight == Void && r.Code != RateMissed && !slices.Contains(ownFaults, r.Code)
 	})
 	return !other && slices.ContainsFunc(c.Reasons, func(r Reason) bool {
-		return r.Code == RateMissed && r.Weight == Void && r.Subject == SubjectServer
+		return r.Code == RateMissed && r.Weight == Void && r.Subject == measured.SubjectServer
 	})
 }
 

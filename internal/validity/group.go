@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/latency"
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -45,9 +46,9 @@ type Group struct {
 	// Latency holds the merged distribution of each kind.
 	Latency []latency.Distribution `json:"latency"`
 	// Observations are what else was seen, in a fixed order; those that no cell has are left out.
-	Observations []Observation `json:"observations"`
+	Observations []measured.Observation `json:"observations"`
 	// OverTime is the group's throughput over time; nil if nothing was sampled.
-	OverTime *OverTime `json:"overTime,omitempty"`
+	OverTime *measured.OverTime `json:"overTime,omitempty"`
 	// Findings say what is wrong with cells of the group, gathered by kind.
 	Findings []Finding `json:"findings"`
 	// Cells are the group's measured cells in the order of their blocks.
@@ -68,9 +69,9 @@ type Reader struct {
 	// trials are those of each implementation, by its name and in the order of their blocks.
 	trials map[string][]*record.TrialData
 	// references are the baseline's answers, by path.
-	references map[string]*reference
+	references map[string]*measured.Reference
 	// sizes are those of each implementation's answers, by path.
-	sizes   map[string]map[string]sizes
+	sizes   map[string]map[string]measured.Sizes
 	decoder histogram.Decoder
 }
 
@@ -80,9 +81,9 @@ func NewReader(data record.RunData, p planned.Run) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := Reader{rules: newRules(data), plan: p, trials: trials, references: newReferences(trials[p.Baseline]), sizes: map[string]map[string]sizes{}}
+	r := Reader{rules: newRules(data), plan: p, trials: trials, references: measured.NewReferences(trials[p.Baseline]), sizes: map[string]map[string]measured.Sizes{}}
 	for name, own := range trials {
-		r.sizes[name] = newSizes(own)
+		r.sizes[name] = measured.NewSizes(own)
 	}
 	return &r, nil
 }
@@ -122,13 +123,12 @@ func (r *Reader) group(l planned.Level, i planned.Implementation, trials []*reco
 		if err != nil {
 			return g, err
 		}
-		f.judge()
-		f.cell.percentiles = f.latencies.Quantiles()
-		g.Cells = append(g.Cells, f.cell)
-		if f.cell.Validity == Void {
+		c := f.judge()
+		g.Cells = append(g.Cells, c)
+		if c.Validity == Void {
 			continue
 		}
-		merged.Merge(f.latencies)
+		merged.Merge(f.Latencies)
 	}
 	g.Latency = merged.Describe()
 	if len(g.Latency) > 0 {
@@ -154,40 +154,44 @@ func (g *Group) count(c Cell) {
 		g.Requests += c.Requests
 		g.ThroughputIsBound = g.ThroughputIsBound || c.ThroughputIsBound
 	}
-	g.Errors = add(g.Errors, c.Errors)
+	g.Errors = measured.AddErrors(g.Errors, c.Errors)
 }
 
 // summarise counts the cells and describes those that are not void.
 func (g *Group) summarise() {
+	var counted []measured.Figures
 	for _, c := range g.Cells {
 		g.count(c)
+		if c.Validity != Void {
+			counted = append(counted, c.Figures)
+		}
 	}
 	g.Findings = Findings(g.Cells)
-	g.Observations, g.OverTime = observations(g.Cells), overTime(g.Cells)
-	over := func(value func(Cell) *float64) *inference.Summary {
+	g.Observations, g.OverTime = measured.Describe(counted), measured.NewOverTime(counted)
+	over := func(value func(measured.Figures) *float64) *inference.Summary {
 		var values []float64
-		for _, c := range g.Cells {
-			if v := value(c); v != nil && c.Validity != Void {
+		for _, c := range counted {
+			if v := value(c); v != nil {
 				values = append(values, *v)
 			}
 		}
 		return inference.Summarise(values)
 	}
-	g.Throughput = over(func(c Cell) *float64 { return c.Throughput })
+	g.Throughput = over(func(c measured.Figures) *float64 { return c.Throughput })
 	if g.Throughput != nil && g.ThroughputIsBound {
 		g.Throughput.High = nil
 	}
-	g.MeanLatency = over(func(c Cell) *float64 { return g.ofKind(c, c.MeanLatency) })
-	g.MeanLatencyLow = over(func(c Cell) *float64 { return g.ofKind(c, c.MeanLatencyLow) })
-	g.CPUPerRequest = over(func(c Cell) *float64 { return c.CPUPerRequest })
-	g.ServerCPUs = over(func(c Cell) *float64 { return c.ServerCPUs })
-	g.GeneratorCPUs = over(func(c Cell) *float64 { return c.GeneratorCPUs })
-	g.ServerRSS = over(func(c Cell) *float64 { return c.ServerRSS })
-	g.ServerPeakMemory = over(func(c Cell) *float64 { return c.ServerPeakMemory })
+	g.MeanLatency = over(func(c measured.Figures) *float64 { return g.ofKind(c, c.MeanLatency) })
+	g.MeanLatencyLow = over(func(c measured.Figures) *float64 { return g.ofKind(c, c.MeanLatencyLow) })
+	g.CPUPerRequest = over(func(c measured.Figures) *float64 { return c.CPUPerRequest })
+	g.ServerCPUs = over(func(c measured.Figures) *float64 { return c.ServerCPUs })
+	g.GeneratorCPUs = over(func(c measured.Figures) *float64 { return c.GeneratorCPUs })
+	g.ServerRSS = over(func(c measured.Figures) *float64 { return c.ServerRSS })
+	g.ServerPeakMemory = over(func(c measured.Figures) *float64 { return c.ServerPeakMemory })
 }
 
 // ofKind is a cell's value if it is of the group's kind of latency: two kinds are never averaged.
-func (g *Group) ofKind(c Cell, value *float64) *float64 {
+func (g *Group) ofKind(c measured.Figures, value *float64) *float64 {
 	if string(c.MeanLatencyKind) != g.LatencyKind {
 		return nil
 	}

@@ -28,13 +28,13 @@ type Step struct {
 var hindrances = []Code{Strangers, Stolen, Throttled}
 
 // step says what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
-func (f *facts) step(s search.Step) Step {
+func (f *facts) step(c Cell, s search.Step) Step {
 	out := Step{
-		Step: f.level.Step, Rate: s.Rate, Met: s.Met, Why: s.Why, Validity: Valid, Pinned: f.cell.Pinning.Pinned,
-		GeneratorLimited: f.busiest() >= generatorBusy && f.serverUtilisation() < generatorLimited,
+		Step: f.Level.Step, Rate: s.Rate, Met: s.Met, Why: s.Why, Validity: Valid, Pinned: c.Pinning.Pinned,
+		GeneratorLimited: f.Busiest() >= generatorBusy && f.ServerUtilisation() < generatorLimited,
 	}
 	var judged Cell
-	for _, r := range f.cell.Reasons {
+	for _, r := range c.Reasons {
 		own := slices.Contains(ownFaults, r.Code) || r.Code == RateMissed
 		if !s.Met && (own || r.Weight != Void) {
 			continue
@@ -56,6 +56,6 @@ func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.Trial
 	if err != nil {
 		return Step{}, false, err
 	}
-	f.judge()
-	return f.step(s), s.Met && f.cell.OwnFault(), nil
+	c := f.judge()
+	return f.step(c, s), s.Met && c.OwnFault(), nil
 }

@@ -1,8 +1,7 @@
 package validity
 
 import (
-	"slices"
-
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -30,14 +29,6 @@ const (
 	ScopeLoad Scope = "ThroughputAndLatency"
 )
 
-// Subjects of reasons, beside the members of a trial.
-const (
-	// SubjectServer is the cell's own server.
-	SubjectServer = "server"
-	// SubjectGenerator is one generator or several, whichever.
-	SubjectGenerator = "generator"
-)
-
 // Reason is one finding of one check. Value and Limit are what was seen and what is let pass; both are 0 where Detail says it all.
 type Reason struct {
 	Code    Code     `json:"code"`
@@ -62,36 +53,6 @@ var checks = []func(*facts) []Reason{
 	checkMeasuredAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,
 }
 
-// judge runs all checks and writes their outcome on the cell.
-func (f *facts) judge() {
-	f.cell.Validity = Valid
-	f.cell.ThroughputIsDiluted = len(f.trial.Manifest.Servers) > 1
-	for _, check := range checks {
-		for _, r := range check(f) {
-			f.cell.mark(r)
-			if r.Code == GeneratorLimited || r.Code == GeneratorThrottled && r.Value > throttledVoid {
-				f.cell.ThroughputIsBound = true
-			}
-			if r.Code == GeneratorThrottled || r.Code == GeneratorBusy && f.serverUtilisation() < generatorLimited {
-				f.cell.ThroughputIsDiluted = true
-			}
-		}
-	}
-}
-
-// mark adds a reason to a cell and lowers its validity.
-func (c *Cell) mark(r Reason) {
-	c.Reasons = append(c.Reasons, r)
-	if r.Weight == Void || c.Validity == Valid {
-		c.Validity = r.Weight
-	}
-}
-
-// has says whether a cell has a reason of a kind.
-func (c *Cell) has(code Code) bool {
-	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
-}
-
 // graded is nothing up to the first threshold, Suspect up to the second, Void beyond.
 func graded(code Code, share, suspect, void float64) []Reason {
 	switch {
@@ -109,14 +70,14 @@ type rules struct {
 	// errorsVoid, strangersVoid and stolenVoid are shares beyond which a cell is void.
 	errorsVoid, strangersVoid, stolenVoid float64
 	// usual is what a trial must share with the others of the run.
-	usual *usual
+	usual *measured.Usual
 }
 
 // newRules reads the limits of a run's plan, and what its trials have in common.
 func newRules(data record.RunData) rules {
 	p := data.Manifest.Plan
 	return rules{
-		usual: newUsual(data), pinning: p.Placement.Pinning, generatorPinning: p.Placement.GeneratorPinning,
+		usual: measured.NewUsual(data), pinning: p.Placement.Pinning, generatorPinning: p.Placement.GeneratorPinning,
 		errorsVoid: p.Validity.MaxErrorRate, strangersVoid: p.Validity.MaxStrangers, stolenVoid: p.Validity.MaxSteal,
 	}
 }

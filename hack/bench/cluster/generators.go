@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/validity"
 )
 
@@ -37,10 +38,10 @@ func (b *Bench) Generators(ctx context.Context) ([]figures.Figure, error) {
 	onServer := 0
 	for _, g := range table.Groups {
 		for _, c := range g.Cells {
-			if micros, ok := c.Observations[validity.StartSkew]; ok {
+			if micros, ok := c.Observations[measured.StartSkew]; ok {
 				skews = append(skews, time.Duration(micros*float64(time.Microsecond)))
 			}
-			if share, ok := c.Observations[validity.AgentShare]; ok {
+			if share, ok := c.Observations[measured.AgentShare]; ok {
 				agents = append(agents, 100*share)
 			}
 			if slices.ContainsFunc(c.Reasons, func(r validity.Reason) bool { return r.Code == validity.ObserverOnServer }) {

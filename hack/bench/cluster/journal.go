@@ -26,7 +26,7 @@ const (
 	prepared  = "prepared"
 	released  = "released"
 	started   = "started"
-	measured  = "measured"
+	finished  = "measured"
 	stored    = "stored"
 	begun     = "begun"
 	completed = "completed"
@@ -52,7 +52,7 @@ func facts(kind watch.EventType, o client.Object) []string {
 			prepared: meta.IsStatusConditionTrue(o.Status.Conditions, v1alpha1.ConditionPrepared),
 			released: o.Spec.Start == v1alpha1.StartReleased,
 			started:  o.Status.StartTime != nil,
-			measured: meta.IsStatusConditionTrue(o.Status.Conditions, v1alpha1.ConditionMeasured),
+			finished: meta.IsStatusConditionTrue(o.Status.Conditions, v1alpha1.ConditionMeasured),
 			stored:   o.Status.CompletionTime != nil,
 		})
 	case *corev1.Pod:

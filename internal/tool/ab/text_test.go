@@ -14,7 +14,7 @@ import (
 )
 
 // elsewhere is where outputs lie that were recorded without Loadstone's options.
-var elsewhere = filepath.Join("..", "..", "foreign", "testdata")
+var elsewhere = filepath.Join("..", "..", "printout", "testdata")
 
 func lines(tb testing.TB, name string) []string {
 	tb.Helper()

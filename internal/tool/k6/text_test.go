@@ -16,7 +16,7 @@ import (
 )
 
 // elsewhere is where outputs lie that were recorded without Loadstone's wrapper.
-var elsewhere = filepath.Join("..", "..", "foreign", "testdata")
+var elsewhere = filepath.Join("..", "..", "printout", "testdata")
 
 func readElsewhere(tb testing.TB, name string) string {
 	tb.Helper()

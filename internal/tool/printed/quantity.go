@@ -18,6 +18,14 @@ func (q Quantity) Low() float64 { return max(q.Value-q.Rounding, 0) }
 // High is the largest number that would have been printed so.
 func (q Quantity) High() float64 { return q.Value + q.Rounding }
 
+// OrZero is the number that a pointer leads to; zero if it was not printed.
+func OrZero(q *Quantity) Quantity {
+	if q == nil {
+		return Quantity{}
+	}
+	return *q
+}
+
 // Set reads a number as Parse does. A text that cannot be read leaves nothing.
 func (q *Quantity) Set(text string, units Units) error {
 	read, err := Parse(text, units)
