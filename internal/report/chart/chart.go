@@ -2,7 +2,6 @@ package chart
 
 import (
 	_ "embed"
-	"fmt"
 	"math"
 	"strconv"
 )
@@ -37,33 +36,31 @@ const halfWidth = 500
 // Wide says whether the chart needs the whole width of the page.
 func (c Chart) Wide() bool { return c.MinWidth > halfWidth }
 
+// Grid draws a line across the plot at each tick of an axis, and labels it on the left.
+func (c *Chart) Grid(y Span, ticks []float64, label func(float64) string) {
+	for _, t := range ticks {
+		at := Pixels(y.At(t))
+		c.Plot = append(c.Plot, Line("0%", at, "100%", at, "grid"))
+		c.Axis = append(c.Axis, Text("100%", Pixels(y.At(t)+4), "end", "tick", label(t)))
+	}
+}
+
+const (
+	// Height is that of a chart of categories, of which values have Top to Bottom.
+	Height = 250
+	Top    = 24
+	Bottom = 212
+	// Pad is the share of a category that stays empty on each side.
+	Pad = 0.09
+	// SlotWidth is the least width of one implementation in a category, in pixels.
+	SlotWidth = 26
+)
+
 // Percentage prints a horizontal place.
 func Percentage(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + "%" }
 
 // Pixels prints a vertical place.
 func Pixels(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
-
-// Span maps values to a stretch of the picture.
-type Span struct {
-	Low, High float64
-	From, To  float64
-	Log       bool
-}
-
-// At is the place of a value.
-func (s Span) At(v float64) float64 {
-	low, high := s.Low, s.High
-	if s.Log {
-		v, low, high = math.Log(v), math.Log(low), math.Log(high)
-	}
-	return s.From + (v-low)/(high-low)*(s.To-s.From)
-}
-
-// Clip keeps a value inside the span.
-func (s Span) Clip(v float64) float64 { return min(max(v, s.Low), s.High) }
-
-// Holds says whether a value lies inside the span.
-func (s Span) Holds(v float64) bool { return v >= s.Low && v <= s.High }
 
 // Line draws a straight line.
 func Line(x, y, x2, y2, class string) Mark {
@@ -80,26 +77,6 @@ func Text(x, y, anchor, class, words string) Mark {
 //go:embed chart.gohtml
 var Templates string
 
-// shapes tell implementations apart where colours cannot.
-var shapes = []string{"circle", "square", "triangle", "diamond"}
-
-// colours is the number of colours in the style sheet.
-const colours = 8
-
-// Look is how an implementation is drawn.
-type Look struct{ Class, Shape string }
-
-// LimitClass is the class of what a limit is drawn in.
-const LimitClass = "climit"
-
-// LookOf is the look of the implementation of an index, and that of a limit.
-func LookOf(index int, limit bool) Look {
-	if limit {
-		return Look{Class: LimitClass, Shape: "diamond"}
-	}
-	return Look{Class: fmt.Sprintf("c%d", index%colours), Shape: shapes[index%len(shapes)]}
-}
-
 // AnchorAt keeps labels at the edges inside the picture.
 func AnchorAt(x float64) string {
 	switch {
@@ -111,23 +88,5 @@ func AnchorAt(x float64) string {
 	return "middle"
 }
 
-const (
-	// Height is that of a chart of categories, of which values have Top to Bottom.
-	Height = 250
-	Top    = 24
-	Bottom = 212
-	// Pad is the share of a category that stays empty on each side.
-	Pad = 0.09
-	// SlotWidth is the least width of one implementation in a category, in pixels.
-	SlotWidth = 26
-)
-
 // Thousandth places a share in a square of 1,000 by 1,000 that is stretched over a picture.
 func Thousandth(share float64) string { return strconv.FormatFloat(math.Round(share*1e3), 'f', 0, 64) }
-
-// Legend is one implementation's mark.
-type Legend struct {
-	Name string
-	Note string
-	Look Look
-}

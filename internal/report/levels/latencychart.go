@@ -63,11 +63,7 @@ func (v levels) latencyChart(l planned.Level) (chart.Chart, bool) {
 		Name: v.Say("latency.name", v.LevelName(l.Point)),
 	}
 	x := chart.Span{Low: 0, High: reach, From: 1, To: 97}
-	for _, t := range ticks {
-		at := chart.Pixels(y.At(t))
-		c.Plot = append(c.Plot, chart.Line("0%", at, "100%", at, "grid"))
-		c.Axis = append(c.Axis, chart.Text("100%", chart.Pixels(y.At(t)+4), "end", "tick", format.TickMicros(t)))
-	}
+	c.Grid(y, ticks, format.TickMicros)
 	for _, t := range percentileTicks {
 		if n := nines(t.q); n <= reach {
 			at := chart.Percentage(x.At(n))

@@ -108,11 +108,7 @@ func (v levels) levelChart(f facet, q quantity) chart.Chart {
 	}
 	ticks := chart.NiceTicks(largest)
 	y := chart.Span{Low: 0, High: ticks[len(ticks)-1], From: chart.Bottom, To: chart.Top}
-	for _, t := range ticks {
-		at := chart.Pixels(y.At(t))
-		c.Plot = append(c.Plot, chart.Line("0%", at, "100%", at, "grid"))
-		c.Axis = append(c.Axis, chart.Text("100%", chart.Pixels(y.At(t)+4), "end", "tick", format.TickNumber(t)))
-	}
+	c.Grid(y, ticks, format.TickNumber)
 	c.Plot = append(c.Plot, v.levelAxis(f)...)
 	for _, i := range v.LimitsDrawn() {
 		c.Plot = append(c.Plot, v.limitMarks(f, q, y, i)...)

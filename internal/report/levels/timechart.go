@@ -61,11 +61,7 @@ func (v levels) timeChart(l planned.Level, x, y chart.Span, ticks []float64) cha
 	c.Height = len(lanes)*laneHeight + overFoot
 	for k, i := range lanes {
 		top := float64(k * laneHeight)
-		for _, t := range ticks {
-			place := chart.Pixels(top + y.At(t))
-			c.Plot = append(c.Plot, chart.Line("0%", place, "100%", place, "grid"))
-			c.Axis = append(c.Axis, chart.Text("100%", chart.Pixels(top+y.At(t)+4), "end", "tick", format.TickChange(t)))
-		}
+		c.Grid(y.Moved(top), ticks, format.TickChange)
 		c.Plot = append(c.Plot, v.lane(i.Name, *v.Table.Group(l.Point, i.Name), top, float64(c.Height), x, y)...)
 	}
 	foot := float64(len(lanes) * laneHeight)

@@ -154,11 +154,7 @@ func (v searches) stepChart(load []capacity.Capacity) chart.Chart {
 	}
 	ticks := chart.ValueTicks(low, max(high, low*1.01), chart.Bottom-chart.Top)
 	y := chart.Span{Low: ticks[0], High: ticks[len(ticks)-1], From: chart.Bottom, To: chart.Top, Log: true}
-	for _, t := range ticks {
-		at := chart.Pixels(y.At(t))
-		c.Plot = append(c.Plot, chart.Line("0%", at, "100%", at, "grid"))
-		c.Axis = append(c.Axis, chart.Text("100%", chart.Pixels(y.At(t)+4), "end", "tick", format.TickNumber(t)))
-	}
+	c.Grid(y, ticks, format.TickNumber)
 	width := 100 / float64(steps)
 	for s := range steps {
 		middle := chart.Percentage((float64(s) + 0.5) * width)
