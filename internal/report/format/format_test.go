@@ -1,6 +1,9 @@
 package format
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestFormats(t *testing.T) {
 	for name, tc := range map[string]struct{ got, want string }{
@@ -52,5 +55,67 @@ func TestAnEffectHasOneForm(t *testing.T) {
 				t.Errorf("got %q, want %q", tc.got, tc.want)
 			}
 		})
+	}
+}
+
+func TestTheLabelsOfAxesAreShort(t *testing.T) {
+	for name, tc := range map[string]struct{ got, want string }{
+		"a small number":              {TickNumber(2.5), "2.5"},
+		"thousands are written out":   {TickNumber(5000), "5000"},
+		"tens of thousands":           {TickNumber(10_000), "10k"},
+		"millions":                    {TickNumber(1.5e6), "1.5M"},
+		"microseconds":                {TickMicros(300), "300 µs"},
+		"milliseconds, almost":        {TickMicros(999.9999999999), "1 ms"},
+		"seconds":                     {TickMicros(2e6), "2 s"},
+		"no change":                   {TickChange(1), "0 %"},
+		"less":                        {TickChange(0.95), "−5 %"},
+		"more":                        {TickChange(1.025), "+2.5 %"},
+		"twice, almost":               {TickChange(2 - 1e-12), "2×"},
+		"thousands of times the base": {TickChange(5000), "5,000×"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.got != tc.want {
+				t.Errorf("got %q, want %q", tc.got, tc.want)
+			}
+		})
+	}
+}
+
+func TestText(t *testing.T) {
+	for name, tc := range map[string]struct{ got, want string }{
+		"empty words are left out":        {Join(", ", "a", "", "b"), "a, b"},
+		"nothing is left of empty words":  {Join(", ", "", ""), ""},
+		"a caption begins with a capital": {Capital("server CPU time"), "Server CPU time"},
+		"a name stays as it is":           {Capital("p99 latency"), "p99 latency"},
+		"one letter":                      {Capital("x"), "X"},
+		"no words":                        {Capital(""), ""},
+		"a code is taken apart":           {Apart("NotPinned"), "not pinned"},
+		"a code of one word":              {Apart("Strangers"), "strangers"},
+		"what is not ASCII is spelt":      {ASCII("≥ 2.40× − ±5 µs – ≤ 7"), ">= 2.40x - +/-5 us - <= 7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.got != tc.want {
+				t.Errorf("got %q, want %q", tc.got, tc.want)
+			}
+		})
+	}
+}
+
+func TestInstantsAreInUTC(t *testing.T) {
+	at := time.Date(2026, 3, 14, 0, 30, 0, 0, time.FixedZone("east", 3600))
+	if got := Instant(at); got != "2026-03-13 23:30:00 UTC" {
+		t.Error(got)
+	}
+	if got := Day(at); got != "2026-03-13" {
+		t.Error(got)
+	}
+	if got := Instant(time.Time{}); got != Missing {
+		t.Error(got)
+	}
+}
+
+func TestBothEndsOfAnIntervalHaveTheUnitOfTheUpperOne(t *testing.T) {
+	if from, to, unit := Between(300, 1500); from != "0.300" || to != "1.50" || unit != "ms" {
+		t.Errorf("from %s to %s %s", from, to, unit)
 	}
 }
