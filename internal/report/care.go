@@ -77,7 +77,8 @@ func (v run) findingsTable() table.Table {
 	add := func(at, implementation string, notes []table.Note) {
 		for _, n := range notes {
 			s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{
-				table.Word(at), table.Word(implementation), {Text: n.Weight, Sub: n.Scope, Tone: n.Tone},
+				table.Word(at), table.Word(implementation),
+				{Text: n.Weight, Sub: n.Scope, Tone: n.Tone},
 				table.Wrapped(n.Where, ""), table.Wrapped(n.Text, n.Code),
 			}})
 		}

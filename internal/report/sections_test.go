@@ -71,23 +71,28 @@ func TestWhatToBeCarefulAbout(t *testing.T) {
 	}{
 		"a trial that failed": {
 			analysis.Table{Coverage: analysis.Coverage{Missing: []analysis.MissingTrial{{Block: 2, Implementation: "go", Reason: "ServerExited", Message: "exit status 1"}}}},
-			"Trials that were not measured", [][]string{{"go", "2", "the server exited", "exit status 1"}},
+			"Trials that were not measured",
+			[][]string{{"go", "2", "the server exited", "exit status 1"}},
 		},
 		"a trial that failed for a reason without words": {
 			analysis.Table{Coverage: analysis.Coverage{Missing: []analysis.MissingTrial{{Block: 2, Implementation: "go", Reason: "ServerVanished", Message: "-"}}}},
-			"Trials that were not measured", [][]string{{"go", "2", "server vanished", "-"}},
+			"Trials that were not measured",
+			[][]string{{"go", "2", "server vanished", "-"}},
 		},
 		"a trial that was not started": {
 			analysis.Table{Coverage: analysis.Coverage{Missing: []analysis.MissingTrial{{Block: 2, Implementation: "go", Reason: "NotStarted", Message: "-"}}}},
-			"Trials that were not measured", [][]string{{"go", "2", "the run ended before its turn", "-"}},
+			"Trials that were not measured",
+			[][]string{{"go", "2", "the run ended before its turn", "-"}},
 		},
 		"a trial that was measured again": {
 			analysis.Table{Coverage: analysis.Coverage{Repeated: []analysis.RepeatedTrial{{Trial: "b01-go", Attempt: 3, Faults: []string{"PodLost", "ImagePull"}}}}},
-			"Trials that were measured again after a fault from outside", [][]string{{"b01-go", "3", "PodLost; ImagePull"}},
+			"Trials that were measured again after a fault from outside",
+			[][]string{{"b01-go", "3", "PodLost; ImagePull"}},
 		},
 		"what could not be measured": {
 			analysis.Table{Unknowns: []analysis.Unknown{{Implementation: "go", Sentence: "the descriptors", Cells: 2}}},
-			"What could not be measured", [][]string{{"go", "the descriptors", "in 2 cells"}},
+			"What could not be measured",
+			[][]string{{"go", "the descriptors", "in 2 cells"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

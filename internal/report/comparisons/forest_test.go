@@ -77,19 +77,23 @@ func TestARowOfThePictureShowsItsBlocksItsIntervalAndItsMean(t *testing.T) {
 		row  []string
 	}{
 		"the metric that decides has the verdict of the place": {
-			deciding, map[string]int{"dot": 7, "diamond": 1, "interval decides t-slower": 1},
+			deciding,
+			map[string]int{"dot": 7, "diamond": 1, "interval decides t-slower": 1},
 			[]string{"+20.0 %", "+8.0 % to +32.0 %", "worse", ""},
 		},
 		"one beside it has its own": {
-			known(verdict.Throughput, 0.9, 7), map[string]int{"dot": 7, "diamond": 1, "interval beside t-unknown": 1},
+			known(verdict.Throughput, 0.9, 7),
+			map[string]int{"dot": 7, "diamond": 1, "interval beside t-unknown": 1},
 			[]string{"−10.0 %", "−19.0 % to −1.0 %", "cannot say", "could be chance"},
 		},
 		"too few blocks have no interval": {
-			known(verdict.Throughput, 0.9, 6), map[string]int{"dot": 6, "diamond": 1, "interval beside t-unknown": 0},
+			known(verdict.Throughput, 0.9, 6),
+			map[string]int{"dot": 6, "diamond": 1, "interval beside t-unknown": 0},
 			[]string{"−10.0 %", "", "cannot say", "could be chance"},
 		},
 		"no block has nothing at all": {
-			verdict.Result{Metric: verdict.Throughput, Decides: true, Reason: verdict.TooFewBlocks}, map[string]int{"dot": 0, "diamond": 0},
+			verdict.Result{Metric: verdict.Throughput, Decides: true, Reason: verdict.TooFewBlocks},
+			map[string]int{"dot": 0, "diamond": 0},
 			[]string{"–", "", "worse", ""},
 		},
 	} {

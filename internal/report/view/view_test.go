@@ -116,23 +116,28 @@ func TestAFindingSaysWhatHitWhomAndWhere(t *testing.T) {
 		want table.Note
 	}{
 		"every cell of the server": {
-			one, validity.Finding{Code: validity.NotPinned, Weight: validity.Void, Scope: validity.ScopeCell, Subject: record.RoleServer, Blocks: []int32{1, 2, 3}, Details: []string{"a", "b"}},
+			one,
+			validity.Finding{Code: validity.NotPinned, Weight: validity.Void, Scope: validity.ScopeCell, Subject: record.RoleServer, Blocks: []int32{1, 2, 3}, Details: []string{"a", "b"}},
 			table.Note{Weight: "void", Where: "all blocks", Text: "the server did not own the CPUs that it was to own: a; b", Tone: "void", Code: "NotPinned"},
 		},
 		"a share of latencies alone": {
-			one, validity.Finding{Code: validity.GeneratorBusy, Weight: validity.Suspect, Scope: validity.ScopeLatency, Blocks: []int32{2}, Least: 0.8, Most: 0.9},
+			one,
+			validity.Finding{Code: validity.GeneratorBusy, Weight: validity.Suspect, Scope: validity.ScopeLatency, Blocks: []int32{2}, Least: 0.8, Most: 0.9},
 			table.Note{Weight: "suspect", Where: "block 2", Text: "80.0 %–90.0 % of the generator's CPUs were taken: requests may have waited for them", Scope: "latency only", Tone: "suspect", Code: "GeneratorBusy"},
 		},
 		"the only generator has no name": {
-			one, validity.Finding{Code: validity.GeneratorLost, Weight: validity.Void, Scope: validity.ScopeCell, Subject: "generator-0", Blocks: []int32{1, 3}},
+			one,
+			validity.Finding{Code: validity.GeneratorLost, Weight: validity.Void, Scope: validity.ScopeCell, Subject: "generator-0", Blocks: []int32{1, 3}},
 			table.Note{Weight: "void", Where: "2 blocks: 1, 3", Text: "the generator has no record of the cell", Tone: "void", Code: "GeneratorLost"},
 		},
 		"one of two has": {
-			two, validity.Finding{Code: validity.GeneratorLost, Weight: validity.Void, Scope: validity.ScopeCell, Subject: "generator-1", Blocks: []int32{1, 3}},
+			two,
+			validity.Finding{Code: validity.GeneratorLost, Weight: validity.Void, Scope: validity.ScopeCell, Subject: "generator-1", Blocks: []int32{1, 3}},
 			table.Note{Weight: "void", Where: "2 blocks: 1, 3", Text: "generator-1 has no record of the cell", Tone: "void", Code: "GeneratorLost"},
 		},
 		"a count with its limit": {
-			one, validity.Finding{Code: validity.TooFewRequests, Weight: validity.Suspect, Scope: validity.ScopeCell, Blocks: []int32{1}, Least: 12, Most: 12, Limit: 100},
+			one,
+			validity.Finding{Code: validity.TooFewRequests, Weight: validity.Suspect, Scope: validity.ScopeCell, Blocks: []int32{1}, Least: 12, Most: 12, Limit: 100},
 			table.Note{Weight: "suspect", Where: "block 1", Text: "12.0 requests were made, fewer than the 100 from which on a mean says something", Tone: "suspect", Code: "TooFewRequests"},
 		},
 	} {
