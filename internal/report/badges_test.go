@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/report/view"
 )
 
 func TestTheBadgeOfTheCells(t *testing.T) {
@@ -17,7 +19,7 @@ func TestTheBadgeOfTheCells(t *testing.T) {
 		"a cell with suspect latencies is valid": {analysis.CellCount{PlannedCells: 9, MeasuredCells: 9, SuspectCells: 5, SuspectLatencies: 4}, "8 of 9 cells valid, 4 of them with suspect latencies, 1 suspect"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := &view{language: english}
+			v := run{view.New(analysis.Table{}, phrase.English)}
 			if got := v.cellsBadge("badge.valid", tc.count); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}

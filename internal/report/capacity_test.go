@@ -4,9 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/capacity"
-	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/report"
@@ -60,6 +58,7 @@ func TestHTMLShowsTheCapacity(t *testing.T) {
 }
 
 func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
+	half := 0.5
 	for name, tc := range map[string]struct {
 		change func(*capacity.Capacity)
 		want   string
@@ -73,10 +72,10 @@ func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
 			c.Trials = []capacity.Trial{{Result: search.Found, Bound: capacity.GeneratorLimited}}
 		}, "1 found the limit of the generator"},
 		"a verdict against": {func(c *capacity.Capacity) {
-			c.ToBaseline = &verdict.Result{Metric: verdict.Capacity, Ratio: ptr(0.5), Verdict: verdict.Worse}
+			c.ToBaseline = &verdict.Result{Metric: verdict.Capacity, Ratio: &half, Verdict: verdict.Worse}
 		}, "sustains less"},
 		"bounds alone": {func(c *capacity.Capacity) {
-			c.ToBaseline = &verdict.Result{Metric: verdict.Capacity, Blocks: 7, Ratio: ptr(0.5), Verdict: verdict.Inconclusive, Reason: verdict.BoundsOnly}
+			c.ToBaseline = &verdict.Result{Metric: verdict.Capacity, Blocks: 7, Ratio: &half, Verdict: verdict.Inconclusive, Reason: verdict.BoundsOnly}
 		}, "the rates are only lower bounds"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,55 +89,5 @@ func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
 				t.Errorf("no %q", tc.want)
 			}
 		})
-	}
-}
-
-func TestLineOfSearches(t *testing.T) {
-	kept := func(change func(*analysis.HeadlineEntry)) analysis.HeadlineEntry {
-		return entry(func(e *analysis.HeadlineEntry) {
-			e.Implementation, e.Baseline, e.Metric, e.Load = "epoll", "gohttp", verdict.Capacity, "capacity"
-			change(e)
-		})
-	}
-	for name, tc := range map[string]struct {
-		change func(*analysis.HeadlineEntry)
-		want   string
-	}{
-		"more":             {func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Better }, "epoll sustains a rate 21.3 % above that of gohttp (99 % interval +17.1 % to +25.0 %, 10 blocks)"},
-		"at least so much": {func(e *analysis.HeadlineEntry) { e.Verdict, e.AtLeast = verdict.Better, true }, "epoll sustains a rate at least 21.3 % above that of gohttp (99 % interval >= +17.1 %, 10 blocks)"},
-		"at most a part of it": {
-			func(e *analysis.HeadlineEntry) {
-				e.Verdict, e.AtLeast, e.Ratio, e.Low, e.High = verdict.Worse, true, ptr(0.6), ptr(0.5), ptr(0.7)
-			},
-			"epoll sustains a rate at least 40.0 % below that of gohttp (99 % interval <= -30.0 %, 10 blocks)",
-		},
-		"no difference": {
-			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.NoDifference },
-			"epoll and gohttp sustain the same rate within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
-		},
-		"too few blocks": {
-			func(e *analysis.HeadlineEntry) {
-				e.Verdict, e.Reason, e.Blocks, e.FewestPairs, e.Low, e.High = verdict.Inconclusive, verdict.TooFewBlocks, 2, 2, nil, nil
-			},
-			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 2 blocks: a verdict needs 7 blocks, and this run has 2)",
-		},
-		"bounds alone": {
-			func(e *analysis.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.BoundsOnly },
-			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: the rates are only lower bounds: no step missed, or it was not the server that did)",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := report.Line(analysis.Headline{Rules: rules, Entries: []analysis.HeadlineEntry{kept(tc.change)}}); got != tc.want {
-				t.Errorf("got  %s\nwant %s", got, tc.want)
-			}
-		})
-	}
-	alone := analysis.Peak{Implementation: "gohttp", Throughput: inference.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true, Percentile: 99, MaxMilliseconds: 20}
-	if got := report.Line(analysis.Headline{Rules: rules, Peaks: []analysis.Peak{alone}}); got != "nothing to compare; gohttp sustains at least 4,850 requests/s at p99 <= 20 ms (mean of 3)" {
-		t.Error(got)
-	}
-	two := []analysis.HeadlineEntry{kept(func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Better }), kept(func(e *analysis.HeadlineEntry) { e.Verdict, e.Load = verdict.Better, "tight" })}
-	if got := report.Line(analysis.Headline{Rules: rules, Entries: two}); !strings.HasPrefix(got, "Load capacity: epoll sustains ") || !strings.Contains(got, "; Load tight: epoll sustains ") {
-		t.Error(got)
 	}
 }

@@ -1,7 +1,7 @@
 // Package report prints an analysis.Table: as one line for a status, as JSON for programs, and as one self-contained HTML file for
-// people, with inline SVG, without scripts and without anything fetched from elsewhere.
+// people.
 //
-// It computes nothing: every number that it shows is in the table. What it adds is units of display, places in a picture and
-// words; all words are in words.go, keyed, so that another language is another such file. Whatever comes from outside - names,
-// messages of tools and servers - is escaped by html/template; no string is ever marked as safe markup.
+// It computes nothing: every number that it shows is in the table. What it adds is units of display (package format), words (words and
+// phrase), places in a picture (chart) and an order. The page is a list of sections: those that any run has are made here, those of a
+// kind of work in a package of its own, and sections.go lists them all. A new kind adds its package, or its file, and its line there.
 package report

@@ -1,29 +1,31 @@
 package report
 
 import (
-	"bytes"
-	_ "embed"
 	"fmt"
-	"html/template"
-	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/report/view"
 )
-
-//go:embed report.gohtml
-var pageTemplate string
-
-//go:embed report.css
-var styleSheet string
-
-// compiled is the page with the style sheet put in its place before parsing: both are ours, so that no value needs to be trusted.
-var compiled = template.Must(template.New("report").Parse(strings.Replace(pageTemplate, "/* style sheet */", styleSheet, 1)))
 
 // HTML prints the table for people, as one file that needs nothing else.
 func HTML(t analysis.Table) ([]byte, error) {
-	var out bytes.Buffer
-	if err := compiled.Execute(&out, newView(t, english).page()); err != nil {
+	out, err := pageOf(view.New(t, phrase.English)).HTML()
+	if err != nil {
 		return nil, fmt.Errorf("printing the report of run %s: %w", t.Run.Name, err)
 	}
-	return out.Bytes(), nil
+	return out, nil
+}
+
+// pageOf is the page of a table.
+func pageOf(v *view.View) page.Page {
+	r := v.Table.Run
+	return page.Page{
+		Lang: v.Say("lang"), Title: v.Say("title", r.Name), Kicker: v.Say("kicker"), Run: r.Namespace + "/" + r.Name,
+		When:     v.Say("run.when", format.Instant(r.Started), format.Instant(r.Ended)),
+		Headline: run{v}.headline(), Badges: run{v}.badges(),
+		ContentsTitle: v.Say("contents.title"), Sections: sections(v),
+	}
 }

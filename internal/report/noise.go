@@ -1,92 +1,50 @@
 package report
 
 import (
-	"strings"
-
-	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/table"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// extra is a section of leads and one table, and one more that is folded.
-type extra struct {
-	Title       string
-	Leads       []string
-	Table       table
-	FoldedTitle string
-	Folded      table
-}
-
-// noiseMetrics are the metrics that have a noise floor, in the order in which it is said.
-var noiseMetrics = []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest}
-
-// noiseFloor says the noise floor of the machine in a sentence, or that there is none; nothing where the machine is unknown.
-func (v *view) noiseFloor() string {
-	if v.t.Fingerprint == "" {
-		return ""
-	}
-	if v.t.NoiseFloor == nil {
-		return v.say("noise.none")
-	}
-	var floors []string
-	n := 0
-	for _, m := range noiseMetrics {
-		if f := v.t.FloorOf(m); f != nil {
-			floors, n = append(floors, v.say("noise.metric", percent(f.Detectable), v.metric(m))), max(n, f.N)
-		}
-	}
-	c := v.t.NoiseFloor
-	return v.say("noise.floor", day(c.Ended), integer(int64(n)), strings.Join(floors, v.say("noise.and")), v.count("blocks", c.Blocks))
-}
-
 // floorBeside is the noise floor of the figure that an objective bounds; unknown where A/A runs have none for it.
-func (v *view) floorBeside(o objectives.Result) string {
+func (v run) floorBeside(o objectives.Result) string {
 	m := verdict.Metric(o.Metric)
 	if o.Of != "" {
 		m = verdict.MetricOf(o.Of, o.Percentile)
 	}
-	if o.Metric == record.ObjectiveErrorRate || v.t.FloorOf(m) == nil {
-		return missing
+	if o.Metric == record.ObjectiveErrorRate || v.Table.FloorOf(m) == nil {
+		return format.Missing
 	}
-	return percent(v.t.FloorOf(m).Detectable)
+	return format.Percent(v.Table.FloorOf(m).Detectable)
 }
 
-// noise is the section of an A/A run; nil for other runs.
-func (v *view) noise() *extra {
-	if !v.t.Calibrates() {
-		return nil
+// noise is the section of an A/A run.
+func (v run) noise() page.Section {
+	out := v.section("noise", "noise.title")
+	if !v.Table.Calibrates() {
+		return out
 	}
-	c := v.t.NoiseFloor
-	e := &extra{Title: v.say("noise.title"), Leads: []string{
-		v.say("noise.own"), v.say("noise.lead", c.Implementations[0], c.Implementations[1], v.count("blocks", c.Blocks)),
+	c := v.Table.NoiseFloor
+	e := page.Extra{Leads: []string{
+		v.Say("noise.own"), v.Say("noise.lead", c.Implementations[0], c.Implementations[1], v.Count("blocks", c.Blocks)),
 	}}
-	e.Table.Head = []cell{v.th("at"), v.th("metric"), v.thNum("pairs"), v.thNum("logsd"), v.thNum("noisefloor")}
-	var s section
+	e.Table.Head = []table.Cell{v.Th("at"), v.Th("metric"), v.ThNum("pairs"), v.ThNum("logsd"), v.ThNum("noisefloor")}
+	var s table.Body
 	for _, n := range c.Entries {
-		at := v.say("noise.levels")
+		at := v.Say("noise.levels")
 		if n.Point != nil {
-			at = v.levelName(*n.Point)
+			at = v.LevelName(*n.Point)
 		}
-		s.Rows = append(s.Rows, row{Muted: n.Point != nil, Cells: []cell{
-			word(at), word(v.say("metric." + n.Metric)), num(integer(int64(n.N))), num(percent(n.LogStdDev)), num(percent(n.Detectable)),
+		s.Rows = append(s.Rows, table.Row{Muted: n.Point != nil, Cells: []table.Cell{
+			table.Word(at), table.Word(v.Say("metric." + n.Metric)), table.Count(n.N),
+			table.Num(format.Percent(n.LogStdDev)), table.Num(format.Percent(n.Detectable)),
 		}})
 	}
-	e.Table.Sections = []section{s}
-	e.Table = e.Table.finish(e.Title, true)
-	return e
-}
-
-// NoiseLine says in one line what an A/A run has found, or that it has found nothing.
-func NoiseLine(t analysis.Table) string {
-	if !t.Calibrates() {
-		return english.say("line.noise.none", t.Rules.MinBlocks)
-	}
-	var floors []string
-	for _, m := range noiseMetrics {
-		if f := t.FloorOf(m); f != nil {
-			floors = append(floors, english.say("line.noise.metric", percent(f.Detectable), english.metric(m)))
-		}
-	}
-	return english.say("line.noise", day(t.NoiseFloor.Ended), t.NoiseFloor.Blocks, strings.Join(floors, ", "))
+	e.Table.Bodies = []table.Body{s}
+	e.Table = e.Table.Finish(out.Title, true)
+	out.Data = e
+	return out
 }

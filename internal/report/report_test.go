@@ -202,36 +202,6 @@ func TestHTMLShowsIntervalsKindsAndGenerators(t *testing.T) {
 	}
 }
 
-func TestEveryReasonAndObservationHasWords(t *testing.T) {
-	for _, list := range [][]string{words(t, "../validity/reasons.go", "finding.", "Code"), words(t, "../measured/observations.go", "seen.", "ObservationName")} {
-		if len(list) < 10 {
-			t.Errorf("only %d words are looked for: %v", len(list), list)
-		}
-		source, err := os.ReadFile("words.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, key := range list {
-			if !strings.Contains(string(source), `"`+key+`"`) {
-				t.Errorf("there are no words for %s", key)
-			}
-		}
-	}
-}
-
-// words are the keys that the constants of a type need.
-func words(t *testing.T, file, prefix, of string) (out []string) {
-	t.Helper()
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, found := range regexp.MustCompile(of+` += "(\w+)"`).FindAllStringSubmatch(string(source), -1) {
-		out = append(out, prefix+found[1])
-	}
-	return out
-}
-
 func TestHTMLOfNothing(t *testing.T) {
 	d := quick()
 	d.Trials = nil

@@ -1,74 +1,82 @@
 package report
 
-import "loadstone.dev/loadstone/internal/scaling"
+import (
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/table"
+	"loadstone.dev/loadstone/internal/scaling"
+)
 
-// scaling is the section on where throughputs end to rise; nil if no load has several levels.
-func (v *view) scaling() *extra {
-	if len(v.t.Scaling) == 0 {
-		return nil
+// scaling is the section on where throughputs end to rise; it has no data if no load has several levels.
+func (v run) scaling() page.Section {
+	out := v.section("scaling", "scaling.title")
+	if len(v.Table.Scaling) == 0 {
+		return out
 	}
-	e := &extra{Title: v.say("scaling.title"), Leads: []string{v.say("scaling.lead")}}
-	e.Table.Head = []cell{
-		v.th("connections"), v.thNum("throughput"), num(v.say("th.interval", v.confidence())), v.thNum("n"), v.thNum("perconnection"), v.thNum("residual"),
+	e := page.Extra{Leads: []string{v.Say("scaling.lead")}}
+	e.Table.Head = []table.Cell{
+		v.Th("connections"), v.ThNum("throughput"), v.ThInterval(), v.ThNum("n"), v.ThNum("perconnection"), v.ThNum("residual"),
 	}
-	e.Table.Head[1].Sub = v.say("unit.rate")
-	for _, s := range v.t.Scaling {
-		part := section{Title: v.say("scaling.heading", s.Implementation, s.Load, v.scalingOutcome(s)), Detail: v.scalingDetail(s)}
+	e.Table.Head[1].Sub = v.Say("unit.rate")
+	for _, s := range v.Table.Scaling {
+		part := table.Body{Title: v.Say("scaling.heading", s.Implementation, s.Load, v.scalingOutcome(s)), Detail: v.scalingDetail(s)}
 		for _, p := range s.Points {
 			part.Rows = append(part.Rows, v.scalingRow(p))
 		}
-		e.Table.Sections = append(e.Table.Sections, part)
+		e.Table.Bodies = append(e.Table.Bodies, part)
 	}
-	e.Table = e.Table.finish(e.Title, true)
-	return e
+	e.Table = e.Table.Finish(out.Title, true)
+	out.Data = e
+	return out
 }
 
-func (v *view) scalingRow(p scaling.Point) row {
-	throughput, interval, n := v.mean(p.Throughput, rate), missing, 0
+func (v run) scalingRow(p scaling.Point) table.Row {
+	throughput, interval, n := v.Mean(p.Throughput, format.Rate), format.Missing, 0
 	if p.IsBound {
-		throughput = v.say("atleast", throughput)
+		throughput = v.Say("atleast", throughput)
 	}
 	if s := p.Throughput; s != nil {
 		n = s.N
-		interval = v.limits(s.Low, s.High, rate)
+		interval = v.Limits(s.Low, s.High, format.Rate)
 	}
-	return row{Muted: p.IsBound, Cells: []cell{
-		word(integer(int64(p.Connections))), num(throughput), num(interval), num(integer(int64(n))),
-		num(orMissing(p.PerConnection, percent)), num(orMissing(p.Residual, percent)),
+	return table.Row{Muted: p.IsBound, Cells: []table.Cell{
+		table.Word(format.Integer(p.Connections)), table.Num(throughput), table.Num(interval), table.Count(n),
+		table.Num(format.OrMissing(p.PerConnection, format.Percent)), table.Num(format.OrMissing(p.Residual, format.Percent)),
 	}}
 }
 
 // scalingOutcome is the outcome in a few words.
-func (v *view) scalingOutcome(s scaling.Result) string {
+func (v run) scalingOutcome(s scaling.Result) string {
 	key := "scaling." + string(s.Outcome)
-	from, to := integer(int64(s.From)), integer(int64(s.To))
+	from, to := format.Integer(s.From), format.Integer(s.To)
 	switch s.Outcome {
 	case scaling.Knee:
-		return v.say(key, digits(s.Knee.Value), v.confidence(), digits(s.Knee.Low), digits(s.Knee.High), v.count("blocks", s.Knee.N))
+		return v.Say(key, format.Digits(s.Knee.Value), v.Confidence(), format.Digits(s.Knee.Low), format.Digits(s.Knee.High), v.Count("blocks", s.Knee.N))
 	case scaling.SaturatesBetween:
-		return v.say(key, from, to)
+		return v.Say(key, from, to)
 	case scaling.SaturatedAtOrBelowFirst:
-		return v.say(key, v.count("connections", int(s.To)))
+		return v.Say(key, v.Count("connections", int(s.To)))
 	case scaling.NotReached:
-		return v.say(key, from)
+		return v.Say(key, from)
 	case scaling.GeneratorLimited:
-		return v.say(key, integer(int64(s.GeneratorLimitFrom)))
+		return v.Say(key, format.Integer(s.GeneratorLimitFrom))
 	case scaling.Unclear:
 	}
-	return v.say(key, v.say(key+"."+string(s.Reason)))
+	return v.Say(key, v.Say(key+"."+string(s.Reason)))
 }
 
 // scalingDetail holds the estimates that stand beside the outcome.
-func (v *view) scalingDetail(s scaling.Result) string {
+func (v run) scalingDetail(s scaling.Result) string {
 	var asymptotic, fit, limited string
 	if a := s.Asymptotic; a != nil {
-		asymptotic = v.say("scaling.asymptotic", digits(a.Value), v.confidence(), digits(a.Low), digits(a.High), v.count("blocks", a.N))
+		low, high := format.Digits(a.Low), format.Digits(a.High)
+		asymptotic = v.Say("scaling.asymptotic", format.Digits(a.Value), v.Confidence(), low, high, v.Count("blocks", a.N))
 	}
 	if f := s.Fit; f != nil {
-		fit = v.say("scaling.fit", rate(f.Lambda), plainNumber(f.Sigma), plainNumber(f.Kappa), plainNumber(f.R2))
+		fit = v.Say("scaling.fit", format.Rate(f.Lambda), format.Plain(f.Sigma), format.Plain(f.Kappa), format.Plain(f.R2))
 	}
 	if s.GeneratorLimitFrom > 0 && s.Outcome != scaling.GeneratorLimited {
-		limited = v.say("scaling.limited", integer(int64(s.GeneratorLimitFrom)))
+		limited = v.Say("scaling.limited", format.Integer(s.GeneratorLimitFrom))
 	}
-	return join(" ", asymptotic, fit, limited)
+	return format.Join(" ", asymptotic, fit, limited)
 }

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"strings"
+
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/table"
+)
+
+// care is what a reader has to be careful about.
+type care struct {
+	// None says that there is nothing.
+	None  string
+	Parts []carePart
+}
+
+type carePart struct {
+	Title string
+	Table table.Table
+}
+
+func (v run) care() page.Section {
+	s, c := v.section("care", "care.title"), care{}
+	add := func(key string, t table.Table) {
+		if len(t.Bodies) > 0 && len(t.Bodies[0].Rows) > 0 {
+			c.Parts = append(c.Parts, carePart{Title: v.Say(key), Table: t.Finish(v.Say(key), true)})
+		}
+	}
+	add("care.missing", v.missingTable())
+	add("care.repeated", v.repeatedTable())
+	add("care.cells", v.findingsTable())
+	add("care.unknown", v.unknownTable())
+	if len(c.Parts) == 0 {
+		c.None = v.Say("care.none")
+	}
+	s.Data = c
+	return s
+}
+
+func (v run) missingTable() table.Table {
+	t := table.Table{Head: []table.Cell{v.Th("impl"), v.ThNum("block"), v.Th("reason"), v.Th("message")}}
+	var s table.Body
+	for _, m := range v.Table.Coverage.Missing {
+		s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{
+			table.Word(m.Implementation), table.Count(m.Block), table.Wrapped(v.reasonWords("missing.", m.Reason), m.Reason),
+			table.Wrapped(m.Message, m.Trial),
+		}})
+	}
+	t.Bodies = append(t.Bodies, s)
+	return t
+}
+
+// reasonWords are the words for a code, or the code taken apart where it has none.
+func (v run) reasonWords(prefix, code string) string {
+	if v.Has(prefix + code) {
+		return v.Say(prefix + code)
+	}
+	return format.Apart(code)
+}
+
+func (v run) repeatedTable() table.Table {
+	t := table.Table{Head: []table.Cell{v.Th("trial"), v.ThNum("attempt"), v.Th("faults")}}
+	var s table.Body
+	for _, r := range v.Table.Coverage.Repeated {
+		s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{
+			table.Word(r.Trial), table.Count(r.Attempt), table.Wrapped(strings.Join(r.Faults, "; "), ""),
+		}})
+	}
+	t.Bodies = append(t.Bodies, s)
+	return t
+}
+
+func (v run) findingsTable() table.Table {
+	t := table.Table{Head: []table.Cell{v.Th("at"), v.Th("impl"), v.Th("validity"), v.Th("block"), v.Th("reason")}}
+	var s table.Body
+	add := func(at, implementation string, notes []table.Note) {
+		for _, n := range notes {
+			s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{
+				table.Word(at), table.Word(implementation),
+				{Text: n.Weight, Sub: n.Scope, Tone: n.Tone},
+				table.Wrapped(n.Where, ""), table.Wrapped(n.Text, n.Code),
+			}})
+		}
+	}
+	for _, g := range v.Table.Groups {
+		add(v.LevelName(g.Point), g.Implementation, v.Notes(g))
+	}
+	for _, c := range v.Table.Capacities {
+		add(v.Say("care.search", c.Load), c.Implementation, v.NotesOf(c.Findings, len(c.Trials)))
+	}
+	t.Bodies = append(t.Bodies, s)
+	return t
+}
+
+func (v run) unknownTable() table.Table {
+	t := table.Table{Head: []table.Cell{v.Th("impl"), v.Th("reason"), v.ThNum("validity")}}
+	var s table.Body
+	for _, u := range v.Table.Unknowns {
+		s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{
+			table.Word(u.Implementation), table.Wrapped(u.Sentence, ""), table.Num(v.Count("unknown.cells", u.Cells)),
+		}})
+	}
+	t.Bodies = append(t.Bodies, s)
+	return t
+}

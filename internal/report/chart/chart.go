@@ -1,0 +1,92 @@
+package chart
+
+import (
+	_ "embed"
+	"math"
+	"strconv"
+)
+
+// Mark is one thing in a picture. Horizontal places are percentages of the picture's width, so that it grows and shrinks with the
+// window while its text keeps its size; vertical places are pixels.
+type Mark struct {
+	// Kind is line, band, text, curve, area, or a shape: circle, square, triangle, diamond, cross, up, down, dot.
+	Kind string
+	// X, Y, X2, Y2 are places; W and H are a band's size.
+	X, Y, X2, Y2, W, H string
+	// Class, Anchor and Points are ours; Text and Title may hold words from outside, and are escaped by the template.
+	Class, Anchor, Points string
+	Text, Title           string
+}
+
+// Chart is a picture with an axis on its left.
+type Chart struct {
+	Title, Unit string
+	// Name is what the picture is called for who cannot see it.
+	Name   string
+	Height int
+	// MinWidth keeps many levels apart; the picture scrolls if the window is narrower.
+	MinWidth int
+	Axis     []Mark
+	Plot     []Mark
+}
+
+// halfWidth is about what the plot of a chart has in pixels where two charts stand side by side.
+const halfWidth = 500
+
+// Wide says whether the chart needs the whole width of the page.
+func (c Chart) Wide() bool { return c.MinWidth > halfWidth }
+
+// Grid draws a line across the plot at each tick of an axis, and labels it on the left.
+func (c *Chart) Grid(y Span, ticks []float64, label func(float64) string) {
+	for _, t := range ticks {
+		at := Pixels(y.At(t))
+		c.Plot = append(c.Plot, Line("0%", at, "100%", at, "grid"))
+		c.Axis = append(c.Axis, Text("100%", Pixels(y.At(t)+4), "end", "tick", label(t)))
+	}
+}
+
+const (
+	// Height is that of a chart of categories, of which values have Top to Bottom.
+	Height = 250
+	Top    = 24
+	Bottom = 212
+	// Pad is the share of a category that stays empty on each side.
+	Pad = 0.09
+	// SlotWidth is the least width of one implementation in a category, in pixels.
+	SlotWidth = 26
+)
+
+// Percentage prints a horizontal place.
+func Percentage(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + "%" }
+
+// Pixels prints a vertical place.
+func Pixels(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+
+// Line draws a straight line.
+func Line(x, y, x2, y2, class string) Mark {
+	return Mark{Kind: "line", X: x, Y: y, X2: x2, Y2: y2, Class: class}
+}
+
+// Text writes words.
+func Text(x, y, anchor, class, words string) Mark {
+	return Mark{Kind: "text", X: x, Y: y, Anchor: anchor, Class: class, Text: words}
+}
+
+// Templates print looks, legends, marks and charts.
+//
+//go:embed chart.gohtml
+var Templates string
+
+// AnchorAt keeps labels at the edges inside the picture.
+func AnchorAt(x float64) string {
+	switch {
+	case x < 5:
+		return "start"
+	case x > 95:
+		return "end"
+	}
+	return "middle"
+}
+
+// Thousandth places a share in a square of 1,000 by 1,000 that is stretched over a picture.
+func Thousandth(share float64) string { return strconv.FormatFloat(math.Round(share*1e3), 'f', 0, 64) }

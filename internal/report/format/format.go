@@ -1,0 +1,176 @@
+package format
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Missing stands for a value that is not known.
+const Missing = "–"
+
+// Thousands puts separators between groups of three digits of a decimal number.
+func Thousands(s string) string {
+	sign := ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "-", s[1:]
+	}
+	whole, fraction, dotted := strings.Cut(s, ".")
+	var groups []string
+	for len(whole) > 3 {
+		groups = append([]string{whole[len(whole)-3:]}, groups...)
+		whole = whole[:len(whole)-3]
+	}
+	out := sign + strings.Join(append([]string{whole}, groups...), ",")
+	if dotted {
+		out += "." + fraction
+	}
+	return out
+}
+
+// Integer prints a count.
+func Integer[N int | int32 | int64](n N) string { return Thousands(strconv.FormatInt(int64(n), 10)) }
+
+// Digits prints a number to about three significant digits, and never less than its whole part.
+func Digits(v float64) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return "0"
+	}
+	decimals := 2 - int(math.Floor(math.Log10(math.Abs(v))))
+	return Thousands(strconv.FormatFloat(v, 'f', min(max(decimals, 0), 6), 64))
+}
+
+// scaled is a number in the unit that suits it.
+type scaled struct {
+	factor float64
+	unit   string
+}
+
+var (
+	microsScales = []scaled{{1e6, "s"}, {1e3, "ms"}, {1, "µs"}}
+	bytesScales  = []scaled{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
+)
+
+// scale picks the largest unit in which a value is at least 1, or the smallest.
+func scale(v float64, scales []scaled) scaled {
+	for _, s := range scales {
+		if math.Abs(v) >= s.factor {
+			return s
+		}
+	}
+	return scales[len(scales)-1]
+}
+
+func inUnit(v float64, scales []scaled) string {
+	s := scale(v, scales)
+	return Digits(v/s.factor) + " " + s.unit
+}
+
+// Micros prints microseconds in s, ms or µs.
+func Micros(v float64) string { return inUnit(v, microsScales) }
+
+// Size prints bytes in binary units.
+func Size(v float64) string {
+	if v < 1<<10 {
+		return Integer(int64(v)) + " B"
+	}
+	return inUnit(v, bytesScales)
+}
+
+// Rate prints requests per second, without the unit.
+func Rate(v float64) string { return Digits(v) }
+
+// Percent prints a share. Small shares keep their digits, since 0.0985 % and 0.1 % differ.
+func Percent(share float64) string { return Digits(share*100) + " %" }
+
+// ratio prints a ratio to two decimals, and to more significance where two would hide it.
+func ratio(v float64) string {
+	switch {
+	case v >= 100:
+		return Digits(v)
+	case v > 0 && v < 0.095:
+		return Digits(v)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// Times prints a ratio with its sign.
+func Times(v float64) string { return ratio(v) + "×" }
+
+// Manyfold is the ratio from which on an effect is said as a multiple: "2.40×" is read more easily than "+140.0 %".
+const Manyfold = 2
+
+// Change prints the effect that a ratio to a base stands for: a signed percentage below twice the base, "2.40×" from there on. It is
+// the one form of an effect in sentences, tables and pictures.
+func Change(ratio float64) string { return ChangeAs(ratio, ratio) }
+
+// ChangeAs prints a ratio in the form that suits another: the ends of an interval have the form of their mean.
+func ChangeAs(of, ratio float64) string {
+	if of >= Manyfold {
+		return Times(ratio)
+	}
+	return signedPercent(ratio)
+}
+
+// signedPercent prints the distance of a ratio from 1 to one decimal, and to more where one would print nothing or everything.
+func signedPercent(ratio float64) string {
+	share, decimals := (ratio-1)*100, 1
+	switch {
+	case math.Abs(share) < 0.1:
+		decimals = 2
+	case ratio > 0 && ratio < 0.01:
+		decimals = min(max(int(-math.Floor(math.Log10(ratio)))-2, 1), 6)
+	}
+	number := strconv.FormatFloat(math.Abs(share), 'f', decimals, 64)
+	sign := "+"
+	switch {
+	case strings.Trim(number, "0.") == "":
+		return "0.0 %"
+	case share < 0:
+		sign = "−"
+	}
+	return sign + Thousands(number) + " %"
+}
+
+// Probability prints a p.
+func Probability(p *float64) string {
+	switch {
+	case p == nil:
+		return Missing
+	case *p < 0.0001:
+		return "< 0.0001"
+	}
+	return strconv.FormatFloat(*p, 'f', 4, 64)
+}
+
+// Instant prints a time of day in UTC; the zero time is unknown.
+func Instant(t time.Time) string {
+	if t.IsZero() {
+		return Missing
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// Day prints the day of a time in UTC.
+func Day(t time.Time) string { return t.UTC().Format("2006-01-02") }
+
+// OrMissing prints a value that may be unknown.
+func OrMissing(v *float64, print func(float64) string) string {
+	if v == nil {
+		return Missing
+	}
+	return print(*v)
+}
+
+// Between prints both ends of an interval of microseconds in one unit, that of its upper end.
+func Between(low, high float64) (from, to, unit string) {
+	s := scale(high, microsScales)
+	return Digits(low / s.factor), Digits(high / s.factor), s.unit
+}
+
+// Plain prints a constant of the rules as it is, without separators.
+func Plain(n float64) string { return strconv.FormatFloat(n, 'g', 4, 64) }
+
+// PlainPercent prints a share that is a constant of the rules.
+func PlainPercent(share float64) string { return Plain(share*100) + " %" }

@@ -1,0 +1,84 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/view"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// headline is the outcome in a sentence or two: of the objectives, and of each contender. It begins with
+// what decides whether a run has succeeded: its objectives. An A/A run begins with what it has found of its machine.
+func (v run) headline() []page.Entry {
+	h := v.Table.Headline()
+	var out []page.Entry
+	if h.Gate != nil {
+		title, worst := v.Gate(h.Gate)
+		tone := "faster"
+		switch {
+		case h.Gate.Missed > 0:
+			tone = "slower"
+		case h.Gate.Undecided > 0:
+			tone = "unknown"
+		}
+		out = append(out, page.Entry{Title: title + ".", Tone: tone, Lines: []string{sentence(format.Capital(worst))}})
+	}
+	if h.Calibration != nil {
+		out = append(out, page.Entry{Title: v.Calibration(h) + ".", Tone: "same", Lines: []string{v.Say("sub.calibration")}})
+	}
+	for _, e := range h.Entries {
+		out = append(out, v.headlineEntry(h, e))
+	}
+	if len(h.Entries) > 0 {
+		return out
+	}
+	key := "headline.alone"
+	if len(h.Peaks) == 0 {
+		key = "headline.nothing"
+	}
+	out = append(out, page.Entry{Title: v.Say(key), Tone: "unknown", Lines: []string{v.LineWithoutComparison(h)}})
+	return out
+}
+
+func (v run) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) page.Entry {
+	o := v.OutcomeOf(h, e, v.levelOf)
+	out := page.Entry{Title: v.LoadOf(h, e) + o.Title + ".", Tone: view.Tone(e.Verdict)}
+	if e.Metric == verdict.Capacity {
+		if found := v.Found(h, e.Load); found != "" {
+			out.Title = v.LoadOf(h, e) + found + "."
+			out.Lines = append(out.Lines, sentence(o.Title))
+		}
+	}
+	evidence := sentence(o.Evidence)
+	if evidence != "" && e.Verdict != verdict.Better && e.Verdict != verdict.Worse {
+		evidence = v.Say("sub.observed", o.Evidence)
+	}
+	out.Lines = append(out.Lines, format.Join(" ", sentence(format.Capital(o.Why)), sentence(format.Capital(o.Decide))), evidence)
+	for _, b := range o.Besides {
+		out.Lines = append(out.Lines, sentence(b))
+	}
+	out.Lines = append(out.Lines, sentence(o.Unkept))
+	if len(o.Levels) > 0 {
+		out.Lines = append(out.Lines, sentence(strings.Join(o.Levels, "; ")))
+	}
+	if e.Detectable != nil && e.FewestPairs >= v.Table.Rules.MinBlocks && e.Verdict != verdict.Better && e.Verdict != verdict.Worse && e.Reason != verdict.OwnFaults {
+		out.Lines = append(out.Lines, v.Say("sub.detectable", format.Percent(*e.Detectable), format.PlainPercent(v.Table.Rules.Power)))
+	}
+	out.Lines = slices.DeleteFunc(out.Lines, func(s string) bool { return s == "" })
+	return out
+}
+
+// sentence ends words with a full stop; no words stay none.
+func sentence(words string) string {
+	if words == "" {
+		return ""
+	}
+	return words + "."
+}
+
+// levelOf names a level within its load.
+func (v run) levelOf(l analysis.LevelVerdict) string { return v.PointName(l.Point) }

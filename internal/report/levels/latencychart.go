@@ -1,0 +1,261 @@
+package levels
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/latency"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/chart"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/validity"
+)
+
+const (
+	latencyHeight = 290
+	latencyTop    = 16
+	latencyBottom = 248
+)
+
+// percentileTicks label the axis of percentiles, which gives each further nine the same room.
+var percentileTicks = []struct {
+	q     float64
+	label string
+}{{0.5, "50"}, {0.9, "90"}, {0.99, "99"}, {0.999, "99.9"}, {0.9999, "99.99"}, {0.99999, "99.999"}}
+
+// labelled are the percentiles whose values stand at the curves.
+var labelled = []float64{0.5, 0.9, 0.99, 0.999}
+
+// nines is 1 for the 90th percentile, 2 for the 99th and so on.
+func nines(q float64) float64 { return -math.Log10(max(1-q, 1e-9)) }
+
+// distribution is a curve to draw.
+type distribution struct {
+	name string
+	latency.Distribution
+	// points are the curve up to its last rise.
+	points []latency.Quantile
+}
+
+// latencyCharts show the distributions, one picture a level, each on a scale of its own.
+func (v levels) latencyCharts() []chart.Chart {
+	var out []chart.Chart
+	for _, l := range v.Table.Levels {
+		if c, ok := v.latencyChart(l); ok {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// latencyChart shows the distributions of a level. The contenders make the scale.
+func (v levels) latencyChart(l planned.Level) (chart.Chart, bool) {
+	kind := v.chartKind(l)
+	drawn := v.distributions(l, kind, v.Drawn())
+	y, ticks, reach := latencyAxis(drawn)
+	if reach == 0 {
+		return chart.Chart{}, false
+	}
+	c := chart.Chart{
+		Title: v.LevelName(l.Point), Unit: v.Say("latency.kind." + string(kind)), Height: latencyHeight,
+		Name: v.Say("latency.name", v.LevelName(l.Point)),
+	}
+	x := chart.Span{Low: 0, High: reach, From: 1, To: 97}
+	c.Grid(y, ticks, format.TickMicros)
+	for _, t := range percentileTicks {
+		if n := nines(t.q); n <= reach {
+			at := chart.Percentage(x.At(n))
+			c.Plot = append(c.Plot, chart.Line(at, chart.Pixels(latencyTop), at, chart.Pixels(latencyBottom+4), "grid"))
+			c.Plot = append(c.Plot, chart.Text(at, chart.Pixels(latencyBottom+18), chart.AnchorAt(x.At(n)), "tick", t.label))
+		}
+	}
+	c.Plot = append(c.Plot, chart.Text("50%", chart.Pixels(latencyHeight-6), "middle", "tick faint", v.Say("axis.percentile")))
+	for _, d := range v.distributions(l, kind, v.LimitsDrawn()) {
+		c.Plot = append(c.Plot, v.limitCurve(d, x, y)...)
+	}
+	for _, d := range drawn {
+		c.Plot = append(c.Plot, v.curve(d, x, y)...)
+	}
+	c.Plot = append(c.Plot, v.curveLabels(drawn, x, y)...)
+	return c, true
+}
+
+// distributions are those of a kind at a level.
+func (v levels) distributions(l planned.Level, kind record.LatencyKind, of []planned.Implementation) []distribution {
+	var out []distribution
+	for _, i := range of {
+		if d := ofKind(*v.Table.Group(l.Point, i.Name), kind); d != nil && len(d.Curve) > 0 {
+			out = append(out, distribution{name: i.Name, Distribution: *d, points: untilFlat(d.Curve)})
+		}
+	}
+	return out
+}
+
+// untilFlat cuts the flat end of a curve: there a few samples that fall into one bucket are drawn out over many percentiles.
+func untilFlat(curve []latency.Quantile) []latency.Quantile {
+	end := len(curve)
+	for end > 1 && *curve[end-1].Micros == *curve[end-2].Micros {
+		end--
+	}
+	return curve[:end]
+}
+
+// latencyAxis is the scale that holds all curves, its ticks, and how many nines the curves reach.
+func latencyAxis(drawn []distribution) (y chart.Span, ticks []float64, reach float64) {
+	low, high := math.Inf(1), 0.0
+	for _, d := range drawn {
+		for _, p := range d.points {
+			low, high = min(low, lowEnd(p)), max(high, highEnd(p))
+			reach = max(reach, nines(p.Q))
+		}
+	}
+	if reach == 0 {
+		return y, nil, 0
+	}
+	ticks = chart.ValueTicks(low, max(high, low*1.01), latencyBottom-latencyTop)
+	return chart.Span{Low: ticks[0], High: ticks[len(ticks)-1], From: latencyBottom, To: latencyTop, Log: true}, ticks, reach
+}
+
+// shownKinds are the kinds of latency in the order in which one is shown: that in which percentiles are compared.
+var shownKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
+
+// chartKind is the kind of latency that the table and the picture of a level show: for all the same, and the first that any has.
+func (v levels) chartKind(l planned.Level) record.LatencyKind {
+	for _, kind := range shownKinds {
+		for _, i := range v.Table.Implementations {
+			if ofKind(*v.Table.Group(l.Point, i.Name), kind) != nil {
+				return kind
+			}
+		}
+	}
+	return ""
+}
+
+// ofKind is a group's distribution of a kind; nil if it has none.
+func ofKind(g validity.Group, kind record.LatencyKind) *latency.Distribution {
+	i := slices.IndexFunc(g.Latency, func(d latency.Distribution) bool { return d.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return &g.Latency[i]
+}
+
+// lowEnd and highEnd are the ends of a quantile that is known, at least 1 µs.
+func lowEnd(q latency.Quantile) float64 {
+	if q.LowMicros != nil {
+		return max(float64(*q.LowMicros), 1)
+	}
+	return highEnd(q)
+}
+
+func highEnd(q latency.Quantile) float64 { return max(float64(*q.Micros), 1) }
+
+// latencyLead says of each kind of latency in the run what it is.
+func (v levels) latencyLead() string {
+	var kinds []string
+	for _, g := range v.Table.Groups {
+		for _, d := range g.Latency {
+			words := v.Say("latency.kind", v.Say("latency.kind."+string(d.Kind)), v.Say("latency."+string(d.Kind)))
+			if !slices.Contains(kinds, words) {
+				kinds = append(kinds, words)
+			}
+		}
+	}
+	if len(kinds) == 0 {
+		return v.Say("latency.none")
+	}
+	return v.Say("latency.lead", strings.Join(kinds, "; "))
+}
+
+// polyline draws one end of the quantiles of a curve that lie within the scale.
+func polyline(points []latency.Quantile, end func(latency.Quantile) float64, x, y chart.Span, class string) chart.Mark {
+	var out []string
+	for _, p := range points {
+		if y.Holds(end(p)) {
+			// The curve lies in a square of 1,000 by 1,000 that is stretched over the picture.
+			out = append(out, chart.Thousandth(x.At(nines(p.Q))/100)+","+chart.Thousandth(y.At(end(p))/latencyHeight))
+		}
+	}
+	return chart.Mark{Kind: "curve", Points: strings.Join(out, " "), Class: class}
+}
+
+// curve draws a distribution, with a mark at the percentiles of the table. One that is known by brackets has a second line, dashed,
+// at its lower ends.
+func (v levels) curve(d distribution, x, y chart.Span) []chart.Mark {
+	look := v.Looks[d.name]
+	out := []chart.Mark{polyline(d.points, highEnd, x, y, "curve "+look.Class)}
+	if d.MeanLowMicros != nil {
+		out = append(out, polyline(d.points, lowEnd, x, y, "curve low "+look.Class))
+	}
+	for _, q := range d.Quantiles {
+		if !slices.Contains(labelled, q.Q) || q.Micros == nil || nines(q.Q) > x.High || !y.Holds(highEnd(q)) {
+			continue
+		}
+		out = append(out, chart.Mark{
+			Kind: look.Shape, X: chart.Percentage(x.At(nines(q.Q))), Y: chart.Pixels(y.At(highEnd(q))), Class: "point " + look.Class,
+			Title: d.name + ", " + v.Say("th.p", percentile(q.Q)) + ": " + v.quantile(q),
+		})
+	}
+	return out
+}
+
+// limitCurve draws a limit's distribution as far as it lies within the scale, and names it where it begins or says that it lies below.
+func (v levels) limitCurve(d distribution, x, y chart.Span) []chart.Mark {
+	k := slices.IndexFunc(d.points, func(p latency.Quantile) bool { return y.Holds(highEnd(p)) })
+	if k < 0 {
+		label := v.Say("limit.beyond", d.name)
+		return []chart.Mark{
+			{Kind: "down", X: "97%", Y: chart.Pixels(latencyBottom - 6), Class: "arrow"},
+			chart.Text("96%", chart.Pixels(latencyBottom-4), "end", "tick limit", label),
+		}
+	}
+	return []chart.Mark{polyline(d.points, highEnd, x, y, "curve climit")}
+}
+
+// curveLabel prints a value to the left of its place or to the right: above a rising curve there is room to the left, and below it to
+// the right. At the edges it stays inside.
+func (v levels) curveLabel(q latency.Quantile, x chart.Span, y, anchor string) chart.Mark {
+	at := x.At(nines(q.Q))
+	switch {
+	case at < 22 && anchor == "end":
+		anchor, at = "middle", max(at, 9)
+	case at > 78:
+		anchor = "end"
+	}
+	return chart.Text(chart.Percentage(at), y, anchor, "value", v.quantile(q))
+}
+
+// curveLabels are the values of the highest and of the lowest curve at the percentiles that people ask for.
+func (v levels) curveLabels(drawn []distribution, x, y chart.Span) []chart.Mark {
+	var out []chart.Mark
+	for _, q := range labelled {
+		var low, high *latency.Quantile
+		for _, d := range drawn {
+			k := slices.IndexFunc(d.Quantiles, func(o latency.Quantile) bool { return o.Q == q && o.Micros != nil })
+			if k < 0 || nines(q) > x.High {
+				continue
+			}
+			o := &d.Quantiles[k]
+			if o.LowMicros != nil && q == 0.9 {
+				// An interval is too long to stand between its neighbours here.
+				continue
+			}
+			if low == nil || *o.Micros < *low.Micros {
+				low = o
+			}
+			if high == nil || *o.Micros > *high.Micros {
+				high = o
+			}
+		}
+		if high == nil {
+			continue
+		}
+		out = append(out, v.curveLabel(*high, x, chart.Pixels(y.At(highEnd(*high))-8), "end"))
+		if low != high {
+			out = append(out, v.curveLabel(*low, x, chart.Pixels(y.At(highEnd(*low))+17), "start"))
+		}
+	}
+	return out
+}

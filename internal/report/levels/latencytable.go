@@ -1,0 +1,164 @@
+package levels
+
+import (
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/latency"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/table"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+func percentile(q float64) string { return format.Plain(q * 100) }
+
+// latencyMetric is the name under which a percentile is compared.
+func latencyMetric(q float64) verdict.Metric { return verdict.LatencyAt(percentile(q)) }
+
+// latencyTable holds the percentiles that people ask for, of the kind of latency that each level's picture shows, with the change
+// against the baseline where it is compared.
+func (v levels) latencyTable() table.Table {
+	var quantiles []float64
+	for _, g := range v.Table.Groups {
+		for _, d := range g.Latency {
+			for _, q := range d.Quantiles {
+				if !slices.Contains(quantiles, q.Q) && (slices.Contains(labelled, q.Q) || slices.Contains(v.ComparedMetrics(), latencyMetric(q.Q))) {
+					quantiles = append(quantiles, q.Q)
+				}
+			}
+		}
+	}
+	slices.Sort(quantiles)
+	t := table.Table{Head: []table.Cell{v.Th("impl"), v.ThNum("samples")}}
+	for _, q := range quantiles {
+		t.Head = append(t.Head, table.Num(v.Say("th.p", percentile(q))))
+	}
+	t.Head = append(t.Head, v.ThNum("max"))
+	for _, l := range v.Table.Levels {
+		kind := v.chartKind(l)
+		s := v.body(l)
+		s.Detail = v.Say("latency.kind." + string(kind))
+		for _, i := range v.Table.Implementations {
+			if d := ofKind(*v.Table.Group(l.Point, i.Name), kind); d != nil {
+				s.Rows = append(s.Rows, table.Row{Cells: v.percentileCells(l.Point, *d, i, quantiles), Muted: i.Role == record.RoleLimit})
+			}
+		}
+		if len(s.Rows) > 0 {
+			t.Bodies = append(t.Bodies, s)
+		}
+	}
+	return t
+}
+
+func (v levels) percentileCells(p record.Point, d latency.Distribution, i planned.Implementation, quantiles []float64) []table.Cell {
+	out := []table.Cell{v.implementation(i), table.NumSub(format.Integer(d.Samples), v.censored(d))}
+	for _, q := range quantiles {
+		c := table.Num(format.Missing)
+		if k := slices.IndexFunc(d.Quantiles, func(o latency.Quantile) bool { return o.Q == q }); k >= 0 {
+			c = v.quantileCell(d.Quantiles[k])
+			if c.Sub = v.latencyChange(p, i.Name, q); c.Sub != "" && c.Tone == "" {
+				c.Tone = "stack"
+			}
+		}
+		out = append(out, c)
+	}
+	return append(out, table.Num(format.Micros(float64(d.MaxMicros))))
+}
+
+// latencyChange is the change of a percentile against the baseline; nothing where it is not compared.
+func (v levels) latencyChange(p record.Point, implementation string, q float64) string {
+	for _, c := range v.Table.Comparisons {
+		if c.Implementation != implementation {
+			continue
+		}
+		for _, l := range c.Levels {
+			k := slices.IndexFunc(l.Results, func(r verdict.Result) bool { return r.Metric == latencyMetric(q) && r.Ratio != nil })
+			if l.Point == p && k >= 0 {
+				r := l.Results[k]
+				out := v.ChangeOf(r)
+				if within := v.EffectInterval(r); within != "" {
+					out += " (" + within + ")"
+				}
+				return out
+			}
+		}
+	}
+	return ""
+}
+
+// kindsTable holds the merged distributions of all kinds, each in a row of its own.
+func (v levels) kindsTable() table.Table {
+	t := table.Table{Head: []table.Cell{v.Th("impl"), v.Th("kind"), v.ThNum("samples"), v.ThNum("mean")}}
+	columns := false
+	for _, l := range v.Table.Levels {
+		s := v.body(l)
+		for _, i := range v.Table.Implementations {
+			g := v.Table.Group(l.Point, i.Name)
+			for k, d := range g.Latency {
+				if !columns {
+					for _, q := range d.Quantiles {
+						t.Head = append(t.Head, table.Num(v.Say("th.p", percentile(q.Q))))
+					}
+					t.Head, columns = append(t.Head, v.ThNum("max"), v.ThNum("dip")), true
+				}
+				s.Rows = append(s.Rows, table.Row{Cells: append(v.latencyCells(d, i), table.Num(v.dip(*g))), Muted: k > 0 || i.Role == record.RoleLimit})
+			}
+		}
+		if len(s.Rows) > 0 {
+			t.Bodies = append(t.Bodies, s)
+		}
+	}
+	return t
+}
+
+func (v levels) latencyCells(d latency.Distribution, i planned.Implementation) []table.Cell {
+	samples := table.NumSub(format.Integer(d.Samples), v.censored(d))
+	kind := table.Cell{Text: v.Say("latency.kind." + string(d.Kind)), Sub: v.Count("latency.cells", d.Cells)}
+	mean := format.Micros(d.MeanMicros)
+	if d.MeanLowMicros != nil {
+		mean = v.Between(*d.MeanLowMicros, d.MeanMicros)
+	}
+	out := []table.Cell{v.implementation(i), kind, samples, table.Num(mean)}
+	for _, q := range d.Quantiles {
+		out = append(out, v.quantileCell(q))
+	}
+	return append(out, table.Num(format.Micros(float64(d.MaxMicros))))
+}
+
+// quantileCell is a quantile, or why it is unknown.
+func (v levels) quantileCell(q latency.Quantile) table.Cell {
+	if q.Micros == nil {
+		return table.Cell{Text: v.Say("quantile." + string(q.Unknown)), Number: true, Tone: "unknown"}
+	}
+	return table.Num(v.quantile(q))
+}
+
+// quantile prints a quantile that is known, exactly or as an interval.
+func (v levels) quantile(q latency.Quantile) string {
+	if q.LowMicros != nil {
+		return v.Between(float64(*q.LowMicros), float64(*q.Micros))
+	}
+	return format.Micros(float64(*q.Micros))
+}
+
+// censored says what ranks above all samples without being one.
+func (v levels) censored(d latency.Distribution) string {
+	var out []string
+	if d.Timeouts > 0 {
+		out = append(out, v.Say("latency.timeouts", format.Integer(d.Timeouts)))
+	}
+	if d.Dropped > 0 {
+		out = append(out, v.Say("latency.dropped", format.Integer(d.Dropped)))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (v levels) dip(g validity.Group) string {
+	if g.OverTime == nil {
+		return format.Missing
+	}
+	return format.Percent(g.OverTime.LargestDip)
+}

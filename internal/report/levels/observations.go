@@ -1,0 +1,72 @@
+package levels
+
+import (
+	"math"
+	"strconv"
+
+	"loadstone.dev/loadstone/internal/measured"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/table"
+)
+
+// seenPrint says how each observation is printed.
+var seenPrint = map[measured.ObservationName]func(float64) string{
+	measured.RunQueue: format.Micros, measured.Pressure: format.Percent, measured.StrangersShare: format.Percent, measured.AgentShare: format.Percent,
+	measured.RetransmittedShare: format.Percent, measured.ConnectionsOpened: whole, measured.TimeWait: whole, measured.Fairness: fraction,
+	measured.MemoryGrowth: bytesEach, measured.StartSkew: format.Micros, measured.StartSkewError: format.Micros,
+	measured.Trend: signed, measured.LargestDip: format.Percent,
+	measured.ListenOverflows: whole, measured.SynRetransmits: whole, measured.HungConnections: whole, measured.AuditedAnswers: whole,
+	measured.ServerMHz: whole, measured.WorkChange: signed,
+	measured.StillShare: format.Percent,
+}
+
+func whole(v float64) string     { return format.Integer(int64(math.Round(v))) }
+func fraction(v float64) string  { return strconv.FormatFloat(v, 'f', 3, 64) }
+func bytesEach(v float64) string { return format.Digits(v) + " B" }
+
+// signed prints a share with its sign, which tells growth from decline.
+func signed(v float64) string {
+	if v > 0 {
+		return "+" + format.Percent(v)
+	}
+	return format.Percent(v)
+}
+
+// seenTable has a row for each observation of a level and a column for each implementation.
+func (v levels) seenTable() table.Table {
+	t := table.Table{Head: []table.Cell{v.Th("quantity")}}
+	for _, i := range v.Table.Implementations {
+		c := v.implementation(i)
+		c.Number = true
+		t.Head = append(t.Head, c)
+	}
+	for _, l := range v.Table.Levels {
+		s := v.body(l)
+		for _, name := range measured.ObservationNames {
+			if r, ok := v.seenRow(l, name); ok {
+				s.Rows = append(s.Rows, r)
+			}
+		}
+		if len(s.Rows) > 0 {
+			t.Bodies = append(t.Bodies, s)
+		}
+	}
+	return t
+}
+
+// seenRow is one observation of all implementations; it is left out if none has it.
+func (v levels) seenRow(l planned.Level, name measured.ObservationName) (table.Row, bool) {
+	r, known, print := table.Row{Cells: []table.Cell{table.Word(v.Say("seen." + string(name)))}}, false, seenPrint[name]
+	for _, i := range v.Table.Implementations {
+		text := table.Num(format.Missing)
+		for _, o := range v.Table.Group(l.Point, i.Name).Observations {
+			if o.Name == name {
+				known = true
+				text = table.NumSub(print(o.Summary.Mean), v.Say("seen.of", print(o.Summary.Min), print(o.Summary.Max), format.Integer(o.Summary.N)))
+			}
+		}
+		r.Cells = append(r.Cells, text)
+	}
+	return r, known
+}

@@ -1,0 +1,66 @@
+package phrase
+
+import (
+	"math"
+
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// ChangeOf prints the effect of a result; as a bound where the generator was the limit of one side.
+func (l Lexicon) ChangeOf(r verdict.Result) string {
+	switch {
+	case r.Ratio == nil:
+		return format.Missing
+	case r.ContenderIsBound == r.BaselineIsBound:
+		return format.Change(*r.Ratio)
+	case r.ContenderIsBound == r.Metric.MoreIsBetter():
+		return l.Say("atleast", format.Change(*r.Ratio))
+	}
+	return l.Say("atmost", format.Change(*r.Ratio))
+}
+
+// ChangeLimits prints the interval of an effect; a missing one if it has none.
+func (l Lexicon) ChangeLimits(r verdict.Result) string {
+	low, high, ok := Ends(r)
+	if !ok {
+		return format.Missing
+	}
+	return l.ChangeInterval(*r.Ratio, low, high)
+}
+
+// Ends are the ends of a result's interval, open where the generator was the limit: either side may be better than it shows: a throughput
+// larger, a latency smaller. There is none if both may be, or if too few blocks have the metric.
+func Ends(r verdict.Result) (low, high float64, ok bool) {
+	if r.Ratio == nil || r.Low == nil || r.High == nil || r.ContenderIsBound && r.BaselineIsBound {
+		return 0, 0, false
+	}
+	low, high = *r.Low, *r.High
+	switch {
+	case !r.ContenderIsBound && !r.BaselineIsBound:
+	case r.ContenderIsBound == r.Metric.MoreIsBetter():
+		high = math.Inf(1)
+	default:
+		low = 0
+	}
+	return low, high, true
+}
+
+// Between prints an interval in one unit, that of its upper end.
+func (l Lexicon) Between(low, high float64) string {
+	from, to, unit := format.Between(low, high)
+	return l.Say("latency.between", from, to, unit)
+}
+
+// ChangeInterval prints the interval of an effect in the form of its mean. A low of 0 and a high of +Inf are open ends.
+func (l Lexicon) ChangeInterval(mean, low, high float64) string {
+	switch {
+	case low <= 0 && math.IsInf(high, 1):
+		return format.Missing
+	case math.IsInf(high, 1):
+		return l.Say("atleast", format.ChangeAs(mean, low))
+	case low <= 0:
+		return l.Say("atmost", format.ChangeAs(mean, high))
+	}
+	return l.Say("change.interval", format.ChangeAs(mean, low), format.ChangeAs(mean, high))
+}

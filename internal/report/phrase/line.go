@@ -1,0 +1,101 @@
+package phrase
+
+import (
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// maxLine is the room that a status has for a verdict.
+const maxLine = 512
+
+// Line puts a headline into one line of ASCII of at most 512 bytes: the objectives first, then who is better.
+func (l Lexicon) Line(h analysis.Headline) string {
+	var parts []string
+	if h.Gate != nil {
+		title, worst := l.Gate(h.Gate)
+		parts = append(parts, format.Join(": ", title, worst))
+	}
+	if h.Calibration != nil {
+		parts = append(parts, l.Calibration(h))
+	}
+	for _, e := range h.Entries {
+		parts = append(parts, l.lineEntry(h, e))
+	}
+	if len(h.Entries) == 0 {
+		parts = append(parts, l.LineWithoutComparison(h))
+	}
+	return l.fit(parts)
+}
+
+// fit joins as many parts as there is room for, and says how many there are beyond.
+func (l Lexicon) fit(parts []string) string {
+	line := ""
+	for i, part := range parts {
+		next := format.ASCII(part)
+		if i > 0 {
+			next = "; " + next
+		}
+		rest := l.Say("line.more", len(parts)-i)
+		if len(line)+len(next)+len(rest) <= maxLine || i == len(parts)-1 && len(line)+len(next) <= maxLine {
+			line += next
+			continue
+		}
+		if i == 0 {
+			return clip(next)
+		}
+		return line + rest
+	}
+	return line
+}
+
+// LineWithoutComparison says what a run that compares nothing has found.
+func (l Lexicon) LineWithoutComparison(h analysis.Headline) string {
+	if len(h.Peaks) == 0 {
+		return l.Say("line.nothing", h.MeasuredTrials, h.PlannedTrials)
+	}
+	var peaks []string
+	for _, p := range h.Peaks {
+		rate := format.Rate(p.Throughput.Mean)
+		if p.IsBound {
+			rate = l.Say("amount.atleast", rate)
+		}
+		if p.Kept {
+			peaks = append(peaks, l.Say("line.kept", p.Implementation, rate, p.Percentile, p.MaxMilliseconds, p.Throughput.N))
+			continue
+		}
+		peaks = append(peaks, l.Say("line.peak", p.Implementation, rate, p.Connections, p.Throughput.N))
+	}
+	return l.Say("line.alone", strings.Join(peaks, ", "))
+}
+
+func clip(s string) string {
+	if len(s) > maxLine {
+		return s[:maxLine-3] + "..."
+	}
+	return s
+}
+
+// lineEntry says the outcome of one comparison: with its evidence, or why there is none.
+func (l Lexicon) lineEntry(h analysis.Headline, e analysis.HeadlineEntry) string {
+	o := l.OutcomeOf(h, e, func(v analysis.LevelVerdict) string { return v.Name() })
+	words := l.LoadOf(h, e) + o.Title
+	if e.Metric == verdict.Capacity && e.Ratio != nil {
+		words = format.Join(", ", words, l.Found(h, e.Load))
+	}
+	if evidence := format.Join(": ", o.Evidence, format.Join("; ", o.Why, o.Decide)); evidence != "" {
+		words += " (" + evidence + ")"
+	}
+	if e.Verdict == verdict.DependsOnLoad {
+		words += ": " + strings.Join(o.Levels, ", ")
+	}
+	if o.Unkept != "" {
+		words += "; " + o.Unkept
+	}
+	if len(o.Besides) > 0 {
+		words += "; " + strings.Join(o.Besides, "; ")
+	}
+	return words
+}

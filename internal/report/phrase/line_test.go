@@ -1,0 +1,231 @@
+package phrase_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/validity"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+func ptr(v float64) *float64 { return &v }
+
+var rules = analysis.Rules{Alpha: 0.01, Confidence: 0.99, Power: 0.8, MinBlocks: 7, EquivalenceMargin: 0.05}
+
+func entry(change func(*analysis.HeadlineEntry)) analysis.HeadlineEntry {
+	e := analysis.HeadlineEntry{
+		Implementation: "go2", Baseline: "go", Metric: verdict.CPUPerRequest, Blocks: 10, FewestPairs: 10, Levels: 1,
+		Ratio: ptr(1.213), Low: ptr(1.171), High: ptr(1.25),
+	}
+	change(&e)
+	return e
+}
+
+func TestLine(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*analysis.HeadlineEntry)
+		want   string
+	}{
+		"who needs more CPU time": {
+			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Worse },
+			"go2 needs 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks)",
+		},
+		"who needs a multiple": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Ratio, e.Low, e.High = verdict.Worse, ptr(2.8), ptr(2.71), ptr(2.9)
+			},
+			"go2 needs 2.80x the CPU time per request of go (99 % interval 2.71x to 2.90x, 10 blocks)",
+		},
+		"who needs very little less is not 1.00x faster": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Ratio, e.Low, e.High = verdict.Better, ptr(0.997), ptr(0.995), ptr(0.999)
+			},
+			"go2 needs 0.3 % less CPU time per request than go (99 % interval -0.5 % to -0.1 %, 10 blocks)",
+		},
+		"throughput over several levels": {
+			func(e *analysis.HeadlineEntry) { e.Verdict, e.Levels, e.Metric = verdict.Better, 4, verdict.Throughput },
+			"go2 serves 21.3 % more requests/s than go (99 % interval +17.1 % to +25.0 %, mean of 4 levels, 10 blocks)",
+		},
+		"another metric beside": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict = verdict.Worse
+				e.Beside = []analysis.MetricVerdict{{Metric: verdict.LatencyAt("50"), Verdict: verdict.Worse, Ratio: 2, Low: 1.8, High: 2.2}}
+			},
+			"go2 needs 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks); go2 has 2.00x the p50 latency of go (99 % interval 1.80x to 2.20x)",
+		},
+		"no difference": {
+			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.NoDifference },
+			"go2 and go need the same CPU time per request within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
+		},
+		"levels with different winners": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Levels, e.Metric = verdict.DependsOnLoad, 2, verdict.Throughput
+				e.Decided = []analysis.LevelVerdict{
+					{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: verdict.Better, Metric: verdict.Throughput, Ratio: ptr(1.3)},
+					{Point: record.Point{Load: "sweep", Connections: 100}, Verdict: verdict.Worse, Metric: verdict.Throughput, Ratio: ptr(0.77)},
+				}
+			},
+			"Whether go2 is better than go depends on the load (throughput +21.3 %, 99 % interval +17.1 % to +25.0 %, mean of 2 levels, 10 blocks): " +
+				"sweep-10: go2 serves 30.0 % more requests/s than go, sweep-100: go2 serves 23.0 % fewer requests/s than go",
+		},
+		"a winner at one level, and none in the mean": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Levels, e.Ratio, e.Low, e.High, e.SameInTheMean = verdict.DependsOnLoad, 4, ptr(1.013), ptr(0.99), ptr(1.04), true
+				e.Decided = []analysis.LevelVerdict{{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: verdict.Worse, Metric: verdict.CPUPerRequest, Ratio: ptr(1.05)}}
+			},
+			"go2 and go differ by no more than 5 % in server CPU time per request on average, but at some levels they do " +
+				"(server CPU time per request +1.3 %, 99 % interval -1.0 % to +4.0 %, mean of 4 levels, 10 blocks): sweep-10: go2 needs 5.0 % more CPU time per request than go",
+		},
+		"who does not keep a rate": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason = verdict.Worse, verdict.RateNotKept
+				e.Decided = []analysis.LevelVerdict{{
+					Point: record.Point{Load: "open", Connections: 10, RequestsPerSecond: 2000}, Verdict: verdict.Worse, Reason: verdict.RateNotKept,
+					Rate: &verdict.RateKept{ContenderMissed: 10, BaselineKept: 10},
+				}}
+			},
+			"go2 does not keep the rate of open-10-r2000, which go keeps",
+		},
+		"too few blocks": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Blocks, e.FewestPairs = verdict.Inconclusive, verdict.TooFewBlocks, 2, 2
+			},
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 2 blocks: a verdict needs 7 blocks, and this run has 2)",
+		},
+		"too few blocks at one level": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.FewestPairs, e.Levels = verdict.Inconclusive, verdict.TooFewBlocks, 3, 4
+				e.Fewest = &record.Point{Load: "sweep", Connections: 1000}
+			},
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, mean of 4 levels, 10 blocks: a verdict needs 7 blocks at each level, and sweep-1000 has 3)",
+		},
+		"too much noise": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.BlocksNeeded, e.Low = verdict.Inconclusive, verdict.NoiseTooHigh, 23, ptr(0.95)
+			},
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval -5.0 % to +25.0 %, 10 blocks: the difference could be chance; about 23 blocks would decide it in 80 % of runs if the difference is as observed)",
+		},
+		"a winner with faults": {
+			func(e *analysis.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.OwnFaults },
+			"Inconclusive: go2 or go failed in some cells or trials, so their server CPU time per request decides nothing (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: what failed counts nowhere, so what is left flatters who failed)",
+		},
+		"nothing in common": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Blocks, e.Ratio = verdict.Inconclusive, verdict.TooFewBlocks, 0, nil
+			},
+			"Inconclusive: no block has a cell of both go2 and go that counts",
+		},
+		"nothing in common since nothing can be believed": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Blocks, e.Ratio = verdict.Inconclusive, verdict.TooFewBlocks, 0, nil
+				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []validity.Code{validity.Strangers, validity.NotPinned}
+			},
+			"Inconclusive: no block has a cell of both go2 and go that counts (8 of 8 cells are void (Strangers, NotPinned))",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := phrase.English.Line(analysis.Headline{Rules: rules, Entries: []analysis.HeadlineEntry{entry(tc.change)}})
+			if got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheLineBeginsWithTheObjectives(t *testing.T) {
+	h := analysis.Headline{Rules: rules, Gate: &analysis.Gate{Met: 6, Missed: 4, Undecided: 10}, Entries: []analysis.HeadlineEntry{entry(func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Worse })}}
+	if got := phrase.English.Line(h); !strings.HasPrefix(got, "FAILED: 4 of 20 checks of objectives missed (10 undecided); go2 needs 21.3 % more") {
+		t.Error(got)
+	}
+	h.Gate = &analysis.Gate{Met: 20}
+	if got := phrase.English.Line(h); !strings.HasPrefix(got, "PASSED: 20 of 20 checks of objectives met; ") {
+		t.Error(got)
+	}
+}
+
+func TestLineOfARunThatComparesNothing(t *testing.T) {
+	got := phrase.English.Line(analysis.Headline{Rules: rules, Peaks: []analysis.Peak{{Implementation: "go", Point: record.Point{Connections: 100}, Throughput: inference.Summary{N: 3, Mean: 88123}, IsBound: true}}})
+	if want := "nothing to compare; go: at least 88,123 requests/s at 100 connections (mean of 3)"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	got = phrase.English.Line(analysis.Headline{Rules: rules, PlannedTrials: 4})
+	if want := "no verdict: 0 of 4 trials were measured and none gave a number"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestLineFitsIntoAStatus(t *testing.T) {
+	for n := 1; n <= 15; n++ {
+		h := analysis.Headline{Rules: rules}
+		for i := range n {
+			h.Entries = append(h.Entries, entry(func(e *analysis.HeadlineEntry) {
+				e.Implementation, e.Baseline, e.Verdict = fmt.Sprintf("an-implementation-%02d", i), "some-baseline-server", verdict.Worse
+			}))
+		}
+		got := phrase.English.Line(h)
+		if len(got) > 512 {
+			t.Errorf("%d contenders need %d bytes: %s", n, len(got), got)
+		}
+		if i := strings.IndexFunc(got, func(r rune) bool { return r > 126 || r < 32 }); i >= 0 {
+			t.Errorf("byte %d is not ASCII: %s", i, got)
+		}
+		if n == 15 && !strings.Contains(got, " more") {
+			t.Errorf("it does not say that there are more: %s", got)
+		}
+	}
+}
+
+func TestLineOfSearches(t *testing.T) {
+	kept := func(change func(*analysis.HeadlineEntry)) analysis.HeadlineEntry {
+		return entry(func(e *analysis.HeadlineEntry) {
+			e.Implementation, e.Baseline, e.Metric, e.Load = "epoll", "gohttp", verdict.Capacity, "capacity"
+			change(e)
+		})
+	}
+	for name, tc := range map[string]struct {
+		change func(*analysis.HeadlineEntry)
+		want   string
+	}{
+		"more":             {func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Better }, "epoll sustains a rate 21.3 % above that of gohttp (99 % interval +17.1 % to +25.0 %, 10 blocks)"},
+		"at least so much": {func(e *analysis.HeadlineEntry) { e.Verdict, e.AtLeast = verdict.Better, true }, "epoll sustains a rate at least 21.3 % above that of gohttp (99 % interval >= +17.1 %, 10 blocks)"},
+		"at most a part of it": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.AtLeast, e.Ratio, e.Low, e.High = verdict.Worse, true, ptr(0.6), ptr(0.5), ptr(0.7)
+			},
+			"epoll sustains a rate at least 40.0 % below that of gohttp (99 % interval <= -30.0 %, 10 blocks)",
+		},
+		"no difference": {
+			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.NoDifference },
+			"epoll and gohttp sustain the same rate within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
+		},
+		"too few blocks": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Blocks, e.FewestPairs, e.Low, e.High = verdict.Inconclusive, verdict.TooFewBlocks, 2, 2, nil, nil
+			},
+			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 2 blocks: a verdict needs 7 blocks, and this run has 2)",
+		},
+		"bounds alone": {
+			func(e *analysis.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.BoundsOnly },
+			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: the rates are only lower bounds: no step missed, or it was not the server that did)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := phrase.English.Line(analysis.Headline{Rules: rules, Entries: []analysis.HeadlineEntry{kept(tc.change)}}); got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+	alone := analysis.Peak{Implementation: "gohttp", Throughput: inference.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true, Percentile: 99, MaxMilliseconds: 20}
+	if got := phrase.English.Line(analysis.Headline{Rules: rules, Peaks: []analysis.Peak{alone}}); got != "nothing to compare; gohttp sustains at least 4,850 requests/s at p99 <= 20 ms (mean of 3)" {
+		t.Error(got)
+	}
+	two := []analysis.HeadlineEntry{kept(func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Better }), kept(func(e *analysis.HeadlineEntry) { e.Verdict, e.Load = verdict.Better, "tight" })}
+	if got := phrase.English.Line(analysis.Headline{Rules: rules, Entries: two}); !strings.HasPrefix(got, "Load capacity: epoll sustains ") || !strings.Contains(got, "; Load tight: epoll sustains ") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,45 @@
+package phrase
+
+import (
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// noiseMetrics are the metrics that have a noise floor, in the order in which it is said.
+var noiseMetrics = []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest}
+
+// NoiseFloor says the noise floor of the machine in a sentence, or that there is none; nothing where the machine is unknown.
+func (l Lexicon) NoiseFloor(t analysis.Table) string {
+	if t.Fingerprint == "" {
+		return ""
+	}
+	if t.NoiseFloor == nil {
+		return l.Say("noise.none")
+	}
+	var floors []string
+	n := 0
+	for _, m := range noiseMetrics {
+		if f := t.FloorOf(m); f != nil {
+			floors, n = append(floors, l.Say("noise.metric", format.Percent(f.Detectable), l.Metric(m))), max(n, f.N)
+		}
+	}
+	c := t.NoiseFloor
+	return l.Say("noise.floor", format.Day(c.Ended), format.Integer(n), strings.Join(floors, l.Say("noise.and")), l.Count("blocks", c.Blocks))
+}
+
+// NoiseLine says in one line what an A/A run has found, or that it has found nothing.
+func (l Lexicon) NoiseLine(t analysis.Table) string {
+	if !t.Calibrates() {
+		return l.Say("line.noise.none", t.Rules.MinBlocks)
+	}
+	var floors []string
+	for _, m := range noiseMetrics {
+		if f := t.FloorOf(m); f != nil {
+			floors = append(floors, l.Say("line.noise.metric", format.Percent(f.Detectable), l.Metric(m)))
+		}
+	}
+	return l.Say("line.noise", format.Day(t.NoiseFloor.Ended), t.NoiseFloor.Blocks, strings.Join(floors, ", "))
+}

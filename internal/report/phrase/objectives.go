@@ -1,0 +1,119 @@
+package phrase
+
+import (
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// CountOutcomes says how many objectives had each outcome.
+func CountOutcomes(t analysis.Table) map[objectives.Outcome]int64 {
+	n := map[objectives.Outcome]int64{}
+	for _, o := range t.Objectives {
+		n[o.Outcome]++
+	}
+	return n
+}
+
+// ObjectiveMetric names the figure that an objective bounds.
+func (l Lexicon) ObjectiveMetric(o objectives.Result) string {
+	key := "objective." + string(o.Metric)
+	switch {
+	case o.Of != "":
+		return l.Say("objective.of", l.Say(key), l.Metric(verdict.MetricOf(o.Of, o.Percentile)))
+	case o.Percentile != "":
+		return l.Say(key, o.Percentile)
+	}
+	return l.Say(key)
+}
+
+// unitPrinters print figures and bounds with their units.
+var unitPrinters = map[record.ObjectiveMetric]func(float64) string{
+	record.ObjectiveThroughput: func(r float64) string { return format.Rate(r) + "/s" }, record.ObjectiveLatencyPercentile: format.Micros,
+	record.ObjectiveMeanLatency: format.Micros, record.ObjectiveErrorRate: format.Percent, record.ObjectiveServerCPUPerRequest: format.Micros,
+	record.ObjectiveServerCPUs: format.Digits, record.ObjectivePeakMemory: format.Size, record.ObjectiveRatioToBaseline: format.Change,
+	record.ObjectiveRegression: format.Change, record.ObjectiveCapacity: func(r float64) string { return format.Rate(r) + "/s" },
+}
+
+// PrinterOf prints figures and bounds of a metric with their units.
+func PrinterOf(m record.ObjectiveMetric) func(float64) string { return unitPrinters[m] }
+
+// ObjectivesLine says in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those
+// undecided.
+func (l Lexicon) ObjectivesLine(t analysis.Table) string {
+	n := CountOutcomes(t)
+	worst, key := objectives.Missed, "line.objectives.missed"
+	if n[objectives.Missed] == 0 {
+		worst, key = objectives.Undecided, "line.objectives.undecided"
+	}
+	var parts []string
+	for _, o := range t.Objectives {
+		if o.Outcome == worst {
+			parts = append(parts, l.objectiveLine(o))
+		}
+	}
+	line := l.Say(key, n[worst], len(t.Objectives))
+	for i, part := range parts {
+		next := "; " + part
+		if rest := l.Say("line.more", len(parts)-i); len(line)+len(next)+len(rest) > maxLine {
+			return line + rest
+		}
+		line += next
+	}
+	return line
+}
+
+func (l Lexicon) objectiveLine(o objectives.Result) string {
+	print := func(f float64) string { return format.ASCII(unitPrinters[o.Metric](f)) }
+	bound, value := "min", o.Min
+	if o.Max != nil {
+		bound, value = "max", o.Max
+	}
+	what := l.ObjectiveMetric(o)
+	if o.Name != "" {
+		what = o.Name
+	}
+	switch {
+	case o.Figure == nil:
+		return l.Say("line.objective.unknown", format.ASCII(what), o.Implementation, o.Point.Name(), o.Reason, bound, print(*value))
+	case o.Reason != "":
+		return l.Say("line.objective.why", format.ASCII(what), o.Implementation, o.Point.Name(), print(*o.Figure), bound, print(*value), o.Reason)
+	}
+	return l.Say("line.objective", format.ASCII(what), o.Implementation, o.Point.Name(), print(*o.Figure), bound, print(*value))
+}
+
+// Gate says how the objectives came out, and the worst of those missed.
+func (l Lexicon) Gate(g *analysis.Gate) (title, worst string) {
+	all := g.Met + g.Missed + g.Undecided
+	switch {
+	case g.Missed > 0:
+		title = l.Say("gate.failed", g.Missed, all)
+		if g.Undecided > 0 {
+			title += l.Say("gate.andUndecided", g.Undecided)
+		}
+	case g.Undecided > 0:
+		title = l.Say("gate.undecided", g.Undecided, all)
+	default:
+		title = l.Say("gate.passed", all)
+	}
+	if g.Worst != nil {
+		worst = l.objective(*g.Worst)
+	}
+	return title, worst
+}
+
+// objective says in a sentence how one objective came out.
+func (l Lexicon) objective(o objectives.Result) string {
+	print := unitPrinters[o.Metric]
+	bound, value := "objective.atleast", o.Min
+	if o.Max != nil {
+		bound, value = "objective.atmost", o.Max
+	}
+	what := l.ObjectiveMetric(o)
+	if o.Name != "" {
+		what = o.Name
+	}
+	return l.Say("gate.worst", what, o.Implementation, o.Point.Name(), format.OrMissing(o.Figure, print), l.Say(bound, print(*value)))
+}

@@ -1,0 +1,118 @@
+package phrase_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// missed is an objective whose bound was not kept.
+func missed(change func(*objectives.Result)) objectives.Result {
+	o := objectives.Result{
+		Metric: record.ObjectiveLatencyPercentile, Percentile: "99", Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "go",
+		Max: ptr(1000), Figure: ptr(1500), Outcome: objectives.Missed,
+	}
+	change(&o)
+	return o
+}
+
+func TestTheGateSaysWhatMissedMost(t *testing.T) {
+	worst := missed(func(*objectives.Result) {})
+	named := missed(func(o *objectives.Result) {
+		o.Name, o.Metric, o.Min, o.Max = "fast enough", record.ObjectiveThroughput, ptr(2000), nil
+	})
+	unknown := missed(func(o *objectives.Result) { o.Figure = nil })
+	for name, tc := range map[string]struct {
+		of   analysis.Gate
+		want []string
+	}{
+		"all are met":             {analysis.Gate{Met: 3}, []string{"PASSED: 3 of 3 checks of objectives met", ""}},
+		"some are undecided":      {analysis.Gate{Met: 2, Undecided: 1}, []string{"NOT PASSED: 1 of 3 checks of objectives undecided", ""}},
+		"some are missed":         {analysis.Gate{Met: 2, Missed: 1, Worst: &worst}, []string{"FAILED: 1 of 3 checks of objectives missed", "worst miss: p99 latency of go at sweep-10: 1.50 ms, and has to be at most 1.00 ms"}},
+		"both, by its name":       {analysis.Gate{Missed: 1, Undecided: 2, Worst: &named}, []string{"FAILED: 1 of 3 checks of objectives missed (2 undecided)", "worst miss: fast enough of go at sweep-10: 1,500/s, and has to be at least 2,000/s"}},
+		"a figure is not known":   {analysis.Gate{Missed: 1, Worst: &unknown}, []string{"FAILED: 1 of 1 checks of objectives missed", "worst miss: p99 latency of go at sweep-10: –, and has to be at most 1.00 ms"}},
+		"there was nothing to do": {analysis.Gate{}, []string{"PASSED: 0 of 0 checks of objectives met", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			title, worst := phrase.English.Gate(&tc.of)
+			if diff := cmp.Diff(tc.want, []string{title, worst}); diff != "" {
+				t.Errorf("title and worst (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheLineOfObjectives(t *testing.T) {
+	for name, tc := range map[string]struct {
+		of   []objectives.Result
+		want string
+	}{
+		"what was missed": {
+			[]objectives.Result{missed(func(*objectives.Result) {}), missed(func(o *objectives.Result) { o.Outcome = objectives.Undecided })},
+			"1 of 2 objectives missed; p99 latency of go at sweep-10 is 1.50 ms, max 1.00 ms",
+		},
+		"what is undecided, and why": {
+			[]objectives.Result{missed(func(o *objectives.Result) { o.Outcome, o.Reason = objectives.Undecided, objectives.IntervalStraddles })},
+			"1 of 1 objectives undecided; p99 latency of go at sweep-10 is 1.50 ms, max 1.00 ms (IntervalStraddles)",
+		},
+		"what is not known": {
+			[]objectives.Result{missed(func(o *objectives.Result) {
+				o.Outcome, o.Reason, o.Figure = objectives.Undecided, objectives.NotMeasured, nil
+			})},
+			"1 of 1 objectives undecided; p99 latency of go at sweep-10 is not known (NotMeasured), max 1.00 ms",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := phrase.English.ObjectivesLine(analysis.Table{Objectives: tc.of}); got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+	many := make([]objectives.Result, 20)
+	for k := range many {
+		many[k] = missed(func(o *objectives.Result) { o.Name = strings.Repeat("n", 40) })
+	}
+	if got := phrase.English.ObjectivesLine(analysis.Table{Objectives: many}); len(got) > 512 || !strings.HasSuffix(got, " more") {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}
+
+func TestTheNoiseFloorIsSaidWhereTheMachineIsKnown(t *testing.T) {
+	floor := &record.Calibration{
+		Run: record.Run{UID: "1"}, Ended: time.Date(2026, 3, 14, 0, 0, 0, 0, time.UTC), Blocks: 10,
+		Entries: []record.Noise{{Metric: string(verdict.Throughput), N: 21, Detectable: 0.047}, {Metric: string(verdict.CPUPerRequest), N: 20, Detectable: 0.03}},
+	}
+	for name, tc := range map[string]struct {
+		of   analysis.Table
+		want string
+	}{
+		"an unknown machine": {analysis.Table{NoiseFloor: floor}, ""},
+		"no A/A run":         {analysis.Table{Fingerprint: "f"}, phrase.English.Say("noise.none")},
+		"an A/A run": {
+			analysis.Table{Fingerprint: "f", NoiseFloor: floor},
+			"Noise floor of this machine (A/A of 2026-03-14, n = 21): a difference below 4.70 % in throughput or 3.00 % in server CPU time per request cannot be seen at one level with 10 blocks.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := phrase.English.NoiseFloor(tc.of); got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+	own := analysis.Table{NoiseFloor: floor}
+	own.Run.UID = "1"
+	if got := phrase.English.NoiseLine(own); got != "noise floor (A/A of 2026-03-14, 10 blocks): 4.70 % in throughput, 3.00 % in server CPU time per request" {
+		t.Error(got)
+	}
+	if got := phrase.English.Calibration(analysis.Headline{Calibration: floor}); got != "This machine resolves differences of 4.70 % in throughput and 3.00 % in server CPU time per request, at one level in 10 blocks" {
+		t.Error(got)
+	}
+}

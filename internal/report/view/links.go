@@ -1,0 +1,26 @@
+package view
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Beside is the address of an object relative to the report, which lies two folders below everything of its run; empty where the key
+// does not lie in the run's folder. It works where report and objects lie as in the bucket: there, or in a copy of the folder.
+func (v *View) Beside(key string) string {
+	parts := strings.Split(v.BelowRun(key), "/")
+	for i, part := range parts {
+		if part == "" || part == "." || part == ".." {
+			return ""
+		}
+		parts[i] = url.PathEscape(part)
+	}
+	return "../../" + strings.Join(parts, "/")
+}
+
+// BelowRun is the part of a key below the folder of the run; empty if it does not lie there.
+func (v *View) BelowRun(key string) string {
+	r := v.Table.Run
+	_, rest, _ := strings.Cut("/"+key, "/"+r.Namespace+"/"+r.Name+"-"+r.UID[:min(8, len(r.UID))]+"/")
+	return rest
+}

@@ -1,0 +1,96 @@
+package view
+
+import (
+	"slices"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/chart"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/report/table"
+)
+
+// View is a table, and what all sections have in common that show it: the words of a language, the names of levels, the looks of
+// implementations.
+type View struct {
+	phrase.Lexicon
+	Table analysis.Table
+	// Looks are by the names of implementations.
+	Looks map[string]chart.Look
+}
+
+// New shows a table in the words of a lexicon. Contenders get their looks in the order of the spec, and limits one of their own.
+func New(t analysis.Table, l phrase.Lexicon) *View {
+	v := &View{Lexicon: l, Table: t, Looks: map[string]chart.Look{}}
+	next := 0
+	for _, i := range t.Implementations {
+		limit := i.Role == record.RoleLimit
+		v.Looks[i.Name] = chart.LookOf(next, limit)
+		if !limit {
+			next++
+		}
+	}
+	return v
+}
+
+// Confidence is that of the intervals.
+func (v *View) Confidence() string { return format.PlainPercent(v.Table.Rules.Confidence) }
+
+// PointName names a level within its load.
+func (v *View) PointName(p record.Point) string {
+	name := v.Count("connections", int(p.Connections))
+	l := slices.IndexFunc(v.Table.Levels, func(l planned.Level) bool { return l.Point == p })
+	switch {
+	case p.RequestsPerSecond > 0 && l >= 0 && v.Table.Levels[l].RampToRequestsPerSecond > 0:
+		return v.Say("level.ramp", name, format.Integer(p.RequestsPerSecond), format.Integer(v.Table.Levels[l].RampToRequestsPerSecond))
+	case p.RequestsPerSecond > 0:
+		return v.Say("level.rate", name, format.Integer(p.RequestsPerSecond))
+	}
+	return name
+}
+
+// Legend shows how implementations are drawn.
+func (v *View) Legend(of []planned.Implementation) []chart.Legend {
+	var out []chart.Legend
+	for _, i := range of {
+		l := chart.Legend{Name: i.Name, Look: v.Looks[i.Name]}
+		switch {
+		case i.Role == record.RoleLimit:
+			l.Note = v.Say("legend.limit")
+		case i.Baseline && len(v.Table.Comparisons) > 0:
+			l.Note = v.Say("legend.baseline")
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// Drawn are the implementations whose values make the scale of a picture: the contenders, or all where there are none.
+func (v *View) Drawn() []planned.Implementation {
+	out := slices.DeleteFunc(slices.Clone(v.Table.Implementations), func(i planned.Implementation) bool { return i.Role == record.RoleLimit })
+	if len(out) == 0 {
+		return v.Table.Implementations
+	}
+	return out
+}
+
+// LimitsDrawn are the implementations that are drawn beside the scale.
+func (v *View) LimitsDrawn() []planned.Implementation {
+	return slices.DeleteFunc(slices.Clone(v.Table.Implementations), func(i planned.Implementation) bool {
+		return slices.ContainsFunc(v.Drawn(), func(d planned.Implementation) bool { return d.Name == i.Name })
+	})
+}
+
+// LevelName names a level with its load, PointName without.
+func (v *View) LevelName(p record.Point) string { return v.Say("forest.level", p.Load, v.PointName(p)) }
+
+// Th heads a column of words.
+func (v *View) Th(key string) table.Cell { return table.Word(v.Say("th." + key)) }
+
+// ThInterval heads a column of intervals.
+func (v *View) ThInterval() table.Cell { return table.Num(v.Say("th.interval", v.Confidence())) }
+
+// ThNum heads a column of numbers.
+func (v *View) ThNum(key string) table.Cell { return table.Num(v.Say("th." + key)) }

@@ -1,0 +1,49 @@
+package words
+
+import (
+	"fmt"
+	"maps"
+
+	"loadstone.dev/loadstone/internal/report/format"
+)
+
+// Language holds every word of the report in one language, as formats of package fmt.
+type Language struct{ words map[string]string }
+
+// English is the only language so far. Another one is another list of such maps with the same keys.
+var English = compose(englishGeneral, englishDrawn, englishGates, englishCapacity)
+
+// compose makes a language of parts, of which no two have a key in common.
+func compose(parts ...map[string]string) Language {
+	all := map[string]string{}
+	for _, part := range parts {
+		maps.Copy(all, part)
+	}
+	return Language{words: all}
+}
+
+// Has says whether a key has words, for codes that come from outside.
+func (l Language) Has(key string) bool {
+	_, ok := l.words[key]
+	return ok
+}
+
+// Say prints a sentence. An unknown key is a mistake of the program, and shows itself in tests as well as on the page.
+func (l Language) Say(key string, args ...any) string {
+	words, ok := l.words[key]
+	if !ok {
+		return "!(" + key + ")"
+	}
+	if len(args) == 0 {
+		return words
+	}
+	return fmt.Sprintf(words, args...)
+}
+
+// Count picks between one and several: keys end in ".1" and ".n".
+func (l Language) Count(key string, n int, args ...any) string {
+	if n == 1 {
+		return l.Say(key+".1", append([]any{format.Integer(n)}, args...)...)
+	}
+	return l.Say(key+".n", append([]any{format.Integer(n)}, args...)...)
+}
