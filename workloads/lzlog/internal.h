@@ -91,8 +91,9 @@ bool lz_file_recycle(struct lzlog *log, struct lz_file *file, int fd, uint64_t n
 bool lz_file_resume(struct lzlog *log, struct lz_file *file, int fd, const struct lz_header *header, uint64_t end,
                     char why[LZLOG_WHY_SIZE]);
 void lz_file_activate(struct lz_file *file);
-void lz_file_seal(struct lzlog *log, struct lz_file *file);
-void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place);
+/* lz_file_seal ends a file, and lz_file_note_end notes the place that a writer got and that its record does not fit into. */
+void lz_file_seal(struct lzlog *log, struct lz_file *file, struct lz_cipher *cipher);
+void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place, struct lz_cipher *cipher);
 void lz_file_trim(struct lzlog *log, struct lz_file *file);
 
 /* store.c: the folder. */
@@ -103,7 +104,7 @@ struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE]);
 
 /* switch.c: from one file to the next. */
 void *lz_preparer(void *log);
-enum lzlog_status lz_switch(struct lzlog *log, struct lz_file *full, uint64_t span);
+enum lzlog_status lz_switch(struct lzlog_writer *writer, struct lz_file *full, uint64_t span);
 void lz_quiesce(struct lzlog *log);
 
 /* lz_take_identity makes what is known of an opened file known to the writers. */

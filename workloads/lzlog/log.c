@@ -161,7 +161,7 @@ static bool prepare_first(struct lzlog *log, const struct lzlog_secret *secret, 
     log->wanted = true;
     int failed = pthread_create(&log->preparer, NULL, lz_preparer, log);
     if (failed != 0) {
-        lz_file_seal(log, file);
+        lz_file_seal(log, file, NULL);
         lz_say(why, "there is no thread for the preparer: %s", strerror(failed));
     }
     return failed == 0;
@@ -207,13 +207,15 @@ void lzlog_close(struct lzlog *log)
         drop_user(log);
         return;
     }
+    struct lz_cipher *cipher = log->encrypted ? lz_cipher_new(log->key) : NULL;
     pthread_mutex_lock(&log->lock);
     log->closing = true;
     struct lz_file *last = log->current;
-    lz_file_seal(log, last);
+    lz_file_seal(log, last, cipher);
     pthread_cond_broadcast(&log->work);
     pthread_cond_broadcast(&log->news);
     pthread_mutex_unlock(&log->lock);
+    lz_cipher_free(cipher);
     pthread_join(log->preparer, NULL);
     lz_quiesce(log);
     lz_file_trim(log, last);

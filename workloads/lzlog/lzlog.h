@@ -100,6 +100,7 @@ struct lzlog_facts {
     uint64_t number;
     bool encrypted;
     bool sealed; /* no writer will add to it */
+    bool empty;  /* sealed before it had a record, as a log's next file is */
 };
 
 /*
@@ -110,6 +111,12 @@ struct lzlog_reader *lzlog_reader_open(const char *path, const struct lzlog_secr
 struct lzlog_facts lzlog_reader_facts(const struct lzlog_reader *reader);
 enum lzlog_item lzlog_reader_next(struct lzlog_reader *reader, struct lzlog_record *record);
 void lzlog_reader_close(struct lzlog_reader *reader);
+
+/*
+ * lzlog_gap says what is missing between two files of one log, the older one first: files, or the end of the older one's records. It
+ * returns false when nothing is. Ask when the newer one has been read: then the end of the older one has long been noted.
+ */
+bool lzlog_gap(const struct lzlog_reader *older, const struct lzlog_reader *newer, char why[LZLOG_WHY_SIZE]);
 
 #ifdef __cplusplus
 }

@@ -76,9 +76,9 @@ static bool is_full(const struct lzlog *log, const struct lz_file *file, uint64_
     return log->current == file && atomic_load_explicit(&file->head->cursor, memory_order_acquire) + span > log->capacity;
 }
 
-static void replace(struct lzlog *log, struct lz_file *full)
+static void replace(struct lzlog *log, struct lz_file *full, struct lz_cipher *cipher)
 {
-    lz_file_seal(log, full);
+    lz_file_seal(log, full, cipher);
     lz_file_activate(log->ready);
     atomic_store_explicit(&log->current, log->ready, memory_order_release);
     log->ready = NULL;
@@ -91,8 +91,9 @@ static void replace(struct lzlog *log, struct lz_file *full)
 /*
  * lz_switch replaces a full file. When it returns LZLOG_OK the caller may try again, with whatever file is current then.
  */
-enum lzlog_status lz_switch(struct lzlog *log, struct lz_file *full, uint64_t span)
+enum lzlog_status lz_switch(struct lzlog_writer *writer, struct lz_file *full, uint64_t span)
 {
+    struct lzlog *log = writer->log;
     enum lzlog_status status = LZLOG_OK;
     pthread_mutex_lock(&log->lock);
     uint64_t switches = log->switches;
@@ -103,7 +104,7 @@ enum lzlog_status lz_switch(struct lzlog *log, struct lz_file *full, uint64_t sp
     if (log->closing) {
         status = LZLOG_CLOSED;
     } else if (due && log->ready != NULL) {
-        replace(log, full);
+        replace(log, full, writer->cipher);
     } else if (due) {
         status = LZLOG_NO_FILE;
         /* Each refused fetch_add moves the cursor on; it must not come near the seal bit, however long the disk stays full. */
