@@ -13,7 +13,7 @@
 
 #include "internal.h"
 
-enum { FILE_BYTES = 64 * 1024 * 1024, FILES = 4 };
+enum { FILE_BYTES = 64 * 1024 * 1024, FILES = 4, CLOSING_MS = 1000 };
 
 void lz_say(char why[LZLOG_WHY_SIZE], const char *format, ...)
 {
@@ -212,13 +212,14 @@ void lzlog_close(struct lzlog *log)
     log->closing = true;
     struct lz_file *last = log->current;
     lz_file_seal(log, last, cipher);
+    lz_note_turns(log, last);
     pthread_cond_broadcast(&log->work);
     pthread_cond_broadcast(&log->news);
     pthread_mutex_unlock(&log->lock);
     lz_cipher_free(cipher);
     pthread_join(log->preparer, NULL);
-    lz_quiesce(log);
-    lz_file_trim(log, last);
+    if (lz_await_idle(log, last, CLOSING_MS))
+        lz_file_trim(log, last); /* else it keeps its room: somebody may still write there */
     if (log->ready != NULL) { /* it never had its turn */
         lz_name(name, log->ready->number);
         unlinkat(log->dir, name, 0);

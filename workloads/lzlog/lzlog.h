@@ -60,8 +60,8 @@ struct lzlog_writer;
 struct lzlog *lzlog_open(const struct lzlog_options *options, char why[LZLOG_WHY_SIZE]);
 
 /*
- * lzlog_close lets writes in flight finish and refuses all later ones: they return LZLOG_CLOSED. The log must not be used after
- * it; writers may, and must still be closed. Its folder can be opened again when the last of them is.
+ * lzlog_close lets writes in flight finish and refuses all later ones: they return LZLOG_CLOSED. For a thread that was stopped in the
+ * middle of one it waits a second, and its record is a defect until it ends it. The log must not be used after it; writers may, and must still be closed. Its folder can be opened again when the last of them is.
  */
 void lzlog_close(struct lzlog *log);
 

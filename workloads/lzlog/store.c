@@ -14,6 +14,8 @@
 
 #include "internal.h"
 
+enum { PATIENCE_MS = 100 }; /* for a writer that is in the middle of a write */
+
 static int compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -211,12 +213,24 @@ static struct lz_file *oldest_place(const struct lzlog *log)
     return oldest;
 }
 
-static struct lz_file *free_place(const struct lzlog *log)
+/* free_place is a place for a file; NULL if writers that were stopped in the middle of a write keep all that are left. */
+static struct lz_file *free_place(struct lzlog *log)
 {
-    unsigned i = 0;
-    while (log->places[i].fd >= 0)
-        i++; /* there is one: there are as many places as files */
-    return &log->places[i];
+    for (unsigned i = 0; i < log->files; i++) {
+        struct lz_file *file = &log->places[i];
+        if (file->fd < 0 && lz_is_idle(log, file))
+            return file;
+    }
+    return NULL;
+}
+
+/* usable is how many files the log can have: a place whose file has gone, and to which somebody may still write, takes none. */
+static unsigned usable(struct lzlog *log)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < log->files; i++)
+        n += log->places[i].fd >= 0 || lz_is_idle(log, &log->places[i]);
+    return n;
 }
 
 static size_t count(const struct lzlog *log)
@@ -227,11 +241,15 @@ static size_t count(const struct lzlog *log)
     return n;
 }
 
-/* take_oldest takes the oldest file out of the log: under the name next.tmp if it may be recycled, else it is gone. */
+/*
+ * take_oldest takes the oldest file out of the log: under the name next.tmp if it may be recycled, else it is gone. The place of one that
+ * somebody may still write to stays mapped, and is not free until that has ended.
+ */
 static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool recycle)
 {
     char name[LZ_NAME];
-    if (log->oldest < log->olders) {
+    bool own = log->oldest == log->olders;
+    if (!own) {
         lz_name(name, log->older[log->oldest++]);
         *place = free_place(log);
         *fd = openat(log->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -239,7 +257,7 @@ static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool
         *place = oldest_place(log);
         *fd = (*place)->fd;
         lz_name(name, (*place)->number);
-        lz_quiesce(log); /* a writer that was held up may still be in it */
+        recycle = lz_await_idle(log, *place, PATIENCE_MS) && recycle;
         pthread_mutex_lock(&log->lock);
         (*place)->unsynced = false;
         (*place)->lost = 0;
@@ -252,7 +270,8 @@ static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool
     unlinkat(log->dir, name, 0); /* if it is not there, all the better */
     if (*fd >= 0)
         close(*fd);
-    (*place)->fd = -1;
+    if (own)
+        (*place)->fd = -1;
     return false;
 }
 
@@ -270,10 +289,18 @@ struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE])
     struct lz_file *place = NULL;
     int fd = -1;
     bool recycled = false;
-    while (!recycled && count(log) >= log->files)
-        recycled = take_oldest(log, &place, &fd, count(log) == log->files);
+    unsigned room = usable(log);
+    while (!recycled && room > 1 && count(log) >= room) {
+        recycled = take_oldest(log, &place, &fd, count(log) == room);
+        room = usable(log);
+    }
     if (!recycled)
         place = free_place(log);
+    if (place == NULL) {
+        lz_say(why, "there is no place for a next file: writers were stopped in the middle of writes to %u of %u files", log->files - room,
+               log->files);
+        return NULL;
+    }
     uint64_t number = log->newest + 1;
     if (!(recycled ? lz_file_recycle(log, place, fd, number, why) : lz_file_fresh(log, place, number, why)))
         return NULL;

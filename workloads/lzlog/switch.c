@@ -6,27 +6,44 @@
 #include "internal.h"
 
 /*
- * lz_quiesce waits until every write that is under way has ended. A write makes its turn odd before it reserves a place, and the
- * files that it must have left were sealed before this is called: the reservation and the seal change the same word, so whoever
- * got a place before the seal is seen here.
+ * lz_note_turns notes who may still be writing to a file that has just been sealed. A write makes its turn odd before it reserves a
+ * place, and the reservation and the seal change the same word: so whoever got a place there is seen here, or was before. It is
+ * called with the lock.
  */
-void lz_quiesce(struct lzlog *log)
+void lz_note_turns(struct lzlog *log, const struct lz_file *sealed)
 {
-    const struct timespec nap = {.tv_nsec = 50 * 1000};
+    for (struct lzlog_writer *w = log->writers; w != NULL; w = w->next) {
+        uint64_t turn = atomic_load_explicit(&w->turn, memory_order_acquire);
+        if (turn != w->seen)
+            w->inside = sealed->number;
+        w->seen = turn;
+    }
+}
+
+/* lz_is_idle tells whether all writes to a file that was sealed have ended. */
+bool lz_is_idle(struct lzlog *log, const struct lz_file *file)
+{
+    bool busy = false;
     pthread_mutex_lock(&log->lock);
     for (struct lzlog_writer *w = log->writers; w != NULL; w = w->next)
-        w->seen = atomic_load_explicit(&w->turn, memory_order_acquire);
-    for (;;) {
-        bool busy = false;
-        for (struct lzlog_writer *w = log->writers; w != NULL; w = w->next)
-            busy |= w->seen % 2 == 1 && atomic_load_explicit(&w->turn, memory_order_acquire) == w->seen;
-        if (!busy)
-            break;
-        pthread_mutex_unlock(&log->lock);
-        nanosleep(&nap, NULL);
-        pthread_mutex_lock(&log->lock);
-    }
+        busy |= w->seen % 2 == 1 && w->inside == file->number && atomic_load_explicit(&w->turn, memory_order_acquire) == w->seen;
     pthread_mutex_unlock(&log->lock);
+    return !busy;
+}
+
+/* lz_await_idle waits for that, a while: a thread that was stopped in the middle of a write may never come back. */
+bool lz_await_idle(struct lzlog *log, const struct lz_file *file, unsigned milliseconds)
+{
+    const struct timespec nap = {.tv_nsec = 50 * 1000};
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    while (!lz_is_idle(log, file)) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 >= (long)milliseconds)
+            return false;
+        nanosleep(&nap, NULL);
+    }
+    return true;
 }
 
 void *lz_preparer(void *argument)
@@ -79,6 +96,7 @@ static bool is_full(const struct lzlog *log, const struct lz_file *file, uint64_
 static void replace(struct lzlog *log, struct lz_file *full, struct lz_cipher *cipher)
 {
     lz_file_seal(log, full, cipher);
+    lz_note_turns(log, full);
     lz_file_activate(log->ready);
     atomic_store_explicit(&log->current, log->ready, memory_order_release);
     log->ready = NULL;
