@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -68,6 +69,30 @@ static bool list(struct lzlog *log, char why[LZLOG_WHY_SIZE])
     return true;
 }
 
+/*
+ * keeps_room is false on file systems on which a byte that a file has can still find no room when it is written: those that copy on write,
+ * and those of other machines. There a full disk would be a signal.
+ */
+static bool keeps_room(int dir)
+{
+    static const uint32_t without[] = {
+        0x9123683E, /* Btrfs */
+        0x2FC12FC1, /* ZFS */
+        0xCA451A4E, /* bcachefs */
+        0x00006969, /* NFS */
+        0xFF534D42, /* CIFS */
+        0xFE534D42, /* SMB2 */
+    };
+    struct statfs st;
+    if (fstatfs(dir, &st) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
+        if ((uint32_t)st.f_type == without[i])
+            return false;
+    }
+    return true;
+}
+
 bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
 {
     if (mkdir(dir, 0750) != 0 && errno != EEXIST) {
@@ -77,6 +102,10 @@ bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
     log->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (log->dir < 0) {
         lz_say(why, "%s cannot be opened: %s", dir, strerror(errno));
+        return false;
+    }
+    if (!keeps_room(log->dir)) {
+        lz_say(why, "%s is on a file system that does not keep the room that it gives to a file", dir);
         return false;
     }
     if (flock(log->dir, LOCK_EX | LOCK_NB) != 0) {
