@@ -193,17 +193,16 @@ static int visit_next(const struct command *command, struct visited *before, con
     return status;
 }
 
-static int each_file(int argc, char **argv, const struct command *command)
+static int visit_files(int argc, char **argv, struct keys *keys, const struct command *command)
 {
-    struct keys keys = {0};
-    int first, status = options(argc, argv, &keys, NULL, &first);
+    int first, status = options(argc, argv, keys, NULL, &first);
     if (status != 0)
         return status;
     if (first == argc)
         return usage("which file?");
     struct visited last = {0};
     for (int i = first; i < argc; i++)
-        status |= visit_next(command, &last, argv[i], &keys.secret);
+        status |= visit_next(command, &last, argv[i], &keys->secret);
     if (last.reader != NULL)
         lzlog_reader_close(last.reader);
     if (fflush(stdout) != 0) {
@@ -213,23 +212,43 @@ static int each_file(int argc, char **argv, const struct command *command)
     return status;
 }
 
+static int each_file(int argc, char **argv, const struct command *command)
+{
+    struct keys keys = {0};
+    int status = visit_files(argc, argv, &keys, command);
+    explicit_bzero(&keys, sizeof(keys));
+    return status;
+}
+
+/* read_line reads a line, and keeps what there is room for. It returns the size of all of it without its end, -1 when there is none. */
+static ssize_t read_line(char *line, size_t room)
+{
+    size_t size = 0;
+    int c;
+    while ((c = getc_unlocked(stdin)) != EOF && c != '\n') {
+        if (size < room)
+            line[size] = (char)c;
+        size++;
+    }
+    return c == EOF && (size == 0 || ferror(stdin)) ? -1 : (ssize_t)size;
+}
+
 static int copy_lines(struct lzlog_writer *writer)
 {
-    char *line = NULL, why[LZLOG_WHY_SIZE];
-    size_t room = 0;
+    static char line[LZLOG_RECORD_MAX];
+    char why[LZLOG_WHY_SIZE];
     uint64_t number = 0;
     int status = 0;
     ssize_t size;
     enum lzlog_status done = LZLOG_OK;
-    while ((done == LZLOG_OK || done == LZLOG_BAD_SIZE) && (size = getline(&line, &room, stdin)) > 0) {
+    while ((done == LZLOG_OK || done == LZLOG_BAD_SIZE) && (size = read_line(line, sizeof(line))) >= 0) {
         number++;
-        done = lzlog_write(writer, line, (size_t)size - (line[size - 1] == '\n'));
+        done = lzlog_write(writer, line, (size_t)size);
         if (done != LZLOG_OK) {
             fprintf(stderr, "lzlog: line %" PRIu64 ": %s\n", number, lzlog_status_text(done));
             status = 1;
         }
     }
-    free(line);
     if (ferror(stdin)) {
         fprintf(stderr, "lzlog: the input cannot be read: %s\n", strerror(errno));
         status = 1;
@@ -244,17 +263,17 @@ static int copy_lines(struct lzlog_writer *writer)
     return status;
 }
 
-static int write_lines(int argc, char **argv)
+static int write_lines_with(int argc, char **argv, struct keys *keys)
 {
-    struct keys keys = {0};
     const char *dir = NULL;
     char why[LZLOG_WHY_SIZE];
-    int first, status = options(argc, argv, &keys, &dir, &first);
+    int first, status = options(argc, argv, keys, &dir, &first);
     if (status != 0)
         return status;
     if (dir == NULL || first < argc)
         return usage("lines go from the input into a folder");
-    struct lzlog *log = lzlog_open(&(struct lzlog_options){.dir = dir, .secret = keys.secret}, why);
+    struct lzlog *log = lzlog_open(&(struct lzlog_options){.dir = dir, .secret = keys->secret}, why);
+    explicit_bzero(keys, sizeof(*keys)); /* the log has made its own of it */
     if (log == NULL) {
         fprintf(stderr, "lzlog: %s\n", why);
         return 1;
@@ -268,6 +287,14 @@ static int write_lines(int argc, char **argv)
         status = 1;
     }
     lzlog_close(log);
+    return status;
+}
+
+static int write_lines(int argc, char **argv)
+{
+    struct keys keys = {0};
+    int status = write_lines_with(argc, argv, &keys);
+    explicit_bzero(&keys, sizeof(keys));
     return status;
 }
 

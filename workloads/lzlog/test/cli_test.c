@@ -59,6 +59,15 @@ static void lines_become_records(void)
     CHECK(run("\"$L\" write --dir \"$D\"/log <\"$D\"") == 1 && strstr(output, "cannot be read") != NULL);
 }
 
+/* Its memory does not grow with the line. */
+static void lines_have_no_end(void)
+{
+    CHECK(run("ulimit -v 400000; (head -c 300M /dev/zero; printf '\\nthe next one') | \"$L\" write --dir \"$D\"/log") == 1);
+    CHECK(strcmp(output, "lzlog: line 1: a record has 1 to 65527 bytes\n") == 0);
+    CHECK(run("head -c 65527 /dev/zero | \"$L\" write --dir \"$D\"/log && \"$L\" verify \"$D\"/log/*") == 0);
+    CHECK(strstr(output, "2 records, 65539 bytes, 0 defects\n") != NULL);
+}
+
 static void second_process_is_refused(void)
 {
     struct lzlog *log = open_or_die(&(struct lzlog_options){.dir = scratch_dir, .file_bytes = LZLOG_FILE_MIN});
@@ -177,6 +186,7 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         {"write makes each line a record, cat prints them", lines_become_records},
+        {"a line that does not end takes no memory, and the others are written", lines_have_no_end},
         {"a second process is refused with a sentence", second_process_is_refused},
         {"cat prints the records, verify counts them", cat_prints},
         {"defects are named with file and byte, and are the exit status", defects_are_named},
