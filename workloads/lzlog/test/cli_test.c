@@ -169,9 +169,11 @@ static void nonsense_is_refused(void)
 static void cells_run(void)
 {
     CHECK(run("\"$B\" cases") == 0);
-    CHECK(strcmp(output, "memcpy\nmemcpy-fresh\nfetchadd-memcpy-10\nlzlog-1\nlzlog-1-cas\nlzlog-1-mutex\nlzlog-10\nlzlog-10-cas\n"
-                         "lzlog-10-mutex\nlzlog-1-aes\nspdlog-1\nspdlog-10\nwrite-1\n") == 0);
-    static const char *const cases[] = {"fetchadd-memcpy-10", "lzlog-10", "spdlog-10", "lzlog-1-aes"};
+    CHECK(strcmp(output, "memcpy\nmemcpy-fresh\nfetchadd-memcpy-10\nlzlog-1\nlzlog-1-cas\nlzlog-1-mutex\nlzlog-1-aes\nlzlog-1-equal\n"
+                         "lzlog-5\nlzlog-10\nlzlog-10-cas\nlzlog-10-mutex\nlzlog-10-aes\nspdlog-1\nspdlog-1-rotating\nspdlog-5\n"
+                         "spdlog-10\nwrite-1\n") == 0);
+    static const char *const cases[] = {"fetchadd-memcpy-10", "lzlog-10",  "lzlog-10-aes",      "lzlog-1-aes",
+                                        "lzlog-1-equal",      "spdlog-10", "spdlog-1-rotating", "lzlog-5"};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char line[256], begin[64];
         snprintf(line, sizeof(line), "\"$B\" cell %s --seconds 0.01 --dir \"$D\"", cases[i]);
