@@ -48,18 +48,34 @@ Detached<Policy> runLazy(Lazy<T, Policy> lazy, Result<T, Policy::errors> &result
     tell();
 }
 
-/* UthreadTask does the same with a function, in a Uthread that begins on whichever worker the task is pushed to. */
+/*
+ * UthreadTask does the same with a function, in a Uthread that begins on whichever worker the task is pushed to. If there is no stack for
+ * one, that is the result.
+ */
 template <class F, class Tell> struct UthreadTask : Job {
     UthreadTask(F f, Tell t) : Job(begin), function(std::move(f)), tell(t) {}
 
     static void begin(Job &job)
     {
-        auto *task = static_cast<UthreadTask *>(&job);
-        auto body = [task]() noexcept {
-            task->result = resultOf(task->function);
-            task->tell();
+        auto &task = static_cast<UthreadTask &>(job);
+        if (Uthread *uthread = task.spawn())
+            uthread->resume();
+        else
+            task.tell();
+    }
+
+    Uthread *spawn() noexcept
+    {
+        auto body = [this]() noexcept {
+            result = resultOf(function);
+            tell();
         };
-        Uthread::spawn(Worker::current()->stacks(), body).resume();
+        try {
+            return &Uthread::spawn(Worker::current()->stacks(), body);
+        } catch (...) {
+            result.fail();
+            return nullptr;
+        }
     }
 
     F function;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <sys/resource.h>
 
 using coro::Executor;
 using coro::Lazy;
@@ -78,6 +79,40 @@ TEST("an exception comes out of a Uthread, whole, and so it does through one tha
         });
     }));
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* NoMoreMemory lets nothing more be mapped while it is there. Sanitizers could not go on. */
+struct NoMoreMemory {
+    NoMoreMemory()
+    {
+        getrlimit(RLIMIT_AS, &before);
+        rlimit none = before;
+        none.rlim_cur = 1;
+        setrlimit(RLIMIT_AS, &none);
+    }
+    ~NoMoreMemory() { setrlimit(RLIMIT_AS, &before); }
+    rlimit before;
+};
+
+TEST("a Uthread that gets no stack ends with an exception where it is awaited, and the executor goes on")
+{
+    Executor executor(1);
+    auto task = [] { return 7; };
+    auto nothing = [&] {
+        NoMoreMemory limit;
+        coro::syncAwait(executor, task);
+    };
+    CHECK(throwsAs<std::bad_alloc>(nothing));
+    std::vector list(3, task);
+    auto collect = [&] {
+        NoMoreMemory limit;
+        auto results = coro::collectAll(executor, list);
+        return std::ranges::count_if(results, [](auto &result) { return result.failed(); });
+    };
+    CHECK(coro::syncAwait(executor, collect) == 3);
+    CHECK(coro::syncAwait(executor, task) == 7);
+}
+#endif
 
 /* Ends later the smaller the number is, so that the order of ends is not that of the list. */
 static Lazy<int> numberLazily(int number, int of)
