@@ -19,6 +19,7 @@ constexpr std::array kindNames{
     KindName{Kind::StackfulPrealloc, "stackful-prealloc"},
     KindName{Kind::StackfulUnpooled, "stackful-unpooled"},
     KindName{Kind::Boost, "boost"},
+    KindName{Kind::BoostFlagsDiffer, "boost-flags-differ"},
     KindName{Kind::Stackless, "stackless"},
     KindName{Kind::StacklessNoexcept, "stackless-noexcept"},
     KindName{Kind::StacklessPrealloc, "stackless-prealloc"},
@@ -26,7 +27,7 @@ constexpr std::array kindNames{
     KindName{Kind::StacklessInlined, "stackless-inlined"},
 };
 
-constexpr std::array switchKinds{Kind::Stackful, Kind::Boost, Kind::Stackless, Kind::StacklessInlined};
+constexpr std::array switchKinds{Kind::Stackful, Kind::Boost, Kind::BoostFlagsDiffer, Kind::Stackless, Kind::StacklessInlined};
 constexpr std::array depthKinds{Kind::Stackful,          Kind::StackfulNoexcept,  Kind::StackfulPrealloc,
                                 Kind::StackfulUnpooled,  Kind::Boost,             Kind::Stackless,
                                 Kind::StacklessNoexcept, Kind::StacklessPrealloc, Kind::StacklessPreallocNoexcept};

@@ -16,6 +16,7 @@ enum class Kind {
     StackfulPrealloc, /* a stack that is a static array */
     StackfulUnpooled, /* a stack that is mapped and unmapped each time */
     Boost,
+    BoostFlagsDiffer, /* the flags of MXCSR are others in the coroutine than at its caller's */
     Stackless,
     StacklessNoexcept,
     StacklessPrealloc, /* frames from a static array */

@@ -63,7 +63,7 @@ leaves_nothing() {
 # the cells that comparisons are made of, by name: one that is renamed is missed here
 compared() {
     program=$1
-    for cell in switch-stackful switch-boost depth-2048-stackless depth-2048-stackless-prealloc; do
+    for cell in switch-stackful switch-boost switch-boost-flags-differ depth-2048-stackless depth-2048-stackless-prealloc; do
         exits 0 "$program" cell "$cell" --seconds 0.01 || return 1
     done
     echo "all there"
