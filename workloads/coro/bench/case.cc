@@ -43,8 +43,8 @@ struct FamilyName {
 const std::array families{
     FamilyName{Family::Switch, "switch-", "", 0, 0, switchKinds},
     FamilyName{Family::Depth, "depth-", "-", 1, 2048, depthKinds},
-    FamilyName{Family::Read, "read-", "k-", 32, 2048, bothKinds},
-    FamilyName{Family::SameRead, "same-read-", "-", 32, 2048, bothKinds},
+    FamilyName{Family::Read, "read-", "k-", 4, 2048, bothKinds},
+    FamilyName{Family::SameRead, "same-read-", "-", 4, 2048, bothKinds},
 };
 
 bool dropPrefix(std::string_view &text, std::string_view prefix)

@@ -46,7 +46,7 @@ void registerAll(const std::string &directory)
         const std::string kind(nameOf(c.kind)), end = kind + "/" + std::to_string(c.parameter);
         switch (c.family) {
         case bench::Family::Switch:
-            for (std::uint64_t switches = 100'000; switches <= 10'000'000; switches *= 10)
+            for (std::uint64_t switches = 100'000; switches <= 100'000'000; switches *= 10)
                 registerCase("pure_switch/" + kind + "/" + std::to_string(switches), c, directory, switches, false);
             break;
         case bench::Family::Depth:

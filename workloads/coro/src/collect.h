@@ -114,6 +114,42 @@ template <class F> auto collectAll(Executor &executor, std::vector<F> functions)
     return results;
 }
 
+/*
+ * OnStack is a function as an operation: it is called in a Uthread of the same worker. So a Lazy has what calls deep done on a stack, and
+ * needs frames only where it waits itself.
+ */
+template <class F> class OnStack {
+  public:
+    explicit OnStack(F function) : task_(std::move(function), Tell{this}) {}
+
+    bool start(Continuation &continuation)
+    {
+        waiting_ = &continuation;
+        continuation.home->push(task_);
+        return true;
+    }
+    auto result() { return task_.result.take(); }
+
+  private:
+    struct Tell {
+        OnStack *self;
+        void operator()() const { self->waiting_->wake(); }
+    };
+
+    UthreadTask<F, Tell> task_;
+    Continuation *waiting_ = nullptr;
+};
+
+/* await of a Lazy, in a Uthread, runs it on the same worker to its end. */
+template <class T, class Policy> T await(Lazy<T, Policy> lazy)
+{
+    Result<T, Policy::errors> result;
+    Countdown end(1);
+    awaiting().home->push(runLazy(std::move(lazy), result, [&end] { end.countDown(); }).job);
+    await(end);
+    return result.take();
+}
+
 inline void refuseWorkers()
 {
     if (Worker::current() != nullptr)

@@ -170,6 +170,43 @@ TEST("collectAll keeps the order of the list, whoever ends first, exceptions in 
     CHECK(coro::syncAwait(executor, byStack));
 }
 
+/* Calls itself on its stack, and at each level waits for a Lazy, which calls it again on another stack. */
+static Lazy<int> climbLazily(int level);
+
+static int climbByStack(int level)
+{
+    if (level == 0)
+        return 0;
+    return level % 2 == 0 ? 1 + climbByStack(level - 1) : 1 + coro::await(climbLazily(level - 1));
+}
+
+static Lazy<int> climbLazily(int level)
+{
+    Worker *begin = Worker::current();
+    co_await coro::Yield{};
+    const int below = co_await coro::OnStack([level] { return climbByStack(level); });
+    if (Worker::current() != begin)
+        throw std::logic_error("another worker");
+    co_return below;
+}
+
+TEST("a Lazy waits for a function on a stack, and a Uthread for a Lazy, on one worker, as deep as they like")
+{
+    Executor executor(2);
+    CHECK(coro::syncAwait(executor, climbLazily(1000)) == 1000);
+    CHECK(coro::syncAwait(executor, [] { return climbByStack(1000); }) == 1000);
+}
+
+TEST("an exception goes from a stack to a Lazy and back")
+{
+    Executor executor(1);
+    auto byStack = []() -> int { throw std::range_error("on the stack"); };
+    auto lazily = [&]() -> Lazy<int> { co_return co_await coro::OnStack(byStack); };
+    CHECK(throwsAs<std::range_error>([&] { coro::syncAwait(executor, lazily()); }));
+    CHECK(throwsAs<std::range_error>([&] { coro::syncAwait(executor, [&] { return coro::await(lazily()); }); }));
+    CHECK(throwsAs<std::logic_error>([&] { coro::await(lazily()); })); /* in no Uthread */
+}
+
 TEST("collectAll of nothing is over at once")
 {
     Executor executor(1);
