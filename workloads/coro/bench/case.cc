@@ -25,6 +25,7 @@ constexpr std::array kindNames{
     KindName{Kind::StacklessPrealloc, "stackless-prealloc"},
     KindName{Kind::StacklessPreallocNoexcept, "stackless-prealloc-noexcept"},
     KindName{Kind::StacklessInlined, "stackless-inlined"},
+    KindName{Kind::Hybrid, "hybrid"},
 };
 
 constexpr std::array switchKinds{Kind::Stackful, Kind::Boost, Kind::BoostFlagsDiffer, Kind::Stackless, Kind::StacklessInlined};
@@ -32,6 +33,7 @@ constexpr std::array depthKinds{Kind::Stackful,          Kind::StackfulNoexcept,
                                 Kind::StackfulUnpooled,  Kind::Boost,             Kind::Stackless,
                                 Kind::StacklessNoexcept, Kind::StacklessPrealloc, Kind::StacklessPreallocNoexcept};
 constexpr std::array bothKinds{Kind::Stackful, Kind::Stackless};
+constexpr std::array deepReadKinds{Kind::Stackful, Kind::Stackless, Kind::Hybrid};
 
 struct FamilyName {
     Family family;
@@ -44,6 +46,7 @@ const std::array families{
     FamilyName{Family::Switch, "switch-", "", 0, 0, switchKinds},
     FamilyName{Family::Depth, "depth-", "-", 1, 2048, depthKinds},
     FamilyName{Family::Read, "read-", "k-", 4, 2048, bothKinds},
+    FamilyName{Family::DeepRead, "deep-read-", "-", 1, 256, deepReadKinds},
     FamilyName{Family::SameRead, "same-read-", "-", 4, 2048, bothKinds},
 };
 

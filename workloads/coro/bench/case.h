@@ -8,7 +8,7 @@
 
 namespace bench {
 
-enum class Family { Switch, Depth, Read, SameRead };
+enum class Family { Switch, Depth, Read, SameRead, DeepRead };
 
 enum class Kind {
     Stackful,
@@ -21,6 +21,7 @@ enum class Kind {
     StacklessNoexcept,
     StacklessPrealloc, /* frames from a static array */
     StacklessPreallocNoexcept,
+    Hybrid,           /* a frame that waits for calls on a stack */
     StacklessInlined, /* no coroutine at all: what is left of one that is inlined */
 };
 

@@ -56,6 +56,9 @@ void registerAll(const std::string &directory)
         case bench::Family::Read:
             registerCase("read_diff_size/" + end, c, directory, 1, false);
             break;
+        case bench::Family::DeepRead:
+            registerCase("deep_read/" + end, c, directory, 1, false);
+            break;
         case bench::Family::SameRead:
             registerCase("same_read/" + end, c, directory, 1, false);
             break;

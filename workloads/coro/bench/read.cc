@@ -88,11 +88,23 @@ std::size_t buffersFor(std::size_t size, std::size_t tasks, std::size_t threads)
     return std::min(tasks, std::max(threads, fit));
 }
 
+coro::ReadAt readInto(int file, std::span<Word> buffer)
+{
+    return coro::ReadAt(file, std::as_writable_bytes(buffer), 0);
+}
+
+/* Reads says what a round has. */
+struct Reads {
+    std::size_t size; /* of the file */
+    std::size_t tasks;
+    unsigned depth; /* of the calls at the end of which a task reads */
+};
+
 class Read : public Scenario {
   public:
-    Read(std::size_t size, std::size_t tasks, const std::string &directory)
-        : file_(directory, size), tasks_(tasks),
-          buffers_(buffersFor(size, tasks, threads()), std::vector<Word>(size / sizeof(Word))), executor_(threads())
+    Read(const Reads &reads, const std::string &directory)
+        : file_(directory, reads.size), tasks_(reads.tasks), depth_(reads.depth),
+          buffers_(buffersFor(reads.size, reads.tasks, threads()), std::vector<Word>(reads.size / sizeof(Word))), executor_(threads())
     {
     }
 
@@ -119,11 +131,6 @@ class Read : public Scenario {
   protected:
     virtual Word runRounds(std::uint64_t rounds) = 0; /* the sum of all that was read, and of all proofs */
 
-    static coro::ReadAt readInto(int file, std::span<Word> buffer)
-    {
-        return coro::ReadAt(file, std::as_writable_bytes(buffer), 0);
-    }
-
     std::vector<Word> &bufferOf(std::size_t task) { return buffers_[task % buffers_.size()]; }
 
     void spoil()
@@ -144,6 +151,7 @@ class Read : public Scenario {
 
     TempFile file_;
     std::size_t tasks_;
+    unsigned depth_;
     std::vector<std::vector<Word>> buffers_;
     coro::Executor executor_;
 
@@ -152,10 +160,30 @@ class Read : public Scenario {
     std::uint64_t rounds_ = 0;
 };
 
-class StacklessRead : public Read {
-    using Read::Read;
+/* A task of each kind: it calls itself until it is so deep, reads there, and returns how much. */
+coro::Lazy<Word> readLazily(int file, std::span<Word> buffer, unsigned depth)
+{
+    if (depth > 1)
+        co_return co_await readLazily(file, buffer, depth - 1);
+    co_return co_await readInto(file, buffer);
+}
 
-    static coro::Lazy<Word> task(int file, std::span<Word> buffer) { co_return co_await readInto(file, buffer); }
+[[gnu::noinline]] Word readByStack(int file, std::span<Word> buffer, unsigned depth)
+{
+    if (depth <= 1)
+        return coro::await(readInto(file, buffer));
+    Word below = readByStack(file, buffer, depth - 1);
+    asm volatile("" : "+r"(below)); /* or the compiler would make a loop of it */
+    return below;
+}
+
+coro::Lazy<Word> readOnStack(int file, std::span<Word> buffer, unsigned depth)
+{
+    co_return co_await coro::OnStack([=] { return readByStack(file, buffer, depth); });
+}
+
+template <auto task> class LazyRead : public Read {
+    using Read::Read;
 
     coro::Lazy<Word> root(std::uint64_t rounds)
     {
@@ -165,7 +193,7 @@ class StacklessRead : public Read {
             tasks.reserve(tasks_);
             spoil();
             for (std::size_t t = 0; t < tasks_; t++)
-                tasks.push_back(task(file_.file(), bufferOf(t)));
+                tasks.push_back(task(file_.file(), bufferOf(t), depth_));
             sum += total(co_await collectAll(executor_, std::move(tasks)));
         }
         co_return sum;
@@ -177,14 +205,12 @@ class StacklessRead : public Read {
 class StackfulRead : public Read {
     using Read::Read;
 
-    static Word task(int file, std::span<Word> buffer) { return coro::await(readInto(file, buffer)); }
-
     Word root(std::uint64_t rounds)
     {
         Word sum = 0;
         for (std::uint64_t i = 0; i < rounds; i++) {
             auto taskOf = [this](std::span<Word> buffer) {
-                return [file = file_.file(), buffer] { return task(file, buffer); };
+                return [file = file_.file(), buffer, depth = depth_] { return readByStack(file, buffer, depth); };
             };
             std::vector<decltype(taskOf({}))> tasks;
             tasks.reserve(tasks_);
@@ -202,23 +228,35 @@ class StackfulRead : public Read {
     }
 };
 
-std::unique_ptr<Scenario> make(Kind kind, std::size_t size, std::size_t tasks, const std::string &directory)
+std::unique_ptr<Scenario> make(Kind kind, const Reads &reads, const std::string &directory)
 {
-    if (kind == Kind::Stackless)
-        return std::make_unique<StacklessRead>(size, tasks, directory);
-    return std::make_unique<StackfulRead>(size, tasks, directory);
+    switch (kind) {
+    case Kind::Stackful:
+        return std::make_unique<StackfulRead>(reads, directory);
+    case Kind::Stackless:
+        return std::make_unique<LazyRead<readLazily>>(reads, directory);
+    case Kind::Hybrid:
+        return std::make_unique<LazyRead<readOnStack>>(reads, directory);
+    default:
+        throw std::invalid_argument("there is no such read");
+    }
 }
 
 } // namespace
 
 std::unique_ptr<Scenario> makeRead(Kind kind, unsigned kib, const std::string &directory)
 {
-    return make(kind, std::size_t{kib} * 1024, tasksOfARound, directory);
+    return make(kind, {.size = std::size_t{kib} * 1024, .tasks = tasksOfARound, .depth = 1}, directory);
 }
 
 std::unique_ptr<Scenario> makeSameRead(Kind kind, unsigned tasks, const std::string &directory)
 {
-    return make(kind, smallFile, std::size_t{tasks} * Read::threads(), directory);
+    return make(kind, {.size = smallFile, .tasks = std::size_t{tasks} * Read::threads(), .depth = 1}, directory);
+}
+
+std::unique_ptr<Scenario> makeDeepRead(Kind kind, unsigned depth, const std::string &directory)
+{
+    return make(kind, {.size = smallFile, .tasks = tasksOfARound, .depth = depth}, directory);
 }
 
 } // namespace bench
