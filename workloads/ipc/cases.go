@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
@@ -24,9 +25,11 @@ func benchmarks() []benchmark {
 		{name: "go-baseline", sizes: sweep, do: transfer{kind: packet}.do},
 		{name: "go-netpoll-baseline", sizes: sweep, do: transfer{kind: packet, polled: true}.do},
 		{name: "go-goroutine", do: transfer{kind: packet, perRecv: true}.do},
+		{name: "go-pool", do: transfer{kind: packet, pooled: true}.do},
 		{name: "go-channel-0", do: channel{capacity: 0}.do},
 		{name: "go-channel-1", do: channel{capacity: 1}.do},
 		{name: "go-channel-4", do: channel{capacity: 4}.do},
+		{name: "go-select", do: channel{capacity: 4, limit: time.Minute}.do},
 		{name: "go-empty-goroutine", do: emptyGoroutine},
 		{name: "go-stream", sizes: sweep, do: transfer{kind: stream}.do},
 		{name: "go-fds", do: transfer{kind: packet, fds: true}.do},

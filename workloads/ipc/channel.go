@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
@@ -12,7 +13,13 @@ import (
 // A message's buffer belongs to whoever holds it. At any time the channel holds as many as it has room for, whoever takes them out
 // holds one, and so does whoever receives: two more buffers than the channel has room for are enough, used in turn. That a buffer
 // is free again when its turn comes follows from the channel's own order, and needs no second channel to give it back.
-type channel struct{ capacity int }
+type channel struct {
+	capacity int
+	limit    time.Duration // of a wait for a message; 0 for none
+}
+
+// errLate says that no message came in time.
+var errLate = errors.New("a message did not come in time")
 
 func (c channel) do(r *run) (sent uint64, err error) {
 	from, to, err := socket.Pair(socket.SeqPacket)
@@ -30,22 +37,53 @@ func (c channel) do(r *run) (sent uint64, err error) {
 		defer close(messages)
 		return untilEnd(forwarder(to, buffers, messages))
 	}
-	take := func() (err error) {
-		for m := range messages {
-			if err == nil {
-				err = check.check(m)
-			}
-		}
-		return err
-	}
 	err = r.together(
 		func() { _ = end() },
-		func() (err error) { sent, err = send(r, from, socket.Msg{}); return err }, forward, take,
+		func() (err error) { sent, err = send(r, from, socket.Msg{}); return err }, forward,
+		func() error { return c.take(messages, check) },
 	)
 	if err == nil {
 		err = check.all(sent)
 	}
 	return sent, err
+}
+
+// take checks messages until there are no more, or one is wrong or late; then it takes the rest, so that nobody waits to hand it on.
+func (c channel) take(messages <-chan []byte, check *checker) error {
+	next := func() ([]byte, error) { return <-messages, nil }
+	if c.limit > 0 {
+		next = c.within(messages)
+	}
+	for {
+		m, err := next()
+		if m == nil && err == nil {
+			return nil
+		}
+		if err == nil {
+			err = check.check(m)
+		}
+		if err != nil {
+			go func() {
+				for range messages {
+				}
+			}()
+			return err
+		}
+	}
+}
+
+// within makes a function that waits for a message, but not for ever. It has one timer for all of them. At the end there is none.
+func (c channel) within(messages <-chan []byte) func() ([]byte, error) {
+	timer := time.NewTimer(c.limit)
+	return func() ([]byte, error) {
+		timer.Reset(c.limit)
+		select {
+		case m := <-messages:
+			return m, nil
+		case <-timer.C:
+			return nil, errLate
+		}
+	}
 }
 
 // forwarder makes a function that hands one message on.

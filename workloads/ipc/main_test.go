@@ -108,13 +108,45 @@ func TestNonsenseIsRefusedWithTheUsage(t *testing.T) {
 
 func TestCasesAreListedOnceEach(t *testing.T) {
 	all := names()
-	for _, want := range []string{"go-baseline", "go-goroutine", "go-channel-0", "go-channel-1", "go-channel-4", "go-empty-goroutine", "go-baseline-4096"} {
+	for _, want := range []string{"go-baseline", "go-goroutine", "go-channel-0", "go-channel-1", "go-channel-4", "go-pool", "go-select", "go-empty-goroutine", "go-baseline-4096"} {
 		if !slices.Contains(all, want) {
 			t.Errorf("%s is missing", want)
 		}
 	}
 	if slices.Sort(all); len(slices.Compact(all)) != len(names()) {
 		t.Error("a name is listed twice")
+	}
+}
+
+func TestAMessageThatIsLateOrWrongEndsTheWaitAndNobodyWaitsToHandOnMore(t *testing.T) {
+	tests := map[string]struct {
+		from channel
+		send [][]byte
+		want string
+	}{
+		"nothing comes":   {from: channel{limit: time.Millisecond}, want: errLate.Error()},
+		"a wrong message": {from: channel{limit: time.Minute}, send: [][]byte{{1}, {2}, {3}}, want: "message 0 is not what was sent"},
+		"without a limit": {send: [][]byte{{1}, {2}, {3}}, want: "message 0 is not what was sent"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			messages, sent := make(chan []byte), make(chan struct{})
+			go func() {
+				defer close(sent)
+				for _, m := range tc.send {
+					messages <- m
+				}
+			}()
+			if err := tc.from.take(messages, newChecker(smallest)); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %s", err, tc.want)
+			}
+			select {
+			case <-sent:
+			case <-time.After(20 * time.Second):
+				t.Fatal("whoever hands messages on still waits")
+			}
+			close(messages)
+		})
 	}
 }
 

@@ -17,6 +17,7 @@ type transfer struct {
 	kind    socket.Kind
 	polled  bool // through the net package and the runtime's poller
 	perRecv bool // a goroutine for each receive
+	pooled  bool // each receive by a goroutine that waits for the next one
 	fds     bool // a descriptor with each message
 	cred    bool // credentials with each message
 }
@@ -46,6 +47,11 @@ func (t transfer) do(r *run) (sent uint64, err error) {
 	next := func() error { return t.next(to, buffer, check, beside) }
 	if t.perRecv {
 		next = inGoroutine(next)
+	}
+	if t.pooled {
+		pooled, stop := inPool(next)
+		defer stop()
+		next = pooled
 	}
 	err = r.together(
 		func() { _ = end() },
@@ -98,6 +104,21 @@ func inGoroutine(next func() error) func() error {
 		<-done
 		return err
 	}
+}
+
+// inPool makes a function that has each call done by a goroutine that is there already, until it is stopped.
+func inPool(next func() error) (call func() error, stop func()) {
+	calls, results := make(chan struct{}), make(chan error)
+	go func() {
+		for range calls {
+			results <- next()
+		}
+	}()
+	call = func() error {
+		calls <- struct{}{}
+		return <-results
+	}
+	return call, func() { close(calls) }
 }
 
 // next receives a message and checks it.

@@ -142,6 +142,17 @@ bool lz_cipher_key_check(struct lz_cipher *cipher, const struct lz_identity *ide
     return lz_cipher_tag(cipher, identity->nonce, 0, identity, offsetof(struct lz_identity, key_check), check);
 }
 
+bool lz_cipher_end(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint64_t place, struct lz_end *end)
+{
+    uint8_t tag[LZ_TAG];
+    *end = (struct lz_end){0};
+    if (!lz_cipher_tag(cipher, nonce, offsetof(struct lz_header, end), &place, sizeof(place), tag))
+        return false;
+    memcpy(&end->tag, tag, sizeof(end->tag));
+    lz_end_finish(end);
+    return true;
+}
+
 bool lz_key_derive(const char *passphrase, const uint8_t salt[LZ_SALT], uint32_t iterations, uint8_t key[LZLOG_KEY_SIZE])
 {
     OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);

@@ -31,6 +31,9 @@ bool lz_cipher_tag(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint
 /* lz_cipher_key_check makes the tag of what an identity says: a reader tells by it a wrong key, and a header that was changed. */
 bool lz_cipher_key_check(struct lz_cipher *cipher, const struct lz_identity *identity, uint8_t check[LZ_TAG]);
 
+/* lz_cipher_end makes the tag of the place where a file's records end: a reader tells by it that none was cut off. */
+bool lz_cipher_end(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint64_t place, struct lz_end *end);
+
 /* lz_key_derive makes a key of a passphrase. It takes a fraction of a second, on purpose. */
 bool lz_key_derive(const char *passphrase, const uint8_t salt[LZ_SALT], uint32_t iterations, uint8_t key[LZLOG_KEY_SIZE]);
 

@@ -194,15 +194,23 @@ void lz_file_activate(struct lz_file *file)
     atomic_store_explicit(&file->head->cursor, LZ_DATA, memory_order_release);
 }
 
-/* lz_file_note_end is called with the place that a writer got and that its record does not fit into. */
-void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place)
+/* write_end notes where the records of a file end. Without memory for a cipher its readers will not be sure of it. */
+static void write_end(struct lz_file *file, uint64_t place, struct lz_cipher *cipher)
+{
+    struct lz_end end;
+    if (cipher != NULL && lz_cipher_end(cipher, file->nonce, place, &end))
+        file->head->end = end;
+    atomic_store_explicit(&file->head->seal, lz_seal_word(file->seed, place), memory_order_release);
+}
+
+void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place, struct lz_cipher *cipher)
 {
     /* With fetch_add one writer's place straddles the end, and only it knows where the records end. */
     if (log->reservation == LZLOG_FETCH_ADD && place <= log->capacity)
-        atomic_store_explicit(&file->head->seal, lz_seal_word(file->seed, place), memory_order_release);
+        write_end(file, place, cipher);
 }
 
-void lz_file_seal(struct lzlog *log, struct lz_file *file)
+void lz_file_seal(struct lzlog *log, struct lz_file *file, struct lz_cipher *cipher)
 {
     if (log->reservation == LZLOG_MUTEX)
         pthread_mutex_lock(&file->reserve);
@@ -210,7 +218,7 @@ void lz_file_seal(struct lzlog *log, struct lz_file *file)
     if (log->reservation == LZLOG_MUTEX)
         pthread_mutex_unlock(&file->reserve);
     if (place <= log->capacity)
-        atomic_store_explicit(&file->head->seal, lz_seal_word(file->seed, place), memory_order_release);
+        write_end(file, place, cipher);
 }
 
 /* lz_file_trim gives back the room behind the last record, unless somebody is reading the file. */

@@ -36,7 +36,7 @@ const char *lz_identity_fault(const struct lz_identity *identity)
         return "its header is damaged";
     if (identity->version == 0 || identity->version > LZ_VERSION || (identity->flags & ~(uint32_t)LZ_ENCRYPTED) != 0)
         return "it is of a later version";
-    if (identity->version < LZ_VERSION && identity->flags != 0)
+    if (identity->version < LZ_TAGS && identity->flags != 0)
         return "it is encrypted as an earlier version did, without tags, which is not read any more";
     if (identity->capacity < LZLOG_FILE_MIN || identity->capacity > LZLOG_FILE_MAX || identity->capacity % LZ_PAGE != 0 ||
         memcmp(identity->zero, zero, sizeof(zero)) != 0)
@@ -75,4 +75,24 @@ bool lz_session_here(struct lz_session *session)
 bool lz_session_valid(const struct lz_session *session)
 {
     return session->zero == 0 && session->crc == crc32c_portable(session->boot, sizeof(session->boot));
+}
+
+static uint32_t end_crc(const struct lz_end *end)
+{
+    return crc32c_portable(&end->tag, sizeof(end->tag));
+}
+
+void lz_end_finish(struct lz_end *end)
+{
+    end->crc = end_crc(end);
+}
+
+bool lz_end_empty(const struct lz_end *end)
+{
+    return end->tag == 0 && end->crc == 0 && end->zero == 0;
+}
+
+bool lz_end_valid(const struct lz_end *end)
+{
+    return lz_end_empty(end) || (end->crc == end_crc(end) && end->zero == 0);
 }

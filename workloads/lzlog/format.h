@@ -5,7 +5,8 @@
  *
  * Mark and check depend on the file's seed and the record's place, so that what an earlier life of a recycled file left behind is
  * never taken for a record. The check of a committed record also holds the checksum (crc32c.h) of its payload and padding as they lie in the
- * file, that is, encrypted if the file is. Encrypted payloads end with their tag (tag.h), which the size includes. Version 1 had none.
+ * file, that is, encrypted if the file is. Encrypted payloads end with their tag (tag.h), which the size includes, since LZ_TAGS; what
+ * tells where the records of an encrypted file end has one since LZ_ENDS.
  */
 #ifndef LZ_FORMAT_H
 #define LZ_FORMAT_H
@@ -26,7 +27,9 @@ enum {
     LZ_NONCE = 12,
     LZ_SALT = 16,
     LZ_BOOT = 16,
-    LZ_VERSION = 2,
+    LZ_TAGS = 2, /* versions */
+    LZ_ENDS = 3,
+    LZ_VERSION = LZ_ENDS,
     LZ_ENCRYPTED = 1 /* flag */
 };
 
@@ -58,13 +61,21 @@ struct lz_session {
     uint32_t zero;
 };
 
+/* Who has sealed an encrypted file: all zero before its turn, then with a tag that only the key can make. */
+struct lz_end {
+    uint64_t tag; /* of the end that the seal names */
+    uint32_t crc;
+    uint32_t zero;
+};
+
 struct lz_header {
     struct lz_identity identity;
     _Atomic uint64_t cursor; /* where the next record goes; alone on its cache line, every writer changes it */
     uint8_t zero1[56];
     _Atomic uint64_t seal; /* where the records of a sealed file end, see lz_seal_word; 0: not sealed */
     struct lz_session session;
-    uint8_t zero2[32];
+    struct lz_end end; /* written before the seal */
+    uint8_t zero2[16];
     uint8_t zero3[LZ_PAGE - 256];
 };
 
@@ -137,5 +148,10 @@ const char *lz_identity_fault(const struct lz_identity *identity);
 /* lz_session_here describes the running kernel. It returns false when the kernel does not say which it is. */
 bool lz_session_here(struct lz_session *session);
 bool lz_session_valid(const struct lz_session *session);
+
+/* lz_end_finish fills in the checksum. An end that is all zero is valid, too. */
+void lz_end_finish(struct lz_end *end);
+bool lz_end_valid(const struct lz_end *end);
+bool lz_end_empty(const struct lz_end *end);
 
 #endif

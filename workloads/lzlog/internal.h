@@ -31,7 +31,8 @@ struct lzlog_writer {
     bool plain;                         /* not encrypted, and the CPU has what crc32c_pass needs */
     struct lzlog *log;
     struct lz_cipher *cipher; /* NULL: not encrypted */
-    uint64_t seen;            /* lz_quiesce's: the turn at its beginning */
+    uint64_t seen;            /* the turn when files were changed last */
+    uint64_t inside;          /* if that goes on: the number of the file that it may write to */
     struct lzlog_writer *next;
 };
 
@@ -91,8 +92,9 @@ bool lz_file_recycle(struct lzlog *log, struct lz_file *file, int fd, uint64_t n
 bool lz_file_resume(struct lzlog *log, struct lz_file *file, int fd, const struct lz_header *header, uint64_t end,
                     char why[LZLOG_WHY_SIZE]);
 void lz_file_activate(struct lz_file *file);
-void lz_file_seal(struct lzlog *log, struct lz_file *file);
-void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place);
+/* lz_file_seal ends a file, and lz_file_note_end notes the place that a writer got and that its record does not fit into. */
+void lz_file_seal(struct lzlog *log, struct lz_file *file, struct lz_cipher *cipher);
+void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place, struct lz_cipher *cipher);
 void lz_file_trim(struct lzlog *log, struct lz_file *file);
 
 /* store.c: the folder. */
@@ -103,8 +105,10 @@ struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE]);
 
 /* switch.c: from one file to the next. */
 void *lz_preparer(void *log);
-enum lzlog_status lz_switch(struct lzlog *log, struct lz_file *full, uint64_t span);
-void lz_quiesce(struct lzlog *log);
+enum lzlog_status lz_switch(struct lzlog_writer *writer, struct lz_file *full, uint64_t span);
+void lz_note_turns(struct lzlog *log, const struct lz_file *sealed);
+bool lz_is_idle(struct lzlog *log, const struct lz_file *file);
+bool lz_await_idle(struct lzlog *log, const struct lz_file *file, unsigned milliseconds);
 
 /* lz_take_identity makes what is known of an opened file known to the writers. */
 void lz_take_identity(struct lz_file *file, const struct lz_identity *identity);

@@ -13,7 +13,7 @@
 
 #include "internal.h"
 
-enum { FILE_BYTES = 64 * 1024 * 1024, FILES = 4 };
+enum { FILE_BYTES = 64 * 1024 * 1024, FILES = 4, CLOSING_MS = 1000 };
 
 void lz_say(char why[LZLOG_WHY_SIZE], const char *format, ...)
 {
@@ -161,7 +161,7 @@ static bool prepare_first(struct lzlog *log, const struct lzlog_secret *secret, 
     log->wanted = true;
     int failed = pthread_create(&log->preparer, NULL, lz_preparer, log);
     if (failed != 0) {
-        lz_file_seal(log, file);
+        lz_file_seal(log, file, NULL);
         lz_say(why, "there is no thread for the preparer: %s", strerror(failed));
     }
     return failed == 0;
@@ -207,16 +207,19 @@ void lzlog_close(struct lzlog *log)
         drop_user(log);
         return;
     }
+    struct lz_cipher *cipher = log->encrypted ? lz_cipher_new(log->key) : NULL;
     pthread_mutex_lock(&log->lock);
     log->closing = true;
     struct lz_file *last = log->current;
-    lz_file_seal(log, last);
+    lz_file_seal(log, last, cipher);
+    lz_note_turns(log, last);
     pthread_cond_broadcast(&log->work);
     pthread_cond_broadcast(&log->news);
     pthread_mutex_unlock(&log->lock);
+    lz_cipher_free(cipher);
     pthread_join(log->preparer, NULL);
-    lz_quiesce(log);
-    lz_file_trim(log, last);
+    if (lz_await_idle(log, last, CLOSING_MS))
+        lz_file_trim(log, last); /* else it keeps its room: somebody may still write there */
     if (log->ready != NULL) { /* it never had its turn */
         lz_name(name, log->ready->number);
         unlinkat(log->dir, name, 0);

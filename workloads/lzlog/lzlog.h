@@ -60,8 +60,8 @@ struct lzlog_writer;
 struct lzlog *lzlog_open(const struct lzlog_options *options, char why[LZLOG_WHY_SIZE]);
 
 /*
- * lzlog_close lets writes in flight finish and refuses all later ones: they return LZLOG_CLOSED. The log must not be used after
- * it; writers may, and must still be closed. Its folder can be opened again when the last of them is.
+ * lzlog_close lets writes in flight finish and refuses all later ones: they return LZLOG_CLOSED. For a thread that was stopped in the
+ * middle of one it waits a second, and its record is a defect until it ends it. The log must not be used after it; writers may, and must still be closed. Its folder can be opened again when the last of them is.
  */
 void lzlog_close(struct lzlog *log);
 
@@ -100,6 +100,7 @@ struct lzlog_facts {
     uint64_t number;
     bool encrypted;
     bool sealed; /* no writer will add to it */
+    bool empty;  /* sealed before it had a record, as a log's next file is */
 };
 
 /*
@@ -110,6 +111,12 @@ struct lzlog_reader *lzlog_reader_open(const char *path, const struct lzlog_secr
 struct lzlog_facts lzlog_reader_facts(const struct lzlog_reader *reader);
 enum lzlog_item lzlog_reader_next(struct lzlog_reader *reader, struct lzlog_record *record);
 void lzlog_reader_close(struct lzlog_reader *reader);
+
+/*
+ * lzlog_gap says what is missing between two files of one log, the older one first: files, or the end of the older one's records. It
+ * returns false when nothing is. Ask when the newer one has been read: then the end of the older one has long been noted.
+ */
+bool lzlog_gap(const struct lzlog_reader *older, const struct lzlog_reader *newer, char why[LZLOG_WHY_SIZE]);
 
 #ifdef __cplusplus
 }

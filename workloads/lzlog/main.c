@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,18 +77,29 @@ static bool take_passphrase(struct keys *keys, const char *path)
     return true;
 }
 
-static int cat_file(const char *path, const struct lzlog_secret *secret)
+/* A command that reads files. visit reads one, and complain says what is wrong. Both statuses are 1 when something is. */
+struct command {
+    int (*visit)(struct lzlog_reader *reader, const char *path, const struct lzlog_secret *secret);
+    int (*complain)(const char *what);
+};
+
+static int complain_beside(const char *what)
 {
-    char why[LZLOG_WHY_SIZE];
-    struct lzlog_reader *reader = lzlog_reader_open(path, secret, why);
-    if (reader == NULL) {
-        fprintf(stderr, "lzlog: %s\n", why);
-        return 1;
-    }
+    fprintf(stderr, "lzlog: %s\n", what);
+    return 1;
+}
+
+static int complain_inside(const char *what)
+{
+    puts(what);
+    return 1;
+}
+
+static int cat_file(struct lzlog_reader *reader, const char *path, const struct lzlog_secret *secret)
+{
     int status = 0;
     if (lzlog_reader_facts(reader).encrypted && secret->key == NULL && secret->passphrase == NULL) {
         fprintf(stderr, "lzlog: %s: it is encrypted; name the file of its key or of its passphrase\n", path);
-        lzlog_reader_close(reader);
         return 1;
     }
     struct lzlog_record record;
@@ -101,18 +113,12 @@ static int cat_file(const char *path, const struct lzlog_secret *secret)
             status = 1;
         }
     }
-    lzlog_reader_close(reader);
     return status;
 }
 
-static int verify_file(const char *path, const struct lzlog_secret *secret)
+static int verify_file(struct lzlog_reader *reader, const char *path, const struct lzlog_secret *secret)
 {
-    char why[LZLOG_WHY_SIZE];
-    struct lzlog_reader *reader = lzlog_reader_open(path, secret, why);
-    if (reader == NULL) {
-        printf("%s\n", why);
-        return 1;
-    }
+    (void)secret;
     uint64_t records = 0, bytes = 0, defects = 0;
     struct lzlog_record record;
     enum lzlog_item item;
@@ -128,7 +134,6 @@ static int verify_file(const char *path, const struct lzlog_secret *secret)
     struct lzlog_facts facts = lzlog_reader_facts(reader);
     printf("%s: number %" PRIu64 ", %s, %s: %" PRIu64 " records, %" PRIu64 " bytes, %" PRIu64 " defects\n", path, facts.number,
            facts.encrypted ? "encrypted" : "plain", facts.sealed ? "sealed" : "open", records, bytes, defects);
-    lzlog_reader_close(reader);
     return defects > 0;
 }
 
@@ -154,16 +159,52 @@ static int options(int argc, char **argv, struct keys *keys, const char **dir, i
     return 0;
 }
 
-static int each_file(int argc, char **argv, int (*visit)(const char *, const struct lzlog_secret *))
+/* folder_size is the length of a path up to its last slash. */
+static size_t folder_size(const char *path)
 {
-    struct keys keys = {0};
-    int first, status = options(argc, argv, &keys, NULL, &first);
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+    return folder_size(a) == folder_size(b) && strncmp(a, b, folder_size(a)) == 0;
+}
+
+/* A file that has been read. It stays open, and so is not recycled, until the next one has been read, too. */
+struct visited {
+    const char *path;
+    struct lzlog_reader *reader; /* NULL: there is none */
+};
+
+/* visit_next reads a file, and holds it against the one before, if that is of the same log. It closes that one. */
+static int visit_next(const struct command *command, struct visited *before, const char *path, const struct lzlog_secret *secret)
+{
+    char why[LZLOG_WHY_SIZE], what[LZLOG_WHY_SIZE + PATH_MAX];
+    struct visited now = {path, lzlog_reader_open(path, secret, why)};
+    int status = now.reader == NULL ? command->complain(why) : command->visit(now.reader, path, secret);
+    if (before->reader != NULL && now.reader != NULL && same_folder(before->path, path) && lzlog_gap(before->reader, now.reader, why)) {
+        snprintf(what, sizeof(what), "%s: %s", path, why);
+        status |= command->complain(what);
+    }
+    if (before->reader != NULL)
+        lzlog_reader_close(before->reader);
+    *before = now;
+    return status;
+}
+
+static int visit_files(int argc, char **argv, struct keys *keys, const struct command *command)
+{
+    int first, status = options(argc, argv, keys, NULL, &first);
     if (status != 0)
         return status;
     if (first == argc)
         return usage("which file?");
+    struct visited last = {0};
     for (int i = first; i < argc; i++)
-        status |= visit(argv[i], &keys.secret);
+        status |= visit_next(command, &last, argv[i], &keys->secret);
+    if (last.reader != NULL)
+        lzlog_reader_close(last.reader);
     if (fflush(stdout) != 0) {
         fprintf(stderr, "lzlog: the output cannot be written: %s\n", strerror(errno));
         return 1;
@@ -171,23 +212,43 @@ static int each_file(int argc, char **argv, int (*visit)(const char *, const str
     return status;
 }
 
+static int each_file(int argc, char **argv, const struct command *command)
+{
+    struct keys keys = {0};
+    int status = visit_files(argc, argv, &keys, command);
+    explicit_bzero(&keys, sizeof(keys));
+    return status;
+}
+
+/* read_line reads a line, and keeps what there is room for. It returns the size of all of it without its end, -1 when there is none. */
+static ssize_t read_line(char *line, size_t room)
+{
+    size_t size = 0;
+    int c;
+    while ((c = getc_unlocked(stdin)) != EOF && c != '\n') {
+        if (size < room)
+            line[size] = (char)c;
+        size++;
+    }
+    return c == EOF && (size == 0 || ferror(stdin)) ? -1 : (ssize_t)size;
+}
+
 static int copy_lines(struct lzlog_writer *writer)
 {
-    char *line = NULL, why[LZLOG_WHY_SIZE];
-    size_t room = 0;
+    static char line[LZLOG_RECORD_MAX];
+    char why[LZLOG_WHY_SIZE];
     uint64_t number = 0;
     int status = 0;
     ssize_t size;
     enum lzlog_status done = LZLOG_OK;
-    while ((done == LZLOG_OK || done == LZLOG_BAD_SIZE) && (size = getline(&line, &room, stdin)) > 0) {
+    while ((done == LZLOG_OK || done == LZLOG_BAD_SIZE) && (size = read_line(line, sizeof(line))) >= 0) {
         number++;
-        done = lzlog_write(writer, line, (size_t)size - (line[size - 1] == '\n'));
+        done = lzlog_write(writer, line, (size_t)size);
         if (done != LZLOG_OK) {
             fprintf(stderr, "lzlog: line %" PRIu64 ": %s\n", number, lzlog_status_text(done));
             status = 1;
         }
     }
-    free(line);
     if (ferror(stdin)) {
         fprintf(stderr, "lzlog: the input cannot be read: %s\n", strerror(errno));
         status = 1;
@@ -202,17 +263,17 @@ static int copy_lines(struct lzlog_writer *writer)
     return status;
 }
 
-static int write_lines(int argc, char **argv)
+static int write_lines_with(int argc, char **argv, struct keys *keys)
 {
-    struct keys keys = {0};
     const char *dir = NULL;
     char why[LZLOG_WHY_SIZE];
-    int first, status = options(argc, argv, &keys, &dir, &first);
+    int first, status = options(argc, argv, keys, &dir, &first);
     if (status != 0)
         return status;
     if (dir == NULL || first < argc)
         return usage("lines go from the input into a folder");
-    struct lzlog *log = lzlog_open(&(struct lzlog_options){.dir = dir, .secret = keys.secret}, why);
+    struct lzlog *log = lzlog_open(&(struct lzlog_options){.dir = dir, .secret = keys->secret}, why);
+    explicit_bzero(keys, sizeof(*keys)); /* the log has made its own of it */
     if (log == NULL) {
         fprintf(stderr, "lzlog: %s\n", why);
         return 1;
@@ -226,6 +287,14 @@ static int write_lines(int argc, char **argv)
         status = 1;
     }
     lzlog_close(log);
+    return status;
+}
+
+static int write_lines(int argc, char **argv)
+{
+    struct keys keys = {0};
+    int status = write_lines_with(argc, argv, &keys);
+    explicit_bzero(&keys, sizeof(keys));
     return status;
 }
 
@@ -254,9 +323,9 @@ int main(int argc, char **argv)
     if (argc >= 2 && strcmp(argv[1], "write") == 0)
         return write_lines(argc, argv);
     if (argc >= 2 && strcmp(argv[1], "cat") == 0)
-        return each_file(argc, argv, cat_file);
+        return each_file(argc, argv, &(struct command){cat_file, complain_beside});
     if (argc >= 2 && strcmp(argv[1], "verify") == 0)
-        return each_file(argc, argv, verify_file);
+        return each_file(argc, argv, &(struct command){verify_file, complain_inside});
     if (argc >= 2 && strcmp(argv[1], "bench") == 0)
         return bench(argc, argv);
     return usage("it can write, cat, verify and bench");

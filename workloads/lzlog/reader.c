@@ -19,6 +19,7 @@ struct lzlog_reader {
     uint64_t size;
     struct lz_scan scan;
     struct lz_cipher *cipher; /* NULL: records as they lie */
+    bool ended;               /* the end of its records has been judged */
     uint8_t plain[LZLOG_RECORD_MAX];
 };
 
@@ -101,7 +102,8 @@ struct lzlog_facts lzlog_reader_facts(const struct lzlog_reader *reader)
 {
     return (struct lzlog_facts){.number = reader->scan.id.number,
                                 .encrypted = (reader->scan.id.flags & LZ_ENCRYPTED) != 0,
-                                .sealed = lz_scan_sealed(&reader->scan)};
+                                .sealed = lz_scan_sealed(&reader->scan) != 0,
+                                .empty = lz_scan_sealed(&reader->scan) == LZ_DATA};
 }
 
 /* decrypt returns what is wrong with a record, which comes without its tag, or NULL. */
@@ -118,9 +120,33 @@ static const char *decrypt(struct lzlog_reader *reader, const struct lzlog_recor
     return NULL;
 }
 
+/* end_is_true is false when somebody without the key has written down where the records end. Nobody has before the file's turn. */
+static bool end_is_true(struct lzlog_reader *reader, uint64_t place)
+{
+    const struct lz_identity *id = &reader->scan.id;
+    struct lz_end end = lz_scan_end(&reader->scan), right;
+    if (reader->cipher == NULL || id->version < LZ_ENDS || (place == LZ_DATA && lz_end_empty(&end)))
+        return true;
+    return lz_cipher_end(reader->cipher, id->nonce, place, &right) && CRYPTO_memcmp(&end, &right, sizeof(end)) == 0;
+}
+
+/* judge_end comes after the last record of a file. */
+static enum lzlog_item judge_end(struct lzlog_reader *reader, struct lzlog_record *record)
+{
+    uint64_t place = lz_scan_sealed(&reader->scan);
+    if (reader->ended || place == 0 || end_is_true(reader, place))
+        return LZLOG_END;
+    reader->ended = true;
+    *record = (struct lzlog_record){.offset = place};
+    lz_say(record->text, "the records do not end where the writer with this key ended them: some may have been cut off");
+    return LZLOG_DEFECT;
+}
+
 enum lzlog_item lzlog_reader_next(struct lzlog_reader *reader, struct lzlog_record *record)
 {
     enum lzlog_item item = lz_scan_next(&reader->scan, record);
+    if (item == LZLOG_END)
+        return judge_end(reader, record);
     if (item != LZLOG_RECORD || (reader->scan.id.flags & LZ_ENCRYPTED) == 0)
         return item;
     const char *fault = record->size > LZ_TAG ? NULL : "the record is too short to have a tag";
@@ -136,6 +162,23 @@ enum lzlog_item lzlog_reader_next(struct lzlog_reader *reader, struct lzlog_reco
     if (reader->cipher != NULL)
         record->data = reader->plain;
     return item;
+}
+
+bool lzlog_gap(const struct lzlog_reader *older, const struct lzlog_reader *newer, char why[LZLOG_WHY_SIZE])
+{
+    struct lzlog_facts a = lzlog_reader_facts(older), b = lzlog_reader_facts(newer);
+    unsigned long long first = a.number + 1, last = b.number - 1;
+    if (b.number <= a.number)
+        return false;
+    if (first == last)
+        lz_say(why, "number %llu is missing before it", first);
+    else if (first < last)
+        lz_say(why, "numbers %llu to %llu are missing before it", first, last);
+    else if ((!a.sealed || a.empty) && !b.empty)
+        lz_say(why, "number %llu before it was never finished: its writer was killed, or it was cut", first - 1);
+    else
+        return false;
+    return true;
 }
 
 void lzlog_reader_close(struct lzlog_reader *reader)

@@ -37,17 +37,21 @@ const char *lz_scan_begin(struct lz_scan *scan, const uint8_t *base, uint64_t si
     uint64_t end = lz_seal_end(scan->id.seed, seal);
     if (seal != 0 && (end < LZ_DATA || end > scan->id.capacity || end % LZ_WORD != 0))
         return "its seal is damaged";
+    bool encrypted = (scan->id.flags & LZ_ENCRYPTED) != 0;
+    if (encrypted ? end != 0 && !lz_end_valid(&head->end) : !lz_end_empty(&head->end))
+        return "its header does not say who has sealed it";
+    scan->end = end;
     return NULL;
 }
 
-static uint64_t sealed_end(const struct lz_scan *scan)
+uint64_t lz_scan_sealed(const struct lz_scan *scan)
 {
-    return lz_seal_end(scan->id.seed, atomic_load_explicit(&header(scan)->seal, memory_order_acquire));
+    return scan->end != 0 ? scan->end : lz_seal_end(scan->id.seed, atomic_load_explicit(&header(scan)->seal, memory_order_acquire));
 }
 
-bool lz_scan_sealed(const struct lz_scan *scan)
+struct lz_end lz_scan_end(const struct lz_scan *scan)
 {
-    return sealed_end(scan) != 0;
+    return header(scan)->end;
 }
 
 /* A bound: up to `end` there must be records; `exact` if none can follow. */
@@ -59,7 +63,7 @@ struct bound {
 
 static struct bound bound_of(const struct lz_scan *scan)
 {
-    uint64_t end = sealed_end(scan);
+    uint64_t end = lz_scan_sealed(scan);
     if (end != 0)
         return (struct bound){.end = end, .exact = true, .known = true};
     uint64_t place = atomic_load_explicit(&header(scan)->cursor, memory_order_acquire) & LZ_OFFSET & ~(uint64_t)(LZ_WORD - 1);
@@ -130,6 +134,16 @@ static enum lzlog_item name_defect(struct lz_scan *scan, struct lzlog_record *re
                   (unsigned long long)bytes);
 }
 
+/* end_of_open ends a file that is not sealed. Its writer has given it all its room, so one that has less was cut. */
+static enum lzlog_item end_of_open(struct lz_scan *scan, struct lzlog_record *record)
+{
+    if (scan->size >= scan->id.capacity)
+        return LZLOG_END;
+    scan->ended = true;
+    return defect(scan, record, scan->at, "the file was cut to %llu bytes, of %llu that its writer gave it",
+                  (unsigned long long)scan->size, (unsigned long long)scan->id.capacity);
+}
+
 enum lzlog_item lz_scan_next(struct lz_scan *scan, struct lzlog_record *record)
 {
     size_t size = 0;
@@ -144,7 +158,7 @@ enum lzlog_item lz_scan_next(struct lz_scan *scan, struct lzlog_record *record)
     }
     /* Whole records were also taken from behind the bound: after the machine went down it may be older than they are. */
     if (scan->at >= bound.end)
-        return LZLOG_END;
+        return end_of_open(scan, record);
     if (bound.end > scan->size && scan->at + LZ_WORD > scan->size) {
         scan->ended = true;
         return defect(scan, record, bound.end, "the file ends at byte %llu, but its records should end at byte %llu",
@@ -152,6 +166,6 @@ enum lzlog_item lz_scan_next(struct lz_scan *scan, struct lzlog_record *record)
     }
     uint64_t end = bound.end < scan->size ? bound.end : scan->size & ~(uint64_t)(LZ_WORD - 1);
     if (kind == LZ_NOTHING && !bound.known && resume_at(scan, scan->at, end) == end)
-        return LZLOG_END; /* nothing but the rest that the next record did not fit into */
+        return end_of_open(scan, record); /* nothing but the rest that the next record did not fit into */
     return name_defect(scan, record, kind, size, end);
 }

@@ -10,9 +10,12 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "internal.h"
+
+enum { PATIENCE_MS = 100 }; /* for a writer that is in the middle of a write */
 
 static int compare(const void *a, const void *b)
 {
@@ -66,6 +69,30 @@ static bool list(struct lzlog *log, char why[LZLOG_WHY_SIZE])
     return true;
 }
 
+/*
+ * keeps_room is false on file systems on which a byte that a file has can still find no room when it is written: those that copy on write,
+ * and those of other machines. There a full disk would be a signal.
+ */
+static bool keeps_room(int dir)
+{
+    static const uint32_t without[] = {
+        0x9123683E, /* Btrfs */
+        0x2FC12FC1, /* ZFS */
+        0xCA451A4E, /* bcachefs */
+        0x00006969, /* NFS */
+        0xFF534D42, /* CIFS */
+        0xFE534D42, /* SMB2 */
+    };
+    struct statfs st;
+    if (fstatfs(dir, &st) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
+        if ((uint32_t)st.f_type == without[i])
+            return false;
+    }
+    return true;
+}
+
 bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
 {
     if (mkdir(dir, 0750) != 0 && errno != EEXIST) {
@@ -75,6 +102,10 @@ bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
     log->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (log->dir < 0) {
         lz_say(why, "%s cannot be opened: %s", dir, strerror(errno));
+        return false;
+    }
+    if (!keeps_room(log->dir)) {
+        lz_say(why, "%s is on a file system that does not keep the room that it gives to a file", dir);
         return false;
     }
     if (flock(log->dir, LOCK_EX | LOCK_NB) != 0) {
@@ -211,12 +242,24 @@ static struct lz_file *oldest_place(const struct lzlog *log)
     return oldest;
 }
 
-static struct lz_file *free_place(const struct lzlog *log)
+/* free_place is a place for a file; NULL if writers that were stopped in the middle of a write keep all that are left. */
+static struct lz_file *free_place(struct lzlog *log)
 {
-    unsigned i = 0;
-    while (log->places[i].fd >= 0)
-        i++; /* there is one: there are as many places as files */
-    return &log->places[i];
+    for (unsigned i = 0; i < log->files; i++) {
+        struct lz_file *file = &log->places[i];
+        if (file->fd < 0 && lz_is_idle(log, file))
+            return file;
+    }
+    return NULL;
+}
+
+/* usable is how many files the log can have: a place whose file has gone, and to which somebody may still write, takes none. */
+static unsigned usable(struct lzlog *log)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < log->files; i++)
+        n += log->places[i].fd >= 0 || lz_is_idle(log, &log->places[i]);
+    return n;
 }
 
 static size_t count(const struct lzlog *log)
@@ -227,11 +270,15 @@ static size_t count(const struct lzlog *log)
     return n;
 }
 
-/* take_oldest takes the oldest file out of the log: under the name next.tmp if it may be recycled, else it is gone. */
+/*
+ * take_oldest takes the oldest file out of the log: under the name next.tmp if it may be recycled, else it is gone. The place of one that
+ * somebody may still write to stays mapped, and is not free until that has ended.
+ */
 static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool recycle)
 {
     char name[LZ_NAME];
-    if (log->oldest < log->olders) {
+    bool own = log->oldest == log->olders;
+    if (!own) {
         lz_name(name, log->older[log->oldest++]);
         *place = free_place(log);
         *fd = openat(log->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -239,7 +286,7 @@ static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool
         *place = oldest_place(log);
         *fd = (*place)->fd;
         lz_name(name, (*place)->number);
-        lz_quiesce(log); /* a writer that was held up may still be in it */
+        recycle = lz_await_idle(log, *place, PATIENCE_MS) && recycle;
         pthread_mutex_lock(&log->lock);
         (*place)->unsynced = false;
         (*place)->lost = 0;
@@ -252,7 +299,8 @@ static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool
     unlinkat(log->dir, name, 0); /* if it is not there, all the better */
     if (*fd >= 0)
         close(*fd);
-    (*place)->fd = -1;
+    if (own)
+        (*place)->fd = -1;
     return false;
 }
 
@@ -270,10 +318,18 @@ struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE])
     struct lz_file *place = NULL;
     int fd = -1;
     bool recycled = false;
-    while (!recycled && count(log) >= log->files)
-        recycled = take_oldest(log, &place, &fd, count(log) == log->files);
+    unsigned room = usable(log);
+    while (!recycled && room > 1 && count(log) >= room) {
+        recycled = take_oldest(log, &place, &fd, count(log) == room);
+        room = usable(log);
+    }
     if (!recycled)
         place = free_place(log);
+    if (place == NULL) {
+        lz_say(why, "there is no place for a next file: writers were stopped in the middle of writes to %u of %u files", log->files - room,
+               log->files);
+        return NULL;
+    }
     uint64_t number = log->newest + 1;
     if (!(recycled ? lz_file_recycle(log, place, fd, number, why) : lz_file_fresh(log, place, number, why)))
         return NULL;

@@ -6,27 +6,44 @@
 #include "internal.h"
 
 /*
- * lz_quiesce waits until every write that is under way has ended. A write makes its turn odd before it reserves a place, and the
- * files that it must have left were sealed before this is called: the reservation and the seal change the same word, so whoever
- * got a place before the seal is seen here.
+ * lz_note_turns notes who may still be writing to a file that has just been sealed. A write makes its turn odd before it reserves a
+ * place, and the reservation and the seal change the same word: so whoever got a place there is seen here, or was before. It is
+ * called with the lock.
  */
-void lz_quiesce(struct lzlog *log)
+void lz_note_turns(struct lzlog *log, const struct lz_file *sealed)
 {
-    const struct timespec nap = {.tv_nsec = 50 * 1000};
+    for (struct lzlog_writer *w = log->writers; w != NULL; w = w->next) {
+        uint64_t turn = atomic_load_explicit(&w->turn, memory_order_acquire);
+        if (turn != w->seen)
+            w->inside = sealed->number;
+        w->seen = turn;
+    }
+}
+
+/* lz_is_idle tells whether all writes to a file that was sealed have ended. */
+bool lz_is_idle(struct lzlog *log, const struct lz_file *file)
+{
+    bool busy = false;
     pthread_mutex_lock(&log->lock);
     for (struct lzlog_writer *w = log->writers; w != NULL; w = w->next)
-        w->seen = atomic_load_explicit(&w->turn, memory_order_acquire);
-    for (;;) {
-        bool busy = false;
-        for (struct lzlog_writer *w = log->writers; w != NULL; w = w->next)
-            busy |= w->seen % 2 == 1 && atomic_load_explicit(&w->turn, memory_order_acquire) == w->seen;
-        if (!busy)
-            break;
-        pthread_mutex_unlock(&log->lock);
-        nanosleep(&nap, NULL);
-        pthread_mutex_lock(&log->lock);
-    }
+        busy |= w->seen % 2 == 1 && w->inside == file->number && atomic_load_explicit(&w->turn, memory_order_acquire) == w->seen;
     pthread_mutex_unlock(&log->lock);
+    return !busy;
+}
+
+/* lz_await_idle waits for that, a while: a thread that was stopped in the middle of a write may never come back. */
+bool lz_await_idle(struct lzlog *log, const struct lz_file *file, unsigned milliseconds)
+{
+    const struct timespec nap = {.tv_nsec = 50 * 1000};
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    while (!lz_is_idle(log, file)) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 >= (long)milliseconds)
+            return false;
+        nanosleep(&nap, NULL);
+    }
+    return true;
 }
 
 void *lz_preparer(void *argument)
@@ -76,9 +93,10 @@ static bool is_full(const struct lzlog *log, const struct lz_file *file, uint64_
     return log->current == file && atomic_load_explicit(&file->head->cursor, memory_order_acquire) + span > log->capacity;
 }
 
-static void replace(struct lzlog *log, struct lz_file *full)
+static void replace(struct lzlog *log, struct lz_file *full, struct lz_cipher *cipher)
 {
-    lz_file_seal(log, full);
+    lz_file_seal(log, full, cipher);
+    lz_note_turns(log, full);
     lz_file_activate(log->ready);
     atomic_store_explicit(&log->current, log->ready, memory_order_release);
     log->ready = NULL;
@@ -91,8 +109,9 @@ static void replace(struct lzlog *log, struct lz_file *full)
 /*
  * lz_switch replaces a full file. When it returns LZLOG_OK the caller may try again, with whatever file is current then.
  */
-enum lzlog_status lz_switch(struct lzlog *log, struct lz_file *full, uint64_t span)
+enum lzlog_status lz_switch(struct lzlog_writer *writer, struct lz_file *full, uint64_t span)
 {
+    struct lzlog *log = writer->log;
     enum lzlog_status status = LZLOG_OK;
     pthread_mutex_lock(&log->lock);
     uint64_t switches = log->switches;
@@ -103,7 +122,7 @@ enum lzlog_status lz_switch(struct lzlog *log, struct lz_file *full, uint64_t sp
     if (log->closing) {
         status = LZLOG_CLOSED;
     } else if (due && log->ready != NULL) {
-        replace(log, full);
+        replace(log, full, writer->cipher);
     } else if (due) {
         status = LZLOG_NO_FILE;
         /* Each refused fetch_add moves the cursor on; it must not come near the seal bit, however long the disk stays full. */

@@ -98,9 +98,9 @@ static inline __attribute__((always_inline)) bool put(struct lzlog_writer *w, co
 static __attribute__((noinline)) enum lzlog_status write_on(struct lzlog_writer *w, const void *data, size_t size, struct lz_file *file,
                                                             uint64_t place)
 {
-    lz_file_note_end(w->log, file, place);
+    lz_file_note_end(w->log, file, place, w->cipher);
     atomic_store_explicit(&w->turn, atomic_load_explicit(&w->turn, memory_order_relaxed) + 1, memory_order_release);
-    enum lzlog_status status = lz_switch(w->log, file, lz_span(stored(w, size)));
+    enum lzlog_status status = lz_switch(w, file, lz_span(stored(w, size)));
     w->closed = status == LZLOG_CLOSED;
     return status == LZLOG_OK ? lzlog_write(w, data, size) : status;
 }

@@ -19,18 +19,21 @@ constexpr std::array kindNames{
     KindName{Kind::StackfulPrealloc, "stackful-prealloc"},
     KindName{Kind::StackfulUnpooled, "stackful-unpooled"},
     KindName{Kind::Boost, "boost"},
+    KindName{Kind::BoostFlagsDiffer, "boost-flags-differ"},
     KindName{Kind::Stackless, "stackless"},
     KindName{Kind::StacklessNoexcept, "stackless-noexcept"},
     KindName{Kind::StacklessPrealloc, "stackless-prealloc"},
     KindName{Kind::StacklessPreallocNoexcept, "stackless-prealloc-noexcept"},
     KindName{Kind::StacklessInlined, "stackless-inlined"},
+    KindName{Kind::Hybrid, "hybrid"},
 };
 
-constexpr std::array switchKinds{Kind::Stackful, Kind::Boost, Kind::Stackless, Kind::StacklessInlined};
+constexpr std::array switchKinds{Kind::Stackful, Kind::Boost, Kind::BoostFlagsDiffer, Kind::Stackless, Kind::StacklessInlined};
 constexpr std::array depthKinds{Kind::Stackful,          Kind::StackfulNoexcept,  Kind::StackfulPrealloc,
                                 Kind::StackfulUnpooled,  Kind::Boost,             Kind::Stackless,
                                 Kind::StacklessNoexcept, Kind::StacklessPrealloc, Kind::StacklessPreallocNoexcept};
 constexpr std::array bothKinds{Kind::Stackful, Kind::Stackless};
+constexpr std::array deepReadKinds{Kind::Stackful, Kind::Stackless, Kind::Hybrid};
 
 struct FamilyName {
     Family family;
@@ -42,8 +45,9 @@ struct FamilyName {
 const std::array families{
     FamilyName{Family::Switch, "switch-", "", 0, 0, switchKinds},
     FamilyName{Family::Depth, "depth-", "-", 1, 2048, depthKinds},
-    FamilyName{Family::Read, "read-", "k-", 32, 2048, bothKinds},
-    FamilyName{Family::SameRead, "same-read-", "-", 32, 2048, bothKinds},
+    FamilyName{Family::Read, "read-", "k-", 4, 2048, bothKinds},
+    FamilyName{Family::DeepRead, "deep-read-", "-", 1, 256, deepReadKinds},
+    FamilyName{Family::SameRead, "same-read-", "-", 4, 2048, bothKinds},
 };
 
 bool dropPrefix(std::string_view &text, std::string_view prefix)

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-enum class Family { Switch, Depth, Read, SameRead };
+enum class Family { Switch, Depth, Read, SameRead, DeepRead };
 
 enum class Kind {
     Stackful,
@@ -16,10 +16,12 @@ enum class Kind {
     StackfulPrealloc, /* a stack that is a static array */
     StackfulUnpooled, /* a stack that is mapped and unmapped each time */
     Boost,
+    BoostFlagsDiffer, /* the flags of MXCSR are others in the coroutine than at its caller's */
     Stackless,
     StacklessNoexcept,
     StacklessPrealloc, /* frames from a static array */
     StacklessPreallocNoexcept,
+    Hybrid,           /* a frame that waits for calls on a stack */
     StacklessInlined, /* no coroutine at all: what is left of one that is inlined */
 };
 

@@ -46,7 +46,7 @@ void registerAll(const std::string &directory)
         const std::string kind(nameOf(c.kind)), end = kind + "/" + std::to_string(c.parameter);
         switch (c.family) {
         case bench::Family::Switch:
-            for (std::uint64_t switches = 100'000; switches <= 10'000'000; switches *= 10)
+            for (std::uint64_t switches = 100'000; switches <= 100'000'000; switches *= 10)
                 registerCase("pure_switch/" + kind + "/" + std::to_string(switches), c, directory, switches, false);
             break;
         case bench::Family::Depth:
@@ -55,6 +55,9 @@ void registerAll(const std::string &directory)
             break;
         case bench::Family::Read:
             registerCase("read_diff_size/" + end, c, directory, 1, false);
+            break;
+        case bench::Family::DeepRead:
+            registerCase("deep_read/" + end, c, directory, 1, false);
             break;
         case bench::Family::SameRead:
             registerCase("same_read/" + end, c, directory, 1, false);

@@ -1,9 +1,10 @@
 /*
- * Many tasks on all threads, each of which reads a file into a buffer of its own. One operation is one such read. Only how a task
- * is written differs between the kinds: both take the same way to the file, and a coroutine of the same kind collects them.
+ * Many tasks on all threads, each of which reads a file into a buffer. One operation is one such read. Only how a task is written
+ * differs between the kinds: both take the same way to the file, and a coroutine of the same kind collects them.
  *
- * Before it reads, a task spoils the first and the last word of its buffer; afterwards it hands them over, so that no read can be
- * left out unnoticed. All bytes of the last round are compared in the end.
+ * Rounds have the same number of tasks whatever the size of the file; where their buffers would take too much memory, tasks of one
+ * thread share some. Before a round the first and the last word of each buffer are spoilt, and afterwards they are looked at; a task
+ * hands over how much it has read. All bytes of the last round are compared in the end.
  */
 #include "scenario.h"
 
@@ -26,8 +27,8 @@ namespace {
 
 using Word = std::uint64_t;
 
-constexpr std::size_t bufferBudget = 64 << 20; /* a round of large reads has fewer tasks, so that it fits */
-constexpr std::size_t mostTasks = 1000;
+constexpr std::size_t bufferBudget = 64 << 20;
+constexpr std::size_t tasksOfARound = 1000;
 constexpr std::size_t smallFile = 4096;
 
 /* TempFile has no name from the beginning on: it goes with the process, however that ends. */
@@ -71,21 +72,39 @@ class TempFile {
     std::vector<Word> content_;
 };
 
-void spoil(std::span<Word> buffer)
+/* proof is what a read leaves in a buffer. */
+Word proof(std::span<const Word> buffer)
 {
-    buffer.front() = buffer.back() = 0;
+    return buffer.front() + 3 * buffer.back();
 }
 
-/* proof is what a read leaves: it differs when it was short, or not done. */
-Word proof(std::span<const Word> buffer, std::size_t bytes)
+/*
+ * buffersFor is how many buffers tasks need, a multiple of the threads if they share them: tasks go to the threads in turn, and so those
+ * that share one are on one thread.
+ */
+std::size_t buffersFor(std::size_t size, std::size_t tasks, std::size_t threads)
 {
-    return bytes + buffer.front() + 3 * buffer.back();
+    const std::size_t fit = bufferBudget / size / threads * threads;
+    return std::min(tasks, std::max(threads, fit));
 }
+
+coro::ReadAt readInto(int file, std::span<Word> buffer)
+{
+    return coro::ReadAt(file, std::as_writable_bytes(buffer), 0);
+}
+
+/* Reads says what a round has. */
+struct Reads {
+    std::size_t size; /* of the file */
+    std::size_t tasks;
+    unsigned depth; /* of the calls at the end of which a task reads */
+};
 
 class Read : public Scenario {
   public:
-    Read(std::size_t size, std::size_t tasks, const std::string &directory)
-        : file_(directory, size), buffers_(tasks, std::vector<Word>(size / sizeof(Word))), executor_(threads())
+    Read(const Reads &reads, const std::string &directory)
+        : file_(directory, reads.size), tasks_(reads.tasks), depth_(reads.depth),
+          buffers_(buffersFor(reads.size, reads.tasks, threads()), std::vector<Word>(reads.size / sizeof(Word))), executor_(threads())
     {
     }
 
@@ -93,64 +112,88 @@ class Read : public Scenario {
 
     std::uint64_t run(std::uint64_t rounds) override
     {
-        proofs_ += runRounds(rounds);
-        reads_ += rounds * buffers_.size();
-        return rounds * buffers_.size();
+        found_ += runRounds(rounds);
+        rounds_ += rounds;
+        return rounds * tasks_;
     }
 
     void verify() override
     {
-        if (proofs_ != reads_ * proof(file_.content(), file_.content().size_bytes()))
+        const Word round = tasks_ * file_.content().size_bytes() + buffers_.size() * proof(file_.content());
+        if (found_ != rounds_ * round)
             throw Wrong("the reads did not add up to what is in the file");
         for (const auto &buffer : buffers_) {
-            if (reads_ > 0 && !std::ranges::equal(buffer, file_.content()))
+            if (rounds_ > 0 && !std::ranges::equal(buffer, file_.content()))
                 throw Wrong("a read left something else than what is in the file");
         }
     }
 
   protected:
-    virtual Word runRounds(std::uint64_t rounds) = 0; /* the sum of all proofs */
+    virtual Word runRounds(std::uint64_t rounds) = 0; /* the sum of all that was read, and of all proofs */
 
-    static coro::ReadAt readInto(int file, std::span<Word> buffer)
+    std::vector<Word> &bufferOf(std::size_t task) { return buffers_[task % buffers_.size()]; }
+
+    void spoil()
     {
-        return coro::ReadAt(file, std::as_writable_bytes(buffer), 0);
+        for (auto &buffer : buffers_)
+            buffer.front() = buffer.back() = 0;
     }
 
-    template <class Results> static Word total(Results results)
+    template <class Results> Word total(Results results) const
     {
         Word sum = 0;
         for (auto &result : results)
             sum += result.take();
+        for (const auto &buffer : buffers_)
+            sum += proof(buffer);
         return sum;
     }
 
     TempFile file_;
+    std::size_t tasks_;
+    unsigned depth_;
     std::vector<std::vector<Word>> buffers_;
     coro::Executor executor_;
 
   private:
-    Word proofs_ = 0;
-    std::uint64_t reads_ = 0;
+    Word found_ = 0;
+    std::uint64_t rounds_ = 0;
 };
 
-class StacklessRead : public Read {
-    using Read::Read;
+/* A task of each kind: it calls itself until it is so deep, reads there, and returns how much. */
+coro::Lazy<Word> readLazily(int file, std::span<Word> buffer, unsigned depth)
+{
+    if (depth > 1)
+        co_return co_await readLazily(file, buffer, depth - 1);
+    co_return co_await readInto(file, buffer);
+}
 
-    static coro::Lazy<Word> task(int file, std::span<Word> buffer)
-    {
-        spoil(buffer);
-        std::size_t bytes = co_await readInto(file, buffer);
-        co_return proof(buffer, bytes);
-    }
+[[gnu::noinline]] Word readByStack(int file, std::span<Word> buffer, unsigned depth)
+{
+    if (depth <= 1)
+        return coro::await(readInto(file, buffer));
+    Word below = readByStack(file, buffer, depth - 1);
+    asm volatile("" : "+r"(below)); /* or the compiler would make a loop of it */
+    return below;
+}
+
+coro::Lazy<Word> readOnStack(int file, std::span<Word> buffer, unsigned depth)
+{
+    co_return co_await coro::OnStack([=] { return readByStack(file, buffer, depth); });
+}
+
+template <auto task> class LazyRead : public Read {
+    using Read::Read;
 
     coro::Lazy<Word> root(std::uint64_t rounds)
     {
         Word sum = 0;
         for (std::uint64_t i = 0; i < rounds; i++) {
             std::vector<coro::Lazy<Word>> tasks;
-            tasks.reserve(buffers_.size());
-            for (auto &buffer : buffers_)
-                tasks.push_back(task(file_.file(), buffer));
+            tasks.reserve(tasks_);
+            spoil();
+            for (std::size_t t = 0; t < tasks_; t++)
+                tasks.push_back(task(file_.file(), bufferOf(t), depth_));
             sum += total(co_await collectAll(executor_, std::move(tasks)));
         }
         co_return sum;
@@ -162,24 +205,18 @@ class StacklessRead : public Read {
 class StackfulRead : public Read {
     using Read::Read;
 
-    static Word task(int file, std::span<Word> buffer)
-    {
-        spoil(buffer);
-        std::size_t bytes = coro::await(readInto(file, buffer));
-        return proof(buffer, bytes);
-    }
-
     Word root(std::uint64_t rounds)
     {
         Word sum = 0;
         for (std::uint64_t i = 0; i < rounds; i++) {
             auto taskOf = [this](std::span<Word> buffer) {
-                return [file = file_.file(), buffer] { return task(file, buffer); };
+                return [file = file_.file(), buffer, depth = depth_] { return readByStack(file, buffer, depth); };
             };
             std::vector<decltype(taskOf({}))> tasks;
-            tasks.reserve(buffers_.size());
-            for (auto &buffer : buffers_)
-                tasks.push_back(taskOf(buffer));
+            tasks.reserve(tasks_);
+            spoil();
+            for (std::size_t t = 0; t < tasks_; t++)
+                tasks.push_back(taskOf(bufferOf(t)));
             sum += total(collectAll(executor_, std::move(tasks)));
         }
         return sum;
@@ -191,24 +228,35 @@ class StackfulRead : public Read {
     }
 };
 
-std::unique_ptr<Scenario> make(Kind kind, std::size_t size, std::size_t tasks, const std::string &directory)
+std::unique_ptr<Scenario> make(Kind kind, const Reads &reads, const std::string &directory)
 {
-    if (kind == Kind::Stackless)
-        return std::make_unique<StacklessRead>(size, tasks, directory);
-    return std::make_unique<StackfulRead>(size, tasks, directory);
+    switch (kind) {
+    case Kind::Stackful:
+        return std::make_unique<StackfulRead>(reads, directory);
+    case Kind::Stackless:
+        return std::make_unique<LazyRead<readLazily>>(reads, directory);
+    case Kind::Hybrid:
+        return std::make_unique<LazyRead<readOnStack>>(reads, directory);
+    default:
+        throw std::invalid_argument("there is no such read");
+    }
 }
 
 } // namespace
 
 std::unique_ptr<Scenario> makeRead(Kind kind, unsigned kib, const std::string &directory)
 {
-    const std::size_t size = std::size_t{kib} * 1024;
-    return make(kind, size, std::min(mostTasks, bufferBudget / size), directory);
+    return make(kind, {.size = std::size_t{kib} * 1024, .tasks = tasksOfARound, .depth = 1}, directory);
 }
 
 std::unique_ptr<Scenario> makeSameRead(Kind kind, unsigned tasks, const std::string &directory)
 {
-    return make(kind, smallFile, std::size_t{tasks} * Read::threads(), directory);
+    return make(kind, {.size = smallFile, .tasks = std::size_t{tasks} * Read::threads(), .depth = 1}, directory);
+}
+
+std::unique_ptr<Scenario> makeDeepRead(Kind kind, unsigned depth, const std::string &directory)
+{
+    return make(kind, {.size = smallFile, .tasks = tasksOfARound, .depth = depth}, directory);
 }
 
 } // namespace bench

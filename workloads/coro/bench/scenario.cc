@@ -13,6 +13,8 @@ std::unique_ptr<Scenario> makeScenario(const Case &c, const std::string &directo
         return makeRead(c.kind, c.parameter, directory);
     case Family::SameRead:
         return makeSameRead(c.kind, c.parameter, directory);
+    case Family::DeepRead:
+        return makeDeepRead(c.kind, c.parameter, directory);
     }
     throw std::logic_error("no such family of cases");
 }

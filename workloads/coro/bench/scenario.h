@@ -32,5 +32,6 @@ std::unique_ptr<Scenario> makeSwitch(Kind);
 std::unique_ptr<Scenario> makeDepth(Kind, unsigned depth);
 std::unique_ptr<Scenario> makeRead(Kind, unsigned kib, const std::string &directory);
 std::unique_ptr<Scenario> makeSameRead(Kind, unsigned tasks, const std::string &directory);
+std::unique_ptr<Scenario> makeDeepRead(Kind, unsigned depth, const std::string &directory);
 
 } // namespace bench

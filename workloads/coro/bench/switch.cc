@@ -5,6 +5,8 @@
 #include "generator.h"
 #include "uthread.h"
 
+#include <xmmintrin.h>
+
 namespace bench {
 namespace {
 
@@ -71,25 +73,52 @@ class StackfulSwitch : public Total {
 #ifdef CORO_WITH_BOOST
 namespace fcontext = boost::context::detail;
 
+enum class Flags { Equal, Different };
+
+/*
+ * Boost's switch saves and loads MXCSR whole, with the flags of what was computed, and to load another value than is there takes longer
+ * than all the rest. So what the caller has computed decides about the time. Here it is said: it has the flag of an inexact result,
+ * as after reading a clock in doubles, and the coroutine has it, too, or not.
+ */
 class BoostSwitch : public Total {
   public:
-    BoostSwitch() : stack_(stacks_.take()), coroutine_(fcontext::make_fcontext(stack_.top(), stack_.size, count)) {}
+    explicit BoostSwitch(Flags flags) : flags_(flags), stack_(stacks_.take()), coroutine_(make()) {}
     ~BoostSwitch() override { stacks_.give(stack_); }
 
     std::uint64_t run(std::uint64_t rounds) override
     {
+        _mm_setcsr(_mm_getcsr() | _MM_EXCEPT_INEXACT);
         fcontext::fcontext_t coroutine = coroutine_;
         take(rounds, [&coroutine, this] {
             coroutine = fcontext::jump_fcontext(coroutine, this).fctx;
             return number_;
         });
         coroutine_ = coroutine;
+        callersInexact_ = _mm_getcsr() & _MM_EXCEPT_INEXACT;
         return rounds;
     }
 
+    void verify() override
+    {
+        Total::verify();
+        if (callersInexact_ == 0 || inexact_ != (flags_ == Flags::Equal ? callersInexact_ : 0))
+            throw Wrong("the flags of MXCSR are not those that they should be");
+    }
+
   private:
+    /* make gives the coroutine the flags that it will have: a context begins with those of its maker. */
+    fcontext::fcontext_t make()
+    {
+        const unsigned before = _mm_getcsr();
+        _mm_setcsr(flags_ == Flags::Equal ? before | _MM_EXCEPT_INEXACT : before & ~_MM_EXCEPT_INEXACT);
+        fcontext::fcontext_t coroutine = fcontext::make_fcontext(stack_.top(), stack_.size, count);
+        _mm_setcsr(before);
+        return coroutine;
+    }
+
     static void count(fcontext::transfer_t caller)
     {
+        static_cast<BoostSwitch *>(caller.data)->inexact_ = _mm_getcsr() & _MM_EXCEPT_INEXACT;
         for (;;) {
             static_cast<BoostSwitch *>(caller.data)->number_++;
             caller = fcontext::jump_fcontext(caller.fctx, nullptr);
@@ -97,6 +126,9 @@ class BoostSwitch : public Total {
     }
 
     std::uint64_t number_ = 0;
+    Flags flags_;
+    unsigned inexact_ = 0;
+    unsigned callersInexact_ = 0;
     coro::StackPool stacks_;
     coro::Stack stack_;
     fcontext::fcontext_t coroutine_;
@@ -155,7 +187,9 @@ std::unique_ptr<Scenario> makeSwitch(Kind kind)
         return std::make_unique<StackfulSwitch>();
 #ifdef CORO_WITH_BOOST
     case Kind::Boost:
-        return std::make_unique<BoostSwitch>();
+        return std::make_unique<BoostSwitch>(Flags::Equal);
+    case Kind::BoostFlagsDiffer:
+        return std::make_unique<BoostSwitch>(Flags::Different);
 #endif
     case Kind::Stackless:
         return std::make_unique<StacklessSwitch>();

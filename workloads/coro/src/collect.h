@@ -48,18 +48,34 @@ Detached<Policy> runLazy(Lazy<T, Policy> lazy, Result<T, Policy::errors> &result
     tell();
 }
 
-/* UthreadTask does the same with a function, in a Uthread that begins on whichever worker the task is pushed to. */
+/*
+ * UthreadTask does the same with a function, in a Uthread that begins on whichever worker the task is pushed to. If there is no stack for
+ * one, that is the result.
+ */
 template <class F, class Tell> struct UthreadTask : Job {
     UthreadTask(F f, Tell t) : Job(begin), function(std::move(f)), tell(t) {}
 
     static void begin(Job &job)
     {
-        auto *task = static_cast<UthreadTask *>(&job);
-        auto body = [task]() noexcept {
-            task->result = resultOf(task->function);
-            task->tell();
+        auto &task = static_cast<UthreadTask &>(job);
+        if (Uthread *uthread = task.spawn())
+            uthread->resume();
+        else
+            task.tell();
+    }
+
+    Uthread *spawn() noexcept
+    {
+        auto body = [this]() noexcept {
+            result = resultOf(function);
+            tell();
         };
-        Uthread::spawn(Worker::current()->stacks(), body).resume();
+        try {
+            return &Uthread::spawn(Worker::current()->stacks(), body);
+        } catch (...) {
+            result.fail();
+            return nullptr;
+        }
     }
 
     F function;
@@ -96,6 +112,42 @@ template <class F> auto collectAll(Executor &executor, std::vector<F> functions)
     for (auto &task : tasks)
         results.push_back(std::move(task.result));
     return results;
+}
+
+/*
+ * OnStack is a function as an operation: it is called in a Uthread of the same worker. So a Lazy has what calls deep done on a stack, and
+ * needs frames only where it waits itself.
+ */
+template <class F> class OnStack {
+  public:
+    explicit OnStack(F function) : task_(std::move(function), Tell{this}) {}
+
+    bool start(Continuation &continuation)
+    {
+        waiting_ = &continuation;
+        continuation.home->push(task_);
+        return true;
+    }
+    auto result() { return task_.result.take(); }
+
+  private:
+    struct Tell {
+        OnStack *self;
+        void operator()() const { self->waiting_->wake(); }
+    };
+
+    UthreadTask<F, Tell> task_;
+    Continuation *waiting_ = nullptr;
+};
+
+/* await of a Lazy, in a Uthread, runs it on the same worker to its end. */
+template <class T, class Policy> T await(Lazy<T, Policy> lazy)
+{
+    Result<T, Policy::errors> result;
+    Countdown end(1);
+    awaiting().home->push(runLazy(std::move(lazy), result, [&end] { end.countDown(); }).job);
+    await(end);
+    return result.take();
 }
 
 inline void refuseWorkers()

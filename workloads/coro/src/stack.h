@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,11 @@ struct Stack {
     bool mapped = false; /* by a pool, with a guard page; others are lent */
 
     std::byte *top() const { return base + size; }
+};
+
+/* NoStack is what a pool throws when the system gives it no stack. */
+struct NoStack : std::bad_alloc {
+    const char *what() const noexcept override { return "there is no memory for another stack"; }
 };
 
 /* StackPool belongs to one thread. It keeps as many stacks as were ever in use at once, or none. */

@@ -132,12 +132,19 @@ template <class Body> void Uthread::enter(Context *context) noexcept
     static_cast<Uthread &>(switchBack(*current_)).notes_.arrived();
 }
 
-/* await waits, in a stackful coroutine that a worker runs, for an operation. */
-template <Operation Op> decltype(auto) await(Op &&operation)
+/* awaiting is the stackful coroutine that a worker runs. */
+inline Uthread &awaiting()
 {
     Uthread *self = Uthread::current();
     if (self == nullptr || self->home == nullptr)
         throw std::logic_error("await: not in a Uthread of a worker");
+    return *self;
+}
+
+/* await waits, in a stackful coroutine that a worker runs, for an operation. */
+template <Operation Op> decltype(auto) await(Op &&operation)
+{
+    Uthread *self = &awaiting();
     if (operation.start(*self))
         Uthread::suspend();
     return operation.result();

@@ -13,6 +13,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <sys/resource.h>
 
 using coro::Executor;
 using coro::Lazy;
@@ -79,6 +80,40 @@ TEST("an exception comes out of a Uthread, whole, and so it does through one tha
     }));
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* NoMoreMemory lets nothing more be mapped while it is there. Sanitizers could not go on. */
+struct NoMoreMemory {
+    NoMoreMemory()
+    {
+        getrlimit(RLIMIT_AS, &before);
+        rlimit none = before;
+        none.rlim_cur = 1;
+        setrlimit(RLIMIT_AS, &none);
+    }
+    ~NoMoreMemory() { setrlimit(RLIMIT_AS, &before); }
+    rlimit before;
+};
+
+TEST("a Uthread that gets no stack ends with an exception where it is awaited, and the executor goes on")
+{
+    Executor executor(1);
+    auto task = [] { return 7; };
+    auto nothing = [&] {
+        NoMoreMemory limit;
+        coro::syncAwait(executor, task);
+    };
+    CHECK(throwsAs<std::bad_alloc>(nothing));
+    std::vector list(3, task);
+    auto collect = [&] {
+        NoMoreMemory limit;
+        auto results = coro::collectAll(executor, list);
+        return std::ranges::count_if(results, [](auto &result) { return result.failed(); });
+    };
+    CHECK(coro::syncAwait(executor, collect) == 3);
+    CHECK(coro::syncAwait(executor, task) == 7);
+}
+#endif
+
 /* Ends later the smaller the number is, so that the order of ends is not that of the list. */
 static Lazy<int> numberLazily(int number, int of)
 {
@@ -133,6 +168,43 @@ TEST("collectAll keeps the order of the list, whoever ends first, exceptions in 
     };
     CHECK(coro::syncAwait(executor, lazily()));
     CHECK(coro::syncAwait(executor, byStack));
+}
+
+/* Calls itself on its stack, and at each level waits for a Lazy, which calls it again on another stack. */
+static Lazy<int> climbLazily(int level);
+
+static int climbByStack(int level)
+{
+    if (level == 0)
+        return 0;
+    return level % 2 == 0 ? 1 + climbByStack(level - 1) : 1 + coro::await(climbLazily(level - 1));
+}
+
+static Lazy<int> climbLazily(int level)
+{
+    Worker *begin = Worker::current();
+    co_await coro::Yield{};
+    const int below = co_await coro::OnStack([level] { return climbByStack(level); });
+    if (Worker::current() != begin)
+        throw std::logic_error("another worker");
+    co_return below;
+}
+
+TEST("a Lazy waits for a function on a stack, and a Uthread for a Lazy, on one worker, as deep as they like")
+{
+    Executor executor(2);
+    CHECK(coro::syncAwait(executor, climbLazily(1000)) == 1000);
+    CHECK(coro::syncAwait(executor, [] { return climbByStack(1000); }) == 1000);
+}
+
+TEST("an exception goes from a stack to a Lazy and back")
+{
+    Executor executor(1);
+    auto byStack = []() -> int { throw std::range_error("on the stack"); };
+    auto lazily = [&]() -> Lazy<int> { co_return co_await coro::OnStack(byStack); };
+    CHECK(throwsAs<std::range_error>([&] { coro::syncAwait(executor, lazily()); }));
+    CHECK(throwsAs<std::range_error>([&] { coro::syncAwait(executor, [&] { return coro::await(lazily()); }); }));
+    CHECK(throwsAs<std::logic_error>([&] { coro::await(lazily()); })); /* in no Uthread */
 }
 
 TEST("collectAll of nothing is over at once")

@@ -74,7 +74,7 @@ int main()
     for (const std::string &name : names)
         require(accepted({"cell", name}), "a case that is listed is not known", name);
     for (const char *name : {"", "switch", "depth-3-boost", "depth-0-boost", "depth-4096-boost", "depth-064-boost", "depth--1-boost",
-                             "read-16k-stackless", "read-32-stackless", "read-32k-boost", "same-read-32k-stackful", "switch-boost "})
+                             "read-2k-stackless", "read-32-stackless", "read-32k-boost", "same-read-32k-stackful", "switch-boost "})
         require(!bench::parseCase(name), "a case that is none is known", name);
     require(accepted({"cell", names[0], "--seconds=0.5", "--dir", "/x"}), "good options are refused", names[0]);
     for (const char *seconds : {"0", "-1", "nan", "inf", "1e9", "", "1x", "0x1p3"})

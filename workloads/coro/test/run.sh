@@ -63,7 +63,7 @@ leaves_nothing() {
 # the cells that comparisons are made of, by name: one that is renamed is missed here
 compared() {
     program=$1
-    for cell in switch-stackful switch-boost depth-2048-stackless depth-2048-stackless-prealloc; do
+    for cell in switch-stackful switch-boost switch-boost-flags-differ depth-2048-stackless depth-2048-stackless-prealloc; do
         exits 0 "$program" cell "$cell" --seconds 0.01 || return 1
     done
     echo "all there"
@@ -72,10 +72,10 @@ compared() {
 # some of Google Benchmark's cases: each kind of each family that coro-bench lists has a line, with a time and without an error
 google() {
     program=$1 cells=$2 directory=$3
-    lines=$("$program" --benchmark_filter='^(pure_switch/.*/100000|call_depth/.*/64|same_read/.*/32)/' --benchmark_min_time=0.01 \
+    lines=$("$program" --benchmark_filter='^(pure_switch/.*/100000|call_depth/.*/64|same_read/.*/32|deep_read/.*/64)/' --benchmark_min_time=0.01 \
         --benchmark_format=csv --dir="$directory") || { echo "$lines"; return 1; }
     wanted=$("$cells" cases | sed -nE 's|^switch-(.*)$|pure_switch/\1/100000|p; s|^depth-64-(.*)$|call_depth/\1/64|p
-        s|^same-read-32-(.*)$|same_read/\1/32|p')
+        s|^same-read-32-(.*)$|same_read/\1/32|p; s|^deep-read-64-(.*)$|deep_read/\1/64|p')
     for name in $wanted; do
         echo "$lines" | grep -Eq '^"'"$name"'/process_time/real_time",[1-9][0-9]*,[0-9.e+-]+,' ||
             { printf '%s\nno time of %s\n' "$lines" "$name"; return 1; }
@@ -100,8 +100,8 @@ suite "unit tests, not optimised" "$out/unit-plain"
 suite "unit tests, ASan and UBSan" fixed "$out/unit-asan"
 suite "unit tests, TSan" fixed "$out/unit-tsan"
 suite "fuzzed command lines, ASan and UBSan" fixed "$out/fuzz-asan"
-suite "cells, ASan and UBSan" cells '^(switch|depth-(1|64|2048)|read-32k|same-read-32)-(stackful|stackless)' fixed "$out/cells-asan"
-suite "cells" cells '^(switch|depth-(1|64|2048)|read-(32|2048)k|same-read-32)-' "$out/coro-bench"
+suite "cells, ASan and UBSan" cells '^(switch|depth-(1|64|2048)|read-(4|2048)k|same-read-32|deep-read-64)-(stackful|stackless|hybrid)' fixed "$out/cells-asan"
+suite "cells" cells '^(switch|depth-(1|64|2048)|read-(4|32|2048)k|same-read-(4|32)|deep-read-(1|256))-' "$out/coro-bench"
 suite "contract of the cell" contract "$out/coro-bench"
 suite "cells that are compared" compared "$out/coro-bench"
 suite "files" leaves_nothing "$out/coro-bench" "$out"

@@ -141,8 +141,9 @@ func (s *Socket) RecvMsg(b []byte) (int, Msg, error) {
 
 // call makes one system call for a message, and waits if it must.
 //
-// Most calls need not wait. They are made without telling Go's scheduler, as those may be that cannot block. What follows on one that
-// would have to wait depends on how many goroutines can run at once.
+// Most calls need not wait. They are made without telling Go's scheduler, as those may be that cannot block. (The kernel may hold one up
+// for a moment all the same, for a page that was swapped out or a lock of the other side's; other goroutines then have one CPU less.)
+// What follows on one that would have to wait depends on how many goroutines can run at once.
 //
 // If it is several, the call waits in the kernel, which the scheduler is told. Where one call waits the next will too: up to
 // maxGuess calls then go to the kernel to wait without having been tried.

@@ -25,6 +25,9 @@ int message_at(const char *data, size_t size);
 const char *messages_fault(const char *data, size_t size, uint64_t records, bool ordered);
 const char *file_fault(const char *path, uint64_t records, bool ordered);
 
+/* files_fault does the same with files that follow each other. */
+const char *files_fault(const char *const *paths, size_t count, uint64_t records, bool ordered);
+
 struct peer {
     const char *name;
     unsigned threads;
@@ -47,9 +50,9 @@ struct peer {
 };
 
 extern const struct peer peer_memcpy, peer_memcpy_fresh, peer_fetchadd_10;
-extern const struct peer peer_lzlog_1, peer_lzlog_1_cas, peer_lzlog_1_mutex, peer_lzlog_1_aes;
-extern const struct peer peer_lzlog_10, peer_lzlog_10_cas, peer_lzlog_10_mutex;
-extern const struct peer peer_spdlog_1, peer_spdlog_10, peer_write_1;
+extern const struct peer peer_lzlog_1, peer_lzlog_1_cas, peer_lzlog_1_mutex, peer_lzlog_1_aes, peer_lzlog_1_equal;
+extern const struct peer peer_lzlog_5, peer_lzlog_10, peer_lzlog_10_cas, peer_lzlog_10_mutex, peer_lzlog_10_aes;
+extern const struct peer peer_spdlog_1, peer_spdlog_1_rotating, peer_spdlog_5, peer_spdlog_10, peer_write_1;
 
 enum {
     THREADS_MAX = 10,

@@ -41,18 +41,27 @@ const char *messages_fault(const char *data, size_t size, uint64_t records, bool
     return found == records ? NULL : "there are not as many records as were written";
 }
 
-const char *file_fault(const char *path, uint64_t records, bool ordered)
+const char *files_fault(const char *const *paths, size_t count, uint64_t records, bool ordered)
 {
-    size_t size = ROUND_BYTES + (size_t)THREADS_MAX * BATCH * MESSAGE_MAX;
-    char *data = malloc(size);
-    FILE *file = data == NULL ? NULL : fopen(path, "rb");
-    const char *fault = "it cannot be read";
-    if (file != NULL) {
-        size = fread(data, 1, size, file);
-        if (ferror(file) == 0 && fgetc(file) == EOF)
-            fault = messages_fault(data, size, records, ordered);
-        fclose(file);
+    size_t room = ROUND_BYTES + (size_t)THREADS_MAX * BATCH * MESSAGE_MAX, size = 0;
+    char *data = malloc(room);
+    const char *fault = data != NULL ? NULL : "there is no memory to read it";
+    for (size_t i = 0; i < count && fault == NULL; i++) {
+        FILE *file = fopen(paths[i], "rb");
+        if (file != NULL)
+            size += fread(data + size, 1, room - size, file);
+        if (file == NULL || ferror(file) != 0 || fgetc(file) != EOF)
+            fault = "it cannot be read";
+        if (file != NULL)
+            fclose(file);
     }
+    if (fault == NULL)
+        fault = messages_fault(data, size, records, ordered);
     free(data);
     return fault;
+}
+
+const char *file_fault(const char *path, uint64_t records, bool ordered)
+{
+    return files_fault(&path, 1, records, ordered);
 }

@@ -1,19 +1,25 @@
-/* lzlog itself, in all its ways. Its files are recycled while it runs, so it needs no rounds. */
+/*
+ * lzlog itself, in all its ways. Its files are recycled while it runs, so it needs no rounds; but with new pages it has them, as its peers
+ * do, and begins each with a log that does not recycle.
+ */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "../lzlog.h"
 #include "bench.h"
 
-enum { FILE_BYTES = 64 * 1024 * 1024, FILES = 4, AES = 16 };
+enum { FILE_BYTES = 64 * 1024 * 1024, FILES = 4, FRESH_FILES = 10, RESERVATION = 15, AES = 16, FRESH = 32 };
 
 struct logging {
     struct lzlog *log;
     unsigned threads;
-    bool encrypted;
+    int variant;
     char dir[4200];
 };
 
@@ -25,26 +31,35 @@ static void *logging_open(const struct peer *peer, const char *dir)
     if (l == NULL)
         return NULL;
     l->threads = peer->threads;
-    l->encrypted = (peer->variant & AES) != 0;
+    l->variant = peer->variant;
     snprintf(l->dir, sizeof(l->dir), "%s/log", dir);
+    return l;
+}
+
+static bool begin_log(struct logging *l)
+{
     char why[LZLOG_WHY_SIZE];
     struct lzlog_options options = {.dir = l->dir,
                                     .file_bytes = FILE_BYTES,
-                                    .files = FILES,
-                                    .reservation = (enum lzlog_reservation)(peer->variant & ~AES),
-                                    .secret = {.key = l->encrypted ? key : NULL}};
+                                    .files = (l->variant & FRESH) != 0 ? FRESH_FILES : FILES,
+                                    .reservation = (enum lzlog_reservation)(l->variant & RESERVATION),
+                                    .secret = {.key = (l->variant & AES) != 0 ? key : NULL}};
     l->log = lzlog_open(&options, why);
-    if (l->log != NULL)
-        return l;
-    fprintf(stderr, "lzlog-bench: %s\n", why);
-    free(l);
-    return NULL;
+    if (l->log == NULL)
+        fprintf(stderr, "lzlog-bench: %s\n", why);
+    return l->log != NULL;
+}
+
+static void remove_file(const char *path)
+{
+    if (unlink(path) != 0)
+        fprintf(stderr, "lzlog-bench: %s: %s\n", path, strerror(errno));
 }
 
 static bool logging_begin(void *self)
 {
-    (void)self;
-    return true;
+    struct logging *l = self;
+    return l->log != NULL || begin_log(l);
 }
 
 static void *logging_enter(void *self)
@@ -68,6 +83,21 @@ static bool logging_batch(void *thread, uint64_t records)
     return true;
 }
 
+/* With the clock, each record costs the time of day, too. */
+static bool logging_clock_batch(void *thread, uint64_t records)
+{
+    for (uint64_t n = 0; n < records; n += MESSAGES) {
+        for (unsigned i = 0; i < MESSAGES; i++) {
+            struct timespec time;
+            clock_gettime(CLOCK_REALTIME, &time);
+            __asm__ volatile("" : : "m"(time)); /* it is used, as far as the compiler knows */
+            if (lzlog_write(thread, messages[i].data, messages[i].size) != LZLOG_OK)
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool logging_finish(void *self)
 {
     (void)self;
@@ -78,7 +108,7 @@ static bool logging_finish(void *self)
 static const char *read_file(const struct logging *l, const char *path, uint64_t *records, int *last)
 {
     char why[LZLOG_WHY_SIZE];
-    struct lzlog_secret secret = {.key = l->encrypted ? key : NULL};
+    struct lzlog_secret secret = {.key = (l->variant & AES) != 0 ? key : NULL};
     struct lzlog_reader *reader = lzlog_reader_open(path, &secret, why);
     if (reader == NULL)
         return "a file cannot be opened";
@@ -101,7 +131,8 @@ static const char *read_file(const struct logging *l, const char *path, uint64_t
 static const char *logging_fault(void *self, uint64_t written, bool last)
 {
     struct logging *l = self;
-    if (!last)
+    bool fresh = (l->variant & FRESH) != 0;
+    if (!last && !fresh)
         return NULL;
     lzlog_close(l->log);
     l->log = NULL;
@@ -114,12 +145,14 @@ static const char *logging_fault(void *self, uint64_t written, bool last)
         snprintf(path, sizeof(path), "%s/%s", l->dir, names[i]->d_name);
         if (fault == NULL && names[i]->d_name[0] != '.')
             fault = read_file(l, path, &records, &message);
+        if (fresh && names[i]->d_name[0] != '.')
+            remove_file(path);
         free(names[i]);
     }
     if (count >= 0)
         free(names);
     uint64_t kept = (uint64_t)(FILES - 2) * FILE_BYTES / (MESSAGE_MAX + 16);
-    if (fault == NULL && records < (written < kept ? written : kept))
+    if (fault == NULL && records < (written < kept || fresh ? written : kept))
         fault = "records are missing";
     return fault;
 }
@@ -133,17 +166,22 @@ static void logging_close(void *self)
 }
 
 /* The warm-up fills every file once: from then on the pages are there, as in a logger that has run for a while. */
-#define LOGGING(name, threads, variant)                                                                                            \
+#define LOGGING(name, threads, round, warm_up, variant, batch_function)                                                            \
     {                                                                                                                              \
-        name, threads, 0, ROUND + ROUND / 2, variant, .open = logging_open, .begin = logging_begin, .enter = logging_enter,         \
-            .leave = logging_leave, .fault = logging_fault, .close = logging_close, .batch = logging_batch,                         \
+        name, threads, round, warm_up, variant, .open = logging_open, .begin = logging_begin, .enter = logging_enter,              \
+            .leave = logging_leave, .fault = logging_fault, .close = logging_close, .batch = (batch_function),                     \
             .finish = logging_finish                                                                                               \
     }
+#define RECYCLED(name, threads, variant) LOGGING(name, threads, 0, ROUND + ROUND / 2, variant, logging_batch)
 
-const struct peer peer_lzlog_1 = LOGGING("lzlog-1", 1, LZLOG_FETCH_ADD);
-const struct peer peer_lzlog_1_cas = LOGGING("lzlog-1-cas", 1, LZLOG_CAS);
-const struct peer peer_lzlog_1_mutex = LOGGING("lzlog-1-mutex", 1, LZLOG_MUTEX);
-const struct peer peer_lzlog_1_aes = LOGGING("lzlog-1-aes", 1, LZLOG_FETCH_ADD | AES);
-const struct peer peer_lzlog_10 = LOGGING("lzlog-10", 10, LZLOG_FETCH_ADD);
-const struct peer peer_lzlog_10_cas = LOGGING("lzlog-10-cas", 10, LZLOG_CAS);
-const struct peer peer_lzlog_10_mutex = LOGGING("lzlog-10-mutex", 10, LZLOG_MUTEX);
+const struct peer peer_lzlog_1 = RECYCLED("lzlog-1", 1, LZLOG_FETCH_ADD);
+const struct peer peer_lzlog_1_cas = RECYCLED("lzlog-1-cas", 1, LZLOG_CAS);
+const struct peer peer_lzlog_1_mutex = RECYCLED("lzlog-1-mutex", 1, LZLOG_MUTEX);
+const struct peer peer_lzlog_1_aes = RECYCLED("lzlog-1-aes", 1, LZLOG_FETCH_ADD | AES);
+const struct peer peer_lzlog_5 = RECYCLED("lzlog-5", 5, LZLOG_FETCH_ADD);
+const struct peer peer_lzlog_10 = RECYCLED("lzlog-10", 10, LZLOG_FETCH_ADD);
+const struct peer peer_lzlog_10_cas = RECYCLED("lzlog-10-cas", 10, LZLOG_CAS);
+const struct peer peer_lzlog_10_mutex = RECYCLED("lzlog-10-mutex", 10, LZLOG_MUTEX);
+const struct peer peer_lzlog_10_aes = RECYCLED("lzlog-10-aes", 10, LZLOG_FETCH_ADD | AES);
+/* The same work as spdlog's: the time of day for each record, in pages that are new. */
+const struct peer peer_lzlog_1_equal = LOGGING("lzlog-1-equal", 1, ROUND, WARM_UP, LZLOG_FETCH_ADD | FRESH, logging_clock_batch);

@@ -1,27 +1,59 @@
-// spdlog's basic file sink for several threads, writing the same bytes: no pattern, no line end.
+// spdlog's file sinks for several threads, writing the same bytes: no pattern, no line end.
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <string>
+#include <unistd.h>
+#include <vector>
 
 #include "bench.h"
 
 namespace {
 
+enum { BASIC, ROTATING };
+
+// A round of a rotating log fits into its files, of which each is as large as one of lzlog's, so that all of it can be checked.
+constexpr std::size_t fileBytes = 64 << 20, olderFiles = 5;
+static_assert((olderFiles + 1) * fileBytes > ROUND_BYTES + fileBytes);
+
 struct Spd {
-    std::string path;
+    std::string dir;
     std::shared_ptr<spdlog::logger> logger;
     bool ordered;
+    bool rotating;
     bool failed = false;
+
+    std::string path() const { return dir + "/spdlog"; }
 };
+
+spdlog::sink_ptr sinkOf(const Spd &s)
+{
+    if (s.rotating)
+        return std::make_shared<spdlog::sinks::rotating_file_sink_mt>(s.path(), fileBytes, olderFiles);
+    return std::make_shared<spdlog::sinks::basic_file_sink_mt>(s.path(), true);
+}
+
+// paths are the files of a round, the oldest first.
+std::vector<std::string> paths(const Spd &s)
+{
+    std::vector<std::string> all;
+    for (std::size_t i = olderFiles; i > 0 && s.rotating; i--) {
+        auto older = spdlog::sinks::rotating_file_sink_mt::calc_filename(s.path(), i);
+        if (access(older.c_str(), F_OK) == 0)
+            all.push_back(older);
+    }
+    all.push_back(s.path());
+    return all;
+}
 
 void *spd_open(const struct peer *peer, const char *dir)
 {
-    return new Spd{std::string(dir) + "/spdlog", nullptr, peer->threads == 1};
+    return new Spd{dir, nullptr, peer->threads == 1, peer->variant == ROTATING};
 }
 
 bool spd_begin(void *self)
@@ -29,8 +61,9 @@ bool spd_begin(void *self)
     auto *s = static_cast<Spd *>(self);
     try {
         s->logger.reset(); // closes the file of the round before
-        auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(s->path, true);
-        s->logger = std::make_shared<spdlog::logger>("bench", sink);
+        for (const auto &path : paths(*s))
+            std::remove(path.c_str());
+        s->logger = std::make_shared<spdlog::logger>("bench", sinkOf(*s));
         s->logger->set_formatter(std::make_unique<spdlog::pattern_formatter>("%v", spdlog::pattern_time_type::local, ""));
         s->logger->set_error_handler([s](const std::string &why) {
             std::fprintf(stderr, "lzlog-bench: spdlog: %s\n", why.c_str());
@@ -71,7 +104,11 @@ bool spd_finish(void *self)
 const char *spd_fault(void *self, uint64_t records, bool)
 {
     auto *s = static_cast<Spd *>(self);
-    return file_fault(s->path.c_str(), records, s->ordered);
+    std::vector<const char *> names;
+    const auto all = paths(*s);
+    for (const auto &path : all)
+        names.push_back(path.c_str());
+    return files_fault(names.data(), names.size(), records, s->ordered);
 }
 
 void spd_close(void *self)
@@ -79,13 +116,14 @@ void spd_close(void *self)
     delete static_cast<Spd *>(self);
 }
 
-constexpr peer make(const char *name, unsigned threads)
+constexpr peer make(const char *name, unsigned threads, int variant)
 {
     peer p{};
     p.name = name;
     p.threads = threads;
     p.round = ROUND;
     p.warm_up = WARM_UP;
+    p.variant = variant;
     p.open = spd_open;
     p.begin = spd_begin;
     p.enter = spd_enter;
@@ -99,5 +137,7 @@ constexpr peer make(const char *name, unsigned threads)
 
 } // namespace
 
-extern const struct peer peer_spdlog_1 = make("spdlog-1", 1);
-extern const struct peer peer_spdlog_10 = make("spdlog-10", 10);
+extern const struct peer peer_spdlog_1 = make("spdlog-1", 1, BASIC);
+extern const struct peer peer_spdlog_1_rotating = make("spdlog-1-rotating", 1, ROTATING);
+extern const struct peer peer_spdlog_5 = make("spdlog-5", 5, BASIC);
+extern const struct peer peer_spdlog_10 = make("spdlog-10", 10, BASIC);

@@ -59,6 +59,15 @@ static void lines_become_records(void)
     CHECK(run("\"$L\" write --dir \"$D\"/log <\"$D\"") == 1 && strstr(output, "cannot be read") != NULL);
 }
 
+/* Its memory does not grow with the line. */
+static void lines_have_no_end(void)
+{
+    CHECK(run("ulimit -v 400000; (head -c 300M /dev/zero; printf '\\nthe next one') | \"$L\" write --dir \"$D\"/log") == 1);
+    CHECK(strcmp(output, "lzlog: line 1: a record has 1 to 65527 bytes\n") == 0);
+    CHECK(run("head -c 65527 /dev/zero | \"$L\" write --dir \"$D\"/log && \"$L\" verify \"$D\"/log/*") == 0);
+    CHECK(strstr(output, "2 records, 65539 bytes, 0 defects\n") != NULL);
+}
+
 static void second_process_is_refused(void)
 {
     struct lzlog *log = open_or_die(&(struct lzlog_options){.dir = scratch_dir, .file_bytes = LZLOG_FILE_MIN});
@@ -79,6 +88,47 @@ static void defects_are_named(void)
     CHECK(strstr(output, "the second line\n") != NULL && strstr(output, "byte 4096: ") != NULL);
     CHECK(run("\"$L\" cat \"$D\"/*.lzlog >/dev/full") == 1);
     CHECK(run("\"$L\" verify /dev/null \"$D\" \"$D\"/nothing") == 1);
+}
+
+/* write_numbers writes records that fill several files. */
+static void write_numbers(const char *dir, const uint8_t *key)
+{
+    char text[1000] = "";
+    struct lzlog_options options = {.dir = dir, .file_bytes = LZLOG_FILE_MIN, .files = 10, .secret = {.key = key}};
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    for (int i = 0; i < 700; i++)
+        CHECK(lzlog_write(writer, text, sizeof(text)) == LZLOG_OK);
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+}
+
+static void missing_files_are_named(void)
+{
+    char dir[5000];
+    snprintf(dir, sizeof(dir), "%s/log", scratch_dir);
+    write_numbers(dir, NULL);
+    CHECK(run("\"$L\" verify \"$D\"/log/*6.lzlog") == 0 && run("\"$L\" verify \"$D\"/log/*") == 0);
+    CHECK(run("mkdir \"$D\"/other && cp \"$D\"/log/*6.lzlog \"$D\"/other && \"$L\" verify \"$D\"/log/*1.lzlog \"$D\"/other/*") == 0);
+    CHECK(run("rm \"$D\"/log/*3.lzlog && \"$L\" verify \"$D\"/log/*") == 1);
+    CHECK(strstr(output, "000000000004.lzlog: number 3 is missing before it\n") != NULL && strstr(output, "1 defects") == NULL);
+    CHECK(run("\"$L\" cat \"$D\"/log/* >/dev/null") == 1 && strcmp(strrchr(output, ':'), ": number 3 is missing before it\n") == 0);
+    CHECK(run("rm \"$D\"/log/*2.lzlog && \"$L\" verify \"$D\"/log/*") == 1);
+    CHECK(strstr(output, "000000000004.lzlog: numbers 2 to 3 are missing before it\n") != NULL);
+    CHECK(run("rm \"$D\"/log/*1.lzlog && \"$L\" verify \"$D\"/log/*") == 0); /* the oldest is always the first to go */
+}
+
+/* Nothing but its successor betrays a file that was cut and made to look as if it were being written. */
+static void unfinished_files_are_named(void)
+{
+    char dir[5000];
+    snprintf(dir, sizeof(dir), "%s/log", scratch_dir);
+    write_numbers(dir, test_key);
+    CHECK(run("\"$L\" verify \"$D\"/log/*") == 0);
+    CHECK(run("dd if=/dev/zero of=\"$D\"/log/000000000003.lzlog bs=1 seek=192 count=8 conv=notrunc status=none") == 0); /* the seal */
+    CHECK(run("\"$L\" verify \"$D\"/log/000000000003.lzlog") == 0 && strstr(output, " open: ") != NULL);
+    CHECK(run("\"$L\" verify \"$D\"/log/*") == 1);
+    CHECK(strstr(output, "000000000004.lzlog: number 3 before it was never finished: its writer was killed, or it was cut\n") != NULL);
 }
 
 static void secrets_come_from_files(void)
@@ -119,9 +169,11 @@ static void nonsense_is_refused(void)
 static void cells_run(void)
 {
     CHECK(run("\"$B\" cases") == 0);
-    CHECK(strcmp(output, "memcpy\nmemcpy-fresh\nfetchadd-memcpy-10\nlzlog-1\nlzlog-1-cas\nlzlog-1-mutex\nlzlog-10\nlzlog-10-cas\n"
-                         "lzlog-10-mutex\nlzlog-1-aes\nspdlog-1\nspdlog-10\nwrite-1\n") == 0);
-    static const char *const cases[] = {"fetchadd-memcpy-10", "lzlog-10", "spdlog-10", "lzlog-1-aes"};
+    CHECK(strcmp(output, "memcpy\nmemcpy-fresh\nfetchadd-memcpy-10\nlzlog-1\nlzlog-1-cas\nlzlog-1-mutex\nlzlog-1-aes\nlzlog-1-equal\n"
+                         "lzlog-5\nlzlog-10\nlzlog-10-cas\nlzlog-10-mutex\nlzlog-10-aes\nspdlog-1\nspdlog-1-rotating\nspdlog-5\n"
+                         "spdlog-10\nwrite-1\n") == 0);
+    static const char *const cases[] = {"fetchadd-memcpy-10", "lzlog-10",  "lzlog-10-aes",      "lzlog-1-aes",
+                                        "lzlog-1-equal",      "spdlog-10", "spdlog-1-rotating", "lzlog-5"};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char line[256], begin[64];
         snprintf(line, sizeof(line), "\"$B\" cell %s --seconds 0.01 --dir \"$D\"", cases[i]);
@@ -136,9 +188,12 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         {"write makes each line a record, cat prints them", lines_become_records},
+        {"a line that does not end takes no memory, and the others are written", lines_have_no_end},
         {"a second process is refused with a sentence", second_process_is_refused},
         {"cat prints the records, verify counts them", cat_prints},
         {"defects are named with file and byte, and are the exit status", defects_are_named},
+        {"files that are missing between others are named", missing_files_are_named},
+        {"and so are those that were never finished", unfinished_files_are_named},
         {"secrets come from files", secrets_come_from_files},
         {"nonsense is refused with the usage and status 2", nonsense_is_refused},
         {"cells print one line and leave nothing", cells_run},

@@ -143,6 +143,23 @@ static void every_truncation(void)
     free(file);
 }
 
+/* A file that is not sealed has all the room that its writer gave it, whatever its cursor says. */
+static void every_cut_of_a_live_file(void)
+{
+    size_t size;
+    uint8_t *file = write_log(NULL, true, RECORDS, &size);
+    struct lz_header *header = (struct lz_header *)(void *)file;
+    for (int old = 0; old < 2; old++) {
+        for (size_t cut = LZ_PAGE; cut < size; cut += cut < 2 * LZ_PAGE ? 1 : 509) {
+            struct found found = scan(file, cut);
+            CHECK(!found.refused && found.defects > 0);
+        }
+        CHECK(scan(file, size).defects == 0);
+        atomic_store(&header->cursor, LZ_DATA); /* as the machine may leave it when it goes down */
+    }
+    free(file);
+}
+
 /* last_record finds where the last record of a live file is. */
 static uint64_t last_record(const uint8_t *file, size_t size)
 {
@@ -297,6 +314,7 @@ int main(int argc, char **argv)
         {"and of an encrypted one, without its key", every_byte_encrypted},
         {"and of the records of one that is being written", every_byte_live},
         {"every truncation is found", every_truncation},
+        {"and of a file that was never closed, too", every_cut_of_a_live_file},
         {"a torn tail is found and named", torn_tail},
         {"a hole costs no record but its own", hole_in_the_middle},
         {"damage is called damage", damage_is_called_damage},

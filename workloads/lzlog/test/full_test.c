@@ -1,6 +1,7 @@
 /* No room: full disks, and limits on files. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -8,6 +9,8 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -84,6 +87,33 @@ static void full_disk(void)
     struct lzlog_options options = {.dir = scratch_dir, .file_bytes = 4 * 1024 * 1024};
     CHECK(lzlog_open(&options, why) == NULL && strstr(why, "no room") != NULL);
     CHECK(umount(scratch_dir) == 0);
+}
+
+/* What the folder's file system says that it is; 0: what it is. */
+static long pretended;
+
+/* This is called in place of the C library's. */
+int fstatfs(int fd, struct statfs *st)
+{
+    int failed = (int)syscall(SYS_fstatfs, fd, st);
+    if (failed == 0 && pretended != 0)
+        st->f_type = pretended;
+    return failed;
+}
+
+static void unkept_room(void)
+{
+    char why[LZLOG_WHY_SIZE], **paths;
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = LZLOG_FILE_MIN};
+    static const long refused[] = {BTRFS_SUPER_MAGIC, NFS_SUPER_MAGIC, SMB2_SUPER_MAGIC, CIFS_SUPER_MAGIC, 0x2FC12FC1, 0xCA451A4E};
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        pretended = refused[i];
+        CHECK(lzlog_open(&options, why) == NULL && strstr(why, "does not keep the room") != NULL);
+    }
+    CHECK(list_log(scratch_dir, &paths) == 0);
+    free_list(paths, 0);
+    pretended = EXT4_SUPER_MAGIC;
+    lzlog_close(open_or_die(&options));
 }
 
 static void set_limit(rlim_t limit)
@@ -193,6 +223,7 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         {"a full disk is an error, and the log goes on when there is room", full_disk},
+        {"a file system on which a full disk could not be an error is refused", unkept_room},
         {"a limit on files is an error and no signal", limited_files},
         {"threads that are refused until there is room lose nothing", limited_threads},
     };

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../cipher.h"
 #include "../crc32c.h"
 #include "../format.h"
 #include "test.h"
@@ -283,6 +284,82 @@ static void forgeries_are_found(void)
     free_list(paths, 1);
 }
 
+/* cut ends a file before a record, as whoever can write it but has no key would: with a seal that fits. It returns the new size. */
+static size_t cut(uint8_t *file, uint64_t place)
+{
+    struct lz_header *header = (struct lz_header *)(void *)file;
+    atomic_store(&header->seal, lz_seal_word(header->identity.seed, place));
+    return place;
+}
+
+static void check_cut(const uint8_t *bytes, size_t size, int left)
+{
+    char path[5000], why[LZLOG_WHY_SIZE];
+    struct lzlog_record record;
+    snprintf(path, sizeof(path), "%s/cut", scratch_dir);
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    for (int with = 0; with < 2; with++) {
+        struct lzlog_secret secret = {.key = test_key};
+        struct lzlog_reader *reader = lzlog_reader_open(path, with ? &secret : NULL, why);
+        CHECK(reader != NULL);
+        for (int i = 0; i < left; i++)
+            CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD);
+        if (with && left < 3)
+            CHECK(lzlog_reader_next(reader, &record) == LZLOG_DEFECT && record.offset == size && strstr(record.text, "cut off") != NULL);
+        for (int i = 0; i < 2; i++)
+            CHECK(lzlog_reader_next(reader, &record) == LZLOG_END);
+        lzlog_reader_close(reader);
+    }
+}
+
+static void cuts_are_found(void)
+{
+    enum { SIZE = 40 };
+    char **paths;
+    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    for (int i = 0; i < 3; i++)
+        CHECK(lzlog_write(writer, "forty bytes, which somebody wants to go.", SIZE) == LZLOG_OK);
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+    size_t size;
+    CHECK(list_log(scratch_dir, &paths) == 1);
+    uint8_t *bytes = load(paths[0], &size);
+    check_cut(bytes, size, 3);
+    for (int left = 2; left >= 0; left--)
+        check_cut(bytes, cut(bytes, LZ_DATA + (uint64_t)left * lz_span(SIZE + LZ_TAG)), left);
+    free(bytes);
+    free_list(paths, 1);
+}
+
+/* The version before had no tag of the end, and says so under the tag of its header. */
+static void ends_without_tags(void)
+{
+    char **paths;
+    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
+    write_one(&options);
+    size_t size;
+    CHECK(list_log(scratch_dir, &paths) == 1);
+    uint8_t *bytes = load(paths[0], &size);
+    struct lz_header *header = (struct lz_header *)(void *)bytes;
+    struct lz_cipher *cipher = lz_cipher_new(test_key);
+    CHECK(cipher != NULL);
+    header->identity.version = LZ_TAGS;
+    memset(&header->end, 0, sizeof(header->end));
+    CHECK(lz_cipher_key_check(cipher, &header->identity, header->identity.key_check));
+    lz_identity_finish(&header->identity);
+    lz_cipher_free(cipher);
+    FILE *file = fopen(paths[0], "wb");
+    CHECK(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    free(bytes);
+    free_list(paths, 1);
+    struct seen seen;
+    read_log(scratch_dir, &options.secret, &seen);
+    CHECK(seen.defects == 0 && seen.records == 20);
+}
+
 /* opens_with tells whether a file opens with its key when a field of its header is another and the checksum fits. */
 static bool opens_with(const char *path, size_t at, size_t field, const void *value)
 {
@@ -433,7 +510,9 @@ int main(int argc, char **argv)
         {"no block of key stream is used twice, in no file and no session", no_stream_twice},
         {"a folder that was copied goes on with another key stream than its copy", copied_folder},
         {"a record that was changed or moved by who has no key is found with it", forgeries_are_found},
-        {"and so is a header, and a file of the version without tags is refused", headers_are_sealed},
+        {"records that were cut off are missed with it", cuts_are_found},
+        {"but not in files of the version that had no tag there", ends_without_tags},
+        {"a header that was changed is found, too, and a file of the version without tags is refused", headers_are_sealed},
         {"every file has a nonce of its own, a recycled one too", fresh_nonces},
         {"records cannot be read without the key, nor added with another", keys_are_needed},
         {"a passphrase makes the same key again", passphrases_work},
