@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 func (s *runScope) prefix() string {
@@ -38,7 +39,7 @@ func newTrial(run *v1alpha1.BenchmarkRun, p *plan.Plan, line record.PlannedTrial
 				Controller: &yes, BlockOwnerDeletion: &yes,
 			}},
 		},
-		Spec: p.TrialSpec(run.Name, line),
+		Spec: sweep.Write(run.Name, p.Plan, line),
 	}
 }
 

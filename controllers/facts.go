@@ -5,6 +5,9 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/work"
+	"loadstone.dev/loadstone/internal/work/kinds"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // runFacts are what the objects of a run say to whom leads it. Before its spec is compiled only its blocks are known of the plan.
@@ -41,10 +44,10 @@ func trialsFacts(list []v1alpha1.Trial) conduct.Trials {
 
 func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 	f := conduct.Trial{
-		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block},
-		Cells:        plan.SweepOf(t.Spec).Cells,
+		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type)},
+		Work:         workOf(t),
 	}
-	for _, i := range t.Spec.Sweep.Servers {
+	for _, i := range f.Work.Servers() {
 		f.Servers = append(f.Servers, i.Name)
 	}
 	if t.Status.StartTime != nil {
@@ -63,6 +66,16 @@ func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 	return f
 }
 
+// workOf is what a trial does. The API admits no type of work that is not known, so that one which is not was written by another version: it
+// is read as a sweep without servers, whose check is refused.
+func workOf(t *v1alpha1.Trial) work.Work {
+	w, err := kinds.Of(t.Spec)
+	if err != nil {
+		return sweep.Sweep{}
+	}
+	return w
+}
+
 // viewFacts are what a trial has to know of its run.
 func viewFacts(s *trialScope) conduct.View {
 	v := conduct.View{Name: s.trial.Spec.RunName, Deleted: s.run == nil || !s.run.DeletionTimestamp.IsZero(), Trials: s.siblings}
@@ -78,7 +91,7 @@ func viewFacts(s *trialScope) conduct.View {
 
 // attemptFacts are what is known of the current try at a trial.
 func attemptFacts(s *trialScope) conduct.Attempt {
-	a := conduct.Attempt{Number: s.attempt, Cells: s.sweep().Cells, Begun: s.now, Now: s.now}
+	a := conduct.Attempt{Number: s.attempt, Work: s.work(), Begun: s.now, Now: s.now}
 	if at := s.trial.Status.AttemptTime; at != nil {
 		a.Begun = at.Time
 	}

@@ -18,7 +18,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // Images that behave in a way of their own. Every other image is that of a good server.
@@ -188,7 +188,7 @@ func newFakeAgent(p *corev1.Pod) *fakeAgent {
 	a := &fakeAgent{name: p.Labels[v1alpha1.LabelTrial], implementation: p.Spec.Containers[0].Image}
 	a.state = protocol.State{Member: p.Labels[v1alpha1.LabelMember], Trial: env[protocol.EnvTrial], Attempt: int32(attempt)}
 	a.state.CPUsAllowed = "0"
-	if p.Spec.Containers[0].Name == render.ServerContainer {
+	if p.Spec.Containers[0].Name == sweep.ProcessServer {
 		a.state.CPUsAllowed = "0-1"
 		a.state.Listening = p.Spec.Containers[0].Image != imageDeaf
 	}

@@ -79,7 +79,7 @@ func measuredOnce(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, trials int
 	}
 	var want []string
 	for _, trial := range list {
-		want = append(want, trial.Name+" attempt 1 generator-0", trial.Name+" attempt 1 server")
+		want = append(want, trial.Name+" attempt 1 generator-0", trial.Name+" attempt 1 server-0")
 		condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	}
 	if diff := cmp.Diff(want, w.agents.started()); diff != "" {
@@ -205,7 +205,7 @@ func TestATrialIsTriedAgainAfterAFaultFromOutsideBeforeItMeasures(t *testing.T) 
 	if !strings.Contains(trial.Status.ManifestKey, "/attempt-2/") {
 		t.Errorf("the manifest lies in %s", trial.Status.ManifestKey)
 	}
-	want := []string{"retry-000-go attempt 1 generator-0", "retry-000-go attempt 1 server", "retry-000-go attempt 2 generator-0", "retry-000-go attempt 2 server"}
+	want := []string{"retry-000-go attempt 1 generator-0", "retry-000-go attempt 1 server-0", "retry-000-go attempt 2 generator-0", "retry-000-go attempt 2 server-0"}
 	if diff := cmp.Diff(want, w.agents.started()); diff != "" {
 		t.Errorf("who was told to start (-want +got):\n%s", diff)
 	}
@@ -277,7 +277,7 @@ func TestGeneratorsStartAllAtOneInstant(t *testing.T) {
 		s.Placement.GeneratorPinning = v1alpha1.Preferred
 	}))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	want := []string{"gang-000-go attempt 1 generator-0", "gang-000-go attempt 1 generator-1", "gang-000-go attempt 1 server"}
+	want := []string{"gang-000-go attempt 1 generator-0", "gang-000-go attempt 1 generator-1", "gang-000-go attempt 1 server-0"}
 	if diff := cmp.Diff(want, w.agents.started()); diff != "" {
 		t.Errorf("who was told to start (-want +got):\n%s", diff)
 	}

@@ -9,30 +9,30 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/work"
 )
 
-// sweep is what the trial consists of.
-func (s *trialScope) sweep() plan.Sweep { return plan.SweepOf(s.trial.Spec) }
+// work is what the trial does.
+func (s *trialScope) work() work.Work { return workOf(s.trial) }
 
 // servers are the members that are measured: one, or the two of a duet.
 func (s *trialScope) servers() []*member {
-	return slices.DeleteFunc(slices.Clone(s.members), func(m *member) bool { return !record.IsServer(m.name) })
+	return slices.DeleteFunc(slices.Clone(s.members), func(m *member) bool { return !record.IsServer(m.Name) })
 }
 
 // targets are the addresses of the servers.
 func (s *trialScope) targets() []string {
 	var targets []string
 	for i, m := range s.servers() {
-		targets = append(targets, net.JoinHostPort(m.pod.Status.PodIP, strconv.Itoa(int(s.sweep().Servers[i].Port))))
+		targets = append(targets, net.JoinHostPort(m.pod.Status.PodIP, strconv.Itoa(int(s.work().Servers()[i].Port))))
 	}
 	return targets
 }
 
 // implementationOf is what a server's pod runs.
 func (s *trialScope) implementationOf(p *corev1.Pod) record.Implementation {
-	servers := s.sweep().Servers
+	servers := s.work().Servers()
 	index, err := record.ServerIndex(p.Labels[v1alpha1.LabelMember])
 	if err != nil || index >= len(servers) {
 		return servers[0]

@@ -9,7 +9,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // maxLastWords bounds what is quoted of a container that has ended.
@@ -47,10 +47,10 @@ func exited(s *trialScope, p *corev1.Pod) *conduct.Failure {
 		if t == nil {
 			continue
 		}
-		if c.Name != render.ServerContainer {
+		if c.Name != sweep.ProcessServer {
 			return conduct.AgentExited(fmt.Sprintf("container %s of pod %s", c.Name, p.Name), exitOf(t))
 		}
-		return conduct.ServerExited(s.implementationOf(p), exitOf(t))
+		return conduct.ServerExited(s.work(), s.implementationOf(p), exitOf(t))
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func unpullable(s *trialScope, p *corev1.Pod) *conduct.Failure {
 			continue
 		}
 		field := fmt.Sprintf("implementations[%s].image", s.implementationOf(p).Name)
-		if c.Name != render.ServerContainer {
+		if c.Name != sweep.ProcessServer {
 			field = "the operator's agent image (chart value images.agent)"
 		}
 		return conduct.ImplementationFailure(v1alpha1.ReasonImagePull, "%s: %q cannot be pulled on node %s: %s: correct the name, or load the image into the node", field, c.Image, p.Spec.NodeName, w.Message)

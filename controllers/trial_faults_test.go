@@ -15,6 +15,8 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/work"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
@@ -34,9 +36,9 @@ func pod(role string) *corev1.Pod {
 		Spec:   corev1.PodSpec{NodeName: "n1"},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "192.0.2.1"},
 	}
-	names := []string{render.GeneratorContainer}
+	names := []string{sweep.ProcessGenerator}
 	if role == v1alpha1.RoleServer {
-		names = []string{render.ServerContainer, render.ObserverContainer}
+		names = []string{sweep.ProcessServer, sweep.ProcessObserver}
 	}
 	for _, n := range names {
 		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: n, Image: n + ":1"})
@@ -51,7 +53,7 @@ func pod(role string) *corev1.Pod {
 func scopeOf(deltas ...func(*trialScope)) *trialScope {
 	memory := resource.MustParse("64Mi")
 	s := &trialScope{
-		now: noon, attempt: 1, turn: true, members: []*member{{name: record.MemberGenerator(0), pod: pod(v1alpha1.RoleGenerator)}, {name: record.MemberServer(0), pod: pod(v1alpha1.RoleServer)}},
+		now: noon, attempt: 1, turn: true, members: []*member{{Member: work.Member{Name: record.MemberGenerator(0)}, pod: pod(v1alpha1.RoleGenerator)}, {Member: work.Member{Name: record.MemberServer(0)}, pod: pod(v1alpha1.RoleServer)}},
 		run: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "run-uid-1234"}},
 		trial: &v1alpha1.Trial{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Generation: 1},

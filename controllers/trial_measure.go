@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the
@@ -49,8 +49,8 @@ func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step
 		if m.state.Listening || s.trial.Status.StartTime != nil {
 			continue
 		}
-		impl := s.sweep().Servers[i]
-		if s.fault = attemptFacts(s).NotListening(impl, containerStart(m.pod, render.ServerContainer)); s.fault != nil {
+		impl := s.work().Servers()[i]
+		if s.fault = attemptFacts(s).NotListening(impl, containerStart(m.pod, sweep.ProcessServer)); s.fault != nil {
 			return halt, nil
 		}
 		s.waiting = fmt.Sprintf("the server does not listen on port %d yet", impl.Port)
@@ -61,7 +61,7 @@ func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step
 
 // check sends one request of each kind before anything is measured, and asks every generator whether it can make its part.
 func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error) {
-	if s.trial.Status.StartTime != nil {
+	if s.trial.Status.StartTime != nil || s.work().Check(nil, nil) == nil {
 		s.prepared = true
 		return goOn, nil
 	}
@@ -70,7 +70,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 			if err := r.readScripts(ctx, s); err != nil {
 				return r.scriptsAway(s, err)
 			}
-			st, err := r.Agents.Order(ctx, g.pod.Status.PodIP, s.checkOrder(g.name))
+			st, err := r.Agents.Order(ctx, g.pod.Status.PodIP, s.checkOrder(g.Name))
 			if err != nil {
 				return r.silent(s, g.pod, err)
 			}
@@ -93,9 +93,8 @@ func (s *trialScope) checked(g *member) *conduct.Failure {
 }
 
 func (s *trialScope) checkOrder(member string) protocol.Order {
-	cells := s.sweep().Cells
 	o := s.order(member)
-	o.Check = &protocol.Check{Targets: s.targets(), Requests: conduct.Requests(cells), Cells: cells, Scripts: s.scripts}
+	o.Check = s.work().Check(s.targets(), s.scripts)
 	return o
 }
 
@@ -118,7 +117,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 		return halt, nil
 	}
 	cpu := s.serverCPU()
-	if cpu == nil && s.sweep().Duet() {
+	if cpu == nil && len(s.work().Servers()) > 1 {
 		s.fault = noSharedCPU(s)
 		return halt, nil
 	}
@@ -133,7 +132,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now()); s.fault != nil {
 			return halt, nil
 		}
-		o := s.order(a.name)
+		o := s.order(a.Name)
 		o.Start = &protocol.Start{At: try.Started.Add(offset), Targets: s.targets(), ServerCPU: cpu, Slots: try.Slots()}
 		if _, err := r.Agents.Order(ctx, a.pod.Status.PodIP, o); err != nil {
 			return r.silent(s, a.pod, err)

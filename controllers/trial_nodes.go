@@ -7,6 +7,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // placed is where the pods of the attempt are.
@@ -14,7 +15,7 @@ func (s *trialScope) placed() []v1alpha1.MemberNode {
 	var list []v1alpha1.MemberNode
 	for _, m := range s.members {
 		if m.pod != nil && m.pod.Spec.NodeName != "" {
-			list = append(list, v1alpha1.MemberNode{Member: m.name, Node: m.pod.Spec.NodeName})
+			list = append(list, v1alpha1.MemberNode{Member: m.Name, Node: m.pod.Spec.NodeName})
 		}
 	}
 	return list
@@ -46,7 +47,7 @@ func largestServer(spec v1alpha1.BenchmarkRunSpec) int64 {
 		most = max(most, i.CPUs, plan.DefaultCPUs)
 	}
 	if spec.Order == v1alpha1.OrderSlicedDuet {
-		return 2 * (plan.DuetMilliCPU + plan.ObserverMilliCPU)
+		return 2 * (sweep.DuetMilliCPU + sweep.ObserverMilliCPU)
 	}
-	return int64(most)*1000 + plan.ObserverMilliCPU
+	return int64(most)*1000 + sweep.ObserverMilliCPU
 }

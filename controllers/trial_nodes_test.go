@@ -82,7 +82,7 @@ func TestADuetStaysOnItsNode(t *testing.T) {
 	run := w.awaitEnd(w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	want := []v1alpha1.MemberNode{
-		{Member: "beside", Node: "own-duet-000-duet-server"}, {Member: "generator-0", Node: "own-duet-000-duet-generator"}, {Member: "server", Node: "own-duet-000-duet-server"},
+		{Member: "server-1", Node: "own-duet-000-duet-server"}, {Member: "generator-0", Node: "own-duet-000-duet-generator"}, {Member: "server-0", Node: "own-duet-000-duet-server"},
 	}
 	for _, trial := range w.trials(run) {
 		got := map[string]string{}
@@ -111,7 +111,7 @@ func TestARunDoesNotMoveWhenItsNodeIsGone(t *testing.T) {
 	for attempt := int32(1); attempt <= 3; attempt++ {
 		trial := await(w, w.trial("fixed-001-go"), fmt.Sprintf("attempt %d, without a node", attempt), func(t *v1alpha1.Trial) bool {
 			c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
-			return t.Status.Attempt == attempt && c != nil && strings.Contains(c.Message, fmt.Sprintf("pod fixed-001-go-%d-s waits for", attempt))
+			return t.Status.Attempt == attempt && c != nil && strings.Contains(c.Message, fmt.Sprintf("pod fixed-001-go-%d-s0 waits for", attempt))
 		})
 		w.awaitUnscheduled(render.PodName(trial.Name, attempt, record.MemberServer(0)))
 		w.clock.Forward(scheduleDeadline + 2*time.Second)

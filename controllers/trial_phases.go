@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Deadlines of a trial that are the cluster's own; package conduct has the others.
@@ -91,7 +92,7 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (step, 
 		if m.pod != nil {
 			continue
 		}
-		pod := render.Pod(s.trial, m.name, opts)
+		pod := render.Pod(s.trial, m.Member, timetable.End(s.work().Slots()), opts)
 		if s.trial.Status.StartTime != nil {
 			s.fault = conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s was deleted while the trial was measured", pod.Name)
 			return halt, nil

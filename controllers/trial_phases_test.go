@@ -20,6 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // silence are agents that do not answer.
@@ -244,7 +245,7 @@ func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
 	if _, err := r.check(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Member: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:8080"}, Requests: []record.Request{{}}, Cells: s.sweep().Cells}}}
+	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Member: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:8080"}, Requests: []record.Request{{}}, Cells: sweep.Read(s.trial.Spec).Cells}}}
 	if diff := cmp.Diff(want, orders); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/work"
 )
 
 // trialScope is what one pass over a trial knows. The gatherer fills the first group; phases fill the second.
@@ -60,8 +61,7 @@ func (s *trialScope) ended() bool { return s.trial.Status.CompletionTime != nil 
 
 // member is one pod of an attempt: the server, or one of its generators.
 type member struct {
-	// name is the member's in its trial, such as "generator-0" or "server-0".
-	name string
+	work.Member
 	// pod is nil when it does not exist.
 	pod *corev1.Pod
 	// state is nil until its agent has answered in this pass.
@@ -71,8 +71,8 @@ type member struct {
 // newMembers are the members that a trial needs.
 func newMembers(t *v1alpha1.Trial) []*member {
 	var list []*member
-	for _, name := range conduct.Members(plan.SweepOf(t.Spec)) {
-		list = append(list, &member{name: name})
+	for _, m := range workOf(t).Members() {
+		list = append(list, &member{Member: m})
 	}
 	return list
 }
@@ -101,7 +101,7 @@ func (s *trialScope) memberOf(p *corev1.Pod) *member {
 		return nil
 	}
 	for _, m := range s.members {
-		if m.name == p.Labels[v1alpha1.LabelMember] {
+		if m.Name == p.Labels[v1alpha1.LabelMember] {
 			return m
 		}
 	}

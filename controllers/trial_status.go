@@ -27,7 +27,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	if s.startTime != nil {
 		st.StartTime, st.Nodes = &metav1.MicroTime{Time: *s.startTime}, s.placed()
 	}
-	st.Progress = fmt.Sprintf("%d/%d", attemptFacts(s).CellsDone(), len(s.trial.Spec.Sweep.Cells))
+	st.Progress = fmt.Sprintf("%d/%d", attemptFacts(s).CellsDone(), len(s.work().Slots()))
 	if s.fault != nil && attemptFacts(s).Retried(s.fault) {
 		return nextAttempt(s, st)
 	}
@@ -47,7 +47,7 @@ func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 	st.Attempt = s.attempt + 1
 	st.AttemptTime = &metav1.Time{Time: s.now}
 	st.StartTime, st.Nodes = nil, nil
-	st.Progress = fmt.Sprintf("0/%d", len(s.trial.Spec.Sweep.Cells))
+	st.Progress = fmt.Sprintf("0/%d", len(s.work().Slots()))
 	next := *s
 	next.fault, next.prepared, next.measured = nil, false, false
 	next.waiting = st.Failures[len(st.Failures)-1] + "; trying again"

@@ -21,7 +21,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error
 			continue
 		}
 		done = false
-		if s.fault = attemptFacts(s).NotUploaded(a.name, state); s.fault != nil {
+		if s.fault = attemptFacts(s).NotUploaded(a.Name, state); s.fault != nil {
 			return halt, nil
 		}
 		if state.Uploading {
@@ -32,7 +32,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error
 		}
 		if state.StoreError != "" {
 			// It has just been told to try again; what it says is of the last time.
-			s.waiting, pause = fmt.Sprintf("artifacts of %s could not be stored yet: %s", a.name, state.StoreError), retryStore
+			s.waiting, pause = fmt.Sprintf("artifacts of %s could not be stored yet: %s", a.Name, state.StoreError), retryStore
 		}
 	}
 	if !done {
@@ -42,10 +42,10 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error
 }
 
 func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *member) error {
-	o := s.order(a.name)
+	o := s.order(a.Name)
 	o.Store = &protocol.Store{}
 	for _, f := range a.state.Files {
-		url, headers, err := r.Store.Destination(ctx, s.key(a.name, f.Name), f.SHA256, addressLife)
+		url, headers, err := r.Store.Destination(ctx, s.key(a.Name, f.Name), f.SHA256, addressLife)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (ste
 	m := s.newManifest(r.Version)
 	for _, a := range s.members {
 		for _, f := range a.state.Files {
-			file := record.Artifact{Member: a.name, Name: f.Name, Key: s.key(a.name, f.Name), Bytes: f.Bytes, SHA256: f.SHA256}
+			file := record.Artifact{Member: a.Name, Name: f.Name, Key: s.key(a.Name, f.Name), Bytes: f.Bytes, SHA256: f.SHA256}
 			if err := r.Store.Verify(ctx, file); err != nil {
 				return r.storeTrouble(s, err)
 			}
@@ -81,7 +81,7 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (ste
 		if err != nil {
 			return r.silent(s, a.pod, err)
 		}
-		m.Clocks = append(m.Clocks, record.AgentClock{Member: a.name, OffsetNanos: offset.Nanoseconds(), RoundTripNanos: rt.Nanoseconds()})
+		m.Clocks = append(m.Clocks, record.AgentClock{Member: a.Name, OffsetNanos: offset.Nanoseconds(), RoundTripNanos: rt.Nanoseconds()})
 	}
 	stored, err := r.Store.PutJSON(ctx, s.manifestKey(), m)
 	if errors.Is(err, artifact.ErrExists) {

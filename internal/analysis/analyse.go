@@ -38,8 +38,8 @@ func objectified(t Table, data record.RunData) objectives.Run {
 
 // measure makes the table but for the objectives.
 func measure(data record.RunData) (Table, error) {
-	objects := artifacts(data)
-	data = split(data)
+	objects, rows := artifacts(data), rowsOf(data)
+	data = split(sweeps(data))
 	p, err := planned.Of(data.Manifest)
 	if err != nil {
 		return Table{}, err
@@ -60,6 +60,7 @@ func measure(data record.RunData) (Table, error) {
 	t.Coverage.addSteps(t.Capacities)
 	var searches verdict.Searches
 	t.Capacities, searches = capacity.Compare(p, t.Capacities)
+	t.Rows, searches = verdict.CompareRows(p, rows, ownFailures, searches)
 	t.Comparisons = verdict.Compare(p, t.Groups, ownFailures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
 	t.Environment = environment(data, p)

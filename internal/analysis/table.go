@@ -23,6 +23,8 @@ type Table struct {
 	// Comparisons hold one contender against the baseline under one load each, those over all loads first; empty if there is nothing to
 	// compare.
 	Comparisons []verdict.Comparison `json:"comparisons"`
+	// Rows hold one value of one contender against the baseline each, of kinds of work whose values are compared as they are.
+	Rows []verdict.RowComparison `json:"rows,omitempty"`
 	// Scaling holds one implementation under one load of several levels each.
 	Scaling []scaling.Result `json:"scaling"`
 	// Capacities hold what the searches of one load have found of one implementation each.

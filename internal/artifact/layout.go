@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/work/kinds"
 )
 
 // RunPrefix is where everything of a run lies: PREFIX/NAMESPACE/NAME-UID8. The UID keeps runs of one name apart.
@@ -90,53 +91,29 @@ func (s *Store) loadTrial(ctx context.Context, manifest record.Artifact) (record
 	if t.Manifest.Schema != record.TrialManifestSchema {
 		return t, s.otherSchema(manifest.Key, t.Manifest.Schema, record.TrialManifestSchema)
 	}
-	if n := len(t.Manifest.Servers); n < 1 || n > record.MaxServers {
-		return t, fmt.Errorf("reading %s: its trial has %d servers: want 1 to %d", s.URI(manifest.Key), n, record.MaxServers)
+	kind, ok := kinds.All[t.Manifest.Type]
+	if !ok {
+		return t, fmt.Errorf("reading %s: no kind of work is called %q", s.URI(manifest.Key), t.Manifest.Type)
 	}
-	t.Servers = make([]record.ObserverResult, len(t.Manifest.Servers))
+	results := map[string]json.RawMessage{}
 	for _, a := range t.Manifest.Artifacts {
 		if a.Name != record.ResultFile {
 			continue
 		}
-		load := s.loadGenerator
-		if record.IsServer(a.Member) {
-			load = s.loadServer
+		body, err := s.Get(ctx, a.Key, a.SHA256)
+		if err != nil {
+			return t, err
 		}
-		if err := load(ctx, a, &t); err != nil {
-			return t, fmt.Errorf("reading %s: %w", s.URI(manifest.Key), err)
-		}
+		results[a.Member] = body
 	}
+	if err := kind.Decode(results, &t); err != nil {
+		return t, fmt.Errorf("reading %s: %w", s.URI(manifest.Key), err)
+	}
+	t.Rows = kind.Rows(t)
 	return t, nil
 }
 
 // otherSchema says that a manifest was written by another version, and what to do.
 func (s *Store) otherSchema(key, is, want string) error {
 	return fmt.Errorf("reading %s: its schema is %q, and this version reads %q: read it with the version that wrote it, whose report lies beside it", s.URI(key), is, want)
-}
-
-// loadServer puts the record of a server's observer in its place.
-func (s *Store) loadServer(ctx context.Context, a record.Artifact, t *record.TrialData) error {
-	i, err := record.ServerIndex(a.Member)
-	if err == nil && i >= len(t.Servers) {
-		err = fmt.Errorf("the trial has no %s", a.Member)
-	}
-	if err != nil {
-		return err
-	}
-	return s.getJSON(ctx, a.Key, a.SHA256, &t.Servers[i])
-}
-
-// loadGenerator puts the record of a generator in its place. A generator that is missing leaves an empty record in its own.
-func (s *Store) loadGenerator(ctx context.Context, a record.Artifact, t *record.TrialData) error {
-	var g record.GeneratorResult
-	if err := s.getJSON(ctx, a.Key, a.SHA256, &g); err != nil {
-		return err
-	}
-	i, err := record.GeneratorIndex(a.Member)
-	if err != nil {
-		return err
-	}
-	t.Generators = append(t.Generators, make([]record.GeneratorResult, max(i+1-len(t.Generators), 0))...)
-	t.Generators[i] = g
-	return nil
 }

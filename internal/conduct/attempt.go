@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/work"
 )
 
 // Attempt is one try at a trial, as it is at one instant.
 type Attempt struct {
 	// Number counts the tries, from 1.
 	Number int32
-	// Cells are what the trial measures, in this order.
-	Cells []record.Cell
+	// Work is what the trial does.
+	Work work.Work
 	// Begun is when the attempt began.
 	Begun time.Time
 	// Started is the instant at which the agents were told to start the first cell; zero before.
@@ -25,7 +25,7 @@ type Attempt struct {
 }
 
 // Slots are the trial's timetable.
-func (a Attempt) Slots() []timetable.Slot { return timetable.Of(a.Cells) }
+func (a Attempt) Slots() []timetable.Slot { return a.Work.Slots() }
 
 // End is when the last cell ends; zero before a start is set.
 func (a Attempt) End() time.Time {

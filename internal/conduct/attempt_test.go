@@ -2,6 +2,7 @@ package conduct_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // cellTime is that of each of the two cells of an attempt, and lastEnd when the second has ended.
@@ -22,7 +24,7 @@ const (
 // attemptAt is a first attempt that began at noon, so much later, with changes.
 func attemptAt(later time.Duration, deltas ...func(*conduct.Attempt)) conduct.Attempt {
 	cell := record.Cell{Load: "sweep", Tool: record.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}
-	a := conduct.Attempt{Number: 1, Cells: []record.Cell{cell, cell}, Begun: noon, Now: noon.Add(later)}
+	a := conduct.Attempt{Number: 1, Work: sweep.Sweep{Cells: []record.Cell{cell, cell}}, Begun: noon, Now: noon.Add(later)}
 	for _, d := range deltas {
 		d(&a)
 	}
@@ -35,7 +37,9 @@ func told(a *conduct.Attempt) { a.Started = noon }
 func third(a *conduct.Attempt) { a.Number = 3 }
 
 func warm(a *conduct.Attempt) {
-	a.Cells[0].WarmupSeconds = 2
+	cells := slices.Clone(a.Work.(sweep.Sweep).Cells)
+	cells[0].WarmupSeconds = 2
+	a.Work = sweep.Sweep{Cells: cells}
 }
 
 func TestCellsAreCountedByTheClock(t *testing.T) {
@@ -187,9 +191,9 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 		failure *conduct.Failure
 		want    string
 	}{
-		"a server ends":              {conduct.ServerExited(server, conduct.Exit{Code: 2, Reason: "Error", LastWords: "panic: oh"}), `implementation ServerExited: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
-		"a server ends in silence":   {conduct.ServerExited(server, conduct.Exit{Reason: "Completed"}), "implementation ServerExited: implementations[go] ended by itself (exit code 0, Completed)"},
-		"a server is too large":      {conduct.ServerExited(server, conduct.Exit{Code: 137, OutOfMemory: true}), "implementation ServerExited: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
+		"a server ends":              {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 2, Reason: "Error", LastWords: "panic: oh"}), `implementation ServerExited: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
+		"a server ends in silence":   {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Reason: "Completed"}), "implementation ServerExited: implementations[go] ended by itself (exit code 0, Completed)"},
+		"a server is too large":      {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 137, OutOfMemory: true}), "implementation ServerExited: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
 		"an agent ends":              {conduct.AgentExited("the observer", conduct.Exit{Code: 1, Reason: "Error"}), "infrastructure AgentLost: the observer ended (exit code 1, Error)"},
 		"an agent is too large":      {conduct.AgentExited("the observer", conduct.Exit{Code: 137, Reason: "OOMKilled", OutOfMemory: true}), "infrastructure AgentLost: the observer ended (exit code 137, OOMKilled)"},
 		"an agent cannot work":       {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Failed, Message: "no wrk"}), "infrastructure AgentFailed: the agent: no wrk"},

@@ -10,6 +10,8 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/work"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
@@ -43,11 +45,14 @@ func runOf(t *testing.T, blocks int32, implementations []string, deltas ...func(
 // alone is the only implementation of a run.
 var alone = []string{"go"}
 
+// workOf is what each trial of a plan does.
+func workOf(p plan.Plan) work.Work { return sweep.Sweep{Cells: p.Cells} }
+
 // begun are trials of lines of a plan, none of which has ended.
 func begun(p plan.Plan, lines ...record.PlannedTrial) conduct.Trials {
 	trials := make(conduct.Trials, 0, len(lines))
 	for _, line := range lines {
-		trials = append(trials, conduct.Trial{PlannedTrial: line, Cells: p.Cells, Reason: v1alpha1.ReasonInProgress})
+		trials = append(trials, conduct.Trial{PlannedTrial: line, Work: workOf(p), Reason: v1alpha1.ReasonInProgress})
 	}
 	return trials
 }

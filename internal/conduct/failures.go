@@ -7,6 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/work"
 )
 
 // Kind says whether another attempt may be spared the failure of one. Of whose making a reason is, package reason says.
@@ -62,8 +63,11 @@ func (e Exit) String() string {
 	return text
 }
 
-// ServerExited is the failure of a server that ended before the trial did.
-func ServerExited(server record.Implementation, e Exit) *Failure {
+// ServerExited is the failure of a measured process that ended before the trial did; nil if it has done its work, and ends itself.
+func ServerExited(w work.Work, server record.Implementation, e Exit) *Failure {
+	if w.EndsItself() && e.Code == 0 {
+		return nil
+	}
 	if e.OutOfMemory {
 		return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] was killed for using more than its memory of %s: raise implementations[].memory", server.Name, plan.Memory(server.MemoryBytes))
 	}

@@ -73,8 +73,10 @@ type TrialRecord struct {
 
 // Manifest is the record of a trial that was measured, without its artifacts and clocks.
 func (t Trial) Manifest(of TrialRecord) record.TrialManifest {
-	return record.TrialManifest{
+	m := record.TrialManifest{
 		Schema: record.TrialManifestSchema, Run: of.Run, PlannedTrial: t.PlannedTrial, Attempt: of.Attempt, Failures: of.Failures,
-		Cells: t.Cells, Start: t.Started.UTC(), Pods: of.Pods, Operator: of.Operator,
+		Start: t.Started.UTC(), Pods: of.Pods, Operator: of.Operator,
 	}
+	t.Work.Describe(&m)
+	return m
 }

@@ -6,7 +6,6 @@ import (
 
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Run is what is known of a run at one instant.
@@ -95,17 +94,20 @@ func (r Run) missing(needed []record.PlannedTrial) []record.PlannedTrial {
 	return slices.DeleteFunc(needed, func(t record.PlannedTrial) bool { return begun[t.Name] })
 }
 
-// Progress counts cells: those measured, and those planned.
+// Progress counts cells: those measured, and those planned. A trial that was not begun has as many as each sweep of the plan.
 func (r Run) Progress() (done, all int) {
 	for i := range r.Trials {
-		switch t := &r.Trials[i]; {
+		t := &r.Trials[i]
+		slots := t.Work.Slots()
+		all += len(slots)
+		switch {
 		case t.Stored != nil:
-			done += len(t.Cells)
+			done += len(slots)
 		case !t.Started.IsZero() && !t.ended():
-			done += cellsDone(timetable.Of(t.Cells), t.Started, r.Now)
+			done += cellsDone(slots, t.Started, r.Now)
 		}
 	}
-	return done, len(r.Needed()) * len(r.Plan.Cells)
+	return done, all + max(len(r.Needed())-len(r.Trials), 0)*len(r.Plan.Cells)
 }
 
 // Left is about how long the run will still take: what is planned for the trials that have not ended, less the time that the current one has

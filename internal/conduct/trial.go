@@ -8,13 +8,14 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/work"
 )
 
 // Trial is a line of the plan that was begun, and what has become of it.
 type Trial struct {
 	record.PlannedTrial
-	// Cells are what it measures, in this order.
-	Cells []record.Cell
+	// Work is what it does.
+	Work work.Work
 	// Started is the instant at which its agents were told to start the first cell; zero before.
 	Started time.Time
 	// Ended is when it ended, for whatever reason; zero while it goes on.

@@ -2,6 +2,7 @@ package conduct
 
 import (
 	"fmt"
+	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/reason"
@@ -81,4 +82,4 @@ func (l Trials) shown(t Trial) *Failure {
 }
 
 // sameServers is true if two trials of a run measure the same: those of duets all do.
-func sameServers(a, b *Trial) bool { return len(a.Servers) > 1 || a.Servers[0] == b.Servers[0] }
+func sameServers(a, b *Trial) bool { return len(a.Servers) > 1 || slices.Equal(a.Servers, b.Servers) }

@@ -20,6 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // fate is what happens to an attempt at a trial.
@@ -221,7 +222,7 @@ func (w *world) begin(lines []record.PlannedTrial) {
 		if line.Block > w.run.Plan.Blocks+plan.SpareBlocks(w.run.Plan.Blocks) {
 			w.t.Fatalf("block %d is one too many", line.Block)
 		}
-		w.run.Trials = append(w.run.Trials, conduct.Trial{PlannedTrial: line, Cells: w.run.Plan.Cells, Reason: v1alpha1.ReasonInProgress})
+		w.run.Trials = append(w.run.Trials, conduct.Trial{PlannedTrial: line, Work: workOf(w.run.Plan), Reason: v1alpha1.ReasonInProgress})
 	}
 	slices.SortFunc(w.run.Trials, func(a, b conduct.Trial) int { return cmp.Compare(a.Index, b.Index) })
 	w.say("begun: %s", strings.Join(names(lines), " "))
@@ -245,7 +246,7 @@ func (w *world) visit(i int) {
 	}
 	a := w.attempts[t.Name]
 	if a == nil {
-		a = &conduct.Attempt{Number: 1, Cells: t.Cells, Begun: w.run.Now}
+		a = &conduct.Attempt{Number: 1, Work: t.Work, Begun: w.run.Now}
 		w.attempts[t.Name] = a
 		w.checkTurn(t)
 	}
@@ -273,7 +274,7 @@ func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure,
 	case what == wrong:
 		return conduct.Checked(t, protocol.Checked{Message: "GET / answered 404", Fault: protocol.FaultServer}), true
 	case what == exits, what == exitsUnderLoad && a.Measuring():
-		return conduct.ServerExited(server, conduct.Exit{Code: 3, Reason: "Error"}), true
+		return conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 3, Reason: "Error"}), true
 	}
 	return nil, false
 }
@@ -302,7 +303,7 @@ func (w *world) fail(t *conduct.Trial, a *conduct.Attempt, f *conduct.Failure) {
 		w.t.Fatalf("%s is tried again after attempt %d: %s", t.Name, a.Number, describe(f))
 	}
 	w.say("%s: %s", t.Name, a.Note(f))
-	*a = conduct.Attempt{Number: a.Number + 1, Cells: a.Cells, Begun: a.Now, Now: a.Now}
+	*a = conduct.Attempt{Number: a.Number + 1, Work: a.Work, Begun: a.Now, Now: a.Now}
 	t.Started = time.Time{}
 }
 

@@ -9,11 +9,8 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
-
-// ObserverMilliCPU is what the observer beside each server asks for, in thousandths of a CPU: a fraction, so that it runs
-// on the node's shared CPUs and never on the server's own.
-const ObserverMilliCPU = 200
 
 // maxConnectionsPerPod is what a pod's range of local ports allows towards one server.
 const maxConnectionsPerPod = 25_000
@@ -177,7 +174,7 @@ func Fits(p Plan, nodes []Node) *Violation {
 	} else if v := fitsServers(p, nodes); v != nil {
 		return v
 	}
-	need := GeneratorMilliCPU(p.Generators, p.Placement)
+	need := sweep.GeneratorMilliCPU(p.Generators, p.Placement)
 	best, ok := fit(nodes, v1alpha1.RoleGenerator, need)
 	if !ok {
 		return tooFew(fmt.Sprintf("spec.loads[].generators.cpus is %d", p.Generators.CPUs), need, v1alpha1.RoleGenerator, best)
@@ -191,24 +188,12 @@ func Fits(p Plan, nodes []Node) *Violation {
 // fitsServers asks for room for each server, with its observer.
 func fitsServers(p Plan, nodes []Node) *Violation {
 	for i, impl := range p.Implementations {
-		need := int64(impl.CPUs)*1000 + ObserverMilliCPU
+		need := int64(impl.CPUs)*1000 + sweep.ObserverMilliCPU
 		if best, ok := fit(nodes, v1alpha1.RoleServer, need); !ok {
 			return tooFew(fmt.Sprintf("spec.implementations[%d].cpus is %d", i, impl.CPUs), need, v1alpha1.RoleServer, best)
 		}
 	}
 	return nil
-}
-
-// sharedMilliCPU is what a generator asks for each of its CPUs where it need not own them: little, so that several fit, and
-// without a limit, so that none is throttled.
-const sharedMilliCPU = 100
-
-// GeneratorMilliCPU is the CPU that a generator pod asks for, in thousandths.
-func GeneratorMilliCPU(g record.Generators, pl record.Placement) int64 {
-	if pl.GeneratorPinning == record.Preferred {
-		return int64(g.CPUs) * sharedMilliCPU
-	}
-	return int64(g.CPUs) * 1000
 }
 
 // rooms is how many pods of a size the nodes of a role have room for.

@@ -9,11 +9,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
-
-// DuetMilliCPU is what each server of a duet asks for, in thousandths of a CPU: a fraction and no limit, so that neither gets a CPU
-// of its own nor a quota. Two of them with their observers ask for as much as one server that owns its CPU.
-const DuetMilliCPU = 400
 
 // orderOf is the order of a spec.
 func orderOf(spec v1alpha1.BenchmarkRunSpec) record.Order {
@@ -71,7 +68,7 @@ func unfitForDuet(l v1alpha1.Load) (field, value, only string) {
 // duet is a block of a duet: one trial of both implementations. The first one drawn is started first.
 func duet(run string, block int32, order []record.Implementation) []record.PlannedTrial {
 	return []record.PlannedTrial{{
-		Name: fmt.Sprintf("%s-%03d-duet", run, block-1), Index: block - 1, Block: block, Servers: []string{order[0].Name, order[1].Name},
+		Name: fmt.Sprintf("%s-%03d-duet", run, block-1), Index: block - 1, Block: block, Type: record.Sweep, Servers: []string{order[0].Name, order[1].Name},
 	}}
 }
 
@@ -85,7 +82,7 @@ func (p *Plan) duetNotes() {
 
 // fitsDuet says whether some node has room for both servers of a duet.
 func fitsDuet(nodes []Node) *Violation {
-	const need = 2 * (DuetMilliCPU + ObserverMilliCPU)
+	const need = 2 * (sweep.DuetMilliCPU + sweep.ObserverMilliCPU)
 	best, ok := fit(nodes, v1alpha1.RoleServer, need)
 	switch {
 	case ok:

@@ -138,7 +138,7 @@ func (p *Plan) placement(pl v1alpha1.Placement) {
 func (p *Plan) implementations(list []v1alpha1.Implementation) {
 	for _, i := range list {
 		own := record.Implementation{
-			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i),
+			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: DefaultMemoryBytes,
 			Role: cmp.Or(record.Role(i.Role), record.RoleContender),
 		}
 		if i.CPUs == 0 {
@@ -147,6 +147,8 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 		}
 		if i.Memory == nil {
 			p.note("implementations[%s].memory is absent: %s", i.Name, Memory(DefaultMemoryBytes))
+		} else {
+			own.MemoryBytes = i.Memory.Value()
 		}
 		p.Implementations = append(p.Implementations, own)
 	}
@@ -185,7 +187,7 @@ func (p Plan) block(run string, block int32) []record.PlannedTrial {
 	trials := make([]record.PlannedTrial, len(order))
 	for k, i := range order {
 		index := (block-1)*int32(len(order)) + int32(k)
-		trials[k] = record.PlannedTrial{Name: fmt.Sprintf("%s-%03d-%s", run, index, i.Name), Index: index, Block: block, Servers: []string{i.Name}}
+		trials[k] = record.PlannedTrial{Name: fmt.Sprintf("%s-%03d-%s", run, index, i.Name), Index: index, Block: block, Type: record.Sweep, Servers: []string{i.Name}}
 	}
 	return trials
 }

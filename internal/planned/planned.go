@@ -73,8 +73,8 @@ func Of(m record.RunManifest) (Run, error) {
 		Baseline: plan.Baseline, Blocks: m.Blocks + m.SpareBlocks, Latencies: plan.LatencyPercentiles, Looks: len(plan.Interim) + 1,
 		Duet: plan.Order == record.OrderSlicedDuet, Weights: map[string]float64{},
 	}
-	if len(plan.Implementations) == 0 || len(plan.Cells) == 0 {
-		return p, fmt.Errorf("reading the plan of run %s: it names no implementation or no cell", m.Run.Name)
+	if len(plan.Implementations) == 0 || len(plan.Trials) == 0 {
+		return p, fmt.Errorf("reading the plan of run %s: it names no implementation or no trial", m.Run.Name)
 	}
 	for _, l := range plan.Loads {
 		if l.Weight > 0 {

@@ -121,6 +121,8 @@ type TrialData struct {
 	// Servers are the records of the servers' observers, in the order of the manifest's servers: one, or the two of a duet.
 	Servers    []ObserverResult
 	Generators []GeneratorResult
+	// Rows are the values that are compared as they are; a sweep has none, since its levels are compared by rules of their own.
+	Rows []Row
 }
 
 // RunData is all that a report is made from.

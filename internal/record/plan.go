@@ -132,6 +132,8 @@ type PlannedTrial struct {
 	Name  string `json:"name"`
 	Index int32  `json:"index"`
 	Block int32  `json:"block"`
+	// Type is the kind of work that it does.
+	Type WorkType `json:"type"`
 	// Servers names the implementations that it measures: one, or the two of a duet.
 	Servers []string `json:"servers"`
 }

@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 func duet(t *testing.T) (plan.Plan, *v1alpha1.Trial) {
@@ -27,7 +28,7 @@ func duet(t *testing.T) (plan.Plan, *v1alpha1.Trial) {
 	}
 	line := p.Trials[0]
 	return p, &v1alpha1.Trial{
-		ObjectMeta: metav1.ObjectMeta{Name: line.Name, Namespace: "bench", UID: "trial-uid"}, Spec: p.TrialSpec("duet", line),
+		ObjectMeta: metav1.ObjectMeta{Name: line.Name, Namespace: "bench", UID: "trial-uid"}, Spec: sweep.Write("duet", p.Plan, line),
 	}
 }
 
@@ -37,16 +38,16 @@ func TestGoldenObjectsOfADuet(t *testing.T) {
 		Namespace: "loadstone-system", RunNamespace: "bench", RunName: "duet", RunUID: "11111111-2222",
 		Service: "http://loadstone.loadstone-system.svc:8090", ServiceAccount: "loadstone-workflow",
 	}).Object)
-	golden(t, "duet-server.yaml", Pod(tr, record.MemberServer(0), options()))
-	golden(t, "duet-peer.yaml", Pod(tr, record.MemberServer(1), options()))
+	golden(t, "duet-server.yaml", member(t, tr, record.MemberServer(0), options()))
+	golden(t, "duet-peer.yaml", member(t, tr, record.MemberServer(1), options()))
 }
 
 // A whole CPU with equal limit would be exclusive, and another server could not share it; a quota would hold a server back in its turn.
 func TestNeitherServerOfADuetGetsACPUOfItsOwnOrAQuota(t *testing.T) {
 	_, tr := duet(t)
 	for _, role := range []string{record.MemberServer(0), record.MemberServer(1)} {
-		r := Pod(tr, role, options()).Spec.Containers[0].Resources
-		if _, limited := r.Limits[corev1.ResourceCPU]; limited || r.Requests.Cpu().MilliValue() != plan.DuetMilliCPU || r.Limits.Memory().Cmp(*r.Requests.Memory()) != 0 {
+		r := member(t, tr, role, options()).Spec.Containers[0].Resources
+		if _, limited := r.Limits[corev1.ResourceCPU]; limited || r.Requests.Cpu().MilliValue() != sweep.DuetMilliCPU || r.Limits.Memory().Cmp(*r.Requests.Memory()) != 0 {
 			t.Errorf("%s: %+v", role, r)
 		}
 	}
@@ -54,9 +55,9 @@ func TestNeitherServerOfADuetGetsACPUOfItsOwnOrAQuota(t *testing.T) {
 
 func TestAGeneratorOfADuetHasMemoryForTheConnectionsToBoth(t *testing.T) {
 	_, tr := duet(t)
-	both := Pod(tr, record.MemberGenerator(0), options()).Spec.Containers[0].Resources.Limits.Memory().Value()
+	both := member(t, tr, record.MemberGenerator(0), options()).Spec.Containers[0].Resources.Limits.Memory().Value()
 	tr.Spec.Sweep.Cells[0].Order = ""
-	one := Pod(tr, record.MemberGenerator(0), options()).Spec.Containers[0].Resources.Limits.Memory().Value()
+	one := member(t, tr, record.MemberGenerator(0), options()).Spec.Containers[0].Resources.Limits.Memory().Value()
 	if both-one != 10*tool.ConnectionBytes {
 		t.Errorf("%d bytes for both, %d for one", both, one)
 	}

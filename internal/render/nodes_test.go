@@ -26,21 +26,23 @@ func allowed(pod *corev1.Pod) []string {
 func TestGoldenObjectsOfABoundRun(t *testing.T) {
 	o := options()
 	o.Bound = map[string]string{record.MemberServer(0): "s-1", record.MemberServer(1): "s-1", record.MemberGenerator(0): "g-1"}
-	golden(t, "bound-server.yaml", Pod(trial(t, compiled(t)), record.MemberServer(0), o))
-	golden(t, "bound-generator.yaml", Pod(trial(t, compiled(t)), record.MemberGenerator(0), o))
+	golden(t, "bound-server.yaml", member(t, trial(t, compiled(t)), record.MemberServer(0), o))
+	golden(t, "bound-generator.yaml", member(t, trial(t, compiled(t)), record.MemberGenerator(0), o))
 	_, tr := duet(t)
-	golden(t, "bound-beside.yaml", Pod(tr, record.MemberServer(1), o))
+	golden(t, "bound-beside.yaml", member(t, tr, record.MemberServer(1), o))
 }
 
 func TestEachGeneratorIsBoundToItsOwnNode(t *testing.T) {
 	o := options()
 	o.Bound = map[string]string{record.MemberGenerator(0): "g-1", record.MemberGenerator(1): "g-2"}
+	tr := trial(t, compiled(t))
+	tr.Spec.Sweep.Generators.Pods = 2
 	for index, want := range []string{"g-1", "g-2"} {
-		if got := allowed(Pod(trial(t, compiled(t)), record.MemberGenerator(index), o)); !cmp.Equal(got, []string{want}) {
+		if got := allowed(member(t, tr, record.MemberGenerator(index), o)); !cmp.Equal(got, []string{want}) {
 			t.Errorf("generator %d may run on %s, want %s", index, got, want)
 		}
 	}
-	if got := allowed(Pod(trial(t, compiled(t)), record.MemberServer(0), o)); got != nil {
+	if got := allowed(member(t, trial(t, compiled(t)), record.MemberServer(0), o)); got != nil {
 		t.Errorf("a server that is not bound may run on %s only", got)
 	}
 }
@@ -64,10 +66,10 @@ func TestTheFirstServerIsPutWhereTheLargestFits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := options()
 			o.Nodes, o.LargestServer = tc.nodes, 2200
-			if diff := cmp.Diff(tc.want, allowed(Pod(trial(t, compiled(t)), record.MemberServer(0), o))); diff != "" {
+			if diff := cmp.Diff(tc.want, allowed(member(t, trial(t, compiled(t)), record.MemberServer(0), o))); diff != "" {
 				t.Errorf("where the server may run (-want +got):\n%s", diff)
 			}
-			if got := allowed(Pod(trial(t, compiled(t)), record.MemberGenerator(0), o)); got != nil {
+			if got := allowed(member(t, trial(t, compiled(t)), record.MemberGenerator(0), o)); got != nil {
 				t.Errorf("a generator may run on %s only", got)
 			}
 		})

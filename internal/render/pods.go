@@ -17,18 +17,10 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/timetable"
-	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/work"
 )
 
 const (
-	// ServerContainer is the name of the container that runs an implementation.
-	ServerContainer = "server"
-	// ObserverContainer is the name of the sidecar that watches it.
-	ObserverContainer = "observer"
-	// GeneratorContainer is the name of the container that makes load.
-	GeneratorContainer = "generator"
-
 	// user is the UID and GID of every measured process: the observer must share the server's to read its /proc.
 	user = 65532
 	// dataDir is where agents keep their files until they are stored.
@@ -61,10 +53,10 @@ func PodName(trial string, attempt int32, member string) string {
 	return fmt.Sprintf("%s-%d-%s%s", trial, attempt, kind[:min(1, len(kind))], index)
 }
 
-// Pod is a trial's pod of a role.
-func Pod(t *v1alpha1.Trial, member string, o PodOptions) *corev1.Pod {
-	pod := anywhere(t, member, o)
-	if node := o.Bound[member]; node != "" {
+// Pod is a member of a trial that takes a time from its first cell to its last.
+func Pod(t *v1alpha1.Trial, m work.Member, length time.Duration, o PodOptions) *corev1.Pod {
+	pod := anywhere(t, m, length, o)
+	if node := o.Bound[m.Name]; node != "" {
 		bind(pod, node)
 	} else if pod.Labels[v1alpha1.LabelRole] == v1alpha1.RoleServer {
 		bind(pod, roomy(o)...)
@@ -72,81 +64,73 @@ func Pod(t *v1alpha1.Trial, member string, o PodOptions) *corev1.Pod {
 	return pod
 }
 
-// anywhere is a pod that no earlier trial has bound to a node.
-func anywhere(t *v1alpha1.Trial, member string, o PodOptions) *corev1.Pod {
-	sweep := plan.SweepOf(t.Spec)
-	index, err := record.ServerIndex(member)
+// anywhere is a pod that no earlier trial has bound to a node. Requests equal limits in every container that owns its CPUs, without which the
+// pod is not Guaranteed and its pinning is lost in silence.
+func anywhere(t *v1alpha1.Trial, m work.Member, length time.Duration, o PodOptions) *corev1.Pod {
+	pod := basePod(t, length, o, m.Role, m.Name)
+	for _, p := range m.Processes {
+		pod.Spec.Containers = append(pod.Spec.Containers, container(t, o, m.Name, p))
+	}
+	if len(m.Processes) > 1 {
+		pod.Spec.ShareProcessNamespace = ptr(true)
+	}
 	switch {
-	case err != nil:
-		return generatorPod(t, sweep, member, o)
-	case sweep.Duet():
-		return duetPod(t, sweep, index, o)
+	case m.With != "":
+		pod.Spec.Affinity = &corev1.Affinity{PodAffinity: together(t, m.With, o)}
+	case m.Apart != "":
+		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: apart(m.Apart, o.RunUID)}
 	}
-	return serverPod(t, sweep, index, o)
-}
-
-// serverPod is the pinned server with its observer. Requests equal limits in every container, without which the pod
-// is not Guaranteed and its pinning is lost in silence; the observer's fraction of a CPU keeps it on the shared ones.
-func serverPod(t *v1alpha1.Trial, sweep plan.Sweep, index int, o PodOptions) *corev1.Pod {
-	impl, member := sweep.Servers[index], record.MemberServer(index)
-	pod := basePod(t, sweep, o, v1alpha1.RoleServer, member)
-	server := corev1.Container{
-		Name: ServerContainer, Image: impl.Image, Command: impl.Command,
-		ImagePullPolicy:          corev1.PullIfNotPresent,
-		Ports:                    []corev1.ContainerPort{{ContainerPort: impl.Port, Protocol: corev1.ProtocolTCP}},
-		Resources:                equal(int64(impl.CPUs)*1000, *resource.NewQuantity(impl.MemoryBytes, resource.BinarySI)),
-		SecurityContext:          restricted(false),
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-	}
-	observer := agent(t, o, member, ObserverContainer, "observe", "--port="+strconv.Itoa(int(impl.Port)))
-	observer.Resources = equal(plan.ObserverMilliCPU, resource.MustParse("64Mi"))
-	pod.Spec.ShareProcessNamespace = ptr(true)
-	pod.Spec.Containers = []corev1.Container{server, observer}
 	return pod
 }
 
-// generatorPod is a load generator: the agent is its main process and runs the tool. It is pinned, unless the placement leaves
-// that open and says how little CPU will do.
-func generatorPod(t *v1alpha1.Trial, sweep plan.Sweep, member string, o PodOptions) *corev1.Pod {
-	pod := basePod(t, sweep, o, v1alpha1.RoleGenerator, member)
-	c := agent(t, o, member, GeneratorContainer, "generate")
-	c.Resources = equal(plan.GeneratorMilliCPU(sweep.Generators, sweep.Placement), generatorMemory(sweep.Cells))
-	if sweep.Placement.GeneratorPinning == record.Preferred {
+// container is a process of a member.
+func container(t *v1alpha1.Trial, o PodOptions, member string, p work.Process) corev1.Container {
+	var c corev1.Container
+	if p.IsAgent() {
+		c = agent(t, o, member, p.Name, p.Args...)
+	} else {
+		c = corev1.Container{
+			Name: p.Name, Image: p.Image, Command: p.Command, ImagePullPolicy: corev1.PullIfNotPresent,
+			SecurityContext: restricted(false), TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		}
+	}
+	if p.Port > 0 {
+		c.Ports = []corev1.ContainerPort{{ContainerPort: p.Port, Protocol: corev1.ProtocolTCP}}
+	}
+	c.Resources = equal(p.MilliCPU, *resource.NewQuantity(p.MemoryBytes, resource.BinarySI))
+	if p.CPU == work.Unlimited {
 		delete(c.Resources.Limits, corev1.ResourceCPU)
 	}
-	pod.Spec.Containers = []corev1.Container{c}
-	pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: apart(sweep.Placement, o.RunUID)}
-	return pod
-}
-
-// agentMemory is what a generator needs beside its tool.
-const agentMemory = 192 << 20
-
-// generatorMemory is what the largest cell of a generator needs, for each of the servers that it puts load on at a time.
-func generatorMemory(cells []record.Cell) resource.Quantity {
-	var most int64
-	for _, c := range cells {
-		most = max(most, int64(timetable.Servers(c))*tools.Needs(timetable.Share(c, 0)).MemoryBytes)
-	}
-	return *resource.NewQuantity(agentMemory+most, resource.BinarySI)
+	return c
 }
 
 // apart keeps generators off the server's node, as strictly as the spec says.
-func apart(p record.Placement, runUID string) *corev1.PodAntiAffinity {
+func apart(strictly record.Strictness, runUID string) *corev1.PodAntiAffinity {
 	term := corev1.PodAffinityTerm{
 		TopologyKey: corev1.LabelHostname,
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
 			v1alpha1.LabelRunUID: runUID, v1alpha1.LabelRole: v1alpha1.RoleServer,
 		}},
 	}
-	if p.SeparateNodes == record.Required {
+	if strictly == record.Required {
 		return &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}
 	}
 	return &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}}}
 }
 
-func basePod(t *v1alpha1.Trial, sweep plan.Sweep, o PodOptions, role, member string) *corev1.Pod {
-	life := int64((timetable.End(timetable.Of(sweep.Cells)) + podMargin).Seconds())
+// together puts a pod on the node of another member of the trial.
+func together(t *v1alpha1.Trial, with string, o PodOptions) *corev1.PodAffinity {
+	return &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+		TopologyKey: corev1.LabelHostname,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
+			v1alpha1.LabelRunUID: o.RunUID, v1alpha1.LabelTrial: t.Name, v1alpha1.LabelMember: with,
+			v1alpha1.LabelAttempt: strconv.Itoa(int(o.Attempt)),
+		}},
+	}}}
+}
+
+func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member string) *corev1.Pod {
+	life := int64((length + podMargin).Seconds())
 	return &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{

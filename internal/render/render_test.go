@@ -15,6 +15,8 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -61,7 +63,7 @@ func trial(t *testing.T, p plan.Plan) *v1alpha1.Trial {
 	t.Helper()
 	return &v1alpha1.Trial{
 		ObjectMeta: metav1.ObjectMeta{Name: "quick-000-go", Namespace: "bench", UID: "trial-uid"},
-		Spec:       p.TrialSpec("quick", record.PlannedTrial{Name: "quick-000-go", Block: 1, Servers: []string{"go"}}),
+		Spec:       sweep.Write("quick", p.Plan, record.PlannedTrial{Name: "quick-000-go", Block: 1, Servers: []string{"go"}}),
 	}
 }
 
@@ -79,15 +81,15 @@ func TestGoldenObjects(t *testing.T) {
 		Service: "http://loadstone.loadstone-system.svc:8090", ServiceAccount: "loadstone-workflow", InstanceID: "loadstone",
 	}
 	golden(t, "workflow.yaml", Workflow(p, o).Object)
-	golden(t, "server.yaml", Pod(trial(t, p), record.MemberServer(0), options()))
-	golden(t, "generator.yaml", Pod(trial(t, p), record.MemberGenerator(0), options()))
+	golden(t, "server.yaml", member(t, trial(t, p), record.MemberServer(0), options()))
+	golden(t, "generator.yaml", member(t, trial(t, p), record.MemberGenerator(0), options()))
 }
 
 // A container whose requests differ from its limits makes its pod Burstable, and the pinning of the others is lost in silence;
 // a sidecar with whole CPUs would take one exclusively.
 func TestMeasuredPodsAreGuaranteedAndOnlyTheMeasuredContainerHasWholeCPUs(t *testing.T) {
 	p := compiled(t)
-	for _, pod := range []*corev1.Pod{Pod(trial(t, p), record.MemberServer(0), options()), Pod(trial(t, p), record.MemberGenerator(0), options())} {
+	for _, pod := range []*corev1.Pod{member(t, trial(t, p), record.MemberServer(0), options()), member(t, trial(t, p), record.MemberGenerator(0), options())} {
 		if len(pod.Spec.InitContainers) > 0 {
 			t.Errorf("%s has init containers, which may leak exclusive CPUs", pod.Name)
 		}
@@ -105,12 +107,12 @@ func TestMeasuredPodsAreGuaranteedAndOnlyTheMeasuredContainerHasWholeCPUs(t *tes
 func TestGeneratorsStayOffTheServersNodeAsStrictlyAsAsked(t *testing.T) {
 	tr := trial(t, compiled(t))
 	tr.Spec.Placement.SeparateNodes = v1alpha1.Required
-	a := Pod(tr, record.MemberGenerator(0), options()).Spec.Affinity.PodAntiAffinity
+	a := member(t, tr, record.MemberGenerator(0), options()).Spec.Affinity.PodAntiAffinity
 	if len(a.RequiredDuringSchedulingIgnoredDuringExecution) != 1 {
 		t.Errorf("Required gives %+v", a)
 	}
 	tr.Spec.Placement.SeparateNodes = v1alpha1.Preferred
-	a = Pod(tr, record.MemberGenerator(0), options()).Spec.Affinity.PodAntiAffinity
+	a = member(t, tr, record.MemberGenerator(0), options()).Spec.Affinity.PodAntiAffinity
 	if len(a.RequiredDuringSchedulingIgnoredDuringExecution) != 0 || len(a.PreferredDuringSchedulingIgnoredDuringExecution) != 1 {
 		t.Errorf("Preferred gives %+v", a)
 	}
@@ -119,7 +121,20 @@ func TestGeneratorsStayOffTheServersNodeAsStrictlyAsAsked(t *testing.T) {
 func TestPodsNeedNoLabelWhereNoNodeHasOne(t *testing.T) {
 	o := options()
 	o.Nodes = []plan.Node{{Name: "a"}}
-	if sel := Pod(trial(t, compiled(t)), record.MemberServer(0), o).Spec.NodeSelector; len(sel) != 0 {
+	if sel := member(t, trial(t, compiled(t)), record.MemberServer(0), o).Spec.NodeSelector; len(sel) != 0 {
 		t.Errorf("node selector %v in a cluster without labels", sel)
 	}
+}
+
+// member is the pod of a member of a sweep.
+func member(t *testing.T, tr *v1alpha1.Trial, name string, o PodOptions) *corev1.Pod {
+	t.Helper()
+	w := sweep.Read(tr.Spec)
+	for _, m := range w.Members() {
+		if m.Name == name {
+			return Pod(tr, m, timetable.End(w.Slots()), o)
+		}
+	}
+	t.Fatalf("the trial has no member %s", name)
+	return nil
 }

@@ -29,6 +29,7 @@ func sections(v *view.View) []page.Section {
 	return []page.Section{
 		r.objectives(),
 		comparisons.Effects(v),
+		r.cases(),
 		searches.Capacity(v),
 		levels.Levels(v),
 		levels.Latency(v),

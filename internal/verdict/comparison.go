@@ -148,6 +148,8 @@ type Result struct {
 	estimate inference.Estimate
 	// contenderCensored and baselineCensored count the cells of pairs in which a side's value is beyond all that is known.
 	contenderCensored, baselineCensored int
+	// better is which way is better, of a metric whose name does not say it.
+	better record.Direction
 }
 
 // InLogs is the estimate of the log of the ratio.

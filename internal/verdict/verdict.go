@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // judgeAll gives every result its verdict, within the budget that family.go shares out: alpha is that of one look. Foresight, which takes
@@ -235,10 +236,18 @@ func (r *Result) verdict(ownFaults, baselineFaults int, alpha float64) (Verdict,
 		return Inconclusive, NeitherKept
 	case *r.AdjustedP > alpha:
 		return r.undecided(ownFaults + baselineFaults)
-	case *r.Ratio > 1 == r.Metric.MoreIsBetter():
+	case *r.Ratio > 1 == r.moreIsBetter():
 		return r.winner(Better, r.BaselineIsBound, ownFaults, r.contenderCensored)
 	}
 	return r.winner(Worse, r.ContenderIsBound, baselineFaults, r.baselineCensored)
+}
+
+// moreIsBetter reports whether a ratio above 1 speaks for the contender.
+func (r *Result) moreIsBetter() bool {
+	if r.better != "" {
+		return r.better == record.MoreIsBetter
+	}
+	return r.Metric.MoreIsBetter()
 }
 
 // undecided says why nobody has won, or that there is no difference.

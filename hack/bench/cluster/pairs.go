@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 const (
@@ -106,7 +107,7 @@ func (b *Bench) byHand(ctx context.Context, generator *corev1.Pod, server string
 	target := "http://" + server + ":8080/"
 	wrk := func(seconds int32) (string, error) {
 		args := []string{"wrk", "-t1", "-c100", fmt.Sprintf("-d%ds", seconds), "--latency", target}
-		return b.cluster.exec(ctx, generator, render.GeneratorContainer, args)
+		return b.cluster.exec(ctx, generator, sweep.ProcessGenerator, args)
 	}
 	if _, err := wrk(b.sizes.pairWarmup); err != nil {
 		return 0, err
@@ -135,9 +136,9 @@ func printedRate(out string) (float64, error) {
 
 // holdingPod looks to the operator like a measured pod of somebody else's, but never gets a node.
 func holdingPod(p *performance, trial string) *corev1.Pod {
-	t := &v1alpha1.Trial{Spec: p.plan.TrialSpec("bench-hold", p.plan.Trials[0])}
+	t := &v1alpha1.Trial{Spec: sweep.Write("bench-hold", p.plan.Plan, p.plan.Trials[0])}
 	t.Name, t.Namespace = trial+"-hold", namespace
-	pod := render.Pod(t, record.MemberGenerator(0), render.PodOptions{AgentImage: p.run.Spec.Implementations[0].Image, RunUID: "bench-hold", Attempt: 1})
+	pod := render.Pod(t, sweep.Read(t.Spec).Members()[0], time.Duration(p.plan.TrialSeconds*float64(time.Second)), render.PodOptions{AgentImage: p.run.Spec.Implementations[0].Image, RunUID: "bench-hold", Attempt: 1})
 	pod.OwnerReferences = nil
 	pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "loadstone.dev/bench"}}
 	return pod

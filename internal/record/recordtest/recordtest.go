@@ -228,7 +228,7 @@ func (o Options) trial(rng *rand.Rand, machine *machine, servers []Server, block
 	name := fmt.Sprintf("%s-b%02d-%s", o.Name, block, s.Name)
 	t := record.TrialData{Manifest: record.TrialManifest{
 		Schema: record.TrialManifestSchema, Attempt: 1, Start: start,
-		PlannedTrial: record.PlannedTrial{Name: name, Index: index, Block: block, Servers: []string{s.Name}},
+		PlannedTrial: record.PlannedTrial{Name: name, Index: index, Block: block, Type: record.Sweep, Servers: []string{s.Name}},
 		Run:          record.Run{Namespace: "default", Name: o.Name, UID: "2f1c7d0a-0000-4000-8000-000000000001"}, Operator: "v0.1.0",
 		Pods: []record.PodRecord{
 			{Name: name + "-server", Member: record.MemberServer(0), Node: "server", QOSClass: "Guaranteed", Image: image(s.Name), ImageID: "sha256:" + digest(s.Name)},

@@ -1,13 +1,13 @@
-package conduct_test
+package sweep_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/work"
+	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 func TestMembersAreGeneratorsThenServers(t *testing.T) {
@@ -20,8 +20,8 @@ func TestMembersAreGeneratorsThenServers(t *testing.T) {
 		"a duet":                   {1, 2, []string{"generator-0", "server-0", "server-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := plan.Sweep{Generators: record.Generators{Pods: int32(tc.generators)}, Servers: make([]record.Implementation, tc.servers)}
-			if diff := cmp.Diff(tc.want, conduct.Members(s)); diff != "" {
+			s := sweep.Sweep{Generators: record.Generators{Pods: int32(tc.generators)}, Implementations: make([]record.Implementation, tc.servers)}
+			if diff := cmp.Diff(tc.want, names(s.Members())); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -43,10 +43,18 @@ func TestACheckSendsOneRequestOfEachKind(t *testing.T) {
 		cell("/", 200, &one), cell("/", 200, &copied), cell("/", 200, &other), scripted,
 	}
 	want := []record.Request{cells[0].Request, cells[2].Request, cells[3].Request, cells[4].Request, cells[6].Request}
-	if diff := cmp.Diff(want, conduct.Requests(cells)); diff != "" {
+	if diff := cmp.Diff(want, sweep.Requests(cells)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := conduct.Requests([]record.Cell{scripted}); got != nil {
+	if got := sweep.Requests([]record.Cell{scripted}); got != nil {
 		t.Errorf("of a script it sends %v", got)
 	}
+}
+
+func names(members []work.Member) []string {
+	var names []string
+	for _, m := range members {
+		names = append(names, m.Name)
+	}
+	return names
 }

@@ -1,4 +1,4 @@
-package plan
+package sweep
 
 import (
 	"slices"
@@ -9,21 +9,10 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Sweep is what a trial of a sweep consists of, as its object says it.
-type Sweep struct {
-	Servers    []record.Implementation
-	Generators record.Generators
-	Cells      []record.Cell
-	Placement  record.Placement
-}
-
-// Duet reports whether two servers share the CPU and the load.
-func (s Sweep) Duet() bool { return len(s.Servers) > 1 }
-
-// TrialSpec is a trial of the plan as the spec of an object, held until its step of the workflow comes.
-func (p Plan) TrialSpec(run string, t record.PlannedTrial) v1alpha1.TrialSpec {
+// Write is a trial of a plan as the spec of an object, held until its step of the workflow comes.
+func Write(run string, p record.Plan, t record.PlannedTrial) v1alpha1.TrialSpec {
 	spec := v1alpha1.TrialSpec{
-		RunName: run, Index: &t.Index, Block: t.Block, Type: v1alpha1.TypeSweep, Start: v1alpha1.StartHeld,
+		RunName: run, Index: &t.Index, Block: t.Block, Type: v1alpha1.TrialType(record.Sweep), Start: v1alpha1.StartHeld,
 		Sweep: v1alpha1.Sweep{Generators: v1alpha1.Generators{Pods: p.Generators.Pods, CPUs: p.Generators.CPUs}},
 		Placement: v1alpha1.Placement{
 			Pinning: v1alpha1.Strictness(p.Placement.Pinning), GeneratorPinning: v1alpha1.Strictness(p.Placement.GeneratorPinning),
@@ -31,7 +20,8 @@ func (p Plan) TrialSpec(run string, t record.PlannedTrial) v1alpha1.TrialSpec {
 		},
 	}
 	for _, name := range t.Servers {
-		spec.Sweep.Servers = append(spec.Sweep.Servers, implementationSpec(p.Implementation(name)))
+		i := slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return i.Name == name })
+		spec.Sweep.Servers = append(spec.Sweep.Servers, implementationSpec(p.Implementations[i]))
 	}
 	for _, c := range p.Cells {
 		spec.Sweep.Cells = append(spec.Sweep.Cells, cellSpec(c))
@@ -65,8 +55,8 @@ func cellSpec(c record.Cell) v1alpha1.Cell {
 	return out
 }
 
-// SweepOf reads back what TrialSpec has written.
-func SweepOf(spec v1alpha1.TrialSpec) Sweep {
+// Read is the sweep that an object asks for: what Write has written.
+func Read(spec v1alpha1.TrialSpec) Sweep {
 	s := Sweep{
 		Generators: record.Generators{Pods: spec.Sweep.Generators.Pods, CPUs: spec.Sweep.Generators.CPUs},
 		Placement: record.Placement{
@@ -75,7 +65,7 @@ func SweepOf(spec v1alpha1.TrialSpec) Sweep {
 		},
 	}
 	for _, i := range spec.Sweep.Servers {
-		s.Servers = append(s.Servers, record.Implementation{
+		s.Implementations = append(s.Implementations, record.Implementation{
 			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: record.Role(i.Role),
 		})
 	}
@@ -85,10 +75,9 @@ func SweepOf(spec v1alpha1.TrialSpec) Sweep {
 	return s
 }
 
-// memoryOf is the memory that an implementation asks for, or gets if it does not ask.
 func memoryOf(i v1alpha1.Implementation) int64 {
 	if i.Memory == nil {
-		return DefaultMemoryBytes
+		return 0
 	}
 	return i.Memory.Value()
 }
@@ -99,10 +88,13 @@ func cellOf(c v1alpha1.Cell) record.Cell {
 		RampToRequestsPerSecond: c.RampToRequestsPerSecond, Step: c.Step, Generators: c.Generators, Threads: c.Threads,
 		Connection: record.ConnectionUse(c.Connection), DurationSeconds: c.DurationSeconds,
 		Request: record.Request{Path: c.Request.Path, Expect: record.Expect{Status: c.Request.Expect.Status, Body: c.Request.Expect.Body}},
-		Script:  scriptOf(c.Script), Order: record.Order(c.Order),
+		Order:   record.Order(c.Order),
 	}
 	if c.WarmupSeconds != nil {
 		out.WarmupSeconds = *c.WarmupSeconds
+	}
+	if s := c.Script; s != nil {
+		out.Script = &record.Script{ConfigMap: s.ConfigMap, Key: s.Key}
 	}
 	if s := c.Search; s != nil {
 		out.Search = &record.Search{

@@ -1,0 +1,223 @@
+package kinds_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/internal/work"
+	"loadstone.dev/loadstone/internal/work/kinds"
+	"loadstone.dev/loadstone/internal/work/sweep"
+)
+
+// timings is a kind of work that is nothing like a sweep: a program that times itself and ends. It has no generator and no cells, its process
+// ending is success, and its values are nanoseconds. The tests of this file take it through everything that knows kinds, none of which knows it.
+type timings struct{}
+
+const timed record.WorkType = "Timings"
+
+func (timings) Type() record.WorkType { return timed }
+
+// Read reads the program's name out of the member that the union has; a kind of its own would have one of its own.
+func (timings) Read(spec v1alpha1.TrialSpec) work.Work {
+	return timing{program: sweep.Read(spec).Implementations[0]}
+}
+
+func (timings) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
+	body, ok := results[record.MemberServer(0)]
+	if !ok {
+		return errors.New("the program left no result")
+	}
+	var nanos map[string]float64
+	if err := json.Unmarshal(body, &nanos); err != nil {
+		return fmt.Errorf("reading the program's result: %w", err)
+	}
+	for _, name := range []string{"parse", "print"} {
+		into.Rows = append(into.Rows, record.Exactly("Time", name, "ns", record.LessIsBetter, nanos[name]))
+	}
+	return nil
+}
+
+func (timings) Rows(t record.TrialData) []record.Row { return t.Rows }
+
+type timing struct{ program record.Implementation }
+
+func (w timing) Servers() []record.Implementation { return []record.Implementation{w.program} }
+func (w timing) EndsItself() bool                 { return true }
+func (w timing) Describe(*record.TrialManifest)   {}
+
+func (w timing) Slots() []timetable.Slot {
+	return []timetable.Slot{{Measured: time.Minute, End: time.Minute}}
+}
+
+func (w timing) Check([]string, []protocol.Script) *protocol.Check { return nil }
+
+func (w timing) Members() []work.Member {
+	return []work.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []work.Process{
+		{Name: "program", Image: w.program.Image, Command: []string{"/bench", "--json"}, MilliCPU: 2000, MemoryBytes: 1 << 30},
+		{Name: "collector", Args: []string{"collect"}, MilliCPU: 100, MemoryBytes: 32 << 20},
+	}}}
+}
+
+var fast = timing{program: record.Implementation{Name: "fast", Image: "fast:1"}}
+
+func TestAKindNamesItsOwnPods(t *testing.T) {
+	tr := &v1alpha1.Trial{}
+	tr.Name = "run-000-fast"
+	pod := render.Pod(tr, fast.Members()[0], timetable.End(fast.Slots()), render.PodOptions{AgentImage: "agent:1", Attempt: 1})
+	if got := pod.Name; got != "run-000-fast-1-s0" {
+		t.Errorf("the pod is called %s", got)
+	}
+	program, collector := pod.Spec.Containers[0], pod.Spec.Containers[1]
+	if program.Image != "fast:1" || program.Resources.Limits.Cpu().Value() != 2 || len(program.Ports) != 0 || program.Command[0] != "/bench" {
+		t.Errorf("the program is %+v", program)
+	}
+	if collector.Image != "agent:1" || collector.Args[0] != "collect" || program.Resources.Limits[corev1.ResourceMemory] == collector.Resources.Limits[corev1.ResourceMemory] {
+		t.Errorf("the collector is %+v", collector)
+	}
+	if least := int64(time.Minute.Seconds()); *pod.Spec.ActiveDeadlineSeconds <= least {
+		t.Errorf("the pod lives %d s, and its work takes %d s", *pod.Spec.ActiveDeadlineSeconds, least)
+	}
+}
+
+func TestAKindSaysWhatTheEndOfItsProcessMeans(t *testing.T) {
+	for name, tc := range map[string]struct {
+		work   work.Work
+		code   int32
+		failed bool
+	}{
+		"a program that has done its work":  {fast, 0, false},
+		"a program that has failed":         {fast, 3, true},
+		"a server that ends as if all well": {sweep.Sweep{}, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if f := conduct.ServerExited(tc.work, fast.program, conduct.Exit{Code: tc.code}); (f != nil) != tc.failed {
+				t.Errorf("got %+v, want a failure: %v", f, tc.failed)
+			}
+		})
+	}
+}
+
+func TestAnAttemptAtAKindFollowsItsSlots(t *testing.T) {
+	start := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	a := conduct.Attempt{Number: 1, Work: fast, Begun: start, Started: start, Now: start.Add(30 * time.Second)}
+	if !a.Measuring() || !a.Quiet() || a.CellsDone() != 0 || a.NextEnd() != 30*time.Second {
+		t.Errorf("half-way: measuring %v, quiet %v, %d done, next in %s", a.Measuring(), a.Quiet(), a.CellsDone(), a.NextEnd())
+	}
+	a.Now = start.Add(time.Minute)
+	if a.CellsDone() != 1 || a.Quiet() {
+		t.Errorf("at its end: %d done, quiet %v", a.CellsDone(), a.Quiet())
+	}
+	m := conduct.Trial{PlannedTrial: record.PlannedTrial{Name: "t", Type: timed, Servers: []string{"fast"}}, Work: fast}.Manifest(conduct.TrialRecord{})
+	if m.Type != timed || len(m.Cells) != 0 {
+		t.Errorf("the manifest is of %s with %d cells", m.Type, len(m.Cells))
+	}
+}
+
+// run is a run of sweeps beside which each of two programs was timed in every block: the second prints as fast as the first, and parses in
+// so many times the time.
+func run(t *testing.T, blocks int32, factor float64) record.RunData {
+	t.Helper()
+	o := recordtest.Duel(blocks)
+	o.Servers, o.Levels = o.Servers[:2], o.Levels[:1]
+	d := recordtest.Run(o)
+	rng := rand.New(rand.NewPCG(uint64(blocks), 7))
+	noisy := func(nanos float64) float64 { return nanos * math.Exp(0.01*rng.NormFloat64()) }
+	for _, sweep := range d.Trials {
+		m := sweep.Manifest
+		m.Type, m.Name, m.Artifacts, m.Cells = timed, m.Name+"-timed", nil, nil
+		parse := 100.0
+		if m.Servers[0] == o.Servers[1].Name {
+			parse *= factor
+		}
+		result, err := json.Marshal(map[string]float64{"parse": noisy(parse), "print": noisy(50)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := record.TrialData{Manifest: m}
+		if err := (timings{}).Decode(map[string]json.RawMessage{record.MemberServer(0): result}, &one); err != nil {
+			t.Fatal(err)
+		}
+		d.Trials = append(d.Trials, one)
+		d.Manifest.Trials = append(d.Manifest.Trials, record.TrialEntry{PlannedTrial: m.PlannedTrial, Manifest: &record.Artifact{Key: m.Name}})
+	}
+	return d
+}
+
+func TestTheValuesOfAKindAreComparedCaseByCase(t *testing.T) {
+	table, err := analysis.Analyse(run(t, 10, 1.1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Rows) != 2 {
+		t.Fatalf("%d comparisons, want one a case: %+v", len(table.Rows), table.Rows)
+	}
+	parse, print := table.Rows[0], table.Rows[1]
+	if parse.Case != "parse" || parse.Verdict != verdict.Worse || math.Abs(*parse.Ratio-1.1) > 0.02 || parse.Blocks != 10 {
+		t.Errorf("parse: %s of %d blocks, ratio %v", parse.Verdict, parse.Blocks, *parse.Ratio)
+	}
+	if print.Verdict != verdict.NoDifference {
+		t.Errorf("print, which is the same: %s %s, ratio %v", print.Verdict, print.Reason, *print.Ratio)
+	}
+	if n := table.Coverage.MeasuredTrials; n != 20 {
+		t.Errorf("%d trials of sweeps are covered, want 20: those of other kinds have no cells", n)
+	}
+}
+
+func TestTooFewBlocksOfAKindDecideNothing(t *testing.T) {
+	table, err := analysis.Analyse(run(t, 4, 1.5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range table.Rows {
+		if r.Verdict != verdict.Inconclusive || r.Reason != verdict.TooFewBlocks {
+			t.Errorf("%s: %s %s", r.Case, r.Verdict, r.Reason)
+		}
+	}
+}
+
+func TestTheReportHasASectionForTheValuesOfAKind(t *testing.T) {
+	table, err := analysis.Analyse(run(t, 10, 1.1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := report.HTML(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`id="cases"`, "parse", "Time (ns, less is better)", "worse"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the report has no %q", want)
+		}
+	}
+}
+
+func TestARegistryFindsAKindByItsType(t *testing.T) {
+	known := work.NewKinds(sweep.Kind{}, timings{})
+	if len(known) != 2 || known[timed].Type() != timed {
+		t.Errorf("the registry is %v", known)
+	}
+	if _, err := kinds.Of(v1alpha1.TrialSpec{Type: "Dance"}); err == nil || !strings.Contains(err.Error(), `"Dance"`) {
+		t.Errorf("an unknown kind: %v", err)
+	}
+	if w, err := kinds.Of(v1alpha1.TrialSpec{Type: v1alpha1.TypeSweep}); err != nil || w.EndsItself() {
+		t.Errorf("a sweep: %v, %v", w, err)
+	}
+}

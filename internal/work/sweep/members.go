@@ -1,0 +1,100 @@
+package sweep
+
+import (
+	"strconv"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/tool/tools"
+	"loadstone.dev/loadstone/internal/work"
+)
+
+const (
+	// ObserverMilliCPU is what the observer beside each server asks for, in thousandths of a CPU: a fraction, so that it runs
+	// on the node's shared CPUs and never on the server's own.
+	ObserverMilliCPU = 200
+	// DuetMilliCPU is what each server of a duet asks for, in thousandths of a CPU: a fraction and no limit, so that neither gets a CPU
+	// of its own nor a quota. Two of them with their observers ask for as much as one server that owns its CPU.
+	DuetMilliCPU = 400
+	// sharedMilliCPU is what a generator asks for each of its CPUs where it need not own them: little, so that several fit, and
+	// without a limit, so that none is throttled.
+	sharedMilliCPU = 100
+
+	observerMemory = 64 << 20
+	// agentMemory is what a generator needs beside its tool.
+	agentMemory = 192 << 20
+)
+
+// Names of processes.
+const (
+	// ProcessServer runs an implementation, ProcessObserver watches it, and ProcessGenerator makes load.
+	ProcessServer    = "server"
+	ProcessObserver  = "observer"
+	ProcessGenerator = "generator"
+)
+
+// GeneratorMilliCPU is the CPU that a generator asks for, in thousandths.
+func GeneratorMilliCPU(g record.Generators, pl record.Placement) int64 {
+	if pl.GeneratorPinning == record.Preferred {
+		return int64(g.CPUs) * sharedMilliCPU
+	}
+	return int64(g.CPUs) * 1000
+}
+
+// Members implements work.Work: the generators, then the servers.
+func (s Sweep) Members() []work.Member {
+	var members []work.Member
+	for i := range max(s.Generators.Pods, 1) {
+		members = append(members, s.generator(int(i)))
+	}
+	for i := range s.Implementations {
+		members = append(members, s.server(i))
+	}
+	return members
+}
+
+// server is a server with its observer. Whole CPUs are its own; those of a duet share one, on which their observers put them, and the second
+// follows the first to its node.
+func (s Sweep) server(index int) work.Member {
+	own := s.Implementations[index]
+	m := work.Member{Name: record.MemberServer(index), Role: v1alpha1.RoleServer, Processes: []work.Process{
+		{
+			Name: ProcessServer, Image: own.Image, Command: own.Command, Port: own.Port, MilliCPU: int64(own.CPUs) * 1000, MemoryBytes: own.MemoryBytes,
+		},
+		{
+			Name: ProcessObserver, Args: []string{"observe", "--port=" + strconv.Itoa(int(own.Port))},
+			MilliCPU: ObserverMilliCPU, MemoryBytes: observerMemory,
+		},
+	}}
+	if s.Duet() {
+		m.Processes[0].MilliCPU, m.Processes[0].CPU = DuetMilliCPU, work.Unlimited
+	}
+	if index > 0 {
+		m.With = record.MemberServer(0)
+	}
+	return m
+}
+
+// generator is a load generator: the agent is its main process and runs the tool. It owns its CPUs, unless the placement leaves that open and
+// says how little CPU will do.
+func (s Sweep) generator(index int) work.Member {
+	p := work.Process{
+		Name: ProcessGenerator, Args: []string{"generate"}, MilliCPU: GeneratorMilliCPU(s.Generators, s.Placement), MemoryBytes: s.generatorMemory(),
+	}
+	if s.Placement.GeneratorPinning == record.Preferred {
+		p.CPU = work.Unlimited
+	}
+	return work.Member{
+		Name: record.MemberGenerator(index), Role: v1alpha1.RoleGenerator, Processes: []work.Process{p}, Apart: s.Placement.SeparateNodes,
+	}
+}
+
+// generatorMemory is what the largest cell of a generator needs, for each of the servers that it puts load on at a time.
+func (s Sweep) generatorMemory() int64 {
+	var most int64
+	for _, c := range s.Cells {
+		most = max(most, int64(timetable.Servers(c))*tools.Needs(timetable.Share(c, 0)).MemoryBytes)
+	}
+	return agentMemory + most
+}

@@ -1,0 +1,77 @@
+// Package sweep is the kind of work that puts load on servers, level by level: its members, its timetable and its results.
+//
+// A duet is a sweep of two servers that share a CPU and the load, and a search is a sweep whose rates are found while it runs.
+package sweep
+
+import (
+	"slices"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/work"
+)
+
+// Kind is the kind of work.
+type Kind struct{}
+
+var _ work.Kind = Kind{}
+
+// Type implements work.Kind.
+func (Kind) Type() record.WorkType { return record.Sweep }
+
+// Read implements work.Kind.
+func (Kind) Read(spec v1alpha1.TrialSpec) work.Work { return Read(spec) }
+
+// Rows implements work.Kind: the levels of a sweep are compared by rules of their own.
+func (Kind) Rows(record.TrialData) []record.Row { return nil }
+
+// Sweep is what one trial does.
+type Sweep struct {
+	// Implementations are the servers: one, or the two of a duet.
+	Implementations []record.Implementation
+	Generators      record.Generators
+	Cells           []record.Cell
+	Placement       record.Placement
+}
+
+var _ work.Work = Sweep{}
+
+// Duet reports whether two servers share the CPU and the load.
+func (s Sweep) Duet() bool { return len(s.Implementations) > 1 }
+
+// Servers implements work.Work.
+func (s Sweep) Servers() []record.Implementation { return s.Implementations }
+
+// Slots implements work.Work.
+func (s Sweep) Slots() []timetable.Slot { return timetable.Of(s.Cells) }
+
+// EndsItself implements work.Work: a server that ends has failed.
+func (s Sweep) EndsItself() bool { return false }
+
+// Describe implements work.Work.
+func (s Sweep) Describe(m *record.TrialManifest) { m.Cells = s.Cells }
+
+// Check implements work.Work: every generator sends one request of each kind to each server, and tries its loads.
+func (s Sweep) Check(targets []string, scripts []protocol.Script) *protocol.Check {
+	return &protocol.Check{Targets: targets, Requests: Requests(s.Cells), Cells: s.Cells, Scripts: scripts}
+}
+
+// Requests are those that a check sends before anything is measured: one of each kind. A script makes its own.
+func Requests(cells []record.Cell) []record.Request {
+	var requests []record.Request
+	for _, c := range cells {
+		same := func(r record.Request) bool { return sameRequest(r, c.Request) }
+		if c.Script == nil && !slices.ContainsFunc(requests, same) {
+			requests = append(requests, c.Request)
+		}
+	}
+	return requests
+}
+
+func sameRequest(a, b record.Request) bool {
+	return a.Path == b.Path && a.Expect.Status == b.Expect.Status && equalBody(a.Expect.Body, b.Expect.Body)
+}
+
+func equalBody(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -1,0 +1,103 @@
+// Package work is what every kind of work looks like that a trial can do: who takes part in it, when it is measured, what its results say.
+//
+// A kind is a folder beside this package, its member in the spec of a Trial, a line in package kinds, and a section of the report. Whoever
+// plans, leads, starts, stores, compares and prints a trial asks its kind and knows no other.
+//
+// The package and its kinds are pure.
+package work
+
+import (
+	"encoding/json"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
+)
+
+// Work is what one trial does.
+type Work interface {
+	// Servers are the implementations that are measured, in the order of the members of that name.
+	Servers() []record.Implementation
+	// Members are those who take part, in the order in which they are told to start: generators first.
+	Members() []Member
+	// Slots say when each of its steps is measured.
+	Slots() []timetable.Slot
+	// EndsItself reports whether a measured process ends when its work is done. Where it does not, one that ends has failed.
+	EndsItself() bool
+	// Check is what is asked of the generators before anything is measured; nil if there is nothing to ask.
+	Check(targets []string, scripts []protocol.Script) *protocol.Check
+	// Describe writes down in the trial's manifest what was to be done.
+	Describe(m *record.TrialManifest)
+}
+
+// Kind is one kind of work.
+type Kind interface {
+	// Type is the kind's name, in the spec of a Trial and in records.
+	Type() record.WorkType
+	// Read is the work that an object of the kind asks for.
+	Read(spec v1alpha1.TrialSpec) Work
+	// Decode reads the results of the members of a trial, as they lie in the store, by the member's name. It fills in what is known of the
+	// trial, and refuses what contradicts the trial's manifest.
+	Decode(results map[string]json.RawMessage, into *record.TrialData) error
+	// Rows are the values of a trial that are compared as they are, block by block. A kind with rules of its own for what is compared,
+	// as a sweep has for its levels, has none.
+	Rows(t record.TrialData) []record.Row
+}
+
+// Kinds are the known kinds, by their type.
+type Kinds map[record.WorkType]Kind
+
+// NewKinds lists kinds by their type.
+func NewKinds(list ...Kind) Kinds {
+	kinds := Kinds{}
+	for _, k := range list {
+		kinds[k.Type()] = k
+	}
+	return kinds
+}
+
+// Member takes part in a trial: a pod on a cluster.
+type Member struct {
+	// Name is the member's in its trial, such as "server-0" or "generator-1".
+	Name string
+	// Role says on which nodes it may run: "server" or "generator".
+	Role string
+	// Processes are those that it consists of. The first is the one that is measured, or that measures. They see each other if there are several.
+	Processes []Process
+	// With is the member on whose node it must run; empty if that does not matter.
+	With string
+	// Apart is how strictly it stays off the nodes of the run's servers; empty if that does not matter.
+	Apart record.Strictness
+}
+
+// CPUShare is how a process gets its CPU time.
+type CPUShare int
+
+const (
+	// Limited processes get what they ask for, and no more. One that asks for whole CPUs has them for itself.
+	Limited CPUShare = iota
+	// Unlimited processes share the CPUs of their node, with at least what they ask for.
+	Unlimited
+)
+
+// Process is one process of a member: a container on a cluster.
+type Process struct {
+	// Name is the process's in its member.
+	Name string
+	// Image is what runs; empty for Loadstone's own agent, which is given Args.
+	Image string
+	// Command is the argument vector; empty means the image's own. It is of no meaning for an agent.
+	Command []string
+	// Args are the arguments of an agent.
+	Args []string
+	// Port is where the process listens; 0 if it does not.
+	Port int32
+	// MilliCPU is the CPU time that it asks for, in thousandths of a CPU, and CPU how it gets it.
+	MilliCPU    int64
+	CPU         CPUShare
+	MemoryBytes int64
+}
+
+// IsAgent reports whether the process is Loadstone's own.
+func (p Process) IsAgent() bool { return p.Image == "" }
