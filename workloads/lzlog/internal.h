@@ -32,6 +32,7 @@ struct lzlog_writer {
     struct lzlog *log;
     struct lz_cipher *cipher; /* NULL: not encrypted */
     uint64_t seen;            /* the turn when files were changed last */
+    enum lzlog_level least;   /* of the lines that are written */
     uint64_t inside;          /* if that goes on: the number of the file that it may write to */
     struct lzlog_writer *next;
 };

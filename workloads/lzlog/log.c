@@ -239,6 +239,7 @@ struct lzlog_writer *lzlog_writer_open(struct lzlog *log)
         return NULL;
     memset(w, 0, sizeof(*w));
     w->log = log;
+    w->least = LZLOG_INFO;
     w->cipher = log->encrypted ? lz_cipher_new(log->key) : NULL;
     if (log->encrypted && w->cipher == NULL) {
         free(w);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -208,6 +209,53 @@ static void sizes_have_limits(void)
     free_list(paths, 1);
 }
 
+/* is_line tells whether a record is a line of a level that was printed within the last minute. */
+static bool is_line(const struct lzlog_record *record, const char *level, const char *text)
+{
+    char line[LZLOG_PRINT_MAX + 1], rest[LZLOG_PRINT_MAX + 1];
+    struct tm tm = {0};
+    int microseconds, begin = 0;
+    CHECK(record->size < sizeof(line));
+    memcpy(line, record->data, record->size);
+    line[record->size] = '\0';
+    const char *fraction = strptime(line, "%Y-%m-%dT%H:%M:%S", &tm);
+    CHECK(fraction != NULL && sscanf(fraction, ".%6dZ %n", &microseconds, &begin) == 1 && begin == 9);
+    time_t age = time(NULL) - timegm(&tm);
+    snprintf(rest, sizeof(rest), "%-5s %s", level, text);
+    return age >= 0 && age < 60 && strcmp(fraction + begin, rest) == 0;
+}
+
+static void lines_have_levels(void)
+{
+    static char endless[2 * LZLOG_PRINT_MAX];
+    memset(endless, 'x', sizeof(endless) - 1);
+    struct lzlog_options options = small(3, LZLOG_FETCH_ADD);
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    CHECK(lzlog_print(writer, LZLOG_DEBUG, "left out") == LZLOG_OK);
+    CHECK(lzlog_print(writer, LZLOG_INFO, "%d of %s", 7, "them") == LZLOG_OK);
+    CHECK(lzlog_print(writer, LZLOG_FATAL, "%s", "") == LZLOG_OK);
+    lzlog_set_level(writer, LZLOG_TRACE);
+    CHECK(lzlog_print(writer, LZLOG_TRACE, "all") == LZLOG_OK);
+    lzlog_set_level(writer, LZLOG_ERROR);
+    CHECK(lzlog_print(writer, LZLOG_WARN, "left out, too") == LZLOG_OK);
+    CHECK(lzlog_print(writer, LZLOG_ERROR, "%s", endless) == LZLOG_OK);
+    lzlog_close(log);
+    CHECK(lzlog_print(writer, LZLOG_ERROR, "late") == LZLOG_CLOSED);
+    lzlog_writer_close(writer);
+    char **paths, why[LZLOG_WHY_SIZE];
+    CHECK(list_log(scratch_dir, &paths) == 1);
+    struct lzlog_reader *reader = lzlog_reader_open(paths[0], NULL, why);
+    struct lzlog_record record;
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, "INFO", "7 of them"));
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, "FATAL", ""));
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, "TRACE", "all"));
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && record.size == LZLOG_PRINT_MAX - 1);
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_END);
+    lzlog_reader_close(reader);
+    free_list(paths, 1);
+}
+
 static void bad_options(void)
 {
     const struct lzlog_options bad[] = {
@@ -311,6 +359,7 @@ int main(int argc, char **argv)
         {"a log opened with fewer files gives up the oldest", fewer_files_than_before},
         {"a second writer is refused with a sentence", two_writers},
         {"a record has 1 to 65,527 bytes", sizes_have_limits},
+        {"a line has its time and its level, and those below the writer's are left out", lines_have_levels},
         {"options that cannot be are refused with a sentence", bad_options},
         {"a log closed under writers has exactly what they were told it has", close_under_writers},
         {"a writer that comes late is told so, and harms nobody", late_writer},
