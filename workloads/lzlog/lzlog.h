@@ -46,6 +46,7 @@ struct lzlog_secret {
 struct lzlog_options {
     const char *dir;    /* made if missing; its parent must be there */
     size_t file_bytes;  /* 0: 64 MiB; rounded up to pages */
+    uint64_t keep;      /* 0: for ever; seconds after its last record, a file goes when another is due, or at the opening */
     unsigned files;     /* 0: 4; how many files there are at most, the current and the next one included */
     enum lzlog_reservation reservation;
     struct lzlog_secret secret;

@@ -1,5 +1,6 @@
 /* A log from its opening to its closing, by one thread and by many. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -172,6 +173,61 @@ static void fewer_files_than_before(void)
     struct seen seen;
     read_log(scratch_dir, NULL, &seen);
     CHECK(seen.next[0] == 4010 && seen.defects == 0);
+}
+
+/* age makes the oldest files older by a day. */
+static void age(int count)
+{
+    char **paths;
+    struct timespec yesterday[2] = {{.tv_sec = time(NULL) - 24 * 3600}, {.tv_sec = time(NULL) - 24 * 3600}};
+    int files = list_log(scratch_dir, &paths);
+    CHECK(files >= count);
+    for (int i = 0; i < count; i++)
+        CHECK(utimensat(AT_FDCWD, paths[i], yesterday, 0) == 0);
+    free_list(paths, files);
+}
+
+/* oldest_number is the first number that a log's folder still has, once it has a file of a number. */
+static unsigned long oldest_number(unsigned long newest)
+{
+    for (;;) {
+        char **paths;
+        int files = list_log(scratch_dir, &paths);
+        unsigned long first = files > 0 ? number_of(paths[0]) : 0, last = files > 0 ? number_of(paths[files - 1]) : 0;
+        free_list(paths, files);
+        if (last >= newest)
+            return first;
+        usleep(100);
+    }
+}
+
+static void old_files_go(void)
+{
+    struct lzlog_options options = small(20, LZLOG_FETCH_ADD);
+    static const uint8_t data[1000];
+    options.keep = 3600;
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    for (int i = 0; i < 5 * (SMALL / 1000); i++)
+        CHECK(lzlog_write(writer, data, sizeof(data)) == LZLOG_OK);
+    unsigned long current = 6; /* five files are full */
+    CHECK(oldest_number(current + 1) == 1);
+    age(2);
+    for (int i = 0; i < SMALL / 1000; i++)
+        CHECK(lzlog_write(writer, data, sizeof(data)) == LZLOG_OK);
+    CHECK(oldest_number(current + 2) == 3); /* another file was due */
+    age(1);
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+    CHECK(oldest_number(0) == 3);
+    log = open_or_die(&options);
+    CHECK(oldest_number(0) == 4);
+    lzlog_close(log);
+    options.keep = 0;
+    age(4);
+    log = open_or_die(&options);
+    CHECK(oldest_number(0) == 4);
+    lzlog_close(log);
 }
 
 static void two_writers(void)
@@ -357,6 +413,7 @@ int main(int argc, char **argv)
         {"the oldest file goes first, always, and numbers rise", oldest_goes_first},
         {"short sessions go on in one file, cut to what is used", short_sessions_share_a_file},
         {"a log opened with fewer files gives up the oldest", fewer_files_than_before},
+        {"files that are older than they are kept go when another is due, and at the opening", old_files_go},
         {"a second writer is refused with a sentence", two_writers},
         {"a record has 1 to 65,527 bytes", sizes_have_limits},
         {"a line has its time and its level, and those below the writer's are left out", lines_have_levels},
