@@ -221,6 +221,13 @@ void lz_file_seal(struct lzlog *log, struct lz_file *file, struct lz_cipher *cip
         write_end(file, place, cipher);
 }
 
+/* lz_file_note_time gives a file that was sealed the time of its last record: writes to mapped pages do not always. */
+void lz_file_note_time(struct lz_file *file)
+{
+    if (futimens(file->fd, NULL) != 0)
+        return; /* it keeps the time that it has */
+}
+
 /* lz_file_trim gives back the room behind the last record, unless somebody is reading the file. */
 void lz_file_trim(struct lzlog *log, struct lz_file *file)
 {

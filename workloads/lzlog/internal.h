@@ -32,6 +32,7 @@ struct lzlog_writer {
     struct lzlog *log;
     struct lz_cipher *cipher; /* NULL: not encrypted */
     uint64_t seen;            /* the turn when files were changed last */
+    enum lzlog_level least;   /* of the lines that are written */
     uint64_t inside;          /* if that goes on: the number of the file that it may write to */
     struct lzlog_writer *next;
 };
@@ -48,6 +49,7 @@ struct lzlog {
     _Alignas(64) int dir; /* locked */
     unsigned files;
     bool encrypted;
+    uint64_t keep; /* seconds; 0: for ever */
     uint8_t key[LZLOG_KEY_SIZE];
     uint8_t salt[LZ_SALT];
     uint32_t iterations;
@@ -63,6 +65,7 @@ struct lzlog {
     pthread_cond_t work;  /* for the preparer */
     pthread_cond_t news;  /* from the preparer, and when the log closes */
     struct lz_file *ready;
+    struct lz_file *full; /* the last one that was replaced, until its time has been noted; else NULL */
     bool wanted;
     bool closing;
     uint64_t attempts; /* of the preparer, ended */
@@ -96,11 +99,13 @@ void lz_file_activate(struct lz_file *file);
 void lz_file_seal(struct lzlog *log, struct lz_file *file, struct lz_cipher *cipher);
 void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place, struct lz_cipher *cipher);
 void lz_file_trim(struct lzlog *log, struct lz_file *file);
+void lz_file_note_time(struct lz_file *file);
 
 /* store.c: the folder. */
 bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE]);
 bool lz_store_resume(struct lzlog *log, const struct lzlog_secret *secret, struct lz_file **file, char why[LZLOG_WHY_SIZE]);
 void lz_store_cut(struct lzlog *log);
+void lz_store_forget(struct lzlog *log);
 struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE]);
 
 /* switch.c: from one file to the next. */

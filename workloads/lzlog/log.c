@@ -128,6 +128,7 @@ static struct lzlog *log_new(const struct lzlog_options *options)
     size_t bytes = options->file_bytes != 0 ? options->file_bytes : FILE_BYTES;
     log->capacity = (bytes + LZ_PAGE - 1) / LZ_PAGE * LZ_PAGE;
     log->files = options->files != 0 ? options->files : FILES;
+    log->keep = options->keep;
     log->reservation = options->reservation;
     log->encrypted = options->secret.passphrase != NULL || options->secret.key != NULL;
     log->crc = crc32c_best();
@@ -151,6 +152,7 @@ static bool prepare_first(struct lzlog *log, const struct lzlog_secret *secret, 
     if (!lz_store_resume(log, secret, &file, why))
         return false;
     lz_store_cut(log);
+    lz_store_forget(log);
     if (file == NULL) {
         file = lz_store_next(log, why);
         if (file == NULL)
@@ -218,6 +220,7 @@ void lzlog_close(struct lzlog *log)
     pthread_mutex_unlock(&log->lock);
     lz_cipher_free(cipher);
     pthread_join(log->preparer, NULL);
+    lz_file_note_time(last);
     if (lz_await_idle(log, last, CLOSING_MS))
         lz_file_trim(log, last); /* else it keeps its room: somebody may still write there */
     if (log->ready != NULL) { /* it never had its turn */
@@ -239,6 +242,7 @@ struct lzlog_writer *lzlog_writer_open(struct lzlog *log)
         return NULL;
     memset(w, 0, sizeof(*w));
     w->log = log;
+    w->least = LZLOG_INFO;
     w->cipher = log->encrypted ? lz_cipher_new(log->key) : NULL;
     if (log->encrypted && w->cipher == NULL) {
         free(w);

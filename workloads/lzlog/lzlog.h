@@ -17,6 +17,7 @@ extern "C" {
 
 enum {
     LZLOG_RECORD_MAX = 65527,
+    LZLOG_PRINT_MAX = 4096,
     LZLOG_KEY_SIZE = 32,
     LZLOG_WHY_SIZE = 256,              /* room for any sentence about a failure */
     LZLOG_FILE_MIN = 128 * 1024,       /* bytes */
@@ -45,6 +46,7 @@ struct lzlog_secret {
 struct lzlog_options {
     const char *dir;    /* made if missing; its parent must be there */
     size_t file_bytes;  /* 0: 64 MiB; rounded up to pages */
+    uint64_t keep;      /* 0: for ever; seconds after its last record, a file goes when another is due, or at the opening */
     unsigned files;     /* 0: 4; how many files there are at most, the current and the next one included */
     enum lzlog_reservation reservation;
     struct lzlog_secret secret;
@@ -61,7 +63,8 @@ struct lzlog *lzlog_open(const struct lzlog_options *options, char why[LZLOG_WHY
 
 /*
  * lzlog_close lets writes in flight finish and refuses all later ones: they return LZLOG_CLOSED. For a thread that was stopped in the
- * middle of one it waits a second, and its record is a defect until it ends it. The log must not be used after it; writers may, and must still be closed. Its folder can be opened again when the last of them is.
+ * middle of one it waits a second, and its record is a defect until it ends it. The log must not be used after it; writers may, and must
+ * still be closed. Its folder can be opened again when the last of them is.
  */
 void lzlog_close(struct lzlog *log);
 
@@ -71,6 +74,19 @@ void lzlog_writer_close(struct lzlog_writer *writer);
 
 /* lzlog_write writes one record. When it returns LZLOG_OK the record survives the end of the process, however it ends. */
 enum lzlog_status lzlog_write(struct lzlog_writer *writer, const void *data, size_t size);
+
+/* How bad that is which a line tells of. */
+enum lzlog_level { LZLOG_TRACE, LZLOG_DEBUG, LZLOG_INFO, LZLOG_WARN, LZLOG_ERROR, LZLOG_FATAL };
+
+/* lzlog_set_level has a writer's lines below a level left out. Without it that level is LZLOG_INFO. */
+void lzlog_set_level(struct lzlog_writer *writer, enum lzlog_level least);
+
+/*
+ * lzlog_print writes a line: the time (UTC, with microseconds), the level, and what printf would make of the rest. Lines end after
+ * LZLOG_PRINT_MAX - 1 bytes. One that is left out is LZLOG_OK.
+ */
+__attribute__((format(printf, 3, 4))) enum lzlog_status lzlog_print(struct lzlog_writer *writer, enum lzlog_level level,
+                                                                   const char *format, ...);
 
 /*
  * lzlog_flush puts all records whose writes have returned on the disk, so that they survive the end of the machine. Once it has failed it

@@ -21,7 +21,7 @@ static int usage(const char *why)
             "usage: lzlog write --dir FOLDER [--key-file FILE | --passphrase-file FILE]   each line of the input becomes a record\n"
             "       lzlog cat [--key-file FILE | --passphrase-file FILE] FILE...   print the records, a line each\n"
             "       lzlog verify [--key-file FILE | --passphrase-file FILE] FILE...   name every defect, and with the secret every forgery\n"
-            "       lzlog bench [--dir FOLDER] [--threads N]                       measure this machine\n",
+            "       lzlog bench [--dir FOLDER] [--threads N] [--seconds S]         measure this machine\n",
             why);
     return 2;
 }
@@ -302,6 +302,7 @@ static int bench(int argc, char **argv)
 {
     const char *dir = getenv("TMPDIR"), *text;
     long threads = 10;
+    double seconds = 1;
     if (dir == NULL || dir[0] == '\0')
         dir = "/tmp";
     for (int i = 2; i < argc; i++) {
@@ -310,12 +311,14 @@ static int bench(int argc, char **argv)
             dir = text;
         else if ((text = option("--threads", argc, argv, &i)) != NULL)
             threads = strtol(text, &end, 10);
+        else if ((text = option("--seconds", argc, argv, &i)) != NULL)
+            seconds = strtod(text, &end);
         else
             return usage("there is no such option");
-        if (end != NULL && (end == text || *end != '\0' || threads < 1 || threads > 1000))
-            return usage("there can be 1 to 1000 threads");
+        if (end != NULL && (end == text || *end != '\0' || threads < 1 || threads > 1000 || !(seconds >= 0.001 && seconds <= 3600)))
+            return usage("there can be 1 to 1000 threads, for 0.001 to 3600 seconds");
     }
-    return people_bench(dir, (unsigned)threads);
+    return people_bench(dir, (unsigned)threads, seconds);
 }
 
 int main(int argc, char **argv)

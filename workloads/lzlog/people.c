@@ -20,13 +20,17 @@
 
 enum { RECORDS_PER_REQUEST = 3, THREADS_MAX = 1000, LINE_MAX_BYTES = 256, CHECK_EVERY = 64 };
 
-static const double scenario_seconds = 1;
-
 struct scenario {
     const char *name;
     long gap_ns;
     unsigned threads;
     bool encrypted;
+    double seconds;
+};
+
+/* Rates are records a second: of all threads together, and of the slowest and the fastest one. */
+struct rates {
+    double all, least, most;
 };
 
 struct worker {
@@ -71,7 +75,7 @@ static void *work(void *argument)
     for (uint64_t n = 0; w->status == LZLOG_OK; n++) {
         request(w, writer);
         w->seconds = now() - begin;
-        if ((w->scenario->gap_ns > 0 || n % CHECK_EVERY == 0) && w->seconds >= scenario_seconds)
+        if ((w->scenario->gap_ns > 0 || n % CHECK_EVERY == 0) && w->seconds >= w->scenario->seconds)
             break;
     }
     if (writer != NULL)
@@ -79,14 +83,21 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* run_workers returns the records per second of all workers together; 0 when one failed. */
-static double run_workers(const struct scenario *scenario, struct lzlog *log)
+static void add_rate(struct rates *rates, double rate)
+{
+    rates->least = rates->all == 0 || rate < rates->least ? rate : rates->least;
+    rates->most = rate > rates->most ? rate : rates->most;
+    rates->all += rate;
+}
+
+/* run_workers returns the rates of all workers; 0 when one failed. */
+static struct rates run_workers(const struct scenario *scenario, struct lzlog *log)
 {
     struct worker *workers = calloc(scenario->threads, sizeof(*workers));
     pthread_barrier_t start;
     if (workers == NULL || pthread_barrier_init(&start, NULL, scenario->threads) != 0) {
         free(workers);
-        return 0;
+        return (struct rates){0};
     }
     for (unsigned i = 0; i < scenario->threads; i++) {
         workers[i] = (struct worker){.scenario = scenario, .log = log, .start = &start, .number = i};
@@ -95,16 +106,16 @@ static double run_workers(const struct scenario *scenario, struct lzlog *log)
             exit(1); /* the others wait for it */
         }
     }
-    double rate = 0;
+    struct rates rates = {0};
     bool done = true;
     for (unsigned i = 0; i < scenario->threads; i++) {
         pthread_join(workers[i].thread, NULL);
         done = done && workers[i].status == LZLOG_OK && workers[i].seconds > 0;
-        rate += workers[i].seconds > 0 ? (double)workers[i].records / workers[i].seconds : 0;
+        add_rate(&rates, workers[i].seconds > 0 ? (double)workers[i].records / workers[i].seconds : 0);
     }
     pthread_barrier_destroy(&start);
     free(workers);
-    return done ? rate : 0;
+    return done ? rates : (struct rates){0};
 }
 
 static void remove_log(const char *dir)
@@ -119,31 +130,31 @@ static void remove_log(const char *dir)
         fprintf(stderr, "lzlog: %s cannot be removed: %s\n", dir, strerror(errno));
 }
 
-/* measure returns a scenario's rate; 0 when it failed, which it says. */
-static double measure(const struct scenario *scenario, const char *dir)
+/* measure returns a scenario's rates; 0 when it failed, which it says. */
+static struct rates measure(const struct scenario *scenario, const char *dir)
 {
     static const uint8_t key[LZLOG_KEY_SIZE] = "a key for benchmarks, no secret";
     char path[4096], why[LZLOG_WHY_SIZE];
     if (snprintf(path, sizeof(path), "%s/lzlog-people-XXXXXX", dir) >= (int)sizeof(path) || mkdtemp(path) == NULL) {
         fprintf(stderr, "lzlog: no folder can be made in %s: %s\n", dir, strerror(errno));
-        return 0;
+        return (struct rates){0};
     }
     struct lzlog_options options = {.dir = path, .secret = {.key = scenario->encrypted ? key : NULL}};
     struct lzlog *log = lzlog_open(&options, why);
-    double rate = 0;
+    struct rates rates = {0};
     if (log == NULL)
         fprintf(stderr, "lzlog: %s\n", why);
     else {
-        rate = run_workers(scenario, log);
+        rates = run_workers(scenario, log);
         lzlog_close(log);
-        if (rate == 0)
+        if (rates.all == 0)
             fprintf(stderr, "lzlog: %s failed\n", scenario->name);
     }
     remove_log(path);
-    return rate;
+    return rates;
 }
 
-int people_bench(const char *dir, unsigned threads)
+int people_bench(const char *dir, unsigned threads, double seconds)
 {
     if (threads < 1 || threads > THREADS_MAX) {
         fprintf(stderr, "lzlog: there can be 1 to %d threads\n", THREADS_MAX);
@@ -157,16 +168,17 @@ int people_bench(const char *dir, unsigned threads)
         {"no gap", 0, false}, {"no gap, encrypted", 0, true}, {"gap 100 us", 100000, false}, {"gap 1 ms", 1000000, false},
         {"gap 10 ms", 10000000, false},
     };
-    printf("Records a second, formatting included; %.0f s each; scaling is the rate of %u threads over %u times that of one.\n",
-           scenario_seconds, threads, threads);
-    printf("%-20s %14s %14s %8s\n", "", "1 thread", "all threads", "scaling");
+    printf("Records a second, formatting included; %g s each; scaling is the rate of %u threads over %u times that of one.\n", seconds, threads,
+           threads);
+    printf("%-20s %12s %12s %8s %12s %12s\n", "", "1 thread", "all threads", "scaling", "slowest", "fastest");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct scenario one = {rows[i].name, rows[i].gap_ns, 1, rows[i].encrypted}, all = one;
+        struct scenario one = {rows[i].name, rows[i].gap_ns, 1, rows[i].encrypted, seconds}, all = one;
         all.threads = threads;
-        double single = measure(&one, dir), together = single > 0 ? measure(&all, dir) : 0;
-        if (together == 0)
+        struct rates single = measure(&one, dir), together = single.all > 0 ? measure(&all, dir) : single;
+        if (together.all == 0)
             return 1;
-        printf("%-20s %14.0f %14.0f %7.0f%%\n", rows[i].name, single, together, 100 * together / (single * threads));
+        printf("%-20s %12.0f %12.0f %7.0f%% %12.0f %12.0f\n", rows[i].name, single.all, together.all,
+               100 * together.all / (single.all * threads), together.least, together.most);
     }
     return fflush(stdout) == 0 ? 0 : 1;
 }

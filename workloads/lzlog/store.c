@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -310,6 +311,34 @@ void lz_store_cut(struct lzlog *log)
     struct lz_file *place;
     int fd;
     while (log->oldest < log->olders && count(log) > log->files)
+        take_oldest(log, &place, &fd, false);
+}
+
+/* time_of_oldest is when the oldest file was written to last; false when there is none but the current one. */
+static bool time_of_oldest(const struct lzlog *log, time_t *seconds)
+{
+    char name[LZ_NAME];
+    struct stat st;
+    if (log->oldest < log->olders) {
+        lz_name(name, log->older[log->oldest]);
+        bool known = fstatat(log->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+        *seconds = known ? st.st_mtime : 0; /* one that is not there has gone already */
+        return true;
+    }
+    const struct lz_file *oldest = oldest_place(log);
+    if (oldest == NULL || oldest == atomic_load_explicit(&log->current, memory_order_acquire) || fstat(oldest->fd, &st) != 0)
+        return false;
+    *seconds = st.st_mtime;
+    return true;
+}
+
+/* lz_store_forget removes files that are older than the log keeps them. There is no next file at that time. */
+void lz_store_forget(struct lzlog *log)
+{
+    struct lz_file *place;
+    int fd;
+    time_t last;
+    while (log->keep != 0 && time_of_oldest(log, &last) && time(NULL) > last && (uint64_t)(time(NULL) - last) > log->keep)
         take_oldest(log, &place, &fd, false);
 }
 

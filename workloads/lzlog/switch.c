@@ -57,7 +57,12 @@ void *lz_preparer(void *argument)
         if (log->closing)
             break;
         log->wanted = false;
+        struct lz_file *full = log->full;
+        log->full = NULL;
         pthread_mutex_unlock(&log->lock);
+        if (full != NULL)
+            lz_file_note_time(full);
+        lz_store_forget(log);
         struct lz_file *next = lz_store_next(log, why);
         pthread_mutex_lock(&log->lock);
         log->ready = next;
@@ -100,6 +105,7 @@ static void replace(struct lzlog *log, struct lz_file *full, struct lz_cipher *c
     lz_file_activate(log->ready);
     atomic_store_explicit(&log->current, log->ready, memory_order_release);
     log->ready = NULL;
+    log->full = full;
     log->switches++;
     log->wanted = true;
     pthread_cond_signal(&log->work);

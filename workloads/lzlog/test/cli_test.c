@@ -156,7 +156,7 @@ static void nonsense_is_refused(void)
 {
     static const char *const lines[] = {
         "\"$L\"", "\"$L\" nonsense", "\"$L\" cat", "\"$L\" write", "\"$L\" write --dir x y", "\"$L\" verify --key x y", "\"$L\" bench --threads 0", "\"$L\" bench --threads 1x",
-        "\"$L\" bench --dri x", "\"$B\"", "\"$B\" cell", "\"$B\" cell nonsense", "\"$B\" cell memcpy --seconds 0", "\"$B\" cell memcpy --seconds x",
+        "\"$L\" bench --dri x", "\"$L\" bench --seconds 0", "\"$B\"", "\"$B\" cell", "\"$B\" cell nonsense", "\"$B\" cell memcpy --seconds 0", "\"$B\" cell memcpy --seconds x",
         "\"$B\" cell memcpy --what", "\"$B\" cases x",
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -164,6 +164,23 @@ static void nonsense_is_refused(void)
         CHECK(strstr(output, "usage: ") != NULL);
     }
     CHECK(run("\"$B\" cell memcpy --dir /nowhere") == 1);
+}
+
+static void bench_has_rows(void)
+{
+    static const char *const rows[] = {"no gap ", "no gap, encrypted ", "gap 100 us ", "gap 1 ms ", "gap 10 ms "};
+    CHECK(run("\"$L\" bench --threads 3 --seconds 0.02 --dir \"$D\"") == 0);
+    const char *line = strchr(strchr(output, '\n') + 1, '\n') + 1; /* behind two of headings */
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++, line = strchr(line, '\n') + 1) {
+        double one, all, scaling, slowest, fastest;
+        CHECK(strncmp(line, rows[i], strlen(rows[i])) == 0);
+        CHECK(sscanf(line + 20, "%lf %lf %lf%% %lf %lf", &one, &all, &scaling, &slowest, &fastest) == 5);
+        CHECK(one > 0 && slowest > 0 && slowest <= fastest && 3 * slowest <= all + 3 && all <= 3 * fastest + 3);
+        CHECK(scaling >= 100 * all / (3 * one) - 5 && scaling <= 100 * all / (3 * one) + 5);
+    }
+    CHECK(*line == '\0');
+    CHECK(run("ls -A \"$D\"") == 0 && output[0] == '\0');
+    CHECK(run("\"$L\" bench --dir \"$D\"/nothing") == 1);
 }
 
 static void cells_run(void)
@@ -196,6 +213,7 @@ int main(int argc, char **argv)
         {"and so are those that were never finished", unfinished_files_are_named},
         {"secrets come from files", secrets_come_from_files},
         {"nonsense is refused with the usage and status 2", nonsense_is_refused},
+        {"bench has a row for each load, with rates that fit together", bench_has_rows},
         {"cells print one line and leave nothing", cells_run},
     };
     if (argc != 4) {

@@ -27,7 +27,7 @@ static void write_records(struct family *f, int count)
         CHECK(lzlog_write(f->writer, data, make_record(0, f->number, data)) == LZLOG_OK);
 }
 
-/* await_preparer waits until a new log has its second file. A child of ASan's would inherit the allocator's lock from a preparer at work. */
+/* await_preparer waits until a new log has its second file. ASan's child would inherit the allocator's lock of a preparer at work. */
 static void await_preparer(const char *dir)
 {
     char **paths;

@@ -1,11 +1,13 @@
 /* A log from its opening to its closing, by one thread and by many. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -173,6 +175,61 @@ static void fewer_files_than_before(void)
     CHECK(seen.next[0] == 4010 && seen.defects == 0);
 }
 
+/* age makes the oldest files older by a day. */
+static void age(int count)
+{
+    char **paths;
+    struct timespec yesterday[2] = {{.tv_sec = time(NULL) - 24 * 3600}, {.tv_sec = time(NULL) - 24 * 3600}};
+    int files = list_log(scratch_dir, &paths);
+    CHECK(files >= count);
+    for (int i = 0; i < count; i++)
+        CHECK(utimensat(AT_FDCWD, paths[i], yesterday, 0) == 0);
+    free_list(paths, files);
+}
+
+/* oldest_number is the first number that a log's folder still has, once it has a file of a number. */
+static unsigned long oldest_number(unsigned long newest)
+{
+    for (;;) {
+        char **paths;
+        int files = list_log(scratch_dir, &paths);
+        unsigned long first = files > 0 ? number_of(paths[0]) : 0, last = files > 0 ? number_of(paths[files - 1]) : 0;
+        free_list(paths, files);
+        if (last >= newest)
+            return first;
+        usleep(100);
+    }
+}
+
+static void old_files_go(void)
+{
+    struct lzlog_options options = small(20, LZLOG_FETCH_ADD);
+    static const uint8_t data[1000];
+    options.keep = 3600;
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    for (int i = 0; i < 5 * (SMALL / 1000); i++)
+        CHECK(lzlog_write(writer, data, sizeof(data)) == LZLOG_OK);
+    unsigned long current = 6; /* five files are full */
+    CHECK(oldest_number(current + 1) == 1);
+    age(2);
+    for (int i = 0; i < SMALL / 1000; i++)
+        CHECK(lzlog_write(writer, data, sizeof(data)) == LZLOG_OK);
+    CHECK(oldest_number(current + 2) == 3); /* another file was due */
+    age(1);
+    lzlog_writer_close(writer);
+    lzlog_close(log);
+    CHECK(oldest_number(0) == 3);
+    log = open_or_die(&options);
+    CHECK(oldest_number(0) == 4);
+    lzlog_close(log);
+    options.keep = 0;
+    age(4);
+    log = open_or_die(&options);
+    CHECK(oldest_number(0) == 4);
+    lzlog_close(log);
+}
+
 static void two_writers(void)
 {
     char why[LZLOG_WHY_SIZE];
@@ -203,6 +260,53 @@ static void sizes_have_limits(void)
     struct lzlog_record record;
     for (size_t size = 1; size < 20; size++)
         CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && record.size == size);
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_END);
+    lzlog_reader_close(reader);
+    free_list(paths, 1);
+}
+
+/* is_line tells whether a record is a line of a level that was printed within the last minute. */
+static bool is_line(const struct lzlog_record *record, const char *level, const char *text)
+{
+    char line[LZLOG_PRINT_MAX + 1], rest[LZLOG_PRINT_MAX + 1];
+    struct tm tm = {0};
+    int microseconds, begin = 0;
+    CHECK(record->size < sizeof(line));
+    memcpy(line, record->data, record->size);
+    line[record->size] = '\0';
+    const char *fraction = strptime(line, "%Y-%m-%dT%H:%M:%S", &tm);
+    CHECK(fraction != NULL && sscanf(fraction, ".%6dZ %n", &microseconds, &begin) == 1 && begin == 9);
+    time_t age = time(NULL) - timegm(&tm);
+    snprintf(rest, sizeof(rest), "%-5s %s", level, text);
+    return age >= 0 && age < 60 && strcmp(fraction + begin, rest) == 0;
+}
+
+static void lines_have_levels(void)
+{
+    static char endless[2 * LZLOG_PRINT_MAX];
+    memset(endless, 'x', sizeof(endless) - 1);
+    struct lzlog_options options = small(3, LZLOG_FETCH_ADD);
+    struct lzlog *log = open_or_die(&options);
+    struct lzlog_writer *writer = writer_or_die(log);
+    CHECK(lzlog_print(writer, LZLOG_DEBUG, "left out") == LZLOG_OK);
+    CHECK(lzlog_print(writer, LZLOG_INFO, "%d of %s", 7, "them") == LZLOG_OK);
+    CHECK(lzlog_print(writer, LZLOG_FATAL, "%s", "") == LZLOG_OK);
+    lzlog_set_level(writer, LZLOG_TRACE);
+    CHECK(lzlog_print(writer, LZLOG_TRACE, "all") == LZLOG_OK);
+    lzlog_set_level(writer, LZLOG_ERROR);
+    CHECK(lzlog_print(writer, LZLOG_WARN, "left out, too") == LZLOG_OK);
+    CHECK(lzlog_print(writer, LZLOG_ERROR, "%s", endless) == LZLOG_OK);
+    lzlog_close(log);
+    CHECK(lzlog_print(writer, LZLOG_ERROR, "late") == LZLOG_CLOSED);
+    lzlog_writer_close(writer);
+    char **paths, why[LZLOG_WHY_SIZE];
+    CHECK(list_log(scratch_dir, &paths) == 1);
+    struct lzlog_reader *reader = lzlog_reader_open(paths[0], NULL, why);
+    struct lzlog_record record;
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, "INFO", "7 of them"));
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, "FATAL", ""));
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, "TRACE", "all"));
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && record.size == LZLOG_PRINT_MAX - 1);
     CHECK(lzlog_reader_next(reader, &record) == LZLOG_END);
     lzlog_reader_close(reader);
     free_list(paths, 1);
@@ -309,8 +413,10 @@ int main(int argc, char **argv)
         {"the oldest file goes first, always, and numbers rise", oldest_goes_first},
         {"short sessions go on in one file, cut to what is used", short_sessions_share_a_file},
         {"a log opened with fewer files gives up the oldest", fewer_files_than_before},
+        {"files that are older than they are kept go when another is due, and at the opening", old_files_go},
         {"a second writer is refused with a sentence", two_writers},
         {"a record has 1 to 65,527 bytes", sizes_have_limits},
+        {"a line has its time and its level, and those below the writer's are left out", lines_have_levels},
         {"options that cannot be are refused with a sentence", bad_options},
         {"a log closed under writers has exactly what they were told it has", close_under_writers},
         {"a writer that comes late is told so, and harms nobody", late_writer},
