@@ -28,9 +28,11 @@ def made(size):
 
 class Server:
     def __init__(self, program, *flags, files=None):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        # Bound and not listening, it keeps the port from all but a server that asks for it by SO_REUSEADDR.
+        self.reserved = socket.socket()
+        self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.reserved.bind(("127.0.0.1", 0))
+        self.port = self.reserved.getsockname()[1]
         limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))) if files else None
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen([program, f"--port={self.port}", *flags], stdout=subprocess.DEVNULL, stderr=self.log, preexec_fn=limit)
@@ -61,6 +63,7 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = "a kill"
+        self.reserved.close()
         return status, time.time() - begin
 
     def errors(self):
