@@ -1,4 +1,4 @@
-//! Three coroutines on one thread: one sends numbers, two take them and add them up. Prints the sum of 1 to 1000.
+//! Coroutines on one thread: one sends numbers, two take them and add them up, one waits for these. Prints the sum of 1 to 1000.
 const std = @import("std");
 const zco = @import("zco");
 
@@ -9,8 +9,14 @@ fn produce(numbers: *Numbers) void {
     numbers.close();
 }
 
-fn add(numbers: *Numbers, sum: *u64) void {
+fn add(numbers: *Numbers, sum: *u64, group: *zco.WaitGroup) void {
     while (numbers.receive()) |n| sum.* += n;
+    group.done();
+}
+
+fn print(sums: []const u64, group: *zco.WaitGroup) void {
+    group.wait();
+    std.io.getStdOut().writer().print("{d}\n", .{sums[0] + sums[1]}) catch {}; // nobody has to read it
 }
 
 pub fn main() !void {
@@ -20,8 +26,10 @@ pub fn main() !void {
     var numbers = Numbers.init(&scheduler, &buffer);
     var sums: [2]u64 = .{ 0, 0 };
 
+    var group = zco.WaitGroup.init(&scheduler);
+    group.add(sums.len);
+    try scheduler.spawn(print, .{ &sums, &group }, .{});
     try scheduler.spawn(produce, .{&numbers}, .{});
-    for (&sums) |*sum| try scheduler.spawn(add, .{ &numbers, sum }, .{});
+    for (&sums) |*sum| try scheduler.spawn(add, .{ &numbers, sum, &group }, .{});
     try scheduler.run();
-    try std.io.getStdOut().writer().print("{d}\n", .{sums[0] + sums[1]});
 }
