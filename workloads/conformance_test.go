@@ -2,20 +2,24 @@ package workloads_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"loadstone.dev/loadstone/workloads/conformance"
 )
 
 // patience bounds every wait of a test.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // workload is a running server.
 type workload struct {
@@ -67,21 +71,31 @@ func findZig() string {
 	return ""
 }
 
-// start runs a server on a port that was free a moment ago.
+// reserve returns a port that nobody else is given until the test ends: a socket that is bound to it, and does not listen, is in the way
+// of all but servers that ask for this port by SO_REUSEADDR.
+func reserve(t *testing.T) int {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	err = errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1), unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address.(*unix.SockaddrInet4).Port
+}
+
+// start runs a server on a port of its own.
 func start(t *testing.T, program string) *workload {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := strconv.Itoa(reserve(t))
+	address := net.JoinHostPort("127.0.0.1", port)
 	w := &workload{address: address, log: &strings.Builder{}}
 	w.cmd = exec.CommandContext(t.Context(), program, "--port="+port)
 	w.cmd.Stdout, w.cmd.Stderr = w.log, w.log

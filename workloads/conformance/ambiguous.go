@@ -1,15 +1,9 @@
 package conformance
 
 import (
-	"bufio"
-	"errors"
-	"io"
-	"net"
+	"fmt"
 	"net/http"
-	"os"
 	"slices"
-	"testing"
-	"time"
 )
 
 // hidden is a request in the body of another. Who answers it has understood that other one otherwise than who saw a body.
@@ -51,64 +45,34 @@ var ambiguous = map[string]ambiguity{
 }
 
 // check sends the request, ends the sending direction, and counts what comes until the server ends its own.
-func (a ambiguity) check(t *testing.T, address string) {
-	t.Helper()
-	got := converse(t, address, "GET / HTTP/1.1\r\nHost: bench\r\n"+a.lines+"\r\n"+a.body, http.MethodGet)
-	if len(got) != 1 || !slices.Contains(a.want, got[0].StatusCode) {
-		t.Errorf("got the answers %d, want one of %d", statuses(got), a.want)
+func (a ambiguity) check(address string) error {
+	got, err := converse(address, "GET / HTTP/1.1\r\nHost: bench\r\n"+a.lines+"\r\n"+a.body, http.MethodGet)
+	if err != nil {
+		return err
 	}
+	if len(got) != 1 || !slices.Contains(a.want, got[0].StatusCode) {
+		return fmt.Errorf("got the answers %d, want one of %d", statuses(got), a.want)
+	}
+	return nil
 }
 
 // heads checks that answers to HEAD have no body, beside others that have one.
-func heads(t *testing.T, address string) {
-	t.Helper()
+func heads(address string) error {
 	const head = "HEAD / HTTP/1.1\r\nHost: bench\r\n"
-	got := converse(t, address, plain+head+"\r\n"+head+"\r\n"+plain+head+"Connection: close\r\n\r\n",
+	got, err := converse(address, plain+head+"\r\n"+head+"\r\n"+plain+head+"Connection: close\r\n\r\n",
 		http.MethodGet, http.MethodHead, http.MethodHead, http.MethodGet, http.MethodHead)
+	if err != nil {
+		return err
+	}
 	if len(got) != 5 {
-		t.Fatalf("got the answers %d, want five", statuses(got))
+		return fmt.Errorf("got the answers %d, want five", statuses(got))
 	}
 	for i, response := range got {
 		if response.StatusCode != http.StatusOK || response.ContentLength != int64(len("helloworld")) || response.Header.Get("Content-Type") != "text/plain" {
-			t.Errorf("answer %d: got %s, %d bytes of %s", i+1, response.Status, response.ContentLength, response.Header.Get("Content-Type"))
+			return fmt.Errorf("answer %d: got %s, %d bytes of %s", i+1, response.Status, response.ContentLength, response.Header.Get("Content-Type"))
 		}
 	}
-}
-
-// converse sends text and ends the sending direction. It returns all answers, each to a request of a method; the last method is that of
-// all that follow, too.
-func converse(t *testing.T, address, text string, methods ...string) (answers []*http.Response) {
-	t.Helper()
-	c, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(c, text); err != nil {
-		t.Fatalf("writing: %v", err)
-	}
-	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
-	r := bufio.NewReader(c)
-	for {
-		if _, err := r.Peek(1); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("the server does not end its side after %d answers", len(answers))
-		} else if err != nil {
-			return answers
-		}
-		response, err := http.ReadResponse(r, &http.Request{Method: methods[min(len(answers), len(methods)-1)]})
-		if err != nil {
-			t.Fatalf("reading answer %d: %v", len(answers)+1, err)
-		}
-		if _, err := io.Copy(io.Discard, response.Body); err != nil {
-			t.Fatalf("reading body %d: %v", len(answers)+1, err)
-		}
-		answers = append(answers, response)
-	}
+	return nil
 }
 
 func statuses(answers []*http.Response) []int {

@@ -34,8 +34,8 @@ func started(t *testing.T, limit int) (address string, port int) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(time.Second):
-			t.Error("the server did not end within a second")
+		case <-time.After(20 * time.Second):
+			t.Error("the server did not end")
 		}
 	})
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -109,7 +109,7 @@ func TestAConnectionBeyondTheLimitIsRefusedAndTheOthersAreServed(t *testing.T) {
 func TestAClientThatReadsLateGetsItsLastAnswer(t *testing.T) {
 	address, _ := started(t, 10)
 	for name, last := range map[string]string{
-		"one that wants to close": "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "one that talks nonsense": "nonsense\r\n\r\n",
+		"one that wants to close": "GET / HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n\r\n", "one that talks nonsense": "nonsense\r\n\r\n",
 		"one that goes on after nonsense": "nonsense\r\n\r\n" + strings.Repeat(request, 1000),
 	} {
 		t.Run(name, func(t *testing.T) {

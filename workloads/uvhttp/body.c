@@ -23,6 +23,15 @@ static int hex(char c)
     return -1;
 }
 
+/* blank_byte takes what comes before an extension: it begins with a semicolon, and there may be blanks before that. */
+static int blank_byte(struct body *b, char c)
+{
+    if (c != ';' && c != ' ' && c != '\t')
+        return 400;
+    b->state = c == ';' ? BODY_EXTENSION : BODY_BLANKS;
+    return BODY_MORE;
+}
+
 static int size_byte(struct body *b, char c)
 {
     int digit = hex(c);
@@ -33,12 +42,9 @@ static int size_byte(struct body *b, char c)
     }
     if (b->digits == 0)
         return 400;
-    if (c == '\r')
-        b->state = BODY_SIZE_LF;
-    else if (c == ';' || c == ' ' || c == '\t')
-        b->state = BODY_EXTENSION;
-    else
-        return 400;
+    if (c != '\r')
+        return blank_byte(b, c);
+    b->state = BODY_SIZE_LF;
     return BODY_MORE;
 }
 
@@ -62,6 +68,8 @@ static int framing(struct body *b, char c)
     switch (b->state) {
     case BODY_SIZE:
         return size_byte(b, c);
+    case BODY_BLANKS:
+        return blank_byte(b, c);
     case BODY_EXTENSION:
         if (c == '\r')
             b->state = BODY_SIZE_LF;

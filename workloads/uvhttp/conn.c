@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-const char refusal[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-const size_t refusal_size = sizeof(refusal) - 1;
+static const char refusal[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+static const size_t refusal_size = sizeof(refusal) - 1;
 
 enum flushed { ALL, BLOCKED, BROKEN };
 
@@ -355,16 +355,23 @@ void conn_drain(struct conn *c)
         conn_close(c);
 }
 
+void conn_turn_away(int fd)
+{
+    char rubbish[HEAD_MAX];
+    (void)!send(fd, refusal, refusal_size, MSG_NOSIGNAL);
+    (void)!recv(fd, rubbish, sizeof(rubbish), MSG_DONTWAIT);
+    close(fd);
+}
+
 void conn_open(struct server *s, int fd, bool refused)
 {
     struct conn *c = pool_take(&s->conns);
     if (c != NULL)
         memset(c, 0, sizeof(*c));
     if (c == NULL || uv_poll_init(&s->loop, &c->poll, fd) != 0) {
-        (void)!send(fd, refusal, refusal_size, MSG_NOSIGNAL);
+        conn_turn_away(fd);
         if (c != NULL)
             pool_give(&s->conns, c);
-        close(fd);
         return;
     }
     c->poll.data = c;

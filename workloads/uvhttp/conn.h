@@ -48,7 +48,7 @@ void conn_drain(struct conn *c);
 
 void conn_close(struct conn *c);
 
-extern const char refusal[];
-extern const size_t refusal_size;
+/* conn_turn_away refuses a socket at once. What has come is read first, for else closing it would reset the connection. */
+void conn_turn_away(int fd);
 
 #endif

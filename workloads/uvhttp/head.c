@@ -46,15 +46,24 @@ static enum method method_of(struct text name)
     return METHOD_OTHER;
 }
 
-/* take_target finds the path in a target, which is a path with or without a query, or the same behind "http://host". */
+/*
+ * take_target finds the path in a target, which is a path with or without a query, or the same behind "http://host". There the path may
+ * be empty, and then means "/": a slash of "http://" stands for it.
+ */
 static int take_target(struct head *h, const char *data, const char *begin, const char *end)
 {
-    static const char scheme[] = "http://";
-    const size_t scheme_size = sizeof(scheme) - 1;
-    if ((size_t)(end - begin) > scheme_size && memcmp(begin, scheme, scheme_size) == 0) {
-        begin = memchr(begin + scheme_size, '/', (size_t)(end - begin) - scheme_size);
-        if (begin == NULL)
+    const struct text scheme = TEXT("http://");
+    if ((size_t)(end - begin) > scheme.size && text_is((struct text){begin, scheme.size}, scheme)) {
+        const char *host = begin + scheme.size, *p = host;
+        while (p < end && *p != '/' && *p != '?')
+            p++;
+        if (p == host)
             return 400;
+        if (p == end || *p == '?') {
+            h->path = (struct span){(uint16_t)(host - 1 - data), 1};
+            return HEAD_MORE;
+        }
+        begin = p;
     }
     if (*begin != '/' && !(h->method == METHOD_OTHER && end - begin == 1 && *begin == '*'))
         return 400;

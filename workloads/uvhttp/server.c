@@ -99,8 +99,7 @@ static void admit(struct server *s, int fd)
         conn_open(s, fd, true);
         return;
     }
-    (void)!send(fd, refusal, refusal_size, MSG_NOSIGNAL);
-    close(fd);
+    conn_turn_away(fd);
 }
 
 /* admit_spare answers one connection although descriptors have run out, lest the loop report it for ever. */
@@ -110,8 +109,7 @@ static void admit_spare(struct server *s)
     int fd = accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
         s->counters.refused++;
-        (void)!send(fd, refusal, refusal_size, MSG_NOSIGNAL);
-        close(fd);
+        conn_turn_away(fd);
     }
     s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }

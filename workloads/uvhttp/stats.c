@@ -13,6 +13,18 @@
 #define NUMBER(x) NUMBER_(x)
 #define NUMBER_(x) #x
 
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER
+#endif
+#else
+#define COMPILER "gcc " __VERSION__
+#ifdef __SANITIZE_ADDRESS__
+#define ADDRESS_SANITIZER
+#endif
+#endif
+
 static const char flags[] = ""
 #ifdef __OPTIMIZE__
                             "optimised "
@@ -29,7 +41,7 @@ static const char flags[] = ""
 #ifdef __PIE__
                             "pie "
 #endif
-#ifdef __SANITIZE_ADDRESS__
+#ifdef ADDRESS_SANITIZER
                             "address-sanitizer "
 #endif
 #ifdef __SSE4_2__
@@ -55,7 +67,7 @@ size_t stats_write(const struct server *s, char *out, size_t room)
         "\"cache\":{\"files\":%zu,\"bytes\":%zu,\"hits\":%" PRIu64 ",\"misses\":%" PRIu64 ",\"evictions\":%" PRIu64 ",\"reloads\":%" PRIu64 "},"
         "\"held\":{\"bytes\":%zu,\"most\":%d,\"unused\":%zu}}\n",
         mem_name(), mem_version(), mem_allocations(), uv_version_string(), xxh / 10000, xxh / 100 % 100, xxh % 100,
-        "gcc " __VERSION__, flags, s->max, HEAD_MAX, TARGET_MAX, BODY_MAX, c->bytes_max, c->files_max, MEMORY_MAX, HEAD_MS, IDLE_MS,
+        COMPILER, flags, s->max, HEAD_MAX, TARGET_MAX, BODY_MAX, c->bytes_max, c->files_max, MEMORY_MAX, HEAD_MS, IDLE_MS,
         STALL_MS, DRAIN_MS, s->count, n->accepted, n->refused, n->timeouts, n->requests, n->answers[2], n->answers[3], n->answers[4],
         n->answers[5], n->sent_bytes, n->body_bytes, c->files, c->bytes, c->hits, c->misses, c->evictions, c->changes,
         s->held, HELD_MAX, s->inputs.kept + s->outputs.kept);

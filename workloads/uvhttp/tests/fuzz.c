@@ -1,6 +1,7 @@
 /*
  * Random input for all parsers: requests that are right, changed here and there, and cut at random. However it is cut, the
- * outcome must be the same as for the whole, and the sanitizers must have nothing to say. The seed is fixed.
+ * outcome must be the same as for the whole, and the sanitizers must have nothing to say. What makes a parser do something new is kept,
+ * and changed further. The seed is fixed; `fuzz SECONDS` goes on for so long.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,12 @@
 
 #include "body.h"
 #include "files.h"
+#include "guide.h"
 #include "head.h"
 #include "limits.h"
 #include "path.h"
 
-enum { SECONDS = 6, INPUT_MAX = HEAD_MAX + 512 };
+enum { SECONDS = 6, INPUT_MAX = HEAD_MAX + 512, KEPT_MAX = 8192 };
 
 static uint64_t state = 0x9e3779b97f4a7c15;
 
@@ -33,16 +35,38 @@ static const char *const seeds[] = {
 };
 static const char spice[] = "\r\n\r\n\t ,:;/.%\"*#?\0\x7f\x80\xff" "0a-AHTP1";
 
-/* make_input puts one to three seeds together and changes some bytes. */
-static size_t make_input(char *out)
+/* Inputs that were worth keeping. */
+static struct text kept[KEPT_MAX];
+static size_t kept_count;
+
+/* begin_input puts one to three seeds together, or takes an input that was kept, and perhaps a part of another behind it. */
+static size_t begin_input(char *out)
 {
     size_t size = 0;
+    if (kept_count > 0 && chance(4) > 0) {
+        struct text first = kept[chance(kept_count)], second = kept[chance(kept_count)];
+        memcpy(out, first.data, first.size);
+        size = first.size;
+        size_t from = chance(second.size), more = second.size - from;
+        if (chance(4) == 0 && size + more <= INPUT_MAX) {
+            memcpy(out + size, second.data + from, more);
+            size += more;
+        }
+        return size;
+    }
     for (uint64_t n = 1 + chance(3); n > 0; n--) {
         const char *seed = seeds[chance(sizeof(seeds) / sizeof(seeds[0]))];
         size_t length = strlen(seed);
         memcpy(out + size, seed, length);
         size += length;
     }
+    return size;
+}
+
+/* make_input changes some bytes of an input. */
+static size_t make_input(char *out)
+{
+    size_t size = begin_input(out);
     if (chance(64) == 0) { /* beyond the limits */
         size_t at = chance(size), more = INPUT_MAX - size;
         memmove(out + at + more, out + at, size - at);
@@ -164,9 +188,31 @@ static void fuzz_body(const char *input, size_t size)
         fail("a body is beyond its limit", input, size);
 }
 
-int main(void)
+/* keep_new keeps an input if it has made a parser do something new. */
+static void keep_new(const char *input, size_t size)
+{
+    if (guide_new() && kept_count < KEPT_MAX)
+        kept[kept_count++] = (struct text){exact(input, size), size};
+}
+
+/* fuzz_all gives an input to the parser of heads, and the rest of it from somewhere on to the others. */
+static void fuzz_all(const char *input, size_t size)
+{
+    time_t t;
+    guide_begin();
+    fuzz_head(input, size);
+    keep_new(input, size);
+    size_t from = chance(2) == 0 ? chance(size) : 0, rest = size - from;
+    guide_begin();
+    fuzz_body(input + from, rest);
+    date_read((struct text){input + from, rest < 40 ? rest : 40}, &t);
+    keep_new(input + from, rest);
+}
+
+int main(int argc, char **argv)
 {
     static char input[INPUT_MAX + 1024];
+    long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : SECONDS;
     struct timespec begin, now;
     unsigned long runs = 0;
     clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -174,15 +220,15 @@ int main(void)
         for (int i = 0; i < 200; i++, runs++) {
             size_t size = make_input(input);
             char *copy = exact(input, size);
-            time_t t;
-            fuzz_head(copy, size);
-            size_t from = chance(size);
-            fuzz_body(copy + from, size - from);
-            date_read((struct text){copy + from, size - from < 40 ? size - from : 40}, &t);
+            fuzz_all(copy, size);
             free(copy);
         }
         clock_gettime(CLOCK_MONOTONIC, &now);
-    } while (now.tv_sec - begin.tv_sec < SECONDS);
-    printf("fuzz: %lu inputs, with sanitizers\n", runs);
+    } while (now.tv_sec - begin.tv_sec < seconds);
+    printf("fuzz: %lu inputs, with sanitizers; %zu of them went %zu ways through the parsers\n", runs, kept_count, guide_ways());
+    if (kept_count == 0)
+        fail("the parsers do not tell which way they go", "", 0);
+    for (size_t i = 0; i < kept_count; i++)
+        free((void *)(uintptr_t)kept[i].data);
     return 0;
 }

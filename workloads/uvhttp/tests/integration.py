@@ -1,5 +1,5 @@
 """Drives real servers over loopback: integration.py SERVER-WITH-SANITIZERS SERVER-WITH-SHORT-TIMES SERVER-WITH-LITTLE-ROOM
-RELEASED-SERVER MIMALLOC-FLAGS."""
+RELEASED-SERVER MIMALLOC-FLAGS COMPILER."""
 
 import http.client
 import io
@@ -16,7 +16,7 @@ import tempfile
 import time
 import unittest
 
-ASAN, SHORT, TIGHT, RELEASE, MIMALLOC = sys.argv[1:6]
+ASAN, SHORT, TIGHT, RELEASE, MIMALLOC, COMPILER = sys.argv[1:7]
 PATIENCE = 20
 GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 LINE = b"helloworld\n"
@@ -28,9 +28,11 @@ def made(size):
 
 class Server:
     def __init__(self, program, *flags, files=None):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        # Bound and not listening, it keeps the port from all but a server that asks for it by SO_REUSEADDR.
+        self.reserved = socket.socket()
+        self.reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.reserved.bind(("127.0.0.1", 0))
+        self.port = self.reserved.getsockname()[1]
         limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))) if files else None
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen([program, f"--port={self.port}", *flags], stdout=subprocess.DEVNULL, stderr=self.log, preexec_fn=limit)
@@ -61,6 +63,7 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = "a kill"
+        self.reserved.close()
         return status, time.time() - begin
 
     def errors(self):
@@ -379,6 +382,26 @@ class Limits(unittest.TestCase):
                 self.assertEqual(c.answer()[0], 200)
                 c.__exit__()
 
+    def test_who_has_asked_before_being_refused_is_told_without_a_reset(self):
+        for flags, files in ((["--max-connections=5"], None), ([], 64)):
+            with Server(RELEASE, *flags, files=files) as server:
+                server.process.send_signal(signal.SIGSTOP)
+                clients = [Client(server) for _ in range(300)]
+                for c in clients:
+                    c.send(GET)
+                server.process.send_signal(signal.SIGCONT)
+                refused = 0
+                for c in clients:
+                    status = c.answer()[0]
+                    if status == 503:
+                        refused += 1
+                        self.assertEqual(c.input.read(1), b"")
+                    else:
+                        self.assertEqual(status, 200)
+                self.assertGreater(refused, 200)
+                for c in clients:
+                    c.__exit__()
+
     def test_out_of_descriptors_a_connection_is_refused_and_the_server_lives(self):
         with Server(RELEASE, files=64) as server:
             clients = [Client(server) for _ in range(300)]
@@ -589,7 +612,10 @@ class Accounts(unittest.TestCase):
 
     def test_the_server_says_what_it_is(self):
         with Server(ASAN) as server:
-            self.assertIn("address-sanitizer", server.stats()["flags"])
+            stats = server.stats()
+            self.assertIn("address-sanitizer", stats["flags"])
+            compiler = subprocess.run([*COMPILER.split(), "--version"], stdout=subprocess.PIPE, check=True).stdout
+            self.assertEqual(stats["compiler"].split()[0], "clang" if b"clang" in compiler else "gcc")
         with Server(RELEASE, "--max-connections=77") as server:
             stats = server.stats()
             for flag in ("optimised", "NDEBUG", "fortify-2", "stack-protector-strong", "pie"):

@@ -49,6 +49,9 @@ static const struct head_case heads[] = {
     {"a word that contains close is not close", H "Connection: disclosed\r\n\r\n", 1, "/", false, false, 0},
     {"the query is not part of the path", "GET /a/b?c=/../d HTTP/1.1\r\nHost: h\r\n\r\n", 1, "/a/b", false, false, 0},
     {"a target may name its host", "GET http://h/x HTTP/1.1\r\nHost: h\r\n\r\n", 1, "/x", false, false, 0},
+    {"a scheme's case does not matter", "GET HTTP://h/x HTTP/1.1\r\nHost: h\r\n\r\n", 1, "/x", false, false, 0},
+    {"a host without a path", "GET http://h HTTP/1.1\r\nHost: h\r\n\r\n", 1, "/", false, false, 0},
+    {"a host with a query only", "GET http://h?a=/b HTTP/1.1\r\nHost: h\r\n\r\n", 1, "/", false, false, 0},
     {"blank lines before a request are left out", "\r\n\r\n" H "\r\n", 1, "/", false, false, 0},
     {"a name's case does not matter", R "hOsT:h\r\ncOnTeNt-LeNgTh: 5\r\n\r\n", 1, "/", false, false, 5},
     {"blanks around a value do not count", H "Content-Length: \t 5 \t\r\n\r\n", 1, "/", false, false, 5},
@@ -67,6 +70,7 @@ static const struct head_case heads[] = {
     {"a blank after the version", "GET / HTTP/1.1 \r\nHost: h\r\n\r\n", 400, NULL, false, false, 0},
     {"a request line without a version", "GET /\r\n\r\n", 400, NULL, false, false, 0},
     {"a target without a slash", "GET x HTTP/1.1\r\nHost: h\r\n\r\n", 400, NULL, false, false, 0},
+    {"a target whose host is empty", "GET http:///x HTTP/1.1\r\nHost: h\r\n\r\n", 400, NULL, false, false, 0},
     {"a target with a fragment", "GET /#x HTTP/1.1\r\nHost: h\r\n\r\n", 400, NULL, false, false, 0},
     {"a target beyond ASCII", "GET /\xc3\xa4 HTTP/1.1\r\nHost: h\r\n\r\n", 400, NULL, false, false, 0},
     {"a new request without a host", R "\r\n", 400, NULL, false, false, 0},
@@ -157,6 +161,9 @@ static const struct {
     const char *content, *rest;
 } bodies[] = {
     {"chunks", "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\nGET", BODY_DONE, "abcde", "GET"},
+    {"blanks before an extension", "3 \t; x=y\r\nabc\r\n0\r\n\r\n", BODY_DONE, "abc", ""},
+    {"words after a size that are no extension", "3 xyz\r\nabc\r\n0\r\n\r\n", 400, "", NULL},
+    {"blanks after a size and no extension", "3 \r\nabc\r\n0\r\n\r\n", 400, "", NULL},
     {"no chunk", "0\r\n\r\n", BODY_DONE, "", ""},
     {"sizes in hexadecimal, of any case, with zeros before", "00a\r\n0123456789\r\nB\r\n0123456789a\r\n0\r\n\r\n", BODY_DONE, "01234567890123456789a", ""},
     {"trailers are left out", "1\r\na\r\n0\r\nX: y\r\nZ: \r\n\r\nrest", BODY_DONE, "a", "rest"},

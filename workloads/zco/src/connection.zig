@@ -16,14 +16,30 @@ pub const Connection = struct {
     /// In the server's list of connections.
     before: ?*Connection = null,
     after: ?*Connection = null,
+    /// The tick of the server at which it lets go of a client that has not done its part by then.
+    deadline: u64 = 0,
+    /// It has.
+    late: bool = false,
 
     /// serve is the coroutine of a connection.
     pub fn serve(server: *Server, fd: i32) void {
         var c: Connection = .{ .server = server, .source = .{ .fd = fd } };
+        c.allow(server.patience.request);
         server.opened(&c);
         c.converse() catch {}; // the client has gone
         server.closed(&c);
         _ = linux.close(fd);
+    }
+
+    /// allow gives the client so many ticks for what it has to do next, and the rest of the one that has begun.
+    fn allow(c: *Connection, ticks: u32) void {
+        c.deadline = c.server.ticks + ticks + 1;
+    }
+
+    /// letGo ends the input, and, if that was to no avail because the connection waits to write, the output with the next tick.
+    pub fn letGo(c: *Connection) void {
+        _ = linux.shutdown(c.source.fd, if (c.late) linux.SHUT.RDWR else linux.SHUT.RD);
+        c.late = true;
     }
 
     fn converse(c: *Connection) error{Broken}!void {
@@ -38,14 +54,16 @@ pub const Connection = struct {
         var used: usize = 0;
         while (true) {
             const n = try c.server.poller.read(s, &c.source, head[used..]);
-            if (n == 0) return;
+            if (n == 0) return if (c.late and used > 0) c.finish(http.answer(.{ .status = .late }), false);
             const seen = used;
             used += n;
             const taken = try c.answerAll(head[0..used], seen) orelse return;
             if (taken == used) {
                 used = 0;
+                c.allow(c.server.patience.idle);
                 continue;
             }
+            if (seen == 0 or taken > 0) c.allow(c.server.patience.request);
             used -= taken;
             std.mem.copyForwards(u8, head[0..used], head[taken..][0..used]);
             if (used == head.len) return c.finish(http.answer(.{ .status = .bad_head }), true);
@@ -81,6 +99,7 @@ pub const Connection = struct {
     fn pay(c: *Connection, kind: http.Request, owed: usize) error{Broken}!void {
         const server = c.server;
         server.answered(owed);
+        c.allow(server.patience.answers);
         if (kind.stats) {
             var text: [1024]u8 = undefined;
             for (0..owed) |_| try server.poller.write(&server.scheduler, &c.source, server.statsAnswer(&text, kind));
@@ -105,8 +124,10 @@ pub const Connection = struct {
     /// client: where there may be more, it is read until the client has closed too.
     fn finish(c: *Connection, last: []const u8, more: bool) error{Broken}!void {
         const s = &c.server.scheduler;
+        c.allow(c.server.patience.answers);
         try c.server.poller.write(s, &c.source, last);
         if (!more) return;
+        c.allow(c.server.patience.request);
         _ = linux.shutdown(c.source.fd, linux.SHUT.WR);
         var rubbish: [1024]u8 = undefined;
         var drained: usize = 0;

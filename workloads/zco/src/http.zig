@@ -4,7 +4,7 @@ const std = @import("std");
 /// A request head may have so many bytes.
 pub const head_max = 8192;
 
-pub const Status = enum { ok, bad_request, bad_method, bad_body, bad_head };
+pub const Status = enum { ok, bad_request, bad_method, late, bad_body, bad_head };
 
 pub const Request = struct {
     status: Status = .ok,
@@ -145,6 +145,7 @@ pub fn answer(request: Request) []const u8 {
         },
         .bad_request => refusal("400 Bad Request", ""),
         .bad_method => refusal("405 Method Not Allowed", "Allow: GET, HEAD\r\n"),
+        .late => refusal("408 Request Timeout", ""),
         .bad_body => refusal("413 Content Too Large", ""),
         .bad_head => refusal("431 Request Header Fields Too Large", ""),
     };

@@ -18,11 +18,14 @@ pub const Coroutine = struct {
     priority: queue.Priority,
     /// Reads and writes it may do before the others have their turn.
     credit: u8,
+    background: bool,
 };
 
 pub const Options = struct {
     /// Of two coroutines that are ready, the one of the higher priority runs first.
     priority: queue.Priority = 16,
+    /// run does not wait for the end of the coroutine, and leaves it where it is.
+    background: bool = false,
 };
 
 const Sleeper = struct { deadline: u64, order: u64 = 0, child: ?*Sleeper = null, sibling: ?*Sleeper = null, coroutine: *Coroutine };
@@ -44,7 +47,7 @@ pub const Scheduler = struct {
     preemptions: u64 = 0,
     ready: queue.Ready(Coroutine) = .{},
     main: context.Context = undefined,
-    /// Coroutines that have not ended.
+    /// Coroutines that have not ended, but those in the background.
     live: usize = 0,
     timers: Timers(Sleeper) = .{},
     stacks: Stacks(Coroutine) = .{},
@@ -125,8 +128,9 @@ pub const Scheduler = struct {
             .arguments = copy,
             .priority = options.priority,
             .credit = 0,
+            .background = options.background,
         };
-        s.live += 1;
+        if (!options.background) s.live += 1;
         s.ready.push(co);
     }
 
@@ -195,14 +199,14 @@ pub const Scheduler = struct {
     }
 
     fn end(s: *Scheduler, me: *Coroutine) noreturn {
-        s.live -= 1;
+        if (!me.background) s.live -= 1;
         s.ready.remove(me);
         s.stacks.give(me); // nobody takes it before the switch
         context.swap(&me.context, s.chooseNext());
         unreachable; // nobody wakes it again
     }
 
-    /// run returns when all coroutines have ended.
+    /// run returns when all coroutines have ended, but those in the background.
     pub fn run(s: *Scheduler) Error!void {
         while (s.live > 0) {
             s.beginBatch();

@@ -79,6 +79,20 @@ test "sleepers wake in the order of their deadlines, and not early" {
     try std.testing.expect(took >= 25 * std.time.ns_per_ms and took < 5 * std.time.ns_per_s);
 }
 
+fn sleepForEver(s: *zco.Scheduler) void {
+    while (true) s.sleep(std.time.ns_per_ms);
+}
+
+test "the end does not wait for a coroutine in the background" {
+    var s: zco.Scheduler = .{};
+    defer s.deinit();
+    var log: Log = .{};
+    try s.spawn(sleepForEver, .{&s}, .{ .background = true });
+    try s.spawn(sleepAndWrite, .{ &s, &log, 5 }, .{});
+    try s.run();
+    try log.expect("1");
+}
+
 fn sleepWhileBusy(s: *zco.Scheduler, log: *Log, awake: *bool) void {
     s.sleep(2 * std.time.ns_per_ms);
     awake.* = true;

@@ -1,4 +1,4 @@
-//! zco's server: a coroutine accepts, each connection has a coroutine of its own, and one waits for the end.
+//! zco's server: a coroutine accepts, each connection has a coroutine of its own, one counts the time, and one waits for the end.
 const std = @import("std");
 const linux = std.os.linux;
 const posix = std.posix;
@@ -9,28 +9,47 @@ const Connection = @import("connection.zig").Connection;
 /// How long connections may take to end after SIGTERM.
 const drain_nanoseconds = 500 * std.time.ns_per_ms;
 const backlog = 4096;
+/// Connections taken or refused before those that are open have their turn.
+const accept_max = 64;
 /// A connection matters less than the coroutine that accepts, and that less than the end.
 const accept_priority = 17;
 const end_priority = 18;
+
+/// Patience is how long the server waits for a client. It counts in ticks, which wait when the server itself is kept from running: then
+/// no client is blamed for it.
+pub const Patience = struct {
+    tick_nanoseconds: u64 = std.time.ns_per_s,
+    /// For the first byte of all, for the rest of a request that has begun, and for the end after a refusal.
+    request: u32 = 10,
+    /// Between two requests.
+    idle: u32 = 120,
+    /// For the client to take what is written at once, 64 answers at most.
+    answers: u32 = 30,
+};
 
 pub const Server = struct {
     scheduler: zco.Scheduler = .{},
     poller: zco.Poller,
     listener: zco.Source,
     signals: zco.Source,
+    patience: Patience = .{},
+    ticks: u64 = 0,
     connections: ?*Connection = null,
     /// SIGTERM has come.
     ending: bool = false,
     open: u64 = 0,
     accepted: u64 = 0,
     refused: u64 = 0,
+    late: u64 = 0,
     requests: u64 = 0,
 
     /// accept is the coroutine that accepts.
     fn accept(server: *Server) void {
         var reserve: i32 = duplicate(server.listener.fd);
         const s = &server.scheduler;
-        while (true) {
+        var taken: usize = 0;
+        while (true) : (taken += 1) {
+            if (taken % accept_max == accept_max - 1) s.sleep(0); // until all that are ready have had a turn
             const fd = server.poller.accept(s, &server.listener) catch |err| switch (err) {
                 error.Closed => return,
                 error.TooManyFiles => {
@@ -39,7 +58,6 @@ pub const Server = struct {
                     const fd = linux.accept4(server.listener.fd, null, null, linux.SOCK.CLOEXEC);
                     if (linux.E.init(fd) == .SUCCESS) server.refuse(@intCast(fd)) else s.sleep(10 * std.time.ns_per_ms);
                     reserve = duplicate(server.listener.fd);
-                    s.yield();
                     continue;
                 },
             };
@@ -47,10 +65,30 @@ pub const Server = struct {
         }
     }
 
+    /// refuse reads what has come before it closes, for else that would reset the connection.
     fn refuse(server: *Server, fd: i32) void {
+        var rubbish: [http.head_max]u8 = undefined;
         server.refused += 1; // only the accepting coroutine does
         _ = linux.sendto(fd, http.busy.ptr, http.busy.len, linux.MSG.NOSIGNAL | linux.MSG.DONTWAIT, null, 0);
+        _ = linux.recvfrom(fd, &rubbish, rubbish.len, linux.MSG.DONTWAIT, null, null);
         _ = linux.close(fd);
+    }
+
+    /// count is the coroutine that counts the time, and lets go of the clients that are late.
+    fn count(server: *Server) void {
+        const s = &server.scheduler;
+        while (true) {
+            s.sleep(server.patience.tick_nanoseconds);
+            s.enter();
+            server.ticks += 1;
+            var next = server.connections;
+            while (next) |c| : (next = c.after) {
+                if (c.deadline > server.ticks) continue;
+                server.late += @intFromBool(!c.late);
+                c.letGo();
+            }
+            s.leave();
+        }
     }
 
     /// end is the coroutine that waits for SIGTERM. Connections then read what has come and no more, and so end after the answers
@@ -103,12 +141,14 @@ pub const Server = struct {
             .backend = @tagName(server.poller),
             .switches = s.switches(),
             .preemptions = s.preemptions,
+            .ready = s.ready.len,
             .stacks = s.stacks.mapped,
             .connectionsOpen = server.open,
             .connections = server.accepted,
             .refused = server.refused,
+            .timedOut = server.late,
             .requests = server.requests,
-        }) catch unreachable; // eight numbers fit
+        }) catch unreachable; // nine numbers fit
     }
 };
 
@@ -171,13 +211,14 @@ pub fn raiseFiles() !void {
 }
 
 /// serve returns after SIGTERM.
-pub fn serve(listener: i32, poller: zco.Poller) !void {
-    var server: Server = .{ .poller = poller, .listener = .{ .fd = listener }, .signals = .{ .fd = try catchEnd() } };
+pub fn serve(listener: i32, poller: zco.Poller, patience: Patience) !void {
+    var server: Server = .{ .poller = poller, .listener = .{ .fd = listener }, .signals = .{ .fd = try catchEnd() }, .patience = patience };
     const s = &server.scheduler;
     s.poller = &server.poller;
     try zco.Slice.start(s);
     try s.spawn(Server.accept, .{&server}, .{ .priority = accept_priority });
     try s.spawn(Server.end, .{&server}, .{ .priority = end_priority });
+    try s.spawn(Server.count, .{&server}, .{ .priority = end_priority, .background = true });
     try s.run();
 }
 
@@ -188,7 +229,7 @@ fn start(options: Options) !void {
     var text: [96]u8 = undefined;
     const greeting = try std.fmt.bufPrint(&text, "zco: port {d}, backend {s}\n", .{ options.port, @tagName(poller) });
     std.io.getStdOut().writeAll(greeting) catch {}; // nobody has to listen
-    try serve(listener, poller);
+    try serve(listener, poller, .{});
 }
 
 pub fn main() u8 {

@@ -9,19 +9,30 @@ const backends = @import("poller_test.zig").backends;
 
 const request = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
 const answer = http.answer(.{});
+/// It bounds every wait of a client.
+const patience_seconds = 60;
+
+/// So that no client is let go, however slow the machine is.
+const endless: server.Patience = .{ .request = 3600, .idle = 3600, .answers = 3600 };
+
+const Options = struct {
+    /// Files that the server may open; as many as this process when null.
+    files: ?u64 = null,
+    patience: server.Patience = endless,
+};
 
 const Running = struct {
     child: posix.pid_t,
     address: std.net.Address,
 
-    /// start returns when the server answers. It may open so many files, or as many as this process.
-    fn start(backend: zco.Backend, files: ?u64) !Running {
+    /// start returns when the server answers.
+    fn start(backend: zco.Backend, options: Options) !Running {
         const listener = try server.listen(0);
         var r: Running = .{ .child = try posix.fork(), .address = undefined };
         if (r.child == 0) {
             _ = linux.prctl(@intFromEnum(linux.PR.SET_PDEATHSIG), linux.SIG.KILL, 0, 0, 0); // a test that fails leaves nothing
-            if (files) |n| posix.setrlimit(.NOFILE, .{ .cur = n, .max = n }) catch posix.exit(3);
-            server.serve(listener, zco.Poller.init(backend) catch posix.exit(3)) catch posix.exit(1);
+            if (options.files) |n| posix.setrlimit(.NOFILE, .{ .cur = n, .max = n }) catch posix.exit(3);
+            server.serve(listener, zco.Poller.init(backend) catch posix.exit(3), options.patience) catch posix.exit(1);
             posix.exit(0);
         }
         defer posix.close(listener);
@@ -36,11 +47,21 @@ const Running = struct {
     fn connect(r: Running) !posix.fd_t {
         const fd = try posix.socket(linux.AF.INET, linux.SOCK.STREAM | linux.SOCK.CLOEXEC, 0);
         errdefer posix.close(fd);
-        const patience = std.mem.toBytes(linux.timeval{ .sec = 20, .usec = 0 });
+        const patience = std.mem.toBytes(linux.timeval{ .sec = patience_seconds, .usec = 0 });
         try posix.setsockopt(fd, linux.SOL.SOCKET, linux.SO.RCVTIMEO, &patience);
         try posix.setsockopt(fd, linux.SOL.SOCKET, linux.SO.SNDTIMEO, &patience);
         try posix.connect(fd, &r.address.any, r.address.getOsSockLen());
         return fd;
+    }
+
+    /// stop makes everything pile up until the server is resumed.
+    fn stop(r: Running) !void {
+        try posix.kill(r.child, linux.SIG.STOP);
+        _ = posix.waitpid(r.child, posix.W.UNTRACED);
+    }
+
+    fn resumeServing(r: Running) !void {
+        try posix.kill(r.child, linux.SIG.CONT);
     }
 
     /// end sends SIGTERM.
@@ -91,7 +112,7 @@ fn sendMuch(fd: posix.fd_t) !void {
 
 test "after SIGTERM what has come is answered, all connections end, and so does the server, within a second" {
     for (backends()) |backend| {
-        const r = try Running.start(backend, null);
+        const r = try Running.start(backend, .{});
         var idle: [100]posix.fd_t = undefined;
         for (&idle) |*fd| fd.* = try r.connect();
         defer for (idle) |fd| posix.close(fd);
@@ -116,7 +137,7 @@ test "after SIGTERM what has come is answered, all connections end, and so does 
 
 test "a client that sends a byte now and then keeps nobody else waiting" {
     for (backends()) |backend| {
-        const r = try Running.start(backend, null);
+        const r = try Running.start(backend, .{});
         const slow = try r.connect();
         defer posix.close(slow);
         const fast = try r.connect();
@@ -137,7 +158,7 @@ test "ten thousand connections that do nothing leave room for others" {
     server.raiseFiles() catch {};
     if ((try posix.getrlimit(.NOFILE)).cur < n + 100) return error.SkipZigTest;
     for (backends()) |backend| {
-        const r = try Running.start(backend, null);
+        const r = try Running.start(backend, .{});
         const idle = try std.testing.allocator.alloc(posix.fd_t, n);
         defer std.testing.allocator.free(idle);
         for (idle) |*fd| fd.* = try r.connect();
@@ -166,7 +187,7 @@ fn served(fd: posix.fd_t) !bool {
 
 test "a connection for which there is no file is refused, and those that are open live on" {
     for (backends()) |backend| {
-        const r = try Running.start(backend, 64);
+        const r = try Running.start(backend, .{ .files = 64 });
         var fds: [100]posix.fd_t = undefined;
         var open: usize = 0;
         for (&fds, 0..) |*fd, i| {
@@ -186,4 +207,92 @@ test "a connection for which there is no file is refused, and those that are ope
         try r.end();
         try r.expectEnded();
     }
+}
+
+/// impatient lets go of a client after 200 to 210 ms in which it runs.
+const impatient: server.Patience = .{ .tick_nanoseconds = 10 * std.time.ns_per_ms, .request = 20, .idle = 20, .answers = 20 };
+
+fn expectLetGo(fd: posix.fd_t, last: []const u8) !void {
+    var text: [1024]u8 = undefined;
+    try std.testing.expectEqualStrings(last, try receive(fd, &text));
+}
+
+/// trickle sends a header that does not end, byte by byte, until the server has had enough.
+fn trickle(fd: posix.fd_t) !void {
+    try send(fd, "GET / HTTP/1.1\r\nX: ");
+    const end = zco.now() + patience_seconds * std.time.ns_per_s;
+    while (zco.now() < end) {
+        std.Thread.sleep(10 * std.time.ns_per_ms);
+        send(fd, "x") catch return;
+        var polled = [_]posix.pollfd{.{ .fd = fd, .events = linux.POLL.IN, .revents = 0 }};
+        if (try posix.poll(&polled, 0) > 0) return;
+    }
+    return error.NotLetGo;
+}
+
+test "a client that does nothing, sends half a request, or takes no answers, is let go when its time is over, and not before" {
+    for (backends()) |backend| {
+        const r = try Running.start(backend, .{ .patience = impatient });
+        try r.stop();
+        var fds: [5]posix.fd_t = undefined;
+        for (&fds) |*fd| fd.* = try r.connect();
+        defer for (fds) |fd| posix.close(fd);
+        const silent, const idle, const half, const slow, const deaf = fds;
+        try send(idle, request);
+        try send(half, request ++ request[0..20]);
+        try posix.setsockopt(deaf, linux.SOL.SOCKET, linux.SO.RCVBUF, &std.mem.toBytes(@as(c_int, 4096)));
+        try sendMuch(deaf);
+        const begun = zco.now();
+        try r.resumeServing();
+
+        const late = comptime http.answer(.{ .status = .late });
+        try expectLetGo(silent, "");
+        try expectLetGo(idle, answer);
+        try expectLetGo(half, answer ++ late);
+        try std.testing.expect(zco.now() - begun >= 200 * std.time.ns_per_ms);
+        try trickle(slow);
+        var polled = [_]posix.pollfd{.{ .fd = deaf, .events = 0, .revents = 0 }};
+        try std.testing.expectEqual(1, try posix.poll(&polled, patience_seconds * 1000));
+        try r.end();
+        try r.expectEnded();
+    }
+}
+
+/// number reads a number of the statistics.
+fn number(stats: []const u8, comptime name: []const u8) !u64 {
+    const key = "\"" ++ name ++ "\":";
+    const begin = (std.mem.indexOf(u8, stats, key) orelse return error.NoSuchNumber) + key.len;
+    const end = std.mem.indexOfNonePos(u8, stats, begin, "0123456789") orelse stats.len;
+    return std.fmt.parseInt(u64, stats[begin..end], 10);
+}
+
+test "a flood of connections, served or refused, keeps nobody waiting for his turn" {
+    const flood = 1000;
+    server.raiseFiles() catch {};
+    if ((try posix.getrlimit(.NOFILE)).cur < flood + 200) return error.SkipZigTest;
+    for ([_]?u64{ null, 64 }) |files| for (backends()) |backend| {
+        const r = try Running.start(backend, .{ .files = files });
+        var open: [40]posix.fd_t = undefined;
+        for (&open) |*fd| fd.* = try r.connect();
+        defer for (open) |fd| posix.close(fd);
+        for (open) |fd| try ask(fd);
+
+        try r.stop();
+        for (open) |fd| try send(fd, "GET /stats HTTP/1.1\r\nHost: bench\r\n\r\n");
+        var others: [flood]posix.fd_t = undefined;
+        for (&others) |*fd| fd.* = try r.connect();
+        defer for (others) |fd| posix.close(fd);
+        try send(others[flood - 1], request);
+        try r.resumeServing();
+        for (open) |fd| {
+            var text: [1024]u8 = undefined;
+            const stats = text[0..try posix.recv(fd, &text, 0)];
+            try std.testing.expect(try number(stats, "connections") + try number(stats, "refused") < flood / 2);
+        }
+        // The last has asked before it was refused, and is told so without a reset.
+        var last: [1024]u8 = undefined;
+        try std.testing.expectEqualStrings(if (files == null) answer else http.busy, try receive(others[flood - 1], last[0..if (files == null) answer.len else last.len]));
+        try r.end();
+        try r.expectEnded();
+    };
 }

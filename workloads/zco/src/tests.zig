@@ -3,6 +3,7 @@ comptime {
     _ = @import("queue_test.zig");
     _ = @import("scheduler_test.zig");
     _ = @import("channel_test.zig");
+    _ = @import("wait_group_test.zig");
     _ = @import("preempt_test.zig");
     _ = @import("poller_test.zig");
     _ = @import("http_test.zig");

@@ -3,6 +3,7 @@ pub const Scheduler = @import("scheduler.zig").Scheduler;
 pub const Options = @import("scheduler.zig").Options;
 pub const now = @import("scheduler.zig").now;
 pub const Channel = @import("channel.zig").Channel;
+pub const WaitGroup = @import("wait_group.zig").WaitGroup;
 pub const Slice = @import("preempt.zig").Slice;
 pub const Poller = @import("poller.zig").Poller;
 pub const Backend = @import("poller.zig").Backend;

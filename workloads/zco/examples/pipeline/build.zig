@@ -1,0 +1,16 @@
+const std = @import("std");
+
+pub fn build(b: *std.Build) void {
+    // zco switches no registers of AVX, and ReleaseSafe touches each page of a frame, so that no guard page is jumped over.
+    const target = b.resolveTargetQuery(.{ .cpu_arch = .x86_64, .os_tag = .linux, .cpu_model = .{ .explicit = &std.Target.x86.cpu.x86_64_v2 } });
+    const optimize = b.standardOptimizeOption(.{ .preferred_optimize_mode = .ReleaseSafe });
+    const zco = b.dependency("zco", .{ .target = target, .optimize = optimize });
+
+    const program = b.addExecutable(.{ .name = "pipeline", .root_module = b.createModule(.{
+        .root_source_file = b.path("main.zig"),
+        .target = target,
+        .optimize = optimize,
+        .imports = &.{.{ .name = "zco", .module = zco.module("zco") }},
+    }) });
+    b.installArtifact(program);
+}
