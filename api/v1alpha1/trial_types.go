@@ -128,7 +128,6 @@ type Sweep struct {
 // TrialSpec is one line of a run's plan. The operator writes it; only start changes afterwards.
 // +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && self.type == oldSelf.type && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep) && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
 // +kubebuilder:validation:XValidation:rule="(self.type == 'Sweep') == has(self.sweep)",message="sweep is required when type is Sweep, and forbidden otherwise"
-// +union
 type TrialSpec struct {
 	// runName is the name of the BenchmarkRun, in the same namespace.
 	// +required
