@@ -39,7 +39,7 @@ func IsServer(member string) bool { return strings.HasPrefix(member, serverPrefi
 func indexOf(member, prefix string, bound int) (int, error) {
 	text, ok := strings.CutPrefix(member, prefix)
 	i, err := strconv.Atoi(text)
-	if !ok || err != nil || i < 0 || i >= bound {
+	if !ok || err != nil || i < 0 || i >= bound || member != prefix+strconv.Itoa(i) {
 		return 0, fmt.Errorf("%q is no member of a trial: want %s0 to %s%d", member, prefix, prefix, bound-1)
 	}
 	return i, nil
