@@ -1,0 +1,128 @@
+package tools_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/tools"
+)
+
+var names = []record.Tool{record.ToolAb, record.ToolK6, record.ToolWrk}
+
+func TestEveryToolOfTheRecordIsKnown(t *testing.T) {
+	all := tools.All("/scripts")
+	if len(all) != len(names) {
+		t.Errorf("%d tools are known, want %q", len(all), names)
+	}
+	cell := record.Cell{Load: "l", Connections: 4, Threads: 1, Connection: record.KeepAlive, DurationSeconds: 1, Request: record.Request{Path: "/"}}
+	for _, name := range names {
+		known, ok := all[name]
+		if !ok {
+			t.Errorf("%s is unknown", name)
+			continue
+		}
+		cell.Tool = name
+		if args := known.Args(cell, "10.0.0.1:80", tool.Measure); len(args) == 0 || args[0] != string(name) {
+			t.Errorf("%s is started as %q", name, args)
+		}
+		if args := known.VersionArgs(); len(args) < 2 || args[0] != string(name) {
+			t.Errorf("the version of %s is asked for as %q", name, args)
+		}
+		if got := known.ParseVersion([]byte("no such thing\n")); got != record.Unknown {
+			t.Errorf("%s finds the version %q where there is none", name, got)
+		}
+	}
+}
+
+// Each tool reads its own output: what another printed, or nothing at all, is no measurement.
+func TestNoToolMeasuresAnythingOfNothing(t *testing.T) {
+	for name, known := range tools.All("") {
+		for what, raw := range map[string]string{"nothing": "", "a blank line": "\n", "a sentence": "connection refused\n", "zeros": "\x00\x00\x00"} {
+			if got, err := known.Parse([]byte(raw)); err == nil {
+				t.Errorf("%s reads %s as %+v", name, what, got)
+			}
+		}
+	}
+}
+
+// A user's script comes from the folder that the agent was given: another folder is another program to the tool.
+func TestScriptsAreReadBelowTheGivenFolder(t *testing.T) {
+	texts := func(folder string, cell record.Cell) []string {
+		known := tools.All(folder)[cell.Tool]
+		out := known.Args(cell, "10.0.0.1:80", tool.Measure)
+		for _, f := range known.Files(cell, "10.0.0.1:80") {
+			out = append(out, f.Text)
+		}
+		return out
+	}
+	for _, name := range []record.Tool{record.ToolWrk, record.ToolK6} {
+		cell := record.Cell{
+			Load: "login", Tool: name, Connections: 1, Threads: 1, Connection: record.KeepAlive, DurationSeconds: 1, Request: record.Request{Path: "/"},
+		}
+		if !slices.Equal(texts("/here", cell), texts("/there", cell)) {
+			t.Errorf("%s reads the folder of scripts without a script", name)
+		}
+		cell.Script = &record.Script{Key: "main"}
+		if slices.Equal(texts("/here", cell), texts("/there", cell)) {
+			t.Errorf("%s reads its script from the same place, whatever the folder", name)
+		}
+	}
+}
+
+func TestNeedsGrowWithTheShare(t *testing.T) {
+	for _, name := range names {
+		t.Run(string(name), func(t *testing.T) {
+			share := record.Cell{Tool: name, Connections: 10, DurationSeconds: 5}
+			base := tools.Needs(share)
+			if base.Gap < tool.LeastGap || base.MemoryBytes < 10*tool.ConnectionBytes {
+				t.Errorf("10 connections for 5 s need %+v", base)
+			}
+			share.Connections = 1000
+			if more := tools.Needs(share); more.MemoryBytes < base.MemoryBytes+990*tool.ConnectionBytes || more.Gap < base.Gap {
+				t.Errorf("1000 connections need %+v, 10 need %+v", more, base)
+			}
+			share.DurationSeconds = 60
+			if longer, shorter := tools.Needs(share), base; longer.MemoryBytes < shorter.MemoryBytes || longer.Gap < shorter.Gap {
+				t.Errorf("60 s need %+v, 5 s need %+v", longer, shorter)
+			}
+		})
+	}
+}
+
+func TestNeedsOfEachTool(t *testing.T) {
+	for name, tc := range map[string]struct {
+		share record.Cell
+		gap   time.Duration
+	}{
+		"wrk ends in a moment":          {record.Cell{Tool: record.ToolWrk, Connections: 5000, DurationSeconds: 60}, tool.LeastGap},
+		"ab sorts what it has measured": {record.Cell{Tool: record.ToolAb, Connections: 1, DurationSeconds: 10}, tool.LeastGap + 3*time.Second},
+		"k6 makes an engine a user":     {record.Cell{Tool: record.ToolK6, Connections: 500, DurationSeconds: 10}, 2 * time.Second},
+		"a tool that nobody knows":      {record.Cell{Tool: "siege", Connections: 1, DurationSeconds: 10}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := tools.Needs(tc.share); got.Gap != tc.gap {
+				t.Errorf("it needs %s, want %s", got.Gap, tc.gap)
+			}
+		})
+	}
+	if got := tools.Needs(record.Cell{Tool: "siege", Connections: 9}); got != (tool.Needs{}) {
+		t.Errorf("a tool that nobody knows needs %+v", got)
+	}
+}
+
+func TestTraitsOfEachTool(t *testing.T) {
+	for name, want := range map[record.Tool]tool.Traits{
+		record.ToolWrk: {EqualThreads: true, Freezable: true},
+		record.ToolAb:  {OneThread: true, WholePercents: true},
+		record.ToolK6:  {MaxRatePerCPU: 25_000},
+		"siege":        {},
+		"":             {},
+	} {
+		if got := tools.Traits(name); got != want {
+			t.Errorf("%q has the traits %+v, want %+v", name, got, want)
+		}
+	}
+}
