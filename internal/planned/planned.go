@@ -73,7 +73,7 @@ func Of(m record.RunManifest) (Run, error) {
 		Baseline: plan.Baseline, Blocks: m.Blocks + m.SpareBlocks, Latencies: plan.LatencyPercentiles, Looks: len(plan.Interim) + 1,
 		Duet: plan.Order == record.OrderSlicedDuet, Weights: map[string]float64{},
 	}
-	if len(plan.Implementations) == 0 || len(plan.Trials) == 0 {
+	if len(plan.Implementations) == 0 || len(plan.Cells)+len(plan.Trials) == 0 {
 		return p, fmt.Errorf("reading the plan of run %s: it names no implementation or no trial", m.Run.Name)
 	}
 	for _, l := range plan.Loads {
