@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/work/sweep"
+	"loadstone.dev/loadstone/internal/work"
 )
 
 // maxLastWords bounds what is quoted of a container that has ended.
@@ -40,6 +41,16 @@ func lost(_ *trialScope, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
+// isAgent reports whether a container of a pod is Loadstone's own.
+func (s *trialScope) isAgent(p *corev1.Pod, container string) bool {
+	for _, m := range s.work().Members() {
+		if m.Name == p.Labels[v1alpha1.LabelMember] {
+			return slices.ContainsFunc(m.Processes, func(own work.Process) bool { return own.Name == container && own.IsAgent() })
+		}
+	}
+	return false
+}
+
 // exited containers end the attempt: the server's is the implementation's fault, an agent's is not.
 func exited(s *trialScope, p *corev1.Pod) *conduct.Failure {
 	for _, c := range p.Status.ContainerStatuses {
@@ -47,10 +58,12 @@ func exited(s *trialScope, p *corev1.Pod) *conduct.Failure {
 		if t == nil {
 			continue
 		}
-		if c.Name != sweep.ProcessServer {
+		if s.isAgent(p, c.Name) {
 			return conduct.AgentExited(fmt.Sprintf("container %s of pod %s", c.Name, p.Name), exitOf(t))
 		}
-		return conduct.ServerExited(s.work(), s.implementationOf(p), exitOf(t))
+		if f := conduct.ServerExited(s.work(), s.implementationOf(p), exitOf(t)); f != nil {
+			return f
+		}
 	}
 	return nil
 }
@@ -78,7 +91,7 @@ func unpullable(s *trialScope, p *corev1.Pod) *conduct.Failure {
 			continue
 		}
 		field := fmt.Sprintf("implementations[%s].image", s.implementationOf(p).Name)
-		if c.Name != sweep.ProcessServer {
+		if s.isAgent(p, c.Name) {
 			field = "the operator's agent image (chart value images.agent)"
 		}
 		return conduct.ImplementationFailure(v1alpha1.ReasonImagePull, "%s: %q cannot be pulled on node %s: %s: correct the name, or load the image into the node", field, c.Image, p.Spec.NodeName, w.Message)
@@ -99,12 +112,13 @@ func unschedulable(s *trialScope, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
-func running(p *corev1.Pod) bool {
+// running is true of a pod whose containers run, or have ended as those may that end by themselves.
+func running(p *corev1.Pod, endsItself bool) bool {
 	if p.Status.PodIP == "" || len(p.Status.ContainerStatuses) < len(p.Spec.Containers) {
 		return false
 	}
 	for _, c := range p.Status.ContainerStatuses {
-		if c.State.Running == nil {
+		if c.State.Running == nil && (!endsItself || c.State.Terminated == nil) {
 			return false
 		}
 	}

@@ -127,7 +127,7 @@ func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (step, e
 	if s.fault = podFault(s); s.fault != nil {
 		return halt, nil
 	}
-	if !slices.ContainsFunc(s.pods(), func(p *corev1.Pod) bool { return !running(p) }) {
+	if !slices.ContainsFunc(s.pods(), func(p *corev1.Pod) bool { return !running(p, s.work().EndsItself()) }) {
 		return goOn, nil
 	}
 	left := attemptFacts(s).PrepareLeft()
