@@ -20,8 +20,9 @@ func manifest(changes ...func(*record.RunManifest)) record.RunManifest {
 				{Name: "go", Image: "go:1", CPUs: 1, Role: record.RoleContender},
 				{Name: "epoll", Image: "epoll:1", CPUs: 2, Role: record.RoleContender},
 			},
-			Loads: []record.Load{{Name: "sweep"}},
-			Cells: []record.Cell{cell(10), cell(100)},
+			Loads:  []record.Load{{Name: "sweep"}},
+			Cells:  []record.Cell{cell(10), cell(100)},
+			Trials: []record.PlannedTrial{{Name: "quick-000-go", Block: 1, Servers: []string{"go"}}},
 		},
 	}
 	for _, change := range changes {
@@ -64,7 +65,7 @@ func TestOfRefusesAPlanThatCannotBeReported(t *testing.T) {
 	}{
 		"a whole plan":              {func(*record.RunManifest) {}, false},
 		"no implementation":         {func(m *record.RunManifest) { m.Plan.Implementations = nil }, true},
-		"no cell":                   {func(m *record.RunManifest) { m.Plan.Cells = nil }, true},
+		"no cell, as other kinds":   {func(m *record.RunManifest) { m.Plan.Cells = nil }, false},
 		"no plan at all":            {func(m *record.RunManifest) { m.Plan = record.Plan{} }, true},
 		"a baseline of another run": {func(m *record.RunManifest) { m.Plan.Baseline = "netty" }, true},
 		"no baseline":               {func(m *record.RunManifest) { m.Plan.Baseline = "" }, true},
@@ -153,11 +154,11 @@ func TestAStepOfASearchHasItsOwnRateAndTheRestOfTheLoad(t *testing.T) {
 	if step.Point != at || !step.Imposed() {
 		t.Errorf("the step is %+v, imposed %v; want %+v", step.Point, step.Imposed(), at)
 	}
-	step.Point = search.Level.Point
+	step.Point = search.Point
 	if diff := cmp.Diff(search.Level, step); diff != "" {
 		t.Errorf("the step differs from its load (-want +got):\n%s", diff)
 	}
-	if search.Level.Imposed() {
+	if search.Imposed() {
 		t.Error("a search has a rate before it begins")
 	}
 }

@@ -19,20 +19,20 @@ type filler struct{ next int64 }
 
 func (f *filler) fill(v reflect.Value) {
 	f.next++
-	switch v.Kind() {
-	case reflect.String:
+	switch kind := v.Kind(); {
+	case kind == reflect.String:
 		v.SetString(fmt.Sprintf("text-%d", f.next))
-	case reflect.Int32, reflect.Int64:
+	case kind == reflect.Int32 || kind == reflect.Int64:
 		v.SetInt(f.next)
-	case reflect.Pointer:
+	case kind == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		f.fill(v.Elem())
-	case reflect.Slice:
+	case kind == reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		for i := range v.Len() {
 			f.fill(v.Index(i))
 		}
-	case reflect.Struct:
+	case kind == reflect.Struct:
 		for i := range v.NumField() {
 			f.fill(v.Field(i))
 		}
@@ -55,14 +55,14 @@ func unset(v reflect.Value, path string) []string {
 		return nil
 	}
 	var out []string
-	switch v.Kind() {
-	case reflect.Pointer:
+	switch kind := v.Kind(); {
+	case kind == reflect.Pointer:
 		return unset(v.Elem(), path)
-	case reflect.Slice:
+	case kind == reflect.Slice:
 		for i := range v.Len() {
 			out = append(out, unset(v.Index(i), fmt.Sprintf("%s[%d]", path, i))...)
 		}
-	case reflect.Struct:
+	case kind == reflect.Struct:
 		for i := range v.NumField() {
 			out = append(out, unset(v.Field(i), path+"."+v.Type().Field(i).Name)...)
 		}
