@@ -91,7 +91,7 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 	if all := seen.count[0].Load() + seen.count[1].Load(); seen.mixed.Load() > all/10 {
 		t.Errorf("%d of %d requests were answered while the other server was under load too", seen.mixed.Load(), all)
 	}
-	b.wantFiles(result, "sweep-2.wrk.txt", "sweep-2.beside.wrk.txt", "sweep-4.wrk.txt", "sweep-4.beside.wrk.txt")
+	b.wantFiles(result, "sweep-2.wrk.txt", "sweep-2.server-1.wrk.txt", "sweep-4.wrk.txt", "sweep-4.server-1.wrk.txt")
 	nobodyIn(t, b.dir)
 }
 
