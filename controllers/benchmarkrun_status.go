@@ -57,10 +57,10 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 		st.Scripts = s.scripts
 	}
 	if s.interim != nil {
-		st.LookedAfterBlock, st.StoppedAfterBlock = s.interim.After, s.interim.Stopped
+		st.Interim = v1alpha1.InterimStatus{AnalysedBlocks: s.interim.After, StoppedAfterBlock: s.interim.Stopped}
 	}
 	if s.scan != nil {
-		st.ReviewedBlocks, st.SpoiledBlocks = s.scan.Blocks, s.scan.Disturbed
+		st.Repeats = v1alpha1.RepeatStatus{ScannedBlocks: s.scan.Blocks, DisturbedBlocks: s.scan.Disturbed}
 	}
 	if s.plan != nil {
 		run := runFacts(s)

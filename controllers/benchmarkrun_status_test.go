@@ -38,7 +38,7 @@ func runScopeOf(t *testing.T, deltas ...func(*runScope)) *runScope {
 	for _, line := range p.Trials {
 		s.trials = append(s.trials, *newTrial(s.run, &p, line))
 	}
-	s.run.Status.StartTime, s.run.Status.ReviewedBlocks = &metav1.Time{Time: noon.Add(-time.Minute)}, 2
+	s.run.Status.StartTime, s.run.Status.Repeats.ScannedBlocks = &metav1.Time{Time: noon.Add(-time.Minute)}, 2
 	for _, d := range deltas {
 		d(s)
 	}
@@ -68,7 +68,7 @@ func madeReport(conclusive bool) func(*runScope) {
 func TestInterimAnalysesAreReadFromARunAndWrittenToIt(t *testing.T) {
 	planned := func(s *runScope) {
 		s.run.Spec.Blocks, s.run.Spec.Stop = 30, &v1alpha1.Stop{MaxWidth: "0.1"}
-		s.run.Status.LookedAfterBlock, s.run.Status.StoppedAfterBlock = 20, 10
+		s.run.Status.Interim.AnalysedBlocks, s.run.Status.Interim.StoppedAfterBlock = 20, 10
 	}
 	s := runScopeOf(t, planned)
 	want := conduct.Interim{MaxWidth: "0.1", After: 20, Stopped: 10}
@@ -80,8 +80,8 @@ func TestInterimAnalysesAreReadFromARunAndWrittenToIt(t *testing.T) {
 		t.Errorf("a trial sees %d blocks, and (-want +got):\n%s", view.Blocks, diff)
 	}
 	s = runScopeOf(t, func(s *runScope) { s.interim = &conduct.Interim{After: 20, Stopped: 10} })
-	if st := runStatus(s); st.LookedAfterBlock != 20 || st.StoppedAfterBlock != 10 {
-		t.Errorf("written as looked after block %d and stopped after block %d, want 20 and 10", st.LookedAfterBlock, st.StoppedAfterBlock)
+	if st := runStatus(s); st.Interim.AnalysedBlocks != 20 || st.Interim.StoppedAfterBlock != 10 {
+		t.Errorf("the last analysis is written as of %d blocks and the end as after block %d, want 20 and 10", st.Interim.AnalysedBlocks, st.Interim.StoppedAfterBlock)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestARunIsExecutedWhenEveryTrialOfThePlanHasEnded(t *testing.T) {
 	if runScopeOf(t, func(s *runScope) { s.trials = s.trials[:1] }, endTrials()).executed() {
 		t.Error("a run is executed while a trial is missing")
 	}
-	if runScopeOf(t, endTrials(), func(s *runScope) { s.run.Status.ReviewedBlocks = 0 }).executed() {
+	if runScopeOf(t, endTrials(), func(s *runScope) { s.run.Status.Repeats.ScannedBlocks = 0 }).executed() {
 		t.Error("a run is executed before anybody has looked for blocks that were hit from outside")
 	}
 	if !runScopeOf(t, endTrials(0)).executed() {

@@ -14,7 +14,7 @@ import (
 func runFacts(s *runScope) conduct.Run {
 	r := conduct.Run{
 		Name: s.run.Name, Plan: plan.Plan{Plan: record.Plan{Blocks: plan.BlocksOf(s.run.Spec)}}, Interim: interimFacts(s.run),
-		Scan:   conduct.Scan{Blocks: s.run.Status.ReviewedBlocks, Disturbed: s.run.Status.SpoiledBlocks},
+		Scan:   conduct.Scan{Blocks: s.run.Status.Repeats.ScannedBlocks, Disturbed: s.run.Status.Repeats.DisturbedBlocks},
 		Trials: trialsFacts(s.trials), Now: s.now,
 	}
 	if s.plan != nil {
@@ -27,7 +27,7 @@ func runFacts(s *runScope) conduct.Run {
 }
 
 func interimFacts(run *v1alpha1.BenchmarkRun) conduct.Interim {
-	i := conduct.Interim{After: run.Status.LookedAfterBlock, Stopped: run.Status.StoppedAfterBlock}
+	i := conduct.Interim{After: run.Status.Interim.AnalysedBlocks, Stopped: run.Status.Interim.StoppedAfterBlock}
 	if run.Spec.Stop != nil {
 		i.MaxWidth = run.Spec.Stop.MaxWidth
 	}

@@ -250,11 +250,11 @@ func TestABlockThatStrangersHaveVoidedIsMeasuredAnew(t *testing.T) {
 	w.agents.disturb("noisy-001-go")
 	run := w.awaitEnd(w.apply("noisy", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 }))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	if diff := cmp.Diff([]int32{2}, run.Status.SpoiledBlocks); diff != "" {
+	if diff := cmp.Diff([]int32{2}, run.Status.Repeats.DisturbedBlocks); diff != "" {
 		t.Errorf("spoiled blocks (-want +got):\n%s", diff)
 	}
-	if n := len(w.trials(run)); n != 3 || run.Status.Progress != "3/3" || run.Status.ReviewedBlocks != 3 {
-		t.Errorf("%d trials, progress %s, %d blocks reviewed", n, run.Status.Progress, run.Status.ReviewedBlocks)
+	if n := len(w.trials(run)); n != 3 || run.Status.Progress != "3/3" || run.Status.Repeats.ScannedBlocks != 3 {
+		t.Errorf("%d trials, progress %s, %d blocks scanned", n, run.Status.Progress, run.Status.Repeats.ScannedBlocks)
 	}
 }
 

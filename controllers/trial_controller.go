@@ -138,7 +138,7 @@ func (r *TrialReconciler) next(ctx context.Context) []reconcile.Request {
 // ofRun are the trials of a run that is over or about to go, which have to stop, or that has looked whether enough is measured.
 func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcile.Request {
 	run, ok := o.(*v1alpha1.BenchmarkRun)
-	if !ok || run.DeletionTimestamp.IsZero() && run.Status.CompletionTime == nil && run.Status.LookedAfterBlock == 0 {
+	if !ok || run.DeletionTimestamp.IsZero() && run.Status.CompletionTime == nil && run.Status.Interim.AnalysedBlocks == 0 {
 		return nil
 	}
 	var trials v1alpha1.TrialList

@@ -265,10 +265,10 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 			s.run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonTimedOut}}
 		}, "TimedOut own: the BenchmarkRun quick has ended"},
 		"the run has ended early": {
-			func(s *trialScope) { s.run.Status.StoppedAfterBlock, s.trial.Spec.Block = 10, 11 },
+			func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock, s.trial.Spec.Block = 10, 11 },
 			"EnoughMeasured own: the BenchmarkRun quick ended after block 10: its intervals are narrow enough",
 		},
-		"the run has ended early, after this block": {func(s *trialScope) { s.run.Status.StoppedAfterBlock, s.trial.Spec.Block = 10, 10 }, ""},
+		"the run has ended early, after this block": {func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock, s.trial.Spec.Block = 10, 10 }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scopeOf(tc.change)

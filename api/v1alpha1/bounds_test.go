@@ -27,7 +27,7 @@ type schema struct {
 	Items      *schema           `json:"items"`
 }
 
-// at finds a field by its path, such as "status.spoiledBlocks".
+// at finds a field by its path, such as "status.repeats.disturbedBlocks".
 func (s schema) at(t *testing.T, path string) schema {
 	t.Helper()
 	for name := range strings.SplitSeq(path, ".") {
@@ -70,7 +70,7 @@ func bound(t *testing.T, what string, is *int64) int64 {
 	return *is
 }
 
-// The longest run, every block of which a fault from outside has hit, can be written down: a bound below it would refuse the status,
+// The longest run, every block of which an external disturbance voids, can be written down: a bound below it would refuse the status,
 // and the run would hang.
 func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
 	run, trial := crd(t, "benchmarkruns"), crd(t, "trials")
@@ -81,11 +81,11 @@ func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
 		got  *int64
 		want int64
 	}{
-		"status.lookedAfterBlock":  {status.at(t, "lookedAfterBlock").Maximum, planned},
-		"status.stoppedAfterBlock": {status.at(t, "stoppedAfterBlock").Maximum, planned},
-		"status.reviewedBlocks":    {status.at(t, "reviewedBlocks").Maximum, all},
-		"status.spoiledBlocks":     {status.at(t, "spoiledBlocks").MaxItems, all},
-		"spec.block of a Trial":    {trial.at(t, "spec.block").Maximum, all},
+		"status.interim.analysedBlocks":    {status.at(t, "interim.analysedBlocks").Maximum, planned},
+		"status.interim.stoppedAfterBlock": {status.at(t, "interim.stoppedAfterBlock").Maximum, planned},
+		"status.repeats.scannedBlocks":     {status.at(t, "repeats.scannedBlocks").Maximum, all},
+		"status.repeats.disturbedBlocks":   {status.at(t, "repeats.disturbedBlocks").MaxItems, all},
+		"spec.block of a Trial":            {trial.at(t, "spec.block").Maximum, all},
 	} {
 		if got := bound(t, name, tc.got); got != tc.want {
 			t.Errorf("%s is bounded by %d, but a run of %d blocks can need %d: api/v1alpha1 and plan.SpareBlocks must agree", name, got, planned, tc.want)
@@ -134,7 +134,7 @@ func TestTheNamesOfTheLastTrialAreNames(t *testing.T) {
 	}
 }
 
-// A run of 100 blocks that have all been hit, and measured anew, can say so.
+// The status of a run of 100 blocks can name all of them as disturbed and repeated.
 func TestTheStatusOfTheLongestRunCanBeWritten(t *testing.T) {
 	c := apiServer(t)
 	const blocks = 100
@@ -143,9 +143,9 @@ func TestTheStatusOfTheLongestRunCanBeWritten(t *testing.T) {
 	if err := create(t, c, run); err != nil {
 		t.Fatal(err)
 	}
-	status := v1alpha1.BenchmarkRunStatus{ReviewedBlocks: last}
+	status := v1alpha1.BenchmarkRunStatus{Repeats: v1alpha1.RepeatStatus{ScannedBlocks: last}}
 	for b := range last {
-		status.SpoiledBlocks = append(status.SpoiledBlocks, b+1)
+		status.Repeats.DisturbedBlocks = append(status.Repeats.DisturbedBlocks, b+1)
 	}
 	raw, err := json.Marshal(status)
 	if err != nil {
@@ -159,10 +159,10 @@ func TestTheStatusOfTheLongestRunCanBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.Status().Update(t.Context(), run); err != nil {
-		t.Errorf("the status of a run of %d blocks and %d spare ones is refused: %v", blocks, last-blocks, err)
+		t.Errorf("the status of a run of %d blocks and %d repeat blocks is refused: %v", blocks, last-blocks, err)
 	}
 	o := parse(t, []byte(strings.Replace(strings.Replace(trial, "block: 1", fmt.Sprintf("block: %d", last), 1), "quick-000-go", "longest-399-go", 1)))
 	if err := create(t, c, o); err != nil {
-		t.Errorf("the trial of its last spare block is refused: %v", err)
+		t.Errorf("the trial of its last repeat block is refused: %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Conditions of a BenchmarkRun. All are present from the first visit on, as Unknown.
+// Conditions of a BenchmarkRun. All are present from the first reconciliation on, as Unknown.
 const (
 	// ConditionPlanned is True when the spec was compiled into a plan that this cluster can run.
 	ConditionPlanned = "Planned"
@@ -10,18 +10,18 @@ const (
 	ConditionReported = "Reported"
 	// ConditionConclusive is True when every comparison of the run has a verdict.
 	ConditionConclusive = "Conclusive"
-	// ConditionSucceeded is the summary: True when all was measured and reported and every objective is met, False when the run
+	// ConditionSucceeded is the summary: True when the run is measured and reported and every objective is met, False when it
 	// ended otherwise, Unknown while it goes on.
 	ConditionSucceeded = "Succeeded"
-	// ConditionReconciling is kstatus' word for "not there yet": True while the run goes on.
+	// ConditionReconciling is True while the run goes on, as kstatus defines it.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is kstatus' word for "will not get there": True when the run has failed for good.
+	// ConditionStalled is True when the run has failed for good, as kstatus defines it.
 	ConditionStalled = "Stalled"
 )
 
-// Conditions of a Trial, beside Succeeded.
+// Conditions of a Trial, in addition to Succeeded.
 const (
-	// ConditionPrepared is True when the server listens, has answered as expected, and the generators are ready.
+	// ConditionPrepared is True when the server listens, has answered as expected and the generators are ready.
 	ConditionPrepared = "Prepared"
 	// ConditionMeasured is True when the last cell has ended.
 	ConditionMeasured = "Measured"
@@ -31,11 +31,11 @@ const (
 
 // Reasons that several conditions share.
 const (
-	// ReasonPending surfaces when an earlier step has to end first.
+	// ReasonPending surfaces when an earlier step must end first.
 	ReasonPending = "Pending"
-	// ReasonDone surfaces when a step has ended well.
+	// ReasonDone surfaces when a step has ended successfully.
 	ReasonDone = "Done"
-	// ReasonInProgress surfaces when a step goes on.
+	// ReasonInProgress surfaces when a step is in progress.
 	ReasonInProgress = "InProgress"
 	// ReasonDeleted surfaces when the object is being deleted.
 	ReasonDeleted = "Deleted"
@@ -45,7 +45,7 @@ const (
 
 // Reasons of Planned.
 const (
-	// ReasonInvalidSpec surfaces when the spec asks for something that cannot be.
+	// ReasonInvalidSpec surfaces when the spec cannot be measured as it is.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonNotEnoughCPUs surfaces when no node can give a pod as many exclusive CPUs as the spec asks for.
 	ReasonNotEnoughCPUs = "NotEnoughCPUs"
@@ -55,11 +55,11 @@ const (
 
 // Reasons of Executed.
 const (
-	// ReasonQueued surfaces when another run of the installation measures: two would disturb each other.
+	// ReasonQueued surfaces when another run of the installation measures: two runs would disturb each other.
 	ReasonQueued = "Queued"
-	// ReasonTrialsFailed surfaces when at least one trial has failed for good: one that was lost counts if too few blocks are without any.
+	// ReasonTrialsFailed surfaces when at least one trial has failed for good. A lost trial counts if too few blocks are complete.
 	ReasonTrialsFailed = "TrialsFailed"
-	// ReasonWorkflowFailed surfaces when the workflow has ended before its trials.
+	// ReasonWorkflowFailed surfaces when the workflow ended before its trials.
 	ReasonWorkflowFailed = "WorkflowFailed"
 	// ReasonWorkflowEngineDown surfaces when Argo has not picked up the workflow within a minute.
 	ReasonWorkflowEngineDown = "WorkflowEngineDown"
@@ -67,33 +67,33 @@ const (
 
 // Reasons of Reported.
 const (
-	// ReasonReportFailed surfaces when the report could not be made or stored.
+	// ReasonReportFailed surfaces when the report could not be created or stored.
 	ReasonReportFailed = "ReportFailed"
 )
 
-// Reasons of Succeeded, of a run that was measured and reported.
+// Reasons of Succeeded for a run that was measured and reported.
 const (
-	// ReasonObjectivesMissed surfaces when a figure lies on the wrong side of its objective.
+	// ReasonObjectivesMissed surfaces when a measured value lies on the wrong side of its objective.
 	ReasonObjectivesMissed = "ObjectivesMissed"
-	// ReasonObjectivesUndecided surfaces when no objective is missed, and at least one could not be decided. Succeeded is then False
-	// and not Unknown: the run is over, nothing will come after, and a gate that nobody can vouch for must not open.
+	// ReasonObjectivesUndecided surfaces when no objective is missed and at least one is undecided. Succeeded is then False and not
+	// Unknown: the run has ended, and a gate must not open on an undecided objective.
 	ReasonObjectivesUndecided = "ObjectivesUndecided"
 )
 
 // Reasons of Conclusive.
 const (
-	// ReasonTooFewBlocks surfaces when fewer than seven complete blocks were measured: a ratio, but no verdict.
+	// ReasonTooFewBlocks surfaces when fewer than seven complete blocks were measured: they give a ratio and no verdict.
 	ReasonTooFewBlocks = "TooFewBlocks"
-	// ReasonNothingToCompare surfaces when a run has one contender only.
+	// ReasonNothingToCompare surfaces when the run has only one contender.
 	ReasonNothingToCompare = "NothingToCompare"
-	// ReasonNoiseTooHigh surfaces when at least one comparison is Inconclusive in spite of blocks enough, and noise alone is why.
+	// ReasonNoiseTooHigh surfaces when at least one comparison with enough blocks is Inconclusive because of noise alone.
 	ReasonNoiseTooHigh = "NoiseTooHigh"
-	// ReasonUndecided surfaces when at least one comparison is Inconclusive for another reason, which its sentence in status.verdict
-	// says: a generator that was the limit, a rate that neither side kept, failures of the implementation.
+	// ReasonUndecided surfaces when at least one comparison is Inconclusive for another reason, which status.verdict names: a saturated
+	// generator, a rate that neither side sustained, implementation failures.
 	ReasonUndecided = "Undecided"
 )
 
-// Reasons of a Trial's conditions. Those of the implementation's own making are never tried again.
+// Reasons of a Trial's conditions. Infrastructure failures are retried; implementation failures are not.
 const (
 	// ReasonImagePull surfaces when an image cannot be pulled.
 	ReasonImagePull = "ImagePull"
@@ -101,9 +101,9 @@ const (
 	ReasonServerNotListening = "ServerNotListening"
 	// ReasonServerExited surfaces when the server's process ends before the trial does.
 	ReasonServerExited = "ServerExited"
-	// ReasonWrongResponse surfaces when the server's answer is not what expect says.
+	// ReasonWrongResponse surfaces when the server's response differs from expect.
 	ReasonWrongResponse = "WrongResponse"
-	// ReasonLoadImpossible surfaces when a load cannot be made: its script does not work, or it asks for more than a generator has.
+	// ReasonLoadImpossible surfaces when a load cannot be made: its script fails, or it needs more than a generator has.
 	ReasonLoadImpossible = "LoadImpossible"
 	// ReasonUnschedulable surfaces when a pod of the trial finds no node in time.
 	ReasonUnschedulable = "Unschedulable"
@@ -111,19 +111,19 @@ const (
 	ReasonPodLost = "PodLost"
 	// ReasonAgentLost surfaces when an agent of the trial no longer answers.
 	ReasonAgentLost = "AgentLost"
-	// ReasonAgentFailed surfaces when an agent of the trial says that it could not do its work.
+	// ReasonAgentFailed surfaces when an agent of the trial reports a failure.
 	ReasonAgentFailed = "AgentFailed"
 	// ReasonPodRejected surfaces when the API server refuses a pod of the trial.
 	ReasonPodRejected = "PodRejected"
-	// ReasonEnoughMeasured surfaces when the run stopped before the trial, since its intervals were narrow enough.
+	// ReasonEnoughMeasured surfaces when the run ended before the trial, since its intervals were narrow enough.
 	ReasonEnoughMeasured = "EnoughMeasured"
 	// ReasonUploadFailed surfaces when artifacts could not be stored in time.
 	ReasonUploadFailed = "UploadFailed"
 )
 
-// Names that the operator writes on the objects that it makes, and reads on nodes.
+// Names that the operator writes on the objects that it creates, and reads on nodes.
 const (
-	// LabelRunUID carries the UID of the BenchmarkRun on everything made for it.
+	// LabelRunUID carries the UID of the BenchmarkRun on every object created for it.
 	LabelRunUID = "loadstone.dev/run-uid"
 	// LabelRun carries the name of the BenchmarkRun.
 	LabelRun = "loadstone.dev/run"
@@ -133,14 +133,14 @@ const (
 	LabelMember = "loadstone.dev/member"
 	// LabelAttempt carries the attempt of the Trial.
 	LabelAttempt = "loadstone.dev/attempt"
-	// LabelRole says what a measured pod, or a node, is for: see RoleServer and RoleGenerator.
+	// LabelRole carries the purpose of a measured pod or of a node: RoleServer or RoleGenerator.
 	LabelRole = "loadstone.dev/role"
-	// TaintMeasure keeps everything but measured pods off the nodes that measure.
+	// TaintMeasure repels every pod but measured ones from the nodes that measure.
 	TaintMeasure = "loadstone.dev/measure"
-	// RoleServer is the value of LabelRole of pods that run implementations, and of the nodes meant for them.
+	// RoleServer is the value of LabelRole of pods that run implementations, and of the nodes for them.
 	RoleServer = "server"
-	// RoleGenerator is the value of LabelRole of pods that run load generators, and of the nodes meant for them.
+	// RoleGenerator is the value of LabelRole of pods that run load generators, and of the nodes for them.
 	RoleGenerator = "generator"
-	// Finalizer holds a BenchmarkRun until its load has stopped and its objects in other namespaces are gone.
+	// Finalizer keeps a BenchmarkRun until its load has stopped and its objects in other namespaces are gone.
 	Finalizer = "loadstone.dev/cleanup"
 )

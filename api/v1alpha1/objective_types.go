@@ -1,6 +1,6 @@
 package v1alpha1
 
-// ObjectiveMetric names the figure that an objective bounds.
+// ObjectiveMetric is the measured value that an objective bounds.
 // +kubebuilder:validation:Enum=Throughput;LatencyPercentile;MeanLatency;ErrorRate;ServerCPUPerRequest;ServerCPUs;PeakMemory;RatioToBaseline;Regression;Capacity
 type ObjectiveMetric string
 
@@ -11,24 +11,24 @@ const (
 	ObjectiveLatencyPercentile ObjectiveMetric = "LatencyPercentile"
 	// ObjectiveMeanLatency is the mean latency in microseconds, as the mean over blocks.
 	ObjectiveMeanLatency ObjectiveMetric = "MeanLatency"
-	// ObjectiveErrorRate is the share of all requests that failed, from 0 to 1, void cells included.
+	// ObjectiveErrorRate is the share of failed requests among all requests, from 0 to 1, void cells included.
 	ObjectiveErrorRate ObjectiveMetric = "ErrorRate"
 	// ObjectiveServerCPUPerRequest is the server's CPU time per request in microseconds, as the mean over blocks.
 	ObjectiveServerCPUPerRequest ObjectiveMetric = "ServerCPUPerRequest"
-	// ObjectiveServerCPUs is the number of CPUs that the server used, as the mean over blocks.
+	// ObjectiveServerCPUs is the number of CPUs that the server uses, as the mean over blocks.
 	ObjectiveServerCPUs ObjectiveMetric = "ServerCPUs"
 	// ObjectivePeakMemory is the server's largest resident memory in bytes, as the mean over blocks.
 	ObjectivePeakMemory ObjectiveMetric = "PeakMemory"
-	// ObjectiveRatioToBaseline is the implementation's figure over the baseline's, block by block.
+	// ObjectiveRatioToBaseline is the ratio of the implementation's value to the baseline's, block by block.
 	ObjectiveRatioToBaseline ObjectiveMetric = "RatioToBaseline"
-	// ObjectiveRegression is the implementation's figure over the anchor's, over the same ratio of earlier runs.
+	// ObjectiveRegression is the ratio of the implementation's value to the anchor's, divided by the same ratio of earlier runs.
 	ObjectiveRegression ObjectiveMetric = "Regression"
-	// ObjectiveCapacity is the highest arrival rate at which a load's search kept its bound, in requests per second, as the geometric
+	// ObjectiveCapacity is the highest arrival rate at which the search of a load met its bound, in requests per second, as the geometric
 	// mean over blocks.
 	ObjectiveCapacity ObjectiveMetric = "Capacity"
 )
 
-// ComparedMetric names the figure of which a RatioToBaseline or a Regression is a ratio.
+// ComparedMetric is the measured value that a RatioToBaseline or a Regression compares.
 // +kubebuilder:validation:Enum=Throughput;ServerCPUPerRequest;LatencyPercentile
 type ComparedMetric string
 
@@ -37,15 +37,15 @@ const (
 	ComparedThroughput ComparedMetric = "Throughput"
 	// ComparedServerCPUPerRequest is the server's CPU time per request.
 	ComparedServerCPUPerRequest ComparedMetric = "ServerCPUPerRequest"
-	// ComparedLatencyPercentile is the percentile of the latency that the objective names.
+	// ComparedLatencyPercentile is the latency percentile that the objective names.
 	ComparedLatencyPercentile ComparedMetric = "LatencyPercentile"
 )
 
-// Earlier names earlier runs, and what ties them to this one.
+// Earlier identifies earlier runs, and the implementation that links them to this run.
 type Earlier struct {
-	// runs are where everything of each earlier run lies in the bucket, such as "bench/quick-0c9f3f11": what stands in its report's
-	// address between the bucket and "/reports/". The runs must be of the same namespace. With three or more, the spread between them is
-	// the error that a difference must exceed; with fewer, only the spread within the runs is known, and the report says so.
+	// runs are the object-store prefixes of the earlier runs, such as "bench/quick-0c9f3f11": the part of status.report.uri between the
+	// bucket and "/reports/". The runs must be of the same namespace. With three or more runs, a difference must exceed the spread
+	// between them; with fewer, only the spread within the runs is known, and the report states it. At most 20.
 	// +required
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -55,17 +55,17 @@ type Earlier struct {
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="each of runs must be a key prefix in the bucket, such as PREFIX/NAMESPACE/NAME-UID8, without a slash at either end"
 	Runs []string `json:"runs"`
 
-	// anchor is the name of the implementation that all runs have measured, of the same image. Machines drift: figures of different
-	// days are comparable only as ratios to the same thing.
+	// anchor is the name of the implementation that all runs measured with the same image. Machines drift: values of different days are
+	// comparable only as ratios to the same implementation.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
 	Anchor string `json:"anchor"`
 }
 
-// Objective is a bound that a figure has to keep, of each implementation that it names and at each level that it names. It is Met
-// if the whole interval of the figure (99 %) lies on the right side, Missed if it lies on the wrong side, and Undecided otherwise. A
-// run has succeeded only if every objective is Met.
+// Objective is a bound that a measured value must meet, for each selected implementation at each selected level. An objective is Met if
+// the whole 99 % interval of the value lies on the right side of the bound, Missed if it lies on the wrong side, and Undecided otherwise.
+// A run succeeds only if every objective is Met.
 // +kubebuilder:validation:XValidation:rule="has(self.min) != has(self.max)",message="an objective needs either min or max: give a range as two objectives"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'LatencyPercentile' || (has(self.of) && self.of == 'LatencyPercentile')) == has(self.percentile)",message="percentile belongs to LatencyPercentile, as metric or in of, which needs it"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'RatioToBaseline' || self.metric == 'Regression') == has(self.of)",message="of belongs to metrics RatioToBaseline and Regression, which need it: it says of which figure the ratio is"
@@ -74,39 +74,39 @@ type Earlier struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.requestsPerSecond) || has(self.load)",message="requestsPerSecond needs load: name the load whose levels are meant"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Capacity' || (has(self.load) && has(self.min) && !has(self.connections) && !has(self.requestsPerSecond))",message="metric Capacity needs load and min, and neither connections nor requestsPerSecond: name a load with search and the least rate that it must find"
 type Objective struct {
-	// name is what people call the objective; metric and level if absent.
+	// name is the display name of the objective. Defaults to metric and level.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// metric is the figure that is bounded, in the unit that min and max have: Throughput and Capacity in requests/s, LatencyPercentile, MeanLatency and
-	// ServerCPUPerRequest in microseconds, ErrorRate as a share from 0 to 1, ServerCPUs in CPUs, PeakMemory in bytes, RatioToBaseline
-	// and Regression as a plain ratio.
+	// metric is the measured value that min or max bounds. The unit is requests/s for Throughput and Capacity; microseconds for
+	// LatencyPercentile, MeanLatency and ServerCPUPerRequest; a share from 0 to 1 for ErrorRate; CPUs for ServerCPUs; bytes for
+	// PeakMemory; and a plain ratio for RatioToBaseline and Regression.
 	// +required
 	Metric ObjectiveMetric `json:"metric"`
 
-	// load is the name of the load; all loads if absent. The steps of a search are no levels of an objective: of a load with search it is
-	// Capacity that can be bounded.
+	// load is the name of the load. The steps of a search are not levels: for a load with search, bound its Capacity. Defaults to all
+	// loads.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
 	Load string `json:"load,omitempty"`
 
-	// connections names the levels with that number of connections; all levels if absent.
+	// connections selects the levels with that number of connections. Defaults to all levels.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=400000
 	Connections int32 `json:"connections,omitempty"`
 
-	// requestsPerSecond names the levels with that arrival rate; all levels if absent.
+	// requestsPerSecond selects the levels with that arrival rate. Defaults to all levels.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
 
-	// implementations are the names of those that have to keep the bound; all contenders if absent, of ratios without the baseline or the
-	// anchor.
+	// implementations are the names of the implementations that must meet the bound. Defaults to all contenders; for ratios, to all
+	// contenders except the baseline or the anchor.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -115,27 +115,27 @@ type Objective struct {
 	// +kubebuilder:validation:items:MaxLength=20
 	Implementations []string `json:"implementations,omitempty"`
 
-	// percentile is that of LatencyPercentile, in metric or in of: 50, 90, 95, 99 or 99.9.
+	// percentile is the percentile of LatencyPercentile, in metric or in of: 50, 90, 95, 99 or 99.9.
 	// +optional
 	// +kubebuilder:validation:Enum="50";"90";"95";"99";"99.9"
 	Percentile string `json:"percentile,omitempty"`
 
-	// of is the figure of which RatioToBaseline and Regression are ratios.
+	// of is the measured value that RatioToBaseline and Regression compare.
 	// +optional
 	Of ComparedMetric `json:"of,omitempty"`
 
-	// against names the earlier runs of Regression.
+	// against identifies the earlier runs of a Regression.
 	// +optional
 	Against *Earlier `json:"against,omitempty"`
 
-	// min is what the figure must not fall below: a decimal number such as "17000" or "0.95", in the metric's unit.
+	// min is the lower bound of the value, a decimal number such as "17000" or "0.95" in the unit of the metric.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.][0-9]+)?$')",message="min must be a decimal number such as \"17000\" or \"0.95\""
 	Min string `json:"min,omitempty"`
 
-	// max is what the figure must not exceed: a decimal number such as "5000" or "0.001", in the metric's unit.
+	// max is the upper bound of the value, a decimal number such as "5000" or "0.001" in the unit of the metric.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32

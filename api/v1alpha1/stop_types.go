@@ -1,10 +1,11 @@
 package v1alpha1
 
-// Stop lets a run end before its last block. It looks after 10, 20 and 30 blocks at how wide the intervals are, and never at which
-// way they point: a run that ended as soon as somebody wins would let chance win too often.
+// Stop ends a run before its last block when its intervals are narrow enough. Interim analyses after 10, 20 and 30 blocks check the width
+// of the intervals and never their direction: a run that ended at the first significant difference would report differences by chance too
+// often.
 type Stop struct {
-	// maxWidth is how wide the interval of each comparison may be for the run to end, as a share of the ratio, such as "0.05".
-	// A verdict of such a run needs a smaller p than of one that does not look, since each look has its share of the allowed error.
+	// maxWidth is the width below which every interval ends the run, as a share of the ratio, such as "0.05". A verdict of such a run
+	// needs a smaller p-value, since the interim analyses share the allowed error.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=8

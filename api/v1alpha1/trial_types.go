@@ -4,14 +4,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Start says whether a prepared trial may put load on its server.
+// Start is the permission of a prepared trial to put load on its server.
 // +kubebuilder:validation:Enum=Held;Released
 type Start string
 
 const (
-	// StartHeld keeps a prepared trial from measuring.
+	// StartHeld forbids a prepared trial to measure.
 	StartHeld Start = "Held"
-	// StartReleased lets it measure; the trial's step of the workflow sets it.
+	// StartReleased permits a prepared trial to measure. The trial's step of the workflow sets it.
 	StartReleased Start = "Released"
 )
 
@@ -27,97 +27,98 @@ type Cell struct {
 	// +required
 	Tool Tool `json:"tool"`
 
-	// connections is the level: the number of connections held open, over all generators.
+	// connections is the number of open connections over all generators.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=400000
 	Connections int32 `json:"connections,omitempty"`
 
-	// requestsPerSecond is the arrival rate over all generators; absent in the closed model.
+	// requestsPerSecond is the arrival rate over all generators. Absent in the closed model.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
 
-	// rampToRequestsPerSecond is the arrival rate at the end of the cell; absent if it is constant.
+	// rampToRequestsPerSecond is the arrival rate at the end of the cell. Absent if the rate is constant.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
 
-	// step is the step of a search, from 1; absent outside a search. Its rate is found while the trial runs.
+	// step is the step of a search, from 1. The trial finds its rate while it runs. Absent outside a search.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=32
 	Step int32 `json:"step,omitempty"`
 
-	// search is what the steps look for, with every default filled in.
+	// search is the bound of the search, with every default filled in.
 	// +optional
 	Search *Search `json:"search,omitempty"`
 
-	// generators is the number of generator pods that share the cell equally.
+	// generators is the number of generator pods, which share the cell equally.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16
 	Generators int32 `json:"generators,omitempty"`
 
-	// connection says whether a connection carries many requests or one.
+	// connection is KeepAlive, many requests per connection, or PerRequest, one request per connection.
 	// +required
 	Connection ConnectionUse `json:"connection"`
 
-	// script is a program of the user's that makes the requests.
+	// script is a user's program that makes the requests.
 	// +optional
 	Script *Script `json:"script,omitempty"`
 
-	// threads is the number of threads of the tool in each generator.
+	// threads is the number of the tool's threads in each generator.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=256
 	Threads int32 `json:"threads,omitempty"`
 
-	// request is what is asked of the server, with every default filled in.
+	// request is the HTTP request that the load sends, with every default filled in.
 	// +required
 	Request Request `json:"request,omitzero"`
 
-	// warmupSeconds is how long the level is loaded before it is measured.
+	// warmupSeconds is the duration of the load before the measurement.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=600
 	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
 
-	// durationSeconds is how long the level is measured.
+	// durationSeconds is the duration of the measurement.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
 	DurationSeconds int32 `json:"durationSeconds,omitempty"`
 
-	// order is SlicedDuet where two servers share the cell's time in slices, each for warmupSeconds and durationSeconds, so that it
-	// takes twice as long; absent otherwise.
+	// order is SlicedDuet if two servers share the time of the cell in slices. Each server then has warmupSeconds and durationSeconds, so
+	// that the cell takes twice as long. Absent otherwise.
 	// +optional
 	Order Order `json:"order,omitempty"`
 }
 
-// TrialType is the kind of work that a trial does.
+// TrialType is the kind of work of a trial.
 // +kubebuilder:validation:Enum=Sweep
 type TrialType string
 
-// TypeSweep puts load on servers, level by level, and measures what comes back.
+// TypeSweep puts load on servers, level by level, and measures their responses.
 const TypeSweep TrialType = "Sweep"
 
 // Sweep puts load on servers, level by level.
 type Sweep struct {
-	// servers are what is measured, with every default filled in: one, or the two of a duet, which share a CPU and the load.
+	// servers are the implementations to measure, with every default filled in: one, or the two peers of a duet, which share a CPU and
+	// the load.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=2
 	Servers []Implementation `json:"servers,omitempty"`
 
-	// generators says from where the load comes, with every default filled in.
+	// generators are the pods that make the load, with every default filled in.
 	// +required
 	Generators Generators `json:"generators,omitzero"`
 
-	// cells are what is measured, in this order.
+	// cells are the levels to measure, in this order.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -135,20 +136,20 @@ type TrialSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	RunName string `json:"runName,omitempty"`
 
-	// index is the trial's place in the run, from 0.
+	// index is the position of the trial in the run, from 0.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
 	Index *int32 `json:"index,omitempty"`
 
-	// block is the trial's block, from 1: every implementation is measured once a block. The spare blocks, at most as many as the 100
-	// that a run may have, follow the others.
+	// block is the block of the trial, from 1. Every implementation is measured once per block. Repeat blocks follow the planned blocks.
+	// At most 200: the 100 blocks of a spec and as many repeat blocks.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=200
 	Block int32 `json:"block,omitempty"`
 
-	// type is the kind of work that the trial does. The field of the same name holds it.
+	// type is the kind of work of the trial. The field of the same name describes the work.
 	// +required
 	// +unionDiscriminator
 	Type TrialType `json:"type,omitempty"`
@@ -158,7 +159,7 @@ type TrialSpec struct {
 	// +unionMember
 	Sweep Sweep `json:"sweep,omitzero"`
 
-	// placement says on which CPUs and nodes the trial may be measured, with every default filled in.
+	// placement restricts the CPUs and nodes of the trial, with every default filled in.
 	// +required
 	Placement Placement `json:"placement,omitzero"`
 
@@ -167,7 +168,7 @@ type TrialSpec struct {
 	Start Start `json:"start,omitempty"`
 }
 
-// MemberNode is where one pod of a trial runs.
+// MemberNode is the node of one pod of a trial.
 type MemberNode struct {
 	// member is the role of the pod's agent, such as "server" or "generator-0".
 	// +required
@@ -182,7 +183,7 @@ type MemberNode struct {
 	Node string `json:"node"`
 }
 
-// TrialStatus is what the operator has seen of a trial. Its record is its manifest in the object store.
+// TrialStatus is the observed state of a trial. The record of a trial is its manifest in the object store.
 type TrialStatus struct {
 	// conditions are Prepared, Measured, Stored and the summary Succeeded.
 	// +optional
@@ -191,17 +192,17 @@ type TrialStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status speaks of.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// attempt counts the tries at this trial, from 1: a fault from outside is followed by another, a fault of the implementation is not.
+	// attempt is the number of the current attempt, from 1. Infrastructure failures are retried; implementation failures are not.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Attempt int32 `json:"attempt,omitempty"`
 
-	// failures are the reasons why earlier attempts were given up, oldest first.
+	// failures are the reasons of earlier failed attempts, oldest first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
@@ -212,23 +213,23 @@ type TrialStatus struct {
 	// +optional
 	AttemptTime *metav1.Time `json:"attemptTime,omitempty"`
 
-	// startTime is the instant at which the agents were told to start the first cell.
+	// startTime is the instant at which the agents start the first cell.
 	// +optional
 	StartTime *metav1.MicroTime `json:"startTime,omitempty"`
 
-	// nodes are those of the pods whose agents were told to start. Every later trial of the run is bound to the nodes of the first trial
-	// that was stored, so that all of a run is measured on the same machines.
+	// nodes are the nodes of the pods whose agents have the order to start. Every later trial of the run is bound to the nodes of the
+	// first stored trial, so that the whole run is measured on the same machines.
 	// +optional
 	// +listType=map
 	// +listMapKey=member
 	// +kubebuilder:validation:MaxItems=18
 	Nodes []MemberNode `json:"nodes,omitempty"`
 
-	// completionTime is when the trial ended, for whatever reason.
+	// completionTime is when the trial ended, successfully or not.
 	// +optional
 	CompletionTime *metav1.MicroTime `json:"completionTime,omitempty"`
 
-	// progress is the number of cells measured and planned, such as "2/4".
+	// progress is the number of measured cells and of planned cells, such as "2/4".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
@@ -240,16 +241,18 @@ type TrialStatus struct {
 	// +kubebuilder:validation:MaxLength=1024
 	ManifestKey string `json:"manifestKey,omitempty"`
 
-	// manifestSHA256 is the manifest's digest, in hexadecimal.
+	// manifestSHA256 is the digest of the manifest, in hexadecimal.
 	// +optional
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
 }
 
-// Trial is one fresh process of one implementation, through the whole sweep. The operator makes it from the run's plan.
+// Trial is one fresh process of one implementation, or of the two peers of a duet, through the whole sweep. The operator creates it from
+// the plan of a run.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=lstrial;lstrials,categories=loadstone
 // +kubebuilder:printcolumn:name="Block",type=integer,JSONPath=`.spec.block`
 // +kubebuilder:printcolumn:name="Type",type=string,priority=1,JSONPath=`.spec.type`
 // +kubebuilder:printcolumn:name="Implementation",type=string,JSONPath=`.spec.sweep.servers[0].name`
@@ -269,7 +272,7 @@ type Trial struct {
 	// +required
 	Spec TrialSpec `json:"spec"`
 
-	// status is what the operator has seen.
+	// status is the observed state of the trial.
 	// +optional
 	Status TrialStatus `json:"status,omitzero"`
 }

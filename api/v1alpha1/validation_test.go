@@ -39,7 +39,7 @@ metadata: {name: RUN, namespace: default}
 spec:
   implementations:
   - {name: go, image: "gohttp:dev", port: 8080}
-  - {name: epoll, image: "epoll:dev", port: 8080, role: Limit}
+  - {name: epoll, image: "epoll:dev", port: 8080, role: Reference}
   - {name: zco, image: "zco:dev", port: 8080}
   baseline: go
   loads:
@@ -99,17 +99,17 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"an unknown tool":                        {oldNew: []string{"tool: wrk", "tool: hammer"}, want: `spec.loads[0].tool: Unsupported value: "hammer": supported values: "wrk"`},
 		"no baseline among several":              {oldNew: []string{"baseline: go\n", "\n"}, want: "baseline must name the implementation that the others are compared with"},
 		"a baseline that is no implementation":   {oldNew: []string{"baseline: go", "baseline: rust"}, want: "baseline must be the name of one of the implementations"},
-		"a baseline that only shows a limit":     {oldNew: []string{"baseline: go", "baseline: epoll"}, want: "baseline must be a Contender: an implementation of role Limit takes no part in verdicts"},
+		"a baseline that is a reference":         {oldNew: []string{"baseline: go", "baseline: epoll"}, want: "baseline must be a Contender: an implementation of role Reference takes no part in verdicts"},
 		"two implementations of one name":        {oldNew: []string{"name: zco", "name: epoll"}, want: `spec.implementations[2]: Duplicate value: {"name":"epoll"}`},
 		"no implementation":                      {oldNew: []string{"implementations:", "implementations: []\n  x:"}, want: "spec.implementations: Invalid value: 0: spec.implementations in body should have at least 1 items"},
 		"a name that no pod could have":          {oldNew: []string{"name: zco", "name: Zco_1"}, want: "an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"},
-		"an unknown role":                        {oldNew: []string{"role: Limit", "role: Judge"}, want: `spec.implementations[1].role: Unsupported value: "Judge"`},
+		"an unknown role":                        {oldNew: []string{"role: Reference", "role: Judge"}, want: `spec.implementations[1].role: Unsupported value: "Judge"`},
 		"no image":                               {oldNew: []string{`image: "zco:dev", `, ""}, want: "spec.implementations[2].image: Required value"},
 		"port 0":                                 {oldNew: []string{"port: 8080", "port: 0"}, want: "spec.implementations[0].port in body should be greater than or equal to 1"},
-		"no CPUs for a server":                   {oldNew: []string{"role: Limit", "cpus: 0"}, want: "spec.implementations[1].cpus in body should be greater than or equal to 1"},
+		"no CPUs for a server":                   {oldNew: []string{"role: Reference", "cpus: 0"}, want: "spec.implementations[1].cpus in body should be greater than or equal to 1"},
 		"no CPUs for the generator":              {oldNew: []string{load, load + " generators: {cpus: 0},"}, want: "spec.loads[0].generators.cpus in body should be greater than or equal to 1"},
-		"memory that is no quantity":             {oldNew: []string{"role: Limit", "memory: plenty"}, want: "spec.implementations[1].memory"},
-		"an empty command":                       {oldNew: []string{"role: Limit", "command: []"}, want: "spec.implementations[1].command in body should have at least 1 items"},
+		"memory that is no quantity":             {oldNew: []string{"role: Reference", "memory: plenty"}, want: "spec.implementations[1].memory"},
+		"an empty command":                       {oldNew: []string{"role: Reference", "command: []"}, want: "spec.implementations[1].command in body should have at least 1 items"},
 		"two loads of one name":                  {oldNew: []string{"  loads:\n", "  loads:\n  - {name: sweep, tool: wrk, levels: [{connections: 1}]}\n"}, want: `spec.loads[1]: Duplicate value: {"name":"sweep"}`},
 		"a load's name with a dot":               {oldNew: []string{"name: sweep", "name: a.b"}, want: "a load's name must be lower-case letters, digits and '-'"},
 		"a level twice":                          {oldNew: []string{"{connections: 100}", "{connections: 10}"}, want: "two levels have the same connections and requestsPerSecond"},
@@ -135,7 +135,7 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"a wish that is neither":                 {oldNew: []string{"baseline: go", "baseline: go\n  placement: {pinning: Maybe}"}, want: `spec.placement.pinning: Unsupported value: "Maybe"`},
 		"a timeout too short for anything":       {oldNew: []string{"baseline: go", "baseline: go\n  timeoutSeconds: 5"}, want: "spec.timeoutSeconds in body should be greater than or equal to 30"},
 		"a limit that lets more errors pass":     {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxErrorRate: \"0.01\"}"}, want: "validity.maxErrorRate must be a decimal from 0 to 0.001"},
-		"a limit that is a word":                 {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxStrangers: few}"}, want: "validity.maxStrangers must be a decimal from 0 to 0.15"},
+		"a limit that is a word":                 {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxNeighbourCPU: few}"}, want: "validity.maxNeighbourCPU must be a decimal from 0 to 0.15"},
 		"a limit below 0":                        {oldNew: []string{"baseline: go", "baseline: go\n  validity: {maxSteal: \"-0.01\"}"}, want: "validity.maxSteal must be a decimal from 0 to 0.05"},
 		"a long name":                            {name: "a234567890123456789012345678x", want: "the name of a BenchmarkRun may have at most 28 characters, since the names of its trials and pods are made from it"},
 		"a name with dots":                       {name: "v1.2", want: "the name of a BenchmarkRun may not hold dots, since the names of its trials and pods are made from it"},
@@ -156,12 +156,12 @@ func TestAGoodSpecIsAccepted(t *testing.T) {
 	tests := map[string][]string{
 		"the minimal one": nil,
 		"one implementation needs no baseline": {
-			"baseline: go\n", "\n", "  - {name: epoll, image: \"epoll:dev\", port: 8080, role: Limit}\n", "", "  - {name: zco, image: \"zco:dev\", port: 8080}\n", "",
+			"baseline: go\n", "\n", "  - {name: epoll, image: \"epoll:dev\", port: 8080, role: Reference}\n", "", "  - {name: zco, image: \"zco:dev\", port: 8080}\n", "",
 		},
 		"every field": {
 			load, load + ` generators: {cpus: 10}, request: {path: "/a?b=c%20d&e=~{}", expect: {status: 204, body: ""}}, warmupSeconds: 0, durationSeconds: 1,`,
-			"baseline: go", "baseline: go\n  order: Blocks\n  blocks: 7\n  seed: 9007199254740991\n  timeoutSeconds: 30\n  placement: {pinning: Preferred, separateNodes: Required}\n  validity: {maxErrorRate: \"0\", maxStrangers: \"0.15\", maxSteal: \"0.001\"}\n  artifacts: {prefix: suites/zco_1.2/x-y}",
-			"role: Limit", `role: Limit, cpus: 2, memory: 64Mi, command: [/epoll, "--port=8080"]`,
+			"baseline: go", "baseline: go\n  order: Blocks\n  blocks: 7\n  seed: 9007199254740991\n  timeoutSeconds: 30\n  placement: {pinning: Preferred, separateNodes: Required}\n  validity: {maxErrorRate: \"0\", maxNeighbourCPU: \"0.15\", maxSteal: \"0.001\"}\n  artifacts: {prefix: suites/zco_1.2/x-y}",
+			"role: Reference", `role: Reference, cpus: 2, memory: 64Mi, command: [/epoll, "--port=8080"]`,
 		},
 	}
 	for name, oldNew := range tests {
@@ -207,7 +207,7 @@ func TestTheSamplesAreAccepted(t *testing.T) {
 func TestTheSpecOfARunStaysAsItIs(t *testing.T) {
 	c := apiServer(t)
 	const sentence = "the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
-	run := edit(t, "fixed", "role: Limit", "memory: 64Mi")
+	run := edit(t, "fixed", "role: Reference", "memory: 64Mi")
 	if err := create(t, c, run); err != nil {
 		t.Fatal(err)
 	}
@@ -238,10 +238,12 @@ spec:
   runName: quick
   index: 0
   block: 1
-  implementation: {name: go, image: "gohttp:dev", port: 8080, cpus: 1, memory: 256Mi, role: Contender}
-  generators: {pods: 1, cpus: 1}
-  cells:
-  - {load: sweep, tool: wrk, connections: 10, generators: 1, connection: KeepAlive, threads: 1, request: {path: /, expect: {status: 200}}, warmupSeconds: 2, durationSeconds: 5}
+  type: Sweep
+  sweep:
+    servers: [{name: go, image: "gohttp:dev", port: 8080, cpus: 1, memory: 256Mi, role: Contender}]
+    generators: {pods: 1, cpus: 1}
+    cells:
+    - {load: sweep, tool: wrk, connections: 10, generators: 1, connection: KeepAlive, threads: 1, request: {path: /, expect: {status: 200}}, warmupSeconds: 2, durationSeconds: 5}
   placement: {pinning: Required, separateNodes: Preferred}
   start: Held
 `
@@ -256,9 +258,10 @@ func TestOfATrialOnlyStartChanges(t *testing.T) {
 		return c.Patch(t.Context(), o.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(change)))
 	}
 	for _, field := range []string{
-		`"runName": "other"`, `"index": 1`, `"block": 2`, `"implementation": {"image": "other:dev"}`, `"generators": {"cpus": 2}`,
-		`"cells": [{"load": "sweep", "tool": "wrk", "connections": 11, "generators": 1, "connection": "KeepAlive", "threads": 1, "request": {"path": "/"}, "durationSeconds": 5}]`,
-		`"placement": {"pinning": "Preferred"}`, `"beside": {"name": "zco", "image": "zco:dev", "port": 8080}`,
+		`"runName": "other"`, `"index": 1`, `"block": 2`, `"sweep": {"servers": [{"name": "go", "image": "other:dev", "port": 8080}]}`,
+		`"sweep": {"generators": {"cpus": 2}}`, `"sweep": {"cells": [{"load": "sweep", "tool": "wrk", "connections": 11, "generators": 1, "connection": "KeepAlive", "threads": 1, "request": {"path": "/"}, "durationSeconds": 5}]}`,
+		`"placement": {"pinning": "Preferred"}`,
+		`"sweep": {"servers": [{"name": "go", "image": "gohttp:dev", "port": 8080}, {"name": "zco", "image": "zco:dev", "port": 8080}]}`,
 	} {
 		t.Run(field, func(t *testing.T) {
 			refused(t, patch(`{"spec": {`+field+`}}`), "only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun")

@@ -99,14 +99,14 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 		c.SuspectCells += g.Suspect
 		c.SuspectLatencies += g.SuspectLatencies()
 		c.PinnedCells += g.Pinned
-		if g.Role == record.RoleLimit {
+		if g.Role == record.RoleReference {
 			c.Limits.plus(CellCount{
 				MeasuredCells: len(g.Cells), VoidCells: g.Void, SuspectCells: g.Suspect, SuspectLatencies: g.SuspectLatencies(), PinnedCells: g.Pinned,
 			})
 		}
 	}
 	for _, i := range p.Implementations {
-		if i.Role == record.RoleLimit {
+		if i.Role == record.RoleReference {
 			c.Limits.PlannedCells += int(p.Blocks) * len(p.Levels)
 		}
 	}
@@ -175,14 +175,14 @@ func (t Table) SpoiledBlocks() []int32 {
 	var blocks []int32
 	for _, g := range t.Groups {
 		for _, c := range g.Cells {
-			if g.Role != record.RoleLimit && c.Spoiled() {
+			if g.Role != record.RoleReference && c.Spoiled() {
 				blocks = append(blocks, c.Block)
 			}
 		}
 	}
 	for _, c := range t.Capacities {
 		for _, trial := range c.Trials {
-			if c.Role != record.RoleLimit && spoiledSearch(trial) {
+			if c.Role != record.RoleReference && spoiledSearch(trial) {
 				blocks = append(blocks, trial.Block)
 			}
 		}
@@ -201,7 +201,7 @@ func (c *Coverage) addSteps(all []capacity.Capacity) {
 		c.SuspectCells += n.SuspectCells
 		c.SuspectLatencies += n.SuspectLatencies
 		c.PinnedCells += n.PinnedCells
-		if one.Role == record.RoleLimit {
+		if one.Role == record.RoleReference {
 			c.Limits.plus(n)
 		}
 	}

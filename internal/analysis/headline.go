@@ -126,7 +126,7 @@ func (t Table) Headline() Headline {
 	}
 	// Of a run that compares others, too, the noise floor is not the outcome.
 	others := slices.ContainsFunc(t.Implementations, func(i planned.Implementation) bool {
-		return i.Role != record.RoleLimit && t.NoiseFloor != nil && !slices.Contains(t.NoiseFloor.Implementations[:], i.Name)
+		return i.Role != record.RoleReference && t.NoiseFloor != nil && !slices.Contains(t.NoiseFloor.Implementations[:], i.Name)
 	})
 	if t.Calibrates() && !others {
 		h.Calibration = t.NoiseFloor

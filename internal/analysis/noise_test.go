@@ -61,7 +61,7 @@ func TestWhatIsNoAARun(t *testing.T) {
 		"another command":        func(d *record.RunData) { d.Manifest.Plan.Implementations[1].Command = []string{"/go", "-burn"} },
 		"another image":          func(d *record.RunData) { d.Manifest.Plan.Implementations[1].Image = "other" },
 		"more CPUs":              func(d *record.RunData) { d.Manifest.Plan.Implementations[1].CPUs = 2 },
-		"a limit":                func(d *record.RunData) { d.Manifest.Plan.Implementations[1].Role = record.RoleLimit },
+		"a limit":                func(d *record.RunData) { d.Manifest.Plan.Implementations[1].Role = record.RoleReference },
 		"too few blocks":         func(d *record.RunData) { d.Manifest.Blocks, d.Trials = 6, d.Trials[:12] },
 		"machines that are dark": func(d *record.RunData) { dark(d) },
 	} {

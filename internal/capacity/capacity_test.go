@@ -12,7 +12,7 @@ func TestCapacitiesAreComparedWithTheBaselinesAndLeftAsTheyAre(t *testing.T) {
 	p := planned.Run{Baseline: "go", Implementations: []planned.Implementation{
 		{Name: "go", Role: record.RoleContender, Baseline: true},
 		{Name: "epoll", Role: record.RoleContender},
-		{Name: "bare", Role: record.RoleLimit},
+		{Name: "bare", Role: record.RoleReference},
 	}}
 	var given []capacity.Capacity
 	for _, i := range p.Implementations {

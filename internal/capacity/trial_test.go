@@ -224,7 +224,7 @@ func TestContendersAreComparedWithTheBaselineOfTheSameLoad(t *testing.T) {
 		return planned.Implementation{Name: name, Role: role, Baseline: name == "base"}
 	}
 	p := planned.Run{Baseline: "base", Implementations: []planned.Implementation{
-		contender("base", record.RoleContender), contender("new", record.RoleContender), contender("most", record.RoleLimit),
+		contender("base", record.RoleContender), contender("new", record.RoleContender), contender("most", record.RoleReference),
 	}}
 	of := func(load, name string, rate int32) Capacity {
 		return Capacity{Load: load, Implementation: name, Trials: []Trial{trialOf(1, kept(rate))}}

@@ -124,7 +124,7 @@ func checkValidity(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		loosest     float64
 	}{
 		{"maxErrorRate", spec.Validity.MaxErrorRate, MaxErrorRate},
-		{"maxStrangers", spec.Validity.MaxStrangers, MaxStrangers},
+		{"maxNeighbourCPU", spec.Validity.MaxNeighbourCPU, MaxNeighbourCPU},
 		{"maxSteal", spec.Validity.MaxSteal, MaxSteal},
 	} {
 		if limit.text == "" {

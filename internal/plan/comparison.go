@@ -18,8 +18,8 @@ const weightSlack = 0.002
 const (
 	// MaxErrorRate: one failed request in a thousand is what services commonly promise at most.
 	MaxErrorRate = 0.001
-	// MaxStrangers: beyond 15 % of its CPUs that others use, a server is measured with its neighbours.
-	MaxStrangers = 0.15
+	// MaxNeighbourCPU: above 15 % of its CPU time in other processes, a server is measured together with its neighbours.
+	MaxNeighbourCPU = 0.15
 	// MaxSteal: beyond 5 % of its CPUs that the hypervisor takes, a server is measured with those of other machines.
 	MaxSteal = 0.05
 )
@@ -33,7 +33,7 @@ var DefaultLatencyPercentiles = []string{"50", "99"}
 // validityOf are the limits of a spec that was checked.
 func validityOf(v v1alpha1.Validity) record.Validity {
 	return record.Validity{
-		MaxErrorRate: shareOr(v.MaxErrorRate, MaxErrorRate), MaxStrangers: shareOr(v.MaxStrangers, MaxStrangers), MaxSteal: shareOr(v.MaxSteal, MaxSteal),
+		MaxErrorRate: shareOr(v.MaxErrorRate, MaxErrorRate), MaxNeighbourCPU: shareOr(v.MaxNeighbourCPU, MaxNeighbourCPU), MaxSteal: shareOr(v.MaxSteal, MaxSteal),
 	}
 }
 

@@ -31,8 +31,8 @@ func checkDuet(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		if max(impl.CPUs, DefaultCPUs) != 1 {
 			return invalid("spec.implementations[%d].cpus is %d, but the servers of spec.order SlicedDuet share one CPU: make it 1, or choose spec.order Blocks", i, impl.CPUs)
 		}
-		if impl.Role == v1alpha1.RoleLimit {
-			return invalid("spec.implementations[%d].role is Limit, which takes no part in verdicts, and spec.order SlicedDuet is there for one: make it Contender, or choose spec.order Blocks", i)
+		if impl.Role == v1alpha1.RoleReference {
+			return invalid("spec.implementations[%d].role is Reference, which takes no part in verdicts, and spec.order SlicedDuet is there for one: make it Contender, or choose spec.order Blocks", i)
 		}
 	}
 	for i, l := range spec.Loads {

@@ -64,8 +64,8 @@ func TestWhatADuetCannotMeasureIsRefused(t *testing.T) {
 			"spec.implementations[0].cpus is 2, but the servers of spec.order SlicedDuet share one CPU: make it 1",
 		},
 		"a limit": {
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Role = v1alpha1.RoleLimit },
-			"spec.implementations[1].role is Limit",
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Role = v1alpha1.RoleReference },
+			"spec.implementations[1].role is Reference",
 		},
 		"another tool":                  {load(func(l *v1alpha1.Load) { l.Tool = v1alpha1.ToolAb }), "spec.loads[0].tool is ab, but spec.order SlicedDuet takes wrk only"},
 		"a connection a request":        {load(func(l *v1alpha1.Load) { l.Connection = v1alpha1.PerRequest }), "spec.loads[0].connection is PerRequest"},

@@ -50,7 +50,7 @@ func checkSubjects(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 		switch {
 		case role[name] == "":
 			return invalid("spec.objectives[%d].implementations[%d] is %s, which is none of spec.implementations: name one of them", i, k, name)
-		case o.Metric == v1alpha1.ObjectiveRatioToBaseline && (name == spec.Baseline || role[name] == v1alpha1.RoleLimit):
+		case o.Metric == v1alpha1.ObjectiveRatioToBaseline && (name == spec.Baseline || role[name] == v1alpha1.RoleReference):
 			return invalid("spec.objectives[%d].implementations[%d] is %s, which is not compared with the baseline: name a contender other than %s", i, k, name, spec.Baseline)
 		}
 	}

@@ -26,7 +26,7 @@ func spec(deltas ...func(*v1alpha1.BenchmarkRunSpec)) v1alpha1.BenchmarkRunSpec 
 		Baseline: "go",
 		Implementations: []v1alpha1.Implementation{
 			{Name: "go", Image: "go:1", Port: 8080},
-			{Name: "epoll", Image: "epoll:1", Port: 8081, CPUs: 2, Role: v1alpha1.RoleLimit},
+			{Name: "epoll", Image: "epoll:1", Port: 8081, CPUs: 2, Role: v1alpha1.RoleReference},
 		},
 		Loads: []v1alpha1.Load{{
 			Name: "sweep", Tool: v1alpha1.ToolWrk, DurationSeconds: 2,

@@ -123,7 +123,7 @@ func (p Run) Implementation(name string) (Implementation, bool) {
 // Contenders are the implementations that are compared with the baseline.
 func (p Run) Contenders() []Implementation {
 	base, _ := p.Implementation(p.Baseline)
-	if base.Role == record.RoleLimit {
+	if base.Role == record.RoleReference {
 		return nil
 	}
 	var out []Implementation

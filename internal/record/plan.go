@@ -28,8 +28,8 @@ type Role string
 const (
 	// RoleContender is compared with the baseline and can win or lose.
 	RoleContender Role = "Contender"
-	// RoleLimit is measured and shown as the practical limit of the hardware; it takes no part in verdicts.
-	RoleLimit Role = "Limit"
+	// RoleReference is measured and shown as the practical limit of the hardware; it takes no part in verdicts.
+	RoleReference Role = "Reference"
 )
 
 // Order is how the trials of a run follow each other.
@@ -122,9 +122,9 @@ type Placement struct {
 
 // Validity holds the shares beyond which a cell is void.
 type Validity struct {
-	MaxErrorRate float64 `json:"maxErrorRate"`
-	MaxStrangers float64 `json:"maxStrangers"`
-	MaxSteal     float64 `json:"maxSteal"`
+	MaxErrorRate    float64 `json:"maxErrorRate"`
+	MaxNeighbourCPU float64 `json:"maxNeighbourCPU"`
+	MaxSteal        float64 `json:"maxSteal"`
 }
 
 // PlannedTrial is one trial of a plan.

@@ -33,7 +33,7 @@ func crossCheck(p planned.Run, groups []Group) {
 			if l.RampToRequestsPerSecond == 0 {
 				checkWarmup(g)
 			}
-			if g.Role != record.RoleLimit {
+			if g.Role != record.RoleReference {
 				peers = append(peers, g)
 			}
 		}

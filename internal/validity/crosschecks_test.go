@@ -307,14 +307,14 @@ func TestACellOfLessThanASecondIsTooShort(t *testing.T) {
 }
 
 func TestThePlanTightensLimits(t *testing.T) {
-	loosest := record.Validity{MaxErrorRate: 0.001, MaxStrangers: 0.15, MaxSteal: 0.05}
+	loosest := record.Validity{MaxErrorRate: 0.001, MaxNeighbourCPU: 0.15, MaxSteal: 0.05}
 	for name, tc := range map[string]struct {
 		tighten func(*record.Validity)
 		want    []finding
 	}{
 		"the loosest limits":   {func(*record.Validity) {}, []finding{{Strangers, Suspect}}},
-		"fewer strangers":      {func(v *record.Validity) { v.MaxStrangers = 0.06 }, []finding{{Strangers, Void}}},
-		"fewer than is marked": {func(v *record.Validity) { v.MaxStrangers = 0.01 }, []finding{{Strangers, Void}}},
+		"fewer strangers":      {func(v *record.Validity) { v.MaxNeighbourCPU = 0.06 }, []finding{{Strangers, Void}}},
+		"fewer than is marked": {func(v *record.Validity) { v.MaxNeighbourCPU = 0.01 }, []finding{{Strangers, Void}}},
 		"less steal":           {func(v *record.Validity) { v.MaxSteal = 0.001 }, []finding{{Strangers, Suspect}, {Stolen, Void}}},
 	} {
 		t.Run(name, func(t *testing.T) {

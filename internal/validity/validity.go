@@ -78,6 +78,6 @@ func newRules(data record.RunData) rules {
 	p := data.Manifest.Plan
 	return rules{
 		usual: measured.NewUsual(data), pinning: p.Placement.Pinning, generatorPinning: p.Placement.GeneratorPinning,
-		errorsVoid: p.Validity.MaxErrorRate, strangersVoid: p.Validity.MaxStrangers, stolenVoid: p.Validity.MaxSteal,
+		errorsVoid: p.Validity.MaxErrorRate, strangersVoid: p.Validity.MaxNeighbourCPU, stolenVoid: p.Validity.MaxSteal,
 	}
 }

@@ -191,7 +191,7 @@ func TestALevelThatIsDecidedIsNotAveragedToNoDifference(t *testing.T) {
 
 func TestALimitTakesNoPart(t *testing.T) {
 	p := duel(2, 1)
-	p.Implementations[2].Role = record.RoleLimit
+	p.Implementations[2].Role = record.RoleReference
 	if got := Compare(p, groupsOf(p, 10, steady(2)), nil, Searches{}); len(got) != 1 || got[0].Implementation != "c0" {
 		t.Errorf("compared: %+v", got)
 	}

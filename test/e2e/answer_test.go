@@ -34,7 +34,7 @@ func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 		},
 	}
 	data, table := measure(t, run, 15*time.Minute)
-	if stopped, narrow := run.Status.StoppedAfterBlock == 10, analyse(t, firstBlocks(data, 10)).NarrowerThan(0.9); stopped != narrow {
+	if stopped, narrow := run.Status.Interim.StoppedAfterBlock == 10, analyse(t, firstBlocks(data, 10)).NarrowerThan(0.9); stopped != narrow {
 		t.Errorf("the run stopped after block 10: %v; its intervals were narrow enough for that: %v", stopped, narrow)
 	}
 	found := map[string]verdict.Comparison{}

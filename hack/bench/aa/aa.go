@@ -82,7 +82,7 @@ func (c Cell) Throughput() float64 { return float64(c.Requests) * 1e9 / float64(
 // Allowed reports whether Loadstone would void no cell of the block for what others did. The limits are its own; those of the block hold for all CPUs of
 // the machine together, which is stricter than for the server's.
 func (b Block) Allowed() bool {
-	if b.StealCPUs > plan.MaxSteal || b.StrangersCPUs > plan.MaxStrangers {
+	if b.StealCPUs > plan.MaxSteal || b.StrangersCPUs > plan.MaxNeighbourCPU {
 		return false
 	}
 	return !slices.ContainsFunc(b.Levels, func(l Level) bool { return !l.Sequential.Allowed() || !l.Sliced.Allowed() })
@@ -92,7 +92,7 @@ func (b Block) Allowed() bool {
 func (p Pair) Allowed() bool { return p[0].allowed() && p[1].allowed() }
 
 func (c Cell) allowed() bool {
-	return c.StealShare <= plan.MaxSteal && c.StrangersShare <= plan.MaxStrangers
+	return c.StealShare <= plan.MaxSteal && c.StrangersShare <= plan.MaxNeighbourCPU
 }
 
 // Allowed is the recording without the blocks that are not allowed, and their number.

@@ -59,7 +59,7 @@ func Duel(blocks int32) Options {
 		Servers: []Server{
 			{Name: "go", CPUMicros: 11.2, RSSBytes: 9 << 20},
 			{Name: "go-slow", CPUMicros: 13.44, RSSBytes: 9 << 20},
-			{Name: "epoll", Role: record.RoleLimit, CPUMicros: 3.9, RSSBytes: 1 << 20},
+			{Name: "epoll", Role: record.RoleReference, CPUMicros: 3.9, RSSBytes: 1 << 20},
 		},
 	}
 }
@@ -98,7 +98,7 @@ func plan(o Options) record.Plan {
 		Seed: o.Seed, Order: record.OrderBlocks, Blocks: o.Blocks, Baseline: o.Servers[0].Name, Loads: []record.Load{{Name: "sweep"}},
 		Generators: record.Generators{Pods: int32(o.generators()), CPUs: 1}, LatencyPercentiles: []string{"50", "99"},
 		Placement: record.Placement{Pinning: record.Required, GeneratorPinning: record.Required, SeparateNodes: record.Preferred},
-		Validity:  record.Validity{MaxErrorRate: 0.001, MaxStrangers: 0.15, MaxSteal: 0.05},
+		Validity:  record.Validity{MaxErrorRate: 0.001, MaxNeighbourCPU: 0.15, MaxSteal: 0.05},
 		Notes: []string{
 			"order: every implementation once a block, in seeded random order",
 			"spec.placement.pinning is absent: Required, a cell whose server or generator does not own its CPUs is void",

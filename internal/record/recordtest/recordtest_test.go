@@ -264,13 +264,13 @@ func TestChangingACell(t *testing.T) {
 
 func TestThePlanOfARun(t *testing.T) {
 	s := plan(pair(func(o *Options) {
-		o.Servers = append(o.Servers, Server{Name: "most", Role: record.RoleLimit, CPUMicros: 4})
+		o.Servers = append(o.Servers, Server{Name: "most", Role: record.RoleReference, CPUMicros: 4})
 	}))
 	var names []string
 	for _, i := range s.Implementations {
 		names = append(names, i.Name)
 	}
-	if s.Baseline != "one" || !slices.Equal(names, []string{"one", "two", "most"}) || s.Implementations[2].Role != record.RoleLimit {
+	if s.Baseline != "one" || !slices.Equal(names, []string{"one", "two", "most"}) || s.Implementations[2].Role != record.RoleReference {
 		t.Errorf("baseline %s of %v", s.Baseline, names)
 	}
 	if s.Order != record.OrderBlocks || plan(pair(func(o *Options) { o.Duet = true })).Order != record.OrderSlicedDuet {

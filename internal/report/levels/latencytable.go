@@ -43,7 +43,7 @@ func (v levels) latencyTable() table.Table {
 		s.Detail = v.Say("latency.kind." + string(kind))
 		for _, i := range v.Table.Implementations {
 			if d := ofKind(*v.Table.Group(l.Point, i.Name), kind); d != nil {
-				s.Rows = append(s.Rows, table.Row{Cells: v.percentileCells(l.Point, *d, i, quantiles), Muted: i.Role == record.RoleLimit})
+				s.Rows = append(s.Rows, table.Row{Cells: v.percentileCells(l.Point, *d, i, quantiles), Muted: i.Role == record.RoleReference})
 			}
 		}
 		if len(s.Rows) > 0 {
@@ -104,7 +104,7 @@ func (v levels) kindsTable() table.Table {
 					}
 					t.Head, columns = append(t.Head, v.ThNum("max"), v.ThNum("dip")), true
 				}
-				s.Rows = append(s.Rows, table.Row{Cells: append(v.latencyCells(d, i), table.Num(v.dip(*g))), Muted: k > 0 || i.Role == record.RoleLimit})
+				s.Rows = append(s.Rows, table.Row{Cells: append(v.latencyCells(d, i), table.Num(v.dip(*g))), Muted: k > 0 || i.Role == record.RoleReference})
 			}
 		}
 		if len(s.Rows) > 0 {

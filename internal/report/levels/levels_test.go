@@ -34,7 +34,7 @@ func ptr[T any](v T) *T { return &v }
 func gathered(points ...record.Point) analysis.Table {
 	t := analysis.Table{
 		Run: analysis.Run{Blocks: 3}, Rules: analysis.Rules{Confidence: 0.99},
-		Implementations: []planned.Implementation{{Name: "go", CPUs: 1}, {Name: "epoll", Role: record.RoleLimit, CPUs: 1}},
+		Implementations: []planned.Implementation{{Name: "go", CPUs: 1}, {Name: "epoll", Role: record.RoleReference, CPUs: 1}},
 	}
 	for _, p := range points {
 		t.Levels = append(t.Levels, planned.Level{Point: p, Tool: record.ToolWrk, Generators: 1, Threads: 1, DurationSeconds: 10, WarmupSeconds: 2})

@@ -22,7 +22,7 @@ func (v levels) speedTable() table.Table {
 		s := v.body(l)
 		for _, i := range v.Table.Implementations {
 			g := v.Table.Group(l.Point, i.Name)
-			s.Rows = append(s.Rows, table.Row{Cells: v.speedCells(*g, i), Notes: v.groupNotes(*g, i), Muted: i.Role == record.RoleLimit})
+			s.Rows = append(s.Rows, table.Row{Cells: v.speedCells(*g, i), Notes: v.groupNotes(*g, i), Muted: i.Role == record.RoleReference})
 		}
 		t.Bodies = append(t.Bodies, s)
 	}
@@ -62,7 +62,7 @@ func (v levels) implementation(i planned.Implementation) table.Cell {
 	l := v.Looks[i.Name]
 	c := table.Cell{Text: i.Name, Look: &l}
 	switch {
-	case i.Role == record.RoleLimit:
+	case i.Role == record.RoleReference:
 		c.Sub = v.Say("legend.limit")
 	case i.Baseline && len(v.Table.Comparisons) > 0:
 		c.Sub = v.Say("legend.baseline")
@@ -125,7 +125,7 @@ func (v levels) pinned(g validity.Group) string {
 func (v levels) groupNotes(g validity.Group, i planned.Implementation) []table.Note {
 	notes := v.Notes(g)
 	for k := range notes {
-		if i.Role == record.RoleLimit {
+		if i.Role == record.RoleReference {
 			notes[k].Tone = "limit"
 		}
 	}

@@ -26,7 +26,7 @@ func New(t analysis.Table, l phrase.Lexicon) *View {
 	v := &View{Lexicon: l, Table: t, Looks: map[string]chart.Look{}}
 	next := 0
 	for _, i := range t.Implementations {
-		limit := i.Role == record.RoleLimit
+		limit := i.Role == record.RoleReference
 		v.Looks[i.Name] = chart.LookOf(next, limit)
 		if !limit {
 			next++
@@ -57,7 +57,7 @@ func (v *View) Legend(of []planned.Implementation) []chart.Legend {
 	for _, i := range of {
 		l := chart.Legend{Name: i.Name, Look: v.Looks[i.Name]}
 		switch {
-		case i.Role == record.RoleLimit:
+		case i.Role == record.RoleReference:
 			l.Note = v.Say("legend.limit")
 		case i.Baseline && len(v.Table.Comparisons) > 0:
 			l.Note = v.Say("legend.baseline")
@@ -69,7 +69,7 @@ func (v *View) Legend(of []planned.Implementation) []chart.Legend {
 
 // Drawn are the implementations whose values make the scale of a picture: the contenders, or all where there are none.
 func (v *View) Drawn() []planned.Implementation {
-	out := slices.DeleteFunc(slices.Clone(v.Table.Implementations), func(i planned.Implementation) bool { return i.Role == record.RoleLimit })
+	out := slices.DeleteFunc(slices.Clone(v.Table.Implementations), func(i planned.Implementation) bool { return i.Role == record.RoleReference })
 	if len(out) == 0 {
 		return v.Table.Implementations
 	}

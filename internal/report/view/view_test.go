@@ -29,7 +29,7 @@ func duel() analysis.Table {
 	return analysis.Table{
 		Rules: analysis.Rules{Confidence: 0.99, MinBlocks: 7},
 		Implementations: []planned.Implementation{
-			{Name: "epoll", Role: record.RoleLimit}, {Name: "go", Baseline: true}, {Name: "go2"},
+			{Name: "epoll", Role: record.RoleReference}, {Name: "go", Baseline: true}, {Name: "go2"},
 		},
 		Levels:      []planned.Level{{Point: closed, Generators: 1}, {Point: open, Generators: 1}, {Point: ramp, RampToRequestsPerSecond: 5000, Generators: 1}},
 		Comparisons: []verdict.Comparison{{Implementation: "go2", Baseline: "go"}},

@@ -1,0 +1,142 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ReportRef identifies a report in the object store. It contains no credentials and no signed address.
+type ReportRef struct {
+	// uri is the address of the HTML report, in the form s3://BUCKET/KEY.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	URI string `json:"uri,omitempty"`
+
+	// sha256 is the digest of the HTML report, in hexadecimal.
+	// +optional
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// FrozenScript is the copy of a load's script that the operator stores when the run starts. The generators run this copy.
+type FrozenScript struct {
+	// load is the name of the load.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	Load string `json:"load"`
+
+	// bytes is the size of the script.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1048576
+	Bytes int64 `json:"bytes,omitempty"`
+
+	// sha256 is the digest of the script, in hexadecimal.
+	// +required
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	SHA256 string `json:"sha256"`
+}
+
+// InterimStatus is the outcome of the last interim analysis.
+// +kubebuilder:validation:MinProperties=1
+type InterimStatus struct {
+	// analysedBlocks is the number of blocks in the last interim analysis.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	AnalysedBlocks int32 `json:"analysedBlocks,omitempty"`
+
+	// stoppedAfterBlock is the block after which the run ended, since its intervals were narrow enough. Absent if the run goes on.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	StoppedAfterBlock int32 `json:"stoppedAfterBlock,omitempty"`
+}
+
+// RepeatStatus is the outcome of the last scan for disturbed blocks.
+// +kubebuilder:validation:MinProperties=1
+type RepeatStatus struct {
+	// scannedBlocks is the number of measured blocks at the last scan, repeat blocks included. At most 200: the 100 blocks of a spec and
+	// as many repeat blocks.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=200
+	ScannedBlocks int32 `json:"scannedBlocks,omitempty"`
+
+	// disturbedBlocks are the blocks with at least one cell that an external disturbance voided. They are repeated while repeat blocks
+	// remain.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=200
+	DisturbedBlocks []int32 `json:"disturbedBlocks,omitempty"`
+}
+
+// BenchmarkRunStatus is the observed state of a run. The record of a run is its manifest in the object store.
+type BenchmarkRunStatus struct {
+	// conditions are Planned, Executed, Reported, Conclusive, the summary Succeeded, and Reconciling and Stalled as kstatus defines them.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status describes. Defaults to -1, which no generation has.
+	// +optional
+	// +kubebuilder:default=-1
+	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+
+	// planHash is the digest of the compiled plan.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	PlanHash string `json:"planHash,omitempty"`
+
+	// progress is the number of measured cells and of planned cells, such as "12/40".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Progress string `json:"progress,omitempty"`
+
+	// timeLeft is the estimated remaining duration of the run at the end of the last cell, such as "3m20s".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	TimeLeft string `json:"timeLeft,omitempty"`
+
+	// startTime is when the turn of the run began.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// completionTime is when the run ended, successfully or not.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// scripts are the users' scripts as of the start of the run. Later changes of their ConfigMaps affect no load.
+	// +optional
+	// +listType=map
+	// +listMapKey=load
+	// +kubebuilder:validation:MaxItems=8
+	Scripts []FrozenScript `json:"scripts,omitempty"`
+
+	// interim is the outcome of the last interim analysis (spec.stop).
+	// +optional
+	Interim InterimStatus `json:"interim,omitzero"`
+
+	// repeats is the outcome of the last scan for disturbed blocks, which are repeated.
+	// +optional
+	Repeats RepeatStatus `json:"repeats,omitzero"`
+
+	// verdict is the outcome of the run in a few words.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Verdict string `json:"verdict,omitempty"`
+
+	// report identifies the report in the object store.
+	// +optional
+	Report ReportRef `json:"report,omitzero"`
+}

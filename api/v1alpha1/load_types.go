@@ -1,0 +1,206 @@
+package v1alpha1
+
+// Tool is a load generator program.
+// +kubebuilder:validation:Enum=wrk;ab;k6
+type Tool string
+
+const (
+	// ToolWrk is wrk 4.x: a closed model of C connections, each with one request in flight.
+	ToolWrk Tool = "wrk"
+	// ToolAb is ApacheBench: a closed model on one thread, with kept-alive connections or one connection per request.
+	ToolAb Tool = "ab"
+	// ToolK6 is k6 1.x: a closed model of C virtual users, or an open model whose arrival rate C virtual users sustain.
+	ToolK6 Tool = "k6"
+)
+
+// ConnectionUse is the number of requests on a connection: many or one.
+// +kubebuilder:validation:Enum=KeepAlive;PerRequest
+type ConnectionUse string
+
+const (
+	// KeepAlive sends request after request on each connection.
+	KeepAlive ConnectionUse = "KeepAlive"
+	// PerRequest opens a connection for each request.
+	PerRequest ConnectionUse = "PerRequest"
+)
+
+// Expect describes a correct response. It is checked once before each trial measures.
+type Expect struct {
+	// status is the HTTP status code of a correct response. Defaults to 200.
+	// +optional
+	// +kubebuilder:validation:Minimum=100
+	// +kubebuilder:validation:Maximum=599
+	Status int32 `json:"status,omitempty"`
+
+	// body is the exact body of a correct response. If absent, bodies are not compared.
+	// +optional
+	// +kubebuilder:validation:MinLength=0
+	// +kubebuilder:validation:MaxLength=65536
+	Body *string `json:"body,omitempty"`
+}
+
+// Request is the HTTP request of a load. It has no host: a load reaches only the pods of its own run.
+type Request struct {
+	// path is the request target, which begins with a slash. Defaults to "/".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"
+	Path string `json:"path,omitempty"`
+
+	// expect describes a correct response.
+	// +optional
+	Expect Expect `json:"expect,omitzero"`
+}
+
+// Generators are the pods that make a load.
+type Generators struct {
+	// pods is the number of generator pods, which share each level equally and start at the same instant. Defaults to 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=16
+	Pods int32 `json:"pods,omitempty"`
+
+	// cpus is the number of whole CPUs of each generator pod, and the number of the tool's threads. Defaults to 1; always 1 with ab,
+	// which has one thread.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=256
+	CPUs int32 `json:"cpus,omitempty"`
+}
+
+// Level is one point of a sweep.
+type Level struct {
+	// connections is the number of open connections over all generator pods, each with one request in flight. With requestsPerSecond it
+	// is the maximum number of k6 virtual users. At most 25,000 per pod, which has 28,000 ports towards one server.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=400000
+	Connections int32 `json:"connections,omitempty"`
+
+	// requestsPerSecond is the arrival rate of requests, independent of earlier responses (open model, k6 only). If absent, each
+	// connection sends its next request after its response (closed model).
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
+
+	// rampToRequestsPerSecond is the arrival rate at the end of the level. The rate changes linearly from requestsPerSecond. If absent,
+	// the rate is constant.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
+}
+
+// Script is a user's program for a tool: Lua for wrk, JavaScript for k6. It runs in the generator's container, which has no credentials.
+type Script struct {
+	// configMap is the name of a ConfigMap in the namespace of the run. The operator reads it once, when the run starts.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ConfigMap string `json:"configMap"`
+
+	// key is the entry of the ConfigMap that contains the script.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$') && !self.startsWith('..')",message="key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"
+	Key string `json:"key"`
+}
+
+// Search finds the highest arrival rate at which a latency percentile stays below a bound, by doubling and then bisection. Each trial
+// searches independently, so that the blocks confirm the result.
+type Search struct {
+	// percentile is the percentile of the latency from the intended start: 50, 90, 95 or 99.
+	// +required
+	// +kubebuilder:validation:Enum=50;90;95;99
+	Percentile int32 `json:"percentile,omitempty"`
+
+	// maxMilliseconds is the upper bound of that latency in milliseconds.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=60000
+	MaxMilliseconds int32 `json:"maxMilliseconds,omitempty"`
+
+	// startRequestsPerSecond is the first rate of the search. Defaults to 100.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	StartRequestsPerSecond int32 `json:"startRequestsPerSecond,omitempty"`
+
+	// steps is the number of rates that each trial tries. Defaults to 12.
+	// +optional
+	// +kubebuilder:validation:Minimum=4
+	// +kubebuilder:validation:Maximum=32
+	Steps int32 `json:"steps,omitempty"`
+}
+
+// Load is a sweep of one tool over levels.
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, l.connections % (has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) == 0)",message="every level's connections must be a multiple of generators.pods: each pod makes the same share of the load"
+// +kubebuilder:validation:XValidation:rule="self.tool != 'wrk' || self.levels.all(l, l.connections % ((has(self.generators) && has(self.generators.pods) ? self.generators.pods : 1) * (has(self.generators) && has(self.generators.cpus) ? self.generators.cpus : 1)) == 0)",message="every level's connections must be a multiple of generators.pods times generators.cpus: wrk gives each thread the same number of connections and would drop the remainder"
+// +kubebuilder:validation:XValidation:rule="self.tool != 'ab' || !has(self.generators) || !has(self.generators.cpus) || self.generators.cpus == 1",message="generators.cpus must be 1 with ab, which has one thread: raise generators.pods instead"
+// +kubebuilder:validation:XValidation:rule="self.tool == 'k6' || self.levels.all(l, !has(l.requestsPerSecond))",message="levels[].requestsPerSecond is for k6 only: wrk and ab wait for answers and cannot sustain a rate"
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, !has(l.rampToRequestsPerSecond) || has(l.requestsPerSecond))",message="levels[].rampToRequestsPerSecond needs levels[].requestsPerSecond, from which the ramp begins"
+// +kubebuilder:validation:XValidation:rule="self.levels.all(l, self.levels.exists_one(m, m.connections == l.connections && (has(m.requestsPerSecond) ? m.requestsPerSecond : 0) == (has(l.requestsPerSecond) ? l.requestsPerSecond : 0)))",message="two levels have the same connections and requestsPerSecond: each level may be there once, since blocks repeat it"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || self.tool != 'ab'",message="script is for wrk (Lua) and k6 (JavaScript): ab runs none"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || (self.tool == 'k6' && self.levels.size() == 1 && !has(self.levels[0].requestsPerSecond) && (!has(self.generators) || !has(self.generators.pods) || self.generators.pods == 1))",message="search needs tool k6, one generator pod and exactly one level without requestsPerSecond: its connections are the virtual users that the search may use"
+type Load struct {
+	// name identifies the load in the run and its report. It is a DNS label of at most 20 characters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a load's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	Name string `json:"name"`
+
+	// tool is the load generator.
+	// +required
+	Tool Tool `json:"tool"`
+
+	// weight is the share of the load in the verdict over all loads, a decimal such as "0.25". Either every load has a weight and the
+	// weights add up to 1, or none has: then each load has its own verdict, and there is no overall verdict.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(0|1)([.][0-9]+)?$') && double(self) > 0.0 && double(self) <= 1.0",message="weight must be a decimal above 0 and at most 1, such as \"0.25\""
+	Weight string `json:"weight,omitempty"`
+
+	// generators are the pods that make the load.
+	// +optional
+	Generators Generators `json:"generators,omitzero"`
+
+	// request is the HTTP request that the load sends.
+	// +optional
+	Request Request `json:"request,omitzero"`
+
+	// connection is KeepAlive, many requests per connection, or PerRequest, one request per connection. Defaults to KeepAlive.
+	// +optional
+	Connection ConnectionUse `json:"connection,omitempty"`
+
+	// script is a user's program that makes the requests in place of request.path.
+	// +optional
+	Script *Script `json:"script,omitempty"`
+
+	// levels are the points of the sweep. Each trial measures them in this order.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Levels []Level `json:"levels"`
+
+	// search finds the highest arrival rate that meets a latency bound, in place of a sweep over levels.
+	// +optional
+	Search *Search `json:"search,omitempty"`
+
+	// warmupSeconds is the duration of the load before each measurement. 0 measures from the first request on. Defaults to 2.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=600
+	WarmupSeconds *int32 `json:"warmupSeconds,omitempty"`
+
+	// durationSeconds is the duration of each measurement. Defaults to 5.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	DurationSeconds int32 `json:"durationSeconds,omitempty"`
+}
