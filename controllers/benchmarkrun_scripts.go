@@ -49,7 +49,7 @@ func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (step,
 // frozen says whether every script of the run is stored.
 func (s *runScope) frozen() bool {
 	return !slices.ContainsFunc(s.run.Spec.Loads, func(l v1alpha1.Load) bool {
-		return l.Script != nil && !slices.ContainsFunc(s.run.Status.Scripts, func(f v1alpha1.FrozenScript) bool { return f.Load == l.Name })
+		return !l.Script.IsZero() && !slices.ContainsFunc(s.run.Status.Scripts, func(f v1alpha1.FrozenScript) bool { return f.Load == l.Name })
 	})
 }
 
@@ -59,7 +59,7 @@ func (r *BenchmarkRunReconciler) readScripts(ctx context.Context, run *v1alpha1.
 	var scripts []protocol.Script
 	all := 0
 	for i, l := range run.Spec.Loads {
-		if l.Script == nil {
+		if l.Script.IsZero() {
 			continue
 		}
 		field := fmt.Sprintf("spec.loads[%d].script", i)

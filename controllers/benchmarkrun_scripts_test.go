@@ -28,7 +28,7 @@ func (w *world) scripts(data map[string]string) *corev1.ConfigMap {
 // scripted lets the load run a script.
 func scripted(configMap, key string) func(*v1alpha1.BenchmarkRunSpec) {
 	return func(s *v1alpha1.BenchmarkRunSpec) {
-		s.Loads[0].Script = &v1alpha1.Script{ConfigMap: configMap, Key: key}
+		s.Loads[0].Script = v1alpha1.Script{ConfigMap: configMap, Key: key}
 	}
 }
 

@@ -67,7 +67,7 @@ func madeReport(conclusive bool) func(*runScope) {
 
 func TestInterimAnalysesAreReadFromARunAndWrittenToIt(t *testing.T) {
 	planned := func(s *runScope) {
-		s.run.Spec.Blocks, s.run.Spec.Stop = 30, &v1alpha1.Stop{MaxWidth: "0.1"}
+		s.run.Spec.Blocks, s.run.Spec.Stop = 30, v1alpha1.Stop{MaxWidth: "0.1"}
 		s.run.Status.Interim.AnalysedBlocks, s.run.Status.Interim.StoppedAfterBlock = 20, 10
 	}
 	s := runScopeOf(t, planned)

@@ -27,11 +27,8 @@ func runFacts(s *runScope) conduct.Run {
 }
 
 func interimFacts(run *v1alpha1.BenchmarkRun) conduct.Interim {
-	i := conduct.Interim{After: run.Status.Interim.AnalysedBlocks, Stopped: run.Status.Interim.StoppedAfterBlock}
-	if run.Spec.Stop != nil {
-		i.MaxWidth = run.Spec.Stop.MaxWidth
-	}
-	return i
+	status := run.Status.Interim
+	return conduct.Interim{After: status.AnalysedBlocks, Stopped: status.StoppedAfterBlock, MaxWidth: run.Spec.Stop.MaxWidth}
 }
 
 func trialsFacts(list []v1alpha1.Trial) conduct.Trials {

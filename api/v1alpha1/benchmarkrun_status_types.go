@@ -5,6 +5,7 @@ import (
 )
 
 // ReportRef identifies a report in the object store. It contains no credentials and no signed address.
+// +kubebuilder:validation:MinProperties=1
 type ReportRef struct {
 	// uri is the address of the HTML report, in the form s3://BUCKET/KEY.
 	// +optional
@@ -25,7 +26,7 @@ type FrozenScript struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
-	Load string `json:"load"`
+	Load string `json:"load,omitempty"`
 
 	// bytes is the size of the script.
 	// +required
@@ -37,7 +38,7 @@ type FrozenScript struct {
 	// +required
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64
-	SHA256 string `json:"sha256"`
+	SHA256 string `json:"sha256,omitempty"`
 }
 
 // InterimStatus is the outcome of the last interim analysis.
@@ -76,6 +77,7 @@ type RepeatStatus struct {
 }
 
 // BenchmarkRunStatus is the observed state of a run. The record of a run is its manifest in the object store.
+// +kubebuilder:validation:MinProperties=1
 type BenchmarkRunStatus struct {
 	// conditions are Planned, Executed, Reported, Conclusive, the summary Succeeded, and Reconciling and Stalled as kstatus defines them.
 	// +optional
@@ -86,7 +88,7 @@ type BenchmarkRunStatus struct {
 
 	// observedGeneration is the generation of the spec that this status describes. Defaults to -1, which no generation has.
 	// +optional
-	// +kubebuilder:default=-1
+	// +default=-1
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
 	// planHash is the digest of the compiled plan.

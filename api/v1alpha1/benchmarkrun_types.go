@@ -46,13 +46,13 @@ type Implementation struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
 
 	// image is the container image of the server.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	Image string `json:"image"`
+	Image string `json:"image,omitempty"`
 
 	// command is the argument vector that starts the server. No shell is involved. Defaults to the entrypoint of the image; at most 64
 	// arguments.
@@ -86,6 +86,7 @@ type Implementation struct {
 }
 
 // Placement restricts the CPUs and nodes of a run.
+// +kubebuilder:validation:MinProperties=1
 type Placement struct {
 	// pinning requires exclusive CPUs for servers and generators. It is read back from the processes in every cell; with Required, a cell
 	// without exclusive CPUs is void. Defaults to Required.
@@ -104,6 +105,7 @@ type Placement struct {
 
 // Validity tightens the limits above which a cell is void. Each limit is a share of 1, a decimal such as "0.0005". No limit can be
 // loosened.
+// +kubebuilder:validation:MinProperties=1
 type Validity struct {
 	// maxErrorRate is the maximum share of failed requests. A cell above it is void. Default and upper bound: 0.001.
 	// +optional
@@ -130,6 +132,7 @@ type Validity struct {
 }
 
 // Artifacts is the place of a run's artifacts in the object store.
+// +kubebuilder:validation:MinProperties=1
 type Artifacts struct {
 	// prefix precedes the keys of all objects of the run. Defaults to no prefix.
 	// +optional
@@ -153,7 +156,7 @@ type BenchmarkRunSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	Implementations []Implementation `json:"implementations"`
+	Implementations []Implementation `json:"implementations,omitempty"`
 
 	// baseline is the name of the implementation that the others are compared with. Required with more than one implementation.
 	// +optional
@@ -167,7 +170,7 @@ type BenchmarkRunSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
-	Loads []Load `json:"loads"`
+	Loads []Load `json:"loads,omitempty"`
 
 	// blocks is the number of times that every implementation is measured. Fewer than 7 give ratios and no verdict. Defaults to 10.
 	// +optional
@@ -177,7 +180,7 @@ type BenchmarkRunSpec struct {
 
 	// stop ends the run before its last block when its intervals are narrow enough. If absent, all blocks are measured.
 	// +optional
-	Stop *Stop `json:"stop,omitempty"`
+	Stop Stop `json:"stop,omitzero"`
 
 	// latencyPercentiles are the latency percentiles that are compared with the baseline: 50, 90, 95, 99 or 99.9. Defaults to 50 and 99.
 	// +optional
@@ -246,11 +249,11 @@ type BenchmarkRun struct {
 
 	// spec is the benchmark that the user asks for.
 	// +required
-	Spec BenchmarkRunSpec `json:"spec"`
+	Spec BenchmarkRunSpec `json:"spec,omitzero"`
 
 	// status is the observed state of the run.
 	// +optional
-	// +kubebuilder:default={}
+	// +default={"observedGeneration":-1}
 	Status BenchmarkRunStatus `json:"status,omitzero"`
 }
 

@@ -25,6 +25,7 @@ const (
 )
 
 // Expect describes a correct response. It is checked once before each trial measures.
+// +kubebuilder:validation:MinProperties=1
 type Expect struct {
 	// status is the HTTP status code of a correct response. Defaults to 200.
 	// +optional
@@ -40,6 +41,7 @@ type Expect struct {
 }
 
 // Request is the HTTP request of a load. It has no host: a load reaches only the pods of its own run.
+// +kubebuilder:validation:MinProperties=1
 type Request struct {
 	// path is the request target, which begins with a slash. Defaults to "/".
 	// +optional
@@ -54,6 +56,7 @@ type Request struct {
 }
 
 // Generators are the pods that make a load.
+// +kubebuilder:validation:MinProperties=1
 type Generators struct {
 	// pods is the number of generator pods, which share each level equally and start at the same instant. Defaults to 1.
 	// +optional
@@ -99,14 +102,14 @@ type Script struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	ConfigMap string `json:"configMap"`
+	ConfigMap string `json:"configMap,omitempty"`
 
 	// key is the entry of the ConfigMap that contains the script.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$') && !self.startsWith('..')",message="key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"
-	Key string `json:"key"`
+	Key string `json:"key,omitempty"`
 }
 
 // Search finds the highest arrival rate at which a latency percentile stays below a bound, by doubling and then bisection. Each trial
@@ -114,6 +117,8 @@ type Script struct {
 type Search struct {
 	// percentile is the percentile of the latency from the intended start: 50, 90, 95 or 99.
 	// +required
+	// +kubebuilder:validation:Minimum=50
+	// +kubebuilder:validation:Maximum=99
 	// +kubebuilder:validation:Enum=50;90;95;99
 	Percentile int32 `json:"percentile,omitempty"`
 
@@ -151,11 +156,11 @@ type Load struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a load's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
 
 	// tool is the load generator.
 	// +required
-	Tool Tool `json:"tool"`
+	Tool Tool `json:"tool,omitempty"`
 
 	// weight is the share of the load in the verdict over all loads, a decimal such as "0.25". Either every load has a weight and the
 	// weights add up to 1, or none has: then each load has its own verdict, and there is no overall verdict.
@@ -179,18 +184,18 @@ type Load struct {
 
 	// script is a user's program that makes the requests in place of request.path.
 	// +optional
-	Script *Script `json:"script,omitempty"`
+	Script Script `json:"script,omitzero"`
 
 	// levels are the points of the sweep. Each trial measures them in this order.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	Levels []Level `json:"levels"`
+	Levels []Level `json:"levels,omitempty"`
 
 	// search finds the highest arrival rate that meets a latency bound, in place of a sweep over levels.
 	// +optional
-	Search *Search `json:"search,omitempty"`
+	Search Search `json:"search,omitzero"`
 
 	// warmupSeconds is the duration of the load before each measurement. 0 measures from the first request on. Defaults to 2.
 	// +optional

@@ -53,14 +53,14 @@ type Earlier struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=256
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="each of runs must be a key prefix in the bucket, such as PREFIX/NAMESPACE/NAME-UID8, without a slash at either end"
-	Runs []string `json:"runs"`
+	Runs []string `json:"runs,omitempty"`
 
 	// anchor is the name of the implementation that all runs measured with the same image. Machines drift: values of different days are
 	// comparable only as ratios to the same implementation.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
-	Anchor string `json:"anchor"`
+	Anchor string `json:"anchor,omitempty"`
 }
 
 // Objective is a bound that a measured value must meet, for each selected implementation at each selected level. An objective is Met if
@@ -84,7 +84,7 @@ type Objective struct {
 	// LatencyPercentile, MeanLatency and ServerCPUPerRequest; a share from 0 to 1 for ErrorRate; CPUs for ServerCPUs; bytes for
 	// PeakMemory; and a plain ratio for RatioToBaseline and Regression.
 	// +required
-	Metric ObjectiveMetric `json:"metric"`
+	Metric ObjectiveMetric `json:"metric,omitempty"`
 
 	// load is the name of the load. The steps of a search are not levels: for a load with search, bound its Capacity. Defaults to all
 	// loads.
@@ -126,7 +126,7 @@ type Objective struct {
 
 	// against identifies the earlier runs of a Regression.
 	// +optional
-	Against *Earlier `json:"against,omitempty"`
+	Against Earlier `json:"against,omitzero"`
 
 	// min is the lower bound of the value, a decimal number such as "17000" or "0.95" in the unit of the metric.
 	// +optional

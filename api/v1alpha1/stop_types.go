@@ -10,5 +10,5 @@ type Stop struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=8
 	// +kubebuilder:validation:XValidation:rule="self.matches('^0\\\\.[0-9]*[1-9][0-9]*$')",message="stop.maxWidth must be a share between 0 and 1, such as \"0.05\""
-	MaxWidth string `json:"maxWidth"`
+	MaxWidth string `json:"maxWidth,omitempty"`
 }

@@ -21,11 +21,11 @@ type Cell struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=20
-	Load string `json:"load"`
+	Load string `json:"load,omitempty"`
 
 	// tool is the load generator.
 	// +required
-	Tool Tool `json:"tool"`
+	Tool Tool `json:"tool,omitempty"`
 
 	// connections is the number of open connections over all generators.
 	// +required
@@ -53,7 +53,7 @@ type Cell struct {
 
 	// search is the bound of the search, with every default filled in.
 	// +optional
-	Search *Search `json:"search,omitempty"`
+	Search Search `json:"search,omitzero"`
 
 	// generators is the number of generator pods, which share the cell equally.
 	// +required
@@ -63,11 +63,11 @@ type Cell struct {
 
 	// connection is KeepAlive, many requests per connection, or PerRequest, one request per connection.
 	// +required
-	Connection ConnectionUse `json:"connection"`
+	Connection ConnectionUse `json:"connection,omitempty"`
 
 	// script is a user's program that makes the requests.
 	// +optional
-	Script *Script `json:"script,omitempty"`
+	Script Script `json:"script,omitzero"`
 
 	// threads is the number of the tool's threads in each generator.
 	// +required
@@ -174,16 +174,17 @@ type MemberNode struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	Member string `json:"member"`
+	Member string `json:"member,omitempty"`
 
 	// node is the name of the pod's node.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	Node string `json:"node"`
+	Node string `json:"node,omitempty"`
 }
 
 // TrialStatus is the observed state of a trial. The record of a trial is its manifest in the object store.
+// +kubebuilder:validation:MinProperties=1
 type TrialStatus struct {
 	// conditions are Prepared, Measured, Stored and the summary Succeeded.
 	// +optional
@@ -270,7 +271,7 @@ type Trial struct {
 
 	// spec is one line of the run's plan.
 	// +required
-	Spec TrialSpec `json:"spec"`
+	Spec TrialSpec `json:"spec,omitzero"`
 
 	// status is the observed state of the trial.
 	// +optional

@@ -57,8 +57,8 @@ func requestOf(r v1alpha1.Request) record.Request {
 	}
 }
 
-func scriptOf(s *v1alpha1.Script) *record.Script {
-	if s == nil {
+func scriptOf(s v1alpha1.Script) *record.Script {
+	if s.IsZero() {
 		return nil
 	}
 	return &record.Script{ConfigMap: s.ConfigMap, Key: s.Key}
@@ -66,7 +66,7 @@ func scriptOf(s *v1alpha1.Script) *record.Script {
 
 // steps adds a level's cell, or the cells of its search: one a step, the rates of which are found while a trial runs.
 func (p *Plan) steps(l v1alpha1.Load, c record.Cell) {
-	if l.Search == nil {
+	if l.Search.IsZero() {
 		p.Cells = append(p.Cells, c)
 		return
 	}

@@ -100,7 +100,7 @@ func checkRates(spec v1alpha1.BenchmarkRunSpec) *Violation {
 				return tooFast(fmt.Sprintf("levels[%d].rampToRequestsPerSecond", j), level.RampToRequestsPerSecond, out)
 			}
 		}
-		if l.Search != nil && int64(l.Search.StartRequestsPerSecond) > most {
+		if int64(l.Search.StartRequestsPerSecond) > most {
 			return tooFast("search.startRequestsPerSecond", l.Search.StartRequestsPerSecond, fmt.Sprintf("spec.loads[%d].generators.cpus", i))
 		}
 	}

@@ -51,7 +51,7 @@ func (p *Plan) comparison(spec v1alpha1.BenchmarkRunSpec) {
 	for _, o := range spec.Objectives {
 		p.Objectives = append(p.Objectives, objectiveOf(o))
 	}
-	if spec.Stop == nil {
+	if spec.Stop.IsZero() {
 		return
 	}
 	p.MaxWidth = spec.Stop.MaxWidth
@@ -81,7 +81,7 @@ func objectiveOf(o v1alpha1.Objective) record.Objective {
 		Name: o.Name, Metric: record.ObjectiveMetric(o.Metric), Load: o.Load, Connections: o.Connections, RequestsPerSecond: o.RequestsPerSecond,
 		Implementations: slices.Clone(o.Implementations), Percentile: o.Percentile, Of: record.ComparedMetric(o.Of), Min: o.Min, Max: o.Max,
 	}
-	if o.Against != nil {
+	if !o.Against.IsZero() {
 		out.Against = &record.Reference{Runs: slices.Clone(o.Against.Runs), Anchor: o.Against.Anchor}
 	}
 	return out
@@ -99,14 +99,14 @@ func checkWeights(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		switch {
 		case err != nil || !(w > 0 && w <= 1):
 			return invalid("spec.loads[%d].weight is %q: give a decimal above 0 and at most 1, such as \"0.25\"", i, l.Weight)
-		case l.Search != nil:
+		case !l.Search.IsZero():
 			return invalid("spec.loads[%d].weight belongs to no search, whose rates are compared by themselves: leave it out", i)
 		}
 		sum, given = sum+w, given+1
 	}
 	loads := 0
 	for i, l := range spec.Loads {
-		if l.Search != nil {
+		if !l.Search.IsZero() {
 			continue
 		}
 		loads++
@@ -151,7 +151,7 @@ func checkAnswer(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *V
 	}
 	for _, l := range spec.Loads {
 		for _, level := range l.Levels {
-			if l.Search == nil && level.RequestsPerSecond > 0 && (o.Load == "" || o.Load == l.Name) &&
+			if l.Search.IsZero() && level.RequestsPerSecond > 0 && (o.Load == "" || o.Load == l.Name) &&
 				(o.Connections == 0 || o.Connections == level.Connections) && (o.RequestsPerSecond == 0 || o.RequestsPerSecond == level.RequestsPerSecond) {
 				return invalid("spec.objectives[%d] bounds a ratio of Throughput, and load %s imposes %d requests/s, which all sides are asked for alike: use of: ServerCPUPerRequest or LatencyPercentile, or name other levels", i, l.Name, level.RequestsPerSecond)
 			}

@@ -13,7 +13,7 @@ func TestWeights(t *testing.T) {
 	}
 	search := func(weight string) v1alpha1.Load {
 		l := load("s", weight)
-		l.Search = &v1alpha1.Search{}
+		l.Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100}
 		return l
 	}
 	for name, tc := range map[string]struct {

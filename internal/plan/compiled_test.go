@@ -62,12 +62,12 @@ func TestARunThatMayEndEarlyIsAnalysedBeforeItsLastBlock(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		stop *v1alpha1.Stop
+		stop v1alpha1.Stop
 		want []int32
 		wide string
 	}{
 		"a run that may not": {},
-		"a run that may":     {&v1alpha1.Stop{MaxWidth: "0.02"}, []int32{10, 20}, "0.02"},
+		"a run that may":     {v1alpha1.Stop{MaxWidth: "0.02"}, []int32{10, 20}, "0.02"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := compiled(t, spec(func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.Stop = 25, tc.stop }))
@@ -81,7 +81,7 @@ func TestARunThatMayEndEarlyIsAnalysedBeforeItsLastBlock(t *testing.T) {
 func TestAPlannedObjectiveHoldsEveryFieldOfTheSpec(t *testing.T) {
 	given := v1alpha1.Objective{
 		Name: "a", Metric: "b", Load: "c", Connections: 1, RequestsPerSecond: 2, Implementations: []string{"d", "e"}, Percentile: "f", Of: "g",
-		Against: &v1alpha1.Earlier{Runs: []string{"h"}, Anchor: "i"}, Min: "j", Max: "k",
+		Against: v1alpha1.Earlier{Runs: []string{"h"}, Anchor: "i"}, Min: "j", Max: "k",
 	}
 	for v, i := reflect.ValueOf(given), 0; i < v.NumField(); i++ {
 		if v.Field(i).IsZero() {
@@ -200,7 +200,7 @@ func TestASearchIsACellAStep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := compiled(t, spec(func(s *v1alpha1.BenchmarkRunSpec) {
-				s.Loads[0].Tool, s.Loads[0].Levels, s.Loads[0].Search = v1alpha1.ToolK6, s.Loads[0].Levels[:1], &tc.given
+				s.Loads[0].Tool, s.Loads[0].Levels, s.Loads[0].Search = v1alpha1.ToolK6, s.Loads[0].Levels[:1], tc.given
 			}))
 			if len(p.Cells) != int(tc.want.Steps) {
 				t.Fatalf("%d cells, want one for each of %d steps", len(p.Cells), tc.want.Steps)

@@ -52,9 +52,9 @@ func unfitForDuet(l v1alpha1.Load) (field, value, only string) {
 		return "connection", string(l.Connection), "KeepAlive only"
 	case l.Generators.Pods > 1:
 		return "generators.pods", fmt.Sprint(l.Generators.Pods), "one generator pod, which holds the load for both servers"
-	case l.Script != nil:
+	case !l.Script.IsZero():
 		return "script", "set", "none: its requests may differ from slice to slice"
-	case l.Search != nil:
+	case !l.Search.IsZero():
 		return "search", "set", "none: it has no latencies"
 	}
 	for i, level := range l.Levels {

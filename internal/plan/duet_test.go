@@ -70,8 +70,8 @@ func TestWhatADuetCannotMeasureIsRefused(t *testing.T) {
 		"another tool":                  {load(func(l *v1alpha1.Load) { l.Tool = v1alpha1.ToolAb }), "spec.loads[0].tool is ab, but spec.order SlicedDuet takes wrk only"},
 		"a connection a request":        {load(func(l *v1alpha1.Load) { l.Connection = v1alpha1.PerRequest }), "spec.loads[0].connection is PerRequest"},
 		"several generator pods":        {load(func(l *v1alpha1.Load) { l.Generators.Pods = 2 }), "spec.loads[0].generators.pods is 2"},
-		"a script":                      {load(func(l *v1alpha1.Load) { l.Script = &v1alpha1.Script{ConfigMap: "a", Key: "b"} }), "spec.loads[0].script is set"},
-		"a search":                      {load(func(l *v1alpha1.Load) { l.Search = &v1alpha1.Search{} }), "spec.loads[0].search is set"},
+		"a script":                      {load(func(l *v1alpha1.Load) { l.Script = v1alpha1.Script{ConfigMap: "a", Key: "b"} }), "spec.loads[0].script is set"},
+		"a search":                      {load(func(l *v1alpha1.Load) { l.Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100} }), "spec.loads[0].search is set"},
 		"an arrival rate, second level": {load(func(l *v1alpha1.Load) { l.Levels[1].RequestsPerSecond = 7 }), "spec.loads[0].levels[1].requestsPerSecond is 7"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -61,7 +61,7 @@ func checkSubjects(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 		return nil
 	}
 	switch {
-	case o.Against == nil:
+	case o.Against.IsZero():
 		return invalid("spec.objectives[%d].against is absent: a Regression needs earlier runs", i)
 	case role[o.Against.Anchor] == "":
 		return invalid("spec.objectives[%d].against.anchor is %s, which is none of spec.implementations: the anchor is measured in all runs", i, o.Against.Anchor)
@@ -83,7 +83,7 @@ func checkObjectiveLevels(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, 
 	switch {
 	case o.Load != "" && named < 0:
 		return invalid("spec.objectives[%d].load is %s, which is none of spec.loads: name one of them", i, o.Load)
-	case named >= 0 && spec.Loads[named].Search != nil:
+	case named >= 0 && !spec.Loads[named].Search.IsZero():
 		return invalid("spec.objectives[%d].load is %s, which has search, and speaks of no level, since the steps of a search are none: bound its Capacity, or name another load", i, o.Load)
 	}
 	return invalid("spec.objectives[%d] speaks of no level of spec.loads: correct load, connections and requestsPerSecond; the steps of a search are no levels", i)
@@ -91,7 +91,7 @@ func checkObjectiveLevels(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, 
 
 // speaksOf says whether an objective bounds a figure of any level of a load.
 func speaksOf(o v1alpha1.Objective, l v1alpha1.Load) bool {
-	return (o.Load == "" || o.Load == l.Name) && l.Search == nil && slices.ContainsFunc(l.Levels, func(level v1alpha1.Level) bool {
+	return (o.Load == "" || o.Load == l.Name) && l.Search.IsZero() && slices.ContainsFunc(l.Levels, func(level v1alpha1.Level) bool {
 		return (o.Connections == 0 || o.Connections == level.Connections) && (o.RequestsPerSecond == 0 || o.RequestsPerSecond == level.RequestsPerSecond)
 	})
 }
@@ -124,7 +124,7 @@ func checkCapacity(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 		return invalid("spec.objectives[%d] is a Capacity, of which a load has one only: leave out connections and requestsPerSecond", i)
 	}
 	for _, l := range spec.Loads {
-		if l.Name == o.Load && l.Search != nil {
+		if l.Name == o.Load && !l.Search.IsZero() {
 			return nil
 		}
 	}

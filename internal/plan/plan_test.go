@@ -220,7 +220,7 @@ func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
 				tc.level.Connections = 10
 				s.Loads[0].Tool, s.Loads[0].Generators, s.Loads[0].Levels = v1alpha1.ToolK6, tc.generators, []v1alpha1.Level{tc.level}
 				if tc.start > 0 {
-					s.Loads[0].Search = &v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100, StartRequestsPerSecond: tc.start}
+					s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100, StartRequestsPerSecond: tc.start}
 				}
 			}), Options{Name: "r", UID: "u"})
 			var v *Violation
@@ -238,7 +238,7 @@ func TestASearchBelowWhatItsGeneratorCanTellSaysSo(t *testing.T) {
 	for bound, want := range map[int32]bool{1: true, 49: true, 50: false, 1000: false} {
 		p, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Loads[0].Tool, s.Loads[0].Levels = v1alpha1.ToolK6, s.Loads[0].Levels[:1]
-			s.Loads[0].Search = &v1alpha1.Search{Percentile: 99, MaxMilliseconds: bound}
+			s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: bound}
 		}), Options{Name: "r", UID: "u"})
 		if err != nil {
 			t.Fatal(err)

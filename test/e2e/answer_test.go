@@ -30,7 +30,7 @@ func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 				Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}},
 				Levels:  []v1alpha1.Level{{Connections: 50}},
 			}},
-			Blocks: 12, Stop: &v1alpha1.Stop{MaxWidth: "0.9"},
+			Blocks: 12, Stop: v1alpha1.Stop{MaxWidth: "0.9"},
 		},
 	}
 	data, table := measure(t, run, 15*time.Minute)

@@ -90,7 +90,7 @@ func scripts(t *testing.T, data map[string]string) {
 
 func scripted(tool v1alpha1.Tool, key string) func(*v1alpha1.BenchmarkRunSpec) {
 	return func(s *v1alpha1.BenchmarkRunSpec) {
-		s.Loads[0].Tool, s.Loads[0].Script = tool, &v1alpha1.Script{ConfigMap: "e2e-scripts", Key: key}
+		s.Loads[0].Tool, s.Loads[0].Script = tool, v1alpha1.Script{ConfigMap: "e2e-scripts", Key: key}
 	}
 }
 

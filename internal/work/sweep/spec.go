@@ -45,12 +45,12 @@ func cellSpec(c record.Cell) v1alpha1.Cell {
 		Order:   v1alpha1.Order(c.Order),
 	}
 	if s := c.Search; s != nil {
-		out.Search = &v1alpha1.Search{
+		out.Search = v1alpha1.Search{
 			Percentile: s.Percentile, MaxMilliseconds: s.MaxMilliseconds, StartRequestsPerSecond: s.StartRequestsPerSecond, Steps: s.Steps,
 		}
 	}
 	if s := c.Script; s != nil {
-		out.Script = &v1alpha1.Script{ConfigMap: s.ConfigMap, Key: s.Key}
+		out.Script = v1alpha1.Script{ConfigMap: s.ConfigMap, Key: s.Key}
 	}
 	return out
 }
@@ -93,10 +93,10 @@ func cellOf(c v1alpha1.Cell) record.Cell {
 	if c.WarmupSeconds != nil {
 		out.WarmupSeconds = *c.WarmupSeconds
 	}
-	if s := c.Script; s != nil {
+	if s := c.Script; !s.IsZero() {
 		out.Script = &record.Script{ConfigMap: s.ConfigMap, Key: s.Key}
 	}
-	if s := c.Search; s != nil {
+	if s := c.Search; !s.IsZero() {
 		out.Search = &record.Search{
 			Percentile: s.Percentile, MaxMilliseconds: s.MaxMilliseconds, StartRequestsPerSecond: s.StartRequestsPerSecond, Steps: s.Steps,
 		}

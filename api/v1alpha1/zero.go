@@ -1,0 +1,13 @@
+package v1alpha1
+
+// IsZero reports whether there is no script.
+func (s Script) IsZero() bool { return s == Script{} }
+
+// IsZero reports whether there is no search.
+func (s Search) IsZero() bool { return s == Search{} }
+
+// IsZero reports whether the run measures all of its blocks.
+func (s Stop) IsZero() bool { return s == Stop{} }
+
+// IsZero reports whether there are no earlier runs.
+func (e Earlier) IsZero() bool { return len(e.Runs) == 0 && e.Anchor == "" }
