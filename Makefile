@@ -15,6 +15,7 @@ export LOADSTONE_CACHE
 CLUSTER_ENV = eval "$$(hack/cluster/kubeconfig.sh)"
 
 CONTROLLER_GEN := go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.19.0
+REFERENCE_DOCS := go run github.com/elastic/crd-ref-docs@v0.3.0
 GOLANGCI_LINT  := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 API_LINT       := go run sigs.k8s.io/kube-api-linter/cmd/golangci-lint-kube-api-linter@v0.0.0-20260716143926-092fe0c72997
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X loadstone.dev/loadstone/internal/version.Version=$(VERSION)"
@@ -66,10 +67,12 @@ workloads: ## Build the reference workloads that are not in Go into bin/: "make 
 	@hack/workloads.sh build
 
 .PHONY: generate
-generate: ## Generate deep copies and CRDs, for config/ and the chart.
+generate: ## Generate deep copies, CRDs for config/ and the chart, and docs/reference.md.
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	go run ./hack/charts
+	$(REFERENCE_DOCS) --source-path=api --config=hack/reference/config.yaml --templates-dir=hack/reference/templates \
+		--renderer=markdown --output-path=docs/reference.md --log-level=ERROR
 
 .PHONY: verify
 verify: generate ## Check generated files, formatting, lint, chart and shell scripts.

@@ -142,8 +142,9 @@ type Artifacts struct {
 	Prefix string `json:"prefix,omitempty"`
 }
 
-// BenchmarkRunSpec is the benchmark that a user asks for. It is immutable: a different question is a new run. The rule compares the order
-// of lists explicitly, since lists with keys are equal in any order.
+// The first rule of the spec compares the order of lists explicitly, since lists with keys are equal in any order.
+
+// BenchmarkRunSpec is the benchmark that a user asks for. It is immutable: a different question is a new run.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf && self.implementations.map(i, i.name) == oldSelf.implementations.map(i, i.name) && self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name)",message="the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
 // +kubebuilder:validation:XValidation:rule="self.implementations.size() == 1 || has(self.baseline)",message="baseline must name the implementation that the others are compared with"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.exists(i, i.name == self.baseline)",message="baseline must be the name of one of the implementations"

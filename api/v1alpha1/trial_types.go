@@ -101,8 +101,10 @@ type Cell struct {
 // +kubebuilder:validation:Enum=Sweep
 type TrialType string
 
-// TypeSweep puts load on servers, level by level, and measures their responses.
-const TypeSweep TrialType = "Sweep"
+const (
+	// TypeSweep puts load on servers, level by level, and measures their responses.
+	TypeSweep TrialType = "Sweep"
+)
 
 // Sweep puts load on servers, level by level.
 type Sweep struct {
