@@ -17,7 +17,7 @@ func after(d time.Duration) time.Time { return instant.Add(d) }
 
 // trialOf is a trial of two cells of 1 s whose generator's clock is an hour ahead and which starts each cell 1 ms late.
 func trialOf(warmup int32) record.TrialData {
-	cells := []record.Cell{{Load: "l", Connections: 1, WarmupSeconds: warmup, DurationSeconds: 1}, {Load: "l", Connections: 2, WarmupSeconds: warmup, DurationSeconds: 1}}
+	cells := []record.Cell{{Load: "l", Tool: record.ToolWrk, Connections: 1, WarmupSeconds: warmup, DurationSeconds: 1}, {Load: "l", Tool: record.ToolWrk, Connections: 2, WarmupSeconds: warmup, DurationSeconds: 1}}
 	t := record.TrialData{Manifest: record.TrialManifest{
 		PlannedTrial: record.PlannedTrial{Name: "t"}, Cells: cells, Start: instant,
 		Clocks: []record.AgentClock{{Member: record.MemberServer(0), OffsetNanos: 7}, {Member: record.MemberGenerator(0), OffsetNanos: int64(time.Hour)}},
