@@ -93,7 +93,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (step
 func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (step, error) {
 	if s.active() {
 		if s.end = runFacts(s).TimedOut(); s.end != nil {
-			s.end.Message += ", or see kubectl get trials for what took so long"
+			s.end.Message += ", or find what took long with kubectl get trials"
 			return halt, nil
 		}
 		return goOn, nil
@@ -104,7 +104,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (st
 	}
 	if first := firstOf(runs.Items); first != nil && first.UID != s.run.UID {
 		s.why = v1alpha1.ReasonQueued
-		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s comes first: one run measures at a time, since two would disturb each other", first.Namespace, first.Name)
+		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s is measuring: runs take turns, because two at a time would disturb each other", first.Namespace, first.Name)
 		return halt, nil
 	}
 	s.begins = true
@@ -186,7 +186,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	case workflowEnded(s.workflow):
 		s.end = &conduct.Ending{
 			Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonWorkflowFailed,
-			Message: fmt.Sprintf("the workflow %s ended (%s) before its trials: %s", s.workflow.GetName(), phase, message),
+			Message: fmt.Sprintf("workflow %s ended (%s) before its trials did: %s", s.workflow.GetName(), phase, message),
 		}
 		return halt, nil
 	case phase == "" && s.now.Sub(s.workflow.GetCreationTimestamp().Time) > enginePatience && !s.workflow.GetCreationTimestamp().Time.IsZero():
@@ -206,7 +206,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 func (r *BenchmarkRunReconciler) replaceAgentPod(ctx context.Context, s *runScope) error {
 	stuck := s.stuck(answerPatience)
 	if stuck != nil {
-		s.waiting = fmt.Sprintf("Argo has not taken the answer of trial %s: its agent pod is being replaced", stuck.Name)
+		s.waiting = fmt.Sprintf("Argo has not collected the result of trial %s: its agent pod is being replaced", stuck.Name)
 	}
 	var pods corev1.PodList
 	if err := r.Live.List(ctx, &pods, client.InNamespace(r.Namespace), client.MatchingLabels{"workflows.argoproj.io/workflow": s.workflow.GetName()}); err != nil {

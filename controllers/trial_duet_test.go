@@ -62,7 +62,7 @@ func TestTheServerThatAnswersWrongInADuetIsNamed(t *testing.T) {
 	if trials := w.trials(run); len(trials) != 2 {
 		t.Errorf("%d trials", len(trials))
 	} else {
-		condition(t, trials[1].Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonWrongResponse, "not tried")
+		condition(t, trials[1].Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonWrongResponse, "skipped: trial duet-000-duet")
 	}
 }
 
@@ -146,7 +146,7 @@ func TestADuetWithoutACommonCPUIsNotStarted(t *testing.T) {
 }
 
 func TestAFaultInADuetNamesTheServerThatHadIt(t *testing.T) {
-	for i, want := range []string{"implementations[go] ended by itself", "implementations[go2] ended by itself"} {
+	for i, want := range []string{"implementations[go] exited", "implementations[go2] exited"} {
 		s := duetScope("0", "0", "0")
 		s.servers()[i].pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"}}
 		if f := podFault(s); f == nil || f.Kind != conduct.Implementation || !strings.HasPrefix(f.Message, want) {

@@ -31,11 +31,11 @@ func podFault(s *trialScope) *conduct.Failure {
 func lost(_ *trialScope, p *corev1.Pod) *conduct.Failure {
 	switch {
 	case !p.DeletionTimestamp.IsZero():
-		return conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by somebody", p.Name)
+		return conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by another client", p.Name)
 	case p.Status.Phase == corev1.PodFailed && p.Status.Reason != "":
 		return conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s: %s: %s", p.Name, p.Status.Reason, p.Status.Message)
 	case p.Status.Phase == corev1.PodUnknown:
-		return conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s: its node %s does not answer", p.Name, p.Spec.NodeName)
+		return conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s: node %s is not responding", p.Name, p.Spec.NodeName)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func unschedulable(s *trialScope, p *corev1.Pod) *conduct.Failure {
 		if to := s.boundTo(p); to != "" {
 			return conduct.InfrastructureFailure(v1alpha1.ReasonUnschedulable, "pod %s waited %s for %s: %s: bring the node back or free its CPUs, or start a new run", p.Name, scheduleDeadline, to, c.Message)
 		}
-		return conduct.InfrastructureFailure(v1alpha1.ReasonUnschedulable, "pod %s found no node within %s: %s: free CPUs, or label nodes with %s", p.Name, scheduleDeadline, c.Message, v1alpha1.LabelRole)
+		return conduct.InfrastructureFailure(v1alpha1.ReasonUnschedulable, "pod %s was not scheduled within %s: %s: free CPUs, or label nodes with %s", p.Name, scheduleDeadline, c.Message, v1alpha1.LabelRole)
 	}
 	return nil
 }

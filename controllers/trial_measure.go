@@ -36,7 +36,7 @@ func (r *TrialReconciler) silent(s *trialScope, pod *corev1.Pod, err error) (ste
 	if s.fault = attemptFacts(s).AgentSilent(agentIn(pod), err); s.fault != nil {
 		return halt, nil
 	}
-	s.waiting = agentIn(pod) + " does not answer yet"
+	s.waiting = agentIn(pod) + " is not responding yet"
 	return again(pollEvery), nil
 }
 
@@ -53,7 +53,7 @@ func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step
 		if s.fault = attemptFacts(s).NotListening(impl, containerStart(m.pod, sweep.ProcessServer)); s.fault != nil {
 			return halt, nil
 		}
-		s.waiting = fmt.Sprintf("the server does not listen on port %d yet", impl.Port)
+		s.waiting = fmt.Sprintf("the server is not listening on port %d yet", impl.Port)
 		return again(pollEvery), nil
 	}
 	return goOn, nil
@@ -87,7 +87,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 // checked is what a generator that was asked says; nil if it has nothing to find fault with.
 func (s *trialScope) checked(g *member) *conduct.Failure {
 	if g.state.Checked == nil {
-		return conduct.InfrastructureFailure(v1alpha1.ReasonAgentFailed, "%s was asked for a check, and does not say what it has found", agentIn(g.pod))
+		return conduct.InfrastructureFailure(v1alpha1.ReasonAgentFailed, "%s accepted a preflight check but reported no result", agentIn(g.pod))
 	}
 	return conduct.Checked(trialFacts(s.trial), *g.state.Checked)
 }
@@ -103,7 +103,7 @@ func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (step, 
 	if s.trial.Spec.Start == v1alpha1.StartReleased {
 		return goOn, nil
 	}
-	s.waiting = "ready; its step of the workflow has not come yet"
+	s.waiting = "ready: waiting for the workflow to reach this trial"
 	return halt, nil
 }
 

@@ -34,7 +34,7 @@ func (s *trialScope) boundTo(p *corev1.Pod) string {
 func awaitedNode(s *trialScope) string {
 	for _, p := range s.pods() {
 		if to := s.boundTo(p); to != "" && p.Spec.NodeName == "" {
-			return fmt.Sprintf("pod %s waits for %s", p.Name, to)
+			return fmt.Sprintf("pod %s is waiting for %s", p.Name, to)
 		}
 	}
 	return ""

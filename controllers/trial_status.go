@@ -50,7 +50,7 @@ func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 	st.Progress = fmt.Sprintf("0/%d", len(s.work().Slots()))
 	next := *s
 	next.fault, next.prepared, next.measured = nil, false, false
-	next.waiting = st.Failures[len(st.Failures)-1] + "; trying again"
+	next.waiting = st.Failures[len(st.Failures)-1] + "; retrying"
 	st.Conditions = trialConditions(&next, st.Conditions)
 	return st
 }

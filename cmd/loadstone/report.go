@@ -30,7 +30,7 @@ func reportCommand(ctx context.Context, out io.Writer, args []string) error {
 	namespace := f.String("namespace", "default", "the namespace of the run")
 	system := f.String("system-namespace", "loadstone-system", "the namespace of the operator")
 	dir := f.String("out", "reports", "the folder to write to")
-	again := f.Bool("again", false, "make the report anew from the manifests, with this version")
+	again := f.Bool("again", false, "rebuild the report from the manifests with this version")
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("parsing flags: %w", err)
 	}

@@ -42,7 +42,7 @@ func (c *Config) AddFlags(f *flag.FlagSet) {
 	f.StringVar(&c.Endpoint, "s3-endpoint", "", "host:port of the object store, as the operator and the measured pods reach it")
 	f.StringVar(&c.Bucket, "s3-bucket", "loadstone", "the bucket; it must exist")
 	f.StringVar(&c.Region, "s3-region", "us-east-1", "the object store's region")
-	f.BoolVar(&c.Secure, "s3-tls", false, "speak TLS with the object store")
+	f.BoolVar(&c.Secure, "s3-tls", false, "use TLS for the object store")
 }
 
 // Store is a bucket.
@@ -176,11 +176,11 @@ var (
 	// ErrExists says that a key already holds something else.
 	ErrExists = errors.New("the key already holds another object")
 	// ErrCorrupt says that an object is not what its manifest says.
-	ErrCorrupt = errors.New("the object is not what its manifest says")
+	ErrCorrupt = errors.New("the object does not match its manifest")
 	// ErrNoBucket says that the bucket is not there.
 	ErrNoBucket = errors.New("the bucket does not exist: create it, or set another one (chart value s3.bucket)")
 	// ErrDenied says that the key pair is wrong or may not do this.
-	ErrDenied = errors.New("the object store refuses the access key: correct the Secret that the operator takes it from (chart value s3.existingSecret)")
+	ErrDenied = errors.New("the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret)")
 	// ErrNotFound says that there is no such object.
 	ErrNotFound = errors.New("no such object")
 	// ErrFull says that the store has no room left.

@@ -29,7 +29,7 @@ func (r Run) TimedOut() *Ending {
 	if !r.Now.After(r.Deadline()) || r.Executed() {
 		return nil
 	}
-	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run has used up its %d s: raise spec.timeoutSeconds", r.Plan.TimeoutSeconds)}
+	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run exceeded its timeout of %d s: raise spec.timeoutSeconds", r.Plan.TimeoutSeconds)}
 }
 
 // NotStored ends a run whose first files cannot be stored; nil while a store is waited for that may come back, which one that fails for

@@ -58,7 +58,7 @@ type Exit struct {
 func (e Exit) String() string {
 	text := fmt.Sprintf("exit code %d, %s", e.Code, e.Reason)
 	if e.LastWords != "" {
-		text += fmt.Sprintf(", its last words: %q", e.LastWords)
+		text += fmt.Sprintf(", last output: %q", e.LastWords)
 	}
 	return text
 }
@@ -69,14 +69,14 @@ func ServerExited(w work.Work, server record.Implementation, e Exit) *Failure {
 		return nil
 	}
 	if e.OutOfMemory {
-		return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] was killed for using more than its memory of %s: raise implementations[].memory", server.Name, plan.Memory(server.MemoryBytes))
+		return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] was killed because it exceeded its memory of %s: raise implementations[].memory", server.Name, plan.Memory(server.MemoryBytes))
 	}
-	return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] ended by itself (%s)", server.Name, e)
+	return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] exited (%s)", server.Name, e)
 }
 
 // AgentExited is the failure of an agent that ended before the trial did; agent says which.
 func AgentExited(agent string, e Exit) *Failure {
-	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s ended (%s)", agent, e)
+	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s exited (%s)", agent, e)
 }
 
 // AgentFailed is the failure of an agent that says that it cannot do its work; nil if it does not say so.

@@ -29,11 +29,11 @@ type View struct {
 func (v View) GiveUp(t Trial) *Failure {
 	switch {
 	case v.Deleted:
-		return cancelled(v1alpha1.ReasonDeleted, "the BenchmarkRun %s is being deleted", v.Name)
+		return cancelled(v1alpha1.ReasonDeleted, "BenchmarkRun %s is being deleted", v.Name)
 	case v.Interim.Stopped > 0 && t.Block > v.Interim.Stopped && t.Started.IsZero():
-		return cancelled(v1alpha1.ReasonEnoughMeasured, "the BenchmarkRun %s ended after block %d: its intervals are narrow enough", v.Name, v.Interim.Stopped)
+		return cancelled(v1alpha1.ReasonEnoughMeasured, "BenchmarkRun %s stopped early, after block %d: its intervals are narrow enough", v.Name, v.Interim.Stopped)
 	case v.Ended != "":
-		return cancelled(v.Ended, "the BenchmarkRun %s has ended", v.Name)
+		return cancelled(v.Ended, "BenchmarkRun %s has ended", v.Name)
 	}
 	return v.Trials.shown(t)
 }
@@ -41,10 +41,10 @@ func (v View) GiveUp(t Trial) *Failure {
 // Awaits says in a sentence what a trial has to wait for before it is prepared; empty if its turn has come.
 func (v View) Awaits(t Trial) string {
 	if first := v.Trials.before(t); first != nil {
-		return fmt.Sprintf("trial %s comes first", first.Name)
+		return fmt.Sprintf("waiting for trial %s", first.Name)
 	}
 	if v.Interim.awaited(t.Block, v.Blocks) {
-		return "the run looks whether enough is measured"
+		return "waiting for the run's interim analysis (spec.stop)"
 	}
 	return ""
 }
@@ -76,7 +76,7 @@ func (l Trials) shown(t Trial) *Failure {
 		if !sameServers(other, &t) && reason.Of(other.Reason) != reason.Load {
 			continue
 		}
-		return ImplementationFailure(other.Reason, "not tried, since trial %s has shown it: %s", other.Name, other.Message)
+		return ImplementationFailure(other.Reason, "skipped: trial %s has already failed this way: %s", other.Name, other.Message)
 	}
 	return nil
 }

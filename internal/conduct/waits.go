@@ -34,7 +34,7 @@ func (a Attempt) AgentSilent(agent string, err error) *Failure {
 	if !a.Now.After(deadline) {
 		return nil
 	}
-	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s does not answer: %s", agent, err)
+	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s is not responding: %s", agent, err)
 }
 
 // NotListening is the failure of a server that runs since some instant and does not listen on its port; nil while it may yet.
@@ -61,14 +61,14 @@ func (a Attempt) StartMissed(agent string, at time.Time) *Failure {
 	if !at.After(a.Started) {
 		return nil
 	}
-	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s could not be told to start in time", agent)
+	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s did not receive its start in time", agent)
 }
 
 // AgentBusy is true while an agent is still at work after the last cell, and the failure of one that never began or takes too long.
 func (a Attempt) AgentBusy(s protocol.State) (bool, *Failure) {
 	switch {
 	case s.Phase == protocol.Idle:
-		return false, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was never told to start", s.Member)
+		return false, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) never received its start", s.Member)
 	case s.Phase == protocol.Running && a.Now.After(a.End().Add(AgentGrace)):
 		return true, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was still busy %s after the last cell", s.Member, AgentGrace)
 	}

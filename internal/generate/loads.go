@@ -99,7 +99,7 @@ func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, tar
 	path := filepath.Join(g.config.Dir, probeFile)
 	raw, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("creating the output of the try: %w", err)
+		return fmt.Errorf("creating the probe's output: %w", err)
 	}
 	defer func() { err = errors.Join(err, raw.Close(), os.Remove(path)) }()
 	defer g.discard(t, share)
@@ -118,7 +118,7 @@ func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, tar
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("reading the output of the try: %w", err)
+		return fmt.Errorf("reading the probe's output: %w", err)
 	}
 	_, err = t.Parse(text)
 	return err

@@ -57,7 +57,7 @@ func TestWhatADuetCannotMeasureIsRefused(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) {
 				s.Implementations = append(s.Implementations, v1alpha1.Implementation{Name: "x"})
 			},
-			"spec.implementations has 3: make a run for each pair",
+			"spec.implementations has 3: create a run for each pair",
 		},
 		"a server of two CPUs": {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs = 2 },

@@ -61,7 +61,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	}
 	p := Plan{record.Plan{Order: orderOf(spec), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
 	if spec.Blocks == 0 {
-		p.note("spec.blocks is absent: %d blocks, each with every implementation once", p.Blocks)
+		p.note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)
 	}
 	if p.Blocks < VerdictBlocks {
 		p.note("%d blocks give ratios but no verdict: a verdict needs at least %d", p.Blocks, VerdictBlocks)
@@ -124,14 +124,14 @@ func (p *Plan) placement(pl v1alpha1.Placement) {
 	}
 	if pl.Pinning == "" {
 		p.Placement.Pinning = record.Required
-		p.note("spec.placement.pinning is absent: Required, a cell whose server or generator does not own its CPUs is void")
+		p.note("spec.placement.pinning defaults to Required: a cell whose server or generator does not own its CPUs is void")
 	}
 	if pl.GeneratorPinning == "" {
 		p.Placement.GeneratorPinning = p.Placement.Pinning
 	}
 	if pl.SeparateNodes == "" {
 		p.Placement.SeparateNodes = record.Preferred
-		p.note("spec.placement.separateNodes is absent: Preferred")
+		p.note("spec.placement.separateNodes defaults to Preferred")
 	}
 }
 
@@ -143,10 +143,10 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 		}
 		if i.CPUs == 0 {
 			own.CPUs = DefaultCPUs
-			p.note("implementations[%s].cpus is absent: %d", i.Name, own.CPUs)
+			p.note("implementations[%s].cpus defaults to %d", i.Name, own.CPUs)
 		}
 		if i.Memory == nil {
-			p.note("implementations[%s].memory is absent: %s", i.Name, Memory(DefaultMemoryBytes))
+			p.note("implementations[%s].memory defaults to %s", i.Name, Memory(DefaultMemoryBytes))
 		} else {
 			own.MemoryBytes = i.Memory.Value()
 		}
@@ -205,7 +205,7 @@ func (p *Plan) times(timeout int32) {
 	p.TimeoutSeconds = timeout
 	if timeout == 0 {
 		p.TimeoutSeconds = int32(3*p.Estimate(len(p.Trials)).Seconds()) + 600
-		p.note("spec.timeoutSeconds is absent: %d, three times the planned time plus ten minutes", p.TimeoutSeconds)
+		p.note("spec.timeoutSeconds defaults to %d: three times the planned time plus ten minutes", p.TimeoutSeconds)
 	}
 }
 
@@ -217,5 +217,5 @@ func (p *Plan) seed(given int64, uid string) {
 	}
 	sum := sha256.Sum256([]byte(uid))
 	p.Seed = max(binary.BigEndian.Uint64(sum[:8])>>(64-seedBits), 1)
-	p.note("spec.seed is absent: %d, drawn from the run's UID; a run of the same spec with this seed measures in the same order", p.Seed)
+	p.note("spec.seed defaults to %d, drawn from the run's UID; a run of the same spec with this seed measures in the same order", p.Seed)
 }
