@@ -161,9 +161,9 @@ func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope
 	return goOn, r.makeWorkflow(ctx, s, runFacts(s).Repeated())
 }
 
-func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, spare int32) error {
+func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, repeat int32) error {
 	o := r.workflowOptions(s.run)
-	o.Spare = spare
+	o.Repeat = repeat
 	w := render.Workflow(*s.plan, o)
 	token := runToken(r.Key, string(s.run.UID))
 	if err := setToken(ctx, r.Client, r.Namespace, w.GetName(), &token); err != nil {
@@ -301,10 +301,10 @@ func lengthOf(list client.ObjectList) int {
 }
 
 func (r *BenchmarkRunReconciler) deleteWorkflow(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	for spare := range plan.SpareBlocks(plan.BlocksOf(run.Spec)) + 1 {
+	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
 		w := &unstructured.Unstructured{}
 		w.SetGroupVersionKind(render.WorkflowKind)
-		w.SetName(render.WorkflowName(run.Name, string(run.UID), spare))
+		w.SetName(render.WorkflowName(run.Name, string(run.UID), repeat))
 		w.SetNamespace(r.Namespace)
 		if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)

@@ -70,7 +70,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 			if err := r.readScripts(ctx, s); err != nil {
 				return r.scriptsAway(s, err)
 			}
-			st, err := r.Agents.Order(ctx, g.pod.Status.PodIP, s.checkOrder(g.Name))
+			st, err := r.Agents.Command(ctx, g.pod.Status.PodIP, s.checkCommand(g.Name))
 			if err != nil {
 				return r.silent(s, g.pod, err)
 			}
@@ -87,13 +87,13 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 // checked is what a generator that was asked says; nil if it has nothing to find fault with.
 func (s *trialScope) checked(g *member) *conduct.Failure {
 	if g.state.Checked == nil {
-		return conduct.InfrastructureFailure(v1alpha1.ReasonAgentFailed, "%s accepted a preflight check but reported no result", agentIn(g.pod))
+		return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "%s accepted a preflight check but reported no result", agentIn(g.pod))
 	}
 	return conduct.Checked(trialFacts(s.trial), *g.state.Checked)
 }
 
-func (s *trialScope) checkOrder(member string) protocol.Order {
-	o := s.order(member)
+func (s *trialScope) checkCommand(member string) protocol.Command {
+	o := s.command(member)
 	o.Check = s.work().Check(s.targets(), s.scripts)
 	return o
 }
@@ -132,9 +132,9 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now()); s.fault != nil {
 			return halt, nil
 		}
-		o := s.order(a.Name)
+		o := s.command(a.Name)
 		o.Start = &protocol.Start{At: try.Started.Add(offset), Targets: s.targets(), ServerCPU: cpu, Slots: try.Slots()}
-		if _, err := r.Agents.Order(ctx, a.pod.Status.PodIP, o); err != nil {
+		if _, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o); err != nil {
 			return r.silent(s, a.pod, err)
 		}
 	}

@@ -42,7 +42,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error
 }
 
 func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *member) error {
-	o := s.order(a.Name)
+	o := s.command(a.Name)
 	o.Store = &protocol.Store{}
 	for _, f := range a.state.Files {
 		url, headers, err := r.Store.Destination(ctx, s.key(a.Name, f.Name), f.SHA256, addressLife)
@@ -51,7 +51,7 @@ func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *memb
 		}
 		o.Store.Files = append(o.Store.Files, protocol.Destination{Name: f.Name, URL: url, Headers: headers})
 	}
-	if _, err := r.Agents.Order(ctx, a.pod.Status.PodIP, o); err != nil {
+	if _, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o); err != nil {
 		return fmt.Errorf("telling %s to store: %w", a.pod.Name, err)
 	}
 	return nil

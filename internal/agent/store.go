@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// storeLimit is how long one Store order is tried.
+	// storeLimit is how long one Store command is tried.
 	storeLimit = 2 * time.Minute
 	// putLimit is how long one upload may take.
 	putLimit = 60 * time.Second

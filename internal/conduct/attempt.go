@@ -67,7 +67,7 @@ func (a Attempt) NextEnd() time.Duration {
 // Retried is true if a failure is followed by another attempt: one of the infrastructure is, a few times. What has begun to measure is not
 // measured again by itself: its block is, as a whole.
 func (a Attempt) Retried(f *Failure) bool {
-	return f.Kind == Infrastructure && a.Number < plan.Attempts && !a.Measuring()
+	return f.Kind == Transient && a.Number < plan.Attempts && !a.Measuring()
 }
 
 // Note says in a sentence why the attempt was given up.

@@ -26,12 +26,12 @@ func (r Run) Needed() []record.PlannedTrial {
 	needed := slices.Clone(r.Plan.Trials)
 	begun := r.Repeated()
 	for repeat := range begun {
-		needed = append(needed, r.Plan.Spare(r.Name, repeat+1)...)
+		needed = append(needed, r.Plan.Repeat(r.Name, repeat+1)...)
 	}
 	if len(r.Trials) < len(needed) || !r.repeatDue() {
 		return needed
 	}
-	next := r.Plan.Spare(r.Name, begun+1)
+	next := r.Plan.Repeat(r.Name, begun+1)
 	if !r.Started.IsZero() && r.Now.Add(r.Plan.Estimate(len(next))).Before(r.Deadline()) {
 		needed = append(needed, next...)
 	}
@@ -46,7 +46,7 @@ func (r Run) repeatDue() bool {
 // mayRepeat is true while a disturbed block can still be repeated. A run that ended early has enough, and one whose time is over reports what
 // it has.
 func (r Run) mayRepeat() bool {
-	return r.Interim.Stopped == 0 && r.Repeated() < plan.SpareBlocks(r.Plan.Blocks) && !r.Now.After(r.Deadline())
+	return r.Interim.Stopped == 0 && r.Repeated() < plan.RepeatBlocks(r.Plan.Blocks) && !r.Now.After(r.Deadline())
 }
 
 // Repeated is the number of repeat blocks that have been begun.

@@ -21,7 +21,7 @@ type RunRecord struct {
 // Manifest is the run's record. It follows from the trials, the interim analyses and the scans: made twice it is the same.
 func (r Run) Manifest(of RunRecord) record.RunManifest {
 	m := record.RunManifest{
-		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec, Plan: r.Plan.Plan, Blocks: r.Plan.Blocks, SpareBlocks: r.Repeated(),
+		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec, Plan: r.Plan.Plan, Blocks: r.Plan.Blocks, RepeatBlocks: r.Repeated(),
 		Started: r.Started.UTC(), Ended: r.lastEnd().UTC(), Operator: of.Operator, Scripts: of.Scripts,
 	}
 	m.Run.PlanHash = r.Plan.Hash()

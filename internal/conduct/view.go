@@ -76,7 +76,7 @@ func (l Trials) shown(t Trial) *Failure {
 		if !sameServers(other, &t) && reason.Of(other.Reason) != reason.Load {
 			continue
 		}
-		return ImplementationFailure(other.Reason, "skipped: trial %s has already failed this way: %s", other.Name, other.Message)
+		return PermanentFailure(other.Reason, "skipped: trial %s has already failed this way: %s", other.Name, other.Message)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (g *Generator) beginAudit(ctx context.Context, r *cellRun, deadline time.Ti
 
 // beginMeasuredAudit reads some answers in the measured time, from the tool's first connection on, until shortly before the observer
 // looks at the server's connections: its own is none of the load's. The function that it returns waits for the end.
-func (g *Generator) beginMeasuredAudit(ctx context.Context, clock timing.Clock, r *cellRun, first *opening) func() *record.Audit {
+func (g *Generator) beginMeasuredAudit(ctx context.Context, clock timing.Clock, r *cellRun, first *connectionProbe) func() *record.Audit {
 	deadline := clock.At(r.slot.SocketsAt() - auditEnd)
 	auditor := g.auditor(r, deadline, "The answers of the measured time are unknown: ")
 	if auditor == nil {

@@ -35,8 +35,8 @@ const (
 	Attempts = 3
 	// seedBits is how many bits of a whole number a JSON number keeps for every reader.
 	seedBits = 53
-	// spareBlocksAtLeast is how many blocks can be measured anew in the shortest run.
-	spareBlocksAtLeast = 2
+	// repeatBlocksAtLeast is how many blocks can be repeated in the shortest run.
+	repeatBlocksAtLeast = 2
 )
 
 // trialOverhead is what a trial is reckoned to cost beside its cells: pods, check, start, upload.
@@ -166,14 +166,14 @@ func (p *Plan) trials(run string) {
 	p.duetNotes()
 }
 
-// SpareBlocks is how many blocks at most are measured anew, at the end of a run of so many, for blocks that a fault from outside has hit.
-// As many again: if a third of all blocks is hit, seven whole ones come out of seven planned with probability 0.95 (0.72 with half as many,
+// RepeatBlocks is how many blocks at most are measured at the end of a run of so many, in the place of disturbed ones.
+// As many again: if a third of all blocks is disturbed, seven whole ones come out of seven planned with probability 0.95 (0.72 with half as many,
 // 0.38 with two), and a run on a machine that is never quiet ends after twice its time.
-func SpareBlocks(blocks int32) int32 { return max(blocks, spareBlocksAtLeast) }
+func RepeatBlocks(blocks int32) int32 { return max(blocks, repeatBlocksAtLeast) }
 
-// Spare are the trials of a spare block, from 1: the block after all others.
-func (p Plan) Spare(run string, spare int32) []record.PlannedTrial {
-	return p.block(run, p.Blocks+spare)
+// Repeat are the trials of a repeat block, from 1: the block after all others.
+func (p Plan) Repeat(run string, repeat int32) []record.PlannedTrial {
+	return p.block(run, p.Blocks+repeat)
 }
 
 func (p Plan) block(run string, block int32) []record.PlannedTrial {

@@ -116,7 +116,7 @@ func TestTwoRunsOfOneSeedMeasureInTheSameOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names []string
-		for _, trial := range append(p.Trials, p.Spare("r", 1)...) {
+		for _, trial := range append(p.Trials, p.Repeat("r", 1)...) {
 			names = append(names, trial.Name)
 		}
 		return p, names
@@ -302,7 +302,7 @@ func FuzzCompile(f *testing.F) {
 
 func TestAsManyBlocksCanBeMeasuredAnewAsThereAreAndTwoAtLeast(t *testing.T) {
 	for blocks, want := range map[int32]int32{1: 2, 2: 2, 3: 3, 7: 7, 40: 40} {
-		if got := SpareBlocks(blocks); got != want {
+		if got := RepeatBlocks(blocks); got != want {
 			t.Errorf("of %d blocks %d can be measured anew, want %d", blocks, got, want)
 		}
 	}

@@ -113,7 +113,7 @@ type Check struct {
 }
 
 // MaxScripts is how many bytes the scripts of a run may have together: as much as a ConfigMap holds, and no more than fits into one
-// order beside the cells.
+// command beside the cells.
 const MaxScripts = 1 << 20
 
 // Script is the text of the script of a load.
@@ -147,12 +147,12 @@ type Store struct {
 	Files []Destination `json:"files"`
 }
 
-// Order is one command; exactly one of Check, Start and Store is set.
-type Order struct {
+// Command is one command; exactly one of Check, Start and Store is set.
+type Command struct {
 	// Trial and Attempt must be the agent's own.
 	Trial   string `json:"trial"`
 	Attempt int32  `json:"attempt"`
-	// Member must be the agent's own too, lest one agent's order be played to another.
+	// Member must be the agent's own too, so that one agent's command cannot be replayed to another.
 	Member string `json:"member"`
 	Check  *Check `json:"check,omitempty"`
 	Start  *Start `json:"start,omitempty"`
