@@ -24,7 +24,7 @@ import (
 
 const fetchDeadline = 2 * time.Minute
 
-// reportCommand fetches a run's report from the object store, or makes it anew, and prints the path of the HTML file.
+// reportCommand fetches a run's report from the object store, or rebuilds it, and prints the path of the HTML file.
 func reportCommand(ctx context.Context, out io.Writer, args []string) error {
 	f := flag.NewFlagSet("loadstone report", flag.ContinueOnError)
 	namespace := f.String("namespace", "default", "the namespace of the run")
