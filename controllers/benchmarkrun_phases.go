@@ -152,7 +152,7 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 	return again(answerPatience), nil
 }
 
-// createWorkflow makes the workflow and the token that its steps show. One that somebody deleted is made anew: the steps of
+// createWorkflow makes the workflow and the token that its steps show. One that was deleted is created again: the steps of
 // trials that have ended are then answered at once.
 func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope) (step, error) {
 	if s.workflow != nil {

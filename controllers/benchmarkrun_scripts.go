@@ -46,7 +46,7 @@ func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (step,
 	return halt, nil
 }
 
-// frozen says whether every script of the run is stored.
+// frozen reports whether every script of the run is stored.
 func (s *runScope) frozen() bool {
 	return !slices.ContainsFunc(s.run.Spec.Loads, func(l v1alpha1.Load) bool {
 		return l.Script != nil && !slices.ContainsFunc(s.run.Status.Scripts, func(f v1alpha1.FrozenScript) bool { return f.Load == l.Name })

@@ -33,7 +33,7 @@ type Endpoint struct {
 	Addr string
 
 	mu sync.Mutex
-	// changed is closed, and made anew, whenever a trial changes.
+	// changed is closed, and replaced, whenever a trial changes.
 	changed chan struct{}
 	ending  context.Context
 }

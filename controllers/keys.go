@@ -25,7 +25,7 @@ const (
 )
 
 // SigningKey reads the installation's key, or makes it at the first start. It signs orders to agents, and the tokens of
-// runs are derived from it, so that an operator that starts anew knows them all.
+// runs are derived from it, so that an operator that restarts knows them all.
 func SigningKey(ctx context.Context, c client.Client, namespace string) (ed25519.PrivateKey, error) {
 	name := client.ObjectKey{Namespace: namespace, Name: keySecret}
 	var s corev1.Secret

@@ -15,7 +15,7 @@ import (
 // maxLastWords bounds what is quoted of a container that has ended.
 const maxLastWords = 300
 
-// podFault says why the pods of an attempt can no longer be measured; nil if they can, or may yet.
+// podFault returns why the pods of an attempt can no longer be measured; nil if they can, or may yet.
 func podFault(s *trialScope) *conduct.Failure {
 	for _, p := range s.pods() {
 		for _, check := range []func(*trialScope, *corev1.Pod) *conduct.Failure{lost, exited, unpullable, unschedulable} {
@@ -27,7 +27,7 @@ func podFault(s *trialScope) *conduct.Failure {
 	return nil
 }
 
-// lost pods were deleted, evicted or refused by their node: a fault from outside.
+// lost pods were deleted, evicted or refused by their node: a failure of the infrastructure.
 func lost(_ *trialScope, p *corev1.Pod) *conduct.Failure {
 	switch {
 	case !p.DeletionTimestamp.IsZero():

@@ -13,7 +13,7 @@ import (
 )
 
 // askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the
-// first warm-up they are, lest an operator that died before it told them cost the whole timetable.
+// first warm-up they are, so that an operator that died before it told them does not cost the whole timetable.
 func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (step, error) {
 	if try := attemptFacts(s); try.Quiet() {
 		s.prepared = true

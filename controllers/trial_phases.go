@@ -108,7 +108,7 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (step, 
 func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (step, error) {
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		// The cache has not seen it yet, or a stranger has the name; either way the next event, or the deadline, tells.
+		// The cache has not seen it yet, or a pod of another owner has the name; either way the next event, or the deadline, tells.
 		s.waiting = fmt.Sprintf("a pod named %s exists already", pod.Name)
 		if attemptFacts(s).PrepareLeft() < 0 {
 			s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "a pod named %s exists and does not belong to this trial: delete it", pod.Name)

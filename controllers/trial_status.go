@@ -41,7 +41,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	return st
 }
 
-// nextAttempt begins anew after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
+// nextAttempt starts over after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
 func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 	st.Failures = append(st.Failures, clip(attemptFacts(s).Note(s.fault), maxMessage))
 	st.Attempt = s.attempt + 1

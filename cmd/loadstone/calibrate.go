@@ -25,7 +25,7 @@ import (
 // lookEvery is how often a run is looked at while it goes on.
 const lookEvery = 2 * time.Second
 
-// twice says what is measured under two names.
+// twice returns the implementations of a run that measures one server under two names.
 type twice struct {
 	namespace, name, image string
 	port                   int

@@ -27,7 +27,7 @@ type watcher interface {
 	Watch(ctx context.Context, update func(func(*protocol.State)))
 }
 
-// checker is a worker that can look whether the loads can be made and the server answers as it should.
+// checker is a worker that can check whether the loads can be made and the server answers as it should.
 type checker interface {
 	Check(ctx context.Context, c protocol.Check) protocol.Checked
 }

@@ -20,7 +20,7 @@ type refusal struct {
 	message string
 }
 
-// Error says why the command was refused.
+// Error returns why the command was refused.
 func (r *refusal) Error() string { return r.message }
 
 func refuse(status int, format string, args ...any) error {

@@ -120,7 +120,7 @@ func newPut(ctx context.Context, f *os.File, d protocol.Destination) (*http.Requ
 
 var plainCode = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
 
-// refused says what S3 answered: its status and, if there is one, its code.
+// refused returns what S3 answered: its status and, if there is one, its code.
 func refused(status int, body []byte) error {
 	var answer struct {
 		Code string `xml:"Code"`

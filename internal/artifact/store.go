@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Config says which object store to use.
+// Config names the object store.
 type Config struct {
 	// Endpoint is host:port, as the operator and the measured pods reach it.
 	Endpoint  string
@@ -36,7 +36,7 @@ const (
 	SecretKeyVariable = "S3_SECRET_KEY"
 )
 
-// AddFlags makes the flags of the operator that say where its store is, with their defaults. Whoever reads the operator's arguments reads
+// AddFlags makes the flags of the operator that say where its store is, with their defaults. A program that reads the operator's arguments reads
 // them by these.
 func (c *Config) AddFlags(f *flag.FlagSet) {
 	f.StringVar(&c.Endpoint, "s3-endpoint", "", "host:port of the object store, as the operator and the measured pods reach it")
@@ -65,7 +65,7 @@ func Open(c Config) (*Store, error) { return OpenThrough(c, nil) }
 
 // OpenThrough makes a Store whose requests take a way of their own, such as a forwarded port; nil means the usual one.
 func OpenThrough(c Config, way http.RoundTripper) (*Store, error) {
-	// The region is given, lest every first call ask the store for it.
+	// The region is given, so that the first call need not ask the store for it.
 	client, err := minio.New(c.Endpoint, &minio.Options{
 		Creds:  credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""),
 		Secure: c.Secure, Region: c.Region, BucketLookup: minio.BucketLookupAuto, MaxRetries: 5, Transport: way,
@@ -139,7 +139,7 @@ func (s *Store) Verify(ctx context.Context, a record.Artifact) error {
 	return nil
 }
 
-// Find says what lies under a key: its size and its SHA-256, as read.
+// Find returns what lies under a key: its size and its SHA-256, as read.
 func (s *Store) Find(ctx context.Context, key string) (record.Artifact, error) {
 	body, err := s.Get(ctx, key, "")
 	if err != nil {
@@ -223,7 +223,7 @@ func rootCause(err error) string {
 	}
 }
 
-// Terminal says whether trying again cannot help until somebody changes something.
+// Terminal reports whether trying again cannot help until somebody changes something.
 func Terminal(err error) bool {
 	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrExists)
 }

@@ -42,7 +42,7 @@ func cancelled(reason, format string, args ...any) *Failure {
 	return &Failure{Kind: Cancelled, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// Exit is how a process of an attempt has ended by itself.
+// Exit is how a process of an attempt has exited.
 type Exit struct {
 	// Code is its exit code.
 	Code int32
@@ -50,7 +50,7 @@ type Exit struct {
 	Reason string
 	// OutOfMemory is true if it was ended for using more memory than it may.
 	OutOfMemory bool
-	// LastWords are what it said before it ended, as far as they are to be quoted.
+	// LastWords are the part of its last output that is to be quoted.
 	LastWords string
 }
 

@@ -38,7 +38,7 @@ func (v View) GiveUp(t Trial) *Failure {
 	return v.Trials.shown(t)
 }
 
-// Awaits says in a sentence what a trial has to wait for before it is prepared; empty if its turn has come.
+// Awaits returns what a trial waits for before it is prepared, in words; empty if its turn has come.
 func (v View) Awaits(t Trial) string {
 	if first := v.Trials.before(t); first != nil {
 		return fmt.Sprintf("waiting for trial %s", first.Name)
@@ -49,7 +49,7 @@ func (v View) Awaits(t Trial) string {
 	return ""
 }
 
-// hopeless is true if the trial failed before anything was measured, and every further one would fail likewise.
+// hopeless reports whether the trial failed before anything was measured, and every further one would fail likewise.
 func (t *Trial) hopeless() bool {
 	underLoad := t.Reason == v1alpha1.ReasonServerExited && !t.Started.IsZero()
 	switch reason.Of(t.Reason) {
@@ -81,5 +81,5 @@ func (l Trials) shown(t Trial) *Failure {
 	return nil
 }
 
-// sameServers is true if two trials of a run measure the same: those of duets all do.
+// sameServers reports whether two trials of a run measure the same: those of duets all do.
 func sameServers(a, b *Trial) bool { return len(a.Servers) > 1 || slices.Equal(a.Servers, b.Servers) }

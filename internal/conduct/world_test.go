@@ -173,7 +173,7 @@ func (w *world) lead() {
 	}
 }
 
-// allMeasured is true if whole blocks were begun, those of the plan at least, and no trial is open.
+// allMeasured reports whether whole blocks were begun, those of the plan at least, and no trial is open.
 func (w *world) allMeasured() bool {
 	open := func(t conduct.Trial) bool { return t.Ended.IsZero() }
 	begun, block := len(w.run.Trials), len(w.run.Plan.Repeat(w.run.Name, 1))
@@ -378,7 +378,7 @@ func (w *world) complete() int {
 	return len(stored)
 }
 
-// failedByItself is true if a trial failed that the infrastructure did not lose.
+// failedByItself reports whether a trial failed that the infrastructure did not lose.
 func (w *world) failedByItself() bool {
 	return slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool {
 		return t.Stored == nil && t.Reason != v1alpha1.ReasonEnoughMeasured && reason.Of(t.Reason) != reason.Infrastructure

@@ -55,7 +55,7 @@ func (g *Generator) put(ctx context.Context, clock timing.Clock, r *cellRun) (er
 	return errors.Join(err, g.collect(r.tool, r.share, raw))
 }
 
-// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends by itself is an error, and its output is
+// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends early is an error, and its output is
 // kept as the cell's; of a good one nothing is kept.
 func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) error {
 	if err := g.punctual(ctx, clock.At(r.slot.Warmup)); err != nil {
@@ -177,9 +177,9 @@ func (g *Generator) probe(ctx context.Context, before reading[record.Network], b
 }
 
 var (
-	// errLate says that a cell was not begun.
+	// errLate is the error of a cell that was not begun.
 	errLate = errors.New("the generator was late for the cell")
-	// errHung says that a tool did not end by itself. Cells after it may be late for no other reason.
+	// errHung is the error of a tool that did not end. Cells after it may be late for no other reason.
 	errHung = fmt.Errorf("was killed, since it had not ended %v after its time", toolGrace)
 )
 

@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// checkObjectives holds what the schema cannot say of objectives: that they speak of what the run measures, and that their bounds can
+// checkObjectives holds what the schema cannot say of objectives: that they name what the run measures, and that their bounds can
 // be kept at all.
 func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	for i, o := range spec.Objectives {

@@ -26,7 +26,7 @@ const (
 	EnvNode = "LOADSTONE_NODE"
 )
 
-// Phase says how far an agent is.
+// Phase is how far an agent is.
 type Phase string
 
 const (
@@ -105,7 +105,7 @@ type Check struct {
 	// Targets are the addresses of the servers, as host:port: one, or the two of a duet.
 	Targets  []string         `json:"targets"`
 	Requests []record.Request `json:"requests"`
-	// Cells are those that the generator is to make. It looks whether it can: for descriptors and ports enough, and for scripts that
+	// Cells are those that the generator is to make. It checks whether it can: for descriptors and ports enough, and for scripts that
 	// work, each of which is tried once.
 	Cells []record.Cell `json:"cells"`
 	// Scripts are those of the users, as the run has frozen them; the generator writes them down before it looks.
@@ -141,7 +141,7 @@ type Destination struct {
 	Headers map[string]string `json:"headers"`
 }
 
-// Store tells an agent where to upload its files. 412 means that the object is there already: success, since keys are the
+// Store makes an agent upload its files. 412 means that the object is there already: success, since keys are the
 // trial's and the attempt's own and the operator compares the stored checksums.
 type Store struct {
 	Files []Destination `json:"files"`
@@ -159,7 +159,7 @@ type Command struct {
 	Store  *Store `json:"store,omitempty"`
 }
 
-// PlainName is true for a name without folders, which may become a file's.
+// PlainName reports whether a name has no folders, so that it may become a file's.
 func PlainName(name string) bool {
 	return filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "/\\\x00")
 }

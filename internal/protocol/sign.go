@@ -15,7 +15,7 @@ type Envelope struct {
 	Signature []byte `json:"signature"`
 }
 
-// ErrSignature says that an envelope was not signed by the operator.
+// ErrSignature is the error of an envelope that the operator did not sign.
 var ErrSignature = errors.New("the command is not signed by this installation's operator")
 
 // Seal signs a command.
