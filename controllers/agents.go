@@ -19,18 +19,18 @@ import (
 type Agents interface {
 	// State asks the agent at a pod's address how far it is.
 	State(ctx context.Context, ip string) (protocol.State, error)
-	// Order sends a signed order and returns the state that answers it.
-	Order(ctx context.Context, ip string, o protocol.Order) (protocol.State, error)
+	// Command sends a signed command and returns the state that answers it.
+	Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error)
 	// Clock compares the agent's clock with ours: offset = theirs - ours, right to half of the round trip.
 	Clock(ctx context.Context, ip string) (offset, roundTrip time.Duration, err error)
 }
 
 const (
 	stateTimeout = 2 * time.Second
-	// orderTimeout covers a Check, which sends real requests with a timeout of their own.
-	orderTimeout = 30 * time.Second
-	clockRounds  = 5
-	maxState     = 4 << 20
+	// commandTimeout covers a Check, which sends real requests with a timeout of their own.
+	commandTimeout = 30 * time.Second
+	clockRounds    = 5
+	maxState       = 4 << 20
 )
 
 // HTTPAgents are agents in pods.
@@ -46,8 +46,8 @@ func (a HTTPAgents) State(ctx context.Context, ip string) (protocol.State, error
 	return a.do(ctx, stateTimeout, http.MethodGet, ip, "/v1/state", nil)
 }
 
-// Order implements Agents.
-func (a HTTPAgents) Order(ctx context.Context, ip string, o protocol.Order) (protocol.State, error) {
+// Command implements Agents.
+func (a HTTPAgents) Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error) {
 	env, err := protocol.Seal(a.Key, o)
 	if err != nil {
 		return protocol.State{}, err
@@ -56,7 +56,7 @@ func (a HTTPAgents) Order(ctx context.Context, ip string, o protocol.Order) (pro
 	if err != nil {
 		return protocol.State{}, fmt.Errorf("encoding envelope: %w", err)
 	}
-	return a.do(ctx, orderTimeout, http.MethodPost, ip, "/v1/order", body)
+	return a.do(ctx, commandTimeout, http.MethodPost, ip, "/v1/command", body)
 }
 
 // Clock implements Agents: the fastest of several round trips tells the offset best.

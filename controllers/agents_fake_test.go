@@ -120,8 +120,8 @@ func (f *fakeAgents) Clock(ctx context.Context, ip string) (offset, roundTrip ti
 	return 0, time.Since(sent), err
 }
 
-// Order implements Agents.
-func (f *fakeAgents) Order(_ context.Context, ip string, o protocol.Order) (protocol.State, error) {
+// Command implements Agents.
+func (f *fakeAgents) Command(_ context.Context, ip string, o protocol.Command) (protocol.State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a, err := f.find(ip)
@@ -129,7 +129,7 @@ func (f *fakeAgents) Order(_ context.Context, ip string, o protocol.Order) (prot
 		return protocol.State{}, err
 	}
 	if o.Trial != a.state.Trial || o.Attempt != a.state.Attempt || o.Member != a.state.Member {
-		return protocol.State{}, fmt.Errorf("the order %+v is not for the agent of %s", o, a.name)
+		return protocol.State{}, fmt.Errorf("the command %+v is not for the agent of %s", o, a.name)
 	}
 	switch {
 	case o.Check != nil && a.start == nil:
@@ -216,9 +216,9 @@ func (a *fakeAgent) generates() bool {
 	return !record.IsServer(a.state.Member)
 }
 
-func (f *fakeAgents) upload(a *fakeAgent, order protocol.Store) {
+func (f *fakeAgents) upload(a *fakeAgent, command protocol.Store) {
 	failed := ""
-	for _, d := range order.Files {
+	for _, d := range command.Files {
 		f.mu.Lock()
 		body := a.bodies[d.Name]
 		f.mu.Unlock()
@@ -229,7 +229,7 @@ func (f *fakeAgents) upload(a *fakeAgent, order protocol.Store) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a.state.Uploading, a.state.StoreError = false, failed
-	if failed == "" && len(order.Files) == len(a.state.Files) {
+	if failed == "" && len(command.Files) == len(a.state.Files) {
 		a.state.Phase = protocol.Stored
 	}
 }

@@ -43,12 +43,12 @@ func TestAnOrderComesSignedAndIsAnsweredWithTheState(t *testing.T) {
 			t.Error(err)
 		}
 		o, err := protocol.Open(public, e, "uid", 2, record.MemberGenerator(0))
-		if err != nil || q.Method != http.MethodPost || q.URL.Path != "/v1/order" {
+		if err != nil || q.Method != http.MethodPost || q.URL.Path != "/v1/command" {
 			t.Errorf("%s %s: %v", q.Method, q.URL.Path, err)
 		}
 		_ = json.NewEncoder(w).Encode(protocol.State{Phase: protocol.Idle, Checked: &protocol.Checked{Message: o.Check.Targets[0]}})
 	})
-	got, err := agents.Order(t.Context(), agentIP, protocol.Order{Trial: "uid", Attempt: 2, Member: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:80"}}})
+	got, err := agents.Command(t.Context(), agentIP, protocol.Command{Trial: "uid", Attempt: 2, Member: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:80"}}})
 	if err != nil || got.Checked == nil || got.Checked.Message != "192.0.2.1:80" {
 		t.Errorf("got %+v, %v", got, err)
 	}

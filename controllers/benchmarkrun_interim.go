@@ -28,7 +28,7 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (step
 	}
 	table, err := analysis.Analyse(data)
 	if err != nil {
-		return halt, fmt.Errorf("looking at the intervals after block %d: %w", next.Block, err)
+		return halt, fmt.Errorf("making the interim analysis after block %d: %w", next.Block, err)
 	}
 	width, err := strconv.ParseFloat(run.Interim.MaxWidth, 64)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (step, e
 	case err == nil:
 		table, err := analysis.Analyse(data)
 		if err != nil {
-			return halt, fmt.Errorf("looking for blocks that were hit from outside: %w", err)
+			return halt, fmt.Errorf("scanning for disturbed blocks: %w", err)
 		}
 		disturbed = table.SpoiledBlocks()
 	case run.ScanWaits(artifact.Terminal(err)):

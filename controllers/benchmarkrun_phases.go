@@ -93,7 +93,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (step
 func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (step, error) {
 	if s.active() {
 		if s.end = runFacts(s).TimedOut(); s.end != nil {
-			s.end.Message += ", or see kubectl get trials for what took so long"
+			s.end.Message += ", or find what took long with kubectl get trials"
 			return halt, nil
 		}
 		return goOn, nil
@@ -104,7 +104,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (st
 	}
 	if first := firstOf(runs.Items); first != nil && first.UID != s.run.UID {
 		s.why = v1alpha1.ReasonQueued
-		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s comes first: one run measures at a time, since two would disturb each other", first.Namespace, first.Name)
+		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s is measuring: runs take turns, because two at a time would disturb each other", first.Namespace, first.Name)
 		return halt, nil
 	}
 	s.begins = true
@@ -152,7 +152,7 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 	return again(answerPatience), nil
 }
 
-// createWorkflow makes the workflow and the token that its steps show. One that somebody deleted is made anew: the steps of
+// createWorkflow makes the workflow and the token that its steps show. One that was deleted is created again: the steps of
 // trials that have ended are then answered at once.
 func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope) (step, error) {
 	if s.workflow != nil {
@@ -161,9 +161,9 @@ func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope
 	return goOn, r.makeWorkflow(ctx, s, runFacts(s).Repeated())
 }
 
-func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, spare int32) error {
+func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, repeat int32) error {
 	o := r.workflowOptions(s.run)
-	o.Spare = spare
+	o.Repeat = repeat
 	w := render.Workflow(*s.plan, o)
 	token := runToken(r.Key, string(s.run.UID))
 	if err := setToken(ctx, r.Client, r.Namespace, w.GetName(), &token); err != nil {
@@ -186,7 +186,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	case workflowEnded(s.workflow):
 		s.end = &conduct.Ending{
 			Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonWorkflowFailed,
-			Message: fmt.Sprintf("the workflow %s ended (%s) before its trials: %s", s.workflow.GetName(), phase, message),
+			Message: fmt.Sprintf("workflow %s ended (%s) before its trials did: %s", s.workflow.GetName(), phase, message),
 		}
 		return halt, nil
 	case phase == "" && s.now.Sub(s.workflow.GetCreationTimestamp().Time) > enginePatience && !s.workflow.GetCreationTimestamp().Time.IsZero():
@@ -206,7 +206,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 func (r *BenchmarkRunReconciler) replaceAgentPod(ctx context.Context, s *runScope) error {
 	stuck := s.stuck(answerPatience)
 	if stuck != nil {
-		s.waiting = fmt.Sprintf("Argo has not taken the answer of trial %s: its agent pod is being replaced", stuck.Name)
+		s.waiting = fmt.Sprintf("Argo has not collected the result of trial %s: its agent pod is being replaced", stuck.Name)
 	}
 	var pods corev1.PodList
 	if err := r.Live.List(ctx, &pods, client.InNamespace(r.Namespace), client.MatchingLabels{"workflows.argoproj.io/workflow": s.workflow.GetName()}); err != nil {
@@ -301,10 +301,10 @@ func lengthOf(list client.ObjectList) int {
 }
 
 func (r *BenchmarkRunReconciler) deleteWorkflow(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	for spare := range plan.SpareBlocks(plan.BlocksOf(run.Spec)) + 1 {
+	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
 		w := &unstructured.Unstructured{}
 		w.SetGroupVersionKind(render.WorkflowKind)
-		w.SetName(render.WorkflowName(run.Name, string(run.UID), spare))
+		w.SetName(render.WorkflowName(run.Name, string(run.UID), repeat))
 		w.SetNamespace(r.Namespace)
 		if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)

@@ -73,7 +73,7 @@ func TestAWorkflowThatEndsBeforeItsTrialsEndsTheRun(t *testing.T) {
 			if err != nil || !next.stop || (s.end != nil) != ends {
 				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
-			if ends && s.end.Message != "the workflow w ended ("+phase+") before its trials: no more retries left" {
+			if ends && s.end.Message != "workflow w ended ("+phase+") before its trials did: no more retries left" {
 				t.Errorf("it says %q", s.end.Message)
 			}
 			if !ends && (next.after <= 0 || next.after > answerPatience) {

@@ -78,13 +78,13 @@ func (s *runScope) refuse(err error) (step, error) {
 
 func (s *runScope) ended() bool { return s.run.Status.CompletionTime != nil }
 
-// active says whether the run's turn has come.
+// active reports whether the run's turn has come.
 func (s *runScope) active() bool { return s.run.Status.StartTime != nil }
 
-// executed says whether every trial that is needed has ended.
+// executed reports whether every trial that is needed has ended.
 func (s *runScope) executed() bool { return s.plan != nil && runFacts(s).Executed() }
 
-// held says whether the trial whose turn it is waits for its step: then no load runs.
+// held reports whether the trial whose turn it is waits for its step: then no load runs.
 func (s *runScope) held() bool {
 	for i := range s.trials {
 		if t := &s.trials[i]; t.Status.CompletionTime == nil {

@@ -46,7 +46,7 @@ func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (step,
 	return halt, nil
 }
 
-// frozen says whether every script of the run is stored.
+// frozen reports whether every script of the run is stored.
 func (s *runScope) frozen() bool {
 	return !slices.ContainsFunc(s.run.Spec.Loads, func(l v1alpha1.Load) bool {
 		return !l.Script.IsZero() && !slices.ContainsFunc(s.run.Status.Scripts, func(f v1alpha1.FrozenScript) bool { return f.Load == l.Name })
@@ -66,7 +66,7 @@ func (r *BenchmarkRunReconciler) readScripts(ctx context.Context, run *v1alpha1.
 		var m corev1.ConfigMap
 		err := r.Live.Get(ctx, client.ObjectKey{Namespace: run.Namespace, Name: l.Script.ConfigMap}, &m)
 		if apierrors.IsNotFound(err) {
-			return nil, badScript("%s.configMap: there is no ConfigMap %s in namespace %s: create it first, then the run", field, l.Script.ConfigMap, run.Namespace)
+			return nil, badScript("%s.configMap: ConfigMap %s does not exist in namespace %s: create it before the run", field, l.Script.ConfigMap, run.Namespace)
 		} else if err != nil {
 			return nil, fmt.Errorf("reading ConfigMap %s: %w", l.Script.ConfigMap, err)
 		}
@@ -75,10 +75,10 @@ func (r *BenchmarkRunReconciler) readScripts(ctx context.Context, run *v1alpha1.
 			text = binary
 		}
 		if len(text) == 0 {
-			return nil, badScript("%s.key: the ConfigMap %s has no key %s, or nothing in it: add the script to it, or name another key", field, l.Script.ConfigMap, l.Script.Key)
+			return nil, badScript("%s.key: ConfigMap %s has no key %s, or the key is empty: add the script, or name another key", field, l.Script.ConfigMap, l.Script.Key)
 		}
 		if all += len(text); all > protocol.MaxScripts {
-			return nil, badScript("%s: the scripts of all loads have more than %d bytes together: shorten them, or split the run", field, protocol.MaxScripts)
+			return nil, badScript("%s: the scripts of all loads exceed %d bytes in total: shorten them or split the run", field, protocol.MaxScripts)
 		}
 		scripts = append(scripts, protocol.Script{Load: l.Name, Text: text})
 	}

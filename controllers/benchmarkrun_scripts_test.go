@@ -78,15 +78,15 @@ func TestAScriptThatIsNotThereIsRefusedBeforeAnythingStarts(t *testing.T) {
 		delta func(*v1alpha1.BenchmarkRunSpec)
 		says  string
 	}{
-		"nomap": {scripted("other", "a.lua"), "spec.loads[0].script.configMap: there is no ConfigMap other in namespace " + w.namespace + ": create it first, then the run"},
-		"nokey": {scripted("mine", "a.lua"), "spec.loads[0].script.key: the ConfigMap mine has no key a.lua, or nothing in it"},
-		"empty": {scripted("mine", "empty.lua"), "spec.loads[0].script.key: the ConfigMap mine has no key empty.lua, or nothing in it"},
+		"nomap": {scripted("other", "a.lua"), "spec.loads[0].script.configMap: ConfigMap other does not exist in namespace " + w.namespace + ": create it before the run"},
+		"nokey": {scripted("mine", "a.lua"), "spec.loads[0].script.key: ConfigMap mine has no key a.lua, or the key is empty"},
+		"empty": {scripted("mine", "empty.lua"), "spec.loads[0].script.key: ConfigMap mine has no key empty.lua, or the key is empty"},
 		"large": {func(s *v1alpha1.BenchmarkRunSpec) {
 			scripted("mine", "large.lua")(s)
 			second := *s.Loads[0].DeepCopy()
 			second.Name = "second"
 			s.Loads = append(s.Loads, second)
-		}, "spec.loads[1].script: the scripts of all loads have more than 1048576 bytes together"},
+		}, "spec.loads[1].script: the scripts of all loads exceed 1048576 bytes in total"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := w.awaitEnd(w.apply(name, tc.delta))

@@ -22,7 +22,7 @@ var (
 
 func again(after time.Duration) step { return step{stop: true, after: max(after, time.Millisecond)} }
 
-// phase is one step of a pass over what S knows. Each looks at the world anew, so that a pass can begin anywhere.
+// phase is one step of a pass over what S knows. Each observes the world again, so that a pass can begin anywhere.
 type phase[S any] func(context.Context, S) (step, error)
 
 // scope is what one pass over an object knows.

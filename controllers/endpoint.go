@@ -33,7 +33,7 @@ type Endpoint struct {
 	Addr string
 
 	mu sync.Mutex
-	// changed is closed, and made anew, whenever a trial changes.
+	// changed is closed, and replaced, whenever a trial changes.
 	changed chan struct{}
 	ending  context.Context
 }
@@ -97,7 +97,7 @@ func (e *Endpoint) Start(ctx context.Context) error {
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if err := s.Shutdown(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("ending the server of workflow steps: %w", err)
+		return fmt.Errorf("shutting down the server of workflow steps: %w", err)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 		case <-q.Context().Done():
 			return
 		case <-e.ending.Done():
-			http.Error(w, "the operator ends: ask again", http.StatusServiceUnavailable)
+			http.Error(w, "the operator is shutting down: retry", http.StatusServiceUnavailable)
 			return
 		}
 	}
@@ -145,7 +145,7 @@ func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token stri
 	}
 	want := runToken(e.Key, t.Labels[v1alpha1.LabelRunUID])
 	if subtle.ConstantTimeCompare([]byte(strings.TrimPrefix(token, "Bearer ")), []byte(want)) != 1 {
-		return nil, http.StatusForbidden, errors.New("the token is not that of the trial's run")
+		return nil, http.StatusForbidden, errors.New("the token does not belong to the trial's run")
 	}
 	if t.Spec.Start == v1alpha1.StartReleased || t.Status.CompletionTime != nil {
 		return &t, 0, nil

@@ -25,17 +25,17 @@ const (
 )
 
 // SigningKey reads the installation's key, or makes it at the first start. It signs orders to agents, and the tokens of
-// runs are derived from it, so that an operator that starts anew knows them all.
+// runs are derived from it, so that an operator that restarts knows them all.
 func SigningKey(ctx context.Context, c client.Client, namespace string) (ed25519.PrivateKey, error) {
 	name := client.ObjectKey{Namespace: namespace, Name: keySecret}
 	var s corev1.Secret
 	if err := c.Get(ctx, name, &s); err != nil {
-		return nil, fmt.Errorf("reading Secret %s, which the installation brings: %w", name, err)
+		return nil, fmt.Errorf("reading Secret %s, which the chart installs: %w", name, err)
 	}
 	if len(s.Data[keyField]) == 0 {
 		seed := make([]byte, ed25519.SeedSize)
 		if _, err := rand.Read(seed); err != nil {
-			return nil, fmt.Errorf("drawing a signing key: %w", err)
+			return nil, fmt.Errorf("generating a signing key: %w", err)
 		}
 		before := s.DeepCopy()
 		s.Data = map[string][]byte{keyField: seed}

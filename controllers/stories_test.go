@@ -132,7 +132,7 @@ func TestASecondRunWaitsForTheFirst(t *testing.T) {
 	second := w.apply("second")
 	await(w, second, "a place in the queue", func(r *v1alpha1.BenchmarkRun) bool {
 		c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
-		return c != nil && c.Reason == v1alpha1.ReasonQueued && strings.Contains(c.Message, "BenchmarkRun "+w.namespace+"/first comes first")
+		return c != nil && c.Reason == v1alpha1.ReasonQueued && strings.Contains(c.Message, "BenchmarkRun "+w.namespace+"/first is measuring")
 	})
 	condition(t, second.Status.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionUnknown, v1alpha1.ReasonQueued)
 	first, second = w.awaitEnd(first), w.awaitEnd(second)
@@ -171,7 +171,7 @@ func TestAnOperatorThatStartsAnewFinishesWhatItFinds(t *testing.T) {
 	w.awaitMeasuring("restart-000-go", 1)
 	w.stop()
 	time.Sleep(1500 * time.Millisecond) // The agents go on, and measure to the end, without an operator.
-	if said := w.argo.said(); !strings.HasPrefix(said, "503 the operator ends: ask again") {
+	if said := w.argo.said(); !strings.HasPrefix(said, "503 the operator is shutting down: retry") {
 		t.Errorf("the open step was answered %q", said)
 	}
 	w.startManager()
@@ -220,7 +220,7 @@ func TestATrialIsGivenUpAfterThreeFaultsFromOutside(t *testing.T) {
 		deletePod(w, render.PodName("thrice-000-go", attempt, record.MemberGenerator(0)))
 	}
 	trial := await(w, w.trial("thrice-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
-	condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "pod thrice-000-go-3-g0 was deleted by somebody")
+	condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "pod thrice-000-go-3-g0 was deleted by another client")
 	w.awaitEnd(run)
 }
 
@@ -267,7 +267,7 @@ func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
 		deletePod(w, render.PodName(name, 1, record.MemberServer(0)))
 	}
 	run = w.awaitEnd(run)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "3 of 3 trials failed", "pod unlucky-000-go-1-s0 was deleted by somebody")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "3 of 3 trials failed", "pod unlucky-000-go-1-s0 was deleted by another client")
 }
 
 func TestGeneratorsStartAllAtOneInstant(t *testing.T) {
@@ -298,7 +298,7 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 	says := map[string][]string{
 		"wrong": {v1alpha1.ReasonWrongResponse, "implementations[wrong]: GET / answered 500 instead of 200: correct the server, or request and expect of the load"},
 		"deaf":  {v1alpha1.ReasonServerNotListening, "implementations[deaf] did not listen on port 8080 within 30s of its start: check port and command"},
-		"exits": {v1alpha1.ReasonServerExited, `implementations[exits] ended by itself (exit code 3, Error, its last words: "bind: address in use")`},
+		"exits": {v1alpha1.ReasonServerExited, `implementations[exits] exited (exit code 3, Error, last output: "bind: address in use")`},
 		"none":  {v1alpha1.ReasonImagePull, `implementations[none].image: "none:1" cannot be pulled on node node-server: no such image: correct the name, or load the image into the node`},
 	}
 	var all []string
@@ -312,7 +312,7 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 		want := says[name]
 		tried := slices.Contains(w.kubelet.pods(), render.PodName(trial.Name, 1, record.MemberServer(0)))
 		if earlier := first[name]; earlier != "" {
-			want = append(want, "not tried, since trial "+earlier+" has shown it")
+			want = append(want, "skipped: trial "+earlier+" has already failed this way")
 		}
 		condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, want[0], want[1:]...)
 		if tried != (first[name] == "") || trial.Status.Attempt != 1 {
@@ -337,7 +337,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 		says   string
 	}{
 		"the bucket is not there": {func(c *artifact.Config) { c.Bucket = "nobody-made-this" }, "the bucket does not exist: create it, or set another one (chart value s3.bucket)"},
-		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store refuses the access key: correct the Secret that the operator takes it from (chart value s3.existingSecret)"},
+		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, func(w *world) { tc.change(&w.store) })
@@ -356,7 +356,7 @@ func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("large", func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs = 3 }))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionFalse, v1alpha1.ReasonNotEnoughCPUs,
-		"spec.implementations[0].cpus is 3: its pod needs 3200m CPU on one node", "node-server, has 2200m to give: ask for fewer CPUs or add a larger node")
+		"spec.implementations[0].cpus is 3: its pod needs 3200m CPU on one node", "node-server, has 2200m allocatable: ask for fewer CPUs or add a larger node")
 	if run.Status.StartTime != nil {
 		t.Error("a run that cannot be has had its turn")
 	}
@@ -370,7 +370,7 @@ func TestARunThatTakesTooLongIsEnded(t *testing.T) {
 	w.poke(run)
 	run = w.awaitEnd(run)
 	for _, kind := range []string{v1alpha1.ConditionExecuted, v1alpha1.ConditionSucceeded} {
-		condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, "the run has used up its 30 s: raise spec.timeoutSeconds")
+		condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, "the run exceeded its timeout of 30 s: raise spec.timeoutSeconds")
 	}
 	await(w, w.trial("slow-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
 	deadline := time.Now().Add(10 * time.Second)
@@ -396,7 +396,7 @@ func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
 	})
 	w.clock.Forward(conduct.PrepareDeadline + time.Second)
 	run = w.awaitEnd(run)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "a pod named taken-000-go-1-s0 exists and is not of this trial: delete it")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "a pod named taken-000-go-1-s0 exists and does not belong to this trial: delete it")
 	w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(stranger), stranger))
 	w.must(w.c.Delete(t.Context(), stranger, client.GracePeriodSeconds(0)))
 }

@@ -58,6 +58,6 @@ func (s *trialScope) serverCPU() *int32 {
 // noSharedCPU ends a duet whose servers cannot meet. Every further attempt would show the same.
 func noSharedCPU(s *trialScope) *conduct.Failure {
 	servers := s.servers()
-	return conduct.ImplementationFailure(v1alpha1.ReasonUnschedulable, "the servers of a duet must share a CPU, and pods %s and %s may run on CPUs %q of %s and %q of %s: let pods without CPUs of their own share the same ones there, or choose spec.order Blocks",
+	return conduct.PermanentFailure(v1alpha1.ReasonUnschedulable, "the servers of a duet must share a CPU, but pods %s and %s may run on CPUs %q of %s and %q of %s: let pods without exclusive CPUs share one pool there, or choose spec.order Blocks",
 		servers[0].pod.Name, servers[1].pod.Name, servers[0].state.CPUsAllowed, servers[0].pod.Spec.NodeName, servers[1].state.CPUsAllowed, servers[1].pod.Spec.NodeName)
 }

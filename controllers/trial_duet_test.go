@@ -62,7 +62,7 @@ func TestTheServerThatAnswersWrongInADuetIsNamed(t *testing.T) {
 	if trials := w.trials(run); len(trials) != 2 {
 		t.Errorf("%d trials", len(trials))
 	} else {
-		condition(t, trials[1].Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonWrongResponse, "not tried")
+		condition(t, trials[1].Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonWrongResponse, "skipped: trial duet-000-duet")
 	}
 }
 
@@ -75,12 +75,12 @@ func TestADuetThatAFaultFromOutsideHasHitIsMeasuredAgainWithBothServers(t *testi
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trials := w.trials(run)
 	if len(trials) != 3 {
-		t.Fatalf("%d trials, want the lost one, its neighbour and a spare one", len(trials))
+		t.Fatalf("%d trials, want the lost one, its neighbour and a repeat one", len(trials))
 	}
-	lost, spare := trials[0], trials[2]
+	lost, repeat := trials[0], trials[2]
 	condition(t, lost.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "duet-000-duet-1-s1 was deleted")
-	if servers := spare.Spec.Sweep.Servers; spare.Spec.Block != 3 || len(servers) != 2 || servers[0].Name == servers[1].Name {
-		t.Errorf("the spare trial is of block %d and %+v", spare.Spec.Block, servers)
+	if servers := repeat.Spec.Sweep.Servers; repeat.Spec.Block != 3 || len(servers) != 2 || servers[0].Name == servers[1].Name {
+		t.Errorf("the repeat trial is of block %d and %+v", repeat.Spec.Block, servers)
 	}
 }
 
@@ -146,10 +146,10 @@ func TestADuetWithoutACommonCPUIsNotStarted(t *testing.T) {
 }
 
 func TestAFaultInADuetNamesTheServerThatHadIt(t *testing.T) {
-	for i, want := range []string{"implementations[go] ended by itself", "implementations[go2] ended by itself"} {
+	for i, want := range []string{"implementations[go] exited", "implementations[go2] exited"} {
 		s := duetScope("0", "0", "0")
 		s.servers()[i].pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"}}
-		if f := podFault(s); f == nil || f.Kind != conduct.Implementation || !strings.HasPrefix(f.Message, want) {
+		if f := podFault(s); f == nil || f.Kind != conduct.Permanent || !strings.HasPrefix(f.Message, want) {
 			t.Errorf("%+v, want %s", f, want)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // maxLastWords bounds what is quoted of a container that has ended.
 const maxLastWords = 300
 
-// podFault says why the pods of an attempt can no longer be measured; nil if they can, or may yet.
+// podFault returns why the pods of an attempt can no longer be measured; nil if they can, or may yet.
 func podFault(s *trialScope) *conduct.Failure {
 	for _, p := range s.pods() {
 		for _, check := range []func(*trialScope, *corev1.Pod) *conduct.Failure{lost, exited, unpullable, unschedulable} {
@@ -28,15 +28,15 @@ func podFault(s *trialScope) *conduct.Failure {
 	return nil
 }
 
-// lost pods were deleted, evicted or refused by their node: a fault from outside.
+// lost pods were deleted, evicted or refused by their node: a failure of the infrastructure.
 func lost(_ *trialScope, p *corev1.Pod) *conduct.Failure {
 	switch {
 	case !p.DeletionTimestamp.IsZero():
-		return conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by somebody", p.Name)
+		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by another client", p.Name)
 	case p.Status.Phase == corev1.PodFailed && p.Status.Reason != "":
-		return conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s: %s: %s", p.Name, p.Status.Reason, p.Status.Message)
+		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s: %s: %s", p.Name, p.Status.Reason, p.Status.Message)
 	case p.Status.Phase == corev1.PodUnknown:
-		return conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s: its node %s does not answer", p.Name, p.Spec.NodeName)
+		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s: node %s is not responding", p.Name, p.Spec.NodeName)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func unpullable(s *trialScope, p *corev1.Pod) *conduct.Failure {
 			}
 		case "InvalidImageName", "ErrImageNeverPull":
 		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-			return conduct.ImplementationFailure(v1alpha1.ReasonServerExited, "container %s with image %q cannot be started: %s: check implementations[].command", c.Name, c.Image, w.Message)
+			return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "container %s with image %q cannot be started: %s: check implementations[].command", c.Name, c.Image, w.Message)
 		default:
 			continue
 		}
@@ -94,7 +94,7 @@ func unpullable(s *trialScope, p *corev1.Pod) *conduct.Failure {
 		if s.isAgent(p, c.Name) {
 			field = "the operator's agent image (chart value images.agent)"
 		}
-		return conduct.ImplementationFailure(v1alpha1.ReasonImagePull, "%s: %q cannot be pulled on node %s: %s: correct the name, or load the image into the node", field, c.Image, p.Spec.NodeName, w.Message)
+		return conduct.PermanentFailure(v1alpha1.ReasonImagePull, "%s: %q cannot be pulled on node %s: %s: correct the name, or load the image into the node", field, c.Image, p.Spec.NodeName, w.Message)
 	}
 	return nil
 }
@@ -105,9 +105,9 @@ func unschedulable(s *trialScope, p *corev1.Pod) *conduct.Failure {
 			continue
 		}
 		if to := s.boundTo(p); to != "" {
-			return conduct.InfrastructureFailure(v1alpha1.ReasonUnschedulable, "pod %s waited %s for %s: %s: bring the node back or free its CPUs, or start a new run", p.Name, scheduleDeadline, to, c.Message)
+			return conduct.TransientFailure(v1alpha1.ReasonUnschedulable, "pod %s waited %s for %s: %s: bring the node back or free its CPUs, or start a new run", p.Name, scheduleDeadline, to, c.Message)
 		}
-		return conduct.InfrastructureFailure(v1alpha1.ReasonUnschedulable, "pod %s found no node within %s: %s: free CPUs, or label nodes with %s", p.Name, scheduleDeadline, c.Message, v1alpha1.LabelRole)
+		return conduct.TransientFailure(v1alpha1.ReasonUnschedulable, "pod %s was not scheduled within %s: %s: free CPUs, or label nodes with %s", p.Name, scheduleDeadline, c.Message, v1alpha1.LabelRole)
 	}
 	return nil
 }

@@ -88,27 +88,27 @@ func condOf(status corev1.ConditionStatus, since time.Duration, message string) 
 func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 	tests := map[string]struct {
 		change func(*trialScope)
-		// want is "", or the reason, "own" or "outside", and a part of the message.
+		// want is "", or the reason, "permanent" or "transient", and a part of the message.
 		want string
 	}{
 		"both run": {change: func(*trialScope) {}},
 		"a pod was just made": {change: func(s *trialScope) {
 			s.servers()[0].pod.Status, s.servers()[0].pod.Spec.NodeName = corev1.PodStatus{}, ""
 		}},
-		"a pod is being deleted": {change: func(s *trialScope) { s.generators()[0].pod.DeletionTimestamp = &metav1.Time{Time: noon} }, want: "PodLost outside: pod quick-000-go-1-g0 was deleted by somebody"},
+		"a pod is being deleted": {change: func(s *trialScope) { s.generators()[0].pod.DeletionTimestamp = &metav1.Time{Time: noon} }, want: "PodLost transient: pod quick-000-go-1-g0 was deleted by another client"},
 		"a node refuses a pod": {change: func(s *trialScope) {
 			s.servers()[0].pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "no CPUs"}
-		}, want: "PodLost outside: pod quick-000-go-1-s0: UnexpectedAdmissionError: no CPUs"},
+		}, want: "PodLost transient: pod quick-000-go-1-s0: UnexpectedAdmissionError: no CPUs"},
 		"a pod is evicted": {change: func(s *trialScope) {
 			s.generators()[0].pod.Status.Phase, s.generators()[0].pod.Status.Reason = corev1.PodFailed, "Evicted"
-		}, want: "PodLost outside: pod quick-000-go-1-g0: Evicted"},
-		"a node is silent":        {change: func(s *trialScope) { s.servers()[0].pod.Status.Phase = corev1.PodUnknown }, want: "PodLost outside: pod quick-000-go-1-s0: its node n1 does not answer"},
-		"the server ends":         {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 2, "Error", " panic: oh\n") }, want: `ServerExited own: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
-		"the server ends well":    {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 0, "Completed", "") }, want: "ServerExited own: implementations[go] ended by itself (exit code 0, Completed)"},
-		"the server is too large": {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 137, "OOMKilled", "") }, want: "ServerExited own: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
-		"the observer ends":       {change: func(s *trialScope) { ended(s.servers()[0].pod, 1, 1, "Error", "x") }, want: "AgentLost outside: container observer of pod quick-000-go-1-s0 ended (exit code 1, Error"},
-		"the generator ends":      {change: func(s *trialScope) { ended(s.generators()[0].pod, 0, 137, "OOMKilled", "") }, want: "AgentLost outside: container generator of pod quick-000-go-1-g0 ended"},
-		"last words are many":     {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 2, "Error", strings.Repeat("x", 5000)) }, want: "ServerExited own: " + `implementations[go] ended by itself (exit code 2, Error, its last words: "` + strings.Repeat("x", 297) + `...")`},
+		}, want: "PodLost transient: pod quick-000-go-1-g0: Evicted"},
+		"a node is silent":        {change: func(s *trialScope) { s.servers()[0].pod.Status.Phase = corev1.PodUnknown }, want: "PodLost transient: pod quick-000-go-1-s0: node n1 is not responding"},
+		"the server ends":         {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 2, "Error", " panic: oh\n") }, want: `ServerExited permanent: implementations[go] exited (exit code 2, Error, last output: "panic: oh")`},
+		"the server ends well":    {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 0, "Completed", "") }, want: "ServerExited permanent: implementations[go] exited (exit code 0, Completed)"},
+		"the server is too large": {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 137, "OOMKilled", "") }, want: "ServerExited permanent: implementations[go] was killed because it exceeded its memory of 64Mi: raise implementations[].memory"},
+		"the observer ends":       {change: func(s *trialScope) { ended(s.servers()[0].pod, 1, 1, "Error", "x") }, want: "AgentLost transient: container observer of pod quick-000-go-1-s0 exited (exit code 1, Error"},
+		"the generator ends":      {change: func(s *trialScope) { ended(s.generators()[0].pod, 0, 137, "OOMKilled", "") }, want: "AgentLost transient: container generator of pod quick-000-go-1-g0 exited"},
+		"last words are many":     {change: func(s *trialScope) { ended(s.servers()[0].pod, 0, 2, "Error", strings.Repeat("x", 5000)) }, want: "ServerExited permanent: " + `implementations[go] exited (exit code 2, Error, last output: "` + strings.Repeat("x", 297) + `...")`},
 		"an image is slow to come": {change: func(s *trialScope) {
 			waitingFor(s.servers()[0].pod, 0, "ErrImagePull", "timeout")
 			s.servers()[0].pod.Status.Conditions = condOf("True", pullDeadline-time.Second, "")
@@ -118,27 +118,27 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 				waitingFor(s.servers()[0].pod, 0, "ImagePullBackOff", "not found")
 				s.servers()[0].pod.Status.Conditions = condOf("True", pullDeadline, "")
 			},
-			want: `ImagePull own: implementations[go].image: "server:1" cannot be pulled on node n1: not found: correct the name, or load the image into the node`,
+			want: `ImagePull permanent: implementations[go].image: "server:1" cannot be pulled on node n1: not found: correct the name, or load the image into the node`,
 		},
 		"the agent's image does not come": {
 			change: func(s *trialScope) { waitingFor(s.generators()[0].pod, 0, "ErrImageNeverPull", "absent") },
-			want:   `ImagePull own: the operator's agent image (chart value images.agent): "generator:1" cannot be pulled on node n1: absent`,
+			want:   `ImagePull permanent: the operator's agent image (chart value images.agent): "generator:1" cannot be pulled on node n1: absent`,
 		},
-		"an image has no name": {change: func(s *trialScope) { waitingFor(s.servers()[0].pod, 0, "InvalidImageName", "x y") }, want: "ImagePull own: implementations[go].image"},
+		"an image has no name": {change: func(s *trialScope) { waitingFor(s.servers()[0].pod, 0, "InvalidImageName", "x y") }, want: "ImagePull permanent: implementations[go].image"},
 		"a command is not there": {change: func(s *trialScope) {
 			waitingFor(s.servers()[0].pod, 0, "RunContainerError", "exec: /srv: no such file")
-		}, want: `ServerExited own: container server with image "server:1" cannot be started: exec: /srv: no such file: check implementations[].command`},
+		}, want: `ServerExited permanent: container server with image "server:1" cannot be started: exec: /srv: no such file: check implementations[].command`},
 		"containers are being made": {change: func(s *trialScope) { waitingFor(s.servers()[0].pod, 0, "ContainerCreating", "") }},
 		"a pod waits for a node": {change: func(s *trialScope) {
 			s.generators()[0].pod.Status.Conditions = condOf("False", scheduleDeadline, "0/3 nodes")
 		}},
 		"a pod waits long for a node": {change: func(s *trialScope) {
 			s.generators()[0].pod.Status.Conditions = condOf("False", scheduleDeadline+time.Second, "0/3 nodes")
-		}, want: "Unschedulable outside: pod quick-000-go-1-g0 found no node within 45s: 0/3 nodes: free CPUs, or label nodes with loadstone.dev/role"},
+		}, want: "Unschedulable transient: pod quick-000-go-1-g0 was not scheduled within 45s: 0/3 nodes: free CPUs, or label nodes with loadstone.dev/role"},
 		"deletion comes before the end": {change: func(s *trialScope) {
 			s.servers()[0].pod.DeletionTimestamp = &metav1.Time{Time: noon}
 			ended(s.servers()[0].pod, 0, 143, "Error", "")
-		}, want: "PodLost outside"},
+		}, want: "PodLost transient"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -150,16 +150,16 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 	}
 }
 
-// describe is "REASON own|outside: MESSAGE", or nothing.
+// describe is "REASON permanent|transient: MESSAGE", or nothing.
 func describe(f *conduct.Failure) string {
 	if f == nil {
 		return ""
 	}
-	whose := "own"
-	if f.Kind == conduct.Infrastructure {
-		whose = "outside"
+	kind := "permanent"
+	if f.Kind == conduct.Transient {
+		kind = "transient"
 	}
-	return fmt.Sprintf("%s %s: %s", f.Reason, whose, f.Message)
+	return fmt.Sprintf("%s %s: %s", f.Reason, kind, f.Message)
 }
 
 // failedTrial is an ended trial of an implementation.

@@ -13,7 +13,7 @@ import (
 )
 
 // askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the
-// first warm-up they are, lest an operator that died before it told them cost the whole timetable.
+// first warm-up they are, so that an operator that died before it told them does not cost the whole timetable.
 func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (step, error) {
 	if try := attemptFacts(s); try.Quiet() {
 		s.prepared = true
@@ -36,7 +36,7 @@ func (r *TrialReconciler) silent(s *trialScope, pod *corev1.Pod, err error) (ste
 	if s.fault = attemptFacts(s).AgentSilent(agentIn(pod), err); s.fault != nil {
 		return halt, nil
 	}
-	s.waiting = agentIn(pod) + " does not answer yet"
+	s.waiting = agentIn(pod) + " is not responding yet"
 	return again(pollEvery), nil
 }
 
@@ -53,7 +53,7 @@ func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step
 		if s.fault = attemptFacts(s).NotListening(impl, containerStart(m.pod, sweep.ProcessServer)); s.fault != nil {
 			return halt, nil
 		}
-		s.waiting = fmt.Sprintf("the server does not listen on port %d yet", impl.Port)
+		s.waiting = fmt.Sprintf("the server is not listening on port %d yet", impl.Port)
 		return again(pollEvery), nil
 	}
 	return goOn, nil
@@ -70,7 +70,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 			if err := r.readScripts(ctx, s); err != nil {
 				return r.scriptsAway(s, err)
 			}
-			st, err := r.Agents.Order(ctx, g.pod.Status.PodIP, s.checkOrder(g.Name))
+			st, err := r.Agents.Command(ctx, g.pod.Status.PodIP, s.checkCommand(g.Name))
 			if err != nil {
 				return r.silent(s, g.pod, err)
 			}
@@ -87,13 +87,13 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error
 // checked is what a generator that was asked says; nil if it has nothing to find fault with.
 func (s *trialScope) checked(g *member) *conduct.Failure {
 	if g.state.Checked == nil {
-		return conduct.InfrastructureFailure(v1alpha1.ReasonAgentFailed, "%s was asked for a check, and does not say what it has found", agentIn(g.pod))
+		return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "%s accepted a preflight check but reported no result", agentIn(g.pod))
 	}
 	return conduct.Checked(trialFacts(s.trial), *g.state.Checked)
 }
 
-func (s *trialScope) checkOrder(member string) protocol.Order {
-	o := s.order(member)
+func (s *trialScope) checkCommand(member string) protocol.Command {
+	o := s.command(member)
 	o.Check = s.work().Check(s.targets(), s.scripts)
 	return o
 }
@@ -103,7 +103,7 @@ func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (step, 
 	if s.trial.Spec.Start == v1alpha1.StartReleased {
 		return goOn, nil
 	}
-	s.waiting = "ready; its step of the workflow has not come yet"
+	s.waiting = "ready: waiting for the workflow to reach this trial"
 	return halt, nil
 }
 
@@ -132,9 +132,9 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now()); s.fault != nil {
 			return halt, nil
 		}
-		o := s.order(a.Name)
+		o := s.command(a.Name)
 		o.Start = &protocol.Start{At: try.Started.Add(offset), Targets: s.targets(), ServerCPU: cpu, Slots: try.Slots()}
-		if _, err := r.Agents.Order(ctx, a.pod.Status.PodIP, o); err != nil {
+		if _, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o); err != nil {
 			return r.silent(s, a.pod, err)
 		}
 	}

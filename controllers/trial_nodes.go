@@ -21,7 +21,7 @@ func (s *trialScope) placed() []v1alpha1.MemberNode {
 	return list
 }
 
-// boundTo says in words to which node a pod is bound and why; empty if it is not.
+// boundTo returns a phrase that names the node to which a pod is bound and why; empty if it is not.
 func (s *trialScope) boundTo(p *corev1.Pod) string {
 	node := s.siblings.Bound()[p.Labels[v1alpha1.LabelMember]]
 	if node == "" {
@@ -30,11 +30,11 @@ func (s *trialScope) boundTo(p *corev1.Pod) string {
 	return fmt.Sprintf("node %s, where trial %s was measured: all trials of a run share their nodes", node, s.siblings.Binding().Name)
 }
 
-// awaitedNode says which node a pod waits for; empty if none does.
+// awaitedNode returns which node a pod waits for; empty if none does.
 func awaitedNode(s *trialScope) string {
 	for _, p := range s.pods() {
 		if to := s.boundTo(p); to != "" && p.Spec.NodeName == "" {
-			return fmt.Sprintf("pod %s waits for %s", p.Name, to)
+			return fmt.Sprintf("pod %s is waiting for %s", p.Name, to)
 		}
 	}
 	return ""

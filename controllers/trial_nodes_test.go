@@ -26,7 +26,7 @@ func TestARunStaysOnTheNodesOfItsFirstTrial(t *testing.T) {
 	w := newWorld(t, scatter)
 	run := w.apply("bound", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
 	first := w.awaitFirst("bound")
-	w.agents.disturb(first.Name) // A spare block follows.
+	w.agents.disturb(first.Name) // A repeat block follows.
 	await(w, first, "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
 	w.stop() // The choice must be known to the next operator too.
 	w.startManager()
@@ -34,7 +34,7 @@ func TestARunStaysOnTheNodesOfItsFirstTrial(t *testing.T) {
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 
 	if n := onTheirNodes(t, w, run, first.Name, record.MemberGenerator(0), record.MemberServer(0)); n != 4 {
-		t.Errorf("%d trials are stored, want those of a block and of a spare one", n)
+		t.Errorf("%d trials are stored, want those of a block and of a repeat one", n)
 	}
 }
 

@@ -78,7 +78,7 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (step, e
 		s.turn = true
 		return goOn, nil
 	}
-	s.waiting = fmt.Sprintf("pod %s still holds its CPUs", client.ObjectKeyFromObject(&s.others[0]))
+	s.waiting = fmt.Sprintf("waiting for pod %s to release its CPUs", client.ObjectKeyFromObject(&s.others[0]))
 	return halt, r.deletePods(ctx, s.stalePods())
 }
 
@@ -94,7 +94,7 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (step, 
 		}
 		pod := render.Pod(s.trial, m.Member, timetable.End(s.work().Slots()), opts)
 		if s.trial.Status.StartTime != nil {
-			s.fault = conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "pod %s was deleted while the trial was measured", pod.Name)
+			s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted while the trial was measured", pod.Name)
 			return halt, nil
 		}
 		if err := r.Create(ctx, pod); err != nil {
@@ -108,15 +108,15 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (step, 
 func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (step, error) {
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		// The cache has not seen it yet, or a stranger has the name; either way the next event, or the deadline, tells.
+		// The cache has not seen it yet, or a pod of another owner has the name; either way the next event, or the deadline, tells.
 		s.waiting = fmt.Sprintf("a pod named %s exists already", pod.Name)
 		if attemptFacts(s).PrepareLeft() < 0 {
-			s.fault = conduct.ImplementationFailure(v1alpha1.ReasonPodRejected, "a pod named %s exists and is not of this trial: delete it", pod.Name)
+			s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "a pod named %s exists and does not belong to this trial: delete it", pod.Name)
 			return halt, nil
 		}
 		return again(pollEvery), nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
-		s.fault = conduct.ImplementationFailure(v1alpha1.ReasonPodRejected, "the API server refuses pod %s: %s", pod.Name, err)
+		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "the API server rejected pod %s: %s", pod.Name, err)
 		return halt, nil
 	}
 	return halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
@@ -132,7 +132,7 @@ func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (step, e
 	}
 	left := attemptFacts(s).PrepareLeft()
 	if left <= 0 {
-		s.fault = conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "the pods of the trial did not run within %s: kubectl describe pods -l %s=%s", conduct.PrepareDeadline, v1alpha1.LabelTrial, s.trial.Name)
+		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s", conduct.PrepareDeadline, v1alpha1.LabelTrial, s.trial.Name)
 		return halt, nil
 	}
 	s.waiting = cmp.Or(awaitedNode(s), "pods are starting")

@@ -34,7 +34,7 @@ func (silence) Clock(context.Context, string) (offset, roundTrip time.Duration, 
 	return 0, 0, errors.New("connection refused")
 }
 
-func (silence) Order(context.Context, string, protocol.Order) (protocol.State, error) {
+func (silence) Command(context.Context, string, protocol.Command) (protocol.State, error) {
 	return protocol.State{}, errors.New("connection refused")
 }
 
@@ -89,29 +89,29 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	}{
 		"pods are starting":                       {r.examinePods, scopeOf(notRunning), "", "pods are starting", 5 * time.Second},
 		"pods have nearly used up their time":     {r.examinePods, scopeOf(notRunning, at(conduct.PrepareDeadline-time.Second)), "", "pods are starting", time.Second},
-		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(conduct.PrepareDeadline)), "PodLost outside: the pods of the trial did not run within 3m0s", "", 0},
+		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(conduct.PrepareDeadline)), "PodLost transient: the trial's pods were not running within 3m0s", "", 0},
 		"agents are starting":                     {r.askAgents, scopeOf(at(conduct.PrepareDeadline)), "", "the agent in pod quick-000-go-1-", pollEvery},
-		"agents never start":                      {r.askAgents, scopeOf(at(conduct.PrepareDeadline + 1)), "AgentLost outside: the agent in pod quick-000-go-1-g0 does not answer: connection refused", "", 0},
+		"agents never start":                      {r.askAgents, scopeOf(at(conduct.PrepareDeadline + 1)), "AgentLost transient: the agent in pod quick-000-go-1-g0 is not responding: connection refused", "", 0},
 		"nobody is asked under load":              {r.askAgents, scopeOf(later(time.Second)), "", "", 9*time.Second + tool.LeastGap},
 		"nobody is asked in the last cell":        {r.askAgents, scopeOf(later(19 * time.Second)), "", "", end - 19*time.Second},
 		"agents are silent after the last cell":   {r.askAgents, scopeOf(later(end + conduct.AgentGrace)), "", "the agent in pod", pollEvery},
-		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + conduct.AgentGrace + 1)), "AgentLost outside", "", 0},
-		"the server is starting":                  {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline)), "", "the server does not listen on port 8080 yet", pollEvery},
-		"the server never listens":                {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline+1)), "ServerNotListening own: implementations[go] did not listen on port 8080 within 30s", "", 0},
-		"the check cannot be ordered":             {r.check, scopeOf(agents(idle, idle), at(conduct.PrepareDeadline+1)), "AgentLost outside", "", 0},
-		"the server answers wrongly":              {r.check, scopeOf(agents(idle, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse own: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
-		"the start cannot be told":                {r.start, scopeOf(agents(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 does not answer yet", pollEvery},
+		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + conduct.AgentGrace + 1)), "AgentLost transient", "", 0},
+		"the server is starting":                  {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline)), "", "the server is not listening on port 8080 yet", pollEvery},
+		"the server never listens":                {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline+1)), "ServerNotListening permanent: implementations[go] did not listen on port 8080 within 30s", "", 0},
+		"the check cannot be sent":                {r.check, scopeOf(agents(idle, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},
+		"the server answers wrongly":              {r.check, scopeOf(agents(idle, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
+		"the start cannot be told":                {r.start, scopeOf(agents(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
 		"the first cell goes on":                  {r.awaitEnd, scopeOf(agents(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
-		"an agent was never told to start":        {r.awaitEnd, scopeOf(agents(measured, idle), later(end)), "AgentLost outside: the agent (generator-0) was never told to start", "", 0},
+		"an agent was never told to start":        {r.awaitEnd, scopeOf(agents(measured, idle), later(end)), "AgentLost transient: the agent (generator-0) never received its start", "", 0},
 		"an agent is not quite done":              {r.awaitEnd, scopeOf(agents(measured, running), later(end+conduct.AgentGrace)), "", "", pollEvery},
-		"an agent is never done":                  {r.awaitEnd, scopeOf(agents(measured, running), later(end+conduct.AgentGrace+1)), "AgentLost outside: the agent (generator-0) was still busy 30s after the last cell", "", 0},
+		"an agent is never done":                  {r.awaitEnd, scopeOf(agents(measured, running), later(end+conduct.AgentGrace+1)), "AgentLost transient: the agent (generator-0) was still busy 30s after the last cell", "", 0},
 		"the store is away":                       {r.store, scopeOf(agents(measured, withFile(measured)), later(end+conduct.StoreDeadline)), "", "the object store cannot be reached", time.Second},
-		"an upload goes on":                       {r.store, scopeOf(agents(protocol.State{Phase: protocol.Stored}, protocol.State{Phase: protocol.Measured, Uploading: true}), later(end)), "", "artifacts are being stored", pollEvery / 2},
-		"the store stays away":                    {r.store, scopeOf(agents(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+conduct.StoreDeadline+1)), "UploadFailed outside: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},
+		"an upload goes on":                       {r.store, scopeOf(agents(protocol.State{Phase: protocol.Stored}, protocol.State{Phase: protocol.Measured, Uploading: true}), later(end)), "", "storing artifacts", pollEvery / 2},
+		"the store stays away":                    {r.store, scopeOf(agents(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},
 		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agents(withFile(measured), withFile(measured)), later(end)), "", "the object store cannot be reached", time.Second},
-		"what was stored can never be verified":   {r.writeManifest, scopeOf(agents(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed outside: the object store cannot be reached", "", 0},
-		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready; its step of the workflow has not come yet", 0},
-		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed outside: the agent in pod quick-000-go-1-g0: no wrk", "", 0},
+		"what was stored can never be verified":   {r.writeManifest, scopeOf(agents(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store cannot be reached", "", 0},
+		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready: waiting for the workflow to reach this trial", 0},
+		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0: no wrk", "", 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -143,25 +143,25 @@ func withFile(s protocol.State) protocol.State {
 // punctual agents answer at once; their clocks are an hour fast.
 type punctual struct {
 	silence
-	orders *[]protocol.Order
+	commands *[]protocol.Command
 }
 
 func (punctual) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
 	return time.Hour, time.Since(noon), nil
 }
 
-func (p punctual) Order(_ context.Context, _ string, o protocol.Order) (protocol.State, error) {
-	*p.orders = append(*p.orders, o)
+func (p punctual) Command(_ context.Context, _ string, o protocol.Command) (protocol.State, error) {
+	*p.commands = append(*p.commands, o)
 	return protocol.State{Phase: protocol.Running}, nil
 }
 
 func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
-	var orders []protocol.Order
-	r := &TrialReconciler{Agents: punctual{orders: &orders}, Now: func() time.Time { return noon }}
+	var commands []protocol.Command
+	r := &TrialReconciler{Agents: punctual{commands: &commands}, Now: func() time.Time { return noon }}
 	idle := protocol.State{Phase: protocol.Idle}
 	s := scopeOf(agents(idle, idle))
-	if got, err := r.start(t.Context(), s); err != nil || got != halt || s.startTime == nil || len(orders) != 0 {
-		t.Fatalf("the first pass ends with %+v, %v, start %v, %d orders", got, err, s.startTime, len(orders))
+	if got, err := r.start(t.Context(), s); err != nil || got != halt || s.startTime == nil || len(commands) != 0 {
+		t.Fatalf("the first pass ends with %+v, %v, start %v, %d commands", got, err, s.startTime, len(commands))
 	}
 	if !s.startTime.Equal(noon.Add(conduct.StartLead)) {
 		t.Errorf("the start is %s", s.startTime)
@@ -172,7 +172,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 		t.Fatalf("the second pass ends with %+v, %v, %v", got, err, s.fault)
 	}
 	var roles []string
-	for _, o := range orders {
+	for _, o := range commands {
 		roles = append(roles, o.Member)
 		if at := o.Start.At; !at.Equal(noon.Add(time.Hour)) || o.Start.Targets[0] != "192.0.2.1:8080" || len(o.Start.Slots) != 2 {
 			t.Errorf("%s is told to start at %s (in its own clock) on %s", o.Member, at, o.Start.Targets[0])
@@ -184,7 +184,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 
 	r.Now = func() time.Time { return noon.Add(1) }
 	s = scopeOf(agents(idle, idle), later(0))
-	if _, err := r.start(t.Context(), s); err != nil || !strings.HasPrefix(describe(s.fault), "AgentLost outside: the agent in pod quick-000-go-1-g0 could not be told to start in time") {
+	if _, err := r.start(t.Context(), s); err != nil || !strings.HasPrefix(describe(s.fault), "AgentLost transient: the agent in pod quick-000-go-1-g0 did not receive its start in time") {
 		t.Errorf("a start that is over is told: %v, %v", s.fault, err)
 	}
 }
@@ -197,10 +197,10 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 		fault string
 		fails bool
 	}{
-		"by policy":                    {err: apierrors.NewForbidden(pods, "x", errors.New("violates PodSecurity")), fault: `PodRejected own: the API server refuses pod quick-000-go-1-s0: pods "x" is forbidden: violates PodSecurity`},
-		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected own"},
+		"by policy":                    {err: apierrors.NewForbidden(pods, "x", errors.New("violates PodSecurity")), fault: `PodRejected permanent: the API server rejected pod quick-000-go-1-s0: pods "x" is forbidden: violates PodSecurity`},
+		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected permanent"},
 		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline},
-		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline + 1, fault: "PodRejected own: a pod named quick-000-go-1-s0 exists and is not of this trial: delete it"},
+		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline + 1, fault: "PodRejected permanent: a pod named quick-000-go-1-s0 exists and does not belong to this trial: delete it"},
 		"for a reason that may change": {err: apierrors.NewInternalError(errors.New("etcd")), fails: true},
 	}
 	for name, tc := range tests {
@@ -239,14 +239,14 @@ func TestAManifestThatIsThereAlreadyHolds(t *testing.T) {
 }
 
 func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
-	var orders []protocol.Order
-	r := &TrialReconciler{Agents: punctual{orders: &orders}, Key: ed25519.NewKeyFromSeed(make([]byte, 32))}
+	var commands []protocol.Command
+	r := &TrialReconciler{Agents: punctual{commands: &commands}, Key: ed25519.NewKeyFromSeed(make([]byte, 32))}
 	s := scopeOf(agents(protocol.State{}, protocol.State{}), func(s *trialScope) { s.attempt = 2 })
 	if _, err := r.check(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	want := []protocol.Order{{Trial: "trial-uid", Attempt: 2, Member: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:8080"}, Requests: []record.Request{{}}, Cells: sweep.Read(s.trial.Spec).Cells}}}
-	if diff := cmp.Diff(want, orders); diff != "" {
+	want := []protocol.Command{{Trial: "trial-uid", Attempt: 2, Member: record.MemberGenerator(0), Check: &protocol.Check{Targets: []string{"192.0.2.1:8080"}, Requests: []record.Request{{}}, Cells: sweep.Read(s.trial.Spec).Cells}}}
+	if diff := cmp.Diff(want, commands); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -258,15 +258,15 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 		want   string
 	}{
 		"the run goes on":       {func(*trialScope) {}, ""},
-		"the run is gone":       {func(s *trialScope) { s.run = nil }, "Deleted own: the BenchmarkRun quick is being deleted"},
-		"the run is being gone": {func(s *trialScope) { s.run.DeletionTimestamp = at }, "Deleted own: the BenchmarkRun quick is being deleted"},
+		"the run is gone":       {func(s *trialScope) { s.run = nil }, "Deleted permanent: BenchmarkRun quick is being deleted"},
+		"the run is being gone": {func(s *trialScope) { s.run.DeletionTimestamp = at }, "Deleted permanent: BenchmarkRun quick is being deleted"},
 		"the run has ended": {func(s *trialScope) {
 			s.run.Status.CompletionTime = at
 			s.run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonTimedOut}}
-		}, "TimedOut own: the BenchmarkRun quick has ended"},
+		}, "TimedOut permanent: BenchmarkRun quick has ended"},
 		"the run has ended early": {
 			func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock, s.trial.Spec.Block = 10, 11 },
-			"EnoughMeasured own: the BenchmarkRun quick ended after block 10: its intervals are narrow enough",
+			"EnoughMeasured permanent: BenchmarkRun quick stopped early, after block 10: its intervals are narrow enough",
 		},
 		"the run has ended early, after this block": {func(s *trialScope) { s.run.Status.Interim.StoppedAfterBlock, s.trial.Spec.Block = 10, 10 }, ""},
 	} {

@@ -130,6 +130,6 @@ func (s *trialScope) stalePods() []*corev1.Pod {
 	return list
 }
 
-func (s *trialScope) order(member string) protocol.Order {
-	return protocol.Order{Trial: string(s.trial.UID), Attempt: s.attempt, Member: member}
+func (s *trialScope) command(member string) protocol.Command {
+	return protocol.Command{Trial: string(s.trial.UID), Attempt: s.attempt, Member: member}
 }

@@ -41,7 +41,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	return st
 }
 
-// nextAttempt begins anew after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
+// nextAttempt starts over after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
 func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 	st.Failures = append(st.Failures, clip(attemptFacts(s).Note(s.fault), maxMessage))
 	st.Attempt = s.attempt + 1
@@ -50,7 +50,7 @@ func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 	st.Progress = fmt.Sprintf("0/%d", len(s.work().Slots()))
 	next := *s
 	next.fault, next.prepared, next.measured = nil, false, false
-	next.waiting = st.Failures[len(st.Failures)-1] + "; trying again"
+	next.waiting = st.Failures[len(st.Failures)-1] + "; retrying"
 	st.Conditions = trialConditions(&next, st.Conditions)
 	return st
 }

@@ -44,26 +44,26 @@ func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
 		"while artifacts are stored": {deltas: []func(*trialScope){later(22 * time.Second), func(s *trialScope) { s.measured = true }}, want: "Prepared=True/Done Measured=True/Done Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 1, progress: "2/2"},
 		"stored":                     {deltas: []func(*trialScope){later(22 * time.Second), func(s *trialScope) { s.manifest = file }}, want: "Prepared=True/Done Measured=True/Done Stored=True/Done Succeeded=True/Done", attempt: 1, progress: "2/2", ended: true},
 		"its own fault": {
-			deltas: []func(*trialScope){func(s *trialScope) { s.fault = conduct.ImplementationFailure("WrongResponse", "404") }},
+			deltas: []func(*trialScope){func(s *trialScope) { s.fault = conduct.PermanentFailure("WrongResponse", "404") }},
 			want:   "Prepared=False/WrongResponse Measured=False/WrongResponse Stored=False/WrongResponse Succeeded=False/WrongResponse", attempt: 1, progress: "0/2", ended: true,
 		},
 		"its own fault under load": {
-			deltas: []func(*trialScope){later(11 * time.Second), func(s *trialScope) { s.fault = conduct.ImplementationFailure("ServerExited", "x") }},
+			deltas: []func(*trialScope){later(11 * time.Second), func(s *trialScope) { s.fault = conduct.PermanentFailure("ServerExited", "x") }},
 			want:   "Prepared=True/Done Measured=False/ServerExited Stored=False/ServerExited Succeeded=False/ServerExited", attempt: 1, progress: "1/2", ended: true,
 		},
 		"a fault from outside under load": {
-			deltas: []func(*trialScope){later(11 * time.Second), func(s *trialScope) { s.fault = conduct.InfrastructureFailure("PodLost", "gone") }},
+			deltas: []func(*trialScope){later(11 * time.Second), func(s *trialScope) { s.fault = conduct.TransientFailure("PodLost", "gone") }},
 			want:   "Prepared=True/Done Measured=False/PodLost Stored=False/PodLost Succeeded=False/PodLost", attempt: 1, progress: "1/2", ended: true,
 		},
 		"a fault from outside before the load": {
-			deltas: []func(*trialScope){later(-time.Second), func(s *trialScope) { s.fault = conduct.InfrastructureFailure("PodLost", "gone") }},
+			deltas: []func(*trialScope){later(-time.Second), func(s *trialScope) { s.fault = conduct.TransientFailure("PodLost", "gone") }},
 			want:   "Prepared=Unknown/InProgress Measured=Unknown/InProgress Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 2, progress: "0/2",
 			faults: []string{"attempt 1: PodLost: gone"},
 		},
 		"the last fault from outside": {
 			deltas: []func(*trialScope){func(s *trialScope) {
 				s.attempt, s.trial.Status.Failures = 3, []string{"one", "two"}
-				s.fault = conduct.InfrastructureFailure("PodLost", "gone")
+				s.fault = conduct.TransientFailure("PodLost", "gone")
 			}},
 			want: "Prepared=False/PodLost Measured=False/PodLost Stored=False/PodLost Succeeded=False/PodLost", attempt: 3, progress: "0/2", ended: true, faults: []string{"one", "two"},
 		},
@@ -99,7 +99,7 @@ func TestTheTimeOfAnAttemptBeginsWhenItsTurnHasCome(t *testing.T) {
 	if at := trialStatus(turn).AttemptTime; at == nil || !at.Time.Equal(noon) {
 		t.Errorf("a trial whose turn comes now has been tried since %v", at)
 	}
-	lost := scopeOf(later(-time.Second), func(s *trialScope) { s.fault = conduct.InfrastructureFailure("PodLost", "gone") })
+	lost := scopeOf(later(-time.Second), func(s *trialScope) { s.fault = conduct.TransientFailure("PodLost", "gone") })
 	if st := trialStatus(lost); !st.AttemptTime.Time.Equal(noon.Add(-time.Second)) || st.StartTime != nil {
 		t.Errorf("the next attempt began at %s and starts at %v", st.AttemptTime, st.StartTime)
 	}
@@ -109,7 +109,7 @@ func TestTheStatusOfATrialThatHasEndedStaysAsItIs(t *testing.T) {
 	s := scopeOf(later(time.Minute), func(s *trialScope) { s.manifest = &record.Artifact{Key: "k"} })
 	s.trial.Status = trialStatus(s)
 	want := s.trial.Status.DeepCopy()
-	s.now, s.fault, s.manifest = s.now.Add(time.Hour), conduct.ImplementationFailure("Deleted", "x"), nil
+	s.now, s.fault, s.manifest = s.now.Add(time.Hour), conduct.PermanentFailure("Deleted", "x"), nil
 	if diff := cmp.Diff(*want, trialStatus(s)); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
 	}

@@ -14,7 +14,7 @@ import (
 // store gives each agent signed addresses for its files, and waits until all are written.
 func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error) {
 	done, pause := true, pollEvery/2
-	s.waiting = "artifacts are being stored"
+	s.waiting = "storing artifacts"
 	for _, a := range s.members {
 		state := *a.state
 		if state.Phase == protocol.Stored {
@@ -32,7 +32,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error
 		}
 		if state.StoreError != "" {
 			// It has just been told to try again; what it says is of the last time.
-			s.waiting, pause = fmt.Sprintf("artifacts of %s could not be stored yet: %s", a.Name, state.StoreError), retryStore
+			s.waiting, pause = fmt.Sprintf("artifacts of %s are not stored yet: %s", a.Name, state.StoreError), retryStore
 		}
 	}
 	if !done {
@@ -42,7 +42,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error
 }
 
 func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *member) error {
-	o := s.order(a.Name)
+	o := s.command(a.Name)
 	o.Store = &protocol.Store{}
 	for _, f := range a.state.Files {
 		url, headers, err := r.Store.Destination(ctx, s.key(a.Name, f.Name), f.SHA256, addressLife)
@@ -51,8 +51,8 @@ func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *memb
 		}
 		o.Store.Files = append(o.Store.Files, protocol.Destination{Name: f.Name, URL: url, Headers: headers})
 	}
-	if _, err := r.Agents.Order(ctx, a.pod.Status.PodIP, o); err != nil {
-		return fmt.Errorf("ordering %s to store: %w", a.pod.Name, err)
+	if _, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o); err != nil {
+		return fmt.Errorf("telling %s to store: %w", a.pod.Name, err)
 	}
 	return nil
 }

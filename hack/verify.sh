@@ -27,6 +27,9 @@ say "shell scripts"
 mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
 shellcheck "${scripts[@]}"
 
+say "no old words where users read"
+go run ./hack/words
+
 say "no name of a place outside the project"
 if git grep -nE '\.\./shared|/work/|go_style' -- . ':!hack/verify.sh'; then
   echo "the project speaks of itself alone" >&2; exit 1

@@ -75,7 +75,7 @@ func bound(t *testing.T, what string, is *int64) int64 {
 func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
 	run, trial := crd(t, "benchmarkruns"), crd(t, "trials")
 	planned := bound(t, "spec.blocks", run.at(t, "spec.blocks").Maximum)
-	all := planned + int64(plan.SpareBlocks(int32(planned)))
+	all := planned + int64(plan.RepeatBlocks(int32(planned)))
 	status := run.at(t, "status")
 	for name, tc := range map[string]struct {
 		got  *int64
@@ -88,7 +88,7 @@ func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
 		"spec.block of a Trial":            {trial.at(t, "spec.block").Maximum, all},
 	} {
 		if got := bound(t, name, tc.got); got != tc.want {
-			t.Errorf("%s is bounded by %d, but a run of %d blocks can need %d: api/v1alpha1 and plan.SpareBlocks must agree", name, got, planned, tc.want)
+			t.Errorf("%s is bounded by %d, but a run of %d blocks can need %d: api/v1alpha1 and plan.RepeatBlocks must agree", name, got, planned, tc.want)
 		}
 	}
 	trials := all * bound(t, "spec.implementations", run.at(t, "spec.implementations").MaxItems)
@@ -120,8 +120,8 @@ func TestTheNamesOfTheLastTrialAreNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		last := plan.SpareBlocks(p.Blocks)
-		for _, trial := range p.Spare(name, last) {
+		last := plan.RepeatBlocks(p.Blocks)
+		for _, trial := range p.Repeat(name, last) {
 			pod := render.PodName(trial.Name, plan.Attempts, record.MemberGenerator(15))
 			if errs := validation.IsDNS1123Label(pod); len(errs) > 0 {
 				t.Errorf("%s: %v", pod, errs)
@@ -138,7 +138,7 @@ func TestTheNamesOfTheLastTrialAreNames(t *testing.T) {
 func TestTheStatusOfTheLongestRunCanBeWritten(t *testing.T) {
 	c := apiServer(t)
 	const blocks = 100
-	last := blocks + plan.SpareBlocks(blocks)
+	last := blocks + plan.RepeatBlocks(blocks)
 	run := edit(t, "longest", "baseline: go", fmt.Sprintf("baseline: go\n  blocks: %d", blocks))
 	if err := create(t, c, run); err != nil {
 		t.Fatal(err)

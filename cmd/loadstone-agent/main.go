@@ -111,7 +111,7 @@ func serve(ctx context.Context, getenv func(string) string, dir string, work fun
 	server := agent.NewServer(a)
 	go func() {
 		<-ctx.Done()
-		_ = server.Close() // Whoever is still asking will find nobody.
+		_ = server.Close() // A client that is still connected gets no answer.
 	}()
 	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving: %w", err)

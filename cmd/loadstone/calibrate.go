@@ -25,7 +25,7 @@ import (
 // lookEvery is how often a run is looked at while it goes on.
 const lookEvery = 2 * time.Second
 
-// twice says what is measured under two names.
+// twice returns the implementations of a run that measures one server under two names.
 type twice struct {
 	namespace, name, image string
 	port                   int
@@ -39,7 +39,7 @@ func calibrateCommand(ctx context.Context, out io.Writer, args []string) error {
 	f.StringVar(&what.namespace, "namespace", "default", "the namespace of the run")
 	system := f.String("system-namespace", "loadstone-system", "the namespace of the operator")
 	f.StringVar(&what.name, "name", "aa", "the name of the run")
-	f.StringVar(&what.image, "image", "", "the image of the server that is measured under two names; that of config/samples/aa.yaml if empty")
+	f.StringVar(&what.image, "image", "", "the image of the server to compare with itself; that of config/samples/aa.yaml if empty")
 	f.IntVar(&what.port, "port", 8080, "the port of that server")
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("parsing flags: %w", err)
@@ -77,7 +77,7 @@ func calibrateCommand(ctx context.Context, out io.Writer, args []string) error {
 // run is the A/A run of config/samples, of another image where one is given.
 func (w twice) run() (*v1alpha1.BenchmarkRun, error) {
 	if w.image == "" && len(w.command) > 0 {
-		return nil, errors.New("there is a command and no image: give --image")
+		return nil, errors.New("a command needs an image: set --image")
 	}
 	var r v1alpha1.BenchmarkRun
 	if err := yaml.UnmarshalStrict(samples.AA, &r); err != nil {
@@ -96,7 +96,7 @@ func (w twice) run() (*v1alpha1.BenchmarkRun, error) {
 func start(ctx context.Context, c client.Client, r *v1alpha1.BenchmarkRun) error {
 	err := c.Create(ctx, r)
 	if apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("BenchmarkRun %s/%s is there already: delete it, or give another --name", r.Namespace, r.Name)
+		return fmt.Errorf("BenchmarkRun %s/%s already exists: delete it or choose another --name", r.Namespace, r.Name)
 	}
 	if err != nil {
 		return fmt.Errorf("creating BenchmarkRun %s/%s: %w", r.Namespace, r.Name, err)
@@ -120,7 +120,7 @@ func follow(ctx context.Context, c client.Client, r *v1alpha1.BenchmarkRun, out 
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for BenchmarkRun %s/%s, which goes on: %w", r.Namespace, r.Name, ctx.Err())
+			return fmt.Errorf("waiting for BenchmarkRun %s/%s, which continues: %w", r.Namespace, r.Name, ctx.Err())
 		case <-time.After(every):
 		}
 	}

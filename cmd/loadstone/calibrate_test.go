@@ -57,7 +57,7 @@ func TestFollowEndsWithTheRun(t *testing.T) {
 	}{
 		"with a report":    {v1alpha1.BenchmarkRunStatus{CompletionTime: &ended, Report: v1alpha1.ReportRef{URI: "s3://b/r.html"}}, "its report is s3://b/r.html", ""},
 		"without a report": {v1alpha1.BenchmarkRunStatus{CompletionTime: &ended, Conditions: []metav1.Condition{{Type: "Succeeded", Reason: "NotEnoughCPUs", Message: "too few"}}}, "", "(NotEnoughCPUs): too few"},
-		"never":            {v1alpha1.BenchmarkRunStatus{StartTime: &ended, Progress: "3/40", TimeLeft: "3m20s"}, "3/40 cells measured, about 3m20s left", "which goes on"},
+		"never":            {v1alpha1.BenchmarkRunStatus{StartTime: &ended, Progress: "3/40", TimeLeft: "3m20s"}, "3/40 cells measured, about 3m20s left", "which continues"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "aa"}, Status: tc.status}
@@ -79,7 +79,7 @@ func TestFollowEndsWithTheRun(t *testing.T) {
 	if err := start(t.Context(), c, r.DeepCopy()); err != nil {
 		t.Error(err)
 	}
-	if err := start(t.Context(), c, r.DeepCopy()); err == nil || !strings.Contains(err.Error(), "give another --name") {
+	if err := start(t.Context(), c, r.DeepCopy()); err == nil || !strings.Contains(err.Error(), "choose another --name") {
 		t.Errorf("a run that is there already: %v", err)
 	}
 }

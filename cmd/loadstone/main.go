@@ -1,7 +1,7 @@
 // Command loadstone is what people type beside kubectl.
 //
 //	loadstone report RUN           fetch the report that the operator made
-//	loadstone report --again RUN   make it anew from the manifests, with this version
+//	loadstone report --again RUN   rebuild it from the manifests with this version
 //	loadstone analyse FILE...      say what of raw outputs of wrk, ab and k6 cannot be believed
 //	loadstone calibrate            find the noise floor of the machine with an A/A run
 package main

@@ -24,13 +24,13 @@ import (
 
 const fetchDeadline = 2 * time.Minute
 
-// reportCommand fetches a run's report from the object store, or makes it anew, and prints the path of the HTML file.
+// reportCommand fetches a run's report from the object store, or rebuilds it, and prints the path of the HTML file.
 func reportCommand(ctx context.Context, out io.Writer, args []string) error {
 	f := flag.NewFlagSet("loadstone report", flag.ContinueOnError)
 	namespace := f.String("namespace", "default", "the namespace of the run")
 	system := f.String("system-namespace", "loadstone-system", "the namespace of the operator")
 	dir := f.String("out", "reports", "the folder to write to")
-	again := f.Bool("again", false, "make the report anew from the manifests, with this version")
+	again := f.Bool("again", false, "rebuild the report from the manifests with this version")
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("parsing flags: %w", err)
 	}

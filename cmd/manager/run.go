@@ -49,7 +49,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.agentImage, "agent-image", "", "the image of the agent, with the load generators")
 	f.StringVar(&o.service, "service", "", "the address of the trial endpoint as Argo's agent pod reaches it, such as http://loadstone.NAMESPACE.svc:8090")
 	f.StringVar(&o.serviceAccount, "workflow-service-account", "loadstone-workflow", "the service account of Argo's agent pod")
-	f.StringVar(&o.instanceID, "argo-instance-id", "", "the instanceID of the Argo controller that is to run our workflows")
+	f.StringVar(&o.instanceID, "argo-instance-id", "", "the instanceID of the Argo controller that runs the workflows")
 	f.StringVar(&o.listen, "listen", ":8090", "the address of the trial endpoint")
 	f.StringVar(&o.probes, "probes", ":8081", "the address of the health probes")
 	o.store.AddFlags(f)

@@ -27,7 +27,7 @@ type watcher interface {
 	Watch(ctx context.Context, update func(func(*protocol.State)))
 }
 
-// checker is a worker that can look whether the loads can be made and the server answers as it should.
+// checker is a worker that can check whether the loads can be made and the server answers as it should.
 type checker interface {
 	Check(ctx context.Context, c protocol.Check) protocol.Checked
 }
@@ -40,12 +40,12 @@ var (
 	_ watcher = (*observe.Observer)(nil)
 )
 
-// Agent answers the operator and does its orders.
+// Agent answers the operator and does its commands.
 type Agent struct {
 	config Config
 	work   Worker
 	upload uploader
-	// life ends with the agent: what an order has started outlives the request that brought it.
+	// life ends with the agent: what a command has started outlives the request that brought it.
 	life context.Context
 	busy sync.WaitGroup
 	// checking lets one Check at a time send requests.
@@ -129,11 +129,11 @@ func (a *Agent) measure(start protocol.Start) {
 }
 
 // store uploads files; what is stored stays stored whatever happens to the others.
-func (a *Agent) store(order protocol.Store) {
+func (a *Agent) store(command protocol.Store) {
 	ctx, cancel := context.WithTimeout(a.life, storeLimit)
 	defer cancel()
 	var failed string
-	for _, d := range order.Files {
+	for _, d := range command.Files {
 		a.mu.Lock()
 		stored := a.stored[d.Name]
 		a.mu.Unlock()

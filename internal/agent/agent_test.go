@@ -26,7 +26,7 @@ func TestObserverSeesThePort(t *testing.T) {
 	}
 	b := newBench(t, func(c Config) Worker { return observing(t, c, port) })
 	b.await("listening", func(s protocol.State) bool { return s.Listening })
-	if status, _, text := b.order(protocol.Order{Check: &protocol.Check{}}); status != 422 {
+	if status, _, text := b.command(protocol.Command{Check: &protocol.Check{}}); status != 422 {
 		t.Errorf("a check was answered %d: %s", status, text)
 	}
 }
@@ -51,13 +51,13 @@ func TestAgentObeysAStartOnceAndHoldsItsFiles(t *testing.T) {
 	}
 	start := starting(500*time.Millisecond, cell(1), cell(2))
 	for i := range 2 {
-		if s := b.must(protocol.Order{Start: &start}); s.Phase != protocol.Running && s.Phase != protocol.Measured {
+		if s := b.must(protocol.Command{Start: &start}); s.Phase != protocol.Running && s.Phase != protocol.Measured {
 			t.Errorf("after its start, sent %d times, the agent is %s", i+1, s.Phase)
 		}
 	}
 	other := start
 	other.At = start.At.Add(time.Second)
-	if status, _, text := b.order(protocol.Order{Start: &other}); status != http.StatusConflict {
+	if status, _, text := b.command(protocol.Command{Start: &other}); status != http.StatusConflict {
 		t.Errorf("another start was answered %d: %s", status, text)
 	}
 	state := b.await("Measured", measured)
@@ -73,7 +73,7 @@ func TestAgentObeysAStartOnceAndHoldsItsFiles(t *testing.T) {
 func TestAgentThatCannotDoItsWorkSaysWhy(t *testing.T) {
 	b := newBench(t, func(c Config) Worker { return idler{dir: c.Dir, err: errors.New("the disk is full")} })
 	start := starting(500*time.Millisecond, cell(1))
-	b.must(protocol.Order{Start: &start})
+	b.must(protocol.Command{Start: &start})
 	state := b.await("Failed", func(s protocol.State) bool { return s.Phase == protocol.Failed })
 	if state.Message != "the disk is full" || len(state.Files) > 0 {
 		t.Errorf("message %q, files %+v", state.Message, state.Files)

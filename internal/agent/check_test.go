@@ -20,10 +20,10 @@ func TestCheckIsSentAgainOnlyAfterAFailure(t *testing.T) {
 		hello(w, r)
 	})
 	b := generating(t)
-	order := protocol.Order{Check: &protocol.Check{Targets: []string{target}, Requests: []record.Request{{Path: "/"}}}}
+	command := protocol.Command{Check: &protocol.Check{Targets: []string{target}, Requests: []record.Request{{Path: "/"}}}}
 	want := []string{"GET / answered 503 instead of 200", "", ""}
 	for i := range want {
-		if state := b.must(order); state.Checked == nil || state.Checked.Message != want[i] || state.Checked.OK() != (want[i] == "") {
+		if state := b.must(command); state.Checked == nil || state.Checked.Message != want[i] || state.Checked.OK() != (want[i] == "") {
 			t.Errorf("check %d: %+v, want %q", i, state.Checked, want[i])
 		}
 	}
@@ -31,9 +31,9 @@ func TestCheckIsSentAgainOnlyAfterAFailure(t *testing.T) {
 		t.Errorf("the server got %d requests, want 2", got)
 	}
 	start := starting(time.Hour, cell(1))
-	b.must(protocol.Order{Start: &start})
-	order.Check.Targets[0] = "127.0.0.1:1"
-	if status, _, text := b.order(order); status != http.StatusConflict {
+	b.must(protocol.Command{Start: &start})
+	command.Check.Targets[0] = "127.0.0.1:1"
+	if status, _, text := b.command(command); status != http.StatusConflict {
 		t.Errorf("a check after the start was answered %d: %s", status, text)
 	}
 }

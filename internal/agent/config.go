@@ -15,7 +15,7 @@ import (
 
 // Config is what an agent is told when it starts.
 type Config struct {
-	// Trial and Attempt are the agent's own: orders for others are refused.
+	// Trial and Attempt are the agent's own: commands for others are refused.
 	Trial   string
 	Attempt int32
 	// Member is the member of the trial that the agent is.
@@ -32,7 +32,7 @@ type Config struct {
 
 // Sandbox is what an agent takes for granted about the place where it runs.
 type Sandbox struct {
-	// Address is where the agent listens for orders.
+	// Address is where the agent listens for commands.
 	Address string
 	// FindServer finds the first process of the server that is observed.
 	FindServer func(kernel.Proc) (pid int, err error)

@@ -57,15 +57,15 @@ func newBench(t *testing.T, makeWorker func(Config) Worker) *bench {
 	return &bench{t: t, agent: a, url: server.URL, key: private, dir: config.Dir}
 }
 
-// order signs an order for this agent and posts it.
-func (b *bench) order(o protocol.Order) (int, protocol.State, string) {
+// command signs a command for this agent and posts it.
+func (b *bench) command(o protocol.Command) (int, protocol.State, string) {
 	b.t.Helper()
 	o.Trial, o.Attempt, o.Member = testTrial, testAttempt, b.agent.work.Member()
 	return b.seal(b.key, o)
 }
 
-// seal signs an order as it is and posts it.
-func (b *bench) seal(key ed25519.PrivateKey, o protocol.Order) (int, protocol.State, string) {
+// seal signs a command as it is and posts it.
+func (b *bench) seal(key ed25519.PrivateKey, o protocol.Command) (int, protocol.State, string) {
 	b.t.Helper()
 	envelope, err := protocol.Seal(key, o)
 	if err != nil {
@@ -80,7 +80,7 @@ func (b *bench) seal(key ed25519.PrivateKey, o protocol.Order) (int, protocol.St
 
 func (b *bench) post(body []byte) (int, protocol.State, string) {
 	b.t.Helper()
-	response, err := http.Post(b.url+"/v1/order", "application/json", bytes.NewReader(body))
+	response, err := http.Post(b.url+"/v1/command", "application/json", bytes.NewReader(body))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -98,12 +98,12 @@ func (b *bench) post(body []byte) (int, protocol.State, string) {
 	return response.StatusCode, state, string(bytes.TrimSpace(answer))
 }
 
-// must posts an order that has to be accepted.
-func (b *bench) must(o protocol.Order) protocol.State {
+// must posts a command that has to be accepted.
+func (b *bench) must(o protocol.Command) protocol.State {
 	b.t.Helper()
-	status, state, text := b.order(o)
+	status, state, text := b.command(o)
 	if status != http.StatusOK {
-		b.t.Fatalf("the order was answered %d: %s", status, text)
+		b.t.Fatalf("the command was answered %d: %s", status, text)
 	}
 	return state
 }

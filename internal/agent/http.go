@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// maxOrder is the size of the largest order: a trial's plan, which fits into 1.5 MiB in the cluster's store, in base64.
-	maxOrder = 4 << 20
+	// maxCommand is the size of the largest command: a trial's plan, which fits into 1.5 MiB in the cluster's store, in base64.
+	maxCommand = 4 << 20
 	// maxHeader is the size of the largest request head.
 	maxHeader = 16 << 10
 )
@@ -33,14 +33,14 @@ func NewServer(a *Agent) *http.Server {
 func (a *Agent) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/state", func(w http.ResponseWriter, _ *http.Request) { a.answer(w) })
-	mux.HandleFunc("POST /v1/order", a.receive)
+	mux.HandleFunc("POST /v1/command", a.receive)
 	return mux
 }
 
 func (a *Agent) receive(w http.ResponseWriter, r *http.Request) {
 	var e protocol.Envelope
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder)).Decode(&e); err != nil {
-		http.Error(w, "decoding the order: "+err.Error(), http.StatusBadRequest)
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxCommand)).Decode(&e); err != nil {
+		http.Error(w, "decoding the command: "+err.Error(), http.StatusBadRequest)
 		return
 	}
 	o, err := protocol.Open(a.config.Key, e, a.config.Trial, a.config.Attempt, a.work.Member())

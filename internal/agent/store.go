@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// storeLimit is how long one Store order is tried.
+	// storeLimit is how long one Store command is tried.
 	storeLimit = 2 * time.Minute
 	// putLimit is how long one upload may take.
 	putLimit = 60 * time.Second
@@ -120,7 +120,7 @@ func newPut(ctx context.Context, f *os.File, d protocol.Destination) (*http.Requ
 
 var plainCode = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
 
-// refused says what S3 answered: its status and, if there is one, its code.
+// refused returns what S3 answered: its status and, if there is one, its code.
 func refused(status int, body []byte) error {
 	var answer struct {
 		Code string `xml:"Code"`

@@ -70,7 +70,7 @@ func holding(t *testing.T, files map[string]string) *bench {
 	return b
 }
 
-func storeOrder(url string, names ...string) protocol.Order {
+func storeCommand(url string, names ...string) protocol.Command {
 	s := protocol.Store{}
 	for _, name := range names {
 		s.Files = append(s.Files, protocol.Destination{
@@ -78,7 +78,7 @@ func storeOrder(url string, names ...string) protocol.Order {
 			Headers: map[string]string{"If-None-Match": "*", "x-amz-checksum-sha256": "sum-of-" + name},
 		})
 	}
-	return protocol.Order{Store: &s}
+	return protocol.Command{Store: &s}
 }
 
 func TestStore(t *testing.T) {
@@ -110,7 +110,7 @@ func TestStore(t *testing.T) {
 			server := httptest.NewServer(s3)
 			defer server.Close()
 			b := holding(t, map[string]string{"a.txt": "text", "empty.txt": ""})
-			b.must(storeOrder(server.URL, "a.txt", "empty.txt"))
+			b.must(storeCommand(server.URL, "a.txt", "empty.txt"))
 			state := b.await("done", func(s protocol.State) bool { return !s.Uploading })
 			if state.Phase != tc.wantPhase || state.StoreError != tc.wantError {
 				t.Errorf("got phase %s, error %q; want %s, %q", state.Phase, state.StoreError, tc.wantPhase, tc.wantError)
@@ -123,7 +123,7 @@ func TestStore(t *testing.T) {
 			}
 			before := s3.puts["a.txt"]
 			s3.answers = nil
-			b.must(storeOrder(server.URL, "a.txt", "empty.txt"))
+			b.must(storeCommand(server.URL, "a.txt", "empty.txt"))
 			b.await("Stored", func(s protocol.State) bool { return s.Phase == protocol.Stored && s.StoreError == "" })
 			if stored := tc.answers["a.txt"] == nil; stored && s3.puts["a.txt"] != before {
 				t.Error("a file that had been stored was sent again")
@@ -150,7 +150,7 @@ func TestStoreSaysNothingOfTheURL(t *testing.T) {
 				}
 				return io.EOF
 			}
-			b.must(storeOrder(url, "a.txt"))
+			b.must(storeCommand(url, "a.txt"))
 			state := b.await("done", func(s protocol.State) bool { return !s.Uploading })
 			if !strings.HasPrefix(state.StoreError, "storing a.txt: ") || strings.Contains(state.StoreError, "5ec2e7") || strings.Contains(state.StoreError, "bucket") {
 				t.Errorf("StoreError = %q", state.StoreError)
@@ -161,7 +161,7 @@ func TestStoreSaysNothingOfTheURL(t *testing.T) {
 
 func TestStoreRefusesFilesThatAreNotHeld(t *testing.T) {
 	b := holding(t, map[string]string{"a.txt": "text"})
-	if status, _, text := b.order(storeOrder("http://127.0.0.1:1", "../a.txt")); status != http.StatusUnprocessableEntity {
+	if status, _, text := b.command(storeCommand("http://127.0.0.1:1", "../a.txt")); status != http.StatusUnprocessableEntity {
 		t.Errorf("answered %d: %s", status, text)
 	}
 }

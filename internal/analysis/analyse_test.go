@@ -58,9 +58,9 @@ func TestAnalyseRelatesCPUTimeToRequests(t *testing.T) {
 	}
 }
 
-func TestSpareBlocksArePlannedBlocks(t *testing.T) {
+func TestRepeatBlocksArePlannedBlocks(t *testing.T) {
 	d := recordtest.Run(recordtest.Duel(4))
-	d.Manifest.Blocks, d.Manifest.Plan.Blocks, d.Manifest.SpareBlocks = 2, 2, 2
+	d.Manifest.Blocks, d.Manifest.Plan.Blocks, d.Manifest.RepeatBlocks = 2, 2, 2
 	got := analyse(t, d).Coverage
 	if got.PlannedTrials != 12 || got.MeasuredTrials != 12 || got.PlannedCells != 48 || got.MeasuredCells != 48 || len(got.Missing) != 0 {
 		t.Errorf("coverage %+v", got)

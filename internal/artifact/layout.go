@@ -113,7 +113,7 @@ func (s *Store) loadTrial(ctx context.Context, manifest record.Artifact) (record
 	return t, nil
 }
 
-// otherSchema says that a manifest was written by another version, and what to do.
+// otherSchema is the error of a manifest that another version wrote, and names the remedy.
 func (s *Store) otherSchema(key, is, want string) error {
-	return fmt.Errorf("reading %s: its schema is %q, and this version reads %q: read it with the version that wrote it, whose report lies beside it", s.URI(key), is, want)
+	return fmt.Errorf("reading %s: its schema is %q, and this version reads %q: use the version that wrote it; its report is stored in the same folder", s.URI(key), is, want)
 }

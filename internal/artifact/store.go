@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Config says which object store to use.
+// Config names the object store.
 type Config struct {
 	// Endpoint is host:port, as the operator and the measured pods reach it.
 	Endpoint  string
@@ -36,13 +36,13 @@ const (
 	SecretKeyVariable = "S3_SECRET_KEY"
 )
 
-// AddFlags makes the flags of the operator that say where its store is, with their defaults. Whoever reads the operator's arguments reads
+// AddFlags makes the flags of the operator that say where its store is, with their defaults. A program that reads the operator's arguments reads
 // them by these.
 func (c *Config) AddFlags(f *flag.FlagSet) {
 	f.StringVar(&c.Endpoint, "s3-endpoint", "", "host:port of the object store, as the operator and the measured pods reach it")
 	f.StringVar(&c.Bucket, "s3-bucket", "loadstone", "the bucket; it must exist")
 	f.StringVar(&c.Region, "s3-region", "us-east-1", "the object store's region")
-	f.BoolVar(&c.Secure, "s3-tls", false, "speak TLS with the object store")
+	f.BoolVar(&c.Secure, "s3-tls", false, "use TLS for the object store")
 }
 
 // Store is a bucket.
@@ -65,7 +65,7 @@ func Open(c Config) (*Store, error) { return OpenThrough(c, nil) }
 
 // OpenThrough makes a Store whose requests take a way of their own, such as a forwarded port; nil means the usual one.
 func OpenThrough(c Config, way http.RoundTripper) (*Store, error) {
-	// The region is given, lest every first call ask the store for it.
+	// The region is given, so that the first call need not ask the store for it.
 	client, err := minio.New(c.Endpoint, &minio.Options{
 		Creds:  credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""),
 		Secure: c.Secure, Region: c.Region, BucketLookup: minio.BucketLookupAuto, MaxRetries: 5, Transport: way,
@@ -139,7 +139,7 @@ func (s *Store) Verify(ctx context.Context, a record.Artifact) error {
 	return nil
 }
 
-// Find says what lies under a key: its size and its SHA-256, as read.
+// Find returns what lies under a key: its size and its SHA-256, as read.
 func (s *Store) Find(ctx context.Context, key string) (record.Artifact, error) {
 	body, err := s.Get(ctx, key, "")
 	if err != nil {
@@ -176,11 +176,11 @@ var (
 	// ErrExists says that a key already holds something else.
 	ErrExists = errors.New("the key already holds another object")
 	// ErrCorrupt says that an object is not what its manifest says.
-	ErrCorrupt = errors.New("the object is not what its manifest says")
+	ErrCorrupt = errors.New("the object does not match its manifest")
 	// ErrNoBucket says that the bucket is not there.
 	ErrNoBucket = errors.New("the bucket does not exist: create it, or set another one (chart value s3.bucket)")
 	// ErrDenied says that the key pair is wrong or may not do this.
-	ErrDenied = errors.New("the object store refuses the access key: correct the Secret that the operator takes it from (chart value s3.existingSecret)")
+	ErrDenied = errors.New("the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret)")
 	// ErrNotFound says that there is no such object.
 	ErrNotFound = errors.New("no such object")
 	// ErrFull says that the store has no room left.
@@ -223,7 +223,7 @@ func rootCause(err error) string {
 	}
 }
 
-// Terminal says whether trying again cannot help until somebody changes something.
+// Terminal reports whether trying again cannot help until somebody changes something.
 func Terminal(err error) bool {
 	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrExists)
 }

@@ -64,13 +64,13 @@ func (a Attempt) NextEnd() time.Duration {
 	return a.Started.Add(slots[n].End).Sub(a.Now)
 }
 
-// Retried is true if a failure is followed by another attempt: one of the infrastructure is, a few times. What has begun to measure is not
-// measured again by itself: its block is, as a whole.
+// Retried reports whether a failure is followed by another attempt: one of the infrastructure is, a few times. What has begun to measure is not
+// measured again alone: its block is repeated as a whole.
 func (a Attempt) Retried(f *Failure) bool {
-	return f.Kind == Infrastructure && a.Number < plan.Attempts && !a.Measuring()
+	return f.Kind == Transient && a.Number < plan.Attempts && !a.Measuring()
 }
 
-// Note says in a sentence why the attempt was given up.
+// Note returns a sentence about why the attempt was given up.
 func (a Attempt) Note(f *Failure) string {
 	return fmt.Sprintf("attempt %d: %s: %s", a.Number, f.Reason, f.Message)
 }

@@ -80,8 +80,8 @@ func TestNobodyIsAskedWhileLoadIsMeasured(t *testing.T) {
 }
 
 func TestAnAttemptIsFollowedByAnotherOnlyAfterTheInfrastructureFailedItEarly(t *testing.T) {
-	lost := conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "gone")
-	wrong := conduct.ImplementationFailure(v1alpha1.ReasonWrongResponse, "404")
+	lost := conduct.TransientFailure(v1alpha1.ReasonPodLost, "gone")
+	wrong := conduct.PermanentFailure(v1alpha1.ReasonWrongResponse, "404")
 	over := conduct.View{Ended: v1alpha1.ReasonTimedOut}.GiveUp(conduct.Trial{})
 	for name, tc := range map[string]struct {
 		attempt conduct.Attempt
@@ -129,14 +129,14 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		// want is the failure just after the deadline; at the deadline there is none.
 		want string
 	}{
-		"agents start":                  {silent, conduct.PrepareDeadline, nil, "infrastructure AgentLost: the agent does not answer: connection refused"},
-		"agents end":                    {silent, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "infrastructure AgentLost: the agent does not answer"},
-		"the server listens":            {deaf, conduct.ListenDeadline, nil, "implementation ServerNotListening: implementations[go] did not listen on port 8080 within 30s of its start: check port and command"},
-		"scripts are read":              {scripts, conduct.PrepareDeadline, nil, "infrastructure StoreUnavailable: the run's scripts cannot be read: connection refused"},
-		"agents are told to start":      {missed, 0, []func(*conduct.Attempt){told}, "infrastructure AgentLost: the agent could not be told to start in time"},
-		"agents end their last cell":    {busy, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "infrastructure AgentLost: the agent (server) was still busy 30s after the last cell"},
-		"files are uploaded":            {upload, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "infrastructure UploadFailed: artifacts of server could not be stored within 10m0s: 503"},
-		"the store takes what it keeps": {away, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "infrastructure UploadFailed: connection refused"},
+		"agents start":                  {silent, conduct.PrepareDeadline, nil, "transient AgentLost: the agent is not responding: connection refused"},
+		"agents end":                    {silent, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "transient AgentLost: the agent is not responding"},
+		"the server listens":            {deaf, conduct.ListenDeadline, nil, "permanent ServerNotListening: implementations[go] did not listen on port 8080 within 30s of its start: check port and command"},
+		"scripts are read":              {scripts, conduct.PrepareDeadline, nil, "transient StoreUnavailable: the run's scripts cannot be read: connection refused"},
+		"agents are told to start":      {missed, 0, []func(*conduct.Attempt){told}, "transient AgentLost: the agent did not receive its start in time"},
+		"agents end their last cell":    {busy, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "transient AgentLost: the agent (server) was still busy 30s after the last cell"},
+		"files are uploaded":            {upload, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "transient UploadFailed: artifacts of server could not be stored within 10m0s: 503"},
+		"the store takes what it keeps": {away, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "transient UploadFailed: connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if f := tc.ask(attemptAt(tc.deadline, tc.deltas...)); f != nil {
@@ -169,7 +169,7 @@ func TestAnAgentIsAwaitedAfterTheLastCell(t *testing.T) {
 		busy    bool
 		failure string
 	}{
-		protocol.Idle:     {false, "infrastructure AgentLost: the agent (generator-0) was never told to start"},
+		protocol.Idle:     {false, "transient AgentLost: the agent (generator-0) never received its start"},
 		protocol.Running:  {true, ""},
 		protocol.Measured: {false, ""},
 		protocol.Stored:   {false, ""},
@@ -191,18 +191,18 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 		failure *conduct.Failure
 		want    string
 	}{
-		"a server ends":              {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 2, Reason: "Error", LastWords: "panic: oh"}), `implementation ServerExited: implementations[go] ended by itself (exit code 2, Error, its last words: "panic: oh")`},
-		"a server ends in silence":   {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Reason: "Completed"}), "implementation ServerExited: implementations[go] ended by itself (exit code 0, Completed)"},
-		"a server is too large":      {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 137, OutOfMemory: true}), "implementation ServerExited: implementations[go] was killed for using more than its memory of 64Mi: raise implementations[].memory"},
-		"an agent ends":              {conduct.AgentExited("the observer", conduct.Exit{Code: 1, Reason: "Error"}), "infrastructure AgentLost: the observer ended (exit code 1, Error)"},
-		"an agent is too large":      {conduct.AgentExited("the observer", conduct.Exit{Code: 137, Reason: "OOMKilled", OutOfMemory: true}), "infrastructure AgentLost: the observer ended (exit code 137, OOMKilled)"},
-		"an agent cannot work":       {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Failed, Message: "no wrk"}), "infrastructure AgentFailed: the agent: no wrk"},
+		"a server ends":              {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 2, Reason: "Error", LastWords: "panic: oh"}), `permanent ServerExited: implementations[go] exited (exit code 2, Error, last output: "panic: oh")`},
+		"a server ends in silence":   {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Reason: "Completed"}), "permanent ServerExited: implementations[go] exited (exit code 0, Completed)"},
+		"a server is too large":      {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 137, OutOfMemory: true}), "permanent ServerExited: implementations[go] was killed because it exceeded its memory of 64Mi: raise implementations[].memory"},
+		"an agent ends":              {conduct.AgentExited("the observer", conduct.Exit{Code: 1, Reason: "Error"}), "transient AgentLost: the observer exited (exit code 1, Error)"},
+		"an agent is too large":      {conduct.AgentExited("the observer", conduct.Exit{Code: 137, Reason: "OOMKilled", OutOfMemory: true}), "transient AgentLost: the observer exited (exit code 137, OOMKilled)"},
+		"an agent cannot work":       {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Failed, Message: "no wrk"}), "transient AgentFailed: the agent: no wrk"},
 		"an agent works":             {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Running}), ""},
 		"a check is passed":          {conduct.Checked(single, protocol.Checked{}), ""},
-		"an answer is wrong":         {conduct.Checked(single, wrong(0)), "implementation WrongResponse: implementations[go]: GET / answered 404: correct the server, or request and expect of the load"},
-		"the other's is wrong":       {conduct.Checked(pair, wrong(1)), "implementation WrongResponse: implementations[epoll]: GET / answered 404: correct"},
-		"a lone server has a second": {conduct.Checked(single, wrong(1)), "implementation WrongResponse: implementations[go]: GET / answered 404: correct"},
-		"a load cannot be made":      {conduct.Checked(single, protocol.Checked{Fault: protocol.FaultLoad, Message: "the script does not compile"}), "implementation LoadImpossible: the script does not compile"},
+		"an answer is wrong":         {conduct.Checked(single, wrong(0)), "permanent WrongResponse: implementations[go]: GET / answered 404: correct the server, or request and expect of the load"},
+		"the other's is wrong":       {conduct.Checked(pair, wrong(1)), "permanent WrongResponse: implementations[epoll]: GET / answered 404: correct"},
+		"a lone server has a second": {conduct.Checked(single, wrong(1)), "permanent WrongResponse: implementations[go]: GET / answered 404: correct"},
+		"a load cannot be made":      {conduct.Checked(single, protocol.Checked{Fault: protocol.FaultLoad, Message: "the script does not compile"}), "permanent LoadImpossible: the script does not compile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := describe(tc.failure)

@@ -20,25 +20,25 @@ func (r Run) Scanned(disturbed []int32) Scan {
 	return Scan{Blocks: r.Plan.Blocks + r.Repeated(), Disturbed: disturbed}
 }
 
-// Needed are the trials that the run needs, as far as is known: the planned ones, those of the repeat blocks that have been begun, and those
+// Needed are the trials that the run is known to need: the planned ones, those of the repeat blocks that have been begun, and those
 // of another repeat block if one is due.
 func (r Run) Needed() []record.PlannedTrial {
 	needed := slices.Clone(r.Plan.Trials)
 	begun := r.Repeated()
 	for repeat := range begun {
-		needed = append(needed, r.Plan.Spare(r.Name, repeat+1)...)
+		needed = append(needed, r.Plan.Repeat(r.Name, repeat+1)...)
 	}
 	if len(r.Trials) < len(needed) || !r.repeatDue() {
 		return needed
 	}
-	next := r.Plan.Spare(r.Name, begun+1)
+	next := r.Plan.Repeat(r.Name, begun+1)
 	if !r.Started.IsZero() && r.Now.Add(r.Plan.Estimate(len(next))).Before(r.Deadline()) {
 		needed = append(needed, next...)
 	}
 	return needed
 }
 
-// repeatDue is true if everything has ended, more blocks were disturbed than were repeated, and another may be.
+// repeatDue reports whether everything has ended, more blocks were disturbed than were repeated, and another may be.
 func (r Run) repeatDue() bool {
 	return r.Trials.allEnded() && int32(len(r.Disturbed())) > r.Repeated() && r.mayRepeat()
 }
@@ -46,7 +46,7 @@ func (r Run) repeatDue() bool {
 // mayRepeat is true while a disturbed block can still be repeated. A run that ended early has enough, and one whose time is over reports what
 // it has.
 func (r Run) mayRepeat() bool {
-	return r.Interim.Stopped == 0 && r.Repeated() < plan.SpareBlocks(r.Plan.Blocks) && !r.Now.After(r.Deadline())
+	return r.Interim.Stopped == 0 && r.Repeated() < plan.RepeatBlocks(r.Plan.Blocks) && !r.Now.After(r.Deadline())
 }
 
 // Repeated is the number of repeat blocks that have been begun.
@@ -64,7 +64,7 @@ func (r Run) Disturbed() []int32 {
 	return slices.Compact(blocks)
 }
 
-// scanDue is true if cells have to be scanned for disturbance now: everything that is known to be needed has ended, and a disturbed block
+// scanDue reports whether cells have to be scanned for disturbance now: everything that is known to be needed has ended, and a disturbed block
 // can still be repeated.
 func (r Run) scanDue() bool {
 	repeated := r.Repeated()
@@ -79,7 +79,7 @@ func (r Run) Failed() Trials {
 	})
 }
 
-// enough is true if as many blocks have lost no trial as a verdict asks for, or as the run was to measure, if those are fewer.
+// enough reports whether as many blocks have lost no trial as a verdict asks for, or as the run was to measure, if those are fewer.
 func (r Run) enough() bool {
 	wanted := r.Plan.Blocks
 	if r.Interim.Stopped > 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // SharedCPU is the CPU on which both servers of a duet are put: the highest on which both may run, since the first does the housekeeping of
-// most machines, but none that a generator beside them may use if there is another. It is nil if there is none. Every argument is the
+// most machines, but none that a generator on the same machine may use if there is another. It is nil if there is none. Every argument is the
 // kernel's list of the CPUs on which a process may run; generators are those on the servers' machine.
 func SharedCPU(first, second string, generators []string) *int32 {
 	both := common(first, second)

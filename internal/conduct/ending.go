@@ -29,7 +29,7 @@ func (r Run) TimedOut() *Ending {
 	if !r.Now.After(r.Deadline()) || r.Executed() {
 		return nil
 	}
-	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run has used up its %d s: raise spec.timeoutSeconds", r.Plan.TimeoutSeconds)}
+	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut, fmt.Sprintf("the run exceeded its timeout of %d s: raise spec.timeoutSeconds", r.Plan.TimeoutSeconds)}
 }
 
 // NotStored ends a run whose first files cannot be stored; nil while a store is waited for that may come back, which one that fails for
@@ -73,7 +73,7 @@ func (r Run) lastEnd() time.Time {
 	return last
 }
 
-// Verdict is what a stored report says, as far as it decides how the run has ended.
+// Verdict is the part of a stored report that decides how the run has ended.
 type Verdict struct {
 	// Text is the verdict in a few words.
 	Text string
@@ -103,7 +103,7 @@ type Outcome struct {
 	Reason, Message string
 }
 
-// Outcome says how the run stands: end is nil if it was not ended, and verdict if it has no report.
+// Outcome returns how the run stands: end is nil if it was not ended, and verdict if it has no report.
 func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
 	switch {
 	case end != nil:
@@ -118,7 +118,7 @@ func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
 	return Outcome{Succeeded, v1alpha1.ReasonDone, verdict.Text}
 }
 
-// Failures says how many trials failed and quotes the first of each implementation; empty if none failed.
+// Failures returns how many trials failed and quotes the first of each implementation; empty if none failed.
 func (r Run) Failures() string {
 	failed := r.Failed()
 	if len(failed) == 0 {

@@ -72,7 +72,7 @@ func TestAScanWaitsForTheStoreAsLongAsTheReportDoes(t *testing.T) {
 }
 
 func TestARunEndsWhenItsTimeIsOver(t *testing.T) {
-	timedOut := &conduct.Ending{Condition: "Executed", Reason: "TimedOut", Message: "the run has used up its 600 s: raise spec.timeoutSeconds"}
+	timedOut := &conduct.Ending{Condition: "Executed", Reason: "TimedOut", Message: "the run exceeded its timeout of 600 s: raise spec.timeoutSeconds"}
 	for name, tc := range map[string]struct {
 		deltas []func(*conduct.Run)
 		want   *conduct.Ending

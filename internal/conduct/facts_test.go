@@ -62,7 +62,7 @@ func measured(repeats int32) func(*conduct.Run) {
 	return func(r *conduct.Run) {
 		lines := slices.Clone(r.Plan.Trials)
 		for repeat := range repeats {
-			lines = append(lines, r.Plan.Spare(r.Name, repeat+1)...)
+			lines = append(lines, r.Plan.Repeat(r.Name, repeat+1)...)
 		}
 		r.Trials = begun(r.Plan, lines...)
 		for i := range r.Trials {
@@ -116,7 +116,7 @@ func describe(f *conduct.Failure) string {
 	if f == nil {
 		return ""
 	}
-	kind := map[conduct.Kind]string{conduct.Implementation: "implementation", conduct.Infrastructure: "infrastructure", conduct.Cancelled: "cancelled"}[f.Kind]
+	kind := map[conduct.Kind]string{conduct.Permanent: "permanent", conduct.Transient: "transient", conduct.Cancelled: "cancelled"}[f.Kind]
 	return fmt.Sprintf("%s %s: %s", kind, f.Reason, f.Message)
 }
 

@@ -10,15 +10,15 @@ import (
 	"loadstone.dev/loadstone/internal/work"
 )
 
-// Kind says whether another attempt may be spared the failure of one. Of whose making a reason is, package reason says.
+// Kind is whether a failure is retried. Package reason has the origin of each failure.
 type Kind int
 
 const (
-	// Implementation failures are the implementation's, or of what the spec says of it. They are never tried again.
-	Implementation Kind = iota + 1
-	// Infrastructure failures came from outside. They are tried again, a few times.
-	Infrastructure
-	// Cancelled attempts ended since the run needs them no longer, and are nobody's failure.
+	// Permanent failures are those of the implementation or of the spec. They are never retried.
+	Permanent Kind = iota + 1
+	// Transient failures are those of the infrastructure. They are retried a few times.
+	Transient
+	// Cancelled attempts ended because the run no longer needs them. They are not failures.
 	Cancelled
 )
 
@@ -28,21 +28,21 @@ type Failure struct {
 	Reason, Message string
 }
 
-// ImplementationFailure is a failure that every further attempt would show again.
-func ImplementationFailure(reason, format string, args ...any) *Failure {
-	return &Failure{Kind: Implementation, Reason: reason, Message: fmt.Sprintf(format, args...)}
+// PermanentFailure is a failure that every further attempt would repeat.
+func PermanentFailure(reason, format string, args ...any) *Failure {
+	return &Failure{Kind: Permanent, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// InfrastructureFailure is a failure that another attempt may be spared.
-func InfrastructureFailure(reason, format string, args ...any) *Failure {
-	return &Failure{Kind: Infrastructure, Reason: reason, Message: fmt.Sprintf(format, args...)}
+// TransientFailure is a failure that another attempt may not meet.
+func TransientFailure(reason, format string, args ...any) *Failure {
+	return &Failure{Kind: Transient, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
 func cancelled(reason, format string, args ...any) *Failure {
 	return &Failure{Kind: Cancelled, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// Exit is how a process of an attempt has ended by itself.
+// Exit is how a process of an attempt has exited.
 type Exit struct {
 	// Code is its exit code.
 	Code int32
@@ -50,7 +50,7 @@ type Exit struct {
 	Reason string
 	// OutOfMemory is true if it was ended for using more memory than it may.
 	OutOfMemory bool
-	// LastWords are what it said before it ended, as far as they are to be quoted.
+	// LastWords are the part of its last output that is to be quoted.
 	LastWords string
 }
 
@@ -58,7 +58,7 @@ type Exit struct {
 func (e Exit) String() string {
 	text := fmt.Sprintf("exit code %d, %s", e.Code, e.Reason)
 	if e.LastWords != "" {
-		text += fmt.Sprintf(", its last words: %q", e.LastWords)
+		text += fmt.Sprintf(", last output: %q", e.LastWords)
 	}
 	return text
 }
@@ -69,14 +69,14 @@ func ServerExited(w work.Work, server record.Implementation, e Exit) *Failure {
 		return nil
 	}
 	if e.OutOfMemory {
-		return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] was killed for using more than its memory of %s: raise implementations[].memory", server.Name, plan.Memory(server.MemoryBytes))
+		return PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s] was killed because it exceeded its memory of %s: raise implementations[].memory", server.Name, plan.Memory(server.MemoryBytes))
 	}
-	return ImplementationFailure(v1alpha1.ReasonServerExited, "implementations[%s] ended by itself (%s)", server.Name, e)
+	return PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s] exited (%s)", server.Name, e)
 }
 
 // AgentExited is the failure of an agent that ended before the trial did; agent says which.
 func AgentExited(agent string, e Exit) *Failure {
-	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s ended (%s)", agent, e)
+	return TransientFailure(v1alpha1.ReasonAgentLost, "%s exited (%s)", agent, e)
 }
 
 // AgentFailed is the failure of an agent that says that it cannot do its work; nil if it does not say so.
@@ -84,7 +84,7 @@ func AgentFailed(agent string, s protocol.State) *Failure {
 	if s.Phase != protocol.Failed {
 		return nil
 	}
-	return InfrastructureFailure(v1alpha1.ReasonAgentFailed, "%s: %s", agent, s.Message)
+	return TransientFailure(v1alpha1.ReasonAgentFailed, "%s: %s", agent, s.Message)
 }
 
 // Checked is what a generator's check, which has been made, shows of a trial; nil if all is well.
@@ -93,8 +93,8 @@ func Checked(t Trial, c protocol.Checked) *Failure {
 		return nil
 	}
 	if c.Fault == protocol.FaultLoad {
-		return ImplementationFailure(v1alpha1.ReasonLoadImpossible, "%s", c.Message)
+		return PermanentFailure(v1alpha1.ReasonLoadImpossible, "%s", c.Message)
 	}
 	server := t.Servers[min(max(c.Server, 0), len(t.Servers)-1)]
-	return ImplementationFailure(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", server, c.Message)
+	return PermanentFailure(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", server, c.Message)
 }

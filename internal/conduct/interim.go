@@ -25,7 +25,7 @@ func (i Interim) Made(block int32, narrow bool) Interim {
 	return i
 }
 
-// awaited is true if a block of so many planned ones may not begin before an interim analysis is made.
+// awaited reports whether a block of so many planned ones may not begin before an interim analysis is made.
 func (i Interim) awaited(block, planned int32) bool {
 	if i.MaxWidth == "" {
 		return false

@@ -44,7 +44,7 @@ func TestTheInterimAnalysisIsMadeAfterSomeBlocks(t *testing.T) {
 }
 
 func TestABlockWaitsForTheInterimAnalysisBeforeIt(t *testing.T) {
-	const waits = "the run looks whether enough is measured"
+	const waits = "waiting for the run's interim analysis (spec.stop)"
 	for name, tc := range map[string]struct {
 		maxWidth     string
 		after, block int32

@@ -21,16 +21,16 @@ type RunRecord struct {
 // Manifest is the run's record. It follows from the trials, the interim analyses and the scans: made twice it is the same.
 func (r Run) Manifest(of RunRecord) record.RunManifest {
 	m := record.RunManifest{
-		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec, Plan: r.Plan.Plan, Blocks: r.Plan.Blocks, SpareBlocks: r.Repeated(),
+		Schema: record.RunManifestSchema, Run: of.Run, Spec: of.Spec, Plan: r.Plan.Plan, Blocks: r.Plan.Blocks, RepeatBlocks: r.Repeated(),
 		Started: r.Started.UTC(), Ended: r.lastEnd().UTC(), Operator: of.Operator, Scripts: of.Scripts,
 	}
 	m.Run.PlanHash = r.Plan.Hash()
 	if last := r.Interim.Stopped; last > 0 {
 		m.Blocks = last
-		m.Notes = append(m.Notes, fmt.Sprintf("the run ended after block %d of %d: every interval was at most %s wide (spec.stop.maxWidth)", last, r.Plan.Blocks, r.Interim.MaxWidth))
+		m.Notes = append(m.Notes, fmt.Sprintf("the run stopped early, after block %d of %d: every interval was at most %s wide (spec.stop.maxWidth)", last, r.Plan.Blocks, r.Interim.MaxWidth))
 	}
 	if repeated := r.Repeated(); repeated > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d of the blocks were measured beyond the planned %d, since faults from outside had hit others: %v", repeated, r.Plan.Blocks, r.Disturbed()))
+		m.Notes = append(m.Notes, fmt.Sprintf("blocks %v were disturbed; repeat blocks measured beyond the planned %d: %d", r.Disturbed(), r.Plan.Blocks, repeated))
 	}
 	if first := r.Trials.Binding(); first != nil {
 		m.Nodes, m.Notes = slices.Clone(first.Nodes), append(m.Notes, nodesNote(first))

@@ -27,7 +27,7 @@ func (l Trials) Bound() map[string]string {
 	return nodes
 }
 
-// nodesNote says in a sentence to which nodes the run was bound.
+// nodesNote returns a sentence about the nodes to which the run was bound.
 func nodesNote(first *Trial) string {
 	note := fmt.Sprintf("all trials after %s were bound to its nodes:", first.Name)
 	for i, n := range first.Nodes {

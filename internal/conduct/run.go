@@ -75,7 +75,7 @@ func (r Run) Next() Step {
 	return Step{Act: ActMeasure}
 }
 
-// Executed is true when every trial that is needed has ended, and nothing is known that would ask for another.
+// Executed reports whether every trial that is needed has ended, and nothing is known that would ask for another.
 func (r Run) Executed() bool {
 	return len(r.Trials) == len(r.Needed()) && r.Trials.allEnded() && !r.scanDue()
 }

@@ -30,13 +30,13 @@ type Trial struct {
 
 func (t *Trial) ended() bool { return !t.Ended.IsZero() }
 
-// failed is true if the trial ended without a manifest.
+// failed reports whether the trial ended without a manifest.
 func (t *Trial) failed() bool { return t.ended() && t.Stored == nil }
 
-// lost is true if the infrastructure failed the trial.
+// lost reports whether the infrastructure failed the trial.
 func (t *Trial) lost() bool { return t.failed() && reason.Of(t.Reason) == reason.Infrastructure }
 
-// notNeeded is true if the run ended early, before the trial.
+// notNeeded reports whether the run ended early, before the trial.
 func (t *Trial) notNeeded() bool { return t.ended() && t.Reason == v1alpha1.ReasonEnoughMeasured }
 
 // Trials are those of one run, in any order.

@@ -29,27 +29,27 @@ type View struct {
 func (v View) GiveUp(t Trial) *Failure {
 	switch {
 	case v.Deleted:
-		return cancelled(v1alpha1.ReasonDeleted, "the BenchmarkRun %s is being deleted", v.Name)
+		return cancelled(v1alpha1.ReasonDeleted, "BenchmarkRun %s is being deleted", v.Name)
 	case v.Interim.Stopped > 0 && t.Block > v.Interim.Stopped && t.Started.IsZero():
-		return cancelled(v1alpha1.ReasonEnoughMeasured, "the BenchmarkRun %s ended after block %d: its intervals are narrow enough", v.Name, v.Interim.Stopped)
+		return cancelled(v1alpha1.ReasonEnoughMeasured, "BenchmarkRun %s stopped early, after block %d: its intervals are narrow enough", v.Name, v.Interim.Stopped)
 	case v.Ended != "":
-		return cancelled(v.Ended, "the BenchmarkRun %s has ended", v.Name)
+		return cancelled(v.Ended, "BenchmarkRun %s has ended", v.Name)
 	}
 	return v.Trials.shown(t)
 }
 
-// Awaits says in a sentence what a trial has to wait for before it is prepared; empty if its turn has come.
+// Awaits returns what a trial waits for before it is prepared, in words; empty if its turn has come.
 func (v View) Awaits(t Trial) string {
 	if first := v.Trials.before(t); first != nil {
-		return fmt.Sprintf("trial %s comes first", first.Name)
+		return fmt.Sprintf("waiting for trial %s", first.Name)
 	}
 	if v.Interim.awaited(t.Block, v.Blocks) {
-		return "the run looks whether enough is measured"
+		return "waiting for the run's interim analysis (spec.stop)"
 	}
 	return ""
 }
 
-// hopeless is true if the trial failed before anything was measured, and every further one would fail likewise.
+// hopeless reports whether the trial failed before anything was measured, and every further one would fail likewise.
 func (t *Trial) hopeless() bool {
 	underLoad := t.Reason == v1alpha1.ReasonServerExited && !t.Started.IsZero()
 	switch reason.Of(t.Reason) {
@@ -76,10 +76,10 @@ func (l Trials) shown(t Trial) *Failure {
 		if !sameServers(other, &t) && reason.Of(other.Reason) != reason.Load {
 			continue
 		}
-		return ImplementationFailure(other.Reason, "not tried, since trial %s has shown it: %s", other.Name, other.Message)
+		return PermanentFailure(other.Reason, "skipped: trial %s has already failed this way: %s", other.Name, other.Message)
 	}
 	return nil
 }
 
-// sameServers is true if two trials of a run measure the same: those of duets all do.
+// sameServers reports whether two trials of a run measure the same: those of duets all do.
 func sameServers(a, b *Trial) bool { return len(a.Servers) > 1 || slices.Equal(a.Servers, b.Servers) }

@@ -37,9 +37,9 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 		want  string
 	}{
 		"the run goes on":                       {conduct.View{}, trialOf(0, "go"), ""},
-		"the run is gone":                       {conduct.View{Deleted: true}, trialOf(0, "go"), "cancelled Deleted: the BenchmarkRun quick is being deleted"},
-		"the run has ended":                     {conduct.View{Ended: v1alpha1.ReasonTimedOut}, trialOf(0, "go", started), "cancelled TimedOut: the BenchmarkRun quick has ended"},
-		"the run ended early":                   {conduct.View{Interim: early}, trialOf(10, "go"), "cancelled EnoughMeasured: the BenchmarkRun quick ended after block 10: its intervals are narrow enough"},
+		"the run is gone":                       {conduct.View{Deleted: true}, trialOf(0, "go"), "cancelled Deleted: BenchmarkRun quick is being deleted"},
+		"the run has ended":                     {conduct.View{Ended: v1alpha1.ReasonTimedOut}, trialOf(0, "go", started), "cancelled TimedOut: BenchmarkRun quick has ended"},
+		"the run ended early":                   {conduct.View{Interim: early}, trialOf(10, "go"), "cancelled EnoughMeasured: BenchmarkRun quick stopped early, after block 10: its intervals are narrow enough"},
 		"the run ended early, and was reported": {conduct.View{Interim: early, Ended: v1alpha1.ReasonDone}, trialOf(10, "go"), "cancelled EnoughMeasured"},
 		"the run ended after the trial's block": {conduct.View{Interim: early}, trialOf(9, "go"), ""},
 		"the trial had begun to measure":        {conduct.View{Interim: early}, trialOf(10, "go", started), ""},
@@ -63,24 +63,24 @@ func TestAFailureThatEveryTrialWouldShowEndsTheOthers(t *testing.T) {
 		trial    conduct.Trial
 		want     string
 	}{
-		"a wrong response":                      {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), "implementation WrongResponse: not tried, since trial quick-001-go has shown it: it was so"},
-		"an image that cannot be pulled":        {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonImagePull))}, trialOf(0, "go"), "implementation ImagePull"},
-		"a pod that is refused":                 {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonPodRejected))}, trialOf(0, "go"), "implementation PodRejected"},
-		"a port that nobody listens on":         {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonServerNotListening))}, trialOf(0, "go"), "implementation ServerNotListening"},
-		"a server that ends at once":            {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonServerExited))}, trialOf(0, "go"), "implementation ServerExited"},
+		"a wrong response":                      {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), "permanent WrongResponse: skipped: trial quick-001-go has already failed this way: it was so"},
+		"an image that cannot be pulled":        {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonImagePull))}, trialOf(0, "go"), "permanent ImagePull"},
+		"a pod that is refused":                 {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonPodRejected))}, trialOf(0, "go"), "permanent PodRejected"},
+		"a port that nobody listens on":         {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonServerNotListening))}, trialOf(0, "go"), "permanent ServerNotListening"},
+		"a server that ends at once":            {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonServerExited))}, trialOf(0, "go"), "permanent ServerExited"},
 		"a server that ends under load":         {conduct.Trials{trialOf(1, "go", started, because(v1alpha1.ReasonServerExited))}, trialOf(0, "go"), ""},
 		"a member that was lost":                {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonPodLost))}, trialOf(0, "go"), ""},
 		"somebody else's wrong response":        {conduct.Trials{trialOf(1, "rust", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), ""},
-		"a load that cannot be made":            {conduct.Trials{trialOf(1, "rust", because(v1alpha1.ReasonLoadImpossible))}, trialOf(0, "go"), "implementation LoadImpossible"},
+		"a load that cannot be made":            {conduct.Trials{trialOf(1, "rust", because(v1alpha1.ReasonLoadImpossible))}, trialOf(0, "go"), "permanent LoadImpossible"},
 		"its own earlier end":                   {conduct.Trials{trialOf(0, "go", because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "go"), ""},
 		"a trial that has not ended":            {conduct.Trials{trialOf(1, "go", func(t *conduct.Trial) { t.Reason = v1alpha1.ReasonWrongResponse })}, trialOf(0, "go"), ""},
 		"a trial that was stored":               {conduct.Trials{bound}, trialOf(0, "go"), ""},
-		"no node, and the run may still choose": {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonUnschedulable))}, trialOf(0, "go"), "implementation Unschedulable"},
+		"no node, and the run may still choose": {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonUnschedulable))}, trialOf(0, "go"), "permanent Unschedulable"},
 		"no node, and the run is bound":         {conduct.Trials{trialOf(1, "go", because(v1alpha1.ReasonUnschedulable)), bound}, trialOf(0, "go"), ""},
-		"either server of a duet":               {conduct.Trials{trialOf(1, "go", duet, because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "epoll", duet), "implementation WrongResponse"},
+		"either server of a duet":               {conduct.Trials{trialOf(1, "go", duet, because(v1alpha1.ReasonWrongResponse))}, trialOf(0, "epoll", duet), "permanent WrongResponse"},
 		"the first of several that show it": {
 			conduct.Trials{trialOf(4, "go", because(v1alpha1.ReasonWrongResponse)), trialOf(3, "go", because(v1alpha1.ReasonImagePull))},
-			trialOf(5, "go"), "implementation ImagePull: not tried, since trial quick-003-go has shown it",
+			trialOf(5, "go"), "permanent ImagePull: skipped: trial quick-003-go has already failed this way",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,9 +99,9 @@ func TestTrialsComeOneAfterTheOther(t *testing.T) {
 		want   string
 	}{
 		"it is the first":              {conduct.Trials{trialOf(2, "go"), trialOf(3, "go")}, ""},
-		"another comes first":          {conduct.Trials{trialOf(1, "go"), trialOf(2, "go")}, "trial quick-001-go comes first"},
+		"another comes first":          {conduct.Trials{trialOf(1, "go"), trialOf(2, "go")}, "waiting for trial quick-001-go"},
 		"the others before have ended": {conduct.Trials{trialOf(0, "go", over), trialOf(1, "go", over), trialOf(2, "go")}, ""},
-		"the first of those is named":  {conduct.Trials{trialOf(2, "go"), trialOf(1, "go"), trialOf(0, "go")}, "trial quick-000-go comes first"},
+		"the first of those is named":  {conduct.Trials{trialOf(2, "go"), trialOf(1, "go"), trialOf(0, "go")}, "waiting for trial quick-000-go"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := (conduct.View{Trials: tc.trials}).Awaits(trialOf(2, "go")); got != tc.want {

@@ -34,7 +34,7 @@ func (a Attempt) AgentSilent(agent string, err error) *Failure {
 	if !a.Now.After(deadline) {
 		return nil
 	}
-	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s does not answer: %s", agent, err)
+	return TransientFailure(v1alpha1.ReasonAgentLost, "%s is not responding: %s", agent, err)
 }
 
 // NotListening is the failure of a server that runs since some instant and does not listen on its port; nil while it may yet.
@@ -42,7 +42,7 @@ func (a Attempt) NotListening(server record.Implementation, since time.Time) *Fa
 	if a.Now.Sub(since) <= ListenDeadline {
 		return nil
 	}
-	return ImplementationFailure(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command", server.Name, server.Port, ListenDeadline)
+	return PermanentFailure(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command", server.Name, server.Port, ListenDeadline)
 }
 
 // ScriptsAway is the failure of an attempt that cannot read the run's scripts; nil while the store may come back.
@@ -50,7 +50,7 @@ func (a Attempt) ScriptsAway(err error) *Failure {
 	if a.PrepareLeft() >= 0 {
 		return nil
 	}
-	return InfrastructureFailure(v1alpha1.ReasonStoreUnavailable, "the run's scripts cannot be read: %s", err)
+	return TransientFailure(v1alpha1.ReasonStoreUnavailable, "the run's scripts cannot be read: %s", err)
 }
 
 // StartAt is the instant to tell the agents as that of the first cell.
@@ -61,16 +61,16 @@ func (a Attempt) StartMissed(agent string, at time.Time) *Failure {
 	if !at.After(a.Started) {
 		return nil
 	}
-	return InfrastructureFailure(v1alpha1.ReasonAgentLost, "%s could not be told to start in time", agent)
+	return TransientFailure(v1alpha1.ReasonAgentLost, "%s did not receive its start in time", agent)
 }
 
 // AgentBusy is true while an agent is still at work after the last cell, and the failure of one that never began or takes too long.
 func (a Attempt) AgentBusy(s protocol.State) (bool, *Failure) {
 	switch {
 	case s.Phase == protocol.Idle:
-		return false, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was never told to start", s.Member)
+		return false, TransientFailure(v1alpha1.ReasonAgentLost, "the agent (%s) never received its start", s.Member)
 	case s.Phase == protocol.Running && a.Now.After(a.End().Add(AgentGrace)):
-		return true, InfrastructureFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was still busy %s after the last cell", s.Member, AgentGrace)
+		return true, TransientFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was still busy %s after the last cell", s.Member, AgentGrace)
 	}
 	return s.Phase == protocol.Running, nil
 }
@@ -80,7 +80,7 @@ func (a Attempt) NotUploaded(member string, s protocol.State) *Failure {
 	if !a.storeLate() {
 		return nil
 	}
-	return InfrastructureFailure(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", member, StoreDeadline, s.StoreError)
+	return TransientFailure(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", member, StoreDeadline, s.StoreError)
 }
 
 // StoreAway is the failure of an attempt whose store refuses what it is asked after the last cell; nil while it may come back.
@@ -88,7 +88,7 @@ func (a Attempt) StoreAway(err error) *Failure {
 	if !a.storeLate() {
 		return nil
 	}
-	return InfrastructureFailure(v1alpha1.ReasonUploadFailed, "%s", err)
+	return TransientFailure(v1alpha1.ReasonUploadFailed, "%s", err)
 }
 
 func (a Attempt) storeLate() bool { return a.Now.After(a.End().Add(StoreDeadline)) }

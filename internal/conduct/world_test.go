@@ -173,10 +173,10 @@ func (w *world) lead() {
 	}
 }
 
-// allMeasured is true if whole blocks were begun, those of the plan at least, and no trial is open.
+// allMeasured reports whether whole blocks were begun, those of the plan at least, and no trial is open.
 func (w *world) allMeasured() bool {
 	open := func(t conduct.Trial) bool { return t.Ended.IsZero() }
-	begun, block := len(w.run.Trials), len(w.run.Plan.Spare(w.run.Name, 1))
+	begun, block := len(w.run.Trials), len(w.run.Plan.Repeat(w.run.Name, 1))
 	return begun >= len(w.run.Plan.Trials) && begun%block == 0 && !slices.ContainsFunc(w.run.Trials, open)
 }
 
@@ -219,7 +219,7 @@ func (w *world) begin(lines []record.PlannedTrial) {
 		if line.Block > w.run.Plan.Blocks {
 			w.allEndedUpTo(line.Block-1, fmt.Sprintf("repeat block %d", line.Block))
 		}
-		if line.Block > w.run.Plan.Blocks+plan.SpareBlocks(w.run.Plan.Blocks) {
+		if line.Block > w.run.Plan.Blocks+plan.RepeatBlocks(w.run.Plan.Blocks) {
 			w.t.Fatalf("block %d is one too many", line.Block)
 		}
 		w.run.Trials = append(w.run.Trials, conduct.Trial{PlannedTrial: line, Work: workOf(w.run.Plan), Reason: v1alpha1.ReasonInProgress})
@@ -264,7 +264,7 @@ func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure,
 	over := !a.Started.IsZero() && !a.Now.Before(a.End())
 	switch what := w.fate(t, a.Number); {
 	case what == lost && !a.Measuring(), what == lostUnderLoad && a.Measuring():
-		return conduct.InfrastructureFailure(v1alpha1.ReasonPodLost, "%s", what), true
+		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "%s", what), true
 	case what == silent && a.Started.IsZero():
 		return a.AgentSilent("the agent", errors.New("refused")), true
 	case what == neverStored && over:
@@ -299,7 +299,7 @@ func (w *world) fail(t *conduct.Trial, a *conduct.Attempt, f *conduct.Failure) {
 		w.finish(t, f)
 		return
 	}
-	if f.Kind != conduct.Infrastructure || a.Number >= plan.Attempts {
+	if f.Kind != conduct.Transient || a.Number >= plan.Attempts {
 		w.t.Fatalf("%s is tried again after attempt %d: %s", t.Name, a.Number, describe(f))
 	}
 	w.say("%s: %s", t.Name, a.Note(f))
@@ -309,7 +309,7 @@ func (w *world) fail(t *conduct.Trial, a *conduct.Attempt, f *conduct.Failure) {
 
 func (w *world) finish(t *conduct.Trial, f *conduct.Failure) {
 	w.t.Helper()
-	if outside := reason.Of(f.Reason) == reason.Infrastructure; outside != (f.Kind == conduct.Infrastructure) {
+	if outside := reason.Of(f.Reason) == reason.Infrastructure; outside != (f.Kind == conduct.Transient) {
 		w.t.Fatalf("%s has ended with a kind of failure that its reason does not tell of: %s", t.Name, describe(f))
 	}
 	t.Ended, t.Reason, t.Message = w.run.Now, f.Reason, f.Message
@@ -378,7 +378,7 @@ func (w *world) complete() int {
 	return len(stored)
 }
 
-// failedByItself is true if a trial failed that the infrastructure did not lose.
+// failedByItself reports whether a trial failed that the infrastructure did not lose.
 func (w *world) failedByItself() bool {
 	return slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool {
 		return t.Stored == nil && t.Reason != v1alpha1.ReasonEnoughMeasured && reason.Of(t.Reason) != reason.Infrastructure

@@ -20,7 +20,7 @@ const (
 	auditEnd = 50 * time.Millisecond
 )
 
-// beginAudit reads answers beside the warm-up until a deadline, or until ctx ends. The function that it returns waits for the end.
+// beginAudit reads answers during the warm-up until a deadline, or until ctx ends. The function that it returns waits for the end.
 func (g *Generator) beginAudit(ctx context.Context, r *cellRun, deadline time.Time) func() *record.Audit {
 	auditor := g.auditor(r, deadline, "The answers of the warm-up are unknown: ")
 	if auditor == nil {
@@ -31,7 +31,7 @@ func (g *Generator) beginAudit(ctx context.Context, r *cellRun, deadline time.Ti
 
 // beginMeasuredAudit reads some answers in the measured time, from the tool's first connection on, until shortly before the observer
 // looks at the server's connections: its own is none of the load's. The function that it returns waits for the end.
-func (g *Generator) beginMeasuredAudit(ctx context.Context, clock timing.Clock, r *cellRun, first *opening) func() *record.Audit {
+func (g *Generator) beginMeasuredAudit(ctx context.Context, clock timing.Clock, r *cellRun, first *connectionProbe) func() *record.Audit {
 	deadline := clock.At(r.slot.SocketsAt() - auditEnd)
 	auditor := g.auditor(r, deadline, "The answers of the measured time are unknown: ")
 	if auditor == nil {
@@ -77,7 +77,7 @@ func audits(c record.Cell, searched int32) int {
 	return int(n)
 }
 
-// instants are spread over a time: one in each of n equal parts, at random within it, lest they meet the server's own rhythm.
+// instants are spread over a time: one in each of n equal parts, at random within it, so that they do not meet the server's own rhythm.
 func instants(chance *rand.Rand, n int, from, until time.Time) []time.Time {
 	var all []time.Time
 	part := until.Sub(from) / time.Duration(n)

@@ -61,17 +61,17 @@ func TestOpening(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	if at := lookForOpening(t.Context(), n, 5).end(); at != nil {
+	if at := probeConnections(t.Context(), n, 5).end(); at != nil {
 		t.Errorf("a connection was seen at %v where none was opened", at)
 	}
 	began := time.Now()
 	kerneltest.Rewrite(t, string(proc), map[string]string{"7/net/snmp": kerneltest.SNMP(6, 0, 0, 0)})
-	at := lookForOpening(t.Context(), n, 5).end()
+	at := probeConnections(t.Context(), n, 5).end()
 	if at == nil || at.Before(began) || time.Since(*at) < 0 {
 		t.Errorf("the first connection was seen at %v", at)
 	}
 	kerneltest.Rewrite(t, string(proc), map[string]string{"7/net/snmp": fmt.Sprintln("Tcp:")})
-	if at := lookForOpening(t.Context(), n, 5).end(); at != nil {
+	if at := probeConnections(t.Context(), n, 5).end(); at != nil {
 		t.Errorf("a connection was seen at %v where nothing can be read", at)
 	}
 }

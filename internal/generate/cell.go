@@ -55,7 +55,7 @@ func (g *Generator) put(ctx context.Context, clock timing.Clock, r *cellRun) (er
 	return errors.Join(err, g.collect(r.tool, r.share, raw))
 }
 
-// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends by itself is an error, and its output is
+// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends early is an error, and its output is
 // kept as the cell's; of a good one nothing is kept.
 func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) error {
 	if err := g.punctual(ctx, clock.At(r.slot.Warmup)); err != nil {
@@ -94,9 +94,9 @@ const (
 // beginning is a tool that has begun to put load on a server.
 type beginning struct {
 	process *process
-	// counted are the counters just before, and opening looks for its first connection.
+	// counted are the counters just before, and probe watches for its first connection.
 	counted counts
-	opening *opening
+	probe   *connectionProbe
 }
 
 // load runs the measured tool.
@@ -110,10 +110,10 @@ func (g *Generator) load(ctx context.Context, clock timing.Clock, r *cellRun, ra
 		return err
 	}
 	r.run.CPUsAllowed = b.process.cpusAllowed()
-	audited := g.beginMeasuredAudit(b.process.ctx, clock, r, b.opening)
+	audited := g.beginMeasuredAudit(b.process.ctx, clock, r, b.probe)
 	err = b.process.wait()
 	r.run.Ended = time.Now()
-	r.run.FirstConnection, r.run.MeasuredAudit = b.opening.end(), audited()
+	r.run.FirstConnection, r.run.MeasuredAudit = b.probe.end(), audited()
 	g.difference(r, b.counted)
 	if errors.Is(err, errKilled) {
 		return fmt.Errorf("%s %w", r.args[0], errHung)
@@ -133,7 +133,7 @@ func (g *Generator) begin(ctx context.Context, clock timing.Clock, r *cellRun, r
 	r.run.Started = time.Now()
 	b.process, err = launch(ctx, g.config.Dir, r.args, r.share.Threads, nil, raw, clock.At(r.slot.End+toolGrace))
 	if err == nil {
-		b.opening = g.look(ctx, b.counted.network, 0)
+		b.probe = g.probe(ctx, b.counted.network, 0)
 	}
 	return b, err
 }
@@ -164,22 +164,22 @@ func (g *Generator) beginWaiting(ctx context.Context, clock timing.Clock, r *cel
 		b.process.wait() //nolint:errcheck // It was killed: that is no news.
 		return b, err
 	}
-	r.run.Started, b.opening = started, g.look(ctx, before, 1)
+	r.run.Started, b.probe = started, g.probe(ctx, before, 1)
 	return b, nil
 }
 
-// look begins to look for the first connection but some since the traffic was counted; nil if that cannot be seen.
-func (g *Generator) look(ctx context.Context, before reading[record.Network], but int64) *opening {
+// probe starts a probe for the first connection but some since the traffic was counted; nil if that cannot be seen.
+func (g *Generator) probe(ctx context.Context, before reading[record.Network], but int64) *connectionProbe {
 	if before.failed != nil {
 		return nil
 	}
-	return lookForOpening(ctx, g.network, before.value.ActiveOpens+but)
+	return probeConnections(ctx, g.network, before.value.ActiveOpens+but)
 }
 
 var (
-	// errLate says that a cell was not begun.
+	// errLate is the error of a cell that was not begun.
 	errLate = errors.New("the generator was late for the cell")
-	// errHung says that a tool did not end by itself. Cells after it may be late for no other reason.
+	// errHung is the error of a tool that did not end. Cells after it may be late for no other reason.
 	errHung = fmt.Errorf("was killed, since it had not ended %v after its time", toolGrace)
 )
 

@@ -115,7 +115,7 @@ func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checke
 	return result
 }
 
-// checkOwn looks whether the generator can make its part of the loads. The error is a sentence.
+// checkOwn checks whether the generator can make its part of the loads. The error is a sentence.
 func (g *Generator) checkOwn(c protocol.Check) error {
 	if err := g.writeScripts(c); err != nil {
 		return err

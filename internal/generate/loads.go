@@ -37,7 +37,7 @@ func thisMachine() machine {
 	return machine{descriptors: kernel.DescriptorLimit, ports: kernel.Proc("/proc").LocalPorts}
 }
 
-// checkLoads looks whether this generator can open the connections of each cell, and has the scripts. The error is a sentence.
+// checkLoads checks whether this generator can open the connections of each cell, and has the scripts. The error is a sentence.
 func (g *Generator) checkLoads(cells []record.Cell) error {
 	descriptors, err := g.machine.descriptors()
 	if err != nil {
@@ -91,7 +91,7 @@ func (g *Generator) tryScripts(ctx context.Context, c protocol.Check) error {
 	return nil
 }
 
-// try runs one script and looks whether its tool is content.
+// try runs one script and returns what its tool complains of.
 func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, target string) (err error) {
 	if err := g.writeFiles(t, share, target); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, tar
 	path := filepath.Join(g.config.Dir, probeFile)
 	raw, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("creating the output of the try: %w", err)
+		return fmt.Errorf("creating the probe's output: %w", err)
 	}
 	defer func() { err = errors.Join(err, raw.Close(), os.Remove(path)) }()
 	defer g.discard(t, share)
@@ -118,7 +118,7 @@ func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, tar
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("reading the output of the try: %w", err)
+		return fmt.Errorf("reading the probe's output: %w", err)
 	}
 	_, err = t.Parse(text)
 	return err

@@ -53,7 +53,7 @@ func appendFile(raw *os.File, path, header string) error {
 	return os.Remove(path)
 }
 
-// discard removes the files that a tool wrote, lest a later run's be mistaken for them.
+// discard removes the files that a tool wrote, so that a later run's are not mistaken for them.
 func (g *Generator) discard(t tool.Tool, share record.Cell) {
 	for _, name := range t.Outputs(share) {
 		_ = os.Remove(filepath.Join(g.config.Dir, name)) // What is not there needs no removal; what stays is overwritten.

@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// errKilled says that a tool had not ended by its deadline.
+// errKilled is the error of a tool that had not ended by its deadline.
 var errKilled = errors.New("the tool was killed at its deadline")
 
 // process is a running tool.
@@ -67,7 +67,7 @@ func (p *process) cpusAllowed() string {
 	return list
 }
 
-// toolEnded says why a tool ended as it should not, in the words of its parser if that finds any.
+// toolEnded returns why a tool ended as it should not, in the words of its parser if that finds any.
 func toolEnded(t tool.Tool, err error, raw *os.File) error {
 	if err == nil {
 		return ended(err, raw)
@@ -82,7 +82,7 @@ func toolEnded(t tool.Tool, err error, raw *os.File) error {
 	return ended(err, raw)
 }
 
-// ended says how a program ended and the first thing that it printed, which is why.
+// ended returns how a program ended and the first thing that it printed, which is why.
 func ended(err error, raw *os.File) error {
 	text := make([]byte, 200)
 	n, _ := raw.ReadAt(text, 0) // Fewer bytes than asked for are what is expected.

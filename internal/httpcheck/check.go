@@ -66,7 +66,7 @@ func ask(ctx context.Context, target string, e Expectation) (Answer, error) {
 	}}, nil
 }
 
-// unanswered says why a request has no answer.
+// unanswered returns why a request has no answer.
 func unanswered(what string, err error, limit time.Duration) error {
 	switch {
 	case timedOut(err):

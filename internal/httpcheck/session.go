@@ -20,7 +20,7 @@ const (
 	maxLine = 64 << 10
 )
 
-// errSurplus says that a server sends what nobody asked for.
+// errSurplus is the error of a server that sends what nobody asked for.
 var errSurplus = errors.New("more bytes came than the answer has")
 
 // session is one connection to the server, over which requests are sent one after the other. It counts bytes on the wire, which

@@ -55,7 +55,7 @@ func (f *File) Close() {
 	}
 }
 
-// ErrNoNumber says that a file of the kernel holds something else than the number that is looked for.
+// ErrNoNumber is the error of a kernel file that holds something else than the number that is looked for.
 var ErrNoNumber = errors.New("the number is not there")
 
 // field is the number after a key at the beginning of a line, as in "usage_usec 12".

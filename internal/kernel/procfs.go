@@ -14,7 +14,7 @@ import (
 // Proc is a /proc, the machine's own or a test's.
 type Proc string
 
-// ErrEnded says that a process has ended.
+// ErrEnded is the error of a process that has ended.
 var ErrEnded = errors.New("the process has ended")
 
 // Path is a file of a process.
@@ -145,7 +145,7 @@ func cpusAllowed(path string) (string, error) {
 	return orUnknown(line(status, "Cpus_allowed_list")), nil
 }
 
-// Listening is true when a socket of the network namespace of /proc listens on a port.
+// Listening reports whether a socket of the network namespace of /proc listens on a port.
 func (p Proc) Listening(port int) bool {
 	for _, name := range []string{"net/tcp", "net/tcp6"} {
 		text, err := os.ReadFile(p.file(name))

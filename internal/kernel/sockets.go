@@ -158,7 +158,7 @@ func (c *connections) connection(message []byte) error {
 	return nil
 }
 
-// hangs says whether a connection had an answer before and has been waiting for another one for too long. The server may as well owe
+// hangs reports whether a connection had an answer before and has been waiting for another one for too long. The server may as well owe
 // nothing, since the client asks no more: then it sent its last answer after the last request came. Both are told in milliseconds, by
 // a clock of 1 to 10, so that such a client is known only if its last answer took longer than that.
 func (c *connections) hangs(info []byte) bool {

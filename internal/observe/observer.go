@@ -50,7 +50,7 @@ type Observer struct {
 	sys string
 	// sockets reads the connections to a port, of which those hang that have waited for longer than patience.
 	sockets func(port int, patience time.Duration) (*record.Sockets, error)
-	// server is what FindServer found; 0 before. Whoever appears after the server has ended is not the server.
+	// server is what FindServer found; 0 before. A process that appears after the server has ended is not the server.
 	server int
 	// cpu is where the server is put; nil leaves it where it is.
 	cpu *int32

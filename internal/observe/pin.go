@@ -10,7 +10,7 @@ import (
 )
 
 // pin puts every thread of the server on the one CPU that it shares with another server, and the observer on the others, where there
-// are any. Threads that start later inherit it; whoever changes it meanwhile finds it changed back at the next cell. It does nothing
+// are any. Threads that start later inherit it; a change by others is undone at the next cell. It does nothing
 // outside a duet. The observer may do so since it has the server's user.
 func (o *Observer) pin() error {
 	if o.cpu == nil {

@@ -122,7 +122,7 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 	}
 }
 
-// missing says in a cell what could not be read.
+// missing notes in a cell what could not be read.
 func missing(cell *record.CellObservation, name string, err error) {
 	cell.Unknown = append(cell.Unknown, name+" is unknown: "+err.Error()+".")
 }

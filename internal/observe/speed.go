@@ -15,7 +15,7 @@ import (
 
 const (
 	// workRounds and workSteps are the fixed work: five rounds of about a millisecond at 2.6 GHz, of which the fastest counts. An
-	// interrupt or a hypervisor hits a round; a slow clock and a neighbour on the core hit all of them.
+	// interrupt or a hypervisor disturbs a round; a slow clock and a neighbour on the core disturb all of them.
 	workRounds, workSteps = 5, 500_000
 	// workTime is the time that is kept free for it.
 	workTime = 12 * time.Millisecond
@@ -102,7 +102,7 @@ func steps(n int) uint64 {
 	return x
 }
 
-// describeSpeed says what is not known of the speed of the server's CPUs: nothing while there is either of its two measures. Of a duet the
+// describeSpeed returns what is not known of the speed of the server's CPUs: nothing while there is either of its two measures. Of a duet the
 // first server's observer says it.
 func (o *Observer) describeSpeed(cell *record.CellObservation, noWork error) {
 	known := cell.WorkAfter != nil || cell.Series != nil && len(cell.Series.KHz) > 0

@@ -37,16 +37,16 @@ func (p *Plan) commonCell(l v1alpha1.Load) record.Cell {
 		c.Order = p.Order
 	}
 	if l.WarmupSeconds == nil {
-		p.note("loads[%s].warmupSeconds is absent: %d", l.Name, c.WarmupSeconds)
+		p.note("loads[%s].warmupSeconds defaults to %d", l.Name, c.WarmupSeconds)
 	} else {
 		c.WarmupSeconds = *l.WarmupSeconds
 	}
 	if c.DurationSeconds == 0 {
 		c.DurationSeconds = DefaultDurationSeconds
-		p.note("loads[%s].durationSeconds is absent: %d", l.Name, c.DurationSeconds)
+		p.note("loads[%s].durationSeconds defaults to %d", l.Name, c.DurationSeconds)
 	}
 	if c.Request.Expect.Body == nil {
-		p.note("loads[%s].request.expect.body is absent: bodies are not compared", l.Name)
+		p.note("loads[%s].request.expect.body is not set: response bodies are not compared", l.Name)
 	}
 	return c
 }
@@ -75,13 +75,13 @@ func (p *Plan) steps(l v1alpha1.Load, c record.Cell) {
 		StartRequestsPerSecond: cmp.Or(l.Search.StartRequestsPerSecond, DefaultSearchStart), Steps: cmp.Or(l.Search.Steps, DefaultSearchSteps),
 	}
 	if l.Search.StartRequestsPerSecond == 0 {
-		p.note("loads[%s].search.startRequestsPerSecond is absent: %d", l.Name, search.StartRequestsPerSecond)
+		p.note("loads[%s].search.startRequestsPerSecond defaults to %d", l.Name, search.StartRequestsPerSecond)
 	}
 	if l.Search.Steps == 0 {
-		p.note("loads[%s].search.steps is absent: %d", l.Name, search.Steps)
+		p.note("loads[%s].search.steps defaults to %d", l.Name, search.Steps)
 	}
 	if search.MaxMilliseconds < searchFloorMilliseconds {
-		p.note("loads[%s].search.maxMilliseconds is %d: below %d, k6's own pauses look like the server's, so a rate that is not kept may be k6's fault",
+		p.note("loads[%s].search.maxMilliseconds is %d: below %d, k6's own pauses cannot be told from the server's, so k6 may be the cause of a missed rate",
 			l.Name, search.MaxMilliseconds, searchFloorMilliseconds)
 	}
 	for step := range search.Steps {

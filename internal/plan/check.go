@@ -72,7 +72,7 @@ func checkDivision(spec v1alpha1.BenchmarkRunSpec) *Violation {
 				return invalid("spec.loads[%d].levels[%d].connections is %d, which %d generator pods of %d threads (spec.loads[%d].generators) cannot share equally: make it a multiple of %d", i, j, level.Connections, pods, threads, i, pods*threads)
 			}
 			if level.Connections/pods > maxConnectionsPerPod {
-				return invalid("spec.loads[%d].levels[%d].connections is %d, %d a generator pod, and a pod has ports for %d towards one server: raise spec.loads[%d].generators.pods", i, j, level.Connections, level.Connections/pods, maxConnectionsPerPod, i)
+				return invalid("spec.loads[%d].levels[%d].connections is %d, %d for each generator pod, but a pod has local ports for %d to one server: raise spec.loads[%d].generators.pods", i, j, level.Connections, level.Connections/pods, maxConnectionsPerPod, i)
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func checkRates(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		pods, cpus := max(l.Generators.Pods, DefaultPods), max(l.Generators.CPUs, DefaultCPUs)
 		most := int64(pods) * int64(cpus) * int64(perCPU)
 		tooFast := func(field string, rate int32, out string) *Violation {
-			return invalid("spec.loads[%d].%s is %d, but %s was never seen to send more than %d requests/s from one CPU, and spec.loads[%d].generators.pods times cpus is %d: lower it to %d at most, or raise %s",
+			return invalid("spec.loads[%d].%s is %d, but %s has never sent more than %d requests/s from one CPU, and spec.loads[%d].generators.pods times cpus is %d: lower it to at most %d, or raise %s",
 				i, field, rate, l.Tool, perCPU, i, pods*cpus, most, out)
 		}
 		for j, level := range l.Levels {
@@ -131,7 +131,7 @@ func checkValidity(spec v1alpha1.BenchmarkRunSpec) *Violation {
 			continue
 		}
 		if share, err := strconv.ParseFloat(limit.text, 64); err != nil || !(share >= 0 && share <= limit.loosest) {
-			return invalid("spec.validity.%s is %q: give a decimal from 0 to %v, since limits can be tightened and not loosened", limit.field, limit.text, limit.loosest)
+			return invalid("spec.validity.%s is %q: give a decimal from 0 to %v, since the default can be tightened but not relaxed", limit.field, limit.text, limit.loosest)
 		}
 	}
 	return nil
@@ -143,7 +143,7 @@ func checkSize(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		blocks = DefaultBlocks
 	}
 	if n := int(blocks) * len(spec.Implementations); n > maxTrials {
-		return invalid("spec.blocks times spec.implementations makes %d trials; a run may have %d: lower spec.blocks or split the run", n, maxTrials)
+		return invalid("spec.blocks times spec.implementations makes %d trials, and the maximum is %d: lower spec.blocks or split the run", n, maxTrials)
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func tooFew(field string, need int64, role string, best Node) *Violation {
 	if best.Name == "" {
 		fmt.Fprintf(&b, "no node may run a %s: label one with %s=%s", role, v1alpha1.LabelRole, role)
 	} else {
-		fmt.Fprintf(&b, "the largest node for a %s, %s, has %dm to give: ask for fewer CPUs or add a larger node labelled %s=%s", role, best.Name, best.MilliCPU, v1alpha1.LabelRole, role)
+		fmt.Fprintf(&b, "the largest node for a %s, %s, has %dm allocatable: ask for fewer CPUs or add a larger node labelled %s=%s", role, best.Name, best.MilliCPU, v1alpha1.LabelRole, role)
 	}
 	return &Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: b.String()}
 }

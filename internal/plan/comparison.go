@@ -100,7 +100,7 @@ func checkWeights(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		case err != nil || !(w > 0 && w <= 1):
 			return invalid("spec.loads[%d].weight is %q: give a decimal above 0 and at most 1, such as \"0.25\"", i, l.Weight)
 		case !l.Search.IsZero():
-			return invalid("spec.loads[%d].weight belongs to no search, whose rates are compared by themselves: leave it out", i)
+			return invalid("spec.loads[%d].weight does not apply to a load with search, whose rates are compared separately: leave it out", i)
 		}
 		sum, given = sum+w, given+1
 	}
@@ -111,12 +111,12 @@ func checkWeights(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		}
 		loads++
 		if given > 0 && l.Weight == "" {
-			return invalid("spec.loads[%d].weight is absent, and other loads have one: give each load its weight, or none", i)
+			return invalid("spec.loads[%d].weight is not set, but other loads have one: give every load a weight, or none", i)
 		}
 	}
 	switch {
 	case given > 0 && loads == 1:
-		return invalid("spec.loads has one load with levels, so that its weight says nothing: leave weight out")
+		return invalid("spec.loads has only one load with levels, so its weight has no effect: leave weight out")
 	case given > 0 && math.Abs(sum-1) > weightSlack:
 		return invalid("the weights of spec.loads add up to %v: make them add up to 1", math.Round(sum*1e4)/1e4)
 	}
@@ -129,15 +129,15 @@ func checkPercentiles(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		return nil
 	}
 	if isDuet(spec) {
-		return invalid("spec.latencyPercentiles compares latencies, and spec.order SlicedDuet has none, since a frozen generator spoils them: leave it out, or choose spec.order Blocks")
+		return invalid("spec.latencyPercentiles compares latencies, but spec.order SlicedDuet has none, because pausing the generator distorts them: leave it out, or choose spec.order Blocks")
 	}
 	for k, percentile := range spec.LatencyPercentiles {
 		if !slices.Contains(record.Percentiles, percentile) {
-			return invalid("spec.latencyPercentiles[%d] is %s: give some of %s", k, percentile, strings.Join(record.Percentiles, ", "))
+			return invalid("spec.latencyPercentiles[%d] is %s: choose from %s", k, percentile, strings.Join(record.Percentiles, ", "))
 		}
 		for i, l := range spec.Loads {
 			if strings.Contains(percentile, ".") && tools.Traits(record.Tool(l.Tool)).WholePercents {
-				return invalid("spec.latencyPercentiles[%d] is %s, and %s, the tool of spec.loads[%d], gives whole percents only: name 99, or choose wrk or k6", k, percentile, l.Tool, i)
+				return invalid("spec.latencyPercentiles[%d] is %s, and %s, the tool of spec.loads[%d], reports whole percentiles only: choose 99, or choose wrk or k6", k, percentile, l.Tool, i)
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func checkAnswer(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *V
 		for _, level := range l.Levels {
 			if l.Search.IsZero() && level.RequestsPerSecond > 0 && (o.Load == "" || o.Load == l.Name) &&
 				(o.Connections == 0 || o.Connections == level.Connections) && (o.RequestsPerSecond == 0 || o.RequestsPerSecond == level.RequestsPerSecond) {
-				return invalid("spec.objectives[%d] bounds a ratio of Throughput, and load %s imposes %d requests/s, which all sides are asked for alike: use of: ServerCPUPerRequest or LatencyPercentile, or name other levels", i, l.Name, level.RequestsPerSecond)
+				return invalid("spec.objectives[%d] bounds a ratio of Throughput, but load %s imposes the same %d requests/s on every implementation: use of: ServerCPUPerRequest or LatencyPercentile, or name other levels", i, l.Name, level.RequestsPerSecond)
 			}
 		}
 	}

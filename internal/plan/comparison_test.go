@@ -27,12 +27,12 @@ func TestWeights(t *testing.T) {
 		"a search needs none":            {loads: []v1alpha1.Load{load("a", "0.5"), load("b", "0.5"), search("")}},
 		"they add up to less":            {loads: []v1alpha1.Load{load("a", "0.25"), load("b", "0.25")}, want: "add up to 0.5: make them add up to 1"},
 		"they add up to more":            {loads: []v1alpha1.Load{load("a", "0.9"), load("b", "0.25")}, want: "add up to 1.15"},
-		"one is missing":                 {loads: []v1alpha1.Load{load("a", "0.9"), load("b", "")}, want: "spec.loads[1].weight is absent"},
+		"one is missing":                 {loads: []v1alpha1.Load{load("a", "0.9"), load("b", "")}, want: "spec.loads[1].weight is not set"},
 		"one is 0":                       {loads: []v1alpha1.Load{load("a", "0"), load("b", "1")}, want: "spec.loads[0].weight is \"0\""},
 		"one is no number":               {loads: []v1alpha1.Load{load("a", "half"), load("b", "1")}, want: "spec.loads[0].weight is \"half\""},
-		"a search has one":               {loads: []v1alpha1.Load{load("a", "0.5"), search("0.5")}, want: "spec.loads[1].weight belongs to no search"},
-		"a single load has one":          {loads: []v1alpha1.Load{load("a", "1")}, want: "says nothing"},
-		"a single load beside a search":  {loads: []v1alpha1.Load{load("a", "1"), search("")}, want: "says nothing"},
+		"a search has one":               {loads: []v1alpha1.Load{load("a", "0.5"), search("0.5")}, want: "spec.loads[1].weight does not apply to a load with search"},
+		"a single load has one":          {loads: []v1alpha1.Load{load("a", "1")}, want: "has no effect"},
+		"a single load beside a search":  {loads: []v1alpha1.Load{load("a", "1"), search("")}, want: "has no effect"},
 		"more than one whole is refused": {loads: []v1alpha1.Load{load("a", "1.5"), load("b", "0.5")}, want: "at most 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestComparedPercentilesAreThoseThatEveryLoadHas(t *testing.T) {
 		"whole percents of ab":       {percentiles: []string{"90", "99"}, tool: v1alpha1.ToolAb},
 		"a tenth of a percent of ab": {percentiles: []string{"50", "99.9"}, tool: v1alpha1.ToolAb, want: "spec.latencyPercentiles[1] is 99.9, and ab"},
 		"some in a duet":             {percentiles: []string{"50"}, tool: v1alpha1.ToolWrk, order: v1alpha1.OrderSlicedDuet, want: "spec.order SlicedDuet has none"},
-		"one that is never known":    {percentiles: []string{"98"}, tool: v1alpha1.ToolWrk, want: "spec.latencyPercentiles[0] is 98: give some of 50, 90"},
+		"one that is never known":    {percentiles: []string{"98"}, tool: v1alpha1.ToolWrk, want: "spec.latencyPercentiles[0] is 98: choose from 50, 90"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := v1alpha1.BenchmarkRunSpec{LatencyPercentiles: tc.percentiles, Order: tc.order, Loads: []v1alpha1.Load{{Tool: tc.tool}}}

@@ -25,14 +25,14 @@ func checkDuet(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		return nil
 	}
 	if len(spec.Implementations) != 2 {
-		return invalid("spec.order is SlicedDuet, which compares two implementations, and spec.implementations has %d: make a run for each pair", len(spec.Implementations))
+		return invalid("spec.order is SlicedDuet, which compares two implementations, but spec.implementations has %d: create a run for each pair", len(spec.Implementations))
 	}
 	for i, impl := range spec.Implementations {
 		if max(impl.CPUs, DefaultCPUs) != 1 {
 			return invalid("spec.implementations[%d].cpus is %d, but the servers of spec.order SlicedDuet share one CPU: make it 1, or choose spec.order Blocks", i, impl.CPUs)
 		}
 		if impl.Role == v1alpha1.RoleReference {
-			return invalid("spec.implementations[%d].role is Reference, which takes no part in verdicts, and spec.order SlicedDuet is there for one: make it Contender, or choose spec.order Blocks", i)
+			return invalid("spec.implementations[%d].role is %s, which takes no part in verdicts, but spec.order SlicedDuet serves to reach one: make it %s, or choose spec.order Blocks", i, v1alpha1.RoleReference, v1alpha1.RoleContender)
 		}
 	}
 	for i, l := range spec.Loads {
@@ -47,11 +47,11 @@ func checkDuet(spec v1alpha1.BenchmarkRunSpec) *Violation {
 func unfitForDuet(l v1alpha1.Load) (field, value, only string) {
 	switch {
 	case !tools.Traits(record.Tool(l.Tool)).Freezable:
-		return "tool", string(l.Tool), "wrk only, which bears being frozen"
+		return "tool", string(l.Tool), "wrk only, which tolerates being paused"
 	case l.Connection == v1alpha1.PerRequest:
 		return "connection", string(l.Connection), "KeepAlive only"
 	case l.Generators.Pods > 1:
-		return "generators.pods", fmt.Sprint(l.Generators.Pods), "one generator pod, which holds the load for both servers"
+		return "generators.pods", fmt.Sprint(l.Generators.Pods), "one generator pod, which loads both servers"
 	case !l.Script.IsZero():
 		return "script", "set", "none: its requests may differ from slice to slice"
 	case !l.Search.IsZero():
@@ -59,7 +59,7 @@ func unfitForDuet(l v1alpha1.Load) (field, value, only string) {
 	}
 	for i, level := range l.Levels {
 		if level.RequestsPerSecond > 0 {
-			return fmt.Sprintf("levels[%d].requestsPerSecond", i), fmt.Sprint(level.RequestsPerSecond), "none: a frozen generator keeps no rate"
+			return fmt.Sprintf("levels[%d].requestsPerSecond", i), fmt.Sprint(level.RequestsPerSecond), "none: a paused generator cannot sustain a rate"
 		}
 	}
 	return "", "", ""
@@ -76,8 +76,8 @@ func (p *Plan) duetNotes() {
 	if p.Order != record.OrderSlicedDuet {
 		return
 	}
-	p.note("spec.order is SlicedDuet: each trial holds both servers on one CPU, and one load changes between them every %d ms, in an order drawn for each pair of slices", timetable.DuetSlice/time.Millisecond)
-	p.note("spec.order is SlicedDuet: each level takes twice its warmupSeconds and durationSeconds, and has no latencies, since a frozen generator spoils them")
+	p.note("spec.order is SlicedDuet: each trial runs both servers on one CPU, and one load alternates between them every %d ms, in random order within each pair of slices", timetable.DuetSlice/time.Millisecond)
+	p.note("spec.order is SlicedDuet: each level takes twice its warmupSeconds and durationSeconds, and has no latencies, because pausing the generator distorts them")
 }
 
 // fitsDuet says whether some node has room for both servers of a duet.
@@ -91,6 +91,6 @@ func fitsDuet(nodes []Node) *Violation {
 		return tooFew("spec.order is SlicedDuet", need, v1alpha1.RoleServer, best)
 	}
 	return &Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: fmt.Sprintf(
-		"spec.order is SlicedDuet: its two servers need %dm CPU on one node, and the largest node for a server, %s, has %dm to give: add a larger node labelled %s=%s, or choose spec.order Blocks",
+		"spec.order is SlicedDuet: its two servers need %dm CPU on one node, and the largest node for a server, %s, has %dm allocatable: add a larger node labelled %s=%s, or choose spec.order Blocks",
 		need, best.Name, best.MilliCPU, v1alpha1.LabelRole, v1alpha1.RoleServer)}
 }

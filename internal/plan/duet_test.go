@@ -40,8 +40,8 @@ func TestADuetIsOneTrialABlockAndDrawsWhoIsStartedFirst(t *testing.T) {
 	if len(p.Trials) != 50 || first["go"] < 10 || first["epoll"] < 10 {
 		t.Errorf("%d trials, started first: %v", len(p.Trials), first)
 	}
-	if spare := p.Spare("r", 1); len(spare) != 1 || spare[0].Block != 51 || spare[0].Index != 50 {
-		t.Errorf("the spare block is %+v", spare)
+	if repeat := p.Repeat("r", 1); len(repeat) != 1 || repeat[0].Block != 51 || repeat[0].Index != 50 {
+		t.Errorf("the repeat block is %+v", repeat)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestWhatADuetCannotMeasureIsRefused(t *testing.T) {
 			func(s *v1alpha1.BenchmarkRunSpec) {
 				s.Implementations = append(s.Implementations, v1alpha1.Implementation{Name: "x"})
 			},
-			"spec.implementations has 3: make a run for each pair",
+			"spec.implementations has 3: create a run for each pair",
 		},
 		"a server of two CPUs": {
 			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs = 2 },

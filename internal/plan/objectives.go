@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// checkObjectives holds what the schema cannot say of objectives: that they speak of what the run measures, and that their bounds can
+// checkObjectives holds what the schema cannot say of objectives: that they name what the run measures, and that their bounds can
 // be kept at all.
 func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	for i, o := range spec.Objectives {
@@ -28,9 +28,9 @@ func checkBound(_ v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *Viola
 	bound, err := strconv.ParseFloat(o.Min+o.Max, 64)
 	switch {
 	case err != nil:
-		return invalid("spec.objectives[%d]: %q is no decimal number", i, o.Min+o.Max)
+		return invalid("spec.objectives[%d]: %q is not a decimal number", i, o.Min+o.Max)
 	case bound <= 0:
-		return invalid("spec.objectives[%d] has the bound 0: no measurement can prove that something is never exceeded, and everything is at least 0: give a number above 0, such as \"0.0001\"", i)
+		return invalid("spec.objectives[%d] has the bound 0, which no measurement can prove as a maximum and every measurement meets as a minimum: give a number above 0, such as \"0.0001\"", i)
 	case o.Metric == v1alpha1.ObjectiveErrorRate && bound > 1:
 		return invalid("spec.objectives[%d]: an ErrorRate is a share from 0 to 1, and its bound is %s: write 1 %% as \"0.01\"", i, o.Min+o.Max)
 	}
@@ -49,22 +49,22 @@ func checkSubjects(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 	for k, name := range o.Implementations {
 		switch {
 		case role[name] == "":
-			return invalid("spec.objectives[%d].implementations[%d] is %s, which is none of spec.implementations: name one of them", i, k, name)
+			return invalid("spec.objectives[%d].implementations[%d] is %s, which is not in spec.implementations: name one of them", i, k, name)
 		case o.Metric == v1alpha1.ObjectiveRatioToBaseline && (name == spec.Baseline || role[name] == v1alpha1.RoleReference):
 			return invalid("spec.objectives[%d].implementations[%d] is %s, which is not compared with the baseline: name a contender other than %s", i, k, name, spec.Baseline)
 		}
 	}
 	if o.Metric == v1alpha1.ObjectiveRatioToBaseline && len(spec.Implementations) < 2 {
-		return invalid("spec.objectives[%d] is a RatioToBaseline, and the run has one implementation only: add another, or bound another metric", i)
+		return invalid("spec.objectives[%d] is a RatioToBaseline, but the run has only one implementation: add another, or bound another metric", i)
 	}
 	if o.Metric != v1alpha1.ObjectiveRegression {
 		return nil
 	}
 	switch {
 	case o.Against.IsZero():
-		return invalid("spec.objectives[%d].against is absent: a Regression needs earlier runs", i)
+		return invalid("spec.objectives[%d].against is not set: a Regression needs earlier runs", i)
 	case role[o.Against.Anchor] == "":
-		return invalid("spec.objectives[%d].against.anchor is %s, which is none of spec.implementations: the anchor is measured in all runs", i, o.Against.Anchor)
+		return invalid("spec.objectives[%d].against.anchor is %s, which is not in spec.implementations: every run must measure the anchor", i, o.Against.Anchor)
 	case slices.Contains(o.Implementations, o.Against.Anchor):
 		return invalid("spec.objectives[%d].implementations holds %s, which is the anchor: its ratio to itself is always 1", i, o.Against.Anchor)
 	}
@@ -82,11 +82,11 @@ func checkObjectiveLevels(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, 
 	named := slices.IndexFunc(spec.Loads, func(l v1alpha1.Load) bool { return o.Load == l.Name })
 	switch {
 	case o.Load != "" && named < 0:
-		return invalid("spec.objectives[%d].load is %s, which is none of spec.loads: name one of them", i, o.Load)
+		return invalid("spec.objectives[%d].load is %s, which is not in spec.loads: name one of them", i, o.Load)
 	case named >= 0 && !spec.Loads[named].Search.IsZero():
-		return invalid("spec.objectives[%d].load is %s, which has search, and speaks of no level, since the steps of a search are none: bound its Capacity, or name another load", i, o.Load)
+		return invalid("spec.objectives[%d].load is %s, which has search and therefore no levels: bound its Capacity, or name another load", i, o.Load)
 	}
-	return invalid("spec.objectives[%d] speaks of no level of spec.loads: correct load, connections and requestsPerSecond; the steps of a search are no levels", i)
+	return invalid("spec.objectives[%d] matches no level of spec.loads: correct load, connections and requestsPerSecond; the steps of a search are not levels", i)
 }
 
 // speaksOf says whether an objective bounds a figure of any level of a load.
@@ -102,14 +102,14 @@ func checkLatency(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *
 		return nil
 	}
 	if isDuet(spec) {
-		return invalid("spec.objectives[%d] bounds a latency, and spec.order SlicedDuet has none, since a frozen generator spoils them: bound ServerCPUPerRequest, or choose spec.order Blocks", i)
+		return invalid("spec.objectives[%d] bounds a latency, but spec.order SlicedDuet has none, because pausing the generator distorts them: bound ServerCPUPerRequest, or choose spec.order Blocks", i)
 	}
 	if !strings.Contains(o.Percentile, ".") {
 		return nil
 	}
 	for k, l := range spec.Loads {
 		if l.Tool == v1alpha1.ToolAb && speaksOf(o, l) {
-			return invalid("spec.objectives[%d].percentile is %s, and ab, the tool of spec.loads[%d], gives whole percents only: name 99, choose wrk or k6, or name another load in spec.objectives[%d].load", i, o.Percentile, k, i)
+			return invalid("spec.objectives[%d].percentile is %s, and ab, the tool of spec.loads[%d], reports whole percentiles only: choose 99, choose wrk or k6, or name another load in spec.objectives[%d].load", i, o.Percentile, k, i)
 		}
 	}
 	return nil
@@ -119,14 +119,14 @@ func checkLatency(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *
 func checkCapacity(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *Violation {
 	switch {
 	case o.Min == "":
-		return invalid("spec.objectives[%d] is a Capacity, which is bounded from below: give min", i)
+		return invalid("spec.objectives[%d] is a Capacity, which takes a lower bound: give min", i)
 	case o.Connections != 0 || o.RequestsPerSecond != 0:
-		return invalid("spec.objectives[%d] is a Capacity, of which a load has one only: leave out connections and requestsPerSecond", i)
+		return invalid("spec.objectives[%d] is a Capacity, and a load has only one: leave out connections and requestsPerSecond", i)
 	}
 	for _, l := range spec.Loads {
 		if l.Name == o.Load && !l.Search.IsZero() {
 			return nil
 		}
 	}
-	return invalid("spec.objectives[%d] is a Capacity, and load %q is no load with search: name one of those of spec.loads", i, o.Load)
+	return invalid("spec.objectives[%d] is a Capacity, but load %q has no search: name a load of spec.loads that has one", i, o.Load)
 }

@@ -35,8 +35,8 @@ const (
 	Attempts = 3
 	// seedBits is how many bits of a whole number a JSON number keeps for every reader.
 	seedBits = 53
-	// spareBlocksAtLeast is how many blocks can be measured anew in the shortest run.
-	spareBlocksAtLeast = 2
+	// repeatBlocksAtLeast is how many blocks can be repeated in the shortest run.
+	repeatBlocksAtLeast = 2
 )
 
 // trialOverhead is what a trial is reckoned to cost beside its cells: pods, check, start, upload.
@@ -61,7 +61,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	}
 	p := Plan{record.Plan{Order: orderOf(spec), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
 	if spec.Blocks == 0 {
-		p.note("spec.blocks is absent: %d blocks, each with every implementation once", p.Blocks)
+		p.note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)
 	}
 	if p.Blocks < VerdictBlocks {
 		p.note("%d blocks give ratios but no verdict: a verdict needs at least %d", p.Blocks, VerdictBlocks)
@@ -124,14 +124,14 @@ func (p *Plan) placement(pl v1alpha1.Placement) {
 	}
 	if pl.Pinning == "" {
 		p.Placement.Pinning = record.Required
-		p.note("spec.placement.pinning is absent: Required, a cell whose server or generator does not own its CPUs is void")
+		p.note("spec.placement.pinning defaults to Required: a cell whose server or generator does not own its CPUs is void")
 	}
 	if pl.GeneratorPinning == "" {
 		p.Placement.GeneratorPinning = p.Placement.Pinning
 	}
 	if pl.SeparateNodes == "" {
 		p.Placement.SeparateNodes = record.Preferred
-		p.note("spec.placement.separateNodes is absent: Preferred")
+		p.note("spec.placement.separateNodes defaults to Preferred")
 	}
 }
 
@@ -143,10 +143,10 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 		}
 		if i.CPUs == 0 {
 			own.CPUs = DefaultCPUs
-			p.note("implementations[%s].cpus is absent: %d", i.Name, own.CPUs)
+			p.note("implementations[%s].cpus defaults to %d", i.Name, own.CPUs)
 		}
 		if i.Memory == nil {
-			p.note("implementations[%s].memory is absent: %s", i.Name, Memory(DefaultMemoryBytes))
+			p.note("implementations[%s].memory defaults to %s", i.Name, Memory(DefaultMemoryBytes))
 		} else {
 			own.MemoryBytes = i.Memory.Value()
 		}
@@ -166,14 +166,14 @@ func (p *Plan) trials(run string) {
 	p.duetNotes()
 }
 
-// SpareBlocks is how many blocks at most are measured anew, at the end of a run of so many, for blocks that a fault from outside has hit.
-// As many again: if a third of all blocks is hit, seven whole ones come out of seven planned with probability 0.95 (0.72 with half as many,
+// RepeatBlocks is how many blocks at most are measured at the end of a run of so many, in the place of disturbed ones.
+// As many again: if a third of all blocks is disturbed, seven whole ones come out of seven planned with probability 0.95 (0.72 with half as many,
 // 0.38 with two), and a run on a machine that is never quiet ends after twice its time.
-func SpareBlocks(blocks int32) int32 { return max(blocks, spareBlocksAtLeast) }
+func RepeatBlocks(blocks int32) int32 { return max(blocks, repeatBlocksAtLeast) }
 
-// Spare are the trials of a spare block, from 1: the block after all others.
-func (p Plan) Spare(run string, spare int32) []record.PlannedTrial {
-	return p.block(run, p.Blocks+spare)
+// Repeat are the trials of a repeat block, from 1: the block after all others.
+func (p Plan) Repeat(run string, repeat int32) []record.PlannedTrial {
+	return p.block(run, p.Blocks+repeat)
 }
 
 func (p Plan) block(run string, block int32) []record.PlannedTrial {
@@ -205,7 +205,7 @@ func (p *Plan) times(timeout int32) {
 	p.TimeoutSeconds = timeout
 	if timeout == 0 {
 		p.TimeoutSeconds = int32(3*p.Estimate(len(p.Trials)).Seconds()) + 600
-		p.note("spec.timeoutSeconds is absent: %d, three times the planned time plus ten minutes", p.TimeoutSeconds)
+		p.note("spec.timeoutSeconds defaults to %d: three times the planned time plus ten minutes", p.TimeoutSeconds)
 	}
 }
 
@@ -217,5 +217,5 @@ func (p *Plan) seed(given int64, uid string) {
 	}
 	sum := sha256.Sum256([]byte(uid))
 	p.Seed = max(binary.BigEndian.Uint64(sum[:8])>>(64-seedBits), 1)
-	p.note("spec.seed is absent: %d, drawn from the run's UID; a run of the same spec with this seed measures in the same order", p.Seed)
+	p.note("spec.seed defaults to %d, drawn from the run's UID; a run of the same spec with this seed measures in the same order", p.Seed)
 }

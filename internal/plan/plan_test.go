@@ -116,13 +116,13 @@ func TestTwoRunsOfOneSeedMeasureInTheSameOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names []string
-		for _, trial := range append(p.Trials, p.Spare("r", 1)...) {
+		for _, trial := range append(p.Trials, p.Repeat("r", 1)...) {
 			names = append(names, trial.Name)
 		}
 		return p, names
 	}
 	drawn, first := order(0, "u")
-	if note := fmt.Sprintf("spec.seed is absent: %d, drawn from the run's UID", drawn.Seed); !strings.Contains(strings.Join(drawn.Notes, "\n"), note) {
+	if note := fmt.Sprintf("spec.seed defaults to %d, drawn from the run's UID", drawn.Seed); !strings.Contains(strings.Join(drawn.Notes, "\n"), note) {
 		t.Errorf("no note says %q: %q", note, drawn.Notes)
 	}
 	if _, other := order(0, "v"); slices.Equal(first, other) {
@@ -132,7 +132,7 @@ func TestTwoRunsOfOneSeedMeasureInTheSameOrder(t *testing.T) {
 	if diff := cmp.Diff(first, again); diff != "" {
 		t.Errorf("the seed %d gives another order than the run for which it was drawn (-drawn +given):\n%s", drawn.Seed, diff)
 	}
-	if notes := strings.Join(given.Notes, "\n"); strings.Contains(notes, "spec.seed is absent") || !strings.Contains(notes, fmt.Sprintf("the seed %d", drawn.Seed)) {
+	if notes := strings.Join(given.Notes, "\n"); strings.Contains(notes, "spec.seed defaults to") || !strings.Contains(notes, fmt.Sprintf("the seed %d", drawn.Seed)) {
 		t.Errorf("the notes do not name the given seed: %q", given.Notes)
 	}
 }
@@ -205,10 +205,10 @@ func TestARateThatNoGeneratorHasKeptIsRefused(t *testing.T) {
 		want       string
 	}{
 		"the most of one CPU":       {level: v1alpha1.Level{RequestsPerSecond: most}},
-		"one more":                  {level: v1alpha1.Level{RequestsPerSecond: most + 1}, want: "spec.loads[0].levels[0].requestsPerSecond is 25001, but k6 was never seen to send more than 25000 requests/s from one CPU, and spec.loads[0].generators.pods times cpus is 1: lower it to 25000 at most, or raise spec.loads[0].generators"},
+		"one more":                  {level: v1alpha1.Level{RequestsPerSecond: most + 1}, want: "spec.loads[0].levels[0].requestsPerSecond is 25001, but k6 has never sent more than 25000 requests/s from one CPU, and spec.loads[0].generators.pods times cpus is 1: lower it to at most 25000, or raise spec.loads[0].generators"},
 		"as much on two CPUs":       {generators: v1alpha1.Generators{CPUs: 2}, level: v1alpha1.Level{RequestsPerSecond: most + 1}},
 		"as much in two pods":       {generators: v1alpha1.Generators{Pods: 2}, level: v1alpha1.Level{RequestsPerSecond: 2 * most}},
-		"too much for two of two":   {generators: v1alpha1.Generators{Pods: 2, CPUs: 2}, level: v1alpha1.Level{RequestsPerSecond: 4*most + 1}, want: "lower it to 100000 at most"},
+		"too much for two of two":   {generators: v1alpha1.Generators{Pods: 2, CPUs: 2}, level: v1alpha1.Level{RequestsPerSecond: 4*most + 1}, want: "lower it to at most 100000"},
 		"a ramp that ends too high": {level: v1alpha1.Level{RequestsPerSecond: 1, RampToRequestsPerSecond: most + 1}, want: "spec.loads[0].levels[0].rampToRequestsPerSecond is 25001"},
 		"a ramp that is kept":       {level: v1alpha1.Level{RequestsPerSecond: 1, RampToRequestsPerSecond: most}},
 		"a search that starts high": {start: most + 1, want: "spec.loads[0].search.startRequestsPerSecond is 25001"},
@@ -243,7 +243,7 @@ func TestASearchBelowWhatItsGeneratorCanTellSaysSo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := strings.Contains(strings.Join(p.Notes, "\n"), "may be k6's fault")
+		said := strings.Contains(strings.Join(p.Notes, "\n"), "k6 may be the cause of a missed rate")
 		if said != want {
 			t.Errorf("a bound of %d ms: said %v, want %v; notes %q", bound, said, want, p.Notes)
 		}
@@ -302,7 +302,7 @@ func FuzzCompile(f *testing.F) {
 
 func TestAsManyBlocksCanBeMeasuredAnewAsThereAreAndTwoAtLeast(t *testing.T) {
 	for blocks, want := range map[int32]int32{1: 2, 2: 2, 3: 3, 7: 7, 40: 40} {
-		if got := SpareBlocks(blocks); got != want {
+		if got := RepeatBlocks(blocks); got != want {
 			t.Errorf("of %d blocks %d can be measured anew, want %d", blocks, got, want)
 		}
 	}

@@ -57,7 +57,7 @@ type Run struct {
 	// Weights are those of the loads in the mean over all of them, by name; none if the spec gives none.
 	Weights  map[string]float64
 	Baseline string
-	// Blocks counts the spare ones that were begun, too.
+	// Blocks counts the repeat blocks that were begun, too.
 	Blocks          int32
 	Implementations []Implementation
 	Levels          []Level
@@ -70,7 +70,7 @@ type Run struct {
 func Of(m record.RunManifest) (Run, error) {
 	plan := m.Plan
 	p := Run{
-		Baseline: plan.Baseline, Blocks: m.Blocks + m.SpareBlocks, Latencies: plan.LatencyPercentiles, Looks: len(plan.Interim) + 1,
+		Baseline: plan.Baseline, Blocks: m.Blocks + m.RepeatBlocks, Latencies: plan.LatencyPercentiles, Looks: len(plan.Interim) + 1,
 		Duet: plan.Order == record.OrderSlicedDuet, Weights: map[string]float64{},
 	}
 	if len(plan.Implementations) == 0 || len(plan.Cells)+len(plan.Trials) == 0 {

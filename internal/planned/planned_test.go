@@ -91,7 +91,7 @@ func TestTheBlocksOfARunCountItsRepeats(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := read(t, manifest(func(m *record.RunManifest) {
-				m.Plan.Blocks, m.Blocks, m.SpareBlocks = tc.planned, tc.blocks, tc.repeats
+				m.Plan.Blocks, m.Blocks, m.RepeatBlocks = tc.planned, tc.blocks, tc.repeats
 			}))
 			if run.Blocks != tc.want {
 				t.Errorf("%d blocks, want %d", run.Blocks, tc.want)

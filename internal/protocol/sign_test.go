@@ -20,7 +20,7 @@ func TestOpenObeysTheOperatorOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	order := Order{Trial: "t", Attempt: 2, Member: record.MemberGenerator(0), Check: &Check{Targets: []string{"10.0.0.1:80"}}}
+	command := Command{Trial: "t", Attempt: 2, Member: record.MemberGenerator(0), Check: &Check{Targets: []string{"10.0.0.1:80"}}}
 	tests := map[string]struct {
 		sign    ed25519.PrivateKey
 		change  func(*Envelope)
@@ -29,16 +29,16 @@ func TestOpenObeysTheOperatorOnly(t *testing.T) {
 		member  string
 		want    string
 	}{
-		"an order of its own":             {sign: key, trial: "t", attempt: 2, member: record.MemberGenerator(0)},
-		"an order of somebody else":       {sign: stranger, trial: "t", attempt: 2, member: record.MemberGenerator(0), want: ErrSignature.Error()},
-		"an order changed on its way":     {sign: key, change: func(e *Envelope) { e.Order[len(e.Order)-3] ^= 1 }, trial: "t", attempt: 2, member: record.MemberGenerator(0), want: ErrSignature.Error()},
-		"an order for another trial":      {sign: key, trial: "u", attempt: 2, member: record.MemberGenerator(0), want: "the order is for t attempt 2"},
-		"an order for an earlier attempt": {sign: key, trial: "t", attempt: 3, member: record.MemberGenerator(0), want: "this agent is t attempt 3"},
-		"an order for another member":     {sign: key, trial: "t", attempt: 2, member: record.MemberServer(0), want: "this agent is t attempt 2 as server-0"},
+		"a command of its own":             {sign: key, trial: "t", attempt: 2, member: record.MemberGenerator(0)},
+		"a command of somebody else":       {sign: stranger, trial: "t", attempt: 2, member: record.MemberGenerator(0), want: ErrSignature.Error()},
+		"a command changed on its way":     {sign: key, change: func(e *Envelope) { e.Command[len(e.Command)-3] ^= 1 }, trial: "t", attempt: 2, member: record.MemberGenerator(0), want: ErrSignature.Error()},
+		"a command for another trial":      {sign: key, trial: "u", attempt: 2, member: record.MemberGenerator(0), want: "the command is for t attempt 2"},
+		"a command for an earlier attempt": {sign: key, trial: "t", attempt: 3, member: record.MemberGenerator(0), want: "this agent is t attempt 3"},
+		"a command for another member":     {sign: key, trial: "t", attempt: 2, member: record.MemberServer(0), want: "this agent is t attempt 2 as server-0"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			e, err := Seal(tc.sign, order)
+			e, err := Seal(tc.sign, command)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestOpenObeysTheOperatorOnly(t *testing.T) {
 			}
 			got, err := Open(pub, e, tc.trial, tc.attempt, tc.member)
 			if tc.want == "" {
-				if diff := cmp.Diff(order, got); err != nil || diff != "" {
+				if diff := cmp.Diff(command, got); err != nil || diff != "" {
 					t.Errorf("error %v, (-want +got):\n%s", err, diff)
 				}
 				return

@@ -1,22 +1,22 @@
-// Package reason says whose failure each reason of the API tells of. It is the one table for whoever leads a run after a trial has failed, and
-// for whoever counts the failures of a run that was led.
+// Package reason maps each reason of the API to the origin of the failure that it names. It is the one table for package conduct, which
+// decides after a trial has failed, and for the packages that count the failures of a run that has ended.
 package reason
 
 import "loadstone.dev/loadstone/api/v1alpha1"
 
-// Origin is whose failure a reason tells of.
+// Origin is the origin of a failure.
 type Origin int
 
 const (
-	// Nobody has failed where a reason tells of no failure of a trial, but of its course, its run or its report.
+	// Nobody is the origin of reasons that name no failure of a trial, but its progress, its run or its report.
 	Nobody Origin = iota + 1
-	// Implementation failures are of the implementation's own making, and are held against it.
+	// Implementation failures are caused by the implementation and count against it.
 	Implementation
-	// Setup failures are of an image, a pod or a node that the spec asks for and the cluster cannot give. They are held against nobody.
+	// Setup failures are of an image, a pod or a node that the spec asks for and the cluster cannot give. They count against no implementation.
 	Setup
 	// Load failures are of a load that cannot be made, whatever the implementation.
 	Load
-	// Infrastructure failures came from outside. They are held against nobody, and cost their block.
+	// Infrastructure failures are caused by the cluster, an agent or the store. They count against no implementation, and disturb their block.
 	Infrastructure
 )
 
@@ -54,5 +54,5 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonStoreUnavailable:    Infrastructure,
 }
 
-// Of is whose failure a reason tells of; zero for a word that is no reason of the API.
+// Of returns the origin of a reason; zero for a word that is not a reason of the API.
 func Of(reason string) Origin { return origins[reason] }

@@ -15,7 +15,7 @@ type Calibration struct {
 	Ended       time.Time `json:"ended"`
 	// Implementations are the two names.
 	Implementations [2]string `json:"implementations"`
-	// Blocks is the number of blocks that DetectableRatio speaks of.
+	// Blocks is the number of blocks to which DetectableRatio applies.
 	Blocks  int     `json:"blocks"`
 	Entries []Noise `json:"entries"`
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// LatencyKind says what a latency distribution is a distribution of. Two kinds are never merged or compared.
+// LatencyKind is the kind of latency in a distribution. Two kinds are never merged or compared.
 type LatencyKind string
 
 const (
@@ -99,7 +99,7 @@ func (p Point) Name() string {
 	return name
 }
 
-// Audit is what the agent itself saw of a cell's answers: it reads answers beside the tool and compares each with what is expected.
+// Audit is what the agent itself saw of a cell's answers: it reads answers while the tool runs and compares each with what is expected.
 type Audit struct {
 	// Requests are those that were answered or failed.
 	Requests    int64 `json:"requests"`

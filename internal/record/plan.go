@@ -55,7 +55,7 @@ const (
 // Percentiles are those of latencies that can be compared, in ascending order.
 var Percentiles = []string{"50", "90", "95", "99", "99.9"}
 
-// Plan is what a run was to measure: its spec, with every default filled in. Whoever reads a run's records reads its question here.
+// Plan is what a run was to measure: its spec, with every default filled in. Readers of a run's records find its question here.
 type Plan struct {
 	// Seed decides the random order within the blocks.
 	Seed  uint64 `json:"seed"`

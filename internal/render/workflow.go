@@ -23,8 +23,8 @@ const TokensSecret = "loadstone-run-tokens"
 type WorkflowOptions struct {
 	// Namespace is the operator's: workflow, agent pod and token live there, away from the measured pods.
 	Namespace string
-	// Spare is 0 for the planned blocks, and otherwise the spare block that the workflow is for.
-	Spare int32
+	// Repeat is 0 for the planned blocks, and otherwise the repeat block that the workflow is for.
+	Repeat int32
 	// Run identifies the run.
 	RunNamespace, RunName, RunUID string
 	// Service is the address of the operator's trial endpoint, such as "http://loadstone.loadstone-system.svc:8090".
@@ -35,21 +35,21 @@ type WorkflowOptions struct {
 	InstanceID string
 }
 
-// WorkflowName is the name of a run's workflow, and of its key in TokensSecret; spare blocks have one each.
-func WorkflowName(run, uid string, spare int32) string {
+// WorkflowName is the name of a run's workflow, and of its key in TokensSecret; repeat blocks have one each.
+func WorkflowName(run, uid string, repeat int32) string {
 	name := run + "-" + uid[:min(8, len(uid))]
-	if spare > 0 {
-		name += fmt.Sprintf("-s%d", spare)
+	if repeat > 0 {
+		name += fmt.Sprintf("-s%d", repeat)
 	}
 	return name
 }
 
-// Workflow orders the planned trials, or those of a spare block: one HTTP step a trial, one after the other. A step starts its trial
+// Workflow orders the planned trials, or those of a repeat block: one HTTP step a trial, one after the other. A step starts its trial
 // and waits for its end, however it ends; anything but 200 means "ask again".
 func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 	trials := p.Trials
-	if o.Spare > 0 {
-		trials = p.Spare(o.RunName, o.Spare)
+	if o.Repeat > 0 {
+		trials = p.Repeat(o.RunName, o.Repeat)
 	}
 	steps := make([]any, 0, len(trials))
 	for _, t := range trials {
@@ -71,7 +71,7 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 		},
 	}}}
 	w.SetGroupVersionKind(WorkflowKind)
-	w.SetName(WorkflowName(o.RunName, o.RunUID, o.Spare))
+	w.SetName(WorkflowName(o.RunName, o.RunUID, o.Repeat))
 	w.SetNamespace(o.Namespace)
 	labels := map[string]string{v1alpha1.LabelRun: o.RunName, v1alpha1.LabelRunUID: o.RunUID, "app.kubernetes.io/name": "loadstone"}
 	if o.InstanceID != "" {
@@ -99,7 +99,7 @@ func trialTemplate(p plan.Plan, o WorkflowOptions) map[string]any {
 			"successCondition": "response.statusCode == 200",
 			"headers": []any{map[string]any{
 				"name":      "Authorization",
-				"valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": TokensSecret, "key": WorkflowName(o.RunName, o.RunUID, o.Spare)}},
+				"valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": TokensSecret, "key": WorkflowName(o.RunName, o.RunUID, o.Repeat)}},
 			}},
 		},
 		// A broken connection fails an HTTP step at once: an operator's restart must cost a retry and not the run.

@@ -17,7 +17,7 @@ const (
 	microsPerMilli = 1000
 )
 
-// Met says whether a measurement kept the bound of a search; why is a sentence that says why it did not, and empty if it did.
+// Met reports whether a measurement kept the bound of a search; why is a sentence that says why it did not, and empty if it did.
 //
 // No request failed, the rate was achieved, and the percentile of the latency from the intended start is within the bound whatever the
 // samples were: each counts as the upper end of what is known of it, and an arrival without a sample as longer than any.

@@ -24,7 +24,7 @@ type Step struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Result says how a search ended.
+// Result is how a search ended.
 type Result string
 
 const (

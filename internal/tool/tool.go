@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Purpose says what a run of a tool is for.
+// Purpose is what a run of a tool is for.
 type Purpose string
 
 const (

@@ -50,7 +50,7 @@ func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 
 // firstBlocks is what a run had measured when it looked after so many blocks.
 func firstBlocks(data record.RunData, blocks int32) record.RunData {
-	data.Manifest.Blocks, data.Manifest.SpareBlocks = blocks, 0
+	data.Manifest.Blocks, data.Manifest.RepeatBlocks = blocks, 0
 	data.Manifest.Trials = slices.DeleteFunc(slices.Clone(data.Manifest.Trials), func(e record.TrialEntry) bool { return e.Block > blocks })
 	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(trial record.TrialData) bool { return trial.Manifest.Block > blocks })
 	return data

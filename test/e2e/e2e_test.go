@@ -174,7 +174,7 @@ func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 	}
 	slices.Sort(hit)
 	hit = slices.Compact(hit)
-	n := int(data.Manifest.Blocks+data.Manifest.SpareBlocks) - len(hit)
+	n := int(data.Manifest.Blocks+data.Manifest.RepeatBlocks) - len(hit)
 	if n < verdict.MinBlocks {
 		t.Logf("faults from outside have hit the blocks %v and left %d: no verdict is asked for", hit, n)
 	}
@@ -222,10 +222,10 @@ func load(t *testing.T, run *v1alpha1.BenchmarkRun) record.RunData {
 	return data
 }
 
-// planned is how many trials a run has: one of each implementation in each block, the spare blocks included that stand for those which
+// planned is how many trials a run has: one of each implementation in each block, the repeat blocks included that stand for those which
 // the machine has spoiled.
 func planned(run *v1alpha1.BenchmarkRun, data record.RunData) int {
-	return int(run.Spec.Blocks+data.Manifest.SpareBlocks) * len(run.Spec.Implementations)
+	return int(run.Spec.Blocks+data.Manifest.RepeatBlocks) * len(run.Spec.Implementations)
 }
 
 func prefix(run *v1alpha1.BenchmarkRun) string {

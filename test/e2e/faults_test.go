@@ -148,7 +148,7 @@ func TestARunDeletedWhileItMeasuresLeavesNothingAndTheNextOneGoesOn(t *testing.T
 	mustApply(t, next)
 	await(t, next, 10*time.Second, "queued", func(r *v1alpha1.BenchmarkRun) bool {
 		c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
-		return c != nil && c.Reason == v1alpha1.ReasonQueued && strings.Contains(c.Message, namespace+"/deleted comes first")
+		return c != nil && c.Reason == v1alpha1.ReasonQueued && strings.Contains(c.Message, namespace+"/deleted is measuring")
 	})
 	began := time.Now()
 	remove(t, long)

@@ -53,7 +53,7 @@ func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string
 	return append(args, "-r", "-s", timeout, "-e", output(cell), "http://"+target+path)
 }
 
-// extent says how long ab runs, on how many connections.
+// extent returns how long ab runs, on how many connections.
 func extent(cell record.Cell, purpose tool.Purpose) []string {
 	if purpose == tool.Probe {
 		return []string{"-c", "1", "-n", "1"}

@@ -18,7 +18,7 @@ func rank(percentile, samples int64) (place int64, ok bool) {
 	return place, place < samples
 }
 
-// Brackets says between which two of ab's percentiles each answered request lies, in ascending order. micros are the 101
+// Brackets returns between which two of ab's percentiles each answered request lies, in ascending order. micros are the 101
 // percentiles in microseconds, of all samples; lost is how many samples are of requests that were not answered.
 //
 // Which samples were lost is unknown. Whichever they were, the k-th of the others is not below the k-th of all, nor above the

@@ -36,7 +36,7 @@ func randomSamples(random *rand.Rand, n int) []int64 {
 	return samples
 }
 
-// inBrackets says which of the sorted samples does not lie in its bracket; -1 if all do, and there are as many brackets.
+// inBrackets returns which of the sorted samples does not lie in its bracket; -1 if all do, and there are as many brackets.
 func inBrackets(sorted []int64, brackets []tool.Bracket) int {
 	next := 0
 	for _, b := range brackets {

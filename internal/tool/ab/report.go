@@ -53,7 +53,7 @@ func newReport(t Text) (report, error) {
 	return r, r.check()
 }
 
-// check says where ab contradicts itself. More requests may have failed than are explained: a head that is too large for ab is one.
+// check returns where ab contradicts itself. More requests may have failed than are explained: a head that is too large for ab is one.
 func (r *report) check() error {
 	switch explained := r.connects + r.receives + r.lengths + r.exceptions; {
 	case r.failed < explained:
@@ -96,7 +96,7 @@ func (r *report) lost() int64 { return r.receives + r.writes }
 
 var banner = regexp.MustCompile(`^(This is ApacheBench, Version .*|Copyright 1996 .*|Licensed to .*|Benchmarking .* \(be patient\)(\.\.\.)?(\.\.done)?)`)
 
-// sentence says why ab has no result, in its own words where it has any.
+// sentence returns why ab has no result, in its own words where it has any.
 func sentence(raw string) error {
 	var words []string
 	for line := range strings.Lines(raw) {

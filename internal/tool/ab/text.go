@@ -72,10 +72,10 @@ type reader struct {
 	latency printed.Latency
 }
 
-// Begins says that a line, without the blanks around it, is the first that ab prints.
+// Begins reports whether a line, without the blanks around it, is the first that ab prints.
 func Begins(line string) bool { return begin.MatchString(line) }
 
-// BeginsResult says that a line, without the blanks around it, is the first of ab's result.
+// BeginsResult reports whether a line, without the blanks around it, is the first of ab's result.
 func BeginsResult(line string) bool { return resultBegin.MatchString(line) }
 
 // ParseText reads the lines of one run of ab; lines that ab does not print are passed over. An error means that the run cannot be read.

@@ -21,7 +21,7 @@ func (s summary) addArrivals(m *record.Measurement) {
 	m.Dropped = s.count(metricDropped)
 	m.Asked = max(wanted, begun+m.Dropped)
 	if left := m.Asked - begun - m.Dropped; left > allowed(m.Asked) {
-		m.Unknown = append(m.Unknown, fmt.Sprintf("k6 itself did not keep the rate: it never came to %d of %d starts.", left, m.Asked))
+		m.Unknown = append(m.Unknown, fmt.Sprintf("k6 itself did not sustain the rate: it never made %d of %d starts.", left, m.Asked))
 	}
 	latency, err := s.fromIntended(m.Asked)
 	if err != nil {

@@ -34,7 +34,7 @@ type EndOfTest struct {
 	Rate *Rate
 }
 
-// Iterations says how fast virtual users were: their rate together, and the mean duration of one iteration.
+// Iterations is how fast virtual users were: their rate together, and the mean duration of one iteration.
 type Iterations struct {
 	PerSecond  float64
 	MeanMicros printed.Quantity
@@ -46,7 +46,7 @@ type Rate struct {
 	Seconds   float64
 }
 
-// Ran says that there was a test: that it made requests, or iterations at least.
+// Ran reports whether there was a test: whether it made requests, or iterations at least.
 func (e EndOfTest) Ran() bool { return e.Requests > 0 || e.Started > 0 }
 
 // kept is how much is kept of the name of a threshold, in bytes.

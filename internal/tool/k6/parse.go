@@ -41,7 +41,7 @@ func (Tool) Parse(raw []byte) (record.Measurement, error) {
 	return m, nil
 }
 
-// ran says why what ran was not the load that was wanted; nil if it was.
+// ran returns why what ran was not the load that was wanted; nil if it was.
 func (s summary) ran(raw []byte) error {
 	if n := s.count(metricThrew); n > 0 {
 		return fmt.Errorf("the script threw %d times, at first: %s", n, message(raw))

@@ -129,9 +129,9 @@ func TestParseSaysWhatItCannotKnow(t *testing.T) {
 		return regexp.MustCompile(pattern).ReplaceAllString(ramping, by)
 	}
 	tests := map[string]struct{ raw, want string }{
-		"a generator that did not keep the rate": {raw: replaced(`("loadstone_rate_end":\{[^}]*"value":)\d+`, `${1}2500`), want: "k6 itself did not keep the rate: it never came to 1126 of 1275 starts."},
-		"clocks that were not compared":          {raw: strings.Replace(ramping, `"loadstone_clock_error"`, `"x"`, 1), want: "k6's clock was not compared with the scenario's."},
-		"more starts than requests":              {raw: replaced(`("loadstone_from_intended":\{"count":)\d+`, `${1}90`), want: "k6 counted 149 answers in 90 iterations, and an arrival is one request."},
+		"a generator that did not sustain the rate": {raw: replaced(`("loadstone_rate_end":\{[^}]*"value":)\d+`, `${1}2500`), want: "k6 itself did not sustain the rate: it never made 1126 of 1275 starts."},
+		"clocks that were not compared":             {raw: strings.Replace(ramping, `"loadstone_clock_error"`, `"x"`, 1), want: "k6's clock was not compared with the scenario's."},
+		"more starts than requests":                 {raw: replaced(`("loadstone_from_intended":\{"count":)\d+`, `${1}90`), want: "k6 counted 149 answers in 90 iterations, and an arrival is one request."},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

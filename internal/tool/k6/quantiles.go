@@ -30,7 +30,7 @@ func (k known) below() int64 { return int64(math.Floor(k.rank)) }
 
 func (k known) above() int64 { return int64(math.Ceil(k.rank)) }
 
-// brackets says of each of n samples between which two microseconds it lies.
+// brackets returns for each of n samples between which two microseconds it lies.
 //
 // The quantile q of k6 is the linear interpolation between the samples of the ranks ⌊q(n-1)⌋ and ⌈q(n-1)⌉ in ascending order, from 0. Hence
 // the sample of rank r is at least every quantile whose upper rank is at most r, and at most every one whose lower rank is at least r.

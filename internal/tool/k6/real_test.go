@@ -299,5 +299,5 @@ func noErrors(t *testing.T, m record.Measurement) {
 
 // fellBehind is true where the machine of the test was too busy for k6 to keep the rate.
 func fellBehind(m record.Measurement) bool {
-	return len(m.Unknown) == 1 && strings.HasPrefix(m.Unknown[0], "k6 itself did not keep the rate")
+	return len(m.Unknown) == 1 && strings.HasPrefix(m.Unknown[0], "k6 itself did not sustain the rate")
 }

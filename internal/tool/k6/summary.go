@@ -131,7 +131,7 @@ func message(raw []byte) string {
 	return printed.Clip(strings.Join(strings.Fields(text), " "), clipped)
 }
 
-// sentence says why k6 gave no summary, in its own words where it has any.
+// sentence returns why k6 gave no summary, in its own words where it has any.
 func sentence(raw []byte) error {
 	if text := message(raw); text != "" {
 		return fmt.Errorf("k6 did not run: %s", text)

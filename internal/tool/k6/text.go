@@ -25,10 +25,10 @@ var (
 	bytesAndRate     = regexp.MustCompile(`^([0-9.]+ \w+) +[0-9.]+ \w+/s$`)
 )
 
-// Begins says that a line, without the blanks around it, is the first of those in which k6 says what it runs.
+// Begins reports whether a line, without the blanks around it, is the first of those in which k6 says what it runs.
 func Begins(line string) bool { return beginLine.MatchString(line) }
 
-// BeginsPart says that a line, without the blanks around it, is the heading of a part of the text at the end.
+// BeginsPart reports whether a line, without the blanks around it, is the heading of a part of the text at the end.
 func BeginsPart(line string) bool { return headingLine.MatchString(line) }
 
 // Metric is the name of the metric whose numbers a line, without the blanks around it, holds.

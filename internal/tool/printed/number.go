@@ -14,7 +14,7 @@ const Largest = 1e15
 // quoted is how much of a text an error quotes, in bytes.
 const quoted = 40
 
-// ErrNumber says that a text is none of the numbers that were expected there.
+// ErrNumber is the error of a text that is none of the expected numbers.
 var ErrNumber = errors.New("it is no number of a known unit")
 
 // Number reads a plain decimal number that is not negative.

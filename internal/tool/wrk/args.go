@@ -51,7 +51,7 @@ func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string
 	return append(args, "http://"+target+path)
 }
 
-// extent says with how much wrk runs, and for how long. A probe is of one connection and as short as wrk can be.
+// extent returns with how much wrk runs, and for how long. A probe is of one connection and as short as wrk can be.
 func extent(cell record.Cell, purpose tool.Purpose) []string {
 	threads, connections, seconds := cell.Threads, cell.Connections, cell.DurationSeconds
 	switch purpose {

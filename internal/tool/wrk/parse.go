@@ -74,7 +74,7 @@ func parseLabel(raw []byte) (threads, connections int32, err error) {
 	return 0, 0, sentence(raw)
 }
 
-// sentence says why wrk did not run, in its own words where it has any.
+// sentence returns why wrk did not run, in its own words where it has any.
 func sentence(raw []byte) error {
 	for line := range strings.Lines(string(raw)) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -51,10 +51,10 @@ type Text struct {
 	Latency *printed.Latency
 }
 
-// Begins says that a line, without the blanks around it, is the first that wrk prints.
+// Begins reports whether a line, without the blanks around it, is the first that wrk prints.
 func Begins(line string) bool { return begin.MatchString(line) || dead.MatchString(line) }
 
-// HasDump says that what wrk printed holds what Loadstone's own script writes: Parse reads more of it, and exactly.
+// HasDump reports whether what wrk printed holds what Loadstone's own script writes: Parse reads more of it, and exactly.
 func HasDump(raw string) bool { return strings.Contains(raw, prefix+"begin") }
 
 // ParseText reads the lines of one run of wrk; lines that wrk does not print are passed over. An error means that the run cannot be read.

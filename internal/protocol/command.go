@@ -26,7 +26,7 @@ const (
 	EnvNode = "LOADSTONE_NODE"
 )
 
-// Phase says how far an agent is.
+// Phase is how far an agent is.
 type Phase string
 
 const (
@@ -105,7 +105,7 @@ type Check struct {
 	// Targets are the addresses of the servers, as host:port: one, or the two of a duet.
 	Targets  []string         `json:"targets"`
 	Requests []record.Request `json:"requests"`
-	// Cells are those that the generator is to make. It looks whether it can: for descriptors and ports enough, and for scripts that
+	// Cells are those that the generator is to make. It checks whether it can: for descriptors and ports enough, and for scripts that
 	// work, each of which is tried once.
 	Cells []record.Cell `json:"cells"`
 	// Scripts are those of the users, as the run has frozen them; the generator writes them down before it looks.
@@ -113,7 +113,7 @@ type Check struct {
 }
 
 // MaxScripts is how many bytes the scripts of a run may have together: as much as a ConfigMap holds, and no more than fits into one
-// order beside the cells.
+// command beside the cells.
 const MaxScripts = 1 << 20
 
 // Script is the text of the script of a load.
@@ -141,25 +141,25 @@ type Destination struct {
 	Headers map[string]string `json:"headers"`
 }
 
-// Store tells an agent where to upload its files. 412 means that the object is there already: success, since keys are the
+// Store makes an agent upload its files. 412 means that the object is there already: success, since keys are the
 // trial's and the attempt's own and the operator compares the stored checksums.
 type Store struct {
 	Files []Destination `json:"files"`
 }
 
-// Order is one command; exactly one of Check, Start and Store is set.
-type Order struct {
+// Command is one command; exactly one of Check, Start and Store is set.
+type Command struct {
 	// Trial and Attempt must be the agent's own.
 	Trial   string `json:"trial"`
 	Attempt int32  `json:"attempt"`
-	// Member must be the agent's own too, lest one agent's order be played to another.
+	// Member must be the agent's own too, so that one agent's command cannot be replayed to another.
 	Member string `json:"member"`
 	Check  *Check `json:"check,omitempty"`
 	Start  *Start `json:"start,omitempty"`
 	Store  *Store `json:"store,omitempty"`
 }
 
-// PlainName is true for a name without folders, which may become a file's.
+// PlainName reports whether a name has no folders, so that it may become a file's.
 func PlainName(name string) bool {
 	return filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, "/\\\x00")
 }

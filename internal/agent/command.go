@@ -14,21 +14,21 @@ import (
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
-// refusal is an order that is not done, with the HTTP status that says of which kind it is.
+// refusal is a command that is not done, with the HTTP status that says of which kind it is.
 type refusal struct {
 	status  int
 	message string
 }
 
-// Error says why the order was refused.
+// Error returns why the command was refused.
 func (r *refusal) Error() string { return r.message }
 
 func refuse(status int, format string, args ...any) error {
 	return &refusal{status: status, message: fmt.Sprintf(format, args...)}
 }
 
-// obey does an order that was signed for this agent.
-func (a *Agent) obey(o protocol.Order) error {
+// obey does a command that was signed for this agent.
+func (a *Agent) obey(o protocol.Command) error {
 	switch {
 	case o.Check != nil && o.Start == nil && o.Store == nil:
 		return a.obeyCheck(*o.Check)
@@ -37,7 +37,7 @@ func (a *Agent) obey(o protocol.Order) error {
 	case o.Store != nil && o.Check == nil && o.Start == nil:
 		return a.obeyStore(*o.Store)
 	}
-	return refuse(http.StatusUnprocessableEntity, "an order must hold exactly one of check, start and store")
+	return refuse(http.StatusUnprocessableEntity, "a command must hold exactly one of check, start and store")
 }
 
 // obeyCheck returns when the requests are answered, so that the state that the operator gets holds the result. A Check that
@@ -91,14 +91,14 @@ func sameStart(a, b protocol.Start) bool {
 	return a.At.Equal(b.At) && slices.Equal(a.Targets, b.Targets) && reflect.DeepEqual(a.ServerCPU, b.ServerCPU) && reflect.DeepEqual(a.Slots, b.Slots)
 }
 
-// validateTargets refuses addresses of servers that no order can be about.
-func validateTargets(order string, targets []string) error {
+// validateTargets refuses addresses of servers that no command can be about.
+func validateTargets(command string, targets []string) error {
 	if n := len(targets); n < 1 || n > record.MaxServers {
-		return refuse(http.StatusUnprocessableEntity, "the %s has %d targets: want 1 to %d", order, n, record.MaxServers)
+		return refuse(http.StatusUnprocessableEntity, "the %s has %d targets: want 1 to %d", command, n, record.MaxServers)
 	}
 	for i, target := range targets {
 		if _, _, err := net.SplitHostPort(target); err != nil {
-			return refuse(http.StatusUnprocessableEntity, "target %d of the %s is not host:port: %v", i, order, err)
+			return refuse(http.StatusUnprocessableEntity, "target %d of the %s is not host:port: %v", i, command, err)
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func TestACheckIsOKUnlessItNamesAFault(t *testing.T) {
 	}
 }
 
-// Every order is signed as JSON: what it loses on its way would be measured differently.
+// Every command is signed as JSON: what it loses on its way would be measured differently.
 func TestOrdersArriveAsTheyWereGiven(t *testing.T) {
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -73,19 +73,19 @@ func TestOrdersArriveAsTheyWereGiven(t *testing.T) {
 		Load: "sweep", Tool: record.ToolWrk, Connections: 10, Generators: 1, Threads: 2, Connection: record.KeepAlive, WarmupSeconds: 1, DurationSeconds: 5,
 		Request: record.Request{Path: "/?a=<b>&c", Expect: record.Expect{Status: 200, Body: &body}}, Order: record.OrderSlicedDuet,
 	}}
-	for name, order := range map[string]Order{
+	for name, command := range map[string]Command{
 		"a check": {Check: &Check{
 			Targets: []string{"10.0.0.1:80", "[fd00::1]:80"}, Requests: []record.Request{cells[0].Request}, Cells: cells,
 			Scripts: []Script{{Load: "sweep", Text: []byte("return \"\xff\x00<script>\"\n")}},
 		}},
-		"a start":             {Start: &Start{At: at, Targets: []string{"10.0.0.1:80"}, Slots: timetable.Of(cells)}},
-		"a start on CPU 0":    {Start: &Start{At: at, Targets: []string{"10.0.0.1:80"}, ServerCPU: &cpu, Slots: timetable.Of(cells)}},
-		"a store":             {Store: &Store{Files: []Destination{{Name: "result.json", URL: "http://s3/a?b=c&d=e", Headers: map[string]string{"X-Amz-Checksum-Sha256": "a+/="}}}}},
-		"an order of nothing": {},
+		"a start":              {Start: &Start{At: at, Targets: []string{"10.0.0.1:80"}, Slots: timetable.Of(cells)}},
+		"a start on CPU 0":     {Start: &Start{At: at, Targets: []string{"10.0.0.1:80"}, ServerCPU: &cpu, Slots: timetable.Of(cells)}},
+		"a store":              {Store: &Store{Files: []Destination{{Name: "result.json", URL: "http://s3/a?b=c&d=e", Headers: map[string]string{"X-Amz-Checksum-Sha256": "a+/="}}}}},
+		"a command of nothing": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			order.Trial, order.Attempt, order.Member = "uid", 1, record.MemberServer(1)
-			sealed, err := Seal(private, order)
+			command.Trial, command.Attempt, command.Member = "uid", 1, record.MemberServer(1)
+			sealed, err := Seal(private, command)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestOrdersArriveAsTheyWereGiven(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := Open(public, arrived, "uid", 1, record.MemberServer(1))
-			if diff := cmp.Diff(order, got); err != nil || diff != "" {
+			if diff := cmp.Diff(command, got); err != nil || diff != "" {
 				t.Errorf("error %v (-sent +arrived):\n%s", err, diff)
 			}
 		})
@@ -110,9 +110,9 @@ func TestWhatIsSignedAndNoOrderIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, body := range map[string]string{"nothing": "", "no JSON": "start", "another shape": `{"trial": 5}`, "a list": "[]", "half an order": `{"trial":"uid"`} {
+	for name, body := range map[string]string{"nothing": "", "no JSON": "start", "another shape": `{"trial": 5}`, "a list": "[]", "half a command": `{"trial":"uid"`} {
 		t.Run(name, func(t *testing.T) {
-			e := Envelope{Order: []byte(body), Signature: ed25519.Sign(private, []byte(body))}
+			e := Envelope{Command: []byte(body), Signature: ed25519.Sign(private, []byte(body))}
 			if got, err := Open(public, e, "uid", 1, "server-0"); err == nil {
 				t.Errorf("it is obeyed as %+v", got)
 			}
@@ -125,14 +125,14 @@ func TestAKeyOfAnotherLengthOpensNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Seal(private, Order{Trial: "uid", Attempt: 1, Member: "server-0"})
+	e, err := Seal(private, Command{Trial: "uid", Attempt: 1, Member: "server-0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, key := range map[string]ed25519.PublicKey{"none": nil, "too short": public[:31], "too long": append(append(ed25519.PublicKey{}, public...), 0)} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Open(key, e, "uid", 1, "server-0"); err == nil {
-				t.Error("the order is obeyed")
+				t.Error("the command is obeyed")
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestAnOrderThatIsNoJSONIsNotSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A year that RFC 3339 does not have.
-	if e, err := Seal(private, Order{Start: &Start{At: time.Unix(math.MaxInt32*1000, 0)}}); err == nil {
-		t.Errorf("it is signed: %s", e.Order)
+	if e, err := Seal(private, Command{Start: &Start{At: time.Unix(math.MaxInt32*1000, 0)}}); err == nil {
+		t.Errorf("it is signed: %s", e.Command)
 	}
 }

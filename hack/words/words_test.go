@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestAnOldWordIsFoundWhereUsersReadIt(t *testing.T) {
+	tests := map[string]struct {
+		file, source string
+		want         string
+	}{
+		"a doc":                        {"docs/a.md", "# A\n\nOwn faults count.", `docs/a.md:3: "Own faults": say implementation failure`},
+		"a comment of the chart":       {"chart/values.yaml", "# A spare block follows.\nx: 1", `chart/values.yaml:1: "spare block": say repeat block, repeated`},
+		"a message":                    {"cmd/a.go", "package a\n\nvar s = \"the cell is spoiled\"", `cmd/a.go:3: "spoiled": say disturb, disturbed`},
+		"a comment that becomes a CRD": {"api/a.go", "package a\n\n// A is the share that\n// strangers use.\ntype A int", `api/a.go:3: "strangers": say noisy neighbours`},
+		"a rule over two lines":        {"api/a.go", "package a\n\n// A is not of role\n// Limit.\ntype A int", `api/a.go:3: "role Limit": say role Reference`},
+		"a comment for developers":     {"cmd/a.go", "package a\n\n// A is a spare block.\nvar s = 1", ""},
+		"a test":                       {"cmd/a_test.go", "package a\n\nvar s = \"spoiled\"", ""},
+		"recorded data":                {"cmd/testdata/a.txt", "spoiled", ""},
+		"a part of a word":             {"docs/a.md", "unspoilt, estranged, the latest", ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			tree := fstest.MapFS{tc.file: {Data: []byte(tc.source)}}
+			got, err := scanAll(tree, []string{strings.Split(tc.file, "/")[0]})
+			if err != nil || strings.Join(got, "\n") != tc.want {
+				t.Errorf("got %q, %v; want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsNotThereIsAnError(t *testing.T) {
+	if _, err := scanAll(fstest.MapFS{}, []string{"docs"}); err == nil {
+		t.Error("a folder that is not there is clean")
+	}
+}
+
+func TestTheRepositoryIsClean(t *testing.T) {
+	var out strings.Builder
+	if err := run([]string{"-root", "../.."}, &out); err != nil {
+		t.Errorf("%v:\n%s", err, out.String())
+	}
+}
+
+func TestEveryPlaceIsThere(t *testing.T) {
+	for _, place := range slices.Concat(checked, unchecked) {
+		if _, err := os.Stat("../../" + place); err != nil {
+			t.Errorf("%s is checked and is not there", place)
+		}
+	}
+}
