@@ -36,10 +36,10 @@ func TestHTMLShowsTheCapacity(t *testing.T) {
 	out := string(html(t, searched(7)))
 	for name, want := range map[string]string{
 		"the bound":            "p99 from the intended start ≤ 20 ms, no errors, with up to 50 connections",
-		"what to care about":   "capacity: steps of the search",
+		"what to care about":   "capacity: search steps",
 		"the outcomes":         "7 found the boundary",
 		"a disturbed boundary": "1 disturbed at the boundary",
-		"a step that was kept": "step 1: 100 requests/s, kept.",
+		"a step that was kept": "step 1: 100 requests/s, met.",
 		"a step that missed":   "requests/s, missed.",
 		"the verdict":          "sustains more",
 		"the headline":         "gohttp.",
@@ -64,13 +64,13 @@ func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
 		want   string
 	}{
 		"no rate was missed":   {func(c *capacity.Capacity) { c.NotReached = 2 }, "2 missed no rate"},
-		"no rate was kept":     {func(c *capacity.Capacity) { c.BelowStart = 2 }, "2 kept no rate"},
-		"nothing was tried":    {func(c *capacity.Capacity) { c.NotTried = 2 }, "2 tried none"},
+		"no rate was kept":     {func(c *capacity.Capacity) { c.BelowStart = 2 }, "2 sustained no rate"},
+		"nothing was tried":    {func(c *capacity.Capacity) { c.NotTried = 2 }, "2 tried no rate"},
 		"nothing can be used":  {func(c *capacity.Capacity) { c.Unusable = 2 }, "2 void"},
 		"nothing was measured": {func(c *capacity.Capacity) { *c = capacity.Capacity{Load: c.Load, Missing: 7} }, "7 missing"},
 		"the generator's limit": {func(c *capacity.Capacity) {
 			c.Trials = []capacity.Trial{{Result: search.Found, Bound: capacity.GeneratorLimited}}
-		}, "1 found the limit of the generator"},
+		}, "1 generator-bound"},
 		"a verdict against": {func(c *capacity.Capacity) {
 			c.ToBaseline = &verdict.Result{Metric: verdict.Capacity, Ratio: &half, Verdict: verdict.Worse}
 		}, "sustains less"},

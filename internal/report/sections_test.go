@@ -81,11 +81,11 @@ func TestWhatToBeCarefulAbout(t *testing.T) {
 		"a trial that was not started": {
 			analysis.Table{Coverage: analysis.Coverage{Missing: []analysis.MissingTrial{{Block: 2, Implementation: "go", Reason: "NotStarted", Message: "-"}}}},
 			"Trials that were not measured",
-			[][]string{{"go", "2", "the run ended before its turn", "-"}},
+			[][]string{{"go", "2", "it had not started when the run ended", "-"}},
 		},
 		"a trial that was measured again": {
 			analysis.Table{Coverage: analysis.Coverage{Repeated: []analysis.RepeatedTrial{{Trial: "b01-go", Attempt: 3, Faults: []string{"PodLost", "ImagePull"}}}}},
-			"Trials that were measured again after a fault from outside",
+			"Trials repeated after an infrastructure failure",
 			[][]string{{"b01-go", "3", "PodLost; ImagePull"}},
 		},
 		"what could not be measured": {

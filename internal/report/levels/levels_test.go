@@ -77,8 +77,8 @@ func TestEachLoadAndModelHasAnAxisOfItsOwn(t *testing.T) {
 		unit   string
 	}{
 		"connections":           {gathered(ten, hundred), []string{""}, []string{"10", "100", "connections"}, "requests/s, more is better"},
-		"rates":                 {gathered(rated), []string{""}, []string{"2,000", "requests/s asked for"}, "requests/s; the rate was imposed"},
-		"rates and connections": {gathered(rated, faster), []string{""}, []string{"2,000", "10 connections", "4,000", "50 connections", "requests/s asked for"}, "requests/s; the rate was imposed"},
+		"rates":                 {gathered(rated), []string{""}, []string{"2,000", "target requests/s"}, "requests/s, at an imposed rate"},
+		"rates and connections": {gathered(rated, faster), []string{""}, []string{"2,000", "10 connections", "4,000", "50 connections", "target requests/s"}, "requests/s, at an imposed rate"},
 		"both models":           {gathered(ten, rated), []string{"sweep: fixed connections", "sweep: imposed arrival rate"}, []string{"10", "connections"}, "requests/s, more is better"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestAPointShowsWhatItsCellIsWorth(t *testing.T) {
 		},
 		"a bound of the last block": {
 			validity.Cell{Block: 3, Figures: measured.Figures{Throughput: ptr(50.0), ThroughputIsBound: true}},
-			[]chart.Mark{{Kind: "circle", X: "30.00%", Y: "100.0", Class: "dotted hollow c0", Title: "go, block 3: 50.0 requests/s (a lower bound: the generator was the limit)"}},
+			[]chart.Mark{{Kind: "circle", X: "30.00%", Y: "100.0", Class: "dotted hollow c0", Title: "go, block 3: 50.0 requests/s (a lower bound: the generator was the bottleneck)"}},
 		},
 		"a void cell": {
 			validity.Cell{Block: 2, Validity: validity.Void, Figures: measured.Figures{Throughput: ptr(50.0)}},
