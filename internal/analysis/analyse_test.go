@@ -120,11 +120,11 @@ func TestOnlyBlocksThatWereVoidedFromOutsideAreSpoiled(t *testing.T) {
 	run, _ = recordtest.Cell(&d, 1, "go-slow", level)
 	run.Measurement.Errors.Timeout = int64(level)
 	table := analyse(t, d)
-	if diff := cmp.Diff([]int32{2, 5, 7}, table.SpoiledBlocks()); diff != "" {
+	if diff := cmp.Diff([]int32{2, 5, 7}, table.DisturbedBlocks()); diff != "" {
 		t.Errorf("spoiled blocks (-want +got):\n%s", diff)
 	}
-	if c := table.Comparisons[0]; c.BaselineFaults != 2 || c.OwnFaults != 1 {
-		t.Errorf("faults of the baseline and the other: %d, %d", c.BaselineFaults, c.OwnFaults)
+	if c := table.Comparisons[0]; c.BaselineFailures != 2 || c.ContenderFailures != 1 {
+		t.Errorf("faults of the baseline and the other: %d, %d", c.BaselineFailures, c.ContenderFailures)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestTheHeadlineSaysWhyNothingCanBeCompared(t *testing.T) {
 		t.Fatalf("%d comparisons, want 1", len(entries))
 	}
 	for _, e := range entries {
-		if e.Cells == 0 || e.VoidCells != e.Cells || len(e.VoidReasons) != 1 || e.VoidReasons[0] != validity.Strangers {
+		if e.Cells == 0 || e.VoidCells != e.Cells || len(e.VoidReasons) != 1 || e.VoidReasons[0] != validity.NoisyNeighbours {
 			t.Errorf("%d of %d cells are void for %v, want all for strangers on the server's CPUs", e.VoidCells, e.Cells, e.VoidReasons)
 		}
 	}

@@ -151,8 +151,8 @@ func missing(data record.RunData, block int32, implementation string) *MissingTr
 	return &m
 }
 
-// ownFailures counts the trials that each implementation failed by its own fault.
-func (c Coverage) ownFailures() map[string]int {
+// failures counts the trials that each implementation failed by its own fault.
+func (c Coverage) failures() map[string]int {
 	out := map[string]int{}
 	for _, m := range c.Missing {
 		if reason.Of(m.Reason) == reason.Implementation {
@@ -165,17 +165,17 @@ func (c Coverage) ownFailures() map[string]int {
 // spoiledSearch says whether a fault from outside has cost a search its number, or left it a bound.
 func spoiledSearch(t capacity.Trial) bool {
 	return (t.Unusable || t.Bound == capacity.Disturbed) && slices.ContainsFunc(t.Steps, func(s validity.Step) bool {
-		return slices.ContainsFunc(s.Reasons, validity.Reason.FromOutside)
+		return slices.ContainsFunc(s.Reasons, validity.Reason.External)
 	})
 }
 
-// SpoiledBlocks are the blocks, in order, in which a fault from outside has spoiled a cell or a search. A limit's do not matter:
+// DisturbedBlocks are the blocks, in order, in which a fault from outside has spoiled a cell or a search. A limit's do not matter:
 // nothing is compared with them.
-func (t Table) SpoiledBlocks() []int32 {
+func (t Table) DisturbedBlocks() []int32 {
 	var blocks []int32
 	for _, g := range t.Groups {
 		for _, c := range g.Cells {
-			if g.Role != record.RoleLimit && c.Spoiled() {
+			if g.Role != record.RoleLimit && c.Disturbed() {
 				blocks = append(blocks, c.Block)
 			}
 		}

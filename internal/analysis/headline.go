@@ -75,8 +75,8 @@ type HeadlineEntry struct {
 	Beside []MetricVerdict `json:"beside,omitempty"`
 	// Decided are the levels that have a winner, in their order; of a load with one level none.
 	Decided []LevelVerdict `json:"decided,omitempty"`
-	// Unkept are the levels whose rate neither side kept, and which are left out of the mean.
-	Unkept []record.Point `json:"unkept,omitempty"`
+	// Unsustained are the levels whose rate neither side kept, and which are left out of the mean.
+	Unsustained []record.Point `json:"unsustained,omitempty"`
 	// Loads are the verdicts of the loads in a mean over all of them.
 	Loads []verdict.LoadVerdict `json:"loads,omitempty"`
 }
@@ -102,7 +102,7 @@ type LevelVerdict struct {
 	Ratio   *float64 `json:"ratio,omitempty"`
 	AtLeast bool     `json:"atLeast,omitempty"`
 	// Rate says who kept the rate; nil where there is none.
-	Rate *verdict.RateKept `json:"rate,omitempty"`
+	Rate *verdict.RateCounts `json:"rate,omitempty"`
 }
 
 // Peak is the best mean throughput of an implementation.
@@ -112,8 +112,8 @@ type Peak struct {
 	record.Point
 	Throughput inference.Summary `json:"throughputRequestsPerSecond"`
 	IsBound    bool              `json:"isLowerBound"`
-	// Kept is true if Throughput is of the highest rates that searches found to keep their bound, whose percentile and latency follow.
-	Kept            bool  `json:"kept,omitempty"`
+	// Sustained is true if Throughput is of the highest rates that searches found to keep their bound, whose percentile and latency follow.
+	Sustained       bool  `json:"sustained,omitempty"`
 	Percentile      int32 `json:"percentile,omitempty"`
 	MaxMilliseconds int32 `json:"maxMilliseconds,omitempty"`
 }
@@ -176,7 +176,7 @@ func (t Table) addCapacities(h *Headline) {
 	for _, c := range t.Capacities {
 		if c.Rate != nil {
 			h.Peaks = append(h.Peaks, Peak{
-				Implementation: c.Implementation, Role: c.Role, Point: c.Point(), Throughput: *c.Rate, IsBound: c.IsBound, Kept: true,
+				Implementation: c.Implementation, Role: c.Role, Point: c.Point(), Throughput: *c.Rate, IsBound: c.IsBound, Sustained: true,
 				Percentile: c.Percentile, MaxMilliseconds: c.MaxMilliseconds,
 			})
 		}
@@ -223,20 +223,20 @@ func entry(c verdict.Comparison) HeadlineEntry {
 			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.AtLeast(r.Verdict)})
 		}
 	}
-	e.Unkept = c.Unkept
-	if len(c.Levels) < 2 && c.Reason != verdict.RateNotKept {
+	e.Unsustained = c.Unsustained
+	if len(c.Levels) < 2 && c.Reason != verdict.RateNotSustained {
 		return e
 	}
 	for _, l := range c.Levels {
 		one := l.Deciding()
-		if e.Fewest == nil && !l.NeitherKept() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && anyPair(c)) {
+		if e.Fewest == nil && !l.NeitherSustained() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && anyPair(c)) {
 			e.Fewest = &l.Point
 		}
 		if l.Verdict != verdict.Better && l.Verdict != verdict.Worse {
 			continue
 		}
 		v := LevelVerdict{Point: l.Point, Verdict: l.Verdict, Reason: l.Reason, Metric: l.Metric, Ratio: one.Ratio, AtLeast: one.AtLeast(l.Verdict)}
-		if l.Reason == verdict.RateNotKept {
+		if l.Reason == verdict.RateNotSustained {
 			v.Ratio, v.Rate = nil, l.Rate
 		}
 		e.Decided = append(e.Decided, v)

@@ -61,11 +61,11 @@ func (t *Trial) conclude(wrong bool) {
 	case t.Result == search.NotTried:
 		return
 	case t.Result == search.BelowStart:
-		t.OwnFault = missed.Lowest.Rate == all.Lowest.Rate
-		t.Unusable = !t.OwnFault
+		t.ImplementationFailure = missed.Lowest.Rate == all.Lowest.Rate
+		t.Unusable = !t.ImplementationFailure
 		return
 	case kept.Highest.Rate != all.Highest.Rate:
-		t.Unusable, t.OwnFault = true, wrong
+		t.Unusable, t.ImplementationFailure = true, wrong
 		return
 	case t.Result == search.NotReached:
 		t.Bound = NotReached
@@ -112,8 +112,8 @@ func (c *Capacity) summarise(cells []validity.Cell) {
 }
 
 func (c *Capacity) count(t Trial) {
-	if t.OwnFault {
-		c.OwnFaults++
+	if t.ImplementationFailure {
+		c.ImplementationFailures++
 	}
 	if t.Unusable {
 		c.Unusable++
@@ -143,7 +143,7 @@ func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches
 		}
 		base := pick.First(all, func(c *Capacity) bool { return c.Load == own.Load && c.Implementation == p.Baseline })
 		own.ToBaseline = ratesByBlock(own.Trials, base.Trials)
-		out.Add(own.ToBaseline, own.OwnFaults, base.OwnFaults)
+		out.Add(own.ToBaseline, own.ImplementationFailures, base.ImplementationFailures)
 	}
 	return all, out
 }

@@ -46,7 +46,7 @@ func TestWhatTheStepsOfASearchAreWorth(t *testing.T) {
 			[]validity.Step{kept(500), kept(1000)}, false, Trial{Result: search.NotReached, Rate: number(1000), Bound: NotReached},
 		},
 		"no rate kept is the implementation's fault": {
-			[]validity.Step{missed(500), missed(250)}, false, Trial{Result: search.BelowStart, OwnFault: true},
+			[]validity.Step{missed(500), missed(250)}, false, Trial{Result: search.BelowStart, ImplementationFailure: true},
 		},
 		"no rate kept, the lowest by a busy generator": {
 			[]validity.Step{missed(500), limited(missed(250))}, false, Trial{Result: search.BelowStart, Unusable: true},
@@ -55,7 +55,7 @@ func TestWhatTheStepsOfASearchAreWorth(t *testing.T) {
 			[]validity.Step{missed(500), void(missed(250))}, false, Trial{Result: search.BelowStart, Unusable: true},
 		},
 		"no rate kept, a higher one beside strangers": {
-			[]validity.Step{void(missed(500)), missed(250)}, false, Trial{Result: search.BelowStart, OwnFault: true},
+			[]validity.Step{void(missed(500)), missed(250)}, false, Trial{Result: search.BelowStart, ImplementationFailure: true},
 		},
 		"the highest rate kept by a void step alone": {
 			[]validity.Step{kept(500), void(kept(1000)), missed(2000)}, false, Trial{Result: search.Found, Unusable: true},
@@ -64,7 +64,7 @@ func TestWhatTheStepsOfASearchAreWorth(t *testing.T) {
 			[]validity.Step{kept(1000), void(kept(1000)), missed(2000)}, false, Trial{Result: search.Found, Rate: number(1000)},
 		},
 		"the highest rate kept by wrong answers": {
-			[]validity.Step{kept(500), void(kept(1000)), missed(2000)}, true, Trial{Result: search.Found, Unusable: true, OwnFault: true},
+			[]validity.Step{kept(500), void(kept(1000)), missed(2000)}, true, Trial{Result: search.Found, Unusable: true, ImplementationFailure: true},
 		},
 		"a void step below the highest rate kept": {
 			[]validity.Step{void(kept(500)), kept(1000), missed(2000)}, false, Trial{Result: search.Found, Rate: number(1000)},
@@ -91,7 +91,7 @@ func TestWhatTheStepsOfASearchAreWorth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := Trial{Steps: tc.steps}
 			got.conclude(tc.wrong)
-			if got.Result != tc.want.Result || got.Bound != tc.want.Bound || got.Unusable != tc.want.Unusable || got.OwnFault != tc.want.OwnFault {
+			if got.Result != tc.want.Result || got.Bound != tc.want.Bound || got.Unusable != tc.want.Unusable || got.ImplementationFailure != tc.want.ImplementationFailure {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 			if got.Rate == nil != (tc.want.Rate == nil) || got.Rate != nil && *got.Rate != *tc.want.Rate {
@@ -153,7 +153,7 @@ func TestWhatAllSearchesSayTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := Capacity{Trials: tc.trials}
 			c.summarise(nil)
-			counts := []int{c.Found, c.BelowStart, c.NotReached, c.NotTried, c.Unusable, c.OwnFaults}
+			counts := []int{c.Found, c.BelowStart, c.NotReached, c.NotTried, c.Unusable, c.ImplementationFailures}
 			if want := []int{tc.wantFound, tc.wantBelow, tc.wantNotReached, tc.wantNotTried, tc.wantUnusable, tc.wantOwn}; !slices.Equal(counts, want) {
 				t.Errorf("found, below the start, not reached, not tried, unusable, own faults: got %v, want %v", counts, want)
 			}
@@ -175,7 +175,7 @@ func TestWhatAllSearchesSayTogether(t *testing.T) {
 
 func TestAFindingNamesEachBlockOnce(t *testing.T) {
 	c := Capacity{}
-	reasons := []validity.Reason{{Code: validity.Strangers, Weight: validity.Suspect, Value: 0.1}}
+	reasons := []validity.Reason{{Code: validity.NoisyNeighbours, Weight: validity.Suspect, Value: 0.1}}
 	c.summarise([]validity.Cell{{Block: 1, Reasons: reasons}, {Block: 1, Reasons: reasons}, {Block: 3, Reasons: reasons}})
 	if len(c.Findings) != 1 || !slices.Equal(c.Findings[0].Blocks, []int32{1, 3}) {
 		t.Errorf("got %+v, want one finding in the blocks 1 and 3", c.Findings)

@@ -196,11 +196,11 @@ func (f *Facts) ServerUtilisation() float64 {
 	if f.ServerCPUs == nil {
 		return 0
 	}
-	return *f.ServerCPUs/float64(f.Implementation.CPUs) + f.Stolen()
+	return *f.ServerCPUs/float64(f.Implementation.CPUs) + f.Steal()
 }
 
-// Stolen is the share of the server's CPUs that the hypervisor took; 0 if unknown.
-func (f *Facts) Stolen() float64 {
+// Steal is the share of the server's CPUs that the hypervisor took; 0 if unknown.
+func (f *Facts) Steal() float64 {
 	if f.Seen == nil || f.Seen.CoreNanos <= 0 {
 		return 0
 	}

@@ -113,12 +113,12 @@ func TestAServerUsesWhatItHasAndMissesWhatWasTaken(t *testing.T) {
 	_, seen := first(d)
 	seen.StealNanos, seen.ThrottledNanos = 500_000_000, 250_000_000
 	f := read(t, d)
-	if f.ServerUtilisation() != 0.9 || f.Stolen() != 0.1 || f.Throttled() != 0.05 {
-		t.Errorf("utilisation %v, stolen %v, throttled %v", f.ServerUtilisation(), f.Stolen(), f.Throttled())
+	if f.ServerUtilisation() != 0.9 || f.Steal() != 0.1 || f.Throttled() != 0.05 {
+		t.Errorf("utilisation %v, stolen %v, throttled %v", f.ServerUtilisation(), f.Steal(), f.Throttled())
 	}
 	d.Servers[0].Cells = nil
-	if f = read(t, d); f.ServerUtilisation() != 0 || f.Stolen() != 0 || f.Throttled() != 0 {
-		t.Errorf("of a server that was not seen: utilisation %v, stolen %v, throttled %v", f.ServerUtilisation(), f.Stolen(), f.Throttled())
+	if f = read(t, d); f.ServerUtilisation() != 0 || f.Steal() != 0 || f.Throttled() != 0 {
+		t.Errorf("of a server that was not seen: utilisation %v, stolen %v, throttled %v", f.ServerUtilisation(), f.Steal(), f.Throttled())
 	}
 }
 

@@ -18,13 +18,13 @@ func TestWhatIsSeenBesideTheSpeed(t *testing.T) {
 		known  bool
 	}{
 		"strangers on the server's own CPU": {
-			measured.StrangersShare, func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 4_500_000_000 }, 0.1, true,
+			measured.NeighbourShare, func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 4_500_000_000 }, 0.1, true,
 		},
 		"strangers are expected where the server owns no CPU": {
-			measured.StrangersShare, func(_ *record.CellRun, o *record.CellObservation) { o.CPUsAllowed = "1-2" }, 0, false,
+			measured.NeighbourShare, func(_ *record.CellRun, o *record.CellObservation) { o.CPUsAllowed = "1-2" }, 0, false,
 		},
 		"CPUs that were busy for less than the server used": {
-			measured.StrangersShare, func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 3_000_000_000 }, 0, true,
+			measured.NeighbourShare, func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 3_000_000_000 }, 0, true,
 		},
 		"waiting for a CPU, each request": {
 			measured.RunQueue, func(_ *record.CellRun, o *record.CellObservation) { o.RunQueueNanos = 20_000_000 }, 2, true,

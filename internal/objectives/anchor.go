@@ -55,7 +55,7 @@ func (j judge) regression(o record.Objective, l planned.Level, i planned.Impleme
 	f.loosen(metric, now.ContenderIsBound || earlierBound, now.BaselineIsBound || laterBound)
 	f.share(shared)
 	g := j.run.group(l, i.Name)
-	f.faulty = j.run.OwnFailures[i.Name]+g.OwnFaults(false) > 0
+	f.faulty = j.run.ImplementationFailures[i.Name]+g.ImplementationFailures(false) > 0
 	return f
 }
 

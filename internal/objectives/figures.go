@@ -26,8 +26,8 @@ type Run struct {
 	Groups          []validity.Group
 	Comparisons     []verdict.Comparison
 	Capacities      []capacity.Capacity
-	// OwnFailures are the trials that each implementation failed by its own fault.
-	OwnFailures map[string]int
+	// ImplementationFailures are the trials that each implementation failed by its own fault.
+	ImplementationFailures map[string]int
 }
 
 // judge finds the figures of objectives.
@@ -50,7 +50,7 @@ func (j judge) figure(o record.Objective, l planned.Level, i planned.Implementat
 	switch o.Metric {
 	case record.ObjectiveErrorRate:
 		f = errorRate(g)
-		f.faulty = j.run.OwnFailures[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
+		f.faulty = j.run.ImplementationFailures[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
 		return f
 	case record.ObjectiveRegression:
 		return j.regression(o, l, i)
@@ -73,7 +73,7 @@ func (j judge) figure(o record.Objective, l planned.Level, i planned.Implementat
 		return unknown(NotMeasured, "")
 	}
 	limit(g, o.Metric, &f)
-	f.faulty = j.run.OwnFailures[i.Name]+g.OwnFaults(false) > 0
+	f.faulty = j.run.ImplementationFailures[i.Name]+g.ImplementationFailures(false) > 0
 	return f
 }
 
@@ -130,7 +130,7 @@ func attempts(c validity.Cell) int64 {
 }
 
 // silent says of a cell that its server gave neither answers nor errors.
-func silent(c validity.Cell) bool { return attempts(c) == 0 && c.OwnFault() }
+func silent(c validity.Cell) bool { return attempts(c) == 0 && c.ImplementationFailure() }
 
 // errorRate is the share of failed requests among all, over all cells: those that are void too, since it is errors that void most of
 // them. Its interval covers both ways in which errors come: Clopper and Pearson's, as if each request failed by itself, which also
@@ -291,7 +291,7 @@ func ofCapacity(c capacity.Capacity) figure {
 	f := unknown(TooFewBlocks, "")
 	switch {
 	case c.Rate == nil && c.BelowStart >= inference.MinPairs:
-		f.low, f.high, f.n, f.why = 0, 0, c.BelowStart, NoRateKept
+		f.low, f.high, f.n, f.why = 0, 0, c.BelowStart, NoRateSustained
 		for _, t := range c.Trials {
 			if t.Result == search.BelowStart && !t.Unusable {
 				f.high = max(f.high, float64(t.Lowest.Rate))
@@ -316,6 +316,6 @@ func ofCapacity(c capacity.Capacity) figure {
 			f.why = LowerBound
 		}
 	}
-	f.faulty = c.OwnFaults > 0
+	f.faulty = c.ImplementationFailures > 0
 	return f
 }

@@ -41,15 +41,15 @@ const (
 	GeneratorLimited Reason = "GeneratorLimited"
 	// LowerBound means that searches found only lower bounds of a capacity: no rate was missed, or not by the server's fault.
 	LowerBound Reason = "LowerBound"
-	// NoRateKept means that no search found a rate that kept its bound.
-	NoRateKept Reason = "NoRateKept"
+	// NoRateSustained means that no search found a rate that kept its bound.
+	NoRateSustained Reason = "NoRateSustained"
 	// TooFewSamples means that the blocks have too few samples for the percentile.
 	TooFewSamples Reason = "TooFewSamples"
 	// TimedOut means that the percentile lies among requests that timed out or were not sent.
 	TimedOut Reason = "TimedOut"
-	// OwnFaults means that the figure keeps the bound, and the implementation failed in some cell or trial by its own fault:
+	// ImplementationFailures means that the figure keeps the bound, and the implementation failed in some cell or trial by its own fault:
 	// it cannot pass by the cells that it survived.
-	OwnFaults Reason = "OwnFaults"
+	ImplementationFailures Reason = "ImplementationFailures"
 	// NoEarlierRun means that an earlier run could not be read; Detail says why.
 	NoEarlierRun Reason = "NoEarlierRun"
 	// NoAnchor means that the anchor was not measured in both runs; Detail says in which it was not.
@@ -214,7 +214,7 @@ func (r Result) with(f figure) Result {
 		r.Outcome = Missed
 	}
 	if r.Outcome == Met && f.faulty {
-		r.Outcome, r.Reason = Undecided, OwnFaults
+		r.Outcome, r.Reason = Undecided, ImplementationFailures
 		return r
 	}
 	if r.Outcome != Undecided {

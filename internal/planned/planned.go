@@ -61,8 +61,8 @@ type Run struct {
 	Blocks          int32
 	Implementations []Implementation
 	Levels          []Level
-	// Looks is how often the run may be looked at: once at its end, and before if spec.stop lets it end early.
-	Looks    int
+	// Analyses is how often the run may be looked at: once at its end, and before if spec.stop lets it end early.
+	Analyses int
 	Searches []Search
 }
 
@@ -70,7 +70,7 @@ type Run struct {
 func Of(m record.RunManifest) (Run, error) {
 	plan := m.Plan
 	p := Run{
-		Baseline: plan.Baseline, Blocks: m.Blocks + m.SpareBlocks, Latencies: plan.LatencyPercentiles, Looks: len(plan.Interim) + 1,
+		Baseline: plan.Baseline, Blocks: m.Blocks + m.SpareBlocks, Latencies: plan.LatencyPercentiles, Analyses: len(plan.Interim) + 1,
 		Duet: plan.Order == record.OrderSlicedDuet, Weights: map[string]float64{},
 	}
 	if len(plan.Implementations) == 0 || len(plan.Cells)+len(plan.Trials) == 0 {

@@ -77,7 +77,7 @@ func checkAsymmetry(peers []*Group) {
 	for _, g := range peers {
 		for k := range g.Cells {
 			c := &g.Cells[k]
-			own, ok := c.Observed(measured.StrangersShare)
+			own, ok := c.Observed(measured.NeighbourShare)
 			if !ok || c.Validity == Void {
 				continue
 			}
@@ -87,12 +87,12 @@ func checkAsymmetry(peers []*Group) {
 				if o == nil {
 					continue
 				}
-				if share, ok := o.Observed(measured.StrangersShare); ok {
+				if share, ok := o.Observed(measured.NeighbourShare); ok {
 					largest = max(largest, math.Abs(share-own))
 				}
 			}
 			if largest > asymmetry {
-				c.mark(Reason{Code: StrangerAsymmetry, Weight: Suspect, Scope: ScopeCell, Value: largest, Limit: asymmetry})
+				c.mark(Reason{Code: NeighbourAsymmetry, Weight: Suspect, Scope: ScopeCell, Value: largest, Limit: asymmetry})
 			}
 		}
 	}

@@ -25,7 +25,7 @@ type Step struct {
 }
 
 // hindrances make a load harder to bear and never easier: a bound that was kept in spite of them was kept.
-var hindrances = []Code{Strangers, Stolen, Throttled}
+var hindrances = []Code{NoisyNeighbours, Steal, Throttled}
 
 // step says what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
 func (f *facts) step(c Cell, s search.Step) Step {
@@ -35,7 +35,7 @@ func (f *facts) step(c Cell, s search.Step) Step {
 	}
 	var judged Cell
 	for _, r := range c.Reasons {
-		own := slices.Contains(ownFaults, r.Code) || r.Code == RateMissed
+		own := slices.Contains(implementationCodes, r.Code) || r.Code == RateMissed
 		if !s.Met && (own || r.Weight != Void) {
 			continue
 		}
@@ -57,5 +57,5 @@ func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.Trial
 		return Step{}, false, err
 	}
 	c := f.judge()
-	return f.step(c, s), s.Met && c.OwnFault(), nil
+	return f.step(c, s), s.Met && c.ImplementationFailure(), nil
 }

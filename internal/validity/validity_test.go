@@ -175,7 +175,7 @@ func TestValidity(t *testing.T) {
 				r.CPUNanos, o.CPUNanos = 4_900_000_000, 4_650_000_000
 				o.BusyNanos, o.StealNanos = o.CPUNanos, o.CoreNanos*4/100
 			},
-			want:     []finding{{GeneratorBusy, Suspect}, {Stolen, Suspect}},
+			want:     []finding{{GeneratorBusy, Suspect}, {Steal, Suspect}},
 			validity: Suspect,
 		},
 		"a generator that is as busy as the server is not the limit": {
@@ -185,22 +185,22 @@ func TestValidity(t *testing.T) {
 		},
 		"strangers on the server's CPU": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = o.CPUNanos + o.CoreNanos/10 },
-			want:     []finding{{Strangers, Suspect}},
+			want:     []finding{{NoisyNeighbours, Suspect}},
 			validity: Suspect,
 		},
 		"many strangers on the server's CPU": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = o.CPUNanos + o.CoreNanos/5 },
-			want:     []finding{{Strangers, Void}},
+			want:     []finding{{NoisyNeighbours, Void}},
 			validity: Void,
 		},
 		"two hundredths stolen": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 50 },
-			want:     []finding{{Stolen, Suspect}},
+			want:     []finding{{Steal, Suspect}},
 			validity: Suspect,
 		},
 		"a tenth stolen": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 10 },
-			want:     []finding{{Stolen, Void}},
+			want:     []finding{{Steal, Void}},
 			validity: Void,
 		},
 		"a little throttling": {
@@ -239,13 +239,13 @@ func TestSharedCPUsCountOnlyOnOneNode(t *testing.T) {
 
 func TestFindingsGatherReasonsOfOneKind(t *testing.T) {
 	cells := []Cell{
-		{Block: 1, Reasons: []Reason{{Code: Strangers, Weight: Suspect, Value: 0.06}}},
-		{Block: 2, Reasons: []Reason{{Code: Strangers, Weight: Suspect, Value: 0.09}, {Code: ToolFailed, Weight: Void, Detail: "x"}}},
+		{Block: 1, Reasons: []Reason{{Code: NoisyNeighbours, Weight: Suspect, Value: 0.06}}},
+		{Block: 2, Reasons: []Reason{{Code: NoisyNeighbours, Weight: Suspect, Value: 0.09}, {Code: ToolFailed, Weight: Void, Detail: "x"}}},
 		{Block: 3, Reasons: []Reason{{Code: ToolFailed, Weight: Void, Detail: "x"}}},
 	}
 	want := []Finding{
 		{Code: ToolFailed, Weight: Void, Blocks: []int32{2, 3}, Details: []string{"x"}},
-		{Code: Strangers, Weight: Suspect, Blocks: []int32{1, 2}, Least: 0.06, Most: 0.09},
+		{Code: NoisyNeighbours, Weight: Suspect, Blocks: []int32{1, 2}, Least: 0.06, Most: 0.09},
 	}
 	if diff := cmp.Diff(want, Findings(cells)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)

@@ -24,10 +24,10 @@ const (
 type Reason string
 
 const (
-	// RateNotKept means that the loser did not keep an imposed rate that the winner kept. It is the one reason of a Better or a Worse.
-	RateNotKept Reason = "RateNotKept"
-	// NeitherKept means that neither side kept an imposed rate.
-	NeitherKept Reason = "NeitherKept"
+	// RateNotSustained means that the loser did not keep an imposed rate that the winner kept. It is the one reason of a Better or a Worse.
+	RateNotSustained Reason = "RateNotSustained"
+	// NeitherSustained means that neither side kept an imposed rate.
+	NeitherSustained Reason = "NeitherSustained"
 	// TooFewBlocks means that some level has fewer than MinBlocks blocks in which both sides have a cell that is not void.
 	TooFewBlocks Reason = "TooFewBlocks"
 	// NoiseTooHigh means that the interval holds both a difference and none.
@@ -44,8 +44,8 @@ const (
 	Censored Reason = "Censored"
 	// LevelsMayDiffer means that the mean shows no difference, and levels speak against it without being decided.
 	LevelsMayDiffer Reason = "LevelsMayDiffer"
-	// OwnFaults means that the side which would win failed in some cell or trial by its own fault, or either side where nobody would.
-	OwnFaults Reason = "OwnFaults"
+	// ImplementationFailures means that the side which would win failed in some cell or trial by its own fault, or either side where nobody would.
+	ImplementationFailures Reason = "ImplementationFailures"
 )
 
 // Comparison is one contender against the baseline under one load, or over all loads.
@@ -58,21 +58,21 @@ type Comparison struct {
 	Verdict Verdict `json:"verdict"`
 	Reason  Reason  `json:"reason,omitempty"`
 	Metric  Metric  `json:"metric"`
-	// OwnFaults and BaselineFaults count cells and trials that failed by a side's own fault, besides rates that were not kept; a failed trial
+	// ContenderFailures and BaselineFailures count cells and trials that failed by a side's own fault, besides rates that were not kept; a failed trial
 	// counts at each level.
-	OwnFaults      int `json:"ownFaults"`
-	BaselineFaults int `json:"baselineFaults"`
+	ContenderFailures int `json:"contenderFailures"`
+	BaselineFailures  int `json:"baselineFailures"`
 	// Overall holds one result a metric: the mean over the levels. It has those metrics that every level has.
 	Overall []Result `json:"overall"`
 	// Levels are those of the load; none for the mean over all loads.
 	Levels []LevelComparison `json:"levels"`
-	// Unkept are the levels whose rate neither side kept, and which are left out of the mean.
-	Unkept []record.Point `json:"unkept,omitempty"`
+	// Unsustained are the levels whose rate neither side kept, and which are left out of the mean.
+	Unsustained []record.Point `json:"unsustained,omitempty"`
 	// Loads are the verdicts of the loads; none for that of a load.
 	Loads []LoadVerdict `json:"loads,omitempty"`
 
-	// ownMissed and baselineMissed count the cells of the levels in Overall in which a side did not keep the rate.
-	ownMissed, baselineMissed int
+	// contenderMissed and baselineMissed count the cells of the levels in Overall in which a side did not keep the rate.
+	contenderMissed, baselineMissed int
 }
 
 // LoadVerdict is a load's part in the mean over all loads.
@@ -85,25 +85,25 @@ type LoadVerdict struct {
 // LevelComparison is a Comparison at one level.
 type LevelComparison struct {
 	record.Point
-	Verdict        Verdict `json:"verdict"`
-	Reason         Reason  `json:"reason,omitempty"`
-	Metric         Metric  `json:"metric"`
-	OwnFaults      int     `json:"ownFaults"`
-	BaselineFaults int     `json:"baselineFaults"`
+	Verdict           Verdict `json:"verdict"`
+	Reason            Reason  `json:"reason,omitempty"`
+	Metric            Metric  `json:"metric"`
+	ContenderFailures int     `json:"contenderFailures"`
+	BaselineFailures  int     `json:"baselineFailures"`
 	// Rate says who kept the level's imposed rate; nil where there is none.
-	Rate *RateKept `json:"rate,omitempty"`
+	Rate *RateCounts `json:"rate,omitempty"`
 	// Results hold one metric each: those that are an answer at this level.
 	Results []Result `json:"results"`
 }
 
-// RateKept counts the blocks in which the two sides kept an imposed rate, missed less than a tenth of it, or missed more by their own fault.
-type RateKept struct {
-	ContenderKept   int `json:"contenderKept"`
-	ContenderNearly int `json:"contenderNearly"`
-	ContenderMissed int `json:"contenderMissed"`
-	BaselineKept    int `json:"baselineKept"`
-	BaselineNearly  int `json:"baselineNearly"`
-	BaselineMissed  int `json:"baselineMissed"`
+// RateCounts counts the blocks in which the two sides kept an imposed rate, missed less than a tenth of it, or missed more by their own fault.
+type RateCounts struct {
+	ContenderSustained int `json:"contenderSustained"`
+	ContenderNearly    int `json:"contenderNearly"`
+	ContenderMissed    int `json:"contenderMissed"`
+	BaselineSustained  int `json:"baselineSustained"`
+	BaselineNearly     int `json:"baselineNearly"`
+	BaselineMissed     int `json:"baselineMissed"`
 	// OnlyContenderMissed and OnlyBaselineMissed count blocks in which one side missed the rate, and the other kept it or nearly did.
 	OnlyContenderMissed int `json:"onlyContenderMissed"`
 	OnlyBaselineMissed  int `json:"onlyBaselineMissed"`
@@ -125,7 +125,7 @@ type Result struct {
 	Low       *float64 `json:"low,omitempty"`
 	High      *float64 `json:"high,omitempty"`
 	LogStdDev *float64 `json:"logStdDev,omitempty"`
-	// P is of the t on the logs; AdjustedP is after the correction for the run's comparisons, and held against LookAlpha; SignFlipP
+	// P is of the t on the logs; AdjustedP is after the correction for the run's comparisons, and held against AnalysisAlpha; SignFlipP
 	// stands beside them from SignFlipFrom blocks on where no block lacks a pair.
 	P         *float64 `json:"p,omitempty"`
 	AdjustedP *float64 `json:"adjustedP,omitempty"`

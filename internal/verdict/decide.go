@@ -18,15 +18,15 @@ type Ratios struct {
 	// ThroughputIsBound says that the generator limited both sides.
 	ThroughputIsBound bool
 	// Rate says who kept the level's imposed rate.
-	Rate *RateKept
+	Rate *RateCounts
 }
 
 // Rulebook is everything that Decide needs to know beside the ratios.
 type Rulebook struct {
-	// Duet and Weights are as of a plan; Looks is how often the run may be looked at, 0 for once.
-	Duet    bool
-	Weights map[string]float64
-	Looks   int
+	// Duet and Weights are as of a plan; Analyses is how often the run may be looked at, 0 for once.
+	Duet     bool
+	Weights  map[string]float64
+	Analyses int
 	// Foresight asks for Detectable and BlocksNeeded, too, which takes most of the time.
 	Foresight bool
 }
@@ -46,7 +46,7 @@ func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
 			out = append(out, c)
 		}
 	}
-	judgeAll(out, Searches{}, LookAlpha(rules.Looks), rules.Foresight)
+	judgeAll(out, Searches{}, AnalysisAlpha(rules.Analyses), rules.Foresight)
 	return out
 }
 

@@ -27,9 +27,9 @@ const (
 	ratesAlpha = 0.002
 )
 
-// LookAlpha is the part of Alpha that each look at a run has, since the runs that end because their intervals are narrow are those
+// AnalysisAlpha is the part of Alpha that each look at a run has, since the runs that end because their intervals are narrow are those
 // whose noise was underestimated.
-func LookAlpha(looks int) float64 { return Alpha / float64(max(looks, 1)) }
+func AnalysisAlpha(looks int) float64 { return Alpha / float64(max(looks, 1)) }
 
 // member is one result that takes part in a family.
 type member struct {

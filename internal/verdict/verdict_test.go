@@ -105,7 +105,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"who answers errors cannot win by the blocks that it survived": {
 			blocks: 10, cell: steady(1.5), change: each("c0", failed, 2),
-			verdict: Inconclusive, reason: OwnFaults, metric: Throughput,
+			verdict: Inconclusive, reason: ImplementationFailures, metric: Throughput,
 		},
 		"who answers errors can lose": {
 			blocks: 10, cell: steady(0.5), change: each("c0", failed, 2),

@@ -92,7 +92,7 @@ func (w world) ratios(level int) verdict.Ratios {
 		Logs: map[verdict.Metric][]float64{verdict.CPUPerRequest: make([]float64, w.blocks)},
 	}
 	if w.rate {
-		r.RequestsPerSecond, r.Rate = int32(1000*(level+1)), &verdict.RateKept{}
+		r.RequestsPerSecond, r.Rate = int32(1000*(level+1)), &verdict.RateCounts{}
 	} else {
 		r.Logs[verdict.Throughput] = make([]float64, w.blocks)
 	}
@@ -126,7 +126,7 @@ func (w world) pair(r *verdict.Ratios, block, level int, effect float64, own, ba
 }
 
 // countKept enters who kept the rate in a block. A void cell says nothing of it.
-func countKept(k *verdict.RateKept, own, base server, level int) {
+func countKept(k *verdict.RateCounts, own, base server, level int) {
 	one := func(yes bool) int {
 		if yes {
 			return 1
@@ -135,8 +135,8 @@ func countKept(k *verdict.RateKept, own, base server, level int) {
 	}
 	ownMissed, baseMissed := own.missed[level] && !own.void[level], base.missed[level] && !base.void[level]
 	ownKept, baseKept := !own.missed[level] && !own.void[level], !base.missed[level] && !base.void[level]
-	k.ContenderKept, k.ContenderMissed = k.ContenderKept+one(ownKept), k.ContenderMissed+one(ownMissed)
-	k.BaselineKept, k.BaselineMissed = k.BaselineKept+one(baseKept), k.BaselineMissed+one(baseMissed)
+	k.ContenderSustained, k.ContenderMissed = k.ContenderSustained+one(ownKept), k.ContenderMissed+one(ownMissed)
+	k.BaselineSustained, k.BaselineMissed = k.BaselineSustained+one(baseKept), k.BaselineMissed+one(baseMissed)
 	k.OnlyContenderMissed += one(ownMissed && baseKept)
 	k.OnlyBaselineMissed += one(ownKept && baseMissed)
 }
@@ -147,7 +147,7 @@ func (w world) decide(random *rand.Rand, run drawn, foresight bool) []verdict.Co
 	if len(w.widths) > 0 {
 		width := w.widths[random.IntN(len(w.widths))]
 		interim := plan.InterimBlocks(int32(w.blocks))
-		rules.Looks = len(interim) + 1
+		rules.Analyses = len(interim) + 1
 		for _, block := range interim {
 			early := verdict.Decide(run.until(int(block)), rules)
 			if (analysis.Table{Comparisons: early}).NarrowerThan(width) {

@@ -37,7 +37,7 @@ func TestTheTitleSaysWhyNobodyCanBeCompared(t *testing.T) {
 		},
 		"since neither keeps a rate": {
 			entry(func(e *analysis.HeadlineEntry) {
-				e.Verdict, e.Reason, e.Unkept = verdict.Inconclusive, verdict.NeitherKept, []record.Point{{Load: "a", Connections: 1}, {Load: "b", Connections: 2}}
+				e.Verdict, e.Reason, e.Unsustained = verdict.Inconclusive, verdict.NeitherSustained, []record.Point{{Load: "a", Connections: 1}, {Load: "b", Connections: 2}}
 			}),
 			"Neither go2 nor go sustains the rate of a-1 and b-2",
 		},
@@ -54,7 +54,7 @@ func TestTheTitleSaysWhyNobodyCanBeCompared(t *testing.T) {
 func TestWhatSearchesFoundIsSaidTogether(t *testing.T) {
 	peak := func(name string, bound bool) analysis.Peak {
 		return analysis.Peak{
-			Implementation: name, Point: record.Point{Load: "search"}, Kept: true, IsBound: bound, Percentile: 99, MaxMilliseconds: 20,
+			Implementation: name, Point: record.Point{Load: "search"}, Sustained: true, IsBound: bound, Percentile: 99, MaxMilliseconds: 20,
 			Throughput: inference.Summary{N: 3, Mean: 4850},
 		}
 	}

@@ -62,8 +62,8 @@ func (l Lexicon) LineWithoutComparison(h analysis.Headline) string {
 		if p.IsBound {
 			rate = l.Say("amount.atleast", rate)
 		}
-		if p.Kept {
-			peaks = append(peaks, l.Say("line.kept", p.Implementation, rate, p.Percentile, p.MaxMilliseconds, p.Throughput.N))
+		if p.Sustained {
+			peaks = append(peaks, l.Say("line.sustained", p.Implementation, rate, p.Percentile, p.MaxMilliseconds, p.Throughput.N))
 			continue
 		}
 		peaks = append(peaks, l.Say("line.peak", p.Implementation, rate, p.Connections, p.Throughput.N))
@@ -91,8 +91,8 @@ func (l Lexicon) lineEntry(h analysis.Headline, e analysis.HeadlineEntry) string
 	if e.Verdict == verdict.DependsOnLoad {
 		words += ": " + strings.Join(o.Levels, ", ")
 	}
-	if o.Unkept != "" {
-		words += "; " + o.Unkept
+	if o.Unsustained != "" {
+		words += "; " + o.Unsustained
 	}
 	if len(o.Besides) > 0 {
 		words += "; " + strings.Join(o.Besides, "; ")

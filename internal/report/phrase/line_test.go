@@ -83,10 +83,10 @@ func TestLine(t *testing.T) {
 		},
 		"who does not keep a rate": {
 			func(e *analysis.HeadlineEntry) {
-				e.Verdict, e.Reason = verdict.Worse, verdict.RateNotKept
+				e.Verdict, e.Reason = verdict.Worse, verdict.RateNotSustained
 				e.Decided = []analysis.LevelVerdict{{
-					Point: record.Point{Load: "open", Connections: 10, RequestsPerSecond: 2000}, Verdict: verdict.Worse, Reason: verdict.RateNotKept,
-					Rate: &verdict.RateKept{ContenderMissed: 10, BaselineKept: 10},
+					Point: record.Point{Load: "open", Connections: 10, RequestsPerSecond: 2000}, Verdict: verdict.Worse, Reason: verdict.RateNotSustained,
+					Rate: &verdict.RateCounts{ContenderMissed: 10, BaselineSustained: 10},
 				}}
 			},
 			"go2 does not sustain the rate of open-10-r2000, but go does",
@@ -111,7 +111,9 @@ func TestLine(t *testing.T) {
 			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval -5.0 % to +25.0 %, 10 blocks: the difference may be due to chance; about 23 blocks would decide it with 80 % power if the true difference is the observed one)",
 		},
 		"a winner with faults": {
-			func(e *analysis.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.OwnFaults },
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason = verdict.Inconclusive, verdict.ImplementationFailures
+			},
 			"Inconclusive: go2 or go failed in some cells or trials, so their server CPU time per request gives no verdict (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: failures are excluded, so what remains flatters the side that failed)",
 		},
 		"nothing in common": {
@@ -123,9 +125,9 @@ func TestLine(t *testing.T) {
 		"nothing in common since nothing can be believed": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Reason, e.Blocks, e.Ratio = verdict.Inconclusive, verdict.TooFewBlocks, 0, nil
-				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []validity.Code{validity.Strangers, validity.NotPinned}
+				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []validity.Code{validity.NoisyNeighbours, validity.NotPinned}
 			},
-			"Inconclusive: no block has a usable cell of both go2 and go (8 of 8 cells are void (Strangers, NotPinned))",
+			"Inconclusive: no block has a usable cell of both go2 and go (8 of 8 cells are void (NoisyNeighbours, NotPinned))",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +222,7 @@ func TestLineOfSearches(t *testing.T) {
 			}
 		})
 	}
-	alone := analysis.Peak{Implementation: "gohttp", Throughput: inference.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true, Percentile: 99, MaxMilliseconds: 20}
+	alone := analysis.Peak{Implementation: "gohttp", Throughput: inference.Summary{N: 3, Mean: 4850}, IsBound: true, Sustained: true, Percentile: 99, MaxMilliseconds: 20}
 	if got := phrase.English.Line(analysis.Headline{Rules: rules, Peaks: []analysis.Peak{alone}}); got != "nothing to compare; gohttp sustains at least 4,850 requests/s at p99 <= 20 ms (mean of 3)" {
 		t.Error(got)
 	}

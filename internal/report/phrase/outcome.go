@@ -19,8 +19,8 @@ type Outcome struct {
 	Evidence, Why, Decide string
 	// Besides are the other metrics that have a winner, and Levels those levels, or loads, that have one.
 	Besides, Levels []string
-	// Unkept names the levels that are left out since neither side kept their rates.
-	Unkept string
+	// Unsustained names the levels that are left out since neither side kept their rates.
+	Unsustained string
 }
 
 // OutcomeOf puts an entry into words; pointName names a level within its load.
@@ -28,14 +28,14 @@ func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointN
 	o := Outcome{Evidence: l.evidence(h.Rules, e)}
 	margin := format.PlainPercent(h.Rules.EquivalenceMargin)
 	switch {
-	case e.Reason == verdict.RateNotKept:
+	case e.Reason == verdict.RateNotSustained:
 		o.Title = l.rateTitle(e, pointName)
 		o.Evidence = ""
-	case e.Reason == verdict.NeitherKept:
-		o.Title = l.Say("headline.NeitherKept", e.Implementation, e.Baseline, l.rates(e.Unkept, pointName))
+	case e.Reason == verdict.NeitherSustained:
+		o.Title = l.Say("headline.NeitherSustained", e.Implementation, e.Baseline, l.rates(e.Unsustained, pointName))
 		return o
-	case e.Verdict == verdict.Inconclusive && e.Reason == verdict.OwnFaults:
-		o.Title = l.Say("headline.OwnFaults", e.Implementation, e.Baseline, l.Metric(e.Metric))
+	case e.Verdict == verdict.Inconclusive && e.Reason == verdict.ImplementationFailures:
+		o.Title = l.Say("headline.ImplementationFailures", e.Implementation, e.Baseline, l.Metric(e.Metric))
 	case e.Verdict == verdict.Better || e.Verdict == verdict.Worse:
 		o.Title = l.Effect(e.Metric, e.Implementation, e.Baseline, *e.Ratio, e.AtLeast)
 	case e.Verdict == verdict.NoDifference:
@@ -62,8 +62,8 @@ func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointN
 	for _, v := range e.Decided {
 		o.Levels = append(o.Levels, l.levelVerdict(e, v, pointName(v)))
 	}
-	if len(e.Unkept) > 0 {
-		o.Unkept = l.Say("unkept", l.rates(e.Unkept, pointName))
+	if len(e.Unsustained) > 0 {
+		o.Unsustained = l.Say("unsustained", l.rates(e.Unsustained, pointName))
 	}
 	for _, v := range e.Loads {
 		o.Levels = append(o.Levels, l.Say("load.verdict", v.Load, format.Plain(v.Weight), l.Say("load."+string(v.Verdict))))
@@ -143,11 +143,11 @@ func (l Lexicon) rateTitle(e analysis.HeadlineEntry, pointName func(analysis.Lev
 	}
 	var lost []record.Point
 	for _, v := range e.Decided {
-		if v.Reason == verdict.RateNotKept {
+		if v.Reason == verdict.RateNotSustained {
 			lost = append(lost, v.Point)
 		}
 	}
-	return l.Say("headline.RateNotKept", loser, l.rates(lost, pointName), keeper)
+	return l.Say("headline.RateNotSustained", loser, l.rates(lost, pointName), keeper)
 }
 
 // rates names levels with imposed rates.
@@ -161,16 +161,16 @@ func (l Lexicon) rates(levels []record.Point, pointName func(analysis.LevelVerdi
 
 // levelVerdict says who is better at one level.
 func (l Lexicon) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict, at string) string {
-	if v.Reason == verdict.RateNotKept {
+	if v.Reason == verdict.RateNotSustained {
 		r := *v.Rate
-		loser, keeper, missed, of, kept, nearly := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderKept+r.ContenderNearly, r.BaselineKept, r.BaselineNearly
+		loser, keeper, missed, of, kept, nearly := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderSustained+r.ContenderNearly, r.BaselineSustained, r.BaselineNearly
 		if v.Verdict == verdict.Better {
-			loser, keeper, missed, of, kept, nearly = keeper, loser, r.BaselineMissed, r.BaselineMissed+r.BaselineKept+r.BaselineNearly, r.ContenderKept, r.ContenderNearly
+			loser, keeper, missed, of, kept, nearly = keeper, loser, r.BaselineMissed, r.BaselineMissed+r.BaselineSustained+r.BaselineNearly, r.ContenderSustained, r.ContenderNearly
 		}
 		if nearly > 0 {
-			return l.Say("level.RateNotKept.nearly", at, loser, missed, l.Count("blocks", of), keeper, kept, l.Count("blocks", kept+nearly))
+			return l.Say("level.RateNotSustained.nearly", at, loser, missed, l.Count("blocks", of), keeper, kept, l.Count("blocks", kept+nearly))
 		}
-		return l.Say("level.RateNotKept", at, loser, missed, l.Count("blocks", of), keeper, l.Count("blocks", kept))
+		return l.Say("level.RateNotSustained", at, loser, missed, l.Count("blocks", of), keeper, l.Count("blocks", kept))
 	}
 	return l.Say("level.verdict", at, l.Effect(v.Metric, e.Implementation, e.Baseline, *v.Ratio, v.AtLeast))
 }
@@ -233,7 +233,7 @@ func (l Lexicon) Found(h analysis.Headline, load string) string {
 	var rates []string
 	at := ""
 	for _, p := range h.Peaks {
-		if !p.Kept || p.Load != load {
+		if !p.Sustained || p.Load != load {
 			continue
 		}
 		bound := ""

@@ -44,7 +44,7 @@ func Capacity(w *view.View) page.Section {
 func (v searches) capacities(title string) capacities {
 	c := capacities{Legend: v.Legend(v.Table.Implementations), Leads: []string{v.Say("capacity.lead", v.Confidence()), v.Say("capacity.family")}}
 	c.Table.Head = []table.Cell{
-		v.Th("impl"), v.ThNum("kept"), v.ThInterval(), v.ThNum("n"), v.Th("searches"), v.ThNum("change"),
+		v.Th("impl"), v.ThNum("sustained"), v.ThInterval(), v.ThNum("n"), v.Th("searches"), v.ThNum("change"),
 		v.ThInterval(), v.ThNum("padj"), v.Th("verdict"),
 	}
 	c.Table.Head[1].Sub, c.Table.Head[5].Sub = v.Say("unit.rate"), v.Say("capacity.to", v.Table.Run.Baseline)

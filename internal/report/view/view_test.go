@@ -163,7 +163,7 @@ func TestTheReasonForNoVerdictIsSaidInAFewWords(t *testing.T) {
 		"too few blocks":           {verdict.Result{Blocks: 3, FewestPairs: 1}, verdict.Inconclusive, verdict.TooFewBlocks, []string{"inconclusive", "1 block, 7 needed"}},
 		"no block has both":        {verdict.Result{}, verdict.Inconclusive, verdict.TooFewBlocks, []string{"inconclusive", "no common block"}},
 		"the levels may disagree":  {verdict.Result{}, verdict.Inconclusive, verdict.LevelsMayDiffer, []string{"inconclusive", "individual levels may differ"}},
-		"who did not keep a rate":  {verdict.Result{}, verdict.Worse, verdict.RateNotKept, []string{"worse", "rate not sustained"}},
+		"who did not keep a rate":  {verdict.Result{}, verdict.Worse, verdict.RateNotSustained, []string{"worse", "rate not sustained"}},
 		"different winners":        {verdict.Result{}, verdict.DependsOnLoad, "", []string{"depends on the load", ""}},
 		"no difference is a word ": {verdict.Result{}, verdict.NoDifference, "", []string{"practically equivalent", ""}},
 	} {

@@ -2,7 +2,7 @@ package words
 
 // englishCapacity are the words of searches.
 var englishCapacity = map[string]string{
-	"line.kept": "%s sustains %s requests/s at p%d <= %d ms (mean of %d)",
+	"line.sustained": "%s sustains %s requests/s at p%d <= %d ms (mean of %d)",
 
 	"metric.Capacity":           "sustained rate",
 	"effect.Capacity.more":      "%[1]s sustains a rate %[2]s above that of %[3]s",
@@ -13,7 +13,7 @@ var englishCapacity = map[string]string{
 	"found.rate":                "%s sustains %s requests/s",
 	"objective.Capacity":        "sustained rate",
 	"why.LowerBound":            "searches found only lower bounds",
-	"why.NoRateKept":            "no search found a rate that meets the bound",
+	"why.NoRateSustained":       "no search found a rate that meets the bound",
 	"capacity.title":            "Capacity",
 	"capacity.lead":             "Each trial searches for the highest arrival rate at which no request fails, the rate is achieved and the latency meets its bound. The mean is the geometric mean over the trials, with its %s interval. A rate is only a lower bound (≥) where no step missed, where a generator was busy and the server was not, or where the miss has causes outside the implementation. A search that sustained no rate gives no number, and an implementation with such searches cannot win.",
 	"capacity.family":           "These verdicts share the run's error budget with those of the other loads.",
@@ -25,7 +25,7 @@ var englishCapacity = map[string]string{
 	"capacity.chart":            "Rates tried: %s",
 	"capacity.unit":             "requests/s; filled: p%d ≤ %d ms was met, hollow: it was missed",
 	"care.search":               "%s: search steps",
-	"th.kept":                   "sustained rate",
+	"th.sustained":              "sustained rate",
 	"th.searches":               "searches",
 	"axis.steps":                "steps",
 	"point.met":                 "%s, block %s, step %s: %s requests/s, met.",
