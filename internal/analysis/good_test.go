@@ -38,7 +38,7 @@ func courses(t *testing.T) (out [][]float64) {
 	return out
 }
 
-// everyday gives a run what good cells have beside their figures: a course with dips, a little steal and some strangers, a lost segment, an
+// everyday gives a run what good cells have beside their values: a course with dips, a little steal and some strangers, a lost segment, an
 // answer that was cut off at the end, a sibling that nobody uses.
 type everyday struct {
 	rng     *rand.Rand

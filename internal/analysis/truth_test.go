@@ -32,7 +32,7 @@ func rated(factor float64, rate int32, imposed ...int32) record.RunData {
 	return d
 }
 
-// impose makes of the closed level of a number of connections one of a rate that is kept.
+// impose makes of the closed level of a number of connections one of a rate that is sustained.
 func impose(d *record.RunData, connections, rate int32) {
 	for i := range d.Manifest.Plan.Cells {
 		if l := &d.Manifest.Plan.Cells[i]; l.Connections == connections {

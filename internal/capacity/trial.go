@@ -50,7 +50,7 @@ func (t *Trial) outcome(without func(validity.Step) bool) search.Capacity {
 }
 
 // conclude reads the number of a search, and says what it is worth: it counts if the steps that do not count could be left out. Wrong
-// says that the server answered wrongly where it kept the bound.
+// says that the server answered wrongly where it met the bound.
 func (t *Trial) conclude(wrong bool) {
 	all := t.outcome(func(validity.Step) bool { return false })
 	t.Result, t.Highest, t.Lowest = all.Result, all.Highest, all.Lowest
@@ -148,7 +148,7 @@ func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches
 	return all, out
 }
 
-// bracket is where the rate of a search lies: between the highest rate kept and the lowest missed.
+// bracket is where the rate of a search lies: between the highest rate sustained and the lowest missed.
 func (t Trial) bracket() inference.Span {
 	s := inference.Exactly(*t.Rate)
 	if t.Bound == "" && t.Lowest.Rate > t.Highest.Rate {

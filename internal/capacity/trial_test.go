@@ -34,7 +34,7 @@ func TestWhatTheStepsOfASearchAreWorth(t *testing.T) {
 	number := func(rate float64) *float64 { return &rate }
 	for name, tc := range map[string]struct {
 		steps []validity.Step
-		// wrong says that the server answered wrongly where it kept the bound.
+		// wrong means that the server answered wrongly where it met the bound.
 		wrong bool
 		want  Trial
 	}{

@@ -17,7 +17,7 @@ func one(code validity.Code, weight validity.Validity, scope validity.Scope, sen
 	return findings{{Code: code, Weight: weight, Scope: scope, Sentence: sentence, WayOut: wayOut}}
 }
 
-// with says what was seen, and what is let pass.
+// with returns what was seen, and what is let pass.
 func (f findings) with(value, limit float64) findings {
 	for i := range f {
 		f[i].Value, f[i].Limit = value, limit

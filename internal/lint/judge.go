@@ -58,7 +58,7 @@ type Finding struct {
 	// Value and Limit are what was seen and what is let pass; both are 0 where the sentence says it all.
 	Value float64 `json:"value,omitempty"`
 	Limit float64 `json:"limit,omitempty"`
-	// Sentence says what is wrong, WayOut what to do; both may quote untrusted text of the files.
+	// Sentence is what is wrong, WayOut what to do; both may quote untrusted text of the files.
 	Sentence string `json:"sentence"`
 	WayOut   string `json:"wayOut"`
 }
@@ -94,7 +94,7 @@ var setChecks = []func(set) []Finding{
 	checkErrorsWin, checkDuplicates, checkRepeats, checkSaturation, checkWork, checkRound, checkMixed,
 }
 
-// Judge says what of the samples cannot be believed, the gravest first.
+// Judge returns what of the samples cannot be believed, the gravest first.
 func Judge(samples []printout.Sample) []Finding {
 	out := alone(samples)
 	all := newSet(samples, out)

@@ -95,7 +95,7 @@ func checkDuplicates(all set) []Finding {
 	return out
 }
 
-// checkRepeats says what can be concluded from as many repeats as there are.
+// checkRepeats returns what can be concluded from as many repeats as there are.
 func checkRepeats(all set) []Finding {
 	var out []Finding
 	var single, few []int

@@ -78,7 +78,7 @@ func saturated(levels []level) []level {
 	return tail
 }
 
-// checkSaturation says from which level on latency is nothing but N / X. The first saturated level keeps its latency.
+// checkSaturation finds the level from which on latency is nothing but N / X. The first saturated level keeps its latency.
 func checkSaturation(all set) []Finding {
 	var out []Finding
 	for _, levels := range all.sweeps() {

@@ -42,7 +42,7 @@ func Text(r Report) string {
 	return strings.Map(printable, b.String())
 }
 
-// legend says why a p99 is missing from the table.
+// legend returns why a p99 is missing from the table.
 func legend(samples []printout.Sample) string {
 	ways := map[string]string{printout.Wrk: "wrk prints it with --latency", printout.Wrk2: "wrk2 prints it with --latency", printout.K6: "k6 prints it with --summary-trend-stats=avg,min,med,max,p(99)"}
 	var out []string

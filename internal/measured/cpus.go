@@ -25,7 +25,7 @@ type Allowed struct {
 	Want int32
 }
 
-// Own says whether the process was allowed on exactly as many CPUs as it was to own.
+// Own reports whether the process was allowed on exactly as many CPUs as it was to own.
 func (a Allowed) Own() bool { return len(a.CPUs) == int(a.Want) }
 
 // Overlap is a generator that was allowed on a CPU of the server, or of a generator before it.
@@ -83,10 +83,10 @@ func (f *Facts) Overlaps() []Overlap {
 	return out
 }
 
-// Duet says whether the cell is half of a duet, whose generator is frozen half of the time.
+// Duet reports whether the cell is half of a duet, whose generator is frozen half of the time.
 func (f *Facts) Duet() bool { return len(f.Trial.Manifest.Servers) > 1 }
 
-// Together says whether the two servers of a duet were allowed on the same CPUs, and gives the other's list. Outside a duet, and where
+// Together reports whether the two servers of a duet were allowed on the same CPUs, and gives the other's list. Outside a duet, and where
 // the server was not seen, nothing was apart.
 func (f *Facts) Together() (list string, together bool) {
 	if !f.Duet() || f.Seen == nil {
@@ -150,7 +150,7 @@ func Siblings(server record.ObserverResult, seen *record.CellObservation) []int 
 	return slices.DeleteFunc(threads, func(cpu int) bool { return slices.Contains(own, cpu) })
 }
 
-// ObserverOnServer says whether the observer was allowed on a CPU of the server that it observed.
+// ObserverOnServer reports whether the observer was allowed on a CPU of the server that it observed.
 func (f *Facts) ObserverOnServer() bool {
 	return f.Seen != nil && overlap(cpuset.Parse(f.Seen.CPUsAllowed), cpuset.Parse(f.Trial.Servers[0].Environment.CPUsAllowed))
 }
@@ -223,7 +223,7 @@ func (f *Facts) peerNanos() int64 {
 	return f.Peer.CPUNanos
 }
 
-// overlap says whether two CPU sets share a CPU.
+// overlap reports whether two CPU sets share a CPU.
 func overlap(a, b []int) bool {
 	return slices.ContainsFunc(a, func(c int) bool { return slices.Contains(b, c) })
 }

@@ -94,7 +94,7 @@ func (f *Facts) note(name ObservationName, value float64) {
 }
 
 // Observed is an observation of the cell, and whether it is known.
-func (f Figures) Observed(name ObservationName) (float64, bool) {
+func (f Values) Observed(name ObservationName) (float64, bool) {
 	v, ok := f.Observations[name]
 	return v, ok
 }
@@ -198,7 +198,7 @@ func (f *Facts) observeKernel() {
 }
 
 // Describe sums up the observations of cells.
-func Describe(cells []Figures) []Observation {
+func Describe(cells []Values) []Observation {
 	out := []Observation{}
 	for _, name := range ObservationNames {
 		var values []float64

@@ -86,12 +86,12 @@ func TestSkewIsReadInTheOperatorsClock(t *testing.T) {
 }
 
 func TestObservationsAreDescribedInTheirOrder(t *testing.T) {
-	seen := func(trend, skew float64) measured.Figures {
-		return measured.Figures{Observations: map[measured.ObservationName]float64{measured.Trend: trend, measured.StartSkew: skew}}
+	seen := func(trend, skew float64) measured.Values {
+		return measured.Values{Observations: map[measured.ObservationName]float64{measured.Trend: trend, measured.StartSkew: skew}}
 	}
 	got := map[measured.ObservationName]float64{}
 	var order []measured.ObservationName
-	for _, o := range measured.Describe([]measured.Figures{seen(1, 10), seen(3, 30), {}}) {
+	for _, o := range measured.Describe([]measured.Values{seen(1, 10), seen(3, 30), {}}) {
 		order, got[o.Name] = append(order, o.Name), o.Summary.Mean
 	}
 	if diff := cmp.Diff([]measured.ObservationName{measured.StartSkew, measured.Trend}, order); diff != "" {

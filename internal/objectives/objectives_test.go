@@ -108,8 +108,8 @@ func TestObjectives(t *testing.T) {
 			got := judged(t, tc.objective, tc.change)
 			if got.Outcome != tc.want || got.Reason != tc.reason || got.N != tc.n {
 				t.Errorf("%s %s n=%d, want %s %s n=%d", got.Outcome, got.Reason, got.N, tc.want, tc.reason, tc.n)
-				if got.Figure != nil && got.Low != nil && got.High != nil {
-					t.Logf("figure %v, from %v to %v %s", *got.Figure, *got.Low, *got.High, got.Unit)
+				if got.Value != nil && got.Low != nil && got.High != nil {
+					t.Logf("value %v, from %v to %v %s", *got.Value, *got.Low, *got.High, got.Unit)
 				}
 			}
 		})

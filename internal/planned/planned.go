@@ -57,11 +57,11 @@ type Run struct {
 	// Weights are those of the loads in the mean over all of them, by name; none if the spec gives none.
 	Weights  map[string]float64
 	Baseline string
-	// Blocks counts the spare ones that were begun, too.
+	// Blocks includes the repeat blocks that were begun.
 	Blocks          int32
 	Implementations []Implementation
 	Levels          []Level
-	// Analyses is how often the run may be looked at: once at its end, and before if spec.stop lets it end early.
+	// Analyses is the number of times the run may be analysed: once at its end, and earlier if spec.stop allows interim analyses.
 	Analyses int
 	Searches []Search
 }
@@ -135,5 +135,5 @@ func (p Run) Contenders() []Implementation {
 	return out
 }
 
-// Imposed says whether the level has an arrival rate, constant or not.
+// Imposed reports whether the level has an arrival rate, constant or not.
 func (l Level) Imposed() bool { return l.RequestsPerSecond > 0 }

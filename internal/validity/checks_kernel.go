@@ -80,5 +80,5 @@ func checkGeneratorThrottled(f *facts) []Reason {
 	return out
 }
 
-// heldBack says whether a quota held a generator back for longer than is let pass.
+// heldBack reports whether a quota held a generator back for longer than is let pass.
 func (f *facts) heldBack() bool { return len(checkGeneratorThrottled(f)) > 0 }

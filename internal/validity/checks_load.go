@@ -115,7 +115,7 @@ func checkRate(f *facts) []Reason {
 	return []Reason{r}
 }
 
-// checkExceeded looks for more answers than were asked for, which cannot be: the tool did not keep the rate, or says something else than
+// checkExceeded looks for more answers than were asked for, which cannot be: the tool did not sustain the rate, or says something else than
 // it did. A tenth more is another load. A script may make several requests for each arrival.
 func checkExceeded(f *facts) []Reason {
 	if f.Level.Scripted || !f.Complete() {

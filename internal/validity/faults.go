@@ -12,8 +12,8 @@ var implementationCodes = []Code{
 	Hung, QueueOverflows,
 }
 
-// ImplementationFailure says whether the cell is void by the implementation's own fault. A rate that was missed is one unless a generator was busy, and
-// neither that nor a connection left waiting is one where the machine was at fault.
+// ImplementationFailure reports whether the cell is void because of an implementation failure. A rate that was missed is one unless a
+// generator was busy, and neither that nor a connection left waiting is one where the machine was at fault.
 func (c Cell) ImplementationFailure() bool {
 	outside := c.HasExternalReason()
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool {
@@ -24,20 +24,21 @@ func (c Cell) ImplementationFailure() bool {
 	})
 }
 
-// externalCodes are the reasons for which a cell can be void through no fault of what was measured.
+// externalCodes are the reasons that void a cell without a failure of what was measured.
 var externalCodes = []Code{NoisyNeighbours, Steal, GeneratorLost, GeneratorLate, DifferentMachine, DifferentImage, DifferentScript}
 
-// HasExternalReason says whether a cell is void by a fault from outside, whatever else it is void by.
+// HasExternalReason reports whether a cell is void because of an external disturbance, whatever else voids it.
 func (c Cell) HasExternalReason() bool { return slices.ContainsFunc(c.Reasons, Reason.External) }
 
-// External says whether a cell is void by this and through no fault of what was measured.
+// External reports whether this voids a cell without being a failure of what was measured.
 func (r Reason) External() bool { return r.Weight == Void && slices.Contains(externalCodes, r.Code) }
 
-// mayFollow are the reasons that a fault from outside can bring about: beside one, they accuse nobody. A server that got a sixth of its
-// CPU for a second has left 14 of 20 connections of ab without an answer for longer than half of it (Hung), and answers rightly.
+// mayFollow are the reasons that an external disturbance can bring about: next to one, they are no failure of the implementation. A server
+// that got a sixth of its CPU for a second has left 14 of 20 connections of ab without an answer for longer than half of it (Hung), and
+// answers rightly.
 var mayFollow = []Code{RateMissed, Starved, MissingConnections, QueueOverflows, SlowHandshakes, Hung, Unanswered, NoRequests, AuditFailed}
 
-// Disturbed says whether a cell is void for nothing but faults from outside and what may follow from them.
+// Disturbed reports whether a cell is void for nothing but external disturbances and what may follow from them.
 func (c Cell) Disturbed() bool {
 	return c.HasExternalReason() && !slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		return r.Weight == Void && !slices.Contains(externalCodes, r.Code) && !slices.Contains(mayFollow, r.Code)
@@ -56,8 +57,8 @@ func (g *Group) SuspectLatencies() int {
 	return n
 }
 
-// ImplementationFailures counts the cells that are void by the implementation's own fault. A rate that it did not keep is judged level by level and
-// counted there, if the level has one.
+// ImplementationFailures counts the cells that are void because of an implementation failure. A rate that it did not sustain is judged
+// level by level and counted there, if the level has one.
 func (g *Group) ImplementationFailures(imposed bool) int {
 	n := 0
 	for _, c := range g.Cells {
@@ -71,8 +72,8 @@ func (g *Group) ImplementationFailures(imposed bool) int {
 	return n
 }
 
-// MissedRate says whether the server did not keep an imposed rate by far: a few arrivals in a hundred may be lost to the tool's own pauses, and
-// accuse nobody.
+// MissedRate reports whether the server did not sustain an imposed rate by far: a few arrivals in a hundred may be lost to the tool's own
+// pauses, and accuse nobody.
 func (c Cell) MissedRate() bool {
 	other := slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		return r.Weight == Void && r.Code != RateMissed && !slices.Contains(implementationCodes, r.Code)
@@ -82,13 +83,13 @@ func (c Cell) MissedRate() bool {
 	})
 }
 
-// SustainedRate says whether the server kept an imposed rate, in a cell that counts.
+// SustainedRate reports whether the server sustained an imposed rate, in a cell that counts.
 func (c Cell) SustainedRate() bool { return c.Validity != Void && !c.has(RateMissed) }
 
-// NearlySustainedRate says whether less than a tenth of an imposed rate was missed, in a cell that counts, by whoever's fault.
+// NearlySustainedRate reports whether less than a tenth of an imposed rate was missed, in a cell that counts, whatever the cause.
 func (c Cell) NearlySustainedRate() bool { return c.Validity != Void && c.has(RateMissed) }
 
-// Waited says whether requests of the cell may have waited in the generator. A void cell says nothing of that.
+// Waited reports whether requests of the cell may have waited in the generator. A void cell says nothing of that.
 func (c Cell) Waited() bool {
 	return c.Validity != Void && slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == GeneratorLimited || r.Code == GeneratorBusy })
 }

@@ -20,7 +20,7 @@ const (
 	TooShort Code = "TooShort"
 	// TooFewRequests means that a mean over so few requests says little; Value is their number.
 	TooFewRequests Code = "TooFewRequests"
-	// RateMissed means that the arrival rate was not kept; Value is the share of the arrivals that were not started, Subject is the
+	// RateMissed means that the arrival rate was not sustained; Value is the share of the arrivals that were not started, Subject is the
 	// generator if one was busy, and otherwise the server.
 	RateMissed Code = "RateMissed"
 	// LittlesLaw means that more requests were in flight than there are connections, which cannot be; Value is the quotient.

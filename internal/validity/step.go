@@ -27,7 +27,7 @@ type Step struct {
 // hindrances make a load harder to bear and never easier: a bound that was kept in spite of them was kept.
 var hindrances = []Code{NoisyNeighbours, Steal, Throttled}
 
-// step says what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
+// step returns what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
 func (f *facts) step(c Cell, s search.Step) Step {
 	out := Step{
 		Step: f.Level.Step, Rate: s.Rate, Met: s.Met, Why: s.Why, Validity: Valid, Pinned: c.Pinning.Pinned,
@@ -49,7 +49,7 @@ func (f *facts) step(c Cell, s search.Step) Step {
 	return out
 }
 
-// Step reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server kept the bound by wrong
+// Step reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server met the bound by wrong
 // answers.
 func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.TrialData, s search.Step) (step Step, wrong bool, err error) {
 	f, err := r.gather(l, i, t, nil)

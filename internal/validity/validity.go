@@ -5,7 +5,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Validity says how far a cell can be believed.
+// Validity is how far a cell can be believed.
 type Validity string
 
 const (
@@ -17,7 +17,7 @@ const (
 	Void Validity = "Void"
 )
 
-// Scope says what of a cell a reason concerns.
+// Scope is what of a cell a reason concerns.
 type Scope string
 
 const (

@@ -12,8 +12,8 @@ import (
 )
 
 // Compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
-// are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides. Own failures are the
-// trials that each implementation failed by its own fault.
+// are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides. Failures are the
+// trials that each implementation itself failed.
 func Compare(p planned.Run, groups []validity.Group, failures map[string]int, searches Searches) []Comparison {
 	out := comparisons(p, groups, failures)
 	judgeAll(out, searches, AnalysisAlpha(p.Analyses), true)
@@ -53,7 +53,7 @@ func contender(levels []LevelComparison, weights map[string]float64) []Compariso
 	return out
 }
 
-// ofLoad compares over the levels of one load. A level whose rate neither side kept has no figure and is left out.
+// ofLoad compares over the levels of one load. A level whose rate neither side sustained has no value and is left out.
 func ofLoad(levels []LevelComparison) Comparison {
 	c := Comparison{Load: levels[0].Load, Levels: slices.Clone(levels)}
 	var strata []leveled
@@ -187,7 +187,7 @@ func choose(results []Result, byCPU bool) {
 	cpu.Decides = true
 }
 
-// decidesThroughput says whether a result is a throughput that measures the servers on both sides.
+// decidesThroughput reports whether a result is a throughput that measures the servers on both sides.
 func (r *Result) decidesThroughput() bool {
 	return r.Metric == Throughput && r.Blocks > 0 && !r.ContenderIsBound && !r.BaselineIsBound && !r.Diluted
 }
@@ -247,7 +247,7 @@ func (r *Result) estimateOf(levels []inference.Stratum) {
 	r.Low, r.High, r.LogStdDev, r.P = exp(low), exp(high), &e.SD, &p
 }
 
-// foresee says what the result could show, with the alpha that it has in its family.
+// foresee computes what the result could show, with the alpha that it has in its family.
 func (r *Result) foresee(alpha float64) {
 	e := r.estimate
 	if !e.Known {
@@ -270,7 +270,7 @@ func exp(v float64) *float64 {
 	return &e
 }
 
-// rateCounts says who kept an imposed rate; nil where there is none. A cell that a fault from outside has hit, or whose generator was the one
+// rateCounts counts who sustained an imposed rate; nil where there is none. An externally disturbed cell, or one whose generator was the one
 // that did not keep up, is nobody's.
 func rateCounts(own, base *validity.Group) *RateCounts {
 	if cmp.Or(own.RequestsPerSecond, base.RequestsPerSecond) == 0 {

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// judgeAll gives every result its verdict, within the budget that family.go shares out: alpha is that of one look. Foresight, which takes
+// judgeAll gives every result its verdict, within the budget that family.go shares out: alpha is that of one analysis. Foresight, which takes
 // most of the time, is what could be found and how many blocks would do.
 func judgeAll(comparisons []Comparison, searches Searches, alpha float64, foresight bool) {
 	loads, levels := slices.Clone(searches.results), []*Result{}
@@ -49,7 +49,7 @@ func pointers(results []Result) []*Result {
 	return out
 }
 
-// rateAlpha is what each level with an imposed rate may err by, of each contender and each look.
+// rateAlpha is what each level with an imposed rate may err by, of each contender and each analysis.
 func rateAlpha(comparisons []Comparison, alpha float64) float64 {
 	levels := 0
 	for _, c := range comparisons {
@@ -79,7 +79,7 @@ func (c *Comparison) judge(alpha, rates float64) {
 	c.concludeLevels()
 }
 
-// judge decides the results of a level. Who does not keep an imposed rate that the other keeps has lost, whatever the ratios are.
+// judge decides the results of a level. Who does not sustain an imposed rate that the other sustains has lost, whatever the ratios are.
 func (l *LevelComparison) judge(alpha, rates float64) {
 	for k := range l.Results {
 		l.Results[k].judge(l.ContenderFailures+l.contenderMissed(), l.BaselineFailures+l.baselineMissed(), alpha)
@@ -89,16 +89,17 @@ func (l *LevelComparison) judge(alpha, rates float64) {
 	switch {
 	case l.Rate == nil:
 	case l.Rate.baselineSustains() && lostRate(l.Rate.OnlyContenderMissed, l.Rate.ContenderSustained+l.Rate.ContenderNearly, rates):
-		l.Verdict, l.Reason = keeper(Worse, l.BaselineFailures)
+		l.Verdict, l.Reason = rateVerdict(Worse, l.BaselineFailures)
 	case l.Rate.contenderSustains() && lostRate(l.Rate.OnlyBaselineMissed, l.Rate.BaselineSustained+l.Rate.BaselineNearly, rates):
-		l.Verdict, l.Reason = keeper(Better, l.ContenderFailures)
+		l.Verdict, l.Reason = rateVerdict(Better, l.ContenderFailures)
 	case l.NeitherSustained():
 		l.Verdict, l.Reason = Inconclusive, NeitherSustained
 	}
 }
 
-// contenderSustains and baselineSustains say whether a side keeps a rate: in most of its blocks, and in the others nearly. A tool's pause, which takes
-// a few arrivals in a hundred from whom it serves, leaves it a keeper; a server at its limit is none.
+// contenderSustains and baselineSustains report whether a side sustains a rate: in most of its blocks, and in the others nearly. A tool's
+// pause, which takes a few arrivals in a hundred from whom it serves, leaves that verdict as it is; a server at its limit does not sustain
+// its rate.
 func (k RateCounts) contenderSustains() bool {
 	return k.ContenderMissed == 0 && k.ContenderSustained > k.ContenderNearly
 }
@@ -107,21 +108,21 @@ func (k RateCounts) baselineSustains() bool {
 	return k.BaselineMissed == 0 && k.BaselineSustained > k.BaselineNearly
 }
 
-// lostRate says whether a side that missed a rate alone in some blocks, and kept it in others, does not keep it: in most blocks, in MinBlocks at
-// least, and in more than chance would let it with a probability of alpha.
-func lostRate(missed, kept int, alpha float64) bool {
-	return missed >= MinBlocks && missed > kept && inference.OneSided(missed+kept, missed) <= alpha
+// lostRate reports whether a side that missed a rate alone in some blocks, and sustained it in others, does not sustain it: in most blocks,
+// in MinBlocks at least, and in more than chance would let it with a probability of alpha.
+func lostRate(missed, sustained int, alpha float64) bool {
+	return missed >= MinBlocks && missed > sustained && inference.OneSided(missed+sustained, missed) <= alpha
 }
 
-// keeper withholds the verdict that a side kept a rate if it failed otherwise.
-func keeper(v Verdict, faults int) (Verdict, Reason) {
+// rateVerdict withholds the verdict that a side sustained a rate if it failed otherwise.
+func rateVerdict(v Verdict, faults int) (Verdict, Reason) {
 	if faults > 0 {
 		return Inconclusive, ImplementationFailures
 	}
 	return v, RateNotSustained
 }
 
-// Faults counts what either side lost by its own fault, rates that were not kept included.
+// Faults counts what either side lost by its own failures, rates that were not sustained included.
 func (l *LevelComparison) Faults() int {
 	return l.ContenderFailures + l.BaselineFailures + l.contenderMissed() + l.baselineMissed()
 }
@@ -140,13 +141,13 @@ func (l *LevelComparison) baselineMissed() int {
 	return l.Rate.BaselineMissed
 }
 
-// NeitherSustained says whether neither side kept the level's rate, so that there is nothing to compare there.
+// NeitherSustained reports whether neither side sustained the level's rate, so that there is nothing to compare there.
 func (l *LevelComparison) NeitherSustained() bool {
 	return l.Rate != nil && l.Rate.ContenderMissed >= MinBlocks && l.Rate.BaselineMissed >= MinBlocks && l.Rate.ContenderSustained == 0 && l.Rate.BaselineSustained == 0
 }
 
 // concludeLevels lets the levels speak: those that have different winners are never averaged to one, nor to no difference, and a rate that was
-// not kept loses the load where nothing speaks for the loser.
+// not sustained loses the load where nothing speaks for the loser.
 func (c *Comparison) concludeLevels() {
 	better := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.in(c.Metric) == Better })
 	worse := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.in(c.Metric) == Worse })
@@ -168,7 +169,7 @@ func (c *Comparison) concludeLevels() {
 	}
 }
 
-// in is the level's verdict in a metric, or that of a rate that was not kept: verdicts of different metrics do not contradict each other.
+// in is the level's verdict in a metric, or that of a rate that was not sustained: verdicts of different metrics do not contradict each other.
 func (l LevelComparison) in(m Metric) Verdict {
 	r := InMetric(l.Results, m)
 	if l.Reason == RateNotSustained || r == nil {
@@ -180,7 +181,7 @@ func (l LevelComparison) in(m Metric) Verdict {
 // opposedAlpha: two levels that point in opposite directions with so small a p are not averaged to no difference.
 const opposedAlpha = 0.1
 
-// levelsMayDiffer says whether levels that are not known to be alike speak against a mean without a difference: one alone clearly, or two in
+// levelsMayDiffer reports whether levels that are not known to be alike speak against a mean without a difference: one alone clearly, or two in
 // opposite directions.
 func (c *Comparison) levelsMayDiffer() bool {
 	more, less := false, false
@@ -212,10 +213,10 @@ func (c *Comparison) weigh(all []Comparison) {
 	}
 }
 
-// Decided says whether a result names a winner.
+// Decided reports whether a result names a winner.
 func (r *Result) Decided() bool { return r.Verdict == Better || r.Verdict == Worse }
 
-// tested says whether a result takes part in its family: it must be able to get a verdict at all. What excludes it is how much
+// tested reports whether a result takes part in its family: it must be able to get a verdict at all. What excludes it is how much
 // was measured and who was the bottleneck, never the outcome.
 func (r *Result) tested() bool {
 	return r.FewestPairs >= MinBlocks && (!r.ContenderIsBound || !r.BaselineIsBound)
@@ -250,7 +251,7 @@ func (r *Result) moreIsBetter() bool {
 	return r.Metric.MoreIsBetter()
 }
 
-// undecided says why nobody has won, or that there is no difference.
+// undecided returns why nobody has won, or that there is no difference.
 func (r *Result) undecided(faults int) (Verdict, Reason) {
 	switch {
 	case r.ContenderIsBound || r.BaselineIsBound:
@@ -271,7 +272,7 @@ func (r *Result) undecided(faults int) (Verdict, Reason) {
 	return NoDifference, ""
 }
 
-// winner withholds a verdict whose loser was only seen through a bound, or whose winner failed elsewhere by its own fault or has values
+// winner withholds a verdict whose loser was only seen through a bound, or whose winner failed elsewhere or has values
 // beyond all that is known.
 func (*Result) winner(v Verdict, loserIsBound bool, winnerFaults, winnerCensored int) (Verdict, Reason) {
 	switch {
@@ -285,13 +286,13 @@ func (*Result) winner(v Verdict, loserIsBound bool, winnerFaults, winnerCensored
 	return v, ""
 }
 
-// equivalent says whether the interval lies within the margin, which is symmetric in the ratio: from 1/1.05 to 1.05.
+// equivalent reports whether the interval lies within the margin, which is symmetric in the ratio: from 1/1.05 to 1.05.
 func (r *Result) equivalent() bool {
 	margin := math.Log1p(inference.EquivalenceMargin)
 	return math.Log(*r.Low) >= -margin && math.Log(*r.High) <= margin
 }
 
-// AtLeast says whether a verdict rests on a difference that is only a lower bound.
+// AtLeast reports whether a verdict rests on a difference that is only a lower bound.
 func (r Result) AtLeast(v Verdict) bool {
 	return r.Diluted || v == Better && r.ContenderIsBound || v == Worse && r.BaselineIsBound
 }

@@ -32,7 +32,7 @@ func groupsOf(p planned.Run, blocks int, cell func(implementation string, level,
 			g := validity.Group{Point: level.Point, Implementation: i.Name, Role: i.Role}
 			for b := range blocks {
 				cpu, throughput := cell(i.Name, l, b)
-				g.Cells = append(g.Cells, validity.Cell{Block: int32(b + 1), Validity: validity.Valid, Figures: measured.Figures{CPUPerRequest: &cpu, Throughput: &throughput}})
+				g.Cells = append(g.Cells, validity.Cell{Block: int32(b + 1), Validity: validity.Valid, Values: measured.Values{CPUPerRequest: &cpu, Throughput: &throughput}})
 			}
 			out = append(out, g)
 		}

@@ -25,7 +25,7 @@ const (
 type trial struct {
 	name string
 	world
-	// note says what is special about it.
+	// note is what is special about it.
 	note string
 }
 
@@ -58,8 +58,8 @@ func everyContender(n int, byLevel ...float64) [][]float64 {
 	return out
 }
 
-// voidAtRandom hits each cell alike; voidByStrangers hits those that are slower than usual, since who takes CPU time away makes cells slow as well as
-// void.
+// voidAtRandom hits each cell alike; voidByStrangers hits those that are slower than usual, since who takes CPU time away makes cells slow
+// as well as void.
 func voidAtRandom(random *rand.Rand, _ deviation) bool { return random.Float64() < voidShare }
 
 func voidByStrangers(random *rand.Rand, d deviation) bool {
@@ -152,7 +152,7 @@ func (t trial) coverage(c tally) figures.Figure {
 	return figures.Of("coverage-"+t.name, c.means.share(), "%", figures.Within(98.5, 99.5), note)
 }
 
-// describe says what is drawn.
+// describe returns what is drawn.
 func (t trial) describe() string {
 	text := fmt.Sprintf("%d blocks, %d contenders with one baseline, %d levels", t.blocks, t.contenders, t.levels)
 	if t.duet {

@@ -20,13 +20,13 @@ const resamplingSeed = 20_26
 // world is a way to draw runs whose truth is known: one load of some levels, and contenders that all meet the same baseline.
 type world struct {
 	noise noise
-	// effects are, by contender and level, the logs of how much more a request truly costs than with the baseline: CPU time and latency grow by it,
-	// and the throughput falls. Contenders without any are its equals.
+	// effects are, by contender and level, the logs of how much more a request truly costs than with the baseline: CPU time and latency
+	// grow by it, and the throughput falls. Contenders without any are its equals.
 	effects                    [][]float64
 	contenders, levels, blocks int
-	// duet says that the run takes turns, bound that the generators were the limit, and rate that the arrival rate is imposed.
+	// duet means that the run takes turns, bound that the generators were the limit, and rate that the arrival rate is imposed.
 	duet, bound, rate bool
-	// ownBaseline says that the noise is that of a pair, so that each contender has a baseline of its own.
+	// ownBaseline means that the noise is that of a pair, so that each contender has a baseline of its own.
 	ownBaseline bool
 	// void says of a server's cell whether it is void; nil for never.
 	void func(*rand.Rand, deviation) bool
@@ -125,7 +125,7 @@ func (w world) pair(r *verdict.Ratios, block, level int, effect float64, own, ba
 	}
 }
 
-// countKept enters who kept the rate in a block. A void cell says nothing of it.
+// countKept enters who sustained the rate in a block. A void cell says nothing of it.
 func countKept(k *verdict.RateCounts, own, base server, level int) {
 	one := func(yes bool) int {
 		if yes {
@@ -174,8 +174,8 @@ func (d drawn) until(blocks int) drawn {
 	return out
 }
 
-// parallel calls a function of each worker's for each of some runs. Workers are made one after the other. Each run has a source of chance of its own,
-// so that what is counted does not depend on the number of CPUs.
+// parallel calls a function of each worker's for each of some runs. Workers are made one after the other. Each run has a source of chance
+// of its own, so that what is counted does not depend on the number of CPUs.
 func parallel(ctx context.Context, runs int, worker func() func(*rand.Rand)) error {
 	workers := runtime.GOMAXPROCS(0)
 	var group sync.WaitGroup

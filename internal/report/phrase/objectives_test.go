@@ -18,7 +18,7 @@ import (
 func missed(change func(*objectives.Result)) objectives.Result {
 	o := objectives.Result{
 		Metric: record.ObjectiveLatencyPercentile, Percentile: "99", Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "go",
-		Max: ptr(1000), Figure: ptr(1500), Outcome: objectives.Missed,
+		Max: ptr(1000), Value: ptr(1500), Outcome: objectives.Missed,
 	}
 	change(&o)
 	return o
@@ -29,7 +29,7 @@ func TestTheGateSaysWhatMissedMost(t *testing.T) {
 	named := missed(func(o *objectives.Result) {
 		o.Name, o.Metric, o.Min, o.Max = "fast enough", record.ObjectiveThroughput, ptr(2000), nil
 	})
-	unknown := missed(func(o *objectives.Result) { o.Figure = nil })
+	unknown := missed(func(o *objectives.Result) { o.Value = nil })
 	for name, tc := range map[string]struct {
 		of   analysis.Gate
 		want []string
@@ -65,7 +65,7 @@ func TestTheLineOfObjectives(t *testing.T) {
 		},
 		"what is not known": {
 			[]objectives.Result{missed(func(o *objectives.Result) {
-				o.Outcome, o.Reason, o.Figure = objectives.Undecided, objectives.NotMeasured, nil
+				o.Outcome, o.Reason, o.Value = objectives.Undecided, objectives.NotMeasured, nil
 			})},
 			"1 of 1 objectives undecided; p99 latency of go at sweep-10 is not known (NotMeasured), max 1.00 ms",
 		},

@@ -13,13 +13,13 @@ import (
 
 // Outcome is one entry of a headline in words. The report and the status line are made of the same sentences, without their full stops.
 type Outcome struct {
-	// Title says who is better, by which metric and by how much, or that this cannot be said.
+	// Title names the better side, the metric and the difference, or states that the comparison is inconclusive.
 	Title string
 	// Evidence is the interval with the number of levels and blocks; Why says why nobody has won, and Decide what would decide it.
 	Evidence, Why, Decide string
 	// Besides are the other metrics that have a winner, and Levels those levels, or loads, that have one.
 	Besides, Levels []string
-	// Unsustained names the levels that are left out since neither side kept their rates.
+	// Unsustained names the levels that are left out since neither side sustained their rates.
 	Unsustained string
 }
 
@@ -87,7 +87,7 @@ func (l Lexicon) Metric(m verdict.Metric) string {
 	return l.Say("metric." + string(m))
 }
 
-// Effect says by how much a contender's metric differs from the baseline's: more or less by a percentage, or a multiple from twice on.
+// Effect returns by how much a contender's metric differs from the baseline's: more or less by a percentage, or a multiple from twice on.
 func (l Lexicon) Effect(m verdict.Metric, contender, baseline string, ratio float64, atLeast bool) string {
 	way, amount := "more", strings.TrimLeft(format.Change(ratio), "+−")
 	switch {
@@ -113,7 +113,7 @@ func (l Lexicon) interval(rules analysis.Rules, ratio, low, high float64, atLeas
 	return l.Say("evidence.interval", format.PlainPercent(rules.Confidence), l.ChangeInterval(ratio, low, high))
 }
 
-// evidence says what a verdict rests on.
+// evidence returns what a verdict rests on.
 func (l Lexicon) evidence(rules analysis.Rules, e analysis.HeadlineEntry) string {
 	if e.Ratio == nil {
 		return ""
@@ -135,7 +135,7 @@ func (l Lexicon) evidence(rules analysis.Rules, e analysis.HeadlineEntry) string
 	return format.Join(", ", within, mean, l.Count("blocks", e.Blocks))
 }
 
-// rateTitle says who did not keep which rates.
+// rateTitle returns who did not sustain which rates.
 func (l Lexicon) rateTitle(e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
 	loser, keeper := e.Implementation, e.Baseline
 	if e.Verdict == verdict.Better {
@@ -159,7 +159,7 @@ func (l Lexicon) rates(levels []record.Point, pointName func(analysis.LevelVerdi
 	return strings.Join(out, l.Say("and"))
 }
 
-// levelVerdict says who is better at one level.
+// levelVerdict returns who is better at one level.
 func (l Lexicon) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict, at string) string {
 	if v.Reason == verdict.RateNotSustained {
 		r := *v.Rate
@@ -175,7 +175,7 @@ func (l Lexicon) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict,
 	return l.Say("level.verdict", at, l.Effect(v.Metric, e.Implementation, e.Baseline, *v.Ratio, v.AtLeast))
 }
 
-// why says why there is no winner.
+// why returns why there is no winner.
 func (l Lexicon) why(rules analysis.Rules, e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
 	switch {
 	case e.Verdict != verdict.Inconclusive:
@@ -192,7 +192,7 @@ func (l Lexicon) why(rules analysis.Rules, e analysis.HeadlineEntry, pointName f
 	return l.Say("why.verdict." + string(e.Reason))
 }
 
-// wouldDecide says what would decide an open comparison.
+// wouldDecide returns what would decide an open comparison.
 func (l Lexicon) wouldDecide(rules analysis.Rules, e analysis.HeadlineEntry) string {
 	switch {
 	case e.Verdict != verdict.Inconclusive || e.Ratio == nil:
@@ -205,7 +205,7 @@ func (l Lexicon) wouldDecide(rules analysis.Rules, e analysis.HeadlineEntry) str
 	return ""
 }
 
-// void says how many cells count nowhere and by which reasons, as the report explains them.
+// void returns how many cells count nowhere and by which reasons, as the report explains them.
 func (l Lexicon) void(e analysis.HeadlineEntry) string {
 	if e.VoidCells == 0 {
 		return ""
@@ -217,7 +217,7 @@ func (l Lexicon) void(e analysis.HeadlineEntry) string {
 	return l.Say("why.void", e.VoidCells, e.Cells, strings.Join(reasons, ", "))
 }
 
-// Calibration says what an A/A run has found of its machine.
+// Calibration returns what an A/A run has found of its machine.
 func (l Lexicon) Calibration(h analysis.Headline) string {
 	var found []string
 	for _, n := range h.Calibration.Entries {
@@ -228,7 +228,7 @@ func (l Lexicon) Calibration(h analysis.Headline) string {
 	return l.Say("headline.calibration", strings.Join(found, l.Say("and")), l.Count("blocks", int(h.Calibration.Blocks)))
 }
 
-// Found says which rates a search found, of one load.
+// Found returns which rates a search found, of one load.
 func (l Lexicon) Found(h analysis.Headline, load string) string {
 	var rates []string
 	at := ""

@@ -14,7 +14,7 @@ var englishGates = map[string]string{
 	"badge.objectives":           "%s of %s objectives met",
 	"th.objective":               "objective",
 	"th.bound":                   "bound",
-	"th.figure":                  "value",
+	"th.value":                   "value",
 	"th.floor":                   "noise floor",
 	"th.outcome":                 "outcome",
 	"objective.min":              "≥ %s",
