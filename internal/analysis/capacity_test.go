@@ -151,14 +151,14 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 		"a busy generator beside a busy server is not": {
 			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) { run.CPUNanos = 1_900_000_000 }), 8, 0, "", verdict.Better, "",
 		},
-		"misses while strangers were about give a lower bound": {
+		"misses beside noisy neighbours give a lower bound": {
 			eachStep("epoll", 1, func(run *record.CellRun, seen *record.CellObservation) {
 				if missed(run) {
 					seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 				}
 			}), 8, 0, capacity.Disturbed, verdict.Better, "",
 		},
-		"bounds kept while strangers were about are kept": {
+		"bounds met beside noisy neighbours are met": {
 			eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
 				if !missed(run) {
 					seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
@@ -202,7 +202,7 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := capacityOf(t, analyse(t, searched(8, tc.change)), "epoll")
 			if c.Rate == nil || c.Rate.N != tc.wantN || c.ImplementationFailures != tc.wantFailures {
-				t.Fatalf("got %+v, want %d numbers and %d own faults", c, tc.wantN, tc.wantFailures)
+				t.Fatalf("got %+v, want %d numbers and %d implementation failures", c, tc.wantN, tc.wantFailures)
 			}
 			if len(c.Trials) > 0 && c.Trials[0].Block == 1 && c.Trials[0].Bound != tc.wantBound {
 				t.Errorf("bound %q, want %q", c.Trials[0].Bound, tc.wantBound)
@@ -235,11 +235,11 @@ func TestCapacityIsAnObjective(t *testing.T) {
 		want       objectives.Outcome
 		wantReason objectives.Reason
 	}{
-		"far below the capacity":             {"5000", nil, objectives.Met, ""},
-		"far above it":                       {"20000", nil, objectives.Missed, ""},
-		"about it":                           {"9600", nil, objectives.Undecided, objectives.IntervalStraddles},
-		"above rates none of which was kept": {"501", nothing, objectives.Missed, ""},
-		"below rates none of which was kept": {"0.5", nothing, objectives.Undecided, objectives.NoRateSustained},
+		"far below the capacity": {"5000", nil, objectives.Met, ""},
+		"far above it":           {"20000", nil, objectives.Missed, ""},
+		"about it":               {"9600", nil, objectives.Undecided, objectives.IntervalStraddles},
+		"above rates none of which was sustained": {"501", nothing, objectives.Missed, ""},
+		"below rates none of which was sustained": {"0.5", nothing, objectives.Undecided, objectives.NoRateSustained},
 		"a lower bound below it": {"20000", eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
 			run.CPUNanos = 1_900_000_000
 			seen.CPUNanos, seen.BusyNanos = seen.CPUNanos/2, seen.BusyNanos/2
@@ -275,7 +275,7 @@ func TestEachSearchIsKeptWithItsSteps(t *testing.T) {
 	}
 }
 
-func TestASearchThatAFaultFromOutsideHasSpoiledIsWorthAnotherBlock(t *testing.T) {
+func TestASearchThatWasDisturbedIsWorthAnotherBlock(t *testing.T) {
 	late := func(when func(*record.CellRun) bool) func(*record.CellRun, *record.CellObservation) {
 		return func(run *record.CellRun, _ *record.CellObservation) {
 			if when(run) {
@@ -293,7 +293,7 @@ func TestASearchThatAFaultFromOutsideHasSpoiledIsWorthAnotherBlock(t *testing.T)
 		"it answered wrongly by itself": {eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
 			run.Audit = &record.Audit{Requests: 10, WrongBody: 10}
 		}), nil},
-		"strangers hindered, and it kept it": {eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
+		"noisy neighbours hindered, and it met it": {eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
 			if !missed(run) {
 				seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 			}
@@ -301,7 +301,7 @@ func TestASearchThatAFaultFromOutsideHasSpoiledIsWorthAnotherBlock(t *testing.T)
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, analyse(t, searched(8, tc.change)).DisturbedBlocks()); diff != "" {
-				t.Errorf("spoiled blocks (-want +got):\n%s", diff)
+				t.Errorf("disturbed blocks (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -58,7 +58,7 @@ func TestTwoMachinesAreNotComparedAsIfTheyWereOne(t *testing.T) {
 		t.Errorf("the headline is %q", line)
 	}
 	if n := len(table.DisturbedBlocks()); n != 10 {
-		t.Errorf("%d blocks are to be measured anew, want all 10", n)
+		t.Errorf("%d blocks are to be repeated, want all 10", n)
 	}
 }
 
@@ -199,8 +199,8 @@ func TestTrialsOfARunShareTheirMachines(t *testing.T) {
 			if diff := cmp.Diff(tc.want, differences(table)); diff != "" {
 				t.Errorf("what differs (-want +got):\n%s", diff)
 			}
-			if spoiled := table.DisturbedBlocks(); (len(tc.want) > 0) != (len(spoiled) > 0) {
-				t.Errorf("blocks %v are to be measured anew", spoiled)
+			if disturbed := table.DisturbedBlocks(); (len(tc.want) > 0) != (len(disturbed) > 0) {
+				t.Errorf("blocks %v are to be repeated", disturbed)
 			}
 		})
 	}
@@ -253,7 +253,7 @@ func TestASearchOnAnotherMachineGivesNoNumber(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if diff := cmp.Diff([]int32{2}, table.DisturbedBlocks()); diff != "" {
-		t.Errorf("blocks to be measured anew (-want +got):\n%s", diff)
+		t.Errorf("blocks to be repeated (-want +got):\n%s", diff)
 	}
 }
 
@@ -284,6 +284,6 @@ func TestAnotherMachineAccusesNobody(t *testing.T) {
 		t.Errorf("%s is held to be at fault: %+v", c.Implementation, c)
 	}
 	if diff := cmp.Diff([]int32{1}, table.DisturbedBlocks()); diff != "" {
-		t.Errorf("blocks to be measured anew (-want +got):\n%s", diff)
+		t.Errorf("blocks to be repeated (-want +got):\n%s", diff)
 	}
 }

@@ -52,9 +52,9 @@ func impose(d *record.RunData, connections, rate int32) {
 			recordtest.SetRequests(run.Measurement, asked)
 			run.Measurement.Asked = asked
 			run.CPUNanos = int64(float64(run.CPUNanos) * share)
-			strangers := seen.BusyNanos - seen.CPUNanos
+			others := seen.BusyNanos - seen.CPUNanos
 			seen.CPUNanos = int64(float64(seen.CPUNanos) * share)
-			seen.BusyNanos = seen.CPUNanos + strangers
+			seen.BusyNanos = seen.CPUNanos + others
 			run.Measurement.Latency = run.Measurement.Latency[:1]
 			run.Measurement.Latency[0].Kind = record.FromIntended
 		}
@@ -150,7 +150,7 @@ func TestASearchIsNoMoreExactThanItsLastSteps(t *testing.T) {
 }
 
 // TestLevelsThatAreOftenVoidStayInTheMean has two levels at which the contender is better, and two at which it is worse and which a
-// hypervisor spoils in eight of fourteen blocks.
+// hypervisor disturbs in eight of fourteen blocks.
 func TestLevelsThatAreOftenVoidStayInTheMean(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	effects := []float64{-math.Log(1.25), -math.Log(1.25), math.Log(1.4), math.Log(1.4)}

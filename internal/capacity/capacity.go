@@ -33,7 +33,7 @@ type Capacity struct {
 	Unusable   int `json:"unusable"`
 	Missing    int `json:"missing"`
 	// ImplementationFailures counts the trials without a number because of an implementation failure: those that it failed, those in which
-	// it kept no rate, and those in which it answered wrongly.
+	// it sustained no rate, and those in which it answered wrongly.
 	ImplementationFailures int `json:"implementationFailures"`
 	// Findings say why steps do not count, and what they are marked for.
 	Findings []validity.Finding `json:"findings"`

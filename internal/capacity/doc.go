@@ -4,5 +4,5 @@
 // enter neither groups nor comparisons. What counts is the number that each trial ends with. A trial whose searches missed no rate, or
 // missed it by a busy generator beside a server with CPU left, or in a step that causes outside the implementation void, gives a lower
 // bound; one that sustained no rate gives none, and counts as an implementation failure, so that nobody wins by the trials in which it
-// kept some. The ratios of all searches are members of the loads' family.
+// sustained some. The ratios of all searches are members of the loads' family.
 package capacity

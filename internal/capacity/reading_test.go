@@ -61,7 +61,7 @@ func TestReadingTheSearchesOfARun(t *testing.T) {
 				t.Fatalf("got %+v, want the slow and the fast server", all)
 			}
 			if c := all[0]; len(c.Trials) != tc.wantTrials || c.Missing != tc.wantMissing || c.ImplementationFailures != tc.wantFailures {
-				t.Errorf("got %d trials, %d missing and %d own faults, want %d, %d and %d", len(c.Trials), c.Missing, c.ImplementationFailures, tc.wantTrials, tc.wantMissing, tc.wantFailures)
+				t.Errorf("got %d trials, %d missing and %d implementation failures, want %d, %d and %d", len(c.Trials), c.Missing, c.ImplementationFailures, tc.wantTrials, tc.wantMissing, tc.wantFailures)
 			}
 		})
 	}

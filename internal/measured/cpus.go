@@ -156,7 +156,7 @@ func (f *Facts) ObserverOnServer() bool {
 }
 
 // Busiest is the utilisation of the busiest generator, or of the CPUs that several share: two that have half of a CPU each have no more
-// to give than one that has it all, and neither has one that shares its CPUs with strangers or with other virtual machines.
+// to give than one that has it all, and neither has one that shares its CPUs with other processes or with other virtual machines.
 func (f *Facts) Busiest() float64 {
 	busiest := slices.Max(append([]float64{0}, f.GeneratorUtilisation...))
 	for i, r := range f.Runs {
@@ -215,7 +215,7 @@ func (f *Facts) Throttled() float64 {
 	return float64(f.Seen.ThrottledNanos) / 1e9 / f.LoadSeconds
 }
 
-// peerNanos is the CPU time of the other server of a duet, who is no stranger; 0 outside one.
+// peerNanos is the CPU time of the other server of a duet, who is no noisy neighbour; 0 outside one.
 func (f *Facts) peerNanos() int64 {
 	if f.Peer == nil {
 		return 0

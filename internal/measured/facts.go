@@ -25,7 +25,7 @@ type Values struct {
 	GeneratorCPUs    *float64 `json:"generatorCPUs,omitempty"`
 	ServerRSS        *float64 `json:"serverRSSBytes,omitempty"`
 	ServerPeakMemory *float64 `json:"serverPeakMemoryBytes,omitempty"`
-	// ThroughputIsBound and ThroughputIsDiluted are of whoever judges the cell. A throughput is diluted if a busy or throttled generator,
+	// ThroughputIsBound and ThroughputIsDiluted are set by the package that judges the cell. A throughput is diluted if a busy or throttled generator,
 	// or taking turns, draws it to that of the other side.
 	ThroughputIsBound   bool `json:"throughputIsLowerBound"`
 	ThroughputIsDiluted bool `json:"throughputIsDiluted,omitempty"`

@@ -17,10 +17,10 @@ func TestWhatIsSeenBesideTheSpeed(t *testing.T) {
 		want   float64
 		known  bool
 	}{
-		"strangers on the server's own CPU": {
+		"other processes on the server's own CPU": {
 			measured.NeighbourShare, func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 4_500_000_000 }, 0.1, true,
 		},
-		"strangers are expected where the server owns no CPU": {
+		"other processes are expected where the server owns no CPU": {
 			measured.NeighbourShare, func(_ *record.CellRun, o *record.CellObservation) { o.CPUsAllowed = "1-2" }, 0, false,
 		},
 		"CPUs that were busy for less than the server used": {

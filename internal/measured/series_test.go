@@ -116,11 +116,11 @@ func TestOthersCanHoldUpAServer(t *testing.T) {
 		"nobody":       {func(*record.CellRun, *record.CellObservation) {}, 0},
 		"a hypervisor": {func(_ *record.CellRun, o *record.CellObservation) { o.StealNanos = 500_000_000 }, 0.1},
 		"a quota":      {func(_ *record.CellRun, o *record.CellObservation) { o.ThrottledNanos = 500_000_000 }, 0.1},
-		"strangers":    {func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 4_500_000_000 }, 0.1},
+		"neighbours":   {func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 4_500_000_000 }, 0.1},
 		"lost segments": {func(r *record.CellRun, o *record.CellObservation) {
 			r.Network.Retransmits, o.Network.Retransmits = 10, 15
 		}, 0.1},
-		"strangers beside the generator": {
+		"noisy neighbours beside the generator": {
 			func(r *record.CellRun, _ *record.CellObservation) {
 				r.CoreNanos, r.BusyNanos = 5_000_000_000, r.CPUNanos+500_000_000
 			}, 0.1,

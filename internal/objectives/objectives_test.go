@@ -145,7 +145,7 @@ func TestAnObjectiveHasAnEntryForEachImplementationAndLevel(t *testing.T) {
 		t.Errorf("entries by objective: %v", counts)
 	}
 	if met, reason := table.ObjectivesMet(); met || reason != v1alpha1.ReasonObjectivesUndecided {
-		t.Errorf("an objective that speaks of nothing passes: %v %s", met, reason)
+		t.Errorf("an objective that applies to nothing passes: %v %s", met, reason)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"loadstone.dev/loadstone/internal/report"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func analyse(t *testing.T, d record.RunData) analysis.Table {
 	t.Helper()
@@ -167,7 +167,7 @@ func TestHTMLShowsWhatWentWrong(t *testing.T) {
 		"the trial that failed":        "ServerExited",
 		"its message, escaped":         "exit status 139: &#34;&gt;&lt;script&gt;",
 		"the attempts before the last": "PodLost: ",
-		"the strangers":                "of the server&#39;s CPU time",
+		"the noisy neighbours":         "of the server&#39;s CPU time",
 		"the timeouts":                 "timeouts: 1",
 		"that there is no verdict":     "Inconclusive: ",
 		"that trials differ":           "differs between trials",

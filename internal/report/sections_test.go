@@ -62,7 +62,7 @@ func TestARunOfNothingHasTheSectionsThatAnyRunHas(t *testing.T) {
 	}
 }
 
-func TestWhatToBeCarefulAbout(t *testing.T) {
+func TestCaveats(t *testing.T) {
 	for name, tc := range map[string]struct {
 		of    analysis.Table
 		title string
@@ -83,7 +83,7 @@ func TestWhatToBeCarefulAbout(t *testing.T) {
 			"Trials that were not measured",
 			[][]string{{"go", "2", "it had not started when the run ended", "-"}},
 		},
-		"a trial that was measured again": {
+		"a trial that was repeated": {
 			analysis.Table{Coverage: analysis.Coverage{Repeated: []analysis.RepeatedTrial{{Trial: "b01-go", Attempt: 3, Faults: []string{"PodLost", "ImagePull"}}}}},
 			"Trials repeated after an infrastructure failure",
 			[][]string{{"b01-go", "3", "PodLost; ImagePull"}},

@@ -131,7 +131,7 @@ func checkUtilisation(f *facts) []Reason {
 	return []Reason{{Code: UtilisationLaw, Weight: Suspect, Scope: ScopeCell, Value: share, Limit: utilisationSuspect}}
 }
 
-// agentBusy: an agent that waits for its tool uses well below a hundredth of a CPU. Five hundredths weigh like as much of strangers.
+// agentBusy: an agent that waits for its tool uses well below a hundredth of a CPU. Five hundredths weigh as much as those of other processes.
 const agentBusy = 0.05
 
 // checkAgents looks at what Loadstone itself costs: the agents beside the tools, and the observer, which must stay off the server's

@@ -85,7 +85,7 @@ func checkRequests(f *facts) []Reason {
 }
 
 const (
-	// MissedShare and MissedStarts: an arrival rate is kept if it misses no more than one start in a hundred, or two, which is what
+	// MissedShare and MissedStarts: an arrival rate is sustained if it misses no more than one start in a hundred, or two, which is what
 	// the beginning and the end of a cell cost. Starts are counted, since completions lag behind them.
 	MissedShare, MissedStarts = 0.01, 2
 	// rateVoid: a tenth less is another load, like a tenth less time.

@@ -278,7 +278,7 @@ func TestAnArrivalRateIsKeptOrMissed(t *testing.T) {
 			}
 			c := got.Groups[0].Cells[0]
 			if diff := cmp.Diff(tc.want, found(c)); diff != "" || c.ImplementationFailure() != tc.own {
-				t.Errorf("own fault %v, reasons (-want +got):\n%s", c.ImplementationFailure(), diff)
+				t.Errorf("implementation failure %v, reasons (-want +got):\n%s", c.ImplementationFailure(), diff)
 			}
 		})
 	}
@@ -313,7 +313,7 @@ func TestThePlanTightensLimits(t *testing.T) {
 		want    []finding
 	}{
 		"the loosest limits":   {func(*record.Validity) {}, []finding{{NoisyNeighbours, Suspect}}},
-		"fewer strangers":      {func(v *record.Validity) { v.MaxStrangers = 0.06 }, []finding{{NoisyNeighbours, Void}}},
+		"fewer neighbours":     {func(v *record.Validity) { v.MaxStrangers = 0.06 }, []finding{{NoisyNeighbours, Void}}},
 		"fewer than is marked": {func(v *record.Validity) { v.MaxStrangers = 0.01 }, []finding{{NoisyNeighbours, Void}}},
 		"less steal":           {func(v *record.Validity) { v.MaxSteal = 0.001 }, []finding{{NoisyNeighbours, Suspect}, {Steal, Void}}},
 	} {

@@ -13,7 +13,7 @@ import (
 // that missed is void by causes outside the implementation only, and never suspect.
 type Step struct {
 	Step int32 `json:"step"`
-	// Rate is the arrival rate in requests/s; Met says whether the bound was kept, and Why why not: untrusted.
+	// Rate is the arrival rate in requests/s; Met says whether the bound was met, and Why why not: untrusted.
 	Rate     int32    `json:"requestsPerSecond"`
 	Met      bool     `json:"met"`
 	Why      string   `json:"why,omitempty"`
@@ -24,7 +24,7 @@ type Step struct {
 	GeneratorLimited bool `json:"generatorLimited,omitempty"`
 }
 
-// hindrances make a load harder to bear and never easier: a bound that was kept in spite of them was kept.
+// hindrances make a load harder to bear and never easier: a bound that was met in spite of them was met.
 var hindrances = []Code{NoisyNeighbours, Steal, Throttled}
 
 // step returns what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.

@@ -153,7 +153,7 @@ func TestValidity(t *testing.T) {
 			want:     []finding{{GeneratorLimited, Suspect}},
 			validity: Suspect, bound: true,
 		},
-		"a generator whose CPU is full of strangers is the limit": {
+		"a generator whose CPU is full of other processes is the bottleneck": {
 			change: func(r *record.CellRun, o *record.CellObservation) {
 				r.CPUNanos, r.CoreNanos, r.BusyNanos, r.StealNanos = 3_000_000_000, 5_000_000_000, 4_700_000_000, 200_000_000
 				o.CPUNanos = 4_000_000_000
@@ -162,7 +162,7 @@ func TestValidity(t *testing.T) {
 			want:     []finding{{GeneratorLimited, Suspect}},
 			validity: Suspect, bound: true,
 		},
-		"a generator beside some strangers is not": {
+		"a generator next to a few other processes is not": {
 			change: func(r *record.CellRun, o *record.CellObservation) {
 				r.CPUNanos, r.CoreNanos, r.BusyNanos = 3_000_000_000, 5_000_000_000, 3_500_000_000
 				o.CPUNanos = 4_000_000_000
@@ -183,22 +183,22 @@ func TestValidity(t *testing.T) {
 			want:     []finding{{GeneratorBusy, Suspect}},
 			validity: Suspect,
 		},
-		"strangers on the server's CPU": {
+		"other processes on the server's CPU": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = o.CPUNanos + o.CoreNanos/10 },
 			want:     []finding{{NoisyNeighbours, Suspect}},
 			validity: Suspect,
 		},
-		"many strangers on the server's CPU": {
+		"many other processes on the server's CPU": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = o.CPUNanos + o.CoreNanos/5 },
 			want:     []finding{{NoisyNeighbours, Void}},
 			validity: Void,
 		},
-		"two hundredths stolen": {
+		"two hundredths of steal": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 50 },
 			want:     []finding{{Steal, Suspect}},
 			validity: Suspect,
 		},
-		"a tenth stolen": {
+		"a tenth of steal": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 10 },
 			want:     []finding{{Steal, Void}},
 			validity: Void,

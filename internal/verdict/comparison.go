@@ -43,7 +43,7 @@ const (
 	HiddenByTool Reason = "HiddenByTool"
 	// Censored means that the value of a side lies, in some block, among requests that timed out or were never sent.
 	Censored Reason = "Censored"
-	// LevelsMayDiffer means that the mean shows no difference, and levels speak against it without being decided.
+	// LevelsMayDiffer means that the mean shows no difference, and levels contradict it without being decided.
 	LevelsMayDiffer Reason = "LevelsMayDiffer"
 	// ImplementationFailures means that the side which would win failed in some cell or trial, or either side where nobody would.
 	ImplementationFailures Reason = "ImplementationFailures"

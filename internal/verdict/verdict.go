@@ -181,7 +181,7 @@ func (l LevelComparison) in(m Metric) Verdict {
 // opposedAlpha: two levels that point in opposite directions with so small a p are not averaged to no difference.
 const opposedAlpha = 0.1
 
-// levelsMayDiffer reports whether levels that are not known to be alike speak against a mean without a difference: one alone clearly, or two in
+// levelsMayDiffer reports whether levels that are not known to be alike contradict a mean without a difference: one alone clearly, or two in
 // opposite directions.
 func (c *Comparison) levelsMayDiffer() bool {
 	more, less := false, false

@@ -62,7 +62,7 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"a clear advantage":               {blocks: 10, cell: steady(1.2), verdict: Better, metric: Throughput},
 		"a clear disadvantage":            {blocks: 10, cell: steady(0.8), verdict: Worse, metric: Throughput},
-		"no difference worth the name":    {blocks: 10, cell: steady(1), verdict: NoDifference, metric: Throughput},
+		"practically equivalent":          {blocks: 10, cell: steady(1), verdict: NoDifference, metric: Throughput},
 		"six blocks give no verdict":      {blocks: 6, cell: steady(2), verdict: Inconclusive, reason: TooFewBlocks, metric: Throughput},
 		"seven blocks give one":           {blocks: 7, cell: steady(2), verdict: Better, metric: Throughput},
 		"no blocks at all give none":      {blocks: 0, cell: steady(2), verdict: Inconclusive, reason: TooFewBlocks, metric: Throughput},

@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// missed is an objective whose bound was not kept.
+// missed is an objective whose bound was not met.
 func missed(change func(*objectives.Result)) objectives.Result {
 	o := objectives.Result{
 		Metric: record.ObjectiveLatencyPercentile, Percentile: "99", Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "go",
