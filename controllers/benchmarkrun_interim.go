@@ -53,7 +53,7 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (step, e
 		if err != nil {
 			return halt, fmt.Errorf("scanning for disturbed blocks: %w", err)
 		}
-		disturbed = table.SpoiledBlocks()
+		disturbed = table.DisturbedBlocks()
 	case run.ScanWaits(artifact.Terminal(err)):
 		return s.awaitStore(err)
 	}

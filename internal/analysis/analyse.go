@@ -32,7 +32,7 @@ func Analyse(data record.RunData) (Table, error) {
 func objectified(t Table, data record.RunData) objectives.Run {
 	return objectives.Run{
 		Data: split(data), Implementations: t.Implementations, Levels: t.Levels, Groups: t.Groups, Comparisons: t.Comparisons,
-		Capacities: t.Capacities, OwnFailures: t.Coverage.ownFailures(),
+		Capacities: t.Capacities, ImplementationFailures: t.Coverage.failures(),
 	}
 }
 
@@ -53,15 +53,15 @@ func measure(data record.RunData) (Table, error) {
 		return Table{}, err
 	}
 	t.Coverage = coverage(data, p, t.Groups)
-	ownFailures := t.Coverage.ownFailures()
-	if t.Capacities, err = capacity.Read(r, p, ownFailures); err != nil {
+	failures := t.Coverage.failures()
+	if t.Capacities, err = capacity.Read(r, p, failures); err != nil {
 		return Table{}, err
 	}
 	t.Coverage.addSteps(t.Capacities)
 	var searches verdict.Searches
 	t.Capacities, searches = capacity.Compare(p, t.Capacities)
-	t.Rows, searches = verdict.CompareRows(p, rows, ownFailures, searches)
-	t.Comparisons = verdict.Compare(p, t.Groups, ownFailures, searches)
+	t.Rows, searches = verdict.CompareRows(p, rows, failures, searches)
+	t.Comparisons = verdict.Compare(p, t.Groups, failures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
 	t.Environment = environment(data, p)
 	t.Unknowns = unknowns(data, p)
@@ -75,7 +75,7 @@ func measure(data record.RunData) (Table, error) {
 // rulesOf are the rules of a run.
 func rulesOf(p planned.Run) Rules {
 	return Rules{
-		Alpha: verdict.LookAlpha(p.Looks), Confidence: inference.Confidence, Power: inference.Power, MinBlocks: verdict.MinBlocks,
+		Alpha: verdict.AnalysisAlpha(p.Analyses), Confidence: inference.Confidence, Power: inference.Power, MinBlocks: verdict.MinBlocks,
 		EquivalenceMargin: inference.EquivalenceMargin, LoadsShare: verdict.LoadsShare, DecidingShare: verdict.DecidingShare,
 	}
 }

@@ -100,31 +100,31 @@ func TestCoverageSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestOnlyBlocksThatWereVoidedFromOutsideAreSpoiled(t *testing.T) {
+func TestOnlyBlocksWithAnExternalDisturbanceAreDisturbed(t *testing.T) {
 	o := recordtest.Duel(7)
 	level := o.Levels[0]
 	d := recordtest.Run(o)
-	stranger := func(block int32, implementation string) *record.CellRun {
+	neighbour := func(block int32, implementation string) *record.CellRun {
 		run, seen := recordtest.Cell(&d, block, implementation, level)
 		seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/5
 		return run
 	}
-	stranger(5, "go")
-	stranger(2, "go-slow")
-	stranger(6, "epoll")
-	stranger(3, "go").Measurement.Errors.Status = 1
+	neighbour(5, "go")
+	neighbour(2, "go-slow")
+	neighbour(6, "epoll")
+	neighbour(3, "go").Measurement.Errors.Status = 1
 	run, _ := recordtest.Cell(&d, 4, "go", level)
 	run.Measurement.Errors.Status = 1
-	// Timeouts accuse a server, but not beside strangers.
-	stranger(7, "go").Measurement.Errors.Timeout = int64(level)
+	// Timeouts accuse a server, but not beside noisy neighbours.
+	neighbour(7, "go").Measurement.Errors.Timeout = int64(level)
 	run, _ = recordtest.Cell(&d, 1, "go-slow", level)
 	run.Measurement.Errors.Timeout = int64(level)
 	table := analyse(t, d)
-	if diff := cmp.Diff([]int32{2, 5, 7}, table.SpoiledBlocks()); diff != "" {
-		t.Errorf("spoiled blocks (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]int32{2, 5, 7}, table.DisturbedBlocks()); diff != "" {
+		t.Errorf("disturbed blocks (-want +got):\n%s", diff)
 	}
-	if c := table.Comparisons[0]; c.BaselineFaults != 2 || c.OwnFaults != 1 {
-		t.Errorf("faults of the baseline and the other: %d, %d", c.BaselineFaults, c.OwnFaults)
+	if c := table.Comparisons[0]; c.BaselineFailures != 2 || c.ContenderFailures != 1 {
+		t.Errorf("faults of the baseline and the other: %d, %d", c.BaselineFailures, c.ContenderFailures)
 	}
 }
 
@@ -227,8 +227,8 @@ func TestTheHeadlineSaysWhyNothingCanBeCompared(t *testing.T) {
 		t.Fatalf("%d comparisons, want 1", len(entries))
 	}
 	for _, e := range entries {
-		if e.Cells == 0 || e.VoidCells != e.Cells || len(e.VoidReasons) != 1 || e.VoidReasons[0] != validity.Strangers {
-			t.Errorf("%d of %d cells are void for %v, want all for strangers on the server's CPUs", e.VoidCells, e.Cells, e.VoidReasons)
+		if e.Cells == 0 || e.VoidCells != e.Cells || len(e.VoidReasons) != 1 || e.VoidReasons[0] != validity.NoisyNeighbours {
+			t.Errorf("%d of %d cells are void for %v, want all for other processes on the server's CPUs", e.VoidCells, e.Cells, e.VoidReasons)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func TestCapacityIsFoundAndCompared(t *testing.T) {
 	table := analyse(t, searched(10, nil))
 	for name, want := range map[string]float64{"gohttp": 4850, "epoll": 9700} {
 		c := capacityOf(t, table, name)
-		if c.Rate == nil || c.Rate.N != 10 || c.Found != 10 || c.IsBound || c.OwnFaults != 0 {
+		if c.Rate == nil || c.Rate.N != 10 || c.Found != 10 || c.IsBound || c.ImplementationFailures != 0 {
 			t.Fatalf("%s: %+v", name, c)
 		}
 		if math.Abs(c.Rate.Mean/want-1) > 0.05 || *c.Rate.Low >= c.Rate.Mean || *c.Rate.High <= c.Rate.Mean {
@@ -128,10 +128,10 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*record.RunData)
 		// wantN is the number of trials with a number.
-		wantN, wantOwnFaults int
-		wantBound            capacity.Bound
-		wantVerdict          verdict.Verdict
-		wantReason           verdict.Reason
+		wantN, wantFailures int
+		wantBound           capacity.Bound
+		wantVerdict         verdict.Verdict
+		wantReason          verdict.Reason
 	}{
 		"searches that miss no rate give a lower bound, which can win": {
 			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) {
@@ -151,14 +151,14 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 		"a busy generator beside a busy server is not": {
 			eachStep("epoll", 8, func(run *record.CellRun, _ *record.CellObservation) { run.CPUNanos = 1_900_000_000 }), 8, 0, "", verdict.Better, "",
 		},
-		"misses while strangers were about give a lower bound": {
+		"misses beside noisy neighbours give a lower bound": {
 			eachStep("epoll", 1, func(run *record.CellRun, seen *record.CellObservation) {
 				if missed(run) {
 					seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 				}
 			}), 8, 0, capacity.Disturbed, verdict.Better, "",
 		},
-		"bounds kept while strangers were about are kept": {
+		"bounds met beside noisy neighbours are met": {
 			eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
 				if !missed(run) {
 					seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
@@ -179,11 +179,11 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 		"wrong answers are a fault of its own": {
 			eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
 				run.Audit = &record.Audit{Requests: 10, WrongBody: 10}
-			}), 7, 1, "", verdict.Inconclusive, verdict.OwnFaults,
+			}), 7, 1, "", verdict.Inconclusive, verdict.ImplementationFailures,
 		},
 		"a search that keeps no rate cannot help to win": {
 			eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Read = 1 }),
-			7, 1, "", verdict.Inconclusive, verdict.OwnFaults,
+			7, 1, "", verdict.Inconclusive, verdict.ImplementationFailures,
 		},
 		"a tool that failed has found no boundary": {
 			eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
@@ -201,8 +201,8 @@ func TestWhatSearchesAreWorth(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := capacityOf(t, analyse(t, searched(8, tc.change)), "epoll")
-			if c.Rate == nil || c.Rate.N != tc.wantN || c.OwnFaults != tc.wantOwnFaults {
-				t.Fatalf("got %+v, want %d numbers and %d own faults", c, tc.wantN, tc.wantOwnFaults)
+			if c.Rate == nil || c.Rate.N != tc.wantN || c.ImplementationFailures != tc.wantFailures {
+				t.Fatalf("got %+v, want %d numbers and %d implementation failures", c, tc.wantN, tc.wantFailures)
 			}
 			if len(c.Trials) > 0 && c.Trials[0].Block == 1 && c.Trials[0].Bound != tc.wantBound {
 				t.Errorf("bound %q, want %q", c.Trials[0].Bound, tc.wantBound)
@@ -235,18 +235,18 @@ func TestCapacityIsAnObjective(t *testing.T) {
 		want       objectives.Outcome
 		wantReason objectives.Reason
 	}{
-		"far below the capacity":             {"5000", nil, objectives.Met, ""},
-		"far above it":                       {"20000", nil, objectives.Missed, ""},
-		"about it":                           {"9600", nil, objectives.Undecided, objectives.IntervalStraddles},
-		"above rates none of which was kept": {"501", nothing, objectives.Missed, ""},
-		"below rates none of which was kept": {"0.5", nothing, objectives.Undecided, objectives.NoRateKept},
+		"far below the capacity": {"5000", nil, objectives.Met, ""},
+		"far above it":           {"20000", nil, objectives.Missed, ""},
+		"about it":               {"9600", nil, objectives.Undecided, objectives.IntervalStraddles},
+		"above rates none of which was sustained": {"501", nothing, objectives.Missed, ""},
+		"below rates none of which was sustained": {"0.5", nothing, objectives.Undecided, objectives.NoRateSustained},
 		"a lower bound below it": {"20000", eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
 			run.CPUNanos = 1_900_000_000
 			seen.CPUNanos, seen.BusyNanos = seen.CPUNanos/2, seen.BusyNanos/2
 		}), objectives.Undecided, objectives.LowerBound},
 		"one search without a rate": {"5000", eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
 			run.Measurement.Errors.Read = 1
-		}), objectives.Undecided, objectives.OwnFaults},
+		}), objectives.Undecided, objectives.ImplementationFailures},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := searched(8, tc.change)
@@ -275,7 +275,7 @@ func TestEachSearchIsKeptWithItsSteps(t *testing.T) {
 	}
 }
 
-func TestASearchThatAFaultFromOutsideHasSpoiledIsWorthAnotherBlock(t *testing.T) {
+func TestASearchThatWasDisturbedIsWorthAnotherBlock(t *testing.T) {
 	late := func(when func(*record.CellRun) bool) func(*record.CellRun, *record.CellObservation) {
 		return func(run *record.CellRun, _ *record.CellObservation) {
 			if when(run) {
@@ -293,15 +293,15 @@ func TestASearchThatAFaultFromOutsideHasSpoiledIsWorthAnotherBlock(t *testing.T)
 		"it answered wrongly by itself": {eachStep("epoll", 1, func(run *record.CellRun, _ *record.CellObservation) {
 			run.Audit = &record.Audit{Requests: 10, WrongBody: 10}
 		}), nil},
-		"strangers hindered, and it kept it": {eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
+		"noisy neighbours hindered, and it met it": {eachStep("epoll", 8, func(run *record.CellRun, seen *record.CellObservation) {
 			if !missed(run) {
 				seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/2
 			}
 		}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, analyse(t, searched(8, tc.change)).SpoiledBlocks()); diff != "" {
-				t.Errorf("spoiled blocks (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.want, analyse(t, searched(8, tc.change)).DisturbedBlocks()); diff != "" {
+				t.Errorf("disturbed blocks (-want +got):\n%s", diff)
 			}
 		})
 	}

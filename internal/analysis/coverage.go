@@ -28,7 +28,7 @@ type Coverage struct {
 	Limits CellCount `json:"limits"`
 	// Missing are the trials without a record.
 	Missing []MissingTrial `json:"missing"`
-	// Repeated are the trials that were measured only after faults from outside.
+	// Repeated are the trials that were measured only after external disturbances.
 	Repeated []RepeatedTrial `json:"repeated"`
 }
 
@@ -80,9 +80,9 @@ type RepeatedTrial struct {
 }
 
 const (
-	// ReasonNotStarted says that the run ended before the trial's turn.
+	// ReasonNotStarted means that the run ended before the trial's turn.
 	ReasonNotStarted = "NotStarted"
-	// ReasonNotRead says that the trial has a manifest, and the report was not given it.
+	// ReasonNotRead means that the trial has a manifest, and the report was not given it.
 	ReasonNotRead = "NotRead"
 )
 
@@ -129,7 +129,7 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 	return c
 }
 
-// missing says why an implementation has no trial in a block; nil if it has one.
+// missing returns why an implementation has no trial in a block; nil if it has one.
 func missing(data record.RunData, block int32, implementation string) *MissingTrial {
 	if pick.First(data.Trials, func(t *record.TrialData) bool {
 		return t.Manifest.Block == block && t.Manifest.Servers[0] == implementation
@@ -151,8 +151,8 @@ func missing(data record.RunData, block int32, implementation string) *MissingTr
 	return &m
 }
 
-// ownFailures counts the trials that each implementation failed by its own fault.
-func (c Coverage) ownFailures() map[string]int {
+// failures counts the trials that each implementation itself failed.
+func (c Coverage) failures() map[string]int {
 	out := map[string]int{}
 	for _, m := range c.Missing {
 		if reason.Of(m.Reason) == reason.Implementation {
@@ -162,27 +162,27 @@ func (c Coverage) ownFailures() map[string]int {
 	return out
 }
 
-// spoiledSearch says whether a fault from outside has cost a search its number, or left it a bound.
-func spoiledSearch(t capacity.Trial) bool {
+// disturbedSearch reports whether an external disturbance has cost a search its number, or left it a bound.
+func disturbedSearch(t capacity.Trial) bool {
 	return (t.Unusable || t.Bound == capacity.Disturbed) && slices.ContainsFunc(t.Steps, func(s validity.Step) bool {
-		return slices.ContainsFunc(s.Reasons, validity.Reason.FromOutside)
+		return slices.ContainsFunc(s.Reasons, validity.Reason.External)
 	})
 }
 
-// SpoiledBlocks are the blocks, in order, in which a fault from outside has spoiled a cell or a search. A limit's do not matter:
+// DisturbedBlocks are the blocks, in order, in which an external disturbance has voided a cell or a search. A limit's do not matter:
 // nothing is compared with them.
-func (t Table) SpoiledBlocks() []int32 {
+func (t Table) DisturbedBlocks() []int32 {
 	var blocks []int32
 	for _, g := range t.Groups {
 		for _, c := range g.Cells {
-			if g.Role != record.RoleReference && c.Spoiled() {
+			if g.Role != record.RoleReference && c.Disturbed() {
 				blocks = append(blocks, c.Block)
 			}
 		}
 	}
 	for _, c := range t.Capacities {
 		for _, trial := range c.Trials {
-			if c.Role != record.RoleReference && spoiledSearch(trial) {
+			if c.Role != record.RoleReference && disturbedSearch(trial) {
 				blocks = append(blocks, trial.Block)
 			}
 		}

@@ -11,7 +11,7 @@
 //	verdict     which is better, and by how much
 //	capacity    what searches have found
 //	scaling     where the throughput ends to rise
-//	objectives  whether bounds are kept
+//	objectives  whether bounds are met
 //
 // Most of their arithmetic is in inference.
 //

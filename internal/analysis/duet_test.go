@@ -119,7 +119,7 @@ func TestValidityOfADuet(t *testing.T) {
 		"a server that was not seen":   {func(d *record.TrialData) { d.Servers[1].Cells = nil }, validity.NotTogether},
 		"a server on two CPUs":         {func(d *record.TrialData) { d.Servers[0].Cells[0].CPUsAllowed = "0-1" }, validity.NotPinned},
 		"a time that is unknown":       {func(d *record.TrialData) { d.Generators[0].Cells[0].ActiveNanos = 0 }, validity.CutShort},
-		"somebody else on their CPU":   {func(d *record.TrialData) { d.Servers[0].Cells[0].BusyNanos += d.Servers[0].Cells[0].CoreNanos / 5 }, validity.Strangers},
+		"somebody else on their CPU":   {func(d *record.TrialData) { d.Servers[0].Cells[0].BusyNanos += d.Servers[0].Cells[0].CoreNanos / 5 }, validity.NoisyNeighbours},
 		"a tool that failed, for both": {func(d *record.TrialData) { d.Generators[0].Cells[0].Measurement = nil }, validity.ToolFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestEveryCellOfAGoodDuetIsValid(t *testing.T) {
 			if c.Validity != validity.Valid || !c.Pinning.Pinned || !c.Pinning.ServerPinned {
 				t.Errorf("%s at %d: %s, %+v %+v", g.Implementation, g.Connections, c.Validity, c.Pinning, c.Reasons)
 			}
-			if _, known := c.Observations[measured.AgentShare]; known || c.Observations[measured.StrangersShare] > 0.02 || c.Observations[measured.Fairness] == 0 {
+			if _, known := c.Observations[measured.AgentShare]; known || c.Observations[measured.NeighbourShare] > 0.02 || c.Observations[measured.Fairness] == 0 {
 				t.Errorf("%s at %d shows %v", g.Implementation, g.Connections, c.Observations)
 			}
 		}

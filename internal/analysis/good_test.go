@@ -38,7 +38,7 @@ func courses(t *testing.T) (out [][]float64) {
 	return out
 }
 
-// everyday gives a run what good cells have beside their figures: a course with dips, a little steal and some strangers, a lost segment, an
+// everyday gives a run what good cells have beside their values: a course with dips, a little steal and some other processes, a lost segment, an
 // answer that was cut off at the end, a sibling that nobody uses.
 type everyday struct {
 	rng     *rand.Rand
@@ -124,9 +124,9 @@ func as(d *record.RunData, l record.Cell, change func(*record.TrialData, *record
 func atRate(t *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 	const rate = 2000
 	share := rate * 5 / float64(r.Measurement.Requests)
-	strangers := o.BusyNanos - o.CPUNanos
+	others := o.BusyNanos - o.CPUNanos
 	r.CPUNanos, o.CPUNanos = int64(float64(r.CPUNanos)*share), int64(float64(o.CPUNanos)*share)
-	o.BusyNanos = o.CPUNanos + strangers
+	o.BusyNanos = o.CPUNanos + others
 	recordtest.SetRequests(r.Measurement, rate*5)
 	r.Measurement.Asked, r.RequestsPerSecond, o.RequestsPerSecond = rate*5, rate, rate
 	r.Measurement.Latency = []record.Latency{recordtest.Widen(record.FromIntended, recordtest.Thin(r.Measurement.Latency[0], rate*5))}

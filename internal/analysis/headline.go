@@ -16,7 +16,7 @@ import (
 
 // Headline is the outcome of a run in a few lines, still to be put into words.
 type Headline struct {
-	// Gate says how the objectives came out; nil if the run has none.
+	// Gate is how the objectives came out; nil if the run has none.
 	Gate *Gate `json:"gate,omitempty"`
 	// Calibration is the noise floor that an A/A run has found, which is its outcome; nil for any other run.
 	Calibration *record.Calibration `json:"calibration,omitempty"`
@@ -36,7 +36,7 @@ type Gate struct {
 	Met       int `json:"met"`
 	Missed    int `json:"missed"`
 	Undecided int `json:"undecided"`
-	// Worst is the missed objective whose figure lies farthest beyond its bound, as a ratio; nil if none is missed.
+	// Worst is the missed objective whose value lies farthest beyond its bound, as a ratio; nil if none is missed.
 	Worst *objectives.Result `json:"worst,omitempty"`
 }
 
@@ -75,8 +75,8 @@ type HeadlineEntry struct {
 	Beside []MetricVerdict `json:"beside,omitempty"`
 	// Decided are the levels that have a winner, in their order; of a load with one level none.
 	Decided []LevelVerdict `json:"decided,omitempty"`
-	// Unkept are the levels whose rate neither side kept, and which are left out of the mean.
-	Unkept []record.Point `json:"unkept,omitempty"`
+	// Unsustained are the levels whose rate neither side sustained, and which are left out of the mean.
+	Unsustained []record.Point `json:"unsustained,omitempty"`
 	// Loads are the verdicts of the loads in a mean over all of them.
 	Loads []verdict.LoadVerdict `json:"loads,omitempty"`
 }
@@ -98,11 +98,12 @@ type LevelVerdict struct {
 	Verdict verdict.Verdict `json:"verdict"`
 	Reason  verdict.Reason  `json:"reason,omitempty"`
 	Metric  verdict.Metric  `json:"metric"`
-	// Ratio is contender / baseline; nil where a rate that was not kept has decided. AtLeast is true if the difference is only a lower bound.
+	// Ratio is contender / baseline; nil where a rate that was not sustained has decided. AtLeast is true if the difference is only a lower
+	// bound.
 	Ratio   *float64 `json:"ratio,omitempty"`
 	AtLeast bool     `json:"atLeast,omitempty"`
-	// Rate says who kept the rate; nil where there is none.
-	Rate *verdict.RateKept `json:"rate,omitempty"`
+	// Rate counts who sustained the rate; nil where there is none.
+	Rate *verdict.RateCounts `json:"rate,omitempty"`
 }
 
 // Peak is the best mean throughput of an implementation.
@@ -112,8 +113,8 @@ type Peak struct {
 	record.Point
 	Throughput inference.Summary `json:"throughputRequestsPerSecond"`
 	IsBound    bool              `json:"isLowerBound"`
-	// Kept is true if Throughput is of the highest rates that searches found to keep their bound, whose percentile and latency follow.
-	Kept            bool  `json:"kept,omitempty"`
+	// Sustained is true if Throughput is of the highest rates that searches found to meet their bound, whose percentile and latency follow.
+	Sustained       bool  `json:"sustained,omitempty"`
 	Percentile      int32 `json:"percentile,omitempty"`
 	MaxMilliseconds int32 `json:"maxMilliseconds,omitempty"`
 }
@@ -171,12 +172,12 @@ func (t Table) gate() *Gate {
 	return &g
 }
 
-// addCapacities says what searches have found.
+// addCapacities adds what searches have found.
 func (t Table) addCapacities(h *Headline) {
 	for _, c := range t.Capacities {
 		if c.Rate != nil {
 			h.Peaks = append(h.Peaks, Peak{
-				Implementation: c.Implementation, Role: c.Role, Point: c.Point(), Throughput: *c.Rate, IsBound: c.IsBound, Kept: true,
+				Implementation: c.Implementation, Role: c.Role, Point: c.Point(), Throughput: *c.Rate, IsBound: c.IsBound, Sustained: true,
 				Percentile: c.Percentile, MaxMilliseconds: c.MaxMilliseconds,
 			})
 		}
@@ -189,7 +190,7 @@ func (t Table) addCapacities(h *Headline) {
 	}
 }
 
-// Conclusive says whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive.
+// Conclusive reports whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive.
 func (t Table) Conclusive() (conclusive bool, reason string) {
 	entries := t.Headline().Entries
 	if len(entries) == 0 {
@@ -223,20 +224,20 @@ func entry(c verdict.Comparison) HeadlineEntry {
 			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.AtLeast(r.Verdict)})
 		}
 	}
-	e.Unkept = c.Unkept
-	if len(c.Levels) < 2 && c.Reason != verdict.RateNotKept {
+	e.Unsustained = c.Unsustained
+	if len(c.Levels) < 2 && c.Reason != verdict.RateNotSustained {
 		return e
 	}
 	for _, l := range c.Levels {
 		one := l.Deciding()
-		if e.Fewest == nil && !l.NeitherKept() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && anyPair(c)) {
+		if e.Fewest == nil && !l.NeitherSustained() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && anyPair(c)) {
 			e.Fewest = &l.Point
 		}
 		if l.Verdict != verdict.Better && l.Verdict != verdict.Worse {
 			continue
 		}
 		v := LevelVerdict{Point: l.Point, Verdict: l.Verdict, Reason: l.Reason, Metric: l.Metric, Ratio: one.Ratio, AtLeast: one.AtLeast(l.Verdict)}
-		if l.Reason == verdict.RateNotKept {
+		if l.Reason == verdict.RateNotSustained {
 			v.Ratio, v.Rate = nil, l.Rate
 		}
 		e.Decided = append(e.Decided, v)
@@ -244,7 +245,7 @@ func entry(c verdict.Comparison) HeadlineEntry {
 	return e
 }
 
-// oneWay says whether all levels, or loads, that have a winner have the same.
+// oneWay reports whether all levels, or loads, that have a winner have the same.
 func oneWay(c verdict.Comparison) bool {
 	better, worse := false, false
 	see := func(v verdict.Verdict) { better, worse = better || v == verdict.Better, worse || v == verdict.Worse }
@@ -257,7 +258,7 @@ func oneWay(c verdict.Comparison) bool {
 	return better != worse
 }
 
-// anyPair says whether some level has a pair in the metric that decides there.
+// anyPair reports whether some level has a pair in the metric that decides there.
 func anyPair(c verdict.Comparison) bool {
 	return slices.ContainsFunc(c.Levels, func(l verdict.LevelComparison) bool { return l.Deciding().Blocks > 0 })
 }
@@ -268,7 +269,7 @@ func (e *HeadlineEntry) measure(r verdict.Result) {
 	e.Blocks, e.BlocksNeeded, e.Levels, e.FewestPairs = r.Blocks, r.BlocksNeeded, r.Levels, r.FewestPairs
 }
 
-// countVoid says how many cells of the two sides are void, and why.
+// countVoid counts how many cells of the two sides are void, and why.
 func (t Table) countVoid(e *HeadlineEntry) {
 	counts := map[validity.Code]int{}
 	for _, g := range t.Groups {
@@ -326,7 +327,7 @@ func (t Table) peak(i planned.Implementation) (Peak, bool) {
 	return best, found
 }
 
-// ObjectivesMet says whether every objective is met, with a reason of the API's condition Succeeded if not.
+// ObjectivesMet reports whether every objective is met, with a reason of the API's condition Succeeded if not.
 func (t Table) ObjectivesMet() (met bool, reason string) {
 	g := t.gate()
 	switch {

@@ -57,8 +57,8 @@ func TestTwoMachinesAreNotComparedAsIfTheyWereOne(t *testing.T) {
 	if line := report.Line(table.Headline()); strings.Contains(line, "slower") || strings.Contains(line, "faster") {
 		t.Errorf("the headline is %q", line)
 	}
-	if n := len(table.SpoiledBlocks()); n != 10 {
-		t.Errorf("%d blocks are to be measured anew, want all 10", n)
+	if n := len(table.DisturbedBlocks()); n != 10 {
+		t.Errorf("%d blocks are to be repeated, want all 10", n)
 	}
 }
 
@@ -199,8 +199,8 @@ func TestTrialsOfARunShareTheirMachines(t *testing.T) {
 			if diff := cmp.Diff(tc.want, differences(table)); diff != "" {
 				t.Errorf("what differs (-want +got):\n%s", diff)
 			}
-			if spoiled := table.SpoiledBlocks(); (len(tc.want) > 0) != (len(spoiled) > 0) {
-				t.Errorf("blocks %v are to be measured anew", spoiled)
+			if disturbed := table.DisturbedBlocks(); (len(tc.want) > 0) != (len(disturbed) > 0) {
+				t.Errorf("blocks %v are to be repeated", disturbed)
 			}
 		})
 	}
@@ -249,11 +249,11 @@ func TestLatenciesOfAnotherMachineAreNotMerged(t *testing.T) {
 func TestASearchOnAnotherMachineGivesNoNumber(t *testing.T) {
 	table := analyse(t, searched(7, func(d *record.RunData) { each(d, "epoll", old, 2) }))
 	c := capacityOf(t, table, "epoll")
-	if c.Rate == nil || c.Rate.N != 6 || c.Unusable != 1 || c.OwnFaults != 0 || c.ToBaseline.Blocks != 6 {
+	if c.Rate == nil || c.Rate.N != 6 || c.Unusable != 1 || c.ImplementationFailures != 0 || c.ToBaseline.Blocks != 6 {
 		t.Errorf("%+v", c)
 	}
-	if diff := cmp.Diff([]int32{2}, table.SpoiledBlocks()); diff != "" {
-		t.Errorf("blocks to be measured anew (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]int32{2}, table.DisturbedBlocks()); diff != "" {
+		t.Errorf("blocks to be repeated (-want +got):\n%s", diff)
 	}
 }
 
@@ -280,10 +280,10 @@ func TestAnotherMachineAccusesNobody(t *testing.T) {
 		}
 	}, 1)
 	table := analyse(t, d)
-	if c := table.Comparisons[0]; c.OwnFaults > 0 || c.Reason == verdict.OwnFaults {
+	if c := table.Comparisons[0]; c.ContenderFailures > 0 || c.Reason == verdict.ImplementationFailures {
 		t.Errorf("%s is held to be at fault: %+v", c.Implementation, c)
 	}
-	if diff := cmp.Diff([]int32{1}, table.SpoiledBlocks()); diff != "" {
-		t.Errorf("blocks to be measured anew (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]int32{1}, table.DisturbedBlocks()); diff != "" {
+		t.Errorf("blocks to be repeated (-want +got):\n%s", diff)
 	}
 }

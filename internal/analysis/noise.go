@@ -98,7 +98,7 @@ func noise(t Table, data record.RunData) *record.Calibration {
 	return &c
 }
 
-// noiseOf says what a run of NoiseBlocks blocks could see of noise like this, if it compared one contender under one load.
+// noiseOf returns what a run of NoiseBlocks blocks could see of noise like this, if it compared one contender under one load.
 func noiseOf(m verdict.Metric, at *record.Point, n int, sd float64) record.Noise {
 	p := inference.Prospect{SD: sd, Alpha: verdict.Alpha * verdict.LoadsShare * verdict.DecidingShare}
 	return record.Noise{Metric: string(m), Point: at, N: n, LogStdDev: sd, Detectable: math.Expm1(p.Detectable(NoiseBlocks))}
@@ -112,5 +112,5 @@ func (t Table) FloorOf(m verdict.Metric) *record.Noise {
 	return pick.First(t.NoiseFloor.Entries, func(n *record.Noise) bool { return n.Point == nil && n.Metric == string(m) })
 }
 
-// Calibrates says whether the run is an A/A run that has found the noise floor of its machine.
+// Calibrates reports whether the run is an A/A run that has found the noise floor of its machine.
 func (t Table) Calibrates() bool { return t.NoiseFloor != nil && t.NoiseFloor.Run.UID == t.Run.UID }

@@ -2,7 +2,7 @@ package analysis
 
 import "loadstone.dev/loadstone/internal/verdict"
 
-// NarrowerThan says whether every comparison is known well enough: each overall interval that decides is at most as wide as a share
+// NarrowerThan reports whether every comparison is known well enough: each overall interval that decides is at most as wide as a share
 // of its ratio, and of enough blocks for a verdict. What the ratios are does not matter.
 func (t Table) NarrowerThan(width float64) bool {
 	for _, c := range t.Comparisons {

@@ -32,7 +32,7 @@ func rated(factor float64, rate int32, imposed ...int32) record.RunData {
 	return d
 }
 
-// impose makes of the closed level of a number of connections one of a rate that is kept.
+// impose makes of the closed level of a number of connections one of a rate that is sustained.
 func impose(d *record.RunData, connections, rate int32) {
 	for i := range d.Manifest.Plan.Cells {
 		if l := &d.Manifest.Plan.Cells[i]; l.Connections == connections {
@@ -52,9 +52,9 @@ func impose(d *record.RunData, connections, rate int32) {
 			recordtest.SetRequests(run.Measurement, asked)
 			run.Measurement.Asked = asked
 			run.CPUNanos = int64(float64(run.CPUNanos) * share)
-			strangers := seen.BusyNanos - seen.CPUNanos
+			others := seen.BusyNanos - seen.CPUNanos
 			seen.CPUNanos = int64(float64(seen.CPUNanos) * share)
-			seen.BusyNanos = seen.CPUNanos + strangers
+			seen.BusyNanos = seen.CPUNanos + others
 			run.Measurement.Latency = run.Measurement.Latency[:1]
 			run.Measurement.Latency[0].Kind = record.FromIntended
 		}
@@ -99,13 +99,13 @@ func TestWhoDoesNotKeepARateHasLost(t *testing.T) {
 		want               verdict.Verdict
 		reason             verdict.Reason
 	}{
-		"the slow one in all blocks":                                   {10, 0, 0, verdict.Worse, verdict.RateNotKept},
-		"the slow one in eight blocks":                                 {8, 0, 0, verdict.Worse, verdict.RateNotKept},
+		"the slow one in all blocks":                                   {10, 0, 0, verdict.Worse, verdict.RateNotSustained},
+		"the slow one in eight blocks":                                 {8, 0, 0, verdict.Worse, verdict.RateNotSustained},
 		"the slow one in seven, which could be chance":                 {7, 0, 0, verdict.Inconclusive, verdict.TooFewBlocks},
-		"the baseline in all blocks":                                   {0, 10, 0, verdict.Better, verdict.RateNotKept},
-		"both in all blocks":                                           {10, 10, 0, verdict.Inconclusive, verdict.NeitherKept},
+		"the baseline in all blocks":                                   {0, 10, 0, verdict.Better, verdict.RateNotSustained},
+		"both in all blocks":                                           {10, 10, 0, verdict.Inconclusive, verdict.NeitherSustained},
 		"the slow one in all, the other one in one too":                {10, 1, 0, verdict.Inconclusive, verdict.TooFewBlocks},
-		"the slow one in all, while a pause took a little of one more": {10, 0, 1, verdict.Worse, verdict.RateNotKept},
+		"the slow one in all, while a pause took a little of one more": {10, 0, 1, verdict.Worse, verdict.RateNotSustained},
 		"the slow one in all, and the other one is at its limit":       {10, 0, 10, verdict.Inconclusive, verdict.TooFewBlocks},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestASearchIsNoMoreExactThanItsLastSteps(t *testing.T) {
 }
 
 // TestLevelsThatAreOftenVoidStayInTheMean has two levels at which the contender is better, and two at which it is worse and which a
-// hypervisor spoils in eight of fourteen blocks.
+// hypervisor disturbs in eight of fourteen blocks.
 func TestLevelsThatAreOftenVoidStayInTheMean(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	effects := []float64{-math.Log(1.25), -math.Log(1.25), math.Log(1.4), math.Log(1.4)}
@@ -314,7 +314,7 @@ func TestAThrottledGeneratorIsNotTheServersFault(t *testing.T) {
 			r.Throttled = &record.Throttling{Nanos: 2_000_000_000}
 		}
 	}
-	if c := analyse(t, d).Comparisons[0]; c.Reason == verdict.RateNotKept || c.Verdict == verdict.Worse {
+	if c := analyse(t, d).Comparisons[0]; c.Reason == verdict.RateNotSustained || c.Verdict == verdict.Worse {
 		t.Errorf("%s %s, and it was the generator that did not keep the rate", c.Verdict, c.Reason)
 	}
 }
@@ -334,7 +334,7 @@ func TestWhoFailedIsNeitherBetterNorTheSame(t *testing.T) {
 			}}
 			table := analyse(t, d)
 			c := table.Comparisons[0]
-			if c.Verdict != verdict.Inconclusive || c.Reason != verdict.OwnFaults || c.Levels[0].Verdict != verdict.Inconclusive {
+			if c.Verdict != verdict.Inconclusive || c.Reason != verdict.ImplementationFailures || c.Levels[0].Verdict != verdict.Inconclusive {
 				t.Errorf("%s %s, at its level %s; it exited in eight of twenty blocks", c.Verdict, c.Reason, c.Levels[0].Verdict)
 			}
 			if met, _ := table.ObjectivesMet(); met {

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// Capacity is the highest arrival rate at which one implementation kept the bound of one load's search, over all blocks.
+// Capacity is the highest arrival rate at which one implementation met the bound of one load's search, over all blocks.
 type Capacity struct {
 	Load           string      `json:"load"`
 	Implementation string      `json:"implementation"`
@@ -32,9 +32,9 @@ type Capacity struct {
 	NotTried   int `json:"notTried"`
 	Unusable   int `json:"unusable"`
 	Missing    int `json:"missing"`
-	// OwnFaults counts the trials without a number by the implementation's own fault: those that it failed, those in which it kept no
-	// rate, and those in which it answered wrongly.
-	OwnFaults int `json:"ownFaults"`
+	// ImplementationFailures counts the trials without a number because of an implementation failure: those that it failed, those in which
+	// it sustained no rate, and those in which it answered wrongly.
+	ImplementationFailures int `json:"implementationFailures"`
 	// Findings say why steps do not count, and what they are marked for.
 	Findings []validity.Finding `json:"findings"`
 	Trials   []Trial            `json:"trials"`
@@ -42,7 +42,7 @@ type Capacity struct {
 	ToBaseline *verdict.Result `json:"toBaseline,omitempty"`
 }
 
-// Bound says why the number of a search is only a lower bound.
+// Bound is why the number of a search is only a lower bound.
 type Bound string
 
 const (
@@ -60,30 +60,31 @@ type Trial struct {
 	Trial  string        `json:"trial"`
 	Block  int32         `json:"block"`
 	Result search.Result `json:"result"`
-	// Highest and Lowest are the highest rate kept and the lowest missed.
+	// Highest and Lowest are the highest rate sustained and the lowest missed.
 	Highest search.Tried `json:"highest"`
 	Lowest  search.Tried `json:"lowest"`
 	// Rate is Highest in requests/s where it counts; nil where the search gave no number.
 	Rate *float64 `json:"requestsPerSecond,omitempty"`
-	// Bound says why Rate is only a lower bound; empty if it is not.
+	// Bound is why Rate is only a lower bound; empty if it is not.
 	Bound Bound `json:"bound,omitempty"`
-	// Unusable is true if the rates kept rest on void steps; OwnFault if there is no number by the implementation's own fault.
-	Unusable bool            `json:"unusable,omitempty"`
-	OwnFault bool            `json:"ownFault,omitempty"`
-	Steps    []validity.Step `json:"steps"`
+	// Unusable is true if the sustained rates rest on void steps; ImplementationFailure if there is no number because of an implementation
+	// failure.
+	Unusable              bool            `json:"unusable,omitempty"`
+	ImplementationFailure bool            `json:"implementationFailure,omitempty"`
+	Steps                 []validity.Step `json:"steps"`
 }
 
 // Point is where the capacity was looked for: its load, without a rate.
 func (c Capacity) Point() record.Point { return record.Point{Load: c.Load, Connections: c.Connections} }
 
-// Read looks at every search of every implementation. Own failures are the trials that each failed by its own fault.
-func Read(r *validity.Reader, p planned.Run, ownFailures map[string]int) ([]Capacity, error) {
+// Read looks at every search of every implementation. Failures are the trials that each implementation itself failed.
+func Read(r *validity.Reader, p planned.Run, failures map[string]int) ([]Capacity, error) {
 	out := []Capacity{}
 	for _, l := range p.Searches {
 		for _, i := range p.Implementations {
 			c := Capacity{
 				Load: l.Load, Implementation: i.Name, Role: i.Role, Connections: l.Connections,
-				Percentile: l.Percentile, MaxMilliseconds: l.MaxMilliseconds, OwnFaults: ownFailures[i.Name], Trials: []Trial{},
+				Percentile: l.Percentile, MaxMilliseconds: l.MaxMilliseconds, ImplementationFailures: failures[i.Name], Trials: []Trial{},
 			}
 			var cells []validity.Cell
 			for _, t := range r.Trials(i.Name) {

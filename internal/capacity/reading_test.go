@@ -41,8 +41,8 @@ func TestReadingTheSearchesOfARun(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*record.RunData)
 		lost   map[string]int
-		// wantTrials, wantMissing and wantOwnFaults are those of the slow server.
-		wantTrials, wantMissing, wantOwnFaults int
+		// wantTrials, wantMissing and wantFailures are those of the slow server.
+		wantTrials, wantMissing, wantFailures int
 	}{
 		"every trial has a record": {func(*record.RunData) {}, nil, 2, 0, 0},
 		"a trial was lost": {
@@ -60,8 +60,8 @@ func TestReadingTheSearchesOfARun(t *testing.T) {
 			if len(all) != 2 || all[0].Implementation != "slow" || all[1].Implementation != "fast" {
 				t.Fatalf("got %+v, want the slow and the fast server", all)
 			}
-			if c := all[0]; len(c.Trials) != tc.wantTrials || c.Missing != tc.wantMissing || c.OwnFaults != tc.wantOwnFaults {
-				t.Errorf("got %d trials, %d missing and %d own faults, want %d, %d and %d", len(c.Trials), c.Missing, c.OwnFaults, tc.wantTrials, tc.wantMissing, tc.wantOwnFaults)
+			if c := all[0]; len(c.Trials) != tc.wantTrials || c.Missing != tc.wantMissing || c.ImplementationFailures != tc.wantFailures {
+				t.Errorf("got %d trials, %d missing and %d implementation failures, want %d, %d and %d", len(c.Trials), c.Missing, c.ImplementationFailures, tc.wantTrials, tc.wantMissing, tc.wantFailures)
 			}
 		})
 	}

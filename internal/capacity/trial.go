@@ -50,7 +50,7 @@ func (t *Trial) outcome(without func(validity.Step) bool) search.Capacity {
 }
 
 // conclude reads the number of a search, and says what it is worth: it counts if the steps that do not count could be left out. Wrong
-// says that the server answered wrongly where it kept the bound.
+// says that the server answered wrongly where it met the bound.
 func (t *Trial) conclude(wrong bool) {
 	all := t.outcome(func(validity.Step) bool { return false })
 	t.Result, t.Highest, t.Lowest = all.Result, all.Highest, all.Lowest
@@ -61,11 +61,11 @@ func (t *Trial) conclude(wrong bool) {
 	case t.Result == search.NotTried:
 		return
 	case t.Result == search.BelowStart:
-		t.OwnFault = missed.Lowest.Rate == all.Lowest.Rate
-		t.Unusable = !t.OwnFault
+		t.ImplementationFailure = missed.Lowest.Rate == all.Lowest.Rate
+		t.Unusable = !t.ImplementationFailure
 		return
 	case kept.Highest.Rate != all.Highest.Rate:
-		t.Unusable, t.OwnFault = true, wrong
+		t.Unusable, t.ImplementationFailure = true, wrong
 		return
 	case t.Result == search.NotReached:
 		t.Bound = NotReached
@@ -112,8 +112,8 @@ func (c *Capacity) summarise(cells []validity.Cell) {
 }
 
 func (c *Capacity) count(t Trial) {
-	if t.OwnFault {
-		c.OwnFaults++
+	if t.ImplementationFailure {
+		c.ImplementationFailures++
 	}
 	if t.Unusable {
 		c.Unusable++
@@ -143,12 +143,12 @@ func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches
 		}
 		base := pick.First(all, func(c *Capacity) bool { return c.Load == own.Load && c.Implementation == p.Baseline })
 		own.ToBaseline = ratesByBlock(own.Trials, base.Trials)
-		out.Add(own.ToBaseline, own.OwnFaults, base.OwnFaults)
+		out.Add(own.ToBaseline, own.ImplementationFailures, base.ImplementationFailures)
 	}
 	return all, out
 }
 
-// bracket is where the rate of a search lies: between the highest rate kept and the lowest missed.
+// bracket is where the rate of a search lies: between the highest rate sustained and the lowest missed.
 func (t Trial) bracket() inference.Span {
 	s := inference.Exactly(*t.Rate)
 	if t.Bound == "" && t.Lowest.Rate > t.Highest.Rate {

@@ -34,48 +34,48 @@ func TestWhatTheStepsOfASearchAreWorth(t *testing.T) {
 	number := func(rate float64) *float64 { return &rate }
 	for name, tc := range map[string]struct {
 		steps []validity.Step
-		// wrong says that the server answered wrongly where it kept the bound.
+		// wrong means that the server answered wrongly where it met the bound.
 		wrong bool
 		want  Trial
 	}{
 		"no step": {nil, false, Trial{Result: search.NotTried}},
-		"a rate kept below one missed": {
+		"a rate sustained below one missed": {
 			[]validity.Step{kept(500), kept(1000), missed(2000)}, false, Trial{Result: search.Found, Rate: number(1000)},
 		},
 		"no rate missed is a lower bound": {
 			[]validity.Step{kept(500), kept(1000)}, false, Trial{Result: search.NotReached, Rate: number(1000), Bound: NotReached},
 		},
-		"no rate kept is the implementation's fault": {
-			[]validity.Step{missed(500), missed(250)}, false, Trial{Result: search.BelowStart, OwnFault: true},
+		"no rate sustained is the implementation's fault": {
+			[]validity.Step{missed(500), missed(250)}, false, Trial{Result: search.BelowStart, ImplementationFailure: true},
 		},
-		"no rate kept, the lowest by a busy generator": {
+		"no rate sustained, the lowest by a busy generator": {
 			[]validity.Step{missed(500), limited(missed(250))}, false, Trial{Result: search.BelowStart, Unusable: true},
 		},
-		"no rate kept, the lowest beside strangers": {
+		"no rate sustained, the lowest beside noisy neighbours": {
 			[]validity.Step{missed(500), void(missed(250))}, false, Trial{Result: search.BelowStart, Unusable: true},
 		},
-		"no rate kept, a higher one beside strangers": {
-			[]validity.Step{void(missed(500)), missed(250)}, false, Trial{Result: search.BelowStart, OwnFault: true},
+		"no rate sustained, a higher one beside noisy neighbours": {
+			[]validity.Step{void(missed(500)), missed(250)}, false, Trial{Result: search.BelowStart, ImplementationFailure: true},
 		},
-		"the highest rate kept by a void step alone": {
+		"the highest rate sustained by a void step alone": {
 			[]validity.Step{kept(500), void(kept(1000)), missed(2000)}, false, Trial{Result: search.Found, Unusable: true},
 		},
-		"the highest rate kept by a void step and a good one": {
+		"the highest rate sustained by a void step and a good one": {
 			[]validity.Step{kept(1000), void(kept(1000)), missed(2000)}, false, Trial{Result: search.Found, Rate: number(1000)},
 		},
-		"the highest rate kept by wrong answers": {
-			[]validity.Step{kept(500), void(kept(1000)), missed(2000)}, true, Trial{Result: search.Found, Unusable: true, OwnFault: true},
+		"the highest rate sustained by wrong answers": {
+			[]validity.Step{kept(500), void(kept(1000)), missed(2000)}, true, Trial{Result: search.Found, Unusable: true, ImplementationFailure: true},
 		},
-		"a void step below the highest rate kept": {
+		"a void step below the highest rate sustained": {
 			[]validity.Step{void(kept(500)), kept(1000), missed(2000)}, false, Trial{Result: search.Found, Rate: number(1000)},
 		},
 		"the lowest rate missed by a busy generator": {
 			[]validity.Step{kept(1000), limited(missed(2000))}, false, Trial{Result: search.Found, Rate: number(1000), Bound: GeneratorLimited},
 		},
-		"the lowest rate missed beside strangers": {
+		"the lowest rate missed beside noisy neighbours": {
 			[]validity.Step{kept(1000), void(missed(2000))}, false, Trial{Result: search.Found, Rate: number(1000), Bound: Disturbed},
 		},
-		"the lowest rate missed by a busy generator beside strangers": {
+		"the lowest rate missed by a busy generator beside noisy neighbours": {
 			[]validity.Step{kept(1000), limited(void(missed(2000)))}, false, Trial{Result: search.Found, Rate: number(1000), Bound: GeneratorLimited},
 		},
 		"the lowest rate missed by a busy generator, and once more by itself": {
@@ -84,14 +84,14 @@ func TestWhatTheStepsOfASearchAreWorth(t *testing.T) {
 		"a higher rate missed by a busy generator": {
 			[]validity.Step{kept(1000), limited(missed(4000)), missed(2000)}, false, Trial{Result: search.Found, Rate: number(1000)},
 		},
-		"a generator that is busy where the bound is kept": {
+		"a generator that is busy where the bound is met": {
 			[]validity.Step{limited(kept(1000)), missed(2000)}, false, Trial{Result: search.Found, Rate: number(1000)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Trial{Steps: tc.steps}
 			got.conclude(tc.wrong)
-			if got.Result != tc.want.Result || got.Bound != tc.want.Bound || got.Unusable != tc.want.Unusable || got.OwnFault != tc.want.OwnFault {
+			if got.Result != tc.want.Result || got.Bound != tc.want.Bound || got.Unusable != tc.want.Unusable || got.ImplementationFailure != tc.want.ImplementationFailure {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 			if got.Rate == nil != (tc.want.Rate == nil) || got.Rate != nil && *got.Rate != *tc.want.Rate {
@@ -153,9 +153,9 @@ func TestWhatAllSearchesSayTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := Capacity{Trials: tc.trials}
 			c.summarise(nil)
-			counts := []int{c.Found, c.BelowStart, c.NotReached, c.NotTried, c.Unusable, c.OwnFaults}
+			counts := []int{c.Found, c.BelowStart, c.NotReached, c.NotTried, c.Unusable, c.ImplementationFailures}
 			if want := []int{tc.wantFound, tc.wantBelow, tc.wantNotReached, tc.wantNotTried, tc.wantUnusable, tc.wantOwn}; !slices.Equal(counts, want) {
-				t.Errorf("found, below the start, not reached, not tried, unusable, own faults: got %v, want %v", counts, want)
+				t.Errorf("found, below the start, not reached, not tried, unusable, implementation failures: got %v, want %v", counts, want)
 			}
 			if c.IsBound != tc.wantBound {
 				t.Errorf("a lower bound: got %v, want %v", c.IsBound, tc.wantBound)
@@ -175,7 +175,7 @@ func TestWhatAllSearchesSayTogether(t *testing.T) {
 
 func TestAFindingNamesEachBlockOnce(t *testing.T) {
 	c := Capacity{}
-	reasons := []validity.Reason{{Code: validity.Strangers, Weight: validity.Suspect, Value: 0.1}}
+	reasons := []validity.Reason{{Code: validity.NoisyNeighbours, Weight: validity.Suspect, Value: 0.1}}
 	c.summarise([]validity.Cell{{Block: 1, Reasons: reasons}, {Block: 1, Reasons: reasons}, {Block: 3, Reasons: reasons}})
 	if len(c.Findings) != 1 || !slices.Equal(c.Findings[0].Blocks, []int32{1, 3}) {
 		t.Errorf("got %+v, want one finding in the blocks 1 and 3", c.Findings)

@@ -40,7 +40,7 @@ type Estimate struct {
 	// Blocks is the number of blocks with any pair, Fewest the number of pairs at the level that has the fewest.
 	Blocks, Fewest int
 	Mean           float64
-	// Known says whether there is an interval: from three pairs at each level on.
+	// Known is whether there is an interval: from three pairs at each level on.
 	Known bool
 	// SD is the standard deviation of a block's contribution: the standard error times the root of blocks.
 	SD, Freedom float64

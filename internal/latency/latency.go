@@ -60,7 +60,7 @@ func (s *Spread) Mean() float64 { return s.upper().Mean() }
 // LowMean is the lower end of the mean, which is the mean itself where every sample is known exactly.
 func (s *Spread) LowMean() float64 { return s.low.Mean() }
 
-// Exact says whether every sample is known exactly.
+// Exact reports whether every sample is known exactly.
 func (s *Spread) Exact() bool { return s.high == nil }
 
 // upper is the histogram of upper ends.

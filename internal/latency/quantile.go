@@ -33,7 +33,7 @@ type Quantile struct {
 	Unknown   Unknown `json:"unknown,omitempty"`
 }
 
-// Unknown says why a quantile is unknown.
+// Unknown is why a quantile is unknown.
 type Unknown string
 
 const (

@@ -13,11 +13,11 @@ import (
 type findings []Finding
 
 // one makes the finding of a check of one sample.
-func one(code validity.Code, weight validity.Validity, scope validity.Scope, sentence, wayOut string) findings {
-	return findings{{Code: code, Weight: weight, Scope: scope, Sentence: sentence, WayOut: wayOut}}
+func one(code validity.Code, weight validity.Validity, scope validity.Scope, sentence, fix string) findings {
+	return findings{{Code: code, Weight: weight, Scope: scope, Sentence: sentence, Fix: fix}}
 }
 
-// with says what was seen, and what is let pass.
+// with returns what was seen, and what is let pass.
 func (f findings) with(value, limit float64) findings {
 	for i := range f {
 		f[i].Value, f[i].Limit = value, limit
@@ -26,8 +26,8 @@ func (f findings) with(value, limit float64) findings {
 }
 
 // graded makes a finding of a share: Suspect up to a limit, Void beyond.
-func graded(code validity.Code, share, limit float64, sentence, wayOut string) []Finding {
-	f := one(code, validity.Suspect, ScopeSample, sentence, wayOut).with(share, limit)
+func graded(code validity.Code, share, limit float64, sentence, fix string) []Finding {
+	f := one(code, validity.Suspect, ScopeSample, sentence, fix).with(share, limit)
 	if share > limit {
 		f[0].Weight = validity.Void
 	}
@@ -49,16 +49,16 @@ func checkDuration(s printout.Sample) []Finding {
 	if !s.Counted() || s.Seconds.Value <= 0 {
 		return nil
 	}
-	const wayOut = "Let it run for 5 s or more after a warm-up (wrk -d10s, ab -t 10 -n 100000000, k6 duration)."
+	const fix = "Let it run for 5 s or more after a warm-up (wrk -d10s, ab -t 10 -n 100000000, k6 duration)."
 	took := s.Seconds.Value
 	switch {
 	case took < voidSeconds:
-		return one(validity.TooShort, validity.Void, ScopeSample, fmt.Sprintf("The run took %s: that is start-up, not load.", spell(took*1e6)), wayOut).with(took, voidSeconds)
+		return one(validity.TooShort, validity.Void, ScopeSample, fmt.Sprintf("The run took %s: that is start-up, not load.", spell(took*1e6)), fix).with(took, voidSeconds)
 	case s.AskedSeconds > 0 && s.Seconds.High() < cutShort*s.AskedSeconds:
 		return one(validity.CutShort, validity.Void, ScopeSample, fmt.Sprintf("The run ended after %s of %s.", spell(took*1e6), spell(s.AskedSeconds*1e6)),
 			"Find out what ended it, and let it run to its end.")
 	case s.Seconds.High() < suspectSeconds:
-		return one(validity.TooShort, validity.Suspect, ScopeSample, fmt.Sprintf("The run took %s only.", spell(took*1e6)), wayOut).with(took, suspectSeconds)
+		return one(validity.TooShort, validity.Suspect, ScopeSample, fmt.Sprintf("The run took %s only.", spell(took*1e6)), fix).with(took, suspectSeconds)
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func checkKept(s printout.Sample) []Finding {
 		return nil
 	}
 	share := float64(*s.Reused) / float64(s.Requests)
-	f := one(NotKept, Note, ScopeSample, fmt.Sprintf("Connections were to be kept, and %s of %s requests (%s) found theirs kept.", count(*s.Reused), count(s.Requests), percent(share)),
+	f := one(NotKeptAlive, Note, ScopeSample, fmt.Sprintf("Connections were to be kept, and %s of %s requests (%s) found theirs kept.", count(*s.Reused), count(s.Requests), percent(share)),
 		"Let the server keep connections of HTTP/1.0 clients, or use wrk, which speaks HTTP/1.1.").with(share, keptShare)
 	if share < keptShare {
 		f[0].Weight = validity.Suspect

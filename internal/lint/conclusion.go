@@ -57,7 +57,7 @@ func (r Report) standing(sample int) string {
 	return standings[1]
 }
 
-// comparison says what can be concluded from the runs that are left. None is where they only repeat runs that are void.
+// comparison returns what can be concluded from the runs that are left. None is where they only repeat runs that are void.
 func comparison(groups []Repeats) string {
 	if len(groups) == 0 {
 		return "no comparison, since no run is left that has a throughput of its own"

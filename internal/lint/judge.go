@@ -19,7 +19,7 @@ const (
 	ChecksFailed       validity.Code = "ChecksFailed"
 	ThresholdsCrossed  validity.Code = "ThresholdsCrossed"
 	RateNotReached     validity.Code = "RateNotReached"
-	NotKept            validity.Code = "NotKept"
+	NotKeptAlive       validity.Code = "NotKeptAlive"
 	ThroughputMismatch validity.Code = "ThroughputMismatch"
 	Impossible         validity.Code = "Impossible"
 	Inflated           validity.Code = "Inflated"
@@ -58,9 +58,9 @@ type Finding struct {
 	// Value and Limit are what was seen and what is let pass; both are 0 where the sentence says it all.
 	Value float64 `json:"value,omitempty"`
 	Limit float64 `json:"limit,omitempty"`
-	// Sentence says what is wrong, WayOut what to do; both may quote untrusted text of the files.
+	// Sentence is what is wrong, Fix what to do; both may quote untrusted text of the files.
 	Sentence string `json:"sentence"`
-	WayOut   string `json:"wayOut"`
+	Fix      string `json:"fix"`
 }
 
 // Report is what Analyse found.
@@ -94,7 +94,7 @@ var setChecks = []func(set) []Finding{
 	checkErrorsWin, checkDuplicates, checkRepeats, checkSaturation, checkWork, checkRound, checkMixed,
 }
 
-// Judge says what of the samples cannot be believed, the gravest first.
+// Judge returns what of the samples cannot be believed, the gravest first.
 func Judge(samples []printout.Sample) []Finding {
 	out := alone(samples)
 	all := newSet(samples, out)
@@ -192,9 +192,9 @@ const unseen = "No raw file tells who else used the CPUs, how the runs were orde
 // notKnowable is the same for all raw outputs of all three tools; docs/analyse.md lists it word by word.
 var notKnowable = []string{
 	"Whether the generator had CPU left: a throughput that it limited is a lower bound and compares generators.",
-	"How much CPU the server used, and on which CPUs either ran.",
-	"Who else ran on the machine meanwhile, whether a quota held the server back, and what the hypervisor took.",
-	"In which order the runs were made, after which warm-up, and whether each had a fresh process.",
+	"How much CPU time the server used, and on which CPUs server and generator ran.",
+	"What else ran on the machine, whether a quota throttled the server, and how much CPU time the hypervisor took (steal).",
+	"The order of the runs, their warm-up, and whether each had a fresh process.",
 	"Whether the answers were right: a status and a length are no proof.",
 	"How the servers were built, and on which machine they ran.",
 }

@@ -88,14 +88,14 @@ func checkDuplicates(all set) []Finding {
 		if j := firstLike(all.samples[:i], s); j >= 0 {
 			out = append(out, Finding{
 				Code: Duplicate, Weight: validity.Suspect, Scope: ScopeComparison, Samples: []int{j, i},
-				Sentence: "Both agree to the last digit: they are one run.", WayOut: "It is counted once; give each run a file of its own.",
+				Sentence: "Both agree to the last digit: they are one run.", Fix: "It is counted once; give each run a file of its own.",
 			})
 		}
 	}
 	return out
 }
 
-// checkRepeats says what can be concluded from as many repeats as there are.
+// checkRepeats returns what can be concluded from as many repeats as there are.
 func checkRepeats(all set) []Finding {
 	var out []Finding
 	var single, few []int
@@ -114,7 +114,7 @@ func checkRepeats(all set) []Finding {
 			Code: Spread, Weight: validity.Suspect, Scope: ScopeComparison, Samples: r.Samples, Value: *r.CV, Limit: spreadSuspect,
 			Sentence: fmt.Sprintf("The %d repeats on %s spread by %s (coefficient of variation), from %s to %s requests a second.",
 				len(r.Samples), plural(r.Connections, "connection"), percent(*r.CV), number(r.Least), number(r.Most)),
-			WayOut: "Look for what else ran, pin both sides, and compare in pairs made shortly after each other.",
+			Fix: "Look for what else ran, pin both sides, and compare in pairs made shortly after each other.",
 		})
 	}
 	// One run alone claims nothing about another, and levels of one source are no rivals.
@@ -126,14 +126,14 @@ func checkRepeats(all set) []Finding {
 		out = append(out, Finding{
 			Code: NoRepeats, Weight: weight, Scope: ScopeComparison, Samples: single,
 			Sentence: "There is one run of each (n = 1): no comparison is possible, of whatever size the difference.",
-			WayOut:   fmt.Sprintf("Repeat each at least %d times with fresh processes, in random order.", enoughRepeats),
+			Fix:      fmt.Sprintf("Repeat each at least %d times with fresh processes, in random order.", enoughRepeats),
 		})
 	}
 	if len(few) > 0 {
 		out = append(out, Finding{
 			Code: FewRepeats, Weight: Note, Scope: ScopeComparison, Samples: few,
 			Sentence: fmt.Sprintf("There are fewer than %d repeats of each: a ratio, and no verdict.", enoughRepeats),
-			WayOut:   fmt.Sprintf("Repeat each at least %d times with fresh processes, in random order.", enoughRepeats),
+			Fix:      fmt.Sprintf("Repeat each at least %d times with fresh processes, in random order.", enoughRepeats),
 		})
 	}
 	return out
@@ -154,7 +154,7 @@ func checkErrorsWin(all set) []Finding {
 				Code: ErrorsWin, Weight: validity.Void, Scope: ScopeSample, Samples: []int{i}, Value: s.PerSecond() / o.PerSecond(), Limit: 1,
 				Sentence: fmt.Sprintf("It answered nothing but errors and is %s times as fast as %s, which answered: an error page looks like a win.",
 					number(s.PerSecond()/o.PerSecond()), o.Place()),
-				WayOut: "Throw it away; never rank a run before its errors are counted.",
+				Fix: "Throw it away; never rank a run before its errors are counted.",
 			})
 			break
 		}
@@ -181,7 +181,7 @@ func checkWork(all set) []Finding {
 		out = append(out, Finding{
 			Code: UnequalWork, Weight: validity.Suspect, Scope: ScopeComparison, Samples: []int{first, i}, Value: b.Value / a.Value,
 			Sentence: fmt.Sprintf("An answer is %s B in one and %s B in the other: they do not do the same work.", number(math.Round(a.Value)), number(math.Round(b.Value))),
-			WayOut:   "Make both answer with the same body and headers, or say that the comparison includes the difference.",
+			Fix:      "Make both answer with the same body and headers, or say that the comparison includes the difference.",
 		})
 	}
 	return out
@@ -236,7 +236,7 @@ func checkRound(all set) []Finding {
 	return []Finding{{
 		Code: RoundNumbers, Weight: Note, Scope: ScopeComparison, Samples: found, Value: float64(len(found)), Limit: roundSamples,
 		Sentence: fmt.Sprintf("All %d throughputs are whole multiples of %d; tools print hundredths.", len(found), roundStep),
-		WayOut:   "Look for the files that the tools wrote: these numbers were rounded or typed.",
+		Fix:      "Look for the files that the tools wrote: these numbers were rounded or typed.",
 	}}
 }
 
@@ -266,6 +266,6 @@ func checkMixed(all set) []Finding {
 	return []Finding{{
 		Code: MixedLatencies, Weight: Note, Scope: ScopeComparison, Samples: found,
 		Sentence: "Latencies here are different quantities: " + strings.Join(names, ", ") + ".",
-		WayOut:   "Compare latencies only within one tool and one kind; throughputs only at the same number of connections.",
+		Fix:      "Compare latencies only within one tool and one kind; throughputs only at the same number of connections.",
 	}}
 }

@@ -34,7 +34,7 @@ var planted = map[string]struct {
 	"ab-unanswered.txt":     {validity.Unanswered, validity.Suspect},
 	"ab-unanswered-few.txt": {validity.Unanswered, validity.Suspect},
 	"ab-length.txt":         {lint.WrongLength, validity.Void},
-	"ab-close.txt":          {lint.NotKept, validity.Suspect},
+	"ab-close.txt":          {lint.NotKeptAlive, validity.Suspect},
 }
 
 func names(t *testing.T, dir string) []string {

@@ -78,7 +78,7 @@ func saturated(levels []level) []level {
 	return tail
 }
 
-// checkSaturation says from which level on latency is nothing but N / X. The first saturated level keeps its latency.
+// checkSaturation finds the level from which on latency is nothing but N / X. The first saturated level keeps its latency.
 func checkSaturation(all set) []Finding {
 	var out []Finding
 	for _, levels := range all.sweeps() {
@@ -99,7 +99,7 @@ func checkSaturation(all set) []Finding {
 			Code: Saturated, Weight: validity.Suspect, Scope: validity.ScopeLatency, Samples: above, Value: float64(tail[0].connections),
 			Sentence: fmt.Sprintf("The server is saturated at %s or below: from there on throughput stays within %s and the latencies say nothing but N/X (%s).",
 				plural(tail[0].connections, "connection"), percent(flat), strings.Join(list, "; ")),
-			WayOut: "Compare throughput here, and latency below saturation: at fewer connections, or at a fixed rate well below the maximum.",
+			Fix: "Compare throughput here, and latency below saturation: at fewer connections, or at a fixed rate well below the maximum.",
 		})
 	}
 	return out

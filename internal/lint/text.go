@@ -16,7 +16,7 @@ import (
 // missing stands for a value that was not printed.
 const missing = "-"
 
-// Text prints a report for people: samples, repeats, findings with their ways out, and what no such file tells. Whatever is quoted
+// Text prints a report for people: samples, repeats, findings with their fixes, and what no such file tells. Whatever is quoted
 // from files is stripped of control characters, so that it cannot write to a terminal.
 func Text(r Report) string {
 	var b strings.Builder
@@ -32,9 +32,9 @@ func Text(r Report) string {
 	}
 	for i, f := range r.Findings {
 		fmt.Fprintf(&b, "%-8s%s: %s\n", f.Weight, hashes(f.Samples), f.Sentence)
-		// Findings of one kind stand together, and so share their way out.
-		if i+1 == len(r.Findings) || r.Findings[i+1].WayOut != f.WayOut {
-			fmt.Fprintf(&b, "        Way out: %s\n", f.WayOut)
+		// Findings of one kind stand together, and so share their fix.
+		if i+1 == len(r.Findings) || r.Findings[i+1].Fix != f.Fix {
+			fmt.Fprintf(&b, "        Fix: %s\n", f.Fix)
 		}
 	}
 	b.WriteString("\n" + unseen + "\n")
@@ -42,7 +42,7 @@ func Text(r Report) string {
 	return strings.Map(printable, b.String())
 }
 
-// legend says why a p99 is missing from the table.
+// legend returns why a p99 is missing from the table.
 func legend(samples []printout.Sample) string {
 	ways := map[string]string{printout.Wrk: "wrk prints it with --latency", printout.Wrk2: "wrk2 prints it with --latency", printout.K6: "k6 prints it with --summary-trend-stats=avg,min,med,max,p(99)"}
 	var out []string

@@ -4,7 +4,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// KeepsOpen says whether the level is of connections that stay open, each with one request in flight.
+// KeepsOpen reports whether the level is of connections that stay open, each with one request in flight.
 func (f *Facts) KeepsOpen() bool {
 	return f.Level.Connection == record.KeepAlive && f.Level.RequestsPerSecond == 0 && f.Level.Step == 0
 }
@@ -26,7 +26,7 @@ func (f *Facts) Reopened() float64 {
 	return max(float64(f.Seen.Network.PassiveOpens-int64(f.Level.Connections)-f.MeasuredAudit().Connections)/float64(f.Requests), 0)
 }
 
-// ServerNetwork says whether the server's network namespace was read.
+// ServerNetwork reports whether the server's network namespace was read.
 func (f *Facts) ServerNetwork() bool { return f.Seen != nil && f.Seen.Network.SegmentsOut > 0 }
 
 // Handshakes are those of the server's namespace; nil if they were not read.

@@ -25,7 +25,7 @@ type Allowed struct {
 	Want int32
 }
 
-// Own says whether the process was allowed on exactly as many CPUs as it was to own.
+// Own reports whether the process was allowed on exactly as many CPUs as it was to own.
 func (a Allowed) Own() bool { return len(a.CPUs) == int(a.Want) }
 
 // Overlap is a generator that was allowed on a CPU of the server, or of a generator before it.
@@ -83,10 +83,10 @@ func (f *Facts) Overlaps() []Overlap {
 	return out
 }
 
-// Duet says whether the cell is half of a duet, whose generator is frozen half of the time.
+// Duet reports whether the cell is half of a duet, whose generator is frozen half of the time.
 func (f *Facts) Duet() bool { return len(f.Trial.Manifest.Servers) > 1 }
 
-// Together says whether the two servers of a duet were allowed on the same CPUs, and gives the other's list. Outside a duet, and where
+// Together reports whether the two servers of a duet were allowed on the same CPUs, and gives the other's list. Outside a duet, and where
 // the server was not seen, nothing was apart.
 func (f *Facts) Together() (list string, together bool) {
 	if !f.Duet() || f.Seen == nil {
@@ -150,13 +150,13 @@ func Siblings(server record.ObserverResult, seen *record.CellObservation) []int 
 	return slices.DeleteFunc(threads, func(cpu int) bool { return slices.Contains(own, cpu) })
 }
 
-// ObserverOnServer says whether the observer was allowed on a CPU of the server that it observed.
+// ObserverOnServer reports whether the observer was allowed on a CPU of the server that it observed.
 func (f *Facts) ObserverOnServer() bool {
 	return f.Seen != nil && overlap(cpuset.Parse(f.Seen.CPUsAllowed), cpuset.Parse(f.Trial.Servers[0].Environment.CPUsAllowed))
 }
 
 // Busiest is the utilisation of the busiest generator, or of the CPUs that several share: two that have half of a CPU each have no more
-// to give than one that has it all, and neither has one that shares its CPUs with strangers or with other virtual machines.
+// to give than one that has it all, and neither has one that shares its CPUs with other processes or with other virtual machines.
 func (f *Facts) Busiest() float64 {
 	busiest := slices.Max(append([]float64{0}, f.GeneratorUtilisation...))
 	for i, r := range f.Runs {
@@ -196,11 +196,11 @@ func (f *Facts) ServerUtilisation() float64 {
 	if f.ServerCPUs == nil {
 		return 0
 	}
-	return *f.ServerCPUs/float64(f.Implementation.CPUs) + f.Stolen()
+	return *f.ServerCPUs/float64(f.Implementation.CPUs) + f.Steal()
 }
 
-// Stolen is the share of the server's CPUs that the hypervisor took; 0 if unknown.
-func (f *Facts) Stolen() float64 {
+// Steal is the share of the server's CPUs that the hypervisor took; 0 if unknown.
+func (f *Facts) Steal() float64 {
 	if f.Seen == nil || f.Seen.CoreNanos <= 0 {
 		return 0
 	}
@@ -215,7 +215,7 @@ func (f *Facts) Throttled() float64 {
 	return float64(f.Seen.ThrottledNanos) / 1e9 / f.LoadSeconds
 }
 
-// peerNanos is the CPU time of the other server of a duet, who is no stranger; 0 outside one.
+// peerNanos is the CPU time of the other server of a duet, who is no noisy neighbour; 0 outside one.
 func (f *Facts) peerNanos() int64 {
 	if f.Peer == nil {
 		return 0
@@ -223,7 +223,7 @@ func (f *Facts) peerNanos() int64 {
 	return f.Peer.CPUNanos
 }
 
-// overlap says whether two CPU sets share a CPU.
+// overlap reports whether two CPU sets share a CPU.
 func overlap(a, b []int) bool {
 	return slices.ContainsFunc(a, func(c int) bool { return slices.Contains(b, c) })
 }

@@ -76,14 +76,14 @@ func TestTheBusiestGeneratorCounts(t *testing.T) {
 			change: func(d *record.TrialData) { d.Generators[1].Environment.Node = d.Generators[0].Environment.Node },
 			want:   0.8,
 		},
-		"strangers and the hypervisor take the rest": {
+		"other processes and the hypervisor take the rest": {
 			change: func(d *record.TrialData) {
 				r := &d.Generators[1].Cells[0]
 				r.CoreNanos, r.BusyNanos, r.StealNanos = 5_000_000_000, 4_000_000_000, 500_000_000
 			},
 			want: 0.9,
 		},
-		"who is busy on the server's CPU is no stranger": {
+		"who is busy on the server's CPU is no noisy neighbour": {
 			change: func(d *record.TrialData) {
 				r := &d.Generators[1].Cells[0]
 				r.CPUsAllowed, d.Generators[1].Environment.Node = "1", "server"
@@ -113,12 +113,12 @@ func TestAServerUsesWhatItHasAndMissesWhatWasTaken(t *testing.T) {
 	_, seen := first(d)
 	seen.StealNanos, seen.ThrottledNanos = 500_000_000, 250_000_000
 	f := read(t, d)
-	if f.ServerUtilisation() != 0.9 || f.Stolen() != 0.1 || f.Throttled() != 0.05 {
-		t.Errorf("utilisation %v, stolen %v, throttled %v", f.ServerUtilisation(), f.Stolen(), f.Throttled())
+	if f.ServerUtilisation() != 0.9 || f.Steal() != 0.1 || f.Throttled() != 0.05 {
+		t.Errorf("utilisation %v, steal %v, throttled %v", f.ServerUtilisation(), f.Steal(), f.Throttled())
 	}
 	d.Servers[0].Cells = nil
-	if f = read(t, d); f.ServerUtilisation() != 0 || f.Stolen() != 0 || f.Throttled() != 0 {
-		t.Errorf("of a server that was not seen: utilisation %v, stolen %v, throttled %v", f.ServerUtilisation(), f.Stolen(), f.Throttled())
+	if f = read(t, d); f.ServerUtilisation() != 0 || f.Steal() != 0 || f.Throttled() != 0 {
+		t.Errorf("of a server that was not seen: utilisation %v, steal %v, throttled %v", f.ServerUtilisation(), f.Steal(), f.Throttled())
 	}
 }
 

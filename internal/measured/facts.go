@@ -11,8 +11,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Figures are the numbers of a cell. A nil value could not be measured.
-type Figures struct {
+// Values are the numbers of a cell. A nil value could not be measured.
+type Values struct {
 	LoadSeconds float64 `json:"loadSeconds"`
 	Requests    int64   `json:"requests"`
 	// Asked and Dropped count the arrivals that the rate wanted, and those of them for which no virtual user was free.
@@ -25,7 +25,7 @@ type Figures struct {
 	GeneratorCPUs    *float64 `json:"generatorCPUs,omitempty"`
 	ServerRSS        *float64 `json:"serverRSSBytes,omitempty"`
 	ServerPeakMemory *float64 `json:"serverPeakMemoryBytes,omitempty"`
-	// ThroughputIsBound and ThroughputIsDiluted are of whoever judges the cell. A throughput is diluted if a busy or throttled generator,
+	// ThroughputIsBound and ThroughputIsDiluted are set by the package that judges the cell. A throughput is diluted if a busy or throttled generator,
 	// or taking turns, draws it to that of the other side.
 	ThroughputIsBound   bool `json:"throughputIsLowerBound"`
 	ThroughputIsDiluted bool `json:"throughputIsDiluted,omitempty"`
@@ -58,7 +58,7 @@ const (
 
 // Facts are all that is known of one cell.
 type Facts struct {
-	Figures
+	Values
 	Level          planned.Level
 	Implementation planned.Implementation
 	Trial          *record.TrialData
@@ -78,7 +78,7 @@ type Facts struct {
 	sizes map[string]Sizes
 }
 
-// Read finds the records of a cell and computes its figures. Sizes are those of the implementation's answers in all its trials, by path;
+// Read finds the records of a cell and computes its values. Sizes are those of the implementation's answers in all its trials, by path;
 // nil if each trial stands alone.
 func Read(dec *histogram.Decoder, l planned.Level, i planned.Implementation, t *record.TrialData, sizes map[string]Sizes) (*Facts, error) {
 	f := &Facts{Level: l, Implementation: i, Trial: t, sizes: sizes}
@@ -116,7 +116,7 @@ func (f *Facts) RawKey() string {
 	return ""
 }
 
-// Complete says whether every generator has a measurement.
+// Complete reports whether every generator has a measurement.
 func (f *Facts) Complete() bool {
 	for _, r := range f.Runs {
 		if r == nil || r.Measurement == nil || r.Error != "" {
@@ -231,7 +231,7 @@ func AddErrors(a, b record.Errors) record.Errors {
 }
 
 // Quantile is a percentile of the cell's own latencies of a kind; nil if it has none, or if that is no percentile of the tables.
-func (f Figures) Quantile(kind record.LatencyKind, percentile string) *latency.Quantile {
+func (f Values) Quantile(kind record.LatencyKind, percentile string) *latency.Quantile {
 	column, own := slices.Index(record.Percentiles, percentile), f.percentiles[kind]
 	if column < 0 || own == nil {
 		return nil

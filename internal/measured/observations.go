@@ -16,8 +16,8 @@ const (
 	RunQueue ObservationName = "runQueueMicrosPerRequest"
 	// Pressure is the share of the time in which some task waited for a CPU, by the kernel's pressure stall information.
 	Pressure ObservationName = "cpuPressureShare"
-	// StrangersShare is the share of the server's CPUs that others used.
-	StrangersShare ObservationName = "strangersShare"
+	// NeighbourShare is the share of the server's CPUs that others used.
+	NeighbourShare ObservationName = "neighbourShare"
 	// AgentShare is the largest share of one CPU that an agent of a generator used while its tool ran.
 	AgentShare ObservationName = "agentShareOfOneCPU"
 	// RetransmittedShare is the share of TCP segments, of server and generators, that were sent again.
@@ -56,7 +56,7 @@ const (
 
 // ObservationNames are all names, in the order of tables.
 var ObservationNames = []ObservationName{
-	RunQueue, Pressure, StrangersShare, AgentShare, RetransmittedShare, ConnectionsOpened, TimeWait, Fairness, MemoryGrowth,
+	RunQueue, Pressure, NeighbourShare, AgentShare, RetransmittedShare, ConnectionsOpened, TimeWait, Fairness, MemoryGrowth,
 	StartSkew, StartSkewError, Trend, LargestDip, StillShare,
 	ListenOverflows, SynRetransmits, HungConnections, AuditedAnswers, ServerMHz, WorkChange,
 }
@@ -94,7 +94,7 @@ func (f *Facts) note(name ObservationName, value float64) {
 }
 
 // Observed is an observation of the cell, and whether it is known.
-func (f Figures) Observed(name ObservationName) (float64, bool) {
+func (f Values) Observed(name ObservationName) (float64, bool) {
 	v, ok := f.Observations[name]
 	return v, ok
 }
@@ -108,7 +108,7 @@ func (f *Facts) observeServer() {
 		f.note(Pressure, float64(*f.Seen.PressureMicros)/float64(f.Seen.Ended.Sub(f.Seen.Started).Microseconds()))
 	}
 	if f.Seen.CoreNanos > 0 && f.Pinning.ServerPinned {
-		f.note(StrangersShare, max(float64(f.Seen.BusyNanos-f.Seen.CPUNanos-f.peerNanos())/float64(f.Seen.CoreNanos), 0))
+		f.note(NeighbourShare, max(float64(f.Seen.BusyNanos-f.Seen.CPUNanos-f.peerNanos())/float64(f.Seen.CoreNanos), 0))
 	}
 	if f.Seen.Sockets != nil && f.Seen.Sockets.Established > 0 {
 		f.note(Fairness, f.Seen.Sockets.Jain)
@@ -198,7 +198,7 @@ func (f *Facts) observeKernel() {
 }
 
 // Describe sums up the observations of cells.
-func Describe(cells []Figures) []Observation {
+func Describe(cells []Values) []Observation {
 	out := []Observation{}
 	for _, name := range ObservationNames {
 		var values []float64

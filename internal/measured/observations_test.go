@@ -17,14 +17,14 @@ func TestWhatIsSeenBesideTheSpeed(t *testing.T) {
 		want   float64
 		known  bool
 	}{
-		"strangers on the server's own CPU": {
-			measured.StrangersShare, func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 4_500_000_000 }, 0.1, true,
+		"other processes on the server's own CPU": {
+			measured.NeighbourShare, func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 4_500_000_000 }, 0.1, true,
 		},
-		"strangers are expected where the server owns no CPU": {
-			measured.StrangersShare, func(_ *record.CellRun, o *record.CellObservation) { o.CPUsAllowed = "1-2" }, 0, false,
+		"other processes are expected where the server owns no CPU": {
+			measured.NeighbourShare, func(_ *record.CellRun, o *record.CellObservation) { o.CPUsAllowed = "1-2" }, 0, false,
 		},
 		"CPUs that were busy for less than the server used": {
-			measured.StrangersShare, func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 3_000_000_000 }, 0, true,
+			measured.NeighbourShare, func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 3_000_000_000 }, 0, true,
 		},
 		"waiting for a CPU, each request": {
 			measured.RunQueue, func(_ *record.CellRun, o *record.CellObservation) { o.RunQueueNanos = 20_000_000 }, 2, true,
@@ -86,12 +86,12 @@ func TestSkewIsReadInTheOperatorsClock(t *testing.T) {
 }
 
 func TestObservationsAreDescribedInTheirOrder(t *testing.T) {
-	seen := func(trend, skew float64) measured.Figures {
-		return measured.Figures{Observations: map[measured.ObservationName]float64{measured.Trend: trend, measured.StartSkew: skew}}
+	seen := func(trend, skew float64) measured.Values {
+		return measured.Values{Observations: map[measured.ObservationName]float64{measured.Trend: trend, measured.StartSkew: skew}}
 	}
 	got := map[measured.ObservationName]float64{}
 	var order []measured.ObservationName
-	for _, o := range measured.Describe([]measured.Figures{seen(1, 10), seen(3, 30), {}}) {
+	for _, o := range measured.Describe([]measured.Values{seen(1, 10), seen(3, 30), {}}) {
 		order, got[o.Name] = append(order, o.Name), o.Summary.Mean
 	}
 	if diff := cmp.Diff([]measured.ObservationName{measured.StartSkew, measured.Trend}, order); diff != "" {

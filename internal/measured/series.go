@@ -8,7 +8,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// OverTime is the speed of a group over the time of a cell: in each interval the mean over its cells, each related to its own mean, and how far they spread.
+// OverTime is the speed of a group over the time of a cell: in each interval the mean over its cells, each related to its own mean, and how
+// far they spread.
 type OverTime struct {
 	EveryMillis int64 `json:"everyMillis"`
 	// Cells is the number of cells in it.
@@ -86,7 +87,7 @@ func (s *series) dip() (share float64, atMillis int64) {
 }
 
 // NewOverTime averages cells over time; nil if none was sampled. Cells of another interval or another count than the first are left out.
-func NewOverTime(cells []Figures) *OverTime {
+func NewOverTime(cells []Values) *OverTime {
 	var out *OverTime
 	var sums []float64
 	var counts []int
@@ -121,8 +122,8 @@ func NewOverTime(cells []Figures) *OverTime {
 	return out
 }
 
-// HasCourse says whether the cell was sampled over time, often enough to be looked at.
-func (f Figures) HasCourse() bool { return f.series != nil }
+// HasCourse reports whether the cell was sampled over time, often enough to be looked at.
+func (f Values) HasCourse() bool { return f.series != nil }
 
 // short keeps four digits, which are more than a picture shows.
 func short(v float64) float64 { return math.Round(v*1e4) / 1e4 }

@@ -48,7 +48,7 @@ func TestACourseIsOfCellsLongEnough(t *testing.T) {
 			d := trial(1)
 			d.Servers[0].Cells[0].Series = tc.series
 			f := read(t, d)
-			got := measured.NewOverTime([]measured.Figures{f.Figures})
+			got := measured.NewOverTime([]measured.Values{f.Values})
 			if got != nil {
 				got.Relative, got.Least, got.Most, got.DipBlock, got.DipMillis = nil, nil, nil, 0, 0
 			}
@@ -64,7 +64,7 @@ func TestACourseIsOfCellsLongEnough(t *testing.T) {
 
 func TestTheLargestDipIsThatOfOneCell(t *testing.T) {
 	halved := func(counts []int64) { counts[20] = 500 }
-	got := measured.NewOverTime([]measured.Figures{course(t, 1, nil).Figures, course(t, 2, halved).Figures, course(t, 3, nil).Figures})
+	got := measured.NewOverTime([]measured.Values{course(t, 1, nil).Values, course(t, 2, halved).Values, course(t, 3, nil).Values})
 	if got.Cells != 3 || len(got.Relative) != 48 {
 		t.Fatalf("%d cells of %d intervals", got.Cells, len(got.Relative))
 	}
@@ -116,11 +116,11 @@ func TestOthersCanHoldUpAServer(t *testing.T) {
 		"nobody":       {func(*record.CellRun, *record.CellObservation) {}, 0},
 		"a hypervisor": {func(_ *record.CellRun, o *record.CellObservation) { o.StealNanos = 500_000_000 }, 0.1},
 		"a quota":      {func(_ *record.CellRun, o *record.CellObservation) { o.ThrottledNanos = 500_000_000 }, 0.1},
-		"strangers":    {func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 4_500_000_000 }, 0.1},
+		"neighbours":   {func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = 4_500_000_000 }, 0.1},
 		"lost segments": {func(r *record.CellRun, o *record.CellObservation) {
 			r.Network.Retransmits, o.Network.Retransmits = 10, 15
 		}, 0.1},
-		"strangers beside the generator": {
+		"noisy neighbours beside the generator": {
 			func(r *record.CellRun, _ *record.CellObservation) {
 				r.CoreNanos, r.BusyNanos = 5_000_000_000, r.CPUNanos+500_000_000
 			}, 0.1,

@@ -69,7 +69,7 @@ func (f *Facts) HeldUp() float64 {
 			generators = max(generators, float64(r.StealNanos+max(r.BusyNanos-r.CPUNanos, 0))/float64(r.CoreNanos))
 		}
 	}
-	share := f.Stolen() + f.Observations[StrangersShare] + generators
+	share := f.Steal() + f.Observations[NeighbourShare] + generators
 	if f.Seen == nil || f.LoadSeconds <= 0 {
 		return share
 	}

@@ -162,7 +162,7 @@ func (u *Usual) OtherMachine(f *Facts) []Difference {
 	return out
 }
 
-// OtherImage says whether the cell's server ran from another image than in the implementation's other trials, and gives both digests. One
+// OtherImage reports whether the cell's server ran from another image than in the implementation's other trials, and gives both digests. One
 // that is not known is no other.
 func (u *Usual) OtherImage(f *Facts) (own, want string, other bool) {
 	own, want = imageOf(f.Trial), u.images[f.Trial.Manifest.Servers[0]]

@@ -17,14 +17,14 @@ import (
 const LeastRegressionRuns = 3
 
 // regression compares an implementation with itself in earlier runs, through an anchor that all runs have measured: machines drift
-// by more than most changes are worth, and the drift divides out where it hits both alike. The figure is
+// by more than most changes are worth, and the drift divides out where it hits both alike. The value is
 //
 //	(implementation now / anchor now) / (implementation then / anchor then)
 //
 // as geometric means over blocks and over the earlier runs. Its interval is at least that of the spread within the runs. From
 // LeastRegressionRuns earlier runs on, it is also at least that of the spread between them, which holds what differs from run to
 // run and not from block to block: a rebuilt image, the layout of memory, a node.
-func (j judge) regression(o record.Objective, l planned.Level, i planned.Implementation) figure {
+func (j judge) regression(o record.Objective, l planned.Level, i planned.Implementation) estimate {
 	metric := verdict.MetricOf(o.Of, o.Percentile)
 	if metric == verdict.Throughput && l.Imposed() {
 		return unknown(NotMeasured, "at an imposed rate a throughput is what was asked for")
@@ -55,7 +55,7 @@ func (j judge) regression(o record.Objective, l planned.Level, i planned.Impleme
 	f.loosen(metric, now.ContenderIsBound || earlierBound, now.BaselineIsBound || laterBound)
 	f.share(shared)
 	g := j.run.group(l, i.Name)
-	f.faulty = j.run.OwnFailures[i.Name]+g.OwnFaults(false) > 0
+	f.faulty = j.run.ImplementationFailures[i.Name]+g.ImplementationFailures(false) > 0
 	return f
 }
 
@@ -74,7 +74,7 @@ func (j judge) earlierRun(prefix string, data *record.RunData) (*Run, error) {
 	return &r, nil
 }
 
-// alike says why two runs cannot be compared at a level through an anchor; empty if they can.
+// alike returns why two runs cannot be compared at a level through an anchor; empty if they can.
 func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, detail string) {
 	if was, is := then.Data.Manifest.Run.Namespace, now.Data.Manifest.Run.Namespace; was != is {
 		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", was, is)
@@ -153,7 +153,7 @@ func imagesOf(d *record.RunData, name string) []string {
 }
 
 // against relates the mean of a run to the mean of earlier ones.
-func against(now verdict.Result, then []verdict.Result) figure {
+func against(now verdict.Result, then []verdict.Result) estimate {
 	f := unknown(TooFewBlocks, "")
 	f.n, f.earlierRuns = now.Blocks, len(then)
 	f.withinRuns = len(then) < LeastRegressionRuns
@@ -208,7 +208,7 @@ func withinRuns(now verdict.Result, then []verdict.Result) float64 {
 	return inference.TQuantile(1-inference.Alpha/2, variance*variance/terms) * math.Sqrt(variance)
 }
 
-// sameScript says why two runs cannot be compared at a level of one load by its script; empty if they can. A run that has frozen no
+// sameScript returns why two runs cannot be compared at a level of one load by its script; empty if they can. A run that has frozen no
 // script does not say which one it was, and is believed.
 func sameScript(now, then *record.RunData, before, l planned.Level) (why Reason, detail string) {
 	if before.Scripted != l.Scripted {
@@ -229,8 +229,8 @@ func scriptOf(m record.RunManifest, load string) string {
 	return ""
 }
 
-// Change relates a run to earlier ones as an objective of kind Regression does. Of all of them nothing but the logs of the ratios to the anchor is
-// known, one a block. It exists for the same reason as verdict.Decide does. Without an interval low and high are 0.
+// Change relates a run to earlier ones as an objective of kind Regression does. Of all of them nothing but the logs of the ratios to the
+// anchor is known, one a block. It exists for the same reason as verdict.Decide does. Without an interval low and high are 0.
 func Change(now []float64, then [][]float64) (ratio, low, high float64) {
 	result := func(logs []float64) verdict.Result {
 		samples := make([]inference.Sample, len(logs))

@@ -48,8 +48,8 @@ func TestARegressionIsSeenThroughItsAnchor(t *testing.T) {
 			if len(got) != 1 || got[0].Outcome != tc.want || got[0].Reason != tc.reason || got[0].N != 10 || got[0].EarlierN != 10 {
 				t.Fatalf("got %+v, want %s %s", got, tc.want, tc.reason)
 			}
-			if *got[0].Low > tc.factor || *got[0].High < tc.factor || math.Abs(*got[0].Figure/tc.factor-1) > 0.05 {
-				t.Errorf("figure %v from %v to %v, want %v", *got[0].Figure, *got[0].Low, *got[0].High, tc.factor)
+			if *got[0].Low > tc.factor || *got[0].High < tc.factor || math.Abs(*got[0].Value/tc.factor-1) > 0.05 {
+				t.Errorf("value %v from %v to %v, want %v", *got[0].Value, *got[0].Low, *got[0].High, tc.factor)
 			}
 		})
 	}

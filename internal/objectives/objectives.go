@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Outcome says whether a bound is kept.
+// Outcome is whether a bound is met.
 type Outcome string
 
 const (
@@ -23,33 +23,34 @@ const (
 	Undecided Outcome = "Undecided"
 )
 
-// Reason says why an objective is Undecided.
+// Reason is why an objective is Undecided.
 type Reason string
 
 const (
 	// IntervalStraddles means that the interval lies on both sides of the bound.
 	IntervalStraddles Reason = "IntervalStraddles"
-	// TooFewBlocks means that fewer than three blocks have the figure: there is no interval.
+	// TooFewBlocks means that fewer than three blocks have the value: there is no interval.
 	TooFewBlocks Reason = "TooFewBlocks"
 	// VoidCells means that void cells leave fewer than three blocks.
 	VoidCells Reason = "VoidCells"
-	// NotMeasured means that no cell has the figure.
+	// NotMeasured means that no cell has the value.
 	NotMeasured Reason = "NotMeasured"
 	// Diluted means that the two sides took turns or shared a busy generator, so that their servers may differ by more than was measured.
 	Diluted Reason = "Diluted"
-	// GeneratorLimited means that the generator was the limit or too busy: a throughput is then only a lower bound, a latency only an upper one.
+	// GeneratorLimited means that the generator was the bottleneck or too busy: a throughput is then only a lower bound, a latency only an
+	// upper one.
 	GeneratorLimited Reason = "GeneratorLimited"
 	// LowerBound means that searches found only lower bounds of a capacity: no rate was missed, or not by the server's fault.
 	LowerBound Reason = "LowerBound"
-	// NoRateKept means that no search found a rate that kept its bound.
-	NoRateKept Reason = "NoRateKept"
+	// NoRateSustained means that no search found a rate that met its bound.
+	NoRateSustained Reason = "NoRateSustained"
 	// TooFewSamples means that the blocks have too few samples for the percentile.
 	TooFewSamples Reason = "TooFewSamples"
 	// TimedOut means that the percentile lies among requests that timed out or were not sent.
 	TimedOut Reason = "TimedOut"
-	// OwnFaults means that the figure keeps the bound, and the implementation failed in some cell or trial by its own fault:
+	// ImplementationFailures means that the value meets the bound, and the implementation failed in some cell or trial:
 	// it cannot pass by the cells that it survived.
-	OwnFaults Reason = "OwnFaults"
+	ImplementationFailures Reason = "ImplementationFailures"
 	// NoEarlierRun means that an earlier run could not be read; Detail says why.
 	NoEarlierRun Reason = "NoEarlierRun"
 	// NoAnchor means that the anchor was not measured in both runs; Detail says in which it was not.
@@ -70,16 +71,16 @@ type Result struct {
 	Of         record.ComparedMetric  `json:"of,omitempty"`
 	record.Point
 	Implementation string `json:"implementation"`
-	// Unit is that of Min, Max, Figure, Low and High.
+	// Unit is that of Min, Max, Value, Low and High.
 	Unit string   `json:"unit"`
 	Min  *float64 `json:"min,omitempty"`
 	Max  *float64 `json:"max,omitempty"`
-	// Figure is nil if it was not measured. Low and High are its interval at inference.Confidence; of a figure that is only a bound, the
+	// Value is nil if it was not measured. Low and High are its interval at inference.Confidence; of a value that is only a bound, the
 	// other end is nil.
-	Figure *float64 `json:"figure,omitempty"`
-	Low    *float64 `json:"low,omitempty"`
-	High   *float64 `json:"high,omitempty"`
-	// N is the number of blocks in the figure; of a Regression EarlierN is that of the earlier runs together. Requests is the number of
+	Value *float64 `json:"value,omitempty"`
+	Low   *float64 `json:"low,omitempty"`
+	High  *float64 `json:"high,omitempty"`
+	// N is the number of blocks in the value; of a Regression EarlierN is that of the earlier runs together. Requests is the number of
 	// requests in an ErrorRate, and of samples in a LatencyPercentile.
 	N        int `json:"n"`
 	EarlierN int `json:"earlierN,omitempty"`
@@ -96,7 +97,7 @@ type Result struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// units are the units of figures and bounds.
+// units are the units of values and bounds.
 var units = map[record.ObjectiveMetric]string{
 	record.ObjectiveThroughput: "requests/s", record.ObjectiveLatencyPercentile: "µs", record.ObjectiveMeanLatency: "µs",
 	record.ObjectiveErrorRate: "share", record.ObjectiveServerCPUPerRequest: "µs", record.ObjectiveServerCPUs: "CPUs",
@@ -104,8 +105,8 @@ var units = map[record.ObjectiveMetric]string{
 	record.ObjectiveCapacity: "requests/s",
 }
 
-// figure is what is held against a bound.
-type figure struct {
+// estimate is what is compared with a bound.
+type estimate struct {
 	value, low, high float64
 	n, earlierN      int
 	// earlierRuns is the number of earlier runs; withinRuns is true if the spread between them is not known.
@@ -113,16 +114,16 @@ type figure struct {
 	withinRuns  bool
 	requests    int64
 	kind        record.LatencyKind
-	// why says why there is no figure, or no end of its interval; detail says more.
+	// why is the reason why there is no value, or no end of its interval; detail says more.
 	why    Reason
 	detail string
-	// faulty is true if the implementation failed by its own fault where the figure does not show it.
+	// faulty is true if the implementation itself failed where the value does not show it.
 	faulty bool
 }
 
-// unknown is a figure that does not exist.
-func unknown(why Reason, detail string) figure {
-	return figure{value: math.NaN(), low: math.Inf(-1), high: math.Inf(1), why: why, detail: detail}
+// unknown is a value that does not exist.
+func unknown(why Reason, detail string) estimate {
+	return estimate{value: math.NaN(), low: math.Inf(-1), high: math.Inf(1), why: why, detail: detail}
 }
 
 // Judge evaluates every objective of a run's spec. Analyse makes a Run of the records of an earlier one that some of them name.
@@ -155,7 +156,7 @@ func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error)
 				}
 				one := r
 				one.Point, one.Implementation = l.Point, i.Name
-				out = append(out, one.with(j.figure(o, l, i)))
+				out = append(out, one.with(j.estimate(o, l, i)))
 				found = true
 			}
 		}
@@ -184,13 +185,13 @@ func boundsOf(o record.Objective) (low, high *float64, err error) {
 	return low, high, nil
 }
 
-// concerns says whether an objective speaks of a level. A capacity has none.
+// concerns reports whether an objective applies to a level. A capacity has none.
 func concerns(o record.Objective, l planned.Level) bool {
 	return o.Metric != record.ObjectiveCapacity && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
 		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
 }
 
-// judged says whether an objective speaks of an implementation.
+// judged reports whether an objective applies to an implementation.
 func judged(o record.Objective, i planned.Implementation) bool {
 	if len(o.Implementations) > 0 {
 		return slices.Contains(o.Implementations, i.Name)
@@ -201,11 +202,11 @@ func judged(o record.Objective, i planned.Implementation) bool {
 	return (o.Metric != record.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
 }
 
-// with holds a figure against the bound. Equality keeps it.
-func (r Result) with(f figure) Result {
+// with compares a value with the bound. Equality meets it.
+func (r Result) with(f estimate) Result {
 	r.N, r.EarlierN, r.Requests, r.Kind, r.Detail = f.n, f.earlierN, f.requests, f.kind, f.detail
 	r.EarlierRuns, r.WithinRuns = f.earlierRuns, f.withinRuns
-	r.Figure, r.Low, r.High = finite(f.value), finite(f.low), finite(f.high)
+	r.Value, r.Low, r.High = finite(f.value), finite(f.low), finite(f.high)
 	r.Outcome = Undecided
 	switch {
 	case r.Min != nil && f.low >= *r.Min, r.Max != nil && f.high <= *r.Max:
@@ -214,7 +215,7 @@ func (r Result) with(f figure) Result {
 		r.Outcome = Missed
 	}
 	if r.Outcome == Met && f.faulty {
-		r.Outcome, r.Reason = Undecided, OwnFaults
+		r.Outcome, r.Reason = Undecided, ImplementationFailures
 		return r
 	}
 	if r.Outcome != Undecided {
@@ -234,21 +235,21 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// Beyond says how far a figure, or the end of its interval where there is none, lies on the wrong side of its bound, as a ratio; 0 if nothing
+// Beyond returns how far a value, or the end of its interval where there is none, lies on the wrong side of its bound, as a ratio; 0 if nothing
 // is known.
 func (r Result) Beyond() float64 {
-	figure := r.Figure
+	value := r.Value
 	switch {
-	case figure == nil && r.Min != nil:
-		figure = r.High
-	case figure == nil:
-		figure = r.Low
+	case value == nil && r.Min != nil:
+		value = r.High
+	case value == nil:
+		value = r.Low
 	}
 	switch {
-	case figure == nil:
+	case value == nil:
 		return 0
 	case r.Min != nil:
-		return *r.Min / *figure
+		return *r.Min / *value
 	}
-	return *figure / *r.Max
+	return *value / *r.Max
 }

@@ -80,9 +80,9 @@ func TestObjectives(t *testing.T) {
 		"a lower bound below the most":                    {metric("Throughput", "", "500000"), limited("go"), objectives.Undecided, objectives.GeneratorLimited, 10},
 		"a throughput of void cells":                      {metric("Throughput", "50000", ""), strange, objectives.Undecided, objectives.VoidCells, 0},
 		"a throughput of two blocks":                      {metric("Throughput", "50000", ""), func(d *record.RunData) { d.Manifest.Blocks = 2; d.Trials = d.Trials[:4] }, objectives.Undecided, objectives.TooFewBlocks, 2},
-		"a throughput beside error answers":               {metric("Throughput", "50000", ""), cells("go", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Status = 9 }), objectives.Undecided, objectives.OwnFaults, 9},
+		"a throughput beside error answers":               {metric("Throughput", "50000", ""), cells("go", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Status = 9 }), objectives.Undecided, objectives.ImplementationFailures, 9},
 		"a low throughput beside error answers":           {metric("Throughput", "500000", ""), cells("go", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Status = 9 }), objectives.Missed, "", 9},
-		"a throughput beside a crash":                     {metric("Throughput", "50000", ""), func(d *record.RunData) { recordtest.Drop(d, 3, "go", v1alpha1.ReasonServerExited, "") }, objectives.Undecided, objectives.OwnFaults, 9},
+		"a throughput beside a crash":                     {metric("Throughput", "50000", ""), func(d *record.RunData) { recordtest.Drop(d, 3, "go", v1alpha1.ReasonServerExited, "") }, objectives.Undecided, objectives.ImplementationFailures, 9},
 		"a percentile below its most":                     {percentile("99", "1000000"), nil, objectives.Met, "", 10},
 		"a percentile above its most":                     {percentile("50", "10"), nil, objectives.Missed, "", 10},
 		"a percentile above its most in a busy generator": {percentile("50", "10"), limited("go"), objectives.Undecided, objectives.GeneratorLimited, 10},
@@ -97,7 +97,7 @@ func TestObjectives(t *testing.T) {
 		"no errors, but too few requests to know":         {metric("ErrorRate", "", "0.0000001"), nil, objectives.Undecided, objectives.IntervalStraddles, 10},
 		"errors that void every cell":                     {metric("ErrorRate", "", "0.001"), errors(4000), objectives.Missed, "", 10},
 		"errors in one block come in bursts":              {metric("ErrorRate", "", "0.001"), cells("go", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Read = 3000 }), objectives.Undecided, objectives.IntervalStraddles, 10},
-		"no errors, but a crash":                          {metric("ErrorRate", "", "0.001"), func(d *record.RunData) { recordtest.Drop(d, 3, "go", v1alpha1.ReasonServerExited, "") }, objectives.Undecided, objectives.OwnFaults, 9},
+		"no errors, but a crash":                          {metric("ErrorRate", "", "0.001"), func(d *record.RunData) { recordtest.Drop(d, 3, "go", v1alpha1.ReasonServerExited, "") }, objectives.Undecided, objectives.ImplementationFailures, 9},
 		"a ratio below its least":                         {ratio("Throughput", "0.95", ""), nil, objectives.Missed, "", 10},
 		"a ratio above its least":                         {ratio("Throughput", "0.7", ""), nil, objectives.Met, "", 10},
 		"a ratio of cost above its most":                  {ratio("ServerCPUPerRequest", "", "1.05"), nil, objectives.Missed, "", 10},
@@ -108,8 +108,8 @@ func TestObjectives(t *testing.T) {
 			got := judged(t, tc.objective, tc.change)
 			if got.Outcome != tc.want || got.Reason != tc.reason || got.N != tc.n {
 				t.Errorf("%s %s n=%d, want %s %s n=%d", got.Outcome, got.Reason, got.N, tc.want, tc.reason, tc.n)
-				if got.Figure != nil && got.Low != nil && got.High != nil {
-					t.Logf("figure %v, from %v to %v %s", *got.Figure, *got.Low, *got.High, got.Unit)
+				if got.Value != nil && got.Low != nil && got.High != nil {
+					t.Logf("value %v, from %v to %v %s", *got.Value, *got.Low, *got.High, got.Unit)
 				}
 			}
 		})
@@ -145,7 +145,7 @@ func TestAnObjectiveHasAnEntryForEachImplementationAndLevel(t *testing.T) {
 		t.Errorf("entries by objective: %v", counts)
 	}
 	if met, reason := table.ObjectivesMet(); met || reason != v1alpha1.ReasonObjectivesUndecided {
-		t.Errorf("an objective that speaks of nothing passes: %v %s", met, reason)
+		t.Errorf("an objective that applies to nothing passes: %v %s", met, reason)
 	}
 }
 

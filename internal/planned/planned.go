@@ -57,12 +57,12 @@ type Run struct {
 	// Weights are those of the loads in the mean over all of them, by name; none if the spec gives none.
 	Weights  map[string]float64
 	Baseline string
-	// Blocks counts the repeat blocks that were begun, too.
+	// Blocks includes the repeat blocks that were begun.
 	Blocks          int32
 	Implementations []Implementation
 	Levels          []Level
-	// Looks is how often the run may be looked at: once at its end, and before if spec.stop lets it end early.
-	Looks    int
+	// Analyses is the number of times the run may be analysed: once at its end, and earlier if spec.stop allows interim analyses.
+	Analyses int
 	Searches []Search
 }
 
@@ -70,7 +70,7 @@ type Run struct {
 func Of(m record.RunManifest) (Run, error) {
 	plan := m.Plan
 	p := Run{
-		Baseline: plan.Baseline, Blocks: m.Blocks + m.RepeatBlocks, Latencies: plan.LatencyPercentiles, Looks: len(plan.Interim) + 1,
+		Baseline: plan.Baseline, Blocks: m.Blocks + m.RepeatBlocks, Latencies: plan.LatencyPercentiles, Analyses: len(plan.Interim) + 1,
 		Duet: plan.Order == record.OrderSlicedDuet, Weights: map[string]float64{},
 	}
 	if len(plan.Implementations) == 0 || len(plan.Cells)+len(plan.Trials) == 0 {
@@ -135,5 +135,5 @@ func (p Run) Contenders() []Implementation {
 	return out
 }
 
-// Imposed says whether the level has an arrival rate, constant or not.
+// Imposed reports whether the level has an arrival rate, constant or not.
 func (l Level) Imposed() bool { return l.RequestsPerSecond > 0 }

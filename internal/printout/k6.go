@@ -74,7 +74,7 @@ func (s *Sample) endOfTest(e k6.EndOfTest, failed string) {
 		"k6 counts failed requests without telling statuses from connections that broke.")
 }
 
-// arrivals says what an open load asked for. Only a single scenario of a constant rate says it in numbers.
+// arrivals returns what an open load asked for. Only a single scenario of a constant rate says it in numbers.
 func (s *Sample) arrivals(e k6.EndOfTest) {
 	if r := e.Rate; r != nil {
 		s.Arrivals = &Arrivals{PerSecond: r.PerSecond, Asked: r.PerSecond * r.Seconds, Started: e.Started, Dropped: e.Dropped}

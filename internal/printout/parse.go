@@ -122,7 +122,7 @@ func withTitle(titles []string, line string, begun bool) []string {
 	return titles[:min(len(titles), maxTitles)]
 }
 
-// begins says which tool's run begins with a line, after what the current chunk holds already.
+// begins returns which tool's run begins with a line, after what the current chunk holds already.
 func begins(line string, current *chunk) string {
 	in := func(tool string) bool { return current != nil && current.tool == tool }
 	switch {

@@ -27,7 +27,7 @@ func TestRealToolsAreUnderstood(t *testing.T) {
 	defer server.Close()
 	tests := map[string]struct {
 		path string
-		// wantErrors says that every request is an error.
+		// wantErrors means that every request is an error.
 		wantErrors bool
 	}{
 		"a server that answers":           {path: "/"},

@@ -31,7 +31,7 @@ type Outcome struct {
 	Files []report.File
 }
 
-// ErrReport says that trying again would fail in the same way.
+// ErrReport means that trying again would fail in the same way.
 var ErrReport = errors.New("making the report")
 
 // Make reads a run and makes its report.

@@ -103,7 +103,7 @@ type RunManifest struct {
 	// Blocks is how many of the planned blocks were needed: fewer than planned if the run ended early.
 	Blocks int32 `json:"blocks"`
 	// RepeatBlocks is how many blocks were measured beyond the planned ones, in the place of disturbed ones.
-	RepeatBlocks int32 `json:"spareBlocks,omitempty"`
+	RepeatBlocks int32 `json:"repeatBlocks,omitempty"`
 	// Nodes are those to which the run was bound, one a member; empty if no trial was stored, or in records from before runs were bound.
 	Nodes []BoundNode `json:"nodes,omitempty"`
 	// Scripts are the users' scripts that the run froze at its start; empty in records from before scripts were frozen.

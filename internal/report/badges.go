@@ -41,7 +41,7 @@ func (v run) badges() []page.Badge {
 	return out
 }
 
-// cellsBadge says how many cells are valid, and what the others are. Where only the latencies of a cell are suspect, the rest of it is
+// cellsBadge returns how many cells are valid, and what the others are. Where only the latencies of a cell are suspect, the rest of it is
 // valid: a generator that works hard delays answers, and counts them rightly.
 func (v run) cellsBadge(key string, c analysis.CellCount) string {
 	n := format.Integer[int]

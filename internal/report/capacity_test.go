@@ -35,16 +35,16 @@ func searched(blocks int32) record.RunData {
 func TestHTMLShowsTheCapacity(t *testing.T) {
 	out := string(html(t, searched(7)))
 	for name, want := range map[string]string{
-		"the bound":            "p99 from the intended start ≤ 20 ms, no errors, with up to 50 connections",
-		"what to care about":   "capacity: steps of the search",
-		"the outcomes":         "7 found the boundary",
-		"a disturbed boundary": "1 disturbed at the boundary",
-		"a step that was kept": "step 1: 100 requests/s, kept.",
-		"a step that missed":   "requests/s, missed.",
-		"the verdict":          "sustains more",
-		"the headline":         "gohttp.",
-		"the objective":        "≥ 400/s",
-		"what a tool said":     "reading k6&#39;s output: &#34;&gt;",
+		"the bound":                 "p99 from the intended start ≤ 20 ms, no errors, with up to 50 connections",
+		"what to care about":        "capacity: search steps",
+		"the outcomes":              "7 found the boundary",
+		"a disturbed boundary":      "1 disturbed at the boundary",
+		"a step that met the bound": "step 1: 100 requests/s, met.",
+		"a step that missed":        "requests/s, missed.",
+		"the verdict":               "sustains more",
+		"the headline":              "gohttp.",
+		"the objective":             "≥ 400/s",
+		"what a tool said":          "reading k6&#39;s output: &#34;&gt;",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s is not shown: no %q", name, want)
@@ -63,14 +63,14 @@ func TestEveryOutcomeOfASearchHasItsWords(t *testing.T) {
 		change func(*capacity.Capacity)
 		want   string
 	}{
-		"no rate was missed":   {func(c *capacity.Capacity) { c.NotReached = 2 }, "2 missed no rate"},
-		"no rate was kept":     {func(c *capacity.Capacity) { c.BelowStart = 2 }, "2 kept no rate"},
-		"nothing was tried":    {func(c *capacity.Capacity) { c.NotTried = 2 }, "2 tried none"},
-		"nothing can be used":  {func(c *capacity.Capacity) { c.Unusable = 2 }, "2 void"},
-		"nothing was measured": {func(c *capacity.Capacity) { *c = capacity.Capacity{Load: c.Load, Missing: 7} }, "7 missing"},
+		"no rate was missed":    {func(c *capacity.Capacity) { c.NotReached = 2 }, "2 missed no rate"},
+		"no rate was sustained": {func(c *capacity.Capacity) { c.BelowStart = 2 }, "2 sustained no rate"},
+		"nothing was tried":     {func(c *capacity.Capacity) { c.NotTried = 2 }, "2 tried no rate"},
+		"nothing can be used":   {func(c *capacity.Capacity) { c.Unusable = 2 }, "2 void"},
+		"nothing was measured":  {func(c *capacity.Capacity) { *c = capacity.Capacity{Load: c.Load, Missing: 7} }, "7 missing"},
 		"the generator's limit": {func(c *capacity.Capacity) {
 			c.Trials = []capacity.Trial{{Result: search.Found, Bound: capacity.GeneratorLimited}}
-		}, "1 found the limit of the generator"},
+		}, "1 generator-bound"},
 		"a verdict against": {func(c *capacity.Capacity) {
 			c.ToBaseline = &verdict.Result{Metric: verdict.Capacity, Ratio: &half, Verdict: verdict.Worse}
 		}, "sustains less"},

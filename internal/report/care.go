@@ -8,9 +8,9 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// care is what a reader has to be careful about.
+// care holds the caveats of a run.
 type care struct {
-	// None says that there is nothing.
+	// None is the sentence for a run without caveats; empty where there are some.
 	None  string
 	Parts []carePart
 }

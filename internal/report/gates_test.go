@@ -16,8 +16,8 @@ func TestTheNoiseFloorStandsBesideEveryGate(t *testing.T) {
 		run  func() record.RunData
 		want []string
 	}{
-		"a run with a noise floor":      {gated, []string{"Noise floor of this machine (A/A of 2026-03-14, n = 21): ", "objectives met", "Where throughput stops growing"}},
-		"a run without one":             {quick, []string{"No A/A run of this machine is known"}},
+		"a run with a noise floor":      {gated, []string{"Noise floor of this machine (A/A of 2026-03-14, n = 21): ", "objectives met", "Where throughput stops scaling"}},
+		"a run without one":             {quick, []string{"The noise floor of this machine is unknown"}},
 		"a run that finds one":          {sameTwice, []string{"This is an A/A run", "Noise floor of this machine"}},
 		"the anchor's measure of drift": {gated, []string{"ratio to earlier runs of server CPU time per request", "an earlier run could not be read: no such object: "}},
 	} {
@@ -44,7 +44,7 @@ func TestTheLineOfObjectivesNamesWhatKeepsARunFromSucceeding(t *testing.T) {
 		{Metric: record.ObjectiveRegression, Of: record.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.5", Against: &record.Reference{Runs: []string{"b"}, Anchor: "epoll"}, Implementations: []string{"go"}},
 	}
 	line = report.ObjectivesLine(analyse(t, d))
-	for _, want := range []string{"2 of 2 objectives undecided; fast of go at sweep-10 is ", "(OwnFaults)", "is not known (NoEarlierRun), min -50.0 %"} {
+	for _, want := range []string{"2 of 2 objectives undecided; fast of go at sweep-10 is ", "(ImplementationFailures)", "is not known (NoEarlierRun), min -50.0 %"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("no %q in %s", want, line)
 		}
@@ -55,7 +55,7 @@ func TestTheLineOfAnAARun(t *testing.T) {
 	if line := report.NoiseLine(analyse(t, sameTwice())); !strings.HasPrefix(line, "noise floor (A/A of 2026-03-14, 10 blocks): ") || !strings.Contains(line, " % in throughput, ") {
 		t.Error(line)
 	}
-	if line := report.NoiseLine(analyse(t, quick())); line != "no noise floor: fewer than 7 pairs of cells that count" {
+	if line := report.NoiseLine(analyse(t, quick())); line != "no noise floor: fewer than 7 pairs of usable cells" {
 		t.Error(line)
 	}
 }
@@ -63,12 +63,12 @@ func TestTheLineOfAnAARun(t *testing.T) {
 func TestEveryOutcomeOfScalingHasItsWords(t *testing.T) {
 	summary := &inference.Summary{N: 10, Mean: 1000}
 	for outcome, want := range map[scaling.Outcome]string{
-		scaling.Knee:                    "the throughput is largest at about 21.8 connections (99 % interval 20.0 to 24.0, from 10 blocks)",
-		scaling.SaturatesBetween:        "it saturates between 8 and 16 connections",
-		scaling.SaturatedAtOrBelowFirst: "it is saturated at or below the first level, 16 connections",
-		scaling.NotReached:              "the throughput still rises at 8 connections",
-		scaling.GeneratorLimited:        "the generator was the limit from 64 connections on",
-		scaling.Unclear:                 "noise hides whether the throughput still rises",
+		scaling.Knee:                    "throughput peaks at about 21.8 connections (99 % interval 20.0 to 24.0, from 10 blocks)",
+		scaling.SaturatesBetween:        "saturates between 8 and 16 connections",
+		scaling.SaturatedAtOrBelowFirst: "saturated at or below the first level, 16 connections",
+		scaling.NotReached:              "throughput still rises at 8 connections",
+		scaling.GeneratorLimited:        "generator-bound from 64 connections on",
+		scaling.Unclear:                 "noise hides whether throughput still rises",
 	} {
 		t.Run(string(outcome), func(t *testing.T) {
 			table := analyse(t, quick())

@@ -61,11 +61,11 @@ func (v run) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) page.E
 	for _, b := range o.Besides {
 		out.Lines = append(out.Lines, sentence(b))
 	}
-	out.Lines = append(out.Lines, sentence(o.Unkept))
+	out.Lines = append(out.Lines, sentence(o.Unsustained))
 	if len(o.Levels) > 0 {
 		out.Lines = append(out.Lines, sentence(strings.Join(o.Levels, "; ")))
 	}
-	if e.Detectable != nil && e.FewestPairs >= v.Table.Rules.MinBlocks && e.Verdict != verdict.Better && e.Verdict != verdict.Worse && e.Reason != verdict.OwnFaults {
+	if e.Detectable != nil && e.FewestPairs >= v.Table.Rules.MinBlocks && e.Verdict != verdict.Better && e.Verdict != verdict.Worse && e.Reason != verdict.ImplementationFailures {
 		out.Lines = append(out.Lines, v.Say("sub.detectable", format.Percent(*e.Detectable), format.PlainPercent(v.Table.Rules.Power)))
 	}
 	out.Lines = slices.DeleteFunc(out.Lines, func(s string) bool { return s == "" })

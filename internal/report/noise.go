@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// floorBeside is the noise floor of the figure that an objective bounds; unknown where A/A runs have none for it.
+// floorBeside is the noise floor of the value that an objective bounds; unknown where A/A runs have none for it.
 func (v run) floorBeside(o objectives.Result) string {
 	m := verdict.Metric(o.Metric)
 	if o.Of != "" {

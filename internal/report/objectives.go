@@ -25,7 +25,7 @@ func (v run) objectives() page.Section {
 	counts := v.Say("objectives.counts", format.Integer(n[objectives.Met]), format.Integer(n[objectives.Missed]), format.Integer(n[objectives.Undecided]))
 	e := page.Extra{Leads: []string{format.Join(" ", counts, v.NoiseFloor(v.Table)), v.Say("objectives.lead", v.Confidence())}}
 	e.Table.Head = []table.Cell{
-		v.Th("objective"), v.Th("at"), v.Th("impl"), v.ThNum("bound"), v.ThNum("figure"), v.ThInterval(), v.ThNum("blocks"),
+		v.Th("objective"), v.Th("at"), v.Th("impl"), v.ThNum("bound"), v.ThNum("value"), v.ThInterval(), v.ThNum("blocks"),
 		v.ThNum("floor"), v.Th("outcome"),
 	}
 	met := e.Table
@@ -53,14 +53,14 @@ func (v run) objectives() page.Section {
 	return out
 }
 
-// worstFirst orders objectives by how far their figures lie beyond their bounds.
+// worstFirst orders objectives by how far their values lie beyond their bounds.
 func worstFirst(results []objectives.Result) []objectives.Result {
 	out := slices.Clone(results)
 	slices.SortStableFunc(out, func(a, b objectives.Result) int { return cmp.Compare(b.Beyond(), a.Beyond()) })
 	return out
 }
 
-// objectiveBadge says how many objectives are met.
+// objectiveBadge returns how many objectives are met.
 func (v run) objectiveBadge() page.Badge {
 	n := phrase.CountOutcomes(v.Table)
 	b := page.Badge{Text: v.Say("badge.objectives", format.Integer(n[objectives.Met]), format.Integer(len(v.Table.Objectives))), Tone: "care"}
@@ -104,7 +104,7 @@ func (v run) objectiveCells(o objectives.Result) []table.Cell {
 		outcome.Sub = format.Join("; ", outcome.Sub, v.Say("objective.within"))
 	}
 	return []table.Cell{
-		name, table.Word(at), table.Word(o.Implementation), table.Num(v.bound(o)), table.Num(format.OrMissing(o.Figure, print)),
+		name, table.Word(at), table.Word(o.Implementation), table.Num(v.bound(o)), table.Num(format.OrMissing(o.Value, print)),
 		table.Num(v.objectiveInterval(o, print)), n, table.Num(v.floorBeside(o)), outcome,
 	}
 }
@@ -120,8 +120,8 @@ func (v run) bound(o objectives.Result) string {
 // objectiveInterval prints an interval, of which an end may be open.
 func (v run) objectiveInterval(o objectives.Result, print func(float64) string) string {
 	switch {
-	case o.Figure != nil && o.Low != nil && o.High != nil && (o.Metric == record.ObjectiveRatioToBaseline || o.Metric == record.ObjectiveRegression):
-		return v.ChangeInterval(*o.Figure, *o.Low, *o.High)
+	case o.Value != nil && o.Low != nil && o.High != nil && (o.Metric == record.ObjectiveRatioToBaseline || o.Metric == record.ObjectiveRegression):
+		return v.ChangeInterval(*o.Value, *o.Low, *o.High)
 	case o.Low != nil && o.High != nil:
 		return v.Say("range", print(*o.Low), print(*o.High))
 	case o.Low != nil:

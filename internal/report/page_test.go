@@ -86,7 +86,7 @@ func TestALimitNeitherAlarmsNorMakesTheScale(t *testing.T) {
 	out := string(html(t, small(10)))
 	for name, want := range map[string]string{
 		"the badge of the contenders": `<li class="good">40 of 40 cells valid</li>`,
-		"the badge of the limit":      `<li class="plain">limit, apart: 0 of 20 cells valid, 20 suspect</li>`,
+		"the badge of the limit":      `<li class="plain">reference: 0 of 20 cells valid, 20 suspect</li>`,
 		"the limit's value":           "epoll ≥ ",
 		"the scale of the contenders": ">100k</text>",
 	} {

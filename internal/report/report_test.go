@@ -21,7 +21,7 @@ import (
 	"loadstone.dev/loadstone/internal/report"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func analyse(t *testing.T, d record.RunData) analysis.Table {
 	t.Helper()
@@ -167,14 +167,14 @@ func TestHTMLShowsWhatWentWrong(t *testing.T) {
 		"the trial that failed":        "ServerExited",
 		"its message, escaped":         "exit status 139: &#34;&gt;&lt;script&gt;",
 		"the attempts before the last": "PodLost: ",
-		"the strangers":                "of the server&#39;s CPUs",
+		"the noisy neighbours":         "of the server&#39;s CPU time",
 		"the timeouts":                 "timeouts: 1",
 		"that there is no verdict":     "Inconclusive: ",
 		"that trials differ":           "differs between trials",
-		"the lack of pinning":          "did not own the CPUs",
-		"the wrong answer":             "wrong answers to the agent&#39;s own requests: 1: the body of &#34;&gt;",
-		"connections unanswered":       "of the connections were never answered",
-		"the connections opened anew":  "did not keep connections open",
+		"the lack of pinning":          "was not pinned to CPUs of its own",
+		"the wrong answer":             "wrong responses to the agent&#39;s own requests: 1: the body of &#34;&gt;",
+		"connections unanswered":       "of the connections never received a response",
+		"the connections opened anew":  "did not keep connections alive",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s is not shown: no %q", name, want)
@@ -187,12 +187,12 @@ func TestHTMLShowsIntervalsKindsAndGenerators(t *testing.T) {
 	for name, want := range map[string]string{
 		"an interval of a latency":   "] µs",
 		"a second curve":             `class="curve low c0"`,
-		"the kind of the first load": "with connection is from the opening of the connection",
-		"the kind of the rate":       "from intended start is from the instant",
+		"the kind of the first load": "with connection means measured from the opening of the connection",
+		"the kind of the rate":       "from intended start means measured from the time",
 		"the rate":                   "100 connections at 2,000 requests/s",
 		"the generators":             "2 generators of 1 thread each",
 		"what was not sent":          "not sent",
-		"the generators' start":      "first to last generator&#39;s start",
+		"the generators' start":      "time from the first to the last generator&#39;s start",
 		"the dips":                   "largest dip ",
 		"both ends of the mean":      "mean latency (with connection), at least",
 	} {

@@ -62,7 +62,7 @@ func TestARunOfNothingHasTheSectionsThatAnyRunHas(t *testing.T) {
 	}
 }
 
-func TestWhatToBeCarefulAbout(t *testing.T) {
+func TestCaveats(t *testing.T) {
 	for name, tc := range map[string]struct {
 		of    analysis.Table
 		title string
@@ -81,11 +81,11 @@ func TestWhatToBeCarefulAbout(t *testing.T) {
 		"a trial that was not started": {
 			analysis.Table{Coverage: analysis.Coverage{Missing: []analysis.MissingTrial{{Block: 2, Implementation: "go", Reason: "NotStarted", Message: "-"}}}},
 			"Trials that were not measured",
-			[][]string{{"go", "2", "the run ended before its turn", "-"}},
+			[][]string{{"go", "2", "it had not started when the run ended", "-"}},
 		},
-		"a trial that was measured again": {
+		"a trial that was repeated": {
 			analysis.Table{Coverage: analysis.Coverage{Repeated: []analysis.RepeatedTrial{{Trial: "b01-go", Attempt: 3, Faults: []string{"PodLost", "ImagePull"}}}}},
-			"Trials that were measured again after a fault from outside",
+			"Trials repeated after an infrastructure failure",
 			[][]string{{"b01-go", "3", "PodLost; ImagePull"}},
 		},
 		"what could not be measured": {
@@ -136,7 +136,7 @@ func TestTheEnvironmentBeginsWithWhatDiffers(t *testing.T) {
 // result is an objective of a throughput.
 func result(outcome objectives.Outcome, figure float64) objectives.Result {
 	return objectives.Result{
-		Metric: record.ObjectiveThroughput, Point: ten, Implementation: "go", Min: number(1000), Figure: number(figure),
+		Metric: record.ObjectiveThroughput, Point: ten, Implementation: "go", Min: number(1000), Value: number(figure),
 		Low: number(figure * 0.9), High: number(figure * 1.1), N: 7, Outcome: outcome,
 	}
 }
@@ -183,7 +183,7 @@ func TestMetObjectivesAreFoldedBesideOthers(t *testing.T) {
 func TestARowOfAnObjective(t *testing.T) {
 	change := func(o *objectives.Result) {
 		o.Metric, o.Of, o.Min, o.Max = record.ObjectiveRatioToBaseline, record.ComparedThroughput, nil, number(1.05)
-		o.Figure, o.Low, o.High = number(0.85), number(0.8), number(0.9)
+		o.Value, o.Low, o.High = number(0.85), number(0.8), number(0.9)
 	}
 	for name, tc := range map[string]struct {
 		change func(*objectives.Result)
@@ -192,7 +192,7 @@ func TestARowOfAnObjective(t *testing.T) {
 		"a throughput":   {func(*objectives.Result) {}, []string{"throughput", "sweep: 10 connections", "go", "≥ 1,000/s", "2,000/s", "1,800/s–2,200/s", "7", "–", "met"}},
 		"with a name":    {func(o *objectives.Result) { o.Name = "fast" }, []string{"fast", "sweep: 10 connections", "go", "≥ 1,000/s", "2,000/s", "1,800/s–2,200/s", "7", "–", "met"}},
 		"a lower bound":  {func(o *objectives.Result) { o.High = nil }, []string{"throughput", "sweep: 10 connections", "go", "≥ 1,000/s", "2,000/s", "≥ 1,800/s", "7", "–", "met"}},
-		"without figure": {func(o *objectives.Result) { o.Figure, o.Low, o.High = nil, nil, nil }, []string{"throughput", "sweep: 10 connections", "go", "≥ 1,000/s", "–", "–", "7", "–", "met"}},
+		"without figure": {func(o *objectives.Result) { o.Value, o.Low, o.High = nil, nil, nil }, []string{"throughput", "sweep: 10 connections", "go", "≥ 1,000/s", "–", "–", "7", "–", "met"}},
 		"a ratio":        {change, []string{"ratio to the baseline of throughput", "sweep: 10 connections", "go", "≤ +5.0 %", "−15.0 %", "−20.0 % to −10.0 %", "7", "–", "met"}},
 		"a regression": {func(o *objectives.Result) {
 			change(o)

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// Outcome says what a sweep over connections shows of an implementation's limit.
+// Outcome is what a sweep over connections shows of an implementation's limit.
 type Outcome string
 
 const (
@@ -23,7 +23,7 @@ const (
 	Knee Outcome = "Knee"
 	// SaturatesBetween means that the throughput rises up to one level and no more from the next one on.
 	SaturatesBetween Outcome = "SaturatesBetween"
-	// GeneratorLimited means that the generator was the limit before the server was.
+	// GeneratorLimited means that the generator was the bottleneck before the server was.
 	GeneratorLimited Outcome = "GeneratorLimited"
 	// Unclear means that too few blocks or too much noise hide where the throughput ends to rise.
 	Unclear Outcome = "Unclear"
@@ -34,7 +34,7 @@ type Result struct {
 	Implementation string  `json:"implementation"`
 	Load           string  `json:"load"`
 	Outcome        Outcome `json:"outcome"`
-	// Reason says why the outcome is Unclear: TooFewBlocks or NoiseTooHigh.
+	// Reason is why the outcome is Unclear: TooFewBlocks or NoiseTooHigh.
 	Reason verdict.Reason `json:"reason,omitempty"`
 	// Points are the levels in ascending order of their connections.
 	Points []Point `json:"points"`
@@ -42,7 +42,7 @@ type Result struct {
 	// the last level.
 	From int32 `json:"fromConnections,omitempty"`
 	To   int32 `json:"toConnections,omitempty"`
-	// GeneratorLimitFrom is the first level at which the generator was the limit; 0 if there is none. No level from it on can show
+	// GeneratorLimitFrom is the first level at which the generator was the bottleneck; 0 if there is none. No level from it on can show
 	// a knee.
 	GeneratorLimitFrom int32 `json:"generatorLimitFromConnections,omitempty"`
 	// Asymptotic is the estimate N* = Xmax · R(1): as many connections as it takes to keep the server busy all the time, if none
@@ -212,7 +212,7 @@ type rise struct {
 	mean, low, high float64
 }
 
-// rises says whether there is a rise beyond noise.
+// rises reports whether there is a rise beyond noise.
 func (r rise) rises() bool {
 	return r.pairs >= inference.MinPairs && r.low > 0 && r.mean >= leastElasticity
 }
@@ -258,7 +258,7 @@ func (s *sweep) blocks() []int32 {
 	return slices.Compact(out)
 }
 
-// asymptote estimates Xmax · R(1) from the levels that no generator limited. If the generator was the limit elsewhere, Xmax is not
+// asymptote estimates Xmax · R(1) from the levels that no generator limited. If the generator was the bottleneck elsewhere, Xmax is not
 // known.
 func (s *sweep) asymptote(free int) {
 	if s.levels[0].Connections != 1 || free < len(s.levels) || free < 2 {
@@ -316,7 +316,7 @@ func (s *sweep) fit(levels []inference.BlockRates) {
 	}
 }
 
-// surrounded says whether enough levels lie on each side of a knee.
+// surrounded reports whether enough levels lie on each side of a knee.
 func surrounded(levels []inference.BlockRates, knee float64) bool {
 	below, above := 0, 0
 	for _, l := range levels {

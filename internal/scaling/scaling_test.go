@@ -26,7 +26,7 @@ func swept(connections []int32, blocks int, rate func(n float64, level, block in
 		for block := range blocks {
 			r := rate(float64(l.Connections), level, block)
 			rates = append(rates, r)
-			g.Cells = append(g.Cells, validity.Cell{Block: int32(block + 1), Validity: validity.Valid, Figures: measured.Figures{Throughput: &r}})
+			g.Cells = append(g.Cells, validity.Cell{Block: int32(block + 1), Validity: validity.Valid, Values: measured.Values{Throughput: &r}})
 		}
 		g.Throughput = inference.Summarise(rates)
 		groups = append(groups, g)

@@ -17,7 +17,7 @@ type Cell struct {
 	Raw      string   `json:"raw,omitempty"`
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
-	measured.Figures
+	measured.Values
 }
 
 // facts are what the checks look at: all that is known of a cell, and what its run asks of it.
@@ -40,7 +40,7 @@ func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.Tri
 // judge runs all checks, and gives the cell with what they said.
 func (f *facts) judge() Cell {
 	m := f.Trial.Manifest
-	c := Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Raw: f.RawKey(), Validity: Valid, Figures: f.Figures}
+	c := Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Raw: f.RawKey(), Validity: Valid, Values: f.Values}
 	c.ThroughputIsDiluted = f.Duet()
 	for _, check := range checks {
 		for _, r := range check(f) {
@@ -64,7 +64,7 @@ func (c *Cell) mark(r Reason) {
 	}
 }
 
-// has says whether a cell has a reason of a kind.
+// has reports whether a cell has a reason of a kind.
 func (c *Cell) has(code Code) bool {
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == code })
 }

@@ -66,7 +66,7 @@ func checkSides(contender, baseline *Group) {
 	}
 }
 
-// apart says whether the answers of two servers differ by more than their checks, their heads and the end of the load explain.
+// apart reports whether the answers of two servers differ by more than their checks, their heads and the end of the load explain.
 func apart(a, b measured.AnswerBytes) bool {
 	share, slack := sidesApart, max(a.Slack, b.Slack)
 	if a.Least <= 0 || b.Least <= 0 {

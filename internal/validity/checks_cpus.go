@@ -84,24 +84,24 @@ func checkGenerator(f *facts) []Reason {
 	return []Reason{{Code: GeneratorBusy, Weight: Suspect, Scope: ScopeLatency, Value: busiest, Limit: generatorBusy}}
 }
 
-// strangersSuspect: a share above 1 % is met in 25 % of good cells.
-const strangersSuspect = 0.05
+// neighboursSuspect: a share above 1 % is met in 25 % of good cells.
+const neighboursSuspect = 0.05
 
-// checkStrangers looks at who else ran on the server's CPUs. On CPUs that are not the server's own, everybody is expected to, and
+// checkNeighbours looks at who else ran on the server's CPUs. On CPUs that are not the server's own, everybody is expected to, and
 // NotPinned has said so.
-func checkStrangers(f *facts) []Reason {
-	share, ok := f.Observed(measured.StrangersShare)
+func checkNeighbours(f *facts) []Reason {
+	share, ok := f.Observed(measured.NeighbourShare)
 	if !ok {
 		return nil
 	}
-	return graded(Strangers, share, min(strangersSuspect, f.rules.strangersVoid), f.rules.strangersVoid)
+	return graded(NoisyNeighbours, share, min(neighboursSuspect, f.rules.neighboursVoid), f.rules.neighboursVoid)
 }
 
-// stolenSuspect: steal above 0.1 % is met in 61 % of good cells.
-const stolenSuspect = 0.01
+// stealSuspect: steal above 0.1 % is met in 61 % of good cells.
+const stealSuspect = 0.01
 
-func checkStolen(f *facts) []Reason {
-	return graded(Stolen, f.Stolen(), min(stolenSuspect, f.rules.stolenVoid), f.rules.stolenVoid)
+func checkSteal(f *facts) []Reason {
+	return graded(Steal, f.Steal(), min(stealSuspect, f.rules.stealVoid), f.rules.stealVoid)
 }
 
 // throttledVoid: exclusive CPUs have no quota, so that any throttling is a surprise; as a loss of CPU time it weighs like steal.
@@ -131,7 +131,7 @@ func checkUtilisation(f *facts) []Reason {
 	return []Reason{{Code: UtilisationLaw, Weight: Suspect, Scope: ScopeCell, Value: share, Limit: utilisationSuspect}}
 }
 
-// agentBusy: an agent that waits for its tool uses well below a hundredth of a CPU. Five hundredths weigh like as much of strangers.
+// agentBusy: an agent that waits for its tool uses well below a hundredth of a CPU. Five hundredths weigh as much as those of other processes.
 const agentBusy = 0.05
 
 // checkAgents looks at what Loadstone itself costs: the agents beside the tools, and the observer, which must stay off the server's

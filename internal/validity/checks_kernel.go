@@ -63,7 +63,7 @@ func checkHung(f *facts) []Reason {
 }
 
 // generatorThrottled is what steal may take before it is marked: less of a quota is less than that.
-const generatorThrottled = stolenSuspect
+const generatorThrottled = stealSuspect
 
 // checkGeneratorThrottled looks for generators that a CPU quota held back. One that was for longer than voids a server's cell says of the
 // server's throughput but that it is at least so much, as one does whose CPUs are exhausted.
@@ -80,5 +80,5 @@ func checkGeneratorThrottled(f *facts) []Reason {
 	return out
 }
 
-// heldBack says whether a quota held a generator back for longer than is let pass.
+// heldBack reports whether a quota held a generator back for longer than is let pass.
 func (f *facts) heldBack() bool { return len(checkGeneratorThrottled(f)) > 0 }

@@ -220,23 +220,23 @@ func TestWhoIsAtFaultForARefusedConnection(t *testing.T) {
 		reasons []Code
 		want    bool
 	}{
-		"a full queue is the server's":                        {[]Code{QueueOverflows}, true},
-		"connections that hang are the server's":              {[]Code{Hung}, true},
-		"a full queue beside strangers is nobody's":           {[]Code{QueueOverflows, Strangers}, false},
-		"connections that hang beside strangers are nobody's": {[]Code{Hung, Strangers}, false},
-		"an audit without an answer, CPU stolen, is nobody's": {[]Code{AuditFailed, Stolen}, false},
-		"not one answer beside strangers is nobody's":         {[]Code{NoRequests, Unanswered, Strangers}, false},
-		"wrong answers are the server's, strangers or not":    {[]Code{WrongAnswers, Strangers}, true},
-		"an error status is the server's, strangers or not":   {[]Code{WrongStatus, Strangers}, true},
-		"handshakes that were lost are nobody's":              {[]Code{SlowHandshakes}, false},
+		"a full queue is the server's":                               {[]Code{QueueOverflows}, true},
+		"connections that hang are the server's":                     {[]Code{Hung}, true},
+		"a full queue beside noisy neighbours is nobody's":           {[]Code{QueueOverflows, NoisyNeighbours}, false},
+		"connections that hang beside noisy neighbours are nobody's": {[]Code{Hung, NoisyNeighbours}, false},
+		"an audit without an answer under steal is nobody's":         {[]Code{AuditFailed, Steal}, false},
+		"not one answer beside noisy neighbours is nobody's":         {[]Code{NoRequests, Unanswered, NoisyNeighbours}, false},
+		"wrong answers are the server's, whoever else runs":          {[]Code{WrongAnswers, NoisyNeighbours}, true},
+		"an error status is the server's, whoever else runs":         {[]Code{WrongStatus, NoisyNeighbours}, true},
+		"handshakes that were lost are nobody's":                     {[]Code{SlowHandshakes}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var c Cell
 			for _, code := range tc.reasons {
 				c.mark(reason(code))
 			}
-			if got := c.OwnFault(); got != tc.want {
-				t.Errorf("ownFault() = %v, want %v", got, tc.want)
+			if got := c.ImplementationFailure(); got != tc.want {
+				t.Errorf("implementationFailure() = %v, want %v", got, tc.want)
 			}
 		})
 	}

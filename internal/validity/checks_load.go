@@ -85,7 +85,7 @@ func checkRequests(f *facts) []Reason {
 }
 
 const (
-	// MissedShare and MissedStarts: an arrival rate is kept if it misses no more than one start in a hundred, or two, which is what
+	// MissedShare and MissedStarts: an arrival rate is sustained if it misses no more than one start in a hundred, or two, which is what
 	// the beginning and the end of a cell cost. Starts are counted, since completions lag behind them.
 	MissedShare, MissedStarts = 0.01, 2
 	// rateVoid: a tenth less is another load, like a tenth less time.
@@ -115,7 +115,7 @@ func checkRate(f *facts) []Reason {
 	return []Reason{r}
 }
 
-// checkExceeded looks for more answers than were asked for, which cannot be: the tool did not keep the rate, or says something else than
+// checkExceeded looks for more answers than were asked for, which cannot be: the tool did not sustain the rate, or says something else than
 // it did. A tenth more is another load. A script may make several requests for each arrival.
 func checkExceeded(f *facts) []Reason {
 	if f.Level.Scripted || !f.Complete() {

@@ -9,7 +9,7 @@ const (
 	// stoodStill is the smallest difference that the verdicts tell apart: a pause of half a second in ten.
 	stoodStill = inference.EquivalenceMargin
 	// stoodOnce: a single pause is no habit, and a machine that was busy with something else made one of 0.2 s in two of sixteen short
-	// cells. One of a fifth of the load is worth a word whoever made it.
+	// cells. One of a fifth of the load is worth a word whatever caused it.
 	stoodOnce = 0.2
 	// otherCauses: a standstill of which half may be somebody else's doing is not the server's.
 	otherCauses = 0.5

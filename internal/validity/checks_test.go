@@ -223,7 +223,7 @@ func TestChecks(t *testing.T) {
 				still(o.Series, 3, 40)
 				o.StealNanos = o.CoreNanos * 4 / 100
 			},
-			want:     []finding{{Stolen, Suspect}},
+			want:     []finding{{Steal, Suspect}},
 			validity: Suspect,
 		},
 		"stalls that the generator's lost time can explain": {

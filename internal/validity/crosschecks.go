@@ -16,7 +16,7 @@ const (
 	warmupTrend, warmupTrials = 0.1, 0.8
 	// warmupMin is the number of trials from which on "in most of them" means something.
 	warmupMin = 3
-	// asymmetry: strangers hit both sides of a comparison alike unless their shares differ by more than three hundredths.
+	// asymmetry: other processes hit both sides of a comparison alike unless their shares differ by more than three hundredths.
 	asymmetry = 0.03
 )
 
@@ -71,13 +71,13 @@ func checkWarmup(g *Group) {
 	}
 }
 
-// checkAsymmetry compares the strangers of each block's cells, and marks both cells of each pair that differs. A void cell is
+// checkAsymmetry compares the noisy neighbours of each block's cells, and marks both cells of each pair that differs. A void cell is
 // compared with nothing.
 func checkAsymmetry(peers []*Group) {
 	for _, g := range peers {
 		for k := range g.Cells {
 			c := &g.Cells[k]
-			own, ok := c.Observed(measured.StrangersShare)
+			own, ok := c.Observed(measured.NeighbourShare)
 			if !ok || c.Validity == Void {
 				continue
 			}
@@ -87,12 +87,12 @@ func checkAsymmetry(peers []*Group) {
 				if o == nil {
 					continue
 				}
-				if share, ok := o.Observed(measured.StrangersShare); ok {
+				if share, ok := o.Observed(measured.NeighbourShare); ok {
 					largest = max(largest, math.Abs(share-own))
 				}
 			}
 			if largest > asymmetry {
-				c.mark(Reason{Code: StrangerAsymmetry, Weight: Suspect, Scope: ScopeCell, Value: largest, Limit: asymmetry})
+				c.mark(Reason{Code: NeighbourAsymmetry, Weight: Suspect, Scope: ScopeCell, Value: largest, Limit: asymmetry})
 			}
 		}
 	}

@@ -78,7 +78,7 @@ func TestStrangersMustHitBothSidesAlike(t *testing.T) {
 		hundredths int64
 		want       []finding
 	}{
-		"four hundredths more on one side": {4, []finding{{StrangerAsymmetry, Suspect}}},
+		"four hundredths more on one side": {4, []finding{{NeighbourAsymmetry, Suspect}}},
 		"two hundredths more on one side":  {2, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -277,8 +277,8 @@ func TestAnArrivalRateIsKeptOrMissed(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := got.Groups[0].Cells[0]
-			if diff := cmp.Diff(tc.want, found(c)); diff != "" || c.OwnFault() != tc.own {
-				t.Errorf("own fault %v, reasons (-want +got):\n%s", c.OwnFault(), diff)
+			if diff := cmp.Diff(tc.want, found(c)); diff != "" || c.ImplementationFailure() != tc.own {
+				t.Errorf("implementation failure %v, reasons (-want +got):\n%s", c.ImplementationFailure(), diff)
 			}
 		})
 	}
@@ -312,10 +312,10 @@ func TestThePlanTightensLimits(t *testing.T) {
 		tighten func(*record.Validity)
 		want    []finding
 	}{
-		"the loosest limits":   {func(*record.Validity) {}, []finding{{Strangers, Suspect}}},
-		"fewer strangers":      {func(v *record.Validity) { v.MaxNeighbourCPU = 0.06 }, []finding{{Strangers, Void}}},
-		"fewer than is marked": {func(v *record.Validity) { v.MaxNeighbourCPU = 0.01 }, []finding{{Strangers, Void}}},
-		"less steal":           {func(v *record.Validity) { v.MaxSteal = 0.001 }, []finding{{Strangers, Suspect}, {Stolen, Void}}},
+		"the loosest limits":   {func(*record.Validity) {}, []finding{{NoisyNeighbours, Suspect}}},
+		"fewer neighbours":     {func(v *record.Validity) { v.MaxNeighbourCPU = 0.06 }, []finding{{NoisyNeighbours, Void}}},
+		"fewer than is marked": {func(v *record.Validity) { v.MaxNeighbourCPU = 0.01 }, []finding{{NoisyNeighbours, Void}}},
+		"less steal":           {func(v *record.Validity) { v.MaxSteal = 0.001 }, []finding{{NoisyNeighbours, Suspect}, {Steal, Void}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := oneCell()

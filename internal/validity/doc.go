@@ -6,5 +6,5 @@
 // comparison, and is listed with its reasons; a Suspect cell enters all of them, and is marked.
 //
 // A server is accused only of what nobody else can have done: faults.go says which reasons are of an implementation's own making, which are
-// faults from outside, and which may follow from those.
+// external disturbances, and which may follow from those.
 package validity

@@ -12,8 +12,8 @@ import (
 const otherWork = inference.EquivalenceMargin
 
 // checkEquivalence compares the answer of the trial with the baseline's. Another status voids: it is other work, and an error page
-// often less. So does a body of clearly another size: whoever sends less wins by that. Another body of the same size is marked: it may be
-// as much work, and whoever wants it to be the same says so in expect.body, which is checked before each trial. A baseline whose own bodies
+// often less. So does a body of clearly another size: who sends less has an advantage. Another body of the same size is marked: it may be
+// as much work, and a user who needs it to be the same sets expect.body, which is checked before each trial. A baseline whose own bodies
 // differ from trial to trial has a range of sizes, and no body that another could be. Heads may differ in size; that is a fact of the
 // environment.
 func checkEquivalence(f *facts) []Reason {

@@ -6,41 +6,42 @@ import (
 	"loadstone.dev/loadstone/internal/measured"
 )
 
-// ownFaults are the reasons that are of the implementation's own making.
-var ownFaults = []Code{
+// implementationCodes are the reasons that are of the implementation's own making.
+var implementationCodes = []Code{
 	WrongStatus, WrongBody, WrongAnswers, AuditFailed, NotEquivalent, AnswerSize, Errors, Starved, NoRequests, Unanswered, MissingConnections, KeepAliveLost,
 	Hung, QueueOverflows,
 }
 
-// OwnFault says whether the cell is void by the implementation's own fault. A rate that was missed is one unless a generator was busy, and
-// neither that nor a connection left waiting is one where the machine was at fault.
-func (c Cell) OwnFault() bool {
-	outside := c.HitFromOutside()
+// ImplementationFailure reports whether the cell is void because of an implementation failure. A rate that was missed is one unless a
+// generator was busy, and neither that nor a connection left waiting is one where the machine was at fault.
+func (c Cell) ImplementationFailure() bool {
+	outside := c.HasExternalReason()
 	return slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		if r.Weight != Void || outside && slices.Contains(mayFollow, r.Code) {
 			return false
 		}
-		return slices.Contains(ownFaults, r.Code) || r.Code == RateMissed && r.Subject == measured.SubjectServer
+		return slices.Contains(implementationCodes, r.Code) || r.Code == RateMissed && r.Subject == measured.SubjectServer
 	})
 }
 
-// outsideCodes are the reasons for which a cell can be void through no fault of what was measured.
-var outsideCodes = []Code{Strangers, Stolen, GeneratorLost, GeneratorLate, DifferentMachine, DifferentImage, DifferentScript}
+// externalCodes are the reasons that void a cell without a failure of what was measured.
+var externalCodes = []Code{NoisyNeighbours, Steal, GeneratorLost, GeneratorLate, DifferentMachine, DifferentImage, DifferentScript}
 
-// HitFromOutside says whether a cell is void by a fault from outside, whatever else it is void by.
-func (c Cell) HitFromOutside() bool { return slices.ContainsFunc(c.Reasons, Reason.FromOutside) }
+// HasExternalReason reports whether a cell is void because of an external disturbance, whatever else voids it.
+func (c Cell) HasExternalReason() bool { return slices.ContainsFunc(c.Reasons, Reason.External) }
 
-// FromOutside says whether a cell is void by this and through no fault of what was measured.
-func (r Reason) FromOutside() bool { return r.Weight == Void && slices.Contains(outsideCodes, r.Code) }
+// External reports whether this voids a cell without being a failure of what was measured.
+func (r Reason) External() bool { return r.Weight == Void && slices.Contains(externalCodes, r.Code) }
 
-// mayFollow are the reasons that a fault from outside can bring about: beside one, they accuse nobody. A server that got a sixth of its
-// CPU for a second has left 14 of 20 connections of ab without an answer for longer than half of it (Hung), and answers rightly.
+// mayFollow are the reasons that an external disturbance can bring about: next to one, they are no failure of the implementation. A server
+// that got a sixth of its CPU for a second has left 14 of 20 connections of ab without an answer for longer than half of it (Hung), and
+// answers rightly.
 var mayFollow = []Code{RateMissed, Starved, MissingConnections, QueueOverflows, SlowHandshakes, Hung, Unanswered, NoRequests, AuditFailed}
 
-// Spoiled says whether a cell is void for nothing but faults from outside and what may follow from them.
-func (c Cell) Spoiled() bool {
-	return c.HitFromOutside() && !slices.ContainsFunc(c.Reasons, func(r Reason) bool {
-		return r.Weight == Void && !slices.Contains(outsideCodes, r.Code) && !slices.Contains(mayFollow, r.Code)
+// Disturbed reports whether a cell is void for nothing but external disturbances and what may follow from them.
+func (c Cell) Disturbed() bool {
+	return c.HasExternalReason() && !slices.ContainsFunc(c.Reasons, func(r Reason) bool {
+		return r.Weight == Void && !slices.Contains(externalCodes, r.Code) && !slices.Contains(mayFollow, r.Code)
 	})
 }
 
@@ -56,39 +57,39 @@ func (g *Group) SuspectLatencies() int {
 	return n
 }
 
-// OwnFaults counts the cells that are void by the implementation's own fault. A rate that it did not keep is judged level by level and
-// counted there, if the level has one.
-func (g *Group) OwnFaults(imposed bool) int {
+// ImplementationFailures counts the cells that are void because of an implementation failure. A rate that it did not sustain is judged
+// level by level and counted there, if the level has one.
+func (g *Group) ImplementationFailures(imposed bool) int {
 	n := 0
 	for _, c := range g.Cells {
 		if imposed {
 			c.Reasons = slices.DeleteFunc(slices.Clone(c.Reasons), func(r Reason) bool { return r.Code == RateMissed })
 		}
-		if c.OwnFault() {
+		if c.ImplementationFailure() {
 			n++
 		}
 	}
 	return n
 }
 
-// MissedRate says whether the server did not keep an imposed rate by far: a few arrivals in a hundred may be lost to the tool's own pauses, and
-// accuse nobody.
+// MissedRate reports whether the server did not sustain an imposed rate by far: a few arrivals in a hundred may be lost to the tool's own
+// pauses, and accuse nobody.
 func (c Cell) MissedRate() bool {
 	other := slices.ContainsFunc(c.Reasons, func(r Reason) bool {
-		return r.Weight == Void && r.Code != RateMissed && !slices.Contains(ownFaults, r.Code)
+		return r.Weight == Void && r.Code != RateMissed && !slices.Contains(implementationCodes, r.Code)
 	})
 	return !other && slices.ContainsFunc(c.Reasons, func(r Reason) bool {
 		return r.Code == RateMissed && r.Weight == Void && r.Subject == measured.SubjectServer
 	})
 }
 
-// KeptRate says whether the server kept an imposed rate, in a cell that counts.
-func (c Cell) KeptRate() bool { return c.Validity != Void && !c.has(RateMissed) }
+// SustainedRate reports whether the server sustained an imposed rate, in a cell that counts.
+func (c Cell) SustainedRate() bool { return c.Validity != Void && !c.has(RateMissed) }
 
-// NearlyKeptRate says whether less than a tenth of an imposed rate was missed, in a cell that counts, by whoever's fault.
-func (c Cell) NearlyKeptRate() bool { return c.Validity != Void && c.has(RateMissed) }
+// NearlySustainedRate reports whether less than a tenth of an imposed rate was missed, in a cell that counts, whatever the cause.
+func (c Cell) NearlySustainedRate() bool { return c.Validity != Void && c.has(RateMissed) }
 
-// Waited says whether requests of the cell may have waited in the generator. A void cell says nothing of that.
+// Waited reports whether requests of the cell may have waited in the generator. A void cell says nothing of that.
 func (c Cell) Waited() bool {
 	return c.Validity != Void && slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Code == GeneratorLimited || r.Code == GeneratorBusy })
 }

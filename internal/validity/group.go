@@ -159,16 +159,16 @@ func (g *Group) count(c Cell) {
 
 // summarise counts the cells and describes those that are not void.
 func (g *Group) summarise() {
-	var counted []measured.Figures
+	var counted []measured.Values
 	for _, c := range g.Cells {
 		g.count(c)
 		if c.Validity != Void {
-			counted = append(counted, c.Figures)
+			counted = append(counted, c.Values)
 		}
 	}
 	g.Findings = Findings(g.Cells)
 	g.Observations, g.OverTime = measured.Describe(counted), measured.NewOverTime(counted)
-	over := func(value func(measured.Figures) *float64) *inference.Summary {
+	over := func(value func(measured.Values) *float64) *inference.Summary {
 		var values []float64
 		for _, c := range counted {
 			if v := value(c); v != nil {
@@ -177,21 +177,21 @@ func (g *Group) summarise() {
 		}
 		return inference.Summarise(values)
 	}
-	g.Throughput = over(func(c measured.Figures) *float64 { return c.Throughput })
+	g.Throughput = over(func(c measured.Values) *float64 { return c.Throughput })
 	if g.Throughput != nil && g.ThroughputIsBound {
 		g.Throughput.High = nil
 	}
-	g.MeanLatency = over(func(c measured.Figures) *float64 { return g.ofKind(c, c.MeanLatency) })
-	g.MeanLatencyLow = over(func(c measured.Figures) *float64 { return g.ofKind(c, c.MeanLatencyLow) })
-	g.CPUPerRequest = over(func(c measured.Figures) *float64 { return c.CPUPerRequest })
-	g.ServerCPUs = over(func(c measured.Figures) *float64 { return c.ServerCPUs })
-	g.GeneratorCPUs = over(func(c measured.Figures) *float64 { return c.GeneratorCPUs })
-	g.ServerRSS = over(func(c measured.Figures) *float64 { return c.ServerRSS })
-	g.ServerPeakMemory = over(func(c measured.Figures) *float64 { return c.ServerPeakMemory })
+	g.MeanLatency = over(func(c measured.Values) *float64 { return g.ofKind(c, c.MeanLatency) })
+	g.MeanLatencyLow = over(func(c measured.Values) *float64 { return g.ofKind(c, c.MeanLatencyLow) })
+	g.CPUPerRequest = over(func(c measured.Values) *float64 { return c.CPUPerRequest })
+	g.ServerCPUs = over(func(c measured.Values) *float64 { return c.ServerCPUs })
+	g.GeneratorCPUs = over(func(c measured.Values) *float64 { return c.GeneratorCPUs })
+	g.ServerRSS = over(func(c measured.Values) *float64 { return c.ServerRSS })
+	g.ServerPeakMemory = over(func(c measured.Values) *float64 { return c.ServerPeakMemory })
 }
 
 // ofKind is a cell's value if it is of the group's kind of latency: two kinds are never averaged.
-func (g *Group) ofKind(c measured.Figures, value *float64) *float64 {
+func (g *Group) ofKind(c measured.Values, value *float64) *float64 {
 	if string(c.MeanLatencyKind) != g.LatencyKind {
 		return nil
 	}

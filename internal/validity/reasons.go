@@ -20,7 +20,7 @@ const (
 	TooShort Code = "TooShort"
 	// TooFewRequests means that a mean over so few requests says little; Value is their number.
 	TooFewRequests Code = "TooFewRequests"
-	// RateMissed means that the arrival rate was not kept; Value is the share of the arrivals that were not started, Subject is the
+	// RateMissed means that the arrival rate was not sustained; Value is the share of the arrivals that were not started, Subject is the
 	// generator if one was busy, and otherwise the server.
 	RateMissed Code = "RateMissed"
 	// LittlesLaw means that more requests were in flight than there are connections, which cannot be; Value is the quotient.
@@ -59,10 +59,10 @@ const (
 	GeneratorLimited Code = "GeneratorLimited"
 	// GeneratorBusy means that requests may have waited in the generator; Value is the share of its CPUs that was taken.
 	GeneratorBusy Code = "GeneratorBusy"
-	// Strangers means that others ran on the server's CPUs; Value is their share of the time.
-	Strangers Code = "Strangers"
-	// Stolen means that the hypervisor took the server's CPUs away; Value is the share of the time.
-	Stolen Code = "Stolen"
+	// NoisyNeighbours means that others ran on the server's CPUs; Value is their share of the time.
+	NoisyNeighbours Code = "NoisyNeighbours"
+	// Steal means that the hypervisor took the server's CPUs away; Value is the share of the time.
+	Steal Code = "Steal"
 	// DifferentMachine means that the server or a generator was not on the machine, or not with the tool, of most trials; Subject says
 	// which, Detail what differs.
 	DifferentMachine Code = "DifferentMachine"
@@ -78,8 +78,8 @@ const (
 	CPUSlower Code = "CPUSlower"
 	// FrequencyFell means that the server's CPU slowed down its clock under load; Value is by which share.
 	FrequencyFell Code = "FrequencyFell"
-	// StrangerAsymmetry means that strangers hit the implementations of a block differently; Value is the largest difference.
-	StrangerAsymmetry Code = "StrangerAsymmetry"
+	// NeighbourAsymmetry means that other processes hit the implementations of a block differently; Value is the largest difference.
+	NeighbourAsymmetry Code = "NeighbourAsymmetry"
 	// UtilisationLaw means that the server used more CPU time than its CPUs were busy, which cannot be; Value is the quotient.
 	UtilisationLaw Code = "UtilisationLaw"
 	// AgentBusy means that an agent used the generator's CPUs; Value is its share of the CPU time.

@@ -13,7 +13,7 @@ import (
 // that missed is void by causes outside the implementation only, and never suspect.
 type Step struct {
 	Step int32 `json:"step"`
-	// Rate is the arrival rate in requests/s; Met says whether the bound was kept, and Why why not: untrusted.
+	// Rate is the arrival rate in requests/s; Met says whether the bound was met, and Why why not: untrusted.
 	Rate     int32    `json:"requestsPerSecond"`
 	Met      bool     `json:"met"`
 	Why      string   `json:"why,omitempty"`
@@ -24,10 +24,10 @@ type Step struct {
 	GeneratorLimited bool `json:"generatorLimited,omitempty"`
 }
 
-// hindrances make a load harder to bear and never easier: a bound that was kept in spite of them was kept.
-var hindrances = []Code{Strangers, Stolen, Throttled}
+// hindrances make a load harder to bear and never easier: a bound that was met in spite of them was met.
+var hindrances = []Code{NoisyNeighbours, Steal, Throttled}
 
-// step says what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
+// step returns what a step is worth. Of one that missed, what the implementation itself did is the outcome and no reason to doubt it.
 func (f *facts) step(c Cell, s search.Step) Step {
 	out := Step{
 		Step: f.Level.Step, Rate: s.Rate, Met: s.Met, Why: s.Why, Validity: Valid, Pinned: c.Pinning.Pinned,
@@ -35,7 +35,7 @@ func (f *facts) step(c Cell, s search.Step) Step {
 	}
 	var judged Cell
 	for _, r := range c.Reasons {
-		own := slices.Contains(ownFaults, r.Code) || r.Code == RateMissed
+		own := slices.Contains(implementationCodes, r.Code) || r.Code == RateMissed
 		if !s.Met && (own || r.Weight != Void) {
 			continue
 		}
@@ -49,7 +49,7 @@ func (f *facts) step(c Cell, s search.Step) Step {
 	return out
 }
 
-// Step reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server kept the bound by wrong
+// Step reads and judges one step of a search, for which each trial stands alone. Wrong is true if the server met the bound by wrong
 // answers.
 func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.TrialData, s search.Step) (step Step, wrong bool, err error) {
 	f, err := r.gather(l, i, t, nil)
@@ -57,5 +57,5 @@ func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.Trial
 		return Step{}, false, err
 	}
 	c := f.judge()
-	return f.step(c, s), s.Met && c.OwnFault(), nil
+	return f.step(c, s), s.Met && c.ImplementationFailure(), nil
 }

@@ -5,7 +5,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Validity says how far a cell can be believed.
+// Validity is how far a cell can be believed.
 type Validity string
 
 const (
@@ -17,7 +17,7 @@ const (
 	Void Validity = "Void"
 )
 
-// Scope says what of a cell a reason concerns.
+// Scope is what of a cell a reason concerns.
 type Scope string
 
 const (
@@ -48,7 +48,7 @@ var checks = []func(*facts) []Reason{
 	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate, checkExceeded,
 	checkStatus, checkBody, checkBytes, checkAudit, checkEquivalence, checkErrors, checkStarved, checkSockets, checkConnections, checkKeepAlive,
 	checkPinning, checkShared, checkSiblings, checkTogether, checkGenerator, checkLittle, checkSkew, checkAgents,
-	checkStrangers, checkStolen, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkStalls, checkNetwork, checkSeen,
+	checkNeighbours, checkSteal, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkStalls, checkNetwork, checkSeen,
 	checkMachine, checkImage, checkScript,
 	checkMeasuredAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,
 }
@@ -67,8 +67,8 @@ func graded(code Code, share, suspect, void float64) []Reason {
 // rules are what the run itself asks of a valid cell.
 type rules struct {
 	pinning, generatorPinning record.Strictness
-	// errorsVoid, strangersVoid and stolenVoid are shares beyond which a cell is void.
-	errorsVoid, strangersVoid, stolenVoid float64
+	// errorsVoid, neighboursVoid and stealVoid are shares beyond which a cell is void.
+	errorsVoid, neighboursVoid, stealVoid float64
 	// usual is what a trial must share with the others of the run.
 	usual *measured.Usual
 }
@@ -78,6 +78,6 @@ func newRules(data record.RunData) rules {
 	p := data.Manifest.Plan
 	return rules{
 		usual: measured.NewUsual(data), pinning: p.Placement.Pinning, generatorPinning: p.Placement.GeneratorPinning,
-		errorsVoid: p.Validity.MaxErrorRate, strangersVoid: p.Validity.MaxNeighbourCPU, stolenVoid: p.Validity.MaxSteal,
+		errorsVoid: p.Validity.MaxErrorRate, neighboursVoid: p.Validity.MaxNeighbourCPU, stealVoid: p.Validity.MaxSteal,
 	}
 }

@@ -153,7 +153,7 @@ func TestValidity(t *testing.T) {
 			want:     []finding{{GeneratorLimited, Suspect}},
 			validity: Suspect, bound: true,
 		},
-		"a generator whose CPU is full of strangers is the limit": {
+		"a generator whose CPU is full of other processes is the bottleneck": {
 			change: func(r *record.CellRun, o *record.CellObservation) {
 				r.CPUNanos, r.CoreNanos, r.BusyNanos, r.StealNanos = 3_000_000_000, 5_000_000_000, 4_700_000_000, 200_000_000
 				o.CPUNanos = 4_000_000_000
@@ -162,7 +162,7 @@ func TestValidity(t *testing.T) {
 			want:     []finding{{GeneratorLimited, Suspect}},
 			validity: Suspect, bound: true,
 		},
-		"a generator beside some strangers is not": {
+		"a generator next to a few other processes is not": {
 			change: func(r *record.CellRun, o *record.CellObservation) {
 				r.CPUNanos, r.CoreNanos, r.BusyNanos = 3_000_000_000, 5_000_000_000, 3_500_000_000
 				o.CPUNanos = 4_000_000_000
@@ -175,7 +175,7 @@ func TestValidity(t *testing.T) {
 				r.CPUNanos, o.CPUNanos = 4_900_000_000, 4_650_000_000
 				o.BusyNanos, o.StealNanos = o.CPUNanos, o.CoreNanos*4/100
 			},
-			want:     []finding{{GeneratorBusy, Suspect}, {Stolen, Suspect}},
+			want:     []finding{{GeneratorBusy, Suspect}, {Steal, Suspect}},
 			validity: Suspect,
 		},
 		"a generator that is as busy as the server is not the limit": {
@@ -183,24 +183,24 @@ func TestValidity(t *testing.T) {
 			want:     []finding{{GeneratorBusy, Suspect}},
 			validity: Suspect,
 		},
-		"strangers on the server's CPU": {
+		"other processes on the server's CPU": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = o.CPUNanos + o.CoreNanos/10 },
-			want:     []finding{{Strangers, Suspect}},
+			want:     []finding{{NoisyNeighbours, Suspect}},
 			validity: Suspect,
 		},
-		"many strangers on the server's CPU": {
+		"many other processes on the server's CPU": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.BusyNanos = o.CPUNanos + o.CoreNanos/5 },
-			want:     []finding{{Strangers, Void}},
+			want:     []finding{{NoisyNeighbours, Void}},
 			validity: Void,
 		},
-		"two hundredths stolen": {
+		"two hundredths of steal": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 50 },
-			want:     []finding{{Stolen, Suspect}},
+			want:     []finding{{Steal, Suspect}},
 			validity: Suspect,
 		},
-		"a tenth stolen": {
+		"a tenth of steal": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 10 },
-			want:     []finding{{Stolen, Void}},
+			want:     []finding{{Steal, Void}},
 			validity: Void,
 		},
 		"a little throttling": {
@@ -239,13 +239,13 @@ func TestSharedCPUsCountOnlyOnOneNode(t *testing.T) {
 
 func TestFindingsGatherReasonsOfOneKind(t *testing.T) {
 	cells := []Cell{
-		{Block: 1, Reasons: []Reason{{Code: Strangers, Weight: Suspect, Value: 0.06}}},
-		{Block: 2, Reasons: []Reason{{Code: Strangers, Weight: Suspect, Value: 0.09}, {Code: ToolFailed, Weight: Void, Detail: "x"}}},
+		{Block: 1, Reasons: []Reason{{Code: NoisyNeighbours, Weight: Suspect, Value: 0.06}}},
+		{Block: 2, Reasons: []Reason{{Code: NoisyNeighbours, Weight: Suspect, Value: 0.09}, {Code: ToolFailed, Weight: Void, Detail: "x"}}},
 		{Block: 3, Reasons: []Reason{{Code: ToolFailed, Weight: Void, Detail: "x"}}},
 	}
 	want := []Finding{
 		{Code: ToolFailed, Weight: Void, Blocks: []int32{2, 3}, Details: []string{"x"}},
-		{Code: Strangers, Weight: Suspect, Blocks: []int32{1, 2}, Least: 0.06, Most: 0.09},
+		{Code: NoisyNeighbours, Weight: Suspect, Blocks: []int32{1, 2}, Least: 0.06, Most: 0.09},
 	}
 	if diff := cmp.Diff(want, Findings(cells)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)

@@ -12,21 +12,21 @@ import (
 )
 
 // Compare compares every contender with the baseline, load by load and, where the spec gives weights, over all loads. The ratios of searches
-// are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides. Own failures are the
-// trials that each implementation failed by its own fault.
-func Compare(p planned.Run, groups []validity.Group, ownFailures map[string]int, searches Searches) []Comparison {
-	out := comparisons(p, groups, ownFailures)
-	judgeAll(out, searches, LookAlpha(p.Looks), true)
+// are tested in the same family as the loads. Steps of a search are no levels: their rates differ between the sides. Failures are the
+// trials that each implementation itself failed.
+func Compare(p planned.Run, groups []validity.Group, failures map[string]int, searches Searches) []Comparison {
+	out := comparisons(p, groups, failures)
+	judgeAll(out, searches, AnalysisAlpha(p.Analyses), true)
 	return out
 }
 
 // comparisons computes all ratios, and no verdict yet.
-func comparisons(p planned.Run, groups []validity.Group, ownFailures map[string]int) []Comparison {
+func comparisons(p planned.Run, groups []validity.Group, failures map[string]int) []Comparison {
 	out := []Comparison{}
 	for _, i := range p.Contenders() {
 		var levels []LevelComparison
 		for _, l := range p.Levels {
-			levels = append(levels, atLevel(p, l, i.Name, groups, ownFailures))
+			levels = append(levels, atLevel(p, l, i.Name, groups, failures))
 		}
 		for _, one := range contender(levels, p.Weights) {
 			one.Implementation, one.Baseline = i.Name, p.Baseline
@@ -53,19 +53,19 @@ func contender(levels []LevelComparison, weights map[string]float64) []Compariso
 	return out
 }
 
-// ofLoad compares over the levels of one load. A level whose rate neither side kept has no figure and is left out.
+// ofLoad compares over the levels of one load. A level whose rate neither side sustained has no value and is left out.
 func ofLoad(levels []LevelComparison) Comparison {
 	c := Comparison{Load: levels[0].Load, Levels: slices.Clone(levels)}
 	var strata []leveled
 	for k := range c.Levels {
 		l := &c.Levels[k]
-		c.OwnFaults, c.BaselineFaults = c.OwnFaults+l.OwnFaults, c.BaselineFaults+l.BaselineFaults
-		if l.NeitherKept() {
-			c.Unkept = append(c.Unkept, l.Point)
+		c.ContenderFailures, c.BaselineFailures = c.ContenderFailures+l.ContenderFailures, c.BaselineFailures+l.BaselineFailures
+		if l.NeitherSustained() {
+			c.Unsustained = append(c.Unsustained, l.Point)
 			continue
 		}
 		strata = append(strata, leveled{level: l, weight: 1})
-		c.ownMissed, c.baselineMissed = c.ownMissed+l.contenderMissed(), c.baselineMissed+l.baselineMissed()
+		c.contenderMissed, c.baselineMissed = c.contenderMissed+l.contenderMissed(), c.baselineMissed+l.baselineMissed()
 	}
 	c.Overall = overLevels(strata)
 	if len(strata) == 0 {
@@ -82,14 +82,14 @@ func overLoads(loads []Comparison, weights map[string]float64) Comparison {
 	byCPU := false
 	for k := range loads {
 		l := &loads[k]
-		c.OwnFaults, c.BaselineFaults = c.OwnFaults+l.OwnFaults, c.BaselineFaults+l.BaselineFaults
-		c.ownMissed, c.baselineMissed = c.ownMissed+l.ownMissed, c.baselineMissed+l.baselineMissed
+		c.ContenderFailures, c.BaselineFailures = c.ContenderFailures+l.ContenderFailures, c.BaselineFailures+l.BaselineFailures
+		c.contenderMissed, c.baselineMissed = c.contenderMissed+l.contenderMissed, c.baselineMissed+l.baselineMissed
 		c.Loads = append(c.Loads, LoadVerdict{Load: l.Load, Weight: weights[l.Load]})
 		byCPU = byCPU || deciding(l.Overall).Metric != Throughput
-		c.Unkept = append(c.Unkept, l.Unkept...)
-		kept := len(l.Levels) - len(l.Unkept)
+		c.Unsustained = append(c.Unsustained, l.Unsustained...)
+		kept := len(l.Levels) - len(l.Unsustained)
 		for j := range l.Levels {
-			if !l.Levels[j].NeitherKept() {
+			if !l.Levels[j].NeitherSustained() {
 				strata = append(strata, leveled{level: &l.Levels[j], weight: weights[l.Load] / float64(kept)})
 			}
 		}
@@ -148,11 +148,11 @@ func (r *Result) inherit(level Result) {
 
 // atLevel compares one contender with the baseline at one level. At an imposed rate the throughput is what was asked for and no answer; in
 // a duet, whose generators are frozen in turns, there are no latencies.
-func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Group, ownFailures map[string]int) LevelComparison {
+func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Group, failures map[string]int) LevelComparison {
 	own, base := validity.GroupAt(groups, l.Point, name), validity.GroupAt(groups, l.Point, p.Baseline)
 	out := LevelComparison{
-		Point: l.Point, Rate: rateKept(own, base),
-		OwnFaults: ownFailures[name] + own.OwnFaults(l.Imposed()), BaselineFaults: ownFailures[p.Baseline] + base.OwnFaults(l.Imposed()),
+		Point: l.Point, Rate: rateCounts(own, base),
+		ContenderFailures: failures[name] + own.ImplementationFailures(l.Imposed()), BaselineFailures: failures[p.Baseline] + base.ImplementationFailures(l.Imposed()),
 	}
 	for _, m := range metricsAt(p, l) {
 		out.Results = append(out.Results, ByBlock(m, own, base))
@@ -187,7 +187,7 @@ func choose(results []Result, byCPU bool) {
 	cpu.Decides = true
 }
 
-// decidesThroughput says whether a result is a throughput that measures the servers on both sides.
+// decidesThroughput reports whether a result is a throughput that measures the servers on both sides.
 func (r *Result) decidesThroughput() bool {
 	return r.Metric == Throughput && r.Blocks > 0 && !r.ContenderIsBound && !r.BaselineIsBound && !r.Diluted
 }
@@ -247,7 +247,7 @@ func (r *Result) estimateOf(levels []inference.Stratum) {
 	r.Low, r.High, r.LogStdDev, r.P = exp(low), exp(high), &e.SD, &p
 }
 
-// foresee says what the result could show, with the alpha that it has in its family.
+// foresee computes what the result could show, with the alpha that it has in its family.
 func (r *Result) foresee(alpha float64) {
 	e := r.estimate
 	if !e.Known {
@@ -270,25 +270,25 @@ func exp(v float64) *float64 {
 	return &e
 }
 
-// rateKept says who kept an imposed rate; nil where there is none. A cell that a fault from outside has hit, or whose generator was the one
+// rateCounts counts who sustained an imposed rate; nil where there is none. An externally disturbed cell, or one whose generator was the one
 // that did not keep up, is nobody's.
-func rateKept(own, base *validity.Group) *RateKept {
+func rateCounts(own, base *validity.Group) *RateCounts {
 	if cmp.Or(own.RequestsPerSecond, base.RequestsPerSecond) == 0 {
 		return nil
 	}
-	var k RateKept
+	var k RateCounts
 	for _, c := range own.Cells {
-		kept, nearly, missed := c.KeptRate(), c.NearlyKeptRate(), c.MissedRate()
-		k.ContenderKept, k.ContenderNearly, k.ContenderMissed = k.ContenderKept+asInt(kept), k.ContenderNearly+asInt(nearly), k.ContenderMissed+asInt(missed)
+		kept, nearly, missed := c.SustainedRate(), c.NearlySustainedRate(), c.MissedRate()
+		k.ContenderSustained, k.ContenderNearly, k.ContenderMissed = k.ContenderSustained+asInt(kept), k.ContenderNearly+asInt(nearly), k.ContenderMissed+asInt(missed)
 		b := pick.First(base.Cells, func(b *validity.Cell) bool { return b.Block == c.Block })
 		if b == nil {
 			continue
 		}
-		k.OnlyContenderMissed += asInt(missed && (b.KeptRate() || b.NearlyKeptRate()))
+		k.OnlyContenderMissed += asInt(missed && (b.SustainedRate() || b.NearlySustainedRate()))
 		k.OnlyBaselineMissed += asInt((kept || nearly) && b.MissedRate())
 	}
 	for _, c := range base.Cells {
-		k.BaselineKept, k.BaselineNearly = k.BaselineKept+asInt(c.KeptRate()), k.BaselineNearly+asInt(c.NearlyKeptRate())
+		k.BaselineSustained, k.BaselineNearly = k.BaselineSustained+asInt(c.SustainedRate()), k.BaselineNearly+asInt(c.NearlySustainedRate())
 		k.BaselineMissed += asInt(c.MissedRate())
 	}
 	return &k

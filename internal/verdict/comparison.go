@@ -13,28 +13,29 @@ const (
 	// Better and Worse say that the contender is, in the metric that the verdict is of.
 	Better Verdict = "Better"
 	Worse  Verdict = "Worse"
-	// NoDifference says that the two differ by less than EquivalenceMargin in that metric, wherever in its interval the ratio lies.
+	// NoDifference means that the two differ by less than EquivalenceMargin in that metric, wherever in its interval the ratio lies.
 	NoDifference Verdict = "NoDifference"
-	// DependsOnLoad says that levels, or loads, have different winners, or that one has a winner where the mean shows no difference.
+	// DependsOnLoad means that levels, or loads, have different winners, or that one has a winner where the mean shows no difference.
 	DependsOnLoad Verdict = "DependsOnLoad"
 	Inconclusive  Verdict = "Inconclusive"
 )
 
-// Reason says why a comparison is Inconclusive, or what else than a ratio has decided it.
+// Reason is why a comparison is Inconclusive, or what else than a ratio has decided it.
 type Reason string
 
 const (
-	// RateNotKept means that the loser did not keep an imposed rate that the winner kept. It is the one reason of a Better or a Worse.
-	RateNotKept Reason = "RateNotKept"
-	// NeitherKept means that neither side kept an imposed rate.
-	NeitherKept Reason = "NeitherKept"
+	// RateNotSustained means that the loser did not sustain an imposed rate that the winner sustained. It is the one reason of a Better or
+	// a Worse.
+	RateNotSustained Reason = "RateNotSustained"
+	// NeitherSustained means that neither side sustained an imposed rate.
+	NeitherSustained Reason = "NeitherSustained"
 	// TooFewBlocks means that some level has fewer than MinBlocks blocks in which both sides have a cell that is not void.
 	TooFewBlocks Reason = "TooFewBlocks"
 	// NoiseTooHigh means that the interval holds both a difference and none.
 	NoiseTooHigh Reason = "NoiseTooHigh"
-	// ManyComparisons means that the interval leaves out 1, which would count if this were the run's only comparison and its only look.
+	// ManyComparisons means that the interval leaves out 1, which would count if this were the run's only comparison and its only analysis.
 	ManyComparisons Reason = "ManyComparisons"
-	// BoundsOnly means that the generator was the limit or too busy, so that throughputs are lower bounds, and latencies upper ones.
+	// BoundsOnly means that the generator was the bottleneck or too busy, so that throughputs are lower bounds, and latencies upper ones.
 	BoundsOnly Reason = "BoundsOnly"
 	// Diluted means that the two share a load generator that was busy, or take turns, so that their servers may differ by more.
 	Diluted Reason = "Diluted"
@@ -42,10 +43,10 @@ const (
 	HiddenByTool Reason = "HiddenByTool"
 	// Censored means that the value of a side lies, in some block, among requests that timed out or were never sent.
 	Censored Reason = "Censored"
-	// LevelsMayDiffer means that the mean shows no difference, and levels speak against it without being decided.
+	// LevelsMayDiffer means that the mean shows no difference, and levels contradict it without being decided.
 	LevelsMayDiffer Reason = "LevelsMayDiffer"
-	// OwnFaults means that the side which would win failed in some cell or trial by its own fault, or either side where nobody would.
-	OwnFaults Reason = "OwnFaults"
+	// ImplementationFailures means that the side which would win failed in some cell or trial, or either side where nobody would.
+	ImplementationFailures Reason = "ImplementationFailures"
 )
 
 // Comparison is one contender against the baseline under one load, or over all loads.
@@ -58,21 +59,21 @@ type Comparison struct {
 	Verdict Verdict `json:"verdict"`
 	Reason  Reason  `json:"reason,omitempty"`
 	Metric  Metric  `json:"metric"`
-	// OwnFaults and BaselineFaults count cells and trials that failed by a side's own fault, besides rates that were not kept; a failed trial
-	// counts at each level.
-	OwnFaults      int `json:"ownFaults"`
-	BaselineFaults int `json:"baselineFaults"`
+	// ContenderFailures and BaselineFailures count cells and trials in which a side itself failed, besides rates that were not sustained; a
+	// failed trial counts at each level.
+	ContenderFailures int `json:"contenderFailures"`
+	BaselineFailures  int `json:"baselineFailures"`
 	// Overall holds one result a metric: the mean over the levels. It has those metrics that every level has.
 	Overall []Result `json:"overall"`
 	// Levels are those of the load; none for the mean over all loads.
 	Levels []LevelComparison `json:"levels"`
-	// Unkept are the levels whose rate neither side kept, and which are left out of the mean.
-	Unkept []record.Point `json:"unkept,omitempty"`
+	// Unsustained are the levels whose rate neither side sustained, and which are left out of the mean.
+	Unsustained []record.Point `json:"unsustained,omitempty"`
 	// Loads are the verdicts of the loads; none for that of a load.
 	Loads []LoadVerdict `json:"loads,omitempty"`
 
-	// ownMissed and baselineMissed count the cells of the levels in Overall in which a side did not keep the rate.
-	ownMissed, baselineMissed int
+	// contenderMissed and baselineMissed count the cells of the levels in Overall in which a side did not sustain the rate.
+	contenderMissed, baselineMissed int
 }
 
 // LoadVerdict is a load's part in the mean over all loads.
@@ -85,26 +86,27 @@ type LoadVerdict struct {
 // LevelComparison is a Comparison at one level.
 type LevelComparison struct {
 	record.Point
-	Verdict        Verdict `json:"verdict"`
-	Reason         Reason  `json:"reason,omitempty"`
-	Metric         Metric  `json:"metric"`
-	OwnFaults      int     `json:"ownFaults"`
-	BaselineFaults int     `json:"baselineFaults"`
-	// Rate says who kept the level's imposed rate; nil where there is none.
-	Rate *RateKept `json:"rate,omitempty"`
+	Verdict           Verdict `json:"verdict"`
+	Reason            Reason  `json:"reason,omitempty"`
+	Metric            Metric  `json:"metric"`
+	ContenderFailures int     `json:"contenderFailures"`
+	BaselineFailures  int     `json:"baselineFailures"`
+	// Rate counts who sustained the level's imposed rate; nil where there is none.
+	Rate *RateCounts `json:"rate,omitempty"`
 	// Results hold one metric each: those that are an answer at this level.
 	Results []Result `json:"results"`
 }
 
-// RateKept counts the blocks in which the two sides kept an imposed rate, missed less than a tenth of it, or missed more by their own fault.
-type RateKept struct {
-	ContenderKept   int `json:"contenderKept"`
-	ContenderNearly int `json:"contenderNearly"`
-	ContenderMissed int `json:"contenderMissed"`
-	BaselineKept    int `json:"baselineKept"`
-	BaselineNearly  int `json:"baselineNearly"`
-	BaselineMissed  int `json:"baselineMissed"`
-	// OnlyContenderMissed and OnlyBaselineMissed count blocks in which one side missed the rate, and the other kept it or nearly did.
+// RateCounts counts the blocks in which the two sides sustained an imposed rate, missed less than a tenth of it, or missed more by their
+// own failure.
+type RateCounts struct {
+	ContenderSustained int `json:"contenderSustained"`
+	ContenderNearly    int `json:"contenderNearly"`
+	ContenderMissed    int `json:"contenderMissed"`
+	BaselineSustained  int `json:"baselineSustained"`
+	BaselineNearly     int `json:"baselineNearly"`
+	BaselineMissed     int `json:"baselineMissed"`
+	// OnlyContenderMissed and OnlyBaselineMissed count blocks in which one side missed the rate, and the other sustained it or nearly did.
 	OnlyContenderMissed int `json:"onlyContenderMissed"`
 	OnlyBaselineMissed  int `json:"onlyBaselineMissed"`
 }
@@ -125,7 +127,7 @@ type Result struct {
 	Low       *float64 `json:"low,omitempty"`
 	High      *float64 `json:"high,omitempty"`
 	LogStdDev *float64 `json:"logStdDev,omitempty"`
-	// P is of the t on the logs; AdjustedP is after the correction for the run's comparisons, and held against LookAlpha; SignFlipP
+	// P is of the t on the logs; AdjustedP is after the correction for the run's comparisons, and held against AnalysisAlpha; SignFlipP
 	// stands beside them from SignFlipFrom blocks on where no block lacks a pair.
 	P         *float64 `json:"p,omitempty"`
 	AdjustedP *float64 `json:"adjustedP,omitempty"`

@@ -15,25 +15,25 @@ import (
 type Ratios struct {
 	record.Point
 	Logs map[Metric][]float64
-	// ThroughputIsBound says that the generator limited both sides.
+	// ThroughputIsBound means that the generator limited both sides.
 	ThroughputIsBound bool
-	// Rate says who kept the level's imposed rate.
-	Rate *RateKept
+	// Rate counts who sustained the level's imposed rate.
+	Rate *RateCounts
 }
 
 // Rulebook is everything that Decide needs to know beside the ratios.
 type Rulebook struct {
-	// Duet and Weights are as of a plan; Looks is how often the run may be looked at, 0 for once.
-	Duet    bool
-	Weights map[string]float64
-	Looks   int
+	// Duet and Weights are as of a plan; Analyses is how often the run may be analysed, 0 for once.
+	Duet     bool
+	Weights  map[string]float64
+	Analyses int
 	// Foresight asks for Detectable and BlocksNeeded, too, which takes most of the time.
 	Foresight bool
 }
 
-// Decide gives the verdicts of a run of which nothing but the ratios is known, as analysis.Analyse would: the contenders, each with its levels, are one
-// family. It exists so that the rules themselves can be tried on very many runs that were drawn from recorded ones. Comparisons are named after
-// the contenders' indices.
+// Decide gives the verdicts of a run of which nothing but the ratios is known, as analysis.Analyse would: the contenders, each with its
+// levels, are one family. It exists so that the rules themselves can be tried on very many runs that were drawn from recorded ones.
+// Comparisons are named after the contenders' indices.
 func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
 	var out []Comparison
 	for k, levels := range contenders {
@@ -46,7 +46,7 @@ func Decide(contenders [][]Ratios, rules Rulebook) []Comparison {
 			out = append(out, c)
 		}
 	}
-	judgeAll(out, Searches{}, LookAlpha(rules.Looks), rules.Foresight)
+	judgeAll(out, Searches{}, AnalysisAlpha(rules.Analyses), rules.Foresight)
 	return out
 }
 

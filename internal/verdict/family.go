@@ -3,7 +3,7 @@ package verdict
 import "loadstone.dev/loadstone/internal/inference"
 
 const (
-	// Alpha is what an adjusted p must not exceed in a run that is looked at once, so that inference.Alpha holds. On ten blocks the tails of
+	// Alpha is what an adjusted p must not exceed in a run that is analysed once, so that inference.Alpha holds. On ten blocks the tails of
 	// the paired t are too short: of runs drawn from recorded blocks of equal servers 1.0 to 1.4 % named a winner at an adjusted p of 1 %
 	// (make bench-stats).
 	Alpha = 0.7 * inference.Alpha
@@ -15,7 +15,7 @@ const (
 	SignFlipFrom, SignFlipTo = 10, 20
 )
 
-// The errors of a run's verdicts have one budget, Alpha a look. Its larger part is for the loads: for each contender, the mean over a
+// The errors of a run's verdicts have one budget, Alpha for each analysis. Its larger part is for the loads: for each contender, the mean over a
 // load's levels in every metric, the numbers of searches, and the overall means. The rest is for the levels of loads that have several.
 // Within each part the tests are corrected by Holm's procedure with weights.
 const (
@@ -23,13 +23,13 @@ const (
 	LoadsShare, levelsShare = 0.9, 0.1
 	// DecidingShare is the weight of the metrics that decide, together; the others share the rest.
 	DecidingShare = 0.9
-	// ratesAlpha is the probability of any false word about who does not keep a rate, beside Alpha and within inference.Alpha.
+	// ratesAlpha is the probability of any false word about who does not sustain a rate, beside Alpha and within inference.Alpha.
 	ratesAlpha = 0.002
 )
 
-// LookAlpha is the part of Alpha that each look at a run has, since the runs that end because their intervals are narrow are those
-// whose noise was underestimated.
-func LookAlpha(looks int) float64 { return Alpha / float64(max(looks, 1)) }
+// AnalysisAlpha is the part of Alpha for each interim analysis and the final one, since the runs that end because their intervals are
+// narrow are those whose noise was underestimated.
+func AnalysisAlpha(analyses int) float64 { return Alpha / float64(max(analyses, 1)) }
 
 // member is one result that takes part in a family.
 type member struct {
@@ -65,7 +65,7 @@ func family(results []*Result) []member {
 	return out
 }
 
-// adjust gives each member its adjusted p, which is held against the alpha of a look, by Holm's procedure within the family's share of the
+// adjust gives each member its adjusted p, which is held against the alpha of one analysis, by Holm's procedure within the family's share of the
 // budget.
 func adjust(members []member, share float64) {
 	tests := make([]inference.Test, len(members))
@@ -77,7 +77,7 @@ func adjust(members []member, share float64) {
 	}
 }
 
-// prospects tells each member what it can find, with the alpha that it has while nothing else is decided.
+// prospects computes what each member can find, with the alpha that it has while nothing else is decided.
 func prospects(members []member, share, alpha float64) {
 	for _, m := range members {
 		m.foresee(alpha * share * m.weight)

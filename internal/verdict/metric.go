@@ -82,7 +82,7 @@ func latencyPair(percentile string, own, base validity.Cell) (inference.Span, bo
 	return inference.Span{}, false
 }
 
-// censoredIn says whether a cell's percentile lies among requests that timed out or were never sent: it is worse than any that is known, so
+// censoredIn reports whether a cell's percentile lies among requests that timed out or were never sent: it is worse than any that is known, so
 // that a side wins by none of the blocks in which it has one.
 func (m Metric) censoredIn(c validity.Cell) bool {
 	if c.Validity == validity.Void {
@@ -106,7 +106,7 @@ func spanOf(q latency.Quantile) inference.Span {
 	return inference.Span{Low: low, Mid: math.Sqrt(low * high), High: high}
 }
 
-// boundIn says whether a cell's value is only a bound in a metric, because the generator was the limit or too busy: a throughput is then
+// boundIn reports whether a cell's value is only a bound in a metric, because the generator was the bottleneck or too busy: a throughput is then
 // at least, and a latency at most, what was measured. Without a limit but with a busy generator a throughput is diluted.
 func (m Metric) boundIn(c validity.Cell) bool {
 	switch {
@@ -118,7 +118,7 @@ func (m Metric) boundIn(c validity.Cell) bool {
 	return false
 }
 
-// dilutedIn says whether two cells differ less in a metric than their servers do: the throughput of a pair that shares a busy generator
+// dilutedIn reports whether two cells differ less in a metric than their servers do: the throughput of a pair that shares a busy generator
 // is drawn to 1, and so is that of two servers that take turns, since what is under way when a turn ends is served in the other's.
 func (m Metric) dilutedIn(c validity.Cell) bool { return m == Throughput && c.ThroughputIsDiluted }
 
@@ -129,7 +129,7 @@ const hiddenBelowMicros = 50_000
 // tail are the percentiles that such pauses reach.
 var tail = []string{"95", "99", "99.9"}
 
-// hiddenIn says whether the tool's own pauses may hide a difference between servers in a metric.
+// hiddenIn reports whether the tool's own pauses may hide a difference between servers in a metric.
 func (m Metric) hiddenIn(c validity.Cell) bool {
 	q := c.Quantile(record.FromIntended, m.Percentile())
 	return q != nil && q.Micros != nil && slices.Contains(tail, m.Percentile()) && *q.Micros < hiddenBelowMicros

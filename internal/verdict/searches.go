@@ -7,8 +7,8 @@ type Searches struct {
 }
 
 // Add takes in a ratio, to be judged with the others.
-func (f *Searches) Add(r *Result, ownFaults, baselineFaults int) {
-	f.results, f.faults = append(f.results, r), append(f.faults, [2]int{ownFaults, baselineFaults})
+func (f *Searches) Add(r *Result, contenderFailures, baselineFailures int) {
+	f.results, f.faults = append(f.results, r), append(f.faults, [2]int{contenderFailures, baselineFailures})
 }
 
 // judge decides the ratios, which have been adjusted in the family of the loads.

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// judgeAll gives every result its verdict, within the budget that family.go shares out: alpha is that of one look. Foresight, which takes
+// judgeAll gives every result its verdict, within the budget that family.go shares out: alpha is that of one analysis. Foresight, which takes
 // most of the time, is what could be found and how many blocks would do.
 func judgeAll(comparisons []Comparison, searches Searches, alpha float64, foresight bool) {
 	loads, levels := slices.Clone(searches.results), []*Result{}
@@ -49,7 +49,7 @@ func pointers(results []Result) []*Result {
 	return out
 }
 
-// rateAlpha is what each level with an imposed rate may err by, of each contender and each look.
+// rateAlpha is what each level with an imposed rate may err by, of each contender and each analysis.
 func rateAlpha(comparisons []Comparison, alpha float64) float64 {
 	levels := 0
 	for _, c := range comparisons {
@@ -63,7 +63,7 @@ func rateAlpha(comparisons []Comparison, alpha float64) float64 {
 // judge decides the results of a comparison and its levels. The level of a load that has one is the load.
 func (c *Comparison) judge(alpha, rates float64) {
 	for k := range c.Overall {
-		c.Overall[k].judge(c.OwnFaults+c.ownMissed, c.BaselineFaults+c.baselineMissed, alpha)
+		c.Overall[k].judge(c.ContenderFailures+c.contenderMissed, c.BaselineFailures+c.baselineMissed, alpha)
 	}
 	d := deciding(c.Overall)
 	c.Verdict, c.Reason, c.Metric = d.Verdict, d.Reason, d.Metric
@@ -79,51 +79,52 @@ func (c *Comparison) judge(alpha, rates float64) {
 	c.concludeLevels()
 }
 
-// judge decides the results of a level. Who does not keep an imposed rate that the other keeps has lost, whatever the ratios are.
+// judge decides the results of a level. Who does not sustain an imposed rate that the other sustains has lost, whatever the ratios are.
 func (l *LevelComparison) judge(alpha, rates float64) {
 	for k := range l.Results {
-		l.Results[k].judge(l.OwnFaults+l.contenderMissed(), l.BaselineFaults+l.baselineMissed(), alpha)
+		l.Results[k].judge(l.ContenderFailures+l.contenderMissed(), l.BaselineFailures+l.baselineMissed(), alpha)
 	}
 	d := deciding(l.Results)
 	l.Verdict, l.Reason, l.Metric = d.Verdict, d.Reason, d.Metric
 	switch {
 	case l.Rate == nil:
-	case l.Rate.baselineKeeps() && lostRate(l.Rate.OnlyContenderMissed, l.Rate.ContenderKept+l.Rate.ContenderNearly, rates):
-		l.Verdict, l.Reason = keeper(Worse, l.BaselineFaults)
-	case l.Rate.contenderKeeps() && lostRate(l.Rate.OnlyBaselineMissed, l.Rate.BaselineKept+l.Rate.BaselineNearly, rates):
-		l.Verdict, l.Reason = keeper(Better, l.OwnFaults)
-	case l.NeitherKept():
-		l.Verdict, l.Reason = Inconclusive, NeitherKept
+	case l.Rate.baselineSustains() && lostRate(l.Rate.OnlyContenderMissed, l.Rate.ContenderSustained+l.Rate.ContenderNearly, rates):
+		l.Verdict, l.Reason = rateVerdict(Worse, l.BaselineFailures)
+	case l.Rate.contenderSustains() && lostRate(l.Rate.OnlyBaselineMissed, l.Rate.BaselineSustained+l.Rate.BaselineNearly, rates):
+		l.Verdict, l.Reason = rateVerdict(Better, l.ContenderFailures)
+	case l.NeitherSustained():
+		l.Verdict, l.Reason = Inconclusive, NeitherSustained
 	}
 }
 
-// contenderKeeps and baselineKeeps say whether a side keeps a rate: in most of its blocks, and in the others nearly. A tool's pause, which takes
-// a few arrivals in a hundred from whom it serves, leaves it a keeper; a server at its limit is none.
-func (k RateKept) contenderKeeps() bool {
-	return k.ContenderMissed == 0 && k.ContenderKept > k.ContenderNearly
+// contenderSustains and baselineSustains report whether a side sustains a rate: in most of its blocks, and in the others nearly. A tool's
+// pause, which takes a few arrivals in a hundred from whom it serves, leaves that verdict as it is; a server at its limit does not sustain
+// its rate.
+func (k RateCounts) contenderSustains() bool {
+	return k.ContenderMissed == 0 && k.ContenderSustained > k.ContenderNearly
 }
 
-func (k RateKept) baselineKeeps() bool {
-	return k.BaselineMissed == 0 && k.BaselineKept > k.BaselineNearly
+func (k RateCounts) baselineSustains() bool {
+	return k.BaselineMissed == 0 && k.BaselineSustained > k.BaselineNearly
 }
 
-// lostRate says whether a side that missed a rate alone in some blocks, and kept it in others, does not keep it: in most blocks, in MinBlocks at
-// least, and in more than chance would let it with a probability of alpha.
-func lostRate(missed, kept int, alpha float64) bool {
-	return missed >= MinBlocks && missed > kept && inference.OneSided(missed+kept, missed) <= alpha
+// lostRate reports whether a side that missed a rate alone in some blocks, and sustained it in others, does not sustain it: in most blocks,
+// in MinBlocks at least, and in more than chance would let it with a probability of alpha.
+func lostRate(missed, sustained int, alpha float64) bool {
+	return missed >= MinBlocks && missed > sustained && inference.OneSided(missed+sustained, missed) <= alpha
 }
 
-// keeper withholds the verdict that a side kept a rate if it failed otherwise.
-func keeper(v Verdict, faults int) (Verdict, Reason) {
+// rateVerdict withholds the verdict that a side sustained a rate if it failed otherwise.
+func rateVerdict(v Verdict, faults int) (Verdict, Reason) {
 	if faults > 0 {
-		return Inconclusive, OwnFaults
+		return Inconclusive, ImplementationFailures
 	}
-	return v, RateNotKept
+	return v, RateNotSustained
 }
 
-// Faults counts what either side lost by its own fault, rates that were not kept included.
+// Faults counts what either side lost by its own failures, rates that were not sustained included.
 func (l *LevelComparison) Faults() int {
-	return l.OwnFaults + l.BaselineFaults + l.contenderMissed() + l.baselineMissed()
+	return l.ContenderFailures + l.BaselineFailures + l.contenderMissed() + l.baselineMissed()
 }
 
 func (l *LevelComparison) contenderMissed() int {
@@ -140,27 +141,27 @@ func (l *LevelComparison) baselineMissed() int {
 	return l.Rate.BaselineMissed
 }
 
-// NeitherKept says whether neither side kept the level's rate, so that there is nothing to compare there.
-func (l *LevelComparison) NeitherKept() bool {
-	return l.Rate != nil && l.Rate.ContenderMissed >= MinBlocks && l.Rate.BaselineMissed >= MinBlocks && l.Rate.ContenderKept == 0 && l.Rate.BaselineKept == 0
+// NeitherSustained reports whether neither side sustained the level's rate, so that there is nothing to compare there.
+func (l *LevelComparison) NeitherSustained() bool {
+	return l.Rate != nil && l.Rate.ContenderMissed >= MinBlocks && l.Rate.BaselineMissed >= MinBlocks && l.Rate.ContenderSustained == 0 && l.Rate.BaselineSustained == 0
 }
 
 // concludeLevels lets the levels speak: those that have different winners are never averaged to one, nor to no difference, and a rate that was
-// not kept loses the load where nothing speaks for the loser.
+// not sustained loses the load where nothing speaks for the loser.
 func (c *Comparison) concludeLevels() {
 	better := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.in(c.Metric) == Better })
 	worse := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.in(c.Metric) == Worse })
-	open := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Reason != NeitherKept })
-	lost := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Reason == RateNotKept })
+	open := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Reason != NeitherSustained })
+	lost := slices.ContainsFunc(c.Levels, func(l LevelComparison) bool { return l.Reason == RateNotSustained })
 	switch {
 	case len(c.Levels) > 0 && !open:
-		c.Verdict, c.Reason = Inconclusive, NeitherKept
+		c.Verdict, c.Reason = Inconclusive, NeitherSustained
 	case better && worse, better && c.Verdict == Worse, worse && c.Verdict == Better:
 		c.Verdict, c.Reason = DependsOnLoad, ""
 	case lost && worse:
-		c.Verdict, c.Reason = Worse, RateNotKept
+		c.Verdict, c.Reason = Worse, RateNotSustained
 	case lost && better:
-		c.Verdict, c.Reason = Better, RateNotKept
+		c.Verdict, c.Reason = Better, RateNotSustained
 	case (better || worse) && c.Verdict == NoDifference && len(c.Levels) > 1:
 		c.Verdict, c.Reason = DependsOnLoad, ""
 	case c.Verdict == NoDifference && c.levelsMayDiffer():
@@ -168,10 +169,10 @@ func (c *Comparison) concludeLevels() {
 	}
 }
 
-// in is the level's verdict in a metric, or that of a rate that was not kept: verdicts of different metrics do not contradict each other.
+// in is the level's verdict in a metric, or that of a rate that was not sustained: verdicts of different metrics do not contradict each other.
 func (l LevelComparison) in(m Metric) Verdict {
 	r := InMetric(l.Results, m)
-	if l.Reason == RateNotKept || r == nil {
+	if l.Reason == RateNotSustained || r == nil {
 		return l.Verdict
 	}
 	return r.Verdict
@@ -180,7 +181,7 @@ func (l LevelComparison) in(m Metric) Verdict {
 // opposedAlpha: two levels that point in opposite directions with so small a p are not averaged to no difference.
 const opposedAlpha = 0.1
 
-// levelsMayDiffer says whether levels that are not known to be alike speak against a mean without a difference: one alone clearly, or two in
+// levelsMayDiffer reports whether levels that are not known to be alike contradict a mean without a difference: one alone clearly, or two in
 // opposite directions.
 func (c *Comparison) levelsMayDiffer() bool {
 	more, less := false, false
@@ -212,34 +213,34 @@ func (c *Comparison) weigh(all []Comparison) {
 	}
 }
 
-// Decided says whether a result names a winner.
+// Decided reports whether a result names a winner.
 func (r *Result) Decided() bool { return r.Verdict == Better || r.Verdict == Worse }
 
-// tested says whether a result takes part in its family: it must be able to get a verdict at all. What excludes it is how much
+// tested reports whether a result takes part in its family: it must be able to get a verdict at all. What excludes it is how much
 // was measured and who was the bottleneck, never the outcome.
 func (r *Result) tested() bool {
 	return r.FewestPairs >= MinBlocks && (!r.ContenderIsBound || !r.BaselineIsBound)
 }
 
 // judge decides one result.
-func (r *Result) judge(ownFaults, baselineFaults int, alpha float64) {
-	r.Verdict, r.Reason = r.verdict(ownFaults, baselineFaults, alpha)
+func (r *Result) judge(contenderFailures, baselineFailures int, alpha float64) {
+	r.Verdict, r.Reason = r.verdict(contenderFailures, baselineFailures, alpha)
 }
 
-func (r *Result) verdict(ownFaults, baselineFaults int, alpha float64) (Verdict, Reason) {
+func (r *Result) verdict(contenderFailures, baselineFailures int, alpha float64) (Verdict, Reason) {
 	switch {
 	case r.FewestPairs < MinBlocks:
 		return Inconclusive, TooFewBlocks
 	case r.AdjustedP == nil && r.ContenderIsBound && r.BaselineIsBound:
 		return Inconclusive, BoundsOnly
 	case r.AdjustedP == nil:
-		return Inconclusive, NeitherKept
+		return Inconclusive, NeitherSustained
 	case *r.AdjustedP > alpha:
-		return r.undecided(ownFaults + baselineFaults)
+		return r.undecided(contenderFailures + baselineFailures)
 	case *r.Ratio > 1 == r.moreIsBetter():
-		return r.winner(Better, r.BaselineIsBound, ownFaults, r.contenderCensored)
+		return r.winner(Better, r.BaselineIsBound, contenderFailures, r.contenderCensored)
 	}
-	return r.winner(Worse, r.ContenderIsBound, baselineFaults, r.baselineCensored)
+	return r.winner(Worse, r.ContenderIsBound, baselineFailures, r.baselineCensored)
 }
 
 // moreIsBetter reports whether a ratio above 1 speaks for the contender.
@@ -250,7 +251,7 @@ func (r *Result) moreIsBetter() bool {
 	return r.Metric.MoreIsBetter()
 }
 
-// undecided says why nobody has won, or that there is no difference.
+// undecided returns why nobody has won, or that there is no difference.
 func (r *Result) undecided(faults int) (Verdict, Reason) {
 	switch {
 	case r.ContenderIsBound || r.BaselineIsBound:
@@ -260,7 +261,7 @@ func (r *Result) undecided(faults int) (Verdict, Reason) {
 	case !r.equivalent():
 		return Inconclusive, NoiseTooHigh
 	case faults > 0:
-		return Inconclusive, OwnFaults
+		return Inconclusive, ImplementationFailures
 	case r.contenderCensored+r.baselineCensored > 0:
 		return Inconclusive, Censored
 	case r.Diluted:
@@ -271,27 +272,27 @@ func (r *Result) undecided(faults int) (Verdict, Reason) {
 	return NoDifference, ""
 }
 
-// winner withholds a verdict whose loser was only seen through a bound, or whose winner failed elsewhere by its own fault or has values
+// winner withholds a verdict whose loser was only seen through a bound, or whose winner failed elsewhere or has values
 // beyond all that is known.
 func (*Result) winner(v Verdict, loserIsBound bool, winnerFaults, winnerCensored int) (Verdict, Reason) {
 	switch {
 	case loserIsBound:
 		return Inconclusive, BoundsOnly
 	case winnerFaults > 0:
-		return Inconclusive, OwnFaults
+		return Inconclusive, ImplementationFailures
 	case winnerCensored > 0:
 		return Inconclusive, Censored
 	}
 	return v, ""
 }
 
-// equivalent says whether the interval lies within the margin, which is symmetric in the ratio: from 1/1.05 to 1.05.
+// equivalent reports whether the interval lies within the margin, which is symmetric in the ratio: from 1/1.05 to 1.05.
 func (r *Result) equivalent() bool {
 	margin := math.Log1p(inference.EquivalenceMargin)
 	return math.Log(*r.Low) >= -margin && math.Log(*r.High) <= margin
 }
 
-// AtLeast says whether a verdict rests on a difference that is only a lower bound.
+// AtLeast reports whether a verdict rests on a difference that is only a lower bound.
 func (r Result) AtLeast(v Verdict) bool {
 	return r.Diluted || v == Better && r.ContenderIsBound || v == Worse && r.BaselineIsBound
 }

@@ -32,7 +32,7 @@ func groupsOf(p planned.Run, blocks int, cell func(implementation string, level,
 			g := validity.Group{Point: level.Point, Implementation: i.Name, Role: i.Role}
 			for b := range blocks {
 				cpu, throughput := cell(i.Name, l, b)
-				g.Cells = append(g.Cells, validity.Cell{Block: int32(b + 1), Validity: validity.Valid, Figures: measured.Figures{CPUPerRequest: &cpu, Throughput: &throughput}})
+				g.Cells = append(g.Cells, validity.Cell{Block: int32(b + 1), Validity: validity.Valid, Values: measured.Values{CPUPerRequest: &cpu, Throughput: &throughput}})
 			}
 			out = append(out, g)
 		}
@@ -62,7 +62,7 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"a clear advantage":               {blocks: 10, cell: steady(1.2), verdict: Better, metric: Throughput},
 		"a clear disadvantage":            {blocks: 10, cell: steady(0.8), verdict: Worse, metric: Throughput},
-		"no difference worth the name":    {blocks: 10, cell: steady(1), verdict: NoDifference, metric: Throughput},
+		"practically equivalent":          {blocks: 10, cell: steady(1), verdict: NoDifference, metric: Throughput},
 		"six blocks give no verdict":      {blocks: 6, cell: steady(2), verdict: Inconclusive, reason: TooFewBlocks, metric: Throughput},
 		"seven blocks give one":           {blocks: 7, cell: steady(2), verdict: Better, metric: Throughput},
 		"no blocks at all give none":      {blocks: 0, cell: steady(2), verdict: Inconclusive, reason: TooFewBlocks, metric: Throughput},
@@ -105,7 +105,7 @@ func TestVerdicts(t *testing.T) {
 		},
 		"who answers errors cannot win by the blocks that it survived": {
 			blocks: 10, cell: steady(1.5), change: each("c0", failed, 2),
-			verdict: Inconclusive, reason: OwnFaults, metric: Throughput,
+			verdict: Inconclusive, reason: ImplementationFailures, metric: Throughput,
 		},
 		"who answers errors can lose": {
 			blocks: 10, cell: steady(0.5), change: each("c0", failed, 2),

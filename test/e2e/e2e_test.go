@@ -168,7 +168,7 @@ func measure(t *testing.T, run *v1alpha1.BenchmarkRun, patience time.Duration) (
 // left no more of all that could be measured anew, a test can ask that nothing wrong is said, and not that something is.
 func whole(t *testing.T, data record.RunData, table analysis.Table) int {
 	t.Helper()
-	hit := table.SpoiledBlocks()
+	hit := table.DisturbedBlocks()
 	for _, m := range table.Coverage.Missing {
 		hit = append(hit, m.Block)
 	}

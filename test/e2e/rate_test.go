@@ -29,7 +29,7 @@ func TestAtAnImposedRateTheReportSaysWhoNeedsMore(t *testing.T) {
 		switch {
 		case c.Implementation == "busy" && (c.Verdict != verdict.Worse || d.Metric != verdict.CPUPerRequest || d.Ratio != nil && *d.Ratio < 1.5):
 			t.Errorf("busy under %s is %s %s, want Worse with far more CPU time: %+v", c.Load, c.Verdict, c.Reason, d)
-		case c.Implementation == "overloaded" && (c.Verdict != verdict.Worse || c.Reason != verdict.RateNotKept):
+		case c.Implementation == "overloaded" && (c.Verdict != verdict.Worse || c.Reason != verdict.RateNotSustained):
 			t.Errorf("overloaded under %s is %s %s, want Worse since it does not keep the rate: %+v", c.Load, c.Verdict, c.Reason, c.Levels[0].Rate)
 		}
 	}

@@ -116,7 +116,7 @@ func TestTheSuitesRun(t *testing.T) {
 // checkOwn wants a cell to be void, if at all, by what this machine did to it, or because a second of load on it is few requests.
 func checkOwn(t *testing.T, g validity.Group, c validity.Cell) {
 	t.Helper()
-	if c.HitFromOutside() {
+	if c.HasExternalReason() {
 		return
 	}
 	for _, r := range c.Reasons {

@@ -99,7 +99,7 @@ func checkPlanted(t *testing.T, table analysis.Table, f planted) {
 			t.Errorf("%s of %s was not measured", f.load.Name, name)
 			continue
 		}
-		cells := slices.DeleteFunc(slices.Clone(g.Cells), validity.Cell.HitFromOutside)
+		cells := slices.DeleteFunc(slices.Clone(g.Cells), validity.Cell.HasExternalReason)
 		if len(cells) == 0 {
 			t.Errorf("%s of %s: all of %d cells were hit from outside", f.load.Name, name, len(g.Cells))
 		}

@@ -14,7 +14,8 @@ type tally struct {
 	world world
 	runs  int
 	// falseRuns are those with any false sentence about a winner. Of them are those in which a result, a level or a load names one
-	// (winners), calls two equal that differ by more than the margin (equals), or lets a load decide where no two levels differ in direction (depends).
+	// (winners), calls two equal that differ by more than the margin (equals), or lets a load decide where no two levels differ in
+	// direction (depends).
 	falseRuns, winners, equals, depends int
 	// means and levels are the intervals of the deciding metric, and how many of them hold the truth.
 	means, levels covered
@@ -79,8 +80,8 @@ func (t *tally) see(run []verdict.Comparison) {
 	t.decidedRuns += asInt(wrong.decided)
 }
 
-// falselyDepends says whether a verdict that depends on the load is false: where levels have different winners, there must be levels of either
-// sign, and where all winners are one, the mean must be within the margin.
+// falselyDepends reports whether a verdict that depends on the load is false: where levels have different winners, there must be levels of
+// either sign, and where all winners are one, the mean must be within the margin.
 func falselyDepends(c verdict.Comparison, mean float64, crossing bool) bool {
 	if c.Verdict != verdict.DependsOnLoad {
 		return false

@@ -25,7 +25,7 @@ const (
 type trial struct {
 	name string
 	world
-	// note says what is special about it.
+	// note is what is special about it.
 	note string
 }
 
@@ -58,11 +58,11 @@ func everyContender(n int, byLevel ...float64) [][]float64 {
 	return out
 }
 
-// voidAtRandom hits each cell alike; voidByStrangers hits those that are slower than usual, since who takes CPU time away makes cells slow as well as
-// void.
+// voidAtRandom hits each cell alike; voidByNeighbours hits those that are slower than usual, since who takes CPU time away makes cells slow
+// as well as void.
 func voidAtRandom(random *rand.Rand, _ deviation) bool { return random.Float64() < voidShare }
 
-func voidByStrangers(random *rand.Rand, d deviation) bool {
+func voidByNeighbours(random *rand.Rand, d deviation) bool {
 	return d.cpu > 0 && random.Float64() < 2*voidShare
 }
 
@@ -92,7 +92,7 @@ func (n noises) trials() []trial {
 		{"rate-marginal", with(n.ordinary(), func(w *world) { w.rate, w.missed = true, []float64{0, 0, 0.5, 1} }), "each server misses the third rate in half of its blocks, and the fourth in all"},
 		{"rate-marginal-14-blocks", with(n.ordinary(), func(w *world) { w.rate, w.blocks, w.missed = true, voidBlocks, []float64{0, 0.5, 0.5, 1} }), "each server misses the second and third rate in half of its blocks, and the fourth in all"},
 		{"void-at-random", with(n.ordinary(), func(w *world) { w.void, w.blocks = voidAtRandom, voidBlocks }), "10 % of all cells void"},
-		{"void-by-strangers", with(n.ordinary(), func(w *world) { w.void, w.blocks = voidByStrangers, voidBlocks }), "10 % of all cells void, slower ones only"},
+		{"void-by-neighbours", with(n.ordinary(), func(w *world) { w.void, w.blocks = voidByNeighbours, voidBlocks }), "10 % of all cells void, slower ones only"},
 		{"stopping", with(n.ordinary(), stops(0.2, 0.3, 0.4, 0.6)), "looks after 10, 20 and 30 blocks at widths of 0.2 to 0.6"},
 		{"stopping-duet", with(n.turns(), stops(0.03, 0.04, 0.05, 0.1)), "looks after 10, 20 and 30 blocks at widths of 0.03 to 0.1"},
 	}
@@ -152,7 +152,7 @@ func (t trial) coverage(c tally) figures.Figure {
 	return figures.Of("coverage-"+t.name, c.means.share(), "%", figures.Within(98.5, 99.5), note)
 }
 
-// describe says what is drawn.
+// describe returns what is drawn.
 func (t trial) describe() string {
 	text := fmt.Sprintf("%d blocks, %d contenders with one baseline, %d levels", t.blocks, t.contenders, t.levels)
 	if t.duet {

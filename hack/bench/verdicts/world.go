@@ -20,13 +20,13 @@ const resamplingSeed = 20_26
 // world is a way to draw runs whose truth is known: one load of some levels, and contenders that all meet the same baseline.
 type world struct {
 	noise noise
-	// effects are, by contender and level, the logs of how much more a request truly costs than with the baseline: CPU time and latency grow by it,
-	// and the throughput falls. Contenders without any are its equals.
+	// effects are, by contender and level, the logs of how much more a request truly costs than with the baseline: CPU time and latency
+	// grow by it, and the throughput falls. Contenders without any are its equals.
 	effects                    [][]float64
 	contenders, levels, blocks int
-	// duet says that the run takes turns, bound that the generators were the limit, and rate that the arrival rate is imposed.
+	// duet means that the run takes turns, bound that the generators were the limit, and rate that the arrival rate is imposed.
 	duet, bound, rate bool
-	// ownBaseline says that the noise is that of a pair, so that each contender has a baseline of its own.
+	// ownBaseline means that the noise is that of a pair, so that each contender has a baseline of its own.
 	ownBaseline bool
 	// void says of a server's cell whether it is void; nil for never.
 	void func(*rand.Rand, deviation) bool
@@ -92,7 +92,7 @@ func (w world) ratios(level int) verdict.Ratios {
 		Logs: map[verdict.Metric][]float64{verdict.CPUPerRequest: make([]float64, w.blocks)},
 	}
 	if w.rate {
-		r.RequestsPerSecond, r.Rate = int32(1000*(level+1)), &verdict.RateKept{}
+		r.RequestsPerSecond, r.Rate = int32(1000*(level+1)), &verdict.RateCounts{}
 	} else {
 		r.Logs[verdict.Throughput] = make([]float64, w.blocks)
 	}
@@ -125,8 +125,8 @@ func (w world) pair(r *verdict.Ratios, block, level int, effect float64, own, ba
 	}
 }
 
-// countKept enters who kept the rate in a block. A void cell says nothing of it.
-func countKept(k *verdict.RateKept, own, base server, level int) {
+// countKept enters who sustained the rate in a block. A void cell says nothing of it.
+func countKept(k *verdict.RateCounts, own, base server, level int) {
 	one := func(yes bool) int {
 		if yes {
 			return 1
@@ -135,8 +135,8 @@ func countKept(k *verdict.RateKept, own, base server, level int) {
 	}
 	ownMissed, baseMissed := own.missed[level] && !own.void[level], base.missed[level] && !base.void[level]
 	ownKept, baseKept := !own.missed[level] && !own.void[level], !base.missed[level] && !base.void[level]
-	k.ContenderKept, k.ContenderMissed = k.ContenderKept+one(ownKept), k.ContenderMissed+one(ownMissed)
-	k.BaselineKept, k.BaselineMissed = k.BaselineKept+one(baseKept), k.BaselineMissed+one(baseMissed)
+	k.ContenderSustained, k.ContenderMissed = k.ContenderSustained+one(ownKept), k.ContenderMissed+one(ownMissed)
+	k.BaselineSustained, k.BaselineMissed = k.BaselineSustained+one(baseKept), k.BaselineMissed+one(baseMissed)
 	k.OnlyContenderMissed += one(ownMissed && baseKept)
 	k.OnlyBaselineMissed += one(ownKept && baseMissed)
 }
@@ -147,7 +147,7 @@ func (w world) decide(random *rand.Rand, run drawn, foresight bool) []verdict.Co
 	if len(w.widths) > 0 {
 		width := w.widths[random.IntN(len(w.widths))]
 		interim := plan.InterimBlocks(int32(w.blocks))
-		rules.Looks = len(interim) + 1
+		rules.Analyses = len(interim) + 1
 		for _, block := range interim {
 			early := verdict.Decide(run.until(int(block)), rules)
 			if (analysis.Table{Comparisons: early}).NarrowerThan(width) {
@@ -174,8 +174,8 @@ func (d drawn) until(blocks int) drawn {
 	return out
 }
 
-// parallel calls a function of each worker's for each of some runs. Workers are made one after the other. Each run has a source of chance of its own,
-// so that what is counted does not depend on the number of CPUs.
+// parallel calls a function of each worker's for each of some runs. Workers are made one after the other. Each run has a source of chance
+// of its own, so that what is counted does not depend on the number of CPUs.
 func parallel(ctx context.Context, runs int, worker func() func(*rand.Rand)) error {
 	workers := runtime.GOMAXPROCS(0)
 	var group sync.WaitGroup

@@ -84,10 +84,10 @@ func TestContendersShareABaseline(t *testing.T) {
 func TestRatesThatAreMissed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		missed float64
-		want   verdict.RateKept
+		want   verdict.RateCounts
 	}{
-		"never":  {0, verdict.RateKept{ContenderKept: 5, BaselineKept: 5}},
-		"always": {1, verdict.RateKept{ContenderMissed: 5, BaselineMissed: 5}},
+		"never":  {0, verdict.RateCounts{ContenderSustained: 5, BaselineSustained: 5}},
+		"always": {1, verdict.RateCounts{ContenderMissed: 5, BaselineMissed: 5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world{noise: still, rate: true, missed: []float64{tc.missed}, contenders: 1, levels: 1, blocks: 5}

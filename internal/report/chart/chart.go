@@ -33,7 +33,7 @@ type Chart struct {
 // halfWidth is about what the plot of a chart has in pixels where two charts stand side by side.
 const halfWidth = 500
 
-// Wide says whether the chart needs the whole width of the page.
+// Wide reports whether the chart needs the whole width of the page.
 func (c Chart) Wide() bool { return c.MinWidth > halfWidth }
 
 // Grid draws a line across the plot at each tick of an axis, and labels it on the left.

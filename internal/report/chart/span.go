@@ -21,7 +21,7 @@ func (s Span) At(v float64) float64 {
 // Clip keeps a value inside the span.
 func (s Span) Clip(v float64) float64 { return min(max(v, s.Low), s.High) }
 
-// Holds says whether a value lies inside the span.
+// Holds reports whether a value lies inside the span.
 func (s Span) Holds(v float64) bool { return v >= s.Low && v <= s.High }
 
 // Moved is the same span further down, or further right.

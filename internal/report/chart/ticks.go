@@ -79,7 +79,7 @@ func powers(low, high float64, mantissas []float64) []float64 {
 	return all[first : last+1]
 }
 
-// roomy says whether the labels of a logarithmic axis have room between them.
+// roomy reports whether the labels of a logarithmic axis have room between them.
 func roomy(ticks []float64) bool {
 	whole := math.Log(ticks[len(ticks)-1] / ticks[0])
 	for k := 1; k < len(ticks); k++ {

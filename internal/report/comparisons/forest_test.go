@@ -84,12 +84,12 @@ func TestARowOfThePictureShowsItsBlocksItsIntervalAndItsMean(t *testing.T) {
 		"one beside it has its own": {
 			known(verdict.Throughput, 0.9, 7),
 			map[string]int{"dot": 7, "diamond": 1, "interval beside t-unknown": 1},
-			[]string{"−10.0 %", "−19.0 % to −1.0 %", "cannot say", "could be chance"},
+			[]string{"−10.0 %", "−19.0 % to −1.0 %", "inconclusive", "may be due to chance"},
 		},
 		"too few blocks have no interval": {
 			known(verdict.Throughput, 0.9, 6),
 			map[string]int{"dot": 6, "diamond": 1, "interval beside t-unknown": 0},
-			[]string{"−10.0 %", "", "cannot say", "could be chance"},
+			[]string{"−10.0 %", "", "inconclusive", "may be due to chance"},
 		},
 		"no block has nothing at all": {
 			verdict.Result{Metric: verdict.Throughput, Decides: true, Reason: verdict.TooFewBlocks},
@@ -160,7 +160,7 @@ func TestTheTableOfTestsBeginsWithWhatDecides(t *testing.T) {
 	}
 	want := [][]string{
 		{"sweep: 10 connections", "server CPU time per request", "7", "+20.0 %", "+8.0 % to +32.0 %", "0.0010", "0.0020", "–", "4.30 %", "worse"},
-		{"sweep: 10 connections", "throughput", "7", "−10.0 %", "−19.0 % to −1.0 %", "0.0010", "0.0020", "–", "–", "cannot say"},
+		{"sweep: 10 connections", "throughput", "7", "−10.0 %", "−19.0 % to −1.0 %", "0.0010", "0.0020", "–", "–", "inconclusive"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)

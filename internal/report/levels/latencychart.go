@@ -201,7 +201,7 @@ func (v levels) curve(d distribution, x, y chart.Span) []chart.Mark {
 	return out
 }
 
-// limitCurve draws a limit's distribution as far as it lies within the scale, and names it where it begins or says that it lies below.
+// limitCurve draws a limit's distribution where it lies within the scale, and names it where it begins or says that it lies below.
 func (v levels) limitCurve(d distribution, x, y chart.Span) []chart.Mark {
 	k := slices.IndexFunc(d.points, func(p latency.Quantile) bool { return y.Holds(highEnd(p)) })
 	if k < 0 {

@@ -144,7 +144,7 @@ func (v levels) quantile(q latency.Quantile) string {
 	return format.Micros(float64(*q.Micros))
 }
 
-// censored says what ranks above all samples without being one.
+// censored returns what ranks above all samples without being one.
 func (v levels) censored(d latency.Distribution) string {
 	var out []string
 	if d.Timeouts > 0 {

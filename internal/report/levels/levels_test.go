@@ -77,8 +77,8 @@ func TestEachLoadAndModelHasAnAxisOfItsOwn(t *testing.T) {
 		unit   string
 	}{
 		"connections":           {gathered(ten, hundred), []string{""}, []string{"10", "100", "connections"}, "requests/s, more is better"},
-		"rates":                 {gathered(rated), []string{""}, []string{"2,000", "requests/s asked for"}, "requests/s; the rate was imposed"},
-		"rates and connections": {gathered(rated, faster), []string{""}, []string{"2,000", "10 connections", "4,000", "50 connections", "requests/s asked for"}, "requests/s; the rate was imposed"},
+		"rates":                 {gathered(rated), []string{""}, []string{"2,000", "target requests/s"}, "requests/s, at an imposed rate"},
+		"rates and connections": {gathered(rated, faster), []string{""}, []string{"2,000", "10 connections", "4,000", "50 connections", "target requests/s"}, "requests/s, at an imposed rate"},
 		"both models":           {gathered(ten, rated), []string{"sweep: fixed connections", "sweep: imposed arrival rate"}, []string{"10", "connections"}, "requests/s, more is better"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,19 +110,19 @@ func TestAPointShowsWhatItsCellIsWorth(t *testing.T) {
 		want []chart.Mark
 	}{
 		"a valid cell of the first block": {
-			validity.Cell{Block: 1, Figures: measured.Figures{Throughput: ptr(50.0)}},
+			validity.Cell{Block: 1, Values: measured.Values{Throughput: ptr(50.0)}},
 			[]chart.Mark{{Kind: "circle", X: "10.00%", Y: "100.0", Class: "dotted point c0", Title: "go, block 1: 50.0 requests/s"}},
 		},
 		"a bound of the last block": {
-			validity.Cell{Block: 3, Figures: measured.Figures{Throughput: ptr(50.0), ThroughputIsBound: true}},
-			[]chart.Mark{{Kind: "circle", X: "30.00%", Y: "100.0", Class: "dotted hollow c0", Title: "go, block 3: 50.0 requests/s (a lower bound: the generator was the limit)"}},
+			validity.Cell{Block: 3, Values: measured.Values{Throughput: ptr(50.0), ThroughputIsBound: true}},
+			[]chart.Mark{{Kind: "circle", X: "30.00%", Y: "100.0", Class: "dotted hollow c0", Title: "go, block 3: 50.0 requests/s (a lower bound: the generator was the bottleneck)"}},
 		},
 		"a void cell": {
-			validity.Cell{Block: 2, Validity: validity.Void, Figures: measured.Figures{Throughput: ptr(50.0)}},
+			validity.Cell{Block: 2, Validity: validity.Void, Values: measured.Values{Throughput: ptr(50.0)}},
 			[]chart.Mark{{Kind: "cross", X: "20.00%", Y: "100.0", Class: "void", Title: "go, block 2: 50.0 requests/s (void)"}},
 		},
 		"a cell without a figure":   {validity.Cell{Block: 2}, nil},
-		"a cell beyond the picture": {validity.Cell{Block: 2, Figures: measured.Figures{Throughput: ptr(101.0)}}, nil},
+		"a cell beyond the picture": {validity.Cell{Block: 2, Values: measured.Values{Throughput: ptr(101.0)}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := validity.Group{Implementation: "go", Cells: []validity.Cell{tc.cell}}
@@ -218,8 +218,8 @@ func TestTheNumbersOfAGroup(t *testing.T) {
 		"pinned cells":            {v.pinned(validity.Group{Pinned: 1, Cells: make([]validity.Cell, 3)}), "1 of 3"},
 		"no dip without samples":  {v.dip(validity.Group{}), format.Missing},
 		"the largest dip":         {v.dip(validity.Group{OverTime: &measured.OverTime{LargestDip: 0.25}}), "25.0 %"},
-		"a known mean latency":    {v.meanLatency(validity.Cell{Figures: measured.Figures{MeanLatency: ptr(1500.0)}}), "1.50 ms"},
-		"one between two ends":    {v.meanLatency(validity.Cell{Figures: measured.Figures{MeanLatencyLow: ptr(500.0), MeanLatency: ptr(1500.0)}}), "[0.500, 1.50] ms"},
+		"a known mean latency":    {v.meanLatency(validity.Cell{Values: measured.Values{MeanLatency: ptr(1500.0)}}), "1.50 ms"},
+		"one between two ends":    {v.meanLatency(validity.Cell{Values: measured.Values{MeanLatencyLow: ptr(500.0), MeanLatency: ptr(1500.0)}}), "[0.500, 1.50] ms"},
 		"no mean latency":         {v.meanLatency(validity.Cell{}), format.Missing},
 		"growth has a sign":       {signed(0.05), "+5.00 %"},
 		"and so has decline":      {signed(-0.05), "-5.00 %"},

@@ -118,7 +118,7 @@ func (v levels) lane(name string, g validity.Group, top, height float64, x, y ch
 	)
 }
 
-// dips says where the largest dip of each implementation lies: a tail is read beside it.
+// dips returns where the largest dip of each implementation lies: a tail is read beside it.
 func (v levels) dips() []string {
 	var out []string
 	for _, i := range v.Table.Implementations {

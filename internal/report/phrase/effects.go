@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// ChangeOf prints the effect of a result; as a bound where the generator was the limit of one side.
+// ChangeOf prints the effect of a result; as a bound where the generator limited one side.
 func (l Lexicon) ChangeOf(r verdict.Result) string {
 	switch {
 	case r.Ratio == nil:
@@ -29,7 +29,7 @@ func (l Lexicon) ChangeLimits(r verdict.Result) string {
 	return l.ChangeInterval(*r.Ratio, low, high)
 }
 
-// Ends are the ends of a result's interval, open where the generator was the limit: either side may be better than it shows: a throughput
+// Ends are the ends of a result's interval, open where the generator was the bottleneck: either side may be better than it shows: a throughput
 // larger, a latency smaller. There is none if both may be, or if too few blocks have the metric.
 func Ends(r verdict.Result) (low, high float64, ok bool) {
 	if r.Ratio == nil || r.Low == nil || r.High == nil || r.ContenderIsBound && r.BaselineIsBound {

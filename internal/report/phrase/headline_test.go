@@ -23,23 +23,23 @@ func TestTheTitleSaysWhyNobodyCanBeCompared(t *testing.T) {
 	}{
 		"at some level": {
 			nothing(func(e *analysis.HeadlineEntry) { e.Fewest = &record.Point{Load: "sweep", Connections: 10} }),
-			"Inconclusive: no block has a cell of both go2 and go that counts at sweep-10",
+			"Inconclusive: no block has a usable cell of both go2 and go at sweep-10",
 		},
 		"under some load": {
 			nothing(func(e *analysis.HeadlineEntry) {
 				e.Loads = []verdict.LoadVerdict{{Load: "sweep", Weight: 0.25, Verdict: verdict.Better}}
 			}),
-			"Inconclusive: under some load, no block has a cell of both go2 and go that counts",
+			"Inconclusive: under some load, no block has a usable cell of both go2 and go",
 		},
 		"in a search": {
 			nothing(func(e *analysis.HeadlineEntry) { e.Metric = verdict.Capacity }),
-			"Inconclusive: no block has a rate that both go2 and go sustain",
+			"Inconclusive: no block has a sustained rate for both go2 and go",
 		},
 		"since neither keeps a rate": {
 			entry(func(e *analysis.HeadlineEntry) {
-				e.Verdict, e.Reason, e.Unkept = verdict.Inconclusive, verdict.NeitherKept, []record.Point{{Load: "a", Connections: 1}, {Load: "b", Connections: 2}}
+				e.Verdict, e.Reason, e.Unsustained = verdict.Inconclusive, verdict.NeitherSustained, []record.Point{{Load: "a", Connections: 1}, {Load: "b", Connections: 2}}
 			}),
-			"Neither go2 nor go keeps the rate of a-1 and b-2",
+			"Neither go2 nor go sustains the rate of a-1 and b-2",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestTheTitleSaysWhyNobodyCanBeCompared(t *testing.T) {
 func TestWhatSearchesFoundIsSaidTogether(t *testing.T) {
 	peak := func(name string, bound bool) analysis.Peak {
 		return analysis.Peak{
-			Implementation: name, Point: record.Point{Load: "search"}, Kept: true, IsBound: bound, Percentile: 99, MaxMilliseconds: 20,
+			Implementation: name, Point: record.Point{Load: "search"}, Sustained: true, IsBound: bound, Percentile: 99, MaxMilliseconds: 20,
 			Throughput: inference.Summary{N: 3, Mean: 4850},
 		}
 	}

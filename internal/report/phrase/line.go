@@ -51,7 +51,7 @@ func (l Lexicon) fit(parts []string) string {
 	return line
 }
 
-// LineWithoutComparison says what a run that compares nothing has found.
+// LineWithoutComparison returns what a run that compares nothing has found.
 func (l Lexicon) LineWithoutComparison(h analysis.Headline) string {
 	if len(h.Peaks) == 0 {
 		return l.Say("line.nothing", h.MeasuredTrials, h.PlannedTrials)
@@ -62,8 +62,8 @@ func (l Lexicon) LineWithoutComparison(h analysis.Headline) string {
 		if p.IsBound {
 			rate = l.Say("amount.atleast", rate)
 		}
-		if p.Kept {
-			peaks = append(peaks, l.Say("line.kept", p.Implementation, rate, p.Percentile, p.MaxMilliseconds, p.Throughput.N))
+		if p.Sustained {
+			peaks = append(peaks, l.Say("line.sustained", p.Implementation, rate, p.Percentile, p.MaxMilliseconds, p.Throughput.N))
 			continue
 		}
 		peaks = append(peaks, l.Say("line.peak", p.Implementation, rate, p.Connections, p.Throughput.N))
@@ -78,7 +78,7 @@ func clip(s string) string {
 	return s
 }
 
-// lineEntry says the outcome of one comparison: with its evidence, or why there is none.
+// lineEntry returns the outcome of one comparison: with its evidence, or why there is none.
 func (l Lexicon) lineEntry(h analysis.Headline, e analysis.HeadlineEntry) string {
 	o := l.OutcomeOf(h, e, func(v analysis.LevelVerdict) string { return v.Name() })
 	words := l.LoadOf(h, e) + o.Title
@@ -91,8 +91,8 @@ func (l Lexicon) lineEntry(h analysis.Headline, e analysis.HeadlineEntry) string
 	if e.Verdict == verdict.DependsOnLoad {
 		words += ": " + strings.Join(o.Levels, ", ")
 	}
-	if o.Unkept != "" {
-		words += "; " + o.Unkept
+	if o.Unsustained != "" {
+		words += "; " + o.Unsustained
 	}
 	if len(o.Besides) > 0 {
 		words += "; " + strings.Join(o.Besides, "; ")

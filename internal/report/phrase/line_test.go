@@ -33,34 +33,34 @@ func TestLine(t *testing.T) {
 	}{
 		"who needs more CPU time": {
 			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Worse },
-			"go2 needs 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks)",
+			"go2 uses 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks)",
 		},
 		"who needs a multiple": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Ratio, e.Low, e.High = verdict.Worse, ptr(2.8), ptr(2.71), ptr(2.9)
 			},
-			"go2 needs 2.80x the CPU time per request of go (99 % interval 2.71x to 2.90x, 10 blocks)",
+			"go2 uses 2.80x the CPU time per request of go (99 % interval 2.71x to 2.90x, 10 blocks)",
 		},
 		"who needs very little less is not 1.00x faster": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Ratio, e.Low, e.High = verdict.Better, ptr(0.997), ptr(0.995), ptr(0.999)
 			},
-			"go2 needs 0.3 % less CPU time per request than go (99 % interval -0.5 % to -0.1 %, 10 blocks)",
+			"go2 uses 0.3 % less CPU time per request than go (99 % interval -0.5 % to -0.1 %, 10 blocks)",
 		},
 		"throughput over several levels": {
 			func(e *analysis.HeadlineEntry) { e.Verdict, e.Levels, e.Metric = verdict.Better, 4, verdict.Throughput },
-			"go2 serves 21.3 % more requests/s than go (99 % interval +17.1 % to +25.0 %, mean of 4 levels, 10 blocks)",
+			"go2 has 21.3 % higher throughput than go (99 % interval +17.1 % to +25.0 %, mean of 4 levels, 10 blocks)",
 		},
 		"another metric beside": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict = verdict.Worse
 				e.Beside = []analysis.MetricVerdict{{Metric: verdict.LatencyAt("50"), Verdict: verdict.Worse, Ratio: 2, Low: 1.8, High: 2.2}}
 			},
-			"go2 needs 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks); go2 has 2.00x the p50 latency of go (99 % interval 1.80x to 2.20x)",
+			"go2 uses 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks); go2 has 2.00x the p50 latency of go (99 % interval 1.80x to 2.20x)",
 		},
 		"no difference": {
 			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.NoDifference },
-			"go2 and go need the same CPU time per request within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
+			"go2 and go are practically equivalent in CPU time per request, within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
 		},
 		"levels with different winners": {
 			func(e *analysis.HeadlineEntry) {
@@ -71,25 +71,25 @@ func TestLine(t *testing.T) {
 				}
 			},
 			"Whether go2 is better than go depends on the load (throughput +21.3 %, 99 % interval +17.1 % to +25.0 %, mean of 2 levels, 10 blocks): " +
-				"sweep-10: go2 serves 30.0 % more requests/s than go, sweep-100: go2 serves 23.0 % fewer requests/s than go",
+				"sweep-10: go2 has 30.0 % higher throughput than go, sweep-100: go2 has 23.0 % lower throughput than go",
 		},
 		"a winner at one level, and none in the mean": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Levels, e.Ratio, e.Low, e.High, e.SameInTheMean = verdict.DependsOnLoad, 4, ptr(1.013), ptr(0.99), ptr(1.04), true
 				e.Decided = []analysis.LevelVerdict{{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: verdict.Worse, Metric: verdict.CPUPerRequest, Ratio: ptr(1.05)}}
 			},
-			"go2 and go differ by no more than 5 % in server CPU time per request on average, but at some levels they do " +
-				"(server CPU time per request +1.3 %, 99 % interval -1.0 % to +4.0 %, mean of 4 levels, 10 blocks): sweep-10: go2 needs 5.0 % more CPU time per request than go",
+			"go2 and go differ by no more than 5 % in server CPU time per request on average, but they differ at some levels " +
+				"(server CPU time per request +1.3 %, 99 % interval -1.0 % to +4.0 %, mean of 4 levels, 10 blocks): sweep-10: go2 uses 5.0 % more CPU time per request than go",
 		},
 		"who does not keep a rate": {
 			func(e *analysis.HeadlineEntry) {
-				e.Verdict, e.Reason = verdict.Worse, verdict.RateNotKept
+				e.Verdict, e.Reason = verdict.Worse, verdict.RateNotSustained
 				e.Decided = []analysis.LevelVerdict{{
-					Point: record.Point{Load: "open", Connections: 10, RequestsPerSecond: 2000}, Verdict: verdict.Worse, Reason: verdict.RateNotKept,
-					Rate: &verdict.RateKept{ContenderMissed: 10, BaselineKept: 10},
+					Point: record.Point{Load: "open", Connections: 10, RequestsPerSecond: 2000}, Verdict: verdict.Worse, Reason: verdict.RateNotSustained,
+					Rate: &verdict.RateCounts{ContenderMissed: 10, BaselineSustained: 10},
 				}}
 			},
-			"go2 does not keep the rate of open-10-r2000, which go keeps",
+			"go2 does not sustain the rate of open-10-r2000, but go does",
 		},
 		"too few blocks": {
 			func(e *analysis.HeadlineEntry) {
@@ -108,24 +108,26 @@ func TestLine(t *testing.T) {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Reason, e.BlocksNeeded, e.Low = verdict.Inconclusive, verdict.NoiseTooHigh, 23, ptr(0.95)
 			},
-			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval -5.0 % to +25.0 %, 10 blocks: the difference could be chance; about 23 blocks would decide it in 80 % of runs if the difference is as observed)",
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval -5.0 % to +25.0 %, 10 blocks: the difference may be due to chance; about 23 blocks would decide it with 80 % power if the true difference is the observed one)",
 		},
 		"a winner with faults": {
-			func(e *analysis.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.OwnFaults },
-			"Inconclusive: go2 or go failed in some cells or trials, so their server CPU time per request decides nothing (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: what failed counts nowhere, so what is left flatters who failed)",
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason = verdict.Inconclusive, verdict.ImplementationFailures
+			},
+			"Inconclusive: go2 or go failed in some cells or trials, so their server CPU time per request gives no verdict (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: failures are excluded, so what remains flatters the side that failed)",
 		},
 		"nothing in common": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Reason, e.Blocks, e.Ratio = verdict.Inconclusive, verdict.TooFewBlocks, 0, nil
 			},
-			"Inconclusive: no block has a cell of both go2 and go that counts",
+			"Inconclusive: no block has a usable cell of both go2 and go",
 		},
 		"nothing in common since nothing can be believed": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Reason, e.Blocks, e.Ratio = verdict.Inconclusive, verdict.TooFewBlocks, 0, nil
-				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []validity.Code{validity.Strangers, validity.NotPinned}
+				e.Cells, e.VoidCells, e.VoidReasons = 8, 8, []validity.Code{validity.NoisyNeighbours, validity.NotPinned}
 			},
-			"Inconclusive: no block has a cell of both go2 and go that counts (8 of 8 cells are void (Strangers, NotPinned))",
+			"Inconclusive: no block has a usable cell of both go2 and go (8 of 8 cells are void (NoisyNeighbours, NotPinned))",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,11 +141,11 @@ func TestLine(t *testing.T) {
 
 func TestTheLineBeginsWithTheObjectives(t *testing.T) {
 	h := analysis.Headline{Rules: rules, Gate: &analysis.Gate{Met: 6, Missed: 4, Undecided: 10}, Entries: []analysis.HeadlineEntry{entry(func(e *analysis.HeadlineEntry) { e.Verdict = verdict.Worse })}}
-	if got := phrase.English.Line(h); !strings.HasPrefix(got, "FAILED: 4 of 20 checks of objectives missed (10 undecided); go2 needs 21.3 % more") {
+	if got := phrase.English.Line(h); !strings.HasPrefix(got, "FAILED: 4 of 20 objective checks missed (10 undecided); go2 uses 21.3 % more") {
 		t.Error(got)
 	}
 	h.Gate = &analysis.Gate{Met: 20}
-	if got := phrase.English.Line(h); !strings.HasPrefix(got, "PASSED: 20 of 20 checks of objectives met; ") {
+	if got := phrase.English.Line(h); !strings.HasPrefix(got, "PASSED: 20 of 20 objective checks met; ") {
 		t.Error(got)
 	}
 }
@@ -154,7 +156,7 @@ func TestLineOfARunThatComparesNothing(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	got = phrase.English.Line(analysis.Headline{Rules: rules, PlannedTrials: 4})
-	if want := "no verdict: 0 of 4 trials were measured and none gave a number"; got != want {
+	if want := "no verdict: 0 of 4 trials were measured and none gave a result"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -201,7 +203,7 @@ func TestLineOfSearches(t *testing.T) {
 		},
 		"no difference": {
 			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.NoDifference },
-			"epoll and gohttp sustain the same rate within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
+			"epoll and gohttp are practically equivalent in sustained rate, within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",
 		},
 		"too few blocks": {
 			func(e *analysis.HeadlineEntry) {
@@ -211,7 +213,7 @@ func TestLineOfSearches(t *testing.T) {
 		},
 		"bounds alone": {
 			func(e *analysis.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.BoundsOnly },
-			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: the rates are only lower bounds: no step missed, or it was not the server that did)",
+			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: the rates are only lower bounds: no step missed its target, or the server was not the cause)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +222,7 @@ func TestLineOfSearches(t *testing.T) {
 			}
 		})
 	}
-	alone := analysis.Peak{Implementation: "gohttp", Throughput: inference.Summary{N: 3, Mean: 4850}, IsBound: true, Kept: true, Percentile: 99, MaxMilliseconds: 20}
+	alone := analysis.Peak{Implementation: "gohttp", Throughput: inference.Summary{N: 3, Mean: 4850}, IsBound: true, Sustained: true, Percentile: 99, MaxMilliseconds: 20}
 	if got := phrase.English.Line(analysis.Headline{Rules: rules, Peaks: []analysis.Peak{alone}}); got != "nothing to compare; gohttp sustains at least 4,850 requests/s at p99 <= 20 ms (mean of 3)" {
 		t.Error(got)
 	}

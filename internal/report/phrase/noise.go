@@ -11,7 +11,7 @@ import (
 // noiseMetrics are the metrics that have a noise floor, in the order in which it is said.
 var noiseMetrics = []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest}
 
-// NoiseFloor says the noise floor of the machine in a sentence, or that there is none; nothing where the machine is unknown.
+// NoiseFloor returns the noise floor of the machine in a sentence, or that there is none; nothing where the machine is unknown.
 func (l Lexicon) NoiseFloor(t analysis.Table) string {
 	if t.Fingerprint == "" {
 		return ""
@@ -30,7 +30,7 @@ func (l Lexicon) NoiseFloor(t analysis.Table) string {
 	return l.Say("noise.floor", format.Day(c.Ended), format.Integer(n), strings.Join(floors, l.Say("noise.and")), l.Count("blocks", c.Blocks))
 }
 
-// NoiseLine says in one line what an A/A run has found, or that it has found nothing.
+// NoiseLine returns in one line what an A/A run has found, or that it has found nothing.
 func (l Lexicon) NoiseLine(t analysis.Table) string {
 	if !t.Calibrates() {
 		return l.Say("line.noise.none", t.Rules.MinBlocks)

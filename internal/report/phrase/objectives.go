@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// CountOutcomes says how many objectives had each outcome.
+// CountOutcomes returns how many objectives had each outcome.
 func CountOutcomes(t analysis.Table) map[objectives.Outcome]int64 {
 	n := map[objectives.Outcome]int64{}
 	for _, o := range t.Objectives {
@@ -17,7 +17,7 @@ func CountOutcomes(t analysis.Table) map[objectives.Outcome]int64 {
 	return n
 }
 
-// ObjectiveMetric names the figure that an objective bounds.
+// ObjectiveMetric names the value that an objective bounds.
 func (l Lexicon) ObjectiveMetric(o objectives.Result) string {
 	key := "objective." + string(o.Metric)
 	switch {
@@ -29,7 +29,7 @@ func (l Lexicon) ObjectiveMetric(o objectives.Result) string {
 	return l.Say(key)
 }
 
-// unitPrinters print figures and bounds with their units.
+// unitPrinters print values and bounds with their units.
 var unitPrinters = map[record.ObjectiveMetric]func(float64) string{
 	record.ObjectiveThroughput: func(r float64) string { return format.Rate(r) + "/s" }, record.ObjectiveLatencyPercentile: format.Micros,
 	record.ObjectiveMeanLatency: format.Micros, record.ObjectiveErrorRate: format.Percent, record.ObjectiveServerCPUPerRequest: format.Micros,
@@ -37,10 +37,10 @@ var unitPrinters = map[record.ObjectiveMetric]func(float64) string{
 	record.ObjectiveRegression: format.Change, record.ObjectiveCapacity: func(r float64) string { return format.Rate(r) + "/s" },
 }
 
-// PrinterOf prints figures and bounds of a metric with their units.
+// PrinterOf prints values and bounds of a metric with their units.
 func PrinterOf(m record.ObjectiveMetric) func(float64) string { return unitPrinters[m] }
 
-// ObjectivesLine says in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those
+// ObjectivesLine returns in one line of ASCII of at most 512 bytes which objectives keep a run from succeeding: those missed, else those
 // undecided.
 func (l Lexicon) ObjectivesLine(t analysis.Table) string {
 	n := CountOutcomes(t)
@@ -76,15 +76,15 @@ func (l Lexicon) objectiveLine(o objectives.Result) string {
 		what = o.Name
 	}
 	switch {
-	case o.Figure == nil:
+	case o.Value == nil:
 		return l.Say("line.objective.unknown", format.ASCII(what), o.Implementation, o.Point.Name(), o.Reason, bound, print(*value))
 	case o.Reason != "":
-		return l.Say("line.objective.why", format.ASCII(what), o.Implementation, o.Point.Name(), print(*o.Figure), bound, print(*value), o.Reason)
+		return l.Say("line.objective.why", format.ASCII(what), o.Implementation, o.Point.Name(), print(*o.Value), bound, print(*value), o.Reason)
 	}
-	return l.Say("line.objective", format.ASCII(what), o.Implementation, o.Point.Name(), print(*o.Figure), bound, print(*value))
+	return l.Say("line.objective", format.ASCII(what), o.Implementation, o.Point.Name(), print(*o.Value), bound, print(*value))
 }
 
-// Gate says how the objectives came out, and the worst of those missed.
+// Gate returns how the objectives came out, and the worst of those missed.
 func (l Lexicon) Gate(g *analysis.Gate) (title, worst string) {
 	all := g.Met + g.Missed + g.Undecided
 	switch {
@@ -115,5 +115,5 @@ func (l Lexicon) objective(o objectives.Result) string {
 	if o.Name != "" {
 		what = o.Name
 	}
-	return l.Say("gate.worst", what, o.Implementation, o.Point.Name(), format.OrMissing(o.Figure, print), l.Say(bound, print(*value)))
+	return l.Say("gate.worst", what, o.Implementation, o.Point.Name(), format.OrMissing(o.Value, print), l.Say(bound, print(*value)))
 }

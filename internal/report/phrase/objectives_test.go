@@ -14,11 +14,11 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// missed is an objective whose bound was not kept.
+// missed is an objective whose bound was not met.
 func missed(change func(*objectives.Result)) objectives.Result {
 	o := objectives.Result{
 		Metric: record.ObjectiveLatencyPercentile, Percentile: "99", Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "go",
-		Max: ptr(1000), Figure: ptr(1500), Outcome: objectives.Missed,
+		Max: ptr(1000), Value: ptr(1500), Outcome: objectives.Missed,
 	}
 	change(&o)
 	return o
@@ -29,17 +29,17 @@ func TestTheGateSaysWhatMissedMost(t *testing.T) {
 	named := missed(func(o *objectives.Result) {
 		o.Name, o.Metric, o.Min, o.Max = "fast enough", record.ObjectiveThroughput, ptr(2000), nil
 	})
-	unknown := missed(func(o *objectives.Result) { o.Figure = nil })
+	unknown := missed(func(o *objectives.Result) { o.Value = nil })
 	for name, tc := range map[string]struct {
 		of   analysis.Gate
 		want []string
 	}{
-		"all are met":             {analysis.Gate{Met: 3}, []string{"PASSED: 3 of 3 checks of objectives met", ""}},
-		"some are undecided":      {analysis.Gate{Met: 2, Undecided: 1}, []string{"NOT PASSED: 1 of 3 checks of objectives undecided", ""}},
-		"some are missed":         {analysis.Gate{Met: 2, Missed: 1, Worst: &worst}, []string{"FAILED: 1 of 3 checks of objectives missed", "worst miss: p99 latency of go at sweep-10: 1.50 ms, and has to be at most 1.00 ms"}},
-		"both, by its name":       {analysis.Gate{Missed: 1, Undecided: 2, Worst: &named}, []string{"FAILED: 1 of 3 checks of objectives missed (2 undecided)", "worst miss: fast enough of go at sweep-10: 1,500/s, and has to be at least 2,000/s"}},
-		"a figure is not known":   {analysis.Gate{Missed: 1, Worst: &unknown}, []string{"FAILED: 1 of 1 checks of objectives missed", "worst miss: p99 latency of go at sweep-10: –, and has to be at most 1.00 ms"}},
-		"there was nothing to do": {analysis.Gate{}, []string{"PASSED: 0 of 0 checks of objectives met", ""}},
+		"all are met":             {analysis.Gate{Met: 3}, []string{"PASSED: 3 of 3 objective checks met", ""}},
+		"some are undecided":      {analysis.Gate{Met: 2, Undecided: 1}, []string{"NOT PASSED: 1 of 3 objective checks undecided", ""}},
+		"some are missed":         {analysis.Gate{Met: 2, Missed: 1, Worst: &worst}, []string{"FAILED: 1 of 3 objective checks missed", "worst miss: p99 latency of go at sweep-10: 1.50 ms, must be at most 1.00 ms"}},
+		"both, by its name":       {analysis.Gate{Missed: 1, Undecided: 2, Worst: &named}, []string{"FAILED: 1 of 3 objective checks missed (2 undecided)", "worst miss: fast enough of go at sweep-10: 1,500/s, must be at least 2,000/s"}},
+		"a figure is not known":   {analysis.Gate{Missed: 1, Worst: &unknown}, []string{"FAILED: 1 of 1 objective checks missed", "worst miss: p99 latency of go at sweep-10: –, must be at most 1.00 ms"}},
+		"there was nothing to do": {analysis.Gate{}, []string{"PASSED: 0 of 0 objective checks met", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			title, worst := phrase.English.Gate(&tc.of)
@@ -65,7 +65,7 @@ func TestTheLineOfObjectives(t *testing.T) {
 		},
 		"what is not known": {
 			[]objectives.Result{missed(func(o *objectives.Result) {
-				o.Outcome, o.Reason, o.Figure = objectives.Undecided, objectives.NotMeasured, nil
+				o.Outcome, o.Reason, o.Value = objectives.Undecided, objectives.NotMeasured, nil
 			})},
 			"1 of 1 objectives undecided; p99 latency of go at sweep-10 is not known (NotMeasured), max 1.00 ms",
 		},
@@ -98,7 +98,7 @@ func TestTheNoiseFloorIsSaidWhereTheMachineIsKnown(t *testing.T) {
 		"no A/A run":         {analysis.Table{Fingerprint: "f"}, phrase.English.Say("noise.none")},
 		"an A/A run": {
 			analysis.Table{Fingerprint: "f", NoiseFloor: floor},
-			"Noise floor of this machine (A/A of 2026-03-14, n = 21): a difference below 4.70 % in throughput or 3.00 % in server CPU time per request cannot be seen at one level with 10 blocks.",
+			"Noise floor of this machine (A/A of 2026-03-14, n = 21): a difference below 4.70 % in throughput or 3.00 % in server CPU time per request is not detectable at one level with 10 blocks.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestTheNoiseFloorIsSaidWhereTheMachineIsKnown(t *testing.T) {
 	if got := phrase.English.NoiseLine(own); got != "noise floor (A/A of 2026-03-14, 10 blocks): 4.70 % in throughput, 3.00 % in server CPU time per request" {
 		t.Error(got)
 	}
-	if got := phrase.English.Calibration(analysis.Headline{Calibration: floor}); got != "This machine resolves differences of 4.70 % in throughput and 3.00 % in server CPU time per request, at one level in 10 blocks" {
+	if got := phrase.English.Calibration(analysis.Headline{Calibration: floor}); got != "This machine resolves differences of 4.70 % in throughput and 3.00 % in server CPU time per request at one level with 10 blocks" {
 		t.Error(got)
 	}
 }

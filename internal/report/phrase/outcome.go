@@ -13,14 +13,14 @@ import (
 
 // Outcome is one entry of a headline in words. The report and the status line are made of the same sentences, without their full stops.
 type Outcome struct {
-	// Title says who is better, by which metric and by how much, or that this cannot be said.
+	// Title names the better side, the metric and the difference, or states that the comparison is inconclusive.
 	Title string
 	// Evidence is the interval with the number of levels and blocks; Why says why nobody has won, and Decide what would decide it.
 	Evidence, Why, Decide string
 	// Besides are the other metrics that have a winner, and Levels those levels, or loads, that have one.
 	Besides, Levels []string
-	// Unkept names the levels that are left out since neither side kept their rates.
-	Unkept string
+	// Unsustained names the levels that are left out since neither side sustained their rates.
+	Unsustained string
 }
 
 // OutcomeOf puts an entry into words; pointName names a level within its load.
@@ -28,14 +28,14 @@ func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointN
 	o := Outcome{Evidence: l.evidence(h.Rules, e)}
 	margin := format.PlainPercent(h.Rules.EquivalenceMargin)
 	switch {
-	case e.Reason == verdict.RateNotKept:
+	case e.Reason == verdict.RateNotSustained:
 		o.Title = l.rateTitle(e, pointName)
 		o.Evidence = ""
-	case e.Reason == verdict.NeitherKept:
-		o.Title = l.Say("headline.NeitherKept", e.Implementation, e.Baseline, l.rates(e.Unkept, pointName))
+	case e.Reason == verdict.NeitherSustained:
+		o.Title = l.Say("headline.NeitherSustained", e.Implementation, e.Baseline, l.rates(e.Unsustained, pointName))
 		return o
-	case e.Verdict == verdict.Inconclusive && e.Reason == verdict.OwnFaults:
-		o.Title = l.Say("headline.OwnFaults", e.Implementation, e.Baseline, l.Metric(e.Metric))
+	case e.Verdict == verdict.Inconclusive && e.Reason == verdict.ImplementationFailures:
+		o.Title = l.Say("headline.ImplementationFailures", e.Implementation, e.Baseline, l.Metric(e.Metric))
 	case e.Verdict == verdict.Better || e.Verdict == verdict.Worse:
 		o.Title = l.Effect(e.Metric, e.Implementation, e.Baseline, *e.Ratio, e.AtLeast)
 	case e.Verdict == verdict.NoDifference:
@@ -62,8 +62,8 @@ func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointN
 	for _, v := range e.Decided {
 		o.Levels = append(o.Levels, l.levelVerdict(e, v, pointName(v)))
 	}
-	if len(e.Unkept) > 0 {
-		o.Unkept = l.Say("unkept", l.rates(e.Unkept, pointName))
+	if len(e.Unsustained) > 0 {
+		o.Unsustained = l.Say("unsustained", l.rates(e.Unsustained, pointName))
 	}
 	for _, v := range e.Loads {
 		o.Levels = append(o.Levels, l.Say("load.verdict", v.Load, format.Plain(v.Weight), l.Say("load."+string(v.Verdict))))
@@ -87,7 +87,7 @@ func (l Lexicon) Metric(m verdict.Metric) string {
 	return l.Say("metric." + string(m))
 }
 
-// Effect says by how much a contender's metric differs from the baseline's: more or less by a percentage, or a multiple from twice on.
+// Effect returns by how much a contender's metric differs from the baseline's: more or less by a percentage, or a multiple from twice on.
 func (l Lexicon) Effect(m verdict.Metric, contender, baseline string, ratio float64, atLeast bool) string {
 	way, amount := "more", strings.TrimLeft(format.Change(ratio), "+−")
 	switch {
@@ -113,7 +113,7 @@ func (l Lexicon) interval(rules analysis.Rules, ratio, low, high float64, atLeas
 	return l.Say("evidence.interval", format.PlainPercent(rules.Confidence), l.ChangeInterval(ratio, low, high))
 }
 
-// evidence says what a verdict rests on.
+// evidence returns what a verdict rests on.
 func (l Lexicon) evidence(rules analysis.Rules, e analysis.HeadlineEntry) string {
 	if e.Ratio == nil {
 		return ""
@@ -135,7 +135,7 @@ func (l Lexicon) evidence(rules analysis.Rules, e analysis.HeadlineEntry) string
 	return format.Join(", ", within, mean, l.Count("blocks", e.Blocks))
 }
 
-// rateTitle says who did not keep which rates.
+// rateTitle returns who did not sustain which rates.
 func (l Lexicon) rateTitle(e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
 	loser, keeper := e.Implementation, e.Baseline
 	if e.Verdict == verdict.Better {
@@ -143,11 +143,11 @@ func (l Lexicon) rateTitle(e analysis.HeadlineEntry, pointName func(analysis.Lev
 	}
 	var lost []record.Point
 	for _, v := range e.Decided {
-		if v.Reason == verdict.RateNotKept {
+		if v.Reason == verdict.RateNotSustained {
 			lost = append(lost, v.Point)
 		}
 	}
-	return l.Say("headline.RateNotKept", loser, l.rates(lost, pointName), keeper)
+	return l.Say("headline.RateNotSustained", loser, l.rates(lost, pointName), keeper)
 }
 
 // rates names levels with imposed rates.
@@ -159,23 +159,23 @@ func (l Lexicon) rates(levels []record.Point, pointName func(analysis.LevelVerdi
 	return strings.Join(out, l.Say("and"))
 }
 
-// levelVerdict says who is better at one level.
+// levelVerdict returns who is better at one level.
 func (l Lexicon) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict, at string) string {
-	if v.Reason == verdict.RateNotKept {
+	if v.Reason == verdict.RateNotSustained {
 		r := *v.Rate
-		loser, keeper, missed, of, kept, nearly := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderKept+r.ContenderNearly, r.BaselineKept, r.BaselineNearly
+		loser, keeper, missed, of, kept, nearly := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderSustained+r.ContenderNearly, r.BaselineSustained, r.BaselineNearly
 		if v.Verdict == verdict.Better {
-			loser, keeper, missed, of, kept, nearly = keeper, loser, r.BaselineMissed, r.BaselineMissed+r.BaselineKept+r.BaselineNearly, r.ContenderKept, r.ContenderNearly
+			loser, keeper, missed, of, kept, nearly = keeper, loser, r.BaselineMissed, r.BaselineMissed+r.BaselineSustained+r.BaselineNearly, r.ContenderSustained, r.ContenderNearly
 		}
 		if nearly > 0 {
-			return l.Say("level.RateNotKept.nearly", at, loser, missed, l.Count("blocks", of), keeper, kept, l.Count("blocks", kept+nearly))
+			return l.Say("level.RateNotSustained.nearly", at, loser, missed, l.Count("blocks", of), keeper, kept, l.Count("blocks", kept+nearly))
 		}
-		return l.Say("level.RateNotKept", at, loser, missed, l.Count("blocks", of), keeper, l.Count("blocks", kept))
+		return l.Say("level.RateNotSustained", at, loser, missed, l.Count("blocks", of), keeper, l.Count("blocks", kept))
 	}
 	return l.Say("level.verdict", at, l.Effect(v.Metric, e.Implementation, e.Baseline, *v.Ratio, v.AtLeast))
 }
 
-// why says why there is no winner.
+// why returns why there is no winner.
 func (l Lexicon) why(rules analysis.Rules, e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
 	switch {
 	case e.Verdict != verdict.Inconclusive:
@@ -192,7 +192,7 @@ func (l Lexicon) why(rules analysis.Rules, e analysis.HeadlineEntry, pointName f
 	return l.Say("why.verdict." + string(e.Reason))
 }
 
-// wouldDecide says what would decide an open comparison.
+// wouldDecide returns what would decide an open comparison.
 func (l Lexicon) wouldDecide(rules analysis.Rules, e analysis.HeadlineEntry) string {
 	switch {
 	case e.Verdict != verdict.Inconclusive || e.Ratio == nil:
@@ -205,7 +205,7 @@ func (l Lexicon) wouldDecide(rules analysis.Rules, e analysis.HeadlineEntry) str
 	return ""
 }
 
-// void says how many cells count nowhere and by which reasons, as the report explains them.
+// void returns how many cells count nowhere and by which reasons, as the report explains them.
 func (l Lexicon) void(e analysis.HeadlineEntry) string {
 	if e.VoidCells == 0 {
 		return ""
@@ -217,7 +217,7 @@ func (l Lexicon) void(e analysis.HeadlineEntry) string {
 	return l.Say("why.void", e.VoidCells, e.Cells, strings.Join(reasons, ", "))
 }
 
-// Calibration says what an A/A run has found of its machine.
+// Calibration returns what an A/A run has found of its machine.
 func (l Lexicon) Calibration(h analysis.Headline) string {
 	var found []string
 	for _, n := range h.Calibration.Entries {
@@ -228,12 +228,12 @@ func (l Lexicon) Calibration(h analysis.Headline) string {
 	return l.Say("headline.calibration", strings.Join(found, l.Say("and")), l.Count("blocks", int(h.Calibration.Blocks)))
 }
 
-// Found says which rates a search found, of one load.
+// Found returns which rates a search found, of one load.
 func (l Lexicon) Found(h analysis.Headline, load string) string {
 	var rates []string
 	at := ""
 	for _, p := range h.Peaks {
-		if !p.Kept || p.Load != load {
+		if !p.Sustained || p.Load != load {
 			continue
 		}
 		bound := ""

@@ -7,19 +7,19 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-func TestTheSentenceOfARateThatWasNotKept(t *testing.T) {
+func TestTheSentenceOfARateThatWasNotSustained(t *testing.T) {
 	for name, tc := range map[string]struct {
 		verdict verdict.Verdict
-		kept    verdict.RateKept
+		kept    verdict.RateCounts
 		want    string
 	}{
-		"the baseline kept it always":      {verdict.Worse, verdict.RateKept{ContenderMissed: 7, BaselineKept: 7}, "r500: go2 missed the rate in 7 of 7 blocks, go kept it in all its 7 blocks"},
-		"the baseline kept it nearly once": {verdict.Worse, verdict.RateKept{ContenderMissed: 7, ContenderNearly: 1, BaselineKept: 7, BaselineNearly: 1}, "r500: go2 missed the rate in 7 of 8 blocks, go kept it in 7 of its 8 blocks, and missed less than a tenth of it in the rest"},
-		"the contender kept it":            {verdict.Better, verdict.RateKept{BaselineMissed: 8, BaselineKept: 1, ContenderKept: 9}, "r500: go missed the rate in 8 of 9 blocks, go2 kept it in all its 9 blocks"},
+		"the baseline sustained it always":      {verdict.Worse, verdict.RateCounts{ContenderMissed: 7, BaselineSustained: 7}, "r500: go2 missed the rate in 7 of 7 blocks, go sustained it in all of its 7 blocks"},
+		"the baseline sustained it nearly once": {verdict.Worse, verdict.RateCounts{ContenderMissed: 7, ContenderNearly: 1, BaselineSustained: 7, BaselineNearly: 1}, "r500: go2 missed the rate in 7 of 8 blocks, go sustained it in 7 of its 8 blocks and missed it by less than a tenth in the rest"},
+		"the contender sustained it":            {verdict.Better, verdict.RateCounts{BaselineMissed: 8, BaselineSustained: 1, ContenderSustained: 9}, "r500: go missed the rate in 8 of 9 blocks, go2 sustained it in all of its 9 blocks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := analysis.HeadlineEntry{Implementation: "go2", Baseline: "go"}
-			v := analysis.LevelVerdict{Verdict: tc.verdict, Reason: verdict.RateNotKept, Rate: &tc.kept}
+			v := analysis.LevelVerdict{Verdict: tc.verdict, Reason: verdict.RateNotSustained, Rate: &tc.kept}
 			if got := English.levelVerdict(e, v, "r500"); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}

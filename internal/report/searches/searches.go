@@ -22,7 +22,7 @@ var templates = page.Templates(text)
 // searches shows what the searches of a run have found.
 type searches struct{ *view.View }
 
-// capacities are the highest rates that searches found to keep their bounds: a table, and a picture of the steps for each load.
+// capacities are the highest rates that searches found to meet their bounds: a table, and a picture of the steps for each load.
 type capacities struct {
 	Leads  []string
 	Table  table.Table
@@ -44,7 +44,7 @@ func Capacity(w *view.View) page.Section {
 func (v searches) capacities(title string) capacities {
 	c := capacities{Legend: v.Legend(v.Table.Implementations), Leads: []string{v.Say("capacity.lead", v.Confidence()), v.Say("capacity.family")}}
 	c.Table.Head = []table.Cell{
-		v.Th("impl"), v.ThNum("kept"), v.ThInterval(), v.ThNum("n"), v.Th("searches"), v.ThNum("change"),
+		v.Th("impl"), v.ThNum("sustained"), v.ThInterval(), v.ThNum("n"), v.Th("searches"), v.ThNum("change"),
 		v.ThInterval(), v.ThNum("padj"), v.Th("verdict"),
 	}
 	c.Table.Head[1].Sub, c.Table.Head[5].Sub = v.Say("unit.rate"), v.Say("capacity.to", v.Table.Run.Baseline)
@@ -100,7 +100,7 @@ func (v searches) capacityRow(c capacity.Capacity) table.Row {
 	return table.Row{Cells: cells, Notes: v.NotesOf(c.Findings, len(c.Trials))}
 }
 
-// searchOutcomes says how the searches ended, and why some give a lower bound only.
+// searchOutcomes returns how the searches ended, and why some give a lower bound only.
 func (v searches) searchOutcomes(c capacity.Capacity) string {
 	var words []string
 	add := func(key string, n int) {
@@ -123,7 +123,7 @@ func (v searches) searchOutcomes(c capacity.Capacity) string {
 	return format.Join("; ", words...)
 }
 
-// capacityVerdict says who keeps the higher rate: nobody is faster here.
+// capacityVerdict returns who sustains the higher rate: nobody is faster here.
 func (v searches) capacityVerdict(r verdict.Result) (words, why string) {
 	if r.Verdict == verdict.Better || r.Verdict == verdict.Worse {
 		return v.Say("capacity." + string(r.Verdict)), ""
@@ -134,7 +134,7 @@ func (v searches) capacityVerdict(r verdict.Result) (words, why string) {
 	return v.RowVerdict(r, r.Verdict, r.Reason)
 }
 
-// stepChart shows the steps of one load's searches: a filled point kept the bound, a hollow one missed it.
+// stepChart shows the steps of one load's searches: a filled point met the bound, a hollow one missed it.
 func (v searches) stepChart(load []capacity.Capacity) chart.Chart {
 	c := chart.Chart{
 		Title: v.Say("capacity.chart", load[0].Load), Name: v.Say("capacity.chart", load[0].Load),

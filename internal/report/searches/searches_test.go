@@ -63,11 +63,11 @@ func TestARowSaysWhatTheSearchesFound(t *testing.T) {
 		},
 		"nothing": {
 			capacity.Capacity{Implementation: "go", Unusable: 2, BelowStart: 1},
-			[]string{"go", "–", "–", "0", "1 kept no rate; 2 void", "–", "–", "–", ""},
+			[]string{"go", "–", "–", "0", "1 sustained no rate; 2 void", "–", "–", "–", ""},
 		},
 		"why rates are bounds": {
 			capacity.Capacity{Implementation: "go", Found: 3, Trials: []capacity.Trial{{Bound: capacity.GeneratorLimited}, {Bound: capacity.Disturbed}, {Bound: capacity.Disturbed}}},
-			[]string{"go", "–", "–", "0", "3 found the boundary; 1 found the limit of the generator; 2 disturbed at the boundary", "–", "–", "–", ""},
+			[]string{"go", "–", "–", "0", "3 found the boundary; 1 generator-bound; 2 disturbed at the boundary", "–", "–", "–", ""},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestNobodyIsFasterInASearch(t *testing.T) {
 	}{
 		"better":       {verdict.Result{Verdict: verdict.Better}, []string{"sustains more", ""}},
 		"worse":        {verdict.Result{Verdict: verdict.Worse}, []string{"sustains less", ""}},
-		"bounds alone": {verdict.Result{Verdict: verdict.Inconclusive, Reason: verdict.BoundsOnly}, []string{"cannot say", "the rates are only lower bounds"}},
-		"noise":        {verdict.Result{Verdict: verdict.Inconclusive, Reason: verdict.NoiseTooHigh}, []string{"cannot say", "could be chance"}},
+		"bounds alone": {verdict.Result{Verdict: verdict.Inconclusive, Reason: verdict.BoundsOnly}, []string{"inconclusive", "the rates are only lower bounds"}},
+		"noise":        {verdict.Result{Verdict: verdict.Inconclusive, Reason: verdict.NoiseTooHigh}, []string{"inconclusive", "may be due to chance"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			words, why := searched().capacityVerdict(tc.of)
@@ -112,9 +112,9 @@ func TestAStepShowsWhetherItKeptItsBound(t *testing.T) {
 	want := []chart.Mark{
 		chart.Line("5.00%", "200.0", "35.00%", "100.0", "path c0"),
 		chart.Line("35.00%", "100.0", "65.00%", "130.1", "path c0"),
-		{Kind: "circle", X: "5.00%", Y: "200.0", Class: "dotted point c0", Title: "go, block 2, step 1: 100 requests/s, kept."},
+		{Kind: "circle", X: "5.00%", Y: "200.0", Class: "dotted point c0", Title: "go, block 2, step 1: 100 requests/s, met."},
 		{Kind: "circle", X: "35.00%", Y: "100.0", Class: "dotted hollow c0", Title: "go, block 2, step 2: 1,000 requests/s, missed. p99 was 31 ms"},
-		{Kind: "cross", X: "65.00%", Y: "130.1", Class: "void", Title: "go, block 2, step 3: 500 requests/s, kept. (void)"},
+		{Kind: "cross", X: "65.00%", Y: "130.1", Class: "void", Title: "go, block 2, step 3: 500 requests/s, met. (void)"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("marks (-want +got):\n%s", diff)

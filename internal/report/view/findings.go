@@ -37,7 +37,7 @@ func (v *View) finding(f validity.Finding) string {
 	).Replace(v.Say("finding." + string(f.Code)))
 }
 
-// hits says which blocks a finding hit.
+// hits returns which blocks a finding hit.
 func (v *View) hits(f validity.Finding, cells int) string {
 	if len(f.Blocks) == cells && cells > 1 {
 		return v.Say("hit.all")
@@ -69,7 +69,7 @@ func (v *View) NotesOf(findings []validity.Finding, of int) []table.Note {
 	return out
 }
 
-// manyGenerators says whether a generator needs its name to be told from others.
+// manyGenerators reports whether a generator needs its name to be told from others.
 func (v *View) manyGenerators() bool {
 	return slices.ContainsFunc(v.Table.Levels, func(l planned.Level) bool { return l.Generators > 1 })
 }

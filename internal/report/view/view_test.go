@@ -70,7 +70,7 @@ func TestALimitIsDrawnApart(t *testing.T) {
 		t.Errorf("drawn on the scale and beside it (-want +got):\n%s", diff)
 	}
 	want := []chart.Legend{
-		{Name: "epoll", Note: "practical limit", Look: chart.LookOf(0, true)},
+		{Name: "epoll", Note: "reference", Look: chart.LookOf(0, true)},
 		{Name: "go", Note: "baseline", Look: chart.LookOf(0, false)},
 		{Name: "go2", Look: chart.LookOf(1, false)},
 	}
@@ -118,12 +118,12 @@ func TestAFindingSaysWhatHitWhomAndWhere(t *testing.T) {
 		"every cell of the server": {
 			one,
 			validity.Finding{Code: validity.NotPinned, Weight: validity.Void, Scope: validity.ScopeCell, Subject: measured.SubjectServer, Blocks: []int32{1, 2, 3}, Details: []string{"a", "b"}},
-			table.Note{Weight: "void", Where: "all blocks", Text: "the server did not own the CPUs that it was to own: a; b", Tone: "void", Code: "NotPinned"},
+			table.Note{Weight: "void", Where: "all blocks", Text: "the server was not pinned to CPUs of its own: a; b", Tone: "void", Code: "NotPinned"},
 		},
 		"a share of latencies alone": {
 			one,
 			validity.Finding{Code: validity.GeneratorBusy, Weight: validity.Suspect, Scope: validity.ScopeLatency, Blocks: []int32{2}, Least: 0.8, Most: 0.9},
-			table.Note{Weight: "suspect", Where: "block 2", Text: "80.0 %–90.0 % of the generator's CPUs were taken: requests may have waited for them", Scope: "latency only", Tone: "suspect", Code: "GeneratorBusy"},
+			table.Note{Weight: "suspect", Where: "block 2", Text: "80.0 %–90.0 % of the generator's CPU time was used: requests may have queued in it", Scope: "latency only", Tone: "suspect", Code: "GeneratorBusy"},
 		},
 		"the only generator has no name": {
 			one,
@@ -138,7 +138,7 @@ func TestAFindingSaysWhatHitWhomAndWhere(t *testing.T) {
 		"a count with its limit": {
 			one,
 			validity.Finding{Code: validity.TooFewRequests, Weight: validity.Suspect, Scope: validity.ScopeCell, Blocks: []int32{1}, Least: 12, Most: 12, Limit: 100},
-			table.Note{Weight: "suspect", Where: "block 1", Text: "12.0 requests were made, fewer than the 100 from which on a mean says something", Tone: "suspect", Code: "TooFewRequests"},
+			table.Note{Weight: "suspect", Where: "block 1", Text: "12.0 requests were made; a meaningful mean needs at least 100", Tone: "suspect", Code: "TooFewRequests"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,13 +159,13 @@ func TestTheReasonForNoVerdictIsSaidInAFewWords(t *testing.T) {
 		want   []string
 	}{
 		"a winner":                 {verdict.Result{}, verdict.Better, "", []string{"better", ""}},
-		"noise":                    {verdict.Result{}, verdict.Inconclusive, verdict.NoiseTooHigh, []string{"cannot say", "could be chance"}},
-		"too few blocks":           {verdict.Result{Blocks: 3, FewestPairs: 1}, verdict.Inconclusive, verdict.TooFewBlocks, []string{"cannot say", "1 block, 7 needed"}},
-		"no block has both":        {verdict.Result{}, verdict.Inconclusive, verdict.TooFewBlocks, []string{"cannot say", "no block in common"}},
-		"the levels may disagree":  {verdict.Result{}, verdict.Inconclusive, verdict.LevelsMayDiffer, []string{"cannot say", "the levels may differ"}},
-		"who did not keep a rate":  {verdict.Result{}, verdict.Worse, verdict.RateNotKept, []string{"worse", "rate not kept"}},
+		"noise":                    {verdict.Result{}, verdict.Inconclusive, verdict.NoiseTooHigh, []string{"inconclusive", "may be due to chance"}},
+		"too few blocks":           {verdict.Result{Blocks: 3, FewestPairs: 1}, verdict.Inconclusive, verdict.TooFewBlocks, []string{"inconclusive", "1 block, 7 needed"}},
+		"no block has both":        {verdict.Result{}, verdict.Inconclusive, verdict.TooFewBlocks, []string{"inconclusive", "no common block"}},
+		"the levels may disagree":  {verdict.Result{}, verdict.Inconclusive, verdict.LevelsMayDiffer, []string{"inconclusive", "individual levels may differ"}},
+		"who did not keep a rate":  {verdict.Result{}, verdict.Worse, verdict.RateNotSustained, []string{"worse", "rate not sustained"}},
 		"different winners":        {verdict.Result{}, verdict.DependsOnLoad, "", []string{"depends on the load", ""}},
-		"no difference is a word ": {verdict.Result{}, verdict.NoDifference, "", []string{"no difference", ""}},
+		"no difference is a word ": {verdict.Result{}, verdict.NoDifference, "", []string{"practically equivalent", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			words, why := v.RowVerdict(tc.of, tc.said, tc.reason)
@@ -192,7 +192,7 @@ func TestThePlacesOfAComparison(t *testing.T) {
 			verdict.Comparison{Load: "sweep", Overall: both, Levels: []verdict.LevelComparison{level(closed), level(open)}},
 			[]string{"sweep: mean of 2 levels", "sweep: 10 connections", "open: 100 connections at 2,000 requests/s"},
 		},
-		"all loads together":           {verdict.Comparison{Overall: both}, []string{"all loads, by weight"}},
+		"all loads together":           {verdict.Comparison{Overall: both}, []string{"all loads, weighted"}},
 		"a load whose mean nobody has": {verdict.Comparison{Load: "sweep", Levels: []verdict.LevelComparison{level(closed), level(open)}}, []string{"sweep: 10 connections", "open: 100 connections at 2,000 requests/s"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,7 @@ func compose(parts ...map[string]string) Language {
 	return Language{words: all}
 }
 
-// Has says whether a key has words, for codes that come from outside.
+// Has reports whether a key has words, for codes that the table brings along.
 func (l Language) Has(key string) bool {
 	_, ok := l.words[key]
 	return ok

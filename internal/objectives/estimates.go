@@ -26,11 +26,11 @@ type Run struct {
 	Groups          []validity.Group
 	Comparisons     []verdict.Comparison
 	Capacities      []capacity.Capacity
-	// OwnFailures are the trials that each implementation failed by its own fault.
-	OwnFailures map[string]int
+	// ImplementationFailures are the trials that each implementation itself failed.
+	ImplementationFailures map[string]int
 }
 
-// judge finds the figures of objectives.
+// judge finds the values of objectives.
 type judge struct {
 	run Run
 	// analyse makes a Run of an earlier run's records, and earlier are those that it has made, by their prefix.
@@ -43,14 +43,14 @@ func (r Run) group(l planned.Level, implementation string) *validity.Group {
 	return validity.GroupAt(r.Groups, l.Point, implementation)
 }
 
-// figure is an objective's figure of one implementation at one level.
-func (j judge) figure(o record.Objective, l planned.Level, i planned.Implementation) figure {
+// estimate is an objective's value of one implementation at one level.
+func (j judge) estimate(o record.Objective, l planned.Level, i planned.Implementation) estimate {
 	g := j.run.group(l, i.Name)
-	var f figure
+	var f estimate
 	switch o.Metric {
 	case record.ObjectiveErrorRate:
 		f = errorRate(g)
-		f.faulty = j.run.OwnFailures[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
+		f.faulty = j.run.ImplementationFailures[i.Name] > 0 || slices.ContainsFunc(g.Cells, silent)
 		return f
 	case record.ObjectiveRegression:
 		return j.regression(o, l, i)
@@ -73,12 +73,12 @@ func (j judge) figure(o record.Objective, l planned.Level, i planned.Implementat
 		return unknown(NotMeasured, "")
 	}
 	limit(g, o.Metric, &f)
-	f.faulty = j.run.OwnFailures[i.Name]+g.OwnFaults(false) > 0
+	f.faulty = j.run.ImplementationFailures[i.Name]+g.ImplementationFailures(false) > 0
 	return f
 }
 
 // meanOf is the mean over blocks with its interval. The high end is open where the summary's is.
-func meanOf(g *validity.Group, s *inference.Summary) figure {
+func meanOf(g *validity.Group, s *inference.Summary) estimate {
 	if s == nil || s.Low == nil {
 		f := unknown(lacking(g, s), "")
 		if s != nil {
@@ -86,14 +86,14 @@ func meanOf(g *validity.Group, s *inference.Summary) figure {
 		}
 		return f
 	}
-	f := figure{value: s.Mean, low: *s.Low, high: math.Inf(1), n: s.N}
+	f := estimate{value: s.Mean, low: *s.Low, high: math.Inf(1), n: s.N}
 	if s.High != nil {
 		f.high = *s.High
 	}
 	return f
 }
 
-// lacking says why a group has too few values.
+// lacking returns why a group has too few values.
 func lacking(g *validity.Group, s *inference.Summary) Reason {
 	switch {
 	case g.Void > 0 && len(g.Cells) >= inference.MinPairs:
@@ -104,9 +104,9 @@ func lacking(g *validity.Group, s *inference.Summary) Reason {
 	return TooFewBlocks
 }
 
-// limit takes from an interval the end of which the generator was the limit and not the server: a throughput could be higher, and a
+// limit takes from an interval the end that the generator limited and not the server: a throughput could be higher, and a
 // latency lower.
-func limit(g *validity.Group, m record.ObjectiveMetric, f *figure) {
+func limit(g *validity.Group, m record.ObjectiveMetric, f *estimate) {
 	var end bool
 	switch m {
 	case record.ObjectiveThroughput:
@@ -130,12 +130,12 @@ func attempts(c validity.Cell) int64 {
 }
 
 // silent says of a cell that its server gave neither answers nor errors.
-func silent(c validity.Cell) bool { return attempts(c) == 0 && c.OwnFault() }
+func silent(c validity.Cell) bool { return attempts(c) == 0 && c.ImplementationFailure() }
 
 // errorRate is the share of failed requests among all, over all cells: those that are void too, since it is errors that void most of
-// them. Its interval covers both ways in which errors come: Clopper and Pearson's, as if each request failed by itself, which also
+// them. Its interval covers both ways in which errors come: Clopper and Pearson's, as if requests failed independently, which also
 // bounds a rate of which no error was seen; and Student's t over the cells, since errors come in bursts.
-func errorRate(g *validity.Group) figure {
+func errorRate(g *validity.Group) estimate {
 	var failed, all int64
 	var shares []float64
 	for _, c := range g.Cells {
@@ -155,7 +155,7 @@ func errorRate(g *validity.Group) figure {
 		}
 		return f
 	}
-	f := figure{value: float64(failed) / float64(all), high: 1, n: len(shares), requests: all}
+	f := estimate{value: float64(failed) / float64(all), high: 1, n: len(shares), requests: all}
 	mean, sd := inference.Moments(shares)
 	low, high := inference.PlainInterval(mean, sd, len(shares))
 	e, n := float64(failed), float64(all)
@@ -171,7 +171,7 @@ func errorRate(g *validity.Group) figure {
 // percentileOf is a quantile of the merged distribution. Its interval is of the logs of the blocks' own quantiles (Student's t), and
 // holds the merged one: where a quantile is known between two values only, its low end is of the low ones and its high end of the
 // high ones.
-func percentileOf(g *validity.Group, name string) figure {
+func percentileOf(g *validity.Group, name string) estimate {
 	column := slices.Index(record.Percentiles, name)
 	kind, merged := preferred(g)
 	if column < 0 || merged == nil {
@@ -209,7 +209,7 @@ func percentileOf(g *validity.Group, name string) figure {
 	return f
 }
 
-// preferred is the distribution that objectives speak of.
+// preferred is the distribution that objectives bound.
 func preferred(g *validity.Group) (record.LatencyKind, *latency.Distribution) {
 	for _, kind := range latency.Preferred {
 		if l := pick.First(g.Latency, func(l *latency.Distribution) bool { return l.Kind == kind }); l != nil {
@@ -227,7 +227,7 @@ func unknownQuantile(q latency.Quantile) Reason {
 }
 
 // ratio is the result of the comparison with the baseline.
-func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementation) figure {
+func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementation) estimate {
 	c := pick.First(j.run.Comparisons, func(c *verdict.Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
 	if c == nil {
 		return unknown(NotMeasured, "")
@@ -252,7 +252,7 @@ func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementati
 }
 
 // share opens the interval of a ratio whose two sides took turns or shared a busy generator.
-func (f *figure) share(diluting bool) {
+func (f *estimate) share(diluting bool) {
 	if diluting && f.why == "" {
 		f.why, f.low, f.high = Diluted, diluted(f.low), diluted(f.high)
 	}
@@ -271,7 +271,7 @@ func diluted(end float64) float64 {
 
 // loosen takes the ends of a ratio's interval whose numerator or denominator is only a bound: a lower one of a throughput, an upper one of
 // a latency.
-func (f *figure) loosen(m verdict.Metric, numerator, denominator bool) {
+func (f *estimate) loosen(m verdict.Metric, numerator, denominator bool) {
 	if !m.MoreIsBetter() {
 		numerator, denominator = denominator, numerator
 	}
@@ -286,12 +286,13 @@ func (f *figure) loosen(m verdict.Metric, numerator, denominator bool) {
 	}
 }
 
-// ofCapacity is what an objective bounds of a capacity. Where no trial kept any rate, the capacity lies below the lowest rates that were missed.
-func ofCapacity(c capacity.Capacity) figure {
+// ofCapacity is what an objective bounds of a capacity. Where no trial sustained any rate, the capacity lies below the lowest rates that
+// were missed.
+func ofCapacity(c capacity.Capacity) estimate {
 	f := unknown(TooFewBlocks, "")
 	switch {
 	case c.Rate == nil && c.BelowStart >= inference.MinPairs:
-		f.low, f.high, f.n, f.why = 0, 0, c.BelowStart, NoRateKept
+		f.low, f.high, f.n, f.why = 0, 0, c.BelowStart, NoRateSustained
 		for _, t := range c.Trials {
 			if t.Result == search.BelowStart && !t.Unusable {
 				f.high = max(f.high, float64(t.Lowest.Rate))
@@ -305,7 +306,7 @@ func ofCapacity(c capacity.Capacity) figure {
 	case c.Rate.Low == nil:
 		f.value, f.n = c.Rate.Mean, c.Rate.N
 	default:
-		f = figure{value: c.Rate.Mean, low: *c.Rate.Low, high: math.Inf(1), n: c.Rate.N}
+		f = estimate{value: c.Rate.Mean, low: *c.Rate.Low, high: math.Inf(1), n: c.Rate.N}
 		if c.Rate.High != nil {
 			f.high = *c.Rate.High
 		}
@@ -316,6 +317,6 @@ func ofCapacity(c capacity.Capacity) figure {
 			f.why = LowerBound
 		}
 	}
-	f.faulty = c.OwnFaults > 0
+	f.faulty = c.ImplementationFailures > 0
 	return f
 }
