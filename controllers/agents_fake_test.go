@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -52,7 +53,7 @@ type fakeAgents struct {
 	disturbed string
 }
 
-var _ Agents = (*fakeAgents)(nil)
+var _ agents.Client = (*fakeAgents)(nil)
 
 type fakeAgent struct {
 	name, implementation string
@@ -102,7 +103,7 @@ func (f *fakeAgents) find(ip string) (*fakeAgent, error) {
 	return a, nil
 }
 
-// State implements Agents.
+// State implements agents.Client.
 func (f *fakeAgents) State(_ context.Context, ip string) (protocol.State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -113,14 +114,14 @@ func (f *fakeAgents) State(_ context.Context, ip string) (protocol.State, error)
 	return a.state, nil
 }
 
-// Clock implements Agents.
+// Clock implements agents.Client.
 func (f *fakeAgents) Clock(ctx context.Context, ip string) (offset, roundTrip time.Duration, err error) {
 	sent := time.Now()
 	_, err = f.State(ctx, ip)
 	return 0, time.Since(sent), err
 }
 
-// Command implements Agents.
+// Command implements agents.Client.
 func (f *fakeAgents) Command(_ context.Context, ip string, o protocol.Command) (protocol.State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

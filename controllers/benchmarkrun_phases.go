@@ -21,6 +21,7 @@ import (
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/steps"
 )
 
 // Deadlines of a run that are the cluster's own; package conduct has the others.
@@ -165,8 +166,8 @@ func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, 
 	o := r.workflowOptions(s.run)
 	o.Repeat = repeat
 	w := render.Workflow(*s.plan, o)
-	token := runToken(r.Key, string(s.run.UID))
-	if err := setToken(ctx, r.Client, r.Namespace, w.GetName(), &token); err != nil {
+	token := steps.Token(r.Key, string(s.run.UID))
+	if err := steps.SetToken(ctx, r.Client, r.Namespace, w.GetName(), &token); err != nil {
 		return err
 	}
 	if err := r.Create(ctx, w); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -309,7 +310,7 @@ func (r *BenchmarkRunReconciler) deleteWorkflow(ctx context.Context, run *v1alph
 		if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)
 		}
-		if err := setToken(ctx, r.Client, r.Namespace, w.GetName(), nil); client.IgnoreNotFound(err) != nil {
+		if err := steps.SetToken(ctx, r.Client, r.Namespace, w.GetName(), nil); client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}

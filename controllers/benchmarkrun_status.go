@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -143,14 +142,6 @@ func summaryConditions(c *conditionSet, s *runScope) {
 	c.set(v1alpha1.ConditionSucceeded, status, reason, message)
 	c.set(v1alpha1.ConditionReconciling, going, reason, message)
 	c.set(v1alpha1.ConditionStalled, stalled, reason, message)
-}
-
-// trialOutcome is the reason and message of a trial's summary.
-func trialOutcome(t *v1alpha1.Trial) (reason, message string) {
-	if c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
-		return c.Reason, c.Message
-	}
-	return v1alpha1.ReasonPending, "not tried"
 }
 
 func orElse(s, other string) string {

@@ -5,6 +5,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/work"
 	"loadstone.dev/loadstone/internal/work/kinds"
 	"loadstone.dev/loadstone/internal/work/sweep"
@@ -56,7 +57,7 @@ func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 	if t.Status.ManifestKey != "" {
 		f.Stored = &record.Artifact{Name: "manifest.json", Key: t.Status.ManifestKey, SHA256: t.Status.ManifestSHA256}
 	}
-	f.Reason, f.Message = trialOutcome(t)
+	f.Reason, f.Message = steps.Outcome(t)
 	for _, n := range t.Status.Nodes {
 		f.Nodes = append(f.Nodes, record.BoundNode{Member: n.Member, Node: n.Node})
 	}

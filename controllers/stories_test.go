@@ -21,6 +21,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/steps"
 )
 
 // condition fails the test unless a condition is as wanted and its message holds every part.
@@ -233,7 +234,7 @@ func TestABlockThatAFaultFromOutsideHasHitIsMeasuredAgainAsAWhole(t *testing.T) 
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	var got []string
 	for _, trial := range w.trials(run) {
-		reason, _ := trialOutcome(&trial)
+		reason, _ := steps.Outcome(&trial)
 		got = append(got, fmt.Sprintf("block %d attempt %d: %s", trial.Spec.Block, trial.Status.Attempt, reason))
 	}
 	want := []string{"block 1 attempt 1: PodLost", "block 1 attempt 1: Done", "block 2 attempt 1: Done", "block 2 attempt 1: Done"}
@@ -422,14 +423,14 @@ func TestTheEndpointRefusesStrangers(t *testing.T) {
 	w := newWorld(t)
 	run := w.apply("guarded", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
 	w.awaitMeasuring("guarded-000-go", 1)
-	token := runToken(w.key, string(run.UID))
+	token := steps.Token(w.key, string(run.UID))
 	for name, tc := range map[string]struct {
 		method, trial, token string
 		want                 int
 	}{
 		"no token":                {http.MethodPost, "guarded-000-go", "", http.StatusForbidden},
 		"a wrong token":           {http.MethodPost, "guarded-000-go", token[1:], http.StatusForbidden},
-		"another run's token":     {http.MethodPost, "guarded-000-go", runToken(w.key, "other"), http.StatusForbidden},
+		"another run's token":     {http.MethodPost, "guarded-000-go", steps.Token(w.key, "other"), http.StatusForbidden},
 		"a trial that is not":     {http.MethodPost, "guarded-001-go", token, http.StatusNotFound},
 		"another way of asking":   {http.MethodGet, "guarded-000-go", token, http.StatusMethodNotAllowed},
 		"a way out of the folder": {http.MethodPost, "..%2F..%2Fx", token, http.StatusNotFound},

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
@@ -38,7 +39,7 @@ type Store interface {
 type TrialReconciler struct {
 	client.Client
 	Store      Store
-	Agents     Agents
+	Agents     agents.Client
 	Key        ed25519.PrivateKey
 	AgentImage string
 	Version    string

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/protocol"
@@ -24,7 +25,7 @@ import (
 )
 
 // silence are agents that do not answer.
-type silence struct{ Agents }
+type silence struct{ agents.Client }
 
 func (silence) State(context.Context, string) (protocol.State, error) {
 	return protocol.State{}, errors.New("connection refused")
@@ -66,7 +67,7 @@ func later(d time.Duration) func(*trialScope) {
 	}
 }
 
-func agents(observer, generator protocol.State) func(*trialScope) {
+func agentsIn(observer, generator protocol.State) func(*trialScope) {
 	return func(s *trialScope) {
 		observer.Member, generator.Member = record.MemberServer(0), record.MemberGenerator(0)
 		s.servers()[0].state, s.generators()[0].state = &observer, &generator
@@ -78,7 +79,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
 	notRunning := func(s *trialScope) { s.servers()[0].pod.Status.PodIP = "" }
 	idle, running, measured := protocol.State{Phase: protocol.Idle}, protocol.State{Phase: protocol.Running}, protocol.State{Phase: protocol.Measured}
-	deaf := agents(protocol.State{Phase: protocol.Idle}, idle)
+	deaf := agentsIn(protocol.State{Phase: protocol.Idle}, idle)
 	const end = 20*time.Second + 2*tool.LeastGap
 	tests := map[string]struct {
 		phase func(context.Context, *trialScope) (step, error)
@@ -98,18 +99,18 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + conduct.AgentGrace + 1)), "AgentLost transient", "", 0},
 		"the server is starting":                  {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline)), "", "the server is not listening on port 8080 yet", pollEvery},
 		"the server never listens":                {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline+1)), "ServerNotListening permanent: implementations[go] did not listen on port 8080 within 30s", "", 0},
-		"the check cannot be sent":                {r.check, scopeOf(agents(idle, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},
-		"the server answers wrongly":              {r.check, scopeOf(agents(idle, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
-		"the start cannot be told":                {r.start, scopeOf(agents(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
-		"the first cell goes on":                  {r.awaitEnd, scopeOf(agents(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
-		"an agent was never told to start":        {r.awaitEnd, scopeOf(agents(measured, idle), later(end)), "AgentLost transient: the agent (generator-0) never received its start", "", 0},
-		"an agent is not quite done":              {r.awaitEnd, scopeOf(agents(measured, running), later(end+conduct.AgentGrace)), "", "", pollEvery},
-		"an agent is never done":                  {r.awaitEnd, scopeOf(agents(measured, running), later(end+conduct.AgentGrace+1)), "AgentLost transient: the agent (generator-0) was still busy 30s after the last cell", "", 0},
-		"the store is away":                       {r.store, scopeOf(agents(measured, withFile(measured)), later(end+conduct.StoreDeadline)), "", "the object store cannot be reached", time.Second},
-		"an upload goes on":                       {r.store, scopeOf(agents(protocol.State{Phase: protocol.Stored}, protocol.State{Phase: protocol.Measured, Uploading: true}), later(end)), "", "storing artifacts", pollEvery / 2},
-		"the store stays away":                    {r.store, scopeOf(agents(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},
-		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agents(withFile(measured), withFile(measured)), later(end)), "", "the object store cannot be reached", time.Second},
-		"what was stored can never be verified":   {r.writeManifest, scopeOf(agents(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store cannot be reached", "", 0},
+		"the check cannot be sent":                {r.check, scopeOf(agentsIn(idle, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},
+		"the server answers wrongly":              {r.check, scopeOf(agentsIn(idle, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
+		"the start cannot be told":                {r.start, scopeOf(agentsIn(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
+		"the first cell goes on":                  {r.awaitEnd, scopeOf(agentsIn(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
+		"an agent was never told to start":        {r.awaitEnd, scopeOf(agentsIn(measured, idle), later(end)), "AgentLost transient: the agent (generator-0) never received its start", "", 0},
+		"an agent is not quite done":              {r.awaitEnd, scopeOf(agentsIn(measured, running), later(end+conduct.AgentGrace)), "", "", pollEvery},
+		"an agent is never done":                  {r.awaitEnd, scopeOf(agentsIn(measured, running), later(end+conduct.AgentGrace+1)), "AgentLost transient: the agent (generator-0) was still busy 30s after the last cell", "", 0},
+		"the store is away":                       {r.store, scopeOf(agentsIn(measured, withFile(measured)), later(end+conduct.StoreDeadline)), "", "the object store cannot be reached", time.Second},
+		"an upload goes on":                       {r.store, scopeOf(agentsIn(protocol.State{Phase: protocol.Stored}, protocol.State{Phase: protocol.Measured, Uploading: true}), later(end)), "", "storing artifacts", pollEvery / 2},
+		"the store stays away":                    {r.store, scopeOf(agentsIn(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},
+		"what was stored cannot be verified yet":  {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end)), "", "the object store cannot be reached", time.Second},
+		"what was stored can never be verified":   {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store cannot be reached", "", 0},
 		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready: waiting for the workflow to reach this trial", 0},
 		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0: no wrk", "", 0},
 	}
@@ -159,7 +160,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	var commands []protocol.Command
 	r := &TrialReconciler{Agents: punctual{commands: &commands}, Now: func() time.Time { return noon }}
 	idle := protocol.State{Phase: protocol.Idle}
-	s := scopeOf(agents(idle, idle))
+	s := scopeOf(agentsIn(idle, idle))
 	if got, err := r.start(t.Context(), s); err != nil || got != halt || s.startTime == nil || len(commands) != 0 {
 		t.Fatalf("the first pass ends with %+v, %v, start %v, %d commands", got, err, s.startTime, len(commands))
 	}
@@ -167,7 +168,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 		t.Errorf("the start is %s", s.startTime)
 	}
 
-	s = scopeOf(agents(idle, idle), later(0))
+	s = scopeOf(agentsIn(idle, idle), later(0))
 	if got, err := r.start(t.Context(), s); err != nil || got != goOn || s.fault != nil {
 		t.Fatalf("the second pass ends with %+v, %v, %v", got, err, s.fault)
 	}
@@ -183,7 +184,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	}
 
 	r.Now = func() time.Time { return noon.Add(1) }
-	s = scopeOf(agents(idle, idle), later(0))
+	s = scopeOf(agentsIn(idle, idle), later(0))
 	if _, err := r.start(t.Context(), s); err != nil || !strings.HasPrefix(describe(s.fault), "AgentLost transient: the agent in pod quick-000-go-1-g0 did not receive its start in time") {
 		t.Errorf("a start that is over is told: %v, %v", s.fault, err)
 	}
@@ -225,7 +226,7 @@ func TestAManifestThatIsThereAlreadyHolds(t *testing.T) {
 	var first *record.Artifact
 	for _, who := range []string{"the first operator", "the next one, to whom the clocks look different"} {
 		r := &TrialReconciler{Agents: punctual{}, Store: store, Version: who}
-		s := scopeOf(agents(stored, stored), later(30*time.Second))
+		s := scopeOf(agentsIn(stored, stored), later(30*time.Second))
 		if _, err := r.writeManifest(t.Context(), s); err != nil || s.fault != nil || s.manifest == nil {
 			t.Fatalf("%s: %v, fault %v, waits for %q", who, err, s.fault, s.waiting)
 		}
@@ -241,7 +242,7 @@ func TestAManifestThatIsThereAlreadyHolds(t *testing.T) {
 func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
 	var commands []protocol.Command
 	r := &TrialReconciler{Agents: punctual{commands: &commands}, Key: ed25519.NewKeyFromSeed(make([]byte, 32))}
-	s := scopeOf(agents(protocol.State{}, protocol.State{}), func(s *trialScope) { s.attempt = 2 })
+	s := scopeOf(agentsIn(protocol.State{}, protocol.State{}), func(s *trialScope) { s.attempt = 2 })
 	if _, err := r.check(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}

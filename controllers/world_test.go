@@ -31,6 +31,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -79,13 +80,13 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 	for _, name := range []string{w.namespace, w.system} {
 		w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}
-	for _, name := range []string{keySecret, render.TokensSecret} {
+	for _, name := range []string{steps.KeySecret, render.TokensSecret} {
 		w.must(w.c.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.system, Name: name}}))
 	}
 	w.store = artifact.Config{Endpoint: object.Endpoint, Bucket: object.NewBucket(t), Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey}
 	w.addr, err = testbed.FreeAddress()
 	w.must(err)
-	w.key, err = SigningKey(t.Context(), w.c, w.system)
+	w.key, err = steps.SigningKey(t.Context(), w.c, w.system)
 	w.must(err)
 	w.agents = &fakeAgents{clock: w.clock, byIP: map[string]*fakeAgent{}}
 	w.kubelet = &kubelet{c: w.c, namespace: w.namespace, agents: w.agents, clock: w.clock, seen: map[string]bool{}, gone: map[string]bool{}}
@@ -185,7 +186,7 @@ func (w *world) startManager() {
 	m := w.newManager()
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	endpoint := &Endpoint{Client: m.GetClient(), Key: w.key, Addr: w.addr}
+	endpoint := &steps.Endpoint{Client: m.GetClient(), Key: w.key, Addr: w.addr}
 	w.must(endpoint.SetupWithManager(ctx, m))
 	trials := &TrialReconciler{
 		Client: m.GetClient(), Store: store, Agents: w.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,

@@ -25,8 +25,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers"
+	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/version"
 )
 
@@ -87,17 +89,17 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	key, err := controllers.SigningKey(ctx, direct, o.namespace)
+	key, err := steps.SigningKey(ctx, direct, o.namespace)
 	if err != nil {
 		return err
 	}
-	endpoint := &controllers.Endpoint{Client: m.GetClient(), Key: key, Addr: o.listen}
+	endpoint := &steps.Endpoint{Client: m.GetClient(), Key: key, Addr: o.listen}
 	if err := endpoint.SetupWithManager(ctx, m); err != nil {
 		return err
 	}
 	trials := &controllers.TrialReconciler{
 		Client: m.GetClient(), Store: store, Key: key, AgentImage: o.agentImage, Version: version.Version, Now: time.Now,
-		Agents: controllers.HTTPAgents{Key: key, Client: &http.Client{Transport: &http.Transport{IdleConnTimeout: 10 * time.Second}}},
+		Agents: agents.HTTP{Key: key, Client: &http.Client{Transport: &http.Transport{IdleConnTimeout: 10 * time.Second}}},
 	}
 	if err := trials.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering trials: %w", err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 )
 
 func main() {
@@ -19,13 +18,8 @@ func main() {
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("words", flag.ContinueOnError)
 	root := flags.String("root", ".", "the repository's root")
-	all := flags.Bool("all", false, "check the places too that may still hold old words")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)
-	}
-	places := checked
-	if *all {
-		places = slices.Concat(checked, unchecked)
 	}
 	findings, err := scanAll(os.DirFS(*root), places)
 	if err != nil {

@@ -182,7 +182,7 @@ func checkRate(s printout.Sample) []Finding {
 	share := missed / max(a.Asked, missed)
 	f := one(RateNotReached, Note, ScopeSample, fmt.Sprintf("%s of %s iterations that the rate asked for (%s) were not started, %s of them dropped for want of virtual users.",
 		number(missed), number(a.Asked), percent(share), count(a.Dropped)),
-		"Raise maxVUs; if they still run out, the server cannot keep the rate, and the throughput that it reached is the result.").with(share, missedShare)
+		"Raise maxVUs; if they still run out, the server cannot sustain the rate, and the throughput that it reached is the result.").with(share, missedShare)
 	if missed > max(missedShare*a.Asked, missedStarts) {
 		f[0].Weight = validity.Void
 	}

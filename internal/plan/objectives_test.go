@@ -25,24 +25,28 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 		change    func(*v1alpha1.BenchmarkRunSpec)
 		want      string
 	}{
-		"all levels of all contenders":      {objective: v1alpha1.Objective{Metric: "Throughput", Min: "17000"}},
-		"one level of one load":             {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.001", Load: "sweep", Connections: 10, Implementations: []string{"go", "epoll"}}},
-		"a regression through a limit":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "0.95", Against: v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}},
-		"both bounds":                       {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Max: "2"}, want: "needs either min or max"},
-		"no bound":                          {objective: v1alpha1.Objective{Metric: "Throughput"}, want: "needs either min or max"},
-		"a bound that is no number":         {objective: v1alpha1.Objective{Metric: "Throughput", Min: "fast"}, want: `"fast" is not a decimal number`},
-		"a bound that nothing can keep":     {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.0"}, want: "give a number above 0"},
-		"a share in percent":                {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "5"}, want: `write 1 % as "0.01"`},
-		"an implementation that is none":    {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Implementations: []string{"go", "rust"}}, want: "spec.objectives[0].implementations[1] is rust"},
-		"a load that is none":               {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "spike"}, want: "spec.objectives[0].load is spike"},
-		"a level that is none":              {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "sweep", Connections: 11}, want: "matches no level"},
-		"the capacity of a search":          {objective: v1alpha1.Objective{Metric: "Capacity", Min: "5000", Load: "sweep"}, change: func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100} }},
-		"a capacity of levels":              {objective: v1alpha1.Objective{Metric: "Capacity", Min: "5000", Load: "sweep"}, want: `load "sweep" has no search`},
-		"a capacity of no load":             {objective: v1alpha1.Objective{Metric: "Capacity", Min: "5000"}, want: `load "" has no search`},
-		"a most of a capacity":              {objective: v1alpha1.Objective{Metric: "Capacity", Max: "5000", Load: "search"}, want: "give min"},
-		"a capacity at a level":             {objective: v1alpha1.Objective{Metric: "Capacity", Min: "5000", Load: "search", Connections: 10}, want: "leave out connections"},
-		"a rate that is none":               {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "sweep", RequestsPerSecond: 5}, want: "matches no level"},
-		"the steps of a search":             {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1"}, change: func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100} }, want: "matches no level"},
+		"all levels of all contenders":   {objective: v1alpha1.Objective{Metric: "Throughput", Min: "17000"}},
+		"one level of one load":          {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.001", Load: "sweep", Connections: 10, Implementations: []string{"go", "epoll"}}},
+		"a regression through a limit":   {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "0.95", Against: v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}},
+		"both bounds":                    {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Max: "2"}, want: "needs either min or max"},
+		"no bound":                       {objective: v1alpha1.Objective{Metric: "Throughput"}, want: "needs either min or max"},
+		"a bound that is no number":      {objective: v1alpha1.Objective{Metric: "Throughput", Min: "fast"}, want: `"fast" is not a decimal number`},
+		"a bound that nothing can keep":  {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.0"}, want: "give a number above 0"},
+		"a share in percent":             {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "5"}, want: `write 1 % as "0.01"`},
+		"an implementation that is none": {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Implementations: []string{"go", "rust"}}, want: "spec.objectives[0].implementations[1] is rust"},
+		"a load that is none":            {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "spike"}, want: "spec.objectives[0].load is spike"},
+		"a level that is none":           {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "sweep", Connections: 11}, want: "matches no level"},
+		"the capacity of a search": {objective: v1alpha1.Objective{Metric: "Capacity", Min: "5000", Load: "sweep"}, change: func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100}
+		}},
+		"a capacity of levels":  {objective: v1alpha1.Objective{Metric: "Capacity", Min: "5000", Load: "sweep"}, want: `load "sweep" has no search`},
+		"a capacity of no load": {objective: v1alpha1.Objective{Metric: "Capacity", Min: "5000"}, want: `load "" has no search`},
+		"a most of a capacity":  {objective: v1alpha1.Objective{Metric: "Capacity", Max: "5000", Load: "search"}, want: "give min"},
+		"a capacity at a level": {objective: v1alpha1.Objective{Metric: "Capacity", Min: "5000", Load: "search", Connections: 10}, want: "leave out connections"},
+		"a rate that is none":   {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Load: "sweep", RequestsPerSecond: 5}, want: "matches no level"},
+		"the steps of a search": {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1"}, change: func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100}
+		}, want: "matches no level"},
 		"the baseline against itself":       {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1", Implementations: []string{"go"}}, want: "is go, which is not compared with the baseline"},
 		"a limit against the baseline":      {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1", Implementations: []string{"epoll"}}, want: "is epoll, which is not compared"},
 		"a baseline alone":                  {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1"}, change: func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations = s.Implementations[:1] }, want: "only one implementation"},
@@ -51,8 +55,10 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 		"an anchor that is held to a bound": {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Implementations: []string{"epoll"}, Against: v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}, want: "which is the anchor"},
 		"a latency of a search": {
 			objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99", Max: "5000", Load: "sweep"},
-			change:    func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100} },
-			want:      "spec.objectives[0].load is sweep, which has search and therefore no levels: bound its Capacity",
+			change: func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Loads[0].Search = v1alpha1.Search{Percentile: 99, MaxMilliseconds: 100}
+			},
+			want: "spec.objectives[0].load is sweep, which has search and therefore no levels: bound its Capacity",
 		},
 		"the 99.9th percentile of wrk":                {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}},
 		"the 99.9th percentile of k6":                 {objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99.9", Max: "5000"}, change: tool(v1alpha1.ToolK6)},

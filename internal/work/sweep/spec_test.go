@@ -19,23 +19,24 @@ type filler struct{ next int64 }
 
 func (f *filler) fill(v reflect.Value) {
 	f.next++
-	switch kind := v.Kind(); {
-	case kind == reflect.String:
+	switch v.Kind() {
+	case reflect.String:
 		v.SetString(fmt.Sprintf("text-%d", f.next))
-	case kind == reflect.Int32 || kind == reflect.Int64:
+	case reflect.Int32, reflect.Int64:
 		v.SetInt(f.next)
-	case kind == reflect.Pointer:
+	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		f.fill(v.Elem())
-	case kind == reflect.Slice:
+	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		for i := range v.Len() {
 			f.fill(v.Index(i))
 		}
-	case kind == reflect.Struct:
+	case reflect.Struct:
 		for i := range v.NumField() {
 			f.fill(v.Field(i))
 		}
+	default: // What is left unset is found by unset.
 	}
 }
 
@@ -55,17 +56,18 @@ func unset(v reflect.Value, path string) []string {
 		return nil
 	}
 	var out []string
-	switch kind := v.Kind(); {
-	case kind == reflect.Pointer:
+	switch v.Kind() {
+	case reflect.Pointer:
 		return unset(v.Elem(), path)
-	case kind == reflect.Slice:
+	case reflect.Slice:
 		for i := range v.Len() {
 			out = append(out, unset(v.Index(i), fmt.Sprintf("%s[%d]", path, i))...)
 		}
-	case kind == reflect.Struct:
+	case reflect.Struct:
 		for i := range v.NumField() {
 			out = append(out, unset(v.Field(i), path+"."+v.Type().Field(i).Name)...)
 		}
+	default: // A value of any other kind was set, since it is not zero.
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package controllers
+package steps
 
 import (
 	"context"
@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// keySecret is shipped empty with the installation, so that the operator needs to create no Secret.
-	keySecret = "loadstone-signing-key"
+	// KeySecret is shipped empty with the installation, so that the operator needs to create no Secret.
+	KeySecret = "loadstone-signing-key"
 	keyField  = "ed25519-seed"
 )
 
 // SigningKey reads the installation's key, or makes it at the first start. It signs orders to agents, and the tokens of
 // runs are derived from it, so that an operator that restarts knows them all.
 func SigningKey(ctx context.Context, c client.Client, namespace string) (ed25519.PrivateKey, error) {
-	name := client.ObjectKey{Namespace: namespace, Name: keySecret}
+	name := client.ObjectKey{Namespace: namespace, Name: KeySecret}
 	var s corev1.Secret
 	if err := c.Get(ctx, name, &s); err != nil {
 		return nil, fmt.Errorf("reading Secret %s, which the chart installs: %w", name, err)
@@ -50,15 +50,15 @@ func SigningKey(ctx context.Context, c client.Client, namespace string) (ed25519
 	return ed25519.NewKeyFromSeed(s.Data[keyField]), nil
 }
 
-// runToken is the one token of a run.
-func runToken(key ed25519.PrivateKey, runUID string) string {
+// Token is the one token of a run.
+func Token(key ed25519.PrivateKey, runUID string) string {
 	m := hmac.New(sha256.New, key.Seed())
 	m.Write([]byte("run-token/" + runUID))
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// setToken puts a run's token where the steps of its workflow read it; nil takes it away.
-func setToken(ctx context.Context, c client.Client, namespace, workflow string, token *string) error {
+// SetToken puts a run's token where the steps of its workflow read it; nil takes it away.
+func SetToken(ctx context.Context, c client.Client, namespace, workflow string, token *string) error {
 	var value any
 	if token != nil {
 		value = []byte(*token)

@@ -1,4 +1,4 @@
-package controllers
+package steps
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -143,7 +144,7 @@ func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token stri
 		}
 		return nil, http.StatusServiceUnavailable, err
 	}
-	want := runToken(e.Key, t.Labels[v1alpha1.LabelRunUID])
+	want := Token(e.Key, t.Labels[v1alpha1.LabelRunUID])
 	if subtle.ConstantTimeCompare([]byte(strings.TrimPrefix(token, "Bearer ")), []byte(want)) != 1 {
 		return nil, http.StatusForbidden, errors.New("the token does not belong to the trial's run")
 	}
@@ -159,8 +160,16 @@ func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token stri
 }
 
 func (e *Endpoint) answer(w http.ResponseWriter, t *v1alpha1.Trial) {
-	reason, _ := trialOutcome(t)
+	reason, _ := Outcome(t)
 	w.Header().Set("Content-Type", "application/json")
 	// A caller that has gone asks again.
 	_ = json.NewEncoder(w).Encode(outcome{Trial: t.Name, Succeeded: t.Status.ManifestKey != "", Reason: reason})
+}
+
+// Outcome is the reason and message of a trial's summary.
+func Outcome(t *v1alpha1.Trial) (reason, message string) {
+	if c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
+		return c.Reason, c.Message
+	}
+	return v1alpha1.ReasonPending, "not tried"
 }

@@ -1,4 +1,4 @@
-package controllers
+package agents
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 )
 
 // agentAt answers as an agent would, and is reached under any address.
-func agentAt(t *testing.T, key ed25519.PrivateKey, answer http.HandlerFunc) HTTPAgents {
+func agentAt(t *testing.T, key ed25519.PrivateKey, answer http.HandlerFunc) HTTP {
 	t.Helper()
 	s := httptest.NewServer(answer)
 	t.Cleanup(s.Close)
@@ -27,7 +27,7 @@ func agentAt(t *testing.T, key ed25519.PrivateKey, answer http.HandlerFunc) HTTP
 		}
 		return (&net.Dialer{}).DialContext(ctx, network, s.Listener.Addr().String())
 	}
-	return HTTPAgents{Key: key, Client: &http.Client{Transport: &http.Transport{DialContext: dial}}}
+	return HTTP{Key: key, Client: &http.Client{Transport: &http.Transport{DialContext: dial}}}
 }
 
 const agentIP = "2001:db8::1"

@@ -1,4 +1,4 @@
-package controllers
+package steps
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 )
 
 func TestTheSigningKeyIsMadeOnce(t *testing.T) {
-	shipped := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: keySecret}}
+	shipped := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: KeySecret}}
 	c := fake.NewClientBuilder().WithObjects(shipped).Build()
 	first, err := SigningKey(t.Context(), c, "system")
 	if err != nil {
@@ -21,13 +21,13 @@ func TestTheSigningKeyIsMadeOnce(t *testing.T) {
 	if err != nil || !bytes.Equal(first, second) {
 		t.Errorf("an operator that starts anew has another key, %v", err)
 	}
-	if runToken(first, "a") == runToken(first, "b") || runToken(first, "a") != runToken(second, "a") {
+	if Token(first, "a") == Token(first, "b") || Token(first, "a") != Token(second, "a") {
 		t.Error("a token is not one run's")
 	}
 }
 
 func TestASigningKeyThatCannotBeIsNamed(t *testing.T) {
-	short := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "short", Name: keySecret}, Data: map[string][]byte{keyField: []byte("x")}}
+	short := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "short", Name: KeySecret}, Data: map[string][]byte{keyField: []byte("x")}}
 	c := fake.NewClientBuilder().WithObjects(short).Build()
 	for namespace, want := range map[string]string{
 		"short":  "has 1 bytes instead of 32: remove the field and restart the operator",

@@ -1,4 +1,4 @@
-package controllers
+package agents
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"loadstone.dev/loadstone/internal/protocol"
 )
 
-// Agents speaks to the agents of a trial. It is an interface so that controllers can be tested without pods.
-type Agents interface {
+// Client speaks to the agents of a trial. It is an interface so that controllers can be tested without pods.
+type Client interface {
 	// State asks the agent at a pod's address how far it is.
 	State(ctx context.Context, ip string) (protocol.State, error)
 	// Command sends a signed command and returns the state that answers it.
@@ -33,21 +33,24 @@ const (
 	maxState       = 4 << 20
 )
 
-// HTTPAgents are agents in pods.
-type HTTPAgents struct {
+// maxQuoted bounds what is quoted of an answer.
+const maxQuoted = 200
+
+// HTTP speaks to agents in pods.
+type HTTP struct {
 	Key    ed25519.PrivateKey
 	Client *http.Client
 }
 
-var _ Agents = HTTPAgents{}
+var _ Client = HTTP{}
 
-// State implements Agents.
-func (a HTTPAgents) State(ctx context.Context, ip string) (protocol.State, error) {
+// State implements Client.
+func (a HTTP) State(ctx context.Context, ip string) (protocol.State, error) {
 	return a.do(ctx, stateTimeout, http.MethodGet, ip, "/v1/state", nil)
 }
 
-// Command implements Agents.
-func (a HTTPAgents) Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error) {
+// Command implements Client.
+func (a HTTP) Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error) {
 	env, err := protocol.Seal(a.Key, o)
 	if err != nil {
 		return protocol.State{}, err
@@ -59,8 +62,8 @@ func (a HTTPAgents) Command(ctx context.Context, ip string, o protocol.Command) 
 	return a.do(ctx, commandTimeout, http.MethodPost, ip, "/v1/command", body)
 }
 
-// Clock implements Agents: the fastest of several round trips tells the offset best.
-func (a HTTPAgents) Clock(ctx context.Context, ip string) (offset, roundTrip time.Duration, err error) {
+// Clock implements Client: the fastest of several round trips tells the offset best.
+func (a HTTP) Clock(ctx context.Context, ip string) (offset, roundTrip time.Duration, err error) {
 	for i := range clockRounds {
 		sent := time.Now()
 		s, err := a.State(ctx, ip)
@@ -75,7 +78,7 @@ func (a HTTPAgents) Clock(ctx context.Context, ip string) (offset, roundTrip tim
 	return offset, roundTrip, nil
 }
 
-func (a HTTPAgents) do(ctx context.Context, timeout time.Duration, method, ip, path string, body []byte) (protocol.State, error) {
+func (a HTTP) do(ctx context.Context, timeout time.Duration, method, ip, path string, body []byte) (protocol.State, error) {
 	var s protocol.State
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -94,7 +97,7 @@ func (a HTTPAgents) do(ctx context.Context, timeout time.Duration, method, ip, p
 		return s, fmt.Errorf("reading answer of agent at %s: %w", ip, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return s, fmt.Errorf("the agent at %s answered %s: %s", ip, resp.Status, clip(string(data), 200))
+		return s, fmt.Errorf("the agent at %s answered %s: %s", ip, resp.Status, data[:min(len(data), maxQuoted)])
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
 		return s, fmt.Errorf("decoding answer of agent at %s: %w", ip, err)
