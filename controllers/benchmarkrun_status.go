@@ -9,10 +9,10 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 func (s *runScope) prefix() string {

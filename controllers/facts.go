@@ -3,12 +3,12 @@ package controllers
 import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/steps"
-	"loadstone.dev/loadstone/internal/work"
-	"loadstone.dev/loadstone/internal/work/kinds"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // runFacts are what the objects of a run say to whom leads it. Before its spec is compiled only its blocks are known of the plan.
@@ -66,7 +66,7 @@ func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 
 // workOf is what a trial does. The API admits no type of work that is not known, so that one which is not was written by another version: it
 // is read as a sweep without servers, whose check is refused.
-func workOf(t *v1alpha1.Trial) work.Work {
+func workOf(t *v1alpha1.Trial) kind.Work {
 	w, err := kinds.Of(t.Spec)
 	if err != nil {
 		return sweep.Sweep{}

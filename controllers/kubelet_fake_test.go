@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // Images that behave in a way of their own. Every other image is that of a good server.

@@ -9,12 +9,12 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work"
 )
 
 // work is what the trial does.
-func (s *trialScope) work() work.Work { return workOf(s.trial) }
+func (s *trialScope) work() kind.Work { return workOf(s.trial) }
 
 // servers are the members that are measured: one, or the two of a duet.
 func (s *trialScope) servers() []*member {

@@ -12,10 +12,10 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/work"
 )
 
 func asDuet(s *v1alpha1.BenchmarkRunSpec) { s.Order, s.Blocks = v1alpha1.OrderSlicedDuet, 2 }
@@ -92,7 +92,7 @@ func duetScope(server, beside, generator string) *trialScope {
 	s.trial.Spec.Sweep.Servers = append(s.trial.Spec.Sweep.Servers, other)
 	p := pod(v1alpha1.RoleServer)
 	p.Name, p.Labels[v1alpha1.LabelMember], p.Status.PodIP = render.PodName("quick-000-go", 1, record.MemberServer(1)), record.MemberServer(1), "192.0.2.2"
-	s.members = append(s.members, &member{Member: work.Member{Name: record.MemberServer(1)}, pod: p})
+	s.members = append(s.members, &member{Member: kind.Member{Name: record.MemberServer(1)}, pod: p})
 	for i, list := range []string{generator, server, beside} {
 		s.members[i].state = &protocol.State{CPUsAllowed: list}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/work"
+	"loadstone.dev/loadstone/internal/kind"
 )
 
 // maxLastWords bounds what is quoted of a container that has ended.
@@ -45,7 +45,7 @@ func lost(_ *trialScope, p *corev1.Pod) *conduct.Failure {
 func (s *trialScope) isAgent(p *corev1.Pod, container string) bool {
 	for _, m := range s.work().Members() {
 		if m.Name == p.Labels[v1alpha1.LabelMember] {
-			return slices.ContainsFunc(m.Processes, func(own work.Process) bool { return own.Name == container && own.IsAgent() })
+			return slices.ContainsFunc(m.Processes, func(own kind.Process) bool { return own.Name == container && own.IsAgent() })
 		}
 	}
 	return false

@@ -13,10 +13,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/work"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
@@ -53,7 +53,7 @@ func pod(role string) *corev1.Pod {
 func scopeOf(deltas ...func(*trialScope)) *trialScope {
 	memory := resource.MustParse("64Mi")
 	s := &trialScope{
-		now: noon, attempt: 1, turn: true, members: []*member{{Member: work.Member{Name: record.MemberGenerator(0)}, pod: pod(v1alpha1.RoleGenerator)}, {Member: work.Member{Name: record.MemberServer(0)}, pod: pod(v1alpha1.RoleServer)}},
+		now: noon, attempt: 1, turn: true, members: []*member{{Member: kind.Member{Name: record.MemberGenerator(0)}, pod: pod(v1alpha1.RoleGenerator)}, {Member: kind.Member{Name: record.MemberServer(0)}, pod: pod(v1alpha1.RoleServer)}},
 		run: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "run-uid-1234"}},
 		trial: &v1alpha1.Trial{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Generation: 1},

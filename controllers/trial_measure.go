@@ -8,8 +8,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // placed is where the pods of the attempt are.

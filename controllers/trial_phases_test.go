@@ -17,11 +17,11 @@ import (
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // silence are agents that do not answer.

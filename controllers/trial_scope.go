@@ -10,10 +10,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work"
 )
 
 // trialScope is what one pass over a trial knows. The gatherer fills the first group; phases fill the second.
@@ -61,7 +61,7 @@ func (s *trialScope) ended() bool { return s.trial.Status.CompletionTime != nil 
 
 // member is one pod of an attempt: the server, or one of its generators.
 type member struct {
-	work.Member
+	kind.Member
 	// pod is nil when it does not exist.
 	pod *corev1.Pod
 	// state is nil until its agent has answered in this pass.

@@ -34,5 +34,5 @@ var places = []string{
 	"README.md", "CONTRIBUTING.md", "docs", "charts/loadstone", "config/crd", "config/samples", "api/v1alpha1",
 	"cmd", "controllers", "internal/agent", "internal/artifact", "internal/conduct", "internal/generate", "internal/httpcheck", "internal/kernel",
 	"internal/lint", "internal/measured", "internal/observe", "internal/plan", "internal/printout", "internal/protocol", "internal/render",
-	"internal/report", "internal/search", "internal/tool", "internal/validity", "internal/verdict", "internal/work",
+	"internal/report", "internal/search", "internal/tool", "internal/validity", "internal/verdict", "internal/kind",
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"path"
 
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work/kinds"
 )
 
 // RunPrefix is where everything of a run lies: PREFIX/NAMESPACE/NAME-UID8. The UID keeps runs of one name apart.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/timetable"
-	"loadstone.dev/loadstone/internal/work"
 )
 
 // Attempt is one try at a trial, as it is at one instant.
@@ -15,7 +15,7 @@ type Attempt struct {
 	// Number counts the tries, from 1.
 	Number int32
 	// Work is what the trial does.
-	Work work.Work
+	Work kind.Work
 	// Begun is when the attempt began.
 	Begun time.Time
 	// Started is the instant at which the agents were told to start the first cell; zero before.

@@ -9,10 +9,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // cellTime is that of each of the two cells of an attempt, and lastEnd when the second has ended.

@@ -8,10 +8,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
@@ -46,7 +46,7 @@ func runOf(t *testing.T, blocks int32, implementations []string, deltas ...func(
 var alone = []string{"go"}
 
 // workOf is what each trial of a plan does.
-func workOf(p plan.Plan) work.Work { return sweep.Sweep{Cells: p.Cells} }
+func workOf(p plan.Plan) kind.Work { return sweep.Sweep{Cells: p.Cells} }
 
 // begun are trials of lines of a plan, none of which has ended.
 func begun(p plan.Plan, lines ...record.PlannedTrial) conduct.Trials {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work"
 )
 
 // Kind is whether a failure is retried. Package reason has the origin of each failure.
@@ -64,7 +64,7 @@ func (e Exit) String() string {
 }
 
 // ServerExited is the failure of a measured process that ended before the trial did; nil if it has done its work, and ends itself.
-func ServerExited(w work.Work, server record.Implementation, e Exit) *Failure {
+func ServerExited(w kind.Work, server record.Implementation, e Exit) *Failure {
 	if w.EndsItself() && e.Code == 0 {
 		return nil
 	}

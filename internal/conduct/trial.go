@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work"
 )
 
 // Trial is a line of the plan that was begun, and what has become of it.
 type Trial struct {
 	record.PlannedTrial
 	// Work is what it does.
-	Work work.Work
+	Work kind.Work
 	// Started is the instant at which its agents were told to start the first cell; zero before.
 	Started time.Time
 	// Ended is when it ended, for whatever reason; zero while it goes on.

@@ -16,11 +16,11 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // fate is what happens to an attempt at a trial.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/tools"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // maxConnectionsPerPod is what a pod's range of local ports allows towards one server.

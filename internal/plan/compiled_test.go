@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // compiled is the plan of a spec that can be measured.

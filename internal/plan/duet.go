@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool/tools"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // orderOf is the order of a spec.

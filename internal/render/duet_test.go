@@ -7,10 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 func duet(t *testing.T) (plan.Plan, *v1alpha1.Trial) {

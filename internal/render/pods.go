@@ -14,10 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work"
 )
 
 const (
@@ -54,7 +54,7 @@ func PodName(trial string, attempt int32, member string) string {
 }
 
 // Pod is a member of a trial that takes a time from its first cell to its last.
-func Pod(t *v1alpha1.Trial, m work.Member, length time.Duration, o PodOptions) *corev1.Pod {
+func Pod(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *corev1.Pod {
 	pod := anywhere(t, m, length, o)
 	if node := o.Bound[m.Name]; node != "" {
 		bind(pod, node)
@@ -66,7 +66,7 @@ func Pod(t *v1alpha1.Trial, m work.Member, length time.Duration, o PodOptions) *
 
 // anywhere is a pod that no earlier trial has bound to a node. Requests equal limits in every container that owns its CPUs, without which the
 // pod is not Guaranteed and its pinning is lost in silence.
-func anywhere(t *v1alpha1.Trial, m work.Member, length time.Duration, o PodOptions) *corev1.Pod {
+func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *corev1.Pod {
 	pod := basePod(t, length, o, m.Role, m.Name)
 	for _, p := range m.Processes {
 		pod.Spec.Containers = append(pod.Spec.Containers, container(t, o, m.Name, p))
@@ -84,7 +84,7 @@ func anywhere(t *v1alpha1.Trial, m work.Member, length time.Duration, o PodOptio
 }
 
 // container is a process of a member.
-func container(t *v1alpha1.Trial, o PodOptions, member string, p work.Process) corev1.Container {
+func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) corev1.Container {
 	var c corev1.Container
 	if p.IsAgent() {
 		c = agent(t, o, member, p.Name, p.Args...)
@@ -98,7 +98,7 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p work.Process) c
 		c.Ports = []corev1.ContainerPort{{ContainerPort: p.Port, Protocol: corev1.ProtocolTCP}}
 	}
 	c.Resources = equal(p.MilliCPU, *resource.NewQuantity(p.MemoryBytes, resource.BinarySI))
-	if p.CPU == work.Unlimited {
+	if p.CPU == kind.Unlimited {
 		delete(c.Resources.Limits, corev1.ResourceCPU)
 	}
 	return c

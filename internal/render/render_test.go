@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")

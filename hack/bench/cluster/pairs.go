@@ -13,9 +13,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 const (

@@ -8,12 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/work"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // of is a sweep of some servers of two CPUs each, and of a generator of three.
@@ -34,10 +34,10 @@ func of(servers int, changes ...func(*sweep.Sweep)) sweep.Sweep {
 }
 
 // member is a member of a sweep by its name.
-func member(t *testing.T, s sweep.Sweep, name string) work.Member {
+func member(t *testing.T, s sweep.Sweep, name string) kind.Member {
 	t.Helper()
 	members := s.Members()
-	i := slices.IndexFunc(members, func(m work.Member) bool { return m.Name == name })
+	i := slices.IndexFunc(members, func(m kind.Member) bool { return m.Name == name })
 	if i < 0 {
 		t.Fatalf("no member is called %s: %q", name, names(members))
 	}
@@ -49,13 +49,13 @@ func TestAServerOwnsItsCPUsAndADuetSharesOne(t *testing.T) {
 		servers int
 		member  string
 		milli   int64
-		share   work.CPUShare
+		share   kind.CPUShare
 		with    string
 		port    string
 	}{
-		"a server alone":       {1, "server-0", 2000, work.Limited, "", "--port=8080"},
-		"the first of a duet":  {2, "server-0", sweep.DuetMilliCPU, work.Unlimited, "", "--port=8080"},
-		"the second of a duet": {2, "server-1", sweep.DuetMilliCPU, work.Unlimited, "server-0", "--port=8081"},
+		"a server alone":       {1, "server-0", 2000, kind.Limited, "", "--port=8080"},
+		"the first of a duet":  {2, "server-0", sweep.DuetMilliCPU, kind.Unlimited, "", "--port=8080"},
+		"the second of a duet": {2, "server-1", sweep.DuetMilliCPU, kind.Unlimited, "server-0", "--port=8081"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := of(tc.servers)
@@ -68,7 +68,7 @@ func TestAServerOwnsItsCPUsAndADuetSharesOne(t *testing.T) {
 				t.Errorf("the server is %+v", server)
 			}
 			// A whole CPU would be the observer's own: it has to stay on those that its node's pods share.
-			if observer.MilliCPU%1000 == 0 || observer.CPU != work.Limited || !observer.IsAgent() || !slices.Contains(observer.Args, tc.port) {
+			if observer.MilliCPU%1000 == 0 || observer.CPU != kind.Limited || !observer.IsAgent() || !slices.Contains(observer.Args, tc.port) {
 				t.Errorf("the observer is %+v", observer)
 			}
 		})
@@ -79,13 +79,13 @@ func TestAGeneratorOwnsItsCPUsUnlessThatIsLeftOpen(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pinning, apart record.Strictness
 		milli          int64
-		share          work.CPUShare
+		share          kind.CPUShare
 	}{
-		"required":               {record.Required, record.Required, 3000, work.Limited},
-		"preferred":              {record.Preferred, record.Preferred, 300, work.Unlimited},
-		"pinned, and not apart":  {record.Required, record.Preferred, 3000, work.Limited},
-		"apart, and not pinned":  {record.Preferred, record.Required, 300, work.Unlimited},
-		"what is not said holds": {"", "", 3000, work.Limited},
+		"required":               {record.Required, record.Required, 3000, kind.Limited},
+		"preferred":              {record.Preferred, record.Preferred, 300, kind.Unlimited},
+		"pinned, and not apart":  {record.Required, record.Preferred, 3000, kind.Limited},
+		"apart, and not pinned":  {record.Preferred, record.Required, 300, kind.Unlimited},
+		"what is not said holds": {"", "", 3000, kind.Limited},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := member(t, of(1, func(s *sweep.Sweep) { s.Placement.GeneratorPinning, s.Placement.SeparateNodes = tc.pinning, tc.apart }), "generator-0")

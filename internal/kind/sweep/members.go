@@ -4,10 +4,10 @@ import (
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool/tools"
-	"loadstone.dev/loadstone/internal/work"
 )
 
 const (
@@ -42,9 +42,9 @@ func GeneratorMilliCPU(g record.Generators, pl record.Placement) int64 {
 	return int64(g.CPUs) * 1000
 }
 
-// Members implements work.Work: the generators, then the servers.
-func (s Sweep) Members() []work.Member {
-	var members []work.Member
+// Members implements kind.Work: the generators, then the servers.
+func (s Sweep) Members() []kind.Member {
+	var members []kind.Member
 	for i := range max(s.Generators.Pods, 1) {
 		members = append(members, s.generator(int(i)))
 	}
@@ -56,9 +56,9 @@ func (s Sweep) Members() []work.Member {
 
 // server is a server with its observer. Whole CPUs are its own; those of a duet share one, on which their observers put them, and the second
 // follows the first to its node.
-func (s Sweep) server(index int) work.Member {
+func (s Sweep) server(index int) kind.Member {
 	own := s.Implementations[index]
-	m := work.Member{Name: record.MemberServer(index), Role: v1alpha1.RoleServer, Processes: []work.Process{
+	m := kind.Member{Name: record.MemberServer(index), Role: v1alpha1.RoleServer, Processes: []kind.Process{
 		{
 			Name: ProcessServer, Image: own.Image, Command: own.Command, Port: own.Port, MilliCPU: int64(own.CPUs) * 1000, MemoryBytes: own.MemoryBytes,
 		},
@@ -68,7 +68,7 @@ func (s Sweep) server(index int) work.Member {
 		},
 	}}
 	if s.Duet() {
-		m.Processes[0].MilliCPU, m.Processes[0].CPU = DuetMilliCPU, work.Unlimited
+		m.Processes[0].MilliCPU, m.Processes[0].CPU = DuetMilliCPU, kind.Unlimited
 	}
 	if index > 0 {
 		m.With = record.MemberServer(0)
@@ -78,15 +78,15 @@ func (s Sweep) server(index int) work.Member {
 
 // generator is a load generator: the agent is its main process and runs the tool. It owns its CPUs, unless the placement leaves that open and
 // says how little CPU will do.
-func (s Sweep) generator(index int) work.Member {
-	p := work.Process{
+func (s Sweep) generator(index int) kind.Member {
+	p := kind.Process{
 		Name: ProcessGenerator, Args: []string{"generate"}, MilliCPU: GeneratorMilliCPU(s.Generators, s.Placement), MemoryBytes: s.generatorMemory(),
 	}
 	if s.Placement.GeneratorPinning == record.Preferred {
-		p.CPU = work.Unlimited
+		p.CPU = kind.Unlimited
 	}
-	return work.Member{
-		Name: record.MemberGenerator(index), Role: v1alpha1.RoleGenerator, Processes: []work.Process{p}, Apart: s.Placement.SeparateNodes,
+	return kind.Member{
+		Name: record.MemberGenerator(index), Role: v1alpha1.RoleGenerator, Processes: []kind.Process{p}, Apart: s.Placement.SeparateNodes,
 	}
 }
 

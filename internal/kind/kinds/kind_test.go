@@ -15,6 +15,9 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -22,9 +25,6 @@ import (
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/verdict"
-	"loadstone.dev/loadstone/internal/work"
-	"loadstone.dev/loadstone/internal/work/kinds"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // timings is a kind of work that is nothing like a sweep: a program that times itself and ends. It has no generator and no cells, its process
@@ -36,7 +36,7 @@ const timed record.WorkType = "Timings"
 func (timings) Type() record.WorkType { return timed }
 
 // Read reads the program's name out of the member that the union has; a kind of its own would have one of its own.
-func (timings) Read(spec v1alpha1.TrialSpec) work.Work {
+func (timings) Read(spec v1alpha1.TrialSpec) kind.Work {
 	return timing{program: sweep.Read(spec).Implementations[0]}
 }
 
@@ -69,8 +69,8 @@ func (w timing) Slots() []timetable.Slot {
 
 func (w timing) Check([]string, []protocol.Script) *protocol.Check { return nil }
 
-func (w timing) Members() []work.Member {
-	return []work.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []work.Process{
+func (w timing) Members() []kind.Member {
+	return []kind.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []kind.Process{
 		{Name: "program", Image: w.program.Image, Command: []string{"/bench", "--json"}, MilliCPU: 2000, MemoryBytes: 1 << 30},
 		{Name: "collector", Args: []string{"collect"}, MilliCPU: 100, MemoryBytes: 32 << 20},
 	}}}
@@ -99,7 +99,7 @@ func TestAKindNamesItsOwnPods(t *testing.T) {
 
 func TestAKindSaysWhatTheEndOfItsProcessMeans(t *testing.T) {
 	for name, tc := range map[string]struct {
-		work   work.Work
+		work   kind.Work
 		code   int32
 		failed bool
 	}{
@@ -210,7 +210,7 @@ func TestTheReportHasASectionForTheValuesOfAKind(t *testing.T) {
 }
 
 func TestARegistryFindsAKindByItsType(t *testing.T) {
-	known := work.NewKinds(sweep.Kind{}, timings{})
+	known := kind.NewKinds(sweep.Kind{}, timings{})
 	if len(known) != 2 || known[timed].Type() != timed {
 		t.Errorf("the registry is %v", known)
 	}

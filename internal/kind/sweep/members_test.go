@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 func TestMembersAreGeneratorsThenServers(t *testing.T) {
@@ -51,7 +51,7 @@ func TestACheckSendsOneRequestOfEachKind(t *testing.T) {
 	}
 }
 
-func names(members []work.Member) []string {
+func names(members []kind.Member) []string {
 	var names []string
 	for _, m := range members {
 		names = append(names, m.Name)

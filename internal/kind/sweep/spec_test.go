@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // filler gives every field of a value a value of its own, so that a field which is lost, or taken for another, is seen.

@@ -7,24 +7,24 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
-	"loadstone.dev/loadstone/internal/work"
 )
 
 // Kind is the kind of work.
 type Kind struct{}
 
-var _ work.Kind = Kind{}
+var _ kind.Kind = Kind{}
 
-// Type implements work.Kind.
+// Type implements kind.Kind.
 func (Kind) Type() record.WorkType { return record.Sweep }
 
-// Read implements work.Kind.
-func (Kind) Read(spec v1alpha1.TrialSpec) work.Work { return Read(spec) }
+// Read implements kind.Kind.
+func (Kind) Read(spec v1alpha1.TrialSpec) kind.Work { return Read(spec) }
 
-// Rows implements work.Kind: the levels of a sweep are compared by rules of their own.
+// Rows implements kind.Kind: the levels of a sweep are compared by rules of their own.
 func (Kind) Rows(record.TrialData) []record.Row { return nil }
 
 // Sweep is what one trial does.
@@ -36,24 +36,24 @@ type Sweep struct {
 	Placement       record.Placement
 }
 
-var _ work.Work = Sweep{}
+var _ kind.Work = Sweep{}
 
 // Duet reports whether two servers share the CPU and the load.
 func (s Sweep) Duet() bool { return len(s.Implementations) > 1 }
 
-// Servers implements work.Work.
+// Servers implements kind.Work.
 func (s Sweep) Servers() []record.Implementation { return s.Implementations }
 
-// Slots implements work.Work.
+// Slots implements kind.Work.
 func (s Sweep) Slots() []timetable.Slot { return timetable.Of(s.Cells) }
 
-// EndsItself implements work.Work: a server that ends has failed.
+// EndsItself implements kind.Work: a server that ends has failed.
 func (s Sweep) EndsItself() bool { return false }
 
-// Describe implements work.Work.
+// Describe implements kind.Work.
 func (s Sweep) Describe(m *record.TrialManifest) { m.Cells = s.Cells }
 
-// Check implements work.Work: every generator sends one request of each kind to each server, and tries its loads.
+// Check implements kind.Work: every generator sends one request of each kind to each server, and tries its loads.
 func (s Sweep) Check(targets []string, scripts []protocol.Script) *protocol.Check {
 	return &protocol.Check{Targets: targets, Requests: Requests(s.Cells), Cells: s.Cells, Scripts: scripts}
 }

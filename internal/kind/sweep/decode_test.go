@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/work/sweep"
 )
 
 // decoded are the results of members, each with the name of a node of its own.

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Decode implements work.Kind. A generator that is missing leaves an empty record in its place, and so does a server.
+// Decode implements kind.Kind. A generator that is missing leaves an empty record in its place, and so does a server.
 func (Kind) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
 	if n := len(into.Manifest.Servers); n < 1 || n > record.MaxServers {
 		return fmt.Errorf("its trial has %d servers: want 1 to %d", n, record.MaxServers)
