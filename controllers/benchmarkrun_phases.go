@@ -94,7 +94,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (step
 func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (step, error) {
 	if s.active() {
 		if s.end = runFacts(s).TimedOut(); s.end != nil {
-			s.end.Message += ", or find what took long with kubectl get trials"
+			s.end.Message += ", or find what took long with kubectl get trials.loadstone.dev"
 			return halt, nil
 		}
 		return goOn, nil

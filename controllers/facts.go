@@ -65,7 +65,7 @@ func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 }
 
 // workOf is what a trial does. The API admits no type of work that is not known, so that one which is not was written by another version: it
-// is read as a sweep without servers, whose check is refused.
+// is read as a sweep without servers, which follow ends.
 func workOf(t *v1alpha1.Trial) kind.Work {
 	w, err := kinds.Of(t.Spec)
 	if err != nil {

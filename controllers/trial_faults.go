@@ -86,6 +86,9 @@ func unpullable(s *trialScope, p *corev1.Pod) *conduct.Failure {
 			}
 		case "InvalidImageName", "ErrImageNeverPull":
 		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+			if s.isAgent(p, c.Name) {
+				return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "container %s of pod %s cannot be started: %s", c.Name, p.Name, w.Message)
+			}
 			return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "container %s with image %q cannot be started: %s: check implementations[].command", c.Name, c.Image, w.Message)
 		default:
 			continue

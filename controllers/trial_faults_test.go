@@ -124,7 +124,8 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 			change: func(s *trialScope) { waitingFor(s.generators()[0].pod, 0, "ErrImageNeverPull", "absent") },
 			want:   `ImagePull permanent: the operator's agent image (chart value images.agent): "generator:1" cannot be pulled on node n1: absent`,
 		},
-		"an image has no name": {change: func(s *trialScope) { waitingFor(s.servers()[0].pod, 0, "InvalidImageName", "x y") }, want: "ImagePull permanent: implementations[go].image"},
+		"an image has no name":       {change: func(s *trialScope) { waitingFor(s.servers()[0].pod, 0, "InvalidImageName", "x y") }, want: "ImagePull permanent: implementations[go].image"},
+		"an agent cannot be started": {change: func(s *trialScope) { waitingFor(s.generators()[0].pod, 0, "CreateContainerError", "no room") }, want: "AgentFailed transient: container generator of pod quick-000-go-1-g0 cannot be started: no room"},
 		"a command is not there": {change: func(s *trialScope) {
 			waitingFor(s.servers()[0].pod, 0, "RunContainerError", "exec: /srv: no such file")
 		}, want: `ServerExited permanent: container server with image "server:1" cannot be started: exec: /srv: no such file: check implementations[].command`},

@@ -8,7 +8,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
 )
 
@@ -46,11 +45,11 @@ func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 // awaitListening waits for the server's port, as its observer sees it.
 func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step, error) {
 	for i, m := range s.servers() {
-		if m.state.Listening || s.trial.Status.StartTime != nil {
+		impl := s.work().Servers()[i]
+		if m.state.Listening || s.trial.Status.StartTime != nil || impl.Port == 0 {
 			continue
 		}
-		impl := s.work().Servers()[i]
-		if s.fault = attemptFacts(s).NotListening(impl, containerStart(m.pod, sweep.ProcessServer)); s.fault != nil {
+		if s.fault = attemptFacts(s).NotListening(impl, containerStart(m.pod, m.pod.Spec.Containers[0].Name)); s.fault != nil {
 			return halt, nil
 		}
 		s.waiting = fmt.Sprintf("the server is not listening on port %d yet", impl.Port)

@@ -106,12 +106,12 @@ func TestARunDoesNotMoveWhenItsNodeIsGone(t *testing.T) {
 	says := "node " + node + ", where trial fixed-000-go was measured: all trials of a run share their nodes"
 	await(w, w.trial("fixed-001-go"), "a word about the node", func(t *v1alpha1.Trial) bool {
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
-		return c != nil && strings.Contains(c.Message, "pod fixed-001-go-1-s0 waits for "+says)
+		return c != nil && strings.Contains(c.Message, "pod fixed-001-go-1-s0 is waiting for "+says)
 	})
 	for attempt := int32(1); attempt <= 3; attempt++ {
 		trial := await(w, w.trial("fixed-001-go"), fmt.Sprintf("attempt %d, without a node", attempt), func(t *v1alpha1.Trial) bool {
 			c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
-			return t.Status.Attempt == attempt && c != nil && strings.Contains(c.Message, fmt.Sprintf("pod fixed-001-go-%d-s0 waits for", attempt))
+			return t.Status.Attempt == attempt && c != nil && strings.Contains(c.Message, fmt.Sprintf("pod fixed-001-go-%d-s0 is waiting for", attempt))
 		})
 		w.awaitUnscheduled(render.PodName(trial.Name, attempt, record.MemberServer(0)))
 		w.clock.Forward(scheduleDeadline + 2*time.Second)

@@ -14,6 +14,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/timetable"
 )
@@ -49,6 +50,9 @@ func (r *TrialReconciler) cleanUp(ctx context.Context, s *trialScope) (step, err
 // follow ends a trial whose run is over, or whose implementation has already shown that it cannot be measured.
 func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (step, error) {
 	s.fault = viewFacts(s).GiveUp(trialFacts(s.trial))
+	if _, err := kinds.Of(s.trial.Spec); err != nil && s.fault == nil {
+		s.fault = conduct.PermanentFailure(v1alpha1.ReasonInvalidSpec, "%s: another version of the operator made it: delete the run, or install that version", err)
+	}
 	if s.fault != nil {
 		return halt, nil
 	}

@@ -33,9 +33,9 @@ const (
 type Strictness string
 
 const (
-	// Required refuses a run or voids a cell that breaks the rule.
+	// Required refuses the run, fails its trials or voids a cell that breaks the rule.
 	Required Strictness = "Required"
-	// Preferred measures all the same, and the report lists where the rule was broken.
+	// Preferred measures all the same: the report marks processes without CPUs of their own, and names the nodes.
 	Preferred Strictness = "Preferred"
 )
 

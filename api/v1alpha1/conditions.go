@@ -129,7 +129,7 @@ const (
 	LabelRun = "loadstone.dev/run"
 	// LabelTrial carries the name of the Trial.
 	LabelTrial = "loadstone.dev/trial"
-	// LabelMember carries the role of a measured pod's agent, such as "server" or "generator-0".
+	// LabelMember carries the name of the trial's member that a measured pod is, such as "server-0" or "generator-0".
 	LabelMember = "loadstone.dev/member"
 	// LabelAttempt carries the attempt of the Trial.
 	LabelAttempt = "loadstone.dev/attempt"

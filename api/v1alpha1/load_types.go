@@ -33,7 +33,8 @@ type Expect struct {
 	// +kubebuilder:validation:Maximum=599
 	Status int32 `json:"status,omitempty"`
 
-	// body is the exact body of a correct response. If absent, bodies are not compared.
+	// body is the exact body of a correct response. If absent, bodies are compared with those
+	// of the baseline only.
 	// +optional
 	// +kubebuilder:validation:MinLength=0
 	// +kubebuilder:validation:MaxLength=65536
@@ -162,8 +163,8 @@ type Load struct {
 	// +required
 	Tool Tool `json:"tool,omitempty"`
 
-	// weight is the share of the load in the verdict over all loads, a decimal such as "0.25". Either every load has a weight and the
-	// weights add up to 1, or none has: then each load has its own verdict, and there is no overall verdict.
+	// weight is the share of the load in the verdict over all loads, a decimal such as "0.25". Either every load without search has a
+	// weight and the weights add up to 1, or none has: then each load has its own verdict, and there is no overall verdict.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10

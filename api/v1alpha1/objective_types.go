@@ -68,7 +68,7 @@ type Earlier struct {
 // A run succeeds only if every objective is Met.
 // +kubebuilder:validation:XValidation:rule="has(self.min) != has(self.max)",message="an objective needs either min or max: give a range as two objectives"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'LatencyPercentile' || (has(self.of) && self.of == 'LatencyPercentile')) == has(self.percentile)",message="percentile belongs to LatencyPercentile, as metric or in of, which needs it"
-// +kubebuilder:validation:XValidation:rule="(self.metric == 'RatioToBaseline' || self.metric == 'Regression') == has(self.of)",message="of belongs to metrics RatioToBaseline and Regression, which need it: it says of which figure the ratio is"
+// +kubebuilder:validation:XValidation:rule="(self.metric == 'RatioToBaseline' || self.metric == 'Regression') == has(self.of)",message="of is required for metrics RatioToBaseline and Regression, and forbidden otherwise: it selects the value of which the ratio is"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'Regression') == has(self.against)",message="against belongs to metric Regression, which needs it: it names the earlier runs"
 // +kubebuilder:validation:XValidation:rule="!has(self.connections) || has(self.load)",message="connections needs load: name the load whose levels are meant"
 // +kubebuilder:validation:XValidation:rule="!has(self.requestsPerSecond) || has(self.load)",message="requestsPerSecond needs load: name the load whose levels are meant"

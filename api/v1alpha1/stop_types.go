@@ -4,8 +4,8 @@ package v1alpha1
 // of the intervals and never their direction: a run that ended at the first significant difference would report differences by chance too
 // often.
 type Stop struct {
-	// maxWidth is the width below which every interval ends the run, as a share of the ratio, such as "0.05". A verdict of such a run
-	// needs a smaller p-value, since the interim analyses share the allowed error.
+	// maxWidth ends the run when the deciding interval of every comparison is at most this wide, as a share of the ratio, such as "0.05".
+	// Single levels, other metrics and searches do not matter. A verdict of such a run needs a smaller p-value, since the interim analyses share the allowed error.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=8

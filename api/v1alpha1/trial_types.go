@@ -129,8 +129,8 @@ type Sweep struct {
 }
 
 // TrialSpec is one line of a run's plan. The operator writes it; only start changes afterwards.
-// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && self.type == oldSelf.type && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep) && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
-// +kubebuilder:validation:XValidation:rule="(self.type == 'Sweep') == has(self.sweep)",message="sweep is required when type is Sweep, and forbidden otherwise"
+// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && has(self.type) == has(oldSelf.type) && (!has(self.type) || self.type == oldSelf.type) && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep) && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Sweep') == has(self.sweep)",message="sweep is required when type is Sweep, and forbidden otherwise"
 type TrialSpec struct {
 	// runName is the name of the BenchmarkRun, in the same namespace.
 	// +required
@@ -172,7 +172,7 @@ type TrialSpec struct {
 
 // MemberNode is the node of one pod of a trial.
 type MemberNode struct {
-	// member is the role of the pod's agent, such as "server" or "generator-0".
+	// member is the name of the trial's member that the pod is, such as "server-0" or "generator-0".
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -220,7 +220,7 @@ type TrialStatus struct {
 	// +optional
 	StartTime *metav1.MicroTime `json:"startTime,omitempty"`
 
-	// nodes are the nodes of the pods whose agents have the order to start. Every later trial of the run is bound to the nodes of the
+	// nodes are the nodes of the pods whose agents were told to start. Every later trial of the run is bound to the nodes of the
 	// first stored trial, so that the whole run is measured on the same machines.
 	// +optional
 	// +listType=map

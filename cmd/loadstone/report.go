@@ -91,6 +91,9 @@ type getter interface {
 func fetch(ctx context.Context, store getter, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
 	ref := r.Status.Report
 	_, key, ok := strings.Cut(strings.TrimPrefix(ref.URI, "s3://"), "/")
+	if !ok && r.Status.CompletionTime != nil {
+		return nil, fmt.Errorf("BenchmarkRun %s ended without a report: kubectl get benchmarkruns.loadstone.dev %s --namespace %s shows why", r.Name, r.Name, r.Namespace)
+	}
 	if !ok {
 		return nil, fmt.Errorf("BenchmarkRun %s has no report yet: kubectl wait --namespace %s --for=condition=Reported benchmarkrun/%s", r.Name, r.Namespace, r.Name)
 	}

@@ -125,6 +125,9 @@ func validate(start protocol.Start) error {
 			return refuse(http.StatusUnprocessableEntity, "slot %d of the start is for %d servers, and the start has %d targets", i, want, len(start.Targets))
 		}
 		at = s.End
+		if s.Cell.Load == "" {
+			continue // A step of another kind of work than a sweep leaves no raw output of a load.
+		}
 		name := timetable.RawFile(s.Cell, 0)
 		if !protocol.PlainName(name) || names[name] {
 			return refuse(http.StatusUnprocessableEntity, "the file name %q of slot %d is not allowed or is there twice", name, i)

@@ -39,6 +39,9 @@ func objectified(t Table, data record.RunData) objectives.Run {
 // measure makes the table but for the objectives.
 func measure(data record.RunData) (Table, error) {
 	objects, rows := artifacts(data), rowsOf(data)
+	if err := contradict(rows); err != nil {
+		return Table{}, err
+	}
 	data = split(sweeps(data))
 	p, err := planned.Of(data.Manifest)
 	if err != nil {

@@ -89,9 +89,12 @@ const (
 // coverage compares plan and record.
 func coverage(data record.RunData, p planned.Run, groups []validity.Group) Coverage {
 	c := Coverage{
-		PlannedTrials: int(p.Blocks) * len(p.Implementations), MeasuredTrials: len(data.Trials),
 		Missing: []MissingTrial{}, Repeated: []RepeatedTrial{},
 	}
+	if len(data.Manifest.Plan.Cells) == 0 {
+		return c // A run without sweeps has no cells to cover.
+	}
+	c.PlannedTrials, c.MeasuredTrials = int(p.Blocks)*len(p.Implementations), len(data.Trials)
 	c.PlannedCells = c.PlannedTrials * len(p.Levels)
 	for _, g := range groups {
 		c.MeasuredCells += len(g.Cells)

@@ -190,20 +190,35 @@ func (t Table) addCapacities(h *Headline) {
 	}
 }
 
+// inconclusive are the reasons of all comparisons that have no verdict.
+func (t Table) inconclusive() []verdict.Reason {
+	var out []verdict.Reason
+	for _, e := range t.Headline().Entries {
+		if e.Verdict == verdict.Inconclusive {
+			out = append(out, e.Reason)
+		}
+	}
+	for _, r := range t.Rows {
+		if r.Verdict == verdict.Inconclusive {
+			out = append(out, r.Reason)
+		}
+	}
+	return out
+}
+
 // Conclusive reports whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive.
 func (t Table) Conclusive() (conclusive bool, reason string) {
-	entries := t.Headline().Entries
-	if len(entries) == 0 {
+	open := t.inconclusive()
+	if len(t.Headline().Entries)+len(t.Rows) == 0 {
 		return false, v1alpha1.ReasonNothingToCompare
 	}
 	reason = v1alpha1.ReasonDone
 	undecided := ""
-	for _, e := range entries {
-		switch {
-		case e.Verdict != verdict.Inconclusive:
-		case e.Reason == verdict.TooFewBlocks:
+	for _, why := range open {
+		switch why {
+		case verdict.TooFewBlocks:
 			return false, v1alpha1.ReasonTooFewBlocks
-		case e.Reason == verdict.NoiseTooHigh || e.Reason == verdict.ManyComparisons:
+		case verdict.NoiseTooHigh, verdict.ManyComparisons:
 			reason = cmp.Or(undecided, v1alpha1.ReasonNoiseTooHigh)
 		default:
 			undecided = v1alpha1.ReasonUndecided

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"slices"
 
 	"loadstone.dev/loadstone/internal/record"
@@ -16,6 +17,25 @@ func rowsOf(data record.RunData) []verdict.BlockRow {
 		}
 	}
 	return out
+}
+
+// contradict says which rows of one metric and case differ in unit or in which way is better, so that they cannot be compared.
+func contradict(rows []verdict.BlockRow) error {
+	type key struct{ metric, name string }
+	first := map[key]record.Row{}
+	for _, r := range rows {
+		k := key{r.Metric, r.Case}
+		own, known := first[k]
+		if !known {
+			first[k] = r.Row
+			continue
+		}
+		if own.Unit != r.Unit || own.Better != r.Better {
+			return fmt.Errorf("reading the values of %s: %s of case %s is in %s (%s is better) and in %s (%s is better)",
+				r.Implementation, r.Metric, r.Case, own.Unit, own.Better, r.Unit, r.Better)
+		}
+	}
+	return nil
 }
 
 // sweeps are the trials of a run that put load on servers: only they have cells.

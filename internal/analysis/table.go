@@ -53,7 +53,7 @@ type Run struct {
 	Ended    time.Time         `json:"ended"`
 	Operator string            `json:"operator"`
 	Pinning  record.Strictness `json:"pinning"`
-	// Notes are the plan's: every default and decision, in sentences.
+	// Notes are the plan's main defaults and decisions, and how the run was led, in sentences.
 	Notes []string `json:"notes"`
 }
 

@@ -93,7 +93,7 @@ func (s *Store) loadTrial(ctx context.Context, manifest record.Artifact) (record
 	}
 	kind, ok := kinds.All[t.Manifest.Type]
 	if !ok {
-		return t, fmt.Errorf("reading %s: no kind of work is called %q", s.URI(manifest.Key), t.Manifest.Type)
+		return t, fmt.Errorf("reading %s: %w: no kind of work is called %q", s.URI(manifest.Key), ErrSchema, t.Manifest.Type)
 	}
 	results := map[string]json.RawMessage{}
 	for _, a := range t.Manifest.Artifacts {
@@ -113,7 +113,7 @@ func (s *Store) loadTrial(ctx context.Context, manifest record.Artifact) (record
 	return t, nil
 }
 
-// otherSchema is the error of a manifest that another version wrote, and names the remedy.
+// otherSchema is the error of a manifest that was written by another version.
 func (s *Store) otherSchema(key, is, want string) error {
-	return fmt.Errorf("reading %s: its schema is %q, and this version reads %q: use the version that wrote it; its report is stored in the same folder", s.URI(key), is, want)
+	return fmt.Errorf("reading %s: %w: its schema is %q, and this version reads %q: use the version that wrote it, or the report that it stored", s.URI(key), ErrSchema, is, want)
 }

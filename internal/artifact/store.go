@@ -177,6 +177,8 @@ var (
 	ErrExists = errors.New("the key already holds another object")
 	// ErrCorrupt says that an object is not what its manifest says.
 	ErrCorrupt = errors.New("the object does not match its manifest")
+	// ErrSchema says that a record was written by another version, and can be read by no other.
+	ErrSchema = errors.New("it was written by another version of Loadstone")
 	// ErrNoBucket says that the bucket is not there.
 	ErrNoBucket = errors.New("the bucket does not exist: create it, or set another one (chart value s3.bucket)")
 	// ErrDenied says that the key pair is wrong or may not do this.
@@ -225,5 +227,5 @@ func rootCause(err error) string {
 
 // Terminal reports whether trying again cannot help until somebody changes something.
 func Terminal(err error) bool {
-	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrExists)
+	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrExists) || errors.Is(err, ErrSchema)
 }

@@ -32,13 +32,13 @@ func (a Attempt) End() time.Time {
 	if a.Started.IsZero() {
 		return time.Time{}
 	}
-	slots := a.Slots()
-	return a.Started.Add(slots[len(slots)-1].End)
+	return a.Started.Add(timetable.End(a.Slots()))
 }
 
 // Measuring is true once the first measured time has begun.
 func (a Attempt) Measuring() bool {
-	return !a.Started.IsZero() && !a.Now.Before(a.Started.Add(a.Slots()[0].Measure))
+	slots := a.Slots()
+	return !a.Started.IsZero() && len(slots) > 0 && !a.Now.Before(a.Started.Add(slots[0].Measure))
 }
 
 // Quiet is true while nobody may be asked anything: from the first measured time to the end of the last, an answer would cost the
@@ -60,6 +60,9 @@ func cellsDone(slots []timetable.Slot, start, now time.Time) int {
 // NextEnd is how long it is until the next cell ends, of an attempt that was started.
 func (a Attempt) NextEnd() time.Duration {
 	slots := a.Slots()
+	if len(slots) == 0 {
+		return a.End().Sub(a.Now)
+	}
 	n := min(a.CellsDone(), len(slots)-1)
 	return a.Started.Add(slots[n].End).Sub(a.Now)
 }

@@ -2,6 +2,7 @@ package conduct
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -43,7 +44,7 @@ func (r Run) NotStored(err error, forGood bool) *Ending {
 
 // NotAnalysed ends a run that cannot be read for its interim analysis; nil while a store is waited for that may come back.
 func (r Run) NotAnalysed(err error, forGood bool) *Ending {
-	if forGood {
+	if forGood || r.Executed() && r.lateForStore() {
 		return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonStoreUnavailable, err.Error()}
 	}
 	return nil
@@ -127,8 +128,8 @@ func (r Run) Failures() string {
 	text := fmt.Sprintf("%d of %d trials failed", len(failed), len(r.Trials))
 	quoted := map[string]bool{}
 	for _, t := range failed {
-		if !quoted[t.Servers[0]] {
-			quoted[t.Servers[0]] = true
+		if name := strings.Join(t.Servers, " "); !quoted[name] {
+			quoted[name] = true
 			text += "; " + t.Message
 		}
 	}

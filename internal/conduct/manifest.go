@@ -27,7 +27,7 @@ func (r Run) Manifest(of RunRecord) record.RunManifest {
 	m.Run.PlanHash = r.Plan.Hash()
 	if last := r.Interim.Stopped; last > 0 {
 		m.Blocks = last
-		m.Notes = append(m.Notes, fmt.Sprintf("the run stopped early, after block %d of %d: every interval was at most %s wide (spec.stop.maxWidth)", last, r.Plan.Blocks, r.Interim.MaxWidth))
+		m.Notes = append(m.Notes, fmt.Sprintf("the run stopped early, after block %d of %d: the deciding interval of every comparison was at most %s wide (spec.stop.maxWidth)", last, r.Plan.Blocks, r.Interim.MaxWidth))
 	}
 	if repeated := r.Repeated(); repeated > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("blocks %v were disturbed; repeat blocks measured beyond the planned %d: %d", r.Disturbed(), r.Plan.Blocks, repeated))

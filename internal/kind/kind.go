@@ -1,7 +1,7 @@
 // Package kind is what every kind of work looks like that a trial can do: who takes part in it, when it is measured, what its results say.
 //
-// A kind is a folder beside this package, its member in the spec of a Trial, a line in package kinds, and a section of the report. Whoever
-// plans, leads, starts, stores, compares and prints a trial asks its kind and knows no other.
+// A kind is a folder beside this package, its member in the spec of a Trial, a line in package kinds, and a section of the report. What leads,
+// starts, stores, compares and prints a trial asks its kind. Only what plans a run and writes its trials knows sweeps alone.
 //
 // The package and its kinds are pure.
 package kind

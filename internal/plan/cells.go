@@ -46,7 +46,7 @@ func (p *Plan) commonCell(l v1alpha1.Load) record.Cell {
 		p.note("loads[%s].durationSeconds defaults to %d", l.Name, c.DurationSeconds)
 	}
 	if c.Request.Expect.Body == nil {
-		p.note("loads[%s].request.expect.body is not set: response bodies are not compared", l.Name)
+		p.note("loads[%s].request.expect.body is not set: response bodies are compared with the baseline's only", l.Name)
 	}
 	return c
 }

@@ -111,7 +111,7 @@ func checkWeights(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		}
 		loads++
 		if given > 0 && l.Weight == "" {
-			return invalid("spec.loads[%d].weight is not set, but other loads have one: give every load a weight, or none", i)
+			return invalid("spec.loads[%d].weight is not set, but other loads have one: give every load without search a weight, or none", i)
 		}
 	}
 	switch {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // checkObjectives holds what the schema cannot say of objectives: that they name what the run measures, and that their bounds can
@@ -108,8 +110,8 @@ func checkLatency(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *
 		return nil
 	}
 	for k, l := range spec.Loads {
-		if l.Tool == v1alpha1.ToolAb && speaksOf(o, l) {
-			return invalid("spec.objectives[%d].percentile is %s, and ab, the tool of spec.loads[%d], reports whole percentiles only: choose 99, choose wrk or k6, or name another load in spec.objectives[%d].load", i, o.Percentile, k, i)
+		if tools.Traits(record.Tool(l.Tool)).WholePercents && speaksOf(o, l) {
+			return invalid("spec.objectives[%d].percentile is %s, and %s, the tool of spec.loads[%d], reports whole percentiles only: choose 99, choose wrk or k6, or name another load in spec.objectives[%d].load", i, o.Percentile, l.Tool, k, i)
 		}
 	}
 	return nil

@@ -124,7 +124,7 @@ func (p *Plan) placement(pl v1alpha1.Placement) {
 	}
 	if pl.Pinning == "" {
 		p.Placement.Pinning = record.Required
-		p.note("spec.placement.pinning defaults to Required: a cell whose server or generator does not own its CPUs is void")
+		p.note("spec.placement.pinning defaults to Required: %s", ownership(pl, p.Order))
 	}
 	if pl.GeneratorPinning == "" {
 		p.Placement.GeneratorPinning = p.Placement.Pinning
@@ -133,6 +133,17 @@ func (p *Plan) placement(pl v1alpha1.Placement) {
 		p.Placement.SeparateNodes = record.Preferred
 		p.note("spec.placement.separateNodes defaults to Preferred")
 	}
+}
+
+// ownership is what the default of pinning voids, in a sentence.
+func ownership(pl v1alpha1.Placement, order record.Order) string {
+	switch {
+	case order == record.OrderSlicedDuet:
+		return "a cell whose servers do not share one CPU is void"
+	case pl.GeneratorPinning == v1alpha1.Preferred:
+		return "a cell whose server does not own its CPUs is void"
+	}
+	return "a cell whose server or generator does not own its CPUs is void"
 }
 
 func (p *Plan) implementations(list []v1alpha1.Implementation) {

@@ -90,7 +90,7 @@ func earlier(ctx context.Context, store Store, data record.RunData) (map[string]
 		run, err := store.Load(ctx, prefix)
 		e := record.EarlierRun{Data: &run}
 		if err != nil {
-			if errors.Is(err, artifact.ErrUnreachable) || artifact.Terminal(err) {
+			if !errors.Is(err, artifact.ErrSchema) && (errors.Is(err, artifact.ErrUnreachable) || artifact.Terminal(err)) {
 				return nil, err
 			}
 			e = record.EarlierRun{Error: err.Error()}

@@ -174,7 +174,7 @@ type Request struct {
 // Expect is what a correct response looks like.
 type Expect struct {
 	Status int32 `json:"status"`
-	// Body is the exact body; nil if bodies are not compared.
+	// Body is the exact body; nil if bodies are compared with those of the baseline only.
 	Body *string `json:"body,omitempty"`
 }
 

@@ -46,8 +46,7 @@ type PodOptions struct {
 	LargestServer int64
 }
 
-// PodName is the name of a trial's pod of a role, which is that of its agent: "-s" ends the server's, "-b" that of the server beside
-// it, "-g0" a generator's.
+// PodName is the name of the pod of a member of a trial: "-s0" ends that of the first server, "-g0" that of the first generator.
 func PodName(trial string, attempt int32, member string) string {
 	kind, index, _ := strings.Cut(member, "-")
 	return fmt.Sprintf("%s-%d-%s%s", trial, attempt, kind[:min(1, len(kind))], index)

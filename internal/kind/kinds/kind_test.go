@@ -28,7 +28,8 @@ import (
 )
 
 // timings is a kind of work that is nothing like a sweep: a program that times itself and ends. It has no generator and no cells, its process
-// ending is success, and its values are nanoseconds. The tests of this file take it through everything that knows kinds, none of which knows it.
+// ending is success, and its values are nanoseconds. The tests of this file take it through pods, attempts, records, comparison and report,
+// none of which knows it.
 type timings struct{}
 
 const timed record.WorkType = "Timings"
@@ -176,8 +177,20 @@ func TestTheValuesOfAKindAreComparedCaseByCase(t *testing.T) {
 	if print.Verdict != verdict.NoDifference {
 		t.Errorf("print, which is the same: %s %s, ratio %v", print.Verdict, print.Reason, *print.Ratio)
 	}
+	if conclusive, reason := table.Conclusive(); !conclusive {
+		t.Errorf("the run is not conclusive: %s", reason)
+	}
 	if n := table.Coverage.MeasuredTrials; n != 20 {
 		t.Errorf("%d trials of sweeps are covered, want 20: those of other kinds have no cells", n)
+	}
+}
+
+func TestValuesInTwoUnitsAreRefused(t *testing.T) {
+	d := run(t, 4, 1)
+	last := &d.Trials[len(d.Trials)-1]
+	last.Rows[0].Unit = "µs"
+	if _, err := analysis.Analyse(d); err == nil || !strings.Contains(err.Error(), "ns") || !strings.Contains(err.Error(), "µs") {
+		t.Errorf("got %v, want a word about both units", err)
 	}
 }
 
@@ -190,6 +203,10 @@ func TestTooFewBlocksOfAKindDecideNothing(t *testing.T) {
 		if r.Verdict != verdict.Inconclusive || r.Reason != verdict.TooFewBlocks {
 			t.Errorf("%s: %s %s", r.Case, r.Verdict, r.Reason)
 		}
+	}
+	table.Comparisons, table.Capacities = nil, nil
+	if conclusive, reason := table.Conclusive(); conclusive || reason != v1alpha1.ReasonTooFewBlocks {
+		t.Errorf("of undecided cases alone the run is conclusive %v, %s", conclusive, reason)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Write is a trial of a plan as the spec of an object, held until its step of the workflow comes.
 func Write(run string, p record.Plan, t record.PlannedTrial) v1alpha1.TrialSpec {
 	spec := v1alpha1.TrialSpec{
-		RunName: run, Index: &t.Index, Block: t.Block, Type: v1alpha1.TrialType(record.Sweep), Start: v1alpha1.StartHeld,
+		RunName: run, Index: &t.Index, Block: t.Block, Type: v1alpha1.TypeSweep, Start: v1alpha1.StartHeld,
 		Sweep: v1alpha1.Sweep{Generators: v1alpha1.Generators{Pods: p.Generators.Pods, CPUs: p.Generators.CPUs}},
 		Placement: v1alpha1.Placement{
 			Pinning: v1alpha1.Strictness(p.Placement.Pinning), GeneratorPinning: v1alpha1.Strictness(p.Placement.GeneratorPinning),

@@ -213,7 +213,7 @@ func TestLineOfSearches(t *testing.T) {
 		},
 		"bounds alone": {
 			func(e *analysis.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.BoundsOnly },
-			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: the rates are only lower bounds: no step missed its target, or the server was not the cause)",
+			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: in some blocks the rate is only a lower bound: no step missed its target, or the server was not the cause)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

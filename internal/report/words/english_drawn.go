@@ -63,7 +63,7 @@ var englishDrawn = map[string]string{
 	"missing.PodLost":            "a pod was lost",
 	"missing.AgentLost":          "an agent was lost",
 	"missing.AgentFailed":        "an agent failed",
-	"missing.PodRejected":        "the node rejected a pod",
+	"missing.PodRejected":        "a pod could not be created",
 	"missing.UploadFailed":       "uploading its files failed",
 	"missing.TimedOut":           "it timed out",
 }

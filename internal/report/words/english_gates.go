@@ -42,7 +42,7 @@ var englishGates = map[string]string{
 	"why.NoEarlierRun":          "an earlier run could not be read",
 	"why.NoAnchor":              "the anchor was not measured in all runs",
 	"why.AnchorDiffers":         "the anchor is not the same in all runs",
-	"why.LoadDiffers":           "an earlier run used a different load",
+	"why.LoadDiffers":           "an earlier run measured something else",
 	"objective.Throughput":      "throughput",
 	"objective.MeanLatency":     "mean latency",
 	"objective.ErrorRate":       "error rate",

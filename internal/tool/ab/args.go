@@ -18,9 +18,6 @@ const (
 	// BytesPerRequest is the memory that ab has touched at its end for each request that it made: a record of 32 bytes, and as much
 	// again while it sorts them (measured: 62 with the C library's merge sort).
 	BytesPerRequest = 64
-	// NanosPerRequest is the CPU time that ab takes for each request after its measured time, to sort its records four times
-	// (measured: 1.2 µs at 690,000 requests).
-	NanosPerRequest = 1200
 )
 
 const (
