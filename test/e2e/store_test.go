@@ -36,7 +36,7 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 	}{
 		{name: "the bucket is there", bucket: "elsewhere", key: "right"},
 		{name: "the bucket is not there", bucket: "nowhere", key: "right", reason: "the bucket does not exist"},
-		{name: "the key is wrong", bucket: "elsewhere", key: "wrong", reason: "the object store refuses the access key"},
+		{name: "the key is wrong", bucket: "elsewhere", key: "wrong", reason: "the object store rejected the access key"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
