@@ -51,7 +51,7 @@ func (s *trialScope) isAgent(p *corev1.Pod, container string) bool {
 	return false
 }
 
-// exited containers end the attempt: the server's is the implementation's fault, an agent's is not.
+// exited containers end the attempt: the failure of a server is the implementation's, that of an agent is not.
 func exited(s *trialScope, p *corev1.Pod) *conduct.Failure {
 	for _, c := range p.Status.ContainerStatuses {
 		t := c.State.Terminated

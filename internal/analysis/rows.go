@@ -19,7 +19,7 @@ func rowsOf(data record.RunData) []verdict.BlockRow {
 	return out
 }
 
-// contradict says which rows of one metric and case differ in unit or in which way is better, so that they cannot be compared.
+// contradict refuses rows of one metric and case that differ in their unit or in which way is better, and cannot be compared.
 func contradict(rows []verdict.BlockRow) error {
 	type key struct{ metric, name string }
 	first := map[key]record.Row{}
