@@ -1,0 +1,144 @@
+package cases
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// goMetrics are the metrics of package testing, by their units. What a benchmark reports by itself is named by its unit.
+var goMetrics = map[string]sample{
+	"ns/op":     {metric: wallTime, unit: "ns"},
+	"B/op":      {metric: "Bytes allocated", unit: "B/op"},
+	"allocs/op": {metric: "Allocations", unit: "allocs/op"},
+	"MB/s":      {metric: "Throughput", unit: "MB/s"},
+}
+
+// goText is what the text holds, before it is known which suffix its names have.
+type goText struct {
+	results  []goResult
+	failures []goFailure
+	units    benchfmt.UnitMetadataMap
+	context  []benchfmt.Config
+}
+
+// goResult is the line of one repetition.
+type goResult struct {
+	name, pkg  string
+	line       int
+	iterations int
+	values     []benchfmt.Value
+}
+
+// readGoTest reads the Go benchmark format. Lines of a name are its repetitions, "key: value" is context, and other text is ignored,
+// except where it tells that a benchmark, a test or the program failed.
+//
+// A line such as "Unit hops better=higher" declares the direction of a unit that a benchmark reports by itself.
+func readGoTest(output []byte) (Output, error) {
+	if !bytes.HasSuffix(output, []byte("\n")) {
+		return Output{}, errors.New("the last line has no end: let the program end by itself")
+	}
+	text, err := scanGoTest(output)
+	if err != nil {
+		return Output{}, err
+	}
+	c := newCollection()
+	for _, entry := range text.context {
+		c.explain(entry.Key, string(entry.Value))
+	}
+	suffix := text.suffix()
+	if suffix != "" {
+		c.explain("gomaxprocs", suffix[1:])
+	}
+	packages := map[string]string{}
+	for _, r := range text.results {
+		name := strings.TrimSuffix(r.name, suffix)
+		if before, ok := packages[name]; ok && before != r.pkg {
+			return Output{}, fmt.Errorf("line %d: case %q is in the packages %s and %s: run one of them", r.line, name, before, r.pkg)
+		}
+		packages[name] = r.pkg
+		if err := c.addGoResult(name, r, text.units); err != nil {
+			return Output{}, fmt.Errorf("line %d: %w", r.line, err)
+		}
+	}
+	for _, f := range text.failures {
+		k, err := c.find(strings.TrimSuffix(f.name, suffix))
+		if err != nil {
+			return Output{}, fmt.Errorf("line %d: %w", f.line, err)
+		}
+		k.fail(f.words, f.verb)
+	}
+	return c.output("no line begins with Benchmark and ends with measurements; let -bench match a benchmark, and print text, not -json")
+}
+
+func (c *collection) addGoResult(name string, r goResult, units benchfmt.UnitMetadataMap) error {
+	k, err := c.find(name)
+	if err != nil {
+		return err
+	}
+	if err := k.iterate(int64(r.iterations)); err != nil {
+		return err
+	}
+	for _, v := range r.values {
+		if err := k.add(goSample(v, units)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goSample takes a value as it was printed, since benchfmt has brought it to seconds and bytes.
+func goSample(v benchfmt.Value, units benchfmt.UnitMetadataMap) sample {
+	unit, value := v.Unit, v.Value
+	if v.OrigUnit != "" {
+		unit, value = v.OrigUnit, v.OrigValue
+	}
+	s, ok := goMetrics[unit]
+	if !ok {
+		s = sample{metric: unit, unit: unit}
+	}
+	s.value, s.better = value, direction(unit)
+	switch units.GetBetter(v.Unit) {
+	case 1:
+		s.better = record.MoreIsBetter
+	case -1:
+		s.better = record.LessIsBetter
+	}
+	return s
+}
+
+// suffix is "-8" if every name ends with it: GOMAXPROCS, which package testing leaves out only if it is 1. With -cpu=1,2 names differ in
+// their suffixes and keep them.
+func (t goText) suffix() string {
+	var names []string
+	for _, r := range t.results {
+		names = append(names, r.name)
+	}
+	for _, f := range t.failures {
+		if f.suffixed {
+			names = append(names, f.name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	i := strings.LastIndexByte(names[0], '-')
+	if i < 0 {
+		return ""
+	}
+	suffix := names[0][i:]
+	if n, err := strconv.Atoi(suffix[1:]); err != nil || n < 2 || suffix[1:] != strconv.Itoa(n) {
+		return ""
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return !strings.HasSuffix(name, suffix) }) {
+		return ""
+	}
+	return suffix
+}

@@ -1,0 +1,114 @@
+package cases
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// goFailure is a benchmark that failed or was skipped.
+type goFailure struct {
+	name string
+	line int
+	// verb says whether it failed or was skipped, and words are what the benchmark logged of it.
+	verb, words string
+	// suffixed is true if the name has the suffix that results have: it has none if the benchmark failed at its first iteration.
+	suffixed bool
+}
+
+// scanGoTest finds the results and what failed.
+func scanGoTest(output []byte) (goText, error) {
+	lines := strings.Split(strings.ReplaceAll(string(output), "\r\n", "\n"), "\n")
+	text := goText{}
+	reader := benchfmt.NewReader(bytes.NewReader(output), "output")
+	for reader.Scan() {
+		switch r := reader.Result().(type) {
+		case *benchfmt.Result:
+			_, line := r.Pos()
+			text.results = append(text.results, goResult{
+				name: "Benchmark" + r.Name.String(), pkg: r.GetConfig("pkg"), line: line, iterations: r.Iters, values: slices.Clone(r.Values),
+			})
+			// The reader goes on writing to it, so that the last one holds what was printed since.
+			text.context = r.Config
+		case *benchfmt.SyntaxError:
+			if _, ok := failureAt(lines, r.Line); !ok {
+				return goText{}, fmt.Errorf("line %d: %q: %s: let benchmarks print nothing but by b.Log", r.Line, words(lines[r.Line-1]), r.Msg)
+			}
+		}
+	}
+	if err := reader.Err(); err != nil {
+		return goText{}, fmt.Errorf("reading the text: %w: print shorter lines", err)
+	}
+	text.units = reader.Units()
+	return text, text.findFailures(lines)
+}
+
+// findFailures reads what benchfmt ignores.
+func (t *goText) findFailures(lines []string) error {
+	ended := 0
+	for i, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "):
+			return fmt.Errorf("line %d: the program ended with %q: mend it, or leave its benchmark out", i+1, words(line))
+		case line == "FAIL", strings.HasPrefix(line, "FAIL\t"):
+			ended = i + 1
+		}
+		f, ok := failureAt(lines, i+1)
+		switch {
+		case !ok:
+		case !strings.HasPrefix(f.name, "Benchmark"):
+			return fmt.Errorf("line %d: %q is no benchmark and failed: mend it, or leave tests out by -run='^$'", i+1, words(f.name))
+		default:
+			t.failures = append(t.failures, f)
+		}
+	}
+	t.dropParents()
+	if ended > 0 && len(t.failures) == 0 {
+		return fmt.Errorf("line %d: the program says FAIL of no benchmark: mend it, and run it by hand to see more", ended)
+	}
+	return nil
+}
+
+// dropParents leaves out benchmarks that failed since one of their parts did.
+func (t *goText) dropParents() {
+	parents := map[string]bool{}
+	for _, f := range t.failures {
+		for i, r := range f.name {
+			if r == '/' {
+				parents[f.name[:i]] = true
+			}
+		}
+	}
+	t.failures = slices.DeleteFunc(t.failures, func(f goFailure) bool { return parents[f.name] })
+}
+
+// failureAt reads a line such as "--- FAIL: BenchmarkX" or "BenchmarkX-8 --- SKIP: BenchmarkX-8", and what is logged below it.
+func failureAt(lines []string, number int) (goFailure, bool) {
+	for _, of := range []struct{ mark, verb string }{{"--- FAIL: ", "it failed"}, {"--- SKIP: ", "it was skipped"}} {
+		before, rest, found := strings.Cut(lines[number-1], of.mark)
+		fields := strings.Fields(before)
+		if !found || len(fields) > 1 || len(fields) == 1 && !strings.HasPrefix(fields[0], "Benchmark") {
+			continue
+		}
+		name, _, _ := strings.Cut(rest, " ")
+		return goFailure{
+			name: strings.TrimSpace(name), line: number, verb: of.verb, words: logged(lines[number:]), suffixed: len(fields) == 1,
+		}, true
+	}
+	return goFailure{}, false
+}
+
+// logged are the indented lines with which some lines begin, up to what is shown of them.
+func logged(lines []string) string {
+	var text strings.Builder
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "    ") || strings.Contains(line, "--- ") || text.Len() > maxWords {
+			break
+		}
+		text.WriteString(line + " ")
+	}
+	return text.String()
+}

@@ -1,0 +1,156 @@
+package cases_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/cases"
+)
+
+// documented is the example of the documentation.
+func documented(tb testing.TB) []byte {
+	tb.Helper()
+	page, err := os.ReadFile("../../docs/cases.md")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```json\n")
+	example, _, found := strings.Cut(rest, "```")
+	if !found {
+		tb.Fatal("docs/cases.md has no example")
+	}
+	return []byte(example)
+}
+
+func TestTheExampleOfTheDocumentationIsRead(t *testing.T) {
+	got, err := cases.Read(cases.JSONLines, documented(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := cases.Output{
+		Cases: []cases.Case{
+			{
+				Name: "switch/depth:1", Axes: []cases.Axis{{Name: "depth", Value: "1"}}, Iterations: 160_000_000,
+				Values: []cases.Value{
+					{Metric: "Time", Unit: "ns", Better: "Less", Samples: []float64{12.5, 12.75}},
+					{Metric: "switchesPerSecond", Unit: "1/s", Better: "More", Samples: []float64{80_000_000}},
+				},
+			},
+			{Name: "switch/depth:8", Axes: []cases.Axis{{Name: "depth", Value: "8"}}, Failure: "no memory for 8 stacks"},
+		},
+		Context: map[string]string{"compiler": "gcc 12.2"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Read() (-want +got):\n%s", diff)
+	}
+}
+
+// caseLine is a good line with some members changed, each given as `"name":value`; `"name"` alone leaves it out.
+func caseLine(changed ...string) string {
+	var members []string
+	for _, m := range []string{`"schema":"loadstone.case/v1"`, `"case":"a"`, `"metric":"Time"`, `"unit":"ns"`, `"better":"Less"`, `"value":1`} {
+		name, _, _ := strings.Cut(m, ":")
+		keep := true
+		for _, c := range changed {
+			keep = keep && !strings.HasPrefix(c, name)
+		}
+		if keep {
+			members = append(members, m)
+		}
+	}
+	for _, c := range changed {
+		if strings.Contains(c, ":") {
+			members = append(members, c)
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}\n"
+}
+
+func TestLinesOfJSONAreReadAsDocumented(t *testing.T) {
+	for name, tc := range map[string]struct {
+		output string
+		want   cases.Case
+	}{
+		"times are converted and come first": {
+			caseLine(`"metric":"hops"`, `"unit":"1"`) + caseLine(`"metric":"wait"`, `"unit":"ms"`) + caseLine(`"metric":"CPU time"`, `"unit":"s"`) +
+				caseLine(`"unit":"us"`, `"value":2.5`),
+			cases.Case{Name: "a", Values: []cases.Value{
+				{Metric: "Time", Unit: "ns", Better: "Less", Samples: []float64{2500}},
+				{Metric: "CPU time", Unit: "ns", Better: "Less", Samples: []float64{1e9}},
+				{Metric: "hops", Unit: "1", Better: "Less", Samples: []float64{1}},
+				{Metric: "wait", Unit: "ns", Better: "Less", Samples: []float64{1e6}},
+			}},
+		},
+		"0 is a value": {caseLine(`"value":0`), cases.Case{Name: "a", Values: []cases.Value{{Metric: "Time", Unit: "ns", Better: "Less", Samples: []float64{0}}}}},
+		"a value after a failure does not undo it": {`{"schema":"loadstone.case/v1","case":"a","failure":"no\nroom"}` + "\n" + caseLine(), cases.Case{Name: "a", Failure: "no room"}},
+		"the last line may lack its end": {
+			strings.TrimSpace(caseLine()),
+			cases.Case{Name: "a", Values: []cases.Value{{Metric: "Time", Unit: "ns", Better: "Less", Samples: []float64{1}}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := cases.Read(cases.JSONLines, []byte(tc.output))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]cases.Case{tc.want}, out.Cases); diff != "" {
+				t.Errorf("cases (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLinesOfJSONThatCannotBeReadAreRefused(t *testing.T) {
+	var many, metrics strings.Builder
+	for i := range 10_001 {
+		many.WriteString(caseLine(fmt.Sprintf(`"case":"c%d"`, i)))
+	}
+	for i := range 101 {
+		metrics.WriteString(caseLine(fmt.Sprintf(`"metric":"m%d"`, i)))
+	}
+	checkRefusals(t, cases.JSONLines, map[string]refusal{
+		"garbage":                     {caseLine() + "hello\n", `line 2: "hello" is no JSON object`},
+		"an empty line":               {caseLine() + "\n" + caseLine(), `line 2: "" is no JSON object`},
+		"half a line":                 {caseLine() + caseLine()[:40], "line 2: the output ends in the middle of JSON: let the program end by itself"},
+		"broken JSON":                 {`{"schema";1}` + "\n", "line 1:"},
+		"two objects on a line":       {strings.TrimSpace(caseLine()) + caseLine(), "line 1: something follows its JSON object"},
+		"NaN":                         {caseLine(`"value":NaN`), "holds what is no number: print only what is finite"},
+		"C's infinity":                {caseLine(`"value":inf`), "holds what is no number: print only what is finite"},
+		"an error beside a word":      {caseLine(`"case":"info"`, `"value":;`), "is no JSON"},
+		"a number beyond all bounds":  {caseLine(`"value":1e999`), "line 1: value holds a number 1e999 that is no float64"},
+		"a number in quotes":          {caseLine(`"value":"1"`), "value holds a string that is no float64"},
+		"a negative value":            {caseLine(`"value":-1`), `case "a": "Time" is -1: print a number that is finite and at least 0`},
+		"a time that overflows":       {caseLine(`"value":1e308`, `"unit":"s"`), `"Time" is +Inf`},
+		"an unknown unit of time":     {caseLine(`"unit":"min"`), `the unit of "Time" is "min", no unit of time: print ns, us, ms or s`},
+		"a metric in two units":       {caseLine() + caseLine(`"unit":"ms"`), `line 2: case "a" has "Time" both in "ns" and in "ms": print one unit`},
+		"a metric in two directions":  {caseLine() + caseLine(`"better":"More"`), `both as better when Less and as better when More`},
+		"an unknown direction":        {caseLine(`"better":"less"`), `better is "less": print "Less" or "More"`},
+		"another schema":              {caseLine(`"schema":"loadstone.case/v2"`), `schema is "loadstone.case/v2": print "loadstone.case/v1" on every line`},
+		"no schema":                   {caseLine(`"schema"`), `schema is ""`},
+		"no case":                     {caseLine(`"case"`), "a case has no name: print one"},
+		"no metric":                   {caseLine(`"metric"`), "a metric has no name: print one"},
+		"no unit":                     {caseLine(`"unit"`), `case "a" has no unit: print one`},
+		"no value":                    {caseLine(`"value"`), `case "a" has neither value nor failure`},
+		"an unknown member":           {caseLine(`"vlaue":1`), `unknown field "vlaue"`},
+		"a value and a failure":       {caseLine(`"failure":"x"`), "failure stands beside a value"},
+		"a value and context":         {caseLine(`"context":{"a":"b"}`), "context stands beside other members"},
+		"context alone":               {`{"schema":"loadstone.case/v1","context":{"a":"b"}}`, "holds no case: it has lines of context alone"},
+		"iterations of other metrics": {caseLine(`"metric":"hops"`, `"iterations":1`), `print them beside "Time" alone`},
+		"no iterations":               {caseLine(`"iterations":0`), "counts 0 iterations"},
+		"too many iterations":         {caseLine(`"iterations":9223372036854775807`) + caseLine(`"iterations":1`), "after 9223372036854775807, more than 64 bits hold"},
+		"a name that is too long":     {caseLine(`"case":"` + strings.Repeat("x", 201) + `"`), "is 201 bytes long"},
+		"a name that turns around":    {caseLine(`"case":"a\u202eb"`), "holds U+202E"},
+		"a metric with a new line":    {caseLine(`"metric":"a\nb"`), "holds U+000A"},
+		"a unit with a new line":      {caseLine(`"unit":"a\nb"`, `"metric":"hops"`), "holds U+000A"},
+		"too many cases":              {many.String(), `line 10001: case "c10000" is one more than 10000`},
+		"too many metrics":            {metrics.String(), `line 101: case "a" has more than 100 metrics`},
+	})
+}
+
+func FuzzJSONLines(f *testing.F) {
+	fuzz(f, cases.JSONLines, documented(f), []byte(caseLine(`"iterations":3`)), []byte(caseLine(`"value":NaN`)))
+}
