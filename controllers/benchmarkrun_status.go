@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/kind/sweep"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
@@ -38,7 +38,7 @@ func newTrial(run *v1alpha1.BenchmarkRun, p *plan.Plan, line record.PlannedTrial
 				Controller: &yes, BlockOwnerDeletion: &yes,
 			}},
 		},
-		Spec: sweep.Write(run.Name, p.Plan, line),
+		Spec: kinds.Write(run.Name, p.Plan, line),
 	}
 }
 
@@ -95,7 +95,7 @@ func stepConditions(c *conditionSet, s *runScope) {
 		{v1alpha1.ConditionReported, s.reported != nil, ""},
 	}
 	if s.plan != nil {
-		steps[0].done = fmt.Sprintf("%d trials of %d cells", len(s.plan.Trials), len(s.plan.Cells))
+		steps[0].done = fmt.Sprintf("%d trials of %d cells", len(s.plan.Trials), len(s.plan.Slots(s.plan.Trials[0])))
 	}
 	pending := false
 	for _, step := range steps {

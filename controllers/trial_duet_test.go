@@ -79,7 +79,7 @@ func TestADuetThatAFaultFromOutsideHasHitIsMeasuredAgainWithBothServers(t *testi
 	}
 	lost, repeat := trials[0], trials[2]
 	condition(t, lost.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "duet-000-duet-1-s1 was deleted")
-	if servers := repeat.Spec.Sweep.Servers; repeat.Spec.Block != 3 || len(servers) != 2 || servers[0].Name == servers[1].Name {
+	if servers := repeat.Spec.Servers; repeat.Spec.Block != 3 || len(servers) != 2 || servers[0].Name == servers[1].Name {
 		t.Errorf("the repeat trial is of block %d and %+v", repeat.Spec.Block, servers)
 	}
 }
@@ -87,9 +87,9 @@ func TestADuetThatAFaultFromOutsideHasHitIsMeasuredAgainWithBothServers(t *testi
 // duetScope is a pass over a duet whose pods run.
 func duetScope(server, beside, generator string) *trialScope {
 	s := scopeOf()
-	other := s.trial.Spec.Sweep.Servers[0]
+	other := s.trial.Spec.Servers[0]
 	other.Name, other.Port = "go2", 8081
-	s.trial.Spec.Sweep.Servers = append(s.trial.Spec.Sweep.Servers, other)
+	s.trial.Spec.Servers = append(s.trial.Spec.Servers, other)
 	p := pod(v1alpha1.RoleServer)
 	p.Name, p.Labels[v1alpha1.LabelMember], p.Status.PodIP = render.PodName("quick-000-go", 1, record.MemberServer(1)), record.MemberServer(1), "192.0.2.2"
 	s.members = append(s.members, &member{Member: kind.Member{Name: record.MemberServer(1)}, pod: p})

@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/render"
 )
 
 // maxLastWords bounds what is quoted of a container that has ended.
@@ -41,8 +42,16 @@ func lost(_ *trialScope, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
+// containers are the states of all containers of a pod, the one that brings the agent into another's image among them.
+func containers(p *corev1.Pod) []corev1.ContainerStatus {
+	return slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
+}
+
 // isAgent reports whether a container of a pod is Loadstone's own.
 func (s *trialScope) isAgent(p *corev1.Pod, container string) bool {
+	if container == render.Bringer {
+		return true
+	}
 	for _, m := range s.work().Members() {
 		if m.Name == p.Labels[v1alpha1.LabelMember] {
 			return slices.ContainsFunc(m.Processes, func(own kind.Process) bool { return own.Name == container && own.IsAgent() })
@@ -53,9 +62,9 @@ func (s *trialScope) isAgent(p *corev1.Pod, container string) bool {
 
 // exited containers end the attempt: the failure of a server is the implementation's, that of an agent is not.
 func exited(s *trialScope, p *corev1.Pod) *conduct.Failure {
-	for _, c := range p.Status.ContainerStatuses {
+	for _, c := range containers(p) {
 		t := c.State.Terminated
-		if t == nil {
+		if t == nil || c.Name == render.Bringer && t.ExitCode == 0 {
 			continue
 		}
 		if s.isAgent(p, c.Name) {
@@ -74,7 +83,7 @@ func exitOf(t *corev1.ContainerStateTerminated) conduct.Exit {
 
 // unpullable images are the spec's fault; a registry that stumbles gets pullDeadline.
 func unpullable(s *trialScope, p *corev1.Pod) *conduct.Failure {
-	for _, c := range p.Status.ContainerStatuses {
+	for _, c := range containers(p) {
 		w := c.State.Waiting
 		if w == nil {
 			continue

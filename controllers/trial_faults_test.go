@@ -59,9 +59,9 @@ func scopeOf(deltas ...func(*trialScope)) *trialScope {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Generation: 1},
 			Spec: v1alpha1.TrialSpec{
 				RunName: "quick", Index: new(int32), Block: 1, Type: v1alpha1.TypeSweep,
+				Servers: []v1alpha1.Implementation{{Name: "go", Image: "go:1", Port: 8080, CPUs: 1, Memory: &memory}},
 				Sweep: v1alpha1.Sweep{
-					Servers: []v1alpha1.Implementation{{Name: "go", Image: "go:1", Port: 8080, CPUs: 1, Memory: &memory}},
-					Cells:   []v1alpha1.Cell{{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}, {Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 100, Threads: 1, DurationSeconds: 10}},
+					Cells: []v1alpha1.Cell{{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}, {Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 100, Threads: 1, DurationSeconds: 10}},
 				},
 			},
 		},
@@ -166,7 +166,7 @@ func describe(f *conduct.Failure) string {
 // failedTrial is an ended trial of an implementation.
 func failedTrial(index int32, implementation, reason string, started bool) v1alpha1.Trial {
 	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("quick-%03d-%s", index, implementation)}}
-	t.Spec.Index, t.Spec.Sweep.Servers = &index, []v1alpha1.Implementation{{Name: implementation}}
+	t.Spec.Index, t.Spec.Servers = &index, []v1alpha1.Implementation{{Name: implementation}}
 	end := metav1.NewMicroTime(noon)
 	t.Status.CompletionTime = &end
 	if started {

@@ -23,7 +23,7 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (step, e
 		if err != nil {
 			return r.silent(s, a.pod, err)
 		}
-		if s.fault = conduct.AgentFailed(agentIn(a.pod), st); s.fault != nil {
+		if s.fault = conduct.AgentFailed(trialFacts(s.trial), agentIn(a.pod), st); s.fault != nil {
 			return halt, nil
 		}
 		a.state = &st
@@ -143,8 +143,8 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 // awaitEnd waits for the last cell, waking at the end of each for the sake of the progress that people see.
 func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (step, error) {
 	try := attemptFacts(s)
-	if s.now.Before(try.End()) {
-		return again(try.NextEnd()), nil
+	if wait := try.AwaitEnd(s.agentStates()...); wait > 0 {
+		return again(wait), nil
 	}
 	for _, m := range s.members {
 		busy, failure := try.AgentBusy(*m.state)

@@ -77,7 +77,16 @@ func newMembers(t *v1alpha1.Trial) []*member {
 	return list
 }
 
-// generators are the members that make load; there is at least one.
+// agentStates are what the agents have said in this pass.
+func (s *trialScope) agentStates() []protocol.State {
+	var list []protocol.State
+	for _, m := range s.members {
+		list = append(list, *m.state)
+	}
+	return list
+}
+
+// generators are the members that make load; of a program that measures itself there is none.
 func (s *trialScope) generators() []*member { return s.members[:len(s.members)-len(s.servers())] }
 
 // placePods sorts the installation's measured pods into this attempt's and others.

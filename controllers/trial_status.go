@@ -27,7 +27,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	if s.startTime != nil {
 		st.StartTime, st.Nodes = &metav1.MicroTime{Time: *s.startTime}, s.placed()
 	}
-	st.Progress = fmt.Sprintf("%d/%d", attemptFacts(s).CellsDone(), len(s.work().Slots()))
+	st.Progress = s.progress()
 	if s.fault != nil && attemptFacts(s).Retried(s.fault) {
 		return nextAttempt(s, st)
 	}
@@ -39,6 +39,15 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	}
 	st.Conditions = trialConditions(s, st.Conditions)
 	return st
+}
+
+// progress is the number of cells that have ended, and of all. Work that ends by itself may end before its time is over.
+func (s *trialScope) progress() string {
+	done, all := attemptFacts(s).CellsDone(), len(s.work().Slots())
+	if s.measured {
+		done = all
+	}
+	return fmt.Sprintf("%d/%d", done, all)
 }
 
 // nextAttempt starts over after a failure of the infrastructure; what was measured so far is dropped, never averaged in.

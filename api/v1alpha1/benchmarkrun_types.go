@@ -39,7 +39,7 @@ const (
 	Preferred Strictness = "Preferred"
 )
 
-// Implementation is one image that serves HTTP requests on a port.
+// Implementation is one image that serves HTTP requests on a port, or one program that measures itself.
 type Implementation struct {
 	// name identifies the implementation in the run, its trials and its report. It is a DNS label of at most 20 characters.
 	// +required
@@ -48,14 +48,14 @@ type Implementation struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
-	// image is the container image of the server.
+	// image is the container image of the server or program.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
 	// command is the argument vector that starts the server. No shell is involved. Defaults to the entrypoint of the image; at most 64
-	// arguments.
+	// arguments. Required with microbenchmark.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -63,8 +63,8 @@ type Implementation struct {
 	// +kubebuilder:validation:items:MaxLength=1024
 	Command []string `json:"command,omitempty"`
 
-	// port is the TCP port on which the server listens for HTTP requests.
-	// +required
+	// port is the TCP port on which the server listens for HTTP requests. Required with loads.
+	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
@@ -145,13 +145,14 @@ type Artifacts struct {
 // The first rule of the spec compares the order of lists explicitly, since lists with keys are equal in any order.
 
 // BenchmarkRunSpec is the benchmark that a user asks for. It is immutable: a different question is a new run.
-// +kubebuilder:validation:XValidation:rule="self == oldSelf && self.implementations.map(i, i.name) == oldSelf.implementations.map(i, i.name) && self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name)",message="the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
+// +kubebuilder:validation:XValidation:rule="self == oldSelf && self.implementations.map(i, i.name) == oldSelf.implementations.map(i, i.name) && (!has(self.loads) || self.loads.map(l, l.name) == oldSelf.loads.map(l, l.name))",message="the spec of a BenchmarkRun cannot be changed, since its trials would no longer answer one question: delete it or create a run of another name"
 // +kubebuilder:validation:XValidation:rule="self.implementations.size() == 1 || has(self.baseline)",message="baseline must name the implementation that the others are compared with"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.exists(i, i.name == self.baseline)",message="baseline must be the name of one of the implementations"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.all(i, i.name != self.baseline || !has(i.role) || i.role == 'Contender')",message="baseline must be a Contender: an implementation of role Reference takes no part in verdicts"
 // +kubebuilder:validation:XValidation:rule="!has(self.order) || self.order != 'SlicedDuet' || self.implementations.size() == 2",message="order SlicedDuet compares two implementations: make a run for each pair"
+// +kubebuilder:validation:XValidation:rule="has(self.loads) != has(self.microbenchmark)",message="give either loads, which are put on servers, or microbenchmark, for programs that measure themselves"
 type BenchmarkRunSpec struct {
-	// implementations are the servers to compare. Each is measured once per block, in a fresh process.
+	// implementations are the servers, or the programs, to compare. Each is measured once per block, in a fresh process.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -166,12 +167,16 @@ type BenchmarkRunSpec struct {
 	Baseline string `json:"baseline,omitempty"`
 
 	// loads are the sweeps of each trial, in this order.
-	// +required
+	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Loads []Load `json:"loads,omitempty"`
+
+	// microbenchmark compares programs that measure themselves, in the place of loads.
+	// +optional
+	Microbenchmark Microbenchmark `json:"microbenchmark,omitzero"`
 
 	// blocks is the number of times that every implementation is measured. Fewer than 7 give ratios and no verdict. Defaults to 10.
 	// +optional

@@ -103,6 +103,12 @@ const (
 	ReasonServerExited = "ServerExited"
 	// ReasonWrongResponse surfaces when the server's response differs from expect.
 	ReasonWrongResponse = "WrongResponse"
+	// ReasonProgramFailed surfaces when a program that measures itself ends with an exit code other than 0, or by a signal.
+	ReasonProgramFailed = "ProgramFailed"
+	// ReasonProgramTooLong surfaces when a program that measures itself takes longer than microbenchmark.limitSeconds.
+	ReasonProgramTooLong = "ProgramTooLong"
+	// ReasonOutputUnreadable surfaces when what a program has printed is not in the format that microbenchmark.format names.
+	ReasonOutputUnreadable = "OutputUnreadable"
 	// ReasonLoadImpossible surfaces when a load cannot be made: its script fails, or it needs more than a generator has.
 	ReasonLoadImpossible = "LoadImpossible"
 	// ReasonUnschedulable surfaces when a pod of the trial finds no node in time.

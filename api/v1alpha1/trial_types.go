@@ -98,24 +98,18 @@ type Cell struct {
 }
 
 // TrialType is the kind of work of a trial.
-// +kubebuilder:validation:Enum=Sweep
+// +kubebuilder:validation:Enum=Sweep;Microbenchmark
 type TrialType string
 
 const (
 	// TypeSweep puts load on servers, level by level, and measures their responses.
 	TypeSweep TrialType = "Sweep"
+	// TypeMicrobenchmark runs a program that measures itself, and reads what it prints.
+	TypeMicrobenchmark TrialType = "Microbenchmark"
 )
 
 // Sweep puts load on servers, level by level.
 type Sweep struct {
-	// servers are the implementations to measure, with every default filled in: one, or the two peers of a duet, which share a CPU and
-	// the load.
-	// +required
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=2
-	Servers []Implementation `json:"servers,omitempty"`
-
 	// generators are the pods that make the load, with every default filled in.
 	// +required
 	Generators Generators `json:"generators,omitzero"`
@@ -129,8 +123,9 @@ type Sweep struct {
 }
 
 // TrialSpec is one line of a run's plan. The operator writes it; only start changes afterwards.
-// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && has(self.type) == has(oldSelf.type) && (!has(self.type) || self.type == oldSelf.type) && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep) && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
+// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && has(self.type) == has(oldSelf.type) && (!has(self.type) || self.type == oldSelf.type) && has(self.servers) == has(oldSelf.servers) && (!has(self.servers) || self.servers == oldSelf.servers) && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep) && has(self.microbenchmark) == has(oldSelf.microbenchmark) && (!has(self.microbenchmark) || self.microbenchmark == oldSelf.microbenchmark) && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
 // +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Sweep') == has(self.sweep)",message="sweep is required when type is Sweep, and forbidden otherwise"
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Microbenchmark') == has(self.microbenchmark)",message="microbenchmark is required when type is Microbenchmark, and forbidden otherwise"
 type TrialSpec struct {
 	// runName is the name of the BenchmarkRun, in the same namespace.
 	// +required
@@ -156,10 +151,23 @@ type TrialSpec struct {
 	// +unionDiscriminator
 	Type TrialType `json:"type,omitempty"`
 
+	// servers are the implementations to measure, with every default filled in: one, or the two peers of a duet, which share a CPU and
+	// the load.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=2
+	Servers []Implementation `json:"servers,omitempty"`
+
 	// sweep puts load on servers, level by level.
 	// +optional
 	// +unionMember
 	Sweep Sweep `json:"sweep,omitzero"`
+
+	// microbenchmark runs a program that measures itself.
+	// +optional
+	// +unionMember
+	Microbenchmark Microbenchmark `json:"microbenchmark,omitzero"`
 
 	// placement restricts the CPUs and nodes of the trial, with every default filled in.
 	// +required
@@ -251,15 +259,15 @@ type TrialStatus struct {
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
 }
 
-// Trial is one fresh process of one implementation, or of the two peers of a duet, through the whole sweep. The operator creates it from
-// the plan of a run.
+// Trial is one fresh process of one implementation, or of the two peers of a duet, through the whole work of a block. The operator creates
+// it from the plan of a run.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=lstrial;lstrials,categories=loadstone
 // +kubebuilder:printcolumn:name="Block",type=integer,JSONPath=`.spec.block`
 // +kubebuilder:printcolumn:name="Type",type=string,priority=1,JSONPath=`.spec.type`
-// +kubebuilder:printcolumn:name="Implementation",type=string,JSONPath=`.spec.sweep.servers[0].name`
-// +kubebuilder:printcolumn:name="Peer",type=string,priority=1,JSONPath=`.spec.sweep.servers[1].name`
+// +kubebuilder:printcolumn:name="Implementation",type=string,JSONPath=`.spec.servers[0].name`
+// +kubebuilder:printcolumn:name="Peer",type=string,priority=1,JSONPath=`.spec.servers[1].name`
 // +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
 // +kubebuilder:printcolumn:name="Attempt",type=integer,JSONPath=`.status.attempt`
 // +kubebuilder:printcolumn:name="Succeeded",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].status`

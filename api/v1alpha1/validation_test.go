@@ -242,8 +242,8 @@ spec:
   index: 0
   block: 1
   type: Sweep
+  servers: [{name: go, image: "gohttp:dev", port: 8080, cpus: 1, memory: 256Mi, role: Contender}]
   sweep:
-    servers: [{name: go, image: "gohttp:dev", port: 8080, cpus: 1, memory: 256Mi, role: Contender}]
     generators: {pods: 1, cpus: 1}
     cells:
     - {load: sweep, tool: wrk, connections: 10, generators: 1, connection: KeepAlive, threads: 1, request: {path: /, expect: {status: 200}}, warmupSeconds: 2, durationSeconds: 5}
@@ -261,10 +261,10 @@ func TestOfATrialOnlyStartChanges(t *testing.T) {
 		return c.Patch(t.Context(), o.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(change)))
 	}
 	for _, field := range []string{
-		`"runName": "other"`, `"index": 1`, `"block": 2`, `"sweep": {"servers": [{"name": "go", "image": "other:dev", "port": 8080}]}`,
+		`"runName": "other"`, `"index": 1`, `"block": 2`, `"servers": [{"name": "go", "image": "other:dev", "port": 8080}]`,
 		`"sweep": {"generators": {"cpus": 2}}`, `"sweep": {"cells": [{"load": "sweep", "tool": "wrk", "connections": 11, "generators": 1, "connection": "KeepAlive", "threads": 1, "request": {"path": "/"}, "durationSeconds": 5}]}`,
 		`"placement": {"pinning": "Preferred"}`,
-		`"sweep": {"servers": [{"name": "go", "image": "gohttp:dev", "port": 8080}, {"name": "zco", "image": "zco:dev", "port": 8080}]}`,
+		`"servers": [{"name": "go", "image": "gohttp:dev", "port": 8080}, {"name": "zco", "image": "zco:dev", "port": 8080}]`,
 	} {
 		t.Run(field, func(t *testing.T) {
 			refused(t, patch(`{"spec": {`+field+`}}`), "only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun")

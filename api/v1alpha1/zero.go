@@ -11,3 +11,6 @@ func (s Stop) IsZero() bool { return s == Stop{} }
 
 // IsZero reports whether there are no earlier runs.
 func (e Earlier) IsZero() bool { return len(e.Runs) == 0 && e.Anchor == "" }
+
+// IsZero reports whether the run puts loads on servers.
+func (m Microbenchmark) IsZero() bool { return m == Microbenchmark{} }

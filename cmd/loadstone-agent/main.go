@@ -1,4 +1,4 @@
-// Command loadstone-agent is the generator's main process and the server's observer in the pods of a trial.
+// Command loadstone-agent is the generator's main process, the server's observer and a program's parent and collector in the pods of a trial.
 package main
 
 import (
@@ -18,8 +18,10 @@ import (
 	"loadstone.dev/loadstone/internal/agent"
 	"loadstone.dev/loadstone/internal/generate"
 	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/version"
@@ -27,6 +29,9 @@ import (
 
 const usage = `usage: loadstone-agent generate [--dir DIR]
        loadstone-agent observe --port PORT [--dir DIR]
+       loadstone-agent collect --format FORMAT --exchange DIR [--dir DIR]
+       loadstone-agent launch --exchange DIR -- COMMAND...
+       loadstone-agent bring PATH
        loadstone-agent version`
 
 // stopLimit is how long an agent waits for its tool's end after SIGTERM.
@@ -36,10 +41,19 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Stdout, os.Args[1:], os.Getenv); err != nil {
+		if code := exitCode(0); errors.As(err, &code) {
+			os.Exit(int(code)) // The program has said why itself.
+		}
 		fmt.Fprintln(os.Stderr, "loadstone-agent:", err)
 		os.Exit(1)
 	}
 }
+
+// exitCode is that of a program that was launched, which becomes the agent's own.
+type exitCode int
+
+// Error names the code.
+func (c exitCode) Error() string { return "exit code " + strconv.Itoa(int(c)) }
 
 // pod is what an agent takes for granted in a pod: a network namespace of its own, in which its port is free; a cgroup of its own, which it
 // sees at the root; and, if it observes, a server in another container, whose process namespace it shares.
@@ -59,6 +73,8 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	flags := flag.NewFlagSet("loadstone-agent "+args[0], flag.ContinueOnError)
 	dir := flags.String("dir", "/var/lib/loadstone", "the folder for the agent's files")
 	port := flags.Int("port", 0, "the port of the server that is observed")
+	format := flags.String("format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
+	exchange := flags.String("exchange", "", "the folder in which a collector and the parent of a program meet")
 	if err := flags.Parse(args[1:]); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)
 	}
@@ -90,6 +106,27 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 			}
 			return observe.New(own), nil
 		})
+	case "collect":
+		runtime.GOMAXPROCS(1)
+		if err := kernel.Hide(); err != nil {
+			return err
+		}
+		return serve(ctx, getenv, *dir, func(c agent.Config) (agent.Worker, error) {
+			own, err := c.Observer(0)
+			if err != nil {
+				return nil, err
+			}
+			return observe.NewCollector(own, record.CaseFormat(*format), launch.Exchange(*exchange)), nil
+		})
+	case "launch":
+		runtime.GOMAXPROCS(1)
+		code, err := launch.Run(ctx, launch.Exchange(*exchange), flags.Args(), os.Stderr)
+		if err == nil && code != 0 {
+			err = exitCode(code)
+		}
+		return err
+	case "bring":
+		return launch.Bring(flags.Arg(0))
 	case "version":
 		_, err := fmt.Fprintln(stdout, version.Version)
 		return err

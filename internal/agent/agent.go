@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
-// Worker is what differs between a generator and an observer.
+// Worker is what differs between a generator, an observer and a collector.
 type Worker interface {
 	// Member is the member of its trial that the worker is.
 	Member() string
@@ -38,6 +39,7 @@ var (
 	_ checker = (*generate.Generator)(nil)
 	_ Worker  = (*observe.Observer)(nil)
 	_ watcher = (*observe.Observer)(nil)
+	_ Worker  = (*observe.Collector)(nil)
 )
 
 // Agent answers the operator and does its commands.
@@ -122,6 +124,7 @@ func (a *Agent) measure(start protocol.Start) {
 	a.update(func(s *protocol.State) {
 		if err != nil {
 			s.Phase, s.Message = protocol.Failed, err.Error()
+			_ = errors.As(err, &s.Program) // Other failures are the agent's own.
 			return
 		}
 		s.Phase, s.Files = protocol.Measured, files

@@ -38,24 +38,33 @@ func objectified(t Table, data record.RunData) objectives.Run {
 
 // measure makes the table but for the objectives.
 func measure(data record.RunData) (Table, error) {
-	objects, rows := artifacts(data), rowsOf(data)
-	if err := contradict(rows); err != nil {
-		return Table{}, err
-	}
-	data = split(sweeps(data))
+	objects := artifacts(data)
+	data = split(data)
 	p, err := planned.Of(data.Manifest)
 	if err != nil {
 		return Table{}, err
 	}
-	r, err := validity.NewReader(data, p)
+	programs, err := validity.Programs(data, p)
 	if err != nil {
 		return Table{}, err
 	}
-	t := Table{Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Artifacts: objects}
+	rows := rowsOf(data, programs)
+	if err := contradict(rows); err != nil {
+		return Table{}, err
+	}
+	r, err := validity.NewReader(sweeps(data), p)
+	if err != nil {
+		return Table{}, err
+	}
+	t := Table{
+		Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Artifacts: objects,
+		Programs: programs, Cases: casesOf(data, p, rows), CaseGaps: gapsOf(data, p),
+	}
 	if t.Groups, err = r.Groups(); err != nil {
 		return Table{}, err
 	}
 	t.Coverage = coverage(data, p, t.Groups)
+	t.Coverage.addPrograms(p, programs)
 	failures := t.Coverage.failures()
 	if t.Capacities, err = capacity.Read(r, p, failures); err != nil {
 		return Table{}, err

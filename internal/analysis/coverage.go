@@ -91,9 +91,6 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 	c := Coverage{
 		Missing: []MissingTrial{}, Repeated: []RepeatedTrial{},
 	}
-	if len(data.Manifest.Plan.Cells) == 0 {
-		return c // A run without sweeps has no cells to cover.
-	}
 	c.PlannedTrials, c.MeasuredTrials = int(p.Blocks)*len(p.Implementations), len(data.Trials)
 	c.PlannedCells = c.PlannedTrials * len(p.Levels)
 	for _, g := range groups {
@@ -130,6 +127,46 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 	}
 	slices.SortFunc(c.Repeated, func(a, b RepeatedTrial) int { return cmp.Compare(a.Trial, b.Trial) })
 	return c
+}
+
+// addPrograms counts the processes that measured themselves: each is the only cell of its trial.
+func (c *Coverage) addPrograms(p planned.Run, programs []validity.Program) {
+	if !p.Programs {
+		return
+	}
+	for _, i := range p.Implementations {
+		n := CellCount{PlannedCells: int(p.Blocks)}
+		for _, one := range programs {
+			if one.Implementation != i.Name {
+				continue
+			}
+			n.MeasuredCells++
+			n.VoidCells += asInt(one.Validity == validity.Void)
+			n.SuspectCells += asInt(one.Validity == validity.Suspect)
+			n.PinnedCells += asInt(one.Pinning.ServerPinned)
+		}
+		c.add(i.Role, n)
+	}
+}
+
+// add counts cells of an implementation of a role.
+func (c *Coverage) add(role record.Role, n CellCount) {
+	c.PlannedCells += n.PlannedCells
+	c.MeasuredCells += n.MeasuredCells
+	c.VoidCells += n.VoidCells
+	c.SuspectCells += n.SuspectCells
+	c.SuspectLatencies += n.SuspectLatencies
+	c.PinnedCells += n.PinnedCells
+	if role == record.RoleReference {
+		c.Limits.plus(n)
+	}
+}
+
+func asInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // missing returns why an implementation has no trial in a block; nil if it has one.
@@ -190,23 +227,24 @@ func (t Table) DisturbedBlocks() []int32 {
 			}
 		}
 	}
+	for _, p := range t.Programs {
+		if !t.isReference(p.Implementation) && p.Disturbed() {
+			blocks = append(blocks, p.Block)
+		}
+	}
 	slices.Sort(blocks)
 	return slices.Compact(blocks)
+}
+
+// isReference reports whether nothing is compared with an implementation.
+func (t Table) isReference(name string) bool {
+	return slices.ContainsFunc(t.Implementations, func(i planned.Implementation) bool { return i.Name == name && i.Role == record.RoleReference })
 }
 
 // addSteps counts the steps of searches as cells: a search plans as many as it has tried.
 func (c *Coverage) addSteps(all []capacity.Capacity) {
 	for _, one := range all {
-		n := stepsOf(one)
-		c.PlannedCells += n.PlannedCells
-		c.MeasuredCells += n.MeasuredCells
-		c.VoidCells += n.VoidCells
-		c.SuspectCells += n.SuspectCells
-		c.SuspectLatencies += n.SuspectLatencies
-		c.PinnedCells += n.PinnedCells
-		if one.Role == record.RoleReference {
-			c.Limits.plus(n)
-		}
+		c.add(one.Role, stepsOf(one))
 	}
 }
 

@@ -22,6 +22,8 @@ type Headline struct {
 	Calibration *record.Calibration `json:"calibration,omitempty"`
 	// Entries hold one contender under one load each: those with a verdict first, the largest difference first.
 	Entries []HeadlineEntry `json:"entries"`
+	// Cases hold one contender each: how the cases of programs that measure themselves came out.
+	Cases []CaseOutcome `json:"cases,omitempty"`
 	// Peaks hold each implementation's best mean throughput, or the rates that searches found, in the order of the spec.
 	Peaks []Peak `json:"peaks"`
 	// MeasuredTrials and PlannedTrials are the run's.
@@ -38,6 +40,19 @@ type Gate struct {
 	Undecided int `json:"undecided"`
 	// Worst is the missed objective whose value lies farthest beyond its bound, as a ratio; nil if none is missed.
 	Worst *objectives.Result `json:"worst,omitempty"`
+}
+
+// CaseOutcome counts how the cases of one contender came out, each by the metric that decides.
+type CaseOutcome struct {
+	Implementation string `json:"implementation"`
+	Baseline       string `json:"baseline"`
+	Cases          int    `json:"cases"`
+	Better         int    `json:"better"`
+	Worse          int    `json:"worse"`
+	Same           int    `json:"same"`
+	Undecided      int    `json:"undecided"`
+	// Largest is the largest difference that has a winner; nil if there is none.
+	Largest *verdict.RowComparison `json:"largest,omitempty"`
 }
 
 // HeadlineEntry is one contender against the baseline under one load; of a search, it compares what it has found.
@@ -138,6 +153,7 @@ func (t Table) Headline() Headline {
 		h.Entries = append(h.Entries, e)
 	}
 	t.addCapacities(&h)
+	h.Cases = t.caseOutcomes()
 	slices.SortStableFunc(h.Entries, func(a, b HeadlineEntry) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.size(), a.size()))
 	})
@@ -199,7 +215,7 @@ func (t Table) inconclusive() []verdict.Reason {
 		}
 	}
 	for _, r := range t.Rows {
-		if r.Verdict == verdict.Inconclusive {
+		if r.Decides && r.Verdict == verdict.Inconclusive {
 			out = append(out, r.Reason)
 		}
 	}

@@ -1,18 +1,25 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// rowsOf are the values of all trials that are compared as they are.
-func rowsOf(data record.RunData) []verdict.BlockRow {
+// rowsOf are the values of all trials that are compared as they are. Those of a process that is void are void.
+func rowsOf(data record.RunData, programs []validity.Program) []verdict.BlockRow {
+	void := map[string]validity.Code{}
+	for _, p := range programs {
+		void[p.Trial] = p.VoidCode()
+	}
 	var out []verdict.BlockRow
 	for _, t := range data.Trials {
 		for _, r := range t.Rows {
+			r.Void = cmp.Or(r.Void, string(void[t.Manifest.Name]))
 			out = append(out, verdict.BlockRow{Row: r, Implementation: t.Manifest.Servers[0], Block: t.Manifest.Block})
 		}
 	}
@@ -41,6 +48,5 @@ func contradict(rows []verdict.BlockRow) error {
 // sweeps are the trials of a run that put load on servers: only they have cells.
 func sweeps(data record.RunData) record.RunData {
 	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return t.Manifest.Type != record.Sweep })
-	data.Manifest.Trials = slices.DeleteFunc(slices.Clone(data.Manifest.Trials), func(e record.TrialEntry) bool { return e.Type != record.Sweep })
 	return data
 }

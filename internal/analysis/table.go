@@ -25,6 +25,10 @@ type Table struct {
 	Comparisons []verdict.Comparison `json:"comparisons"`
 	// Rows hold one value of one contender against the baseline each, of kinds of work whose values are compared as they are.
 	Rows []verdict.RowComparison `json:"rows,omitempty"`
+	// Programs are the processes that measured themselves, Cases what they printed, and CaseGaps what some of them did not.
+	Programs []validity.Program `json:"programs,omitempty"`
+	Cases    []Case             `json:"cases,omitempty"`
+	CaseGaps []CaseGap          `json:"caseGaps,omitempty"`
 	// Scaling holds one implementation under one load of several levels each.
 	Scaling []scaling.Result `json:"scaling"`
 	// Capacities hold what the searches of one load have found of one implementation each.

@@ -42,8 +42,10 @@ func (a Attempt) Measuring() bool {
 }
 
 // Quiet is true while nobody may be asked anything: from the first measured time to the end of the last, an answer would cost the
-// generator's CPU.
-func (a Attempt) Quiet() bool { return a.Measuring() && a.Now.Before(a.End()) }
+// generator's CPU. Work that ends by itself is watched by an agent on other CPUs, which may be asked at any time.
+func (a Attempt) Quiet() bool {
+	return !a.Work.EndsItself() && a.Measuring() && a.Now.Before(a.End())
+}
 
 // CellsDone is the number of cells whose time is over.
 func (a Attempt) CellsDone() int {

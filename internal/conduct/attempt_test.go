@@ -184,6 +184,9 @@ func TestAnAgentIsAwaitedAfterTheLastCell(t *testing.T) {
 func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T) {
 	server := record.Implementation{Name: "go", MemoryBytes: 64 << 20}
 	single, pair := trialOf(0, "go"), trialOf(0, "go", duet)
+	program := func(f protocol.Fault, message string) protocol.State {
+		return protocol.State{Phase: protocol.Failed, Program: &protocol.ProgramFault{Fault: f, Message: message}}
+	}
 	wrong := func(server int) protocol.Checked {
 		return protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404", Server: server}
 	}
@@ -196,8 +199,11 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 		"a server is too large":      {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 137, OutOfMemory: true}), "permanent ServerExited: implementations[go] was killed because it exceeded its memory of 64Mi: raise implementations[].memory"},
 		"an agent ends":              {conduct.AgentExited("the observer", conduct.Exit{Code: 1, Reason: "Error"}), "transient AgentLost: the observer exited (exit code 1, Error)"},
 		"an agent is too large":      {conduct.AgentExited("the observer", conduct.Exit{Code: 137, Reason: "OOMKilled", OutOfMemory: true}), "transient AgentLost: the observer exited (exit code 137, OOMKilled)"},
-		"an agent cannot work":       {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Failed, Message: "no wrk"}), "transient AgentFailed: the agent: no wrk"},
-		"an agent works":             {conduct.AgentFailed("the agent", protocol.State{Phase: protocol.Running}), ""},
+		"an agent cannot work":       {conduct.AgentFailed(single, "the agent", protocol.State{Phase: protocol.Failed, Message: "no wrk"}), "transient AgentFailed: the agent: no wrk"},
+		"a program fails":            {conduct.AgentFailed(single, "the agent", program(protocol.FaultExit, "exit code 3")), "permanent ProgramFailed: implementations[go]: exit code 3"},
+		"a program takes too long":   {conduct.AgentFailed(single, "the agent", program(protocol.FaultLimit, "it had not ended after 5s")), "permanent ProgramTooLong: implementations[go]: it had not ended"},
+		"a program prints nonsense":  {conduct.AgentFailed(single, "the agent", program(protocol.FaultOutput, "line 3")), "permanent OutputUnreadable: implementations[go]: line 3"},
+		"an agent works":             {conduct.AgentFailed(single, "the agent", protocol.State{Phase: protocol.Running}), ""},
 		"a check is passed":          {conduct.Checked(single, protocol.Checked{}), ""},
 		"an answer is wrong":         {conduct.Checked(single, wrong(0)), "permanent WrongResponse: implementations[go]: GET / answered 404: correct the server, or request and expect of the load"},
 		"the other's is wrong":       {conduct.Checked(pair, wrong(1)), "permanent WrongResponse: implementations[epoll]: GET / answered 404: correct"},

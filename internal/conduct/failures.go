@@ -79,10 +79,21 @@ func AgentExited(agent string, e Exit) *Failure {
 	return TransientFailure(v1alpha1.ReasonAgentLost, "%s exited (%s)", agent, e)
 }
 
-// AgentFailed is the failure of an agent that says that it cannot do its work; nil if it does not say so.
-func AgentFailed(agent string, s protocol.State) *Failure {
-	if s.Phase != protocol.Failed {
+// programReasons are the reasons of a program's own failures.
+var programReasons = map[protocol.Fault]string{
+	protocol.FaultExit:   v1alpha1.ReasonProgramFailed,
+	protocol.FaultLimit:  v1alpha1.ReasonProgramTooLong,
+	protocol.FaultOutput: v1alpha1.ReasonOutputUnreadable,
+}
+
+// AgentFailed is the failure of an agent of a trial that says that it cannot do its work, or that the program which it has run has failed; nil
+// if it does not say so.
+func AgentFailed(t Trial, agent string, s protocol.State) *Failure {
+	switch {
+	case s.Phase != protocol.Failed:
 		return nil
+	case s.Program != nil && programReasons[s.Program.Fault] != "":
+		return PermanentFailure(programReasons[s.Program.Fault], "implementations[%s]: %s", t.Servers[0], s.Program.Message)
 	}
 	return TransientFailure(v1alpha1.ReasonAgentFailed, "%s: %s", agent, s.Message)
 }

@@ -94,7 +94,7 @@ func (r Run) missing(needed []record.PlannedTrial) []record.PlannedTrial {
 	return slices.DeleteFunc(needed, func(t record.PlannedTrial) bool { return begun[t.Name] })
 }
 
-// Progress counts cells: those measured, and those planned. A trial that was not begun has as many as each sweep of the plan.
+// Progress counts cells: those measured, and those planned.
 func (r Run) Progress() (done, all int) {
 	for i := range r.Trials {
 		t := &r.Trials[i]
@@ -107,21 +107,32 @@ func (r Run) Progress() (done, all int) {
 			done += cellsDone(slots, t.Started, r.Now)
 		}
 	}
-	return done, all + max(len(r.Needed())-len(r.Trials), 0)*len(r.Plan.Cells)
+	for _, line := range r.missing(r.Needed()) {
+		all += len(r.Plan.Slots(line))
+	}
+	return done, all
 }
 
 // Left is about how long the run will still take: what is planned for the trials that have not ended, less the time that the current one has
-// been measuring.
+// been measuring. Of work that ends by itself only the longest time is planned, so that what its trials have taken counts as soon as there are any.
 func (r Run) Left() time.Duration {
 	open := len(r.Needed())
-	var spent time.Duration
+	var spent, taken time.Duration
+	stored := 0
 	for i := range r.Trials {
 		switch t := &r.Trials[i]; {
 		case t.ended():
 			open--
+			if t.Stored != nil && t.Work.EndsItself() {
+				stored, taken = stored+1, taken+t.Ended.Sub(t.Started)
+			}
 		case !t.Started.IsZero():
 			spent = max(spent, r.Now.Sub(t.Started))
 		}
 	}
-	return max(r.Plan.Estimate(open)-spent, 0).Round(time.Second)
+	left := r.Plan.Estimate(open)
+	if stored > 0 {
+		left = time.Duration(open) * (taken/time.Duration(stored) + plan.TrialOverhead)
+	}
+	return max(left-spent, 0).Round(time.Second)
 }

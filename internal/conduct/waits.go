@@ -1,6 +1,7 @@
 package conduct
 
 import (
+	"slices"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -62,6 +63,26 @@ func (a Attempt) StartMissed(agent string, at time.Time) *Failure {
 		return nil
 	}
 	return TransientFailure(v1alpha1.ReasonAgentLost, "%s did not receive its start in time", agent)
+}
+
+// endPoll is the pause between two looks for the end of work that ends by itself. Who is asked is not on the measured CPUs.
+const endPoll = time.Second
+
+// AwaitEnd is how long to wait before the agents, which are in some states, are looked at again for the end of the last cell; not positive if
+// it has come.
+func (a Attempt) AwaitEnd(states ...protocol.State) time.Duration {
+	left := a.End().Sub(a.Now)
+	if !a.Work.EndsItself() {
+		if left > 0 {
+			return a.NextEnd()
+		}
+		return left
+	}
+	running := slices.ContainsFunc(states, func(s protocol.State) bool { return s.Phase == protocol.Idle || s.Phase == protocol.Running })
+	if !running {
+		return 0
+	}
+	return min(left, endPoll)
 }
 
 // AgentBusy is true while an agent is still at work after the last cell, and the failure of one that never began or takes too long.

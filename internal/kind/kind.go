@@ -1,7 +1,7 @@
 // Package kind is what every kind of work looks like that a trial can do: who takes part in it, when it is measured, what its results say.
 //
-// A kind is a folder beside this package, its member in the spec of a Trial, a line in package kinds, and a section of the report. What leads,
-// starts, stores, compares and prints a trial asks its kind. Only what plans a run and writes its trials knows sweeps alone.
+// A kind is a folder beside this package, its member in the spec of a Trial, a line in package kinds, and a section of the report. What plans,
+// leads, starts, stores, compares and prints a trial asks its kind.
 //
 // The package and its kinds are pure.
 package kind
@@ -35,7 +35,13 @@ type Work interface {
 type Kind interface {
 	// Type is the kind's name, in the spec of a Trial and in records.
 	Type() record.WorkType
-	// Read is the work that an object of the kind asks for.
+	// Asked reports whether the spec of a run asks for work of the kind.
+	Asked(spec v1alpha1.BenchmarkRunSpec) bool
+	// Plan checks the kind's part of a run's spec and fills it into a plan, whose common part is filled in.
+	Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *Violation
+	// Write is the kind's own member of the spec of a Trial, for a line of a plan. What all kinds have in common is written by package kinds.
+	Write(p record.Plan) v1alpha1.TrialSpec
+	// Read is the work that the spec of a Trial of the kind asks for.
 	Read(spec v1alpha1.TrialSpec) Work
 	// Decode reads the results of the members of a trial, as they lie in the store, by the member's name. It fills in what is known of the
 	// trial, and refuses what contradicts the trial's manifest.
@@ -91,6 +97,9 @@ type Process struct {
 	Command []string
 	// Args are the arguments of an agent.
 	Args []string
+	// Launched is true of a Command that an agent, which is brought into the image, starts when it is told to and waits for. Exchanges is true
+	// of the agent beside it that does so: the two share a folder.
+	Launched, Exchanges bool
 	// Port is where the process listens; 0 if it does not.
 	Port int32
 	// MilliCPU is the CPU time that it asks for, in thousandths of a CPU, and CPU how it gets it.

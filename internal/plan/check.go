@@ -7,29 +7,20 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool/tools"
 )
-
-// maxConnectionsPerPod is what a pod's range of local ports allows towards one server.
-const maxConnectionsPerPod = 25_000
 
 // maxTrials bounds a run: beyond it a workflow no longer fits into one object.
 const maxTrials = 1000
 
-// Violation says why a run cannot be: a machine-readable reason, and a sentence that names the field and the way out.
-type Violation struct {
-	Reason  string
-	Message string
-}
-
-// Error is the sentence that names the field and the way out.
-func (v *Violation) Error() string { return v.Message }
+// Violation says why a run cannot be.
+type Violation = kind.Violation
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkCounts, checkDivision, checkRates, checkMemory, checkValidity, checkSize, checkWeights, checkPercentiles, checkObjectives, checkDuet} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkValidity, checkSize} {
 		if v := check(spec); v != nil {
 			return v
 		}
@@ -37,72 +28,9 @@ func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return nil
 }
 
-func invalid(format string, args ...any) *Violation {
-	return &Violation{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(format, args...)}
-}
-
-func checkCounts(spec v1alpha1.BenchmarkRunSpec) *Violation {
+func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	if len(spec.Implementations) == 0 {
-		return invalid("spec.implementations is empty: name at least one image to measure")
-	}
-	if len(spec.Loads) == 0 {
-		return invalid("spec.loads is empty: name at least one load")
-	}
-	for i, l := range spec.Loads {
-		if len(l.Levels) == 0 {
-			return invalid("spec.loads[%d].levels is empty: name at least one level", i)
-		}
-	}
-	return nil
-}
-
-// checkDivision repeats what the API's rules say of shares, for specs that come another way.
-func checkDivision(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for i, l := range spec.Loads {
-		pods, threads := max(l.Generators.Pods, DefaultPods), max(l.Generators.CPUs, DefaultCPUs)
-		traits := tools.Traits(record.Tool(l.Tool))
-		if traits.OneThread && threads != 1 {
-			return invalid("spec.loads[%d].generators.cpus is %d, but %s has one thread: make it 1, and raise spec.loads[%d].generators.pods instead", i, threads, l.Tool, i)
-		}
-		if !traits.EqualThreads {
-			threads = 1
-		}
-		for j, level := range l.Levels {
-			if level.Connections%(pods*threads) != 0 {
-				return invalid("spec.loads[%d].levels[%d].connections is %d, which %d generator pods of %d threads (spec.loads[%d].generators) cannot share equally: make it a multiple of %d", i, j, level.Connections, pods, threads, i, pods*threads)
-			}
-			if level.Connections/pods > maxConnectionsPerPod {
-				return invalid("spec.loads[%d].levels[%d].connections is %d, %d for each generator pod, but a pod has local ports for %d to one server: raise spec.loads[%d].generators.pods", i, j, level.Connections, level.Connections/pods, maxConnectionsPerPod, i)
-			}
-		}
-	}
-	return nil
-}
-
-// checkRates refuses rates that no generator of that size has ever kept: all that could be measured would be the generator.
-func checkRates(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for i, l := range spec.Loads {
-		perCPU := tools.Traits(record.Tool(l.Tool)).MaxRatePerCPU
-		if perCPU == 0 {
-			continue // The API's rules give no rates to a tool that keeps none.
-		}
-		pods, cpus := max(l.Generators.Pods, DefaultPods), max(l.Generators.CPUs, DefaultCPUs)
-		most := int64(pods) * int64(cpus) * int64(perCPU)
-		tooFast := func(field string, rate int32, out string) *Violation {
-			return invalid("spec.loads[%d].%s is %d, but %s has never sent more than %d requests/s from one CPU, and spec.loads[%d].generators.pods times cpus is %d: lower it to at most %d, or raise %s",
-				i, field, rate, l.Tool, perCPU, i, pods*cpus, most, out)
-		}
-		for j, level := range l.Levels {
-			switch out := fmt.Sprintf("spec.loads[%d].generators", i); {
-			case int64(level.RequestsPerSecond) > most:
-				return tooFast(fmt.Sprintf("levels[%d].requestsPerSecond", j), level.RequestsPerSecond, out)
-			case int64(level.RampToRequestsPerSecond) > most:
-				return tooFast(fmt.Sprintf("levels[%d].rampToRequestsPerSecond", j), level.RampToRequestsPerSecond, out)
-			}
-		}
-		if int64(l.Search.StartRequestsPerSecond) > most {
-			return tooFast("search.startRequestsPerSecond", l.Search.StartRequestsPerSecond, fmt.Sprintf("spec.loads[%d].generators.cpus", i))
-		}
+		return kind.Invalid("spec.implementations is empty: name at least one image to measure")
 	}
 	return nil
 }
@@ -111,7 +39,7 @@ func checkMemory(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	const least = 4 << 20
 	for i, impl := range spec.Implementations {
 		if impl.Memory != nil && impl.Memory.Value() < least {
-			return invalid("spec.implementations[%d].memory is %s, too little for any container: give at least 4Mi", i, impl.Memory)
+			return kind.Invalid("spec.implementations[%d].memory is %s, too little for any container: give at least 4Mi", i, impl.Memory)
 		}
 	}
 	return nil
@@ -131,7 +59,7 @@ func checkValidity(spec v1alpha1.BenchmarkRunSpec) *Violation {
 			continue
 		}
 		if share, err := strconv.ParseFloat(limit.text, 64); err != nil || !(share >= 0 && share <= limit.loosest) {
-			return invalid("spec.validity.%s is %q: give a decimal from 0 to %v, since the default can be tightened but not relaxed", limit.field, limit.text, limit.loosest)
+			return kind.Invalid("spec.validity.%s is %q: give a decimal from 0 to %v, since the default can be tightened but not relaxed", limit.field, limit.text, limit.loosest)
 		}
 	}
 	return nil
@@ -143,7 +71,7 @@ func checkSize(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		blocks = DefaultBlocks
 	}
 	if n := int(blocks) * len(spec.Implementations); n > maxTrials {
-		return invalid("spec.blocks times spec.implementations makes %d trials, and the maximum is %d: lower spec.blocks or split the run", n, maxTrials)
+		return kind.Invalid("spec.blocks times spec.implementations makes %d trials, and the maximum is %d: lower spec.blocks or split the run", n, maxTrials)
 	}
 	return nil
 }
@@ -173,6 +101,9 @@ func Fits(p Plan, nodes []Node) *Violation {
 		}
 	} else if v := fitsServers(p, nodes); v != nil {
 		return v
+	}
+	if p.Generators.Pods == 0 {
+		return nil // Programs that measure themselves need none.
 	}
 	need := sweep.GeneratorMilliCPU(p.Generators, p.Placement)
 	best, ok := fit(nodes, v1alpha1.RoleGenerator, need)

@@ -14,21 +14,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Defaults of a spec, filled in by Compile and echoed in the plan's notes.
 const (
-	DefaultBlocks          = 10
-	DefaultMemoryBytes     = 256 << 20
-	DefaultSearchSteps     = 12
-	DefaultCPUs            = 1
-	DefaultPods            = 1
-	DefaultSearchStart     = 100
-	DefaultWarmupSeconds   = 2
-	DefaultDurationSeconds = 5
-	DefaultStatus          = 200
+	DefaultBlocks      = 10
+	DefaultMemoryBytes = 256 << 20
+	DefaultCPUs        = 1
 	// VerdictBlocks is the number of complete blocks from which on a comparison gets a verdict.
 	VerdictBlocks = 7
 	// Attempts is how often a trial is prepared when faults come from outside before it measures.
@@ -39,8 +34,8 @@ const (
 	repeatBlocksAtLeast = 2
 )
 
-// trialOverhead is what a trial is reckoned to cost beside its cells: pods, check, start, upload.
-const trialOverhead = 4 * time.Second
+// TrialOverhead is what a trial is reckoned to cost beside its cells: pods, check, start, upload.
+const TrialOverhead = 4 * time.Second
 
 // Options is what Compile needs beside the spec.
 type Options struct {
@@ -56,15 +51,19 @@ type Plan struct {
 
 // Compile turns a spec into a plan, or says in a *Violation why it cannot.
 func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
-	if v := checkSpec(spec); v != nil {
+	work, v := kinds.Asked(spec)
+	if v == nil {
+		v = checkSpec(spec)
+	}
+	if v != nil {
 		return Plan{}, v
 	}
-	p := Plan{record.Plan{Order: orderOf(spec), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
+	p := Plan{record.Plan{Order: cmp.Or(record.Order(spec.Order), record.OrderBlocks), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
 	if spec.Blocks == 0 {
-		p.note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)
+		p.Note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)
 	}
 	if p.Blocks < VerdictBlocks {
-		p.note("%d blocks give ratios but no verdict: a verdict needs at least %d", p.Blocks, VerdictBlocks)
+		p.Note("%d blocks give ratios but no verdict: a verdict needs at least %d", p.Blocks, VerdictBlocks)
 	}
 	if p.Baseline == "" {
 		p.Baseline = spec.Implementations[0].Name
@@ -72,10 +71,12 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	p.placement(spec.Placement)
 	p.Validity = validityOf(spec.Validity)
 	p.implementations(spec.Implementations)
-	p.comparison(spec)
-	p.cells(spec.Loads)
+	p.stop(spec.Stop)
+	if v := work.Plan(spec, &p.Plan); v != nil {
+		return Plan{}, v
+	}
 	p.seed(spec.Seed, opts.UID)
-	p.trials(opts.Name)
+	p.trials(opts.Name, work.Type())
 	p.times(spec.TimeoutSeconds)
 	return p, nil
 }
@@ -103,19 +104,12 @@ func (p Plan) JSON() []byte {
 	return b
 }
 
-// Implementation finds an implementation by name, every default filled in.
-func (p Plan) Implementation(name string) record.Implementation {
-	i := slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return i.Name == name })
-	return p.Implementations[i]
-}
+// Slots are the timetable of a line of the plan.
+func (p Plan) Slots(line record.PlannedTrial) []timetable.Slot { return kinds.Planned(p.Plan, line).Slots() }
 
 // Estimate is how long a number of trials will about take.
 func (p Plan) Estimate(trials int) time.Duration {
-	return time.Duration(trials) * (time.Duration(p.TrialSeconds*float64(time.Second)) + trialOverhead)
-}
-
-func (p *Plan) note(format string, args ...any) {
-	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+	return time.Duration(trials) * (time.Duration(p.TrialSeconds*float64(time.Second)) + TrialOverhead)
 }
 
 func (p *Plan) placement(pl v1alpha1.Placement) {
@@ -124,14 +118,14 @@ func (p *Plan) placement(pl v1alpha1.Placement) {
 	}
 	if pl.Pinning == "" {
 		p.Placement.Pinning = record.Required
-		p.note("spec.placement.pinning defaults to Required: %s", ownership(pl, p.Order))
+		p.Note("spec.placement.pinning defaults to Required: %s", ownership(pl, p.Order))
 	}
 	if pl.GeneratorPinning == "" {
 		p.Placement.GeneratorPinning = p.Placement.Pinning
 	}
 	if pl.SeparateNodes == "" {
 		p.Placement.SeparateNodes = record.Preferred
-		p.note("spec.placement.separateNodes defaults to Preferred")
+		p.Note("spec.placement.separateNodes defaults to Preferred")
 	}
 }
 
@@ -154,10 +148,10 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 		}
 		if i.CPUs == 0 {
 			own.CPUs = DefaultCPUs
-			p.note("implementations[%s].cpus defaults to %d", i.Name, own.CPUs)
+			p.Note("implementations[%s].cpus defaults to %d", i.Name, own.CPUs)
 		}
 		if i.Memory == nil {
-			p.note("implementations[%s].memory defaults to %s", i.Name, Memory(DefaultMemoryBytes))
+			p.Note("implementations[%s].memory defaults to %s", i.Name, Memory(DefaultMemoryBytes))
 		} else {
 			own.MemoryBytes = i.Memory.Value()
 		}
@@ -169,11 +163,11 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 func Memory(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
 
 // trials lays out the blocks: every implementation once, in an order drawn from the seed.
-func (p *Plan) trials(run string) {
+func (p *Plan) trials(run string, work record.WorkType) {
 	for block := int32(1); block <= p.Blocks; block++ {
-		p.Trials = append(p.Trials, p.block(run, block)...)
+		p.Trials = append(p.Trials, p.block(run, block, work)...)
 	}
-	p.note("%d trials of %d cells; the order within each block follows from the seed %d", len(p.Trials), len(p.Cells), p.Seed)
+	p.Note("%d trials of %d cells; the order within each block follows from the seed %d", len(p.Trials), len(p.Slots(p.Trials[0])), p.Seed)
 	p.duetNotes()
 }
 
@@ -184,10 +178,10 @@ func RepeatBlocks(blocks int32) int32 { return max(blocks, repeatBlocksAtLeast) 
 
 // Repeat are the trials of a repeat block, from 1: the block after all others.
 func (p Plan) Repeat(run string, repeat int32) []record.PlannedTrial {
-	return p.block(run, p.Blocks+repeat)
+	return p.block(run, p.Blocks+repeat, p.Trials[0].Type)
 }
 
-func (p Plan) block(run string, block int32) []record.PlannedTrial {
+func (p Plan) block(run string, block int32, work record.WorkType) []record.PlannedTrial {
 	order := slices.Clone(p.Implementations)
 	slices.SortFunc(order, func(a, b record.Implementation) int {
 		return bytes.Compare(p.draw(block, a.Name), p.draw(block, b.Name))
@@ -198,7 +192,7 @@ func (p Plan) block(run string, block int32) []record.PlannedTrial {
 	trials := make([]record.PlannedTrial, len(order))
 	for k, i := range order {
 		index := (block-1)*int32(len(order)) + int32(k)
-		trials[k] = record.PlannedTrial{Name: fmt.Sprintf("%s-%03d-%s", run, index, i.Name), Index: index, Block: block, Type: record.Sweep, Servers: []string{i.Name}}
+		trials[k] = record.PlannedTrial{Name: fmt.Sprintf("%s-%03d-%s", run, index, i.Name), Index: index, Block: block, Type: work, Servers: []string{i.Name}}
 	}
 	return trials
 }
@@ -212,11 +206,11 @@ func (p *Plan) draw(block int32, name string) []byte {
 }
 
 func (p *Plan) times(timeout int32) {
-	p.TrialSeconds = timetable.End(timetable.Of(p.Cells)).Seconds()
+	p.TrialSeconds = timetable.End(p.Slots(p.Trials[0])).Seconds()
 	p.TimeoutSeconds = timeout
 	if timeout == 0 {
 		p.TimeoutSeconds = int32(3*p.Estimate(len(p.Trials)).Seconds()) + 600
-		p.note("spec.timeoutSeconds defaults to %d: three times the planned time plus ten minutes", p.TimeoutSeconds)
+		p.Note("spec.timeoutSeconds defaults to %d: three times the planned time plus ten minutes", p.TimeoutSeconds)
 	}
 }
 
@@ -228,5 +222,5 @@ func (p *Plan) seed(given int64, uid string) {
 	}
 	sum := sha256.Sum256([]byte(uid))
 	p.Seed = max(binary.BigEndian.Uint64(sum[:8])>>(64-seedBits), 1)
-	p.note("spec.seed defaults to %d, drawn from the run's UID; a run of the same spec with this seed measures in the same order", p.Seed)
+	p.Note("spec.seed defaults to %d, drawn from the run's UID; a run of the same spec with this seed measures in the same order", p.Seed)
 }

@@ -64,6 +64,8 @@ type Run struct {
 	// Analyses is the number of times the run may be analysed: once at its end, and earlier if spec.stop allows interim analyses.
 	Analyses int
 	Searches []Search
+	// Programs is true of a run of programs that measure themselves, which has neither levels nor searches.
+	Programs bool
 }
 
 // Of reads the plan of a run.
@@ -71,7 +73,7 @@ func Of(m record.RunManifest) (Run, error) {
 	plan := m.Plan
 	p := Run{
 		Baseline: plan.Baseline, Blocks: m.Blocks + m.RepeatBlocks, Latencies: plan.LatencyPercentiles, Analyses: len(plan.Interim) + 1,
-		Duet: plan.Order == record.OrderSlicedDuet, Weights: map[string]float64{},
+		Duet: plan.Order == record.OrderSlicedDuet, Programs: plan.Programs != nil, Weights: map[string]float64{},
 	}
 	if len(plan.Implementations) == 0 || len(plan.Cells)+len(plan.Trials) == 0 {
 		return p, fmt.Errorf("reading the plan of run %s: it names no implementation or no trial", m.Run.Name)

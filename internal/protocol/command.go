@@ -66,6 +66,8 @@ type State struct {
 	Listening bool `json:"listening,omitempty"`
 	// Checked is the result of the last Check; nil before it (generators only).
 	Checked *Checked `json:"checked,omitempty"`
+	// Program is why a program that measures itself has nothing to show; nil of one that has, and before (collectors only).
+	Program *ProgramFault `json:"program,omitempty"`
 	// CellsDone is the number of cells that have ended.
 	CellsDone int32 `json:"cellsDone"`
 	// Files are what the agent holds; set from Measured on.
@@ -89,7 +91,17 @@ type Checked struct {
 // OK reports whether the check succeeded.
 func (c Checked) OK() bool { return c.Fault == "" }
 
-// Fault is the cause of a Check that failed.
+// ProgramFault is a failure of a program that measures itself.
+type ProgramFault struct {
+	Fault Fault `json:"fault"`
+	// Message says in a sentence what was wrong.
+	Message string `json:"message"`
+}
+
+// Error says what was wrong.
+func (f *ProgramFault) Error() string { return f.Message }
+
+// Fault is the cause of a Check or of a program that failed.
 type Fault string
 
 const (
@@ -98,6 +110,12 @@ const (
 	// FaultLoad is that of a load which no server could be measured with: its script does not work, or it asks for more
 	// connections than its generators can open.
 	FaultLoad Fault = "Load"
+	// FaultExit is that of a program that ended with an exit code other than 0, or by a signal.
+	FaultExit Fault = "Exit"
+	// FaultLimit is that of a program that took longer than it may.
+	FaultLimit Fault = "Limit"
+	// FaultOutput is that of a program that printed what cannot be read.
+	FaultOutput Fault = "Output"
 )
 
 // Check asks a generator to send one request of each kind and to compare the answers with what is expected.

@@ -59,8 +59,10 @@ type TrialManifest struct {
 	PlannedTrial
 	Attempt int32 `json:"attempt"`
 	// Failures are the reasons why earlier attempts were given up, oldest first.
-	Failures  []string     `json:"failures,omitempty"`
-	Cells     []Cell       `json:"cells"`
+	Failures []string `json:"failures,omitempty"`
+	// Cells are those of a sweep, and Programs is how the program of a microbenchmark was run.
+	Cells     []Cell       `json:"cells,omitempty"`
+	Programs  *Programs    `json:"programs,omitempty"`
 	Start     time.Time    `json:"start"`
 	Pods      []PodRecord  `json:"pods"`
 	Clocks    []AgentClock `json:"clocks"`

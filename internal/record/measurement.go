@@ -308,6 +308,8 @@ type CellObservation struct {
 type ObserverResult struct {
 	Environment Environment       `json:"environment"`
 	Cells       []CellObservation `json:"cells"`
+	// Program is what a program that measures itself has printed, and what it cost; nil of a server.
+	Program *ProgramRun `json:"program,omitempty"`
 }
 
 // Unknown is the value of a fact that could not be read.

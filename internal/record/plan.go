@@ -1,5 +1,10 @@
 package record
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Tool names a load generator program.
 type Tool string
 
@@ -79,11 +84,24 @@ type Plan struct {
 	Objectives []Objective    `json:"objectives,omitempty"`
 	Cells      []Cell         `json:"cells"`
 	Trials     []PlannedTrial `json:"trials"`
+	// Programs is how programs that measure themselves are run; nil in a run that puts loads on servers.
+	Programs *Programs `json:"programs,omitempty"`
 	// Notes say every default and decision in a sentence.
 	Notes []string `json:"notes"`
 	// TrialSeconds is the planned time of one trial from its first cell to its last; TimeoutSeconds bounds the run.
 	TrialSeconds   float64 `json:"trialSeconds"`
 	TimeoutSeconds int32   `json:"timeoutSeconds"`
+}
+
+// Note adds a default or a decision, in a sentence.
+func (p *Plan) Note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
+}
+
+// Implementation finds an implementation by its name, which the plan must have.
+func (p Plan) Implementation(name string) Implementation {
+	i := slices.IndexFunc(p.Implementations, func(i Implementation) bool { return i.Name == name })
+	return p.Implementations[i]
 }
 
 // Implementation is one server that is measured.
@@ -97,6 +115,26 @@ type Implementation struct {
 	CPUs        int32 `json:"cpus"`
 	MemoryBytes int64 `json:"memoryBytes"`
 	Role        Role  `json:"role"`
+}
+
+// CaseFormat is the format in which a program prints what it has measured.
+type CaseFormat string
+
+const (
+	// GoogleBenchmark is the JSON of Google Benchmark, as --benchmark_format=json makes it.
+	GoogleBenchmark CaseFormat = "GoogleBenchmark"
+	// GoTest is the text of go test -bench.
+	GoTest CaseFormat = "GoTest"
+	// JSONLines is a line of JSON for each value, of the schema loadstone.case/v1.
+	JSONLines CaseFormat = "JSONLines"
+)
+
+// Programs is how programs that measure themselves are run.
+type Programs struct {
+	// Format is that of their standard output.
+	Format CaseFormat `json:"format"`
+	// LimitSeconds is how long one process may take.
+	LimitSeconds int32 `json:"limitSeconds"`
 }
 
 // Load is one sweep of a run. Its levels are cells.

@@ -3,8 +3,12 @@ package record
 // WorkType is the kind of work that a trial does.
 type WorkType string
 
-// Sweep puts load on servers, level by level.
-const Sweep WorkType = "Sweep"
+const (
+	// Sweep puts load on servers, level by level.
+	Sweep WorkType = "Sweep"
+	// Microbenchmark runs a program that measures itself, and reads what it prints.
+	Microbenchmark WorkType = "Microbenchmark"
+)
 
 // Direction is which way of a value is better.
 type Direction string

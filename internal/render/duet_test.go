@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
@@ -28,7 +29,7 @@ func duet(t *testing.T) (plan.Plan, *v1alpha1.Trial) {
 	}
 	line := p.Trials[0]
 	return p, &v1alpha1.Trial{
-		ObjectMeta: metav1.ObjectMeta{Name: line.Name, Namespace: "bench", UID: "trial-uid"}, Spec: sweep.Write("duet", p.Plan, line),
+		ObjectMeta: metav1.ObjectMeta{Name: line.Name, Namespace: "bench", UID: "trial-uid"}, Spec: kinds.Write("duet", p.Plan, line),
 	}
 }
 

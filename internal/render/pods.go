@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,14 @@ const (
 	user = 65532
 	// dataDir is where agents keep their files until they are stored.
 	dataDir = "/var/lib/loadstone"
+	// Bringer is the name of the init container that brings the agent into the image of a program. It asks for as little as the collector.
+	Bringer         = "bring"
+	bringerMilliCPU = 200
+	bringerMemory   = 64 << 20
+	// exchangeDir is the folder that a program, its parent and its collector share, and agentFile the agent in it.
+	exchangeDir    = "/loadstone"
+	exchangeVolume = "loadstone"
+	agentFile      = "loadstone-agent"
 	// podMargin is how much longer than its timetable a measured pod may live whatever happens to the operator.
 	podMargin = 20 * time.Minute
 )
@@ -69,6 +78,12 @@ func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptio
 	pod := basePod(t, length, o, m.Role, m.Name)
 	for _, p := range m.Processes {
 		pod.Spec.Containers = append(pod.Spec.Containers, container(t, o, m.Name, p))
+		if p.Launched {
+			pod.Spec.InitContainers = append(pod.Spec.InitContainers, bringer(o))
+			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: exchangeVolume, VolumeSource: corev1.VolumeSource{
+				EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr(resource.MustParse("256Mi"))},
+			}})
+		}
 	}
 	if len(m.Processes) > 1 {
 		pod.Spec.ShareProcessNamespace = ptr(true)
@@ -93,6 +108,15 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 			SecurityContext: restricted(false), TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		}
 	}
+	if p.Launched {
+		c.Command = slices.Concat([]string{exchangeDir + "/" + agentFile, "launch", "--exchange=" + exchangeDir, "--"}, p.Command)
+	}
+	if p.Exchanges {
+		c.Args = append(c.Args, "--exchange="+exchangeDir)
+	}
+	if p.Launched || p.Exchanges {
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: exchangeVolume, MountPath: exchangeDir})
+	}
 	if p.Port > 0 {
 		c.Ports = []corev1.ContainerPort{{ContainerPort: p.Port, Protocol: corev1.ProtocolTCP}}
 	}
@@ -101,6 +125,17 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 		delete(c.Resources.Limits, corev1.ResourceCPU)
 	}
 	return c
+}
+
+// bringer copies the agent into the folder that it shares with a program, whose image knows nothing of it.
+func bringer(o PodOptions) corev1.Container {
+	return corev1.Container{
+		Name: Bringer, Image: o.AgentImage, Args: []string{"bring", exchangeDir + "/" + agentFile}, ImagePullPolicy: corev1.PullIfNotPresent,
+		VolumeMounts:    []corev1.VolumeMount{{Name: exchangeVolume, MountPath: exchangeDir}},
+		SecurityContext: restricted(true), TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		// A pod is pinned only if every container asks for what it is limited to.
+		Resources: equal(bringerMilliCPU, *resource.NewQuantity(bringerMemory, resource.BinarySI)),
+	}
 }
 
 // apart keeps generators off the server's node, as strictly as the spec says.

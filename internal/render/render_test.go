@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
@@ -63,7 +64,7 @@ func trial(t *testing.T, p plan.Plan) *v1alpha1.Trial {
 	t.Helper()
 	return &v1alpha1.Trial{
 		ObjectMeta: metav1.ObjectMeta{Name: "quick-000-go", Namespace: "bench", UID: "trial-uid"},
-		Spec:       sweep.Write("quick", p.Plan, record.PlannedTrial{Name: "quick-000-go", Block: 1, Servers: []string{"go"}}),
+		Spec:       kinds.Write("quick", p.Plan, record.PlannedTrial{Name: "quick-000-go", Block: 1, Type: record.Sweep, Servers: []string{"go"}}),
 	}
 }
 

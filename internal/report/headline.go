@@ -33,7 +33,11 @@ func (v run) headline() []page.Entry {
 	for _, e := range h.Entries {
 		out = append(out, v.headlineEntry(h, e))
 	}
-	if len(h.Entries) > 0 {
+	for _, c := range h.Cases {
+		title, largest := v.Cases(c)
+		out = append(out, page.Entry{Title: title + ".", Tone: casesTone(c), Lines: nonEmpty(sentence(format.Capital(largest)))})
+	}
+	if len(h.Entries)+len(h.Cases) > 0 {
 		return out
 	}
 	key := "headline.alone"
@@ -68,8 +72,26 @@ func (v run) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) page.E
 	if e.Detectable != nil && e.FewestPairs >= v.Table.Rules.MinBlocks && e.Verdict != verdict.Better && e.Verdict != verdict.Worse && e.Reason != verdict.ImplementationFailures {
 		out.Lines = append(out.Lines, v.Say("sub.detectable", format.Percent(*e.Detectable), format.PlainPercent(v.Table.Rules.Power)))
 	}
-	out.Lines = slices.DeleteFunc(out.Lines, func(s string) bool { return s == "" })
+	out.Lines = nonEmpty(out.Lines...)
 	return out
+}
+
+// nonEmpty are the lines that say something.
+func nonEmpty(lines ...string) []string {
+	return slices.DeleteFunc(lines, func(s string) bool { return s == "" })
+}
+
+// casesTone is the colour of cases of which all that have a winner have the same.
+func casesTone(c analysis.CaseOutcome) string {
+	switch {
+	case c.Better > 0 && c.Worse == 0:
+		return view.Tone(verdict.Better)
+	case c.Worse > 0 && c.Better == 0:
+		return view.Tone(verdict.Worse)
+	case c.Same == c.Cases:
+		return view.Tone(verdict.NoDifference)
+	}
+	return view.Tone(verdict.Inconclusive)
 }
 
 // sentence ends words with a full stop; no words stay none.

@@ -3,6 +3,7 @@ package report
 import (
 	_ "embed"
 
+	"loadstone.dev/loadstone/internal/report/cases"
 	"loadstone.dev/loadstone/internal/report/comparisons"
 	"loadstone.dev/loadstone/internal/report/levels"
 	"loadstone.dev/loadstone/internal/report/page"
@@ -29,7 +30,8 @@ func sections(v *view.View) []page.Section {
 	return []page.Section{
 		r.objectives(),
 		comparisons.Effects(v),
-		r.cases(),
+		cases.Compared(v),
+		cases.Values(v),
 		searches.Capacity(v),
 		levels.Levels(v),
 		levels.Latency(v),

@@ -45,6 +45,10 @@ const (
 	Censored Reason = "Censored"
 	// LevelsMayDiffer means that the mean shows no difference, and levels contradict it without being decided.
 	LevelsMayDiffer Reason = "LevelsMayDiffer"
+	// BothZero means that both sides are 0 in every block, which is no difference.
+	BothZero Reason = "BothZero"
+	// ZeroHasNoRatio means that a value is 0 in some block, and the other side's is not: there is no ratio of them.
+	ZeroHasNoRatio Reason = "ZeroHasNoRatio"
 	// ImplementationFailures means that the side which would win failed in some cell or trial, or either side where nobody would.
 	ImplementationFailures Reason = "ImplementationFailures"
 )

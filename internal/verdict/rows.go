@@ -25,54 +25,117 @@ type RowComparison struct {
 	// Unit is that of the values, whose ratio Result is, and Better says which way is better.
 	Unit   string           `json:"unit"`
 	Better record.Direction `json:"better"`
+	// VoidBlocks is the number of blocks in which a side has a value that does not count.
+	VoidBlocks int `json:"voidBlocks,omitempty"`
 	*Result
 }
 
 // CompareRows compares the contenders' values with the baseline's, metric by metric and case by case: the ratios, which have no verdict yet,
-// and the family with them. A case that a side lacks in every block is compared with nothing, and is Inconclusive for want of blocks.
-// Failures counts what each implementation lost by failures of its own.
+// and the family with them. The first metric of a case decides. A case that a side lacks in every block is compared with nothing, and is
+// Inconclusive for want of blocks. Failures counts what each implementation lost by failures of its own.
 func CompareRows(p planned.Run, rows []BlockRow, failures map[string]int, others Searches) ([]RowComparison, Searches) {
 	var out []RowComparison
+	all, values := cases(rows), placesOf(rows)
 	for _, i := range p.Contenders() {
-		for _, one := range cases(rows) {
+		for k, one := range all {
 			r := RowComparison{Implementation: i.Name, Baseline: p.Baseline, Case: one.Case, Unit: one.Unit, Better: one.Better}
-			ratio := NewResult(Metric(one.Metric), pairs(one, rows, i.Name, p.Baseline))
-			ratio.Decides, ratio.better = true, one.Better
-			r.Result = &ratio
-			others.Add(r.Result, failures[i.Name], failures[p.Baseline])
+			common, void := values.pairs(one, i.Name, p.Baseline)
+			ratio := NewResult(Metric(one.Metric), logs(common))
+			ratio.Decides, ratio.better = k == 0 || all[k-1].Case != one.Case, one.Better
+			r.Result, r.VoidBlocks = &ratio, void
+			if !r.zeros(common) {
+				others.Add(r.Result, failures[i.Name], failures[p.Baseline])
+			}
 			out = append(out, r)
 		}
 	}
 	return out, others
 }
 
-// cases are the distinct metrics and cases, in order.
+// zeros decides a comparison of values that are 0, which have no ratio; false if there are none.
+func (r *RowComparison) zeros(pairs []pair) bool {
+	own, base := 0, 0
+	for _, p := range pairs {
+		own, base = own+asInt(p.own.Value == 0), base+asInt(p.base.Value == 0)
+	}
+	if own+base == 0 {
+		return false
+	}
+	r.Verdict, r.Reason = Inconclusive, ZeroHasNoRatio
+	if own == len(pairs) && base == len(pairs) && own >= MinBlocks {
+		r.Verdict, r.Reason = NoDifference, BothZero
+	}
+	return true
+}
+
+// cases are the distinct metrics and cases, in the order in which they were first printed.
 func cases(rows []BlockRow) []record.Row {
-	var out []record.Row
+	var names []string
+	metrics := map[string][]record.Row{}
 	for _, r := range rows {
-		if !slices.ContainsFunc(out, func(o record.Row) bool { return o.Metric == r.Metric && o.Case == r.Case }) {
-			out = append(out, r.Row)
+		known := metrics[r.Case]
+		if known == nil {
+			names = append(names, r.Case)
+		}
+		if !slices.ContainsFunc(known, func(o record.Row) bool { return o.Metric == r.Metric }) {
+			metrics[r.Case] = append(known, r.Row)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b record.Row) int { return cmp.Or(cmp.Compare(a.Case, b.Case), cmp.Compare(a.Metric, b.Metric)) })
+	var out []record.Row
+	for _, name := range names {
+		out = append(out, metrics[name]...)
+	}
 	return out
 }
 
-// pairs are the logs of the ratios of two implementations, of the blocks in which both have a value that counts.
-func pairs(of record.Row, rows []BlockRow, own, base string) []inference.Sample {
-	at := func(block int32, name string) *BlockRow {
-		return pick.First(rows, func(r *BlockRow) bool {
-			return r.Block == block && r.Implementation == name && r.Metric == of.Metric && r.Case == of.Case && r.Void == "" && r.Low > 0
-		})
-	}
-	var blocks []int32
+// Place is where a value stands: a metric of a case of an implementation.
+type Place struct{ Implementation, Case, Metric string }
+
+// places are all values, by where they stand.
+type places map[Place][]BlockRow
+
+func placesOf(rows []BlockRow) places {
+	out := places{}
 	for _, r := range rows {
-		blocks = append(blocks, r.Block)
+		at := Place{r.Implementation, r.Case, r.Metric}
+		out[at] = append(out[at], r)
 	}
+	return out
+}
+
+// pair are the values of both sides in one block.
+type pair struct{ own, base BlockRow }
+
+// pairs are the blocks in which both sides have a value that counts, and void is the number of those in which a side has one that does not.
+func (v places) pairs(of record.Row, own, base string) (pairs []pair, void int) {
+	var disturbed []int32
+	at := map[int32]BlockRow{}
+	for _, b := range v[Place{base, of.Case, of.Metric}] {
+		if b.Void != "" {
+			disturbed = append(disturbed, b.Block)
+			continue
+		}
+		at[b.Block] = b
+	}
+	for _, a := range v[Place{own, of.Case, of.Metric}] {
+		b, ok := at[a.Block]
+		switch {
+		case a.Void != "":
+			disturbed = append(disturbed, a.Block)
+		case ok:
+			pairs = append(pairs, pair{a, b})
+		}
+	}
+	slices.SortFunc(pairs, func(x, y pair) int { return cmp.Compare(x.own.Block, y.own.Block) })
+	return pairs, len(pick.Distinct(disturbed))
+}
+
+// logs are the logs of the ratios of pairs that have one.
+func logs(pairs []pair) []inference.Sample {
 	var out []inference.Sample
-	for _, block := range pick.Distinct(blocks) {
-		if a, b := at(block, own), at(block, base); a != nil && b != nil {
-			out = append(out, inference.Sample{Block: block, Span: inference.LogRatio(spanOfRow(a.Row), spanOfRow(b.Row))})
+	for _, p := range pairs {
+		if p.own.Low > 0 && p.base.Low > 0 {
+			out = append(out, inference.Sample{Block: p.own.Block, Span: inference.LogRatio(spanOfRow(p.own.Row), spanOfRow(p.base.Row))})
 		}
 	}
 	return out

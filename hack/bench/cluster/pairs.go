@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
@@ -136,7 +137,7 @@ func printedRate(out string) (float64, error) {
 
 // holdingPod looks to the operator like a measured pod of somebody else's, but never gets a node.
 func holdingPod(p *performance, trial string) *corev1.Pod {
-	t := &v1alpha1.Trial{Spec: sweep.Write("bench-hold", p.plan.Plan, p.plan.Trials[0])}
+	t := &v1alpha1.Trial{Spec: kinds.Write("bench-hold", p.plan.Plan, p.plan.Trials[0])}
 	t.Name, t.Namespace = trial+"-hold", namespace
 	pod := render.Pod(t, sweep.Read(t.Spec).Members()[0], time.Duration(p.plan.TrialSeconds*float64(time.Second)), render.PodOptions{AgentImage: p.run.Spec.Implementations[0].Image, RunUID: "bench-hold", Attempt: 1})
 	pod.OwnerReferences = nil

@@ -47,8 +47,8 @@ func (n noises) asRecorded(w world) world {
 	return w
 }
 
-// sweep is a run of one contender or more on the machine for which the default experiment was designed.
-func sweep(contenders int) world {
+// designed is a run of one contender or more on the machine for which the default experiment was designed.
+func designed(contenders int) world {
 	return world{noise: normalServer(sweepCell, 0), contenders: contenders, levels: sweepLevels, blocks: runBlocks}
 }
 
@@ -241,8 +241,8 @@ func (n noises) findings(ctx context.Context) ([]figures.Figure, error) {
 		{"recorded-one-contender", alone(ordinary)},
 		{"recorded-cpu-time", byCPU},
 		{"recorded-duet", n.asRecorded(n.turns())},
-		{"sweep", sweep(contenders)},
-		{"sweep-one-contender", sweep(1)},
+		{"sweep", designed(contenders)},
+		{"sweep-one-contender", designed(1)},
 		{"design", design(contenders, runBlocks)},
 		{"design-one-contender", design(1, runBlocks)},
 		{"design-14-blocks", design(contenders, voidBlocks)},

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/verdict"
@@ -97,7 +98,7 @@ func (w world) ratios(level int) verdict.Ratios {
 		r.Logs[verdict.Throughput] = make([]float64, w.blocks)
 	}
 	if !w.duet {
-		for _, percentile := range plan.DefaultLatencyPercentiles {
+		for _, percentile := range sweep.DefaultLatencyPercentiles {
 			r.Logs[verdict.LatencyAt(percentile)] = make([]float64, w.blocks)
 		}
 	}

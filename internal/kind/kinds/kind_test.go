@@ -36,6 +36,12 @@ const timed record.WorkType = "Timings"
 
 func (timings) Type() record.WorkType { return timed }
 
+func (timings) Asked(v1alpha1.BenchmarkRunSpec) bool { return false }
+
+func (timings) Plan(v1alpha1.BenchmarkRunSpec, *record.Plan) *kind.Violation { return nil }
+
+func (timings) Write(record.Plan) v1alpha1.TrialSpec { return v1alpha1.TrialSpec{} }
+
 // Read reads the program's name out of the member that the union has; a kind of its own would have one of its own.
 func (timings) Read(spec v1alpha1.TrialSpec) kind.Work {
 	return timing{program: sweep.Read(spec).Implementations[0]}
@@ -119,8 +125,14 @@ func TestAKindSaysWhatTheEndOfItsProcessMeans(t *testing.T) {
 func TestAnAttemptAtAKindFollowsItsSlots(t *testing.T) {
 	start := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	a := conduct.Attempt{Number: 1, Work: fast, Begun: start, Started: start, Now: start.Add(30 * time.Second)}
-	if !a.Measuring() || !a.Quiet() || a.CellsDone() != 0 || a.NextEnd() != 30*time.Second {
+	if !a.Measuring() || a.Quiet() || a.CellsDone() != 0 || a.NextEnd() != 30*time.Second {
 		t.Errorf("half-way: measuring %v, quiet %v, %d done, next in %s", a.Measuring(), a.Quiet(), a.CellsDone(), a.NextEnd())
+	}
+	if wait := a.AwaitEnd(protocol.State{Phase: protocol.Running}); wait <= 0 || wait > time.Second {
+		t.Errorf("a program that runs is looked at again in %s", wait)
+	}
+	if wait := a.AwaitEnd(protocol.State{Phase: protocol.Measured}); wait > 0 {
+		t.Errorf("a program that has ended is awaited for another %s", wait)
 	}
 	a.Now = start.Add(time.Minute)
 	if a.CellsDone() != 1 || a.Quiet() {
@@ -132,18 +144,20 @@ func TestAnAttemptAtAKindFollowsItsSlots(t *testing.T) {
 	}
 }
 
-// run is a run of sweeps beside which each of two programs was timed in every block: the second prints as fast as the first, and parses in
-// so many times the time.
+// run is a run in which each of two programs was timed in every block: the second prints as fast as the first, and parses in so many times the
+// time.
 func run(t *testing.T, blocks int32, factor float64) record.RunData {
 	t.Helper()
 	o := recordtest.Duel(blocks)
 	o.Servers, o.Levels = o.Servers[:2], o.Levels[:1]
 	d := recordtest.Run(o)
+	swept := d.Trials
+	d.Trials, d.Manifest.Trials, d.Manifest.Plan.Cells, d.Manifest.Plan.Trials = nil, nil, nil, nil
 	rng := rand.New(rand.NewPCG(uint64(blocks), 7))
 	noisy := func(nanos float64) float64 { return nanos * math.Exp(0.01*rng.NormFloat64()) }
-	for _, sweep := range d.Trials {
+	for _, sweep := range swept {
 		m := sweep.Manifest
-		m.Type, m.Name, m.Artifacts, m.Cells = timed, m.Name+"-timed", nil, nil
+		m.Type, m.Artifacts, m.Cells = timed, nil, nil
 		parse := 100.0
 		if m.Servers[0] == o.Servers[1].Name {
 			parse *= factor
@@ -152,11 +166,12 @@ func run(t *testing.T, blocks int32, factor float64) record.RunData {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := record.TrialData{Manifest: m}
+		one := record.TrialData{Manifest: m, Servers: make([]record.ObserverResult, 1)}
 		if err := (timings{}).Decode(map[string]json.RawMessage{record.MemberServer(0): result}, &one); err != nil {
 			t.Fatal(err)
 		}
 		d.Trials = append(d.Trials, one)
+		d.Manifest.Plan.Trials = append(d.Manifest.Plan.Trials, m.PlannedTrial)
 		d.Manifest.Trials = append(d.Manifest.Trials, record.TrialEntry{PlannedTrial: m.PlannedTrial, Manifest: &record.Artifact{Key: m.Name}})
 	}
 	return d
@@ -180,8 +195,11 @@ func TestTheValuesOfAKindAreComparedCaseByCase(t *testing.T) {
 	if conclusive, reason := table.Conclusive(); !conclusive {
 		t.Errorf("the run is not conclusive: %s", reason)
 	}
-	if n := table.Coverage.MeasuredTrials; n != 20 {
-		t.Errorf("%d trials of sweeps are covered, want 20: those of other kinds have no cells", n)
+	if c := table.Coverage; c.MeasuredTrials != 20 || c.PlannedTrials != 20 || len(c.Missing) != 0 {
+		t.Errorf("%d of %d trials are covered, and %d are missing; want 20 of 20", c.MeasuredTrials, c.PlannedTrials, len(c.Missing))
+	}
+	if o := table.Headline().Cases; len(o) != 1 || o[0].Worse != 1 || o[0].Same != 1 || o[0].Largest.Case != "parse" {
+		t.Errorf("the headline counts %+v", o)
 	}
 }
 

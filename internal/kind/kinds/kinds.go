@@ -3,15 +3,54 @@ package kinds
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/microbenchmark"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // All are the known kinds. A new one is a line here.
-var All = kind.NewKinds(sweep.Kind{})
+var All = kind.NewKinds(sweep.Kind{}, microbenchmark.Kind{})
+
+// Asked is the kind of work that the spec of a run asks for.
+func Asked(spec v1alpha1.BenchmarkRunSpec) (kind.Kind, *kind.Violation) {
+	var asked []kind.Kind
+	for _, t := range slices.Sorted(maps.Keys(All)) {
+		if All[t].Asked(spec) {
+			asked = append(asked, All[t])
+		}
+	}
+	switch len(asked) {
+	case 0:
+		return nil, kind.Invalid("spec.loads is empty: name at least one load, or give spec.microbenchmark to compare programs that measure themselves")
+	case 1:
+		return asked[0], nil
+	}
+	return nil, kind.Invalid("spec.loads and spec.microbenchmark are both given, but an implementation either serves requests or measures itself: make a run of each")
+}
+
+// Planned is the work of a line of a plan.
+func Planned(p record.Plan, line record.PlannedTrial) kind.Work {
+	return All[line.Type].Read(Write("", p, line))
+}
+
+// Write is a line of a plan as the spec of an object, held until its step of the workflow comes.
+func Write(run string, p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
+	spec := All[line.Type].Write(p)
+	spec.RunName, spec.Index, spec.Block, spec.Type, spec.Start = run, &line.Index, line.Block, v1alpha1.TrialType(line.Type), v1alpha1.StartHeld
+	for _, name := range line.Servers {
+		spec.Servers = append(spec.Servers, kind.WriteImplementation(p.Implementation(name)))
+	}
+	spec.Placement = v1alpha1.Placement{
+		Pinning: v1alpha1.Strictness(p.Placement.Pinning), GeneratorPinning: v1alpha1.Strictness(p.Placement.GeneratorPinning),
+		SeparateNodes: v1alpha1.Strictness(p.Placement.SeparateNodes),
+	}
+	return spec
+}
 
 // Of is the work that the spec of a Trial asks for. The API admits no type that is not known here.
 func Of(spec v1alpha1.TrialSpec) (kind.Work, error) {

@@ -24,7 +24,11 @@ func (l Lexicon) Line(h analysis.Headline) string {
 	for _, e := range h.Entries {
 		parts = append(parts, l.lineEntry(h, e))
 	}
-	if len(h.Entries) == 0 {
+	for _, c := range h.Cases {
+		title, largest := l.Cases(c)
+		parts = append(parts, format.Join("; ", title, largest))
+	}
+	if len(h.Entries)+len(h.Cases) == 0 {
 		parts = append(parts, l.LineWithoutComparison(h))
 	}
 	return l.fit(parts)

@@ -1,4 +1,4 @@
-package plan
+package sweep
 
 import (
 	"cmp"
@@ -12,24 +12,24 @@ import (
 const searchFloorMilliseconds = 50
 
 // cells lays out the levels of all loads, in order.
-func (p *Plan) cells(loads []v1alpha1.Load) {
-	p.Generators = record.Generators{Pods: DefaultPods, CPUs: DefaultCPUs}
+func cells(p *record.Plan, loads []v1alpha1.Load) {
+	p.Generators = record.Generators{Pods: DefaultGeneratorPods, CPUs: DefaultGeneratorCPUs}
 	for _, l := range loads {
-		c := p.commonCell(l)
+		c := commonCell(p, l)
 		p.Generators.Pods, p.Generators.CPUs = max(p.Generators.Pods, c.Generators), max(p.Generators.CPUs, c.Threads)
-		p.Loads = append(p.Loads, record.Load{Name: l.Name, Weight: shareOr(l.Weight, 0)})
+		p.Loads = append(p.Loads, record.Load{Name: l.Name, Weight: weightOf(l)})
 		for _, level := range l.Levels {
 			at := c
 			at.Connections, at.RequestsPerSecond, at.RampToRequestsPerSecond = level.Connections, level.RequestsPerSecond, level.RampToRequestsPerSecond
-			p.steps(l, at)
+			steps(p, l, at)
 		}
 	}
 }
 
 // commonCell is what all cells of a load have in common.
-func (p *Plan) commonCell(l v1alpha1.Load) record.Cell {
+func commonCell(p *record.Plan, l v1alpha1.Load) record.Cell {
 	c := record.Cell{
-		Load: l.Name, Tool: record.Tool(l.Tool), Generators: max(l.Generators.Pods, DefaultPods), Threads: max(l.Generators.CPUs, DefaultCPUs),
+		Load: l.Name, Tool: record.Tool(l.Tool), Generators: max(l.Generators.Pods, DefaultGeneratorPods), Threads: max(l.Generators.CPUs, DefaultGeneratorCPUs),
 		Connection: cmp.Or(record.ConnectionUse(l.Connection), record.KeepAlive), Request: requestOf(l.Request), Script: scriptOf(l.Script),
 		WarmupSeconds: DefaultWarmupSeconds, DurationSeconds: l.DurationSeconds,
 	}
@@ -37,16 +37,16 @@ func (p *Plan) commonCell(l v1alpha1.Load) record.Cell {
 		c.Order = p.Order
 	}
 	if l.WarmupSeconds == nil {
-		p.note("loads[%s].warmupSeconds defaults to %d", l.Name, c.WarmupSeconds)
+		p.Note("loads[%s].warmupSeconds defaults to %d", l.Name, c.WarmupSeconds)
 	} else {
 		c.WarmupSeconds = *l.WarmupSeconds
 	}
 	if c.DurationSeconds == 0 {
 		c.DurationSeconds = DefaultDurationSeconds
-		p.note("loads[%s].durationSeconds defaults to %d", l.Name, c.DurationSeconds)
+		p.Note("loads[%s].durationSeconds defaults to %d", l.Name, c.DurationSeconds)
 	}
 	if c.Request.Expect.Body == nil {
-		p.note("loads[%s].request.expect.body is not set: response bodies are compared with the baseline's only", l.Name)
+		p.Note("loads[%s].request.expect.body is not set: response bodies are compared with the baseline's only", l.Name)
 	}
 	return c
 }
@@ -65,7 +65,7 @@ func scriptOf(s v1alpha1.Script) *record.Script {
 }
 
 // steps adds a level's cell, or the cells of its search: one a step, the rates of which are found while a trial runs.
-func (p *Plan) steps(l v1alpha1.Load, c record.Cell) {
+func steps(p *record.Plan, l v1alpha1.Load, c record.Cell) {
 	if l.Search.IsZero() {
 		p.Cells = append(p.Cells, c)
 		return
@@ -75,13 +75,13 @@ func (p *Plan) steps(l v1alpha1.Load, c record.Cell) {
 		StartRequestsPerSecond: cmp.Or(l.Search.StartRequestsPerSecond, DefaultSearchStart), Steps: cmp.Or(l.Search.Steps, DefaultSearchSteps),
 	}
 	if l.Search.StartRequestsPerSecond == 0 {
-		p.note("loads[%s].search.startRequestsPerSecond defaults to %d", l.Name, search.StartRequestsPerSecond)
+		p.Note("loads[%s].search.startRequestsPerSecond defaults to %d", l.Name, search.StartRequestsPerSecond)
 	}
 	if l.Search.Steps == 0 {
-		p.note("loads[%s].search.steps defaults to %d", l.Name, search.Steps)
+		p.Note("loads[%s].search.steps defaults to %d", l.Name, search.Steps)
 	}
 	if search.MaxMilliseconds < searchFloorMilliseconds {
-		p.note("loads[%s].search.maxMilliseconds is %d: below %d, k6's own pauses cannot be told from the server's, so k6 may be the cause of a missed rate",
+		p.Note("loads[%s].search.maxMilliseconds is %d: below %d, k6's own pauses cannot be told from the server's, so k6 may be the cause of a missed rate",
 			l.Name, search.MaxMilliseconds, searchFloorMilliseconds)
 	}
 	for step := range search.Steps {

@@ -1,10 +1,16 @@
-package plan
+package sweep
 
 import (
+	"encoding/json"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestWeights(t *testing.T) {
@@ -94,5 +100,66 @@ func TestComparedPercentilesAreThoseThatEveryLoadHas(t *testing.T) {
 				t.Errorf("got %v, want %q", v, tc.want)
 			}
 		})
+	}
+}
+
+func TestLatencyPercentilesAreThoseNamedAndThoseOfObjectives(t *testing.T) {
+	ratio := func(of v1alpha1.ComparedMetric, percentile string) v1alpha1.Objective {
+		return v1alpha1.Objective{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: of, Percentile: percentile}
+	}
+	for name, tc := range map[string]struct {
+		named      []string
+		objectives []v1alpha1.Objective
+		want       []string
+	}{
+		"none named":                          {want: []string{"50", "99"}},
+		"named in another order":              {named: []string{"99.9", "50"}, want: []string{"50", "99.9"}},
+		"one named twice":                     {named: []string{"90", "90"}, want: []string{"90"}},
+		"an objective adds its own":           {objectives: []v1alpha1.Objective{ratio(v1alpha1.ComparedLatencyPercentile, "95")}, want: []string{"50", "95", "99"}},
+		"an objective adds to those named":    {named: []string{"50"}, objectives: []v1alpha1.Objective{ratio(v1alpha1.ComparedLatencyPercentile, "90")}, want: []string{"50", "90"}},
+		"an objective of what is there":       {objectives: []v1alpha1.Objective{ratio(v1alpha1.ComparedLatencyPercentile, "99")}, want: []string{"50", "99"}},
+		"a ratio of throughputs adds none":    {objectives: []v1alpha1.Objective{ratio(v1alpha1.ComparedThroughput, "")}, want: []string{"50", "99"}},
+		"a bound of a latency itself is none": {objectives: []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "95"}}, want: []string{"50", "99"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := latencyPercentiles(v1alpha1.BenchmarkRunSpec{LatencyPercentiles: tc.named, Objectives: tc.objectives})
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if !slices.Equal(record.Percentiles, []string{"50", "90", "95", "99", "99.9"}) {
+				t.Fatalf("the list of all percentiles has changed: %q", record.Percentiles)
+			}
+		})
+	}
+}
+
+func TestAPlannedObjectiveHoldsEveryFieldOfTheSpec(t *testing.T) {
+	given := v1alpha1.Objective{
+		Name: "a", Metric: "b", Load: "c", Connections: 1, RequestsPerSecond: 2, Implementations: []string{"d", "e"}, Percentile: "f", Of: "g",
+		Against: v1alpha1.Earlier{Runs: []string{"h"}, Anchor: "i"}, Min: "j", Max: "k",
+	}
+	for v, i := reflect.ValueOf(given), 0; i < v.NumField(); i++ {
+		if v.Field(i).IsZero() {
+			t.Errorf("this test does not set %s", v.Type().Field(i).Name)
+		}
+	}
+	want, err := json.Marshal(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(objectiveOf(given))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both are read as what they have in common: names and values, whatever their order.
+	var wantFields, gotFields map[string]any
+	if err := json.Unmarshal(want, &wantFields); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(got, &gotFields); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(wantFields, gotFields); diff != "" {
+		t.Errorf("(-spec +plan):\n%s", diff)
 	}
 }

@@ -1,0 +1,137 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// Case is one metric of one case of an implementation, over all its processes that count.
+type Case struct {
+	Implementation string           `json:"implementation"`
+	Case           string           `json:"case"`
+	Axes           []record.Axis    `json:"axes,omitempty"`
+	Metric         string           `json:"metric"`
+	Unit           string           `json:"unit"`
+	Better         record.Direction `json:"better"`
+	// Summary is over the processes: of each the median of the repetitions that it made by itself. It is nil if none counts.
+	Summary *inference.Summary `json:"summary,omitempty"`
+	// Processes is the number of processes that printed it, Repetitions how many each made by itself, at least.
+	Processes   int `json:"processes"`
+	Repetitions int `json:"repetitions"`
+	// OptimisedAway is true of a time so short that the work cannot have been done.
+	OptimisedAway bool `json:"optimisedAway,omitempty"`
+}
+
+// CaseGap is a case that an implementation lacks while others have it, or that has failed in it.
+type CaseGap struct {
+	Implementation string `json:"implementation"`
+	Case           string `json:"case"`
+	// Processes is in how many of its processes the case is missing or failed.
+	Processes int `json:"processes"`
+	// Failure is why, in the program's words: untrusted; empty of a case that is not there.
+	Failure string `json:"failure,omitempty"`
+}
+
+// shortestNanos is the shortest time that an operation can take: a cycle at 4 GHz. Programs print less where their work was optimised away.
+const shortestNanos = 0.25
+
+// program is what one process has printed.
+type program struct {
+	implementation string
+	block          int32
+	cases          []record.Case
+}
+
+func programsOf(data record.RunData) []program {
+	var out []program
+	for _, t := range data.Trials {
+		if p := t.Servers[0].Program; t.Manifest.Type == record.Microbenchmark && p != nil {
+			out = append(out, program{t.Manifest.Servers[0], t.Manifest.Block, p.Cases})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b program) int { return cmp.Compare(a.block, b.block) })
+	return out
+}
+
+// caseKey is a metric of a case.
+type caseKey struct{ name, metric string }
+
+// casesOf describes every metric of every case of every implementation, in the order in which programs print them.
+func casesOf(data record.RunData, p planned.Run, rows []verdict.BlockRow) []Case {
+	printed := programsOf(data)
+	counted := map[verdict.Place][]float64{}
+	for _, r := range rows {
+		if r.Void == "" {
+			at := verdict.Place{Implementation: r.Implementation, Case: r.Case, Metric: r.Metric}
+			counted[at] = append(counted[at], r.Value)
+		}
+	}
+	var out []Case
+	for _, i := range p.Implementations {
+		known := map[caseKey]int{}
+		for _, one := range printed {
+			if one.implementation != i.Name {
+				continue
+			}
+			for _, c := range one.cases {
+				for _, v := range c.Values {
+					key := caseKey{c.Name, v.Metric}
+					at, seen := known[key]
+					if !seen {
+						at, known[key] = len(out), len(out)
+						out = append(out, Case{
+							Implementation: i.Name, Case: c.Name, Axes: c.Axes, Metric: v.Metric, Unit: v.Unit, Better: v.Better, Repetitions: len(v.Samples),
+						})
+					}
+					out[at].Processes++
+					out[at].Repetitions = min(out[at].Repetitions, len(v.Samples))
+				}
+			}
+		}
+	}
+	for k := range out {
+		c := &out[k]
+		c.Summary = inference.Summarise(counted[verdict.Place{Implementation: c.Implementation, Case: c.Case, Metric: c.Metric}])
+		c.OptimisedAway = c.Unit == "ns" && c.Better == record.LessIsBetter && c.Summary != nil && c.Summary.Mean < shortestNanos
+	}
+	return out
+}
+
+// gapsOf lists the cases that some implementation lacks, or that have failed in it.
+func gapsOf(data record.RunData, p planned.Run) []CaseGap {
+	printed := programsOf(data)
+	var names []string
+	for _, one := range printed {
+		for _, c := range one.cases {
+			names = append(names, c.Name)
+		}
+	}
+	var out []CaseGap
+	for _, name := range pick.Distinct(names) {
+		for _, i := range p.Implementations {
+			gap := CaseGap{Implementation: i.Name, Case: name}
+			for _, one := range printed {
+				if one.implementation != i.Name {
+					continue
+				}
+				at := slices.IndexFunc(one.cases, func(c record.Case) bool { return c.Name == name })
+				if at < 0 || one.cases[at].Failure != "" {
+					gap.Processes++
+				}
+				if at >= 0 {
+					gap.Failure = cmp.Or(gap.Failure, one.cases[at].Failure)
+				}
+			}
+			if gap.Processes > 0 {
+				out = append(out, gap)
+			}
+		}
+	}
+	return out
+}

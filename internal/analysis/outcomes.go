@@ -1,0 +1,46 @@
+package analysis
+
+import (
+	"math"
+
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// caseOutcomes counts how the cases of each contender came out.
+func (t Table) caseOutcomes() []CaseOutcome {
+	var out []CaseOutcome
+	for k := range t.Rows {
+		r := &t.Rows[k]
+		if !r.Decides {
+			continue
+		}
+		own := pick.First(out, func(o *CaseOutcome) bool { return o.Implementation == r.Implementation })
+		if own == nil {
+			out = append(out, CaseOutcome{Implementation: r.Implementation, Baseline: r.Baseline})
+			own = &out[len(out)-1]
+		}
+		own.count(r)
+	}
+	return out
+}
+
+// count adds a case.
+func (o *CaseOutcome) count(r *verdict.RowComparison) {
+	o.Cases++
+	switch r.Verdict {
+	case verdict.Better:
+		o.Better++
+	case verdict.Worse:
+		o.Worse++
+	case verdict.NoDifference:
+		o.Same++
+		return
+	case verdict.Inconclusive, verdict.DependsOnLoad:
+		o.Undecided++
+		return
+	}
+	if o.Largest == nil || math.Abs(math.Log(*r.Ratio)) > math.Abs(math.Log(*o.Largest.Ratio)) {
+		o.Largest = r
+	}
+}

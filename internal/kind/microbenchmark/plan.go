@@ -1,0 +1,76 @@
+package microbenchmark
+
+import (
+	"cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Asked implements kind.Kind.
+func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return !spec.Microbenchmark.IsZero() }
+
+// Plan implements kind.Kind.
+func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *kind.Violation{checkImplementations, checkUseless} {
+		if v := check(spec); v != nil {
+			return v
+		}
+	}
+	own := spec.Microbenchmark
+	p.Programs = &record.Programs{Format: record.CaseFormat(own.Format), LimitSeconds: cmp.Or(own.LimitSeconds, DefaultLimitSeconds)}
+	if own.LimitSeconds == 0 {
+		p.Note("spec.microbenchmark.limitSeconds defaults to %d", p.Programs.LimitSeconds)
+	}
+	return nil
+}
+
+// checkImplementations wants a command of every program: it is started by an agent, which does not know the entrypoint of its image.
+func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	for i, impl := range spec.Implementations {
+		switch {
+		case len(impl.Command) == 0:
+			return kind.Invalid("spec.implementations[%d].command is not set: name the program of %s and its arguments, since spec.microbenchmark starts it in the image without the image's entrypoint", i, impl.Name)
+		case impl.Port != 0:
+			return kind.Invalid("spec.implementations[%d].port is %d, but nobody sends requests to a program of spec.microbenchmark: leave it out, or give spec.loads instead", i, impl.Port)
+		}
+	}
+	return nil
+}
+
+// checkUseless refuses what is said of loads.
+func checkUseless(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"order", spec.Order == v1alpha1.OrderSlicedDuet},
+		{"latencyPercentiles", len(spec.LatencyPercentiles) > 0},
+		{"objectives", len(spec.Objectives) > 0},
+		{"stop", !spec.Stop.IsZero()},
+		{"placement.generatorPinning", spec.Placement.GeneratorPinning != ""},
+		{"placement.separateNodes", spec.Placement.SeparateNodes != ""},
+	} {
+		if field.set {
+			return kind.Invalid("spec.%s applies to loads, and spec.microbenchmark has none: leave it out", field.name)
+		}
+	}
+	return nil
+}
+
+// Write implements kind.Kind.
+func (Kind) Write(p record.Plan) v1alpha1.TrialSpec {
+	return v1alpha1.TrialSpec{Microbenchmark: v1alpha1.Microbenchmark{Format: v1alpha1.CaseFormat(p.Programs.Format), LimitSeconds: p.Programs.LimitSeconds}}
+}
+
+// Read implements kind.Kind.
+func (Kind) Read(spec v1alpha1.TrialSpec) kind.Work {
+	m := Microbenchmark{Programs: record.Programs{
+		Format: record.CaseFormat(spec.Microbenchmark.Format), LimitSeconds: spec.Microbenchmark.LimitSeconds,
+	}}
+	if servers := kind.ReadServers(spec); len(servers) > 0 {
+		m.Program = servers[0]
+	}
+	return m
+}

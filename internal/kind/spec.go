@@ -1,0 +1,48 @@
+package kind
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// WriteImplementation is an implementation of a plan as an object's spec has it.
+func WriteImplementation(i record.Implementation) v1alpha1.Implementation {
+	return v1alpha1.Implementation{
+		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs,
+		Memory: resource.NewQuantity(i.MemoryBytes, resource.BinarySI), Role: v1alpha1.Role(i.Role),
+	}
+}
+
+// ReadImplementation is what WriteImplementation has written.
+func ReadImplementation(i v1alpha1.Implementation) record.Implementation {
+	return record.Implementation{
+		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: record.Role(i.Role),
+	}
+}
+
+func memoryOf(i v1alpha1.Implementation) int64 {
+	if i.Memory == nil {
+		return 0
+	}
+	return i.Memory.Value()
+}
+
+// ReadServers are the implementations of a trial.
+func ReadServers(spec v1alpha1.TrialSpec) []record.Implementation {
+	var servers []record.Implementation
+	for _, i := range spec.Servers {
+		servers = append(servers, ReadImplementation(i))
+	}
+	return servers
+}
+
+// ReadPlacement is the placement of a trial.
+func ReadPlacement(p v1alpha1.Placement) record.Placement {
+	return record.Placement{
+		Pinning: record.Strictness(p.Pinning), GeneratorPinning: record.Strictness(p.GeneratorPinning), SeparateNodes: record.Strictness(p.SeparateNodes),
+	}
+}

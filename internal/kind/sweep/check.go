@@ -1,0 +1,83 @@
+package sweep
+
+import (
+	"fmt"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
+)
+
+// maxConnectionsPerPod is what a pod's range of local ports allows towards one server.
+const maxConnectionsPerPod = 25_000
+
+// checkPorts wants a port of every server, since loads go to one.
+func checkPorts(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	for i, impl := range spec.Implementations {
+		if impl.Port == 0 {
+			return kind.Invalid("spec.implementations[%d].port is not set: name the port on which %s listens for the requests of spec.loads", i, impl.Name)
+		}
+	}
+	return nil
+}
+
+func checkLevels(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	for i, l := range spec.Loads {
+		if len(l.Levels) == 0 {
+			return kind.Invalid("spec.loads[%d].levels is empty: name at least one level", i)
+		}
+	}
+	return nil
+}
+
+// checkDivision repeats what the API's rules say of shares, for specs that come another way.
+func checkDivision(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	for i, l := range spec.Loads {
+		pods, threads := max(l.Generators.Pods, DefaultGeneratorPods), max(l.Generators.CPUs, DefaultGeneratorCPUs)
+		traits := tools.Traits(record.Tool(l.Tool))
+		if traits.OneThread && threads != 1 {
+			return kind.Invalid("spec.loads[%d].generators.cpus is %d, but %s has one thread: make it 1, and raise spec.loads[%d].generators.pods instead", i, threads, l.Tool, i)
+		}
+		if !traits.EqualThreads {
+			threads = 1
+		}
+		for j, level := range l.Levels {
+			if level.Connections%(pods*threads) != 0 {
+				return kind.Invalid("spec.loads[%d].levels[%d].connections is %d, which %d generator pods of %d threads (spec.loads[%d].generators) cannot share equally: make it a multiple of %d", i, j, level.Connections, pods, threads, i, pods*threads)
+			}
+			if level.Connections/pods > maxConnectionsPerPod {
+				return kind.Invalid("spec.loads[%d].levels[%d].connections is %d, %d for each generator pod, but a pod has local ports for %d to one server: raise spec.loads[%d].generators.pods", i, j, level.Connections, level.Connections/pods, maxConnectionsPerPod, i)
+			}
+		}
+	}
+	return nil
+}
+
+// checkRates refuses rates that no generator of that size has ever kept: all that could be measured would be the generator.
+func checkRates(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	for i, l := range spec.Loads {
+		perCPU := tools.Traits(record.Tool(l.Tool)).MaxRatePerCPU
+		if perCPU == 0 {
+			continue // The API's rules give no rates to a tool that keeps none.
+		}
+		pods, cpus := max(l.Generators.Pods, DefaultGeneratorPods), max(l.Generators.CPUs, DefaultGeneratorCPUs)
+		most := int64(pods) * int64(cpus) * int64(perCPU)
+		tooFast := func(field string, rate int32, out string) *kind.Violation {
+			return kind.Invalid("spec.loads[%d].%s is %d, but %s has never sent more than %d requests/s from one CPU, and spec.loads[%d].generators.pods times cpus is %d: lower it to at most %d, or raise %s",
+				i, field, rate, l.Tool, perCPU, i, pods*cpus, most, out)
+		}
+		for j, level := range l.Levels {
+			switch out := fmt.Sprintf("spec.loads[%d].generators", i); {
+			case int64(level.RequestsPerSecond) > most:
+				return tooFast(fmt.Sprintf("levels[%d].requestsPerSecond", j), level.RequestsPerSecond, out)
+			case int64(level.RampToRequestsPerSecond) > most:
+				return tooFast(fmt.Sprintf("levels[%d].rampToRequestsPerSecond", j), level.RampToRequestsPerSecond, out)
+			}
+		}
+		if int64(l.Search.StartRequestsPerSecond) > most {
+			return tooFast("search.startRequestsPerSecond", l.Search.StartRequestsPerSecond, fmt.Sprintf("spec.loads[%d].generators.cpus", i))
+		}
+	}
+	return nil
+}

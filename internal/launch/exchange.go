@@ -1,0 +1,100 @@
+// Package launch runs a program in its own image, at an instant and for as long as it takes: an agent that is brought into the image is its
+// parent, so that the program is alone in its container and its end and cost are known exactly.
+//
+// The agent beside it, in a container of Loadstone's own, speaks to it by files in a folder that both see: whoever starts a program needs no
+// port in its image, and while the program runs its parent sleeps.
+package launch
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Files of the exchange.
+const (
+	// OutputFile is the standard output of the program, ErrorsFile its standard error.
+	OutputFile = "output"
+	ErrorsFile = "errors"
+
+	orderFile     = "order.json"
+	exitFile      = "exit.json"
+	collectedFile = "collected"
+)
+
+// Order tells the parent when to start the program, and how long it may take.
+type Order struct {
+	At    time.Time     `json:"at"`
+	Limit time.Duration `json:"limit"`
+}
+
+// Exit is how the program has ended.
+type Exit struct {
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	// Code is its exit code, or 128 and the number of the signal that ended it, which Signal names.
+	Code   int    `json:"code"`
+	Signal string `json:"signal,omitempty"`
+	// TimedOut is true if it was ended because it took longer than it may.
+	TimedOut bool `json:"timedOut,omitempty"`
+	// The rest is what the kernel accounted for it and its children that have ended.
+	UserNanos           int64 `json:"userNanos"`
+	SystemNanos         int64 `json:"systemNanos"`
+	PeakMemoryBytes     int64 `json:"peakMemoryBytes"`
+	VoluntarySwitches   int64 `json:"voluntarySwitches"`
+	InvoluntarySwitches int64 `json:"involuntarySwitches"`
+}
+
+// Exchange is the folder of one program and the agent beside it.
+type Exchange string
+
+// Path is where a file of the exchange lies.
+func (x Exchange) Path(file string) string { return filepath.Join(string(x), file) }
+
+// Give tells the parent when to start.
+func (x Exchange) Give(o Order) error { return x.write(orderFile, o) }
+
+// Exited is how the program has ended; nil while it has not.
+func (x Exchange) Exited() (*Exit, error) {
+	var e Exit
+	found, err := x.read(exitFile, &e)
+	if !found || err != nil {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// Collected tells the parent that everything about the program was read, and that it may end.
+func (x Exchange) Collected() error { return x.write(collectedFile, true) }
+
+// write puts a whole file in its place at once: whoever reads it finds all of it or nothing.
+func (x Exchange) write(file string, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", file, err)
+	}
+	unfinished := x.Path(file + ".part")
+	if err := os.WriteFile(unfinished, body, 0o600); err != nil {
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	if err := os.Rename(unfinished, x.Path(file)); err != nil {
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	return nil
+}
+
+func (x Exchange) read(file string, into any) (found bool, err error) {
+	body, err := os.ReadFile(x.Path(file))
+	switch {
+	case os.IsNotExist(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("reading %s: %w", file, err)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return false, fmt.Errorf("reading %s: %w", file, err)
+	}
+	return true, nil
+}

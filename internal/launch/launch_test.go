@@ -1,0 +1,111 @@
+package launch_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/launch"
+)
+
+// collected runs a program to its end, beside somebody who gives the order and collects at once.
+func collected(t *testing.T, limit time.Duration, argv ...string) (x launch.Exchange, exit *launch.Exit, code int, said string) {
+	t.Helper()
+	x = launch.Exchange(t.TempDir())
+	if err := x.Give(launch.Order{At: time.Now().Add(20 * time.Millisecond), Limit: limit}); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Collected(); err != nil {
+		t.Fatal(err)
+	}
+	var errs strings.Builder
+	code, err := launch.Run(t.Context(), x, argv, &errs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exit, err = x.Exited(); err != nil || exit == nil {
+		t.Fatalf("how it ended: %v, %v", exit, err)
+	}
+	return x, exit, code, errs.String()
+}
+
+func TestAProgramIsRunToItsEnd(t *testing.T) {
+	for name, tc := range map[string]struct {
+		argv           []string
+		code           int
+		signal, output string
+		said           string
+	}{
+		"one that prints":              {argv: []string{"/bin/echo", "one", "two words"}, output: "one two words\n"},
+		"one that is found in PATH":    {argv: []string{"true"}},
+		"one that fails":               {argv: []string{"/bin/sh", "-c", "echo why >&2; exit 3"}, code: 3, said: "why\n"},
+		"one that is ended":            {argv: []string{"/bin/sh", "-c", "kill -TERM $$"}, code: 143, signal: "terminated"},
+		"arguments that a shell reads": {argv: []string{"/bin/echo", "$HOME;*"}, output: "$HOME;*\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, exit, code, said := collected(t, time.Minute, tc.argv...)
+			output, err := os.ReadFile(x.Path(launch.OutputFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code != tc.code || exit.Code != tc.code || exit.Signal != tc.signal || string(output) != tc.output || said != tc.said || exit.TimedOut {
+				t.Errorf("exit code %d, %+v, output %q, said %q", code, exit, output, said)
+			}
+		})
+	}
+}
+
+func TestTheCostOfAProgramIsWhatTheKernelSays(t *testing.T) {
+	_, exit, _, _ := collected(t, time.Minute, "/bin/sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
+	if exit.UserNanos+exit.SystemNanos <= 0 || exit.PeakMemoryBytes < 100<<10 || !exit.Ended.After(exit.Started) {
+		t.Errorf("it cost %+v", exit)
+	}
+}
+
+func TestAProgramThatTakesTooLongIsEndedWithItsChildren(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "mark")
+	_, exit, _, _ := collected(t, 300*time.Millisecond, "/bin/sh", "-c", "(sleep 2; touch "+mark+") & sleep 60")
+	if !exit.TimedOut || exit.Signal != "killed" {
+		t.Errorf("it ended as %+v", exit)
+	}
+	time.Sleep(2500 * time.Millisecond)
+	if _, err := os.Stat(mark); !os.IsNotExist(err) {
+		t.Errorf("its child has survived: %v", err)
+	}
+}
+
+func TestAProgramThatIsNotThereIsMissedBeforeAnyOrder(t *testing.T) {
+	for name, argv := range map[string][]string{"no command": nil, "no such program": {"/no/such/program"}} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := launch.Run(t.Context(), launch.Exchange(t.TempDir()), argv, os.Stderr); err == nil || !strings.Contains(err.Error(), "starting the program") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestWaitingForTheOrderEndsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := launch.Run(ctx, launch.Exchange(t.TempDir()), []string{"/bin/true"}, os.Stderr); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestTheAgentIsBroughtWhole(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "agent")
+	if err := launch.Bring(to); err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.Stat("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, err := os.Stat(to)
+	if err != nil || copied.Size() != own.Size() || copied.Mode().Perm()&0o111 == 0 {
+		t.Errorf("the copy is %v, %v; want %d bytes that can be executed", copied, err, own.Size())
+	}
+}

@@ -1,0 +1,30 @@
+package measured
+
+import (
+	"math"
+
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// tick is the resolution of /proc/stat. The first tick of a window and its last may be cut.
+const tick = 0.01
+
+// OfProgram are the facts of a process that measures itself, whose observation is the only one of its trial. Nobody puts a load on it.
+func OfProgram(i planned.Implementation, t *record.TrialData) *Facts {
+	f := &Facts{Implementation: i, Trial: t}
+	f.Observations = map[ObservationName]float64{}
+	own := t.Servers[0]
+	if len(own.Cells) == 0 {
+		return f
+	}
+	f.Seen = &own.Cells[0]
+	f.LoadSeconds = own.Program.Ended.Sub(own.Program.Started).Seconds()
+	f.ServerPeakMemory = positive(float64(own.Program.PeakMemoryBytes))
+	f.Pinning = f.pinning()
+	f.observeServer()
+	if share, ok := f.Observed(NeighbourShare); ok {
+		f.note(NeighbourShare, math.Max(share-2*tick*1e9/float64(f.Seen.CoreNanos), 0))
+	}
+	return f
+}

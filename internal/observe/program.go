@@ -1,0 +1,174 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/internal/cases"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/launch"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timing"
+	"loadstone.dev/loadstone/internal/version"
+)
+
+const (
+	// exitPoll is the pause between two looks for the end of the program, from CPUs that are not its own.
+	exitPoll = 50 * time.Millisecond
+	// exitGrace is how long after its limit the program's parent may take to say how it ended.
+	exitGrace = 3 * time.Second
+	// leadProgram is how much before the program's start its counters are read.
+	leadProgram = 20 * time.Millisecond
+	// maxOutput bounds what is read of a program's output.
+	maxOutput = 32 << 20
+	// quoted is how much of a program's last words a message quotes.
+	quoted = 300
+	// programOutput is the collector's copy of what the program printed.
+	programOutput = "output.txt"
+)
+
+// Collector starts a program that measures itself, watches what it costs, and reads what it prints.
+type Collector struct {
+	config   Config
+	format   record.CaseFormat
+	exchange launch.Exchange
+	proc     kernel.Proc
+}
+
+// NewCollector makes a collector beside the parent of a program, with which it shares a process namespace and a folder.
+func NewCollector(c Config, format record.CaseFormat, exchange launch.Exchange) *Collector {
+	return &Collector{config: c, format: format, exchange: exchange, proc: "/proc"}
+}
+
+// Member is the member of its trial whose program this collects.
+func (c *Collector) Member() string { return record.MemberServer(c.config.Server) }
+
+// Measure runs the program once. A failure that is the program's own is a *protocol.ProgramFault.
+func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
+	if len(start.Slots) != 1 {
+		return nil, nil, fmt.Errorf("the start has %d slots: a program runs once", len(start.Slots))
+	}
+	slot, clock := start.Slots[0], timing.From(start.At)
+	limit := slot.Measured - slot.Measure
+	if err := c.exchange.Give(launch.Order{At: clock.At(slot.Measure), Limit: limit}); err != nil {
+		return nil, nil, err
+	}
+	var cell record.CellObservation
+	exit, err := c.observe(ctx, clock, slot.Measure, limit, &cell)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.exchange.Collected(); err != nil {
+		return nil, nil, err
+	}
+	program, err := c.read(*exit, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	cell.VoluntarySwitches, cell.InvoluntarySwitches = exit.VoluntarySwitches, exit.InvoluntarySwitches
+	cell.PeakMemoryBytes = exit.PeakMemoryBytes
+	result := record.ObserverResult{Environment: kernel.Environment(os.DirFS("/"), cell.CPUsAllowed), Cells: []record.CellObservation{cell}, Program: program}
+	result.Environment.Node, result.Environment.AgentVersion = c.config.Node, version.Version
+	done(slot.Cell, "")
+	return result, []string{programOutput}, nil
+}
+
+// observe reads the counters of the program's container around its run.
+func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit time.Duration, cell *record.CellObservation) (*launch.Exit, error) {
+	parent, err := c.config.FindServer(c.proc)
+	if err != nil {
+		return nil, fmt.Errorf("finding the program's parent: %w", err)
+	}
+	s, err := openServer(c.proc, parent, c.config.Cgroup)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	// The program inherits the CPUs of its parent.
+	cell.CPUsAllowed = s.allowed
+	if err := timing.SleepUntil(ctx, clock.At(at-leadProgram)); err != nil {
+		return nil, err
+	}
+	before := s.snapshot()
+	deadline := clock.At(at + limit + exitGrace)
+	for {
+		exit, err := c.exchange.Exited()
+		if err != nil {
+			return nil, err
+		}
+		if exit != nil {
+			difference(cell, before, s.snapshot())
+			cell.Unknown = nil // The parent's threads and traffic are nobody's; the kernel accounts for the program itself.
+			return exit, nil
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("the program's parent did not say within %s how the program ended", limit+exitGrace)
+		}
+		if err := timing.SleepUntil(ctx, time.Now().Add(exitPoll)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// read makes the record of a program that has ended, and keeps what it printed. Every error of the program's own making is a fault.
+func (c *Collector) read(exit launch.Exit, limit time.Duration) (*record.ProgramRun, error) {
+	switch {
+	case exit.TimedOut:
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultLimit, Message: fmt.Sprintf("it had not ended after %s", limit)}
+	case exit.Code != 0:
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultExit, Message: c.howItEnded(exit)}
+	}
+	output, err := c.output()
+	if err != nil {
+		return nil, err
+	}
+	found, err := cases.Read(cases.Format(c.format), output)
+	if err != nil {
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: err.Error()}
+	}
+	if err := os.WriteFile(filepath.Join(c.config.Dir, programOutput), output, 0o600); err != nil {
+		return nil, fmt.Errorf("keeping the program's output: %w", err)
+	}
+	return &record.ProgramRun{
+		Started: exit.Started, Ended: exit.Ended, UserNanos: exit.UserNanos, SystemNanos: exit.SystemNanos, PeakMemoryBytes: exit.PeakMemoryBytes,
+		VoluntarySwitches: exit.VoluntarySwitches, InvoluntarySwitches: exit.InvoluntarySwitches, Output: programOutput,
+		Cases: found.Record(), Context: found.Context,
+	}, nil
+}
+
+// output is what the program printed.
+func (c *Collector) output() ([]byte, error) {
+	path := c.exchange.Path(launch.OutputFile)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the program's output: %w", err)
+	}
+	if info.Size() > maxOutput {
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: fmt.Sprintf("its output has %d bytes, and at most %d are read: print one line a value", info.Size(), maxOutput)}
+	}
+	return os.ReadFile(path)
+}
+
+// howItEnded quotes a program that has failed.
+func (c *Collector) howItEnded(exit launch.Exit) string {
+	how := fmt.Sprintf("exit code %d", exit.Code)
+	if exit.Signal != "" {
+		how = "ended by signal: " + exit.Signal
+	}
+	for _, file := range []string{launch.ErrorsFile, launch.OutputFile} {
+		text, err := os.ReadFile(c.exchange.Path(file))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if said := strings.TrimSpace(strings.ToValidUTF8(string(text[max(len(text)-quoted, 0):]), "?")); said != "" {
+			return fmt.Sprintf("%s, last output: %q", how, said)
+		}
+	}
+	return how
+}
