@@ -25,7 +25,7 @@ IMAGES=(
   "zco                 server         $ROOT/bin/zco"
   "uvhttp              server         $ROOT/bin/uvhttp"
   "nginx               server         $ROOT/bin/nginx/nginx.conf,$ROOT/bin/nginx/files.sh"
-  "ipc                 server         $ROOT/bin/ipc-bench,$ROOT/bin/ipc-c-bench"
+  "ipc                 server         $ROOT/bin/ipc-bench,$ROOT/bin/ipc-c-bench,$ROOT/bin/ipc.test"
   "coro                server         $ROOT/bin/coro-bench"
   "lzlog               server         $ROOT/bin/lzlog,$ROOT/bin/lzlog-bench"
   "workflow-controller infra          $BIN/workflow-controller"
