@@ -26,7 +26,7 @@ IMAGES=(
   "uvhttp              server         $ROOT/bin/uvhttp"
   "nginx               server         $ROOT/bin/nginx/nginx.conf,$ROOT/bin/nginx/files.sh"
   "ipc                 server         $ROOT/bin/ipc-bench,$ROOT/bin/ipc-c-bench,$ROOT/bin/ipc.test"
-  "coro                server         $ROOT/bin/coro-bench"
+  "coro                server         $ROOT/bin/coro-bench,$ROOT/bin/coro"
   "lzlog               server         $ROOT/bin/lzlog,$ROOT/bin/lzlog-bench"
   "workflow-controller infra          $BIN/workflow-controller"
   "argoexec            infra          $BIN/argoexec"
