@@ -12,6 +12,8 @@ import (
 // benchmark is a case: how messages go from one end to the other.
 type benchmark struct {
 	name string
+	// implementation and as are what it is called where it is compared with the same case of another implementation.
+	implementation, as string
 	// sizes are what its messages are listed with beside the smallest. Any size from 7 bytes to 64 KiB can be asked for.
 	sizes []int
 	do    func(r *run) (operations uint64, err error)
@@ -19,24 +21,41 @@ type benchmark struct {
 
 var sweep = []int{64, 512, 4096, 16384, 65536}
 
+// The implementations in Go: sockets of our own, and those of the net package.
+const (
+	own     = "go"
+	netpoll = "netpoll"
+)
+
 func benchmarks() []benchmark {
 	const packet, stream = socket.SeqPacket, socket.Stream
 	return []benchmark{
-		{name: "go-baseline", sizes: sweep, do: transfer{kind: packet}.do},
-		{name: "go-netpoll-baseline", sizes: sweep, do: transfer{kind: packet, polled: true}.do},
-		{name: "go-goroutine", do: transfer{kind: packet, perRecv: true}.do},
-		{name: "go-pool", do: transfer{kind: packet, pooled: true}.do},
-		{name: "go-channel-0", do: channel{capacity: 0}.do},
-		{name: "go-channel-1", do: channel{capacity: 1}.do},
-		{name: "go-channel-4", do: channel{capacity: 4}.do},
-		{name: "go-select", do: channel{capacity: 4, limit: time.Minute}.do},
-		{name: "go-empty-goroutine", do: emptyGoroutine},
-		{name: "go-stream", sizes: sweep, do: transfer{kind: stream}.do},
-		{name: "go-fds", do: transfer{kind: packet, fds: true}.do},
-		{name: "go-cred", do: transfer{kind: packet, cred: true}.do},
-		{name: "go-roundtrip", do: roundTrip},
-		{name: "go-processes", sizes: sweep, do: process{}.do},
-		{name: "go-roundtrip-processes", do: process{echo: true}.do},
+		{"go-baseline", own, "baseline", sweep, transfer{kind: packet}.do},
+		{"go-goroutine", own, "goroutine", nil, transfer{kind: packet, perRecv: true}.do},
+		{"go-pool", own, "pool", nil, transfer{kind: packet, pooled: true}.do},
+		{"go-channel-0", own, "channel/capacity=0", nil, channel{capacity: 0}.do},
+		{"go-channel-1", own, "channel/capacity=1", nil, channel{capacity: 1}.do},
+		{"go-channel-4", own, "channel/capacity=4", nil, channel{capacity: 4}.do},
+		{"go-select", own, "select", nil, channel{capacity: 4, limit: time.Minute}.do},
+		{"go-empty-goroutine", own, "empty-goroutine", nil, emptyGoroutine},
+		{"go-stream", own, "stream", sweep, transfer{kind: stream}.do},
+		{"go-fds", own, "fds", nil, transfer{kind: packet, fds: true}.do},
+		{"go-cred", own, "cred", nil, transfer{kind: packet, cred: true}.do},
+		{"go-roundtrip", own, "roundtrip", nil, roundTrip{}.do},
+		{"go-processes", own, "processes", sweep, process{}.do},
+		{"go-roundtrip-processes", own, "roundtrip-processes", nil, process{echo: true}.do},
+
+		{"go-netpoll-baseline", netpoll, "baseline", sweep, transfer{kind: packet, polled: true}.do},
+		{"go-netpoll-goroutine", netpoll, "goroutine", nil, transfer{kind: packet, polled: true, perRecv: true}.do},
+		{"go-netpoll-pool", netpoll, "pool", nil, transfer{kind: packet, polled: true, pooled: true}.do},
+		{"go-netpoll-channel-0", netpoll, "channel/capacity=0", nil, channel{polled: true, capacity: 0}.do},
+		{"go-netpoll-channel-1", netpoll, "channel/capacity=1", nil, channel{polled: true, capacity: 1}.do},
+		{"go-netpoll-channel-4", netpoll, "channel/capacity=4", nil, channel{polled: true, capacity: 4}.do},
+		{"go-netpoll-select", netpoll, "select", nil, channel{polled: true, capacity: 4, limit: time.Minute}.do},
+		{"go-netpoll-empty-goroutine", netpoll, "empty-goroutine", nil, emptyGoroutine},
+		{"go-netpoll-stream", netpoll, "stream", sweep, transfer{kind: stream, polled: true}.do},
+		{"go-netpoll-fds", netpoll, "fds", nil, transfer{kind: packet, polled: true, fds: true}.do},
+		{"go-netpoll-roundtrip", netpoll, "roundtrip", nil, roundTrip{polled: true}.do},
 	}
 }
 

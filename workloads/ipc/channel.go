@@ -14,6 +14,7 @@ import (
 // holds one, and so does whoever receives: two more buffers than the channel has room for are enough, used in turn. That a buffer
 // is free again when its turn comes follows from the channel's own order, and needs no second channel to give it back.
 type channel struct {
+	polled   bool // through the net package and the runtime's poller
 	capacity int
 	limit    time.Duration // of a wait for a message; 0 for none
 }
@@ -22,7 +23,7 @@ type channel struct {
 var errLate = errors.New("a message did not come in time")
 
 func (c channel) do(r *run) (sent uint64, err error) {
-	from, to, err := socket.Pair(socket.SeqPacket)
+	from, to, err := pair(socket.SeqPacket, c.polled)
 	if err != nil {
 		return 0, err
 	}

@@ -295,21 +295,3 @@ func TestTheDeathOfTheOtherProcessEndsTheCase(t *testing.T) {
 		})
 	}
 }
-
-func BenchmarkCases(b *testing.B) {
-	for _, name := range names() {
-		b.Run(name, func(b *testing.B) {
-			bench, size, err := find(name)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.ReportAllocs()
-			b.SetBytes(int64(size))
-			b.StopTimer()
-			r := &run{size: size, limit: uint64(b.N), begin: func() { b.ResetTimer(); b.StartTimer() }, end: b.StopTimer}
-			if n, err := bench.do(r); err != nil || n != uint64(b.N) {
-				b.Fatalf("%d operations of %d: %v", n, b.N, err)
-			}
-		})
-	}
-}

@@ -8,8 +8,12 @@ import (
 )
 
 // roundTrip is the case in which a message goes to another goroutine and comes back before the next one is sent.
-func roundTrip(r *run) (trips uint64, err error) {
-	here, there, err := socket.Pair(socket.SeqPacket)
+type roundTrip struct {
+	polled bool // through the net package and the runtime's poller
+}
+
+func (t roundTrip) do(r *run) (trips uint64, err error) {
+	here, there, err := pair(socket.SeqPacket, t.polled)
 	if err != nil {
 		return 0, err
 	}

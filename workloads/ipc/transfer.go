@@ -22,17 +22,18 @@ type transfer struct {
 	cred    bool // credentials with each message
 }
 
-func (t transfer) pair() (a, b endpoint, err error) {
-	if t.polled {
-		return pairOf(socket.PolledPair(t.kind))
+// pair makes two connected ends, of the net package if they are polled.
+func pair(kind socket.Kind, polled bool) (a, b endpoint, err error) {
+	if polled {
+		return pairOf(socket.PolledPair(kind))
 	}
-	return pairOf(socket.Pair(t.kind))
+	return pairOf(socket.Pair(kind))
 }
 
 func pairOf[E endpoint](a, b E, err error) (endpoint, endpoint, error) { return a, b, err }
 
 func (t transfer) do(r *run) (sent uint64, err error) {
-	from, to, err := t.pair()
+	from, to, err := pair(t.kind, t.polled)
 	if err != nil {
 		return 0, err
 	}

@@ -39,61 +39,106 @@ void registerCase(const std::string &name, const bench::Case &c, const std::stri
     benchmark::RegisterBenchmark(name.c_str(), body)->UseRealTime()->MeasureProcessCPUTime();
 }
 
-/* registerAll names a case family/kind/parameter, so that a filter picks a curve. */
-void registerAll(const std::string &directory)
+/* Arguments are those that are not Google Benchmark's. */
+struct Arguments {
+    std::string directory;
+    std::string implementation; /* the kind whose cases there are; empty: all */
+};
+
+/* Curve is how the cases of a family are called: by what changes along it. */
+struct Curve {
+    bench::Family family;
+    const char *name, *parameter;
+};
+
+constexpr Curve curves[] = {
+    {bench::Family::Switch, "pure_switch", "switches"}, {bench::Family::Depth, "call_depth", "depth"},
+    {bench::Family::Read, "read_diff_size", "kib"},     {bench::Family::DeepRead, "deep_read", "depth"},
+    {bench::Family::SameRead, "same_read", "tasks"}, /* for each CPU */
+};
+
+/* nameIn leaves out the kind if it is the only one: so the cases of all kinds have the same names, and can be compared. */
+std::string nameIn(const Curve &curve, const bench::Case &c, const Arguments &arguments, std::uint64_t value)
 {
-    for (const bench::Case &c : bench::allCases()) {
-        const std::string kind(nameOf(c.kind)), end = kind + "/" + std::to_string(c.parameter);
-        switch (c.family) {
-        case bench::Family::Switch:
-            for (std::uint64_t switches = 100'000; switches <= 100'000'000; switches *= 10)
-                registerCase("pure_switch/" + kind + "/" + std::to_string(switches), c, directory, switches, false);
-            break;
-        case bench::Family::Depth:
-            /* as many at once as make the way to the other thread and back small */
-            registerCase("call_depth/" + end, c, directory, std::max(8U, 8192 / c.parameter), true);
-            break;
-        case bench::Family::Read:
-            registerCase("read_diff_size/" + end, c, directory, 1, false);
-            break;
-        case bench::Family::DeepRead:
-            registerCase("deep_read/" + end, c, directory, 1, false);
-            break;
-        case bench::Family::SameRead:
-            registerCase("same_read/" + end, c, directory, 1, false);
-            break;
-        }
+    std::string name(curve.name);
+    if (arguments.implementation.empty())
+        name.append("/kind:").append(nameOf(c.kind));
+    return name.append("/").append(curve.parameter).append(":").append(std::to_string(value));
+}
+
+void registerOf(const Curve &curve, const bench::Case &c, const Arguments &arguments)
+{
+    auto add = [&](std::uint64_t value, std::uint64_t rounds, bool single) {
+        registerCase(nameIn(curve, c, arguments, value), c, arguments.directory, rounds, single);
+    };
+    switch (c.family) {
+    case bench::Family::Switch:
+        for (std::uint64_t switches = 100'000; switches <= 100'000'000; switches *= 10)
+            add(switches, switches, false);
+        break;
+    case bench::Family::Depth:
+        /* as many at once as make the way to the other thread and back small */
+        add(c.parameter, std::max(8U, 8192 / c.parameter), true);
+        break;
+    default:
+        add(c.parameter, 1, false);
     }
 }
 
-/* takeDirectory removes --dir DIRECTORY from the arguments: the others are Google Benchmark's. */
-std::string takeDirectory(int &argc, char **argv)
+/* registerAll returns whether there is any case of the implementation. */
+bool registerAll(const Arguments &arguments)
+{
+    bool found = false;
+    for (const bench::Case &c : bench::allCases()) {
+        if (!arguments.implementation.empty() && arguments.implementation != nameOf(c.kind))
+            continue;
+        registerOf(*std::ranges::find(curves, c.family, &Curve::family), c, arguments);
+        found = true;
+    }
+    return found;
+}
+
+/* takeOption takes the value of "--name VALUE" or "--name=VALUE" and moves on. */
+bool takeOption(std::string_view name, int argc, char **argv, int &i, std::string &value)
+{
+    std::string_view argument = argv[i];
+    if (argument == name && i + 1 < argc) {
+        value = argv[++i];
+        return true;
+    }
+    if (!argument.starts_with(name) || !argument.substr(name.size()).starts_with('='))
+        return false;
+    value = argument.substr(name.size() + 1);
+    return true;
+}
+
+/* takeArguments removes --dir and --implementation from the arguments: the others are Google Benchmark's. */
+Arguments takeArguments(int &argc, char **argv)
 {
     const char *temporary = std::getenv("TMPDIR");
-    std::string directory = temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
+    Arguments arguments{.directory = temporary != nullptr && *temporary != '\0' ? temporary : "/tmp", .implementation = ""};
     int kept = 1;
     for (int i = 1; i < argc; i++) {
-        std::string_view argument = argv[i];
-        if (argument.starts_with("--dir="))
-            directory = argument.substr(6);
-        else if (argument == "--dir" && i + 1 < argc)
-            directory = argv[++i];
-        else
+        if (!takeOption("--dir", argc, argv, i, arguments.directory) &&
+            !takeOption("--implementation", argc, argv, i, arguments.implementation))
             argv[kept++] = argv[i];
     }
     argc = kept;
-    return directory;
+    return arguments;
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-    const std::string directory = takeDirectory(argc, argv);
+    const Arguments arguments = takeArguments(argc, argv);
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv))
         return 2;
-    registerAll(directory);
+    if (!registerAll(arguments)) {
+        std::fprintf(stderr, "coro: no case is of the implementation '%s': it is a kind, such as stackful\n", arguments.implementation.c_str());
+        return 2;
+    }
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return wrong == 0 ? 0 : 1;

@@ -72,16 +72,30 @@ compared() {
 # some of Google Benchmark's cases: each kind of each family that coro-bench lists has a line, with a time and without an error
 google() {
     program=$1 cells=$2 directory=$3
-    lines=$("$program" --benchmark_filter='^(pure_switch/.*/100000|call_depth/.*/64|same_read/.*/32|deep_read/.*/64)/' --benchmark_min_time=0.01 \
+    lines=$("$program" --benchmark_filter='^(pure_switch/.*:100000|call_depth/.*:64|same_read/.*:32|deep_read/.*:64)/' --benchmark_min_time=0.01 \
         --benchmark_format=csv --dir="$directory") || { echo "$lines"; return 1; }
-    wanted=$("$cells" cases | sed -nE 's|^switch-(.*)$|pure_switch/\1/100000|p; s|^depth-64-(.*)$|call_depth/\1/64|p
-        s|^same-read-32-(.*)$|same_read/\1/32|p; s|^deep-read-64-(.*)$|deep_read/\1/64|p')
+    wanted=$("$cells" cases | sed -nE 's|^switch-(.*)$|pure_switch/kind:\1/switches:100000|p; s|^depth-64-(.*)$|call_depth/kind:\1/depth:64|p
+        s|^same-read-32-(.*)$|same_read/kind:\1/tasks:32|p; s|^deep-read-64-(.*)$|deep_read/kind:\1/depth:64|p')
     for name in $wanted; do
         echo "$lines" | grep -Eq '^"'"$name"'/process_time/real_time",[1-9][0-9]*,[0-9.e+-]+,' ||
             { printf '%s\nno time of %s\n' "$lines" "$name"; return 1; }
     done
     echo "$(echo "$wanted" | grep -c .) cases"
     [ -n "$wanted" ]
+}
+
+# implementations are compared case by case: what has a kind of each family has the same names as others
+implementations() {
+    program=$1
+    names=$("$program" --benchmark_list_tests --implementation=stackless)
+    echo "$names" | grep -qx 'call_depth/depth:2048/process_time/real_time' || { echo "$names"; return 1; }
+    [ "$("$program" --benchmark_list_tests --implementation stackful)" = "$names" ] || { echo "stackful has others than stackless"; return 1; }
+    for kind in stackless-noexcept stackful-noexcept stackless-prealloc stackful-prealloc boost; do
+        for name in $("$program" --benchmark_list_tests --implementation=$kind); do
+            echo "$names" | grep -qxF "$name" || { echo "$name is of $kind alone"; return 1; }
+        done
+    done
+    exits 2 "$program" --implementation=nobody && echo "$(echo "$names" | grep -c .) cases, by the same names"
 }
 
 # on_avx512(COMMAND...): only a processor that has these instructions can run it
@@ -106,3 +120,4 @@ suite "contract of the cell" contract "$out/coro-bench"
 suite "cells that are compared" compared "$out/coro-bench"
 suite "files" leaves_nothing "$out/coro-bench" "$out"
 suite "Google Benchmark" google "$out/coro" "$out/coro-bench" "$out"
+suite "Google Benchmark, by implementation" implementations "$out/coro"

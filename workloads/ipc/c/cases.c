@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 const struct benchmark benchmarks[] = {
-    {.name = "c-threads", .kind = SOCK_SEQPACKET, .sweep = true},
-    {.name = "c-stream", .kind = SOCK_STREAM, .sweep = true},
-    {.name = "c-fds", .kind = SOCK_SEQPACKET, .fds = true},
-    {.name = "c-cred", .kind = SOCK_SEQPACKET, .cred = true},
-    {.name = "c-roundtrip", .kind = SOCK_SEQPACKET, .echo = true},
-    {.name = "c-processes", .kind = SOCK_SEQPACKET, .sweep = true, .processes = true},
-    {.name = "c-roundtrip-processes", .kind = SOCK_SEQPACKET, .processes = true, .echo = true},
+    {.name = "c-threads", .as = "baseline", .kind = SOCK_SEQPACKET, .sweep = true},
+    {.name = "c-stream", .as = "stream", .kind = SOCK_STREAM, .sweep = true},
+    {.name = "c-fds", .as = "fds", .kind = SOCK_SEQPACKET, .fds = true},
+    {.name = "c-cred", .as = "cred", .kind = SOCK_SEQPACKET, .cred = true},
+    {.name = "c-roundtrip", .as = "roundtrip", .kind = SOCK_SEQPACKET, .echo = true},
+    {.name = "c-processes", .as = "processes", .kind = SOCK_SEQPACKET, .sweep = true, .processes = true},
+    {.name = "c-roundtrip-processes", .as = "roundtrip-processes", .kind = SOCK_SEQPACKET, .processes = true, .echo = true},
 };
 const size_t benchmark_count = sizeof(benchmarks) / sizeof(benchmarks[0]);
 

@@ -6,6 +6,7 @@
 /* a case: how messages go from one end to the other */
 struct benchmark {
     const char *name;
+    const char *as; /* where it is compared with the same case in Go */
     bool sweep; /* listed with larger messages too */
     int kind;
     bool processes, echo, fds, cred;

@@ -9,7 +9,7 @@ static const double warm_up = 0.1; /* seconds that a case runs before it is time
 
 static int usage(void)
 {
-    fputs("usage: ipc-c-bench cases, or ipc-c-bench cell CASE [--seconds 1.0]\n", stderr);
+    fputs("usage: ipc-c-bench cases, ipc-c-bench cell CASE [--seconds 1.0], or ipc-c-bench bench [--seconds 1.0]\n", stderr);
     return 2;
 }
 
@@ -38,22 +38,61 @@ static double seconds(int count, char **arguments)
     return end != text && *end == '\0' && value > 0 && value <= 3600 ? value : 0;
 }
 
-int main(int argc, char **argv)
+static struct run measure(const struct benchmark *benchmark, size_t size, double least)
 {
-    if (argc == 2 && strcmp(argv[1], "cases") == 0)
-        return list();
-    if (argc < 3 || strcmp(argv[1], "cell") != 0)
-        return usage();
-    size_t size;
-    const struct benchmark *benchmark = find_benchmark(argv[2], &size);
-    double least = seconds(argc - 3, argv + 3);
-    if (benchmark == NULL || least == 0)
-        return usage();
     struct run run = {.size = size, .least = least < warm_up ? least : warm_up};
     do_benchmark(benchmark, &run);
     run = (struct run){.size = size, .least = least};
     do_benchmark(benchmark, &run);
-    printf("{\"case\":\"%s\",\"operations\":%llu,\"wallSeconds\":%.9f,\"cpuSeconds\":%.9f}\n", argv[2],
+    return run;
+}
+
+static int cell(const char *name, double least)
+{
+    size_t size;
+    const struct benchmark *benchmark = find_benchmark(name, &size);
+    if (benchmark == NULL || least == 0)
+        return usage();
+    struct run run = measure(benchmark, size, least);
+    printf("{\"case\":\"%s\",\"operations\":%llu,\"wallSeconds\":%.9f,\"cpuSeconds\":%.9f}\n", name,
            (unsigned long long)run.operations, run.wall, run.cpu);
     return fflush(stdout) == 0 ? 0 : 1;
+}
+
+/* bench_one prints a line as `go test -bench` does, so that the cases in Go and in C can be compared. */
+static int bench_one(const struct benchmark *benchmark, size_t size, double least)
+{
+    struct run run = measure(benchmark, size, least);
+    double operations = (double)run.operations;
+    printf("BenchmarkIPC/%s", benchmark->as);
+    if (benchmark->sweep)
+        printf("/size=%zu", size);
+    printf("\t%llu\t%.3f ns/op\t%.3f cpu-ns/op\n", (unsigned long long)run.operations, run.wall * 1e9 / operations,
+           run.cpu * 1e9 / operations);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+static int bench(double least)
+{
+    if (least == 0)
+        return usage();
+    puts("goos: linux");
+    int status = fflush(stdout) == 0 ? 0 : 1; /* or a child would print it again */
+    for (size_t i = 0; i < benchmark_count && status == 0; i++) {
+        status = bench_one(&benchmarks[i], SMALLEST, least);
+        for (size_t j = 0; benchmarks[i].sweep && j < sweep_count && status == 0; j++)
+            status = bench_one(&benchmarks[i], sweep_sizes[j], least);
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "cases") == 0)
+        return list();
+    if (argc >= 2 && strcmp(argv[1], "bench") == 0)
+        return bench(seconds(argc - 2, argv + 2));
+    if (argc < 3 || strcmp(argv[1], "cell") != 0)
+        return usage();
+    return cell(argv[2], seconds(argc - 3, argv + 3));
 }

@@ -62,8 +62,29 @@ enum {
     ROUND_BYTES = ROUND / MESSAGES * MESSAGE_BYTES
 };
 
+/*
+ * What rounds, rings and files are divided by, a power of two: 1 for cells, which meet all that a file can cost; SMALL for what has to fit
+ * into the 64 MiB of /dev/shm that a container has.
+ */
+enum { SMALL = 8 };
+extern unsigned divisor;
+
+/* What a cell took. */
+struct cost {
+    uint64_t records;
+    double wall, cpu; /* seconds */
+};
+
+/* cell_measure runs one cell. It returns false when something failed, which it says, or somebody has interrupted it. */
+bool cell_measure(const struct peer *peer, const char *dir, double seconds, struct cost *cost);
+bool cell_interrupted(void);
+
 /* cell_run runs one cell and prints its line. It returns the exit status. */
 int cell_run(const struct peer *peer, const char *dir, double seconds);
+
+/* compare_run prints lines of JSON for all cases of an implementation. It returns the exit status, 2 if there is no such implementation. */
+int compare_run(const char *implementation, const char *dir, double seconds);
+void compare_list(void);
 
 #ifdef __cplusplus
 }

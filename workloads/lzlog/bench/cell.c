@@ -17,12 +17,9 @@
 /* A single-thread cell writes at least 1 GiB, so that it meets everything that a file can cost. */
 enum { LEAST_RECORDS = 8900 * BATCH };
 
-static volatile sig_atomic_t interrupted;
+unsigned divisor = 1;
 
-struct total {
-    uint64_t records;
-    double wall, cpu;
-};
+static volatile sig_atomic_t interrupted;
 
 struct round {
     const struct peer *peer;
@@ -67,7 +64,7 @@ static void *work(void *argument)
 }
 
 /* run_round adds one round to the total. It returns false when something failed. */
-static bool run_round(struct round *round, struct total *total, uint64_t *records)
+static bool run_round(struct round *round, struct cost *total, uint64_t *records)
 {
     const struct peer *peer = round->peer;
     struct worker workers[THREADS_MAX];
@@ -107,14 +104,14 @@ static bool check(const struct round *round, uint64_t records, bool last)
     return fault == NULL;
 }
 
-static bool run(struct round *round, double seconds, struct total *total)
+static bool run(struct round *round, double seconds, struct cost *total)
 {
     const struct peer *peer = round->peer;
-    uint64_t records, all = peer->round != 0 ? peer->round / peer->threads : UINT64_MAX;
-    uint64_t least = peer->threads == 1 ? LEAST_RECORDS : 0;
-    struct total warm = {0};
-    *total = (struct total){0};
-    round->quota = peer->warm_up / peer->threads;
+    uint64_t records, all = peer->round != 0 ? peer->round / divisor / peer->threads : UINT64_MAX;
+    uint64_t least = peer->threads == 1 ? LEAST_RECORDS / divisor : 0;
+    struct cost warm = {0};
+    *total = (struct cost){0};
+    round->quota = peer->warm_up / divisor / peer->threads;
     round->seconds = 1e9;
     if (!run_round(round, &warm, &records) || !check(round, records, false))
         return false;
@@ -144,29 +141,39 @@ static void on_signal(int number)
     interrupted = 1; /* so that the files are removed */
 }
 
-int cell_run(const struct peer *peer, const char *dir, double seconds)
+bool cell_interrupted(void)
+{
+    return interrupted;
+}
+
+bool cell_measure(const struct peer *peer, const char *dir, double seconds, struct cost *cost)
 {
     char path[4096];
     int length = snprintf(path, sizeof(path), "%s/lzlog-bench-XXXXXX", dir);
     if (length < 0 || (size_t)length >= sizeof(path) || mkdtemp(path) == NULL) {
         fprintf(stderr, "lzlog-bench: no folder can be made in %s: %s\n", dir, strerror(errno));
-        return 1;
+        return false;
     }
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
-    struct total total;
     struct round round = {.peer = peer, .self = peer->open(peer, path)};
-    bool done = round.self != NULL && run(&round, seconds, &total);
+    bool done = round.self != NULL && run(&round, seconds, cost);
     if (round.self != NULL)
         peer->close(round.self);
     if (nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS) != 0)
         fprintf(stderr, "lzlog-bench: %s cannot be removed: %s\n", path, strerror(errno));
-    if (!done) {
+    if (!done)
         fprintf(stderr, "lzlog-bench: %s did not succeed\n", peer->name);
+    return done;
+}
+
+int cell_run(const struct peer *peer, const char *dir, double seconds)
+{
+    struct cost cost;
+    if (!cell_measure(peer, dir, seconds, &cost))
         return 1;
-    }
-    printf("{\"case\":\"%s\",\"operations\":%" PRIu64 ",\"wallSeconds\":%.6f,\"cpuSeconds\":%.6f}\n", peer->name, total.records,
-           total.wall, total.cpu);
+    printf("{\"case\":\"%s\",\"operations\":%" PRIu64 ",\"wallSeconds\":%.6f,\"cpuSeconds\":%.6f}\n", peer->name, cost.records,
+           cost.wall, cost.cpu);
     return fflush(stdout) == 0 ? 0 : 1;
 }

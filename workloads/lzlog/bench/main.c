@@ -1,4 +1,4 @@
-/* lzlog-bench: cells for a benchmark driver. */
+/* lzlog-bench: one cell, or all cases of an implementation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ enum { PEERS = sizeof(peers) / sizeof(peers[0]) };
 
 static int usage(const char *why)
 {
-    fprintf(stderr, "lzlog-bench: %s\nusage: lzlog-bench cases | lzlog-bench cell CASE [--seconds S] [--dir FOLDER]\n", why);
+    fprintf(stderr, "lzlog-bench: %s\nusage: lzlog-bench cases | lzlog-bench cell CASE [--seconds S] [--dir FOLDER] | "
+                    "lzlog-bench compared | lzlog-bench bench IMPLEMENTATION [--seconds S] [--dir FOLDER]\n", why);
     return 2;
 }
 
@@ -38,34 +39,56 @@ static const char *value_of(const char *name, int argc, char **argv, int *i)
     return strncmp(argv[*i], name, size) == 0 && argv[*i][size] == '=' ? argv[*i] + size + 1 : NULL;
 }
 
-int main(int argc, char **argv)
+static int list(bool compared)
 {
-    if (argc == 2 && strcmp(argv[1], "cases") == 0) {
-        for (size_t i = 0; i < PEERS; i++)
-            puts(peers[i]->name);
-        return fflush(stdout) == 0 ? 0 : 1;
-    }
-    if (argc < 3 || strcmp(argv[1], "cell") != 0)
-        return usage("it runs one cell at a time");
-    const struct peer *peer = find(argv[2]);
-    if (peer == NULL)
-        return usage("there is no such case");
-    const char *dir = getenv("TMPDIR");
-    double seconds = 1;
-    if (dir == NULL || dir[0] == '\0')
-        dir = "/tmp";
-    for (int i = 3; i < argc; i++) {
+    if (compared)
+        compare_list();
+    for (size_t i = 0; i < PEERS && !compared; i++)
+        puts(peers[i]->name);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+struct options {
+    const char *dir;
+    double seconds;
+};
+
+/* options_of returns what is wrong with the options, NULL if nothing is. */
+static const char *options_of(struct options *options, int argc, char **argv)
+{
+    const char *temporary = getenv("TMPDIR");
+    *options = (struct options){.dir = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp", .seconds = 1};
+    for (int i = 0; i < argc; i++) {
         const char *text;
         char *end = NULL;
         if ((text = value_of("--dir", argc, argv, &i)) != NULL) {
-            dir = text;
+            options->dir = text;
         } else if ((text = value_of("--seconds", argc, argv, &i)) != NULL) {
-            seconds = strtod(text, &end);
-            if (end == text || *end != '\0' || !(seconds >= 0.001 && seconds <= 3600))
-                return usage("seconds are a number from 0.001 to 3600");
+            options->seconds = strtod(text, &end);
+            if (end == text || *end != '\0' || !(options->seconds >= 0.001 && options->seconds <= 3600))
+                return "seconds are a number from 0.001 to 3600";
         } else {
-            return usage("there is no such option");
+            return "there is no such option";
         }
     }
-    return cell_run(peer, dir, seconds);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && (strcmp(argv[1], "cases") == 0 || strcmp(argv[1], "compared") == 0))
+        return list(strcmp(argv[1], "compared") == 0);
+    if (argc < 3 || (strcmp(argv[1], "cell") != 0 && strcmp(argv[1], "bench") != 0))
+        return usage("it runs one cell at a time, or all cases of an implementation");
+    struct options options;
+    const char *fault = options_of(&options, argc - 3, argv + 3);
+    if (fault != NULL)
+        return usage(fault);
+    if (strcmp(argv[1], "bench") == 0) {
+        divisor = SMALL;
+        int status = compare_run(argv[2], options.dir, options.seconds);
+        return status == 2 ? usage("there is no such implementation") : status;
+    }
+    const struct peer *peer = find(argv[2]);
+    return peer == NULL ? usage("there is no such case") : cell_run(peer, options.dir, options.seconds);
 }

@@ -40,7 +40,7 @@ static bool begin_log(struct logging *l)
 {
     char why[LZLOG_WHY_SIZE];
     struct lzlog_options options = {.dir = l->dir,
-                                    .file_bytes = FILE_BYTES,
+                                    .file_bytes = FILE_BYTES / divisor,
                                     .files = (l->variant & FRESH) != 0 ? FRESH_FILES : FILES,
                                     .reservation = (enum lzlog_reservation)(l->variant & RESERVATION),
                                     .secret = {.key = (l->variant & AES) != 0 ? key : NULL}};
@@ -151,7 +151,7 @@ static const char *logging_fault(void *self, uint64_t written, bool last)
     }
     if (count >= 0)
         free(names);
-    uint64_t kept = (uint64_t)(FILES - 2) * FILE_BYTES / (MESSAGE_MAX + 16);
+    uint64_t kept = (uint64_t)(FILES - 2) * (FILE_BYTES / divisor) / (MESSAGE_MAX + 16);
     if (fault == NULL && records < (written < kept || fresh ? written : kept))
         fault = "records are missing";
     return fault;

@@ -11,13 +11,14 @@
 
 #include "bench.h"
 
-enum { RING = 256 * 1024 * 1024, SLACK = 4096 }; /* as many bytes as lzlog's files have; a record may end in the slack */
+enum { RING = 256 * 1024 * 1024, SLACK = 4096 }; /* as many bytes as lzlog's files have, undivided; a record may end in the slack */
 
 enum { PREFAULTED, FRESH };
 
 struct memory {
     _Alignas(64) _Atomic uint64_t cursor;
     _Alignas(64) char *base;
+    uint64_t ring; /* bytes, a power of two */
     int variant;
     bool shared; /* by several threads */
     char path[4200];
@@ -29,6 +30,7 @@ static void *memory_open(const struct peer *peer, const char *dir)
     if (m == NULL)
         return NULL;
     memset(m, 0, sizeof(*m));
+    m->ring = RING / divisor;
     m->variant = peer->variant;
     m->shared = peer->threads > 1;
     snprintf(m->path, sizeof(m->path), "%s/mapped", dir);
@@ -42,13 +44,13 @@ static bool memory_begin(void *self)
     if (m->base != NULL && m->variant == PREFAULTED)
         return true;
     if (m->base != NULL)
-        munmap(m->base, RING + SLACK);
+        munmap(m->base, m->ring + SLACK);
     m->base = NULL;
     unlink(m->path);
     int fd = open(m->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    int failed = fd < 0 ? errno : posix_fallocate(fd, 0, RING + SLACK);
+    int failed = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)m->ring + SLACK);
     int populate = m->variant == PREFAULTED ? MAP_POPULATE : 0;
-    void *base = failed != 0 ? MAP_FAILED : mmap(NULL, RING + SLACK, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd, 0);
+    void *base = failed != 0 ? MAP_FAILED : mmap(NULL, m->ring + SLACK, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd, 0);
     if (fd >= 0)
         close(fd);
     if (base == MAP_FAILED) {
@@ -57,7 +59,7 @@ static bool memory_begin(void *self)
     }
     m->base = base;
     if (m->variant == PREFAULTED)
-        memset(base, 0, RING + SLACK);
+        memset(base, 0, m->ring + SLACK);
     atomic_store_explicit(&m->cursor, 0, memory_order_relaxed);
     return true;
 }
@@ -84,10 +86,11 @@ static inline void copy(char *to, unsigned i)
 static bool memory_batch(void *self, uint64_t records)
 {
     struct memory *m = self;
-    uint64_t cursor = atomic_load_explicit(&m->cursor, memory_order_relaxed);
+    char *base = m->base;
+    uint64_t cursor = atomic_load_explicit(&m->cursor, memory_order_relaxed), mask = m->ring - 1;
     for (uint64_t n = 0; n < records; n += MESSAGES) {
         for (unsigned i = 0; i < MESSAGES; i++) {
-            copy(m->base + cursor % RING, i);
+            copy(base + (cursor & mask), i);
             cursor += messages[i].size;
         }
     }
@@ -98,9 +101,11 @@ static bool memory_batch(void *self, uint64_t records)
 static bool fetchadd_batch(void *self, uint64_t records)
 {
     struct memory *m = self;
+    char *base = m->base;
+    uint64_t mask = m->ring - 1;
     for (uint64_t n = 0; n < records; n += MESSAGES) {
         for (unsigned i = 0; i < MESSAGES; i++)
-            copy(m->base + atomic_fetch_add_explicit(&m->cursor, messages[i].size, memory_order_acq_rel) % RING, i);
+            copy(base + (atomic_fetch_add_explicit(&m->cursor, messages[i].size, memory_order_acq_rel) & mask), i);
     }
     return true;
 }
@@ -118,11 +123,11 @@ static bool memory_finish(void *self)
  */
 static const char *lap_fault(const struct memory *m, uint64_t cursor)
 {
-    uint64_t seam = cursor % RING, at = seam, broken = 0;
-    for (uint64_t done = 0; done < RING;) {
-        int i = message_at(m->base + at, RING + SLACK - at);
+    uint64_t seam = cursor % m->ring, at = seam, broken = 0;
+    for (uint64_t done = 0; done < m->ring;) {
+        int i = message_at(m->base + at, m->ring + SLACK - at);
         broken += i < 0;
-        at = (at + (i < 0 ? 1 : messages[i].size)) % RING;
+        at = (at + (i < 0 ? 1 : messages[i].size)) % m->ring;
         done += i < 0 ? 1 : messages[i].size;
     }
     /* In bytes; at the seam the rest of one record of the lap before is always left. */
@@ -134,7 +139,7 @@ static const char *memory_fault(void *self, uint64_t records, bool last)
     const struct memory *m = self;
     uint64_t cursor = atomic_load_explicit(&m->cursor, memory_order_relaxed);
     (void)last;
-    if (cursor > RING)
+    if (cursor > m->ring)
         return lap_fault(m, cursor);
     return messages_fault(m->base, cursor, m->variant == FRESH ? records : cursor / MESSAGE_BYTES * MESSAGES, !m->shared);
 }
@@ -143,7 +148,7 @@ static void memory_close(void *self)
 {
     struct memory *m = self;
     if (m->base != NULL)
-        munmap(m->base, RING + SLACK);
+        munmap(m->base, m->ring + SLACK);
     free(m);
 }
 

@@ -34,7 +34,7 @@ struct Spd {
 spdlog::sink_ptr sinkOf(const Spd &s)
 {
     if (s.rotating)
-        return std::make_shared<spdlog::sinks::rotating_file_sink_mt>(s.path(), fileBytes, olderFiles);
+        return std::make_shared<spdlog::sinks::rotating_file_sink_mt>(s.path(), fileBytes / divisor, olderFiles);
     return std::make_shared<spdlog::sinks::basic_file_sink_mt>(s.path(), true);
 }
 

@@ -157,7 +157,7 @@ static void nonsense_is_refused(void)
     static const char *const lines[] = {
         "\"$L\"", "\"$L\" nonsense", "\"$L\" cat", "\"$L\" write", "\"$L\" write --dir x y", "\"$L\" verify --key x y", "\"$L\" bench --threads 0", "\"$L\" bench --threads 1x",
         "\"$L\" bench --dri x", "\"$L\" bench --seconds 0", "\"$B\"", "\"$B\" cell", "\"$B\" cell nonsense", "\"$B\" cell memcpy --seconds 0", "\"$B\" cell memcpy --seconds x",
-        "\"$B\" cell memcpy --what", "\"$B\" cases x",
+        "\"$B\" cell memcpy --what", "\"$B\" cases x", "\"$B\" bench", "\"$B\" bench nobody", "\"$B\" bench lzlog --seconds 0", "\"$B\" compared x",
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         CHECK(run(lines[i]) == 2);
@@ -201,6 +201,26 @@ static void cells_run(void)
     }
 }
 
+/* Two lines for each case, and one for a case that failed; nothing is left, and everything fits into what a container has. */
+static void implementations_are_compared(void)
+{
+    CHECK(run("\"$B\" compared | grep -c '^lzlog write'") == 0 && strcmp(output, "5\n") == 0);
+    CHECK(run("for i in $(\"$B\" compared | cut -d' ' -f1 | sort -u); do \"$B\" bench $i --seconds 0.01 --dir \"$D\" || exit; done") == 0);
+    int lines = 0;
+    for (const char *line = output; *line != '\0'; line = strchr(line, '\n') + 1, lines++) {
+        char name[64], metric[16];
+        double value;
+        CHECK(sscanf(line, "{\"schema\":\"loadstone.case/v1\",\"case\":\"%63[^\"]\",\"metric\":\"%15[^\"]\",\"unit\":\"ns\",\"better\":\"Less\",\"value\":%lf",
+                     name, metric, &value) == 3);
+        CHECK(strcmp(metric, lines % 2 == 0 ? "Time" : "CPU time") == 0 && value > 0);
+    }
+    CHECK(run("\"$B\" compared | grep -c .") == 0 && lines == 2 * atoi(output));
+    CHECK(run("ls -A \"$D\"") == 0 && output[0] == '\0');
+    CHECK(run("\"$B\" bench write --dir /nowhere 2>/dev/null") == 1);
+    CHECK(strcmp(output, "{\"schema\":\"loadstone.case/v1\",\"case\":\"write/threads:1\","
+                         "\"failure\":\"it did not succeed; standard error has the reason\"}\n") == 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test tests[] = {
@@ -215,6 +235,7 @@ int main(int argc, char **argv)
         {"nonsense is refused with the usage and status 2", nonsense_is_refused},
         {"bench has a row for each load, with rates that fit together", bench_has_rows},
         {"cells print one line and leave nothing", cells_run},
+        {"implementations are compared under the same names", implementations_are_compared},
     };
     if (argc != 4) {
         fprintf(stderr, "usage: cli_test SCRATCH LZLOG LZLOG-BENCH\n");
