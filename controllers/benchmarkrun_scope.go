@@ -11,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -56,24 +57,24 @@ func (s *runScope) verdict() *conduct.Verdict {
 	return &s.reported.Verdict
 }
 
-// hindered implements scope.
-func (s *runScope) hindered(err error) { s.waiting = err.Error() }
+// Hindered implements pass.Scope.
+func (s *runScope) Hindered(err error) { s.waiting = err.Error() }
 
-// states implements scope.
-func (s *runScope) states() (before, after *v1alpha1.BenchmarkRun) {
+// States implements pass.Scope.
+func (s *runScope) States() (before, after *v1alpha1.BenchmarkRun) {
 	after = s.run.DeepCopy()
 	after.Status = runStatus(s)
 	return s.run, after
 }
 
 // refuse ends a run that cannot be planned, and passes on what is no violation.
-func (s *runScope) refuse(err error) (step, error) {
+func (s *runScope) refuse(err error) (pass.Step, error) {
 	var v *plan.Violation
 	if !errors.As(err, &v) {
-		return halt, fmt.Errorf("compiling: %w", err)
+		return pass.Halt, fmt.Errorf("compiling: %w", err)
 	}
 	s.end = conduct.Refused(v)
-	return halt, nil
+	return pass.Halt, nil
 }
 
 func (s *runScope) ended() bool { return s.run.Status.CompletionTime != nil }

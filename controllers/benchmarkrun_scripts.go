@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -19,15 +20,15 @@ import (
 
 // freeze stores the users' scripts as they are when the run starts. From then on nobody reads their ConfigMaps: the generators of every
 // trial get what was stored.
-func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (pass.Step, error) {
 	if s.frozen() {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	texts, err := r.readScripts(ctx, s.run)
 	if v := (*plan.Violation)(nil); errors.As(err, &v) {
 		return s.refuse(v)
 	} else if err != nil {
-		return halt, err
+		return pass.Halt, err
 	}
 	var scripts []v1alpha1.FrozenScript
 	for _, t := range texts {
@@ -43,7 +44,7 @@ func (r *BenchmarkRunReconciler) freeze(ctx context.Context, s *runScope) (step,
 		scripts = append(scripts, v1alpha1.FrozenScript{Load: t.Load, Bytes: stored.Bytes, SHA256: stored.SHA256})
 	}
 	s.scripts = scripts
-	return halt, nil
+	return pass.Halt, nil
 }
 
 // frozen reports whether every script of the run is stored.

@@ -18,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/sweep"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -82,7 +83,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	deaf := agentsIn(protocol.State{Phase: protocol.Idle}, idle)
 	const end = 20*time.Second + 2*tool.LeastGap
 	tests := map[string]struct {
-		phase func(context.Context, *trialScope) (step, error)
+		phase func(context.Context, *trialScope) (pass.Step, error)
 		scope *trialScope
 		// fault is what the pass ends in; otherwise it waits for something, with another look soon.
 		fault, waiting string
@@ -117,7 +118,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := tc.phase(t.Context(), tc.scope)
-			if err != nil || !got.stop || got.after != tc.after {
+			if err != nil || !got.Stop || got.After != tc.after {
 				t.Errorf("the phase ends with %+v, %v; want another look after %s", got, err, tc.after)
 			}
 			if f := describe(tc.scope.fault); tc.fault == "" && f != "" || !strings.HasPrefix(f, tc.fault) {
@@ -161,7 +162,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	r := &TrialReconciler{Agents: punctual{commands: &commands}, Now: func() time.Time { return noon }}
 	idle := protocol.State{Phase: protocol.Idle}
 	s := scopeOf(agentsIn(idle, idle))
-	if got, err := r.start(t.Context(), s); err != nil || got != halt || s.startTime == nil || len(commands) != 0 {
+	if got, err := r.start(t.Context(), s); err != nil || got != pass.Halt || s.startTime == nil || len(commands) != 0 {
 		t.Fatalf("the first pass ends with %+v, %v, start %v, %d commands", got, err, s.startTime, len(commands))
 	}
 	if !s.startTime.Equal(noon.Add(conduct.StartLead)) {
@@ -169,7 +170,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	}
 
 	s = scopeOf(agentsIn(idle, idle), later(0))
-	if got, err := r.start(t.Context(), s); err != nil || got != goOn || s.fault != nil {
+	if got, err := r.start(t.Context(), s); err != nil || got != pass.GoOn || s.fault != nil {
 		t.Fatalf("the second pass ends with %+v, %v, %v", got, err, s.fault)
 	}
 	var roles []string
@@ -274,7 +275,7 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := scopeOf(tc.change)
 			next, err := (&TrialReconciler{}).follow(t.Context(), s)
-			if got := describe(s.fault); err != nil || got != tc.want || next.stop != (tc.want != "") {
+			if got := describe(s.fault); err != nil || got != tc.want || next.Stop != (tc.want != "") {
 				t.Errorf("got %q, %+v, %v, want %q", got, next, err, tc.want)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/protocol"
 )
 
@@ -24,10 +25,10 @@ func (r *TrialReconciler) readScripts(ctx context.Context, s *trialScope) error 
 }
 
 // scriptsAway waits for a store that may come back.
-func (r *TrialReconciler) scriptsAway(s *trialScope, err error) (step, error) {
+func (r *TrialReconciler) scriptsAway(s *trialScope, err error) (pass.Step, error) {
 	if s.fault = attemptFacts(s).ScriptsAway(err); s.fault != nil {
-		return halt, nil
+		return pass.Halt, nil
 	}
-	s.waiting = clip(err.Error(), maxMessage)
-	return again(retryStore), nil
+	s.waiting = pass.Clip(err.Error(), pass.MaxMessage)
+	return pass.Again(retryStore), nil
 }
