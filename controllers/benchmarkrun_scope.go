@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/scripts"
 )
 
 // runScope is what one pass over a run knows. The gatherer fills the first group; phases fill the second.
@@ -138,5 +139,5 @@ func boolRank(first bool) int {
 
 // record is what the run's manifest says beside how the run was led.
 func (s *runScope) record(version string) conduct.RunRecord {
-	return conduct.RunRecord{Run: runRecord(s.run), Spec: s.run.Spec, Scripts: frozenScripts(s.run, s.prefix()), Operator: version}
+	return conduct.RunRecord{Run: runRecord(s.run), Spec: s.run.Spec, Scripts: scripts.Record(s.run.Status.Scripts, s.prefix()), Operator: version}
 }

@@ -149,7 +149,7 @@ func TestAFaultInADuetNamesTheServerThatHadIt(t *testing.T) {
 	for i, want := range []string{"implementations[go] exited", "implementations[go2] exited"} {
 		s := duetScope("0", "0", "0")
 		s.servers()[i].pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"}}
-		if f := podFault(s); f == nil || f.Kind != conduct.Permanent || !strings.HasPrefix(f.Message, want) {
+		if f := podFacts(s).Fault(); f == nil || f.Kind != conduct.Permanent || !strings.HasPrefix(f.Message, want) {
 			t.Errorf("%+v, want %s", f, want)
 		}
 	}

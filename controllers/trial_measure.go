@@ -9,7 +9,9 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/scripts"
 )
 
 // askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the
@@ -50,7 +52,7 @@ func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (pass
 		if m.state.Listening || s.trial.Status.StartTime != nil || impl.Port == 0 {
 			continue
 		}
-		if s.fault = attemptFacts(s).NotListening(impl, containerStart(m.pod, m.pod.Spec.Containers[0].Name)); s.fault != nil {
+		if s.fault = attemptFacts(s).NotListening(impl, pods.ContainerStart(m.pod, m.pod.Spec.Containers[0].Name)); s.fault != nil {
 			return pass.Halt, nil
 		}
 		s.waiting = fmt.Sprintf("the server is not listening on port %d yet", impl.Port)
@@ -67,8 +69,8 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (pass.Step, 
 	}
 	for _, g := range s.generators() {
 		if g.state.Checked == nil {
-			if err := r.readScripts(ctx, s); err != nil {
-				return r.scriptsAway(s, err)
+			if err := r.loadScripts(ctx, s); err != nil {
+				return scriptsAway(s, err)
 			}
 			st, err := r.Agents.Command(ctx, g.pod.Status.PodIP, s.checkCommand(g.Name))
 			if err != nil {
@@ -82,6 +84,23 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (pass.Step, 
 	}
 	s.prepared = true
 	return pass.GoOn, nil
+}
+
+// loadScripts reads what the run has frozen, once a pass.
+func (r *TrialReconciler) loadScripts(ctx context.Context, s *trialScope) (err error) {
+	if len(s.scripts) != len(s.run.Status.Scripts) {
+		s.scripts, err = scripts.Load(ctx, r.Store, s.runPrefix(), s.run.Status.Scripts)
+	}
+	return err
+}
+
+// scriptsAway waits for a store that may come back.
+func scriptsAway(s *trialScope, err error) (pass.Step, error) {
+	if s.fault = attemptFacts(s).ScriptsAway(err); s.fault != nil {
+		return pass.Halt, nil
+	}
+	s.waiting = pass.Clip(err.Error(), pass.MaxMessage)
+	return pass.Again(retryStore), nil
 }
 
 // checked is what a generator that was asked says; nil if it has nothing to find fault with.

@@ -16,18 +16,15 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
-// Deadlines of a trial that are the cluster's own; package conduct has the others.
+// Deadlines of a trial that are the cluster's own; packages conduct and pods have the others.
 const (
 	// pollEvery is how often agents are asked while pods start and files are stored; nothing tells us of their progress.
 	pollEvery = 40 * time.Millisecond
-	// pullDeadline is how long an image pull may fail before it counts as impossible.
-	pullDeadline = 20 * time.Second
-	// scheduleDeadline is how long a pod may find no node.
-	scheduleDeadline = 45 * time.Second
 	// addressLife is how long a signed address is good for: a store order takes at most two minutes.
 	addressLife = 5 * time.Minute
 )
@@ -129,10 +126,11 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pa
 
 // examinePods turns what has become of the pods into a fault, or waits until all run: all generators start, or none.
 func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (pass.Step, error) {
-	if s.fault = podFault(s); s.fault != nil {
+	seen := podFacts(s)
+	if s.fault = seen.Fault(); s.fault != nil {
 		return pass.Halt, nil
 	}
-	if !slices.ContainsFunc(s.pods(), func(p *corev1.Pod) bool { return !running(p, s.work().EndsItself()) }) {
+	if !slices.ContainsFunc(seen.Pods, func(p *corev1.Pod) bool { return !pods.Running(p, s.work().EndsItself()) }) {
 		return pass.GoOn, nil
 	}
 	left := attemptFacts(s).PrepareLeft()
@@ -140,7 +138,7 @@ func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (pass.St
 		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s", conduct.PrepareDeadline, v1alpha1.LabelTrial, s.trial.Name)
 		return pass.Halt, nil
 	}
-	s.waiting = cmp.Or(awaitedNode(s), "pods are starting")
+	s.waiting = cmp.Or(seen.AwaitedNode(), "pods are starting")
 	// Pod events wake us; the deadlines of pulls and of scheduling need a look of our own.
 	return pass.Again(min(left, 5*time.Second)), nil
 }
