@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strconv"
 
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/publish"
 )
 
 // analyse makes the interim analysis when it is due: it asks whether enough has been measured, and looks at the width of intervals only. The
@@ -27,20 +29,22 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (pass
 		}
 		return s.awaitStore(err)
 	}
-	table, err := analysis.Analyse(data)
-	if err != nil {
-		return pass.Halt, fmt.Errorf("making the interim analysis after block %d: %w", next.Block, err)
-	}
 	width, err := strconv.ParseFloat(run.Interim.MaxWidth, 64)
 	if err != nil {
 		return pass.Halt, fmt.Errorf("reading spec.stop.maxWidth: %w", err)
 	}
-	made := run.Interim.Made(next.Block, table.NarrowerThan(width))
+	table, err := publish.Analyse(data)
+	if err != nil {
+		// What is measured is worth its time all the same, and a report can be made of it by a version that can: all blocks are.
+		ctrl.LoggerFrom(ctx).Error(err, "Making an interim analysis", "block", next.Block)
+	}
+	made := run.Interim.Made(next.Block, err == nil && table.NarrowerThan(width))
 	s.interim = &made
 	return pass.Halt, nil
 }
 
-// scan looks for cells that were disturbed, while their blocks can still be repeated. A store that cannot be read is the report's to tell.
+// scan looks for cells that were disturbed, while their blocks can still be repeated. What cannot be read or analysed is the report's to
+// tell.
 func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.Step, error) {
 	run := runFacts(s)
 	if run.Next().Act != conduct.ActScan {
@@ -50,9 +54,10 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.St
 	data, err := r.Store.LoadTrials(ctx, run.Manifest(s.record(r.Version)))
 	switch {
 	case err == nil:
-		table, err := analysis.Analyse(data)
+		table, err := publish.Analyse(data)
 		if err != nil {
-			return pass.Halt, fmt.Errorf("scanning for disturbed blocks: %w", err)
+			ctrl.LoggerFrom(ctx).Error(err, "Scanning for disturbed blocks")
+			break
 		}
 		disturbed = table.DisturbedBlocks()
 	case run.ScanWaits(artifact.Terminal(err)):
