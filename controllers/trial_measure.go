@@ -1,12 +1,15 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pods"
@@ -24,7 +27,7 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 	for _, a := range s.members {
 		st, err := r.Agents.State(ctx, a.pod.Status.PodIP)
 		if err != nil {
-			return r.silent(s, a.pod, err)
+			return silent(s, a.pod, err)
 		}
 		if s.fault = conduct.AgentFailed(agentIn(a.pod), st); s.fault != nil {
 			return pass.Halt, nil
@@ -34,12 +37,25 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 	return pass.GoOn, nil
 }
 
-func (r *TrialReconciler) silent(s *trialScope, pod *corev1.Pod, err error) (pass.Step, error) {
-	if s.fault = attemptFacts(s).AgentSilent(agentIn(pod), err); s.fault != nil {
+// silent waits for an agent that has not answered as agents do, as long as it may. One that refuses for good has answered: it ends the
+// attempt.
+func silent(s *trialScope, pod *corev1.Pod, err error) (pass.Step, error) {
+	if s.fault = cmp.Or(refusal(pod, err), attemptFacts(s).AgentSilent(agentIn(pod), err)); s.fault != nil {
 		return pass.Halt, nil
 	}
 	s.waiting = agentIn(pod) + " is not responding yet"
+	if refused := (*agents.Refusal)(nil); errors.As(err, &refused) {
+		s.waiting = fmt.Sprintf("%s %s", agentIn(pod), refused)
+	}
 	return pass.Again(pollEvery), nil
+}
+
+// refusal is the failure of an agent that will not do what it was asked, whoever asks again; nil for every other error.
+func refusal(pod *corev1.Pod, err error) *conduct.Failure {
+	if refused := (*agents.Refusal)(nil); errors.As(err, &refused) && refused.Final() {
+		return conduct.AgentRefused(agentIn(pod), refused)
+	}
+	return nil
 }
 
 // agentIn names an agent in messages.
@@ -74,7 +90,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (pass.Step, 
 			}
 			st, err := r.Agents.Command(ctx, g.pod.Status.PodIP, s.checkCommand(g.Name))
 			if err != nil {
-				return r.silent(s, g.pod, err)
+				return silent(s, g.pod, err)
 			}
 			g.state = &st
 		}
@@ -146,7 +162,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 		}
 		offset, _, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		if err != nil {
-			return r.silent(s, a.pod, err)
+			return silent(s, a.pod, err)
 		}
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now()); s.fault != nil {
 			return pass.Halt, nil
@@ -154,7 +170,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 		o := s.command(a.Name)
 		o.Start = &protocol.Start{At: try.Started.Add(offset), Targets: s.targets(), ServerCPU: cpu, Slots: try.Slots()}
 		if _, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o); err != nil {
-			return r.silent(s, a.pod, err)
+			return silent(s, a.pod, err)
 		}
 	}
 	return pass.GoOn, nil

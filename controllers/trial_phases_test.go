@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +116,11 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"what was stored can never be verified":   {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store cannot be reached", "", 0},
 		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready: waiting for the workflow to reach this trial", 0},
 		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0: no wrk", "", 0},
+		"an agent refuses its state":              {refusing(http.StatusNotFound).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 404 Not Found: no slots", "", 0},
+		"an agent refuses its check":              {refusing(http.StatusForbidden).check, scopeOf(agentsIn(idle, idle)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 403 Forbidden: no slots", "", 0},
+		"an agent refuses its start":              {refusing(http.StatusUnprocessableEntity).start, scopeOf(agentsIn(idle, idle), later(0)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 422 Unprocessable Entity: no slots", "", 0},
+		"an agent has its start already":          {refusing(http.StatusConflict).start, scopeOf(agentsIn(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 answered 409 Conflict: no slots", pollEvery},
+		"an agent refuses to store":               {refusing(http.StatusUnprocessableEntity).store, scopeOf(agentsIn(measured, measured), later(end)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 422 Unprocessable Entity: no slots", "", 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -135,6 +142,33 @@ type failing struct{ silence }
 
 func (failing) State(context.Context, string) (protocol.State, error) {
 	return protocol.State{Phase: protocol.Failed, Message: "no wrk"}, nil
+}
+
+// refuses are agents that answer every request with one status; their clocks can be read.
+type refuses struct {
+	silence
+	with int
+}
+
+func (r refuses) refusal() error {
+	return fmt.Errorf("the agent %w", &agents.Refusal{Status: fmt.Sprintf("%d %s", r.with, http.StatusText(r.with)), Code: r.with, Message: "no slots"})
+}
+
+func (r refuses) State(context.Context, string) (protocol.State, error) {
+	return protocol.State{}, r.refusal()
+}
+
+func (refuses) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
+	return 0, 0, nil
+}
+
+func (r refuses) Command(context.Context, string, protocol.Command) (protocol.State, error) {
+	return protocol.State{}, r.refusal()
+}
+
+// refusing is a reconciler whose agents refuse.
+func refusing(with int) *TrialReconciler {
+	return &TrialReconciler{Agents: refuses{with: with}, Now: func() time.Time { return noon }}
 }
 
 func withFile(s protocol.State) protocol.State {

@@ -29,6 +29,9 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, 
 			continue
 		}
 		if err := r.orderStore(ctx, s, a); err != nil {
+			if s.fault = refusal(a.pod, err); s.fault != nil {
+				return pass.Halt, nil
+			}
 			return r.storeTrouble(s, err)
 		}
 		if state.StoreError != "" {
@@ -80,7 +83,7 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (pas
 		}
 		offset, rt, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		if err != nil {
-			return r.silent(s, a.pod, err)
+			return silent(s, a.pod, err)
 		}
 		m.Clocks = append(m.Clocks, record.AgentClock{Member: a.Name, OffsetNanos: offset.Nanoseconds(), RoundTripNanos: rt.Nanoseconds()})
 	}
