@@ -65,9 +65,10 @@ func trialConditions(s *trialScope, old []metav1.Condition) []metav1.Condition {
 	return c.Sorted()
 }
 
+// milestone states whether an attempt has come so far. What it has reached stays true, whatever ends it.
 func milestone(c *pass.Conditions, kind string, reached bool, s *trialScope) {
 	switch {
-	case reached:
+	case reached, s.fault != nil && c.IsTrue(kind):
 		c.Set(kind, metav1.ConditionTrue, v1alpha1.ReasonDone, "")
 	case s.fault != nil:
 		c.Set(kind, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
