@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -49,7 +50,7 @@ func (r *BenchmarkRunReconciler) Reconcile(ctx context.Context, run *v1alpha1.Be
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return drive(ctx, r.Client, s, r.phases(), r.announce)
+	return pass.Drive(ctx, r.Client, s, r.phases(), r.announce)
 }
 
 // announce tells of conditions that have changed, after they were written.
@@ -63,7 +64,7 @@ func (r *BenchmarkRunReconciler) announce(before, after *v1alpha1.BenchmarkRun) 
 		if c.Status == "False" && c.Type != v1alpha1.ConditionConclusive {
 			kind = corev1.EventTypeWarning
 		}
-		r.Recorder.Event(after, kind, c.Reason, clip(c.Type+" is "+string(c.Status)+": "+c.Message, maxMessage))
+		r.Recorder.Event(after, kind, c.Reason, pass.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
 	}
 }
 

@@ -5,53 +5,59 @@ import (
 	"fmt"
 	"strconv"
 
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/publish"
 )
 
 // analyse makes the interim analysis when it is due: it asks whether enough has been measured, and looks at the width of intervals only. The
 // next block waits for it.
-func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (pass.Step, error) {
 	run := runFacts(s)
 	next := run.Next()
 	if next.Act != conduct.ActAnalyse {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	data, err := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), next.Block))
 	if err != nil {
 		if s.end = run.NotAnalysed(err, artifact.Terminal(err)); s.end != nil {
-			return halt, nil
+			return pass.Halt, nil
 		}
 		return s.awaitStore(err)
 	}
-	table, err := analysis.Analyse(data)
-	if err != nil {
-		return halt, fmt.Errorf("making the interim analysis after block %d: %w", next.Block, err)
-	}
 	width, err := strconv.ParseFloat(run.Interim.MaxWidth, 64)
 	if err != nil {
-		return halt, fmt.Errorf("reading spec.stop.maxWidth: %w", err)
+		return pass.Halt, fmt.Errorf("reading spec.stop.maxWidth: %w", err)
 	}
-	made := run.Interim.Made(next.Block, table.NarrowerThan(width))
+	table, err := publish.Analyse(data)
+	if err != nil {
+		// What is measured is worth its time all the same, and a report can be made of it by a version that can: all blocks are.
+		ctrl.LoggerFrom(ctx).Error(err, "Making an interim analysis", "block", next.Block)
+	}
+	made := run.Interim.Made(next.Block, err == nil && table.NarrowerThan(width))
 	s.interim = &made
-	return halt, nil
+	return pass.Halt, nil
 }
 
-// scan looks for cells that were disturbed, while their blocks can still be repeated. A store that cannot be read is the report's to tell.
-func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (step, error) {
+// scan looks for cells that were disturbed, while their blocks can still be repeated. What cannot be read or analysed is the report's to
+// tell.
+func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.Step, error) {
 	run := runFacts(s)
 	if run.Next().Act != conduct.ActScan {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	var disturbed []int32
 	data, err := r.Store.LoadTrials(ctx, run.Manifest(s.record(r.Version)))
 	switch {
 	case err == nil:
-		table, err := analysis.Analyse(data)
+		table, err := publish.Analyse(data)
 		if err != nil {
-			return halt, fmt.Errorf("scanning for disturbed blocks: %w", err)
+			ctrl.LoggerFrom(ctx).Error(err, "Scanning for disturbed blocks")
+			break
 		}
 		disturbed = table.DisturbedBlocks()
 	case run.ScanWaits(artifact.Terminal(err)):
@@ -59,11 +65,11 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (step, e
 	}
 	made := run.Scanned(disturbed)
 	s.scan = &made
-	return halt, nil
+	return pass.Halt, nil
 }
 
 // awaitStore waits for a store that may come back.
-func (s *runScope) awaitStore(err error) (step, error) {
+func (s *runScope) awaitStore(err error) (pass.Step, error) {
 	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
-	return again(retryStore), nil
+	return pass.Again(retryStore), nil
 }

@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/render"
@@ -34,44 +35,44 @@ const (
 )
 
 // phases are what a pass does, each of which may end it. From createTrials on their order is that of conduct.Run.Next.
-func (r *BenchmarkRunReconciler) phases() []phase[*runScope] {
-	return []phase[*runScope]{
+func (r *BenchmarkRunReconciler) phases() []pass.Phase[*runScope] {
+	return []pass.Phase[*runScope]{
 		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,
 	}
 }
 
 // hold puts the finalizer on a new run, before anything is made that would outlive it.
-func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.Step, error) {
 	if s.ended() || controllerutil.ContainsFinalizer(s.run, v1alpha1.Finalizer) {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	before := s.run.DeepCopy()
 	controllerutil.AddFinalizer(s.run, v1alpha1.Finalizer)
 	status := s.run.Status
 	if err := r.Patch(ctx, s.run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return halt, fmt.Errorf("adding finalizer: %w", err)
+		return pass.Halt, fmt.Errorf("adding finalizer: %w", err)
 	}
 	s.run.Status = status
-	return goOn, nil
+	return pass.GoOn, nil
 }
 
 // stop ends what still goes on of a run that is over: trials stop by themselves, the workflow is removed unless it ended.
-func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.Step, error) {
 	if !s.ended() {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	if s.workflow == nil || workflowEnded(s.workflow) {
-		return halt, nil
+		return pass.Halt, nil
 	}
 	left := s.run.Status.CompletionTime.Add(enginePatience).Sub(s.now)
 	if s.run.Status.Report.URI != "" && left > 0 {
-		return again(left), nil // Argo takes the last answer and ends its workflow.
+		return pass.Again(left), nil // Argo takes the last answer and ends its workflow.
 	}
-	return halt, r.deleteWorkflow(ctx, s.run)
+	return pass.Halt, r.deleteWorkflow(ctx, s.run)
 }
 
 // compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
-func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
 	p, err := plan.Compile(s.run.Spec, plan.Options{Name: s.run.Name, UID: string(s.run.UID)})
 	if err != nil {
 		return s.refuse(err)
@@ -79,87 +80,87 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (step
 	if !s.active() {
 		nodes, err := listNodes(ctx, r.Client)
 		if err != nil {
-			return halt, err
+			return pass.Halt, err
 		}
 		if v := plan.Fits(p, nodes); v != nil {
 			return s.refuse(v)
 		}
 	}
 	s.plan = &p
-	return goOn, nil
+	return pass.GoOn, nil
 }
 
 // awaitTurn lets one run of the installation measure at a time. It asks the API server itself: the cache may not know yet
 // that another run has begun.
-func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pass.Step, error) {
 	if s.active() {
 		if s.end = runFacts(s).TimedOut(); s.end != nil {
 			s.end.Message += ", or find what took long with kubectl get trials.loadstone.dev"
-			return halt, nil
+			return pass.Halt, nil
 		}
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	var runs v1alpha1.BenchmarkRunList
 	if err := r.Live.List(ctx, &runs); err != nil {
-		return halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
+		return pass.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
 	if first := firstOf(runs.Items); first != nil && first.UID != s.run.UID {
 		s.why = v1alpha1.ReasonQueued
 		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s is measuring: runs take turns, because two at a time would disturb each other", first.Namespace, first.Name)
-		return halt, nil
+		return pass.Halt, nil
 	}
 	s.begins = true
-	return halt, nil
+	return pass.Halt, nil
 }
 
 // storePlan writes the plan, and so learns before anything starts whether the object store is there and lets us write.
-func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (pass.Step, error) {
 	if len(s.trials) > 0 {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	if _, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON()); err != nil {
 		return r.storeAway(s, err)
 	}
-	return goOn, nil
+	return pass.GoOn, nil
 }
 
 // storeAway waits for a store that may come back, as long as a run that has not measured anything is worth it.
-func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (step, error) {
+func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (pass.Step, error) {
 	if s.end = runFacts(s).NotStored(err, artifact.Terminal(err)); s.end != nil {
-		return halt, nil
+		return pass.Halt, nil
 	}
 	return s.awaitStore(err)
 }
 
 // createTrials makes the trials that are needed, held. The first is prepared at once, beside the start of the workflow.
-func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) (pass.Step, error) {
 	next := runFacts(s).Next()
 	if next.Act != conduct.ActBegin {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	for i, line := range next.Trials {
 		t := newTrial(s.run, s.plan, line)
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
-			return halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
+			return pass.Halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
 		}
 		if i == 0 {
 			// The workflow's agent pod starts while the remaining trials are written.
 			if err := r.makeWorkflow(ctx, s, max(line.Block-s.plan.Blocks, 0)); err != nil {
-				return halt, err
+				return pass.Halt, err
 			}
 		}
 	}
 	// The trials' own events come first; where a name is taken by somebody else's, the deadline does.
-	return again(answerPatience), nil
+	return pass.Again(answerPatience), nil
 }
 
 // createWorkflow makes the workflow and the token that its steps show. One that was deleted is created again: the steps of
 // trials that have ended are then answered at once.
-func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope) (pass.Step, error) {
 	if s.workflow != nil {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
-	return goOn, r.makeWorkflow(ctx, s, runFacts(s).Repeated())
+	return pass.GoOn, r.makeWorkflow(ctx, s, runFacts(s).Repeated())
 }
 
 func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, repeat int32) error {
@@ -178,9 +179,9 @@ func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, 
 }
 
 // followWorkflow sees to it that the workflow gets on, until every trial has ended.
-func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope) (pass.Step, error) {
 	if s.executed() {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	phase, message := workflowPhase(s.workflow)
 	switch {
@@ -189,17 +190,17 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 			Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonWorkflowFailed,
 			Message: fmt.Sprintf("workflow %s ended (%s) before its trials did: %s", s.workflow.GetName(), phase, message),
 		}
-		return halt, nil
+		return pass.Halt, nil
 	case phase == "" && s.now.Sub(s.workflow.GetCreationTimestamp().Time) > enginePatience && !s.workflow.GetCreationTimestamp().Time.IsZero():
 		s.why = v1alpha1.ReasonWorkflowEngineDown
 		s.waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", s.workflow.GetName())
 	}
 	if s.held() {
 		if err := r.replaceAgentPod(ctx, s); err != nil {
-			return halt, err
+			return pass.Halt, err
 		}
 	}
-	return again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, answerPatience)), nil
+	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, answerPatience)), nil
 }
 
 // replaceAgentPod deletes Argo's agent pod if it has failed, which Argo never mends, or if it has not taken the answer of a
@@ -227,16 +228,16 @@ func (r *BenchmarkRunReconciler) replaceAgentPod(ctx context.Context, s *runScop
 }
 
 // report writes the run's manifest, reads everything back, and makes the report from that alone.
-func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (step, error) {
+func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.Step, error) {
 	made, err := r.makeReport(ctx, s)
 	// A run was read as a whole; an idle operator shall not hold on to the room that took.
 	debug.FreeOSMemory()
 	if err == nil {
 		s.reported = made
-		return halt, nil
+		return pass.Halt, nil
 	}
 	if s.end = runFacts(s).NotReported(err, artifact.Terminal(err) || errors.Is(err, publish.ErrReport)); s.end != nil {
-		return halt, nil
+		return pass.Halt, nil
 	}
 	return s.awaitStore(err)
 }

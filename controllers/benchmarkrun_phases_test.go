@@ -70,14 +70,14 @@ func TestAWorkflowThatEndsBeforeItsTrialsEndsTheRun(t *testing.T) {
 				s.workflow.SetCreationTimestamp(metav1.Time{Time: noon})
 			})
 			next, err := (&BenchmarkRunReconciler{Live: fake.NewClientBuilder().Build()}).followWorkflow(t.Context(), s)
-			if err != nil || !next.stop || (s.end != nil) != ends {
+			if err != nil || !next.Stop || (s.end != nil) != ends {
 				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
 			if ends && s.end.Message != "workflow w ended ("+phase+") before its trials did: no more retries left" {
 				t.Errorf("it says %q", s.end.Message)
 			}
-			if !ends && (next.after <= 0 || next.after > answerPatience) {
-				t.Errorf("the next look is after %s", next.after)
+			if !ends && (next.After <= 0 || next.After > answerPatience) {
+				t.Errorf("the next look is after %s", next.After)
 			}
 		})
 	}

@@ -11,8 +11,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/scripts"
 )
 
 // runScope is what one pass over a run knows. The gatherer fills the first group; phases fill the second.
@@ -56,24 +58,24 @@ func (s *runScope) verdict() *conduct.Verdict {
 	return &s.reported.Verdict
 }
 
-// hindered implements scope.
-func (s *runScope) hindered(err error) { s.waiting = err.Error() }
+// Hindered implements pass.Scope.
+func (s *runScope) Hindered(err error) { s.waiting = err.Error() }
 
-// states implements scope.
-func (s *runScope) states() (before, after *v1alpha1.BenchmarkRun) {
+// States implements pass.Scope.
+func (s *runScope) States() (before, after *v1alpha1.BenchmarkRun) {
 	after = s.run.DeepCopy()
 	after.Status = runStatus(s)
 	return s.run, after
 }
 
 // refuse ends a run that cannot be planned, and passes on what is no violation.
-func (s *runScope) refuse(err error) (step, error) {
+func (s *runScope) refuse(err error) (pass.Step, error) {
 	var v *plan.Violation
 	if !errors.As(err, &v) {
-		return halt, fmt.Errorf("compiling: %w", err)
+		return pass.Halt, fmt.Errorf("compiling: %w", err)
 	}
 	s.end = conduct.Refused(v)
-	return halt, nil
+	return pass.Halt, nil
 }
 
 func (s *runScope) ended() bool { return s.run.Status.CompletionTime != nil }
@@ -137,5 +139,5 @@ func boolRank(first bool) int {
 
 // record is what the run's manifest says beside how the run was led.
 func (s *runScope) record(version string) conduct.RunRecord {
-	return conduct.RunRecord{Run: runRecord(s.run), Spec: s.run.Spec, Scripts: frozenScripts(s.run, s.prefix()), Operator: version}
+	return conduct.RunRecord{Run: runRecord(s.run), Spec: s.run.Spec, Scripts: scripts.Record(s.run.Status.Scripts, s.prefix()), Operator: version}
 }

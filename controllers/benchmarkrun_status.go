@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -10,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
@@ -70,21 +70,21 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	}
 	if s.reported != nil {
 		st.Report = v1alpha1.ReportRef{URI: s.reported.uri, SHA256: s.reported.html.SHA256}
-		st.Verdict = clip(s.reported.Text, 512)
+		st.Verdict = pass.Clip(s.reported.Text, 512)
 	}
 	if s.reported != nil || s.end != nil {
 		st.CompletionTime = &metav1.Time{Time: s.now}
 		st.TimeLeft = ""
 	}
-	c := conditionSet{list: slices.Clone(st.Conditions), generation: s.run.Generation, now: metav1.Time{Time: s.now}}
-	stepConditions(&c, s)
-	summaryConditions(&c, s)
-	st.Conditions = c.sorted()
+	c := pass.NewConditions(st.Conditions, s.run.Generation, s.now)
+	stepConditions(c, s)
+	summaryConditions(c, s)
+	st.Conditions = c.Sorted()
 	return st
 }
 
 // stepConditions states Planned, Executed, Reported and Conclusive.
-func stepConditions(c *conditionSet, s *runScope) {
+func stepConditions(c *pass.Conditions, s *runScope) {
 	steps := []struct {
 		kind    string
 		reached bool
@@ -101,32 +101,32 @@ func stepConditions(c *conditionSet, s *runScope) {
 	for _, step := range steps {
 		switch {
 		case s.end != nil && s.end.Condition == step.kind:
-			c.set(step.kind, metav1.ConditionFalse, s.end.Reason, s.end.Message)
+			c.Set(step.kind, metav1.ConditionFalse, s.end.Reason, s.end.Message)
 			pending = true
 		case step.reached:
-			c.set(step.kind, metav1.ConditionTrue, v1alpha1.ReasonDone, step.done)
+			c.Set(step.kind, metav1.ConditionTrue, v1alpha1.ReasonDone, step.done)
 		case pending:
-			c.set(step.kind, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
+			c.Set(step.kind, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
 		default:
-			c.set(step.kind, metav1.ConditionUnknown, orElse(s.why, v1alpha1.ReasonInProgress), s.waiting)
+			c.Set(step.kind, metav1.ConditionUnknown, orElse(s.why, v1alpha1.ReasonInProgress), s.waiting)
 			pending = true
 		}
 	}
 	if failures := runFacts(s).Failures(); s.executed() && failures != "" {
-		c.set(v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, failures)
+		c.Set(v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, failures)
 	}
 	switch {
 	case s.reported == nil:
-		c.set(v1alpha1.ConditionConclusive, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
+		c.Set(v1alpha1.ConditionConclusive, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
 	case s.reported.Conclusive:
-		c.set(v1alpha1.ConditionConclusive, metav1.ConditionTrue, v1alpha1.ReasonDone, s.reported.Text)
+		c.Set(v1alpha1.ConditionConclusive, metav1.ConditionTrue, v1alpha1.ReasonDone, s.reported.Text)
 	default:
-		c.set(v1alpha1.ConditionConclusive, metav1.ConditionFalse, s.reported.Reason, s.reported.Text)
+		c.Set(v1alpha1.ConditionConclusive, metav1.ConditionFalse, s.reported.Reason, s.reported.Text)
 	}
 }
 
 // summaryConditions states Succeeded, and kstatus' Reconciling and Stalled, which follow from it.
-func summaryConditions(c *conditionSet, s *runScope) {
+func summaryConditions(c *pass.Conditions, s *runScope) {
 	outcome := runFacts(s).Outcome(s.end, s.verdict())
 	reason, message := outcome.Reason, outcome.Message
 	var status, going, stalled metav1.ConditionStatus
@@ -139,9 +139,9 @@ func summaryConditions(c *conditionSet, s *runScope) {
 	case conduct.Succeeded:
 		status, going, stalled = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionFalse
 	}
-	c.set(v1alpha1.ConditionSucceeded, status, reason, message)
-	c.set(v1alpha1.ConditionReconciling, going, reason, message)
-	c.set(v1alpha1.ConditionStalled, stalled, reason, message)
+	c.Set(v1alpha1.ConditionSucceeded, status, reason, message)
+	c.Set(v1alpha1.ConditionReconciling, going, reason, message)
+	c.Set(v1alpha1.ConditionStalled, stalled, reason, message)
 }
 
 func orElse(s, other string) string {

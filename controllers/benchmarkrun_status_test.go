@@ -1,17 +1,14 @@
 package controllers
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
@@ -206,7 +203,7 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
 			s := runScopeOf(t, func(s *runScope) { s.trials, s.run.Status.StartTime = nil, &metav1.Time{Time: noon.Add(-tc.since)} })
 			next, err := r.storePlan(t.Context(), s)
-			if err != nil || !next.stop || (s.end != nil) != tc.ends || (next.after > 0) == tc.ends {
+			if err != nil || !next.Stop || (s.end != nil) != tc.ends || (next.After > 0) == tc.ends {
 				t.Errorf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
 			st := runStatus(s)
@@ -234,7 +231,7 @@ func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
 			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
 			s := runScopeOf(t, endTrials(), func(s *runScope) { s.now = noon.Add(tc.since) })
 			next, err := r.report(t.Context(), s)
-			if err != nil || !next.stop || (s.end != nil) != tc.ends || (next.after > 0) == tc.ends {
+			if err != nil || !next.Stop || (s.end != nil) != tc.ends || (next.After > 0) == tc.ends {
 				t.Errorf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
 		})
@@ -253,34 +250,5 @@ func TestARunIsExecutedWhenEveryTrialOfThePlanHasEnded(t *testing.T) {
 	}
 	if !runScopeOf(t, endTrials(0)).executed() {
 		t.Error("a run whose trials have ended, one of them badly, is not executed")
-	}
-}
-
-func TestMessagesAreClippedToValidText(t *testing.T) {
-	for in, want := range map[string]string{
-		"short": "short", "exactly ten": "exactly...", "ééééé": "ééééé", "éééééé": "ééé...", "a\xffb": "a?b", "": "",
-	} {
-		if got := clip(in, 10); got != want {
-			t.Errorf("clip(%q) is %q, want %q", in, got, want)
-		}
-	}
-	c := conditionSet{generation: 1}
-	c.set("X", metav1.ConditionFalse, "Y", strings.Repeat("é", 5000))
-	if n := len(c.sorted()[0].Message); n > maxMessage {
-		t.Errorf("a message of %d bytes", n)
-	}
-}
-
-func TestSomeErrorsOnlyMeanThatThePassWasBuiltOnSomethingOld(t *testing.T) {
-	trials := schema.GroupResource{Resource: "trials"}
-	for err, want := range map[error]bool{
-		fmt.Errorf("writing: %w", apierrors.NewConflict(trials, "a", errors.New("old"))): true,
-		fmt.Errorf("writing: %w", apierrors.NewNotFound(trials, "a")):                    true,
-		apierrors.NewInternalError(errors.New("etcd")):                                   false,
-		artifact.ErrNotFound: false,
-	} {
-		if benign(err) != want {
-			t.Errorf("%v is benign: %v", err, !want)
-		}
 	}
 }

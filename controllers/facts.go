@@ -7,6 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/steps"
 )
@@ -97,4 +98,9 @@ func attemptFacts(s *trialScope) conduct.Attempt {
 		a.Started = at.Time
 	}
 	return a
+}
+
+// podFacts are what the pods of the current try at a trial say.
+func podFacts(s *trialScope) pods.Attempt {
+	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Now: s.now}
 }

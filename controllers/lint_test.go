@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pass"
 )
 
 // lintEvery holds every status that the operator writes against what all statuses promise. What a trial has reached once
@@ -148,14 +150,14 @@ func lintTrial(t *v1alpha1.Trial) []string {
 }
 
 func TestTheLinterFindsWhatIsNotAsPromised(t *testing.T) {
-	c := conditionSet{generation: 1}
+	c := pass.NewConditions(nil, 1, time.Time{})
 	for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionExecuted, v1alpha1.ConditionReported, v1alpha1.ConditionConclusive} {
-		c.set(kind, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
+		c.Set(kind, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
 	}
-	c.set(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, "")
-	c.set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonTimedOut, "https://x?X-Amz-Signature=1")
+	c.Set(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, "")
+	c.Set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonTimedOut, "https://x?X-Amz-Signature=1")
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
-	run.Status.Conditions = c.sorted()
+	run.Status.Conditions = c.Sorted()
 	got := strings.Join(lintStatus(run), "\n")
 	for _, want := range []string{
 		"Succeeded is False without a message", "holds a secret", "conditions differ", "observedGeneration is <nil>",

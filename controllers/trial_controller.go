@@ -18,6 +18,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agents"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
@@ -55,7 +56,7 @@ func (r *TrialReconciler) Reconcile(ctx context.Context, t *v1alpha1.Trial) (ctr
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return drive(ctx, r.Client, s, r.phases(), nil)
+	return pass.Drive(ctx, r.Client, s, r.phases(), nil)
 }
 
 // observe reads all that the phases decide upon.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
@@ -28,16 +26,6 @@ func (s *trialScope) targets() []string {
 		targets = append(targets, net.JoinHostPort(m.pod.Status.PodIP, strconv.Itoa(int(s.work().Servers()[i].Port))))
 	}
 	return targets
-}
-
-// implementationOf is what a server's pod runs.
-func (s *trialScope) implementationOf(p *corev1.Pod) record.Implementation {
-	servers := s.work().Servers()
-	index, err := record.ServerIndex(p.Labels[v1alpha1.LabelMember])
-	if err != nil || index >= len(servers) {
-		return servers[0]
-	}
-	return servers[index]
 }
 
 // serverCPU is the CPU on which both servers of a duet are put. It is nil outside a duet and where there is none.

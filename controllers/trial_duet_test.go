@@ -137,7 +137,7 @@ func TestADuetWithoutACommonCPUIsNotStarted(t *testing.T) {
 	s := duetScope("1", "2", "0")
 	s.trial.Status.StartTime = &start
 	next, err := (&TrialReconciler{}).start(t.Context(), s)
-	if err != nil || !next.stop || s.fault == nil || s.fault.Reason != v1alpha1.ReasonUnschedulable || !strings.Contains(s.fault.Message, `CPUs "1" of n1 and "2" of n1`) {
+	if err != nil || !next.Stop || s.fault == nil || s.fault.Reason != v1alpha1.ReasonUnschedulable || !strings.Contains(s.fault.Message, `CPUs "1" of n1 and "2" of n1`) {
 		t.Fatalf("it goes on with %+v, %v, %+v", next, err, s.fault)
 	}
 	if attemptFacts(s).Retried(s.fault) {
@@ -149,7 +149,7 @@ func TestAFaultInADuetNamesTheServerThatHadIt(t *testing.T) {
 	for i, want := range []string{"implementations[go] exited", "implementations[go2] exited"} {
 		s := duetScope("0", "0", "0")
 		s.servers()[i].pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"}}
-		if f := podFault(s); f == nil || f.Kind != conduct.Permanent || !strings.HasPrefix(f.Message, want) {
+		if f := podFacts(s).Fault(); f == nil || f.Kind != conduct.Permanent || !strings.HasPrefix(f.Message, want) {
 			t.Errorf("%+v, want %s", f, want)
 		}
 	}

@@ -1,86 +1,122 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/scripts"
 )
 
 // askAgents learns how far the agents are. While load is measured nobody is asked: an answer would cost the generator's CPU. In the
 // first warm-up they are, so that an operator that died before it told them does not cost the whole timetable.
-func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.Step, error) {
 	if try := attemptFacts(s); try.Quiet() {
 		s.prepared = true
-		return again(try.NextEnd()), nil
+		return pass.Again(try.NextEnd()), nil
 	}
 	for _, a := range s.members {
 		st, err := r.Agents.State(ctx, a.pod.Status.PodIP)
 		if err != nil {
-			return r.silent(s, a.pod, err)
+			return silent(s, a.pod, err)
 		}
 		if s.fault = conduct.AgentFailed(trialFacts(s.trial), agentIn(a.pod), st); s.fault != nil {
-			return halt, nil
+			return pass.Halt, nil
 		}
 		a.state = &st
 	}
-	return goOn, nil
+	return pass.GoOn, nil
 }
 
-func (r *TrialReconciler) silent(s *trialScope, pod *corev1.Pod, err error) (step, error) {
-	if s.fault = attemptFacts(s).AgentSilent(agentIn(pod), err); s.fault != nil {
-		return halt, nil
+// silent waits for an agent that has not answered as agents do, as long as it may. One that refuses for good has answered: it ends the
+// attempt.
+func silent(s *trialScope, pod *corev1.Pod, err error) (pass.Step, error) {
+	if s.fault = cmp.Or(refusal(pod, err), attemptFacts(s).AgentSilent(agentIn(pod), err)); s.fault != nil {
+		return pass.Halt, nil
 	}
 	s.waiting = agentIn(pod) + " is not responding yet"
-	return again(pollEvery), nil
+	if refused := (*agents.Refusal)(nil); errors.As(err, &refused) {
+		s.waiting = fmt.Sprintf("%s %s", agentIn(pod), refused)
+	}
+	return pass.Again(pollEvery), nil
+}
+
+// refusal is the failure of an agent that will not do what it was asked, whoever asks again; nil for every other error.
+func refusal(pod *corev1.Pod, err error) *conduct.Failure {
+	if refused := (*agents.Refusal)(nil); errors.As(err, &refused) && refused.Final() {
+		return conduct.AgentRefused(agentIn(pod), refused)
+	}
+	return nil
 }
 
 // agentIn names an agent in messages.
 func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 
 // awaitListening waits for the server's port, as its observer sees it.
-func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (pass.Step, error) {
 	for i, m := range s.servers() {
 		impl := s.work().Servers()[i]
 		if m.state.Listening || s.trial.Status.StartTime != nil || impl.Port == 0 {
 			continue
 		}
-		if s.fault = attemptFacts(s).NotListening(impl, containerStart(m.pod, m.pod.Spec.Containers[0].Name)); s.fault != nil {
-			return halt, nil
+		if s.fault = attemptFacts(s).NotListening(impl, pods.ContainerStart(m.pod, m.pod.Spec.Containers[0].Name)); s.fault != nil {
+			return pass.Halt, nil
 		}
 		s.waiting = fmt.Sprintf("the server is not listening on port %d yet", impl.Port)
-		return again(pollEvery), nil
+		return pass.Again(pollEvery), nil
 	}
-	return goOn, nil
+	return pass.GoOn, nil
 }
 
 // check sends one request of each kind before anything is measured, and asks every generator whether it can make its part.
-func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (pass.Step, error) {
 	if s.trial.Status.StartTime != nil || s.work().Check(nil, nil) == nil {
 		s.prepared = true
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	for _, g := range s.generators() {
 		if g.state.Checked == nil {
-			if err := r.readScripts(ctx, s); err != nil {
-				return r.scriptsAway(s, err)
+			if err := r.loadScripts(ctx, s); err != nil {
+				return scriptsAway(s, err)
 			}
 			st, err := r.Agents.Command(ctx, g.pod.Status.PodIP, s.checkCommand(g.Name))
 			if err != nil {
-				return r.silent(s, g.pod, err)
+				return silent(s, g.pod, err)
 			}
 			g.state = &st
 		}
 		if s.fault = s.checked(g); s.fault != nil {
-			return halt, nil
+			return pass.Halt, nil
 		}
 	}
 	s.prepared = true
-	return goOn, nil
+	return pass.GoOn, nil
+}
+
+// loadScripts reads what the run has frozen, once a pass.
+func (r *TrialReconciler) loadScripts(ctx context.Context, s *trialScope) (err error) {
+	if len(s.scripts) != len(s.run.Status.Scripts) {
+		s.scripts, err = scripts.Load(ctx, r.Store, s.runPrefix(), s.run.Status.Scripts)
+	}
+	return err
+}
+
+// scriptsAway waits for a store that may come back.
+func scriptsAway(s *trialScope, err error) (pass.Step, error) {
+	if s.fault = attemptFacts(s).ScriptsAway(err); s.fault != nil {
+		return pass.Halt, nil
+	}
+	s.waiting = pass.Clip(err.Error(), pass.MaxMessage)
+	return pass.Again(retryStore), nil
 }
 
 // checked is what a generator that was asked says; nil if it has nothing to find fault with.
@@ -98,27 +134,27 @@ func (s *trialScope) checkCommand(member string) protocol.Command {
 }
 
 // awaitRelease holds a prepared trial until its step of the workflow has come.
-func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) awaitRelease(_ context.Context, s *trialScope) (pass.Step, error) {
 	if s.trial.Spec.Start == v1alpha1.StartReleased {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	s.waiting = "ready: waiting for the workflow to reach this trial"
-	return halt, nil
+	return pass.Halt, nil
 }
 
 // start gives all agents the timetable and one instant. The instant is written down first, so that an operator that dies in
 // between is followed by one that knows it.
-func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, error) {
 	try := attemptFacts(s)
 	if try.Started.IsZero() {
 		at := try.StartAt()
 		s.startTime = &at
-		return halt, nil
+		return pass.Halt, nil
 	}
 	cpu := s.serverCPU()
 	if cpu == nil && len(s.work().Servers()) > 1 {
 		s.fault = noSharedCPU(s)
-		return halt, nil
+		return pass.Halt, nil
 	}
 	for _, a := range s.members {
 		if a.state.Phase != protocol.Idle {
@@ -126,35 +162,35 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (step, error
 		}
 		offset, _, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		if err != nil {
-			return r.silent(s, a.pod, err)
+			return silent(s, a.pod, err)
 		}
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now()); s.fault != nil {
-			return halt, nil
+			return pass.Halt, nil
 		}
 		o := s.command(a.Name)
 		o.Start = &protocol.Start{At: try.Started.Add(offset), Targets: s.targets(), ServerCPU: cpu, Slots: try.Slots()}
 		if _, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o); err != nil {
-			return r.silent(s, a.pod, err)
+			return silent(s, a.pod, err)
 		}
 	}
-	return goOn, nil
+	return pass.GoOn, nil
 }
 
 // awaitEnd waits for the last cell, waking at the end of each for the sake of the progress that people see.
-func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (pass.Step, error) {
 	try := attemptFacts(s)
 	if wait := try.AwaitEnd(s.agentStates()...); wait > 0 {
-		return again(wait), nil
+		return pass.Again(wait), nil
 	}
 	for _, m := range s.members {
 		busy, failure := try.AgentBusy(*m.state)
 		if s.fault = failure; failure != nil {
-			return halt, nil
+			return pass.Halt, nil
 		}
 		if busy {
-			return again(pollEvery), nil
+			return pass.Again(pollEvery), nil
 		}
 	}
 	s.measured = true
-	return goOn, nil
+	return pass.GoOn, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -114,7 +115,7 @@ func TestARunDoesNotMoveWhenItsNodeIsGone(t *testing.T) {
 			return t.Status.Attempt == attempt && c != nil && strings.Contains(c.Message, fmt.Sprintf("pod fixed-001-go-%d-s0 is waiting for", attempt))
 		})
 		w.awaitUnscheduled(render.PodName(trial.Name, attempt, record.MemberServer(0)))
-		w.clock.Forward(scheduleDeadline + 2*time.Second)
+		w.clock.Forward(pods.ScheduleDeadline + 2*time.Second)
 		w.poke(trial)
 	}
 	run = w.awaitEnd(run)

@@ -15,48 +15,46 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
-// Deadlines of a trial that are the cluster's own; package conduct has the others.
+// Deadlines of a trial that are the cluster's own; packages conduct and pods have the others.
 const (
 	// pollEvery is how often agents are asked while pods start and files are stored; nothing tells us of their progress.
 	pollEvery = 40 * time.Millisecond
-	// pullDeadline is how long an image pull may fail before it counts as impossible.
-	pullDeadline = 20 * time.Second
-	// scheduleDeadline is how long a pod may find no node.
-	scheduleDeadline = 45 * time.Second
 	// addressLife is how long a signed address is good for: a store order takes at most two minutes.
 	addressLife = 5 * time.Minute
 )
 
 // phases are the steps of a trial in their order.
-func (r *TrialReconciler) phases() []phase[*trialScope] {
-	return []phase[*trialScope]{
+func (r *TrialReconciler) phases() []pass.Phase[*trialScope] {
+	return []pass.Phase[*trialScope]{
 		r.cleanUp, r.follow, r.awaitTurn, r.awaitRoom, r.ensurePods, r.examinePods,
 		r.askAgents, r.awaitListening, r.check, r.awaitRelease, r.start, r.awaitEnd, r.store, r.writeManifest,
 	}
 }
 
 // cleanUp removes the pods of a trial that has ended.
-func (r *TrialReconciler) cleanUp(ctx context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) cleanUp(ctx context.Context, s *trialScope) (pass.Step, error) {
 	if !s.ended() {
-		return goOn, nil
+		return pass.GoOn, nil
 	}
-	return halt, r.deletePods(ctx, append(s.pods(), s.stalePods()...))
+	return pass.Halt, r.deletePods(ctx, append(s.pods(), s.stalePods()...))
 }
 
 // follow ends a trial whose run is over, or whose implementation has already shown that it cannot be measured.
-func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (pass.Step, error) {
 	s.fault = viewFacts(s).GiveUp(trialFacts(s.trial))
 	if _, err := kinds.Of(s.trial.Spec); err != nil && s.fault == nil {
 		s.fault = conduct.PermanentFailure(v1alpha1.ReasonInvalidSpec, "%s: another version of the operator made it: delete the run, or install that version", err)
 	}
 	if s.fault != nil {
-		return halt, nil
+		return pass.Halt, nil
 	}
-	return goOn, nil
+	return pass.GoOn, nil
 }
 
 // endReason is why a run has ended.
@@ -68,26 +66,26 @@ func endReason(run *v1alpha1.BenchmarkRun) string {
 }
 
 // awaitTurn lets the trials of a run be prepared one after the other.
-func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (pass.Step, error) {
 	if s.waiting = viewFacts(s).Awaits(trialFacts(s.trial)); s.waiting != "" {
-		return halt, nil
+		return pass.Halt, nil
 	}
-	return goOn, nil
+	return pass.GoOn, nil
 }
 
 // awaitRoom waits until no other measured pod exists: two would disturb each other, and a predecessor's CPUs are free only
 // when its object is gone.
-func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (pass.Step, error) {
 	if len(s.others) == 0 {
 		s.turn = true
-		return goOn, nil
+		return pass.GoOn, nil
 	}
 	s.waiting = fmt.Sprintf("waiting for pod %s to release its CPUs", client.ObjectKeyFromObject(&s.others[0]))
-	return halt, r.deletePods(ctx, s.stalePods())
+	return pass.Halt, r.deletePods(ctx, s.stalePods())
 }
 
 // ensurePods creates the attempt's pods, all at once. A pod that is missing once load was to start was taken from us.
-func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.Step, error) {
 	opts := render.PodOptions{
 		AgentImage: r.AgentImage, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
 		Bound: s.siblings.Bound(), LargestServer: largestServer(s.run.Spec),
@@ -99,49 +97,50 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (step, 
 		pod := render.Pod(s.trial, m.Member, timetable.End(s.work().Slots()), opts)
 		if s.trial.Status.StartTime != nil {
 			s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted while the trial was measured", pod.Name)
-			return halt, nil
+			return pass.Halt, nil
 		}
 		if err := r.Create(ctx, pod); err != nil {
 			return r.refused(s, pod, err)
 		}
 		m.pod = pod
 	}
-	return goOn, nil
+	return pass.GoOn, nil
 }
 
-func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (step, error) {
+func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pass.Step, error) {
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		// The cache has not seen it yet, or a pod of another owner has the name; either way the next event, or the deadline, tells.
 		s.waiting = fmt.Sprintf("a pod named %s exists already", pod.Name)
 		if attemptFacts(s).PrepareLeft() < 0 {
 			s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "a pod named %s exists and does not belong to this trial: delete it", pod.Name)
-			return halt, nil
+			return pass.Halt, nil
 		}
-		return again(pollEvery), nil
+		return pass.Again(pollEvery), nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "the API server rejected pod %s: %s", pod.Name, err)
-		return halt, nil
+		return pass.Halt, nil
 	}
-	return halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
+	return pass.Halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
 }
 
 // examinePods turns what has become of the pods into a fault, or waits until all run: all generators start, or none.
-func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (step, error) {
-	if s.fault = podFault(s); s.fault != nil {
-		return halt, nil
+func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (pass.Step, error) {
+	seen := podFacts(s)
+	if s.fault = seen.Fault(); s.fault != nil {
+		return pass.Halt, nil
 	}
-	if !slices.ContainsFunc(s.pods(), func(p *corev1.Pod) bool { return !running(p, s.work().EndsItself()) }) {
-		return goOn, nil
+	if !slices.ContainsFunc(seen.Pods, func(p *corev1.Pod) bool { return !pods.Running(p, s.work().EndsItself()) }) {
+		return pass.GoOn, nil
 	}
 	left := attemptFacts(s).PrepareLeft()
 	if left <= 0 {
 		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s", conduct.PrepareDeadline, v1alpha1.LabelTrial, s.trial.Name)
-		return halt, nil
+		return pass.Halt, nil
 	}
-	s.waiting = cmp.Or(awaitedNode(s), "pods are starting")
+	s.waiting = cmp.Or(seen.AwaitedNode(), "pods are starting")
 	// Pod events wake us; the deadlines of pulls and of scheduling need a look of our own.
-	return again(min(left, 5*time.Second)), nil
+	return pass.Again(min(left, 5*time.Second)), nil
 }
 
 func (r *TrialReconciler) deletePods(ctx context.Context, pods []*corev1.Pod) error {
@@ -150,7 +149,7 @@ func (r *TrialReconciler) deletePods(ctx context.Context, pods []*corev1.Pod) er
 			continue
 		}
 		// The UID keeps us from deleting a successor of the same name; the grace period is the pod's own, never zero.
-		if err := r.Delete(ctx, p, client.Preconditions{UID: &p.UID}); err != nil && !benign(err) {
+		if err := r.Delete(ctx, p, client.Preconditions{UID: &p.UID}); err != nil && !pass.Benign(err) {
 			return fmt.Errorf("deleting pod %s: %w", p.Name, err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/sweep"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -82,7 +85,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	deaf := agentsIn(protocol.State{Phase: protocol.Idle}, idle)
 	const end = 20*time.Second + 2*tool.LeastGap
 	tests := map[string]struct {
-		phase func(context.Context, *trialScope) (step, error)
+		phase func(context.Context, *trialScope) (pass.Step, error)
 		scope *trialScope
 		// fault is what the pass ends in; otherwise it waits for something, with another look soon.
 		fault, waiting string
@@ -113,11 +116,16 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"what was stored can never be verified":   {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store cannot be reached", "", 0},
 		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready: waiting for the workflow to reach this trial", 0},
 		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0: no wrk", "", 0},
+		"an agent refuses its state":              {refusing(http.StatusNotFound).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 404 Not Found: no slots", "", 0},
+		"an agent refuses its check":              {refusing(http.StatusForbidden).check, scopeOf(agentsIn(idle, idle)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 403 Forbidden: no slots", "", 0},
+		"an agent refuses its start":              {refusing(http.StatusUnprocessableEntity).start, scopeOf(agentsIn(idle, idle), later(0)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 422 Unprocessable Entity: no slots", "", 0},
+		"an agent has its start already":          {refusing(http.StatusConflict).start, scopeOf(agentsIn(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 answered 409 Conflict: no slots", pollEvery},
+		"an agent refuses to store":               {refusing(http.StatusUnprocessableEntity).store, scopeOf(agentsIn(measured, measured), later(end)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 422 Unprocessable Entity: no slots", "", 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := tc.phase(t.Context(), tc.scope)
-			if err != nil || !got.stop || got.after != tc.after {
+			if err != nil || !got.Stop || got.After != tc.after {
 				t.Errorf("the phase ends with %+v, %v; want another look after %s", got, err, tc.after)
 			}
 			if f := describe(tc.scope.fault); tc.fault == "" && f != "" || !strings.HasPrefix(f, tc.fault) {
@@ -134,6 +142,33 @@ type failing struct{ silence }
 
 func (failing) State(context.Context, string) (protocol.State, error) {
 	return protocol.State{Phase: protocol.Failed, Message: "no wrk"}, nil
+}
+
+// refuses are agents that answer every request with one status; their clocks can be read.
+type refuses struct {
+	silence
+	with int
+}
+
+func (r refuses) refusal() error {
+	return fmt.Errorf("the agent %w", &agents.Refusal{Status: fmt.Sprintf("%d %s", r.with, http.StatusText(r.with)), Code: r.with, Message: "no slots"})
+}
+
+func (r refuses) State(context.Context, string) (protocol.State, error) {
+	return protocol.State{}, r.refusal()
+}
+
+func (refuses) Clock(context.Context, string) (offset, roundTrip time.Duration, err error) {
+	return 0, 0, nil
+}
+
+func (r refuses) Command(context.Context, string, protocol.Command) (protocol.State, error) {
+	return protocol.State{}, r.refusal()
+}
+
+// refusing is a reconciler whose agents refuse.
+func refusing(with int) *TrialReconciler {
+	return &TrialReconciler{Agents: refuses{with: with}, Now: func() time.Time { return noon }}
 }
 
 func withFile(s protocol.State) protocol.State {
@@ -161,7 +196,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	r := &TrialReconciler{Agents: punctual{commands: &commands}, Now: func() time.Time { return noon }}
 	idle := protocol.State{Phase: protocol.Idle}
 	s := scopeOf(agentsIn(idle, idle))
-	if got, err := r.start(t.Context(), s); err != nil || got != halt || s.startTime == nil || len(commands) != 0 {
+	if got, err := r.start(t.Context(), s); err != nil || got != pass.Halt || s.startTime == nil || len(commands) != 0 {
 		t.Fatalf("the first pass ends with %+v, %v, start %v, %d commands", got, err, s.startTime, len(commands))
 	}
 	if !s.startTime.Equal(noon.Add(conduct.StartLead)) {
@@ -169,7 +204,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	}
 
 	s = scopeOf(agentsIn(idle, idle), later(0))
-	if got, err := r.start(t.Context(), s); err != nil || got != goOn || s.fault != nil {
+	if got, err := r.start(t.Context(), s); err != nil || got != pass.GoOn || s.fault != nil {
 		t.Fatalf("the second pass ends with %+v, %v, %v", got, err, s.fault)
 	}
 	var roles []string
@@ -274,7 +309,7 @@ func TestATrialFollowsItsRunToItsEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := scopeOf(tc.change)
 			next, err := (&TrialReconciler{}).follow(t.Context(), s)
-			if got := describe(s.fault); err != nil || got != tc.want || next.stop != (tc.want != "") {
+			if got := describe(s.fault); err != nil || got != tc.want || next.Stop != (tc.want != "") {
 				t.Errorf("got %q, %+v, %v, want %q", got, next, err, tc.want)
 			}
 		})

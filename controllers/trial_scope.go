@@ -47,11 +47,11 @@ type trialScope struct {
 	fault *conduct.Failure
 }
 
-// hindered implements scope.
-func (s *trialScope) hindered(err error) { s.waiting = err.Error() }
+// Hindered implements pass.Scope.
+func (s *trialScope) Hindered(err error) { s.waiting = err.Error() }
 
-// states implements scope.
-func (s *trialScope) states() (before, after *v1alpha1.Trial) {
+// States implements pass.Scope.
+func (s *trialScope) States() (before, after *v1alpha1.Trial) {
 	after = s.trial.DeepCopy()
 	after.Status = trialStatus(s)
 	return s.trial, after

@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -52,7 +52,7 @@ func (s *trialScope) progress() string {
 
 // nextAttempt starts over after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
 func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
-	st.Failures = append(st.Failures, clip(attemptFacts(s).Note(s.fault), maxMessage))
+	st.Failures = append(st.Failures, pass.Clip(attemptFacts(s).Note(s.fault), pass.MaxMessage))
 	st.Attempt = s.attempt + 1
 	st.AttemptTime = &metav1.Time{Time: s.now}
 	st.StartTime, st.Nodes = nil, nil
@@ -65,23 +65,24 @@ func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 }
 
 func trialConditions(s *trialScope, old []metav1.Condition) []metav1.Condition {
-	c := conditionSet{list: slices.Clone(old), generation: s.trial.Generation, now: metav1.Time{Time: s.now}}
+	c := pass.NewConditions(old, s.trial.Generation, s.now)
 	measured, stored := s.measured || s.manifest != nil, s.manifest != nil
-	milestone(&c, v1alpha1.ConditionPrepared, s.prepared || measured, s)
-	milestone(&c, v1alpha1.ConditionMeasured, measured, s)
-	milestone(&c, v1alpha1.ConditionStored, stored, s)
-	milestone(&c, v1alpha1.ConditionSucceeded, stored, s)
-	return c.sorted()
+	milestone(c, v1alpha1.ConditionPrepared, s.prepared || measured, s)
+	milestone(c, v1alpha1.ConditionMeasured, measured, s)
+	milestone(c, v1alpha1.ConditionStored, stored, s)
+	milestone(c, v1alpha1.ConditionSucceeded, stored, s)
+	return c.Sorted()
 }
 
-func milestone(c *conditionSet, kind string, reached bool, s *trialScope) {
+// milestone states whether an attempt has come so far. What it has reached stays true, whatever ends it.
+func milestone(c *pass.Conditions, kind string, reached bool, s *trialScope) {
 	switch {
-	case reached:
-		c.set(kind, metav1.ConditionTrue, v1alpha1.ReasonDone, "")
+	case reached, s.fault != nil && c.IsTrue(kind):
+		c.Set(kind, metav1.ConditionTrue, v1alpha1.ReasonDone, "")
 	case s.fault != nil:
-		c.set(kind, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
+		c.Set(kind, metav1.ConditionFalse, s.fault.Reason, s.fault.Message)
 	default:
-		c.set(kind, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, s.waiting)
+		c.Set(kind, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, s.waiting)
 	}
 }
 

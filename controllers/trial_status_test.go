@@ -27,6 +27,13 @@ func brief(list []metav1.Condition, order ...string) string {
 	return strings.Join(parts, " ")
 }
 
+// wasReady is a trial that an earlier pass has seen prepared.
+func wasReady(s *trialScope) {
+	earlier := *s
+	earlier.prepared = true
+	s.trial.Status = trialStatus(&earlier)
+}
+
 func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
 	file := &record.Artifact{Key: "k/manifest.json", SHA256: strings.Repeat("0", 64)}
 	new := func(s *trialScope) { s.trial.Status = v1alpha1.TrialStatus{} }
@@ -57,6 +64,15 @@ func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
 		},
 		"a fault from outside before the load": {
 			deltas: []func(*trialScope){later(-time.Second), func(s *trialScope) { s.fault = conduct.TransientFailure("PodLost", "gone") }},
+			want:   "Prepared=Unknown/InProgress Measured=Unknown/InProgress Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 2, progress: "0/2",
+			faults: []string{"attempt 1: PodLost: gone"},
+		},
+		"cancelled when it was ready": {
+			deltas: []func(*trialScope){wasReady, func(s *trialScope) { s.fault = conduct.PermanentFailure("TimedOut", "the run is over") }},
+			want:   "Prepared=True/Done Measured=False/TimedOut Stored=False/TimedOut Succeeded=False/TimedOut", attempt: 1, progress: "0/2", ended: true,
+		},
+		"tried again when it was ready": {
+			deltas: []func(*trialScope){wasReady, func(s *trialScope) { s.fault = conduct.TransientFailure("PodLost", "gone") }},
 			want:   "Prepared=Unknown/InProgress Measured=Unknown/InProgress Stored=Unknown/InProgress Succeeded=Unknown/InProgress", attempt: 2, progress: "0/2",
 			faults: []string{"attempt 1: PodLost: gone"},
 		},

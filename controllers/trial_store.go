@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // store gives each agent signed addresses for its files, and waits until all are written.
-func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, error) {
 	done, pause := true, pollEvery/2
 	s.waiting = "storing artifacts"
 	for _, a := range s.members {
@@ -22,12 +23,15 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error
 		}
 		done = false
 		if s.fault = attemptFacts(s).NotUploaded(a.Name, state); s.fault != nil {
-			return halt, nil
+			return pass.Halt, nil
 		}
 		if state.Uploading {
 			continue
 		}
 		if err := r.orderStore(ctx, s, a); err != nil {
+			if s.fault = refusal(a.pod, err); s.fault != nil {
+				return pass.Halt, nil
+			}
 			return r.storeTrouble(s, err)
 		}
 		if state.StoreError != "" {
@@ -36,9 +40,9 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (step, error
 		}
 	}
 	if !done {
-		return again(pause), nil
+		return pass.Again(pause), nil
 	}
-	return goOn, nil
+	return pass.GoOn, nil
 }
 
 func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *member) error {
@@ -58,16 +62,16 @@ func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *memb
 }
 
 // storeTrouble waits for a store that may come back, until the deadline.
-func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (step, error) {
+func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (pass.Step, error) {
 	if s.fault = attemptFacts(s).StoreAway(err); s.fault != nil {
-		return halt, nil
+		return pass.Halt, nil
 	}
-	s.waiting = clip(err.Error(), maxMessage)
-	return again(time.Second), nil
+	s.waiting = pass.Clip(err.Error(), pass.MaxMessage)
+	return pass.Again(time.Second), nil
 }
 
 // writeManifest verifies every object and writes the manifest, last: with it the trial has happened.
-func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (step, error) {
+func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (pass.Step, error) {
 	m := s.newManifest(r.Version)
 	for _, a := range s.members {
 		for _, f := range a.state.Files {
@@ -79,7 +83,7 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (ste
 		}
 		offset, rt, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
 		if err != nil {
-			return r.silent(s, a.pod, err)
+			return silent(s, a.pod, err)
 		}
 		m.Clocks = append(m.Clocks, record.AgentClock{Member: a.Name, OffsetNanos: offset.Nanoseconds(), RoundTripNanos: rt.Nanoseconds()})
 	}
@@ -92,5 +96,5 @@ func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (ste
 		return r.storeTrouble(s, err)
 	}
 	s.manifest = &stored
-	return halt, nil
+	return pass.Halt, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -51,5 +52,16 @@ func TestEveryPlaceIsThere(t *testing.T) {
 		if _, err := os.Stat("../../" + place); err != nil {
 			t.Errorf("%s is checked and is not there", place)
 		}
+	}
+}
+
+func TestEveryFolderWhoseWordsUsersReadIsAPlace(t *testing.T) {
+	for _, place := range []string{"analysis", "objectives", "capacity", "scaling", "publish", "steps", "record", "agents", "discover"} {
+		if !slices.Contains(places, "internal/"+place) {
+			t.Errorf("internal/%s is not checked", place)
+		}
+	}
+	if !slices.Contains(places, "hack") || read("hack/words/rules.go") || !read("hack/words/scan.go") {
+		t.Error("hack is not checked, or the list of the words is")
 	}
 }

@@ -20,7 +20,7 @@ func TestCheckIsSentAgainOnlyAfterAFailure(t *testing.T) {
 		hello(w, r)
 	})
 	b := generating(t)
-	command := protocol.Command{Check: &protocol.Check{Targets: []string{target}, Requests: []record.Request{{Path: "/"}}}}
+	command := protocol.Command{Check: &protocol.Check{Targets: []string{target}, Requests: []record.Request{cell(1).Request}}}
 	want := []string{"GET / answered 503 instead of 200", "", ""}
 	for i := range want {
 		if state := b.must(command); state.Checked == nil || state.Checked.Message != want[i] || state.Checked.OK() != (want[i] == "") {

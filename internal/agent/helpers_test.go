@@ -189,7 +189,10 @@ func newTarget(t *testing.T, h http.HandlerFunc) string {
 }
 
 func cell(connections int32) record.Cell {
-	return record.Cell{Load: "sweep", Tool: record.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1}
+	return record.Cell{
+		Load: "sweep", Tool: record.ToolWrk, Connections: connections, Generators: 1, Threads: 1, DurationSeconds: 1,
+		Request: record.Request{Path: "/", Expect: record.Expect{Status: 200}},
+	}
 }
 
 // starting is a start of some cells.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"loadstone.dev/loadstone/internal/protocol"
@@ -35,6 +36,28 @@ const (
 
 // maxQuoted bounds what is quoted of an answer.
 const maxQuoted = 200
+
+// Refusal is the answer of an agent that will not do what it was asked.
+type Refusal struct {
+	// Status is that of its answer, such as "422 Unprocessable Entity", and Code its number.
+	Status string
+	Code   int
+	// Message is what the agent says of it.
+	Message string
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return fmt.Sprintf("answered %s: %s", r.Status, r.Message) }
+
+// Final reports whether the agent would answer the same if it were asked again. It would not where only its state is in the way, which
+// changes, or the time that it was given.
+func (r *Refusal) Final() bool {
+	switch r.Code {
+	case http.StatusConflict, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return r.Code >= http.StatusBadRequest && r.Code < http.StatusInternalServerError
+}
 
 // HTTP speaks to agents in pods.
 type HTTP struct {
@@ -97,7 +120,7 @@ func (a HTTP) do(ctx context.Context, timeout time.Duration, method, ip, path st
 		return s, fmt.Errorf("reading answer of agent at %s: %w", ip, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return s, fmt.Errorf("the agent at %s answered %s: %s", ip, resp.Status, data[:min(len(data), maxQuoted)])
+		return s, fmt.Errorf("the agent at %s %w", ip, &Refusal{Status: resp.Status, Code: resp.StatusCode, Message: strings.TrimSpace(string(data[:min(len(data), maxQuoted)]))})
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
 		return s, fmt.Errorf("decoding answer of agent at %s: %w", ip, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -92,5 +93,20 @@ func TestAnAgentThatDoesNotAnswerAsAgentsDoIsAnError(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestARefusalIsFinalUnlessTimeHelps(t *testing.T) {
+	for status, want := range map[int]bool{
+		http.StatusBadRequest: true, http.StatusForbidden: true, http.StatusNotFound: true, http.StatusUnprocessableEntity: true,
+		http.StatusConflict: false, http.StatusRequestTimeout: false, http.StatusTooManyRequests: false,
+		http.StatusInternalServerError: false, http.StatusServiceUnavailable: false,
+	} {
+		agents := agentAt(t, nil, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no slots", status) })
+		_, err := agents.State(t.Context(), agentIP)
+		refused := (*Refusal)(nil)
+		if !errors.As(err, &refused) || refused.Final() != want || refused.Message != "no slots" {
+			t.Errorf("%d is %v, %+v; want it final: %v", status, err, refused, want)
+		}
 	}
 }

@@ -24,8 +24,8 @@ type Coverage struct {
 	// SuspectLatencies are the suspect cells of which only the latencies are.
 	SuspectLatencies int `json:"suspectLatencies"`
 	PinnedCells      int `json:"pinnedCells"`
-	// Limits are those of the cells above that are of a Limit, which is meant to be faster than its load generators.
-	Limits CellCount `json:"limits"`
+	// References are those of the cells above that are of a Reference, which is meant to be faster than its load generators.
+	References CellCount `json:"references"`
 	// Missing are the trials without a record.
 	Missing []MissingTrial `json:"missing"`
 	// Repeated are the trials that were measured only after external disturbances.
@@ -45,9 +45,9 @@ type CellCount struct {
 // Contenders counts the cells that verdicts can rest on: all but a limit's.
 func (c Coverage) Contenders() CellCount {
 	return CellCount{
-		PlannedCells: c.PlannedCells - c.Limits.PlannedCells, MeasuredCells: c.MeasuredCells - c.Limits.MeasuredCells,
-		VoidCells: c.VoidCells - c.Limits.VoidCells, SuspectCells: c.SuspectCells - c.Limits.SuspectCells,
-		SuspectLatencies: c.SuspectLatencies - c.Limits.SuspectLatencies, PinnedCells: c.PinnedCells - c.Limits.PinnedCells,
+		PlannedCells: c.PlannedCells - c.References.PlannedCells, MeasuredCells: c.MeasuredCells - c.References.MeasuredCells,
+		VoidCells: c.VoidCells - c.References.VoidCells, SuspectCells: c.SuspectCells - c.References.SuspectCells,
+		SuspectLatencies: c.SuspectLatencies - c.References.SuspectLatencies, PinnedCells: c.PinnedCells - c.References.PinnedCells,
 	}
 }
 
@@ -100,14 +100,14 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 		c.SuspectLatencies += g.SuspectLatencies()
 		c.PinnedCells += g.Pinned
 		if g.Role == record.RoleReference {
-			c.Limits.plus(CellCount{
+			c.References.plus(CellCount{
 				MeasuredCells: len(g.Cells), VoidCells: g.Void, SuspectCells: g.Suspect, SuspectLatencies: g.SuspectLatencies(), PinnedCells: g.Pinned,
 			})
 		}
 	}
 	for _, i := range p.Implementations {
 		if i.Role == record.RoleReference {
-			c.Limits.PlannedCells += int(p.Blocks) * len(p.Levels)
+			c.References.PlannedCells += int(p.Blocks) * len(p.Levels)
 		}
 	}
 	for block := int32(1); block <= p.Blocks; block++ {
@@ -158,7 +158,7 @@ func (c *Coverage) add(role record.Role, n CellCount) {
 	c.SuspectLatencies += n.SuspectLatencies
 	c.PinnedCells += n.PinnedCells
 	if role == record.RoleReference {
-		c.Limits.plus(n)
+		c.References.plus(n)
 	}
 }
 

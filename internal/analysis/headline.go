@@ -86,8 +86,8 @@ type HeadlineEntry struct {
 	Levels int `json:"levels"`
 	// SameInTheMean is true of a DependsOnLoad whose mean shows no difference, while all that is decided points in one direction.
 	SameInTheMean bool `json:"sameInTheMean,omitempty"`
-	// Beside are the other metrics that have a winner.
-	Beside []MetricVerdict `json:"beside,omitempty"`
+	// OtherMetrics are those, besides the one that decides, that have a winner.
+	OtherMetrics []MetricVerdict `json:"otherMetrics,omitempty"`
 	// Decided are the levels that have a winner, in their order; of a load with one level none.
 	Decided []LevelVerdict `json:"decided,omitempty"`
 	// Unsustained are the levels whose rate neither side sustained, and which are left out of the mean.
@@ -252,7 +252,7 @@ func entry(c verdict.Comparison) HeadlineEntry {
 	e.SameInTheMean = c.Verdict == verdict.DependsOnLoad && d.Verdict == verdict.NoDifference && oneWay(c)
 	for _, r := range c.Overall {
 		if !r.Decides && r.Decided() {
-			e.Beside = append(e.Beside, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.AtLeast(r.Verdict)})
+			e.OtherMetrics = append(e.OtherMetrics, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.AtLeast(r.Verdict)})
 		}
 	}
 	e.Unsustained = c.Unsustained

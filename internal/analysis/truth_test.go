@@ -293,11 +293,11 @@ func TestALatencyIsComparedAndBounded(t *testing.T) {
 	table := analyse(t, d)
 	h := table.Headline()
 	found := false
-	for _, b := range h.Entries[0].Beside {
+	for _, b := range h.Entries[0].OtherMetrics {
 		found = found || b.Metric == verdict.LatencyAt("50") && b.Verdict == verdict.Worse && math.Abs(b.Ratio-2.02) < 0.02
 	}
 	if !found {
-		t.Errorf("beside the CPU time stands %+v, want a p50 latency of 2.02 times", h.Entries[0].Beside)
+		t.Errorf("beside the CPU time stands %+v, want a p50 latency of 2.02 times", h.Entries[0].OtherMetrics)
 	}
 	if h.Gate == nil || h.Gate.Missed != 1 || h.Gate.Worst == nil {
 		t.Errorf("gate %+v, want the ratio of latencies missed", h.Gate)

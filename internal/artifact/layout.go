@@ -50,7 +50,7 @@ func (s *Store) getJSON(ctx context.Context, key, sha string, into any) error {
 		return err
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("decoding %s: %w", s.URI(key), err)
+		return fmt.Errorf("decoding %s: %w: %w", s.URI(key), ErrMalformed, err)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (s *Store) loadTrial(ctx context.Context, manifest record.Artifact) (record
 		results[a.Member] = body
 	}
 	if err := kind.Decode(results, &t); err != nil {
-		return t, fmt.Errorf("reading %s: %w", s.URI(manifest.Key), err)
+		return t, fmt.Errorf("reading %s: %w: %w", s.URI(manifest.Key), ErrMalformed, err)
 	}
 	t.Rows = kind.Rows(t)
 	return t, nil

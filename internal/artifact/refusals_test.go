@@ -69,8 +69,8 @@ func TestATrialThatIsNotWhatATrialIsIsRefused(t *testing.T) {
 			m := record.TrialManifest{Schema: record.TrialManifestSchema, PlannedTrial: record.PlannedTrial{Name: "quick-000-go", Type: record.Sweep, Servers: []string{"go"}}}
 			tc.change(&m)
 			got, err := store.LoadTrials(t.Context(), storedTrial(t, store, m))
-			if (err != nil) != tc.refused {
-				t.Fatalf("error %v, want one: %v", err, tc.refused)
+			if (err != nil) != tc.refused || artifact.Unreadable(err) != tc.refused {
+				t.Fatalf("error %v, want one that stays: %v", err, tc.refused)
 			}
 			for _, part := range tc.says {
 				if !strings.Contains(err.Error(), part) {
@@ -242,5 +242,22 @@ func TestALostRecordOfAKeptRunIsAnError(t *testing.T) {
 	m.Trials[0].Manifest = &a
 	if _, err := store.LoadTrials(t.Context(), m); !errors.Is(err, artifact.ErrNotFound) {
 		t.Errorf("got %v, want %v", err, artifact.ErrNotFound)
+	}
+}
+
+func TestOnlyWhatStaysSoIsUnreadable(t *testing.T) {
+	_, store := bucket(t)
+	if _, err := store.Put(t.Context(), "broken/manifest.json", "application/json", []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	for prefix, want := range map[string]error{"broken": artifact.ErrMalformed, "missing": artifact.ErrNotFound} {
+		if _, err := store.Load(t.Context(), prefix); !errors.Is(err, want) || !artifact.Unreadable(err) {
+			t.Errorf("a %s run is %v", prefix, err)
+		}
+	}
+	for _, err := range []error{artifact.ErrUnreachable, artifact.ErrDenied, artifact.ErrFull, artifact.ErrNoBucket, errors.New("SlowDown")} {
+		if artifact.Unreadable(fmt.Errorf("reading: %w", err)) {
+			t.Errorf("%v stays so", err)
+		}
 	}
 }

@@ -163,7 +163,7 @@ func (s *Store) Get(ctx context.Context, key, sha string) ([]byte, error) {
 		return nil, s.explain("reading", key, err)
 	}
 	if len(body) > maxObject {
-		return nil, fmt.Errorf("reading %s: larger than %d bytes", s.URI(key), maxObject)
+		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", s.URI(key), ErrMalformed, maxObject)
 	}
 	if sum := sha256.Sum256(body); sha != "" && hex.EncodeToString(sum[:]) != sha {
 		return nil, fmt.Errorf("%w: %s has SHA-256 %x, its manifest says %s", ErrCorrupt, s.URI(key), sum, sha)
@@ -177,6 +177,8 @@ var (
 	ErrExists = errors.New("the key already holds another object")
 	// ErrCorrupt says that an object is not what its manifest says.
 	ErrCorrupt = errors.New("the object does not match its manifest")
+	// ErrMalformed says that an object is no record of Loadstone's.
+	ErrMalformed = errors.New("the object is not a record of Loadstone")
 	// ErrSchema says that a record was written by another version, and can be read by no other.
 	ErrSchema = errors.New("it was written by another version of Loadstone")
 	// ErrNoBucket says that the bucket is not there.
@@ -228,4 +230,10 @@ func rootCause(err error) string {
 // Terminal reports whether trying again cannot help until somebody changes something.
 func Terminal(err error) bool {
 	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrExists) || errors.Is(err, ErrSchema)
+}
+
+// Unreadable reports whether what was asked for is not there, or is not what it should be, while the store itself is well: however often
+// it is read, it stays so.
+func Unreadable(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrSchema)
 }

@@ -98,6 +98,11 @@ func AgentFailed(t Trial, agent string, s protocol.State) *Failure {
 	return TransientFailure(v1alpha1.ReasonAgentFailed, "%s: %s", agent, s.Message)
 }
 
+// AgentRefused is the failure of an agent that has refused what it was asked, and would again.
+func AgentRefused(agent string, answer error) *Failure {
+	return TransientFailure(v1alpha1.ReasonAgentFailed, "%s %s", agent, answer)
+}
+
 // Checked is what a generator's check, which has been made, shows of a trial; nil if all is well.
 func Checked(t Trial, c protocol.Checked) *Failure {
 	if c.OK() {

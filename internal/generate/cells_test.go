@@ -180,7 +180,7 @@ func TestGeneratorSeesWhatTheToolDoes(t *testing.T) {
 		hello(w, r)
 	})
 	b := newBench(t, withTool(wrk.Tool{}))
-	checked := b.generator.Check(t.Context(), protocol.Check{Targets: []string{target}, Requests: []record.Request{{Path: "/"}}, Cells: []record.Cell{cell(4, 1)}})
+	checked := b.generator.Check(t.Context(), protocol.Check{Targets: []string{target}, Requests: []record.Request{cell(4, 1).Request}, Cells: []record.Cell{cell(4, 1)}})
 	responses := []record.Response{{
 		Path: "/", Status: 200, BodyBytes: 10, BodySHA256: "936a185caaa266bb9cbe981e9e05cb78cd732b0b3280eb944412bb6f8f8f07af",
 		HeaderBytes: int64(len("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n")),
@@ -274,7 +274,7 @@ func TestWhoAudits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := New(Config{Index: tc.index}, nil, nil)
 			if tc.answer != "" {
-				g.answers = map[string]httpcheck.Expectation{"/": httpcheck.Expect(record.Request{Expect: record.Expect{Body: &tc.answer}})}
+				g.answers = map[string]httpcheck.Expectation{"/": httpcheck.Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200, Body: &tc.answer}})}
 			}
 			a := &cellRun{slot: timetable.Slot{Cell: tc.cell}, target: target}
 			got := g.beginAudit(t.Context(), a, time.Now().Add(100*time.Millisecond))()

@@ -52,7 +52,7 @@ func TestADuetSharesTheLoadEqually(t *testing.T) {
 	var seen overlaps
 	b := newBench(t, withTool(wrk.Tool{}))
 	one, other := newTarget(t, seen.handler(0)), newTarget(t, seen.handler(1))
-	b.generator.Check(t.Context(), protocol.Check{Targets: []string{one, other}, Requests: []record.Request{{}}})
+	b.generator.Check(t.Context(), protocol.Check{Targets: []string{one, other}, Requests: []record.Request{cell(1, 0).Request}})
 	start := protocol.Start{
 		At: time.Now().Add(300 * time.Millisecond), Targets: []string{one, other},
 		Slots: timetable.Of([]record.Cell{duetCell(2, 1), duetCell(4, 0)}),
@@ -207,7 +207,7 @@ func TestBothServersOfADuetAreChecked(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, withTool(wrk.Tool{}))
-			checked := b.generator.Check(t.Context(), protocol.Check{Targets: tc.targets, Requests: []record.Request{{}}})
+			checked := b.generator.Check(t.Context(), protocol.Check{Targets: tc.targets, Requests: []record.Request{cell(1, 0).Request}})
 			if n := len(checked.Responses); checked.OK() && n != len(tc.targets) {
 				t.Errorf("%d answers of %d servers", n, len(tc.targets))
 			}

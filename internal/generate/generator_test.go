@@ -39,8 +39,8 @@ func patient(c Config, tl tool.Tool, s Searcher) *Generator {
 
 func cell(connections int32, warmup int32) record.Cell {
 	return record.Cell{
-		Load: "sweep", Tool: record.ToolWrk, Connections: connections, Threads: 1, DurationSeconds: 1, WarmupSeconds: warmup,
-		Request: record.Request{Path: "/"},
+		Load: "sweep", Tool: record.ToolWrk, Connections: connections, Generators: 1, Threads: 1, DurationSeconds: 1, WarmupSeconds: warmup,
+		Request: record.Request{Path: "/", Expect: record.Expect{Status: 200}},
 	}
 }
 

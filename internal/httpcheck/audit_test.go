@@ -39,7 +39,7 @@ const patience = 20 * time.Second
 
 // expecting is a request for "/" whose answers have a body.
 func expecting(body string) Expectation {
-	return Expect(record.Request{Expect: record.Expect{Body: &body}})
+	return Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200, Body: &body}})
 }
 
 func auditing(t *testing.T, target string, e Expectation, deadline time.Time) *Auditor {
@@ -155,7 +155,7 @@ func TestAuditOfTheMeasuredTime(t *testing.T) {
 }
 
 func TestAuditOfNobody(t *testing.T) {
-	got := auditing(t, "127.0.0.1:1", Expect(record.Request{}), time.Now().Add(50*time.Millisecond)).Warmup(t.Context())
+	got := auditing(t, "127.0.0.1:1", Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200}}), time.Now().Add(50*time.Millisecond)).Warmup(t.Context())
 	const want = "GET / was not answered: dial tcp 127.0.0.1:1: connect: connection refused"
 	if got.Failed < 1 || got.Failed != got.Requests || got.Example != want {
 		t.Errorf("got %+v, want the example %q", *got, want)
@@ -170,7 +170,7 @@ func TestAuditEndsWithItsContext(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan *record.Audit)
-	auditor := auditing(t, target, Expect(record.Request{}), time.Now().Add(time.Hour))
+	auditor := auditing(t, target, Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200}}), time.Now().Add(time.Hour))
 	go func() { ended <- auditor.Warmup(ctx) }()
 	for connections.Load() == 0 {
 		time.Sleep(time.Millisecond)

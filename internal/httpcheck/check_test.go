@@ -17,6 +17,11 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
+// ok is a request of a path that is to be answered with 200.
+func ok(path string) record.Request {
+	return record.Request{Path: path, Expect: record.Expect{Status: 200}}
+}
+
 func TestCheck(t *testing.T) {
 	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -39,29 +44,29 @@ func TestCheck(t *testing.T) {
 		// want is the sentence of the error; empty if there is none.
 		want string
 	}{
-		"nothing to compare but the status": {requests: []record.Request{{Path: "/"}}},
+		"nothing to compare but the status": {requests: []record.Request{ok("/")}},
 		"the body that is expected":         {requests: []record.Request{{Path: "/", Expect: record.Expect{Status: 200, Body: text("helloworld")}}}},
 		"a status that is expected":         {requests: []record.Request{{Path: "/missing", Expect: record.Expect{Status: 404}}}},
 		"another body": {
-			requests: []record.Request{{Path: "/", Expect: record.Expect{Body: text("hello")}}},
+			requests: []record.Request{{Path: "/", Expect: record.Expect{Status: 200, Body: text("hello")}}},
 			want:     `GET / answered the body "helloworld" instead of "hello"`,
 		},
 		"a body where none is expected": {
-			requests: []record.Request{{Path: "/", Expect: record.Expect{Body: text("")}}},
+			requests: []record.Request{{Path: "/", Expect: record.Expect{Status: 200, Body: text("")}}},
 			want:     `GET / answered the body "helloworld" instead of ""`,
 		},
 		"a long body": {
-			requests: []record.Request{{Path: "/long", Expect: record.Expect{Body: text("x")}}},
+			requests: []record.Request{{Path: "/long", Expect: record.Expect{Status: 200, Body: text("x")}}},
 			want:     `GET /long answered the body "` + strings.Repeat("x", 80) + `"... (100 bytes) instead of "x"`,
 		},
-		"another status":             {requests: []record.Request{{Path: "/"}, {Path: "/missing?a=b"}}, want: "GET /missing?a=b answered 404 instead of 200"},
-		"a redirect is not followed": {requests: []record.Request{{Path: "/moved"}}, want: "GET /moved answered 302 instead of 200"},
-		"no answer":                  {requests: []record.Request{{Path: "/broken"}}, want: "GET /broken was not answered: EOF"},
+		"another status":             {requests: []record.Request{ok("/"), ok("/missing?a=b")}, want: "GET /missing?a=b answered 404 instead of 200"},
+		"a redirect is not followed": {requests: []record.Request{ok("/moved")}, want: "GET /moved answered 302 instead of 200"},
+		"no answer":                  {requests: []record.Request{ok("/broken")}, want: "GET /broken was not answered: EOF"},
 		"nobody there": {
-			target: "127.0.0.1:1", requests: []record.Request{{Path: "/"}},
+			target: "127.0.0.1:1", requests: []record.Request{ok("/")},
 			want: "GET / was not answered: dial tcp 127.0.0.1:1: connect: connection refused",
 		},
-		"a path that is not one": {requests: []record.Request{{Path: "/%zz"}}, want: `GET /%zz cannot be sent: invalid URL escape "%zz"`},
+		"a path that is not one": {requests: []record.Request{ok("/%zz")}, want: `GET /%zz cannot be sent: invalid URL escape "%zz"`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

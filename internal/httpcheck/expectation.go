@@ -3,7 +3,6 @@ package httpcheck
 import (
 	"bytes"
 	"fmt"
-	"net/http"
 
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -25,12 +24,6 @@ type Expectation struct {
 // Expect is what a load's request says of its answer.
 func Expect(r record.Request) Expectation {
 	e := Expectation{Path: r.Path, status: int(r.Expect.Status)}
-	if e.Path == "" {
-		e.Path = "/"
-	}
-	if e.status == 0 {
-		e.status = http.StatusOK
-	}
 	if r.Expect.Body != nil {
 		e.known, e.body, e.bytes = true, []byte(*r.Expect.Body), int64(len(*r.Expect.Body))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // Responses are the answers that a trial's first generator got.
@@ -100,7 +101,7 @@ const (
 	// headSlack: from one answer to the next the numbers in a head change their length. All tools count what they read from the
 	// connection, heads included: recorded cells of wrk, ab and k6 against servers of one page lie within a tenth of a byte.
 	headSlack = 16
-	// otherHeadSlack: ab asks in HTTP/1.0, and one request a connection asks for its end. "Transfer-Encoding: chunked" (28 bytes with
+	// otherHeadSlack: HTTP/1.0 has other heads, and one request a connection asks for its end. "Transfer-Encoding: chunked" (28 bytes with
 	// its line end), "Connection: keep-alive" (24) and "Keep-Alive: timeout=72" (24) come and go with that, two of them together.
 	otherHeadSlack = 56
 )
@@ -116,7 +117,7 @@ func (f *Facts) answerBytes() *AnswerBytes {
 		read += m.Bytes
 	}
 	b.Each = float64(read) / float64(f.Requests)
-	if f.Level.Tool == record.ToolAb || f.Level.Connection != record.KeepAlive {
+	if tools.Traits(f.Level.Tool).OldHTTP || f.Level.Connection != record.KeepAlive {
 		b.Slack = otherHeadSlack
 	}
 	if f.Level.Scripted {

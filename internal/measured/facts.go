@@ -82,7 +82,7 @@ type Facts struct {
 // nil if each trial stands alone.
 func Read(dec *histogram.Decoder, l planned.Level, i planned.Implementation, t *record.TrialData, sizes map[string]Sizes) (*Facts, error) {
 	f := &Facts{Level: l, Implementation: i, Trial: t, sizes: sizes}
-	for g := range int(max(l.Generators, 1)) {
+	for g := range int(l.Generators) {
 		var run *record.CellRun
 		if g < len(t.Generators) {
 			run = pick.First(t.Generators[g].Cells, func(c *record.CellRun) bool { return c.Point == l.Point })

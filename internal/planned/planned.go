@@ -111,7 +111,7 @@ func LevelOf(c record.Cell) Level {
 }
 
 // GeneratorCPUs is the number of CPUs that each generator of a level was to own: one a thread.
-func (l Level) GeneratorCPUs() int32 { return max(l.Threads, 1) }
+func (l Level) GeneratorCPUs() int32 { return l.Threads }
 
 // Implementation finds a planned implementation.
 func (p Run) Implementation(name string) (Implementation, bool) {

@@ -14,6 +14,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/guard"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 )
@@ -41,13 +42,31 @@ func Make(ctx context.Context, store Store, runPrefix string) (Outcome, error) {
 	if err != nil {
 		return o, err
 	}
-	if o.Table, err = analysis.Analyse(data); err != nil {
-		return o, fmt.Errorf("%w: %w", ErrReport, err)
+	if o.Table, err = Analyse(data); err != nil {
+		return o, err
 	}
-	if o.Files, err = report.Files(o.Table); err != nil {
-		return o, fmt.Errorf("%w: %w", ErrReport, err)
+	err = compute(func() error {
+		o.Files, err = report.Files(o.Table)
+		return err
+	})
+	return o, err
+}
+
+// Analyse makes the table of a run that was read. Its error is an ErrReport.
+func Analyse(data record.RunData) (table analysis.Table, err error) {
+	err = compute(func() error {
+		table, err = analysis.Analyse(data)
+		return err
+	})
+	return table, err
+}
+
+// compute does what follows from records alone, so that no second try would end otherwise: not even where it panics.
+func compute(something func() error) error {
+	if err := guard.Do(something); err != nil {
+		return fmt.Errorf("%w: %w", ErrReport, err)
 	}
-	return o, nil
+	return nil
 }
 
 // Putter writes objects once.
@@ -82,15 +101,15 @@ func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, e
 	return data, err
 }
 
-// earlier reads the runs that objectives name. One that is not there, or cannot be read, leaves its objectives undecided; a store that
-// does not answer is an error.
+// earlier reads the runs that objectives name. One that is not there, or is not what a run is, leaves its objectives undecided; anything
+// else is an error of the store, which may answer when it is asked again.
 func earlier(ctx context.Context, store Store, data record.RunData) (map[string]record.EarlierRun, error) {
 	var out map[string]record.EarlierRun
 	for _, prefix := range earlierRuns(data.Manifest.Plan.Objectives) {
 		run, err := store.Load(ctx, prefix)
 		e := record.EarlierRun{Data: &run}
 		if err != nil {
-			if !errors.Is(err, artifact.ErrSchema) && (errors.Is(err, artifact.ErrUnreachable) || artifact.Terminal(err)) {
+			if !artifact.Unreadable(err) {
 				return nil, err
 			}
 			e = record.EarlierRun{Error: err.Error()}

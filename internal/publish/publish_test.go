@@ -67,8 +67,11 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 		"the earlier run is there":      {want: ""},
 		"the earlier run is not there":  {err: artifact.ErrNotFound, want: objectives.NoEarlierRun},
 		"the earlier run was tampered":  {err: artifact.ErrCorrupt, want: objectives.NoEarlierRun},
+		"the earlier run is no record":  {err: artifact.ErrMalformed, want: objectives.NoEarlierRun},
+		"another version has stored it": {err: artifact.ErrSchema, want: objectives.NoEarlierRun},
 		"the store is away":             {err: artifact.ErrUnreachable, trouble: true},
 		"the store refuses our key now": {err: artifact.ErrDenied, trouble: true},
+		"a trouble that has no name":    {err: errors.New("reading s3://b/k: SlowDown: Please reduce your request rate"), trouble: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := shelf{runs: map[string]record.RunData{"now": against("then"), "then": small()}, errs: map[string]error{"then": tc.err}}
@@ -124,6 +127,20 @@ func TestARunThatContradictsItselfCannotBeReported(t *testing.T) {
 	d := small()
 	d.Trials[0].Manifest.Run.UID = "another"
 	if _, err := publish.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now"); !errors.Is(err, publish.ErrReport) {
+		t.Errorf("got %v, want ErrReport", err)
+	}
+}
+
+func TestARunThatIsMoreThanLoadstoneCanTakeEndsInAnErrorToo(t *testing.T) {
+	d := small()
+	for i := range d.Trials {
+		d.Trials[i].Servers = nil // No store gives such a trial.
+	}
+	_, err := publish.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now")
+	if !errors.Is(err, publish.ErrReport) || !strings.Contains(err.Error(), "a fault of Loadstone's own") {
+		t.Errorf("got %v, want ErrReport", err)
+	}
+	if _, err := publish.Analyse(d); !errors.Is(err, publish.ErrReport) {
 		t.Errorf("got %v, want ErrReport", err)
 	}
 }

@@ -35,8 +35,8 @@ func (v run) badges() []page.Badge {
 	} else {
 		add(true, v.Say("badge.environment.same"))
 	}
-	if c.Limits.PlannedCells > 0 {
-		out = append(out, page.Badge{Text: v.cellsBadge("badge.limits", c.Limits), Tone: "plain"})
+	if c.References.PlannedCells > 0 {
+		out = append(out, page.Badge{Text: v.cellsBadge("badge.limits", c.References), Tone: "plain"})
 	}
 	return out
 }

@@ -10,14 +10,14 @@ import (
 // divide goes to the first ones, and nothing to a generator that the cell does not need.
 func Share(c record.Cell, generator int32) record.Cell {
 	part := func(whole int32) int32 {
-		n := max(c.Generators, 1)
-		switch {
+		switch n := c.Generators; {
 		case generator >= n:
 			return 0
 		case generator < whole%n:
 			return whole/n + 1
+		default:
+			return whole / n
 		}
-		return whole / n
 	}
 	c.Connections, c.RequestsPerSecond, c.RampToRequestsPerSecond = part(c.Connections), part(c.RequestsPerSecond), part(c.RampToRequestsPerSecond)
 	return c

@@ -41,7 +41,6 @@ func TestShareGivesAwayEverythingOnce(t *testing.T) {
 	}{
 		"one generator of three":         {record.Cell{Connections: 10, Generators: 1}, []int32{10, 0, 0}},
 		"all of three":                   {record.Cell{Connections: 10, Generators: 3}, []int32{4, 3, 3}},
-		"a cell that does not say":       {record.Cell{Connections: 10}, []int32{10, 0, 0}},
 		"fewer connections than for all": {record.Cell{Connections: 2, Generators: 3}, []int32{1, 1, 0}},
 	}
 	for name, tc := range tests {

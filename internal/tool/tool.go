@@ -62,6 +62,10 @@ type Traits struct {
 	MaxRatePerCPU int32
 	// WholePercents is true of a tool that gives no percentile between two whole ones.
 	WholePercents bool
+	// OldHTTP is true of a tool that asks in HTTP/1.0, so that servers head their answers differently than those to the agents' checks.
+	OldHTTP bool
+	// ConnectsOnce is true of a tool that never opens a connection again that was refused: it goes on with fewer.
+	ConnectsOnce bool
 	// Freezable is true of a tool that bears being stopped in the middle of its work and let go on.
 	Freezable bool
 }

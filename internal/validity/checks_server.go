@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // checkObserver voids a cell whose server was not observed: neither its CPU time nor its pinning is known.
@@ -84,8 +85,8 @@ func checkSockets(f *facts) []Reason {
 	return out
 }
 
-// checkConnections wants the level's connections to be there: those that are open near the end of the load, and of wrk those that were
-// refused as well, since it never tries again. Beside a generator that is busy, held back or without ports they are marked and accuse nobody.
+// checkConnections wants the level's connections to be there: those that are open near the end of the load, and those that were refused
+// as well if the tool never tries again. Beside a generator that is busy, held back or without ports they are marked and accuse nobody.
 // A script may hold as many as it likes. Those that are on their way, since the server closes some, are let pass as in checkSockets.
 func checkConnections(f *facts) []Reason {
 	if !f.KeepsOpen() || f.Level.Connections <= 0 || f.Level.Scripted {
@@ -95,7 +96,7 @@ func checkConnections(f *facts) []Reason {
 	if f.Seen != nil && f.Seen.Sockets != nil {
 		gone = float64(int64(f.Level.Connections) - f.Seen.Sockets.Established)
 	}
-	if f.Level.Tool == record.ToolWrk {
+	if tools.Traits(f.Level.Tool).ConnectsOnce {
 		gone = max(gone, float64(f.Errors.Connect))
 	}
 	share := 1 - gone/float64(f.Level.Connections)

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ type Wrk struct {
 
 // Args is wrk's argument vector, for which its script is written into a folder.
 func (w Wrk) Args(dir, target string, purpose tool.Purpose) ([]string, error) {
-	c := record.Cell{Connections: w.Connections, Threads: 1, DurationSeconds: w.Seconds, Request: record.Request{Path: w.Path}}
+	c := record.Cell{Connections: w.Connections, Threads: 1, DurationSeconds: w.Seconds, Request: record.Request{Path: cmp.Or(w.Path, "/")}}
 	for _, f := range (wrk.Tool{}).Files(c, target) {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			return nil, fmt.Errorf("writing wrk's script: %w", err)

@@ -168,10 +168,10 @@ func (r *recorder) block(ctx context.Context) error {
 	both[1].End()
 	b.StrangersCPUs, b.StealCPUs = begin.Since()
 	if !b.Allowed() {
-		return fmt.Errorf("measuring a block: %w: %.3f used, %.3f stolen", errDisturbed, b.StrangersCPUs, b.StealCPUs)
+		return fmt.Errorf("measuring a block: %w: %.3f used, steal %.3f", errDisturbed, b.StrangersCPUs, b.StealCPUs)
 	}
 	r.Blocks = append(r.Blocks, b)
-	r.progress(blockTakes, "block %d: others used %.3f CPUs, %.3f stolen", len(r.Blocks), b.StrangersCPUs, b.StealCPUs)
+	r.progress(blockTakes, "block %d: others used %.3f CPUs, steal was %.3f", len(r.Blocks), b.StrangersCPUs, b.StealCPUs)
 	return r.write()
 }
 
@@ -244,7 +244,7 @@ func (r *recorder) plantedPair(ctx context.Context, iterations uint64) (pair aa.
 	}
 	pair, err = r.sliced(ctx, both, plantedAt, plantedCell)
 	if err == nil && !pair.Allowed() {
-		err = fmt.Errorf("measuring a planted pair: %w: %.3f used, %.3f stolen", errDisturbed, pair[0].StrangersShare, pair[0].StealShare)
+		err = fmt.Errorf("measuring a planted pair: %w: %.3f used, steal %.3f", errDisturbed, pair[0].StrangersShare, pair[0].StealShare)
 	}
 	return pair, err
 }

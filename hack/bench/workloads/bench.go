@@ -105,19 +105,19 @@ func (b *bench) job(ctx context.Context, j job) (again bool, err error) {
 	if err != nil {
 		return b.excuse(j, cells, err)
 	}
-	spoiled := ""
+	disturbed := ""
 	if max(strangers, steal) > quietLimit {
-		spoiled = fmt.Sprintf("others used %.2f CPUs, and %.2f were stolen", strangers, steal)
-		b.say("%s %s: %s", j.group, j.name, spoiled)
+		disturbed = fmt.Sprintf("others used %.2f CPUs, and steal was %.2f", strangers, steal)
+		b.say("%s %s: %s", j.group, j.name, disturbed)
 	}
 	// What is not measured anew is used, and the figure's note says who disturbed it.
-	if again = spoiled != "" && b.may(j); !again {
-		spoiled = ""
+	if again = disturbed != "" && b.may(j); !again {
+		disturbed = ""
 	}
 	for i, c := range cells {
 		p := place{j.group, c}
 		b.errors[p] = 0
-		e := entry{place: p, Block: j.block, Attempt: j.attempt, At: at, Measured: all[i], StrangersCPUs: strangers, StealCPUs: steal, Spoiled: spoiled}
+		e := entry{place: p, Block: j.block, Attempt: j.attempt, At: at, Measured: all[i], StrangersCPUs: strangers, StealCPUs: steal, Disturbed: disturbed}
 		if err := b.write(line{Entry: &e}); err != nil {
 			return false, err
 		}

@@ -163,7 +163,7 @@ func (b *bench) requireQuiet(ctx context.Context) error {
 		return err
 	}
 	if strangers, steal := others(); max(strangers, steal) > quietLimit {
-		return fmt.Errorf("the machine is not quiet: others use %.2f CPUs, and %.2f are stolen", strangers, steal)
+		return fmt.Errorf("the machine is not quiet: others use %.2f CPUs, and steal is %.2f", strangers, steal)
 	}
 	return nil
 }

@@ -24,15 +24,15 @@ type header struct {
 type entry struct {
 	place
 	Block int `json:"block"`
-	// Attempt counts from 1 how often the set was measured in this block. The last one that is not spoiled counts.
+	// Attempt counts from 1 how often the set was measured in this block. The last one that is not disturbed counts.
 	Attempt  int       `json:"attempt"`
 	At       time.Time `json:"at"`
 	Measured measured  `json:"measured"`
 	// StrangersCPUs is how many CPUs others used during the set, on average, StealCPUs how many the hypervisor took.
 	StrangersCPUs float64 `json:"strangersCPUs"`
 	StealCPUs     float64 `json:"stealCPUs"`
-	// Spoiled says why the set was dropped, if it was.
-	Spoiled string `json:"spoiled,omitempty"`
+	// Disturbed says why the set was dropped, if it was.
+	Disturbed string `json:"disturbed,omitempty"`
 }
 
 // failure says why a cell is not measured any more.
@@ -78,7 +78,7 @@ func read(from io.Reader) (recording, error) {
 			return r, fmt.Errorf("reading line %d of the raw data: the first line is the header, and only it", n)
 		case l.Header != nil:
 			r.header = *l.Header
-		case l.Entry != nil && l.Entry.Spoiled == "":
+		case l.Entry != nil && l.Entry.Disturbed == "":
 			r.entries[spot{l.Entry.place, l.Entry.Block}] = *l.Entry
 		case l.Failure != nil:
 			r.failures[l.Failure.place] = l.Failure.Why

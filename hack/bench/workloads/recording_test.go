@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	headerLine  = `{"header":{"seed":7,"blocks":2,"figures":["g-r"]}}`
-	cellLine    = `{"cell":{"group":"g","program":"x","load":"case","case":"a","cpus":"1","block":1,"attempt":1,"measured":{"operations":5}}}`
-	spoiledLine = `{"cell":{"group":"g","program":"x","load":"case","case":"a","cpus":"1","block":1,"attempt":1,"spoiled":"others","measured":{"operations":4}}}`
-	failureLine = `{"failure":{"group":"g","program":"y","load":"keep-alive","connections":10,"why":"y is missing"}}`
+	headerLine    = `{"header":{"seed":7,"blocks":2,"figures":["g-r"]}}`
+	cellLine      = `{"cell":{"group":"g","program":"x","load":"case","case":"a","cpus":"1","block":1,"attempt":1,"measured":{"operations":5}}}`
+	disturbedLine = `{"cell":{"group":"g","program":"x","load":"case","case":"a","cpus":"1","block":1,"attempt":1,"disturbed":"others","measured":{"operations":4}}}`
+	failureLine   = `{"failure":{"group":"g","program":"y","load":"keep-alive","connections":10,"why":"y is missing"}}`
 )
 
 func TestReadingRawData(t *testing.T) {
@@ -19,8 +19,8 @@ func TestReadingRawData(t *testing.T) {
 		wantErr string
 	}{
 		"cells and failures":                        {[]string{headerLine, cellLine, failureLine}, 5, ""},
-		"what is spoiled does not count":            {[]string{headerLine, spoiledLine, cellLine}, 5, ""},
-		"whatever comes after":                      {[]string{headerLine, cellLine, spoiledLine}, 5, ""},
+		"what is disturbed does not count":          {[]string{headerLine, disturbedLine, cellLine}, 5, ""},
+		"whatever comes after":                      {[]string{headerLine, cellLine, disturbedLine}, 5, ""},
 		"an interrupted program may cut a line off": {[]string{headerLine, cellLine, `{"cell":{"gro`}, 5, ""},
 		"but none before the last":                  {[]string{headerLine, `{"cell":{"gro`, cellLine}, 0, "line 2"},
 		"nothing":                                   {nil, 0, "no header"},

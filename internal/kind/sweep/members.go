@@ -45,7 +45,7 @@ func GeneratorMilliCPU(g record.Generators, pl record.Placement) int64 {
 // Members implements kind.Work: the generators, then the servers.
 func (s Sweep) Members() []kind.Member {
 	var members []kind.Member
-	for i := range max(s.Generators.Pods, 1) {
+	for i := range s.Generators.Pods {
 		members = append(members, s.generator(int(i)))
 	}
 	for i := range s.Implementations {

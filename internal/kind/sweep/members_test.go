@@ -15,9 +15,9 @@ func TestMembersAreGeneratorsThenServers(t *testing.T) {
 		generators, servers int
 		want                []string
 	}{
-		"one generator by default": {0, 1, []string{"generator-0", "server-0"}},
-		"several generators":       {3, 1, []string{"generator-0", "generator-1", "generator-2", "server-0"}},
-		"a duet":                   {1, 2, []string{"generator-0", "server-0", "server-1"}},
+		"one generator":      {1, 1, []string{"generator-0", "server-0"}},
+		"several generators": {3, 1, []string{"generator-0", "generator-1", "generator-2", "server-0"}},
+		"a duet":             {1, 2, []string{"generator-0", "server-0", "server-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := sweep.Sweep{Generators: record.Generators{Pods: int32(tc.generators)}, Implementations: make([]record.Implementation, tc.servers)}

@@ -293,7 +293,7 @@ func (o Options) cell(rng *rand.Rand, slow float64, s Server, connections int32,
 	var runs []record.CellRun
 	var requests int64
 	for k := range o.generators() {
-		share := timetable.Share(record.Cell{Connections: connections, Generators: o.Generators}, int32(k)).Connections
+		share := timetable.Share(record.Cell{Connections: connections, Generators: int32(o.generators())}, int32(k)).Connections
 		part := int64(rate * seconds * float64(share) / float64(connections))
 		requests += part
 		// Server and observer have CPUs 1 and 0, of another node; each generator has one of its own.

@@ -54,7 +54,7 @@ func TestLine(t *testing.T) {
 		"another metric beside": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict = verdict.Worse
-				e.Beside = []analysis.MetricVerdict{{Metric: verdict.LatencyAt("50"), Verdict: verdict.Worse, Ratio: 2, Low: 1.8, High: 2.2}}
+				e.OtherMetrics = []analysis.MetricVerdict{{Metric: verdict.LatencyAt("50"), Verdict: verdict.Worse, Ratio: 2, Low: 1.8, High: 2.2}}
 			},
 			"go2 uses 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks); go2 has 2.00x the p50 latency of go (99 % interval 1.80x to 2.20x)",
 		},

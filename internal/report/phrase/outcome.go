@@ -56,7 +56,7 @@ func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointN
 		o.Title = l.Say("headline.Inconclusive", e.Implementation, e.Baseline, l.Metric(e.Metric))
 	}
 	o.Why, o.Decide = l.why(h.Rules, e, pointName), l.wouldDecide(h.Rules, e)
-	for _, b := range e.Beside {
+	for _, b := range e.OtherMetrics {
 		o.Besides = append(o.Besides, l.Effect(b.Metric, e.Implementation, e.Baseline, b.Ratio, b.AtLeast)+" ("+l.interval(h.Rules, b.Ratio, b.Low, b.High, b.AtLeast)+")")
 	}
 	for _, v := range e.Decided {

@@ -43,11 +43,7 @@ func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string
 	if cell.Connection != record.PerRequest {
 		args = append(args, "-k")
 	}
-	path := cell.Request.Path
-	if path == "" {
-		path = "/"
-	}
-	return append(args, "-r", "-s", timeout, "-e", output(cell), "http://"+target+path)
+	return append(args, "-r", "-s", timeout, "-e", output(cell), "http://"+target+cell.Request.Path)
 }
 
 // extent returns how long ab runs, on how many connections.

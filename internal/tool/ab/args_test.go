@@ -17,7 +17,7 @@ func TestArgs(t *testing.T) {
 	}
 	alone := cell
 	alone.Connection = record.PerRequest
-	long := record.Cell{Load: "long", Connections: 1, DurationSeconds: 3600}
+	long := record.Cell{Load: "long", Connections: 1, DurationSeconds: 3600, Request: root}
 	tests := map[string]struct {
 		cell    record.Cell
 		purpose tool.Purpose
@@ -39,7 +39,7 @@ func TestArgs(t *testing.T) {
 			cell: cell, purpose: tool.Probe,
 			want: []string{"ab", "-q", "-c", "1", "-n", "1", "-k", "-r", "-s", "2", "-e", "ab-sweep-100.csv", "http://10.0.0.1:8080/a?b=c"},
 		},
-		"an absent path is the root, and the number of requests has a bound": {
+		"the number of requests has a bound": {
 			cell: long, purpose: tool.Measure,
 			want: []string{"ab", "-q", "-c", "1", "-t", "3600", "-n", "25000000", "-k", "-r", "-s", "2", "-e", "ab-long-1.csv", "http://10.0.0.1:8080/"},
 		},

@@ -12,7 +12,9 @@ import (
 const GapPerSecond = 300 * time.Millisecond
 
 // Traits implements tool.Tool. ab prints whole percentiles only.
-func (Tool) Traits() tool.Traits { return tool.Traits{OneThread: true, WholePercents: true} }
+func (Tool) Traits() tool.Traits {
+	return tool.Traits{OneThread: true, WholePercents: true, OldHTTP: true}
+}
 
 // Needs implements tool.Tool.
 func (Tool) Needs(share record.Cell) tool.Needs {

@@ -22,6 +22,9 @@ import (
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
+// root is the request of a load that names none, as the plan fills it in.
+var root = record.Request{Path: "/", Expect: record.Expect{Status: 200}}
+
 func needAb(t *testing.T) {
 	t.Helper()
 	testbed.Programs(t, "ab")
@@ -83,7 +86,7 @@ func TestRealAb(t *testing.T) {
 			var requests atomic.Int64
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { everyFifth(requests.Add(1), tc.other)(w) }))
 			defer server.Close()
-			cell := record.Cell{Load: "sweep", Connections: 4, Threads: 1, DurationSeconds: 1, Connection: tc.connection}
+			cell := record.Cell{Load: "sweep", Connections: 4, Threads: 1, DurationSeconds: 1, Request: root, Connection: tc.connection}
 			m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, strings.TrimPrefix(server.URL, "http://"), tool.Measure), cell))
 			if tc.wantErr != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), tc.wantErr) {
@@ -123,7 +126,7 @@ func TestRealAbProbes(t *testing.T) {
 	needAb(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w) }))
 	target := strings.TrimPrefix(server.URL, "http://")
-	cell := record.Cell{Load: "sweep", Connections: 4, Threads: 1, DurationSeconds: 1, Connection: record.KeepAlive}
+	cell := record.Cell{Load: "sweep", Connections: 4, Threads: 1, DurationSeconds: 1, Request: root, Connection: record.KeepAlive}
 	m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, target, tool.Probe), cell))
 	if err != nil || m.Requests != 1 || m.Latency[0].Samples != 1 {
 		t.Errorf("Parse() = %+v, %v, want one request", m, err)
@@ -145,7 +148,7 @@ func TestRealAbChoosesPercentilesAsBracketsBelieves(t *testing.T) {
 	}))
 	defer server.Close()
 	const n = 27
-	cell := record.Cell{Load: "sweep", Connections: 1}
+	cell := record.Cell{Load: "sweep", Connections: 1, Request: root}
 	raw := run(t, []string{"ab", "-q", "-c", "1", "-n", fmt.Sprint(n), "-e", "ab-sweep-1.csv", server.URL + "/"}, cell)
 	rows := regexp.MustCompile(`(?m)^\d+,(\S+)$`).FindAllSubmatch(raw, -1)
 	if len(rows) != 101 {

@@ -100,7 +100,7 @@ func TestFilesHoldTheRequest(t *testing.T) {
 }
 
 func TestFilesImportTheScript(t *testing.T) {
-	cell := record.Cell{Load: "a", Connections: 1, Script: &record.Script{ConfigMap: "c", Key: "user.js"}}
+	cell := record.Cell{Load: "a", Connections: 1, Request: root, Script: &record.Script{ConfigMap: "c", Key: "user.js"}}
 	text := k6.Tool{Scripts: "/data/scripts"}.Files(cell, "")[0].Text
 	if want := `import * as user from "/data/scripts/a/user.js";`; !strings.Contains(text, want) {
 		t.Errorf("the wrapper does not hold %q", want)

@@ -32,11 +32,11 @@ func spread(t *testing.T, l record.Latency) (low, high []int64) {
 // cannot have waited less, whatever else the machine does; and what k6 could not count only lowers the ranks of the server's.
 func TestRealK6SeesWhatTheServerKnows(t *testing.T) {
 	tests := map[string]record.Cell{
-		"closed":                       {Connections: 8, Threads: 1, DurationSeconds: 1},
-		"a constant rate":              {Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 100},
-		"a rising rate":                {Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 20, RampToRequestsPerSecond: 180},
-		"a falling rate":               {Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 180, RampToRequestsPerSecond: 20},
-		"a rate that rises by nothing": {Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 100, RampToRequestsPerSecond: 100},
+		"closed":                       {Connections: 8, Threads: 1, DurationSeconds: 1, Request: root},
+		"a constant rate":              {Connections: 200, Threads: 1, DurationSeconds: 1, Request: root, RequestsPerSecond: 100},
+		"a rising rate":                {Connections: 200, Threads: 1, DurationSeconds: 1, Request: root, RequestsPerSecond: 20, RampToRequestsPerSecond: 180},
+		"a falling rate":               {Connections: 200, Threads: 1, DurationSeconds: 1, Request: root, RequestsPerSecond: 180, RampToRequestsPerSecond: 20},
+		"a rate that rises by nothing": {Connections: 200, Threads: 1, DurationSeconds: 1, Request: root, RequestsPerSecond: 100, RampToRequestsPerSecond: 100},
 	}
 	for name, cell := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -20,6 +20,9 @@ import (
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
 
+// root is the request of a load that names none, as the plan fills it in.
+var root = record.Request{Path: "/", Expect: record.Expect{Status: 200}}
+
 const body = "helloworld"
 
 // real is what one run of the installed k6 left behind.
@@ -89,9 +92,9 @@ func TestRealK6(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		good(w, r)
 	}
-	closed := record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1}
-	constant := record.Cell{Connections: 200, Threads: 2, DurationSeconds: 1, RequestsPerSecond: 100}
-	ramping := record.Cell{Connections: 200, Threads: 1, DurationSeconds: 1, RequestsPerSecond: 50, RampToRequestsPerSecond: 250}
+	closed := record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1, Request: root}
+	constant := record.Cell{Connections: 200, Threads: 2, DurationSeconds: 1, Request: root, RequestsPerSecond: 100}
+	ramping := record.Cell{Connections: 200, Threads: 1, DurationSeconds: 1, Request: root, RequestsPerSecond: 50, RampToRequestsPerSecond: 250}
 	with := func(c record.Cell, change func(*record.Cell)) record.Cell {
 		change(&c)
 		return c

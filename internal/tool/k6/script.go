@@ -80,7 +80,7 @@ type open struct {
 
 // Files implements tool.Tool: one script for the cell, which imports the user's where there is one.
 func (t Tool) Files(cell record.Cell, _ string) []tool.File {
-	status := cmp.Or(cell.Request.Expect.Status, 200)
+	status := cell.Request.Expect.Status
 	var b strings.Builder
 	b.WriteString("import http from 'k6/http';\nimport exec from 'k6/execution';\nimport { Counter, Gauge, Trend } from 'k6/metrics';\n")
 	if path := tool.ScriptPath(t.Scripts, cell); path != "" {
@@ -89,7 +89,7 @@ func (t Tool) Files(cell record.Cell, _ string) []tool.File {
 		b.WriteString("const user = null;\n")
 	}
 	fmt.Fprintf(&b, "const cell = %s;\n", literal(plan{
-		Path: cmp.Or(cell.Request.Path, "/"), Status: status, Body: cell.Request.Expect.Body, TimeoutMillis: timeoutMillis,
+		Path: cell.Request.Path, Status: status, Body: cell.Request.Expect.Body, TimeoutMillis: timeoutMillis,
 		PerRequest: cell.Connection == record.PerRequest, Open: openOf(cell),
 	}))
 	once := func(declaration string, v any) {

@@ -1,7 +1,12 @@
 package tools_test
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,14 +120,38 @@ func TestNeedsOfEachTool(t *testing.T) {
 
 func TestTraitsOfEachTool(t *testing.T) {
 	for name, want := range map[record.Tool]tool.Traits{
-		record.ToolWrk: {EqualThreads: true, Freezable: true},
-		record.ToolAb:  {OneThread: true, WholePercents: true},
+		record.ToolWrk: {EqualThreads: true, ConnectsOnce: true, Freezable: true},
+		record.ToolAb:  {OneThread: true, WholePercents: true, OldHTTP: true},
 		record.ToolK6:  {MaxRatePerCPU: 25_000},
 		"siege":        {},
 		"":             {},
 	} {
 		if got := tools.Traits(name); got != want {
 			t.Errorf("%q has the traits %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+// What differs from tool to tool is a trait of it: a fourth tool needs no change elsewhere.
+func TestNobodyElseAsksForAToolByItsName(t *testing.T) {
+	byName := regexp.MustCompile(`record\.Tool(Wrk|Ab|K6)\b`)
+	for _, folder := range []string{"../..", "../../../controllers", "../../../cmd"} {
+		err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			inner := filepath.ToSlash(file)
+			if strings.Contains(inner, "/recordtest/") || strings.Contains(inner, "/tool/") {
+				return nil
+			}
+			body, err := os.ReadFile(file)
+			if at := byName.Find(body); at != nil {
+				t.Errorf("%s asks for %s: make it a trait", file, at)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -44,11 +44,7 @@ func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string
 	if purpose != tool.Warmup || cell.Script != nil {
 		args = append(args, "-s", scriptName(cell))
 	}
-	path := cell.Request.Path
-	if path == "" {
-		path = "/"
-	}
-	return append(args, "http://"+target+path)
+	return append(args, "http://"+target+cell.Request.Path)
 }
 
 // extent returns with how much wrk runs, and for how long. A probe is of one connection and as short as wrk can be.

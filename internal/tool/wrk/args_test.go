@@ -13,7 +13,7 @@ import (
 
 func TestArgs(t *testing.T) {
 	scripted := record.Cell{
-		Load: "shop", Connections: 8, Threads: 2, DurationSeconds: 5, WarmupSeconds: 2, Script: &record.Script{ConfigMap: "scripts", Key: "shop.lua"},
+		Load: "shop", Connections: 8, Threads: 2, DurationSeconds: 5, WarmupSeconds: 2, Request: root, Script: &record.Script{ConfigMap: "scripts", Key: "shop.lua"},
 	}
 	tests := map[string]struct {
 		cell    record.Cell
@@ -46,11 +46,6 @@ func TestArgs(t *testing.T) {
 		"a probe is one connection for a second": {
 			cell: scripted, purpose: tool.Probe,
 			want: []string{"wrk", "-t", "1", "-c", "1", "-d", "1s", "--timeout", "2s", "-s", "wrk-shop-8.lua", "http://10.0.0.1:8080/"},
-		},
-		"an absent path is the root": {
-			cell:    record.Cell{Connections: 1, Threads: 1, DurationSeconds: 1},
-			purpose: tool.Measure,
-			want:    []string{"wrk", "-t", "1", "-c", "1", "-d", "1s", "--timeout", "2s", "-s", "wrk-done.lua", "http://10.0.0.1:8080/"},
 		},
 	}
 	for name, tc := range tests {

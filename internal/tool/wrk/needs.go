@@ -6,7 +6,9 @@ import (
 )
 
 // Traits implements tool.Tool. wrk looks every 100 ms whether its time is over, and takes a pause for part of it.
-func (Tool) Traits() tool.Traits { return tool.Traits{EqualThreads: true, Freezable: true} }
+func (Tool) Traits() tool.Traits {
+	return tool.Traits{EqualThreads: true, ConnectsOnce: true, Freezable: true}
+}
 
 // Needs implements tool.Tool.
 func (Tool) Needs(share record.Cell) tool.Needs {

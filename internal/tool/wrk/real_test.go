@@ -19,6 +19,9 @@ import (
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
+// root is the request of a load that names none, as the plan fills it in.
+var root = record.Request{Path: "/", Expect: record.Expect{Status: 200}}
+
 func needWrk(t *testing.T) {
 	t.Helper()
 	testbed.Programs(t, "wrk")
@@ -37,11 +40,11 @@ func TestRealWrk(t *testing.T) {
 		handler http.HandlerFunc
 	}{
 		"a fast server": {
-			cell:    record.Cell{Connections: 8, Threads: 2, DurationSeconds: 1},
+			cell:    record.Cell{Connections: 8, Threads: 2, DurationSeconds: 1, Request: root},
 			handler: func(w http.ResponseWriter, _ *http.Request) { answer(w) },
 		},
 		"a server that stalls": {
-			cell: record.Cell{Connections: 6, Threads: 1, DurationSeconds: 1},
+			cell: record.Cell{Connections: 6, Threads: 1, DurationSeconds: 1, Request: root},
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				if answered.Load()%1000 == 0 {
 					time.Sleep(50 * time.Millisecond)
@@ -50,7 +53,7 @@ func TestRealWrk(t *testing.T) {
 			},
 		},
 		"a server that closes every connection": {
-			cell: record.Cell{Connections: 2, Threads: 1, DurationSeconds: 1},
+			cell: record.Cell{Connections: 2, Threads: 1, DurationSeconds: 1, Request: root},
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				time.Sleep(time.Millisecond)
 				w.Header().Set("Connection", "close")
@@ -58,7 +61,7 @@ func TestRealWrk(t *testing.T) {
 			},
 		},
 		"a server that breaks connections": {
-			cell: record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1},
+			cell: record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1, Request: root},
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				time.Sleep(time.Millisecond)
 				if answered.Load()%5 == 4 {

@@ -74,7 +74,7 @@ func TestRealWrkRunsScripts(t *testing.T) {
 			}))
 			defer server.Close()
 			wrkTool := wrk.Tool{Scripts: filepath.Join(t.TempDir(), "it's \"odd\"\\1]] --")}
-			cell := record.Cell{Load: "shop", Connections: 2, Threads: 1, DurationSeconds: 1, Script: &record.Script{ConfigMap: "scripts", Key: "shop.lua"}}
+			cell := record.Cell{Load: "shop", Connections: 2, Threads: 1, DurationSeconds: 1, Request: root, Script: &record.Script{ConfigMap: "scripts", Key: "shop.lua"}}
 			write(t, tool.ScriptPath(wrkTool.Scripts, cell), tc.script)
 			raw, err := output(t, wrkTool, cell, strings.TrimPrefix(server.URL, "http://"))
 			m, errParse := wrkTool.Parse(raw)
@@ -125,7 +125,7 @@ func TestRealWrkOpensAConnectionForEachRequest(t *testing.T) {
 	server.Config.ConnState = countNew(&opened)
 	server.Start()
 	defer server.Close()
-	cell := record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1, Connection: record.PerRequest}
+	cell := record.Cell{Connections: 4, Threads: 1, DurationSeconds: 1, Request: root, Connection: record.PerRequest}
 	m, err := wrk.Tool{}.Parse(run(t, cell, strings.TrimPrefix(server.URL, "http://")))
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestRealWrkWaitsForTheEndOfItsInput(t *testing.T) {
 			server.Start()
 			defer server.Close()
 			wrkTool := wrk.Tool{Scripts: t.TempDir()}
-			cell := record.Cell{Load: "shop", Connections: 4, Threads: 2, DurationSeconds: 1}
+			cell := record.Cell{Load: "shop", Connections: 4, Threads: 2, DurationSeconds: 1, Request: root}
 			if tc.script != "" {
 				cell.Script = &record.Script{ConfigMap: "scripts", Key: "shop.lua"}
 				write(t, tool.ScriptPath(wrkTool.Scripts, cell), tc.script)

@@ -1,4 +1,4 @@
-package controllers
+package pass
 
 import (
 	"context"
@@ -22,5 +22,5 @@ func writeStatus(ctx context.Context, c client.Client, before, after client.Obje
 	return true, nil
 }
 
-// benign says of an error that the next pass will see the world as it is: a conflict, or an object gone meanwhile.
-func benign(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
+// Benign reports whether the next pass will see the world as it is: a conflict, or an object gone meanwhile.
+func Benign(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }

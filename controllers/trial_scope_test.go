@@ -1,0 +1,104 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/pods/podstest"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+// pod is a running pod of the trial quick-000-go.
+func pod(role string) *corev1.Pod {
+	member := record.MemberServer(0)
+	if role == v1alpha1.RoleGenerator {
+		member = record.MemberGenerator(0)
+	}
+	return podstest.Running("quick-000-go", member, noon)
+}
+
+// scopeOf is a pass at noon over a trial whose pods run, with changes.
+func scopeOf(deltas ...func(*trialScope)) *trialScope {
+	memory := resource.MustParse("64Mi")
+	s := &trialScope{
+		now: noon, attempt: 1, turn: true, members: []*member{{Member: kind.Member{Name: record.MemberGenerator(0)}, pod: pod(v1alpha1.RoleGenerator)}, {Member: kind.Member{Name: record.MemberServer(0)}, pod: pod(v1alpha1.RoleServer)}},
+		run: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "run-uid-1234"}},
+		trial: &v1alpha1.Trial{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Generation: 1},
+			Spec: v1alpha1.TrialSpec{
+				RunName: "quick", Index: new(int32), Block: 1, Type: v1alpha1.TypeSweep,
+				Servers: []v1alpha1.Implementation{{Name: "go", Image: "go:1", Port: 8080, CPUs: 1, Memory: &memory}},
+				Sweep: v1alpha1.Sweep{
+					Cells: []v1alpha1.Cell{{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}, {Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 100, Threads: 1, DurationSeconds: 10}},
+				},
+			},
+		},
+	}
+	s.trial.Status.AttemptTime = &metav1.Time{Time: noon}
+	for _, d := range deltas {
+		d(s)
+	}
+	return s
+}
+
+// describe is "REASON permanent|transient: MESSAGE", or nothing.
+func describe(f *conduct.Failure) string {
+	if f == nil {
+		return ""
+	}
+	kind := "permanent"
+	if f.Kind == conduct.Transient {
+		kind = "transient"
+	}
+	return fmt.Sprintf("%s %s: %s", f.Reason, kind, f.Message)
+}
+
+// failedTrial is an ended trial of an implementation.
+func failedTrial(index int32, implementation, reason string, started bool) v1alpha1.Trial {
+	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("quick-%03d-%s", index, implementation)}}
+	t.Spec.Index, t.Spec.Servers = &index, []v1alpha1.Implementation{{Name: implementation}}
+	end := metav1.NewMicroTime(noon)
+	t.Status.CompletionTime = &end
+	if started {
+		t.Status.StartTime = &end
+	}
+	t.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionFalse, Reason: reason, Message: "it was so"}}
+	return t
+}
+
+func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
+	change := func(role string, deltas ...func(*corev1.Pod)) corev1.Pod {
+		p := pod(role)
+		for _, d := range deltas {
+			d(p)
+		}
+		return *p
+	}
+	attempt2 := func(p *corev1.Pod) { p.Name, p.Labels[v1alpha1.LabelAttempt] = "attempt-2", "2" }
+	stranger := func(p *corev1.Pod) { p.Name, p.OwnerReferences[0].UID = "stranger", types.UID("other") }
+	elsewhere := func(p *corev1.Pod) { p.Name, p.Namespace = "elsewhere", "other" }
+	s := scopeOf(func(s *trialScope) { s.members = nil })
+	s.placePods([]corev1.Pod{change("server"), change("server", attempt2), change("generator", stranger), change("server", elsewhere), change("generator")})
+	if len(s.members) != 2 || s.servers()[0].pod == nil || s.servers()[0].pod.Name != "quick-000-go-1-s0" || s.generators()[0].pod == nil || s.generators()[0].pod.Name != "quick-000-go-1-g0" {
+		t.Errorf("this attempt's are %v", s.pods())
+	}
+	var others []string
+	for _, p := range s.others {
+		others = append(others, p.Name)
+	}
+	if got := strings.Join(others, " "); got != "attempt-2 stranger elsewhere" {
+		t.Errorf("others are %s", got)
+	}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// ratchets is the first minor version of Kubernetes whose API server lets a stored object be changed that has a value no longer allowed, as
+// long as that value stays: without it, a finished run whose spec holds such a value keeps its finalizer for ever.
+const ratchets = "1.30"
+
+func TestTheChartAsksForAnAPIServerThatOldRunsCanBeDeletedFrom(t *testing.T) {
+	read := func(file string) string {
+		t.Helper()
+		body, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	var chart struct{ KubeVersion string }
+	if err := yaml.Unmarshal([]byte(read("charts/loadstone/Chart.yaml")), &chart); err != nil {
+		t.Fatal(err)
+	}
+	if want := ">=" + ratchets + ".0-0"; chart.KubeVersion != want {
+		t.Errorf("the chart asks for Kubernetes %s, want %s", chart.KubeVersion, want)
+	}
+	for _, file := range []string{"README.md", "charts/loadstone/templates/NOTES.txt"} {
+		if says := "Kubernetes " + ratchets + " or newer"; !strings.Contains(read(file), says) {
+			t.Errorf("%s does not say %q", file, says)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package pass
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestMessagesAreClippedToValidText(t *testing.T) {
+	for in, want := range map[string]string{
+		"short": "short", "exactly ten": "exactly...", "ééééé": "ééééé", "éééééé": "ééé...", "a\xffb": "a?b", "": "",
+	} {
+		if got := Clip(in, 10); got != want {
+			t.Errorf("Clip(%q) is %q, want %q", in, got, want)
+		}
+	}
+	c := NewConditions(nil, 1, time.Time{})
+	c.Set("X", metav1.ConditionFalse, "Y", strings.Repeat("é", 5000))
+	if n := len(c.Sorted()[0].Message); n > MaxMessage {
+		t.Errorf("a message of %d bytes", n)
+	}
+}
+
+func TestTheTransitionTimeOfAConditionMovesWithItsStatusOnly(t *testing.T) {
+	noon := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	old := []metav1.Condition{
+		{Type: "B", Status: metav1.ConditionTrue, Reason: "Done", LastTransitionTime: metav1.Time{Time: noon}},
+		{Type: "A", Status: metav1.ConditionUnknown, Reason: "InProgress", LastTransitionTime: metav1.Time{Time: noon}},
+	}
+	c := NewConditions(old, 2, noon.Add(time.Hour))
+	if !c.IsTrue("B") || c.IsTrue("A") || c.IsTrue("C") {
+		t.Error("a condition is not as it was")
+	}
+	c.Set("B", metav1.ConditionTrue, "Done", "still")
+	c.Set("A", metav1.ConditionTrue, "Done", "")
+	got := c.Sorted()
+	if len(got) != 2 || got[0].Type != "A" || !got[0].LastTransitionTime.Equal(&metav1.Time{Time: noon.Add(time.Hour)}) {
+		t.Errorf("a condition that has changed is %+v", got)
+	}
+	if b := got[1]; !b.LastTransitionTime.Equal(&metav1.Time{Time: noon}) || b.Message != "still" || b.ObservedGeneration != 2 {
+		t.Errorf("a condition that has not changed is %+v", b)
+	}
+	if old[1].Status != metav1.ConditionUnknown {
+		t.Error("the conditions of before were written to")
+	}
+}

@@ -1,0 +1,86 @@
+package pods
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Attempt is one try at a trial, as its pods show it at one instant.
+type Attempt struct {
+	// Pods are those that exist, in the order of the members.
+	Pods []*corev1.Pod
+	// Work is what the trial does.
+	Work kind.Work
+	// Trials are those of the run, the first of which binds the others to its nodes.
+	Trials conduct.Trials
+	// Now is the instant of the question.
+	Now time.Time
+}
+
+// AwaitedNode returns which pod waits for the node that it is bound to; empty if none does.
+func (a Attempt) AwaitedNode() string {
+	for _, p := range a.Pods {
+		if to := a.boundTo(p); to != "" && p.Spec.NodeName == "" {
+			return fmt.Sprintf("pod %s is waiting for %s", p.Name, to)
+		}
+	}
+	return ""
+}
+
+// boundTo returns a phrase that names the node to which a pod is bound and why; empty if it is not.
+func (a Attempt) boundTo(p *corev1.Pod) string {
+	node := a.Trials.Bound()[p.Labels[v1alpha1.LabelMember]]
+	if node == "" {
+		return ""
+	}
+	return fmt.Sprintf("node %s, where trial %s was measured: all trials of a run share their nodes", node, a.Trials.Binding().Name)
+}
+
+// Implementation is what a server's pod runs.
+func Implementation(work kind.Work, p *corev1.Pod) record.Implementation {
+	servers := work.Servers()
+	index, err := record.ServerIndex(p.Labels[v1alpha1.LabelMember])
+	if err != nil || index >= len(servers) {
+		return servers[0]
+	}
+	return servers[index]
+}
+
+// Running reports whether the containers of a pod run, or have ended where they may: those of work that ends itself.
+func Running(p *corev1.Pod, endsItself bool) bool {
+	if p.Status.PodIP == "" || len(p.Status.ContainerStatuses) < len(p.Spec.Containers) {
+		return false
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Running == nil && (!endsItself || c.State.Terminated == nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// ContainerStart is when a container of a pod began to run; of one that does not run, when its pod was created.
+func ContainerStart(p *corev1.Pod, name string) time.Time {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.Name == name && c.State.Running != nil {
+			return c.State.Running.StartedAt.Time
+		}
+	}
+	return p.CreationTimestamp.Time
+}
+
+func scheduledAt(p *corev1.Pod) time.Time {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return p.CreationTimestamp.Time
+}

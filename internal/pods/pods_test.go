@@ -1,0 +1,179 @@
+package pods_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind/sweep"
+	"loadstone.dev/loadstone/internal/pods"
+	"loadstone.dev/loadstone/internal/pods/podstest"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+// attempt is the first try at a trial of one server, whose pods run at noon.
+func attempt() pods.Attempt {
+	return pods.Attempt{
+		Pods: []*corev1.Pod{podstest.Running("quick-000-go", record.MemberGenerator(0), noon), podstest.Running("quick-000-go", record.MemberServer(0), noon)},
+		Work: sweep.Sweep{
+			Implementations: []record.Implementation{{Name: "go", Image: "go:1", Port: 8080, CPUs: 1, MemoryBytes: 64 << 20}},
+			Generators:      record.Generators{Pods: 1},
+		},
+		Now: noon,
+	}
+}
+
+func generator(a *pods.Attempt) *corev1.Pod { return a.Pods[0] }
+
+func server(a *pods.Attempt) *corev1.Pod { return a.Pods[1] }
+
+func waitingFor(p *corev1.Pod, container int, why, message string) {
+	p.Status.ContainerStatuses[container].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: why, Message: message}}
+}
+
+func ended(p *corev1.Pod, container int, code int32, why, message string) {
+	p.Status.ContainerStatuses[container].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: why, Message: message}}
+}
+
+func condOf(status corev1.ConditionStatus, since time.Duration, message string) []corev1.PodCondition {
+	return []corev1.PodCondition{{Type: corev1.PodScheduled, Status: status, Message: message, LastTransitionTime: metav1.Time{Time: noon.Add(-since)}}}
+}
+
+func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
+	tests := map[string]struct {
+		change func(*pods.Attempt)
+		// want is "", or the reason, "permanent" or "transient", and a part of the message.
+		want string
+	}{
+		"both run": {change: func(*pods.Attempt) {}},
+		"a pod was just made": {change: func(a *pods.Attempt) {
+			server(a).Status, server(a).Spec.NodeName = corev1.PodStatus{}, ""
+		}},
+		"a pod is being deleted": {change: func(a *pods.Attempt) { generator(a).DeletionTimestamp = &metav1.Time{Time: noon} }, want: "PodLost transient: pod quick-000-go-1-g0 was deleted by another client"},
+		"a node refuses a pod": {change: func(a *pods.Attempt) {
+			server(a).Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "no CPUs"}
+		}, want: "PodLost transient: pod quick-000-go-1-s0: UnexpectedAdmissionError: no CPUs"},
+		"a pod is evicted": {change: func(a *pods.Attempt) {
+			generator(a).Status.Phase, generator(a).Status.Reason = corev1.PodFailed, "Evicted"
+		}, want: "PodLost transient: pod quick-000-go-1-g0: Evicted"},
+		"a node is silent":        {change: func(a *pods.Attempt) { server(a).Status.Phase = corev1.PodUnknown }, want: "PodLost transient: pod quick-000-go-1-s0: node n1 is not responding"},
+		"the server ends":         {change: func(a *pods.Attempt) { ended(server(a), 0, 2, "Error", " panic: oh\n") }, want: `ServerExited permanent: implementations[go] exited (exit code 2, Error, last output: "panic: oh")`},
+		"the server ends well":    {change: func(a *pods.Attempt) { ended(server(a), 0, 0, "Completed", "") }, want: "ServerExited permanent: implementations[go] exited (exit code 0, Completed)"},
+		"the server is too large": {change: func(a *pods.Attempt) { ended(server(a), 0, 137, "OOMKilled", "") }, want: "ServerExited permanent: implementations[go] was killed because it exceeded its memory of 64Mi: raise implementations[].memory"},
+		"the observer ends":       {change: func(a *pods.Attempt) { ended(server(a), 1, 1, "Error", "x") }, want: "AgentLost transient: container observer of pod quick-000-go-1-s0 exited (exit code 1, Error"},
+		"the generator ends":      {change: func(a *pods.Attempt) { ended(generator(a), 0, 137, "OOMKilled", "") }, want: "AgentLost transient: container generator of pod quick-000-go-1-g0 exited"},
+		"last words are many":     {change: func(a *pods.Attempt) { ended(server(a), 0, 2, "Error", strings.Repeat("x", 5000)) }, want: "ServerExited permanent: " + `implementations[go] exited (exit code 2, Error, last output: "` + strings.Repeat("x", 297) + `...")`},
+		"an image is slow to come": {change: func(a *pods.Attempt) {
+			waitingFor(server(a), 0, "ErrImagePull", "timeout")
+			server(a).Status.Conditions = condOf("True", pods.PullDeadline-time.Second, "")
+		}},
+		"an image does not come": {
+			change: func(a *pods.Attempt) {
+				waitingFor(server(a), 0, "ImagePullBackOff", "not found")
+				server(a).Status.Conditions = condOf("True", pods.PullDeadline, "")
+			},
+			want: `ImagePull permanent: implementations[go].image: "server:1" cannot be pulled on node n1: not found: correct the name, or load the image into the node`,
+		},
+		"the agent's image does not come": {
+			change: func(a *pods.Attempt) { waitingFor(generator(a), 0, "ErrImageNeverPull", "absent") },
+			want:   `ImagePull permanent: the operator's agent image (chart value images.agent): "generator:1" cannot be pulled on node n1: absent`,
+		},
+		"an image has no name":       {change: func(a *pods.Attempt) { waitingFor(server(a), 0, "InvalidImageName", "x y") }, want: "ImagePull permanent: implementations[go].image"},
+		"an agent cannot be started": {change: func(a *pods.Attempt) { waitingFor(generator(a), 0, "CreateContainerError", "no room") }, want: "AgentFailed transient: container generator of pod quick-000-go-1-g0 cannot be started: no room"},
+		"a command is not there": {change: func(a *pods.Attempt) {
+			waitingFor(server(a), 0, "RunContainerError", "exec: /srv: no such file")
+		}, want: `ServerExited permanent: container server with image "server:1" cannot be started: exec: /srv: no such file: check implementations[].command`},
+		"containers are being made": {change: func(a *pods.Attempt) { waitingFor(server(a), 0, "ContainerCreating", "") }},
+		"a pod waits for a node": {change: func(a *pods.Attempt) {
+			generator(a).Status.Conditions = condOf("False", pods.ScheduleDeadline, "0/3 nodes")
+		}},
+		"a pod waits long for a node": {change: func(a *pods.Attempt) {
+			generator(a).Status.Conditions = condOf("False", pods.ScheduleDeadline+time.Second, "0/3 nodes")
+		}, want: "Unschedulable transient: pod quick-000-go-1-g0 was not scheduled within 45s: 0/3 nodes: free CPUs, or label nodes with loadstone.dev/role"},
+		"deletion comes before the end": {change: func(a *pods.Attempt) {
+			server(a).DeletionTimestamp = &metav1.Time{Time: noon}
+			ended(server(a), 0, 143, "Error", "")
+		}, want: "PodLost transient"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := attempt()
+			tc.change(&a)
+			got := describe(a.Fault())
+			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
+				t.Errorf("got %q\nwant %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// describe is "REASON permanent|transient: MESSAGE", or nothing.
+func describe(f *conduct.Failure) string {
+	if f == nil {
+		return ""
+	}
+	kind := "permanent"
+	if f.Kind == conduct.Transient {
+		kind = "transient"
+	}
+	return fmt.Sprintf("%s %s: %s", f.Reason, kind, f.Message)
+}
+
+func TestAPodThatIsBoundToANodeWaitsForItByName(t *testing.T) {
+	a := attempt()
+	server(&a).Spec.NodeName = ""
+	if got := a.AwaitedNode(); got != "" {
+		t.Errorf("a pod that is free to run anywhere waits: %s", got)
+	}
+	a.Trials = conduct.Trials{{
+		PlannedTrial: record.PlannedTrial{Name: "quick-000-go"}, Ended: noon, Stored: &record.Artifact{Name: "manifest.json"},
+		Nodes: []record.BoundNode{{Member: record.MemberServer(0), Node: "n7"}},
+	}}
+	const bound = "node n7, where trial quick-000-go was measured: all trials of a run share their nodes"
+	if got, want := a.AwaitedNode(), "pod quick-000-go-1-s0 is waiting for "+bound; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	server(&a).Status.Conditions = condOf("False", pods.ScheduleDeadline+time.Second, "0/3 nodes")
+	if got := describe(a.Fault()); !strings.HasPrefix(got, "Unschedulable transient: pod quick-000-go-1-s0 waited 45s for "+bound) {
+		t.Errorf("it ends with %q", got)
+	}
+}
+
+func TestAPodRunsWhenAllOfItsContainersDo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change     func(*corev1.Pod)
+		endsItself bool
+		want       bool
+	}{
+		"all run":                            {change: func(*corev1.Pod) {}, want: true},
+		"it has no address yet":              {change: func(p *corev1.Pod) { p.Status.PodIP = "" }},
+		"one has no status yet":              {change: func(p *corev1.Pod) { p.Status.ContainerStatuses = p.Status.ContainerStatuses[:1] }},
+		"one waits":                          {change: func(p *corev1.Pod) { waitingFor(p, 1, "ContainerCreating", "") }, endsItself: true},
+		"one has ended":                      {change: func(p *corev1.Pod) { ended(p, 0, 0, "Completed", "") }},
+		"one has ended, as its work is over": {change: func(p *corev1.Pod) { ended(p, 0, 0, "Completed", "") }, endsItself: true, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := podstest.Running("quick-000-go", record.MemberServer(0), noon)
+			tc.change(p)
+			if got := pods.Running(p, tc.endsItself); got != tc.want {
+				t.Errorf("it runs: %v", got)
+			}
+		})
+	}
+	p := podstest.Running("quick-000-go", record.MemberServer(0), noon)
+	p.CreationTimestamp = metav1.Time{Time: noon.Add(-time.Minute)}
+	if got := pods.ContainerStart(p, sweep.ProcessServer); !got.Equal(noon) {
+		t.Errorf("its server runs since %s", got)
+	}
+	waitingFor(p, 0, "ContainerCreating", "")
+	if got := pods.ContainerStart(p, sweep.ProcessServer); !got.Equal(noon.Add(-time.Minute)) {
+		t.Errorf("a container that waits has been awaited since %s", got)
+	}
+}
