@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +29,18 @@ import (
 // sample reads a run from config/samples, as a user applies it.
 func sample(t *testing.T, name string) *v1alpha1.BenchmarkRun {
 	t.Helper()
-	raw, err := os.ReadFile("../../config/samples/" + name)
+	return readRun(t, filepath.Join("..", "..", "config", "samples", name))
+}
+
+// suite reads a run from config/suites.
+func suite(t *testing.T, name string) *v1alpha1.BenchmarkRun {
+	t.Helper()
+	return readRun(t, filepath.Join("..", "..", "config", "suites", name))
+}
+
+func readRun(t *testing.T, name string) *v1alpha1.BenchmarkRun {
+	t.Helper()
+	raw, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}

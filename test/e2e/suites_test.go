@@ -15,14 +15,14 @@ import (
 	"loadstone.dev/loadstone/workloads/conformance"
 )
 
-// suites are the samples that compare the reference workloads.
-var suites = []string{"zco.yaml", "uvhttp.yaml"}
+// suites are those of servers among the reference workloads.
+var suites = []string{"s0-zco.yaml", "s1-uvhttp.yaml"}
 
 // Every server of the suites answers from its image, in a container as restricted as a measured one, what it answers as a program.
 func TestServersAnswerAlikeFromTheirImages(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range suites {
-		for _, i := range sample(t, name).Spec.Implementations {
+		for _, i := range suite(t, name).Spec.Implementations {
 			if seen[i.Name] {
 				continue
 			}
@@ -91,7 +91,7 @@ func serve(t *testing.T, i v1alpha1.Implementation) string {
 func TestTheSuitesRun(t *testing.T) {
 	for _, name := range suites {
 		t.Run(name, func(t *testing.T) {
-			run := sample(t, name)
+			run := suite(t, name)
 			shortened(run)
 			run.Spec.Blocks = 1
 			for i := range run.Spec.Loads {

@@ -1,4 +1,5 @@
-// Command faulty is an implementation for tests: gohttp's answer until a flag makes it misbehave. What tools and validators must
+// Command faulty is an implementation for tests: gohttp's answer until a flag makes it misbehave, or, as "faulty cases", a program that
+// measures itself. What tools and validators must
 // notice is tried on it. It stands for no real server, and its figures mean nothing.
 package main
 
@@ -31,6 +32,9 @@ func main() {
 }
 
 func run(ctx context.Context, stdout io.Writer, args []string) error {
+	if len(args) > 0 && args[0] == "cases" {
+		return printCases(stdout, args[1:])
+	}
 	port, f, err := parse(args)
 	if err != nil {
 		return err

@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+const (
+	// plantedMore is the share by which each operation of the planted cases costs more, and plantedSlack how far a ratio may lie from it.
+	plantedMore, plantedSlack = 0.1, 0.04
+	faultyImage               = "localhost/loadstone/faulty:dev"
+)
+
+// programs is a run of the program that measures itself, as often as there are flags.
+func programs(name string, blocks int32, flags ...[]string) *v1alpha1.BenchmarkRun {
+	run := &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Baseline: "first", Blocks: blocks, Microbenchmark: v1alpha1.Microbenchmark{Format: v1alpha1.FormatJSONLines, LimitSeconds: 30},
+		},
+	}
+	for i, own := range flags {
+		run.Spec.Implementations = append(run.Spec.Implementations, v1alpha1.Implementation{
+			Name: []string{"first", "second"}[i], Image: faultyImage, Command: append([]string{"/usr/local/bin/faulty", "cases"}, own...),
+		})
+	}
+	return run
+}
+
+// A tenth that is planted in some cases is found there, and the others are not torn apart.
+func TestAPlantedTenthIsFoundInItsCases(t *testing.T) {
+	data, table := measure(t, programs("cases", 10, nil, []string{"--more=0.1"}), 15*time.Minute)
+	for _, trial := range data.Trials {
+		own := trial.Servers[0]
+		if own.Program == nil || len(own.Program.Cases) != 6 || own.Cells[0].CPUsAllowed == own.Environment.CPUsAllowed {
+			t.Fatalf("%s: %+v on CPUs %s beside a collector on %s", trial.Manifest.Name, own.Program, own.Cells[0].CPUsAllowed, own.Environment.CPUsAllowed)
+		}
+	}
+	for _, p := range table.Programs {
+		for _, r := range p.Reasons {
+			t.Logf("%s of block %d: %+v", p.Implementation, p.Block, r)
+		}
+	}
+	if len(table.Rows) != 6 {
+		t.Fatalf("%d cases are compared, want 6", len(table.Rows))
+	}
+	for _, r := range table.Rows {
+		t.Logf("%s: %s %s of %d blocks, ratio %v", r.Case, r.Verdict, r.Reason, r.Blocks, value(r.Ratio))
+		planted := strings.HasPrefix(r.Case, "planted")
+		switch {
+		case r.Verdict == verdict.Better, !planted && r.Verdict == verdict.Worse:
+			t.Errorf("%s is %s", r.Case, r.Verdict)
+		case planted && r.Verdict != verdict.Worse && r.Blocks >= verdict.MinBlocks && r.Reason != verdict.NoiseTooHigh && r.Reason != verdict.ManyComparisons:
+			t.Errorf("the planted %v of %s is %s: %s", plantedMore, r.Case, r.Verdict, r.Reason)
+		case planted && r.Verdict == verdict.Worse && math.Abs(*r.Ratio-1-plantedMore) > plantedSlack && *r.Low > 1+plantedMore || r.High != nil && planted && *r.High < 1+plantedMore-plantedSlack:
+			t.Errorf("the ratio of %s is %v, planted was %v", r.Case, *r.Ratio, 1+plantedMore)
+		}
+	}
+}
+
+func value(v *float64) any {
+	if v == nil {
+		return "unknown"
+	}
+	return *v
+}
+
+// What a program does wrong ends its run at once, in a sentence that names it.
+func TestAProgramThatFailsIsNamed(t *testing.T) {
+	for flag, want := range map[string][2]string{
+		"--garbage": {v1alpha1.ReasonOutputUnreadable, "implementations[second]: line 1"},
+		"--crash":   {v1alpha1.ReasonProgramFailed, "crashing, as was asked"},
+	} {
+		t.Run(flag, func(t *testing.T) {
+			run := programs("fails"+strings.ReplaceAll(flag, "--", "-"), 1, nil, []string{flag})
+			mustApply(t, run)
+			await(t, run, 5*time.Minute, "ended", ended)
+			c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionExecuted)
+			if c == nil || c.Reason != v1alpha1.ReasonTrialsFailed || !strings.Contains(c.Message, want[1]) {
+				t.Errorf("the run has ended with %+v, want a word about %q", c, want[1])
+			}
+			data := load(t, run)
+			failed := slices.IndexFunc(data.Manifest.Trials, func(e record.TrialEntry) bool { return e.Reason == want[0] })
+			if failed < 0 || len(data.Trials) != 1 {
+				t.Errorf("the manifest has %+v", data.Manifest.Trials)
+			}
+		})
+	}
+}
+
+// shortenedPrograms are the commands of the suites of programs, with arguments that make them take a second or two.
+var shortenedPrograms = map[string][]string{
+	"s2-coro.yaml":  {"--benchmark_min_time=0.01", "--benchmark_filter=(pure_switch/switches:100000|depth:(1|16)|kib:4)/"},
+	"s3-ipc.yaml":   {"-test.benchtime=5ms", "-test.bench=/(baseline|roundtrip)"},
+	"s4-lzlog.yaml": {"--seconds", "0.05"},
+}
+
+// Each suite of programs runs as it is, shortened, and every implementation prints a case that the baseline has.
+func TestTheSuitesOfProgramsRun(t *testing.T) {
+	for name, arguments := range shortenedPrograms {
+		t.Run(name, func(t *testing.T) {
+			run := suite(t, name)
+			run.Spec.Blocks = 1
+			for i := range run.Spec.Implementations {
+				own := &run.Spec.Implementations[i]
+				if own.Name == "c" {
+					own.Command = []string{"/usr/local/bin/ipc-c-bench", "bench", "--seconds", "0.01"}
+					continue
+				}
+				own.Command = append(own.Command, arguments...)
+			}
+			_, table := measure(t, run, 10*time.Minute)
+			for _, i := range table.Implementations {
+				printed := slices.ContainsFunc(table.Cases, func(c analysis.Case) bool { return c.Implementation == i.Name && c.Processes == 1 })
+				compared := i.Baseline || i.Role == record.RoleReference || slices.ContainsFunc(table.Rows, func(r verdict.RowComparison) bool { return r.Implementation == i.Name })
+				if !printed || !compared {
+					t.Errorf("%s has printed a case: %v, and is compared: %v", i.Name, printed, compared)
+				}
+			}
+			checkReport(t, run, table)
+		})
+	}
+}
