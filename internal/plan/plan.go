@@ -105,7 +105,9 @@ func (p Plan) JSON() []byte {
 }
 
 // Slots are the timetable of a line of the plan.
-func (p Plan) Slots(line record.PlannedTrial) []timetable.Slot { return kinds.Planned(p.Plan, line).Slots() }
+func (p Plan) Slots(line record.PlannedTrial) []timetable.Slot {
+	return kinds.Planned(p.Plan, line).Slots()
+}
 
 // Estimate is how long a number of trials will about take.
 func (p Plan) Estimate(trials int) time.Duration {

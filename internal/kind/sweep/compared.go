@@ -117,6 +117,7 @@ func checkAnswer(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *k
 	}
 	return nil
 }
+
 func objectiveOf(o v1alpha1.Objective) record.Objective {
 	out := record.Objective{
 		Name: o.Name, Metric: record.ObjectiveMetric(o.Metric), Load: o.Load, Connections: o.Connections, RequestsPerSecond: o.RequestsPerSecond,
