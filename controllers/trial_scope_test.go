@@ -41,7 +41,8 @@ func scopeOf(deltas ...func(*trialScope)) *trialScope {
 				RunName: "quick", Index: new(int32), Block: 1, Type: v1alpha1.TypeSweep,
 				Servers: []v1alpha1.Implementation{{Name: "go", Image: "go:1", Port: 8080, CPUs: 1, Memory: &memory}},
 				Sweep: v1alpha1.Sweep{
-					Cells: []v1alpha1.Cell{{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 10, Threads: 1, DurationSeconds: 10}, {Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 100, Threads: 1, DurationSeconds: 10}},
+					Generators: v1alpha1.Generators{Pods: 1, CPUs: 1},
+					Cells:      []v1alpha1.Cell{{Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 10, Generators: 1, Threads: 1, DurationSeconds: 10}, {Load: "sweep", Tool: v1alpha1.ToolWrk, Connections: 100, Generators: 1, Threads: 1, DurationSeconds: 10}},
 				},
 			},
 		},
