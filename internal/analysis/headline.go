@@ -75,8 +75,10 @@ type HeadlineEntry struct {
 	// FewestPairs is the number of blocks that the level with the fewest has, and Fewest that level where it has fewer than others.
 	FewestPairs int           `json:"fewestPairs"`
 	Fewest      *record.Point `json:"fewest,omitempty"`
-	// BlocksNeeded is how many blocks would decide in Rules.Power of all runs; 0 if unknown or decided.
-	BlocksNeeded int `json:"blocksNeeded,omitempty"`
+	// BlocksNeeded is how many blocks would decide in Rules.Power of all runs; 0 if unknown or decided. Bracketed is true if no number would,
+	// because the values are known only within brackets.
+	BlocksNeeded int  `json:"blocksNeeded,omitempty"`
+	Bracketed    bool `json:"bracketed,omitempty"`
 	// Cells are the measured cells of both sides, VoidCells those of them that count nowhere, and VoidReasons why, the most
 	// frequent first.
 	Cells       int             `json:"cells"`
@@ -297,7 +299,7 @@ func anyPair(c verdict.Comparison) bool {
 // measure copies the numbers of the result whose verdict the entry has.
 func (e *HeadlineEntry) measure(r verdict.Result) {
 	e.Metric, e.Ratio, e.Low, e.High, e.Detectable = r.Metric, r.Ratio, r.Low, r.High, r.Detectable
-	e.Blocks, e.BlocksNeeded, e.Levels, e.FewestPairs = r.Blocks, r.BlocksNeeded, r.Levels, r.FewestPairs
+	e.Blocks, e.BlocksNeeded, e.Bracketed, e.Levels, e.FewestPairs = r.Blocks, r.BlocksNeeded, r.Bracketed, r.Levels, r.FewestPairs
 }
 
 // countVoid counts how many cells of the two sides are void, and why.

@@ -140,3 +140,26 @@ func TestAProspectWithoutNoiseIsCertain(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatOnlyBracketsHideNoNumberOfBlocksDecides(t *testing.T) {
+	for name, tc := range map[string]struct {
+		width, difference float64
+		want              bool
+	}{
+		"values known exactly":                     {0, 0.001, false},
+		"a difference beyond the brackets":         {0.2, 0.15, false},
+		"a difference within them":                 {0.2, 0.05, true},
+		"a difference within them, the other way":  {0.2, -0.05, true},
+		"brackets that leave no difference to see": {0.04, 0.01, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := Prospect{SD: 0.001, Width: tc.width, Alpha: Alpha}
+			if got := p.Bracketed(tc.difference); got != tc.want {
+				t.Errorf("bracketed: %v", got)
+			}
+			if needed := p.BlocksNeeded(tc.difference, 7); (needed == 0) != tc.want {
+				t.Errorf("%d blocks would decide", needed)
+			}
+		})
+	}
+}

@@ -119,3 +119,10 @@ func (p Prospect) BlocksNeeded(difference float64, least int) int {
 	}
 	return n
 }
+
+// Bracketed reports whether no number of blocks would decide, however little they vary, since the width of the samples alone covers both the
+// true difference given and none.
+func (p Prospect) Bracketed(difference float64) bool {
+	difference = math.Abs(difference)
+	return difference <= p.Width/2 && difference+p.Width/2 > math.Log1p(EquivalenceMargin)
+}

@@ -257,7 +257,7 @@ func (r *Result) foresee(alpha float64) {
 	d := math.Expm1(p.Detectable(e.Blocks))
 	r.Detectable = &d
 	if r.Verdict == Inconclusive && (r.Reason == TooFewBlocks || r.Reason == NoiseTooHigh || r.Reason == ManyComparisons) {
-		r.BlocksNeeded = p.BlocksNeeded(e.Mean, max(r.Blocks+1, MinBlocks))
+		r.BlocksNeeded, r.Bracketed = p.BlocksNeeded(e.Mean, max(r.Blocks+1, MinBlocks)), p.Bracketed(e.Mean)
 	}
 	if e.Whole && e.Blocks >= SignFlipFrom && e.Blocks <= SignFlipTo {
 		f := inference.SignFlip(e.Contributions)

@@ -141,6 +141,8 @@ type Result struct {
 	// BlocksNeeded is how many blocks would decide in inference.Power of all runs if the true ratio were the one observed; 0 if none are needed
 	// or no sensible number would.
 	BlocksNeeded int `json:"blocksNeeded,omitempty"`
+	// Bracketed is true if no number would, because the values are known only within brackets that are wider than the ratio observed.
+	Bracketed bool `json:"bracketed,omitempty"`
 	// ContenderIsBound and BaselineIsBound say whose value is only a bound, because the generator limited it.
 	ContenderIsBound bool `json:"contenderIsBound"`
 	BaselineIsBound  bool `json:"baselineIsBound"`

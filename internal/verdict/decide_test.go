@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -76,5 +77,20 @@ func BenchmarkDecide(b *testing.B) {
 	family := [][]Ratios{ratiosOf(4, 10, "a", noise), ratiosOf(4, 10, "b", noise), ratiosOf(4, 10, "c", noise)}
 	for b.Loop() {
 		Decide(family, Rulebook{})
+	}
+}
+
+func TestAResultThatOnlyItsBracketsLeaveOpenSaysSo(t *testing.T) {
+	for wide, want := range map[float64]bool{0: false, 0.1: true} {
+		var samples []inference.Sample
+		for block := range int32(10) {
+			mid := 0.02 + 0.01*float64(block%3-1)
+			samples = append(samples, inference.Sample{Block: block + 1, Span: inference.Span{Low: mid - wide, Mid: mid, High: mid + wide}})
+		}
+		r := NewResult(Throughput, samples)
+		r.Verdict, r.Reason = Inconclusive, NoiseTooHigh
+		if r.foresee(Alpha); r.Bracketed != want || (r.BlocksNeeded == 0) != want {
+			t.Errorf("known within %g: bracketed %v, %d blocks would decide", wide, r.Bracketed, r.BlocksNeeded)
+		}
 	}
 }

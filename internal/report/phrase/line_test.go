@@ -110,6 +110,12 @@ func TestLine(t *testing.T) {
 			},
 			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval -5.0 % to +25.0 %, 10 blocks: the difference may be due to chance; about 23 blocks would decide it with 80 % power if the true difference is the observed one)",
 		},
+		"brackets too wide": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.Bracketed, e.Low = verdict.Inconclusive, verdict.NoiseTooHigh, true, ptr(0.95)
+			},
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval -5.0 % to +25.0 %, 10 blocks: the difference may be due to chance; no number of blocks would decide it: each value is known only within a bracket, and the brackets are wider than the difference)",
+		},
 		"a winner with faults": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Reason = verdict.Inconclusive, verdict.ImplementationFailures

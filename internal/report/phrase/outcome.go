@@ -199,6 +199,8 @@ func (l Lexicon) wouldDecide(rules analysis.Rules, e analysis.HeadlineEntry) str
 		return ""
 	case e.BlocksNeeded > 0:
 		return l.Say("decide.blocks", e.BlocksNeeded, format.PlainPercent(rules.Power))
+	case e.Bracketed:
+		return l.Say("decide.bracketed")
 	case e.Reason == verdict.NoiseTooHigh:
 		return l.Say("decide.hopeless")
 	}

@@ -81,6 +81,7 @@ var englishGeneral = map[string]string{
 	"unsustained":                        "neither sustains the rate of %s, which is excluded from the mean",
 	"why.verdict.NeitherSustained":       "neither side sustained the rate",
 	"decide.blocks":                      "about %d blocks would decide it with %s power if the true difference is the observed one",
+	"decide.bracketed":                   "no number of blocks would decide it: each value is known only within a bracket, and the brackets are wider than the difference",
 	"decide.hopeless":                    "no practical number of blocks would decide it",
 	"badge.trials":                       "%s of %s trials measured",
 	"badge.valid":                        "%s of %s cells valid",
