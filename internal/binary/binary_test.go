@@ -129,7 +129,7 @@ func TestBinariesOfGCCShowHowTheyWereBuilt(t *testing.T) {
 		"at a fixed address":             {[]string{"-fno-pie", "-no-pie"}, map[string]string{"pie": "no", "static": "no"}},
 		"static":                         {[]string{"-O2", "-static"}, map[string]string{"static": "yes", "pie": "no", "allocator": "glibc", "assertions": "unknown", "bindNow": "yes", "coverage": "no"}},
 		"static and stripped":            {[]string{"-O2", "-static", "-s"}, map[string]string{"static": "yes", "allocator": "unknown", "assertions": "unknown", "stackProtector": "unknown", "coverage": "no", "sanitizers": "no"}},
-		"static and without address":     {[]string{"-O2", "-static-pie", "-fpie"}, map[string]string{"static": "yes", "pie": "yes"}},
+		"static and without address":     {[]string{"-O2", "-static-pie", "-fpie", "-Wl,-z,relro,-z,now"}, map[string]string{"static": "yes", "pie": "yes", "relro": "full", "bindNow": "yes"}},
 		"bound before it starts":         {[]string{"-Wl,-z,relro,-z,now"}, map[string]string{"relro": "full", "bindNow": "yes"}},
 		"bound late":                     {[]string{"-Wl,-z,relro,-z,lazy"}, map[string]string{"relro": "partial", "bindNow": "no"}},
 		"writable throughout":            {[]string{"-Wl,-z,norelro,-z,lazy"}, map[string]string{"relro": "none"}},

@@ -2,6 +2,7 @@ package binary
 
 import (
 	"debug/elf"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -175,10 +176,15 @@ func (e *executable) allocator() (name, by string) {
 			return own.name, "symbol " + own.function
 		}
 	}
-	if e.names.all == nil {
-		return record.Unknown, e.names.unread
+	if e.names.all != nil {
+		return record.Unknown, "no allocator that is known by its names"
 	}
-	return record.Unknown, "no allocator that is known by its names"
+	for _, t := range allocatorTexts {
+		if e.found[t] {
+			return record.Unknown, fmt.Sprintf("the file holds the text %s, and %s", t, e.names.unread)
+		}
+	}
+	return record.Unknown, e.names.unread
 }
 
 // dynamicAllocator is that of a file which takes its C library from outside.

@@ -31,20 +31,22 @@ func (e *executable) flagged(tag elf.DynTag, bit uint64) bool {
 	return err == nil && slices.ContainsFunc(values, func(v uint64) bool { return v&bit != 0 })
 }
 
+// asksForNow reports whether the dynamic section asks for every symbol to be bound at the start.
+func (e *executable) asksForNow() bool {
+	values, err := e.DynValue(elf.DT_BIND_NOW)
+	return err == nil && len(values) > 0 || e.flagged(elf.DT_FLAGS, uint64(elf.DF_BIND_NOW)) || e.flagged(elf.DT_FLAGS_1, uint64(elf.DF_1_NOW))
+}
+
 func (e *executable) bindNow() record.Fact {
-	lazy := segment(e.File, elf.PT_DYNAMIC) != nil && e.dynamic
 	switch {
-	case !lazy:
+	case e.asksForNow():
+		return yes("the dynamic section asks for it")
+	case !e.dynamic:
 		return yes("nothing is bound late in what is linked statically")
 	case e.SectionByType(elf.SHT_DYNAMIC) == nil:
 		return unknown(noSections)
-	case e.flagged(elf.DT_FLAGS, uint64(elf.DF_BIND_NOW)), e.flagged(elf.DT_FLAGS_1, uint64(elf.DF_1_NOW)):
-		return yes("the dynamic section's flags")
 	}
-	if values, err := e.DynValue(elf.DT_BIND_NOW); err == nil && len(values) > 0 {
-		return yes("tag DT_BIND_NOW")
-	}
-	return no("the dynamic section's flags")
+	return no("the dynamic section does not ask for it")
 }
 
 // relro is partial where the table of late-bound functions stays writable, or is not known to be read-only.
@@ -52,10 +54,10 @@ func (e *executable) relro(now record.Fact) string {
 	switch {
 	case segment(e.File, elf.PT_GNU_RELRO) == nil:
 		return "none"
+	case e.asksForNow():
+		return "full"
 	case now.Is == record.Unknown:
 		return record.Unknown
-	case now.Is == record.Yes && e.dynamic:
-		return "full"
 	}
 	return "partial"
 }

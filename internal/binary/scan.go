@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 )
 
 // chunk is how much of a file is in memory while it is searched.
@@ -22,12 +23,15 @@ const (
 	textLSan = "LSAN_OPTIONS"
 )
 
+// allocatorTexts are in messages of allocators. They show that one is there, and not that it serves malloc.
+var allocatorTexts = []string{"mimalloc_", "<jemalloc>", "tcmalloc"}
+
 // sanitizerTexts are those of all sanitizers.
 var sanitizerTexts = []string{textASan, textTSan, textMSan, textUBSn, textLSan}
 
 // scan takes the digest of a file and looks for the telling texts.
 func scan(file io.Reader) (digest string, found map[string]bool, err error) {
-	texts := append([]string{textGcov}, sanitizerTexts...)
+	texts := slices.Concat([]string{textGcov}, sanitizerTexts, allocatorTexts)
 	longest := 0
 	for _, t := range texts {
 		longest = max(longest, len(t))

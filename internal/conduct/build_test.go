@@ -19,11 +19,13 @@ func TestABuildThatIsNotAsExpectedFailsForGood(t *testing.T) {
 		"the file does not show":   {record.Expectations{Coverage: record.ExpectForbidden}, &record.Build{Coverage: fact(record.Unknown)}, ""},
 		"nobody has read the file": {record.Expectations{Coverage: record.ExpectForbidden}, nil, ""},
 		"it has what is forbidden": {
-			record.Expectations{Coverage: record.ExpectForbidden}, &record.Build{Coverage: fact(record.Yes)},
+			record.Expectations{Coverage: record.ExpectForbidden},
+			&record.Build{Coverage: fact(record.Yes)},
 			"implementations[go].build.coverage: expected Forbidden, found yes (symbol __gcov_init): build the image without it, or remove the expectation",
 		},
 		"it lacks what is required": {
-			record.Expectations{Optimized: record.ExpectRequired}, &record.Build{Optimized: record.Fact{Is: record.No, By: "-O0"}},
+			record.Expectations{Optimized: record.ExpectRequired},
+			&record.Build{Optimized: record.Fact{Is: record.No, By: "-O0"}},
 			"implementations[go].build.optimized: expected Required, found no (-O0): build the image with it, or remove the expectation",
 		},
 	} {
