@@ -128,7 +128,7 @@ func (e *executable) branches() (targets, stack record.Fact) {
 		align = 4
 	}
 	var bits uint32
-	notes(e.File, section(e.File, ".note.gnu.property", maxSection), align, func(name string, kind uint32, value []byte) {
+	notes(e.File, section(e.File, ".note.gnu.property"), align, func(name string, kind uint32, value []byte) {
 		if name == "GNU" && kind == noteProperty {
 			bits |= e.property(value, property, align)
 		}

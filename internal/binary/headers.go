@@ -42,9 +42,9 @@ func arch(m elf.Machine) string {
 }
 
 // section is the text of a section; nil if there is none, or if it is larger than is read.
-func section(f *elf.File, name string, limit uint64) []byte {
+func section(f *elf.File, name string) []byte {
 	s := f.Section(name)
-	if s == nil || s.Type == elf.SHT_NOBITS || s.Size > limit || s.FileSize > limit {
+	if s == nil || s.Type == elf.SHT_NOBITS || s.Size > maxSection || s.FileSize > maxSection {
 		return nil
 	}
 	text, err := s.Data()
@@ -100,7 +100,7 @@ func buildID(f *elf.File) string {
 	// Numbers of elf.h and of the Go linker.
 	const gnu, golang, align = 3, 4, 4
 	var id string
-	notes(f, section(f, ".note.gnu.build-id", maxSection), align, func(name string, kind uint32, value []byte) {
+	notes(f, section(f, ".note.gnu.build-id"), align, func(name string, kind uint32, value []byte) {
 		if name == "GNU" && kind == gnu {
 			id = hex.EncodeToString(value)
 		}
@@ -108,7 +108,7 @@ func buildID(f *elf.File) string {
 	if id != "" {
 		return id
 	}
-	notes(f, section(f, ".note.go.buildid", maxSection), align, func(name string, kind uint32, value []byte) {
+	notes(f, section(f, ".note.go.buildid"), align, func(name string, kind uint32, value []byte) {
 		if name == "Go" && kind == golang {
 			id = string(value)
 		}

@@ -13,7 +13,7 @@ func Open(path string) (record.Binary, error) {
 	if err != nil {
 		return record.Binary{}, fmt.Errorf("opening the executable: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // Nothing is written.
 	info, err := f.Stat()
 	if err != nil {
 		return record.Binary{}, fmt.Errorf("reading the executable's size: %w", err)

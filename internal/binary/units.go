@@ -26,7 +26,7 @@ func (e *executable) readUnits() {
 	} else if why != "" {
 		e.unitsUnknown = why
 	}
-	for _, line := range bytes.Split(section(e.File, ".GCC.command.line", maxSection), []byte{0}) {
+	for _, line := range bytes.Split(section(e.File, ".GCC.command.line"), []byte{0}) {
 		if len(line) > 0 {
 			e.units = append(e.units, unitOf(string(line)))
 		}
@@ -135,7 +135,7 @@ func (e *executable) compilers() []string {
 	for _, u := range e.units {
 		list = append(list, clip(u.compiler))
 	}
-	for _, line := range bytes.Split(section(e.File, ".comment", maxSection), []byte{0}) {
+	for _, line := range bytes.Split(section(e.File, ".comment"), []byte{0}) {
 		// Without units the comments are what there is: with them they name the C library's compiler too.
 		if len(line) > 0 && len(e.units) == 0 {
 			list = append(list, clip(string(line)))
