@@ -19,6 +19,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // Images that behave in a way of their own. Every other image is that of a good server.
@@ -27,6 +28,7 @@ const (
 	imageDeaf  = "deaf:1"  // never listens
 	imageExits = "exits:1" // ends at once
 	imageNone  = "none:1"  // cannot be pulled
+	imageSlow  = "slow:1"  // was built without optimisation
 )
 
 // kubelet stands in for the scheduler and the kubelets of a cluster: it places pods, lets their containers run, and lets go of
@@ -191,6 +193,9 @@ func newFakeAgent(p *corev1.Pod) *fakeAgent {
 	if p.Spec.Containers[0].Name == sweep.ProcessServer {
 		a.state.CPUsAllowed = "0-1"
 		a.state.Listening = p.Spec.Containers[0].Image != imageDeaf
+	}
+	if p.Spec.Containers[0].Image == imageSlow {
+		a.state.Build = &record.Build{Optimized: record.Fact{Is: record.No, By: "-O0"}}
 	}
 	if p.Spec.Containers[0].Image == imageWrong {
 		a.wrong = "GET / answered 500 instead of 200"

@@ -294,12 +294,14 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 	w := newWorld(t)
 	run := w.apply("faults", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 }, with("go",
 		v1alpha1.Implementation{Name: "wrong", Image: imageWrong}, v1alpha1.Implementation{Name: "deaf", Image: imageDeaf},
-		v1alpha1.Implementation{Name: "exits", Image: imageExits}, v1alpha1.Implementation{Name: "none", Image: imageNone}))
+		v1alpha1.Implementation{Name: "exits", Image: imageExits}, v1alpha1.Implementation{Name: "none", Image: imageNone},
+		v1alpha1.Implementation{Name: "slow", Image: imageSlow, Build: v1alpha1.Build{Optimized: v1alpha1.ExpectRequired}}))
 	run = w.awaitEnd(run)
 	says := map[string][]string{
 		"wrong": {v1alpha1.ReasonWrongResponse, "implementations[wrong]: GET / answered 500 instead of 200: correct the server, or request and expect of the load"},
 		"deaf":  {v1alpha1.ReasonServerNotListening, "implementations[deaf] did not listen on port 8080 within 30s of its start: check port and command"},
 		"exits": {v1alpha1.ReasonServerExited, `implementations[exits] exited (exit code 3, Error, last output: "bind: address in use")`},
+		"slow":  {v1alpha1.ReasonBuildMismatch, "implementations[slow].build.optimized: expected Required, found no (-O0): build the image with it, or remove the expectation"},
 		"none":  {v1alpha1.ReasonImagePull, `implementations[none].image: "none:1" cannot be pulled on node node-server: no such image: correct the name, or load the image into the node`},
 	}
 	var all []string
@@ -324,7 +326,7 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 			all = append(all, says[name][1])
 		}
 	}
-	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, append(all, "8 of 10 trials failed")...)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, append(all, "10 of 12 trials failed")...)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	if started := w.agents.started(); len(started) != 4 {

@@ -61,11 +61,17 @@ func refusal(pod *corev1.Pod, err error) *conduct.Failure {
 // agentIn names an agent in messages.
 func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 
-// awaitListening waits for the server's port, as its observer sees it.
+// awaitListening waits for the server's port, as its observer sees it, and compares how the server was built with what is expected.
 func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (pass.Step, error) {
 	for i, m := range s.servers() {
 		impl := s.work().Servers()[i]
-		if m.state.Listening || s.trial.Status.StartTime != nil || impl.Port == 0 {
+		if s.trial.Status.StartTime != nil || impl.Port == 0 {
+			continue
+		}
+		if m.state.Listening {
+			if s.fault = conduct.Built(impl, m.state.Build); s.fault != nil {
+				return pass.Halt, nil
+			}
 			continue
 		}
 		if s.fault = attemptFacts(s).NotListening(impl, pods.ContainerStart(m.pod, m.pod.Spec.Containers[0].Name)); s.fault != nil {

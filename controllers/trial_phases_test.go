@@ -82,6 +82,8 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }
 	notRunning := func(s *trialScope) { s.servers()[0].pod.Status.PodIP = "" }
 	idle, running, measured := protocol.State{Phase: protocol.Idle}, protocol.State{Phase: protocol.Running}, protocol.State{Phase: protocol.Measured}
+	counting := protocol.State{Phase: protocol.Idle, Listening: true, Build: &record.Build{Coverage: record.Fact{Is: record.Yes, By: "symbol __gcov_init"}}}
+	expecting := func(s *trialScope) { s.trial.Spec.Servers[0].Build.Coverage = v1alpha1.ExpectForbidden }
 	deaf := agentsIn(protocol.State{Phase: protocol.Idle}, idle)
 	const end = 20*time.Second + 2*tool.LeastGap
 	tests := map[string]struct {
@@ -102,6 +104,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + conduct.AgentGrace + 1)), "AgentLost transient", "", 0},
 		"the server is starting":                  {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline)), "", "the server is not listening on port 8080 yet", pollEvery},
 		"the server never listens":                {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline+1)), "ServerNotListening permanent: implementations[go] did not listen on port 8080 within 30s", "", 0},
+		"the server has what is forbidden":        {r.awaitListening, scopeOf(expecting, agentsIn(counting, idle), at(0)), "BuildMismatch permanent: implementations[go].build.coverage: expected Forbidden, found yes (symbol __gcov_init)", "", 0},
 		"the check cannot be sent":                {r.check, scopeOf(agentsIn(idle, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},
 		"the server answers wrongly":              {r.check, scopeOf(agentsIn(idle, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}})), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
 		"the start cannot be told":                {r.start, scopeOf(agentsIn(idle, idle), later(0)), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},

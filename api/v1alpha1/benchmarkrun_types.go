@@ -83,6 +83,10 @@ type Implementation struct {
 	// part in verdicts. Defaults to Contender.
 	// +optional
 	Role Role `json:"role,omitempty"`
+
+	// build is what is expected of the way in which the server was built. If absent, nothing is expected.
+	// +optional
+	Build Build `json:"build,omitzero"`
 }
 
 // Placement restricts the CPUs and nodes of a run.

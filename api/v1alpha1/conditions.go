@@ -109,6 +109,8 @@ const (
 	ReasonProgramTooLong = "ProgramTooLong"
 	// ReasonOutputUnreadable surfaces when what a program has printed is not in the format that microbenchmark.format names.
 	ReasonOutputUnreadable = "OutputUnreadable"
+	// ReasonBuildMismatch surfaces when the server was not built as implementations[].build expects.
+	ReasonBuildMismatch = "BuildMismatch"
 	// ReasonLoadImpossible surfaces when a load cannot be made: its script fails, or it needs more than a generator has.
 	ReasonLoadImpossible = "LoadImpossible"
 	// ReasonUnschedulable surfaces when a pod of the trial finds no node in time.

@@ -25,7 +25,9 @@ func TestObserverSeesThePort(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBench(t, func(c Config) Worker { return observing(t, c, port) })
-	b.await("listening", func(s protocol.State) bool { return s.Listening })
+	b.await("listening", func(s protocol.State) bool {
+		return s.Listening && s.Build != nil && s.Build.Optimized.Is == record.Yes
+	})
 	if status, _, text := b.command(protocol.Command{Check: &protocol.Check{}}); status != 422 {
 		t.Errorf("a check was answered %d: %s", status, text)
 	}
@@ -35,6 +37,7 @@ func TestObserverSeesThePort(t *testing.T) {
 func observing(t *testing.T, c Config, port int) Worker {
 	t.Helper()
 	c.Member = record.MemberServer(0)
+	c.Sandbox.FindServer = func(kernel.Proc) (int, error) { return os.Getpid(), nil }
 	own, err := c.Observer(port)
 	if err != nil {
 		t.Fatal(err)

@@ -76,6 +76,8 @@ func measure(data record.RunData) (Table, error) {
 	t.Comparisons = verdict.Compare(p, t.Groups, failures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
 	t.Environment = environment(data, p)
+	t.Builds = builds(data, p)
+	t.Run.Notes = append(t.Run.Notes, buildNotes(t.Builds, p, data)...)
 	t.Unknowns = unknowns(data, p)
 	t.Fingerprint = Fingerprint(data)
 	if t.NoiseFloor = noise(t, data); t.NoiseFloor == nil {

@@ -42,6 +42,8 @@ type Table struct {
 	NoiseFloor  *record.Calibration `json:"noiseFloor,omitempty"`
 	Coverage    Coverage            `json:"coverage"`
 	Environment []Fact              `json:"environment"`
+	// Builds is how the servers were built; nil if no observer has read it.
+	Builds *Builds `json:"builds,omitempty"`
 	// Unknowns are what tools and observers could not tell.
 	Unknowns  []Unknown  `json:"unknowns"`
 	Artifacts []Artifact `json:"artifacts"`

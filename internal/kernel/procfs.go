@@ -144,26 +144,3 @@ func cpusAllowed(path string) (string, error) {
 	}
 	return orUnknown(line(status, "Cpus_allowed_list")), nil
 }
-
-// Listening reports whether a socket of the network namespace of /proc listens on a port.
-func (p Proc) Listening(port int) bool {
-	for _, name := range []string{"net/tcp", "net/tcp6"} {
-		text, err := os.ReadFile(p.file(name))
-		if err == nil && listens(text, port) {
-			return true
-		}
-	}
-	return false
-}
-
-// listens looks for a port in state LISTEN (0A) in the text of /proc/net/tcp.
-func listens(text []byte, port int) bool {
-	suffix := []byte(fmt.Sprintf(":%04X", port))
-	for l := range bytes.Lines(text) {
-		fields := bytes.Fields(l)
-		if len(fields) > 3 && bytes.HasSuffix(fields[1], suffix) && string(fields[3]) == "0A" {
-			return true
-		}
-	}
-	return false
-}

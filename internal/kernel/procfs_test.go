@@ -1,7 +1,10 @@
 package kernel
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"loadstone.dev/loadstone/internal/kernel/kerneltest"
 )
@@ -25,5 +28,44 @@ func TestListening(t *testing.T) {
 				t.Errorf("Listening() = %v, want %v", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestTheListenerIsTheFirstProcessThatHoldsTheSocket(t *testing.T) {
+	const line = "   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 77 1\n"
+	for name, tc := range map[string]struct {
+		links map[string]string
+		port  int
+		want  int
+	}{
+		"a parent and its child":   {map[string]string{"7/fd/3": "socket:[77]", "8/fd/3": "socket:[77]"}, 8080, 7},
+		"a child alone":            {map[string]string{"7/fd/3": "socket:[78]", "8/fd/3": "socket:[77]"}, 8080, 8},
+		"a socket of another port": {map[string]string{"7/fd/3": "socket:[77]"}, 8081, 0},
+		"nobody":                   {nil, 8080, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := kerneltest.Proc(t, map[string]string{"net/tcp": line})
+			for path, to := range tc.links {
+				if err := os.Symlink(to, filepath.Join(dir, path)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, ok := Proc(dir).Listener([]int{7, 8, 9}, tc.port)
+			if got != tc.want || ok != (tc.want != 0) {
+				t.Errorf("got %d, %v; want %d", got, ok, tc.want)
+			}
+		})
+	}
+}
+
+func TestSinceBoot(t *testing.T) {
+	for text, want := range map[string]time.Duration{"12.34 99.00\n": 12340 * time.Millisecond, "": 0, "x": 0} {
+		proc := Proc(kerneltest.Proc(t, map[string]string{"uptime": text}))
+		if got, err := proc.SinceBoot(); got.Round(time.Millisecond) != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: got %v, %v; want %v", text, got, err, want)
+		}
+	}
+	if got := (Process{Started: 123}).Start(); got != 1230*time.Millisecond {
+		t.Errorf("a process started at %v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"loadstone.dev/loadstone/internal/kernel"
@@ -54,6 +55,10 @@ type Observer struct {
 	server int
 	// cpu is where the server is put; nil leaves it where it is.
 	cpu *int32
+
+	mu sync.Mutex
+	// seen is what was read of the server when somebody listened on its port; nil before.
+	seen *atRest
 }
 
 // New makes an observer. It shares the server's process and network namespaces.
@@ -63,16 +68,6 @@ func New(c Config) *Observer {
 
 // Member is the member of its trial whose observer this is.
 func (o *Observer) Member() string { return record.MemberServer(o.config.Server) }
-
-// Watch waits for the server's port, and says when somebody listens on it.
-func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))) {
-	for !o.proc.Listening(o.config.Port) {
-		if timing.SleepUntil(ctx, time.Now().Add(listenPoll)) != nil {
-			return
-		}
-	}
-	update(func(s *protocol.State) { s.Listening = true })
-}
 
 // Measure observes every slot and writes the samples. It returns the record, a record.ObserverResult, and the names of its files; done is
 // called after each cell with what went wrong in it, if anything did.
@@ -85,6 +80,7 @@ func (o *Observer) Measure(ctx context.Context, start protocol.Start, done func(
 	o.cpu = start.ServerCPU
 	_ = o.pin() // Every cell pins again, and says what stands against it.
 	var result record.ObserverResult
+	o.describeRest(&result)
 	work, _ := o.work(clock.At(0)) // Why it could not be done is said where the work after the cell was not done either.
 	for _, slot := range start.Slots {
 		cell := record.CellObservation{Point: record.PointOf(slot.Cell), WorkBefore: work}

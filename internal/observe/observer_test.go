@@ -24,7 +24,11 @@ import (
 const helperServer = "LOADSTONE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(helperServer) != "" {
+	switch os.Getenv(helperServer) {
+	case "":
+	case helperPort:
+		listenUntilKilled()
+	default:
 		serveUntilKilled()
 	}
 	os.Exit(m.Run())

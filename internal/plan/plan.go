@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
@@ -146,7 +147,7 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 	for _, i := range list {
 		own := record.Implementation{
 			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: DefaultMemoryBytes,
-			Role: cmp.Or(record.Role(i.Role), record.RoleContender),
+			Role: cmp.Or(record.Role(i.Role), record.RoleContender), Build: kind.Expectations(i.Build),
 		}
 		if i.CPUs == 0 {
 			own.CPUs = DefaultCPUs

@@ -64,6 +64,8 @@ type State struct {
 	CPUsAllowed string `json:"cpusAllowed,omitempty"`
 	// Listening is true when the server's port accepts connections (observers only).
 	Listening bool `json:"listening,omitempty"`
+	// Build is how the server was built, known as soon as it listens (observers only).
+	Build *record.Build `json:"build,omitempty"`
 	// Checked is the result of the last Check; nil before it (generators only).
 	Checked *Checked `json:"checked,omitempty"`
 	// Program is why a program that measures itself has nothing to show; nil of one that has, and before (collectors only).

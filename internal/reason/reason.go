@@ -46,6 +46,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonProgramFailed:       Implementation,
 	v1alpha1.ReasonProgramTooLong:      Implementation,
 	v1alpha1.ReasonOutputUnreadable:    Implementation,
+	v1alpha1.ReasonBuildMismatch:       Implementation,
 	v1alpha1.ReasonImagePull:           Setup,
 	v1alpha1.ReasonPodRejected:         Setup,
 	v1alpha1.ReasonUnschedulable:       Setup,

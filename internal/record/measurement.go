@@ -306,8 +306,14 @@ type CellObservation struct {
 
 // ObserverResult is the record of the observer over a trial: its file "result.json".
 type ObserverResult struct {
-	Environment Environment       `json:"environment"`
-	Cells       []CellObservation `json:"cells"`
+	Environment Environment `json:"environment"`
+	// Binary is how the server was built, and StartUp how long it took to start; nil where no port of it was awaited.
+	Binary  *Binary  `json:"binary,omitempty"`
+	StartUp *StartUp `json:"startUp,omitempty"`
+	// IdleBytes is the resident memory of the server's processes before the first load, when each kind of request had been answered once; 0 if
+	// it was not read.
+	IdleBytes int64             `json:"idleBytes,omitempty"`
+	Cells     []CellObservation `json:"cells"`
 	// Program is what a program that measures itself has printed, and what it cost; nil of a server.
 	Program *ProgramRun `json:"program,omitempty"`
 }

@@ -115,6 +115,8 @@ type Implementation struct {
 	CPUs        int32 `json:"cpus"`
 	MemoryBytes int64 `json:"memoryBytes"`
 	Role        Role  `json:"role"`
+	// Build is what is expected of the way in which it was built.
+	Build Expectations `json:"build,omitzero"`
 }
 
 // CaseFormat is the format in which a program prints what it has measured.

@@ -18,6 +18,7 @@ var fixtures = map[string]func() record.RunData{
 	"gated":     gated,
 	"aa":        sameTwice,
 	"capacity":  func() record.RunData { return searched(7) },
+	"built":     built,
 }
 
 // small is a run of two contenders and a limit at two levels.
@@ -162,5 +163,32 @@ func sameTwice() record.RunData {
 	o.Servers[1].Name = "go-again"
 	d := recordtest.Run(o)
 	d.Manifest.Plan.Implementations[1].Image = d.Manifest.Plan.Implementations[0].Image
+	return d
+}
+
+// built is a run whose observers have read how the servers were built: Go's is optimised and the other one counts coverage.
+func built() record.RunData {
+	d := quick()
+	yes := record.Fact{Is: record.Yes, By: "all 3 units with recorded flags were compiled with -O2"}
+	no, open := record.Fact{Is: record.No, By: "nothing of it is there"}, record.Fact{Is: record.Unknown, By: "it is stripped"}
+	for i := range d.Trials {
+		t := &d.Trials[i]
+		b := record.Binary{
+			Path: "/usr/local/bin/" + t.Manifest.Servers[0], SHA256: "5f0c3a", Bytes: 1 << 20, Format: "ELF 64-bit little-endian", Arch: "x86-64",
+			Compilers: []string{"GNU C17 12.2.0"}, Flags: []string{"-O2 -g"}, RELRO: "full", Libraries: []string{"libc.so.6"}, Allocator: "glibc",
+			AllocatorBy: "it imports malloc and needs libc.so.6", BindNow: yes, StackProtector: open, StackClash: no, Fortify: no,
+			BranchTargets: no, ShadowStack: no,
+			Build: record.Build{Optimized: yes, DebugInfo: yes, Coverage: no, Sanitizers: no, Assertions: open, Stripped: no, PIE: yes, Static: no},
+		}
+		if t.Manifest.Servers[0] == d.Manifest.Plan.Implementations[1].Name {
+			b.Build.Coverage = record.Fact{Is: record.Yes, By: "symbol __gcov_init"}
+		}
+		if t.Manifest.Block == 2 {
+			b.SHA256 = "77aa01"
+		}
+		t.Servers[0].Binary, t.Servers[0].IdleBytes = &b, 8<<20+int64(i)<<12
+		t.Servers[0].StartUp = &record.StartUp{Millis: 120 + int64(i)*10, ResolutionMillis: 40, AtMost: i%2 == 0}
+	}
+	d.Manifest.Plan.Implementations[0].Build = record.Expectations{Assertions: record.ExpectForbidden, Optimized: record.ExpectRequired}
 	return d
 }

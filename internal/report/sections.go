@@ -43,6 +43,7 @@ func sections(v *view.View) []page.Section {
 		r.care(),
 		r.method(),
 		r.environment(),
+		r.builds(),
 		r.plan(),
 		r.data(levels.Details(v)),
 	}

@@ -57,6 +57,7 @@ var englishDrawn = map[string]string{
 	"missing.ImagePull":          "its image could not be pulled",
 	"missing.ServerNotListening": "the server did not start listening",
 	"missing.ServerExited":       "the server exited",
+	"missing.BuildMismatch":      "the server was not built as expected",
 	"missing.WrongResponse":      "the server gave a wrong response",
 	"missing.LoadImpossible":     "the load could not be generated",
 	"missing.Unschedulable":      "no node had room for a pod",

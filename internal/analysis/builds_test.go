@@ -1,0 +1,123 @@
+package analysis_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+)
+
+// withBuilds is a run of three blocks whose observers have read their servers, each as a change wants it.
+func withBuilds(change func(implementation string, block int32, seen *record.ObserverResult)) record.RunData {
+	o := recordtest.Duel(3)
+	o.Levels = []int32{10}
+	d := recordtest.Run(o)
+	for i := range d.Trials {
+		t := &d.Trials[i]
+		t.Servers[0].Binary = &record.Binary{Bytes: 100, SHA256: "same"}
+		change(t.Manifest.Servers[0], t.Manifest.Block, &t.Servers[0])
+	}
+	return d
+}
+
+func analysed(t *testing.T, d record.RunData) analysis.Table {
+	t.Helper()
+	table, err := analysis.Analyse(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// buildFact finds a fact; nil if it is left out.
+func buildFact(b *analysis.Builds, key analysis.BuildKey) *analysis.BuildFact {
+	i := slices.IndexFunc(b.Facts, func(f analysis.BuildFact) bool { return f.Key == key })
+	if i < 0 {
+		return nil
+	}
+	return &b.Facts[i]
+}
+
+func TestARunWhoseServersNobodyReadHasNoBuilds(t *testing.T) {
+	if got := analysed(t, recordtest.Run(recordtest.Duel(1))).Builds; got != nil {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestServersAreDescribedBeforeAnyLoad(t *testing.T) {
+	d := withBuilds(func(name string, block int32, seen *record.ObserverResult) {
+		if name != "go" {
+			return
+		}
+		seen.StartUp = &record.StartUp{Millis: int64(block) * 100, ResolutionMillis: 40, AtMost: block == 2}
+		seen.IdleBytes = int64(block) << 20
+		if block == 3 {
+			seen.Binary.SHA256, seen.Binary.Bytes = "other", 999
+		}
+	})
+	b := analysed(t, d).Builds
+	want := analysis.AtRest{
+		Implementation: "go", StartUpMillis: &analysis.Spread{N: 3, Median: 200, Min: 100, Max: 300}, ResolutionMillis: 40, AtMost: 1,
+		IdleBytes: &analysis.Spread{N: 3, Median: 2 << 20, Min: 1 << 20, Max: 3 << 20}, Binaries: 2,
+	}
+	if diff := cmp.Diff(want, b.AtRest[0]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := buildFact(b, analysis.BuildBytes).Values[0].Value; got != "100" {
+		t.Errorf("the binary of most trials has 100 bytes, and %s are shown", got)
+	}
+	if b.AtRest[1].StartUpMillis != nil || b.AtRest[1].IdleBytes != nil || b.AtRest[1].Binaries != 1 {
+		t.Errorf("of the other one is known %+v", b.AtRest[1])
+	}
+}
+
+func TestFactsDifferOnlyIfBothAreKnown(t *testing.T) {
+	for name, tc := range map[string]struct {
+		own, other record.Truth
+		want       bool
+		note       string
+	}{
+		"both have it":        {record.Yes, record.Yes, false, ""},
+		"one has it":          {record.Yes, record.No, true, "coverage is no in go-slow (by) and yes in go (by)"},
+		"one does not say":    {record.Yes, record.Unknown, false, ""},
+		"neither says":        {record.Unknown, record.Unknown, false, ""},
+		"an older agent's is": {record.Yes, "", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := analysed(t, withBuilds(func(server string, _ int32, seen *record.ObserverResult) {
+				seen.Binary.Build.Coverage = record.Fact{Is: tc.other, By: "by"}
+				if server == "go" {
+					seen.Binary.Build.Coverage.Is = tc.own
+				}
+				seen.Binary.Path = "/" + server
+			}))
+			if got := buildFact(table.Builds, analysis.BuildCoverage); got.Differs != tc.want {
+				t.Errorf("got %+v", got)
+			}
+			if got := buildFact(table.Builds, analysis.BuildPath); got.Differs {
+				t.Error("that two files have two names is no difference")
+			}
+			if notes := strings.Join(table.Run.Notes, "\n"); strings.Contains(notes, "not built alike") != (tc.note != "") || !strings.Contains(notes, tc.note) {
+				t.Errorf("the notes are:\n%s", notes)
+			}
+		})
+	}
+}
+
+func TestAnExpectationThatNoFileAnswersIsNoted(t *testing.T) {
+	d := withBuilds(func(_ string, _ int32, seen *record.ObserverResult) {
+		seen.Binary.Build.Optimized = record.Fact{Is: record.Unknown, By: "it is stripped"}
+		seen.Binary.Build.PIE = record.Fact{Is: record.Yes}
+	})
+	d.Manifest.Plan.Implementations[0].Build = record.Expectations{Optimized: record.ExpectRequired, PIE: record.ExpectRequired}
+	const want = "implementations[go].build.optimized: Required could not be checked: it is stripped"
+	notes := analysed(t, d).Run.Notes
+	if !slices.Contains(notes, want) || strings.Contains(strings.Join(notes, "\n"), "build.pie") {
+		t.Errorf("the notes are:\n%s", strings.Join(notes, "\n"))
+	}
+}

@@ -1,0 +1,127 @@
+package binary
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Bounds of what is read, which keep an observer within its memory. What lies beyond is unknown.
+const (
+	// maxFile is the largest file that is searched and of which the digest is taken.
+	maxFile = 512 << 20
+	// maxSymbols and maxNames are the largest table of symbols, and of their names.
+	maxSymbols, maxNames = 2 << 20, 8 << 20
+	// maxDebug is the largest debug information, decompressed.
+	maxDebug = 16 << 20
+	// maxSection is the largest of the other sections, and maxHeaders the largest number of sections and segments.
+	maxSection = 1 << 20
+	maxHeaders = 4096
+	// maxTexts is the number of compilers, and of sets of flags, that are listed; maxText bounds each.
+	maxTexts, maxText = 16, 1024
+)
+
+// executable is a file on the way to its facts: what several of them follow from.
+type executable struct {
+	*elf.File
+	// names are those of symbols, with whether the file defines them.
+	names names
+	// units are the compiled parts of which the compiler is recorded.
+	units []unit
+	// debug is the debug information, and unitsUnknown says why there are no units.
+	debug        []byte
+	unitsUnknown string
+	// found are the telling texts that the file holds; searched is false if it was not searched.
+	found    map[string]bool
+	searched bool
+	needed   []string
+	loader   string
+	dynamic  bool
+	golang   *record.GoBuild
+}
+
+// Read reads an executable of a given size.
+func Read(file io.ReaderAt, size int64) (out record.Binary, err error) {
+	// The standard library's readers are not hardened against files that were made to break them.
+	defer func() {
+		if broken := recover(); broken != nil {
+			out, err = record.Binary{}, fmt.Errorf("reading the executable: the file is broken: %v", broken)
+		}
+	}()
+	f, err := open(file, size)
+	if err != nil {
+		return record.Binary{}, err
+	}
+	e := &executable{File: f, golang: readGo(file)}
+	e.needed, _ = f.ImportedLibraries() // A file that cannot tell names none; without a dynamic section it has none.
+	e.loader = interpreter(f)
+	e.dynamic = e.loader != "" || len(e.needed) > 0
+	e.readNames()
+	e.readUnits()
+	out = record.Binary{
+		Bytes: size, Format: format(f), Arch: arch(f.Machine), Interpreter: e.loader, Libraries: e.needed, Go: e.golang, BuildID: buildID(f),
+	}
+	if size <= maxFile {
+		if out.SHA256, e.found, err = scan(io.NewSectionReader(file, 0, size)); err != nil {
+			return record.Binary{}, fmt.Errorf("reading the executable: %w", err)
+		}
+		e.searched = len(f.Sections) > 0
+	}
+	e.describe(&out)
+	return out, nil
+}
+
+// open reads the headers of an ELF file.
+func open(file io.ReaderAt, size int64) (*elf.File, error) {
+	var magic [4]byte
+	if _, err := file.ReadAt(magic[:], 0); err != nil {
+		return nil, fmt.Errorf("reading the executable: it has %d bytes", size)
+	}
+	if string(magic[:]) != elf.ELFMAG {
+		return nil, errors.New("reading the executable: it is not an ELF file")
+	}
+	f, err := elf.NewFile(io.NewSectionReader(file, 0, size))
+	if err != nil {
+		return nil, fmt.Errorf("reading the executable: %w", err)
+	}
+	if len(f.Sections) > maxHeaders || len(f.Progs) > maxHeaders {
+		return nil, fmt.Errorf("reading the executable: it has %d sections and %d segments", len(f.Sections), len(f.Progs))
+	}
+	return f, nil
+}
+
+// describe fills in what follows from several parts of the file.
+func (e *executable) describe(out *record.Binary) {
+	out.Compilers, out.Flags = e.compilers(), e.flags()
+	out.Build = record.Build{
+		Optimized: e.optimized(), DebugInfo: e.debugInfo(), Coverage: e.coverage(), Sanitizers: e.sanitizers(),
+		Assertions: e.assertions(), Stripped: e.stripped(), PIE: e.pie(), Static: e.static(),
+	}
+	out.BindNow = e.bindNow()
+	out.RELRO = e.relro(out.BindNow)
+	out.StackProtector, out.StackClash, out.Fortify = e.stackProtector(), e.stackClash(), e.fortify()
+	out.BranchTargets, out.ShadowStack = e.branches()
+	out.Allocator, out.AllocatorBy = e.allocator()
+}
+
+func yes(format string, args ...any) record.Fact {
+	return record.Fact{Is: record.Yes, By: fmt.Sprintf(format, args...)}
+}
+
+func no(format string, args ...any) record.Fact {
+	return record.Fact{Is: record.No, By: fmt.Sprintf(format, args...)}
+}
+
+func unknown(format string, args ...any) record.Fact {
+	return record.Fact{Is: record.Unknown, By: fmt.Sprintf(format, args...)}
+}
+
+func truth(is bool, by string) record.Fact {
+	if is {
+		return yes("%s", by)
+	}
+	return no("%s", by)
+}

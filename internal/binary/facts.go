@@ -1,0 +1,214 @@
+package binary
+
+import (
+	"debug/elf"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+const noSections = "it has no sections"
+
+// pureGo reports whether the file is Go's alone: with cgo it holds C as well.
+func (e *executable) pureGo() bool {
+	if e.golang == nil {
+		return false
+	}
+	value, set := setting(e.golang, "CGO_ENABLED")
+	return set && value == "0" || !e.dynamic && e.names.anyOf("_cgo_init", "x_cgo_init") == "" && e.names.all != nil
+}
+
+func (e *executable) stripped() record.Fact {
+	if e.SectionByType(elf.SHT_SYMTAB) == nil {
+		return yes("there is no table of symbols")
+	}
+	return no("there is a table of symbols")
+}
+
+func (e *executable) debugInfo() record.Fact {
+	for _, name := range []string{".debug_info", ".zdebug_info"} {
+		if e.Section(name) != nil {
+			return yes("section %s", name)
+		}
+	}
+	switch {
+	case len(e.Sections) == 0:
+		return unknown(noSections)
+	case e.Section(".gnu_debuglink") != nil:
+		return no("another file holds it (.gnu_debuglink)")
+	}
+	return no("there is no section .debug_info")
+}
+
+// coverage looks for the runtimes by name, by section, and by what they must hold. The file's sections stay when it is stripped.
+func (e *executable) coverage() record.Fact {
+	counts := func(name string) bool {
+		return strings.HasPrefix(name, "__gcov_") || strings.HasPrefix(name, "__llvm_profile_") || strings.HasPrefix(name, "__llvm_gcov")
+	}
+	if name := e.names.first(counts); name != "" {
+		return yes("symbol %s", name)
+	}
+	for _, s := range e.Sections {
+		if strings.HasPrefix(s.Name, "__llvm_prf_") || strings.HasPrefix(s.Name, "__llvm_cov") || s.Name == ".gcov_info" {
+			return yes("section %s", s.Name)
+		}
+	}
+	if e.golang != nil {
+		if value, _ := setting(e.golang, "-cover"); value == "true" {
+			return yes("Go's build information has -cover")
+		}
+	}
+	switch {
+	case !e.searched:
+		return unknown("the file was not searched")
+	case e.found[textGcov] && e.names.all == nil:
+		return unknown("the file names a .gcda file, and %s", e.names.unread)
+	case e.golang != nil && len(e.golang.Settings) == 0:
+		return unknown("Go's build information has no settings")
+	}
+	return no("there is no counter of gcov, LLVM or Go")
+}
+
+// runtimes are the sanitizers, by the names of the functions of their runtimes and by those of its library.
+var runtimes = []struct{ prefix, library, what string }{
+	{"__asan_", "libasan.", "address"},
+	{"__hwasan_", "libclang_rt.hwasan", "hardware address"},
+	{"__tsan_", "libtsan.", "thread"},
+	{"__msan_", "libclang_rt.msan", "memory"},
+	{"__ubsan_handle_", "libubsan.", "undefined behaviour"},
+	{"__lsan_", "liblsan.", "leak"},
+}
+
+// sanitizers looks for the runtimes by name, by library, and by the variables that they read.
+func (e *executable) sanitizers() record.Fact {
+	var found []string
+	for _, r := range runtimes {
+		name := e.names.first(func(name string) bool { return strings.HasPrefix(name, r.prefix) })
+		// Go's runtime has hooks that carry such names only where it was built with a sanitizer.
+		if i := slices.IndexFunc(e.needed, func(l string) bool { return strings.HasPrefix(l, r.library) }); name == "" && i >= 0 {
+			name = e.needed[i]
+		}
+		if name != "" {
+			found = append(found, r.what+" ("+name+")")
+		}
+	}
+	if e.golang != nil {
+		for _, flag := range []string{"-race", "-asan", "-msan"} {
+			if value, _ := setting(e.golang, flag); value == "true" {
+				found = append(found, "Go's "+flag)
+			}
+		}
+	}
+	if len(found) > 0 {
+		return yes("%s", strings.Join(found, ", "))
+	}
+	if !e.searched {
+		return unknown("the file was not searched")
+	}
+	for _, t := range sanitizerTexts {
+		if e.found[t] && e.names.all == nil {
+			return unknown("the file holds %s, and %s", t, e.names.unread)
+		}
+	}
+	return no("there is no runtime of a sanitizer")
+}
+
+// assertions looks for what a failed assertion calls. A C library that is part of the file has assertions of its own.
+func (e *executable) assertions() record.Fact {
+	calls := func(name string) bool {
+		return name == "__assert_fail" || name == "__assert_perror_fail" || name == "__assert" || strings.HasPrefix(name, "_ZSt21__glibcxx_assert_fail")
+	}
+	name := e.names.first(calls)
+	switch {
+	case e.pureGo():
+		return no("Go has no assertions")
+	case name != "" && (e.dynamic || e.names.imported[name]):
+		return yes("symbol %s", name)
+	case name != "":
+		return unknown("%s is there, and the C library that is part of the file may be all that calls it", name)
+	case !e.dynamic && e.names.all == nil:
+		return unknown("%s", e.names.unread)
+	case !e.ofC():
+		return unknown("only assertions of C and C++ are looked for, and the compiler is not known to be theirs alone")
+	}
+	return no("nothing calls __assert_fail")
+}
+
+// ofC reports whether gcc and clang alone have compiled the file, and from C or C++.
+func (e *executable) ofC() bool {
+	list := e.compilers()
+	return len(list) > 0 && e.golang == nil && !slices.ContainsFunc(list, func(c string) bool {
+		known := strings.HasPrefix(c, "GNU C") || strings.HasPrefix(c, "GNU AS") || strings.HasPrefix(c, "GCC: ") || strings.Contains(c, "clang version")
+		return !known || strings.Contains(c, "rustc") || strings.Contains(c, "zig")
+	})
+}
+
+// allocators are those that are known by their libraries and by the names of their functions.
+var allocators = []struct {
+	name, library string
+	functions     []string
+}{
+	{"jemalloc", "libjemalloc.", []string{"je_malloc", "mallctl", "_rjem_malloc"}},
+	{"tcmalloc", "libtcmalloc", []string{"tc_malloc", "TCMallocInternalMalloc"}},
+	{"mimalloc", "libmimalloc", []string{"mi_malloc", "mi_heap_malloc"}},
+}
+
+// allocator names who serves malloc, and what that follows from. A library that is loaded before all others is not seen.
+func (e *executable) allocator() (name, by string) {
+	for _, a := range allocators {
+		if i := slices.IndexFunc(e.needed, func(l string) bool { return strings.HasPrefix(l, a.library) }); i >= 0 {
+			return a.name, "library " + e.needed[i]
+		}
+		if function := e.names.anyOf(a.functions...); function != "" {
+			return a.name, "symbol " + function
+		}
+	}
+	if e.golang != nil {
+		return "Go runtime", "Go's build information"
+	}
+	if e.dynamic {
+		return e.dynamicAllocator()
+	}
+	for _, own := range []struct{ name, function string }{{"glibc", "_int_malloc"}, {"musl", "__libc_malloc_impl"}} {
+		if e.names.all[own.function] {
+			return own.name, "symbol " + own.function
+		}
+	}
+	if e.names.all != nil {
+		return record.Unknown, "no allocator that is known by its names"
+	}
+	for _, t := range allocatorTexts {
+		if e.found[t] {
+			return record.Unknown, fmt.Sprintf("the file holds the text %s, and %s", t, e.names.unread)
+		}
+	}
+	return record.Unknown, e.names.unread
+}
+
+// dynamicAllocator is that of a file which takes its C library from outside.
+func (e *executable) dynamicAllocator() (name, by string) {
+	if e.names.exported["malloc"] {
+		return "own", "it defines malloc itself"
+	}
+	asks := ""
+	for _, function := range []string{"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "_Znwm", "_Znam"} {
+		if e.names.imported[function] {
+			asks = function
+			break
+		}
+	}
+	if asks == "" {
+		return record.Unknown, "it does not ask the C library for memory itself"
+	}
+	for _, library := range e.needed {
+		switch {
+		case strings.HasPrefix(library, "libc.so.6"):
+			return "glibc", "it imports " + asks + " and needs " + library
+		case strings.HasPrefix(library, "libc.musl-"), library == "libc.so" && strings.Contains(e.loader, "ld-musl"):
+			return "musl", "it imports " + asks + " and needs " + library
+		}
+	}
+	return record.Unknown, "it imports " + asks + " from a library that is not known"
+}

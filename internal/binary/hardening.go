@@ -1,0 +1,154 @@
+package binary
+
+import (
+	"debug/elf"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+func (e *executable) static() record.Fact {
+	switch {
+	case e.loader != "":
+		return no("interpreter %s", e.loader)
+	case len(e.needed) > 0:
+		return no("it needs %s", e.needed[0])
+	}
+	return yes("it names neither an interpreter nor a library")
+}
+
+func (e *executable) pie() record.Fact {
+	if e.Type == elf.ET_DYN {
+		return yes("the file's type is %s", e.Type)
+	}
+	return no("the file's type is %s", e.Type)
+}
+
+// flagged reports whether a dynamic tag has a bit.
+func (e *executable) flagged(tag elf.DynTag, bit uint64) bool {
+	values, err := e.DynValue(tag)
+	return err == nil && slices.ContainsFunc(values, func(v uint64) bool { return v&bit != 0 })
+}
+
+// asksForNow reports whether the dynamic section asks for every symbol to be bound at the start.
+func (e *executable) asksForNow() bool {
+	values, err := e.DynValue(elf.DT_BIND_NOW)
+	return err == nil && len(values) > 0 || e.flagged(elf.DT_FLAGS, uint64(elf.DF_BIND_NOW)) || e.flagged(elf.DT_FLAGS_1, uint64(elf.DF_1_NOW))
+}
+
+func (e *executable) bindNow() record.Fact {
+	switch {
+	case e.asksForNow():
+		return yes("the dynamic section asks for it")
+	case !e.dynamic:
+		return yes("nothing is bound late in what is linked statically")
+	case e.SectionByType(elf.SHT_DYNAMIC) == nil:
+		return unknown(noSections)
+	}
+	return no("the dynamic section does not ask for it")
+}
+
+// relro is partial where the table of late-bound functions stays writable, or is not known to be read-only.
+func (e *executable) relro(now record.Fact) string {
+	switch {
+	case segment(e.File, elf.PT_GNU_RELRO) == nil:
+		return "none"
+	case e.asksForNow():
+		return "full"
+	case now.Is == record.Unknown:
+		return record.Unknown
+	}
+	return "partial"
+}
+
+// calls answers whether the file's code calls one of some functions of the C library. Where that library is part of the file, it may be
+// all that does.
+func (e *executable) calls(what string, accept func(string) bool) record.Fact {
+	name := e.names.first(accept)
+	switch {
+	case name != "" && e.dynamic:
+		return yes("symbol %s", name)
+	case name != "":
+		return unknown("%s is there, and the C library that is part of the file may be all that uses it", name)
+	case !e.dynamic && e.names.all == nil:
+		return unknown("%s", e.names.unread)
+	}
+	return no("nothing calls %s", what)
+}
+
+func (e *executable) stackProtector() record.Fact {
+	byFlags := e.recorded("-fstack-protector")
+	byName := e.calls("__stack_chk_fail", func(name string) bool { return strings.HasPrefix(name, "__stack_chk_fail") })
+	if byName.Is == record.Unknown && byFlags.Is == record.Yes {
+		return byFlags
+	}
+	return byName
+}
+
+func (e *executable) stackClash() record.Fact {
+	if e.pureGo() {
+		return no("Go's stacks grow by checks of their own")
+	}
+	return e.recorded("-fstack-clash-protection")
+}
+
+func (e *executable) fortify() record.Fact {
+	return e.calls("a checked function of the C library", func(name string) bool {
+		return strings.HasPrefix(name, "__") && strings.HasSuffix(name, "_chk") && name != "__stack_chk"
+	})
+}
+
+// Numbers of elf.h: the types of the note and of its properties, and their bits.
+const (
+	noteProperty = 5
+	propertyX86  = 0xc0000002
+	propertyARM  = 0xc0000000
+	bitBranches  = 1 << 0
+	bitStack     = 1 << 1
+)
+
+// branches reads the property that the linker sets only if every part has it.
+func (e *executable) branches() (targets, stack record.Fact) {
+	var property uint32
+	switch e.Machine {
+	case elf.EM_X86_64, elf.EM_386:
+		property = propertyX86
+	case elf.EM_AARCH64:
+		property = propertyARM
+	default:
+		f := unknown("such a property is not known of %s", arch(e.Machine))
+		return f, f
+	}
+	if len(e.Sections) == 0 {
+		return unknown(noSections), unknown(noSections)
+	}
+	align := 8
+	if e.Class == elf.ELFCLASS32 {
+		align = 4
+	}
+	var bits uint32
+	notes(e.File, section(e.File, ".note.gnu.property"), align, func(name string, kind uint32, value []byte) {
+		if name == "GNU" && kind == noteProperty {
+			bits |= e.property(value, property, align)
+		}
+	})
+	const by = "the GNU property"
+	return truth(bits&bitBranches != 0, by), truth(bits&bitStack != 0, by)
+}
+
+// property is the value of one property of a note; 0 if it is not there.
+func (e *executable) property(text []byte, want uint32, align int) uint32 {
+	const header = 8
+	for len(text) >= header {
+		kind, size := e.ByteOrder.Uint32(text), int64(e.ByteOrder.Uint32(text[4:]))
+		if size > int64(len(text)-header) {
+			return 0
+		}
+		if kind == want && size == 4 {
+			return e.ByteOrder.Uint32(text[header:])
+		}
+		text = text[min(aligned(header+size, align), int64(len(text))):]
+	}
+	return 0
+}

@@ -1,0 +1,86 @@
+package binary
+
+import (
+	"debug/elf"
+	"slices"
+	"strings"
+)
+
+// names are those of the symbols of a file.
+type names struct {
+	// imported are those that libraries must define, and exported those that the file offers to them. Both stay when a file is stripped.
+	imported, exported map[string]bool
+	// all are those of the symbol table; nil if it is gone or too large, which unread says.
+	all    map[string]bool
+	unread string
+}
+
+// readNames reads both tables of symbols.
+func (e *executable) readNames() {
+	e.names.imported, e.names.exported = map[string]bool{}, map[string]bool{}
+	if _, tooLarge := e.symbols(elf.SHT_DYNSYM); !tooLarge {
+		found, _ := e.DynamicSymbols() // Without the table there are none.
+		for _, s := range found {
+			if s.Section == elf.SHN_UNDEF {
+				e.names.imported[s.Name] = true
+			} else {
+				e.names.exported[s.Name] = true
+			}
+		}
+	}
+	there, tooLarge := e.symbols(elf.SHT_SYMTAB)
+	switch {
+	case tooLarge:
+		e.names.unread = "its symbol table is larger than is read"
+		return
+	case !there:
+		e.names.unread = "it is stripped"
+		return
+	}
+	found, err := e.Symbols()
+	if err != nil {
+		e.names.unread = "its symbol table is broken"
+		return
+	}
+	e.names.all = make(map[string]bool, len(found))
+	for _, s := range found {
+		name, _, _ := strings.Cut(s.Name, "@")
+		e.names.all[name] = true
+	}
+}
+
+// symbols reports whether a table of symbols is there, and whether it is larger than is read.
+func (e *executable) symbols(of elf.SectionType) (there, tooLarge bool) {
+	s := e.SectionByType(of)
+	if s == nil {
+		return false, false
+	}
+	// Whichever section the names lie in, it is as large as its file says.
+	var texts uint64
+	if int(s.Link) < len(e.Sections) {
+		texts = max(e.Sections[s.Link].Size, e.Sections[s.Link].FileSize)
+	}
+	return true, max(s.Size, s.FileSize) > maxSymbols || texts > maxNames
+}
+
+// first is the first name in the alphabet that any table has and a test accepts; empty if there is none.
+func (n names) first(accept func(string) bool) string {
+	found := ""
+	for _, table := range []map[string]bool{n.imported, n.exported, n.all} {
+		for name := range table {
+			if (found == "" || name < found) && accept(name) {
+				found = name
+			}
+		}
+	}
+	return found
+}
+
+// anyOf is the first of some names that any table has; empty if there is none.
+func (n names) anyOf(list ...string) string {
+	i := slices.IndexFunc(list, func(name string) bool { return n.imported[name] || n.exported[name] || n.all[name] })
+	if i < 0 {
+		return ""
+	}
+	return list[i]
+}

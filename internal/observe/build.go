@@ -1,0 +1,140 @@
+package observe
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/internal/binary"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timing"
+)
+
+// startResolution is to what a start-up time is right: the process's start and the time since boot are in ticks of 10 ms, and the port is
+// looked at every so often.
+const startResolution = 10*time.Millisecond + 10*time.Millisecond + listenPoll
+
+// Watch waits for the server's port. When somebody listens on it, it reads the server's executable and says both at once, so that nobody
+// starts the load in between.
+func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))) {
+	atOnce := true
+	for !o.proc.Listening(o.config.Port) {
+		atOnce = false
+		if timing.SleepUntil(ctx, time.Now().Add(listenPoll)) != nil {
+			return
+		}
+	}
+	seen := o.readServer(atOnce)
+	o.mu.Lock()
+	o.seen = &seen
+	o.mu.Unlock()
+	update(func(s *protocol.State) { s.Listening, s.Build = true, &seen.binary.Build })
+}
+
+// atRest is what is known of a server before anything is measured.
+type atRest struct {
+	binary  record.Binary
+	startUp *record.StartUp
+}
+
+// readServer reads how the server was built and how long it took to start. The time is taken first, since reading takes some itself.
+func (o *Observer) readServer(atOnce bool) atRest {
+	now, errClock := o.proc.SinceBoot()
+	pid, err := o.config.FindServer(o.proc)
+	if err != nil {
+		return atRest{binary: unread(err.Error())}
+	}
+	all, err := o.proc.Processes()
+	if err != nil {
+		return atRest{binary: unread(err.Error())}
+	}
+	seen := atRest{}
+	if i := slices.IndexFunc(all, func(p kernel.Process) bool { return p.PID == pid }); i >= 0 && errClock == nil {
+		seen.startUp = &record.StartUp{
+			Millis: max(now-all[i].Start(), 0).Milliseconds(), ResolutionMillis: startResolution.Milliseconds(), AtMost: atOnce,
+		}
+	}
+	// A server that a shell has started, and not become, is the shell's child.
+	if listener, ok := o.proc.Listener(kernel.Family(all, pid), o.config.Port); ok {
+		pid = listener
+	}
+	seen.binary = readBinary(o.proc, pid)
+	return seen
+}
+
+// readBinary reads the executable of a process, which its container may have deleted or replaced since.
+func readBinary(proc kernel.Proc, pid int) record.Binary {
+	path := proc.Path(pid, "exe")
+	name, err := os.Readlink(path)
+	if err != nil {
+		return unread(err.Error())
+	}
+	b, err := binary.Open(path)
+	if err != nil {
+		b = unread(err.Error())
+	}
+	b.Path, b.Script = name, script(proc, pid, name)
+	return b
+}
+
+// unread is a binary of which nothing is known, for a reason.
+func unread(why string) record.Binary {
+	f := record.Fact{Is: record.Unknown, By: why}
+	return record.Binary{
+		Unknown: why, BindNow: f, StackProtector: f, StackClash: f, Fortify: f, BranchTargets: f, ShadowStack: f,
+		Build: record.Build{Optimized: f, DebugInfo: f, Coverage: f, Sanitizers: f, Assertions: f, Stripped: f, PIE: f, Static: f},
+	}
+}
+
+// interpreters are programs that run others, by their names without a version.
+var interpreters = []string{"sh", "bash", "dash", "ash", "busybox", "python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "java", "tclsh"}
+
+// maxScript bounds the name of a script.
+const maxScript = 200
+
+// script is what an interpreter runs, by its first argument that is no flag; empty for any other program.
+func script(proc kernel.Proc, pid int, executable string) string {
+	if !slices.Contains(interpreters, strings.TrimRight(filepath.Base(executable), "0123456789.")) {
+		return ""
+	}
+	text, err := os.ReadFile(proc.Path(pid, "cmdline"))
+	if err != nil {
+		return record.Unknown
+	}
+	args := strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
+	for _, arg := range args[1:] {
+		switch {
+		case arg == "-c", arg == "-e":
+			return "an inline program" // Its text may hold anything, and be long.
+		case arg != "" && !strings.HasPrefix(arg, "-"):
+			return strings.ToValidUTF8(arg[:min(len(arg), maxScript)], "")
+		}
+	}
+	return record.Unknown
+}
+
+// describeRest fills in what was known of the server before the load, and what it holds in memory now.
+func (o *Observer) describeRest(result *record.ObserverResult) {
+	o.mu.Lock()
+	seen := o.seen
+	o.mu.Unlock()
+	if seen != nil {
+		result.Binary, result.StartUp = &seen.binary, seen.startUp
+	}
+	if o.locate() != nil {
+		return // Each cell says that the server is gone.
+	}
+	s, err := openServer(o.proc, o.server, o.config.Cgroup)
+	if err != nil {
+		return
+	}
+	defer s.close()
+	if n, err := s.residentBytes(); err == nil {
+		result.IdleBytes = n
+	}
+}

@@ -1,0 +1,151 @@
+package observe
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/kernel/kerneltest"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// helperPort is what an environment variable holds that turns the test binary into a server which listens.
+const helperPort = "listen"
+
+// listenUntilKilled listens on a port, which it prints.
+func listenUntilKilled() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		os.Exit(1)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	_, _ = os.Stdout.WriteString(port + "\n")
+	for {
+		if conn, err := l.Accept(); err == nil {
+			_ = conn.Close()
+		}
+	}
+}
+
+// listening starts a command that starts the helper, and returns the port.
+func listening(t *testing.T, name string, args ...string) (pid, port int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Env = append(os.Environ(), helperServer+"="+helperPort)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	if port, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process.Pid, port
+}
+
+// watched is the state that an observer of a process and a port reaches.
+func watched(t *testing.T, pid, port int) (*Observer, protocol.State) {
+	t.Helper()
+	o := observing(t, "/proc", pid)
+	o.config.Port = port
+	var s protocol.State
+	o.Watch(t.Context(), func(change func(*protocol.State)) { change(&s) })
+	if !s.Listening || s.Build == nil {
+		t.Fatalf("its state is %+v", s)
+	}
+	return o, s
+}
+
+func TestAServerIsDescribedBeforeTheLoad(t *testing.T) {
+	pid, port := listening(t, os.Args[0])
+	o, s := watched(t, pid, port)
+	if s.Build.Optimized.Is != record.Yes || s.Build.Stripped.Is == record.Unknown {
+		t.Errorf("it was built %+v", *s.Build)
+	}
+	r := seen(t, o, starting(100*time.Millisecond, cell(1)), nothing)
+	if r.Binary == nil || r.Binary.Go == nil || r.Binary.Path != os.Args[0] || r.Binary.Script != "" || r.Binary.Unknown != "" {
+		t.Errorf("the record has the binary %+v", r.Binary)
+	}
+	if r.IdleBytes < 1<<20 {
+		t.Errorf("at rest it holds %d bytes", r.IdleBytes)
+	}
+	if r.StartUp == nil || !r.StartUp.AtMost || r.StartUp.Millis < 0 || r.StartUp.Millis > time.Minute.Milliseconds() || r.StartUp.ResolutionMillis != 40 {
+		t.Errorf("it started in %+v", r.StartUp)
+	}
+}
+
+func TestTheProcessThatListensIsDescribed(t *testing.T) {
+	pid, port := listening(t, "/bin/sh", "-c", os.Args[0]+" & wait")
+	o, _ := watched(t, pid, port)
+	if got := o.seen.binary; got.Path != os.Args[0] || got.Go == nil {
+		t.Errorf("the binary is %+v", got)
+	}
+}
+
+func TestAServerThatIsWatchedFromTheBeginningIsTimed(t *testing.T) {
+	dir := kerneltest.Proc(t, map[string]string{"net/tcp": "", "net/tcp6": "", "uptime": "5.00 9.00\n"})
+	o := observing(t, kernel.Proc(dir), 7)
+	o.config.Port = 8080
+	go func() {
+		time.Sleep(3 * listenPoll)
+		_ = os.WriteFile(filepath.Join(dir, "uptime"), []byte("5.25 9.00\n"), 0o600)
+		_ = os.WriteFile(filepath.Join(dir, "net/tcp"), []byte("   0: 00000000:1F90 00000000:0000 0A 0:0 0:0 0 65532 0 77 1\n"), 0o600)
+	}()
+	var s protocol.State
+	o.Watch(t.Context(), func(change func(*protocol.State)) { change(&s) })
+	if got := o.seen.startUp; got == nil || *got != (record.StartUp{Millis: 250, ResolutionMillis: 40}) {
+		t.Errorf("it started in %+v", got)
+	}
+	if s.Build == nil || s.Build.Optimized.Is != record.Unknown || o.seen.binary.Unknown == "" {
+		t.Errorf("a process without an executable was built %+v", s.Build)
+	}
+}
+
+func TestAServerThatIsGoneIsUnknown(t *testing.T) {
+	o := observing(t, kernel.Proc(kerneltest.Proc(t, nil)), 7)
+	o.config.FindServer = func(kernel.Proc) (int, error) { return 0, errors.New("there is no server") }
+	got := o.readServer(true)
+	if got.startUp != nil || got.binary.Unknown != "there is no server" || got.binary.Build.PIE.By != "there is no server" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAnInterpreterNamesItsScript(t *testing.T) {
+	for name, tc := range map[string]struct {
+		executable, args, want string
+	}{
+		"a server":                  {"/usr/bin/server", "server\x00file\x00", ""},
+		"a shell":                   {"/bin/dash", "sh\x00/serve.sh\x00--port\x008080\x00", "/serve.sh"},
+		"a version":                 {"/usr/bin/python3.11", "python3\x00-u\x00app.py\x00", "app.py"},
+		"a program on the command":  {"/bin/bash", "bash\x00-c\x00while true; do :; done\x00", "an inline program"},
+		"nothing but flags":         {"/usr/bin/node", "node\x00--inspect\x00", "unknown"},
+		"no arguments at all":       {"/usr/bin/perl", "", "unknown"},
+		"a longer name than a path": {"/bin/sh", "sh\x00" + strings.Repeat("x", 500) + "\x00", strings.Repeat("x", maxScript)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			proc := kernel.Proc(kerneltest.Proc(t, map[string]string{"7/cmdline": tc.args}))
+			if got := script(proc, 7, tc.executable); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+	if got := script(kernel.Proc(t.TempDir()), 7, "/bin/sh"); got != record.Unknown {
+		t.Errorf("a shell without a command line runs %q", got)
+	}
+}

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/table"
+)
+
+// buildBodies are the facts of a build, by the part of the table that they are in.
+var buildBodies = []struct {
+	title string
+	keys  []analysis.BuildKey
+}{
+	{"builds.code", []analysis.BuildKey{
+		analysis.BuildOptimized, analysis.BuildAssertions, analysis.BuildCoverage, analysis.BuildSanitizers, analysis.BuildDebugInfo,
+		analysis.BuildStripped, analysis.BuildAllocator, analysis.BuildCompilers, analysis.BuildFlags, analysis.BuildGo, analysis.BuildGoSettings,
+	}},
+	{"builds.linking", []analysis.BuildKey{
+		analysis.BuildStatic, analysis.BuildInterpreter, analysis.BuildLibraries, analysis.BuildPIE, analysis.BuildRELRO, analysis.BuildBindNow,
+		analysis.BuildStackProtector, analysis.BuildStackClash, analysis.BuildFortify, analysis.BuildBranchTargets, analysis.BuildShadowStack,
+	}},
+	{"builds.file", []analysis.BuildKey{
+		analysis.BuildPath, analysis.BuildScript, analysis.BuildBytes, analysis.BuildFormat, analysis.BuildID, analysis.BuildSHA256,
+	}},
+}
+
+// builds is the section on how the servers were built; it has no data if nobody has read that.
+func (v run) builds() page.Section {
+	out := v.section("builds", "builds.title")
+	b := v.Table.Builds
+	if b == nil {
+		return out
+	}
+	e := page.Extra{Leads: []string{v.Say("builds.lead")}}
+	if slices.ContainsFunc(b.Facts, func(f analysis.BuildFact) bool { return f.Differs }) {
+		e.Leads = append(e.Leads, v.Say("builds.unlike"))
+	}
+	e.Table.Head = []table.Cell{table.Word(v.Say("builds.fact"))}
+	for _, name := range b.Implementations {
+		e.Table.Head = append(e.Table.Head, table.Word(name))
+	}
+	e.Table.Bodies = []table.Body{v.restBody(b.AtRest)}
+	for _, part := range buildBodies {
+		body := table.Body{Title: v.Say(part.title)}
+		for _, key := range part.keys {
+			if i := slices.IndexFunc(b.Facts, func(f analysis.BuildFact) bool { return f.Key == key }); i >= 0 {
+				body.Rows = append(body.Rows, v.buildRow(b.Facts[i]))
+			}
+		}
+		e.Table.Bodies = append(e.Table.Bodies, body)
+	}
+	e.Table = e.Table.Finish(out.Title, true)
+	out.Data = e
+	return out
+}
+
+// restBody is what the implementations are before any load.
+func (v run) restBody(list []analysis.AtRest) table.Body {
+	start, idle := table.Row{Cells: []table.Cell{{}}}, table.Row{Cells: []table.Cell{table.Word(v.Say("builds.idle"))}}
+	var resolution int64
+	for _, r := range list {
+		resolution = max(resolution, r.ResolutionMillis)
+		start.Cells = append(start.Cells, v.startCell(r))
+		idle.Cells = append(idle.Cells, v.spreadCell(r.IdleBytes, format.Size))
+	}
+	start.Cells[0] = table.Wrapped(v.Say("builds.start"), v.Say("builds.startBy", format.Integer(resolution)))
+	return table.Body{Title: v.Say("builds.rest"), Rows: []table.Row{start, idle}}
+}
+
+// startCell is how long an implementation needs to start. A median of bounds is a bound.
+func (v run) startCell(r analysis.AtRest) table.Cell {
+	millis := func(n float64) string { return format.Micros(n * 1000) }
+	c := v.spreadCell(r.StartUpMillis, millis)
+	if s := r.StartUpMillis; s != nil && r.AtMost > 0 {
+		c.Text = v.Say("builds.atMost", c.Text)
+		c.Sub = v.Say("builds.bounds", format.Integer(int64(s.N)), format.Integer(int64(r.AtMost)), millis(s.Min), millis(s.Max))
+	}
+	return c
+}
+
+func (v run) spreadCell(s *analysis.Spread, print func(float64) string) table.Cell {
+	if s == nil {
+		return table.Word(format.Missing)
+	}
+	return table.Wrapped(print(s.Median), v.Say("builds.spread", format.Integer(int64(s.N)), print(s.Min), print(s.Max)))
+}
+
+func (v run) buildRow(f analysis.BuildFact) table.Row {
+	head := table.Wrapped(v.Say("build."+string(f.Key)), "")
+	if f.Differs {
+		head.Sub = v.Say("builds.differs")
+	}
+	row := table.Row{Cells: []table.Cell{head}}
+	for i, value := range f.Values {
+		c := table.Wrapped(v.buildValue(f.Key, value.Value), value.By)
+		if f.Key == analysis.BuildSHA256 && v.Table.Builds.AtRest[i].Binaries > 1 {
+			c.Sub = v.Count("builds.files", v.Table.Builds.AtRest[i].Binaries)
+		}
+		if f.Differs {
+			c.Tone = "suspect"
+		}
+		row.Cells = append(row.Cells, c)
+	}
+	return row
+}
+
+// buildValue puts words to answers, and units to sizes.
+func (v run) buildValue(key analysis.BuildKey, value string) string {
+	switch {
+	case value == "":
+		return format.Missing
+	case value == string(record.Yes) || value == string(record.No) || value == record.Unknown:
+		return v.Say("builds." + value)
+	case key == analysis.BuildBytes:
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+			return format.Size(float64(n))
+		}
+	}
+	return value
+}
