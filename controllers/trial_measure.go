@@ -61,11 +61,11 @@ func refusal(pod *corev1.Pod, err error) *conduct.Failure {
 // agentIn names an agent in messages.
 func agentIn(pod *corev1.Pod) string { return "the agent in pod " + pod.Name }
 
-// awaitListening waits for the server's port, as its observer sees it, and compares how the server was built with what is expected.
+// awaitListening waits for the server's port, or for a program's parent, as their agents see it, and compares how the server was built with what is expected.
 func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (pass.Step, error) {
 	for i, m := range s.servers() {
 		impl := s.work().Servers()[i]
-		if s.trial.Status.StartTime != nil || impl.Port == 0 {
+		if s.trial.Status.StartTime != nil {
 			continue
 		}
 		if m.state.Listening {
@@ -77,7 +77,7 @@ func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (pass
 		if s.fault = attemptFacts(s).NotListening(impl, pods.ContainerStart(m.pod, m.pod.Spec.Containers[0].Name)); s.fault != nil {
 			return pass.Halt, nil
 		}
-		s.waiting = fmt.Sprintf("the server is not listening on port %d yet", impl.Port)
+		s.waiting = fmt.Sprintf("implementations[%s] is not ready yet", impl.Name)
 		return pass.Again(pollEvery), nil
 	}
 	return pass.GoOn, nil

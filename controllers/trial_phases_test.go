@@ -102,7 +102,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"nobody is asked in the last cell":        {r.askAgents, scopeOf(later(19 * time.Second)), "", "", end - 19*time.Second},
 		"agents are silent after the last cell":   {r.askAgents, scopeOf(later(end + conduct.AgentGrace)), "", "the agent in pod", pollEvery},
 		"agents stay silent after the last cell":  {r.askAgents, scopeOf(later(end + conduct.AgentGrace + 1)), "AgentLost transient", "", 0},
-		"the server is starting":                  {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline)), "", "the server is not listening on port 8080 yet", pollEvery},
+		"the server is starting":                  {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline)), "", "implementations[go] is not ready yet", pollEvery},
 		"the server never listens":                {r.awaitListening, scopeOf(deaf, at(conduct.ListenDeadline+1)), "ServerNotListening permanent: implementations[go] did not listen on port 8080 within 30s", "", 0},
 		"the server has what is forbidden":        {r.awaitListening, scopeOf(expecting, agentsIn(counting, idle), at(0)), "BuildMismatch permanent: implementations[go].build.coverage: expected Forbidden, found yes (symbol __gcov_init)", "", 0},
 		"the check cannot be sent":                {r.check, scopeOf(agentsIn(idle, idle), at(conduct.PrepareDeadline+1)), "AgentLost transient", "", 0},

@@ -40,6 +40,7 @@ var (
 	_ Worker  = (*observe.Observer)(nil)
 	_ watcher = (*observe.Observer)(nil)
 	_ Worker  = (*observe.Collector)(nil)
+	_ watcher = (*observe.Collector)(nil)
 )
 
 // Agent answers the operator and does its commands.

@@ -38,10 +38,14 @@ func (a Attempt) AgentSilent(agent string, err error) *Failure {
 	return TransientFailure(v1alpha1.ReasonAgentLost, "%s is not responding: %s", agent, err)
 }
 
-// NotListening is the failure of a server that runs since some instant and does not listen on its port; nil while it may yet.
+// NotListening is the failure of a server that runs since some instant and does not listen on its port, or of a program whose parent does not
+// come up; nil while they may yet.
 func (a Attempt) NotListening(server record.Implementation, since time.Time) *Failure {
-	if a.Now.Sub(since) <= ListenDeadline {
+	switch {
+	case a.Now.Sub(since) <= ListenDeadline:
 		return nil
+	case a.Work.EndsItself():
+		return TransientFailure(v1alpha1.ReasonAgentLost, "the agent in the image of implementations[%s] was not ready within %s", server.Name, ListenDeadline)
 	}
 	return PermanentFailure(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command", server.Name, server.Port, ListenDeadline)
 }

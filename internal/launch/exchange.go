@@ -19,6 +19,7 @@ const (
 	OutputFile = "output"
 	ErrorsFile = "errors"
 
+	programFile   = "program.json"
 	orderFile     = "order.json"
 	exitFile      = "exit.json"
 	collectedFile = "collected"
@@ -55,6 +56,13 @@ func (x Exchange) Path(file string) string { return filepath.Join(string(x), fil
 
 // Give tells the parent when to start.
 func (x Exchange) Give(o Order) error { return x.write(orderFile, o) }
+
+// Program is where the parent has found the program, in its own image; empty while it has not.
+func (x Exchange) Program() (string, error) {
+	var path string
+	_, err := x.read(programFile, &path)
+	return path, err
+}
 
 // Exited is how the program has ended; nil while it has not.
 func (x Exchange) Exited() (*Exit, error) {

@@ -36,6 +36,9 @@ func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code i
 	if err != nil {
 		return 0, fmt.Errorf("starting the program: %w", err)
 	}
+	if err := x.write(programFile, path); err != nil {
+		return 0, err
+	}
 	order, err := x.await(ctx)
 	if err != nil {
 		return 0, err

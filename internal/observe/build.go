@@ -74,11 +74,17 @@ func readBinary(proc kernel.Proc, pid int) record.Binary {
 	if err != nil {
 		return unread(err.Error())
 	}
+	b := openBinary(path)
+	b.Path, b.Script = name, script(proc, pid, name)
+	return b
+}
+
+// openBinary reads an executable; of one that cannot be read nothing is known.
+func openBinary(path string) record.Binary {
 	b, err := binary.Open(path)
 	if err != nil {
-		b = unread(err.Error())
+		return unread(err.Error())
 	}
-	b.Path, b.Script = name, script(proc, pid, name)
 	return b
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"loadstone.dev/loadstone/internal/cases"
@@ -39,6 +40,10 @@ type Collector struct {
 	format   record.CaseFormat
 	exchange launch.Exchange
 	proc     kernel.Proc
+
+	mu sync.Mutex
+	// binary is the program's, nil until its parent is ready.
+	binary *record.Binary
 }
 
 // NewCollector makes a collector beside the parent of a program, with which it shares a process namespace and a folder.
@@ -48,6 +53,39 @@ func NewCollector(c Config, format record.CaseFormat, exchange launch.Exchange) 
 
 // Member is the member of its trial whose program this collects.
 func (c *Collector) Member() string { return record.MemberServer(c.config.Server) }
+
+// Watch waits for the program's parent, and reads the program's executable before anything runs.
+func (c *Collector) Watch(ctx context.Context, update func(func(*protocol.State))) {
+	for {
+		path, err := c.exchange.Program()
+		if err != nil {
+			update(func(s *protocol.State) { s.Phase, s.Message = protocol.Failed, err.Error() })
+			return
+		}
+		if path != "" {
+			found := c.readProgram(path)
+			c.mu.Lock()
+			c.binary = &found
+			c.mu.Unlock()
+			update(func(s *protocol.State) { s.Listening, s.Build = true, &found.Build })
+			return
+		}
+		if timing.SleepUntil(ctx, time.Now().Add(listenPoll)) != nil {
+			return
+		}
+	}
+}
+
+// readProgram reads an executable as the program's parent sees it.
+func (c *Collector) readProgram(path string) record.Binary {
+	parent, err := c.config.FindServer(c.proc)
+	if err != nil {
+		return unread(err.Error())
+	}
+	found := openBinary(c.proc.Path(parent, "root", path))
+	found.Path = path
+	return found
+}
 
 // Measure runs the program once. A failure that is the program's own is a *protocol.ProgramFault.
 func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
@@ -75,6 +113,9 @@ func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func
 	cell.PeakMemoryBytes = exit.PeakMemoryBytes
 	result := record.ObserverResult{Environment: kernel.Environment(os.DirFS("/"), cell.CPUsAllowed), Cells: []record.CellObservation{cell}, Program: program}
 	result.Environment.Node, result.Environment.AgentVersion = c.config.Node, version.Version
+	c.mu.Lock()
+	result.Binary = c.binary
+	c.mu.Unlock()
 	done(slot.Cell, "")
 	return result, []string{programOutput}, nil
 }

@@ -62,7 +62,7 @@ type State struct {
 	Now time.Time `json:"now"`
 	// CPUsAllowed is the agent's own Cpus_allowed_list, as it was before its Start.
 	CPUsAllowed string `json:"cpusAllowed,omitempty"`
-	// Listening is true when the server's port accepts connections (observers only).
+	// Listening is true when the server's port accepts connections, or when the parent of a program is ready (observers and collectors only).
 	Listening bool `json:"listening,omitempty"`
 	// Build is how the server was built, known as soon as it listens (observers only).
 	Build *record.Build `json:"build,omitempty"`
