@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -37,14 +38,24 @@ type Reader struct {
 	scanner *bufio.Scanner
 	number  int
 	held    bool
-	err     error
+	// open reports whether the line has no end: it is the last one of a file that was cut.
+	open bool
+	err  error
 }
 
 // NewReader returns a reader of a file.
 func NewReader(r io.Reader) *Reader {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 0, 4096), MaxLine)
-	return &Reader{scanner: s}
+	reader := &Reader{scanner: s}
+	s.Split(reader.split)
+	return reader
+}
+
+// split finds lines as bufio does, and remembers whether the last one has an end.
+func (r *Reader) split(data []byte, atEOF bool) (int, []byte, error) {
+	r.open = atEOF && len(data) > 0 && bytes.IndexByte(data, '\n') < 0
+	return bufio.ScanLines(data, atEOF)
 }
 
 // Next moves to the next line, and reports whether there is one.
@@ -88,6 +99,9 @@ func (r *Reader) Err() error {
 
 // Wrong is the error of a line that is not what it should be.
 func (r *Reader) Wrong(want string) error {
+	if r.open {
+		return fmt.Errorf("%w: line %d breaks off at %q, want %s", ErrCut, r.number, printed.Clip(r.Line(), quoted), want)
+	}
 	return fmt.Errorf("%w: line %d is %q, want %s", ErrForeign, r.number, printed.Clip(r.Line(), quoted), want)
 }
 
