@@ -1,0 +1,3 @@
+// Package callgrind reads the profiles that valgrind's callgrind writes: costs by function and line, and who called whom at what cost. Costs
+// are counts of events, instructions (Ir) above all. The package is pure, and trusts no file.
+package callgrind
