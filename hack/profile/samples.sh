@@ -28,11 +28,53 @@ build() {
   cat >main.go <<'GO'
 package main
 
-import "os"
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
 
-func main() { os.Stdout.WriteString("answered\n") }
+// A signal that Go's runtime handles ends callgrind.
+func main() {
+	if len(os.Args) > 1 {
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGTERM)
+		go func() {
+			for {
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		<-c
+	}
+	os.Stdout.WriteString("answered\n")
+}
 GO
   GO111MODULE=off go build -o go main.go
+  gcc "${flags[@]}" -o illegal -x c - <<<'int main(void) { __asm__ volatile("vpxord %zmm0, %zmm0, %zmm0"); return 0; }'
+  gcc "${flags[@]}" -o switching -x c - <<'C'
+#include <stdlib.h>
+#include <ucontext.h>
+
+static ucontext_t outer, inner;
+
+static void work(void)
+{
+	for (;;)
+		swapcontext(&inner, &outer);
+}
+
+int main(void)
+{
+	getcontext(&inner);
+	inner.uc_stack.ss_sp = malloc(65536);
+	inner.uc_stack.ss_size = 65536;
+	makecontext(&inner, work, 0);
+	for (int i = 0; i < 3; i++)
+		swapcontext(&outer, &inner);
+	return 0;
+}
+C
   cd - >/dev/null
 }
 
@@ -57,6 +99,31 @@ callgrind() { # NAME ARGV...
   local to=$1; shift
   in_work valgrind --tool=callgrind --vgdb=no --callgrind-out-file=callgrind.out "$@"
   sed "s|$work|/srv|g" "$work/callgrind.out" >"$(out callgrind "$to")"
+}
+
+cachegrind() { # NAME ARGV...
+  local to=$1; shift
+  in_work valgrind --tool=cachegrind --vgdb=no --cache-sim=no --cachegrind-out-file=cachegrind.out "$@"
+  sed "s|$work|/srv|g" "$work/cachegrind.out" >"$(out callgrind "$to")"
+}
+
+messages() { # NAME ARGV...
+  local to=$1; shift
+  in_work valgrind --vgdb=no --log-file=valgrind.log "$@"
+  sed "s|$work|/srv|g" "$work/valgrind.log" >"$(out messages "$to")"
+}
+
+# stripped NAME: what memcheck says in an image whose loader has no symbols.
+stripped() {
+  local root=$work/root
+  mkdir -p "$root/opt" "$root/proc"
+  # shellcheck disable=SC2046 # These are several files.
+  cp -L --parents $(ldd "$work/clean" | grep -o '/[^ ]*') "$root"
+  cp "$work/clean" "$root/opt/"
+  hack/profile/toolbox.sh "$root/opt/tools"
+  unshare --map-root-user --mount --pid --fork --mount-proc="$root/proc" env -i TMPDIR=/opt /usr/sbin/chroot "$root" \
+    /opt/tools/valgrind/launcher --tool=memcheck --vgdb=no --log-file=/opt/valgrind.log /opt/clean >/dev/null 2>&1 || true
+  cp "$root/opt/valgrind.log" "$(out messages "$1")"
 }
 
 traced() { # NAME ARGV...
@@ -87,6 +154,13 @@ main() {
   memcheck go ./go
   massif static.out ./static "$REQUESTS"
   traced signal.txt ./planted "$REQUESTS" 9
+  cachegrind cachegrind.out ./go
+  messages planted.log ./planted "$REQUESTS"
+  messages illegal.log ./illegal
+  messages switching.log ./switching
+  in_work timeout 2 valgrind --tool=callgrind --vgdb=no --callgrind-out-file=/dev/null --log-file=crash.log ./go stop
+  cp "$work/crash.log" "$(out messages crash.log)"
+  stripped stripped.log
   # Go's runtime makes hundreds of errors that are none, in a file that is too long to keep.
   rm "$(out memcheck go.xml)"
   # The same file as a disk that is full would leave it.

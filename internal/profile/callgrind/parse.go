@@ -24,7 +24,7 @@ const (
 	quoted  = 60
 )
 
-// Parse reads callgrind's file. If it ends early, what was read until then is returned with the error, without a total.
+// Parse reads callgrind's file, or cachegrind's, which has no calls. If it ends early, what was read until then is returned with the error, without a total.
 func Parse(r io.Reader) (Profile, error) {
 	p := newParser(lines.NewReader(r))
 	err := p.read()
@@ -67,7 +67,7 @@ type place struct {
 
 func newParser(r *lines.Reader) *parser {
 	return &parser{
-		lines: r, current: -1, functions: map[key]int{}, calls: map[[2]int]int{}, costs: map[place]int{},
+		lines: r, current: -1, positions: make([]int64, 1), functions: map[key]int{}, calls: map[[2]int]int{}, costs: map[place]int{},
 		objects: names{}, files: names{}, titles: names{},
 	}
 }
@@ -138,6 +138,12 @@ func (p *parser) header(name, value string) error {
 			return p.lines.Wrong("one list of events")
 		}
 		p.profile.Events = events
+	case "summary":
+		// Callgrind writes a summary before the costs; that of cachegrind, after them, is its totals.
+		if p.current < 0 {
+			return nil
+		}
+		return p.header("totals", value)
 	case "totals":
 		total, err := p.counts(strings.Fields(value))
 		if err != nil {

@@ -102,6 +102,14 @@ func TestCachesAndBranchesAreCountedWhereAskedFor(t *testing.T) {
 	}
 }
 
+func TestCachegrindCountsWithoutCalls(t *testing.T) {
+	p := parse(t, sample(t, "cachegrind.out"))
+	main, _ := named(t, p, "main.main")
+	if p.Command != "./go" || len(p.Calls) != 0 || p.Total[0] < 100_000 || main.Inclusive[0] != main.Self[0] || main.Self[0] == 0 {
+		t.Errorf("command %q, %d calls, total %d, main %+v", p.Command, len(p.Calls), p.Total[0], main)
+	}
+}
+
 const head = "positions: line\nevents: Ir Dr\n"
 
 func TestNamesNumbersAndDistances(t *testing.T) {
@@ -178,7 +186,8 @@ func TestBadFilesOfCallgrind(t *testing.T) {
 		"another file":                     {"hello\n", lines.ErrForeign},
 		"headers of nothing":               {"version: 1\n", lines.ErrForeign},
 		"costs of no function":             {head + "1 2\n", lines.ErrForeign},
-		"costs before positions":           {"events: Ir\nfn=a\n1 2\n", lines.ErrForeign},
+		"costs before events":              {"fn=a\n1 2\n", lines.ErrForeign},
+		"half a profile of cachegrind":     {"events: Ir\nfn=a\n1 2\n", lines.ErrCut},
 		"costs without a position":         {"positions: instr line\nevents: Ir\nfn=a\n1\n", lines.ErrForeign},
 		"more costs than events":           {head + "fn=a\n1 2 3 4\n", lines.ErrForeign},
 		"a cost that is none":              {head + "fn=a\n1 -2\n", lines.ErrForeign},
