@@ -16,6 +16,8 @@ const (
 	Memcheck Tool = "memcheck"
 	// Massif measures heap and stacks over time, as the program asks its allocator for memory.
 	Massif Tool = "massif"
+	// MassifHeap leaves the stacks out: massif fails where a program switches them, as coroutines do.
+	MassifHeap Tool = "massif-heap"
 	// MassifPages measures all memory over time, as the program asks the kernel for it, whatever its allocator.
 	MassifPages Tool = "massif-pages"
 	// Callgrind counts instructions by function and line.
@@ -29,7 +31,7 @@ const (
 )
 
 // Tools are the known profilers.
-var Tools = []Tool{Memcheck, Massif, MassifPages, Callgrind, Cachegrind, Strace, PerfStat}
+var Tools = []Tool{Memcheck, Massif, MassifHeap, MassifPages, Callgrind, Cachegrind, Strace, PerfStat}
 
 // Folders are where a profiler finds what it needs, as absolute paths in the implementation's image.
 type Folders struct {
@@ -90,7 +92,7 @@ func Command(tool Tool, folders Folders, argv []string) (Wrapped, error) {
 		}
 	}
 	switch tool {
-	case Memcheck, Massif, MassifPages, Callgrind, Cachegrind:
+	case Memcheck, Massif, MassifHeap, MassifPages, Callgrind, Cachegrind:
 		return valgrind(tool, folders, argv), nil
 	case Strace:
 		return loaded("strace", folders, []string{"-c", "-f", "-S", "name", "-o", path.Join(folders.Output, string(OutputStrace)), "--"}, argv, OutputStrace), nil
@@ -110,7 +112,7 @@ const callers = "30"
 // valgrind wraps a command with one of valgrind's tools. Where a program becomes another, as scripts end, the other is wrapped, too.
 func valgrind(tool Tool, folders Folders, argv []string) Wrapped {
 	name := tool
-	if tool == MassifPages {
+	if tool == MassifHeap || tool == MassifPages {
 		name = Massif
 	}
 	file := func(o Output) string { return path.Join(folders.Output, strings.Replace(string(o), "*", "%p", 1)) }
@@ -127,6 +129,9 @@ func valgrind(tool Tool, folders Folders, argv []string) Wrapped {
 		outputs = append(outputs, OutputXML, OutputHeap)
 	case Massif:
 		options = append(options, "--stacks=yes", "--massif-out-file="+file(OutputMassif))
+		outputs = append(outputs, OutputMassif)
+	case MassifHeap:
+		options = append(options, "--massif-out-file="+file(OutputMassif))
 		outputs = append(outputs, OutputMassif)
 	case MassifPages:
 		options = append(options, "--pages-as-heap=yes", "--massif-out-file="+file(OutputMassif))

@@ -20,6 +20,8 @@ func TestTheCommandStaysAsItIsBehindItsProfiler(t *testing.T) {
 			"--xtree-memory-file=/opt/out/heap.%p.xtree",
 		profile.Massif: "/opt/tools/valgrind/launcher --tool=massif --vgdb=no --trace-children=yes --num-callers=30 " +
 			"--extra-debuginfo-path=/opt/tools/debug --log-file=/opt/out/valgrind.%p.log --stacks=yes --massif-out-file=/opt/out/massif.%p.out",
+		profile.MassifHeap: "/opt/tools/valgrind/launcher --tool=massif --vgdb=no --trace-children=yes --num-callers=30 " +
+			"--extra-debuginfo-path=/opt/tools/debug --log-file=/opt/out/valgrind.%p.log --massif-out-file=/opt/out/massif.%p.out",
 		profile.MassifPages: "/opt/tools/valgrind/launcher --tool=massif --vgdb=no --trace-children=yes --num-callers=30 " +
 			"--extra-debuginfo-path=/opt/tools/debug --log-file=/opt/out/valgrind.%p.log --pages-as-heap=yes --massif-out-file=/opt/out/massif.%p.out",
 		profile.Callgrind: "/opt/tools/valgrind/launcher --tool=callgrind --vgdb=no --trace-children=yes --num-callers=30 " +

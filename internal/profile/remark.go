@@ -58,7 +58,7 @@ func Limits(tool Tool) []Remark {
 	switch tool {
 	case Memcheck:
 		return []Remark{turns, remark(AllocatorUnseen, "memcheck sees the heap of the C library's allocator, and not that of static programs, runtimes and own allocators.")}
-	case Massif:
+	case Massif, MassifHeap:
 		return []Remark{turns, remark(AllocatorUnseen, "massif sees the heap of the C library's allocator alone; massif-pages sees all pages.")}
 	case MassifPages:
 		return []Remark{turns, remark(AllocatorUnseen, "massif-pages counts pages that the program asks the kernel for, whether it uses them or not.")}
@@ -72,4 +72,21 @@ func Limits(tool Tool) []Remark {
 		return []Remark{remark(NotCounted, "A counter that the machine or its kernel does not have is not counted, and no zero.")}
 	}
 	return nil
+}
+
+// Suited is the tool that can see a program in place of one that cannot, with the reasons; the tool itself if it can, or if no other could.
+func Suited(tool Tool, p Program) (Tool, []Remark) {
+	switch {
+	case p.Go && tool == Callgrind:
+		return Cachegrind, []Remark{remark(ToolCrashed, "callgrind fails at the signals of Go's runtime; cachegrind counts the same instructions, without calls.")}
+	case (p.Go || p.Static || p.Allocator != "") && (tool == Massif || tool == MassifHeap):
+		return MassifPages, []Remark{remark(AllocatorUnseen, "massif does not see the program's allocator; massif-pages measures the pages that the program asks the kernel for.")}
+	}
+	return tool, nil
+}
+
+// Instead is the tool to try after one has failed, and whether there is one.
+func Instead(tool Tool) (Tool, bool) {
+	instead, found := map[Tool]Tool{Callgrind: Cachegrind, Massif: MassifHeap}[tool]
+	return instead, found
 }

@@ -99,3 +99,36 @@ func TestEveryToolHasItsLimits(t *testing.T) {
 		t.Error("an unknown tool has limits")
 	}
 }
+
+func TestATool(t *testing.T) {
+	for name, tc := range map[string]struct {
+		tool    profile.Tool
+		program profile.Program
+		want    profile.Tool
+	}{
+		"sees an ordinary program":           {profile.Massif, profile.Program{}, profile.Massif},
+		"of a static program measures pages": {profile.Massif, profile.Program{Static: true}, profile.MassifPages},
+		"of an allocator, too":               {profile.MassifHeap, profile.Program{Allocator: "jemalloc"}, profile.MassifPages},
+		"counts Go without calls":            {profile.Callgrind, profile.Program{Go: true}, profile.Cachegrind},
+		"counts a static program with calls": {profile.Callgrind, profile.Program{Static: true}, profile.Callgrind},
+		"has no other that finds errors":     {profile.Memcheck, profile.Program{Go: true}, profile.Memcheck},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, why := profile.Suited(tc.tool, tc.program)
+			if got != tc.want || (len(why) > 0) != (tc.want != tc.tool) {
+				t.Errorf("%s because of %+v, want %s", got, why, tc.want)
+			}
+			for _, r := range why {
+				checkSentence(t, r)
+			}
+		})
+	}
+}
+
+func TestWhatIsTriedAfterAFailure(t *testing.T) {
+	for tool, want := range map[profile.Tool]profile.Tool{profile.Callgrind: profile.Cachegrind, profile.Massif: profile.MassifHeap, profile.Memcheck: "", profile.Cachegrind: ""} {
+		if got, found := profile.Instead(tool); got != want || found != (want != "") {
+			t.Errorf("after %s: %q, %v", tool, got, found)
+		}
+	}
+}

@@ -95,8 +95,13 @@ func readSnapshot(r *lines.Reader, number int) (Snapshot, error) {
 		key  string
 		into *int64
 	}{
-		{separator, nil}, {"snapshot", &n}, {separator, nil},
-		{"time", &s.Time}, {"mem_heap_B", &s.HeapBytes}, {"mem_heap_extra_B", &s.ExtraBytes}, {"mem_stacks_B", &s.StackBytes},
+		{separator, nil},
+		{"snapshot", &n},
+		{separator, nil},
+		{"time", &s.Time},
+		{"mem_heap_B", &s.HeapBytes},
+		{"mem_heap_extra_B", &s.ExtraBytes},
+		{"mem_stacks_B", &s.StackBytes},
 	} {
 		if !r.Next() {
 			return s, cut(r, fmt.Sprintf("%s of snapshot %d", field.key, number), false)
