@@ -46,20 +46,20 @@ type Evidence struct {
 // Exit is how a process ended.
 type Exit struct {
 	// Code is its exit code, and Signal what ended it instead, such as "SIGKILL"; empty if none did.
-	Code   int
-	Signal string
+	Code   int    `json:"code"`
+	Signal string `json:"signal,omitempty"`
 }
 
 // Program is what a binary tells about itself before it runs.
 type Program struct {
 	// Static reports whether it is linked without a dynamic loader.
-	Static bool
+	Static bool `json:"static,omitempty"`
 	// Go reports whether it holds Go's runtime.
-	Go bool
+	Go bool `json:"go,omitempty"`
 	// Allocator is one that is linked into it, such as "mimalloc"; empty for the C library's, or where none is known.
-	Allocator string
+	Allocator string `json:"allocator,omitempty"`
 	// IOUring reports whether it reads by io_uring.
-	IOUring bool
+	IOUring bool `json:"ioUring,omitempty"`
 }
 
 // Judge says what memcheck's findings come to.

@@ -29,6 +29,14 @@ func (c Cost) At(event int) int64 {
 	return c[event]
 }
 
+// Plus is the cost of two processes of one program.
+func (c Cost) Plus(o Cost) Cost {
+	sum := make(Cost, max(len(c), len(o)))
+	add(&sum, c)
+	add(&sum, o)
+	return sum
+}
+
 // Function is one function of the program or of a library.
 type Function struct {
 	// Name is an address where symbols are missing.

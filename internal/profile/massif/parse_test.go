@@ -53,8 +53,9 @@ func TestAPlantedLeakGrowsTheHeap(t *testing.T) {
 }
 
 func TestTheCleanTwinHoldsALittle(t *testing.T) {
-	if peak := parse(t, "clean.out").Peak(); peak.HeapBytes > 17*256+32 {
-		t.Errorf("the peak is %+v", peak)
+	// Sixteen bodies of 256 bytes, the next one, and a scratch buffer.
+	if peak := parse(t, "clean.out").PeakHeap(); peak < 16*256 || peak > 17*256+32 {
+		t.Errorf("the peak is %d", peak)
 	}
 }
 

@@ -39,16 +39,19 @@ type Node struct {
 }
 
 // HeapSeen reports whether massif saw any allocation at all.
-func (r Result) HeapSeen() bool {
+func (r Result) HeapSeen() bool { return r.PeakHeap() > 0 }
+
+// PeakHeap is the most bytes that the program had asked for in any snapshot. Where massif looks at stacks, too, the snapshot of the peak may
+// be that of a deep stack, and the heap's own peak may lie between two snapshots.
+func (r Result) PeakHeap() int64 {
+	var most int64
 	for _, s := range r.Snapshots {
-		if s.HeapBytes > 0 {
-			return true
-		}
+		most = max(most, s.HeapBytes)
 	}
-	return false
+	return most
 }
 
-// Peak is the snapshot with the most memory; nil if there is none. Massif's own choice comes first: it is the one with a tree, and at most 1 %
+// Peak is the snapshot with the most memory, heap and stacks; nil if there is none. Massif's own choice comes first: it is the one with a tree, and at most 1 %
 // below the true peak.
 func (r Result) Peak() *Snapshot {
 	var most *Snapshot

@@ -22,6 +22,15 @@ type Heap struct {
 // Seen reports whether memcheck saw any allocation at all.
 func (h Heap) Seen() bool { return h.Allocations > 0 }
 
+// Plus is the heap of two processes.
+func (h Heap) Plus(o Heap) Heap {
+	return Heap{
+		InUseBytes: lines.Sum(h.InUseBytes, o.InUseBytes), InUseBlocks: lines.Sum(h.InUseBlocks, o.InUseBlocks),
+		AllocatedBytes: lines.Sum(h.AllocatedBytes, o.AllocatedBytes), Allocations: lines.Sum(h.Allocations, o.Allocations),
+		FreedBytes: lines.Sum(h.FreedBytes, o.FreedBytes), Frees: lines.Sum(h.Frees, o.Frees),
+	}
+}
+
 // events are the columns of the tree of allocations.
 const events = "curB curBk totB totBk totFdB totFdBk"
 

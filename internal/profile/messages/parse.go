@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -27,6 +28,16 @@ type Messages struct {
 	TooManyErrors bool `json:"tooManyErrors,omitempty"`
 	// Signal is what ended the program, such as "SIGILL"; empty if none did.
 	Signal string `json:"signal,omitempty"`
+}
+
+// Graver is what was said of two processes: of each thing, what the first says if it says anything.
+func (m Messages) Graver(o Messages) Messages {
+	return Messages{
+		Tool: cmp.Or(m.Tool, o.Tool), UnknownInstruction: cmp.Or(m.UnknownInstruction, o.UnknownInstruction), UnknownBytes: cmp.Or(m.UnknownBytes, o.UnknownBytes),
+		StackSwitches: m.StackSwitches + o.StackSwitches, MaxStackFrame: max(m.MaxStackFrame, o.MaxStackFrame),
+		MissingSymbols: cmp.Or(m.MissingSymbols, o.MissingSymbols), Crash: cmp.Or(m.Crash, o.Crash), TooManyErrors: m.TooManyErrors || o.TooManyErrors,
+		Signal: cmp.Or(m.Signal, o.Signal),
+	}
 }
 
 const (
