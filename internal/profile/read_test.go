@@ -45,8 +45,7 @@ func TestMemchecksFilesBecomeVerdicts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := loaded(profile.Memcheck)
-			// The C library's start-up code makes false errors in a static program; they are not what is asked about here.
-			run.Program = profile.Program{Static: tc.twin == "static", Go: tc.twin == "static"}
+			run.Program = profile.Program{Static: tc.twin == "static"}
 			r := profile.Read(folder(t, map[string]string{
 				"memcheck.7.xml": "memcheck/testdata/" + tc.twin + ".xml", "heap.7.xtree": "memcheck/testdata/" + tc.twin + ".xtree",
 				"valgrind.7.log": "messages/testdata/planted.log",

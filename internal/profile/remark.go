@@ -23,6 +23,8 @@ const (
 	ToolCrashed Code = "ToolCrashed"
 	// GoRuntime surfaces when memcheck's errors are of Go's runtime.
 	GoRuntime Code = "GoRuntime"
+	// StaticLibrary surfaces when memcheck's errors may be of a C library that is linked into the program.
+	StaticLibrary Code = "StaticLibrary"
 	// IOUring surfaces when memcheck's errors may come from buffers that the kernel writes.
 	IOUring Code = "IOUring"
 	// StackSwitches surfaces when the program switches stacks without telling the tool.

@@ -167,6 +167,10 @@ func (e Evidence) doubts() []Remark {
 	if e.Program.Go {
 		out = append(out, remark(GoRuntime, "Go's runtime switches stacks and initialises memory in ways that memcheck takes for errors."))
 	}
+	if e.Program.Static && !e.Program.Go && uninitialised(e.Result.Errors) {
+		out = append(out, remark(StaticLibrary, "The program is static: memcheck takes its C library's own malloc and string functions for reads of what was never "+
+			"written, in every such program."))
+	}
 	if e.Program.IOUring && uninitialised(e.Result.Errors) {
 		out = append(out, remark(IOUring, "The program reads by io_uring: memcheck does not know that the kernel wrote into its buffers."))
 	}

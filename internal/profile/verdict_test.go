@@ -37,6 +37,7 @@ func TestWhatMemchecksFindingsComeTo(t *testing.T) {
 		"an allocator that nobody saw":          {func(e *profile.Evidence) { e.Heap = memcheck.Heap{} }, profile.Inconclusive, profile.Inconclusive, profile.AllocatorUnseen},
 		"a static program":                      {func(e *profile.Evidence) { e.Heap, e.Program.Static = memcheck.Heap{}, true }, profile.Inconclusive, profile.Inconclusive, profile.AllocatorUnseen},
 		"a static program whose heap was seen":  {func(e *profile.Evidence) { e.Program.Static = true }, profile.Clean, profile.Clean, ""},
+		"errors in a static C library":          {func(e *profile.Evidence) { e.Program.Static, e.Result.Errors = true, uninit }, profile.Inconclusive, profile.Clean, profile.StaticLibrary},
 		"an allocator of its own":               {func(e *profile.Evidence) { e.Program.Allocator = "mimalloc" }, profile.Inconclusive, profile.Inconclusive, profile.AllocatorUnseen},
 		"Go's runtime":                          {func(e *profile.Evidence) { e.Program.Go = true }, profile.Inconclusive, profile.Inconclusive, profile.AllocatorUnseen},
 		"errors in Go's runtime":                {func(e *profile.Evidence) { e.Program.Go, e.Result.Errors = true, uninit }, profile.Inconclusive, profile.Inconclusive, profile.GoRuntime},
