@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -116,36 +117,33 @@ func valgrind(tool Tool, folders Folders, argv []string) Wrapped {
 		name = Massif
 	}
 	file := func(o Output) string { return path.Join(folders.Output, strings.Replace(string(o), "*", "%p", 1)) }
-	options := []string{
-		"--tool=" + string(name), "--vgdb=no", "--trace-children=yes", "--num-callers=" + callers,
+	own, outputs := options(tool, file)
+	common := []string{
+		path.Join(folders.Toolbox, "valgrind", "launcher"), "--tool=" + string(name), "--vgdb=no", "--trace-children=yes", "--num-callers=" + callers,
 		"--extra-debuginfo-path=" + path.Join(folders.Toolbox, "debug"), "--log-file=" + file(OutputLog),
 	}
-	outputs := []Output{OutputLog}
+	return Wrapped{Argv: slices.Concat(common, own, argv), Env: []string{"TMPDIR=" + folders.Output}, Outputs: append(outputs, OutputLog)}
+}
+
+// options are those of one of valgrind's tools, with the files that it writes.
+func options(tool Tool, file func(Output) string) ([]string, []Output) {
 	switch tool {
 	case Memcheck:
 		// A child that does not become another program would write into the XML of its parent.
-		options = append(options, "--leak-check=full", "--show-leak-kinds=all", "--track-origins=yes", "--child-silent-after-fork=yes",
-			"--xml=yes", "--xml-file="+file(OutputXML), "--xtree-memory=full", "--xtree-memory-file="+file(OutputHeap))
-		outputs = append(outputs, OutputXML, OutputHeap)
+		return []string{
+			"--leak-check=full", "--show-leak-kinds=all", "--track-origins=yes", "--child-silent-after-fork=yes",
+			"--xml=yes", "--xml-file=" + file(OutputXML), "--xtree-memory=full", "--xtree-memory-file=" + file(OutputHeap),
+		}, []Output{OutputXML, OutputHeap}
 	case Massif:
-		options = append(options, "--stacks=yes", "--massif-out-file="+file(OutputMassif))
-		outputs = append(outputs, OutputMassif)
+		return []string{"--stacks=yes", "--massif-out-file=" + file(OutputMassif)}, []Output{OutputMassif}
 	case MassifHeap:
-		options = append(options, "--massif-out-file="+file(OutputMassif))
-		outputs = append(outputs, OutputMassif)
+		return []string{"--massif-out-file=" + file(OutputMassif)}, []Output{OutputMassif}
 	case MassifPages:
-		options = append(options, "--pages-as-heap=yes", "--massif-out-file="+file(OutputMassif))
-		outputs = append(outputs, OutputMassif)
-	case Callgrind:
-		options = append(options, "--callgrind-out-file="+file(OutputCallgrind))
-		outputs = append(outputs, OutputCallgrind)
+		return []string{"--pages-as-heap=yes", "--massif-out-file=" + file(OutputMassif)}, []Output{OutputMassif}
 	case Cachegrind:
-		options = append(options, "--cache-sim=no", "--cachegrind-out-file="+file(OutputCachegrind))
-		outputs = append(outputs, OutputCachegrind)
-	}
-	return Wrapped{
-		Argv: append(append([]string{path.Join(folders.Toolbox, "valgrind", "launcher")}, options...), argv...),
-		Env:  []string{"TMPDIR=" + folders.Output}, Outputs: outputs,
+		return []string{"--cache-sim=no", "--cachegrind-out-file=" + file(OutputCachegrind)}, []Output{OutputCachegrind}
+	default:
+		return []string{"--callgrind-out-file=" + file(OutputCallgrind)}, []Output{OutputCallgrind}
 	}
 }
 
@@ -154,5 +152,5 @@ func valgrind(tool Tool, folders Folders, argv []string) Wrapped {
 func loaded(name string, folders Folders, options, argv []string, output Output) Wrapped {
 	lib := path.Join(folders.Toolbox, "lib")
 	start := []string{path.Join(lib, "loader"), "--library-path", lib, path.Join(folders.Toolbox, "bin", name)}
-	return Wrapped{Argv: append(append(start, options...), argv...), Outputs: []Output{output}}
+	return Wrapped{Argv: slices.Concat(start, options, argv), Outputs: []Output{output}}
 }

@@ -87,7 +87,7 @@ func open[T any](folder fs.FS, name string, parse func(io.Reader) (T, error)) (T
 		var none T
 		return none, fmt.Errorf("opening it: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	return parse(file)
 }
 

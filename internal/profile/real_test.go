@@ -90,12 +90,11 @@ func output[T any](t *testing.T, i image, name profile.Output, parse func(io.Rea
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%s: files %q, error %v", name, files, err)
 	}
-	file, err := os.Open(files[0])
+	text, err := os.ReadFile(files[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	v, err := parse(file)
+	v, err := parse(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}

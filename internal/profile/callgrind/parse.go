@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/profile/lines"
@@ -227,7 +226,7 @@ func (n names) read(value string) (string, error) {
 		return printed.Clip(value, maxText), nil
 	}
 	number, name, found := strings.Cut(value, ")")
-	if _, err := strconv.ParseUint(number[1:], 10, 32); err != nil || !found {
+	if !found || strings.Trim(number[1:], "0123456789") != "" {
 		// Such as "(below main)", without a number.
 		return printed.Clip(value, maxText), nil
 	}

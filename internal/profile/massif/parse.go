@@ -22,8 +22,6 @@ const (
 	maxBytes = 1 << 60
 	// maxText bounds a name, in bytes.
 	maxText = 4096
-	// quoted is how much an error quotes, in bytes.
-	quoted = 60
 
 	separator = "#-----------"
 )

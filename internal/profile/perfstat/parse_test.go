@@ -12,11 +12,11 @@ import (
 	"loadstone.dev/loadstone/internal/profile/perfstat"
 )
 
-func sample(t testing.TB) string {
-	t.Helper()
+func sample(tb testing.TB) string {
+	tb.Helper()
 	text, err := os.ReadFile("testdata/planted.csv")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(text)
 }
