@@ -67,3 +67,15 @@ func TestWhatCannotBeWrappedIsRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestEveryToolNeedsMemoryOfItsOwn(t *testing.T) {
+	const own = 64 << 20
+	for _, tool := range profile.Tools {
+		if got := profile.MemoryBytes(tool, own); got < own+32<<20 || got > 1<<30 {
+			t.Errorf("under %s, a program of %d bytes needs %d", tool, own, got)
+		}
+	}
+	if profile.MemoryBytes("", own) != own {
+		t.Error("without a tool, a program needs something else")
+	}
+}

@@ -32,7 +32,7 @@ func toolbox(t *testing.T) string {
 			t.Skipf("the toolbox cannot be made: %v", err)
 		}
 	}
-	if err := exec.Command("unshare", "--map-root-user", "--mount", "--pid", "--fork", "true").Run(); err != nil {
+	if err := exec.Command("unshare", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "true").Run(); err != nil {
 		t.Skipf("no name spaces for users: %v", err)
 	}
 	folder := filepath.Join(t.TempDir(), "tools")
