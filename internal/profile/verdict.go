@@ -67,8 +67,8 @@ func Judge(e Evidence) Verdicts {
 	ran, served, seen := e.ran(), e.served(), e.allocator()
 	doubts := e.doubts()
 	return Verdicts{
-		Errors: answer(e.errors(), doubts, join(ran, served, seen, doubts, e.limit(), e.children())),
-		Leaks:  answer(e.lost(), nil, join(ran, e.ended(), served, seen, e.possible(), e.children())),
+		Errors: answer(e.errors(), doubts, join(ran, e.unfinished(), served, seen, doubts, e.limit(), e.children())),
+		Leaks:  answer(e.lost(), nil, join(ran, e.unfinished(), e.ended(), served, seen, e.possible(), e.children())),
 	}
 }
 
@@ -121,6 +121,14 @@ func (e Evidence) ran() []Remark {
 	return nil
 }
 
+// unfinished says that memcheck's file is missing, or ends early.
+func (e Evidence) unfinished() []Remark {
+	if e.Result.Finished {
+		return nil
+	}
+	return []Remark{remark(Unfinished, "memcheck's file ends before the program did, so that its leaks are missing, and perhaps errors.")}
+}
+
 // ended says why the leaks that memcheck reports at the end may not be all.
 func (e Evidence) ended() []Remark {
 	signal := e.Result.Signal
@@ -128,8 +136,6 @@ func (e Evidence) ended() []Remark {
 		signal = e.Exit.Signal
 	}
 	switch {
-	case !e.Result.Finished:
-		return []Remark{remark(Unfinished, "memcheck's file ends before the program did, so that its leaks are missing.")}
 	case signal != "":
 		return []Remark{remark(EndedBySignal, "%s ended the program, which did not get to free what it held.", signal)}
 	case e.Exit.Code != 0:

@@ -45,7 +45,8 @@ func TestWhatMemchecksFindingsComeTo(t *testing.T) {
 		"a signal that memcheck did not see":    {func(e *profile.Evidence) { e.Exit.Signal = "SIGKILL" }, profile.Clean, profile.Inconclusive, profile.EndedBySignal},
 		"a leak in a program that a signal hit": {func(e *profile.Evidence) { e.Result.Signal, e.Result.Leaks = "SIGTERM", lost }, profile.Clean, profile.Found, profile.EndedBySignal},
 		"an exit code":                          {func(e *profile.Evidence) { e.Exit.Code = 3 }, profile.Clean, profile.Inconclusive, profile.EndedBadly},
-		"half a file":                           {func(e *profile.Evidence) { e.Result.Finished = false }, profile.Clean, profile.Inconclusive, profile.Unfinished},
+		"half a file":                           {func(e *profile.Evidence) { e.Result.Finished = false }, profile.Inconclusive, profile.Inconclusive, profile.Unfinished},
+		"an error in half a file":               {func(e *profile.Evidence) { e.Result.Finished, e.Result.Errors = false, uninit }, profile.Found, profile.Inconclusive, profile.Unfinished},
 		"buffers that the kernel writes":        {func(e *profile.Evidence) { e.Program.IOUring, e.Result.Errors = true, uninit }, profile.Inconclusive, profile.Clean, profile.IOUring},
 		"io_uring and another error": {func(e *profile.Evidence) {
 			e.Program.IOUring, e.Result.Errors = true, []memcheck.Error{{Kind: "InvalidWrite"}}
