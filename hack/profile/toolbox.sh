@@ -3,8 +3,9 @@
 #
 #   usage: hack/profile/toolbox.sh /FOLDER      (on Debian with valgrind, libc6-dbg, strace, binutils and gcc)
 #
-# valgrind's tools are static programs, and launcher.c is what starts them. strace brings its libraries and its loader. debug/ holds the symbols of Debian's loader, without which memcheck does not start a dynamic program; they fit
-# images with the same version of Debian's C library. The folder has no links, so that it can be copied file by file.
+# valgrind's tools are static programs, which launcher.c starts. strace brings its libraries and its loader. debug/ holds the symbols of
+# Debian's dynamic loader, without which memcheck starts no dynamic program; they fit images with the same version of Debian's C library. The
+# folder has no links, so that it can be copied file by file.
 set -eu
 folder=$1
 arch=$(dpkg --print-architecture)
