@@ -18,6 +18,7 @@ IMAGES=(
   "coredns             infra          $BIN/coredns"
   "manager             infra          $ROOT/bin/manager"
   "agent               server,loadgen $ROOT/bin/loadstone-agent,$BIN/k6"
+  "toolbox             server         $ROOT/bin/loadstone-agent,$ROOT/hack/profile/toolbox.sh,$ROOT/hack/profile/launcher.c"
   "gohttp              server         $ROOT/bin/gohttp"
   "epoll               server         $ROOT/bin/epoll"
   "faulty              server         $ROOT/bin/faulty"
