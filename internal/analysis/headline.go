@@ -51,6 +51,9 @@ type CaseOutcome struct {
 	Worse          int    `json:"worse"`
 	Same           int    `json:"same"`
 	Undecided      int    `json:"undecided"`
+	// Processes are the measured processes of both sides, and VoidProcesses those of them that count nowhere.
+	Processes     int `json:"processes"`
+	VoidProcesses int `json:"voidProcesses"`
 	// Largest is the largest difference that has a winner; nil if there is none.
 	Largest *verdict.RowComparison `json:"largest,omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -19,6 +20,7 @@ func (t Table) caseOutcomes() []CaseOutcome {
 		if own == nil {
 			out = append(out, CaseOutcome{Implementation: r.Implementation, Baseline: r.Baseline})
 			own = &out[len(out)-1]
+			own.countProcesses(t.Programs)
 		}
 		own.count(r)
 	}
@@ -42,5 +44,16 @@ func (o *CaseOutcome) count(r *verdict.RowComparison) {
 	}
 	if o.Largest == nil || math.Abs(math.Log(*r.Ratio)) > math.Abs(math.Log(*o.Largest.Ratio)) {
 		o.Largest = r
+	}
+}
+
+// countProcesses counts the processes of both sides, and those that count nowhere.
+func (o *CaseOutcome) countProcesses(programs []validity.Program) {
+	for _, p := range programs {
+		if p.Implementation != o.Implementation && p.Implementation != o.Baseline {
+			continue
+		}
+		o.Processes++
+		o.VoidProcesses += asInt(p.Validity == validity.Void)
 	}
 }

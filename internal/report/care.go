@@ -6,6 +6,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/table"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // care holds the caveats of a run.
@@ -82,6 +83,16 @@ func (v run) findingsTable() table.Table {
 				table.Wrapped(n.Where, ""), table.Wrapped(n.Text, n.Code),
 			}})
 		}
+	}
+	for _, i := range v.Table.Implementations {
+		findings := validity.ProgramFindings(v.Table.Programs, i.Name)
+		processes := 0
+		for _, p := range v.Table.Programs {
+			if p.Implementation == i.Name {
+				processes++
+			}
+		}
+		add(v.Say("care.processes"), i.Name, v.NotesOf(findings, processes))
 	}
 	for _, g := range v.Table.Groups {
 		add(v.LevelName(g.Point), g.Implementation, v.Notes(g))

@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/chart"
+	"loadstone.dev/loadstone/internal/report/format"
 )
 
 const (
@@ -106,7 +107,7 @@ func (v cases) chart(c curve) chart.Chart {
 	}
 	ticks := chart.NiceTicks(largest)
 	y := chart.Span{Low: 0, High: ticks[len(ticks)-1], From: chart.Bottom, To: chart.Top}
-	out.Grid(y, ticks, number)
+	out.Grid(y, ticks, format.TickNumber)
 	for k, place := range c.places {
 		out.Plot = append(out.Plot, chart.Text(middle(k, len(c.places)), chart.Pixels(chart.Bottom+17), "middle", "tick", place))
 	}
@@ -142,7 +143,7 @@ func (v cases) line(c curve, y chart.Span, implementation string) []chart.Mark {
 		}
 		out = append(out, chart.Mark{
 			Kind: look.Shape, X: x, Y: at, Class: "dotted point " + look.Class,
-			Title: v.Say("values.point", implementation, own.Case, number(s.Mean), c.unit, v.Limits(s.Low, s.High, number)),
+			Title: v.Say("values.point", implementation, own.Case, format.Digits(s.Mean), c.unit, v.Limits(s.Low, s.High, format.Digits)),
 		})
 	}
 	return out

@@ -1,8 +1,6 @@
 package cases
 
 import (
-	"strconv"
-
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/table"
 	"loadstone.dev/loadstone/internal/verdict"
@@ -41,6 +39,3 @@ func (v cases) comparison(r verdict.RowComparison) table.Row {
 func (v cases) metric(name, unit, better string) string {
 	return v.Say("cases.metric", name, unit, v.Say("cases."+better))
 }
-
-// number prints a value as people compare it: with four digits, and without an exponent where it has none.
-func number(value float64) string { return strconv.FormatFloat(value, 'g', 4, 64) }

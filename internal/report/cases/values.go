@@ -39,8 +39,8 @@ func (v cases) names() []string {
 func (v cases) value(c analysis.Case) table.Row {
 	mean, interval, spread, counted := format.Missing, format.Missing, format.Missing, 0
 	if s := c.Summary; s != nil {
-		mean, counted = number(s.Mean), s.N
-		interval = v.Limits(s.Low, s.High, number)
+		mean, counted = format.Digits(s.Mean), s.N
+		interval = v.Limits(s.Low, s.High, format.Digits)
 		spread = format.OrMissing(s.RelativeStdDev, format.Percent)
 	}
 	row := table.Row{Cells: []table.Cell{
@@ -89,7 +89,7 @@ func (v cases) processes() table.Table {
 			continue
 		}
 		body.Rows = append(body.Rows, table.Row{
-			Cells: []table.Cell{table.Word(i.Name), table.Count(all), table.Num(number(seconds / float64(all))), table.Count(pinned), table.Count(void)},
+			Cells: []table.Cell{table.Word(i.Name), table.Count(all), table.Num(format.Digits(seconds / float64(all))), table.Count(pinned), table.Count(void)},
 			Notes: v.NotesOf(validity.ProgramFindings(v.Table.Programs, i.Name), all),
 		})
 	}

@@ -13,11 +13,13 @@ var englishCases = map[string]string{
 	"reason.ZeroHasNoRatio": "a value of 0 has no ratio",
 
 	"headline.cases":         "%s against %s, of %s: %s better, %s worse, %s practically equivalent, %s inconclusive",
+	"headline.cases.void":    "void: %s of %s processes",
 	"headline.cases.largest": "most in %s: %s (%s)",
 	"cases.change":           "%s %s",
 	"cases.1":                "%s case",
 	"cases.n":                "%s cases",
 
+	"care.processes":   "all cases",
 	"values.title":     "Values by case",
 	"values.lead":      "Each value is the mean over the processes that count, of each the median of the repetitions that it made by itself, with its %s interval.",
 	"values.processes": "%s of %s",
