@@ -80,43 +80,15 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	}
 	switch args[0] {
 	case "generate":
-		if err := kernel.RaiseDescriptors(); err != nil {
-			return err
-		}
-		return serve(ctx, getenv, *dir, func(c agent.Config) (agent.Worker, error) {
-			own, err := c.Generator()
-			if err != nil {
-				return nil, err
-			}
-			return generate.New(own, tools.All(generate.ScriptsDir(*dir)), search.Rates{}), nil
-		})
+		return generator(ctx, getenv, *dir)
 	case "observe":
 		if *port < 1 || *port > 65535 {
 			return errors.New("--port must be the port of the server, 1 to 65535")
 		}
-		// The observer shares a CPU with others: it takes one at a time.
-		runtime.GOMAXPROCS(1)
-		if err := kernel.Hide(); err != nil {
-			return err
-		}
-		return serve(ctx, getenv, *dir, func(c agent.Config) (agent.Worker, error) {
-			own, err := c.Observer(*port)
-			if err != nil {
-				return nil, err
-			}
-			return observe.New(own), nil
-		})
+		return beside(ctx, getenv, *dir, *port, func(own observe.Config) agent.Worker { return observe.New(own) })
 	case "collect":
-		runtime.GOMAXPROCS(1)
-		if err := kernel.Hide(); err != nil {
-			return err
-		}
-		return serve(ctx, getenv, *dir, func(c agent.Config) (agent.Worker, error) {
-			own, err := c.Observer(0)
-			if err != nil {
-				return nil, err
-			}
-			return observe.NewCollector(own, record.CaseFormat(*format), launch.Exchange(*exchange)), nil
+		return beside(ctx, getenv, *dir, 0, func(own observe.Config) agent.Worker {
+			return observe.NewCollector(own, record.CaseFormat(*format), launch.Exchange(*exchange))
 		})
 	case "launch":
 		runtime.GOMAXPROCS(1)
@@ -132,6 +104,35 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 		return err
 	}
 	return errors.New(usage)
+}
+
+// generator makes load.
+func generator(ctx context.Context, getenv func(string) string, dir string) error {
+	if err := kernel.RaiseDescriptors(); err != nil {
+		return err
+	}
+	return serve(ctx, getenv, dir, func(c agent.Config) (agent.Worker, error) {
+		own, err := c.Generator()
+		if err != nil {
+			return nil, err
+		}
+		return generate.New(own, tools.All(generate.ScriptsDir(dir)), search.Rates{}), nil
+	})
+}
+
+// beside watches what is measured, from a CPU that others share: it takes one at a time.
+func beside(ctx context.Context, getenv func(string) string, dir string, port int, work func(observe.Config) agent.Worker) error {
+	runtime.GOMAXPROCS(1)
+	if err := kernel.Hide(); err != nil {
+		return err
+	}
+	return serve(ctx, getenv, dir, func(c agent.Config) (agent.Worker, error) {
+		own, err := c.Observer(port)
+		if err != nil {
+			return nil, err
+		}
+		return work(own), nil
+	})
 }
 
 // serve answers the operator until ctx ends.
