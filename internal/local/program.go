@@ -86,11 +86,6 @@ func checkPort(i record.Implementation) error {
 	return fmt.Errorf("implementations[%s].port: another process of this machine listens on port %d already: end it, or choose another port and tell it to the server by its command", i.Name, i.Port)
 }
 
-// packages are what tools come with.
-var packages = map[record.Tool]string{
-	record.ToolWrk: "apt-get install wrk", record.ToolAb: "apt-get install apache2-utils", record.ToolK6: "see https://grafana.com/docs/k6/latest/set-up/install-k6/",
-}
-
 // checkTools says in a sentence which load generator is not installed.
 func checkTools(cells []record.Cell) error {
 	all := tools.All("")
@@ -108,7 +103,7 @@ func checkTool(c record.Cell, t tool.Tool) error {
 	}
 	name := t.VersionArgs()[0]
 	if _, err := exec.LookPath(name); err != nil {
-		return fmt.Errorf("loads[%s].tool: %s is not installed on this machine: install it (%s), or choose another tool", c.Load, name, packages[c.Tool])
+		return fmt.Errorf("loads[%s].tool: %s is not installed on this machine: install it (%s), or choose another tool", c.Load, name, t.Traits().Install)
 	}
 	return nil
 }
