@@ -39,7 +39,8 @@ const (
 	Preferred Strictness = "Preferred"
 )
 
-// Implementation is one image that serves HTTP requests on a port, or one program that measures itself.
+// Implementation is one program that serves HTTP requests on a port, or that measures itself.
+// +kubebuilder:validation:XValidation:rule="has(self.image) || has(self.command)",message="an implementation needs an image, or a command for a run on one machine"
 type Implementation struct {
 	// name identifies the implementation in the run, its trials and its report. It is a DNS label of at most 20 characters.
 	// +required
@@ -48,14 +49,15 @@ type Implementation struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
-	// image is the container image of the server or program.
-	// +required
+	// image is the container image of the server or program. Required on a cluster; a run on one machine needs command instead.
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
 	// command is the argument vector that starts the server. No shell is involved. Defaults to the entrypoint of the image; at most 64
-	// arguments. Required with microbenchmark.
+	// arguments. Required with microbenchmark, and for a run on one machine, where the program is looked up in PATH, or relative to the folder
+	// of the run's file.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

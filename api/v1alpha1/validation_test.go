@@ -104,7 +104,7 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"no implementation":                      {oldNew: []string{"implementations:", "implementations: []\n  x:"}, want: "spec.implementations: Invalid value: 0: spec.implementations in body should have at least 1 items"},
 		"a name that no pod could have":          {oldNew: []string{"name: zco", "name: Zco_1"}, want: "an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"},
 		"an unknown role":                        {oldNew: []string{"role: Reference", "role: Judge"}, want: `spec.implementations[1].role: Unsupported value: "Judge"`},
-		"no image":                               {oldNew: []string{`image: "zco:dev", `, ""}, want: "spec.implementations[2].image: Required value"},
+		"no image":                               {oldNew: []string{`image: "zco:dev", `, ""}, want: "an implementation needs an image, or a command for a run on one machine"},
 		"an unknown expectation":                 {oldNew: []string{"role: Reference", "build: {coverage: Never}"}, want: `spec.implementations[1].build.coverage: Unsupported value: "Never": supported values: "Required", "Forbidden"`},
 		"an expectation of nothing":              {oldNew: []string{"role: Reference", "build: {}"}, want: "spec.implementations[1].build in body should have at least 1 properties"},
 		"port 0":                                 {oldNew: []string{"port: 8080", "port: 0"}, want: "spec.implementations[0].port in body should be greater than or equal to 1"},

@@ -37,11 +37,14 @@ type Sandbox struct {
 	// FindServer finds the first process of the server that is observed.
 	FindServer func(kernel.Proc) (pid int, err error)
 	// Cgroup is the folder in which a process sees the cgroup of its container. All that ran in it is taken for the generator's, or for
-	// the server's.
+	// the server's. It is empty where processes have no cgroup of their own.
 	Cgroup string
 	// Network is the folder with the counters of the network namespace that the agent shares with nobody else's load: all that they
-	// count is taken for the generator's traffic. The server's are those of its own process's namespace.
+	// count is taken for the generator's traffic. It is empty where there is no such namespace. The server's are those of its own
+	// process's namespace.
 	Network string
+	// SharedNetwork is true if other programs use these namespaces: the connections that they count are then left out.
+	SharedNetwork bool
 }
 
 // Generator is what of it a generator needs. The error says that the agent is none.
@@ -50,7 +53,7 @@ func (c Config) Generator() (generate.Config, error) {
 	if err != nil {
 		return generate.Config{}, fmt.Errorf("reading %s: %w", protocol.EnvMember, err)
 	}
-	return generate.Config{Trial: c.Trial, Index: int32(index), Node: c.Node, Dir: c.Dir, Cgroup: c.Sandbox.Cgroup, Network: c.Sandbox.Network}, nil
+	return generate.Config{Trial: c.Trial, Index: int32(index), Node: c.Node, Dir: c.Dir, Cgroup: c.Sandbox.Cgroup, Network: c.Sandbox.Network, SharedNetwork: c.Sandbox.SharedNetwork}, nil
 }
 
 // Observer is what of it an observer of the server on a port needs. The error says that the agent is none.
@@ -59,7 +62,9 @@ func (c Config) Observer(port int) (observe.Config, error) {
 	if err != nil {
 		return observe.Config{}, fmt.Errorf("reading %s: %w", protocol.EnvMember, err)
 	}
-	return observe.Config{Server: index, Node: c.Node, Dir: c.Dir, Port: port, FindServer: c.Sandbox.FindServer, Cgroup: c.Sandbox.Cgroup}, nil
+	return observe.Config{
+		Server: index, Node: c.Node, Dir: c.Dir, Port: port, FindServer: c.Sandbox.FindServer, Cgroup: c.Sandbox.Cgroup, SharedNetwork: c.Sandbox.SharedNetwork,
+	}, nil
 }
 
 // ConfigFromEnv reads from environment variables what an agent is told of its trial; folder and sandbox are the caller's.

@@ -1,3 +1,3 @@
-// Package artifact keeps what a run leaves behind in an S3 object store: write-once objects whose SHA-256 the store itself
-// verifies, and manifests that name them. It decides nothing about measurements.
+// Package artifact keeps what a run leaves behind: write-once objects, and manifests that name them with their SHA-256. A Store is an S3
+// bucket, which verifies digests itself; a Folder of this machine serves runs that need no cluster. It decides nothing about measurements.
 package artifact

@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -38,6 +37,6 @@ func (s *Store) List(ctx context.Context, folder string) ([]Object, error) {
 			out = append(out, Object{Key: o.Key, Modified: o.LastModified})
 		}
 	}
-	slices.SortFunc(out, func(a, b Object) int { return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(b.Key, a.Key)) })
+	slices.SortFunc(out, newestFirst)
 	return out, nil
 }

@@ -145,8 +145,7 @@ func (s *Store) Find(ctx context.Context, key string) (record.Artifact, error) {
 	if err != nil {
 		return record.Artifact{}, err
 	}
-	sum := sha256.Sum256(body)
-	return record.Artifact{Key: key, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}, nil
+	return describe(key, body), nil
 }
 
 // Get reads an object and, where sha is not empty, checks its SHA-256.
@@ -165,10 +164,7 @@ func (s *Store) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	if len(body) > maxObject {
 		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", s.URI(key), ErrMalformed, maxObject)
 	}
-	if sum := sha256.Sum256(body); sha != "" && hex.EncodeToString(sum[:]) != sha {
-		return nil, fmt.Errorf("%w: %s has SHA-256 %x, its manifest says %s", ErrCorrupt, s.URI(key), sum, sha)
-	}
-	return body, nil
+	return body, checkSum(s.URI(key), body, sha)
 }
 
 // Errors of a store, each with another way out.
@@ -189,6 +185,8 @@ var (
 	ErrNotFound = errors.New("no such object")
 	// ErrFull says that the store has no room left.
 	ErrFull = errors.New("the object store is full: free space or raise its quota")
+	// ErrNotWritable says that a folder of this machine cannot be written to.
+	ErrNotWritable = errors.New("the folder cannot be written: choose another one, or change who may write to it")
 	// ErrUnreachable says that the store does not answer.
 	ErrUnreachable = errors.New("the object store cannot be reached: check its endpoint (chart value s3.endpoint) and that it runs")
 )
@@ -229,7 +227,8 @@ func rootCause(err error) string {
 
 // Terminal reports whether trying again cannot help until somebody changes something.
 func Terminal(err error) bool {
-	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrExists) || errors.Is(err, ErrSchema)
+	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrExists) || errors.Is(err, ErrSchema) ||
+		errors.Is(err, ErrNotWritable)
 }
 
 // Unreadable reports whether what was asked for is not there, or is not what it should be, while the store itself is well: however often

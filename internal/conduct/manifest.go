@@ -14,6 +14,8 @@ type RunRecord struct {
 	Spec any
 	// Scripts are the users' scripts as they were frozen.
 	Scripts []record.FrozenScript
+	// Notes are what the backend has to say of the run, in sentences.
+	Notes []string
 	// Operator is the version of what leads the run.
 	Operator string
 }
@@ -25,6 +27,7 @@ func (r Run) Manifest(of RunRecord) record.RunManifest {
 		Started: r.Started.UTC(), Ended: r.lastEnd().UTC(), Operator: of.Operator, Scripts: of.Scripts,
 	}
 	m.Run.PlanHash = r.Plan.Hash()
+	m.Notes = slices.Clone(of.Notes)
 	if last := r.Interim.Stopped; last > 0 {
 		m.Blocks = last
 		m.Notes = append(m.Notes, fmt.Sprintf("the run stopped early, after block %d of %d: the deciding interval of every comparison was at most %s wide (spec.stop.maxWidth)", last, r.Plan.Blocks, r.Interim.MaxWidth))

@@ -9,6 +9,15 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
+var (
+	// errNoCgroup says that the generator shares its cgroup with other processes.
+	errNoCgroup = errors.New("the generator has no cgroup of its own")
+	// errShared says that the generator's traffic cannot be told from that of others.
+	errShared = errors.New("the generators share a network namespace")
+	// errSharedNetwork says that a counter of the network may be of other programs.
+	errSharedNetwork = errors.New("other programs use the same network namespace")
+)
+
 // reading is a value, or why there is none.
 type reading[T any] struct {
 	value  T
@@ -69,7 +78,10 @@ func (g *Generator) difference(r *cellRun, before counts) {
 	}
 	if known("The traffic of the generator", before.network.failed, after.network.failed) {
 		r.run.Network = kernel.Traffic(before.network.value, after.network.value)
-		if r.run.Network.Handshakes == nil {
+		if g.config.SharedNetwork {
+			r.run.Network.ActiveOpens, r.run.Network.PassiveOpens, r.run.Network.Handshakes = 0, 0, nil
+			known("What became of the generator's connections", errSharedNetwork)
+		} else if r.run.Network.Handshakes == nil {
 			known("What went wrong while the generator's connections were opened", kernel.ErrNoHandshakes)
 		}
 	}
@@ -81,8 +93,11 @@ func (g *Generator) difference(r *cellRun, before counts) {
 	}
 }
 
-// usage is the CPU time of the generator's container so far, and what a quota has taken from it.
+// usage is the CPU time of the generator so far, and what a quota has taken from it.
 func (g *Generator) usage() (reading[int64], reading[record.Throttling]) {
+	if g.config.Cgroup == "" {
+		return read(kernel.FamilyCPUNanos()), reading[record.Throttling]{failed: errNoCgroup}
+	}
 	c, err := kernel.OpenCgroup(g.config.Cgroup)
 	if err != nil {
 		return reading[int64]{failed: err}, reading[record.Throttling]{failed: err}

@@ -46,10 +46,14 @@ type Config struct {
 	Node string
 	// Dir is where the generator's files lie; it must exist.
 	Dir string
-	// Cgroup is the folder of the cgroup whose CPU time is the generator's.
+	// Cgroup is the folder of the cgroup whose CPU time is the generator's. It is empty if the generator has none of its own: then its CPU
+	// time is that of this process and of the tools that it started, and a quota cannot be seen.
 	Cgroup string
-	// Network is the folder with the counters of the network namespace whose traffic is the generator's.
+	// Network is the folder with the counters of the network namespace whose traffic is the generator's; empty if it shares its namespace
+	// with other generators.
 	Network string
+	// SharedNetwork is true if other programs use that namespace: connections that it counts may be theirs, and so are left out.
+	SharedNetwork bool
 }
 
 // Generator puts load on a server with the tools that it has.
@@ -78,7 +82,10 @@ type Generator struct {
 // New makes a generator. It is given a Searcher for cells that are steps of a search.
 func New(c Config, tools map[record.Tool]tool.Tool, s Searcher) *Generator {
 	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: MaxLate}
-	g.network, g.networkError = kernel.OpenNetwork(c.Network)
+	g.networkError = errShared
+	if c.Network != "" {
+		g.network, g.networkError = kernel.OpenNetwork(c.Network)
+	}
 	g.cpus, g.cpusError = kernel.Proc("/proc").OpenTimes()
 	return g
 }

@@ -91,11 +91,11 @@ const (
 type Process struct {
 	// Name is the process's in its member.
 	Name string
-	// Image is what runs; empty for Loadstone's own agent, which is given Args.
+	// Image is what runs on a cluster; empty for Loadstone's own agent.
 	Image string
 	// Command is the argument vector; empty means the image's own. It is of no meaning for an agent.
 	Command []string
-	// Args are the arguments of an agent.
+	// Args are the arguments of an agent, which has at least one; empty for any other process.
 	Args []string
 	// Launched is true of a Command that an agent, which is brought into the image, starts when it is told to and waits for. Exchanges is true
 	// of the agent beside it that does so: the two share a folder.
@@ -109,4 +109,4 @@ type Process struct {
 }
 
 // IsAgent reports whether the process is Loadstone's own.
-func (p Process) IsAgent() bool { return p.Image == "" }
+func (p Process) IsAgent() bool { return len(p.Args) > 0 }

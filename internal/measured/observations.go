@@ -137,7 +137,9 @@ func (f *Facts) observeNetwork() {
 	if f.ServerNetwork() {
 		all.SegmentsOut += f.Seen.Network.SegmentsOut
 		all.Retransmits += f.Seen.Network.Retransmits
-		f.note(ConnectionsOpened, float64(f.Seen.Network.PassiveOpens))
+		if f.Seen.Network.PassiveOpens > 0 { // A namespace that other programs use too tells no number.
+			f.note(ConnectionsOpened, float64(f.Seen.Network.PassiveOpens))
+		}
 	}
 	f.note(RetransmittedShare, float64(all.Retransmits)/float64(all.SegmentsOut))
 }

@@ -135,7 +135,7 @@ func (o *Observer) describeRest(result *record.ObserverResult) {
 	if o.locate() != nil {
 		return // Each cell says that the server is gone.
 	}
-	s, err := openServer(o.proc, o.server, o.config.Cgroup)
+	s, err := openServer(o.proc, o.server, o.config)
 	if err != nil {
 		return
 	}

@@ -20,6 +20,26 @@ func OldestParentless(proc kernel.Proc) (int, error) {
 	return 0, errGone
 }
 
+// OldestChildOf finds the server's first process where another one has started it and nothing before: its oldest child.
+func OldestChildOf(parent int) func(kernel.Proc) (int, error) {
+	return func(proc kernel.Proc) (int, error) {
+		all, err := proc.Processes()
+		if err != nil {
+			return 0, err
+		}
+		found := kernel.Process{}
+		for _, s := range all {
+			if s.Parent == parent && (found.PID == 0 || s.Started < found.Started) {
+				found = s
+			}
+		}
+		if found.PID == 0 {
+			return 0, errGone
+		}
+		return found.PID, nil
+	}
+}
+
 func oldestParentless(all []kernel.Process, self int) (int, bool) {
 	parents := map[int]int{}
 	for _, s := range all {

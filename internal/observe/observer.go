@@ -39,8 +39,11 @@ type Config struct {
 	Port int
 	// FindServer finds the server's first process.
 	FindServer func(kernel.Proc) (pid int, err error)
-	// Cgroup is where the server's processes see the cgroup of their container.
+	// Cgroup is where the server's processes see the cgroup of their container. It is empty if they have none of their own: then their CPU
+	// time is read from their CPU clocks, to which a child of the server counts only while it lives, and a quota cannot be seen.
 	Cgroup string
+	// SharedNetwork is true if other programs use the server's network namespace: connections that it counts may be theirs, and so are left out.
+	SharedNetwork bool
 }
 
 // Observer reads what a server costs while others put load on it.
@@ -128,14 +131,14 @@ func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot timetab
 	if err := o.pin(); err != nil {
 		return err
 	}
-	s, err := openServer(o.proc, o.server, o.config.Cgroup)
+	s, err := openServer(o.proc, o.server, o.config)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	s.frequencies = kernel.OpenFrequencies(o.sys, s.allowedCPUs)
 	cell.CPUsAllowed = s.allowed
-	if s.group == nil {
+	if s.group == nil && o.config.Cgroup != "" {
 		const reason = "The server's cgroup cannot be read, so its CPU time is that of its processes to 10 ms: "
 		cell.Unknown = append(cell.Unknown, reason+s.groupError.Error()+".")
 	}

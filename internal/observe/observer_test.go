@@ -78,7 +78,7 @@ func observing(t *testing.T, proc kernel.Proc, pid int) *Observer {
 func fakeServer(t *testing.T, files map[string]string) (*server, string) {
 	t.Helper()
 	dir := kerneltest.Proc(t, files)
-	s, err := openServer(kernel.Proc(dir), 7, "/sys/fs/cgroup")
+	s, err := openServer(kernel.Proc(dir), 7, Config{Cgroup: "/sys/fs/cgroup"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit t
 	if err != nil {
 		return nil, fmt.Errorf("finding the program's parent: %w", err)
 	}
-	s, err := openServer(c.proc, parent, c.config.Cgroup)
+	s, err := openServer(c.proc, parent, c.config)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +145,9 @@ func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit t
 		}
 		if exit != nil {
 			difference(cell, before, s.snapshot())
+			if c.config.Cgroup == "" {
+				cell.CPUNanos = exit.UserNanos + exit.SystemNanos
+			}
 			cell.Unknown = nil // The parent's threads and traffic are nobody's; the kernel accounts for the program itself.
 			return exit, nil
 		}

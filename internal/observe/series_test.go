@@ -83,7 +83,7 @@ func TestSocketsThatCannotBeRead(t *testing.T) {
 // observed is a real process under observation, for benchmarks.
 func observed(b *testing.B) *server {
 	b.Helper()
-	s, err := openServer("/proc", child(b).Process.Pid, "/sys/fs/cgroup")
+	s, err := openServer("/proc", child(b).Process.Pid, Config{Cgroup: "/sys/fs/cgroup"})
 	if err != nil {
 		b.Fatal(err)
 	}

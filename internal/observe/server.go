@@ -13,6 +13,10 @@ import (
 var (
 	// errGone says that the server's process has ended.
 	errGone = errors.New("the server's process is gone")
+	// errNoCgroup says that the server shares its cgroup with other processes.
+	errNoCgroup = errors.New("the server has no cgroup of its own")
+	// errSharedNetwork says that a counter of the network may be of other programs.
+	errSharedNetwork = errors.New("other programs use the same network namespace")
 	// errNoSchedstat says that the kernel does not count what threads wait.
 	errNoSchedstat = errors.New("the kernel has no schedstat")
 )
@@ -31,22 +35,26 @@ type server struct {
 	// group is nil when the server's cgroup cannot be read; groupError says why.
 	group      *kernel.Cgroup
 	groupError error
+	// clocks is true if the CPU time is that of the processes' CPU clocks.
+	clocks bool
 	// network is nil when the namespace's counters cannot be read; networkError says why.
 	network      *kernel.Network
 	networkError error
+	// sharedNetwork is true if other programs use the namespace.
+	sharedNetwork bool
 	// frequencies are those of the server's CPUs; empty where they are not read.
 	frequencies kernel.Frequencies
 	// machinePressure is /proc/pressure/cpu; nil where the kernel has none.
 	machinePressure *kernel.File
 }
 
-// openServer opens what is read of a server whose first process is root, and which sees its cgroup in a folder.
-func openServer(proc kernel.Proc, root int, cgroup string) (*server, error) {
+// openServer opens what is read of a server whose first process is root.
+func openServer(proc kernel.Proc, root int, c Config) (*server, error) {
 	all, err := proc.Processes()
 	if err != nil {
 		return nil, err
 	}
-	s := &server{proc: proc, root: root, pids: kernel.Family(all, root)}
+	s := &server{proc: proc, root: root, pids: kernel.Family(all, root), sharedNetwork: c.SharedNetwork}
 	for _, pid := range s.pids {
 		f, err := kernel.Open(proc.Path(pid, "statm"))
 		switch {
@@ -61,7 +69,11 @@ func openServer(proc kernel.Proc, root int, cgroup string) (*server, error) {
 		s.close()
 		return nil, fmt.Errorf("opening the CPUs' times: %w", err)
 	}
-	s.group, s.groupError = kernel.OpenCgroup(proc.Path(root, "root", cgroup))
+	if s.clocks = c.Cgroup == ""; s.clocks {
+		s.groupError = errNoCgroup
+	} else {
+		s.group, s.groupError = kernel.OpenCgroup(proc.Path(root, "root", c.Cgroup))
+	}
 	s.network, s.networkError = kernel.OpenNetwork(proc.Path(root, "net"))
 	s.machinePressure = proc.OpenPressure()
 	s.allowed, _ = proc.CPUsAllowed(root) // What cannot be read is "unknown".
@@ -103,20 +115,28 @@ func (s *server) times() (kernel.CPUTimes, error) {
 	return kernel.TimesOf(text, s.allowedCPUs)
 }
 
-// cpuNanos is the server's CPU time so far: by its cgroup, or else by its processes to 10 ms.
+// cpuNanos is the server's CPU time so far: by its cgroup, by the clocks of its processes, or else by their counters to 10 ms.
 func (s *server) cpuNanos() (int64, error) {
 	if s.group != nil {
 		return s.group.CPUNanos()
 	}
 	var sum int64
 	for _, pid := range s.pids {
-		p, err := s.proc.Process(pid)
+		nanos, err := s.processNanos(pid)
 		if err != nil && pid == s.root {
 			return 0, errGone
 		}
-		sum += p.CPUNanos
+		sum += nanos
 	}
 	return sum, nil
+}
+
+func (s *server) processNanos(pid int) (int64, error) {
+	if s.clocks {
+		return kernel.ProcessCPUNanos(pid)
+	}
+	p, err := s.proc.Process(pid)
+	return p.CPUNanos, err
 }
 
 // descriptors is the number of open files of the server's processes.

@@ -20,7 +20,7 @@ func TestHandshakesThatTheKernelDoesNotTell(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := kerneltest.Proc(t, nil)
 			change(kernel.Proc(dir))
-			s, err := openServer(kernel.Proc(dir), 7, "/sys/fs/cgroup")
+			s, err := openServer(kernel.Proc(dir), 7, Config{Cgroup: "/sys/fs/cgroup"})
 			if err != nil {
 				t.Fatal(err)
 			}

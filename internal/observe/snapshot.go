@@ -20,6 +20,8 @@ type snapshot struct {
 	// own is the CPU time of the observer itself.
 	own    int64
 	failed map[string]error
+	// sharedNetwork is true if other programs use the server's network namespace.
+	sharedNetwork bool
 }
 
 // Names of counters in sentences.
@@ -30,6 +32,7 @@ const (
 	nameSwitches   = "The number of the server's context switches"
 	nameRunQueue   = "The time that the server's threads waited for a CPU"
 	nameNetwork    = "The traffic of the server"
+	nameOpened     = "The number of connections that the server accepted"
 	nameHandshakes = "What went wrong while the server's connections were opened"
 	nameOwn        = "The observer's own CPU time"
 	nameSockets    = "The state of the server's connections"
@@ -41,7 +44,7 @@ const (
 
 // snapshot reads the slow counters first and the CPU time last, so that what reading costs falls before the window.
 func (s *server) snapshot() snapshot {
-	shot := snapshot{failed: map[string]error{}}
+	shot := snapshot{failed: map[string]error{}, sharedNetwork: s.sharedNetwork}
 	note := func(name string, err error) {
 		if err != nil {
 			shot.failed[name] = err
@@ -113,7 +116,11 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 	}
 	if known(nameNetwork) {
 		cell.Network = kernel.Traffic(before.network, after.network)
-		if cell.Network.Handshakes == nil {
+		if after.sharedNetwork {
+			cell.Network.ActiveOpens, cell.Network.PassiveOpens, cell.Network.Handshakes = 0, 0, nil
+			missing(cell, nameOpened, errSharedNetwork)
+			missing(cell, nameHandshakes, errSharedNetwork)
+		} else if cell.Network.Handshakes == nil {
 			missing(cell, nameHandshakes, kernel.ErrNoHandshakes)
 		}
 	}

@@ -35,6 +35,19 @@ func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return nil
 }
 
+// checkPrograms asks for what starts each implementation: an image on a cluster, a command on one machine.
+func checkPrograms(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
+	for i, impl := range spec.Implementations {
+		switch {
+		case local && len(impl.Command) == 0:
+			return kind.Invalid("spec.implementations[%d].command is missing: on this machine an implementation is started by its command and not by its image: name the program and its arguments, such as [./%s]", i, impl.Name)
+		case !local && impl.Image == "":
+			return kind.Invalid("spec.implementations[%d].image is missing: a cluster starts an implementation by its image: name one, or measure on one machine with loadstone run", i)
+		}
+	}
+	return nil
+}
+
 func checkMemory(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	const least = 4 << 20
 	for i, impl := range spec.Implementations {

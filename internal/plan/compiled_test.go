@@ -202,3 +202,31 @@ func TestEveryTrialOfACompiledPlanReadsBackAsItWasPlanned(t *testing.T) {
 		})
 	}
 }
+
+func TestAnImplementationNeedsWhatItIsStartedBy(t *testing.T) {
+	for name, tc := range map[string]struct {
+		image   string
+		command []string
+		local   bool
+		want    string
+	}{
+		"a cluster has its image":       {image: "a:1"},
+		"a cluster has no image":        {command: []string{"/a"}, want: "spec.implementations[0].image is missing"},
+		"this machine has its command":  {command: []string{"./a"}, local: true},
+		"this machine has no command":   {image: "a:1", local: true, want: "spec.implementations[0].command is missing"},
+		"this machine needs no image":   {command: []string{"./a"}, local: true},
+		"a cluster ignores the command": {image: "a:1", command: []string{"/a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(func(s *v1alpha1.BenchmarkRunSpec) {
+				for i := range s.Implementations {
+					s.Implementations[i].Image, s.Implementations[i].Command = tc.image, tc.command
+				}
+			})
+			_, err := Compile(s, Options{Name: "r", UID: "u", Local: tc.local})
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}

@@ -43,6 +43,8 @@ type Options struct {
 	Name string
 	// UID seeds the random order where the spec does not, so that two runs of one spec differ and one run never does.
 	UID string
+	// Local is true of a run on one machine, which starts implementations by command; a cluster starts them by image.
+	Local bool
 }
 
 // Plan is a compiled BenchmarkRun. It is a record, and a run's manifest holds it as it is.
@@ -73,7 +75,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	p.Validity = validityOf(spec.Validity)
 	p.implementations(spec.Implementations)
 	p.stop(spec.Stop)
-	if v := work.Plan(spec, &p.Plan); v != nil {
+	if v := cmp.Or(work.Plan(spec, &p.Plan), checkPrograms(spec, opts.Local)); v != nil {
 		return Plan{}, v
 	}
 	p.seed(spec.Seed, opts.UID)

@@ -11,6 +11,9 @@ const (
 	ResultFile = "result.json"
 )
 
+// LocalNamespace is the namespace of runs that were led on one machine: each lies in a folder that its user has chosen.
+const LocalNamespace = "local"
+
 // Run identifies a run.
 type Run struct {
 	Namespace string `json:"namespace"`

@@ -54,6 +54,8 @@ type Tool interface {
 
 // Traits are what a tool can and cannot do.
 type Traits struct {
+	// Install says how the program comes to a machine that lacks it.
+	Install string
 	// OneThread is true of a tool that has a single thread.
 	OneThread bool
 	// EqualThreads is true of a tool whose threads hold the same number of connections each, and which drops what does not divide.

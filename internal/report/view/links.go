@@ -3,6 +3,8 @@ package view
 import (
 	"net/url"
 	"strings"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // Beside is the address of an object relative to the report, which lies two folders below everything of its run; empty where the key
@@ -18,9 +20,13 @@ func (v *View) Beside(key string) string {
 	return "../../" + strings.Join(parts, "/")
 }
 
-// BelowRun is the part of a key below the folder of the run; empty if it does not lie there.
+// BelowRun is the part of a key below the folder of the run; empty if it does not lie there. Of a run on one machine the folder is the first
+// part of the key, by whatever name.
 func (v *View) BelowRun(key string) string {
 	r := v.Table.Run
-	_, rest, _ := strings.Cut("/"+key, "/"+r.Namespace+"/"+r.Name+"-"+r.UID[:min(8, len(r.UID))]+"/")
+	_, rest, found := strings.Cut("/"+key, "/"+r.Namespace+"/"+r.Name+"-"+r.UID[:min(8, len(r.UID))]+"/")
+	if !found && r.Namespace == record.LocalNamespace {
+		_, rest, _ = strings.Cut(key, "/")
+	}
 	return rest
 }

@@ -1,6 +1,10 @@
 package view
 
-import "testing"
+import (
+	"testing"
+
+	"loadstone.dev/loadstone/internal/record"
+)
 
 func TestALinkStaysInTheFolderOfItsRun(t *testing.T) {
 	v := &View{}
@@ -18,5 +22,19 @@ func TestALinkStaysInTheFolderOfItsRun(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestARunOfOneMachineLiesInTheFolderThatItsUserHasChosen(t *testing.T) {
+	v := &View{}
+	v.Table.Run.Namespace, v.Table.Run.Name, v.Table.Run.UID = record.LocalNamespace, "quick", "0123456789"
+	for key, want := range map[string]string{
+		"my results/trials/t/attempt-1/manifest.json": "../../trials/t/attempt-1/manifest.json",
+		"my results/../../x":                          "",
+		"calibrations":                                "",
+	} {
+		if got := v.Beside(key); got != want {
+			t.Errorf("of %s: got %q, want %q", key, got, want)
+		}
 	}
 }

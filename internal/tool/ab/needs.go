@@ -13,7 +13,7 @@ const GapPerSecond = 300 * time.Millisecond
 
 // Traits implements tool.Tool. ab prints whole percentiles only.
 func (Tool) Traits() tool.Traits {
-	return tool.Traits{OneThread: true, WholePercents: true, OldHTTP: true}
+	return tool.Traits{Install: "apt-get install apache2-utils", OneThread: true, WholePercents: true, OldHTTP: true}
 }
 
 // Needs implements tool.Tool.

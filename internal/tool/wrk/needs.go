@@ -7,7 +7,7 @@ import (
 
 // Traits implements tool.Tool. wrk looks every 100 ms whether its time is over, and takes a pause for part of it.
 func (Tool) Traits() tool.Traits {
-	return tool.Traits{EqualThreads: true, ConnectsOnce: true, Freezable: true}
+	return tool.Traits{Install: "apt-get install wrk", EqualThreads: true, ConnectsOnce: true, Freezable: true}
 }
 
 // Needs implements tool.Tool.

@@ -1,0 +1,169 @@
+package artifact
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Folder is a folder of this machine that holds objects as files: to a run on one machine what a bucket is to runs on a cluster.
+type Folder struct{ dir string }
+
+// OpenFolder makes the folder where it does not exist, and checks that files can be written there.
+func OpenFolder(dir string) (*Folder, error) {
+	whole, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("naming the folder %s: %w", dir, err)
+	}
+	f := &Folder{dir: whole}
+	if err := os.MkdirAll(whole, 0o755); err != nil {
+		return nil, f.explain("making", "", err)
+	}
+	probe, err := os.CreateTemp(whole, ".loadstone-*")
+	if err != nil {
+		return nil, f.explain("writing to", "", err)
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return nil, f.explain("writing to", "", err)
+	}
+	return f, nil
+}
+
+// URI implements Objects: an object's path.
+func (f *Folder) URI(key string) string { return filepath.Join(f.dir, filepath.FromSlash(key)) }
+
+// Put implements Objects. Whoever finds a file under its key finds all of it: it is written beside its place and then linked there.
+func (f *Folder) Put(_ context.Context, key, _ string, body []byte) (a record.Artifact, err error) {
+	if !filepath.IsLocal(filepath.FromSlash(key)) {
+		return a, fmt.Errorf("writing %q: the key leads out of the folder %s", key, f.dir)
+	}
+	a = describe(key, body)
+	place := f.URI(key)
+	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		return a, f.explain("writing", key, err)
+	}
+	whole, err := f.write(place, body)
+	if err != nil {
+		return a, f.explain("writing", key, err)
+	}
+	defer func() { err = errors.Join(err, os.Remove(whole)) }()
+	err = os.Link(whole, place)
+	if errors.Is(err, fs.ErrExist) {
+		return a, f.same(a)
+	}
+	if err != nil {
+		return a, f.explain("writing", key, err)
+	}
+	return a, nil
+}
+
+// write puts a body into a new file beside its place, and returns its path.
+func (f *Folder) write(place string, body []byte) (string, error) {
+	file, err := os.CreateTemp(filepath.Dir(place), ".loadstone-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = file.Write(body)
+	err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close())
+	if err != nil {
+		return "", errors.Join(err, os.Remove(file.Name()))
+	}
+	return file.Name(), nil
+}
+
+// same checks that an object that is there already has the content that was to be written.
+func (f *Folder) same(a record.Artifact) error {
+	body, err := os.ReadFile(f.URI(a.Key))
+	if err != nil {
+		return f.explain("looking up", a.Key, err)
+	}
+	if there := describe(a.Key, body); there != a {
+		return fmt.Errorf("%w: %s holds %d bytes with SHA-256 %s, not %d bytes with %s", ErrExists, f.URI(a.Key), there.Bytes, there.SHA256, a.Bytes, a.SHA256)
+	}
+	return nil
+}
+
+// Get implements Objects.
+func (f *Folder) Get(_ context.Context, key, sha string) ([]byte, error) {
+	if !filepath.IsLocal(filepath.FromSlash(key)) {
+		return nil, fmt.Errorf("reading %q: %w", key, ErrNotFound)
+	}
+	info, err := os.Stat(f.URI(key))
+	if err != nil {
+		return nil, f.explain("reading", key, err)
+	}
+	if info.Size() > maxObject {
+		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", f.URI(key), ErrMalformed, maxObject)
+	}
+	body, err := os.ReadFile(f.URI(key))
+	if err != nil {
+		return nil, f.explain("reading", key, err)
+	}
+	return body, checkSum(f.URI(key), body, sha)
+}
+
+// List implements Objects.
+func (f *Folder) List(_ context.Context, folder string) ([]Object, error) {
+	entries, err := os.ReadDir(f.URI(folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, f.explain("listing", folder, err)
+	}
+	var out []Object
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || e.Name()[0] == '.' {
+			continue // A folder, a file that is being written, or one that is gone.
+		}
+		out = append(out, Object{Key: path.Join(folder, e.Name()), Modified: info.ModTime()})
+	}
+	slices.SortFunc(out, newestFirst)
+	return out, nil
+}
+
+// PutJSON writes a value as JSON, once.
+func (f *Folder) PutJSON(ctx context.Context, key string, v any) (record.Artifact, error) {
+	return putJSON(ctx, f, key, v)
+}
+
+// Load reads all that a report is made from, beginning with the run's manifest and checking every digest on the way.
+func (f *Folder) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
+	return load(ctx, f, runPrefix)
+}
+
+// LoadTrials reads the trials that a run's manifest names, which need not be stored yet.
+func (f *Folder) LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error) {
+	return loadTrials(ctx, f, m)
+}
+
+// explain turns the system's errors into those of a store.
+func (f *Folder) explain(doing, key string, err error) error {
+	var kind error
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		kind = ErrNotFound
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR):
+		kind = ErrNotWritable
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		kind = ErrFull
+	default:
+		return fmt.Errorf("%s %s: %w", doing, f.URI(key), err)
+	}
+	return fmt.Errorf("%s %s: %w", doing, f.URI(key), kind)
+}
+
+// newestFirst orders objects as List returns them.
+func newestFirst(a, b Object) int {
+	return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(b.Key, a.Key))
+}

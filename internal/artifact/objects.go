@@ -1,0 +1,138 @@
+package artifact
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Objects are written once and read back by their keys: those of a bucket, or of a folder of this machine.
+type Objects interface {
+	// URI is an object's address for people. It holds no credentials.
+	URI(key string) string
+	// Put writes an object once. Written again with the same content it succeeds; with another content it is ErrExists.
+	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
+	// Get reads an object and, where sha is not empty, checks its SHA-256.
+	Get(ctx context.Context, key, sha string) ([]byte, error)
+	// List names the objects that lie in a folder, and not below it, the newest first.
+	List(ctx context.Context, folder string) ([]Object, error)
+}
+
+var (
+	_ Objects = (*Store)(nil)
+	_ Objects = (*Folder)(nil)
+)
+
+// PutJSON writes a value as JSON, once.
+func (s *Store) PutJSON(ctx context.Context, key string, v any) (record.Artifact, error) {
+	return putJSON(ctx, s, key, v)
+}
+
+// Load reads all that a report is made from, beginning with the run's manifest and checking every digest on the way.
+func (s *Store) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
+	return load(ctx, s, runPrefix)
+}
+
+// LoadTrials reads the trials that a run's manifest names, which need not be stored yet.
+func (s *Store) LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error) {
+	return loadTrials(ctx, s, m)
+}
+
+func putJSON(ctx context.Context, o Objects, key string, v any) (record.Artifact, error) {
+	body, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return record.Artifact{}, fmt.Errorf("encoding %s: %w", key, err)
+	}
+	return o.Put(ctx, key, "application/json", body)
+}
+
+func getJSON(ctx context.Context, o Objects, key, sha string, into any) error {
+	body, err := o.Get(ctx, key, sha)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("decoding %s: %w: %w", o.URI(key), ErrMalformed, err)
+	}
+	return nil
+}
+
+func load(ctx context.Context, o Objects, runPrefix string) (record.RunData, error) {
+	var d record.RunData
+	if err := getJSON(ctx, o, ManifestKey(runPrefix), "", &d.Manifest); err != nil {
+		return d, err
+	}
+	if d.Manifest.Schema != record.RunManifestSchema {
+		return d, otherSchema(o.URI(ManifestKey(runPrefix)), d.Manifest.Schema, record.RunManifestSchema)
+	}
+	return loadTrials(ctx, o, d.Manifest)
+}
+
+func loadTrials(ctx context.Context, o Objects, m record.RunManifest) (record.RunData, error) {
+	d := record.RunData{Manifest: m}
+	for _, entry := range m.Trials {
+		if entry.Manifest == nil {
+			continue
+		}
+		t, err := loadTrial(ctx, o, *entry.Manifest)
+		if err != nil {
+			return d, err
+		}
+		d.Trials = append(d.Trials, t)
+	}
+	return d, nil
+}
+
+func loadTrial(ctx context.Context, o Objects, manifest record.Artifact) (record.TrialData, error) {
+	var t record.TrialData
+	if err := getJSON(ctx, o, manifest.Key, manifest.SHA256, &t.Manifest); err != nil {
+		return t, err
+	}
+	if t.Manifest.Schema != record.TrialManifestSchema {
+		return t, otherSchema(o.URI(manifest.Key), t.Manifest.Schema, record.TrialManifestSchema)
+	}
+	kind, ok := kinds.All[t.Manifest.Type]
+	if !ok {
+		return t, fmt.Errorf("reading %s: %w: no kind of work is called %q", o.URI(manifest.Key), ErrSchema, t.Manifest.Type)
+	}
+	results := map[string]json.RawMessage{}
+	for _, a := range t.Manifest.Artifacts {
+		if a.Name != record.ResultFile {
+			continue
+		}
+		body, err := o.Get(ctx, a.Key, a.SHA256)
+		if err != nil {
+			return t, err
+		}
+		results[a.Member] = body
+	}
+	if err := kind.Decode(results, &t); err != nil {
+		return t, fmt.Errorf("reading %s: %w: %w", o.URI(manifest.Key), ErrMalformed, err)
+	}
+	t.Rows = kind.Rows(t)
+	return t, nil
+}
+
+// otherSchema is the error of a manifest that was written by another version.
+func otherSchema(uri, is, want string) error {
+	return fmt.Errorf("reading %s: %w: its schema is %q, and this version reads %q: use the version that wrote it, or the report that it stored", uri, ErrSchema, is, want)
+}
+
+// checkSum is ErrCorrupt for a body that has not the SHA-256 that its manifest says; sha is empty where no manifest says one.
+func checkSum(uri string, body []byte, sha string) error {
+	if sum := sha256.Sum256(body); sha != "" && hex.EncodeToString(sum[:]) != sha {
+		return fmt.Errorf("%w: %s has SHA-256 %x, its manifest says %s", ErrCorrupt, uri, sum, sha)
+	}
+	return nil
+}
+
+// describe is what is known of an object from its content.
+func describe(key string, body []byte) record.Artifact {
+	sum := sha256.Sum256(body)
+	return record.Artifact{Key: key, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])}
+}

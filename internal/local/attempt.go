@@ -1,0 +1,375 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
+)
+
+// pollEvery is how often agents are asked while a trial is prepared and after its last cell; nothing tells of their progress.
+const pollEvery = 10 * time.Millisecond
+
+// loopback is where servers are asked.
+const loopback = "127.0.0.1"
+
+// attempt is one try at a trial, while it goes on.
+type attempt struct {
+	*Run
+	conduct.Attempt
+	trial *conduct.Trial
+	team  *team
+	// failures say why earlier attempts were given up.
+	failures []string
+	// programs are what the servers run, in their order.
+	programs []program
+}
+
+// program is what a server runs.
+type program struct{ path, digest string }
+
+// try takes a trial through one attempt. It returns the trial's manifest, or why there is none. An error ends the run.
+func (a *attempt) try(ctx context.Context) (*record.Artifact, *conduct.Failure, error) {
+	dir, err := os.MkdirTemp(a.work, "attempt-*")
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a folder for the trial: %w", err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // What is left is removed with the run's work folder.
+	a.team = &team{faults: make(chan *conduct.Failure, 1)}
+	defer func() { a.team.end() }()
+	for _, step := range []func(context.Context) (*conduct.Failure, error){
+		func(context.Context) (*conduct.Failure, error) { return a.assemble(dir) },
+		a.awaitListening, a.check, a.start, a.awaitEnd, a.awaitAgents,
+	} {
+		if f, err := step(ctx); f != nil || err != nil {
+			return nil, f, err
+		}
+	}
+	stored, err := a.store(ctx)
+	return stored, nil, err
+}
+
+// assemble starts all processes of the attempt.
+func (a *attempt) assemble(dir string) (*conduct.Failure, error) {
+	servers, generators := a.Work.Servers(), 0
+	for _, own := range servers {
+		if err := checkPort(own); err != nil {
+			return conduct.TransientFailure(v1alpha1.ReasonPodLost, "%s", err), nil
+		}
+	}
+	for _, planned := range a.Work.Members() {
+		m, err := newMember(dir, planned, a.trial)
+		if err != nil {
+			return nil, err
+		}
+		a.team.members = append(a.team.members, m)
+		at := place{cpus: a.seats.server, rest: a.seats.rest, folder: a.options.Folder}
+		if !m.isServer() {
+			at.cpus = a.seats.generators[generators]
+			generators++
+		}
+		if f, err := a.startMember(m, at); f != nil || err != nil {
+			return f, err
+		}
+	}
+	return nil, nil
+}
+
+// startMember starts the processes of a member. The first is measured, or measures: it gets the member's CPUs. Another one only watches.
+func (a *attempt) startMember(m *member, at place) (*conduct.Failure, error) {
+	flags := []string{"--trial", a.trial.Name, "--node", a.node}
+	if len(a.seats.generators) == 1 && !m.isServer() {
+		flags = append(flags, "--network", "/proc/self/net")
+	}
+	for i, p := range m.Processes {
+		if p.IsAgent() {
+			cpus := at.rest
+			if i == 0 {
+				cpus = at.cpus
+			}
+			args := p.Args
+			if p.Exchanges {
+				args = append(slices.Clone(args), "--exchange="+m.exchange)
+			}
+			if err := a.team.startAgent(m, cpus, flags, args); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if f, err := a.startProgram(m, at, p); f != nil || err != nil {
+			return f, err
+		}
+	}
+	return nil, nil
+}
+
+func (a *attempt) startProgram(m *member, at place, p kind.Process) (*conduct.Failure, error) {
+	index, err := record.ServerIndex(m.Name)
+	if err != nil {
+		return nil, fmt.Errorf("starting a program: %w", err)
+	}
+	own := a.Work.Servers()[index]
+	own.Command = p.Command
+	path, err := findProgram(at.folder, own)
+	if err != nil {
+		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "%s", err), nil
+	}
+	sum, err := digest(at.folder, path, p.Command[1:])
+	if err != nil {
+		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s].command: %s", own.Name, err), nil
+	}
+	a.programs = append(a.programs, program{path, sum})
+	at.cpus = at.cpus[:max(min(whole(p.MilliCPU), len(at.cpus)), 1)]
+	command := append([]string{path}, p.Command[1:]...)
+	if p.Launched {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("finding this program: %w", err)
+		}
+		command = append([]string{self, launchCommand, "--exchange", m.exchange, "--"}, command...)
+	}
+	return a.team.startServer(m, at, command, a.Work, own)
+}
+
+// pause waits until an instant, unless a process fails or the run is over before.
+func (a *attempt) pause(ctx context.Context, until time.Time) (*conduct.Failure, error) {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case f := <-a.team.faults:
+		a.Now = time.Now()
+		return f, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+		a.Now = time.Now()
+		return nil, nil
+	}
+}
+
+// awaitListening waits for the servers' ports, as their observers see them, and compares how each was built with what is expected.
+func (a *attempt) awaitListening(ctx context.Context) (*conduct.Failure, error) {
+	for i, m := range a.team.servers() {
+		own := a.Work.Servers()[i]
+		for own.Port != 0 && !m.state.Listening {
+			if f, err := a.pause(ctx, time.Now().Add(pollEvery)); f != nil || err != nil {
+				return f, err
+			}
+			if f, err := m.ask(protocol.Command{}); f != nil || err != nil {
+				return f, err
+			}
+			if f := a.NotListening(own, m.begun); f != nil && !m.state.Listening {
+				return f, nil
+			}
+		}
+		if f := conduct.Built(own, m.state.Build); f != nil {
+			return f, nil
+		}
+	}
+	return a.team.fault(), nil
+}
+
+// targets are the addresses of the servers.
+func (a *attempt) targets() []string {
+	var out []string
+	for _, own := range a.Work.Servers() {
+		out = append(out, net.JoinHostPort(loopback, strconv.Itoa(int(own.Port))))
+	}
+	return out
+}
+
+// check sends one request of each kind before anything is measured, and asks every generator whether it can make its part.
+func (a *attempt) check(context.Context) (*conduct.Failure, error) {
+	c := a.Work.Check(a.targets(), a.scripts)
+	if c == nil {
+		return a.team.fault(), nil
+	}
+	for _, g := range a.team.generators() {
+		if f, err := g.ask(protocol.Command{Check: c}); f != nil || err != nil {
+			return f, err
+		}
+		if g.state.Checked == nil {
+			return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "%s accepted a preflight check but reported no result", g.called()), nil
+		}
+		if f := conduct.Checked(*a.trial, *g.state.Checked); f != nil {
+			return f, nil
+		}
+	}
+	return a.team.fault(), nil
+}
+
+// start gives all agents the timetable and one instant.
+func (a *attempt) start(context.Context) (*conduct.Failure, error) {
+	a.Now = time.Now()
+	a.Started = a.StartAt()
+	a.trial.Started, a.trial.Nodes = a.Started, a.bound()
+	c := protocol.Command{Start: &protocol.Start{At: a.Started, Targets: a.targets(), ServerCPU: a.sharedCPU(), Slots: a.Slots()}}
+	for _, m := range a.team.members {
+		if m.agent == nil {
+			continue
+		}
+		if f := a.StartMissed(m.called(), time.Now()); f != nil {
+			return f, nil
+		}
+		if f, err := m.ask(c); f != nil || err != nil {
+			return f, err
+		}
+	}
+	return nil, nil
+}
+
+// sharedCPU is the CPU on which both servers of a duet are put; nil outside one.
+func (a *attempt) sharedCPU() *int32 {
+	if len(a.Work.Servers()) < 2 {
+		return nil
+	}
+	cpu := int32(a.seats.server[0])
+	return &cpu
+}
+
+// bound are the nodes of all members: this machine.
+func (a *attempt) bound() []record.BoundNode {
+	var out []record.BoundNode
+	for _, m := range a.team.members {
+		out = append(out, record.BoundNode{Member: m.Name, Node: a.node})
+	}
+	return out
+}
+
+// awaitEnd waits for the last cell, and tells at the end of each how far the run is. No agent is asked meanwhile where an answer would cost the
+// generator's CPU.
+func (a *attempt) awaitEnd(ctx context.Context) (*conduct.Failure, error) {
+	for a.Now = time.Now(); ; {
+		wait := a.AwaitEnd(a.states()...)
+		if wait <= 0 {
+			return nil, nil
+		}
+		a.tell(Event{Kind: EventProgress, Trial: &a.trial.PlannedTrial, Cell: a.cell()})
+		if every := a.options.Every; every > 0 {
+			wait = min(wait, every)
+		}
+		if f, err := a.pause(ctx, a.Now.Add(wait)); f != nil || err != nil {
+			return f, err
+		}
+		if a.Quiet() || !a.Work.EndsItself() {
+			continue
+		}
+		for _, m := range a.team.members {
+			if f, err := m.ask(protocol.Command{}); f != nil || err != nil {
+				return f, err
+			}
+		}
+	}
+}
+
+// states are what the agents have said last.
+func (a *attempt) states() []protocol.State {
+	var out []protocol.State
+	for _, m := range a.team.members {
+		if m.agent != nil {
+			out = append(out, m.state)
+		}
+	}
+	return out
+}
+
+// cell is the cell whose time it is, by the name that it has in the timetable.
+func (a *attempt) cell() string {
+	slots := a.Slots()
+	i := min(a.CellsDone(), len(slots)-1)
+	if i < 0 || slots[i].Cell.Load == "" {
+		return ""
+	}
+	return timetable.CellName(slots[i].Cell)
+}
+
+// awaitAgents waits until every agent has written its record.
+func (a *attempt) awaitAgents(ctx context.Context) (*conduct.Failure, error) {
+	for _, m := range a.team.members {
+		for busy := m.agent != nil; busy; {
+			f, err := m.ask(protocol.Command{})
+			if f == nil && err == nil {
+				a.Now = time.Now()
+				busy, f = a.AgentBusy(m.state)
+			}
+			if f == nil && err == nil && busy {
+				f, err = a.pause(ctx, time.Now().Add(pollEvery))
+			}
+			if f != nil || err != nil {
+				return f, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// store keeps the files of every agent, and writes the manifest, last: with it the trial has happened.
+func (a *attempt) store(ctx context.Context) (*record.Artifact, error) {
+	prefix := artifact.TrialPrefix(a.prefix, a.trial.Name, a.Number)
+	m := a.trial.Manifest(conduct.TrialRecord{Run: a.identity(), Attempt: a.Number, Failures: a.failures, Pods: a.places(), Operator: a.options.Version})
+	for _, own := range a.team.members {
+		if own.agent == nil {
+			continue
+		}
+		for _, f := range own.state.Files {
+			body, err := os.ReadFile(filepath.Join(own.dir, f.Name))
+			if err != nil {
+				return nil, fmt.Errorf("storing a file of %s: %w", own.Name, err)
+			}
+			stored, err := a.folder.Put(ctx, prefix+"/"+own.Name+"/"+f.Name, "application/octet-stream", body)
+			if err != nil {
+				return nil, err
+			}
+			if stored.SHA256 != f.SHA256 {
+				return nil, fmt.Errorf("storing %s of %s: %w", f.Name, own.Name, errChanged)
+			}
+			stored.Member, stored.Name = own.Name, f.Name
+			m.Artifacts = append(m.Artifacts, stored)
+		}
+		// The agents' clock is this program's.
+		m.Clocks = append(m.Clocks, record.AgentClock{Member: own.Name})
+	}
+	stored, err := a.folder.PutJSON(ctx, artifact.ManifestKey(prefix), m)
+	return &stored, err
+}
+
+var errChanged = errors.New("it is not what its agent has described")
+
+// places are where the members ran, and what ran in them.
+func (a *attempt) places() []record.PodRecord {
+	var out []record.PodRecord
+	for _, m := range a.team.members {
+		p := record.PodRecord{Name: a.trial.Name + "/" + m.Name, Member: m.Name, Node: a.node}
+		if i := slices.Index(a.team.servers(), m); i >= 0 && i < len(a.programs) {
+			p.Image, p.ImageID = a.programs[i].path, a.programs[i].digest
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// hostname is the name of this machine.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return record.Unknown
+	}
+	return name
+}
+
+// stayOn keeps this program, and what it starts without a place of its own, on some CPUs.
+func stayOn(cpus []int) error { return kernel.Proc("/proc").SetCPUs(os.Getpid(), cpus) }

@@ -1,0 +1,155 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/timetable"
+)
+
+// Ending is how a run has ended.
+type Ending struct {
+	conduct.Outcome
+	// Verdict is what the report says; nil without one.
+	Verdict *conduct.Verdict
+	// Counts is true if anything that was measured counts.
+	Counts bool
+	// Gated is true if the run has objectives, which then decide whether it has succeeded.
+	Gated bool
+	// Report is the path of the page for people; empty without one.
+	Report string
+	// Interrupted is true if somebody ended the run before it was complete.
+	Interrupted bool
+}
+
+// report makes the report of a run that has measured everything.
+func (r *Run) report(ctx context.Context) (Ending, error) {
+	return r.publish(ctx, r.facts.Manifest(r.record()))
+}
+
+// ended is the end of a run without a report.
+func (r *Run) ended(e *conduct.Ending) Ending {
+	return Ending{Outcome: r.facts.Outcome(e, nil)}
+}
+
+// interrupted reports what is complete of a run that somebody has ended: its whole blocks.
+func (r *Run) interrupted(ctx context.Context) (Ending, error) {
+	m := r.facts.Manifest(r.record())
+	complete := r.complete()
+	if complete == 0 {
+		return Ending{Interrupted: true}, nil
+	}
+	m.Blocks = min(m.Blocks, complete)
+	kept := m.Trials[:0]
+	for _, t := range m.Trials {
+		if t.Block <= complete {
+			kept = append(kept, t)
+		}
+	}
+	m.Trials = kept
+	m.Notes = append(m.Notes, fmt.Sprintf("the run was interrupted after %d complete blocks of %d: it is reported as far as it was measured", complete, r.facts.Plan.Blocks))
+	ending, err := r.publish(ctx, m)
+	ending.Interrupted = true
+	return ending, err
+}
+
+// complete is the last block up to which every trial has ended.
+func (r *Run) complete() int32 {
+	last := int32(math.MaxInt32)
+	var highest int32
+	for _, t := range r.facts.Trials {
+		highest = max(highest, t.Block)
+		if t.Ended.IsZero() {
+			last = min(last, t.Block-1)
+		}
+	}
+	return min(last, highest)
+}
+
+// publish stores the run's manifest and the report that is made from it.
+func (r *Run) publish(ctx context.Context, m record.RunManifest) (Ending, error) {
+	var e Ending
+	if _, err := r.folder.PutJSON(ctx, artifact.ManifestKey(r.prefix), m); err != nil {
+		return e, err
+	}
+	o, err := publish.Make(ctx, r.folder, r.prefix)
+	if err != nil {
+		return e, err
+	}
+	if o.Table.Calibrates() {
+		key := artifact.CalibrationKey(o.Table.Fingerprint, r.uid)
+		if _, err := r.folder.PutJSON(ctx, key, o.Table.NoiseFloor); err != nil && !errors.Is(err, artifact.ErrExists) {
+			return e, err
+		}
+	}
+	page, err := publish.Put(ctx, r.folder, r.prefix, o.Files)
+	if err != nil {
+		return e, err
+	}
+	e.Report, e.Gated = r.folder.URI(page.Key), len(r.facts.Plan.Objectives) > 0
+	e.Counts = len(o.Table.Headline().Peaks)+len(o.Table.Rows) > 0
+	e.Verdict = &conduct.Verdict{Text: report.Line(o.Table.Headline())}
+	e.Verdict.Conclusive, e.Verdict.Reason = o.Table.Conclusive()
+	if met, reason := o.Table.ObjectivesMet(); !met {
+		e.Verdict.Unmet, e.Verdict.Objectives = reason, report.ObjectivesLine(o.Table)
+	}
+	e.Outcome = r.facts.Outcome(nil, e.Verdict)
+	return e, nil
+}
+
+// tellMeasured tells what a trial has found.
+func (r *Run) tellMeasured(ctx context.Context, t *conduct.Trial) error {
+	data, err := r.folder.LoadTrials(ctx, record.RunManifest{Trials: []record.TrialEntry{{PlannedTrial: t.PlannedTrial, Manifest: t.Stored}}})
+	if err != nil {
+		return err
+	}
+	for _, d := range data.Trials {
+		r.tell(Event{Kind: EventMeasured, Trial: &t.PlannedTrial, Results: results(d)})
+	}
+	return nil
+}
+
+// results are the values of a trial, a line each: the throughput of each cell, over all generators, and the rows that are compared as they are.
+func results(d record.TrialData) []Result {
+	var out []Result
+	for _, c := range d.Manifest.Cells {
+		for server := range d.Manifest.Servers {
+			if found := throughput(d, timetable.CellName(c), server); found.Value > 0 || found.Failed != "" {
+				out = append(out, found)
+			}
+		}
+	}
+	for _, row := range d.Rows {
+		out = append(out, Result{Name: row.Case + " " + row.Metric, Value: row.Value, Unit: row.Unit, Failed: row.Void})
+	}
+	return out
+}
+
+// throughput is that of a server in a cell. Of a duet, whose servers take turns, the name says which server it is.
+func throughput(d record.TrialData, cell string, server int) Result {
+	found := Result{Name: cell, Unit: "requests/s"}
+	if len(d.Manifest.Servers) > 1 {
+		found.Name = d.Manifest.Servers[server] + " " + cell
+	}
+	for _, g := range d.Generators {
+		for _, run := range g.Cells {
+			switch {
+			case run.Name() != cell || run.Server != server:
+			case run.Measurement == nil:
+				found.Failed = run.Error
+			case run.ActiveNanos > 0:
+				found.Value += float64(run.Measurement.Requests) * 1e9 / float64(run.ActiveNanos)
+			case run.Measurement.DurationMicros > 0:
+				found.Value += float64(run.Measurement.Requests) * 1e6 / float64(run.Measurement.DurationMicros)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,71 @@
+package local
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/launch"
+)
+
+// The commands with which a run starts this program again. They are not for people.
+const (
+	agentCommand  = "local-agent"
+	keeperCommand = "local-keeper"
+	launchCommand = "local-launch"
+)
+
+// IsHelper reports whether a program was started as a part of a run, which Help then does. Whatever program leads runs asks it first.
+func IsHelper(args []string) bool {
+	return len(args) > 0 && slices.Contains([]string{agentCommand, keeperCommand, launchCommand}, args[0])
+}
+
+// Help does the work of a part of a run, until in ends, and returns the status with which the program ends.
+func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (status int, err error) {
+	switch args[0] {
+	case keeperCommand:
+		err = keep(args[1:], in, out)
+	case launchCommand:
+		return launchProgram(ctx, args[1:], errs)
+	default:
+		err = serveAgent(ctx, args[1:], in, out)
+	}
+	if err != nil {
+		return 1, err
+	}
+	return 0, nil
+}
+
+// launchProgram is the parent of a program that measures itself, and ends as the program does.
+func launchProgram(ctx context.Context, args []string, errs io.Writer) (int, error) {
+	f := flag.NewFlagSet(launchCommand, flag.ContinueOnError)
+	exchange := f.String("exchange", "", "the folder in which the program's parent and its collector meet")
+	if err := f.Parse(args); err != nil || f.NArg() == 0 {
+		return 1, usageError(launchCommand)
+	}
+	runtime.GOMAXPROCS(1)
+	code, err := launch.Run(ctx, launch.Exchange(*exchange), f.Args(), errs)
+	if err != nil {
+		return 1, err
+	}
+	return code, nil
+}
+
+// cpuList is a list of CPUs as cpuset reads it.
+func cpuList(cpus []int) string {
+	texts := make([]string, len(cpus))
+	for i, cpu := range cpus {
+		texts[i] = strconv.Itoa(cpu)
+	}
+	return strings.Join(texts, ",")
+}
+
+// usageError is the error of a helper that was started by hand.
+func usageError(command string) error {
+	return fmt.Errorf("%s is a part of loadstone run, and no command of its own", command)
+}

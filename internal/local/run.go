@@ -1,0 +1,323 @@
+package local
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Options are what a run is led with.
+type Options struct {
+	// Run is what the user asks for.
+	Run *v1alpha1.BenchmarkRun
+	// Folder is the folder of the run's file: relative commands and scripts lie there.
+	Folder string
+	// Out is the folder of the run's results. Noise floors and the runs that its objectives name lie next to it.
+	Out string
+	// Version is that of this program.
+	Version string
+	// Tell is told what happens; Every is how often it is told of progress, beside the end of each cell. 0 leaves it at that.
+	Tell  func(Event)
+	Every time.Duration
+}
+
+// Run is a run on this machine.
+type Run struct {
+	options Options
+	uid     string
+	node    string
+	folder  *artifact.Folder
+	// prefix is where the run lies in the folder, and work where processes have their files while they run.
+	prefix, work string
+	seats        seats
+	// scripts are the users', as they were when the run was made, and frozen where they lie.
+	scripts []protocol.Script
+	frozen  []record.FrozenScript
+	facts   conduct.Run
+}
+
+// New checks whether a run can be led here. It starts nothing. An error that is a *plan.Violation is a sentence for whoever wrote the spec.
+func New(ctx context.Context, o Options) (*Run, error) {
+	r := &Run{options: o, uid: newUID(), node: hostname()}
+	p, err := plan.Compile(o.Run.Spec, plan.Options{Name: o.Run.Name, UID: r.uid, Local: true})
+	if err != nil {
+		return nil, err
+	}
+	r.facts = conduct.Run{Name: o.Run.Name, Plan: p, Interim: conduct.Interim{MaxWidth: o.Run.Spec.Stop.MaxWidth}}
+	for _, check := range []func(context.Context) error{r.checkMachine, r.chooseSeats, r.openFolder, r.freeze} {
+		if err := check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func newUID() string {
+	text := make([]byte, 16)
+	_, _ = rand.Read(text) // It never fails.
+	return hex.EncodeToString(text)
+}
+
+func refuse(reason string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &plan.Violation{Reason: reason, Message: err.Error()}
+}
+
+// checkMachine asks for what the run needs of this machine: programs, free ports, load generators.
+func (r *Run) checkMachine(context.Context) error {
+	for _, i := range r.facts.Plan.Implementations {
+		if _, err := findProgram(r.options.Folder, i); err != nil {
+			return refuse(v1alpha1.ReasonInvalidSpec, err)
+		}
+		if err := checkPort(i); err != nil {
+			return refuse(v1alpha1.ReasonInvalidSpec, err)
+		}
+	}
+	return refuse(v1alpha1.ReasonInvalidSpec, checkTools(r.facts.Plan.Cells))
+}
+
+// chooseSeats chooses the CPUs of the run's members.
+func (r *Run) chooseSeats(context.Context) error {
+	cores, err := readCores("/sys")
+	if err != nil {
+		return err
+	}
+	var n needs
+	for _, line := range r.facts.Plan.Trials[:min(len(r.facts.Plan.Trials), len(r.facts.Plan.Implementations))] {
+		n = n.most(needsOf(kinds.Planned(r.facts.Plan.Plan, line)))
+	}
+	own, enough := take(cores, n)
+	if !enough && r.facts.Plan.Placement.Pinning == record.Required {
+		have := len(slices.Concat(cores...))
+		return refuse(v1alpha1.ReasonNotEnoughCPUs, fmt.Errorf("servers and generators of this run need at least %d CPUs, and Loadstone may use %d of this machine: lower spec.implementations[].cpus and spec.loads[].generators, or set spec.placement.pinning to Preferred, which lets them share CPUs and marks every cell", max(n.all(), 2), have))
+	}
+	if !enough {
+		own = share(cores, n)
+	}
+	r.seats = own
+	return nil
+}
+
+// openFolder makes the folder of the results.
+func (r *Run) openFolder(context.Context) error {
+	whole, err := filepath.Abs(r.options.Out)
+	if err != nil {
+		return refuse(v1alpha1.ReasonInvalidSpec, err)
+	}
+	if _, err := artifact.OpenFolder(whole); err != nil {
+		return refuse(v1alpha1.ReasonInvalidSpec, err)
+	}
+	r.prefix = filepath.Base(whole)
+	if r.folder, err = artifact.OpenFolder(filepath.Dir(whole)); err != nil {
+		return refuse(v1alpha1.ReasonInvalidSpec, err)
+	}
+	if _, err := os.Stat(filepath.Join(whole, "plan.json")); err == nil {
+		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the folder %s holds another run already: choose another one with --out", whole))
+	}
+	r.work = filepath.Join(whole, ".work")
+	return nil
+}
+
+// freeze reads the users' scripts. A file next to the run's has the place of a key of a ConfigMap.
+func (r *Run) freeze(context.Context) error {
+	for i, l := range r.options.Run.Spec.Loads {
+		if l.Script.IsZero() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(r.options.Folder, l.Script.ConfigMap, l.Script.Key))
+		if errors.Is(err, os.ErrNotExist) {
+			text, err = os.ReadFile(filepath.Join(r.options.Folder, l.Script.Key))
+		}
+		if err != nil || len(text) == 0 {
+			return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("spec.loads[%d].script.key: there is no script in %s or %s: on this machine a script is a file in the folder of the run's file", i, filepath.Join(l.Script.ConfigMap, l.Script.Key), l.Script.Key))
+		}
+		r.scripts = append(r.scripts, protocol.Script{Load: l.Name, Text: text})
+	}
+	return nil
+}
+
+// Lead leads the run to its end. When ctx ends before, what is complete is reported, and nothing that the run has started is left.
+func (r *Run) Lead(ctx context.Context) (Ending, error) {
+	// Processes get their CPUs from the thread that starts them, and agents die with it.
+	runtime.LockOSThread()
+	if err := r.begin(ctx); err != nil {
+		return Ending{}, err
+	}
+	defer os.RemoveAll(r.work) //nolint:errcheck // Nothing in it is of use.
+	limited, cancel := context.WithDeadline(ctx, r.facts.Deadline())
+	defer cancel()
+	for {
+		r.facts.Now = time.Now()
+		step := r.facts.Next()
+		var err error
+		switch step.Act {
+		case conduct.ActBegin:
+			r.beginTrials(step.Trials)
+		case conduct.ActAnalyse:
+			err = r.analyse(limited, step.Block)
+		case conduct.ActScan:
+			err = r.scan(limited)
+		case conduct.ActMeasure:
+			err = r.measure(limited)
+		case conduct.ActReport:
+			return r.report(ctx)
+		case conduct.ActEnd:
+			return r.ended(step.Ending), nil
+		}
+		if ctx.Err() != nil {
+			return r.interrupted(context.WithoutCancel(ctx))
+		}
+		if err != nil && limited.Err() == nil {
+			return Ending{}, err
+		}
+	}
+}
+
+// begin stores the plan and the scripts, and leaves the servers' CPUs to the servers.
+func (r *Run) begin(ctx context.Context) error {
+	r.facts.Started = time.Now()
+	if _, err := r.folder.Put(ctx, artifact.PlanKey(r.prefix), "application/json", r.facts.Plan.JSON()); err != nil {
+		return err
+	}
+	for _, s := range r.scripts {
+		stored, err := r.folder.Put(ctx, artifact.ScriptKey(r.prefix, s.Load), "text/plain; charset=utf-8", s.Text)
+		if err != nil {
+			return err
+		}
+		stored.Name = "scripts/" + s.Load
+		r.frozen = append(r.frozen, record.FrozenScript{Load: s.Load, Artifact: stored})
+	}
+	if err := os.MkdirAll(r.work, 0o700); err != nil {
+		return fmt.Errorf("making a folder for the processes: %w", err)
+	}
+	for _, n := range r.notes() {
+		r.tell(Event{Kind: EventNote, Message: n})
+	}
+	return stayOn(r.seats.rest)
+}
+
+// notes are what the run's manifest says of how it was led here.
+func (r *Run) notes() []string {
+	first := "measured on one machine by loadstone run, by affinity: " + r.seats.sentence() +
+		"; other programs are not kept off these CPUs, and what they used of the server's is measured in every cell"
+	if !r.seats.owned {
+		first = "measured on one machine with too few CPUs by loadstone run: " + r.seats.sentence() + "; members share CPUs, so every cell is marked"
+	}
+	return []string{
+		first,
+		"processes share the machine's network, page cache and memory; spec.implementations[].memory is no limit here, and a CPU quota would not be seen",
+	}
+}
+
+func (r *Run) beginTrials(lines []record.PlannedTrial) {
+	for _, line := range lines {
+		r.facts.Trials = append(r.facts.Trials, conduct.Trial{PlannedTrial: line, Work: kinds.Planned(r.facts.Plan.Plan, line)})
+	}
+	if n := r.facts.Repeated(); n > 0 {
+		r.tell(Event{Kind: EventNote, Message: fmt.Sprintf("blocks %v were disturbed: repeat block %d is measured", r.facts.Disturbed(), n)})
+	}
+}
+
+// measure takes the next trial to its end.
+func (r *Run) measure(ctx context.Context) error {
+	t := &r.facts.Trials[slices.IndexFunc(r.facts.Trials, func(t conduct.Trial) bool { return t.Ended.IsZero() })]
+	view := conduct.View{Name: r.facts.Name, Blocks: r.facts.Plan.Blocks, Interim: r.facts.Interim, Trials: r.facts.Trials}
+	if f := view.GiveUp(*t); f != nil {
+		r.failed(t, f)
+		return nil
+	}
+	var failures []string
+	for number := int32(1); ; number++ {
+		now := time.Now()
+		a := attempt{Run: r, Attempt: conduct.Attempt{Number: number, Work: t.Work, Begun: now, Now: now}, trial: t, failures: failures}
+		stored, f, err := a.try(ctx)
+		switch {
+		case err != nil:
+			return err
+		case f == nil:
+			t.Stored, t.Ended, t.Reason = stored, time.Now(), v1alpha1.ReasonDone
+			return r.tellMeasured(ctx, t)
+		case !a.Retried(f):
+			r.failed(t, f)
+			return nil
+		}
+		failures = append(failures, a.Note(f))
+		t.Started, t.Nodes = time.Time{}, nil
+		r.tell(Event{Kind: EventFailed, Trial: &t.PlannedTrial, Message: a.Note(f) + "; retrying"})
+	}
+}
+
+func (r *Run) failed(t *conduct.Trial, f *conduct.Failure) {
+	t.Ended, t.Reason, t.Message = time.Now(), f.Reason, f.Message
+	r.tell(Event{Kind: EventFailed, Trial: &t.PlannedTrial, Message: f.Message})
+}
+
+// analyse makes the interim analysis: it asks whether enough has been measured.
+func (r *Run) analyse(ctx context.Context, block int32) error {
+	data, err := r.folder.LoadTrials(ctx, r.facts.InterimManifest(r.record(), block))
+	if err != nil {
+		return err
+	}
+	table, err := analysis.Analyse(data)
+	if err != nil {
+		return fmt.Errorf("making the interim analysis after block %d: %w", block, err)
+	}
+	width, err := strconv.ParseFloat(r.facts.Interim.MaxWidth, 64)
+	if err != nil {
+		return fmt.Errorf("reading spec.stop.maxWidth: %w", err)
+	}
+	r.facts.Interim = r.facts.Interim.Made(block, table.NarrowerThan(width))
+	return nil
+}
+
+// scan looks for cells that were disturbed, while their blocks can still be repeated.
+func (r *Run) scan(ctx context.Context) error {
+	data, err := r.folder.LoadTrials(ctx, r.facts.Manifest(r.record()))
+	if err != nil {
+		return err
+	}
+	table, err := analysis.Analyse(data)
+	if err != nil {
+		return fmt.Errorf("scanning for disturbed blocks: %w", err)
+	}
+	r.facts.Scan = r.facts.Scanned(table.DisturbedBlocks())
+	return nil
+}
+
+func (r *Run) identity() record.Run {
+	return record.Run{Namespace: record.LocalNamespace, Name: r.facts.Name, UID: r.uid, PlanHash: r.facts.Plan.Hash()}
+}
+
+func (r *Run) record() conduct.RunRecord {
+	return conduct.RunRecord{Run: r.identity(), Spec: r.options.Run.Spec, Scripts: r.frozen, Notes: r.notes(), Operator: r.options.Version}
+}
+
+// tell tells of an event, with how far the run is.
+func (r *Run) tell(e Event) {
+	if r.options.Tell == nil {
+		return
+	}
+	r.facts.Now = time.Now()
+	e.Done, e.All = r.facts.Progress()
+	e.Blocks, e.Repeats, e.Left = r.facts.Plan.Blocks, r.facts.Repeated(), r.facts.Left()
+	r.options.Tell(e)
+}

@@ -1,0 +1,216 @@
+package local
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// maxLastWords bounds what is quoted of a process that has ended.
+const maxLastWords = 300
+
+// team are the processes of one attempt.
+type team struct {
+	members []*member
+	// faults take the first failure of a process that has ended.
+	faults chan *conduct.Failure
+	// logs are open for as long as processes write there.
+	logs []*os.File
+}
+
+// member is a member of an attempt.
+type member struct {
+	kind.Member
+	// trial is what it takes part in.
+	trial *conduct.Trial
+	// dir is the folder of its agent's files, and exchange that in which a program's parent and its collector meet.
+	dir, exchange string
+	// keeper runs the implementation; nil if the member has none. begun is when it was started.
+	keeper *child
+	begun  time.Time
+	// agent measures; state is what it has said last.
+	agent *child
+	log   string
+	state protocol.State
+}
+
+// isServer reports whether the member is measured.
+func (m *member) isServer() bool { return m.Role == v1alpha1.RoleServer }
+
+// servers are the members that are measured, in their order.
+func (t *team) servers() []*member { return t.choose(true) }
+
+// generators are the members that make load.
+func (t *team) generators() []*member { return t.choose(false) }
+
+func (t *team) choose(servers bool) []*member {
+	var out []*member
+	for _, m := range t.members {
+		if m.isServer() == servers {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// fail notes why a process has ended; only the first of an attempt counts.
+func (t *team) fail(f *conduct.Failure) {
+	if f == nil {
+		return
+	}
+	select {
+	case t.faults <- f:
+	default:
+	}
+}
+
+// fault is why a process has ended; nil if none has.
+func (t *team) fault() *conduct.Failure {
+	select {
+	case f := <-t.faults:
+		return f
+	default:
+		return nil
+	}
+}
+
+// end ends all processes, the load first, and waits for them.
+func (t *team) end() {
+	for _, m := range t.members {
+		if m.agent != nil {
+			_ = m.agent.in.Close() // Those that end at once need no waiting for.
+		}
+	}
+	for _, m := range t.members {
+		if m.agent != nil {
+			m.agent.end()
+		}
+		if m.keeper != nil {
+			m.keeper.end()
+		}
+	}
+	for _, l := range t.logs {
+		_ = l.Close() // Nothing is written there any more.
+	}
+}
+
+// openLog makes a file for what a process prints.
+func (t *team) openLog(path string) (*os.File, error) {
+	log, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("making a file for the output of a process: %w", err)
+	}
+	t.logs = append(t.logs, log)
+	return log, nil
+}
+
+// startServer starts an implementation below its keeper. The failure says that it cannot be started at all.
+func (t *team) startServer(m *member, at place, command []string, w kind.Work, own record.Implementation) (*conduct.Failure, error) {
+	log, err := t.openLog(m.log + ".keeper")
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{keeperCommand, "--cpus", cpuList(at.cpus), "--dir", at.folder, "--log", m.log, "--"}, command...)
+	if m.keeper, err = startChild(args, at.rest, log, 0); err != nil {
+		return nil, err
+	}
+	m.begun = time.Now()
+	notes := json.NewDecoder(m.keeper.out)
+	var started keeperNote
+	if err := notes.Decode(&started); err != nil {
+		return nil, fmt.Errorf("starting implementations[%s]: %w: %s", own.Name, err, lastWords(log.Name()))
+	}
+	if started.PID == 0 {
+		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s] cannot be started: %s: check implementations[].command", own.Name, started.Failed), nil
+	}
+	go func() {
+		var ended keeperNote
+		if err := notes.Decode(&ended); err != nil || ended.Exited == nil {
+			return // The keeper was ended.
+		}
+		t.fail(conduct.ServerExited(w, own, conduct.Exit{Code: ended.Exited.Code, Reason: ended.Exited.Reason, LastWords: lastWords(m.log)}))
+	}()
+	return nil, nil
+}
+
+// startAgent starts an agent of a member.
+func (t *team) startAgent(m *member, cpus []int, flags, args []string) error {
+	log, err := t.openLog(m.log + ".agent")
+	if err != nil {
+		return err
+	}
+	flags = append([]string{agentCommand, "--member", m.Name, "--dir", m.dir}, flags...)
+	if m.keeper != nil {
+		flags = append(flags, "--keeper", strconv.Itoa(m.keeper.cmd.Process.Pid))
+	}
+	flags = append(append(flags, "--"), args...)
+	if m.agent, err = startChild(flags, cpus, log, syscall.SIGKILL); err != nil {
+		return err
+	}
+	return nil
+}
+
+// ask lets an agent do a command, or says how it is if the command is none. The failure says that it has ended.
+func (m *member) ask(c protocol.Command) (*conduct.Failure, error) {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a command: %w", err)
+	}
+	var answer agent.Answer
+	if !m.agent.exchange(append(body, '\n'), &answer) {
+		m.agent.end()
+		exit := conduct.Exit{Code: int32(m.agent.cmd.ProcessState.ExitCode()), Reason: m.agent.cmd.ProcessState.String(), LastWords: lastWords(m.log + ".agent")}
+		return conduct.AgentExited(m.called(), exit), nil
+	}
+	m.state = answer.State
+	if answer.Refused != "" {
+		return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "%s: %s", m.called(), answer.Refused), nil
+	}
+	return conduct.AgentFailed(*m.trial, m.called(), m.state), nil
+}
+
+// called names the member's agent in messages.
+func (m *member) called() string { return "the agent of " + m.Name }
+
+// lastWords is the end of what a process has printed.
+func lastWords(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	text = bytes.Join(bytes.Fields(text), []byte(" "))
+	return strings.ToValidUTF8(string(text[max(len(text)-maxLastWords, 0):]), "?")
+}
+
+// place is where a process runs.
+type place struct {
+	cpus []int
+	// rest are the CPUs of what only watches.
+	rest []int
+	// folder is the working directory of implementations.
+	folder string
+}
+
+// newMember makes the folder of a member of an attempt.
+func newMember(dir string, m kind.Member, t *conduct.Trial) (*member, error) {
+	own := filepath.Join(dir, m.Name)
+	made := &member{Member: m, trial: t, dir: own, exchange: own + ".exchange", log: own + ".output"}
+	if err := errors.Join(os.MkdirAll(made.dir, 0o700), os.MkdirAll(made.exchange, 0o700)); err != nil {
+		return nil, fmt.Errorf("making the folders of %s: %w", m.Name, err)
+	}
+	return made, nil
+}

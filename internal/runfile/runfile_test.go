@@ -1,0 +1,97 @@
+package runfile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const good = `# A comment.
+apiVersion: loadstone.dev/v1alpha1
+kind: BenchmarkRun
+metadata:
+  name: quick
+spec:
+  implementations:
+  - {name: plain, command: [./plain], port: 8080}
+  - {name: costly, command: [./costly], port: 8081}
+  baseline: plain
+  loads:
+  - {name: sweep, tool: wrk, levels: [{connections: 10}]}
+`
+
+func TestAGoodFileIsRead(t *testing.T) {
+	for name, text := range map[string]string{"as it is": good, "with separators": "---\n" + good + "---\n# The end.\n"} {
+		t.Run(name, func(t *testing.T) {
+			run, err := Parse(t.Context(), []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run.Name != "quick" || len(run.Spec.Implementations) != 2 || run.Spec.Implementations[1].Command[0] != "./costly" {
+				t.Errorf("it reads %+v", run)
+			}
+		})
+	}
+}
+
+func TestABadFileIsRefusedWithASentence(t *testing.T) {
+	for name, tc := range map[string]struct{ old, instead, want string }{
+		"another kind":           {"kind: BenchmarkRun", "kind: Deployment", `kind is "Deployment": only a BenchmarkRun can be run`},
+		"another version":        {"v1alpha1", "v2", `apiVersion is "loadstone.dev/v2": this version of Loadstone reads "loadstone.dev/v1alpha1"`},
+		"a second document":      {"spec:", "spec: {}\n---\nspec:", "line 8 begins a second document"},
+		"a tab":                  {"  baseline", "\tbaseline", "line 10 is indented with a tab"},
+		"nothing":                {good, "# Nothing.\n", "the file is empty"},
+		"no YAML":                {"baseline: plain", "baseline: [", "it is no YAML: yaml: line"},
+		"a field twice":          {"baseline: plain", "baseline: plain\n  baseline: costly", `key "baseline" already set`},
+		"a field that is none":   {"baseline:", "baselin: plain\n  baseline:", "spec.baselin: there is no such field"},
+		"a value out of bounds":  {"port: 8081", "port: 0", "spec.implementations[1].port"},
+		"a rule of the API":      {"baseline: plain", "baseline: other", "baseline must be the name of one of the implementations"},
+		"a name that is used":    {"name: costly", "name: plain", "Duplicate value"},
+		"a name that is no name": {"name: quick", "name: quick_1", `metadata.name is "quick_1"`},
+		"an unknown tool":        {"tool: wrk", "tool: hammer", `Unsupported value: "hammer"`},
+		"neither way to start":   {"command: [./plain], ", "", "an implementation needs an image, or a command"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(good, tc.old) {
+				t.Fatalf("%q is not in the file", tc.old)
+			}
+			_, err := Parse(t.Context(), []byte(strings.Replace(good, tc.old, tc.instead, 1)))
+			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("it ends with %v\nwant one line with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoFileIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Read(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is no file") {
+		t.Errorf("a folder ends with %v", err)
+	}
+	if _, err := Read(t.Context(), filepath.Join(dir, "none.yaml")); err == nil || !strings.Contains(err.Error(), "none.yaml") {
+		t.Errorf("a missing file ends with %v", err)
+	}
+	path := filepath.Join(dir, "run.yaml")
+	if err := os.WriteFile(path, []byte("kind: Pod\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(t.Context(), path); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+		t.Errorf("the error %v does not begin with the file", err)
+	}
+}
+
+func TestEverySampleIsRead(t *testing.T) {
+	samples, err := filepath.Glob("../../config/samples/*.yaml")
+	if err != nil || len(samples) == 0 {
+		t.Fatalf("there is no sample: %v", err)
+	}
+	for _, path := range samples {
+		if filepath.Base(path) == "kustomization.yaml" {
+			continue
+		}
+		if _, err := Read(t.Context(), path); err != nil {
+			t.Error(err)
+		}
+	}
+}
