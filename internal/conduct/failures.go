@@ -68,10 +68,14 @@ func ServerExited(w kind.Work, server record.Implementation, e Exit) *Failure {
 	if w.EndsItself() && e.Code == 0 {
 		return nil
 	}
-	if e.OutOfMemory {
-		return PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s] was killed because it exceeded its memory of %s: raise implementations[].memory", server.Name, plan.Memory(server.MemoryBytes))
+	why := v1alpha1.ReasonServerExited
+	if w.EndsItself() {
+		why = v1alpha1.ReasonProgramFailed
 	}
-	return PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s] exited (%s)", server.Name, e)
+	if e.OutOfMemory {
+		return PermanentFailure(why, "implementations[%s] was killed because it exceeded its memory of %s: raise implementations[].memory", server.Name, plan.Memory(server.MemoryBytes))
+	}
+	return PermanentFailure(why, "implementations[%s] exited (%s)", server.Name, e)
 }
 
 // AgentExited is the failure of an agent that ended before the trial did; agent says which.

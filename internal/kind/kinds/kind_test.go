@@ -115,8 +115,12 @@ func TestAKindSaysWhatTheEndOfItsProcessMeans(t *testing.T) {
 		"a server that ends as if all well": {sweep.Sweep{}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if f := conduct.ServerExited(tc.work, fast.program, conduct.Exit{Code: tc.code}); (f != nil) != tc.failed {
+			f := conduct.ServerExited(tc.work, fast.program, conduct.Exit{Code: tc.code})
+			if (f != nil) != tc.failed {
 				t.Errorf("got %+v, want a failure: %v", f, tc.failed)
+			}
+			if f != nil && (f.Reason == v1alpha1.ReasonProgramFailed) != tc.work.EndsItself() {
+				t.Errorf("the reason is %s", f.Reason)
 			}
 		})
 	}
