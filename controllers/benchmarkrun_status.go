@@ -95,7 +95,7 @@ func stepConditions(c *pass.Conditions, s *runScope) {
 		{v1alpha1.ConditionReported, s.reported != nil, ""},
 	}
 	if s.plan != nil {
-		steps[0].done = fmt.Sprintf("%d trials of %d cells", len(s.plan.Trials), len(s.plan.Slots(s.plan.Trials[0])))
+		steps[0].done = s.plan.Size()
 	}
 	pending := false
 	for _, step := range steps {

@@ -55,7 +55,7 @@ type Implementation struct {
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
-	// command is the argument vector that starts the server. No shell is involved. Defaults to the entrypoint of the image; at most 64
+	// command is the argument vector that starts the server or the program. No shell is involved. Defaults to the entrypoint of the image; at most 64
 	// arguments. Required with microbenchmark, and for a run on one machine, where the program is looked up in PATH, or relative to the folder
 	// of the run's file.
 	// +optional
@@ -71,7 +71,7 @@ type Implementation struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 
-	// cpus is the number of whole CPUs that the server owns exclusively. Defaults to 1.
+	// cpus is the number of whole CPUs that the server or the program owns exclusively. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1024

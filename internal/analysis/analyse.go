@@ -72,7 +72,7 @@ func measure(data record.RunData) (Table, error) {
 	t.Coverage.addSteps(t.Capacities)
 	var searches verdict.Searches
 	t.Capacities, searches = capacity.Compare(p, t.Capacities)
-	t.Rows, searches = verdict.CompareRows(p, rows, failures, searches)
+	t.Rows, searches = verdict.CompareRows(p, rows, verdict.Failures{Trials: failures, Cases: failedCases(t.CaseGaps)}, searches)
 	t.Comparisons = verdict.Compare(p, t.Groups, failures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
 	t.Environment = environment(data, p)

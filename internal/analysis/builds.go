@@ -123,7 +123,9 @@ func atRest(data record.RunData, implementation string) (AtRest, *record.Binary)
 		}
 		own := t.Servers[0]
 		found = append(found, own.Binary)
-		count[own.Binary.SHA256]++
+		if own.Binary.SHA256 != "" {
+			count[own.Binary.SHA256]++
+		}
 		if s := own.StartUp; s != nil {
 			starts, rest.ResolutionMillis = append(starts, float64(s.Millis)), max(rest.ResolutionMillis, s.ResolutionMillis)
 			if s.AtMost {

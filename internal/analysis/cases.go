@@ -38,8 +38,12 @@ type CaseGap struct {
 	Failure string `json:"failure,omitempty"`
 }
 
-// shortestNanos is the shortest time that an operation can take: a cycle at 4 GHz. Programs print less where their work was optimised away.
-const shortestNanos = 0.25
+const (
+	// shortestNanos is two cycles at 3 GHz. An empty loop takes one: programs print less where their work was optimised away.
+	shortestNanos = 0.7
+	// timeMetric is the metric of an operation's time.
+	timeMetric = "Time"
+)
 
 // program is what one process has printed.
 type program struct {
@@ -51,7 +55,7 @@ type program struct {
 func programsOf(data record.RunData) []program {
 	var out []program
 	for _, t := range data.Trials {
-		if p := t.Servers[0].Program; t.Manifest.Type == record.Microbenchmark && p != nil {
+		if p := t.Servers[0].Program; p != nil {
 			out = append(out, program{t.Manifest.Servers[0], t.Manifest.Block, p.Cases})
 		}
 	}
@@ -98,7 +102,16 @@ func casesOf(data record.RunData, p planned.Run, rows []verdict.BlockRow) []Case
 	for k := range out {
 		c := &out[k]
 		c.Summary = inference.Summarise(counted[verdict.Place{Implementation: c.Implementation, Case: c.Case, Metric: c.Metric}])
-		c.OptimisedAway = c.Unit == "ns" && c.Better == record.LessIsBetter && c.Summary != nil && c.Summary.Mean < shortestNanos
+		c.OptimisedAway = c.Unit == "ns" && c.Metric == timeMetric && c.Summary != nil && c.Summary.Mean < shortestNanos
+	}
+	return out
+}
+
+// failedCases counts the processes in which a case is missing or failed, of implementations that have it in others.
+func failedCases(gaps []CaseGap) map[verdict.Place]int {
+	out := map[verdict.Place]int{}
+	for _, g := range gaps {
+		out[verdict.Place{Implementation: g.Implementation, Case: g.Case}] = g.Processes
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"slices"
 
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/validity"
@@ -22,9 +23,20 @@ func (t Table) caseOutcomes() []CaseOutcome {
 			own = &out[len(out)-1]
 			own.countProcesses(t.Programs)
 		}
+		if t.optimisedAway(r) {
+			own.Cases, own.Undecided = own.Cases+1, own.Undecided+1
+			continue
+		}
 		own.count(r)
 	}
 	return out
+}
+
+// optimisedAway reports whether a side's work was probably not done.
+func (t Table) optimisedAway(r *verdict.RowComparison) bool {
+	return slices.ContainsFunc(t.Cases, func(c Case) bool {
+		return c.OptimisedAway && c.Case == r.Case && c.Metric == string(r.Metric) && (c.Implementation == r.Implementation || c.Implementation == r.Baseline)
+	})
 }
 
 // count adds a case.

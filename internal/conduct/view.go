@@ -72,6 +72,10 @@ func (l Trials) shown(t Trial) *Failure {
 		if other.Reason == v1alpha1.ReasonUnschedulable && l.Binding() != nil {
 			continue
 		}
+		// A program that has ended well before may do so again.
+		if (other.Reason == v1alpha1.ReasonProgramFailed || other.Reason == v1alpha1.ReasonProgramTooLong) && sorted.stored(other) {
+			continue
+		}
 		// A load that cannot be made cannot be made for any implementation.
 		if !sameServers(other, &t) && reason.Of(other.Reason) != reason.Load {
 			continue
@@ -79,6 +83,11 @@ func (l Trials) shown(t Trial) *Failure {
 		return PermanentFailure(other.Reason, "skipped: trial %s has already failed this way: %s", other.Name, other.Message)
 	}
 	return nil
+}
+
+// stored reports whether another trial of the same implementation is stored.
+func (l Trials) stored(t *Trial) bool {
+	return slices.ContainsFunc(l, func(other Trial) bool { return other.Stored != nil && sameServers(&other, t) })
 }
 
 // sameServers reports whether two trials of a run measure the same: those of duets all do.

@@ -1,8 +1,8 @@
 // Package launch runs a program in its own image, at an instant and for as long as it takes: an agent that is brought into the image is its
 // parent, so that the program is alone in its container and its end and cost are known exactly.
 //
-// The agent beside it, in a container of Loadstone's own, speaks to it by files in a folder that both see: whoever starts a program needs no
-// port in its image, and while the program runs its parent sleeps.
+// The agent beside it, in a container of Loadstone's own, speaks to it by files in a folder that both see: the image needs no port, and while the
+// program runs its parent sleeps.
 package launch
 
 import (
@@ -41,8 +41,9 @@ type Exit struct {
 	// TimedOut is true if it was ended because it took longer than it may.
 	TimedOut bool `json:"timedOut,omitempty"`
 	// The rest is what the kernel accounted for it and its children that have ended.
-	UserNanos           int64 `json:"userNanos"`
-	SystemNanos         int64 `json:"systemNanos"`
+	UserNanos   int64 `json:"userNanos"`
+	SystemNanos int64 `json:"systemNanos"`
+	// PeakMemoryBytes is 0 where it is no larger than the parent's, and so unknown.
 	PeakMemoryBytes     int64 `json:"peakMemoryBytes"`
 	VoluntarySwitches   int64 `json:"voluntarySwitches"`
 	InvoluntarySwitches int64 `json:"involuntarySwitches"`
@@ -77,7 +78,7 @@ func (x Exchange) Exited() (*Exit, error) {
 // Collected tells the parent that everything about the program was read, and that it may end.
 func (x Exchange) Collected() error { return x.write(collectedFile, true) }
 
-// write puts a whole file in its place at once: whoever reads it finds all of it or nothing.
+// write puts a whole file in its place at once: a reader finds all of it or nothing.
 func (x Exchange) write(file string, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,8 +28,9 @@ const (
 	lastWords = 2 << 10
 )
 
-// Run waits for its order, runs the program and waits until what it left was collected. It returns the program's exit code; the last of its
-// standard error goes to errs. A program that cannot be started is an error.
+// Run waits for its order, runs the program and waits until what it left was collected: then it has done its work, and returns 0, since whoever
+// has collected says how the program ended. Otherwise it returns the program's exit code. The last of the program's standard error goes to errs.
+// A program that cannot be started is an error.
 func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code int, err error) {
 	if len(argv) == 0 {
 		return 0, errors.New("starting the program: no command is given")
@@ -36,7 +39,7 @@ func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code i
 	if err != nil {
 		return 0, fmt.Errorf("starting the program: %w", err)
 	}
-	if err := x.write(programFile, path); err != nil {
+	if err := x.write(programFile, real(path)); err != nil {
 		return 0, err
 	}
 	order, err := x.await(ctx)
@@ -56,7 +59,23 @@ func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code i
 	if err := x.write(exitFile, exit); err != nil {
 		return 0, err
 	}
-	return exit.Code, x.awaitCollected(ctx)
+	collected, err := x.awaitCollected(ctx)
+	if err == nil && collected {
+		return 0, nil
+	}
+	return exit.Code, err
+}
+
+// real is a path as a reader outside the image can follow it: without links, which would lead elsewhere there.
+func real(path string) string {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		resolved, err = filepath.Abs(resolved)
+	}
+	if err != nil {
+		return path
+	}
+	return resolved
 }
 
 // await returns the order when it is there.
@@ -74,17 +93,15 @@ func (x Exchange) await(ctx context.Context) (Order, error) {
 }
 
 // awaitCollected keeps the container, and with it the counters of its cgroup, until they were read.
-func (x Exchange) awaitCollected(ctx context.Context) error {
+func (x Exchange) awaitCollected(ctx context.Context) (collected bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, collectLimit)
 	defer cancel()
 	for {
-		var collected bool
-		found, err := x.read(collectedFile, &collected)
-		if found || err != nil {
-			return err
+		if found, err := x.read(collectedFile, &collected); found || err != nil {
+			return collected, err
 		}
 		if timing.SleepUntil(ctx, time.Now().Add(collectPoll)) != nil {
-			return nil // Nobody collects: the exit code still says how the program ended.
+			return false, nil // Nobody collects: the exit code still says how the program ended.
 		}
 	}
 }
@@ -108,15 +125,19 @@ func run(ctx context.Context, x Exchange, path string, argv []string, limit time
 	cmd.Args[0], cmd.Stdout, cmd.Stderr = argv[0], out, failures
 	// The parent's death is its thread's: the thread stays as long as the program runs.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = func() error {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // A program may have left its group.
+		return cmd.Process.Kill()
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	exit.Started = time.Now()
 	if err := cmd.Start(); err != nil {
 		return exit, fmt.Errorf("starting the program: %w", err)
 	}
+	own := peakBytes()
 	waitErr := cmd.Wait()
-	exit.Ended = time.Now()
+	exit.Ended = exit.Started.Add(time.Since(exit.Started))
 	// What it has started and left behind would disturb the next.
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // There is nobody left, as a rule.
 	if cmd.ProcessState == nil {
@@ -126,18 +147,31 @@ func run(ctx context.Context, x Exchange, path string, argv []string, limit time
 		return exit, fmt.Errorf("waiting for the program: %w", ctx.Err())
 	}
 	exit.TimedOut = limited.Err() != nil
-	exit.describe(cmd.ProcessState)
+	exit.describe(cmd.ProcessState, own)
 	return exit, nil
 }
 
-// describe fills in how a process has ended, and what the kernel accounted for it.
-func (e *Exit) describe(s *os.ProcessState) {
+// peakBytes is the largest resident memory of this process so far; 0 if it is unknown.
+func peakBytes() int64 {
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
+		return 0
+	}
+	return usage.Maxrss << 10
+}
+
+// describe fills in how a process has ended, and what the kernel accounted for it. A child begins with the largest memory of its parent, so that
+// its own is known only if it is larger.
+func (e *Exit) describe(s *os.ProcessState, parent int64) {
 	e.Code, e.UserNanos, e.SystemNanos = s.ExitCode(), s.UserTime().Nanoseconds(), s.SystemTime().Nanoseconds()
 	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		e.Code, e.Signal = killedBySignal+int(status.Signal()), status.Signal().String()
 	}
 	if usage, ok := s.SysUsage().(*syscall.Rusage); ok {
-		e.PeakMemoryBytes, e.VoluntarySwitches, e.InvoluntarySwitches = usage.Maxrss<<10, usage.Nvcsw, usage.Nivcsw
+		e.VoluntarySwitches, e.InvoluntarySwitches = usage.Nvcsw, usage.Nivcsw
+		if peak := usage.Maxrss << 10; peak > parent {
+			e.PeakMemoryBytes = peak
+		}
 	}
 }
 
@@ -157,6 +191,24 @@ func passOn(path string, errs io.Writer) (err error) {
 	}
 	_, err = io.Copy(errs, f)
 	return err
+}
+
+// Tail is the end of a file, in one line; empty if it cannot be read.
+func Tail(path string, bytes int64) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // It is only read.
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	text := make([]byte, min(bytes, info.Size()))
+	if _, err := f.ReadAt(text, info.Size()-int64(len(text))); err != nil && !errors.Is(err, io.EOF) {
+		return ""
+	}
+	return strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "?")), " ")
 }
 
 // Bring copies the running program to a path, from which an image that knows nothing of it can start it.

@@ -165,7 +165,7 @@ func (a *attempt) pause(ctx context.Context, until time.Time) (*conduct.Failure,
 func (a *attempt) awaitListening(ctx context.Context) (*conduct.Failure, error) {
 	for i, m := range a.team.servers() {
 		own := a.Work.Servers()[i]
-		for own.Port != 0 && !m.state.Listening {
+		for (own.Port != 0 || a.Work.EndsItself()) && !m.state.Listening {
 			if f, err := a.pause(ctx, time.Now().Add(pollEvery)); f != nil || err != nil {
 				return f, err
 			}

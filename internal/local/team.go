@@ -1,14 +1,12 @@
 package local
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/agent"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -132,7 +131,7 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 	notes := json.NewDecoder(m.keeper.out)
 	var started keeperNote
 	if err := notes.Decode(&started); err != nil {
-		return nil, fmt.Errorf("starting implementations[%s]: %w: %s", own.Name, err, lastWords(log.Name()))
+		return nil, fmt.Errorf("starting implementations[%s]: %w: %s", own.Name, err, launch.Tail(log.Name(), maxLastWords))
 	}
 	if started.PID == 0 {
 		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s] cannot be started: %s: check implementations[].command", own.Name, started.Failed), nil
@@ -142,7 +141,7 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 		if err := notes.Decode(&ended); err != nil || ended.Exited == nil {
 			return // The keeper was ended.
 		}
-		t.fail(conduct.ServerExited(w, own, conduct.Exit{Code: ended.Exited.Code, Reason: ended.Exited.Reason, LastWords: lastWords(m.log)}))
+		t.fail(conduct.ServerExited(w, own, conduct.Exit{Code: ended.Exited.Code, Reason: ended.Exited.Reason, LastWords: launch.Tail(m.log, maxLastWords)}))
 	}()
 	return nil, nil
 }
@@ -173,7 +172,7 @@ func (m *member) ask(c protocol.Command) (*conduct.Failure, error) {
 	var answer agent.Answer
 	if !m.agent.exchange(append(body, '\n'), &answer) {
 		m.agent.end()
-		exit := conduct.Exit{Code: int32(m.agent.cmd.ProcessState.ExitCode()), Reason: m.agent.cmd.ProcessState.String(), LastWords: lastWords(m.log + ".agent")}
+		exit := conduct.Exit{Code: int32(m.agent.cmd.ProcessState.ExitCode()), Reason: m.agent.cmd.ProcessState.String(), LastWords: launch.Tail(m.log+".agent", maxLastWords)}
 		return conduct.AgentExited(m.called(), exit), nil
 	}
 	m.state = answer.State
@@ -185,16 +184,6 @@ func (m *member) ask(c protocol.Command) (*conduct.Failure, error) {
 
 // called names the member's agent in messages.
 func (m *member) called() string { return "the agent of " + m.Name }
-
-// lastWords is the end of what a process has printed.
-func lastWords(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	text = bytes.Join(bytes.Fields(text), []byte(" "))
-	return strings.ToValidUTF8(string(text[max(len(text)-maxLastWords, 0):]), "?")
-}
 
 // place is where a process runs.
 type place struct {

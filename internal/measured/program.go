@@ -19,8 +19,11 @@ func OfProgram(i planned.Implementation, t *record.TrialData) *Facts {
 		return f
 	}
 	f.Seen = &own.Cells[0]
-	f.LoadSeconds = own.Program.Ended.Sub(own.Program.Started).Seconds()
-	f.ServerPeakMemory = positive(float64(own.Program.PeakMemoryBytes))
+	f.LoadSeconds = f.Seen.Ended.Sub(f.Seen.Started).Seconds()
+	f.ServerPeakMemory = positive(float64(f.Seen.PeakMemoryBytes))
+	if p := own.Program; p != nil {
+		f.LoadSeconds = p.Ended.Sub(p.Started).Seconds()
+	}
 	f.Pinning = f.pinning()
 	f.observeServer()
 	if share, ok := f.Observed(NeighbourShare); ok {

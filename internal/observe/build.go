@@ -100,12 +100,16 @@ func unread(why string) record.Binary {
 // interpreters are programs that run others, by their names without a version.
 var interpreters = []string{"sh", "bash", "dash", "ash", "busybox", "python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "java", "tclsh"}
 
+func isInterpreter(executable string) bool {
+	return slices.Contains(interpreters, strings.TrimRight(filepath.Base(executable), "0123456789."))
+}
+
 // maxScript bounds the name of a script.
 const maxScript = 200
 
 // script is what an interpreter runs, by its first argument that is no flag; empty for any other program.
 func script(proc kernel.Proc, pid int, executable string) string {
-	if !slices.Contains(interpreters, strings.TrimRight(filepath.Base(executable), "0123456789.")) {
+	if !isInterpreter(executable) {
 		return ""
 	}
 	text, err := os.ReadFile(proc.Path(pid, "cmdline"))

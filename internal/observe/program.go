@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +28,7 @@ const (
 	// leadProgram is how much before the program's start its counters are read.
 	leadProgram = 20 * time.Millisecond
 	// maxOutput bounds what is read of a program's output.
-	maxOutput = 32 << 20
+	maxOutput = 8 << 20
 	// quoted is how much of a program's last words a message quotes.
 	quoted = 300
 	// programOutput is the collector's copy of what the program printed.
@@ -84,6 +85,10 @@ func (c *Collector) readProgram(path string) record.Binary {
 	}
 	found := openBinary(c.proc.Path(parent, "root", path))
 	found.Path = path
+	if isInterpreter(path) {
+		found.Script = record.Unknown
+		found.Build = unread("the program is run by an interpreter").Build
+	}
 	return found
 }
 
@@ -145,10 +150,13 @@ func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit t
 		}
 		if exit != nil {
 			difference(cell, before, s.snapshot())
-			if c.config.Cgroup == "" {
+			if s.group == nil {
 				cell.CPUNanos = exit.UserNanos + exit.SystemNanos
 			}
-			cell.Unknown = nil // The parent's threads and traffic are nobody's; the kernel accounts for the program itself.
+			// The parent's threads and traffic are nobody's; the kernel accounts for the program itself.
+			cell.Unknown = slices.DeleteFunc(cell.Unknown, func(s string) bool {
+				return !strings.HasPrefix(s, nameTimes) && !strings.HasPrefix(s, nameThrottling)
+			})
 			return exit, nil
 		}
 		if time.Now().After(deadline) {
@@ -189,8 +197,11 @@ func (c *Collector) read(exit launch.Exit, limit time.Duration) (*record.Program
 // output is what the program printed.
 func (c *Collector) output() ([]byte, error) {
 	path := c.exchange.Path(launch.OutputFile)
-	info, err := os.Stat(path)
-	if err != nil {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist), err == nil && !info.Mode().IsRegular():
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: "it has removed or replaced the file of its standard output"}
+	case err != nil:
 		return nil, fmt.Errorf("reading the program's output: %w", err)
 	}
 	if info.Size() > maxOutput {
@@ -206,11 +217,7 @@ func (c *Collector) howItEnded(exit launch.Exit) string {
 		how = "ended by signal: " + exit.Signal
 	}
 	for _, file := range []string{launch.ErrorsFile, launch.OutputFile} {
-		text, err := os.ReadFile(c.exchange.Path(file))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if said := strings.TrimSpace(strings.ToValidUTF8(string(text[max(len(text)-quoted, 0):]), "?")); said != "" {
+		if said := launch.Tail(c.exchange.Path(file), quoted); said != "" {
 			return fmt.Sprintf("%s, last output: %q", how, said)
 		}
 	}

@@ -71,7 +71,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if p.Baseline == "" {
 		p.Baseline = spec.Implementations[0].Name
 	}
-	p.placement(spec.Placement)
+	p.placement(spec.Placement, work.Type())
 	p.Validity = validityOf(spec.Validity)
 	p.implementations(spec.Implementations)
 	p.stop(spec.Stop)
@@ -107,6 +107,14 @@ func (p Plan) JSON() []byte {
 	return b
 }
 
+// Size is the number of the plan's trials and, of sweeps, of the cells of each.
+func (p Plan) Size() string {
+	if len(p.Cells) == 0 {
+		return fmt.Sprintf("%d trials", len(p.Trials))
+	}
+	return fmt.Sprintf("%d trials of %d cells", len(p.Trials), len(p.Cells))
+}
+
 // Slots are the timetable of a line of the plan.
 func (p Plan) Slots(line record.PlannedTrial) []timetable.Slot {
 	return kinds.Planned(p.Plan, line).Slots()
@@ -117,26 +125,30 @@ func (p Plan) Estimate(trials int) time.Duration {
 	return time.Duration(trials) * (time.Duration(p.TrialSeconds*float64(time.Second)) + TrialOverhead)
 }
 
-func (p *Plan) placement(pl v1alpha1.Placement) {
+func (p *Plan) placement(pl v1alpha1.Placement, work record.WorkType) {
 	p.Placement = record.Placement{
 		Pinning: record.Strictness(pl.Pinning), GeneratorPinning: record.Strictness(pl.GeneratorPinning), SeparateNodes: record.Strictness(pl.SeparateNodes),
 	}
 	if pl.Pinning == "" {
 		p.Placement.Pinning = record.Required
-		p.Note("spec.placement.pinning defaults to Required: %s", ownership(pl, p.Order))
+		p.Note("spec.placement.pinning defaults to Required: %s", ownership(pl, p.Order, work))
 	}
 	if pl.GeneratorPinning == "" {
 		p.Placement.GeneratorPinning = p.Placement.Pinning
 	}
 	if pl.SeparateNodes == "" {
 		p.Placement.SeparateNodes = record.Preferred
+	}
+	if pl.SeparateNodes == "" && work == record.Sweep {
 		p.Note("spec.placement.separateNodes defaults to Preferred")
 	}
 }
 
 // ownership is what the default of pinning voids, in a sentence.
-func ownership(pl v1alpha1.Placement, order record.Order) string {
+func ownership(pl v1alpha1.Placement, order record.Order, work record.WorkType) string {
 	switch {
+	case work != record.Sweep:
+		return "a process that does not own its CPUs is void"
 	case order == record.OrderSlicedDuet:
 		return "a cell whose servers do not share one CPU is void"
 	case pl.GeneratorPinning == v1alpha1.Preferred:
@@ -172,7 +184,7 @@ func (p *Plan) trials(run string, work record.WorkType) {
 	for block := int32(1); block <= p.Blocks; block++ {
 		p.Trials = append(p.Trials, p.block(run, block, work)...)
 	}
-	p.Note("%d trials of %d cells; the order within each block follows from the seed %d", len(p.Trials), len(p.Slots(p.Trials[0])), p.Seed)
+	p.Note("%s; the order within each block follows from the seed %d", p.Size(), p.Seed)
 	p.duetNotes()
 }
 

@@ -36,7 +36,8 @@ type ProgramRun struct {
 	// UserNanos and SystemNanos are the CPU time of the process and of its children that have ended, as the kernel accounted for it.
 	UserNanos   int64 `json:"userNanos"`
 	SystemNanos int64 `json:"systemNanos"`
-	// PeakMemoryBytes is the largest resident memory of one of these processes.
+	// PeakMemoryBytes is the largest resident memory of one of these processes; 0 where it is no larger than that of the agent which started
+	// them, and so unknown.
 	PeakMemoryBytes int64 `json:"peakMemoryBytes"`
 	// VoluntarySwitches and InvoluntarySwitches are their context switches.
 	VoluntarySwitches   int64 `json:"voluntarySwitches"`

@@ -28,7 +28,7 @@ type Row struct {
 	Case   string    `json:"case"`
 	Unit   string    `json:"unit"`
 	Better Direction `json:"better"`
-	// Value is above 0. It is exact between Low and High, which are equal to it where it is known exactly.
+	// Value is at least 0. It is exact between Low and High, which are equal to it where it is known exactly.
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`

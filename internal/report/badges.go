@@ -25,9 +25,11 @@ func (v run) badges() []page.Badge {
 	}
 	add(c.MeasuredTrials == c.PlannedTrials, v.Say("badge.trials", n(c.MeasuredTrials), n(c.PlannedTrials)))
 	add(own.VoidCells == 0 && own.SuspectCells == own.SuspectLatencies && own.MeasuredCells == own.PlannedCells, v.cellsBadge("badge.valid", own))
-	if own.PinnedCells == own.MeasuredCells {
-		add(own.MeasuredCells > 0, v.Say("badge.pinned"))
-	} else {
+	switch {
+	case own.MeasuredCells == 0:
+	case own.PinnedCells == own.MeasuredCells:
+		add(true, v.Say("badge.pinned"))
+	default:
 		add(false, v.Say("badge.pinned.not", n(own.MeasuredCells-own.PinnedCells), n(own.MeasuredCells)))
 	}
 	if slices.ContainsFunc(v.Table.Environment, func(f analysis.Fact) bool { return f.Differs }) {

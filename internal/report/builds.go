@@ -36,7 +36,11 @@ func (v run) builds() page.Section {
 	if b == nil {
 		return out
 	}
-	e := page.Extra{Leads: []string{v.Say("builds.lead")}}
+	lead, bodies := "builds.lead", []table.Body{v.restBody(b.AtRest)}
+	if len(v.Table.Programs) > 0 {
+		lead, bodies = "builds.lead.programs", nil // A program does not rest.
+	}
+	e := page.Extra{Leads: []string{v.Say(lead)}}
 	if slices.ContainsFunc(b.Facts, func(f analysis.BuildFact) bool { return f.Differs }) {
 		e.Leads = append(e.Leads, v.Say("builds.unlike"))
 	}
@@ -44,7 +48,7 @@ func (v run) builds() page.Section {
 	for _, name := range b.Implementations {
 		e.Table.Head = append(e.Table.Head, table.Word(name))
 	}
-	e.Table.Bodies = []table.Body{v.restBody(b.AtRest)}
+	e.Table.Bodies = bodies
 	for _, part := range buildBodies {
 		body := table.Body{Title: v.Say(part.title)}
 		for _, key := range part.keys {

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/table"
@@ -32,7 +34,11 @@ func (v run) care() page.Section {
 	add("care.repeated", v.repeatedTable())
 	add("care.cells", v.findingsTable())
 	add("care.unknown", v.unknownTable())
-	if len(c.Parts) == 0 {
+	doubtful := slices.ContainsFunc(v.Table.Cases, func(c analysis.Case) bool { return c.OptimisedAway })
+	switch {
+	case len(v.Table.CaseGaps) > 0 || doubtful:
+		c.None = v.Say("care.values")
+	case len(c.Parts) == 0:
 		c.None = v.Say("care.none")
 	}
 	s.Data = c

@@ -20,11 +20,19 @@ type Program struct {
 }
 
 // programChecks are those of all checks that need no load.
-var programChecks = []func(*facts) []Reason{checkObserver, checkPinning, checkNeighbours, checkSteal, checkThrottled, checkMachine, checkImage}
+var programChecks = []func(*facts) []Reason{checkObserver, checkCPUTimes, checkPinning, checkNeighbours, checkSteal, checkThrottled, checkMachine, checkImage}
+
+// checkCPUTimes marks a process of whose CPUs nobody knows who else used them.
+func checkCPUTimes(f *facts) []Reason {
+	if f.Seen == nil || f.Seen.CoreNanos > 0 && f.Seen.BusyNanos > 0 {
+		return nil
+	}
+	return []Reason{{Code: NotChecked, Weight: Suspect, Scope: ScopeCell, Detail: "who else used the program's CPUs"}}
+}
 
 // Programs judges every process of a run of programs that measure themselves, in the order of its implementations and blocks.
 func Programs(data record.RunData, p planned.Run) ([]Program, error) {
-	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return t.Manifest.Type != record.Microbenchmark })
+	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return t.Manifest.Type == record.Sweep })
 	trials, err := index(data, p)
 	if err != nil {
 		return nil, err
@@ -36,7 +44,7 @@ func Programs(data record.RunData, p planned.Run) ([]Program, error) {
 			f := &facts{Facts: measured.OfProgram(i, t), rules: rules}
 			m := t.Manifest
 			one := Program{
-				Implementation: i.Name, Output: outputKey(m, t.Servers[0].Program.Output), Seconds: f.LoadSeconds,
+				Implementation: i.Name, Output: outputKey(m, t.Servers[0].Program), Seconds: f.LoadSeconds,
 				Cell: Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Validity: Valid, Values: f.Values},
 			}
 			for _, check := range programChecks {
@@ -50,8 +58,8 @@ func Programs(data record.RunData, p planned.Run) ([]Program, error) {
 	return out, nil
 }
 
-func outputKey(m record.TrialManifest, name string) string {
-	i := slices.IndexFunc(m.Artifacts, func(a record.Artifact) bool { return a.Name == name })
+func outputKey(m record.TrialManifest, p *record.ProgramRun) string {
+	i := slices.IndexFunc(m.Artifacts, func(a record.Artifact) bool { return p != nil && a.Name == p.Output })
 	if i < 0 {
 		return ""
 	}

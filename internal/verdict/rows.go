@@ -30,21 +30,37 @@ type RowComparison struct {
 	*Result
 }
 
+// Failures are what implementations lost by failures of their own: whole trials, and single cases of processes that went on.
+type Failures struct {
+	Trials map[string]int
+	// Cases are by implementation and case; their metric is empty.
+	Cases map[Place]int
+}
+
+func (f Failures) of(implementation, name string) int {
+	return f.Trials[implementation] + f.Cases[Place{Implementation: implementation, Case: name}]
+}
+
 // CompareRows compares the contenders' values with the baseline's, metric by metric and case by case: the ratios, which have no verdict yet,
-// and the family with them. The first metric of a case decides. A case that a side lacks in every block is compared with nothing, and is
-// Inconclusive for want of blocks. Failures counts what each implementation lost by failures of its own.
-func CompareRows(p planned.Run, rows []BlockRow, failures map[string]int, others Searches) ([]RowComparison, Searches) {
+// and the family with them. The first metric of a case that both sides have decides; a case that a side never has is left out. Failures counts
+// what each implementation lost by failures of its own.
+func CompareRows(p planned.Run, rows []BlockRow, failures Failures, others Searches) ([]RowComparison, Searches) {
 	var out []RowComparison
 	all, values := cases(rows), placesOf(rows)
 	for _, i := range p.Contenders() {
-		for k, one := range all {
+		decided := map[string]bool{}
+		for _, one := range all {
+			if !values.both(one, i.Name, p.Baseline) {
+				continue // No number of blocks would make them comparable: the report lists the case as missing.
+			}
 			r := RowComparison{Implementation: i.Name, Baseline: p.Baseline, Case: one.Case, Unit: one.Unit, Better: one.Better}
 			common, void := values.pairs(one, i.Name, p.Baseline)
 			ratio := NewResult(Metric(one.Metric), logs(common))
-			ratio.Decides, ratio.better = k == 0 || all[k-1].Case != one.Case, one.Better
+			ratio.Decides, ratio.better = !decided[one.Case], one.Better
+			decided[one.Case] = true
 			r.Result, r.VoidBlocks = &ratio, void
 			if !r.zeros(common) {
-				others.Add(r.Result, failures[i.Name], failures[p.Baseline])
+				others.Add(r.Result, failures.of(i.Name, one.Case), failures.of(p.Baseline, one.Case))
 			}
 			out = append(out, r)
 		}
@@ -101,6 +117,11 @@ func placesOf(rows []BlockRow) places {
 		out[at] = append(out[at], r)
 	}
 	return out
+}
+
+// both reports whether both sides have a value of a case, whether it counts or not.
+func (v places) both(of record.Row, own, base string) bool {
+	return len(v[Place{own, of.Case, of.Metric}]) > 0 && len(v[Place{base, of.Case, of.Metric}]) > 0
 }
 
 // pair are the values of both sides in one block.

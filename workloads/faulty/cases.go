@@ -31,9 +31,13 @@ func printCases(stdout io.Writer, args []string) error {
 	flags := flag.NewFlagSet("faulty cases", flag.ContinueOnError)
 	more := flags.Float64("more", 0, "the share by which each operation of the case planted costs more")
 	crash := flags.Bool("crash", false, "end with status 1 instead")
+	hang := flags.Bool("hang", false, "sleep for an hour")
 	garbage := flags.Bool("garbage", false, "print half a line")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)
+	}
+	if *hang {
+		time.Sleep(time.Hour)
 	}
 	if *crash {
 		return errors.New("crashing, as was asked")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/kind/sweep"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -32,19 +34,28 @@ import (
 // none of which knows it.
 type timings struct{}
 
-const timed record.WorkType = "Timings"
+const (
+	timed     record.WorkType = "Timings"
+	timedSeed                 = 4711
+)
 
 func (timings) Type() record.WorkType { return timed }
 
-func (timings) Asked(v1alpha1.BenchmarkRunSpec) bool { return false }
+// Asked takes a seed for the question, since the spec of a run has no member for a kind that exists here only.
+func (timings) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return spec.Seed == timedSeed }
 
-func (timings) Plan(v1alpha1.BenchmarkRunSpec, *record.Plan) *kind.Violation { return nil }
+func (timings) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
+	if spec.Blocks > 20 {
+		return kind.Invalid("spec.blocks is %d: nobody has so much time", spec.Blocks)
+	}
+	p.Note("everything is timed")
+	return nil
+}
 
 func (timings) Write(record.Plan) v1alpha1.TrialSpec { return v1alpha1.TrialSpec{} }
 
-// Read reads the program's name out of the member that the union has; a kind of its own would have one of its own.
 func (timings) Read(spec v1alpha1.TrialSpec) kind.Work {
-	return timing{program: sweep.Read(spec).Implementations[0]}
+	return timing{program: kind.ReadServers(spec)[0]}
 }
 
 func (timings) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
@@ -84,6 +95,37 @@ func (w timing) Members() []kind.Member {
 }
 
 var fast = timing{program: record.Implementation{Name: "fast", Image: "fast:1"}}
+
+func TestAKindPlansAndWritesItsTrials(t *testing.T) {
+	known := kinds.All
+	kinds.All = kind.NewKinds(sweep.Kind{}, timings{})
+	t.Cleanup(func() { kinds.All = known })
+	spec := v1alpha1.BenchmarkRunSpec{
+		Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1"}, {Name: "slow", Image: "slow:1"}}, Baseline: "fast", Seed: timedSeed,
+	}
+	p, err := plan.Compile(spec, plan.Options{Name: "timed", UID: "u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Trials) != 20 || p.TrialSeconds != 60 || !slices.Contains(p.Notes, "everything is timed") {
+		t.Errorf("%d trials of %v s, with the notes %q", len(p.Trials), p.TrialSeconds, p.Notes)
+	}
+	for _, line := range p.Trials {
+		written := kinds.Write("timed", p.Plan, line)
+		w, err := kinds.Of(written)
+		if err != nil || written.Type != v1alpha1.TrialType(timed) || w.Servers()[0].Name != line.Servers[0] {
+			t.Fatalf("%s is written as %+v, %v", line.Name, written, err)
+		}
+	}
+	run := conduct.Run{Name: "timed", Plan: p}
+	if _, all := run.Progress(); all != 20 {
+		t.Errorf("its progress counts %d, want one a trial", all)
+	}
+	spec.Blocks = 21
+	if _, err := plan.Compile(spec, plan.Options{}); err == nil || !strings.Contains(err.Error(), "nobody has so much time") {
+		t.Errorf("got %v", err)
+	}
+}
 
 func TestAKindNamesItsOwnPods(t *testing.T) {
 	tr := &v1alpha1.Trial{}
@@ -170,7 +212,8 @@ func run(t *testing.T, blocks int32, factor float64) record.RunData {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := record.TrialData{Manifest: m, Servers: make([]record.ObserverResult, 1)}
+		one := record.TrialData{Manifest: m, Servers: sweep.Servers[:1]}
+		one.Servers[0].Cells = one.Servers[0].Cells[:1]
 		if err := (timings{}).Decode(map[string]json.RawMessage{record.MemberServer(0): result}, &one); err != nil {
 			t.Fatal(err)
 		}

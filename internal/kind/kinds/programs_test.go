@@ -140,8 +140,35 @@ func TestACaseThatIsLackingOrHasFailedIsNamed(t *testing.T) {
 	if len(table.CaseGaps) != 3 {
 		t.Errorf("the gaps are %+v", table.CaseGaps)
 	}
+	for _, r := range table.Rows {
+		if r.Case != "parse/size:16" {
+			t.Errorf("%s is compared, which one side does not have", r.Case)
+		}
+	}
+	if strings.Contains(page, "every cell passed every check") {
+		t.Error("the caveats say that nothing is wrong")
+	}
 	if !strings.Contains(page, "no &lt;paper&gt;") || !strings.Contains(page, "does not print the case parse/size:256") {
 		t.Error("the page does not name them")
+	}
+}
+
+// What remains flatters the side that failed.
+func TestACaseThatFailsInSomeProcessesWinsNothing(t *testing.T) {
+	fails := func(d *record.TrialData) {
+		if d.Manifest.Servers[0] == recordtest.Duel(1).Servers[1].Name && d.Manifest.Block%3 == 0 {
+			c := &d.Servers[0].Program.Cases[0]
+			c.Values, c.Failure = nil, "too hard"
+		}
+	}
+	table, _ := analysed(t, programs(t, 12, 0.8, fails))
+	for _, r := range table.Rows {
+		if r.Metric != "Time" {
+			continue
+		}
+		if failing := r.Case == "parse/size:16"; failing && r.Verdict != verdict.Inconclusive || !failing && r.Verdict != verdict.Better {
+			t.Errorf("%s is %s, %s", r.Case, r.Verdict, r.Reason)
+		}
 	}
 }
 
@@ -149,6 +176,9 @@ func TestATimeThatNoWorkCanTakeIsMarked(t *testing.T) {
 	table, page := analysed(t, programs(t, 7, 1, func(d *record.TrialData) {
 		d.Servers[0].Program.Cases[0].Values[0].Samples = []float64{0.01, 0.011}
 	}))
+	if o := table.Headline().Cases[0]; o.Undecided == 0 {
+		t.Errorf("the headline counts it: %+v", o)
+	}
 	if !table.Cases[0].OptimisedAway || !strings.Contains(page, "optimised away") {
 		t.Errorf("%+v is not marked", table.Cases[0])
 	}

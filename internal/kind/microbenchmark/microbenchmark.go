@@ -20,7 +20,10 @@ const (
 	// collectorMilliCPU is what the collector beside the program asks for, in thousandths of a CPU: a fraction, so that it runs on the
 	// node's shared CPUs and never on the program's own.
 	collectorMilliCPU = 200
-	collectorMemory   = 128 << 20
+	// collectorMemory is enough for the largest output that is read, several times.
+	collectorMemory = 256 << 20
+	// leastMemory is what a program gets at least: the agent that starts it lives in its container.
+	leastMemory = 32 << 20
 )
 
 // Names of processes.

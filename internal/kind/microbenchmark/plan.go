@@ -32,6 +32,8 @@ func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 		switch {
 		case len(impl.Command) == 0:
 			return kind.Invalid("spec.implementations[%d].command is not set: name the program of %s and its arguments, since spec.microbenchmark starts it in the image without the image's entrypoint", i, impl.Name)
+		case impl.Memory != nil && impl.Memory.Value() < leastMemory:
+			return kind.Invalid("spec.implementations[%d].memory is %s, and the agent that starts %s needs some of it: give at least 32Mi", i, impl.Memory, impl.Name)
 		case impl.Port != 0:
 			return kind.Invalid("spec.implementations[%d].port is %d, but nobody sends requests to a program of spec.microbenchmark: leave it out, or give spec.loads instead", i, impl.Port)
 		}
@@ -49,6 +51,7 @@ func checkUseless(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 		{"latencyPercentiles", len(spec.LatencyPercentiles) > 0},
 		{"objectives", len(spec.Objectives) > 0},
 		{"stop", !spec.Stop.IsZero()},
+		{"validity.maxErrorRate", spec.Validity.MaxErrorRate != ""},
 		{"placement.generatorPinning", spec.Placement.GeneratorPinning != ""},
 		{"placement.separateNodes", spec.Placement.SeparateNodes != ""},
 	} {

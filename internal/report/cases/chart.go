@@ -1,6 +1,8 @@
 package cases
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +49,7 @@ func (v cases) curves() []curve {
 			continue
 		}
 		for _, axis := range c.Axes {
-			if _, err := strconv.ParseFloat(axis.Value, 64); err != nil {
+			if at, err := strconv.ParseFloat(axis.Value, 64); err != nil || math.IsNaN(at) || math.IsInf(at, 0) {
 				continue
 			}
 			all = join(all, c, axis)
@@ -58,7 +60,7 @@ func (v cases) curves() []curve {
 		slices.SortFunc(all[k].places, func(a, b string) int {
 			x, _ := strconv.ParseFloat(a, 64) // All of them were read before.
 			y, _ := strconv.ParseFloat(b, 64)
-			return int(x - y)
+			return cmp.Compare(x, y)
 		})
 	}
 	return all
@@ -66,12 +68,13 @@ func (v cases) curves() []curve {
 
 // join adds a case to the family to which it belongs.
 func join(all []curve, c analysis.Case, axis record.Axis) []curve {
-	name := strings.Replace(c.Case, axis.Value, "*", 1)
-	for _, mark := range []string{":", "="} {
-		if whole := axis.Name + mark + axis.Value; strings.Contains(c.Case, whole) {
-			name = strings.Replace(c.Case, whole, axis.Name+mark+"*", 1)
+	parts := strings.Split(c.Case, "/")
+	for k, part := range parts {
+		if part == axis.Name+":"+axis.Value || part == axis.Name+"="+axis.Value {
+			parts[k] = strings.TrimSuffix(part, axis.Value) + "*"
 		}
 	}
+	name := strings.Join(parts, "/")
 	k := slices.IndexFunc(all, func(own curve) bool { return own.name == name && own.metric == c.Metric })
 	if k < 0 {
 		k, all = len(all), append(all, curve{name: name, axis: axis.Name, metric: c.Metric, unit: c.Unit})
@@ -103,6 +106,9 @@ func (v cases) chart(c curve) chart.Chart {
 	for _, own := range c.cases {
 		if own.Summary != nil {
 			largest = max(largest, own.Summary.Max)
+			if own.Summary.High != nil && *own.Summary.High < 2*own.Summary.Max {
+				largest = max(largest, *own.Summary.High)
+			}
 		}
 	}
 	ticks := chart.NiceTicks(largest)

@@ -26,6 +26,11 @@ func (v cases) comparison(r verdict.RowComparison) table.Row {
 	if r.VoidBlocks > 0 {
 		why = format.Join("; ", why, v.Say("cases.void", v.Count("blocks", r.VoidBlocks)))
 	}
+	for _, c := range v.Table.Cases {
+		if c.OptimisedAway && c.Case == r.Case && c.Metric == string(r.Metric) && (c.Implementation == r.Implementation || c.Implementation == r.Baseline) {
+			why = format.Join("; ", why, v.Say("cases.optimised", c.Implementation))
+		}
+	}
 	if why != "" {
 		words += " (" + why + ")"
 	}

@@ -2,12 +2,13 @@ package words
 
 // englishCases are the words of programs that measure themselves.
 var englishCases = map[string]string{
-	"cases.title":  "Cases",
-	"cases.lead":   "Each case is compared with that of %s, block by block. The first metric of a case decides; all tests share one correction.",
-	"cases.metric": "%s (%s, %s is better)",
-	"cases.More":   "more",
-	"cases.Less":   "less",
-	"cases.void":   "void in %s",
+	"cases.title":     "Cases",
+	"cases.lead":      "Each case is compared with that of %s, block by block. The first metric of a case decides; all tests share one correction.",
+	"cases.metric":    "%s (%s, %s is better)",
+	"cases.More":      "more",
+	"cases.Less":      "less",
+	"cases.optimised": "the work of %s was probably optimised away",
+	"cases.void":      "void in %s",
 
 	"reason.BothZero":       "0 on both sides",
 	"reason.ZeroHasNoRatio": "a value of 0 has no ratio",
@@ -19,16 +20,20 @@ var englishCases = map[string]string{
 	"cases.1":                "%s case",
 	"cases.n":                "%s cases",
 
+	"care.values":      "Some cases are missing, have failed or were probably optimised away: see the values by case.",
 	"care.processes":   "all cases",
 	"values.title":     "Values by case",
 	"values.lead":      "Each value is the mean over the processes that count, of each the median of the repetitions that it made by itself, with its %s interval.",
 	"values.processes": "%s of %s",
-	"values.optimised": "An operation cannot take less than a cycle of a CPU: the work was probably optimised away.",
+	"values.optimised": "An operation took less than about two cycles of a CPU: unless several threads share it, the work was probably optimised away.",
 	"values.lacks":     "%s does not print the case %s (%s).",
-	"values.failed":    "The case %s of %s failed in %s: %s",
+	"values.failed":    "The case %s of %s gave no value in %s: %s",
 	"values.unit":      "%s, %s",
 	"values.name":      "%s of %s",
 	"values.point":     "%s, %s: %s %s (%s)",
+
+	"method.2.programs":    "Each case is compared separately, by its first metric; its other metrics are tested as well. Of the repetitions that a process makes by itself, the median counts as one value. Where both sides are 0 in every block, there is no difference.",
+	"builds.lead.programs": "What the executable of each program shows, read from its file before it was started. Below each answer stands what it follows from; what the file does not show is unknown.",
 
 	"processes.title": "Processes",
 	"processes.1":     "%s process",
