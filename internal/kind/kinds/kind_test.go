@@ -36,7 +36,7 @@ type timings struct{}
 
 const (
 	timed     record.WorkType = "Timings"
-	timedSeed                 = 4711
+	timedSeed int64           = 4711
 )
 
 func (timings) Type() record.WorkType { return timed }
