@@ -219,8 +219,8 @@ func (t Table) inconclusive() []verdict.Reason {
 			out = append(out, e.Reason)
 		}
 	}
-	for _, r := range t.Rows {
-		if r.Decides && r.Verdict == verdict.Inconclusive {
+	for k := range t.Rows {
+		if r := &t.Rows[k]; r.Decides && (r.Verdict == verdict.Inconclusive || t.optimisedAway(r)) {
 			out = append(out, r.Reason)
 		}
 	}

@@ -134,5 +134,8 @@ func (r Run) Left() time.Duration {
 	if stored > 0 {
 		left = time.Duration(open) * (taken/time.Duration(stored) + plan.TrialOverhead)
 	}
+	if open > 0 {
+		spent = min(spent, left/time.Duration(open)) // The trials after the current one take their own time.
+	}
 	return max(left-spent, 0).Round(time.Second)
 }

@@ -46,6 +46,7 @@ func (r *Run) interrupted(ctx context.Context) (Ending, error) {
 	if complete == 0 {
 		return Ending{Interrupted: true}, nil
 	}
+	m.RepeatBlocks = max(min(m.RepeatBlocks, complete-r.facts.Plan.Blocks), 0)
 	m.Blocks = min(m.Blocks, complete)
 	kept := m.Trials[:0]
 	for _, t := range m.Trials {

@@ -92,7 +92,19 @@ func (r *Run) checkMachine(context.Context) error {
 			return refuse(v1alpha1.ReasonInvalidSpec, err)
 		}
 	}
+	if err := r.checkDuetPorts(); err != nil {
+		return refuse(v1alpha1.ReasonInvalidSpec, err)
+	}
 	return refuse(v1alpha1.ReasonInvalidSpec, checkTools(r.facts.Plan.Cells))
+}
+
+// checkDuetPorts says in a sentence that the servers of a duet, which run at once, have one port: on a cluster each has an address of its own.
+func (r *Run) checkDuetPorts() error {
+	own := r.facts.Plan.Implementations
+	if r.facts.Plan.Order != record.OrderSlicedDuet || own[0].Port != own[1].Port {
+		return nil
+	}
+	return fmt.Errorf("implementations[%s].port is %d, and so is that of %s: both servers of a duet run at once on this machine, so give each a port of its own", own[1].Name, own[1].Port, own[0].Name)
 }
 
 // chooseSeats chooses the CPUs of the run's members.
@@ -144,7 +156,7 @@ func (r *Run) freeze(context.Context) error {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(r.options.Folder, l.Script.ConfigMap, l.Script.Key))
-		if errors.Is(err, os.ErrNotExist) {
+		if err != nil {
 			text, err = os.ReadFile(filepath.Join(r.options.Folder, l.Script.Key))
 		}
 		if err != nil || len(text) == 0 {

@@ -106,6 +106,9 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 			if a.isAgent(p, c.Name) {
 				return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "container %s of pod %s cannot be started: %s", c.Name, p.Name, w.Message)
 			}
+			if a.Work.EndsItself() {
+				return conduct.PermanentFailure(v1alpha1.ReasonProgramFailed, "container %s with image %q cannot be started: %s", c.Name, c.Image, w.Message)
+			}
 			return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "container %s with image %q cannot be started: %s: check implementations[].command", c.Name, c.Image, w.Message)
 		default:
 			continue

@@ -68,6 +68,7 @@ func Parse(ctx context.Context, text []byte) (*v1alpha1.BenchmarkRun, error) {
 func document(text []byte) ([]byte, error) {
 	documents, begun := 0, false
 	for i, line := range bytes.Split(text, []byte("\n")) {
+		line = bytes.TrimSuffix(line, []byte("\r"))
 		content := bytes.TrimSpace(line)
 		switch {
 		case bytes.Equal(line, []byte("---")) || bytes.HasPrefix(line, []byte("--- ")):
@@ -106,9 +107,17 @@ func checkKind(object map[string]any) error {
 	want := v1alpha1.GroupVersion.String()
 	switch kind, version := object["kind"], object["apiVersion"]; {
 	case kind != "BenchmarkRun":
-		return fmt.Errorf("kind is %q: only a BenchmarkRun can be run", fmt.Sprint(kind))
+		return fmt.Errorf("kind is %q: only a BenchmarkRun can be run", written(kind))
 	case version != want:
-		return fmt.Errorf("apiVersion is %q: this version of Loadstone reads %q", fmt.Sprint(version), want)
+		return fmt.Errorf("apiVersion is %q: this version of Loadstone reads %q", written(version), want)
 	}
 	return nil
+}
+
+// written is a value as it was written; empty if it is missing.
+func written(value any) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
 }

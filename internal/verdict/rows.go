@@ -59,7 +59,7 @@ func CompareRows(p planned.Run, rows []BlockRow, failures Failures, others Searc
 			ratio.Decides, ratio.better = !decided[one.Case], one.Better
 			decided[one.Case] = true
 			r.Result, r.VoidBlocks = &ratio, void
-			if !r.zeros(common) {
+			if !r.zeros(common, failures.of(i.Name, one.Case)+failures.of(p.Baseline, one.Case)) {
 				others.Add(r.Result, failures.of(i.Name, one.Case), failures.of(p.Baseline, one.Case))
 			}
 			out = append(out, r)
@@ -69,7 +69,7 @@ func CompareRows(p planned.Run, rows []BlockRow, failures Failures, others Searc
 }
 
 // zeros decides a comparison of values that are 0, which have no ratio; false if there are none.
-func (r *RowComparison) zeros(pairs []pair) bool {
+func (r *RowComparison) zeros(pairs []pair, failures int) bool {
 	own, base := 0, 0
 	for _, p := range pairs {
 		own, base = own+asInt(p.own.Value == 0), base+asInt(p.base.Value == 0)
@@ -78,6 +78,10 @@ func (r *RowComparison) zeros(pairs []pair) bool {
 		return false
 	}
 	r.Verdict, r.Reason = Inconclusive, ZeroHasNoRatio
+	if failures > 0 {
+		r.Reason = ImplementationFailures
+		return true
+	}
 	if own == len(pairs) && base == len(pairs) && own >= MinBlocks {
 		r.Verdict, r.Reason = NoDifference, BothZero
 	}
