@@ -271,4 +271,3 @@ func TestAMemberWithoutAnAgentSaysNothing(t *testing.T) {
 		t.Errorf("the agents say %+v", got)
 	}
 }
-
