@@ -1,0 +1,210 @@
+package local
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+func TestAProgramIsFoundFromTheFolderOfItsRun(t *testing.T) {
+	folder, path := t.TempDir(), t.TempDir()
+	below := filepath.Join(folder, "bin")
+	if err := os.Mkdir(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{folder, below, path} {
+		write(t, filepath.Join(dir, "server"), "#!/bin/sh\n", 0o700)
+	}
+	write(t, filepath.Join(folder, "alone"), "#!/bin/sh\n", 0o700)
+	write(t, filepath.Join(folder, "text"), "text", 0o600)
+	t.Setenv("PATH", path)
+	for name, tc := range map[string]struct{ command, want, refusal string }{
+		"in the folder itself":               {"./server", filepath.Join(folder, "server"), ""},
+		"below the folder":                   {"bin/server", filepath.Join(below, "server"), ""},
+		"above the folder":                   {"bin/../../" + filepath.Base(folder) + "/server", filepath.Join(folder, "server"), ""},
+		"by its whole path":                  {filepath.Join(below, "server"), filepath.Join(below, "server"), ""},
+		"in PATH, not in the folder":         {"server", filepath.Join(path, "server"), ""},
+		"in the folder only, without a path": {"alone", "", `there is no program "alone" in PATH: install it, or name its path, such as ./alone`},
+		"nowhere":                            {"./nothing", "", "there is no program " + filepath.Join(folder, "nothing") + ": build it"},
+		"a folder":                           {"./bin", "", filepath.Join(folder, "bin") + " is no program that can be executed"},
+		"a text":                             {"./text", "", filepath.Join(folder, "text") + " is no program that can be executed: chmod +x it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := findProgram(folder, record.Implementation{Name: "plain", Command: []string{tc.command, "--flag"}})
+			if got != tc.want || (err == nil) != (tc.refusal == "") {
+				t.Errorf("it finds %q, %v, want %q", got, err, tc.want)
+			}
+			if err != nil && !strings.HasPrefix(err.Error(), "implementations[plain].command: "+tc.refusal) {
+				t.Errorf("it says %q, want %q", err, tc.refusal)
+			}
+		})
+	}
+}
+
+func TestADigestIsThatOfEverythingThatACommandRuns(t *testing.T) {
+	folder := t.TempDir()
+	program := write(t, filepath.Join(t.TempDir(), "interpreter"), "an interpreter", 0o700)
+	script := write(t, filepath.Join(folder, "server.py"), "a script", 0o600)
+	of := func(texts ...string) string {
+		sum := sha256.Sum256([]byte(strings.Join(texts, "")))
+		return "sha256:" + hex.EncodeToString(sum[:])
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"the program alone":                     {nil, of("an interpreter")},
+		"a script in the folder of the run":     {[]string{"server.py"}, of("an interpreter", "a script")},
+		"a script by its whole path":            {[]string{script}, of("an interpreter", "a script")},
+		"flags, folders and what is not there":  {[]string{"--port=80", ".", "", "/no/such/file"}, of("an interpreter")},
+		"a script between flags, and once more": {[]string{"-u", "server.py", "--again", "./server.py"}, of("an interpreter", "a script", "a script")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := digest(folder, program, tc.args); err != nil || got != tc.want {
+				t.Errorf("it is %s, %v, want %s", got, err, tc.want)
+			}
+		})
+	}
+	if _, err := digest(folder, filepath.Join(folder, "nothing"), nil); err == nil || !strings.Contains(err.Error(), "reading the program ") {
+		t.Errorf("a program that is not there ends with %v", err)
+	}
+}
+
+func TestAPortThatIsTakenIsRefused(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "0.0.0.0:0"} {
+		taken, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer taken.Close() //nolint:errcheck // Nobody speaks to it.
+		port := taken.Addr().(*net.TCPAddr).Port
+		err = checkPort(record.Implementation{Name: "plain", Port: int32(port)})
+		if want := fmt.Sprintf("implementations[plain].port: another process of this machine listens on port %d already", port); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s ends with %v, want %s", address, err, want)
+		}
+	}
+	if err := checkPort(record.Implementation{Name: "plain"}); err != nil {
+		t.Errorf("a program without a port ends with %v", err)
+	}
+}
+
+func TestALoadGeneratorMustBeInstalled(t *testing.T) {
+	path := t.TempDir()
+	t.Setenv("PATH", path)
+	cells := []record.Cell{{Load: "sweep", Tool: record.ToolWrk}, {Load: "open", Tool: record.ToolK6}}
+	err := checkTools(cells)
+	if err == nil || !strings.HasPrefix(err.Error(), "loads[sweep].tool: wrk is not installed on this machine: install it (") {
+		t.Errorf("without any tool it ends with %v", err)
+	}
+	write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
+	if err := checkTools(cells); err == nil || !strings.HasPrefix(err.Error(), "loads[open].tool: k6 is not installed") {
+		t.Errorf("without k6 it ends with %v", err)
+	}
+	write(t, filepath.Join(path, "k6"), "#!/bin/sh\n", 0o700)
+	if err := checkTools(cells); err != nil {
+		t.Errorf("with both it ends with %v", err)
+	}
+	if err := checkTools([]record.Cell{{Load: "old", Tool: "hammer"}}); err == nil || !strings.Contains(err.Error(), `loads[old].tool: this version of Loadstone has no tool "hammer"`) {
+		t.Errorf("a tool that nobody knows ends with %v", err)
+	}
+	if err := checkTools(nil); err != nil {
+		t.Errorf("a run without loads ends with %v", err)
+	}
+}
+
+// topology is a /sys in which CPUs say which of them share their core.
+func topology(t *testing.T, siblings map[int]string) string {
+	t.Helper()
+	sys := t.TempDir()
+	for cpu, text := range siblings {
+		dir := filepath.Join(sys, fmt.Sprintf("devices/system/cpu/cpu%d/topology", cpu))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, "thread_siblings_list"), text, 0o600)
+	}
+	return sys
+}
+
+func TestCPUsAreGroupedByCore(t *testing.T) {
+	cpus := ownCPUs(t)
+	var single [][]int
+	siblings := map[int]string{}
+	for _, cpu := range cpus {
+		single = append(single, []int{cpu})
+		// The CPU 9999 is none on which this program may run.
+		siblings[cpu] = fmt.Sprintf("%d,9999\n", cpu)
+	}
+	for name, tc := range map[string]struct {
+		siblings map[int]string
+		want     [][]int
+	}{
+		"each alone where the kernel does not say":    {nil, single},
+		"each alone where the others may not be used": {siblings, single},
+		"each alone where the kernel says nonsense":   {map[int]string{cpus[0]: "none"}, single},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := readCores(topology(t, tc.siblings))
+			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
+				t.Errorf("%v, -want +got:\n%s", err, diff)
+			}
+		})
+	}
+	if len(cpus) < 2 {
+		t.Skip("there is only one CPU")
+	}
+	both := fmt.Sprintf("%d,%d\n", cpus[0], cpus[1])
+	got, err := readCores(topology(t, map[int]string{cpus[0]: both, cpus[1]: both}))
+	if want := slices.Concat([][]int{{cpus[0], cpus[1]}}, single[2:]); !cmp.Equal(got, want) || err != nil {
+		t.Errorf("two threads of a core are %v, %v, want %v", got, err, want)
+	}
+}
+
+func TestTheNeedsOfAnyTrialAreMet(t *testing.T) {
+	for name, tc := range map[string]struct{ one, other, want needs }{
+		"the larger server counts":             {needs{server: 1}, needs{server: 2}, needs{server: 2}},
+		"the larger generator counts":          {needs{1, []int{2, 1}}, needs{1, []int{1, 3}}, needs{1, []int{2, 3}}},
+		"a generator that only one trial has":  {needs{1, []int{1}}, needs{1, []int{1, 1}}, needs{1, []int{1, 1}}},
+		"a trial that needs nothing":           {needs{2, []int{1}}, needs{}, needs{2, []int{1}}},
+		"a generator that only the first uses": {needs{1, []int{1, 4}}, needs{3, []int{2}}, needs{3, []int{2, 4}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.one.most(tc.other), cmp.AllowUnexported(needs{})); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAMemberNeedsWholeCPUs(t *testing.T) {
+	for milli, want := range map[int64]int{0: 0, 1: 1, 400: 1, 1000: 1, 1001: 2, 4000: 4} {
+		if got := whole(milli); got != want {
+			t.Errorf("%d thousandths need %d CPUs, want %d", milli, got, want)
+		}
+	}
+	for name, tc := range map[string]struct {
+		work kind.Work
+		want needs
+	}{
+		"a server and its generator":     {led(t, quick()).facts.Trials[0].Work, needs{1, []int{1}}},
+		"servers that share one":         {led(t, duet()).facts.Trials[0].Work, needs{1, []int{1}}},
+		"a program that measures itself": {led(t, programs()).facts.Trials[0].Work, needs{server: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, needsOf(tc.work), cmp.AllowUnexported(needs{})); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}

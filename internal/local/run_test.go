@@ -1,0 +1,244 @@
+package local
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+func TestABlockIsCompleteWhenItsTrialsHaveEnded(t *testing.T) {
+	for name, tc := range map[string]struct {
+		// ended are the blocks of trials that have ended, open those of trials that have not.
+		ended, open []int32
+		want        int32
+	}{
+		"no trial was begun":                      {nil, nil, 0},
+		"none has ended":                          {nil, []int32{1, 1, 2, 2}, 0},
+		"half of the first block has ended":       {[]int32{1}, []int32{1, 2, 2}, 0},
+		"the first block has ended":               {[]int32{1, 1}, []int32{2, 2}, 1},
+		"half of the second block has ended":      {[]int32{1, 1, 2}, []int32{2}, 1},
+		"everything has ended":                    {[]int32{1, 1, 2, 2}, nil, 2},
+		"a later block has ended before an older": {[]int32{2, 2}, []int32{1}, 0},
+		"a repeat block goes on":                  {[]int32{1, 1, 2, 2, 3}, []int32{3}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := led(t, quick())
+			r.facts.Trials = nil
+			for _, block := range tc.ended {
+				r.beginTrials([]record.PlannedTrial{{Block: block, Type: record.Sweep, Servers: []string{"plain"}}})
+				r.facts.Trials[len(r.facts.Trials)-1].Ended = noon
+			}
+			for _, block := range tc.open {
+				r.beginTrials([]record.PlannedTrial{{Block: block, Type: record.Sweep, Servers: []string{"plain"}}})
+			}
+			if got := r.complete(); got != tc.want {
+				t.Errorf("%d blocks are complete, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestARunThatIsInterruptedAtOnceHasNothingToReport(t *testing.T) {
+	r := led(t, quick())
+	r.facts.Trials[0].Ended = noon
+	e, err := r.interrupted(t.Context())
+	if diff := cmp.Diff(Ending{Interrupted: true}, e); diff != "" || err != nil {
+		t.Errorf("it ends with %v, -want +got:\n%s", err, diff)
+	}
+	if _, err := os.Stat(r.folder.URI("results")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it leaves a record: %v", err)
+	}
+}
+
+// cellRun is a cell of a load on ten connections, as a generator lived it.
+func cellRun(server int, m *record.Measurement, active time.Duration, failed string) record.CellRun {
+	return record.CellRun{Point: record.Point{Load: "sweep", Connections: 10}, Server: server, Measurement: m, ActiveNanos: active.Nanoseconds(), Error: failed}
+}
+
+func TestTheThroughputOfACellIsThatOfAllItsGenerators(t *testing.T) {
+	made := func(requests int64, seconds int64) *record.Measurement {
+		return &record.Measurement{Requests: requests, DurationMicros: seconds * 1_000_000}
+	}
+	other := cellRun(0, made(7, 1), 0, "")
+	other.Connections = 100
+	for name, tc := range map[string]struct {
+		servers []string
+		server  int
+		cells   []record.CellRun
+		want    Result
+	}{
+		"one generator": {[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 10), 0, "")}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
+		"two generators that took different times": {
+			[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, made(1000, 5), 0, "")},
+			Result{Name: "sweep-10", Value: 300, Unit: "requests/s"},
+		},
+		"another cell is not counted": {[]string{"plain"}, 0, []record.CellRun{other, cellRun(0, made(1000, 10), 0, "")}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
+		"the second server of a duet": {
+			[]string{"plain", "costly"}, 1, []record.CellRun{cellRun(0, made(9, 10), time.Second, ""), cellRun(1, made(1000, 10), 5*time.Second, "")},
+			Result{Name: "costly sweep-10", Value: 200, Unit: "requests/s"},
+		},
+		"a generator that failed": {
+			[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, nil, 0, "the tool hung")},
+			Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "the tool hung"},
+		},
+		"a time that is not known": {[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 0), 0, "")}, Result{Name: "sweep-10", Unit: "requests/s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := record.TrialData{Manifest: record.TrialManifest{PlannedTrial: record.PlannedTrial{Servers: tc.servers}}}
+			for _, c := range tc.cells {
+				d.Generators = append(d.Generators, record.GeneratorResult{Cells: []record.CellRun{c}})
+			}
+			if diff := cmp.Diff(tc.want, throughput(d, "sweep-10", tc.server)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheResultsOfATrialAreInTheOrderOfItsCells(t *testing.T) {
+	d := record.TrialData{Manifest: record.TrialManifest{
+		PlannedTrial: record.PlannedTrial{Servers: []string{"plain", "costly"}},
+		Cells:        []record.Cell{{Load: "sweep", Connections: 100}, {Load: "sweep", Connections: 10}, {Load: "open", Connections: 1, RequestsPerSecond: 5}},
+	}}
+	measured := &record.Measurement{Requests: 10, DurationMicros: 1_000_000}
+	large := cellRun(0, measured, 0, "")
+	large.Connections = 100
+	d.Generators = []record.GeneratorResult{{Cells: []record.CellRun{cellRun(1, nil, 0, "it hung"), cellRun(0, measured, 0, ""), large}}}
+	void := record.Exactly("cpu", "BenchmarkSort", "s", record.LessIsBetter, 2.5)
+	void.Void = "it was disturbed"
+	d.Rows = []record.Row{record.Exactly("time", "BenchmarkSort", "ns", record.LessIsBetter, 12), void}
+	want := []Result{
+		{Name: "plain sweep-100", Value: 10, Unit: "requests/s"},
+		{Name: "plain sweep-10", Value: 10, Unit: "requests/s"},
+		{Name: "costly sweep-10", Unit: "requests/s", Failed: "it hung"},
+		{Name: "BenchmarkSort time", Value: 12, Unit: "ns"},
+		{Name: "BenchmarkSort cpu", Value: 2.5, Unit: "s", Failed: "it was disturbed"},
+	}
+	if diff := cmp.Diff(want, results(d)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestAScriptIsReadFromTheFolderOfItsRun(t *testing.T) {
+	for name, tc := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"in a folder of the ConfigMap's name":     {map[string]string{"scripts/post.lua": "below"}, "below"},
+		"beside the run's file":                   {map[string]string{"post.lua": "beside"}, "beside"},
+		"in both, where the folder is more exact": {map[string]string{"scripts/post.lua": "below", "post.lua": "beside"}, "below"},
+		"nowhere":          {map[string]string{"other.lua": "another"}, ""},
+		"in an empty file": {map[string]string{"scripts/post.lua": "", "post.lua": "beside"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, text := range tc.files {
+				path := filepath.Join(dir, file)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				write(t, path, text, 0o600)
+			}
+			spec := quick()
+			spec.Loads = append(spec.Loads, spec.Loads[0])
+			spec.Loads[1].Name, spec.Loads[1].Script = "scripted", v1alpha1.Script{ConfigMap: "scripts", Key: "post.lua"}
+			r := &Run{options: Options{Run: &v1alpha1.BenchmarkRun{Spec: spec}, Folder: dir}}
+			err := r.freeze(t.Context())
+			if tc.want == "" {
+				refused(t, err, "spec.loads[1].script.key: there is no script in scripts/post.lua or post.lua")
+				return
+			}
+			if err != nil || len(r.scripts) != 1 || r.scripts[0].Load != "scripted" || string(r.scripts[0].Text) != tc.want {
+				t.Errorf("it reads %+v, %v", r.scripts, err)
+			}
+		})
+	}
+}
+
+// refused checks that an error is a sentence for whoever has written the spec.
+func refused(t *testing.T, err error, want string) {
+	t.Helper()
+	var v *plan.Violation
+	if !errors.As(err, &v) || v.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(v.Message, want) {
+		t.Errorf("it ends with %v, want %s: %s", err, v1alpha1.ReasonInvalidSpec, want)
+	}
+}
+
+func TestResultsAreNotMixedWithThoseOfAnotherRun(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "below", "results")
+	r := &Run{options: Options{Out: out}}
+	if err := r.openFolder(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r.prefix != "results" || r.folder.URI(r.prefix) != out || r.work != filepath.Join(out, ".work") {
+		t.Errorf("the run lies at %s in %s, and works in %s", r.prefix, r.folder.URI(""), r.work)
+	}
+	if err := r.openFolder(t.Context()); err != nil {
+		t.Errorf("a folder that is empty yet ends with %v", err)
+	}
+	write(t, filepath.Join(out, "plan.json"), "{}", 0o600)
+	refused(t, r.openFolder(t.Context()), "the folder "+out+" holds another run already")
+	r.options.Out = filepath.Join(write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results")
+	refused(t, r.openFolder(t.Context()), "file/results")
+}
+
+func TestARunSaysHowItWasLedHere(t *testing.T) {
+	r := led(t, quick())
+	for name, tc := range map[string]struct {
+		owned bool
+		want  []string
+	}{
+		"with CPUs enough":  {true, []string{"by affinity: servers were set on CPUs [3], generator 0 on [2], Loadstone itself on [0 1]", "other programs are not kept off"}},
+		"with too few CPUs": {false, []string{"too few CPUs", "servers were set on CPUs [3]", "every cell is marked"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.seats.owned = tc.owned
+			notes := strings.Join(r.notes(), "\n")
+			for _, want := range append(tc.want, "spec.implementations[].memory is no limit here") {
+				if !strings.Contains(notes, want) {
+					t.Errorf("it does not say %q:\n%s", want, notes)
+				}
+			}
+		})
+	}
+}
+
+func TestAnEventTellsHowFarTheRunIs(t *testing.T) {
+	var told []Event
+	r := led(t, quick())
+	r.options.Tell = func(e Event) { told = append(told, e) }
+	r.facts.Trials[0].Ended, r.facts.Trials[0].Stored = noon, &record.Artifact{}
+	r.tell(Event{Kind: EventNote, Message: "a note"})
+	want := Event{Kind: EventNote, Message: "a note", Blocks: 2, Done: 2, All: 8, Left: r.facts.Left()}
+	if diff := cmp.Diff([]Event{want}, told); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	r.options.Tell = nil
+	r.tell(Event{}) // Nobody listens.
+}
+
+var itExited = conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[costly] exited")
+
+func TestAFailedTrialIsToldAndEnded(t *testing.T) {
+	var told []Event
+	r := led(t, quick())
+	r.options.Tell = func(e Event) { told = append(told, e) }
+	trial := &r.facts.Trials[1]
+	r.failed(trial, itExited)
+	if trial.Ended.IsZero() || trial.Stored != nil || trial.Reason != itExited.Reason || trial.Message != itExited.Message {
+		t.Errorf("the trial ends as %+v", trial)
+	}
+	if len(told) != 1 || told[0].Kind != EventFailed || told[0].Trial.Name != trial.Name || told[0].Message != itExited.Message {
+		t.Errorf("it is told %+v", told)
+	}
+}

@@ -1,0 +1,50 @@
+package local
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/internal/agent"
+)
+
+func TestAnAgentIsWhatItsArgumentsSay(t *testing.T) {
+	// Agents that share their CPUs take one at a time.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for name, tc := range map[string]struct {
+		member string
+		args   []string
+		want   string
+		err    string
+	}{
+		"a generator":                         {"generator-0", []string{"generate"}, "*generate.Generator", ""},
+		"the sixteenth of sixteen generators": {"generator-15", []string{"generate"}, "*generate.Generator", ""},
+		"an observer":                         {"server-0", []string{"observe", "--port=8080"}, "*observe.Observer", ""},
+		"the observer of the second server":   {"server-1", []string{"observe", "--port=8080"}, "*observe.Observer", ""},
+		"a collector":                         {"server-0", []string{"collect", "--format=GoTest", "--exchange=/exchange"}, "*observe.Collector", ""},
+		"a server that makes load":            {"server-0", []string{"generate"}, "", "server-0"},
+		"a generator that observes":           {"generator-0", []string{"observe", "--port=8080"}, "", "generator-0"},
+		"a generator that collects":           {"generator-0", []string{"collect"}, "", "generator-0"},
+		"a seventeenth generator":             {"generator-16", []string{"generate"}, "", "generator-16"},
+		"a port that is none":                 {"server-0", []string{"observe", "--port=http"}, "", "reading the arguments of an agent: "},
+		"an argument that is none":            {"server-0", []string{"observe", "--cell=1"}, "", "reading the arguments of an agent: "},
+		"a kind that nobody knows":            {"server-0", []string{"juggle"}, "", `no agent is called "juggle"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := newWorker(agent.Config{Trial: "quick-000-plain", Member: tc.member, Node: "here", Dir: t.TempDir()}, tc.args)
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("it ends with %v, want %q", err, tc.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kind := fmt.Sprintf("%T", got); kind != tc.want || got.Member() != tc.member {
+				t.Errorf("it is a %s of %s, want a %s of %s", kind, got.Member(), tc.want, tc.member)
+			}
+		})
+	}
+}
