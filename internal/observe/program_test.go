@@ -161,7 +161,7 @@ func TestAProgramThatFailsIsQuoted(t *testing.T) {
 		"it says why":                  {"echo out; echo why >&2; exit 3", `exit code 3, last output: "why"`},
 		"it says why where it prints":  {"echo '  two'; echo words; exit 1", `exit code 1, last output: "two words"`},
 		"it says nothing":              {"exit 7", "exit code 7"},
-		"a signal ends it":             {"kill -ABRT $$", "ended by signal: aborted"},
+		"a signal ends it":             {"kill -TERM $$", "ended by signal: terminated"},
 		"it fails after its last case": {"echo '" + oneCase + "'; exit 2", fmt.Sprintf("exit code 2, last output: %q", oneCase)},
 		"it talks much":                {"echo " + long + "; exit 1", fmt.Sprintf("exit code 1, last output: %q", long[:quoted-1])},
 	} {
