@@ -139,11 +139,12 @@ func TestTheCostOfAProgramIsItsOwnAndNotItsParents(t *testing.T) {
 	if own := run.UserNanos + run.SystemNanos; own <= 0 || cell.CPUNanos != own {
 		t.Errorf("it used %d ns, and its cell says %d", own, cell.CPUNanos)
 	}
-	if cell.VoluntarySwitches != exit.VoluntarySwitches || cell.InvoluntarySwitches != exit.InvoluntarySwitches || cell.PeakMemoryBytes != exit.PeakMemoryBytes {
-		t.Errorf("its parent says %+v, and its cell %+v", exit, cell)
+	want := []int64{exit.VoluntarySwitches, exit.InvoluntarySwitches, exit.PeakMemoryBytes}
+	if diff := cmp.Diff(want, []int64{cell.VoluntarySwitches, cell.InvoluntarySwitches, cell.PeakMemoryBytes}); diff != "" {
+		t.Errorf("what its parent says and what its cell says (-want +got):\n%s", diff)
 	}
-	if cell.Started.After(run.Started) || cell.Ended.Before(run.Ended) {
-		t.Errorf("it was seen from %s to %s, and ran from %s to %s", cell.Started, cell.Ended, run.Started, run.Ended)
+	if cell.Ended.Before(run.Ended) {
+		t.Errorf("it was seen until %s, and ran until %s", cell.Ended, run.Ended)
 	}
 	for _, sentence := range cell.Unknown {
 		if !strings.HasPrefix(sentence, nameThrottling) && !strings.HasPrefix(sentence, nameTimes) {

@@ -75,12 +75,24 @@ func TestWhatDisturbsAProcessIsFound(t *testing.T) {
 			func(t *record.TrialData, _ *record.CellObservation) { t.Servers[0].Cells = nil },
 			[]finding{{ObserverFailed, Void}, {NotPinned, Void}}, ObserverFailed,
 		},
-		"who else used its CPUs is unknown":          {func(_ *record.TrialData, o *record.CellObservation) { o.BusyNanos = 0 }, []finding{{NotChecked, Suspect}}, ""},
-		"its own use of its CPUs is unknown":         {func(_ *record.TrialData, o *record.CellObservation) { o.CPUNanos = 0; o.BusyNanos = 1 }, []finding{{ObserverFailed, Void}}, ObserverFailed},
-		"it may run on two CPUs and owns one":        {func(_ *record.TrialData, o *record.CellObservation) { o.CPUsAllowed = "1-2" }, []finding{{NotPinned, Void}}, NotPinned},
-		"others took a tenth of its CPU":             {others(0.1), []finding{{NoisyNeighbours, Suspect}}, ""},
-		"others took a third of its CPU":             {others(0.33), []finding{{NoisyNeighbours, Void}}, NoisyNeighbours},
-		"the hypervisor took two parts in a hundred": {func(_ *record.TrialData, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 50 }, []finding{{Steal, Suspect}}, ""},
+		"who else used its CPUs is unknown": {
+			func(_ *record.TrialData, o *record.CellObservation) { o.BusyNanos = 0 },
+			[]finding{{NotChecked, Suspect}}, "",
+		},
+		"its own use of its CPUs is unknown": {
+			func(_ *record.TrialData, o *record.CellObservation) { o.CPUNanos = 0; o.BusyNanos = 1 },
+			[]finding{{ObserverFailed, Void}}, ObserverFailed,
+		},
+		"it may run on two CPUs and owns one": {
+			func(_ *record.TrialData, o *record.CellObservation) { o.CPUsAllowed = "1-2" },
+			[]finding{{NotPinned, Void}}, NotPinned,
+		},
+		"others took a tenth of its CPU": {others(0.1), []finding{{NoisyNeighbours, Suspect}}, ""},
+		"others took a third of its CPU": {others(0.33), []finding{{NoisyNeighbours, Void}}, NoisyNeighbours},
+		"the hypervisor took two parts in a hundred": {
+			func(_ *record.TrialData, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 50 },
+			[]finding{{Steal, Suspect}}, "",
+		},
 		"the hypervisor took half": {
 			func(_ *record.TrialData, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 2 }, []finding{{Steal, Void}}, Steal,
 		},

@@ -82,7 +82,8 @@ func TestProcessesAreAddedUpBySide(t *testing.T) {
 	v := shown()
 	v.Table.Implementations = append(v.Table.Implementations, planned.Implementation{Name: "never started"})
 	v.Table.Programs = []validity.Program{
-		process("new", 3, true, validity.Valid), process("old", 1, true, validity.Valid), process("old", 2, false, validity.Void), process("old", 6, true, validity.Suspect),
+		process("new", 3, true, validity.Valid), process("old", 1, true, validity.Valid),
+		process("old", 2, false, validity.Void), process("old", 6, true, validity.Suspect),
 	}
 	want := map[string][][]string{"": {{"old", "3", "3.00", "2", "1"}, {"new", "1", "3.00", "1", "0"}}}
 	if diff := cmp.Diff(want, texts(v.processes())); diff != "" {
