@@ -121,3 +121,78 @@ func TestAnExpectationThatNoFileAnswersIsNoted(t *testing.T) {
 		t.Errorf("the notes are:\n%s", strings.Join(notes, "\n"))
 	}
 }
+
+func TestWhatWeighsInABuildIsNoted(t *testing.T) {
+	for name, set := range map[string]func(*record.Build, record.Fact){
+		"optimisation": func(b *record.Build, f record.Fact) { b.Optimized = f },
+		"assertions":   func(b *record.Build, f record.Fact) { b.Assertions = f },
+		"sanitizers":   func(b *record.Build, f record.Fact) { b.Sanitizers = f },
+		"coverage":     func(b *record.Build, f record.Fact) { b.Coverage = f },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := withBuilds(func(server string, _ int32, seen *record.ObserverResult) {
+				own := record.Fact{Is: record.No, By: "a flag"}
+				if server == "go" {
+					own = record.Fact{Is: record.Yes, By: "a symbol"}
+				}
+				set(&seen.Binary.Build, own)
+				seen.Binary.Build.Stripped = own // It weighs nothing.
+			})
+			notes := strings.Join(analysed(t, d).Run.Notes, "\n")
+			want := "go-slow and go were not built alike: " + name + " is no in go-slow (a flag) and yes in go (a symbol)"
+			if !strings.Contains(notes, want) || strings.Count(notes, "not built alike") != 2 { // The limit differs as well.
+				t.Errorf("the notes are:\n%s\nwant %s", notes, want)
+			}
+		})
+	}
+}
+
+func TestNobodyDiffersFromABaselineThatWasNotRead(t *testing.T) {
+	table := analysed(t, withBuilds(func(server string, _ int32, seen *record.ObserverResult) {
+		seen.Binary.Build.Optimized = record.Fact{Is: record.Yes}
+		switch server {
+		case "go":
+			seen.Binary = nil
+		case "go-slow":
+			seen.Binary.Build.Optimized.Is = record.No
+		}
+	}))
+	if got := table.Builds.Implementations; !slices.Equal(got, []string{"go-slow", "epoll"}) {
+		t.Errorf("the builds are of %q", got)
+	}
+	if notes := strings.Join(table.Run.Notes, "\n"); strings.Contains(notes, "not built alike") {
+		t.Errorf("the notes are:\n%s", notes)
+	}
+	if got := buildFact(table.Builds, analysis.BuildOptimized); !got.Differs || len(got.Values) != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestAFactThatNoBinaryHasIsLeftOut(t *testing.T) {
+	b := analysed(t, withBuilds(func(server string, _ int32, seen *record.ObserverResult) {
+		if server == "go-slow" {
+			seen.Binary.Go = &record.GoBuild{Version: "go1.25.1", Path: "example.com/slow", Settings: []string{"-trimpath=true", "CGO_ENABLED=0"}}
+		}
+	})).Builds
+	if got := buildFact(b, analysis.BuildRELRO); got != nil {
+		t.Errorf("nobody knows %+v", got)
+	}
+	want := &analysis.BuildFact{Key: analysis.BuildGo, Values: []analysis.BuildValue{{}, {Value: "go1.25.1", By: "example.com/slow"}, {}}}
+	if diff := cmp.Diff(want, buildFact(b, analysis.BuildGo)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := buildFact(b, analysis.BuildGoSettings).Values[1].Value; got != "-trimpath=true, CGO_ENABLED=0" {
+		t.Errorf("the settings are %q", got)
+	}
+}
+
+func TestAFileThatCannotBeReadStandsForNoneThatCan(t *testing.T) {
+	b := analysed(t, withBuilds(func(server string, block int32, seen *record.ObserverResult) {
+		if server == "go" && block < 3 {
+			seen.Binary = &record.Binary{Unknown: "the process is gone"}
+		}
+	})).Builds
+	if got := buildFact(b, analysis.BuildSHA256).Values[0].Value; got != "same" || b.AtRest[0].Binaries != 1 {
+		t.Errorf("SHA-256 %q of %d binaries", got, b.AtRest[0].Binaries)
+	}
+}
