@@ -32,11 +32,11 @@ func TestTheSizeOfAPlanCountsCellsOnlyWhereThereAreAny(t *testing.T) {
 	}{
 		"a sweep":  {spec(), "6 trials of 2 cells"},
 		"programs": {programs(), "6 trials"},
-		"a duet":   {duetSpec(), ""},
+		"a duet":   {duetSpec(), "3 trials of 2 cells"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := compiled(t, tc.spec)
-			if tc.want != "" && p.Size() != tc.want {
+			if p.Size() != tc.want {
 				t.Errorf("its size is %q, want %q", p.Size(), tc.want)
 			}
 			if n := strings.Count(strings.Join(p.Notes, "\n"), p.Size()+"; the order within each block follows from the seed"); n != 1 {
