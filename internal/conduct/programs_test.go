@@ -8,7 +8,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/kind/microbenchmark"
 	"loadstone.dev/loadstone/internal/plan"
@@ -275,7 +274,7 @@ func TestTheManifestOfAProgramSaysWhatWasRun(t *testing.T) {
 	if m.Type != record.Microbenchmark || len(m.Cells) != 0 || m.Programs == nil || *m.Programs != program.Programs {
 		t.Errorf("the manifest holds %+v and %d cells", m.Programs, len(m.Cells))
 	}
-	var sweep kind.Work = workOf(runOf(t, 2, alone).Plan)
+	sweep := workOf(runOf(t, 2, alone).Plan)
 	if m := (conduct.Trial{PlannedTrial: trial.PlannedTrial, Work: sweep}).Manifest(conduct.TrialRecord{}); m.Programs != nil {
 		t.Errorf("the manifest of a sweep holds %+v", m.Programs)
 	}

@@ -77,7 +77,6 @@ func TestWhatBecomesOfThePodOfAProgramIsAFaultOrNot(t *testing.T) {
 		"the program is too large":            {func(a *pods.Attempt) { ended(a.Pods[0], 0, 137, "OOMKilled", "") }, "ProgramFailed permanent: implementations[old] was killed because it exceeded its memory of 64Mi: raise implementations[].memory"},
 		"the collector ends, if ever so well": {func(a *pods.Attempt) { ended(a.Pods[0], 1, 0, "Completed", "") }, "AgentLost transient: container collector of pod parsers-000-old-1-s0 exited (exit code 0, Completed)"},
 		"the program's image does not come":   {func(a *pods.Attempt) { waitingFor(a.Pods[0], 0, "InvalidImageName", "x y") }, `ImagePull permanent: implementations[old].image: "bench:1" cannot be pulled`},
-		"the program cannot be started":       {func(a *pods.Attempt) { waitingFor(a.Pods[0], 0, "RunContainerError", "no such file") }, `ServerExited permanent: container program with image "bench:1" cannot be started: no such file: check implementations[].command`},
 		"both have ended, the program well and the collector not": {func(a *pods.Attempt) {
 			ended(a.Pods[0], 0, 0, "Completed", "")
 			ended(a.Pods[0], 1, 1, "Error", "")

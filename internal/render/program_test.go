@@ -17,8 +17,8 @@ import (
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
-// programs is a trial of a program that measures itself, and what it does.
-func programs(t *testing.T) (*v1alpha1.Trial, kind.Work) {
+// programPlan is that of a run of two programs that measure themselves, the first of which needs more CPUs.
+func programPlan(t *testing.T) plan.Plan {
 	t.Helper()
 	p, err := plan.Compile(v1alpha1.BenchmarkRunSpec{
 		Baseline: "old",
@@ -31,6 +31,13 @@ func programs(t *testing.T) (*v1alpha1.Trial, kind.Work) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// programs is a trial of the first program, and what it does.
+func programs(t *testing.T) (*v1alpha1.Trial, kind.Work) {
+	t.Helper()
+	p := programPlan(t)
 	line := record.PlannedTrial{Name: "parsers-000-old", Block: 1, Type: record.Microbenchmark, Servers: []string{"old"}}
 	tr := &v1alpha1.Trial{
 		ObjectMeta: metav1.ObjectMeta{Name: line.Name, Namespace: "bench", UID: "trial-uid"}, Spec: kinds.Write("parsers", p.Plan, line),
@@ -79,6 +86,20 @@ func TestAProgramAloneOwnsItsCPUs(t *testing.T) {
 	}
 	if n := pod.Spec.Containers[0].Resources.Limits.Cpu().Value(); n != 2 {
 		t.Errorf("the program has %d CPUs, want the 2 that its spec asks for", n)
+	}
+}
+
+// What a plan was reckoned to need is what the scheduler is asked for: a run that fits is not left waiting, and one that does not is refused.
+func TestThePodOfAProgramAsksForWhatItsPlanHasReckoned(t *testing.T) {
+	var asked int64
+	for _, c := range programPod(t).Spec.Containers {
+		asked += c.Resources.Requests.Cpu().MilliValue()
+	}
+	for milliCPU, fits := range map[int64]bool{asked: true, asked - 1: false} {
+		v := plan.Fits(programPlan(t), []plan.Node{{Name: "s", Role: v1alpha1.RoleServer, MilliCPU: milliCPU}})
+		if (v == nil) != fits {
+			t.Errorf("on a node of %dm CPU, for a pod of %dm: %v", milliCPU, asked, v)
+		}
 	}
 }
 

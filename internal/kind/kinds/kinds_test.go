@@ -61,7 +61,8 @@ func TestATrialOfAProgramHoldsWhatWasPlanned(t *testing.T) {
 	if written.RunName != "parsers" || *written.Index != 5 || written.Block != 3 || written.Type != v1alpha1.TypeMicrobenchmark || written.Start != v1alpha1.StartHeld {
 		t.Errorf("it is written as %+v", written)
 	}
-	if len(written.Sweep.Cells) != 0 || written.Sweep.Generators != (v1alpha1.Generators{}) || written.Placement != (v1alpha1.Placement{Pinning: v1alpha1.Required, GeneratorPinning: v1alpha1.Preferred, SeparateNodes: v1alpha1.Preferred}) {
+	placement := v1alpha1.Placement{Pinning: v1alpha1.Required, GeneratorPinning: v1alpha1.Preferred, SeparateNodes: v1alpha1.Preferred}
+	if len(written.Sweep.Cells) != 0 || written.Sweep.Generators != (v1alpha1.Generators{}) || written.Placement != placement {
 		t.Errorf("it holds the sweep %+v and the placement %+v", written.Sweep, written.Placement)
 	}
 	body, err := json.Marshal(written)
