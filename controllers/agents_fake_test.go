@@ -57,7 +57,9 @@ var _ agents.Client = (*fakeAgents)(nil)
 
 type fakeAgent struct {
 	name, implementation string
-	state                protocol.State
+	// program is true of the collector beside a program that measures itself and ends.
+	program bool
+	state   protocol.State
 	// wrong is what its answers have wrong; empty if they are right.
 	wrong string
 	start *protocol.Start
@@ -96,7 +98,7 @@ func (f *fakeAgents) find(ip string) (*fakeAgent, error) {
 	if a == nil {
 		return nil, fmt.Errorf("dial tcp %s: connection refused", ip)
 	}
-	if a.state.Phase == protocol.Running && f.clock.Now().After(a.start.At.Add(a.start.Slots[len(a.start.Slots)-1].End)) {
+	if a.state.Phase == protocol.Running && f.clock.Now().After(a.start.At.Add(a.takes())) {
 		a.measure(a.name == f.disturbed)
 	}
 	a.state.Now = f.clock.Now()
@@ -165,8 +167,37 @@ func (f *fakeAgents) check(c protocol.Check) (*protocol.Checked, error) {
 	return &protocol.Checked{}, nil
 }
 
+// programTakes is how long a program runs, far less than its limit.
+const programTakes = 300 * time.Millisecond
+
+// takes is how long it is from the start to the end of what the agent watches.
+func (a *fakeAgent) takes() time.Duration {
+	if a.program {
+		return programTakes
+	}
+	return a.start.Slots[len(a.start.Slots)-1].End
+}
+
+// collect makes the record of a program that has done its work.
+func (a *fakeAgent) collect() {
+	o := recordtest.Options{
+		Name: a.name, Seed: 1, Blocks: 1, Seconds: 1, Noise: 0.01, Levels: []int32{1},
+		Servers: []recordtest.Server{{Name: a.implementation, CPUMicros: 10, RSSBytes: 1 << 20}},
+	}
+	result := recordtest.Run(o).Trials[0].Servers[0]
+	result.Cells[0].Point = record.Point{}
+	result.Program = &record.ProgramRun{Started: a.start.At, Ended: a.start.At.Add(programTakes), Output: "output.txt", Cases: []record.Case{
+		{Name: "parse", Values: []record.CaseValue{{Metric: "Time", Unit: "ns", Better: record.LessIsBetter, Samples: []float64{100, 101}}}},
+	}}
+	a.keep(result, map[string]string{"output.txt": "what the program printed"})
+}
+
 // measure makes the records of all cells, as if the implementation had been measured.
 func (a *fakeAgent) measure(disturbed bool) {
+	if a.program {
+		a.collect()
+		return
+	}
 	o := recordtest.Options{Name: a.name, Seed: 1, Blocks: 1, Seconds: 1, Noise: 0.01, Servers: []recordtest.Server{{Name: a.implementation, CPUMicros: 10, RSSBytes: 1 << 20}}}
 	for _, s := range a.start.Slots {
 		o.Levels = append(o.Levels, s.Cell.Connections)
@@ -196,16 +227,23 @@ func (a *fakeAgent) measure(disturbed bool) {
 		}
 		result = made.Generators[0]
 	}
+	raw := map[string]string{}
+	if a.generates() {
+		for _, s := range a.start.Slots {
+			raw[timetable.RawFile(s.Cell, 0)] = "what wrk printed"
+		}
+	}
+	a.keep(result, raw)
+}
+
+// keep holds a result and other files ready to be stored.
+func (a *fakeAgent) keep(result any, bodies map[string]string) {
 	body, err := json.Marshal(result)
 	if err != nil {
 		panic(err)
 	}
-	a.bodies = map[string]string{record.ResultFile: string(body)}
-	if a.generates() {
-		for _, s := range a.start.Slots {
-			a.bodies[timetable.RawFile(s.Cell, 0)] = "what wrk printed"
-		}
-	}
+	bodies[record.ResultFile] = string(body)
+	a.bodies = bodies
 	for name, body := range a.bodies {
 		sum := sha256.Sum256([]byte(body))
 		a.state.Files = append(a.state.Files, protocol.File{Name: name, Bytes: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})

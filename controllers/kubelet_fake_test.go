@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/microbenchmark"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -193,6 +194,9 @@ func newFakeAgent(p *corev1.Pod) *fakeAgent {
 	if p.Spec.Containers[0].Name == sweep.ProcessServer {
 		a.state.CPUsAllowed = "0-1"
 		a.state.Listening = p.Spec.Containers[0].Image != imageDeaf
+	}
+	if p.Spec.Containers[0].Name == microbenchmark.ProcessProgram {
+		a.program, a.state.CPUsAllowed, a.state.Listening = true, "0-1", true
 	}
 	if p.Spec.Containers[0].Image == imageSlow {
 		a.state.Build = &record.Build{Optimized: record.Fact{Is: record.No, By: "-O0"}}

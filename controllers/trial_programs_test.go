@@ -1,0 +1,114 @@
+package controllers
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/agents"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// ofProgram makes a trial one of a program that may take a minute.
+func ofProgram(s *trialScope) {
+	s.trial.Spec.Type, s.trial.Spec.Sweep = v1alpha1.TypeMicrobenchmark, v1alpha1.Sweep{}
+	s.trial.Spec.Microbenchmark = v1alpha1.Microbenchmark{Format: v1alpha1.FormatGoTest, LimitSeconds: 60}
+	s.trial.Spec.Servers[0].Port = 0
+	s.members = []*member{{Member: kind.Member{Name: record.MemberServer(0)}, pod: pod(v1alpha1.RoleServer)}}
+}
+
+// collects puts the collector of a program into a phase.
+func collects(phase protocol.Phase) func(*trialScope) {
+	return func(s *trialScope) { s.members[0].state = &protocol.State{Member: record.MemberServer(0), Phase: phase} }
+}
+
+// saying are agents that answer with one state.
+type saying struct {
+	agents.Client
+	state protocol.State
+}
+
+func (a saying) State(context.Context, string) (protocol.State, error) { return a.state, nil }
+
+func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
+	fault := protocol.State{Phase: protocol.Failed, Program: &protocol.ProgramFault{Fault: protocol.FaultLimit, Message: "it had not ended after 1m0s"}}
+	ask := func(s protocol.State) func(context.Context, *trialScope) (pass.Step, error) {
+		return (&TrialReconciler{Agents: saying{state: s}}).askAgents
+	}
+	r := &TrialReconciler{Agents: silence{}, Now: func() time.Time { return noon }}
+	exits := func(code int32) func(*trialScope) {
+		return func(s *trialScope) {
+			ended := &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error"}
+			s.members[0].pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: ended}
+		}
+	}
+	for name, tc := range map[string]struct {
+		phase func(context.Context, *trialScope) (pass.Step, error)
+		scope *trialScope
+		want  pass.Step
+		fault string
+	}{
+		"it is asked while it runs":             {ask(protocol.State{Phase: protocol.Running}), scopeOf(ofProgram, later(time.Second)), pass.GoOn, ""},
+		"it took too long":                      {ask(fault), scopeOf(ofProgram, later(time.Second)), pass.Halt, "ProgramTooLong permanent: implementations[go]: it had not ended after 1m0s"},
+		"its collector is silent while it runs": {r.askAgents, scopeOf(ofProgram, later(time.Second)), pass.Again(pollEvery), ""},
+		"its parent is not ready":               {r.awaitListening, scopeOf(ofProgram, collects(protocol.Idle)), pass.Again(pollEvery), ""},
+		"nobody is there to be checked":         {r.check, scopeOf(ofProgram, collects(protocol.Idle)), pass.GoOn, ""},
+		"it runs":                               {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Running), later(time.Second)), pass.Again(time.Second), ""},
+		"it has ended before its limit":         {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Measured), later(time.Second)), pass.GoOn, ""},
+		"its container has done its work":       {r.examinePods, scopeOf(ofProgram, exits(0), later(time.Second)), pass.GoOn, ""},
+		"its container has failed":              {r.examinePods, scopeOf(ofProgram, exits(3), later(time.Second)), pass.Halt, "ProgramFailed permanent: implementations[go] exited (exit code 3, Error)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := tc.phase(t.Context(), tc.scope)
+			if err != nil || got != tc.want {
+				t.Errorf("the phase ends with %+v, %v; want %+v", got, err, tc.want)
+			}
+			if f := describe(tc.scope.fault); tc.fault == "" && f != "" || !strings.HasPrefix(f, tc.fault) {
+				t.Errorf("the fault is %q, want %q", f, tc.fault)
+			}
+		})
+	}
+}
+
+func TestTheStatusOfATrialOfAProgramFollowsTheProgramAndNotItsLimit(t *testing.T) {
+	lost := func(s *trialScope) { s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "gone") }
+	failed := func(s *trialScope) { s.fault = conduct.PermanentFailure(v1alpha1.ReasonProgramFailed, "exit code 3") }
+	for name, tc := range map[string]struct {
+		deltas   []func(*trialScope)
+		succeeds metav1.ConditionStatus
+		reason   string
+		progress string
+		attempt  int32
+	}{
+		"it has not begun":         {nil, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "0/1", 1},
+		"it runs":                  {[]func(*trialScope){later(time.Second)}, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "0/1", 1},
+		"it has ended early":       {[]func(*trialScope){later(time.Second), func(s *trialScope) { s.measured = true }}, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "1/1", 1},
+		"it has failed":            {[]func(*trialScope){later(time.Second), failed}, metav1.ConditionFalse, v1alpha1.ReasonProgramFailed, "0/1", 1},
+		"it was lost as it ran":    {[]func(*trialScope){later(time.Second), lost}, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "0/1", 1},
+		"it was lost before":       {[]func(*trialScope){lost}, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "0/1", 2},
+		"it was lost at its start": {[]func(*trialScope){later(-time.Millisecond), lost}, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "0/1", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scopeOf(append([]func(*trialScope){ofProgram}, tc.deltas...)...)
+			st := trialStatus(s)
+			condition(t, st.Conditions, v1alpha1.ConditionSucceeded, tc.succeeds, tc.reason)
+			if ended := tc.succeeds == metav1.ConditionFalse; st.Progress != tc.progress || st.Attempt != tc.attempt || (st.CompletionTime != nil) != ended {
+				t.Errorf("progress %s, attempt %d, completionTime %v", st.Progress, st.Attempt, st.CompletionTime)
+			}
+			after := s.trial.DeepCopy()
+			after.Status = st
+			for _, finding := range lintStatus(after) {
+				t.Error(finding)
+			}
+		})
+	}
+}

@@ -1,0 +1,24 @@
+package scripts_test
+
+import (
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/scripts"
+)
+
+// A run of programs has no loads, so that there is nothing to wait for, to ask the cluster for or to store.
+func TestARunOfProgramsHasNoScripts(t *testing.T) {
+	run := runOf()
+	run.Spec.Microbenchmark = v1alpha1.Microbenchmark{Format: v1alpha1.FormatGoTest}
+	if !scripts.Frozen(run) {
+		t.Error("it waits for scripts that it does not have")
+	}
+	if got, err := scripts.Read(t.Context(), nil, run); err != nil || len(got) != 0 {
+		t.Errorf("read: %v, %v", got, err)
+	}
+	frozen, err := scripts.Freeze(t.Context(), nil, "bench/quick-1", nil)
+	if err != nil || len(frozen) != 0 || len(scripts.Record(frozen, "bench/quick-1")) != 0 {
+		t.Errorf("frozen: %v, %v", frozen, err)
+	}
+}
