@@ -28,7 +28,9 @@ func ofProgram(s *trialScope) {
 
 // collects puts the collector of a program into a phase.
 func collects(phase protocol.Phase) func(*trialScope) {
-	return func(s *trialScope) { s.members[0].state = &protocol.State{Member: record.MemberServer(0), Phase: phase} }
+	return func(s *trialScope) {
+		s.members[0].state = &protocol.State{Member: record.MemberServer(0), Phase: phase}
+	}
 }
 
 // saying are agents that answer with one state.

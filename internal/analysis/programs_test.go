@@ -164,8 +164,10 @@ func TestGapsSayWhoLacksWhatAndWhy(t *testing.T) {
 		return append(out, failed("never", "not here"))
 	}))
 	want := []analysis.CaseGap{
-		{Implementation: "go", Case: "never", Processes: 3, Failure: "not here"}, {Implementation: "go-slow", Case: "never", Processes: 3, Failure: "not here"},
-		{Implementation: "go-slow", Case: "print", Processes: 3}, {Implementation: "go-slow", Case: "sort", Processes: 2, Failure: "no memory"},
+		{Implementation: "go", Case: "never", Processes: 3, Failure: "not here"},
+		{Implementation: "go-slow", Case: "never", Processes: 3, Failure: "not here"},
+		{Implementation: "go-slow", Case: "print", Processes: 3},
+		{Implementation: "go-slow", Case: "sort", Processes: 2, Failure: "no memory"},
 	}
 	if diff := cmp.Diff(want, table.CaseGaps); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -287,5 +289,17 @@ func TestTheProcessesOfALimitAreCountedApart(t *testing.T) {
 	}
 	if blocks := table.DisturbedBlocks(); len(blocks) != 0 || len(table.Rows) != 0 {
 		t.Errorf("a limit disturbs the blocks %v, and is compared in %d rows", blocks, len(table.Rows))
+	}
+}
+
+func TestWorkThatWasOptimisedAwayLeavesARunInconclusive(t *testing.T) {
+	table := analysed(t, programs(10, func(name string, block int32) []record.Case {
+		if name == "go" {
+			return []record.Case{timed("copy", 0.1)}
+		}
+		return []record.Case{timed("copy", noisy(0.2, block))}
+	}))
+	if ok, why := table.Conclusive(); ok || table.Headline().Cases[0].Undecided != 1 {
+		t.Errorf("conclusive %v, %s, with the outcome %+v", ok, why, table.Headline().Cases[0])
 	}
 }

@@ -69,7 +69,9 @@ func TestOnlyOneOfSeveralWritersPutsAnObject(t *testing.T) {
 			var all sync.WaitGroup
 			put, errs := make([]record.Artifact, writers), make([]error, writers)
 			for w := range writers {
-				all.Go(func() { put[w], errs[w] = f.Put(t.Context(), "run/manifest.json", "application/json", []byte(tc.body(w))) })
+				all.Go(func() {
+					put[w], errs[w] = f.Put(t.Context(), "run/manifest.json", "application/json", []byte(tc.body(w)))
+				})
 			}
 			all.Wait()
 			wins := 0

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -79,16 +80,22 @@ func TestTheThroughputOfACellIsThatOfAllItsGenerators(t *testing.T) {
 	}{
 		"one generator": {[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 10), 0, "")}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
 		"two generators that took different times": {
-			[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, made(1000, 5), 0, "")},
+			[]string{"plain"},
+			0,
+			[]record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, made(1000, 5), 0, "")},
 			Result{Name: "sweep-10", Value: 300, Unit: "requests/s"},
 		},
 		"another cell is not counted": {[]string{"plain"}, 0, []record.CellRun{other, cellRun(0, made(1000, 10), 0, "")}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
 		"the second server of a duet": {
-			[]string{"plain", "costly"}, 1, []record.CellRun{cellRun(0, made(9, 10), time.Second, ""), cellRun(1, made(1000, 10), 5*time.Second, "")},
+			[]string{"plain", "costly"},
+			1,
+			[]record.CellRun{cellRun(0, made(9, 10), time.Second, ""), cellRun(1, made(1000, 10), 5*time.Second, "")},
 			Result{Name: "costly sweep-10", Value: 200, Unit: "requests/s"},
 		},
 		"a generator that failed": {
-			[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, nil, 0, "the tool hung")},
+			[]string{"plain"},
+			0,
+			[]record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, nil, 0, "the tool hung")},
 			Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "the tool hung"},
 		},
 		"a time that is not known": {[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 0), 0, "")}, Result{Name: "sweep-10", Unit: "requests/s"}},
@@ -137,8 +144,9 @@ func TestAScriptIsReadFromTheFolderOfItsRun(t *testing.T) {
 		"in a folder of the ConfigMap's name":     {map[string]string{"scripts/post.lua": "below"}, "below"},
 		"beside the run's file":                   {map[string]string{"post.lua": "beside"}, "beside"},
 		"in both, where the folder is more exact": {map[string]string{"scripts/post.lua": "below", "post.lua": "beside"}, "below"},
-		"nowhere":          {map[string]string{"other.lua": "another"}, ""},
-		"in an empty file": {map[string]string{"scripts/post.lua": "", "post.lua": "beside"}, ""},
+		"beside a file of the ConfigMap's name":   {map[string]string{"scripts": "a file", "post.lua": "beside"}, "beside"},
+		"nowhere":                                 {map[string]string{"other.lua": "another"}, ""},
+		"in an empty file":                        {map[string]string{"scripts/post.lua": "", "post.lua": "beside"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -240,5 +248,30 @@ func TestAFailedTrialIsToldAndEnded(t *testing.T) {
 	}
 	if len(told) != 1 || told[0].Kind != EventFailed || told[0].Trial.Name != trial.Name || told[0].Message != itExited.Message {
 		t.Errorf("it is told %+v", told)
+	}
+}
+
+func TestAnInterruptedRunDoesNotCountARepeatBlockThatIsNotComplete(t *testing.T) {
+	r := led(t, quick())
+	for i := range r.facts.Trials {
+		r.facts.Trials[i].Ended, r.facts.Trials[i].Reason = noon, v1alpha1.ReasonServerExited
+	}
+	r.beginTrials(r.facts.Plan.Repeat("quick", 1))
+	_, _ = r.interrupted(t.Context()) // Nothing was stored: only the manifest is looked at.
+	var m record.RunManifest
+	text, err := os.ReadFile(r.folder.URI("results/manifest.json"))
+	if err != nil || json.Unmarshal(text, &m) != nil || m.RepeatBlocks != 0 {
+		t.Errorf("%d repeat blocks were measured, %v", m.RepeatBlocks, err)
+	}
+}
+
+func TestTheServersOfADuetNeedAPortEach(t *testing.T) {
+	r := led(t, duet())
+	if err := r.checkDuetPorts(); err != nil {
+		t.Errorf("ports of their own are refused: %v", err)
+	}
+	r.facts.Plan.Implementations[1].Port = r.facts.Plan.Implementations[0].Port
+	if err := r.checkDuetPorts(); err == nil || !strings.Contains(err.Error(), "a port of its own") {
+		t.Errorf("one port for both: %v", err)
 	}
 }

@@ -56,7 +56,9 @@ func TestAStatusThatFollowsFromSomethingOldIsNotWritten(t *testing.T) {
 
 func TestAStatusThatCannotBeWrittenIsAnError(t *testing.T) {
 	down := errors.New("etcd is down")
-	refuse := func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error { return down }
+	refuse := func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
+		return down
+	}
 	c, s := observed(t, interceptor.Funcs{SubResourcePatch: refuse})
 	told := 0
 	if _, err := Drive(t.Context(), c, s, nil, func(_, _ *corev1.Pod) { told++ }); !errors.Is(err, down) || told != 0 {

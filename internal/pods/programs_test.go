@@ -72,6 +72,7 @@ func TestWhatBecomesOfThePodOfAProgramIsAFaultOrNot(t *testing.T) {
 		"the agent is too large to bring":     {bringerEnded(137, "OOMKilled", ""), "AgentLost transient: container bring of pod"},
 		"the agent's image does not come":     {bringerWaits("ErrImageNeverPull", "absent"), `ImagePull permanent: the operator's agent image (chart value images.agent): "agent:1" cannot be pulled on node n1: absent`},
 		"what brings it cannot be made":       {bringerWaits("CreateContainerError", "no room"), "AgentFailed transient: container bring of pod parsers-000-old-1-s0 cannot be started: no room"},
+		"the program's container cannot run":  {func(a *pods.Attempt) { waitingFor(a.Pods[0], 0, "RunContainerError", "exec format error") }, "ProgramFailed permanent: "},
 		"the program has done its work":       {func(a *pods.Attempt) { ended(a.Pods[0], 0, 0, "Completed", "") }, ""},
 		"the program fails":                   {func(a *pods.Attempt) { ended(a.Pods[0], 0, 3, "Error", "panic: oh\n") }, `ProgramFailed permanent: implementations[old] exited (exit code 3, Error, last output: "panic: oh")`},
 		"the program is too large":            {func(a *pods.Attempt) { ended(a.Pods[0], 0, 137, "OOMKilled", "") }, "ProgramFailed permanent: implementations[old] was killed because it exceeded its memory of 64Mi: raise implementations[].memory"},

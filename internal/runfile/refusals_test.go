@@ -95,6 +95,7 @@ func TestWhatIsNoRunAtAllIsRefused(t *testing.T) {
 		"a list":                  {"- kind: BenchmarkRun\n", "it holds no BenchmarkRun"},
 		"a text":                  {"a benchmark run\n", "it holds no BenchmarkRun"},
 		"two runs":                {good + "---\n" + good, "line 15 begins a second document"},
+		"two runs of Windows":     {strings.ReplaceAll(good+"---\n"+good, "\n", "\r\n"), "begins a second document"},
 		"another run after none":  {"---\n---\n" + good + "--- \n" + good, "begins a second document"},
 		"a tab in a deeper line":  {"kind: BenchmarkRun\nspec:\n  \tblocks: 2\n", "line 3 is indented with a tab"},
 		"an unknown YAML alias":   {"kind: *run\n", "it is no YAML: yaml: "},

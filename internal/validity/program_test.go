@@ -56,8 +56,12 @@ func TestProcessesAreInTheOrderOfImplementationsAndBlocks(t *testing.T) {
 		}
 	}
 	want := []process{
-		{"go", "of duel-b01-go", 1, Valid}, {"go", "of duel-b02-go", 2, Valid}, {"go", "of duel-b03-go", 3, Valid},
-		{"go-slow", "of duel-b01-go-slow", 1, Valid}, {"go-slow", "of duel-b02-go-slow", 2, Valid}, {"go-slow", "of duel-b03-go-slow", 3, Valid},
+		{"go", "of duel-b01-go", 1, Valid},
+		{"go", "of duel-b02-go", 2, Valid},
+		{"go", "of duel-b03-go", 3, Valid},
+		{"go-slow", "of duel-b01-go-slow", 1, Valid},
+		{"go-slow", "of duel-b02-go-slow", 2, Valid},
+		{"go-slow", "of duel-b03-go-slow", 3, Valid},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -73,25 +77,30 @@ func TestWhatDisturbsAProcessIsFound(t *testing.T) {
 		"nothing": {func(*record.TrialData, *record.CellObservation) {}, nil, ""},
 		"nobody saw it": {
 			func(t *record.TrialData, _ *record.CellObservation) { t.Servers[0].Cells = nil },
-			[]finding{{ObserverFailed, Void}, {NotPinned, Void}}, ObserverFailed,
+			[]finding{{ObserverFailed, Void}, {NotPinned, Void}},
+			ObserverFailed,
 		},
 		"who else used its CPUs is unknown": {
 			func(_ *record.TrialData, o *record.CellObservation) { o.BusyNanos = 0 },
-			[]finding{{NotChecked, Suspect}}, "",
+			[]finding{{NotChecked, Suspect}},
+			"",
 		},
 		"its own use of its CPUs is unknown": {
 			func(_ *record.TrialData, o *record.CellObservation) { o.CPUNanos = 0; o.BusyNanos = 1 },
-			[]finding{{ObserverFailed, Void}}, ObserverFailed,
+			[]finding{{ObserverFailed, Void}},
+			ObserverFailed,
 		},
 		"it may run on two CPUs and owns one": {
 			func(_ *record.TrialData, o *record.CellObservation) { o.CPUsAllowed = "1-2" },
-			[]finding{{NotPinned, Void}}, NotPinned,
+			[]finding{{NotPinned, Void}},
+			NotPinned,
 		},
 		"others took a tenth of its CPU": {others(0.1), []finding{{NoisyNeighbours, Suspect}}, ""},
 		"others took a third of its CPU": {others(0.33), []finding{{NoisyNeighbours, Void}}, NoisyNeighbours},
 		"the hypervisor took two parts in a hundred": {
 			func(_ *record.TrialData, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 50 },
-			[]finding{{Steal, Suspect}}, "",
+			[]finding{{Steal, Suspect}},
+			"",
 		},
 		"the hypervisor took half": {
 			func(_ *record.TrialData, o *record.CellObservation) { o.StealNanos = o.CoreNanos / 2 }, []finding{{Steal, Void}}, Steal,
@@ -101,11 +110,13 @@ func TestWhatDisturbsAProcessIsFound(t *testing.T) {
 		},
 		"another kernel": {
 			func(t *record.TrialData, _ *record.CellObservation) { t.Servers[0].Environment.Kernel = "5.10" },
-			[]finding{{DifferentMachine, Void}}, DifferentMachine,
+			[]finding{{DifferentMachine, Void}},
+			DifferentMachine,
 		},
 		"another image": {
 			func(t *record.TrialData, _ *record.CellObservation) { t.Manifest.Pods[0].ImageID = "sha256:other" },
-			[]finding{{DifferentImage, Void}}, DifferentImage,
+			[]finding{{DifferentImage, Void}},
+			DifferentImage,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -222,3 +222,16 @@ func TestManyCasesShareOneCorrection(t *testing.T) {
 		t.Errorf("alone %g, among %d cases %g", *alone.AdjustedP, len(among), *among[0].AdjustedP)
 	}
 }
+
+func TestZerosOnBothSidesDoNotExcuseAFailure(t *testing.T) {
+	a, b := base(1), own(1)
+	for k := range a {
+		a[k].Value, a[k].Low, a[k].High = 0, 0, 0
+		b[k].Value, b[k].Low, b[k].High = 0, 0, 0
+	}
+	f := Failures{Cases: map[Place]int{{Implementation: "c0", Case: "copy"}: 2}}
+	got := only(t, judged(duel(1, 0), slices.Concat(a, b[:8]), f))
+	if got.Verdict != Inconclusive || got.Reason != ImplementationFailures {
+		t.Errorf("got %s, %s", got.Verdict, got.Reason)
+	}
+}
