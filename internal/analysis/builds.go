@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -148,13 +149,7 @@ func spread(values []float64) *Spread {
 	if len(values) == 0 {
 		return nil
 	}
-	return &Spread{N: len(values), Median: median(values), Min: slices.Min(values), Max: slices.Max(values)}
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	return &Spread{N: len(values), Median: inference.Median(values), Min: slices.Min(values), Max: slices.Max(values)}
 }
 
 // buildFacts are the facts of several binaries side by side. Those that none has are left out.

@@ -64,7 +64,7 @@ func TestAProgramThatNobodyCollectsEndsItsParentWithItsCode(t *testing.T) {
 	if err := x.Give(launch.Order{At: time.Now(), Limit: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if code, err := launch.Run(ctx, x, []string{"/bin/sh", "-c", "exit 3"}, io.Discard); err != nil || code != 3 {
 		t.Errorf("exit code %d, %v; want 3", code, err)

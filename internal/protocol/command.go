@@ -64,7 +64,7 @@ type State struct {
 	CPUsAllowed string `json:"cpusAllowed,omitempty"`
 	// Listening is true when the server's port accepts connections, or when the parent of a program is ready (observers and collectors only).
 	Listening bool `json:"listening,omitempty"`
-	// Build is how the server was built, known as soon as it listens (observers only).
+	// Build is how the server or the program was built, known as soon as Listening is true (observers and collectors only).
 	Build *record.Build `json:"build,omitempty"`
 	// Checked is the result of the last Check; nil before it (generators only).
 	Checked *Checked `json:"checked,omitempty"`
