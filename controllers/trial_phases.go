@@ -87,7 +87,7 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (pass.St
 // ensurePods creates the attempt's pods, all at once. A pod that is missing once load was to start was taken from us.
 func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.Step, error) {
 	opts := render.PodOptions{
-		AgentImage: r.AgentImage, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
+		AgentImage: r.AgentImage, ToolboxImage: r.ToolboxImage, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
 		Bound: s.siblings.Bound(), LargestServer: largestServer(s.run.Spec),
 	}
 	for _, m := range s.members {

@@ -21,6 +21,7 @@ import (
 	"loadstone.dev/loadstone/hack/bench/progress"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -117,7 +118,7 @@ func (c *cluster) remove(ctx context.Context, run *v1alpha1.BenchmarkRun) error 
 		var measuredPods, agents corev1.PodList
 		err := errors.Join(
 			c.List(ctx, &measuredPods, client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}),
-			c.List(ctx, &agents, client.InNamespace(system), client.MatchingLabels{workflowLabel: render.WorkflowName(run.Name, string(run.UID), 0)}),
+			c.List(ctx, &agents, client.InNamespace(system), client.MatchingLabels{workflowLabel: render.WorkflowName(run.Name, string(run.UID), plan.Part{})}),
 		)
 		if err != nil {
 			return fmt.Errorf("listing what is left of run %s: %w", run.Name, err)

@@ -8,13 +8,14 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/validity"
 )
 
 // runStages are the stages from a run's creation to the first step of its workflow.
 func runStages(run, uid string) []stage {
-	w := render.WorkflowName(run, uid, 0)
+	w := render.WorkflowName(run, uid, plan.Part{})
 	return []stage{
 		{"run has begun", []string{runFact(run, begun)}},
 		{"Argo's agent pod created", []string{agentFact(w, created)}},
