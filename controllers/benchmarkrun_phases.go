@@ -73,7 +73,7 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 
 // compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
-	p, err := plan.Compile(s.run.Spec, plan.Options{Name: s.run.Name, UID: string(s.run.UID)})
+	p, err := compilePlan(s.run)
 	if err != nil {
 		return s.refuse(err)
 	}
