@@ -126,10 +126,10 @@ func (r *BenchmarkRunReconciler) byUID(ctx context.Context, o client.Object) []r
 	return r.requests(ctx, func(run *v1alpha1.BenchmarkRun) bool { return string(run.UID) == o.GetLabels()[v1alpha1.LabelRunUID] })
 }
 
-// queued are the runs that wait for the one that has changed.
+// queued are the runs that wait for the one that has changed, and measures no more.
 func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []reconcile.Request {
 	changed, ok := o.(*v1alpha1.BenchmarkRun)
-	if !ok || changed.Status.CompletionTime == nil && changed.DeletionTimestamp.IsZero() {
+	if !ok || changed.Status.CompletionTime == nil && changed.DeletionTimestamp.IsZero() && !measuredAll(changed) {
 		return nil
 	}
 	return r.requests(ctx, func(run *v1alpha1.BenchmarkRun) bool {

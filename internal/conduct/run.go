@@ -60,6 +60,9 @@ func (r Run) Next() Step {
 	if end := r.TimedOut(); end != nil {
 		return Step{Act: ActEnd, Ending: end}
 	}
+	if r.overdue() {
+		return Step{Act: ActReport}
+	}
 	if needed := r.Needed(); len(needed) != len(r.Trials) {
 		return Step{Act: ActBegin, Trials: r.missing(needed)}
 	}
@@ -75,14 +78,27 @@ func (r Run) Next() Step {
 	return Step{Act: ActMeasure}
 }
 
-// Executed reports whether every trial that is needed has ended, and nothing is known that would ask for another.
+// Executed reports whether every trial that is needed has ended, and nothing is known that would ask for another. Once the time of the run is
+// over, the planned ones are all that is needed.
 func (r Run) Executed() bool {
-	return len(r.Trials) == len(r.Needed()) && r.Trials.allEnded() && !r.scanDue()
+	return r.overdue() || len(r.Trials) == len(r.Needed()) && r.Trials.allEnded() && !r.scanDue()
 }
 
 // Deadline is when a run whose turn has come has used up its time.
 func (r Run) Deadline() time.Time {
 	return r.Started.Add(time.Duration(r.Plan.TimeoutSeconds) * time.Second)
+}
+
+// overdue reports whether the time of a run is over of which every planned trial has ended. What is open of a repeat block is given up.
+func (r Run) overdue() bool { return !r.Started.IsZero() && r.Now.After(r.Deadline()) && r.planEnded() }
+
+// planEnded reports whether every planned trial has ended.
+func (r Run) planEnded() bool {
+	ended := make(map[string]bool, len(r.Trials))
+	for i := range r.Trials {
+		ended[r.Trials[i].Name] = r.Trials[i].ended()
+	}
+	return !slices.ContainsFunc(r.Plan.Trials, func(t record.PlannedTrial) bool { return !ended[t.Name] })
 }
 
 // missing are the needed trials that were not begun.

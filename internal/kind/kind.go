@@ -59,6 +59,29 @@ type Follower interface {
 	Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, first int32) []record.PlannedTrial
 }
 
+// Group is a trial of a block, as its kind lays the block out.
+type Group struct {
+	// Name is what the trial's name ends in.
+	Name string
+	// Servers are the implementations that it measures.
+	Servers []string
+}
+
+// Grouper is a kind whose trials may measure several implementations. A trial of any other kind measures one.
+type Grouper interface {
+	// Groups are the trials of a block of a plan, whose implementations come in the order that was drawn for the block.
+	Groups(p record.Plan, drawn []string) []Group
+}
+
+// Alone are trials that measure one implementation each.
+func Alone(drawn []string) []Group {
+	groups := make([]Group, len(drawn))
+	for i, name := range drawn {
+		groups[i] = Group{Name: name, Servers: []string{name}}
+	}
+	return groups
+}
+
 // Kinds are the known kinds, by their type.
 type Kinds map[record.WorkType]Kind
 
@@ -83,6 +106,28 @@ type Member struct {
 	With string
 	// Apart is how strictly it stays off the nodes of the run's servers; empty if that does not matter.
 	Apart record.Strictness
+	// Words are for the sentence that refuses a run whose members find no room.
+	Words Words
+}
+
+// MilliCPU is the CPU time that the processes of the member ask for together, in thousandths of a CPU.
+func (m Member) MilliCPU() int64 {
+	var sum int64
+	for _, p := range m.Processes {
+		sum += p.MilliCPU
+	}
+	return sum
+}
+
+// Words are what a kind says of a member for which the nodes have no room. All of them may be empty.
+type Words struct {
+	// CPUs begins the sentence where no node is large enough, such as "spec.order is SlicedDuet: its two servers need". If it is empty, the
+	// cpus of the implementation are quoted.
+	CPUs string
+	// Number begins the sentence where the nodes have room for some of its like only, such as "spec.loads[].generators.pods is 3".
+	Number string
+	// Way is a way out beside fewer CPUs and more nodes, such as "choose spec.order Blocks".
+	Way string
 }
 
 // CPUShare is how a process gets its CPU time.

@@ -216,13 +216,12 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 // Memory prints an amount of memory as a spec has it, such as "256Mi".
 func Memory(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
 
-// trials lays out the blocks: every implementation once, in an order drawn from the seed.
+// trials lays out the blocks: every implementation once, in an order drawn from the seed, in as many trials as the kind of work makes of them.
 func (p *Plan) trials(run string, work record.WorkType) {
 	for block := int32(1); block <= p.Blocks; block++ {
 		p.Trials = append(p.Trials, p.block(run, block, work)...)
 	}
 	p.Note("%s; the order within each block follows from the seed %d", p.Size(), p.Seed)
-	p.duetNotes()
 }
 
 // RepeatBlocks is how many blocks at most are measured at the end of a run of so many, in the place of disturbed ones.
@@ -240,13 +239,15 @@ func (p Plan) block(run string, block int32, work record.WorkType) []record.Plan
 	slices.SortFunc(order, func(a, b record.Implementation) int {
 		return bytes.Compare(p.draw(block, a.Name), p.draw(block, b.Name))
 	})
-	if p.Order == record.OrderSlicedDuet {
-		return duet(run, block, order)
-	}
-	trials := make([]record.PlannedTrial, len(order))
+	drawn := make([]string, len(order))
 	for k, i := range order {
-		index := (block-1)*int32(len(order)) + int32(k)
-		trials[k] = record.PlannedTrial{Name: fmt.Sprintf("%s-%03d-%s", run, index, i.Name), Index: index, Block: block, Type: work, Servers: []string{i.Name}}
+		drawn[k] = i.Name
+	}
+	groups := kinds.Groups(p.Plan, work, drawn)
+	trials := make([]record.PlannedTrial, len(groups))
+	for k, g := range groups {
+		index := (block-1)*int32(len(groups)) + int32(k)
+		trials[k] = record.PlannedTrial{Name: fmt.Sprintf("%s-%03d-%s", run, index, g.Name), Index: index, Block: block, Type: work, Servers: g.Servers}
 	}
 	return trials
 }

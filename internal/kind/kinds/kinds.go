@@ -59,6 +59,14 @@ func Planned(p record.Plan, line record.PlannedTrial) kind.Work {
 	return All[line.Type].Read(Write("", p, line))
 }
 
+// Groups are the trials of a block of a kind of work, whose implementations come in the order that was drawn for the block.
+func Groups(p record.Plan, work record.WorkType, drawn []string) []kind.Group {
+	if grouper, ok := All[work].(kind.Grouper); ok {
+		return grouper.Groups(p, drawn)
+	}
+	return kind.Alone(drawn)
+}
+
 // Write is a line of a plan as the spec of an object, held until its step of the workflow comes.
 func Write(run string, p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
 	spec := All[line.Type].Write(p, line)
@@ -73,11 +81,12 @@ func Write(run string, p record.Plan, line record.PlannedTrial) v1alpha1.TrialSp
 	return spec
 }
 
-// Of is the work that the spec of a Trial asks for. The API admits no type that is not known here.
+// Of is the work that the spec of a Trial asks for. The API admits no type that is not known here, so that one which is not was written by
+// another version: it is an error, beside which the work is kind.Unknown.
 func Of(spec v1alpha1.TrialSpec) (kind.Work, error) {
 	k, ok := All[record.WorkType(spec.Type)]
 	if !ok {
-		return nil, fmt.Errorf("reading the spec of a trial: no kind of work is called %q", spec.Type)
+		return kind.Unknown{}, fmt.Errorf("reading the spec of a trial: no kind of work is called %q: another version of the operator made it: delete the run, or install that version", spec.Type)
 	}
 	return k.Read(spec), nil
 }
