@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 . hack/cluster/lib.sh
 
 ZIG_VERSION=0.14.1
-WORKLOADS=(coro ipc lzlog uvhttp zco)
+WORKLOADS=(coro ipc lzlog planted uvhttp zco)
 
 # needs NAME: installs what a workload is built from.
 needs() {
@@ -22,6 +22,7 @@ needs() {
     uvhttp) need_commands gcc:gcc make:make python3:python3 xz:xz-utils /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev ;;
     zco) zig_up ;;
     ipc) need_commands gcc:gcc make:make ;;
+    planted) need_commands gcc:gcc make:make valgrind:valgrind strace:strace ;;
   esac
 }
 
