@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ func TestACalibrationMeasuresOneThingUnderTwoNames(t *testing.T) {
 		image   string
 		command []string
 	}{
-		"the sample":    {twice{namespace: "bench", name: "aa"}, "gohttp", []string{"/usr/local/bin/gohttp", "--port=8080"}},
-		"another image": {twice{namespace: "bench", name: "aa", image: "zco:1", port: 9090, command: []string{"/zco"}}, "zco:1", []string{"/zco"}},
+		"the sample":    {twice{name: "aa"}, "gohttp", []string{"/usr/local/bin/gohttp", "--port=8080"}},
+		"another image": {twice{name: "aa", image: "zco:1", port: 9090, command: []string{"/zco"}}, "zco:1", []string{"/zco"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := tc.what.run()
@@ -30,7 +30,7 @@ func TestACalibrationMeasuresOneThingUnderTwoNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			a, b := r.Spec.Implementations[0], r.Spec.Implementations[1]
-			if a.Name == b.Name || !strings.Contains(a.Image, tc.image) || cmp.Diff(tc.command, a.Command) != "" || r.Namespace != "bench" {
+			if a.Name == b.Name || !strings.Contains(a.Image, tc.image) || cmp.Diff(tc.command, a.Command) != "" || r.Name != "aa" {
 				t.Errorf("run %+v", r)
 			}
 			b.Name = a.Name

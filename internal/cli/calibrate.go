@@ -1,13 +1,13 @@
-package main
+package cli
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/config/samples"
 	"loadstone.dev/loadstone/internal/artifact"
-	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
@@ -27,29 +26,46 @@ const lookEvery = 2 * time.Second
 
 // twice returns the implementations of a run that measures one server under two names.
 type twice struct {
-	namespace, name, image string
-	port                   int
-	command                []string
+	name, image string
+	port        int
+	command     []string
 }
 
+const calibrateHelp = `Measures one server under two names on the cluster, waits for the end, and prints the difference that the machine shows between a server and
+itself: its noise floor. Later reports of the same machine name it.`
+
 // calibrateCommand makes an A/A run, waits for its end, and prints the machine's noise floor.
-func calibrateCommand(ctx context.Context, out io.Writer, args []string) error {
+func calibrateCommand(k *kube) *cobra.Command {
 	var what twice
-	f := flag.NewFlagSet("loadstone calibrate", flag.ContinueOnError)
-	f.StringVar(&what.namespace, "namespace", "default", "the namespace of the run")
-	system := f.String("system-namespace", "loadstone-system", "the namespace of the operator")
-	f.StringVar(&what.name, "name", "aa", "the name of the run")
-	f.StringVar(&what.image, "image", "", "the image of the server to compare with itself; that of config/samples/aa.yaml if empty")
-	f.IntVar(&what.port, "port", 8080, "the port of that server")
-	if err := f.Parse(args); err != nil {
-		return fmt.Errorf("parsing flags: %w", err)
+	c := &cobra.Command{
+		Use:     "calibrate [-- COMMAND...]",
+		Short:   "Find the noise floor of a cluster's machines with an A/A run",
+		Long:    calibrateHelp,
+		Example: "  loadstone calibrate\n  loadstone calibrate --image registry.example/server:1 --port 80 -- /server --listen=:80",
+		RunE: func(c *cobra.Command, command []string) error {
+			if len(command) > 0 && c.ArgsLenAtDash() != 0 {
+				return badInput(fmt.Errorf("put the command of the server behind two dashes: %s", c.UseLine()))
+			}
+			what.command = command
+			r, err := what.run()
+			if err != nil {
+				return err
+			}
+			if r.Namespace, err = k.namespace(); err != nil {
+				return err
+			}
+			return calibrate(c.Context(), c.OutOrStdout(), k, r)
+		},
 	}
-	what.command = f.Args()
-	r, err := what.run()
-	if err != nil {
-		return err
-	}
-	in, err := discover.Find(ctx, *system)
+	f := c.Flags()
+	f.StringVar(&what.name, "name", "aa", "the `NAME` of the run")
+	f.StringVar(&what.image, "image", "", "the `IMAGE` of the server to compare with itself; that of config/samples/aa.yaml if empty")
+	f.IntVar(&what.port, "port", 8080, "the `PORT` of that server")
+	return c
+}
+
+func calibrate(ctx context.Context, out io.Writer, k *kube, r *v1alpha1.BenchmarkRun) error {
+	in, err := k.installation(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,7 +77,7 @@ func calibrateCommand(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	// A forwarded port may not have outlived the run.
-	if in, err = discover.Find(ctx, *system); err != nil {
+	if in, err = k.installation(ctx); err != nil {
 		return err
 	}
 	defer in.Close()
@@ -77,13 +93,13 @@ func calibrateCommand(ctx context.Context, out io.Writer, args []string) error {
 // run is the A/A run of config/samples, of another image where one is given.
 func (w twice) run() (*v1alpha1.BenchmarkRun, error) {
 	if w.image == "" && len(w.command) > 0 {
-		return nil, errors.New("a command needs an image: set --image")
+		return nil, badInput(errors.New("a command needs an image: set --image"))
 	}
 	var r v1alpha1.BenchmarkRun
 	if err := yaml.UnmarshalStrict(samples.AA, &r); err != nil {
 		return nil, fmt.Errorf("decoding the sample: %w", err)
 	}
-	r.Namespace, r.Name = w.namespace, w.name
+	r.Name = w.name
 	for i := range r.Spec.Implementations {
 		if w.image != "" {
 			impl := &r.Spec.Implementations[i]

@@ -1,14 +1,15 @@
-package main
+package cli
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
@@ -18,59 +19,52 @@ import (
 	"loadstone.dev/loadstone/internal/version"
 )
 
-// The exit statuses of loadstone run.
-const (
-	statusFailed       = 1
-	statusMissed       = 3
-	statusInconclusive = 4
-	statusInterrupted  = 130
-)
-
-const runHelp = `usage: loadstone run [--out DIR] FILE
-
-Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
+const runHelp = `Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
 plan, checks and report. Each implementation needs its command, which is looked up in PATH or relative to the folder of FILE, and must listen
 on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY.
 
-  --out DIR   the folder for the results: plan, raw outputs, manifests and report
-              (default loadstone-results/NAME-TIME)
-
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
-that are complete.
-
-exit status:
-    0   every objective is met; without objectives, every comparison has a verdict
-    1   the run has failed
-    2   the file, or what it asks of this machine, is not valid: nothing was started
-    3   an objective is missed
-    4   inconclusive: an objective is undecided; without objectives, a comparison has no verdict
-  130   interrupted`
+that are complete.`
 
 // progressEvery is how often the line of progress changes on a terminal.
 const progressEvery = time.Second
 
 // runCommand leads a run on this machine.
-func runCommand(ctx context.Context, out io.Writer, args []string) error {
-	f := flag.NewFlagSet("loadstone run", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	to := f.String("out", "", "the folder for the results")
-	file, err := parseRun(f, args)
-	if errors.Is(err, flag.ErrHelp) {
-		_, err = fmt.Fprintln(out, runHelp)
-		return err
+func runCommand(*kube, bool) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:     "run FILE",
+		Short:   "Measure a BenchmarkRun on this machine",
+		Long:    runHelp + "\n\nExit codes:\n" + codesText(),
+		Example: "  loadstone run config/samples/local.yaml",
+		Args:    oneRunFile,
+		RunE: func(c *cobra.Command, files []string) error {
+			return runHere(c.Context(), c.OutOrStdout(), files[0], out)
+		},
 	}
-	if err != nil {
-		return &statusError{statusBadInput, err}
+	c.Flags().StringVar(&out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME)")
+	return c
+}
+
+// oneRunFile takes the file of one run.
+func oneRunFile(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return badInput(fmt.Errorf("%s is one file too many: run one after the other, since two at a time would disturb each other", args[1]))
 	}
+	return exactly(1, "name the file of a run")(c, args)
+}
+
+// runHere leads a run on this machine.
+func runHere(ctx context.Context, out io.Writer, file, to string) error {
 	run, err := runfile.Read(ctx, file)
 	if err != nil {
-		return &statusError{statusBadInput, err}
+		return badInput(err)
 	}
 	shown := newScreen(out)
-	r, err := local.New(ctx, runOptions(run, file, *to, shown))
+	r, err := local.New(ctx, runOptions(run, file, to, shown))
 	if err != nil {
 		if v := (*plan.Violation)(nil); errors.As(err, &v) {
-			return &statusError{statusBadInput, fmt.Errorf("%s: %w", file, err)}
+			return badInput(fmt.Errorf("%s: %w", file, err))
 		}
 		return err
 	}
@@ -80,24 +74,6 @@ func runCommand(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	return printEnding(out, ending)
-}
-
-// parseRun reads flags before and after the name of the file.
-func parseRun(f *flag.FlagSet, args []string) (file string, err error) {
-	if err := f.Parse(args); err != nil {
-		return "", fmt.Errorf("parsing flags: %w", err)
-	}
-	if f.NArg() == 0 {
-		return "", errors.New("name the file of a run: loadstone run FILE, or see loadstone run --help")
-	}
-	file = f.Arg(0)
-	if err := f.Parse(f.Args()[1:]); err != nil {
-		return "", fmt.Errorf("parsing flags: %w", err)
-	}
-	if f.NArg() > 0 {
-		return "", fmt.Errorf("%s is one file too many: run one after the other, since two at a time would disturb each other", f.Arg(0))
-	}
-	return file, nil
 }
 
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen) local.Options {
