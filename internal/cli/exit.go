@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/runfile"
 )
 
 // The exit codes of every command. Code 0 is success, and codes has what each means.
@@ -59,7 +59,7 @@ func status(err error) int {
 	if e := (*statusError)(nil); errors.As(err, &e) {
 		return e.status
 	}
-	if v := (*plan.Violation)(nil); errors.As(err, &v) {
+	if e := (*runfile.Invalid)(nil); errors.As(err, &e) {
 		return statusBadInput
 	}
 	return statusFailed

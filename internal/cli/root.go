@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/runfile"
 )
 
 const rootHelp = `Loadstone compares implementations under load and says which is better, at what load, by how much, and how sure it is.
@@ -35,10 +36,18 @@ func Main(args []string) int {
 	root := New(filepath.Base(args[0]))
 	root.SetArgs(args[1:])
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "loadstone:", err)
+		fmt.Fprintln(os.Stderr, said(err))
 		return status(err)
 	}
 	return 0
+}
+
+// said is an error as people read it: of a file everything that is wrong with it, a line each.
+func said(err error) string {
+	if e := (*runfile.Invalid)(nil); errors.As(err, &e) {
+		return e.Lines()
+	}
+	return "loadstone: " + err.Error()
 }
 
 // New is the command line with all its commands, under the name by which the program was called.
@@ -46,11 +55,13 @@ func New(name string) *cobra.Command {
 	plugin := strings.HasPrefix(name, "kubectl-")
 	k := &kube{}
 	root := &cobra.Command{
-		Use:           "loadstone",
-		Short:         "Compare implementations under load",
-		Long:          rootHelp + "\n\nExit codes of every command:\n" + codesText(),
-		Args:          noSuchCommand,
-		RunE:          func(*cobra.Command, []string) error { return badInput(errors.New("name a command: loadstone --help lists them")) },
+		Use:   "loadstone",
+		Short: "Compare implementations under load",
+		Long:  rootHelp + "\n\nExit codes of every command:\n" + codesText(),
+		Args:  noSuchCommand,
+		RunE: func(*cobra.Command, []string) error {
+			return badInput(errors.New("name a command: loadstone --help lists them"))
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -62,7 +73,7 @@ func New(name string) *cobra.Command {
 		return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
 	})
 	k.bind(root.PersistentFlags())
-	root.AddCommand(runCommand(k, plugin), reportCommand(k), analyzeCommand(), calibrateCommand(k), versionCommand())
+	root.AddCommand(runCommand(k, plugin), reportCommand(k), validateCommand(), analyzeCommand(), calibrateCommand(k), versionCommand())
 	return root
 }
 

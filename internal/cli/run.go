@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/local"
-	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
 	"loadstone.dev/loadstone/internal/version"
 )
@@ -56,17 +55,14 @@ func oneRunFile(c *cobra.Command, args []string) error {
 
 // runHere leads a run on this machine.
 func runHere(ctx context.Context, out io.Writer, file, to string) error {
-	run, err := runfile.Read(ctx, file)
+	f, err := runfile.Open(ctx, file)
 	if err != nil {
 		return badInput(err)
 	}
 	shown := newScreen(out)
-	r, err := local.New(ctx, runOptions(run, file, to, shown))
+	r, err := local.New(ctx, runOptions(f.Run, file, to, shown))
 	if err != nil {
-		if v := (*plan.Violation)(nil); errors.As(err, &v) {
-			return badInput(fmt.Errorf("%s: %w", file, err))
-		}
-		return err
+		return f.Explain(err)
 	}
 	ending, err := r.Lead(ctx)
 	shown.end()
