@@ -34,7 +34,7 @@ var codes = []struct {
 func codesText() string {
 	var b strings.Builder
 	for _, c := range codes {
-		fmt.Fprintf(&b, "  %3d  %s\n", c.code, c.meaning)
+		fmt.Fprintf(&b, "    %3d  %s\n", c.code, c.meaning)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

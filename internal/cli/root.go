@@ -57,7 +57,7 @@ func New(name string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "loadstone",
 		Short: "Compare implementations under load",
-		Long:  rootHelp + "\n\nExit codes of every command:\n" + codesText(),
+		Long:  rootHelp + "\n\nExit codes of every command:\n\n" + codesText(),
 		Args:  noSuchCommand,
 		RunE: func(*cobra.Command, []string) error {
 			return badInput(errors.New("name a command: loadstone --help lists them"))

@@ -34,7 +34,7 @@ func runCommand(*kube, bool) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "run FILE",
 		Short:   "Measure a BenchmarkRun on this machine",
-		Long:    runHelp + "\n\nExit codes:\n" + codesText(),
+		Long:    runHelp + "\n\nExit codes:\n\n" + codesText(),
 		Example: "  loadstone run config/samples/local.yaml",
 		Args:    oneRunFile,
 		RunE: func(c *cobra.Command, files []string) error {

@@ -95,7 +95,7 @@ func TestHelpNamesEveryStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\n    0  ", "\n    1  ", "\n    2  ", "\n    3  ", "\n    4  ", "\n  130  ", "--out DIR"} {
+	for _, want := range []string{"\n      0  ", "\n      1  ", "\n      2  ", "\n      3  ", "\n      4  ", "\n    130  ", "--out DIR"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("help does not hold %q", want)
 		}
