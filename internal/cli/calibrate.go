@@ -5,24 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/config/samples"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 )
-
-// lookEvery is how often a run is looked at while it goes on.
-const lookEvery = 2 * time.Second
 
 // twice returns the implementations of a run that measures one server under two names.
 type twice struct {
@@ -37,6 +32,7 @@ itself: its noise floor. Later reports of the same machine name it.`
 // calibrateCommand makes an A/A run, waits for its end, and prints the machine's noise floor.
 func calibrateCommand(k *kube) *cobra.Command {
 	var what twice
+	var replace bool
 	c := &cobra.Command{
 		Use:     "calibrate [-- COMMAND...]",
 		Short:   "Find the noise floor of a cluster's machines with an A/A run",
@@ -54,34 +50,43 @@ func calibrateCommand(k *kube) *cobra.Command {
 			if r.Namespace, err = k.namespace(); err != nil {
 				return err
 			}
-			return calibrate(c.Context(), c.OutOrStdout(), k, r)
+			return calibrate(c.Context(), c.OutOrStdout(), k, r, replace)
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&what.name, "name", "aa", "the `NAME` of the run")
+	f.BoolVar(&replace, "replace", false, "delete a run of the same name first")
 	f.StringVar(&what.image, "image", "", "the `IMAGE` of the server to compare with itself; that of config/samples/aa.yaml if empty")
 	f.IntVar(&what.port, "port", 8080, "the `PORT` of that server")
 	return c
 }
 
-func calibrate(ctx context.Context, out io.Writer, k *kube, r *v1alpha1.BenchmarkRun) error {
+func calibrate(ctx context.Context, out io.Writer, k *kube, r *v1alpha1.BenchmarkRun, replace bool) error {
+	c, err := k.client(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := apply(ctx, c, r, replace); err != nil {
+		return err
+	}
+	shown := newScreen(out)
+	ended, err := follower{client: c, key: client.ObjectKeyFromObject(r), tell: shown.tellRemote, every: lookEvery}.follow(ctx)
+	shown.end()
+	if errors.Is(err, errLeft) {
+		return clusterRun{}.interrupted(ctx, c, client.ObjectKeyFromObject(r))
+	}
+	if err != nil {
+		return err
+	}
+	if err := statusOf(follow.Ending(ended)); err != nil && ended.Status.Report.URI == "" {
+		return fmt.Errorf("BenchmarkRun %s/%s ended without a report: %w", ended.Namespace, ended.Name, err)
+	}
 	in, err := k.installation(ctx)
 	if err != nil {
 		return err
 	}
-	in.Close()
-	if err := start(ctx, in.Client, r); err != nil {
-		return err
-	}
-	if err := follow(ctx, in.Client, r, out, lookEvery); err != nil {
-		return err
-	}
-	// A forwarded port may not have outlived the run.
-	if in, err = k.installation(ctx); err != nil {
-		return err
-	}
 	defer in.Close()
-	prefix := artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
+	prefix := artifact.RunPrefix(ended.Spec.Artifacts.Prefix, record.Run{Namespace: ended.Namespace, Name: ended.Name, UID: string(ended.UID)})
 	o, err := publish.Make(ctx, in.Store, prefix)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", prefix, err)
@@ -107,59 +112,4 @@ func (w twice) run() (*v1alpha1.BenchmarkRun, error) {
 		}
 	}
 	return &r, nil
-}
-
-func start(ctx context.Context, c client.Client, r *v1alpha1.BenchmarkRun) error {
-	err := c.Create(ctx, r)
-	if apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("BenchmarkRun %s/%s already exists: delete it or choose another --name", r.Namespace, r.Name)
-	}
-	if err != nil {
-		return fmt.Errorf("creating BenchmarkRun %s/%s: %w", r.Namespace, r.Name, err)
-	}
-	return nil
-}
-
-// follow waits for the end of a run and prints how far it is. A run that ends without a report is an error.
-func follow(ctx context.Context, c client.Client, r *v1alpha1.BenchmarkRun, out io.Writer, every time.Duration) error {
-	said := ""
-	for {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(r), r); err != nil {
-			return fmt.Errorf("reading BenchmarkRun %s/%s: %w", r.Namespace, r.Name, err)
-		}
-		if now := progress(r); now != said {
-			said = now
-			fmt.Fprintln(out, now)
-		}
-		if r.Status.CompletionTime != nil {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for BenchmarkRun %s/%s, which continues: %w", r.Namespace, r.Name, ctx.Err())
-		case <-time.After(every):
-		}
-	}
-	if r.Status.Report.URI != "" {
-		return nil
-	}
-	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
-		return fmt.Errorf("BenchmarkRun %s/%s ended without a report (%s): %s", r.Namespace, r.Name, c.Reason, c.Message)
-	}
-	return fmt.Errorf("BenchmarkRun %s/%s ended without a report", r.Namespace, r.Name)
-}
-
-// progress is how far a run is, in a few words.
-func progress(r *v1alpha1.BenchmarkRun) string {
-	st := r.Status
-	c := meta.FindStatusCondition(st.Conditions, v1alpha1.ConditionSucceeded)
-	switch {
-	case st.CompletionTime != nil:
-		return fmt.Sprintf("%s/%s has ended; its report is %s", r.Namespace, r.Name, st.Report.URI)
-	case st.StartTime != nil && st.Progress != "":
-		return fmt.Sprintf("%s cells measured, about %s left", st.Progress, st.TimeLeft)
-	case c != nil && c.Message != "":
-		return c.Message
-	}
-	return "waiting for the operator"
 }

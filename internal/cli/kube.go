@@ -69,6 +69,18 @@ func (k *kube) namespace() (string, error) {
 	return name, nil
 }
 
+// namespaceOf is the namespace of a run whose file names one, or none. A flag that names another is an error.
+func (k *kube) namespaceOf(file string) (string, error) {
+	asked := k.overrides.Context.Namespace
+	switch {
+	case file == "":
+		return k.namespace()
+	case asked != "" && asked != file:
+		return "", badInput(fmt.Errorf("the file is of namespace %s, and --namespace is %s: remove one of both", file, asked))
+	}
+	return file, nil
+}
+
 // config is how to reach the API server.
 func (k *kube) config() (*rest.Config, error) {
 	config, err := k.loader().ClientConfig()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,14 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-
-	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/report"
 )
 
@@ -128,39 +120,6 @@ func TestAStatusErrorIsTheErrorInIt(t *testing.T) {
 	}
 }
 
-func TestHowFarARunIs(t *testing.T) {
-	now := metav1.Now()
-	succeeded := func(message string) []metav1.Condition {
-		return []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: "Waiting", Message: message}}
-	}
-	for name, tc := range map[string]struct {
-		status v1alpha1.BenchmarkRunStatus
-		// has are parts of what is said; hasNot are none.
-		has, hasNot []string
-	}{
-		"nobody has seen it":       {v1alpha1.BenchmarkRunStatus{}, []string{"operator"}, nil},
-		"it waits":                 {v1alpha1.BenchmarkRunStatus{Conditions: succeeded("behind other")}, []string{"behind other"}, nil},
-		"it measures":              {v1alpha1.BenchmarkRunStatus{StartTime: &now, Progress: "3/40", TimeLeft: "3m20s", Conditions: succeeded("measuring")}, []string{"3/40", "3m20s"}, []string{"measuring"}},
-		"it began just now":        {v1alpha1.BenchmarkRunStatus{StartTime: &now, Conditions: succeeded("preparing")}, []string{"preparing"}, nil},
-		"it has ended":             {v1alpha1.BenchmarkRunStatus{StartTime: &now, CompletionTime: &now, Progress: "40/40", Report: v1alpha1.ReportRef{URI: "s3://b/r.html"}}, []string{"bench/aa", "s3://b/r.html"}, []string{"40/40"}},
-		"a condition that is mute": {v1alpha1.BenchmarkRunStatus{Conditions: succeeded("")}, []string{"operator"}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := progress(&v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "aa"}, Status: tc.status})
-			for _, part := range tc.has {
-				if !strings.Contains(got, part) {
-					t.Errorf("%q does not say %q", got, part)
-				}
-			}
-			for _, part := range tc.hasNot {
-				if strings.Contains(got, part) {
-					t.Errorf("%q says %q", got, part)
-				}
-			}
-		})
-	}
-}
-
 func TestAReportThatCannotBeWrittenIsAnError(t *testing.T) {
 	dir := t.TempDir()
 	occupied := filepath.Join(dir, "file")
@@ -189,25 +148,5 @@ func TestAReportIsWrittenOverAnOlderOne(t *testing.T) {
 		if got, err := os.ReadFile(page); err != nil || string(got) != body || !filepath.IsAbs(page) {
 			t.Errorf("%s holds %q, %v; want %q", page, got, err, body)
 		}
-	}
-}
-
-// empty is a cluster without runs.
-func empty(t *testing.T) client.Client {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	return fake.NewClientBuilder().WithScheme(scheme).Build()
-}
-
-func TestFollowNamesARunThatIsGone(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	r := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "aa"}}
-	var out bytes.Buffer
-	if err := follow(ctx, empty(t), r, &out, time.Millisecond); err == nil || !strings.Contains(err.Error(), "bench/aa") || out.Len() > 0 {
-		t.Errorf("it prints %q and ends with %v", out.String(), err)
 	}
 }

@@ -56,7 +56,7 @@ func reportCommand(k *kube) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&dir, "out", "reports", "the folder `DIR` to write to")
+	f.StringVar(&dir, "out", reportFolder, "the folder `DIR` to write to")
 	f.BoolVar(&again, "again", false, "rebuild the report from the manifests with this version")
 	f.BoolVar(&open, "open", false, "open the report in a browser")
 	return c
@@ -93,7 +93,7 @@ func getRun(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alph
 		return nil, badInput(fmt.Errorf("there is no BenchmarkRun %s in namespace %s: loadstone list --all-namespaces shows those that are there", key.Name, key.Namespace))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", key, discover.Explain("the API server", err))
+		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", key, discover.Explain("", err))
 	}
 	return &r, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,25 +24,44 @@ plan, checks and report. Each implementation needs its command, which is looked 
 on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY.
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
-that are complete.`
+that are complete.
+
+With --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl loadstone, the run is measured on the cluster: it is created there, followed
+with the same lines, and its report is fetched. Each implementation needs its image. A run of the same name and spec that goes on is followed. Ctrl-C leaves
+the run on the cluster.`
+
+// The folders into which results and reports are written.
+const (
+	resultsFolder = "loadstone-results"
+	reportFolder  = "reports"
+)
 
 // progressEvery is how often the line of progress changes on a terminal.
 const progressEvery = time.Second
 
-// runCommand leads a run on this machine.
-func runCommand(*kube, bool) *cobra.Command {
+// runCommand leads a run on this machine, or follows it on a cluster, which a plugin of kubectl does unless it is told otherwise.
+func runCommand(k *kube, plugin bool) *cobra.Command {
 	var out string
+	var onCluster bool
+	remote := clusterRun{kube: k}
 	c := &cobra.Command{
 		Use:     "run FILE",
-		Short:   "Measure a BenchmarkRun on this machine",
+		Short:   "Measure a BenchmarkRun on this machine, or on a cluster",
 		Long:    runHelp + "\n\nExit codes:\n\n" + codesText(),
-		Example: "  loadstone run config/samples/local.yaml",
+		Example: "  loadstone run config/samples/local.yaml\n  loadstone run config/samples/quick.yaml --context kind-bench --open",
 		Args:    oneRunFile,
 		RunE: func(c *cobra.Command, files []string) error {
-			return runHere(c.Context(), c.OutOrStdout(), files[0], out)
+			if !onCluster && (c.Flags().Changed("cluster") || !k.named(c.Flags())) {
+				return runHere(c.Context(), c.OutOrStdout(), files[0], out)
+			}
+			remote.out = cmp.Or(out, reportFolder)
+			return remote.run(c.Context(), c.OutOrStdout(), files[0])
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME)")
+	f := c.Flags()
+	f.StringVar(&out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME); on a cluster for its report (default reports)")
+	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
+	remote.bind(f)
 	return c
 }
 
@@ -74,7 +94,7 @@ func runHere(ctx context.Context, out io.Writer, file, to string) error {
 
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen) local.Options {
 	if out == "" {
-		out = filepath.Join("loadstone-results", run.Name+"-"+time.Now().Format("20060102-150405"))
+		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format("20060102-150405"))
 	}
 	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
@@ -88,7 +108,7 @@ func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen) local.O
 
 // printEnding prints how a run has ended, and returns the error whose status says it.
 func printEnding(out io.Writer, e local.Ending) error {
-	if e.Verdict != nil {
+	if e.Verdict != nil && e.Verdict.Text != "" {
 		if _, err := fmt.Fprintln(out, e.Verdict.Text); err != nil {
 			return err
 		}
@@ -104,6 +124,8 @@ func printEnding(out io.Writer, e local.Ending) error {
 // statusOf is the error whose status says how a run has ended; nil for 0.
 func statusOf(e local.Ending) error {
 	switch {
+	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs:
+		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))
 	case e.Interrupted && e.Report == "":
 		return &statusError{statusInterrupted, errors.New("interrupted before a block was complete: there is nothing to report")}
 	case e.Interrupted:

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" || local.IsHelper(os.Args[1:]) {
 		os.Exit(Main(os.Args))
 	}
-	os.Exit(m.Run())
+	os.Exit(testbed.Main(m))
 }
 
 // patience bounds how long a run of a test may take on a machine that is busy.

@@ -24,19 +24,23 @@ var (
 // unknownField is what a strict API server says of a field that it does not know.
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
-// Explain turns an error of an API server into a sentence that says what is wrong, and the way out. Other errors stay what they are.
+// Explain turns an error of an API server, whose address may be empty, into a sentence that says what is wrong and the way out. Other errors
+// stay what they are.
 func Explain(host string, err error) error {
 	var network net.Error
 	var address *url.Error
+	if host != "" {
+		host = " at " + host
+	}
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &address):
-		return fmt.Errorf("%w at %s: name another one with --context or --kubeconfig, or start it (%w)", ErrUnreachable, host, address.Err)
+		return fmt.Errorf("%w%s: name another one with --context or --kubeconfig, or start it (%w)", ErrUnreachable, host, address.Err)
 	case errors.As(err, &network):
-		return fmt.Errorf("%w at %s: name another one with --context or --kubeconfig, or start it (%w)", ErrUnreachable, host, err)
+		return fmt.Errorf("%w%s: name another one with --context or --kubeconfig, or start it (%w)", ErrUnreachable, host, err)
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("the cluster at %s does not accept your credentials: log in again, or name another user with --user or --context", host)
+		return fmt.Errorf("the cluster%s does not accept your credentials: log in again, or name another user with --user or --context", host)
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("the cluster does not let you do this: ask its administrator for the right: %w", err)
 	}

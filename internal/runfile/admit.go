@@ -81,7 +81,7 @@ var otherType = regexp.MustCompile(`^must be of type (\w+): "(\w+)"$`)
 func sentence(path string, e *field.Error) string {
 	detail := strings.TrimPrefix(e.Detail, path+" in body ")
 	var text string
-	switch e.Type { //nolint:exhaustive // The others are said as an API server says them.
+	switch e.Type {
 	case field.ErrorTypeRequired:
 		text = "it is missing: give it a value"
 	case field.ErrorTypeInvalid, field.ErrorTypeTypeInvalid:
