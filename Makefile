@@ -67,12 +67,13 @@ workloads: ## Build the reference workloads that are not in Go into bin/: "make 
 	@hack/workloads.sh build
 
 .PHONY: generate
-generate: ## Generate deep copies, CRDs for config/ and the chart, and docs/reference.md.
+generate: ## Generate deep copies, CRDs for config/ and the chart, docs/reference.md, and the pages of the commands.
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	go run ./hack/charts
 	$(REFERENCE_DOCS) --source-path=api --config=hack/reference/config.yaml --templates-dir=hack/reference/templates \
 		--renderer=markdown --output-path=docs/reference.md --log-level=ERROR
+	go run ./hack/cli
 
 .PHONY: verify
 verify: generate ## Check generated files, formatting, lint, chart and shell scripts.

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -28,10 +28,9 @@ const asProgram = "LOADSTONE_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" || local.IsHelper(os.Args[1:]) {
-		main()
-		return
+		os.Exit(Main(os.Args))
 	}
-	os.Exit(m.Run())
+	os.Exit(testbed.Main(m))
 }
 
 // patience bounds how long a run of a test may take on a machine that is busy.
@@ -229,15 +228,14 @@ func TestWhatCannotBeRunHereIsRefusedWithASentence(t *testing.T) {
 		"a folder below a file":     {args: []string{"--out", filepath.Join(file, "results")}, want: "the folder cannot be written"},
 		"a script that is missing":  {oldNew: []string{"tool: wrk,", "tool: wrk, script: {configMap: scripts, key: post.lua},"}, want: "there is no script in scripts/post.lua or post.lua"},
 		"two files":                 {args: []string{"other.yaml"}, want: "one file too many"},
-		"an unknown flag":           {args: []string{"--context", "here"}, want: "flag provided but not defined"},
+		"an unknown flag":           {args: []string{"--contexts", "here"}, want: "unknown flag: --contexts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"run", comparison(t, dir, tc.oldNew...)}, tc.args...)
 			if tc.args == nil {
 				args = append(args, "--out", filepath.Join(t.TempDir(), "results"))
 			}
-			var out bytes.Buffer
-			err := run(t.Context(), &out, args)
+			_, err := execute(t, args...)
 			if err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("it ends with %v\nwant one line with %q", err, tc.want)
 			}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func TestTheExampleOfThePageIsReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const fence = "```console\n$ loadstone analyse "
+	const fence = "```console\n$ loadstone analyze "
 	before, rest, found := strings.Cut(string(text), fence)
 	command, rest, hasOutput := strings.Cut(rest, "\n")
 	want, after, closed := strings.Cut(rest, "```\n")
@@ -49,11 +49,11 @@ func TestTheExampleOfThePageIsReal(t *testing.T) {
 		t.Fatal("the page has no example")
 	}
 	var out bytes.Buffer
-	if err := analyseCommand(&out, nil, strings.Fields(command)); exitStatus(err) != statusVoid {
+	if err := analyze(&out, nil, strings.Fields(command), false); exitStatus(err) != statusFailed {
 		t.Errorf("the example ends with %v, and the page says that a sample is void", err)
 	}
 	var asJSON bytes.Buffer
-	if err := analyseCommand(&asJSON, nil, append([]string{"--json"}, strings.Fields(command)...)); exitStatus(err) != statusVoid {
+	if err := analyze(&asJSON, nil, strings.Fields(command), true); exitStatus(err) != statusFailed {
 		t.Fatal(err)
 	}
 	var r lint.Report
@@ -87,8 +87,8 @@ func TestAnalyseEndsWithAStatus(t *testing.T) {
 		"nothing is void":               {args: []string{raw + "wrk-steady.txt"}, want: 0},
 		"a sample is void":              {args: []string{raw + "wrk-steady.txt", raw + "wrk-500.txt"}, want: 1, words: "1 of 2 samples are void"},
 		"a sample is void in JSON":      {args: []string{"--json", raw + "wrk-500.txt"}, want: 1, words: "1 of 1 samples are void"},
-		"no file":                       {want: 2, words: "usage:"},
-		"a flag that is none":           {args: []string{"--fast"}, want: 2, words: "parsing flags"},
+		"no file":                       {want: 2, words: "name the files to analyze: loadstone analyze FILE..."},
+		"a flag that is none":           {args: []string{"--fast"}, want: 2, words: "unknown flag: --fast: see loadstone analyze --help"},
 		"a file that is not there":      {args: []string{"none.txt"}, want: 2, words: "none.txt"},
 		"a folder":                      {args: []string{"docs"}, want: 2, words: "docs"},
 		"a file that is no output":      {args: []string{"LICENSE"}, want: 2, words: "it holds no output that is known; expected"},
@@ -97,8 +97,7 @@ func TestAnalyseEndsWithAStatus(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			err := analyseCommand(&out, strings.NewReader(tc.stdin), tc.args)
+			_, err := executeOn(t, strings.NewReader(tc.stdin), append([]string{"analyze"}, tc.args...)...)
 			if got := exitStatus(err); got != tc.want {
 				t.Errorf("status %d, want %d: %v", got, tc.want, err)
 			}
@@ -111,12 +110,12 @@ func TestAnalyseEndsWithAStatus(t *testing.T) {
 
 func TestAnalysePrintsJSONForPrograms(t *testing.T) {
 	atRoot(t)
-	var out bytes.Buffer
-	if err := analyseCommand(&out, nil, []string{"--json", raw + "wrk-sweep.txt"}); err != nil {
+	out, err := execute(t, "analyse", raw+"wrk-sweep.txt", "--json")
+	if err != nil {
 		t.Fatal(err)
 	}
 	var r lint.Report
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Samples) != 5 || len(r.Verdicts) != 5 || len(r.Findings) == 0 || r.Findings[0].Sentence == "" {

@@ -1,8 +1,7 @@
-package main
+package cli
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -92,17 +91,13 @@ func TestEachEndingHasAStatus(t *testing.T) {
 }
 
 func TestHelpNamesEveryStatus(t *testing.T) {
-	var out bytes.Buffer
-	if err := runCommand(t.Context(), &out, []string{"--help"}); err != nil {
+	out, err := execute(t, "run", "--help")
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\n    0  ", "\n    1  ", "\n    2  ", "\n    3  ", "\n    4  ", "\n  130  ", "--out DIR"} {
-		if !strings.Contains(out.String(), want) {
+	for _, want := range []string{"\n      0  ", "\n      1  ", "\n      2  ", "\n      3  ", "\n      4  ", "\n    130  ", "--out DIR"} {
+		if !strings.Contains(out, want) {
 			t.Errorf("help does not hold %q", want)
 		}
-	}
-	var bad *statusError
-	if err := runCommand(t.Context(), &out, nil); !errors.As(err, &bad) || bad.status != statusBadInput {
-		t.Errorf("no file ends with %v", err)
 	}
 }

@@ -1,17 +1,18 @@
-package main
+package cli
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -24,45 +25,90 @@ import (
 
 const fetchDeadline = 2 * time.Minute
 
+const reportHelp = `Fetches the report that the operator made of a run, and prints the path of its page, which needs nothing else. With --again the report is made
+anew from what the run has stored, by this version.`
+
 // reportCommand fetches a run's report from the object store, or rebuilds it, and prints the path of the HTML file.
-func reportCommand(ctx context.Context, out io.Writer, args []string) error {
-	f := flag.NewFlagSet("loadstone report", flag.ContinueOnError)
-	namespace := f.String("namespace", "default", "the namespace of the run")
-	system := f.String("system-namespace", "loadstone-system", "the namespace of the operator")
-	dir := f.String("out", "reports", "the folder to write to")
-	again := f.Bool("again", false, "rebuild the report from the manifests with this version")
-	if err := f.Parse(args); err != nil {
-		return fmt.Errorf("parsing flags: %w", err)
+func reportCommand(k *kube) *cobra.Command {
+	var dir string
+	var again, open bool
+	c := &cobra.Command{
+		Use:     "report RUN",
+		Short:   "Fetch the report of a run from its cluster",
+		Long:    reportHelp,
+		Example: "  loadstone report quick --open\n  loadstone report quick --again --out reports",
+		Args:    exactly(1, "name the run whose report you want"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, cancel := context.WithTimeout(c.Context(), fetchDeadline)
+			defer cancel()
+			namespace, err := k.namespace()
+			if err != nil {
+				return err
+			}
+			page, err := fetchReport(ctx, k, client.ObjectKey{Namespace: namespace, Name: args[0]}, dir, again)
+			if err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintln(c.OutOrStdout(), page); err != nil || !open {
+				return err
+			}
+			return openPage(ctx, page)
+		},
 	}
-	if f.NArg() != 1 {
-		return errors.New(usage)
-	}
-	ctx, cancel := context.WithTimeout(ctx, fetchDeadline)
-	defer cancel()
-	in, err := discover.Find(ctx, *system)
+	f := c.Flags()
+	f.StringVar(&dir, "out", reportFolder, "the folder `DIR` to write to")
+	f.BoolVar(&again, "again", false, "rebuild the report from the manifests with this version")
+	f.BoolVar(&open, "open", false, "open the report in a browser")
+	return c
+}
+
+// fetchReport puts the report of a run below a folder, and returns the path of its page.
+func fetchReport(ctx context.Context, k *kube, key client.ObjectKey, dir string, again bool) (string, error) {
+	in, err := k.installation(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer in.Close()
-	var r v1alpha1.BenchmarkRun
-	if err := in.Client.Get(ctx, client.ObjectKey{Namespace: *namespace, Name: f.Arg(0)}, &r); err != nil {
-		return fmt.Errorf("reading BenchmarkRun %s/%s: %w", *namespace, f.Arg(0), err)
+	r, err := getRun(ctx, in.Client, key)
+	if err != nil {
+		return "", err
 	}
 	var files []report.File
-	if *again {
-		files, err = remake(ctx, in.Store, &r)
+	if again {
+		files, err = remake(ctx, in.Store, r)
 	} else {
-		files, err = fetch(ctx, in.Store, &r)
+		files, err = fetch(ctx, in.Store, r)
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	page, err := write(filepath.Join(*dir, r.Namespace, r.Name), files)
+	return write(filepath.Join(dir, r.Namespace, r.Name), files)
+}
+
+// getRun reads a run. One that is not there is a sentence.
+func getRun(ctx context.Context, c client.Client, key client.ObjectKey) (*v1alpha1.BenchmarkRun, error) {
+	var r v1alpha1.BenchmarkRun
+	err := c.Get(ctx, key, &r)
+	if apierrors.IsNotFound(err) {
+		return nil, badInput(fmt.Errorf("there is no BenchmarkRun %s in namespace %s: loadstone list --all-namespaces shows those that are there", key.Name, key.Namespace))
+	}
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("reading BenchmarkRun %s: %w", key, discover.Explain("", err))
 	}
-	_, err = fmt.Fprintln(out, page)
-	return err
+	return &r, nil
+}
+
+// openPage opens a page in the browser of this machine.
+func openPage(ctx context.Context, page string) error {
+	for _, program := range []string{"xdg-open", "open"} {
+		if path, err := exec.LookPath(program); err == nil {
+			if err := exec.CommandContext(ctx, path, page).Run(); err != nil {
+				return fmt.Errorf("opening %s: %w", page, err)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("this machine has neither xdg-open nor open: open %s in a browser", page)
 }
 
 // write puts files into a folder and returns the path of the first.

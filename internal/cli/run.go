@@ -1,78 +1,88 @@
-package main
+package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/local"
-	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
 	"loadstone.dev/loadstone/internal/version"
 )
 
-// The exit statuses of loadstone run.
-const (
-	statusFailed       = 1
-	statusMissed       = 3
-	statusInconclusive = 4
-	statusInterrupted  = 130
-)
-
-const runHelp = `usage: loadstone run [--out DIR] FILE
-
-Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
+const runHelp = `Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
 plan, checks and report. Each implementation needs its command, which is looked up in PATH or relative to the folder of FILE, and must listen
 on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY.
-
-  --out DIR   the folder for the results: plan, raw outputs, manifests and report
-              (default loadstone-results/NAME-TIME)
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
 that are complete.
 
-exit status:
-    0   every objective is met; without objectives, every comparison has a verdict
-    1   the run has failed
-    2   the file, or what it asks of this machine, is not valid: nothing was started
-    3   an objective is missed
-    4   inconclusive: an objective is undecided; without objectives, a comparison has no verdict
-  130   interrupted`
+With --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl loadstone, the run is measured on the cluster: it is created there, followed
+with the same lines, and its report is fetched. Each implementation needs its image. A run of the same name and spec that goes on is followed. Ctrl-C leaves
+the run on the cluster.`
+
+// The folders into which results and reports are written.
+const (
+	resultsFolder = "loadstone-results"
+	reportFolder  = "reports"
+)
 
 // progressEvery is how often the line of progress changes on a terminal.
 const progressEvery = time.Second
 
-// runCommand leads a run on this machine.
-func runCommand(ctx context.Context, out io.Writer, args []string) error {
-	f := flag.NewFlagSet("loadstone run", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	to := f.String("out", "", "the folder for the results")
-	file, err := parseRun(f, args)
-	if errors.Is(err, flag.ErrHelp) {
-		_, err = fmt.Fprintln(out, runHelp)
-		return err
+// runCommand leads a run on this machine, or follows it on a cluster, which a plugin of kubectl does unless it is told otherwise.
+func runCommand(k *kube, plugin bool) *cobra.Command {
+	var out string
+	var onCluster bool
+	remote := clusterRun{kube: k}
+	c := &cobra.Command{
+		Use:     "run FILE",
+		Short:   "Measure a BenchmarkRun on this machine, or on a cluster",
+		Long:    runHelp + "\n\nExit codes:\n\n" + codesText(),
+		Example: "  loadstone run config/samples/local.yaml\n  loadstone run config/samples/quick.yaml --context kind-bench --open",
+		Args:    oneRunFile,
+		RunE: func(c *cobra.Command, files []string) error {
+			if !onCluster && (c.Flags().Changed("cluster") || !k.named(c.Flags())) {
+				return runHere(c.Context(), c.OutOrStdout(), files[0], out)
+			}
+			remote.out = cmp.Or(out, reportFolder)
+			return remote.run(c.Context(), c.OutOrStdout(), files[0])
+		},
 	}
-	if err != nil {
-		return &statusError{statusBadInput, err}
+	f := c.Flags()
+	f.StringVar(&out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME); on a cluster for its report (default reports)")
+	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
+	remote.bind(f)
+	return c
+}
+
+// oneRunFile takes the file of one run.
+func oneRunFile(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return badInput(fmt.Errorf("%s is one file too many: run one after the other, since two at a time would disturb each other", args[1]))
 	}
-	run, err := runfile.Read(ctx, file)
+	return exactly(1, "name the file of a run")(c, args)
+}
+
+// runHere leads a run on this machine.
+func runHere(ctx context.Context, out io.Writer, file, to string) error {
+	f, err := runfile.Open(ctx, file)
 	if err != nil {
-		return &statusError{statusBadInput, err}
+		return badInput(err)
 	}
 	shown := newScreen(out)
-	r, err := local.New(ctx, runOptions(run, file, *to, shown))
+	r, err := local.New(ctx, runOptions(f.Run, file, to, shown))
 	if err != nil {
-		if v := (*plan.Violation)(nil); errors.As(err, &v) {
-			return &statusError{statusBadInput, fmt.Errorf("%s: %w", file, err)}
-		}
-		return err
+		return f.Explain(err)
 	}
 	ending, err := r.Lead(ctx)
 	shown.end()
@@ -82,27 +92,9 @@ func runCommand(ctx context.Context, out io.Writer, args []string) error {
 	return printEnding(out, ending)
 }
 
-// parseRun reads flags before and after the name of the file.
-func parseRun(f *flag.FlagSet, args []string) (file string, err error) {
-	if err := f.Parse(args); err != nil {
-		return "", fmt.Errorf("parsing flags: %w", err)
-	}
-	if f.NArg() == 0 {
-		return "", errors.New("name the file of a run: loadstone run FILE, or see loadstone run --help")
-	}
-	file = f.Arg(0)
-	if err := f.Parse(f.Args()[1:]); err != nil {
-		return "", fmt.Errorf("parsing flags: %w", err)
-	}
-	if f.NArg() > 0 {
-		return "", fmt.Errorf("%s is one file too many: run one after the other, since two at a time would disturb each other", f.Arg(0))
-	}
-	return file, nil
-}
-
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen) local.Options {
 	if out == "" {
-		out = filepath.Join("loadstone-results", run.Name+"-"+time.Now().Format("20060102-150405"))
+		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format("20060102-150405"))
 	}
 	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
@@ -116,7 +108,7 @@ func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen) local.O
 
 // printEnding prints how a run has ended, and returns the error whose status says it.
 func printEnding(out io.Writer, e local.Ending) error {
-	if e.Verdict != nil {
+	if e.Verdict != nil && e.Verdict.Text != "" {
 		if _, err := fmt.Fprintln(out, e.Verdict.Text); err != nil {
 			return err
 		}
@@ -132,6 +124,8 @@ func printEnding(out io.Writer, e local.Ending) error {
 // statusOf is the error whose status says how a run has ended; nil for 0.
 func statusOf(e local.Ending) error {
 	switch {
+	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs:
+		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))
 	case e.Interrupted && e.Report == "":
 		return &statusError{statusInterrupted, errors.New("interrupted before a block was complete: there is nothing to report")}
 	case e.Interrupted:
