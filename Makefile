@@ -99,12 +99,13 @@ bench-stats: ## Only those of its figures that need no cluster: verdicts on reco
 	@go run ./hack/bench -only merging,verdicts,power,regression,duet
 
 .PHONY: bench-record
-bench-record: build ## Record the blocks that they are drawn from: nine minutes on a quiet machine.
-	@go build -o bin/record ./hack/bench/record
-	@bin/record -out hack/bench/verdicts/testdata/aa-blocks.json
+bench-record: build ## Record the blocks that they are drawn from: half an hour on a quiet machine.
+	@go build -o bin/bench ./hack/bench
+	@rm -rf bin/aa
+	@for run in sequential sliced planted calibration; do bin/loadstone run --out bin/aa/$$run hack/bench/aa/$$run.yaml || [[ $$? == [34] ]]; done
+	@bin/bench record bin/aa hack/bench/verdicts/testdata/aa-blocks.json
 
 .PHONY: bench-workloads
-bench-workloads: build workloads ## Measure the reference workloads against their peers: a quarter of an hour on a quiet machine. ONLY=zco,coro-switch
-	@hack/workloads.sh tools
-	@go build -o bin/bench-workloads ./hack/bench/workloads
-	@bin/bench-workloads -only "$(ONLY)"
+bench-workloads: build workloads ## Measure the reference workloads against their peers with loadstone run: 40 minutes on a quiet machine. ONLY=zco,coro-switch
+	@go build -o bin/bench-workloads ./hack/workloads
+	@hack/workloads.sh measure "$(ONLY)"
