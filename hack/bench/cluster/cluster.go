@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"time"
 
+	"loadstone.dev/loadstone/hack/bench/figures"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -18,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/hack/bench/progress"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/plan"
@@ -86,7 +87,7 @@ func (c *cluster) occupied(ctx context.Context) (string, error) {
 }
 
 // awaitFree returns when nobody else's run is under way.
-func (c *cluster) awaitFree(ctx context.Context, log *progress.Log) error {
+func (c *cluster) awaitFree(ctx context.Context, log *figures.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	told := ""
