@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/profile/callgrind"
-	"loadstone.dev/loadstone/internal/profile/memcheck"
-	"loadstone.dev/loadstone/internal/profile/strace"
+	"loadstone.dev/loadstone/internal/profiler/callgrind"
+	"loadstone.dev/loadstone/internal/profiler/memcheck"
+	"loadstone.dev/loadstone/internal/profiler/strace"
 	"loadstone.dev/loadstone/workloads/conformance"
 )
 

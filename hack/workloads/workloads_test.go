@@ -19,11 +19,11 @@ const specs = "../../config/workloads"
 
 func spec(t *testing.T, run string) *v1alpha1.BenchmarkRun {
 	t.Helper()
-	r, err := runfile.Read(t.Context(), filepath.Join(specs, run+".yaml"))
+	f, err := runfile.Open(t.Context(), filepath.Join(specs, run+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return f.Run
 }
 
 // measures reports whether a run's spec measures what a source asks for.
