@@ -98,7 +98,7 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 	slices.SortFunc(s.trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
 	w := &unstructured.Unstructured{}
 	w.SetGroupVersionKind(render.WorkflowKind)
-	err := r.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: render.WorkflowName(run.Name, string(run.UID), runFacts(s).Repeated())}, w)
+	err := r.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: render.WorkflowName(run.Name, string(run.UID), runFacts(s).Part())}, w)
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("reading workflow: %w", err)
 	}

@@ -147,7 +147,7 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 		}
 		if i == 0 {
 			// The workflow's agent pod starts while the remaining trials are written.
-			if err := r.makeWorkflow(ctx, s, max(line.Block-s.plan.Blocks, 0)); err != nil {
+			if err := r.makeWorkflow(ctx, s, s.plan.PartOf(line)); err != nil {
 				return pass.Halt, err
 			}
 		}
@@ -162,12 +162,12 @@ func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope
 	if s.workflow != nil {
 		return pass.GoOn, nil
 	}
-	return pass.GoOn, r.makeWorkflow(ctx, s, runFacts(s).Repeated())
+	return pass.GoOn, r.makeWorkflow(ctx, s, runFacts(s).Part())
 }
 
-func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, repeat int32) error {
+func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, part plan.Part) error {
 	o := r.workflowOptions(s.run)
-	o.Repeat = repeat
+	o.Part = part
 	w := render.Workflow(*s.plan, o)
 	token := steps.Token(r.Key, string(s.run.UID))
 	if err := steps.SetToken(ctx, r.Client, r.Namespace, w.GetName(), &token); err != nil {
@@ -333,10 +333,14 @@ func lengthOf(list client.ObjectList) int {
 }
 
 func (r *BenchmarkRunReconciler) deleteWorkflow(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	parts := []plan.Part{{Following: true}}
 	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
+		parts = append(parts, plan.Part{Repeat: repeat})
+	}
+	for _, part := range parts {
 		w := &unstructured.Unstructured{}
 		w.SetGroupVersionKind(render.WorkflowKind)
-		w.SetName(render.WorkflowName(run.Name, string(run.UID), repeat))
+		w.SetName(render.WorkflowName(run.Name, string(run.UID), part))
 		w.SetNamespace(r.Namespace)
 		if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)

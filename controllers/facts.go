@@ -45,7 +45,7 @@ func trialsFacts(list []v1alpha1.Trial) conduct.Trials {
 
 func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 	f := conduct.Trial{
-		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type)},
+		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Profile: t.Spec.Profile.Name},
 		Work:         workOf(t),
 	}
 	for _, i := range t.Spec.Servers {

@@ -94,7 +94,7 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.S
 		return pass.Halt, err
 	}
 	opts := render.PodOptions{
-		AgentImage: r.AgentImage, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
+		AgentImage: r.AgentImage, ToolboxImage: r.ToolboxImage, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
 		Bound: s.siblings.Bound(), LargestServer: largest,
 	}
 	for _, m := range s.members {

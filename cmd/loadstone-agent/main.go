@@ -20,6 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/observe"
+	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
@@ -30,8 +31,9 @@ import (
 const usage = `usage: loadstone-agent generate [--dir DIR]
        loadstone-agent observe --port PORT [--dir DIR]
        loadstone-agent collect --format FORMAT --exchange DIR [--dir DIR]
+       loadstone-agent profile --tool TOOL --path PATH --status STATUS --requests N --exchange DIR [--dir DIR]
        loadstone-agent launch --exchange DIR -- COMMAND...
-       loadstone-agent bring PATH
+       loadstone-agent bring PATH [TOOLBOX]
        loadstone-agent version`
 
 // stopLimit is how long an agent waits for its tool's end after SIGTERM.
@@ -75,6 +77,7 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	port := flags.Int("port", 0, "the port of the server that is observed")
 	format := flags.String("format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
 	exchange := flags.String("exchange", "", "the folder in which a collector and the parent of a program meet")
+	task := profileFlags(flags)
 	if err := flags.Parse(args[1:]); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)
 	}
@@ -90,6 +93,10 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 		return beside(ctx, getenv, *dir, 0, func(own observe.Config) agent.Worker {
 			return observe.NewCollector(own, record.CaseFormat(*format), launch.Exchange(*exchange))
 		})
+	case "profile":
+		return beside(ctx, getenv, *dir, 0, func(own observe.Config) agent.Worker {
+			return observe.NewMonitor(own, task(), launch.Exchange(*exchange))
+		})
 	case "launch":
 		runtime.GOMAXPROCS(1)
 		code, err := launch.Run(ctx, launch.Exchange(*exchange), flags.Args(), os.Stderr)
@@ -98,12 +105,40 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 		}
 		return err
 	case "bring":
-		return launch.Bring(flags.Arg(0))
+		return bring(flags.Arg(0), flags.Arg(1))
 	case "version":
 		_, err := fmt.Fprintln(stdout, version.Version)
 		return err
 	}
 	return errors.New(usage)
+}
+
+// profileFlags are those of a profile, which is complete when they have been read.
+func profileFlags(flags *flag.FlagSet) func() record.Profile {
+	var p record.Profile
+	number := func(name, usage string) *int { return flags.Int(name, 1, usage) }
+	tool := flags.String("tool", "", "the profiler")
+	flags.StringVar(&p.Request.Path, "path", "/", "what is asked of the server")
+	body := flags.String("body", "", "the right answer's body")
+	compare := flags.Bool("compare-body", false, "compare bodies with the right one")
+	status, requests, connections := number("status", "the right answer's status"), number("requests", "how many requests are sent"), number("connections", "how many connections send them")
+	repeats, limit := number("repeats", "how often everything is done"), number("limit", "how many seconds everything may take")
+	return func() record.Profile {
+		p.Tool, p.Request.Expect.Status, p.Requests = profiler.Tool(*tool), int32(*status), int32(*requests)
+		p.Connections, p.Repeats, p.LimitSeconds = int32(*connections), int32(*repeats), int32(*limit)
+		if *compare {
+			p.Request.Expect.Body = body
+		}
+		return p
+	}
+}
+
+// bring copies the agent to a path and, if somebody asks for the profilers, these to another.
+func bring(path, toolbox string) error {
+	if err := launch.Bring(path); err != nil || toolbox == "" {
+		return err
+	}
+	return launch.BringToolbox("/"+profiler.ToolboxFolder, toolbox)
 }
 
 // generator makes load.

@@ -44,7 +44,11 @@ func (r Run) Manifest(of RunRecord) record.RunManifest {
 		m.Nodes, m.Notes = slices.Clone(first.Nodes), append(m.Notes, nodesNote(first))
 	}
 	for _, t := range r.Trials.inOrder() {
-		if t.ended() && !t.notNeeded() {
+		switch {
+		case !t.ended() || t.notNeeded():
+		case t.Follows():
+			m.Following = append(m.Following, t.entry())
+		default:
 			m.Trials = append(m.Trials, t.entry())
 		}
 	}

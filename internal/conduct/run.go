@@ -132,11 +132,20 @@ func (r Run) Progress() (done, all int) {
 // Left is about how long the run will still take: what is planned for the trials that have not ended, less the time that the current one has
 // been measuring. Of work that ends by itself only the longest time is planned, so that what its trials have taken counts as soon as there are any.
 func (r Run) Left() time.Duration {
-	open := len(r.Needed())
+	open, following := 0, len(r.Plan.Following)
+	for _, line := range r.Needed() {
+		if !line.Follows() {
+			open++
+		}
+	}
 	var spent, taken time.Duration
 	stored := 0
 	for i := range r.Trials {
 		switch t := &r.Trials[i]; {
+		case t.Follows():
+			if t.ended() {
+				following--
+			}
 		case t.ended():
 			open--
 			if t.Stored != nil && t.Work.EndsItself() {
@@ -153,5 +162,5 @@ func (r Run) Left() time.Duration {
 	if open > 0 {
 		spent = min(spent, left/time.Duration(open)) // The trials after the current one take their own time.
 	}
-	return max(left-spent, 0).Round(time.Second)
+	return (max(left-spent, 0) + time.Duration(following)*plan.FollowingEstimate).Round(time.Second)
 }

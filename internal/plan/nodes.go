@@ -76,7 +76,7 @@ func LargestServer(p Plan) int64 {
 func (p Plan) distinct() []record.PlannedTrial {
 	seen := map[string]bool{}
 	var first []record.PlannedTrial
-	for _, line := range p.Trials {
+	for _, line := range slices.Concat(p.Trials, p.Following) {
 		key := string(line.Type) + " " + strings.Join(slices.Sorted(slices.Values(line.Servers)), " ")
 		if !seen[key] {
 			seen[key], first = true, append(first, line)

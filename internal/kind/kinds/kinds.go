@@ -9,19 +9,20 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/microbenchmark"
+	"loadstone.dev/loadstone/internal/kind/profile"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // All are the known kinds. A new one is a line here.
-var All = kind.NewKinds(sweep.Kind{}, microbenchmark.Kind{})
+var All = kind.NewKinds(sweep.Kind{}, microbenchmark.Kind{}, profile.Kind{})
 
-// Asked is the kind of work that the spec of a run asks for.
+// Asked is the kind of work that the blocks of a run do, as its spec asks for it.
 func Asked(spec v1alpha1.BenchmarkRunSpec) (kind.Kind, *kind.Violation) {
 	var asked []kind.Kind
-	for _, t := range slices.Sorted(maps.Keys(All)) {
-		if All[t].Asked(spec) {
-			asked = append(asked, All[t])
+	for _, k := range inOrder() {
+		if _, follows := k.(kind.Follower); !follows && k.Asked(spec) {
+			asked = append(asked, k)
 		}
 	}
 	switch len(asked) {
@@ -31,6 +32,26 @@ func Asked(spec v1alpha1.BenchmarkRunSpec) (kind.Kind, *kind.Violation) {
 		return asked[0], nil
 	}
 	return nil, kind.Invalid("spec.loads and spec.microbenchmark are both given, but an implementation either serves requests or measures itself: make a run of each")
+}
+
+// Following are the kinds of work that the spec of a run asks for when its blocks have been measured.
+func Following(spec v1alpha1.BenchmarkRunSpec) []kind.Follower {
+	var asked []kind.Follower
+	for _, k := range inOrder() {
+		if f, follows := k.(kind.Follower); follows && k.Asked(spec) {
+			asked = append(asked, f)
+		}
+	}
+	return asked
+}
+
+// inOrder are all kinds, in the order of their names.
+func inOrder() []kind.Kind {
+	var all []kind.Kind
+	for _, t := range slices.Sorted(maps.Keys(All)) {
+		all = append(all, All[t])
+	}
+	return all
 }
 
 // Planned is the work of a line of a plan.
@@ -48,7 +69,7 @@ func Groups(p record.Plan, work record.WorkType, drawn []string) []kind.Group {
 
 // Write is a line of a plan as the spec of an object, held until its step of the workflow comes.
 func Write(run string, p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
-	spec := All[line.Type].Write(p)
+	spec := All[line.Type].Write(p, line)
 	spec.RunName, spec.Index, spec.Block, spec.Type, spec.Start = run, &line.Index, line.Block, v1alpha1.TrialType(line.Type), v1alpha1.StartHeld
 	for _, name := range line.Servers {
 		spec.Servers = append(spec.Servers, kind.WriteImplementation(p.Implementation(name)))
