@@ -105,10 +105,10 @@ func checkLoadstone(t *testing.T, shell func(*testing.T, string) string, args []
 	if !regexp.MustCompile(`(?m)^\s*(loadstone: )?(usage: )?(loadstone )?` + args[0] + `\s`).MatchString(usage) {
 		t.Errorf("there is no command %s: %s", args[0], usage)
 	}
-	if args[0] != "run" || len(args) < 2 {
+	if args[0] != "run" && args[0] != "validate" || len(args) < 2 {
 		return
 	}
-	file := args[len(args)-1]
+	file := args[1]
 	for _, page := range pages(t) {
 		for _, example := range fenced(page, "yaml") {
 			if strings.Contains(example, "{name: "+strings.TrimSuffix(file, ".yaml")+"}") {
@@ -116,7 +116,7 @@ func checkLoadstone(t *testing.T, shell func(*testing.T, string) string, args []
 			}
 		}
 	}
-	if _, err := runfile.Read(t.Context(), filepath.Join(root, file)); err != nil {
+	if _, err := runfile.Open(t.Context(), filepath.Join(root, file)); err != nil {
 		t.Error(err)
 	}
 }
@@ -166,7 +166,7 @@ func prepare(t *testing.T, config *rest.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sample, err := runfile.Read(t.Context(), filepath.Join(root, "config", "samples", "quick.yaml"))
+	sample, err := runfile.Open(t.Context(), filepath.Join(root, "config", "samples", "quick.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func prepare(t *testing.T, config *rest.Config) {
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "loadstone-system"}},
 	}
 	for _, name := range []string{"quick", "shortest"} {
-		run := sample.DeepCopy()
+		run := sample.Run.DeepCopy()
 		run.Name, run.Namespace = name, "default"
 		objects = append(objects, run)
 	}
