@@ -45,6 +45,12 @@ func TestProfilersFindWhatIsPlanted(t *testing.T) {
 	for _, p := range table.Profiles {
 		for _, f := range p.Found {
 			t.Logf("%s of %s: %d launches, first answer within %d ms, %+v, %+v", p.Name, f.Implementation, f.Launches, f.FirstAnswerMillis, f.PerRequest, f.Versus)
+			if p.Name == "memory" && f.Implementation == "gohttp" {
+				if f.Launches > 0 || !strings.Contains(f.Cut, "Go's runtime") {
+					t.Errorf("a Go server is run under memcheck: %+v", f)
+				}
+				continue
+			}
 			if f.Missing != "" || f.Wrong > 0 || f.Asked == 0 || f.Unended > 0 || f.Cut != "" || f.Result == nil || len(f.Result.Unread) > 0 {
 				t.Errorf("%s of %s is not whole: %+v", p.Name, f.Implementation, f)
 			}
@@ -69,7 +75,6 @@ func checkMemory(t *testing.T, table analysis.Table) {
 		"leak":   {Errors: profiler.Verdict{Answer: profiler.Clean}, Leaks: profiler.Verdict{Answer: profiler.Found}},
 		"uninit": {Errors: profiler.Verdict{Answer: profiler.Found}, Leaks: profiler.Verdict{Answer: profiler.Clean}},
 		"arena":  {Errors: profiler.Verdict{Answer: profiler.Inconclusive}, Leaks: profiler.Verdict{Answer: profiler.Inconclusive}},
-		"gohttp": {Errors: profiler.Verdict{Answer: profiler.Inconclusive}, Leaks: profiler.Verdict{Answer: profiler.Inconclusive}},
 	} {
 		got := found(t, table, "memory", name).Result.Memcheck.Verdicts
 		if got.Errors.Answer != want.Errors.Answer || got.Leaks.Answer != want.Leaks.Answer {

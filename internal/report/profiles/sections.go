@@ -124,6 +124,10 @@ func (v profiles) line(f analysis.Profiled) table.Row {
 	if m := f.Result; m != nil && m.Memcheck != nil {
 		row.Cells[1], row.Cells[2] = v.answer(m.Memcheck.Verdicts.Errors, v.errorsFound(*m)), v.answer(m.Memcheck.Verdicts.Leaks, v.leaksFound(*m))
 	}
+	if f.Launches == 0 && f.Tool == profiler.Memcheck {
+		none := profiler.Verdict{Answer: profiler.Inconclusive}
+		row.Cells[1], row.Cells[2] = v.answer(none, ""), v.answer(none, "")
+	}
 	row.Notes = v.notes(f)
 	return row
 }
