@@ -122,6 +122,7 @@ func all(c *cluster.Bench, log *figures.Log) []measurement {
 		{"pairs", true, takes.Pairs, c.Pairs},
 		{"generators", true, takes.Generators, c.Generators},
 		{"memory", true, takes.Memory, c.Memory},
+		{"profiles", true, takes.Profiles, c.Profiles},
 		{"merging", false, 15 * time.Second, merged.Measure},
 		{"verdicts", false, 90 * time.Second, drawn.Verdicts},
 		{"power", false, 60 * time.Second, drawn.Power},

@@ -14,7 +14,7 @@ import (
 )
 
 func TestChoosingMeasurements(t *testing.T) {
-	const each = "start, sweep, pairs, generators, memory, merging, verdicts, power, regression, duet"
+	const each = "start, sweep, pairs, generators, memory, profiles, merging, verdicts, power, regression, duet"
 	for name, tc := range map[string]struct {
 		only          string
 		want          string
