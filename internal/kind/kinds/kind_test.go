@@ -52,7 +52,9 @@ func (timings) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violat
 	return nil
 }
 
-func (timings) Write(record.Plan, record.PlannedTrial) v1alpha1.TrialSpec { return v1alpha1.TrialSpec{} }
+func (timings) Write(record.Plan, record.PlannedTrial) v1alpha1.TrialSpec {
+	return v1alpha1.TrialSpec{}
+}
 
 func (timings) Read(spec v1alpha1.TrialSpec) kind.Work {
 	return timing{program: kind.ReadServers(spec)[0]}
@@ -152,7 +154,7 @@ func TestAKindFitsWhereItsMembersFindRoom(t *testing.T) {
 	}
 	// After its blocks of a sweep, a run times each program, too.
 	both := planOf(t, swept)
-	both.Trials = append(both.Trials, record.PlannedTrial{Name: "timed-fast", Index: int32(len(both.Trials)), Block: 1, Type: timed, Servers: []string{"fast"}})
+	both.Following = []record.PlannedTrial{{Name: "timed-fast", Index: int32(len(both.Trials)), Type: timed, Servers: []string{"fast"}}}
 	for name, tc := range map[string]struct {
 		plan  plan.Plan
 		nodes []plan.Node
