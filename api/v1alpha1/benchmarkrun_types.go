@@ -247,6 +247,13 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:Minimum=30
 	// +kubebuilder:validation:Maximum=604800
 	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"`
+
+	// ttlSecondsAfterFinished is how long the run's trials and workflows stay in the cluster after its end. The run itself and what is in
+	// the object store stay. Defaults to 604800, a week.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31536000
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 }
 
 // BenchmarkRun compares implementations under load: which is better, at what load, by how much, and how certain is the answer?
