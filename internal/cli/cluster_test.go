@@ -178,6 +178,9 @@ func TestARunIsFollowedFromItsFileToItsReport(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || string(text) != "<p>done" || !strings.HasSuffix(out.String(), "costly is slower\nreport: "+path+"\n") {
 		t.Errorf("it fetches %q, %v, and prints %s", text, err, out.String())
 	}
+	if printed, err := execute(t, "compare", "quick", w.namespace+"/quick", "--system-namespace", w.namespace); err == nil || !strings.Contains(err.Error(), "manifest.json") {
+		t.Errorf("comparing a run without records prints %s and ends with %v", printed, err)
+	}
 	// What has ended is not measured again in silence.
 	if _, err := execute(t, "run", ofImages(t), "--cluster"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "has ended before: --replace deletes it") {
 		t.Errorf("the same again ends with %v", err)

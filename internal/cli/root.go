@@ -73,7 +73,7 @@ func New(name string) *cobra.Command {
 		return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
 	})
 	k.bind(root.PersistentFlags())
-	root.AddCommand(runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k), validateCommand(), analyzeCommand(), calibrateCommand(k), versionCommand())
+	root.AddCommand(runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k), compareCommand(k), validateCommand(), analyzeCommand(), calibrateCommand(k), versionCommand())
 	return root
 }
 

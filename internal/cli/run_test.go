@@ -138,6 +138,7 @@ func TestARunOnThisMachineLeavesARecordAndAReport(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(results, ".work")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the files of processes are left: %v", err)
 	}
+	checkCommandsOnResults(t, results, string(page[1]))
 }
 
 func read(t *testing.T, path string, into any) {

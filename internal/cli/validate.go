@@ -32,7 +32,7 @@ type checked struct {
 
 // validateCommand checks files without a cluster.
 func validateCommand() *cobra.Command {
-	format := textOutput
+	output := textOutput
 	c := &cobra.Command{
 		Use:     "validate FILE...",
 		Short:   "Check the files of BenchmarkRuns, without a cluster",
@@ -40,14 +40,14 @@ func validateCommand() *cobra.Command {
 		Example: "  loadstone validate run.yaml\n  loadstone validate config/samples/*.yaml --output json",
 		Args:    atLeastOne("name the files to validate"),
 		RunE: func(c *cobra.Command, files []string) error {
-			return validate(c.Context(), c.OutOrStdout(), files, format)
+			return validate(c.Context(), c.OutOrStdout(), files, output)
 		},
 	}
-	bindOutput(c, &format)
+	bindOutput(c, &output)
 	return c
 }
 
-func validate(ctx context.Context, out io.Writer, files []string, format outputFormat) error {
+func validate(ctx context.Context, out io.Writer, files []string, output outputFormat) error {
 	var all []checked
 	bad := 0
 	for _, file := range files {
@@ -60,7 +60,7 @@ func validate(ctx context.Context, out io.Writer, files []string, format outputF
 		}
 		all = append(all, one)
 	}
-	if format == jsonOutput {
+	if output == jsonOutput {
 		if err := printJSON(out, all); err != nil {
 			return err
 		}
