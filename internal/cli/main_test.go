@@ -69,7 +69,7 @@ func executeOn(t *testing.T, in io.Reader, args ...string) (string, error) {
 
 func TestHelpNamesEveryCommandAndFlag(t *testing.T) {
 	for command, words := range map[string][]string{
-		"":          {"analyze", "calibrate", "completion", "report", "run", "version", "Exit codes of every command:\n\n      0  "},
+		"":          {"analyze", "calibrate", "compare", "completion", "doctor", "init", "list", "report", "run", "validate", "version", "wait", "watch", "Exit codes of every command:\n\n      0  "},
 		"report":    {"--namespace", "--context", "--kubeconfig", "--system-namespace", "--out DIR", "--again", "--open"},
 		"analyze":   {"--json", "analyse"},
 		"calibrate": {"--name NAME", "--image IMAGE", "--port PORT"},

@@ -73,7 +73,10 @@ func New(name string) *cobra.Command {
 		return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
 	})
 	k.bind(root.PersistentFlags())
-	root.AddCommand(runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k), compareCommand(k), validateCommand(), analyzeCommand(), calibrateCommand(k), versionCommand())
+	root.AddCommand(
+		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),
+		compareCommand(k), analyzeCommand(), calibrateCommand(k), doctorCommand(k, plugin), versionCommand(),
+	)
 	return root
 }
 
