@@ -251,6 +251,12 @@ func TestWaitGivesUpInTime(t *testing.T) {
 	if _, err := execute(t, "wait", "quick", "--timeout", "100ms"); err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "has not ended within 100ms") {
 		t.Errorf("it ends with %v", err)
 	}
+	if printed, err := execute(t, "__complete", "watch", ""); err != nil || !strings.HasPrefix(printed, "quick\tNew\n:4\n") {
+		t.Errorf("a shell completes %q, %v", printed, err)
+	}
+	if printed, err := execute(t, "__complete", "watch", "--context", "away", ""); err != nil || !strings.HasPrefix(printed, ":4\n") {
+		t.Errorf("a shell without a cluster completes %q, %v", printed, err)
+	}
 	if printed, err := execute(t, "list", "--namespace", w.namespace, "-o", "json"); err != nil || !strings.Contains(printed, `"state": "New"`) {
 		t.Errorf("list prints %s, %v", printed, err)
 	}

@@ -35,7 +35,11 @@ func Main(args []string) int {
 	}
 	root := New(filepath.Base(args[0]))
 	root.SetArgs(args[1:])
-	if err := root.ExecuteContext(ctx); err != nil {
+	err := root.ExecuteContext(ctx)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = &statusError{statusInterrupted, errLeft}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, said(err))
 		return status(err)
 	}
