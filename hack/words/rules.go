@@ -31,7 +31,7 @@ func words(expression string) *regexp.Regexp {
 
 // places are the folders and files where users read.
 var places = []string{
-	"README.md", "CONTRIBUTING.md", "docs", "charts/loadstone", "config/crd", "config/samples", "config/suites", "api/v1alpha1",
+	"README.md", "CONTRIBUTING.md", "docs", "charts/loadstone", "config/crd", "config/samples", "config/suites", "config/workloads", "api/v1alpha1",
 	"cmd", "controllers", "hack",
 	"internal/agent", "internal/agents", "internal/analysis", "internal/artifact", "internal/capacity", "internal/cases", "internal/cli", "internal/compare", "internal/conduct",
 	"internal/discover", "internal/doctor", "internal/follow", "internal/generate", "internal/guard", "internal/httpcheck", "internal/kernel", "internal/kind", "internal/lint", "internal/local",
