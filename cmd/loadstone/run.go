@@ -26,7 +26,10 @@ const (
 	statusInterrupted  = 130
 )
 
-const runHelp = `usage: loadstone run [--out DIR] FILE
+// resultsFolder is where the folders of runs lie that were given no other.
+const resultsFolder = "loadstone-results"
+
+const runHelp = `usage: loadstone run [--out DIR] [--resume] FILE
 
 Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
 plan, checks and report. Each implementation needs its command, which is looked up in PATH or relative to the folder of FILE, and must listen
@@ -34,9 +37,13 @@ on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY.
 
   --out DIR   the folder for the results: plan, raw outputs, manifests and report
               (default loadstone-results/NAME-TIME)
+  --resume    go on with the run in that folder, or without --out in the newest one of its name, which was killed or interrupted. Blocks that
+              were complete are kept; an incomplete one is measured again as a whole, since only trials of one time are compared with each
+              other, and what was measured of it stays in the folder and out of the report. FILE, its scripts and the CPUs must be what
+              they were. A run that is complete is reported again; where nothing was begun, the run begins
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
-that are complete.
+that are complete. A run whose process is killed leaves no process either.
 
 exit status:
     0   every objective is met; without objectives, every comparison has a verdict
@@ -54,6 +61,7 @@ func runCommand(ctx context.Context, out io.Writer, args []string) error {
 	f := flag.NewFlagSet("loadstone run", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	to := f.String("out", "", "the folder for the results")
+	resume := f.Bool("resume", false, "go on with a run that was killed or interrupted")
 	file, err := parseRun(f, args)
 	if errors.Is(err, flag.ErrHelp) {
 		_, err = fmt.Fprintln(out, runHelp)
@@ -67,7 +75,11 @@ func runCommand(ctx context.Context, out io.Writer, args []string) error {
 		return &statusError{statusBadInput, err}
 	}
 	shown := newScreen(out)
-	r, err := local.New(ctx, runOptions(run, file, *to, shown))
+	o := runOptions(run, file, *to, shown)
+	if err := resumeIn(&o, *to, *resume); err != nil {
+		return err
+	}
+	r, err := local.New(ctx, o)
 	if err != nil {
 		if v := (*plan.Violation)(nil); errors.As(err, &v) {
 			return &statusError{statusBadInput, fmt.Errorf("%s: %w", file, err)}
@@ -102,7 +114,7 @@ func parseRun(f *flag.FlagSet, args []string) (file string, err error) {
 
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen) local.Options {
 	if out == "" {
-		out = filepath.Join("loadstone-results", run.Name+"-"+time.Now().Format("20060102-150405"))
+		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(local.FolderTime))
 	}
 	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
@@ -112,6 +124,19 @@ func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen) local.O
 		o.Every = progressEvery
 	}
 	return o
+}
+
+// resumeIn makes a run go on in the folder that was named, or else in the newest of its name. Where there is none, it begins.
+func resumeIn(o *local.Options, named string, resume bool) error {
+	o.Resume = resume
+	if !resume || named != "" {
+		return nil
+	}
+	newest, err := local.Newest(resultsFolder, o.Run.Name)
+	if newest != "" {
+		o.Out = newest
+	}
+	return err
 }
 
 // printEnding prints how a run has ended, and returns the error whose status says it.

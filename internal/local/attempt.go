@@ -31,6 +31,8 @@ const loopback = "127.0.0.1"
 type attempt struct {
 	*Run
 	conduct.Attempt
+	// try counts the attempts of this process, from 1.
+	try   int32
 	trial *conduct.Trial
 	team  *team
 	// failures say why earlier attempts were given up.
@@ -42,14 +44,21 @@ type attempt struct {
 // program is what a server runs.
 type program struct{ path, digest string }
 
-// try takes a trial through one attempt. It returns the trial's manifest, or why there is none. An error ends the run.
-func (a *attempt) try(ctx context.Context) (*record.Artifact, *conduct.Failure, error) {
+// retried reports whether a failure is followed by another attempt: those of processes that were killed do not count.
+func (a *attempt) retried(f *conduct.Failure) bool {
+	own := a.Attempt
+	own.Number = a.try
+	return own.Retried(f)
+}
+
+// take takes a trial through one attempt. It returns the trial's manifest, or why there is none. An error ends the run.
+func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure, error) {
 	dir, err := os.MkdirTemp(a.work, "attempt-*")
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a folder for the trial: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // What is left is removed with the run's work folder.
-	a.team = &team{faults: make(chan *conduct.Failure, 1)}
+	a.team = &team{faults: make(chan *conduct.Failure, 1), held: a.claim.held()}
 	defer func() { a.team.end() }()
 	for _, step := range []func(context.Context) (*conduct.Failure, error){
 		func(context.Context) (*conduct.Failure, error) { return a.assemble(dir) },

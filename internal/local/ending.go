@@ -31,7 +31,20 @@ type Ending struct {
 
 // report makes the report of a run that has measured everything.
 func (r *Run) report(ctx context.Context) (Ending, error) {
-	return r.publish(ctx, r.facts.Manifest(r.record()))
+	e, err := r.publish(ctx, r.manifest())
+	if err != nil {
+		return e, err
+	}
+	r.reported = true
+	return e, r.remember()
+}
+
+// reportAgain returns how a run has ended that was complete when it was resumed.
+func (r *Run) reportAgain(ctx context.Context) (Ending, error) {
+	if err := r.freezeQuestion(ctx); err != nil {
+		return Ending{}, err
+	}
+	return r.publish(ctx, r.manifest())
 }
 
 // ended is the end of a run without a report.
@@ -41,7 +54,7 @@ func (r *Run) ended(e *conduct.Ending) Ending {
 
 // interrupted reports what is complete of a run that somebody has ended: its whole blocks.
 func (r *Run) interrupted(ctx context.Context) (Ending, error) {
-	m := r.facts.Manifest(r.record())
+	m := r.manifest()
 	complete := r.complete()
 	if complete == 0 {
 		return Ending{Interrupted: true}, nil

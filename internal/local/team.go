@@ -29,6 +29,8 @@ type team struct {
 	faults chan *conduct.Failure
 	// logs are open for as long as processes write there.
 	logs []*os.File
+	// held is what every process of a run holds; nil without a run.
+	held *os.File
 }
 
 // member is a member of an attempt.
@@ -124,7 +126,7 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 		return nil, err
 	}
 	args := append([]string{keeperCommand, "--cpus", cpuList(at.cpus), "--dir", at.folder, "--log", m.log, "--"}, command...)
-	if m.keeper, err = startChild(args, at.rest, log, 0); err != nil {
+	if m.keeper, err = startChild(args, at.rest, log, t.held, 0); err != nil {
 		return nil, err
 	}
 	m.begun = time.Now()
@@ -157,7 +159,7 @@ func (t *team) startAgent(m *member, cpus []int, flags, args []string) error {
 		flags = append(flags, "--keeper", strconv.Itoa(m.keeper.cmd.Process.Pid))
 	}
 	flags = append(append(flags, "--"), args...)
-	if m.agent, err = startChild(flags, cpus, log, syscall.SIGKILL); err != nil {
+	if m.agent, err = startChild(flags, cpus, log, t.held, syscall.SIGKILL); err != nil {
 		return err
 	}
 	return nil
