@@ -19,7 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/local"
 )
 
-const usage = `usage: loadstone run [--out DIR] [--resume] FILE
+const usage = `usage: loadstone run [--out DIR] [--resume] [--output text|json] FILE
        loadstone report [--namespace NS] [--system-namespace NS] [--out DIR] [--again] RUN
        loadstone analyse [--json] FILE...   (- is standard input)
        loadstone calibrate [--namespace NS] [--system-namespace NS] [--name RUN] [--image IMAGE [--port PORT] [-- COMMAND...]]`

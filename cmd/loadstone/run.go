@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/screen"
 	"loadstone.dev/loadstone/internal/version"
 )
 
@@ -29,7 +29,7 @@ const (
 // resultsFolder is where the folders of runs lie that were given no other.
 const resultsFolder = "loadstone-results"
 
-const runHelp = `usage: loadstone run [--out DIR] [--resume] FILE
+const runHelp = `usage: loadstone run [--out DIR] [--resume] [--output FORMAT] FILE
 
 Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
 plan, checks and report. Each implementation needs its command, which is looked up in PATH or relative to the folder of FILE, and must listen
@@ -41,6 +41,10 @@ on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY.
               were complete are kept; an incomplete one is measured again as a whole, since only trials of one time are compared with each
               other, and what was measured of it stays in the folder and out of the report. FILE, its scripts and the CPUs must be what
               they were. A run that is complete is reported again; where nothing was begun, the run begins
+
+  --output FORMAT
+              text, with a live view on a terminal, or json: an object a line for everything that happens, the last one for the end
+              (default text)
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
 that are complete. A run whose process is killed leaves no process either.
@@ -60,6 +64,7 @@ const progressEvery = time.Second
 func runCommand(ctx context.Context, out io.Writer, args []string) error {
 	f := flag.NewFlagSet("loadstone run", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
+	output := f.String("output", "text", "text or json")
 	to := f.String("out", "", "the folder for the results")
 	resume := f.Bool("resume", false, "go on with a run that was killed or interrupted")
 	file, err := parseRun(f, args)
@@ -74,8 +79,15 @@ func runCommand(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return &statusError{statusBadInput, err}
 	}
-	shown := newScreen(out)
+	if *output != "text" && *output != "json" {
+		return &statusError{statusBadInput, fmt.Errorf("--output is text or json, not %q", *output)}
+	}
+	shown, ended := screen.New(out), printEnding
 	o := runOptions(run, file, *to, shown)
+	if *output == "json" {
+		objects := screen.NewJSON(out)
+		o.Tell, ended = objects.Tell, jsonEnding
+	}
 	if err := resumeIn(&o, *to, *resume); err != nil {
 		return err
 	}
@@ -87,11 +99,11 @@ func runCommand(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	ending, err := r.Lead(ctx)
-	shown.end()
+	shown.End()
 	if err != nil {
 		return err
 	}
-	return printEnding(out, ending)
+	return ended(out, ending)
 }
 
 // parseRun reads flags before and after the name of the file.
@@ -112,15 +124,15 @@ func parseRun(f *flag.FlagSet, args []string) (file string, err error) {
 	return file, nil
 }
 
-func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen) local.Options {
+func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen.Screen) local.Options {
 	if out == "" {
 		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(local.FolderTime))
 	}
-	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.tell}
+	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.Tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
 		o.Folder = whole
 	}
-	if p.live {
+	if p.Live() {
 		o.Every = progressEvery
 	}
 	return o
@@ -154,6 +166,14 @@ func printEnding(out io.Writer, e local.Ending) error {
 	return statusOf(e)
 }
 
+// jsonEnding prints the same for programs.
+func jsonEnding(out io.Writer, e local.Ending) error {
+	if err := screen.NewJSON(out).End(e); err != nil {
+		return err
+	}
+	return statusOf(e)
+}
+
 // statusOf is the error whose status says how a run has ended; nil for 0.
 func statusOf(e local.Ending) error {
 	switch {
@@ -173,14 +193,4 @@ func statusOf(e local.Ending) error {
 		return &statusError{statusInconclusive, fmt.Errorf("inconclusive: %s", e.Verdict.Reason)}
 	}
 	return nil
-}
-
-// isTerminal reports whether a writer is a terminal, on which a line can be replaced.
-func isTerminal(out io.Writer) bool {
-	f, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }

@@ -35,6 +35,8 @@ type attempt struct {
 	try   int32
 	trial *conduct.Trial
 	team  *team
+	// told counts the cells whose results were told.
+	told int
 	// failures say why earlier attempts were given up.
 	failures []string
 	// programs are what the servers run, in their order.
@@ -274,6 +276,7 @@ func (a *attempt) awaitEnd(ctx context.Context) (*conduct.Failure, error) {
 		if f, err := a.pause(ctx, a.Now.Add(wait)); f != nil || err != nil {
 			return f, err
 		}
+		a.tellFinished()
 		if a.Quiet() || !a.Work.EndsItself() {
 			continue
 		}

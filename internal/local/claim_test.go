@@ -11,7 +11,9 @@ import (
 	"loadstone.dev/loadstone/internal/protocol"
 )
 
-func scriptOf(load, text string) protocol.Script { return protocol.Script{Load: load, Text: []byte(text)} }
+func scriptOf(load, text string) protocol.Script {
+	return protocol.Script{Load: load, Text: []byte(text)}
+}
 
 func TestARunIsLedByOneProcess(t *testing.T) {
 	dir := t.TempDir()

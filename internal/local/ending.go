@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Ending is how a run has ended.
@@ -128,42 +127,4 @@ func (r *Run) tellMeasured(ctx context.Context, t *conduct.Trial) error {
 		r.tell(Event{Kind: EventMeasured, Trial: &t.PlannedTrial, Results: results(d)})
 	}
 	return nil
-}
-
-// results are the values of a trial, a line each: the throughput of each cell, over all generators, and the rows that are compared as they are.
-func results(d record.TrialData) []Result {
-	var out []Result
-	for _, c := range d.Manifest.Cells {
-		for server := range d.Manifest.Servers {
-			if found := throughput(d, timetable.CellName(c), server); found.Value > 0 || found.Failed != "" {
-				out = append(out, found)
-			}
-		}
-	}
-	for _, row := range d.Rows {
-		out = append(out, Result{Name: row.Case + " " + row.Metric, Value: row.Value, Unit: row.Unit, Failed: row.Void})
-	}
-	return out
-}
-
-// throughput is that of a server in a cell. Of a duet, whose servers take turns, the name says which server it is.
-func throughput(d record.TrialData, cell string, server int) Result {
-	found := Result{Name: cell, Unit: "requests/s"}
-	if len(d.Manifest.Servers) > 1 {
-		found.Name = d.Manifest.Servers[server] + " " + cell
-	}
-	for _, g := range d.Generators {
-		for _, run := range g.Cells {
-			switch {
-			case run.Name() != cell || run.Server != server:
-			case run.Measurement == nil:
-				found.Failed = run.Error
-			case run.ActiveNanos > 0:
-				found.Value += float64(run.Measurement.Requests) * 1e9 / float64(run.ActiveNanos)
-			case run.Measurement.DurationMicros > 0:
-				found.Value += float64(run.Measurement.Requests) * 1e6 / float64(run.Measurement.DurationMicros)
-			}
-		}
-	}
-	return found
 }

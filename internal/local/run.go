@@ -63,6 +63,9 @@ type Run struct {
 	led      time.Duration
 	resumed  []resumption
 	reported bool
+	// scanned is what the last scan has read, and troubles says which blocks were disturbed, and by what, as far as it was scanned for.
+	scanned  analysis.Table
+	troubles string
 	// tries are the attempts at trials, by the trial's name.
 	tries map[string]*tries
 	// recalled is what an earlier process has left of the run, if it is resumed; nil if there is nothing.
@@ -295,7 +298,7 @@ func (r *Run) beginTrials(lines []record.PlannedTrial) {
 		r.facts.Trials = append(r.facts.Trials, conduct.Trial{PlannedTrial: line, Work: kinds.Planned(r.facts.Plan.Plan, line)})
 	}
 	if n := r.facts.Repeated(); n > 0 {
-		r.tell(Event{Kind: EventNote, Message: fmt.Sprintf("blocks %v were disturbed: repeat block %d is measured", r.facts.Disturbed(), n)})
+		r.tell(Event{Kind: EventNote, Message: fmt.Sprintf("disturbed: %s: repeat block %d is measured", r.troubles, n)})
 	}
 }
 
@@ -334,6 +337,7 @@ func (r *Run) measure(ctx context.Context) error {
 
 func (r *Run) failed(t *conduct.Trial, f *conduct.Failure) {
 	t.Ended, t.Reason, t.Message = time.Now(), f.Reason, f.Message
+	r.troubles = troublesOf(r.scanned, r.facts.Trials)
 	r.tell(Event{Kind: EventFailed, Trial: &t.PlannedTrial, Message: f.Message})
 }
 
@@ -366,6 +370,8 @@ func (r *Run) scan(ctx context.Context) error {
 		return fmt.Errorf("scanning for disturbed blocks: %w", err)
 	}
 	r.facts.Scan = r.facts.Scanned(table.DisturbedBlocks())
+	r.scanned = table
+	r.troubles = troublesOf(r.scanned, r.facts.Trials)
 	return nil
 }
 
@@ -391,6 +397,7 @@ func (r *Run) tell(e Event) {
 	}
 	r.facts.Now = time.Now()
 	e.Done, e.All = r.facts.Progress()
+	e.Troubles = r.troubles
 	e.Blocks, e.Repeats, e.Left = r.facts.Plan.Blocks, r.facts.Repeated(), r.facts.Left()
 	r.options.Tell(e)
 }
