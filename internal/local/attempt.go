@@ -103,6 +103,11 @@ func (a *attempt) assemble(dir string) (*conduct.Failure, error) {
 // startMember starts the processes of a member. The first is measured, or measures: it gets the member's CPUs. Another one only watches.
 func (a *attempt) startMember(m *member, at place) (*conduct.Failure, error) {
 	flags := []string{"--trial", a.trial.Name, "--node", a.node}
+	counters, err := a.isolate(m, at)
+	if err != nil {
+		return nil, err
+	}
+	flags = append(flags, counters...)
 	if len(a.seats.generators) == 1 && !m.isServer() {
 		flags = append(flags, "--network", "/proc/self/net")
 	}
@@ -144,7 +149,7 @@ func (a *attempt) startProgram(m *member, at place, p kind.Process) (*conduct.Fa
 		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s].command: %s", own.Name, err), nil
 	}
 	a.programs = append(a.programs, program{path, sum})
-	at.cpus = at.cpus[:max(min(whole(p.MilliCPU), len(at.cpus)), 1)]
+	at.cpus = at.serving(p)
 	command := append([]string{path}, p.Command[1:]...)
 	if p.Launched {
 		self, err := os.Executable()

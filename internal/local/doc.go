@@ -12,6 +12,6 @@
 //
 // What a member owns here is its CPUs. They are chosen once a run, set before the process begins, read back by the agents in every cell,
 // and given to no other process of the run. Other programs of the machine are not kept off them: what they use is measured in every cell
-// and judged as on a cluster. Nothing else is owned: processes share the network namespace, the page cache and the memory of the machine,
-// have no cgroup of their own and no limit of memory. The run's manifest says so in its notes.
+// and judged as on a cluster. Where the machine permits it, a server and a generator have a cgroup, too (package cgroup), and a server a limit
+// of memory. Processes share the network namespace and the page cache. The run's manifest says in its notes what was shared.
 package local

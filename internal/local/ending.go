@@ -38,14 +38,6 @@ func (r *Run) report(ctx context.Context) (Ending, error) {
 	return e, r.remember()
 }
 
-// reportAgain returns how a run has ended that was complete when it was resumed.
-func (r *Run) reportAgain(ctx context.Context) (Ending, error) {
-	if err := r.freezeQuestion(ctx); err != nil {
-		return Ending{}, err
-	}
-	return r.publish(ctx, r.manifest())
-}
-
 // ended is the end of a run without a report.
 func (r *Run) ended(e *conduct.Ending) Ending {
 	return Ending{Outcome: r.facts.Outcome(e, nil)}
@@ -88,10 +80,15 @@ func (r *Run) complete() int32 {
 
 // publish stores the run's manifest and the report that is made from it.
 func (r *Run) publish(ctx context.Context, m record.RunManifest) (Ending, error) {
-	var e Ending
 	if _, err := r.folder.PutJSON(ctx, artifact.ManifestKey(r.prefix), m); err != nil {
-		return e, err
+		return Ending{}, err
 	}
+	return r.makeReport(ctx)
+}
+
+// makeReport makes the report of a run from its manifest, and stores it.
+func (r *Run) makeReport(ctx context.Context) (Ending, error) {
+	var e Ending
 	o, err := publish.Make(ctx, r.folder, r.prefix)
 	if err != nil {
 		return e, err

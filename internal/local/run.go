@@ -18,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/plan"
@@ -71,6 +72,9 @@ type Run struct {
 	// recalled is what an earlier process has left of the run, if it is resumed; nil if there is nothing.
 	recalled *state
 	claim    *claim
+	// cgroups is the run's cgroup; nil if this machine permits none, and shared says why.
+	cgroups *cgroup.Parent
+	shared  error
 }
 
 // New checks whether a run can be led here. It starts nothing. An error that is a *plan.Violation is a sentence for whoever wrote the spec.
@@ -205,8 +209,10 @@ func (r *Run) Lead(ctx context.Context) (Ending, error) {
 	runtime.LockOSThread()
 	defer r.claim.end()
 	if r.reported {
-		return r.reportAgain(ctx)
+		return r.makeReport(ctx)
 	}
+	r.openCgroups()
+	defer r.cgroups.Remove()
 	if err := errors.Join(r.begin(), r.freezeQuestion(ctx)); err != nil {
 		return Ending{}, err
 	}
@@ -274,23 +280,6 @@ func (r *Run) freezeQuestion(ctx context.Context) error {
 		r.frozen = append(r.frozen, record.FrozenScript{Load: s.Load, Artifact: stored})
 	}
 	return nil
-}
-
-// notes are what the run's manifest says of how it was led here.
-func (r *Run) notes() []string {
-	first := "measured on one machine by loadstone run, by affinity: " + r.seats.sentence() +
-		"; other programs are not kept off these CPUs, and what they used of the server's is measured in every cell"
-	if !r.seats.owned {
-		first = "measured on one machine with too few CPUs by loadstone run: " + r.seats.sentence() + "; members share CPUs, so every cell is marked"
-	}
-	notes := []string{
-		first,
-		"processes share the machine's network, page cache and memory; spec.implementations[].memory is no limit here, and a CPU quota would not be seen",
-	}
-	for _, at := range r.resumed {
-		notes = append(notes, at.sentence())
-	}
-	return notes
 }
 
 func (r *Run) beginTrials(lines []record.PlannedTrial) {

@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/launch"
@@ -43,6 +44,8 @@ type member struct {
 	// keeper runs the implementation; nil if the member has none. begun is when it was started.
 	keeper *child
 	begun  time.Time
+	// group is the cgroup of its first process; nil if it has none of its own.
+	group *cgroup.Group
 	// agent measures; state is what it has said last.
 	agent *child
 	log   string
@@ -104,6 +107,9 @@ func (t *team) end() {
 			m.keeper.end()
 		}
 	}
+	for _, m := range t.members {
+		m.group.Remove()
+	}
 	for _, l := range t.logs {
 		_ = l.Close() // Nothing is written there any more.
 	}
@@ -125,7 +131,8 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{keeperCommand, "--cpus", cpuList(at.cpus), "--dir", at.folder, "--log", m.log, "--"}, command...)
+	args := []string{keeperCommand, "--cpus", cpuList(at.cpus), "--dir", at.folder, "--log", m.log}
+	args = append(append(append(args, groupArgs("cgroup", m.group)...), "--"), command...)
 	if m.keeper, err = startChild(args, at.rest, log, t.held, 0); err != nil {
 		return nil, err
 	}
@@ -143,7 +150,7 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 		if err := notes.Decode(&ended); err != nil || ended.Exited == nil {
 			return // The keeper was ended.
 		}
-		t.fail(conduct.ServerExited(w, own, conduct.Exit{Code: ended.Exited.Code, Reason: ended.Exited.Reason, LastWords: launch.Tail(m.log, maxLastWords)}))
+		t.fail(conduct.ServerExited(w, own, conduct.Exit{Code: ended.Exited.Code, Reason: ended.Exited.Reason, OutOfMemory: ended.OutOfMemory, LastWords: launch.Tail(m.log, maxLastWords)}))
 	}()
 	return nil, nil
 }
@@ -195,6 +202,9 @@ type place struct {
 	// folder is the working directory of implementations.
 	folder string
 }
+
+// serving are the CPUs of a process that is measured: as many of the servers' as it owns, and one if it owns a part of one.
+func (p place) serving(own kind.Process) []int { return p.cpus[:max(min(whole(own.MilliCPU), len(p.cpus)), 1)] }
 
 // newMember makes the folder of a member of an attempt.
 func newMember(dir string, m kind.Member, t *conduct.Trial) (*member, error) {

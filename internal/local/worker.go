@@ -24,9 +24,17 @@ func serveAgent(ctx context.Context, args []string, in io.Reader, out io.Writer)
 	f.StringVar(&c.Node, "node", "", "the name of this machine")
 	f.StringVar(&c.Dir, "dir", "", "the folder for the agent's files")
 	f.StringVar(&c.Sandbox.Network, "network", "", "the folder with the counters of the network, if they are of this agent's load alone")
+	f.StringVar(&c.Sandbox.Cgroup, "counters", "", "the folder with the counters of the cgroup of what the agent measures, or of its own if it makes load")
+	var group groupFlag
+	f.Var(&group, "cgroup", "the cgroup of the agent, if it has one of its own")
 	keeper := f.Int("keeper", 0, "the process that has started the server")
 	if err := f.Parse(args); err != nil || f.NArg() == 0 {
 		return usageError(agentCommand)
+	}
+	if group.Group != nil {
+		if err := group.Enter(); err != nil {
+			return err
+		}
 	}
 	c.Sandbox.SharedNetwork = true
 	c.Sandbox.FindServer = observe.OldestChildOf(*keeper)
