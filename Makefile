@@ -8,6 +8,7 @@ TAG       ?= dev
 NAMESPACE ?= loadstone-system
 RUN       ?= quick
 ONLY      ?=
+REPORT    ?=
 export REGISTRY TAG
 
 LOADSTONE_CACHE ?= $(HOME)/.cache/loadstone
@@ -27,8 +28,14 @@ help: ## Show this help.
 	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*##/ {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: cluster-up images deploy ## Everything in one command: cluster, images, install, a run, and the path of its report.
-	@$(CLUSTER_ENV); hack/demo.sh
+demo: ## A comparison on this machine, without a cluster, to its verdict and the path of its report: a minute, and two more the first time.
+	@hack/demo.sh
+
+.PHONY: demo-cluster
+demo-cluster: cluster-up ## The same on a cluster of three nodes, in one command: cluster, images, install, a run, and the path of its report.
+	@$(MAKE) -s build
+	@hack/images.sh manager agent gohttp epoll
+	@$(CLUSTER_ENV); hack/deploy.sh && hack/demo-cluster.sh
 
 .PHONY: cluster-up
 cluster-up: ## Start a three-node Kubernetes on this machine (root; safe to call twice).
@@ -51,10 +58,14 @@ deploy: ## Install or upgrade Loadstone with Argo and MinIO through its Helm cha
 	@$(CLUSTER_ENV); hack/deploy.sh
 
 .PHONY: report
-report: ## Fetch the report of a run (RUN=quick) and print its path.
-	@$(CLUSTER_ENV); go run ./cmd/loadstone report --namespace "$${RUN_NAMESPACE:-default}" --system-namespace $(NAMESPACE) --out reports $(RUN)
+report: bin/loadstone ## Fetch the report of a run (RUN=quick) and print its path.
+	@$(CLUSTER_ENV); bin/loadstone report --namespace "$${RUN_NAMESPACE:-default}" --system-namespace $(NAMESPACE) --out reports $(RUN)
 
 ##@ Develop
+
+.PHONY: picture
+picture: ## Make docs/report.png from the newest report of a run on this machine (REPORT=PATH chooses): needs chromium.
+	@hack/picture.sh "$(REPORT)"
 
 .PHONY: build
 build: ## Build every program into bin/.
@@ -62,17 +73,22 @@ build: ## Build every program into bin/.
 	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadstone-agent ./cmd/loadstone ./workloads/gohttp ./workloads/gnet ./workloads/faulty
 	@$(MAKE) -s -C workloads/epoll OUT=$(CURDIR)/bin/epoll epoll
 
+bin/loadstone: $(wildcard cmd/loadstone/*.go)
+	@mkdir -p bin
+	@$(GO_BUILD) -o bin/ ./cmd/loadstone
+
 .PHONY: workloads
 workloads: ## Build the reference workloads that are not in Go into bin/: "make images" then has images of them, too.
 	@hack/workloads.sh build
 
 .PHONY: generate
-generate: ## Generate deep copies, CRDs for config/ and the chart, and docs/reference.md.
+generate: ## Generate deep copies, CRDs for config/ and the chart, docs/reference.md, and the pages of the commands.
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	go run ./hack/charts
 	$(REFERENCE_DOCS) --source-path=api --config=hack/reference/config.yaml --templates-dir=hack/reference/templates \
 		--renderer=markdown --output-path=docs/reference.md --log-level=ERROR
+	go run ./hack/cli
 
 .PHONY: verify
 verify: generate ## Check generated files, formatting, lint, chart and shell scripts.
@@ -99,12 +115,13 @@ bench-stats: ## Only those of its figures that need no cluster: verdicts on reco
 	@go run ./hack/bench -only merging,verdicts,power,regression,duet
 
 .PHONY: bench-record
-bench-record: build ## Record the blocks that they are drawn from: nine minutes on a quiet machine.
-	@go build -o bin/record ./hack/bench/record
-	@bin/record -out hack/bench/verdicts/testdata/aa-blocks.json
+bench-record: build ## Record the blocks that they are drawn from: half an hour on a quiet machine.
+	@go build -o bin/bench ./hack/bench
+	@rm -rf bin/aa
+	@for run in sequential sliced planted calibration; do bin/loadstone run --out bin/aa/$$run hack/bench/aa/$$run.yaml || [[ $$? == [34] ]]; done
+	@bin/bench record bin/aa hack/bench/verdicts/testdata/aa-blocks.json
 
 .PHONY: bench-workloads
-bench-workloads: build workloads ## Measure the reference workloads against their peers: a quarter of an hour on a quiet machine. ONLY=zco,coro-switch
-	@hack/workloads.sh tools
-	@go build -o bin/bench-workloads ./hack/bench/workloads
-	@bin/bench-workloads -only "$(ONLY)"
+bench-workloads: build workloads ## Measure the reference workloads against their peers with loadstone run: 40 minutes on a quiet machine. ONLY=zco,coro-switch
+	@go build -o bin/bench-workloads ./hack/workloads
+	@hack/workloads.sh measure "$(ONLY)"

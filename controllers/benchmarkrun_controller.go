@@ -98,7 +98,7 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 	slices.SortFunc(s.trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
 	w := &unstructured.Unstructured{}
 	w.SetGroupVersionKind(render.WorkflowKind)
-	err := r.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: render.WorkflowName(run.Name, string(run.UID), runFacts(s).Repeated())}, w)
+	err := r.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: render.WorkflowName(run.Name, string(run.UID), runFacts(s).Part())}, w)
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("reading workflow: %w", err)
 	}
@@ -126,10 +126,10 @@ func (r *BenchmarkRunReconciler) byUID(ctx context.Context, o client.Object) []r
 	return r.requests(ctx, func(run *v1alpha1.BenchmarkRun) bool { return string(run.UID) == o.GetLabels()[v1alpha1.LabelRunUID] })
 }
 
-// queued are the runs that wait for the one that has changed.
+// queued are the runs that wait for the one that has changed, and measures no more.
 func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []reconcile.Request {
 	changed, ok := o.(*v1alpha1.BenchmarkRun)
-	if !ok || changed.Status.CompletionTime == nil && changed.DeletionTimestamp.IsZero() {
+	if !ok || changed.Status.CompletionTime == nil && changed.DeletionTimestamp.IsZero() && !measuredAll(changed) {
 		return nil
 	}
 	return r.requests(ctx, func(run *v1alpha1.BenchmarkRun) bool {

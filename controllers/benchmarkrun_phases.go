@@ -32,6 +32,8 @@ const (
 	// answerPatience is how long Argo may leave a finished trial's answer alone before its agent pod is replaced.
 	answerPatience = 10 * time.Second
 	retryStore     = 2 * time.Second
+	// retryReport is longer: what is read and written for a report shall not disturb a run that measures meanwhile.
+	retryReport = 10 * time.Second
 )
 
 // phases are what a pass does, each of which may end it. From createTrials on their order is that of conduct.Run.Next.
@@ -73,7 +75,7 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 
 // compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
-	p, err := plan.Compile(s.run.Spec, plan.Options{Name: s.run.Name, UID: string(s.run.UID)})
+	p, err := compilePlan(s.run)
 	if err != nil {
 		return s.refuse(err)
 	}
@@ -96,7 +98,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 	if s.active() {
 		if s.end = runFacts(s).TimedOut(); s.end != nil {
 			s.end.Message += ", or find what took long with kubectl get trials.loadstone.dev"
-			return pass.Halt, nil
+			return r.conclude(ctx, s)
 		}
 		return pass.GoOn, nil
 	}
@@ -145,7 +147,7 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 		}
 		if i == 0 {
 			// The workflow's agent pod starts while the remaining trials are written.
-			if err := r.makeWorkflow(ctx, s, max(line.Block-s.plan.Blocks, 0)); err != nil {
+			if err := r.makeWorkflow(ctx, s, s.plan.PartOf(line)); err != nil {
 				return pass.Halt, err
 			}
 		}
@@ -160,12 +162,12 @@ func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope
 	if s.workflow != nil {
 		return pass.GoOn, nil
 	}
-	return pass.GoOn, r.makeWorkflow(ctx, s, runFacts(s).Repeated())
+	return pass.GoOn, r.makeWorkflow(ctx, s, runFacts(s).Part())
 }
 
-func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, repeat int32) error {
+func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, part plan.Part) error {
 	o := r.workflowOptions(s.run)
-	o.Repeat = repeat
+	o.Part = part
 	w := render.Workflow(*s.plan, o)
 	token := steps.Token(r.Key, string(s.run.UID))
 	if err := steps.SetToken(ctx, r.Client, r.Namespace, w.GetName(), &token); err != nil {
@@ -185,12 +187,14 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	}
 	phase, message := workflowPhase(s.workflow)
 	switch {
-	case workflowEnded(s.workflow):
+	case workflowEnded(s.workflow) && workflowStopped(s.workflow):
 		s.end = &conduct.Ending{
 			Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonWorkflowFailed,
-			Message: fmt.Sprintf("workflow %s ended (%s) before its trials did: %s", s.workflow.GetName(), phase, message),
+			Message: fmt.Sprintf("workflow %s was shut down (%s) before its trials had ended: %s", s.workflow.GetName(), phase, message),
 		}
-		return pass.Halt, nil
+		return r.conclude(ctx, s)
+	case workflowEnded(s.workflow):
+		return r.replaceWorkflow(ctx, s)
 	case phase == "" && s.now.Sub(s.workflow.GetCreationTimestamp().Time) > enginePatience && !s.workflow.GetCreationTimestamp().Time.IsZero():
 		s.why = v1alpha1.ReasonWorkflowEngineDown
 		s.waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", s.workflow.GetName())
@@ -201,6 +205,21 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		}
 	}
 	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, answerPatience)), nil
+}
+
+// replaceWorkflow makes room for another workflow where one has ended before its trials, such as after retries that an absence of the
+// operator has used up. A workflow orders trials and measures nothing, so that its end costs none of them.
+func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScope) (pass.Step, error) {
+	phase, message := workflowPhase(s.workflow)
+	s.why = v1alpha1.ReasonWorkflowFailed
+	s.waiting = fmt.Sprintf("workflow %s ended (%s) before its trials did: another takes its place: %s", s.workflow.GetName(), phase, message)
+	if left := answerPatience - s.now.Sub(s.workflow.GetCreationTimestamp().Time); left > 0 {
+		return pass.Again(left), nil // One that fails at once is not made again at once.
+	}
+	if err := r.Delete(ctx, s.workflow, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+		return pass.Halt, fmt.Errorf("deleting Workflow %s: %w", s.workflow.GetName(), err)
+	}
+	return pass.Again(time.Second), nil
 }
 
 // replaceAgentPod deletes Argo's agent pod if it has failed, which Argo never mends, or if it has not taken the answer of a
@@ -236,10 +255,21 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.
 		s.reported = made
 		return pass.Halt, nil
 	}
-	if s.end = runFacts(s).NotReported(err, artifact.Terminal(err) || errors.Is(err, publish.ErrReport)); s.end != nil {
+	if end := runFacts(s).NotReported(err, artifact.Terminal(err) || errors.Is(err, publish.ErrReport)); end != nil {
+		s.unreported(end)
 		return pass.Halt, nil
 	}
-	return s.awaitStore(err)
+	s.end = nil // It ends when that is stored for which it waits.
+	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
+	return pass.Again(retryReport), nil
+}
+
+// conclude ends a run before everything was measured, with a report of what was.
+func (r *BenchmarkRunReconciler) conclude(ctx context.Context, s *runScope) (pass.Step, error) {
+	if !runFacts(s).Partial() {
+		return pass.Halt, nil
+	}
+	return r.report(ctx, s)
 }
 
 func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*reported, error) {
@@ -303,10 +333,14 @@ func lengthOf(list client.ObjectList) int {
 }
 
 func (r *BenchmarkRunReconciler) deleteWorkflow(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	parts := []plan.Part{{Following: true}}
 	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
+		parts = append(parts, plan.Part{Repeat: repeat})
+	}
+	for _, part := range parts {
 		w := &unstructured.Unstructured{}
 		w.SetGroupVersionKind(render.WorkflowKind)
-		w.SetName(render.WorkflowName(run.Name, string(run.UID), repeat))
+		w.SetName(render.WorkflowName(run.Name, string(run.UID), part))
 		w.SetNamespace(r.Namespace)
 		if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)
@@ -322,6 +356,12 @@ func workflowPhase(w *unstructured.Unstructured) (phase, message string) {
 	phase, _, _ = unstructured.NestedString(w.Object, "status", "phase")
 	message, _, _ = unstructured.NestedString(w.Object, "status", "message")
 	return phase, message
+}
+
+// workflowStopped reports whether somebody has asked Argo to end the workflow.
+func workflowStopped(w *unstructured.Unstructured) bool {
+	shutdown, _, _ := unstructured.NestedString(w.Object, "spec", "shutdown")
+	return shutdown != ""
 }
 
 func workflowEnded(w *unstructured.Unstructured) bool {

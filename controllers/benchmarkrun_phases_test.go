@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/render"
 )
 
 func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
@@ -61,23 +63,49 @@ func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
 	}
 }
 
-func TestAWorkflowThatEndsBeforeItsTrialsEndsTheRun(t *testing.T) {
-	for phase, ends := range map[string]bool{"": false, "Pending": false, "Running": false, "Succeeded": true, "Failed": true, "Error": true} {
-		t.Run(phase, func(t *testing.T) {
-			s := runScopeOf(t, func(s *runScope) {
-				s.workflow = &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": phase, "message": "no more retries left"}}}
-				s.workflow.SetName("w")
-				s.workflow.SetCreationTimestamp(metav1.Time{Time: noon})
-			})
-			next, err := (&BenchmarkRunReconciler{Live: fake.NewClientBuilder().Build()}).followWorkflow(t.Context(), s)
-			if err != nil || !next.Stop || (s.end != nil) != ends {
+func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
+	for name, tc := range map[string]struct {
+		phase, shutdown string
+		age             time.Duration
+		// end is the reason with which the run ends, and gone whether the workflow is deleted.
+		end  string
+		gone bool
+	}{
+		"one that was not picked up":     {age: time.Hour},
+		"one that waits":                 {phase: "Pending", age: time.Hour},
+		"one that goes on":               {phase: "Running", age: time.Hour},
+		"one without retries left":       {phase: "Failed", age: time.Hour, gone: true},
+		"one that broke":                 {phase: "Error", age: time.Hour, gone: true},
+		"one that thinks all is done":    {phase: "Succeeded", age: time.Hour, gone: true},
+		"one that failed at once":        {phase: "Failed", age: answerPatience - time.Second},
+		"one that somebody stopped":      {phase: "Failed", shutdown: "Terminate", age: time.Hour, end: v1alpha1.ReasonWorkflowFailed},
+		"one that somebody will stop":    {phase: "Running", shutdown: "Stop", age: time.Hour},
+		"one that was stopped at once":   {phase: "Failed", shutdown: "Stop", end: v1alpha1.ReasonWorkflowFailed},
+		"one that failed a while ago":    {phase: "Failed", age: answerPatience, gone: true},
+		"one that is done a second late": {phase: "Succeeded", age: answerPatience + time.Second, gone: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &unstructured.Unstructured{Object: map[string]any{
+				"spec": map[string]any{"shutdown": tc.shutdown}, "status": map[string]any{"phase": tc.phase, "message": "no more retries left"},
+			}}
+			w.SetGroupVersionKind(render.WorkflowKind)
+			w.SetName("w")
+			w.SetNamespace("system")
+			w.SetCreationTimestamp(metav1.Time{Time: noon.Add(-tc.age)})
+			c := fake.NewClientBuilder().WithObjects(w.DeepCopy()).Build()
+			s := runScopeOf(t, func(s *runScope) { s.workflow = w })
+			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Namespace: "system"}).followWorkflow(t.Context(), s)
+			if err != nil || !next.Stop || (s.end != nil) != (tc.end != "") || s.end != nil && s.end.Reason != tc.end {
 				t.Fatalf("the phase ends with %+v, %v, %+v", next, err, s.end)
 			}
-			if ends && s.end.Message != "workflow w ended ("+phase+") before its trials did: no more retries left" {
-				t.Errorf("it says %q", s.end.Message)
-			}
-			if !ends && (next.After <= 0 || next.After > answerPatience) {
+			if tc.end == "" && (next.After <= 0 || next.After > answerPatience) {
 				t.Errorf("the next look is after %s", next.After)
+			}
+			if gone := apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(w), w)); gone != tc.gone {
+				t.Errorf("it is gone: %v", gone)
+			}
+			if tc.gone && s.waiting != "workflow w ended ("+tc.phase+") before its trials did: another takes its place: no more retries left" {
+				t.Errorf("the run says %q", s.waiting)
 			}
 		})
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -39,7 +41,7 @@ type runScope struct {
 	scan *conduct.Scan
 	// reported is set when the report is stored.
 	reported *reported
-	// end is set when the run is over without a report.
+	// end is set when the run is over before it was measured and reported as planned.
 	end *conduct.Ending
 }
 
@@ -48,6 +50,15 @@ type reported struct {
 	html record.Artifact
 	uri  string
 	conduct.Verdict
+}
+
+// unreported ends the run without a report. Why it ended before keeps the first word.
+func (s *runScope) unreported(end *conduct.Ending) {
+	if s.end != nil {
+		s.end.Message += "; what was measured could not be reported: " + end.Message
+		return
+	}
+	s.end = end
 }
 
 // verdict is what the stored report says; nil if there is none.
@@ -112,10 +123,11 @@ func (s *runScope) stuck(patience time.Duration) *v1alpha1.Trial {
 	return nil
 }
 
-// firstOf is the run whose turn it is: the one that has begun, else the oldest; nil if none is open.
+// firstOf is the run whose turn it is: the one that has begun, else the oldest; nil if none is open. One of which everything is measured
+// waits for its store, and for no turn.
 func firstOf(runs []v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 	open := slices.DeleteFunc(runs, func(r v1alpha1.BenchmarkRun) bool {
-		return r.Status.CompletionTime != nil || !r.DeletionTimestamp.IsZero()
+		return r.Status.CompletionTime != nil || !r.DeletionTimestamp.IsZero() || measuredAll(&r)
 	})
 	if len(open) == 0 {
 		return nil
@@ -130,6 +142,12 @@ func firstOf(runs []v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 	return &open[0]
 }
 
+// measuredAll reports whether every trial of a run had ended when its status was written.
+func measuredAll(r *v1alpha1.BenchmarkRun) bool {
+	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)
+	return c != nil && c.Status != metav1.ConditionUnknown
+}
+
 func boolRank(first bool) int {
 	if first {
 		return 0
@@ -139,5 +157,5 @@ func boolRank(first bool) int {
 
 // record is what the run's manifest says beside how the run was led.
 func (s *runScope) record(version string) conduct.RunRecord {
-	return conduct.RunRecord{Run: runRecord(s.run), Spec: s.run.Spec, Scripts: scripts.Record(s.run.Status.Scripts, s.prefix()), Operator: version}
+	return conduct.RunRecord{Run: runRecord(s.run), Spec: s.run.Spec, Scripts: scripts.Record(s.run.Status.Scripts, s.prefix()), Ending: s.end, Operator: version}
 }

@@ -21,10 +21,14 @@ func TestWhoseTurnItIs(t *testing.T) {
 	begun := func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime = at }
 	over := func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime, r.Status.CompletionTime = at, at }
 	deleted := func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = at }
+	unreported := func(r *v1alpha1.BenchmarkRun) {
+		r.Status.StartTime, r.Status.Conditions = at, []metav1.Condition{{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionTrue}}
+	}
 	tests := map[string]struct {
 		runs []v1alpha1.BenchmarkRun
 		want string
 	}{
+		"not that of one that waits for its report": {[]v1alpha1.BenchmarkRun{run("a", 1, unreported), run("b", 2)}, "b"},
 		"nobody's":                               {},
 		"the only one's":                         {[]v1alpha1.BenchmarkRun{run("a", 0)}, "a"},
 		"the oldest one's":                       {[]v1alpha1.BenchmarkRun{run("a", 2), run("b", 1), run("c", 3)}, "b"},

@@ -113,6 +113,10 @@ func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 			[]func(*runScope){end(v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut)},
 			"Planned=True/Done Executed=False/TimedOut Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=False/TimedOut Reconciling=False/TimedOut Stalled=True/TimedOut", "0/2",
 		},
+		"it takes too long, and what it has measured is reported": {
+			[]func(*runScope){end(v1alpha1.ConditionExecuted, v1alpha1.ReasonTimedOut), madeReport(false)},
+			"Planned=True/Done Executed=False/TimedOut Reported=True/Done Conclusive=False/TooFewBlocks Succeeded=False/TimedOut Reconciling=False/TimedOut Stalled=True/TimedOut", "0/2",
+		},
 		"the store is away when the report is due": {
 			[]func(*runScope){endTrials(), waits(v1alpha1.ReasonStoreUnavailable, "away")},
 			"Planned=True/Done Executed=True/Done Reported=Unknown/StoreUnavailable Conclusive=Unknown/Pending Succeeded=Unknown/StoreUnavailable Reconciling=True/StoreUnavailable Stalled=False/StoreUnavailable", "2/2",

@@ -5,7 +5,6 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/kinds"
-	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/record"
@@ -43,10 +42,10 @@ func trialsFacts(list []v1alpha1.Trial) conduct.Trials {
 
 func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 	f := conduct.Trial{
-		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type)},
+		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Profile: t.Spec.Profile.Name},
 		Work:         workOf(t),
 	}
-	for _, i := range f.Work.Servers() {
+	for _, i := range t.Spec.Servers {
 		f.Servers = append(f.Servers, i.Name)
 	}
 	if t.Status.StartTime != nil {
@@ -65,13 +64,9 @@ func trialFacts(t *v1alpha1.Trial) conduct.Trial {
 	return f
 }
 
-// workOf is what a trial does. The API admits no type of work that is not known, so that one which is not was written by another version: it
-// is read as a sweep without servers, which follow ends.
+// workOf is what a trial does. The phase follow ends a trial that cannot be read, with the error that is left out here.
 func workOf(t *v1alpha1.Trial) kind.Work {
-	w, err := kinds.Of(t.Spec)
-	if err != nil {
-		return sweep.Sweep{}
-	}
+	w, _ := kinds.Of(t.Spec)
 	return w
 }
 

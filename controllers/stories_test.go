@@ -19,6 +19,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
@@ -62,7 +63,7 @@ func TestARunGoesFromApplyToItsReport(t *testing.T) {
 	workflow := &unstructured.Unstructured{}
 	workflow.SetGroupVersionKind(render.WorkflowKind)
 	workflow.SetNamespace(w.system)
-	workflow.SetName(render.WorkflowName(run.Name, string(run.UID), 0))
+	workflow.SetName(render.WorkflowName(run.Name, string(run.UID), plan.Part{}))
 	await(w, workflow, "the workflow's end", workflowEnded)
 	for _, answer := range strings.Split(w.argo.said(), "\n") {
 		if !strings.HasPrefix(answer, "200 ") || !strings.Contains(answer, `"succeeded":true`) {

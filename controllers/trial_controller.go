@@ -43,6 +43,8 @@ type TrialReconciler struct {
 	Agents     agents.Client
 	Key        ed25519.PrivateKey
 	AgentImage string
+	// ToolboxImage holds the agent and the profilers.
+	ToolboxImage string
 	Version    string
 	Now        func() time.Time
 }

@@ -1,8 +1,9 @@
 package controllers
 
 import (
+	"fmt"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 )
 
@@ -17,14 +18,16 @@ func (s *trialScope) placed() []v1alpha1.MemberNode {
 	return list
 }
 
-// largestServer is what the largest server of a run needs with its observer, in thousandths of a CPU. The servers of a duet are equal.
-func largestServer(spec v1alpha1.BenchmarkRunSpec) int64 {
-	var most int32
-	for _, i := range spec.Implementations {
-		most = max(most, i.CPUs, plan.DefaultCPUs)
+// largestServer is what the largest server of a run needs on one node, in thousandths of a CPU.
+func largestServer(run *v1alpha1.BenchmarkRun) (int64, error) {
+	p, err := compilePlan(run)
+	if err != nil {
+		return 0, fmt.Errorf("compiling the plan of BenchmarkRun %s: %w", run.Name, err)
 	}
-	if spec.Order == v1alpha1.OrderSlicedDuet {
-		return 2 * (sweep.DuetMilliCPU + sweep.ObserverMilliCPU)
-	}
-	return int64(most)*1000 + sweep.ObserverMilliCPU
+	return plan.LargestServer(p), nil
+}
+
+// compilePlan is the plan of a run on a cluster.
+func compilePlan(run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
+	return plan.Compile(run.Spec, plan.Options{Name: run.Name, UID: string(run.UID)})
 }

@@ -122,6 +122,29 @@ func TestARunDoesNotMoveWhenItsNodeIsGone(t *testing.T) {
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "1 of 2 trials failed", says, "bring the node back or free its CPUs, or start a new run")
 }
 
+func TestARunWhoseTimeIsOverReportsWhatItHasMeasured(t *testing.T) {
+	w := newWorld(t, scatter)
+	run := w.apply("part", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.TimeoutSeconds = 2, 30 })
+	w.awaitMeasuring("part-000-go", 1)
+	w.kubelet.vanish("own-" + render.PodName("part-000-go", 1, record.MemberServer(0)))
+	w.awaitUnscheduled(render.PodName("part-001-go", 1, record.MemberServer(0)))
+	w.clock.Forward(31 * time.Second)
+	w.poke(run)
+	run = w.awaitEnd(run)
+	for _, kind := range []string{v1alpha1.ConditionExecuted, v1alpha1.ConditionSucceeded} {
+		condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonTimedOut, "the run exceeded its timeout of 30 s")
+	}
+	condition(t, run.Status.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	artifactsOf(t, w, run)
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", runRecord(run)))
+	w.must(err)
+	if notes := strings.Join(d.Manifest.Notes, "\n"); len(d.Trials) != 1 || !strings.Contains(notes, "this record is partial, since the run ended before everything was measured (TimedOut)") {
+		t.Errorf("%d trials are on record, with the notes %s", len(d.Trials), notes)
+	}
+}
+
 // awaitUnscheduled waits until the scheduler has said of a pod that no node fits.
 func (w *world) awaitUnscheduled(name string) {
 	w.t.Helper()

@@ -49,7 +49,7 @@ func (r *TrialReconciler) cleanUp(ctx context.Context, s *trialScope) (pass.Step
 func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (pass.Step, error) {
 	s.fault = viewFacts(s).GiveUp(trialFacts(s.trial))
 	if _, err := kinds.Of(s.trial.Spec); err != nil && s.fault == nil {
-		s.fault = conduct.PermanentFailure(v1alpha1.ReasonInvalidSpec, "%s: another version of the operator made it: delete the run, or install that version", err)
+		s.fault = conduct.PermanentFailure(v1alpha1.ReasonInvalidSpec, "%s", err)
 	}
 	if s.fault != nil {
 		return pass.Halt, nil
@@ -86,9 +86,16 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (pass.St
 
 // ensurePods creates the attempt's pods, all at once. A pod that is missing once load was to start was taken from us.
 func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.Step, error) {
+	if len(s.pods()) == len(s.members) {
+		return pass.GoOn, nil
+	}
+	largest, err := largestServer(s.run)
+	if err != nil {
+		return pass.Halt, err
+	}
 	opts := render.PodOptions{
-		AgentImage: r.AgentImage, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
-		Bound: s.siblings.Bound(), LargestServer: largestServer(s.run.Spec),
+		AgentImage: r.AgentImage, ToolboxImage: r.ToolboxImage, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
+		Bound: s.siblings.Bound(), LargestServer: largest,
 	}
 	for _, m := range s.members {
 		if m.pod != nil {

@@ -103,3 +103,22 @@ func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
 		t.Errorf("others are %s", got)
 	}
 }
+
+// The API admits no kind of work that is not known, but an operator may meet what a newer one has left behind.
+func TestATrialOfAnUnknownKindEndsWithASentence(t *testing.T) {
+	dance := func(s *trialScope) { s.trial.Spec.Type, s.members = "Dance", nil }
+	s := scopeOf(dance)
+	s.placePods(nil)
+	if step, err := (&TrialReconciler{}).follow(t.Context(), s); err != nil || !step.Stop {
+		t.Errorf("the pass goes on: %+v, %v", step, err)
+	}
+	if got := describe(s.fault); !strings.HasPrefix(got, `InvalidSpec permanent: reading the spec of a trial: no kind of work is called "Dance"`) {
+		t.Errorf("got %s", got)
+	}
+	if st := trialStatus(s); st.CompletionTime == nil || st.Progress != "0/0" {
+		t.Errorf("its status is %+v", st)
+	}
+	if f := trialFacts(s.trial); len(f.Servers) != 1 || f.Servers[0] != "go" || len(f.Work.Members()) != 0 {
+		t.Errorf("its run sees %+v", f)
+	}
+}

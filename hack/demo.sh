@@ -1,39 +1,23 @@
 #!/usr/bin/env bash
-# Applies the quick sample, shows how it goes on, and prints its verdict and where its report is; or says why it has failed.
-# usage: KUBECONFIG=... hack/demo.sh
+# A comparison on this machine, without a cluster, from nothing to a verdict and a report: config/samples/demo.yaml by "loadstone run".
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
+. hack/cluster/lib.sh
 
-# In seconds. The run times itself out within 18 minutes of its turn, so that only a run that waits for others is given up here.
-patience=1800
-kubectl delete benchmarkrun quick --ignore-not-found --timeout=60s
-kubectl apply -f config/samples/quick.yaml
+# The status of loadstone run that says that there is no verdict.
+inconclusive=4
 
-# fields PATH...: those of the run's status, separated by "|". Only the last may hold one itself.
-fields() { local paths; printf -v paths '{.status.%s}|' "$@"; kubectl get benchmarkrun quick -o "jsonpath=${paths%|}"; }
-succeeded() { echo "conditions[?(@.type==\"Succeeded\")].$1"; }
-look() { fields completionTime progress timeLeft "$(succeeded status)" "$(succeeded reason)" "$(succeeded message)"; }
-
-last=""
-while [ $SECONDS -lt $patience ]; do
-  seen=$(look)
-  IFS='|' read -r -d '' ended progress left status reason message <<<"$seen" || true
-  message=${message%$'\n'}
-  [ -z "$ended" ] || break
-  line="${progress:+$progress cells}${left:+, about $left left}"
-  # Any other reason says for whom or for what the run waits.
-  [ "${reason:-InProgress}" = InProgress ] || line="$reason: $message"
-  [ "$line" = "$last" ] || echo "$line"
-  last=$line
-  sleep 0.5
-done
-if [ "$status" = True ]; then
-  echo "The verdict: $(fields verdict)"
-else
-  echo "The run quick has not succeeded: ${reason:-no status}: ${message:-does the operator run?}" >&2
+[ "$(nproc --all)" -ge 2 ] || die "a server and its load generator need a CPU each, and this machine has one"
+command -v go >/dev/null || die "please install Go (the version that go.mod names, or newer)"
+need_commands wrk:wrk
+if [ ! -x bin/loadstone ]; then say "Building loadstone and a server: a minute or two the first time."; fi
+mkdir -p bin
+CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/ ./cmd/loadstone ./workloads/gohttp
+say "Two servers under the load of wrk, seven blocks, three quarters of a minute."
+status=0
+bin/loadstone run config/samples/demo.yaml || status=$?
+if [ $status = $inconclusive ]; then
+  say "There is no verdict: the report says why. If other programs have disturbed the run, try again when this machine has less to do."
 fi
-if [ -n "$ended" ] && [ -n "$(fields report.uri)" ]; then
-  echo "The report:"
-  make -s report RUN=quick
-fi
-[ "$status" = True ]
+exit $status

@@ -29,6 +29,7 @@ IMAGES=(
   "ipc                 server         $ROOT/bin/ipc-bench,$ROOT/bin/ipc-c-bench,$ROOT/bin/ipc.test"
   "coro                server         $ROOT/bin/coro-bench,$ROOT/bin/coro"
   "lzlog               server         $ROOT/bin/lzlog,$ROOT/bin/lzlog-bench"
+  "planted             server         $(printf "$ROOT/bin/planted-%s," clean leak uninit slow syscall arena)"
   "workflow-controller infra          $BIN/workflow-controller"
   "argoexec            infra          $BIN/argoexec"
   "minio               infra          $BIN/minio"

@@ -8,7 +8,7 @@ lint=$1 api_lint=$2
 say() { printf '== %s\n' "$1"; }
 
 say "generated files are current"
-git diff --exit-code -- api config charts docs/reference.md || { echo "run 'make generate' and commit the result" >&2; exit 1; }
+git diff --exit-code -- api config charts docs/reference.md docs/cli.md docs/man || { echo "run 'make generate' and commit the result" >&2; exit 1; }
 
 say "chart and config/ are equal, restricted, and as reviewed"
 go run ./hack/charts -check

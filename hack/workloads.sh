@@ -2,7 +2,7 @@
 # Builds the workloads that are not Go's, or not Go's alone, into bin/, or tests each of them with and without sanitizers.
 #
 #   usage: hack/workloads.sh build|test [NAME...]      (no name: every one)
-#          hack/workloads.sh tools                     (installs what hack/bench/workloads measures them with, and nginx)
+#          hack/workloads.sh measure [PREFIX,...]      (runs config/workloads with loadstone run, and prints what they reached)
 #
 # Compilers and libraries come from Debian, zig from PyPI.
 set -euo pipefail
@@ -11,7 +11,8 @@ cd "$(dirname "$0")/.."
 . hack/cluster/lib.sh
 
 ZIG_VERSION=0.14.1
-WORKLOADS=(coro ipc lzlog uvhttp zco)
+WORKLOADS=(coro ipc lzlog planted uvhttp zco)
+RESULTS=bin/workloads
 
 # needs NAME: installs what a workload is built from.
 needs() {
@@ -22,6 +23,7 @@ needs() {
     uvhttp) need_commands gcc:gcc make:make python3:python3 xz:xz-utils /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev ;;
     zco) zig_up ;;
     ipc) need_commands gcc:gcc make:make ;;
+    planted) need_commands gcc:gcc make:make valgrind:valgrind strace:strace ;;
   esac
 }
 
@@ -40,13 +42,53 @@ zig_up() {
   fi
 }
 
+# measure PREFIX,...: leads the runs that the figures of these names need, one after the other, and prints the figures.
+measure() {
+  local only=${1:-} run runs status failed=0
+  need_commands wrk:wrk ab:apache2-utils perf:linux-perf taskset:util-linux /usr/sbin/nginx:nginx-light
+  make -s -C workloads/nginx OUT="$PWD/bin/nginx-local" PORT=18081
+  runs=$(bin/bench-workloads runs "$only")
+  for run in $runs; do
+    say "== $run"
+    rm -rf "${RESULTS:?}/$run"
+    status=0
+    bin/loadstone run --out "$RESULTS/$run" "config/workloads/$run.yaml" >&2 || status=$?
+    [ $status != 130 ] || exit $status
+    # 3 and 4 say that an objective was missed or that there is no verdict: what was measured counts all the same.
+    [[ $status == [034] ]] || failed=1
+  done
+  bin/bench-workloads figures "$RESULTS" "$only" || failed=1
+  [[ " $runs " != *zco-gohttp* ]] || { system_calls 10 && system_calls 100; } || failed=1
+  return $failed
+}
+
+# system_calls CONNECTIONS: prints how many system calls zco makes for an answer. No run counts them: perf does, while wrk loads the server.
+system_calls() {
+  local server counts answers calls port=18082
+  counts=$(mktemp)
+  taskset --cpu-list 1 bin/zco --port=$port >/dev/null &
+  server=$!
+  sleep 0.5
+  answers=$(perf stat -x, -e raw_syscalls:sys_enter -o "$counts" -p $server -- \
+    taskset --cpu-list 0 wrk -t1 "-c$1" -d5s http://127.0.0.1:$port/ | awk '/requests in/ {print $1}') || answers=0
+  kill $server
+  wait $server || true
+  calls=$(awk -F, '$3 == "raw_syscalls:sys_enter" {print $1}' "$counts")
+  rm "$counts"
+  awk -v name="zco-system-calls-$1" -v calls="${calls:-0}" -v answers="$answers" 'BEGIN {
+    OFS = "\t"
+    if (calls !~ /^[0-9]+$/ || calls * answers == 0) { print name, "-", "a request", "<=3", "not measured", "perf counts no system calls here"; exit 1 }
+    print name, sprintf("%.4g", calls / answers), "a request", "<=3", calls / answers <= 3 ? "met" : "short", "n=1"
+  }'
+}
+
 main() {
   local mode=${1:-} name begin
-  if [ "$mode" = tools ]; then
-    need_commands wrk:wrk ab:apache2-utils perf:linux-perf taskset:util-linux /usr/sbin/nginx:nginx-light
+  if [ "$mode" = measure ]; then
+    measure "${2:-}"
     return
   fi
-  [[ $mode == build || $mode == test ]] || die "usage: hack/workloads.sh build|test [NAME...], or tools"
+  [[ $mode == build || $mode == test ]] || die "usage: hack/workloads.sh build|test [NAME...], or measure [PREFIX,...]"
   shift
   # nginx is only configured; its image installs it.
   [ "$mode" = test ] || install -D -t bin/nginx workloads/nginx/nginx.conf workloads/nginx/files.sh

@@ -43,8 +43,10 @@ func builds(t *testing.T) map[string]string {
 	if _, err := exec.LookPath("cc"); err == nil {
 		programs["epoll"] = filepath.Join(dir, "epoll")
 		run("make", "-s", "-C", "epoll", "epoll-asan", "OUT="+programs["epoll"])
+		programs["planted"] = filepath.Join(dir, "planted-asan")
+		run("make", "-s", "-C", "planted", "asan", "OUT="+dir)
 	} else {
-		t.Log("there is no C compiler: epoll is not tested")
+		t.Log("there is no C compiler: epoll and planted are not tested")
 	}
 	if exec.CommandContext(t.Context(), "pkg-config", "--exists", "libuv", "libxxhash").Run() == nil {
 		programs["uvhttp"] = filepath.Join(dir, "uvhttp-asan")
@@ -91,13 +93,13 @@ func reserve(t *testing.T) int {
 	return address.(*unix.SockaddrInet4).Port
 }
 
-// start runs a server on a port of its own.
-func start(t *testing.T, program string) *workload {
+// start runs a server on a port of its own; a tool may run it.
+func start(t *testing.T, program string, args ...string) *workload {
 	t.Helper()
 	port := strconv.Itoa(reserve(t))
 	address := net.JoinHostPort("127.0.0.1", port)
 	w := &workload{address: address, log: &strings.Builder{}}
-	w.cmd = exec.CommandContext(t.Context(), program, "--port="+port)
+	w.cmd = exec.CommandContext(t.Context(), program, append(args, "--port="+port)...)
 	w.cmd.Stdout, w.cmd.Stderr = w.log, w.log
 	if err := w.cmd.Start(); err != nil {
 		t.Fatal(err)

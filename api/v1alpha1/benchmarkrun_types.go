@@ -156,6 +156,7 @@ type Artifacts struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.exists(i, i.name == self.baseline)",message="baseline must be the name of one of the implementations"
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.implementations.all(i, i.name != self.baseline || !has(i.role) || i.role == 'Contender')",message="baseline must be a Contender: an implementation of role Reference takes no part in verdicts"
 // +kubebuilder:validation:XValidation:rule="!has(self.order) || self.order != 'SlicedDuet' || self.implementations.size() == 2",message="order SlicedDuet compares two implementations: make a run for each pair"
+// +kubebuilder:validation:XValidation:rule="!has(self.profiles) || has(self.loads)",message="profiles send the request of a load: give loads"
 // +kubebuilder:validation:XValidation:rule="has(self.loads) != has(self.microbenchmark)",message="give either loads, which are put on servers, or microbenchmark, for programs that measure themselves"
 type BenchmarkRunSpec struct {
 	// implementations are the servers, or the programs, to compare. Each is measured once per block, in a fresh process.
@@ -183,6 +184,14 @@ type BenchmarkRunSpec struct {
 	// microbenchmark compares programs that measure themselves, in the place of loads.
 	// +optional
 	Microbenchmark Microbenchmark `json:"microbenchmark,omitzero"`
+
+	// profiles run the implementations under profilers when all blocks have been measured. They take part in no verdict.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Profiles []Profile `json:"profiles,omitempty"`
 
 	// blocks is the number of times that every implementation is measured. Fewer than 7 give ratios and no verdict. Defaults to 10.
 	// +optional

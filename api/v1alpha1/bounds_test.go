@@ -127,7 +127,7 @@ func TestTheNamesOfTheLastTrialAreNames(t *testing.T) {
 				t.Errorf("%s: %v", pod, errs)
 			}
 		}
-		workflow := render.WorkflowName(name, "0c9f3f11-0000-4000-8000-000000000001", last)
+		workflow := render.WorkflowName(name, "0c9f3f11-0000-4000-8000-000000000001", plan.Part{Repeat: last})
 		if errs := validation.IsDNS1123Label(workflow + "-1340600742-agent"); len(errs) > 0 {
 			t.Errorf("%s: %v", workflow, errs)
 		}

@@ -98,7 +98,7 @@ type Cell struct {
 }
 
 // TrialType is the kind of work of a trial.
-// +kubebuilder:validation:Enum=Sweep;Microbenchmark
+// +kubebuilder:validation:Enum=Sweep;Microbenchmark;Profile
 type TrialType string
 
 const (
@@ -106,6 +106,8 @@ const (
 	TypeSweep TrialType = "Sweep"
 	// TypeMicrobenchmark runs a program that measures itself, and reads what it prints.
 	TypeMicrobenchmark TrialType = "Microbenchmark"
+	// TypeProfile runs a server under a profiler.
+	TypeProfile TrialType = "Profile"
 )
 
 // Sweep puts load on servers, level by level.
@@ -123,9 +125,11 @@ type Sweep struct {
 }
 
 // TrialSpec is one line of a run's plan. The operator writes it; only start changes afterwards.
-// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && self.block == oldSelf.block && has(self.type) == has(oldSelf.type) && (!has(self.type) || self.type == oldSelf.type) && has(self.servers) == has(oldSelf.servers) && (!has(self.servers) || self.servers == oldSelf.servers) && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep) && has(self.microbenchmark) == has(oldSelf.microbenchmark) && (!has(self.microbenchmark) || self.microbenchmark == oldSelf.microbenchmark) && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
+// +kubebuilder:validation:XValidation:rule="self.runName == oldSelf.runName && self.index == oldSelf.index && has(self.block) == has(oldSelf.block) && (!has(self.block) || self.block == oldSelf.block) && has(self.type) == has(oldSelf.type) && (!has(self.type) || self.type == oldSelf.type) && has(self.servers) == has(oldSelf.servers) && (!has(self.servers) || self.servers == oldSelf.servers) && has(self.sweep) == has(oldSelf.sweep) && (!has(self.sweep) || self.sweep == oldSelf.sweep) && has(self.microbenchmark) == has(oldSelf.microbenchmark) && (!has(self.microbenchmark) || self.microbenchmark == oldSelf.microbenchmark) && has(self.profile) == has(oldSelf.profile) && (!has(self.profile) || self.profile == oldSelf.profile) && self.placement == oldSelf.placement",message="only start can change in the spec of a Trial: its plan is fixed by its BenchmarkRun"
 // +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Sweep') == has(self.sweep)",message="sweep is required when type is Sweep, and forbidden otherwise"
 // +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Microbenchmark') == has(self.microbenchmark)",message="microbenchmark is required when type is Microbenchmark, and forbidden otherwise"
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Profile') == has(self.profile)",message="profile is required when type is Profile, and forbidden otherwise"
+// +kubebuilder:validation:XValidation:rule="!has(self.type) || (self.type == 'Profile') != has(self.block)",message="block is required unless type is Profile, and forbidden then"
 type TrialSpec struct {
 	// runName is the name of the BenchmarkRun, in the same namespace.
 	// +required
@@ -140,8 +144,8 @@ type TrialSpec struct {
 	Index *int32 `json:"index,omitempty"`
 
 	// block is the block of the trial, from 1. Every implementation is measured once per block. Repeat blocks follow the planned blocks.
-	// At most 200: the 100 blocks of a spec and as many repeat blocks.
-	// +required
+	// At most 200: the 100 blocks of a spec and as many repeat blocks. Absent of a profile, which follows all blocks.
+	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=200
 	Block int32 `json:"block,omitempty"`
@@ -168,6 +172,11 @@ type TrialSpec struct {
 	// +optional
 	// +unionMember
 	Microbenchmark Microbenchmark `json:"microbenchmark,omitzero"`
+
+	// profile runs a server under a profiler.
+	// +optional
+	// +unionMember
+	Profile ProfiledRun `json:"profile,omitzero"`
 
 	// placement restricts the CPUs and nodes of the trial, with every default filled in.
 	// +required

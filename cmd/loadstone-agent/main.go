@@ -20,6 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/observe"
+	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/version"
 )
@@ -27,8 +28,9 @@ import (
 const usage = `usage: loadstone-agent generate [--dir DIR]
        loadstone-agent observe --port PORT [--dir DIR]
        loadstone-agent collect --format FORMAT --exchange DIR [--dir DIR]
+       loadstone-agent profile --tool TOOL --path PATH --status STATUS --requests N --exchange DIR [--dir DIR]
        loadstone-agent launch --exchange DIR -- COMMAND...
-       loadstone-agent bring PATH
+       loadstone-agent bring PATH [TOOLBOX]
        loadstone-agent version`
 
 // stopLimit is how long an agent waits for its tool's end after SIGTERM.
@@ -71,10 +73,10 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	case "launch":
 		return launchProgram(ctx, args[1:])
 	case "bring":
-		if len(args) != 2 {
+		if len(args) < 2 {
 			return errors.New(usage)
 		}
-		return launch.Bring(args[1])
+		return bring(args[1:])
 	case "version":
 		_, err := fmt.Fprintln(stdout, version.Version)
 		return err
@@ -87,6 +89,14 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 		return err
 	}
 	return serve(ctx, getenv, own)
+}
+
+// bring copies the agent to a path and, if somebody asks for the profilers, these to another.
+func bring(args []string) error {
+	if err := launch.Bring(args[0]); err != nil || len(args) == 1 {
+		return err
+	}
+	return launch.BringToolbox("/"+profiler.ToolboxFolder, args[1])
 }
 
 // launchProgram is the parent of a program that measures itself, and ends as the program does.

@@ -36,6 +36,7 @@ import (
 type options struct {
 	namespace      string
 	agentImage     string
+	toolboxImage   string
 	service        string
 	serviceAccount string
 	instanceID     string
@@ -49,6 +50,7 @@ func parse(args []string) (options, error) {
 	f := flag.NewFlagSet("manager", flag.ContinueOnError)
 	f.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "the operator's own namespace, where workflows live")
 	f.StringVar(&o.agentImage, "agent-image", "", "the image of the agent, with the load generators")
+	f.StringVar(&o.toolboxImage, "toolbox-image", "", "the image of the agent with the profilers")
 	f.StringVar(&o.service, "service", "", "the address of the trial endpoint as Argo's agent pod reaches it, such as http://loadstone.NAMESPACE.svc:8090")
 	f.StringVar(&o.serviceAccount, "workflow-service-account", "loadstone-workflow", "the service account of Argo's agent pod")
 	f.StringVar(&o.instanceID, "argo-instance-id", "", "the instanceID of the Argo controller that runs the workflows")
@@ -60,7 +62,7 @@ func parse(args []string) (options, error) {
 	}
 	o.store.AccessKey, o.store.SecretKey = os.Getenv(artifact.AccessKeyVariable), os.Getenv(artifact.SecretKeyVariable)
 	for name, value := range map[string]string{
-		"-namespace": o.namespace, "-agent-image": o.agentImage, "-service": o.service, "-s3-endpoint": o.store.Endpoint,
+		"-namespace": o.namespace, "-agent-image": o.agentImage, "-toolbox-image": o.toolboxImage, "-service": o.service, "-s3-endpoint": o.store.Endpoint,
 		artifact.AccessKeyVariable + " (environment)": o.store.AccessKey, artifact.SecretKeyVariable + " (environment)": o.store.SecretKey,
 	} {
 		if value == "" {
@@ -98,7 +100,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	trials := &controllers.TrialReconciler{
-		Client: m.GetClient(), Store: store, Key: key, AgentImage: o.agentImage, Version: version.Version, Now: time.Now,
+		Client: m.GetClient(), Store: store, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, Version: version.Version, Now: time.Now,
 		Agents: agents.HTTP{Key: key, Client: &http.Client{Transport: &http.Transport{IdleConnTimeout: 10 * time.Second}}},
 	}
 	if err := trials.SetupWithManager(m); err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // needed are the arguments without which nothing starts.
-var needed = []string{"-namespace=system", "-agent-image=agent:1", "-service=http://loadstone.system.svc:8090", "-s3-endpoint=minio:9000"}
+var needed = []string{"-namespace=system", "-agent-image=agent:1", "-toolbox-image=toolbox:1", "-service=http://loadstone.system.svc:8090", "-s3-endpoint=minio:9000"}
 
 // environment sets the variables that the operator reads, but some.
 func environment(t *testing.T, but ...string) {
@@ -31,7 +31,7 @@ func environment(t *testing.T, but ...string) {
 
 func TestSettingsOfTheOperator(t *testing.T) {
 	usual := options{
-		namespace: "system", agentImage: "agent:1", service: "http://loadstone.system.svc:8090", serviceAccount: "loadstone-workflow",
+		namespace: "system", agentImage: "agent:1", toolboxImage: "toolbox:1", service: "http://loadstone.system.svc:8090", serviceAccount: "loadstone-workflow",
 		listen: ":8090", probes: ":8081",
 		store: artifact.Config{Endpoint: "minio:9000", Bucket: "loadstone", Region: "us-east-1", AccessKey: "key", SecretKey: "secret"},
 	}
@@ -76,8 +76,9 @@ func TestTheOperatorDoesNotStartWithoutWhatItNeeds(t *testing.T) {
 	}{
 		"no namespace":             {needed[1:], "", "-namespace is empty"},
 		"no image of the agent":    {append(slices.Clone(needed[:1]), needed[2:]...), "", "-agent-image is empty"},
-		"no address of itself":     {append(slices.Clone(needed[:2]), needed[3]), "", "-service is empty"},
-		"no object store":          {needed[:3], "", "-s3-endpoint is empty"},
+		"no image of profilers":    {append(slices.Clone(needed[:2]), needed[3:]...), "", "-toolbox-image is empty"},
+		"no address of itself":     {append(slices.Clone(needed[:3]), needed[4]), "", "-service is empty"},
+		"no object store":          {needed[:4], "", "-s3-endpoint is empty"},
 		"no access key":            {needed, artifact.AccessKeyVariable, artifact.AccessKeyVariable + " (environment) is empty"},
 		"no secret key":            {needed, artifact.SecretKeyVariable, artifact.SecretKeyVariable + " (environment) is empty"},
 		"a flag that there is not": {append(slices.Clone(needed), "-replicas=2"), "", "parsing flags"},

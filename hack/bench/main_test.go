@@ -3,13 +3,14 @@ package main
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/cluster"
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/hack/bench/progress"
 )
 
 func TestChoosingMeasurements(t *testing.T) {
@@ -28,7 +29,7 @@ func TestChoosingMeasurements(t *testing.T) {
 		"a comma behind which is nothing": {"merging,", "", false, "-only : there are " + each},
 	} {
 		t.Run(name, func(t *testing.T) {
-			log := progress.New(io.Discard)
+			log := figures.NewLog(io.Discard)
 			got, err := choose(all(cluster.New(log, cluster.Full), log), tc.only)
 			if tc.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
@@ -44,7 +45,7 @@ func TestChoosingMeasurements(t *testing.T) {
 }
 
 func TestEveryMeasurementIsReckoned(t *testing.T) {
-	log := progress.New(io.Discard)
+	log := figures.NewLog(io.Discard)
 	full, tiny := all(cluster.New(log, cluster.Full), log), all(cluster.New(log, cluster.Tiny), log)
 	for i, m := range full {
 		if m.reckoned <= 0 || m.onCluster && tiny[i].reckoned >= m.reckoned {
@@ -115,5 +116,49 @@ func TestARecordedFigureIsPrintedWithoutACluster(t *testing.T) {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("%q says nothing of %q", log.String(), want)
 		}
+	}
+}
+
+func write(t *testing.T, root, name, text string) {
+	t.Helper()
+	file := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheClustersCPUTimeByEitherVersionOfCgroups(t *testing.T) {
+	tests := map[string]struct {
+		files      map[string]string
+		wantMillis int64
+	}{
+		"v2": {map[string]string{"loadstone/cpu.stat": "usage_usec 5000\nuser_usec 4000\n"}, 5},
+		"v1, whose servers outside of pods are counted one by one": {
+			map[string]string{
+				"cpuacct/loadstone/cpuacct.usage":      "5000000\n",
+				"cpuset/loadstone/system/cgroup.procs": "12\n13\n14\n",
+				"12/stat":                              "12 (kube) 1 (x) S 1 12 12 0 -1 0 0 0 0 0 1 2 3 4 20 0 9 0 77\n",
+				"13/stat":                              "13 (etcd) S 1 13 13 0 -1 0 0 0 0 0 10 0 0 0 20 0 9 0 77\n",
+			},
+			5 + 100 + 100,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := host{t.TempDir(), t.TempDir()}
+			for file, text := range tc.files {
+				write(t, h.cgroups, file, text)
+				write(t, h.proc, file, text)
+			}
+			if got, ok := h.clusterTime(); !ok || got.Milliseconds() != tc.wantMillis {
+				t.Errorf("got %s, %v; want %d ms", got, ok, tc.wantMillis)
+			}
+			if got, ok := h.cpuTime("nobody"); ok {
+				t.Errorf("got %s of a cgroup that is not there", got)
+			}
+		})
 	}
 }

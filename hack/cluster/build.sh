@@ -13,22 +13,23 @@ STAMPS=$LOADSTONE_CACHE/stamps
 SOURCES=$LOADSTONE_CACHE/src
 BUILD_LOGS=$LOADSTONE_CACHE/build-logs
 
-# Name, version and recipe. The big ones come first, so that a failure shows early.
+# Name, version, recipe, and about how many seconds it takes on two CPUs when those above it are built. The big ones come first, so that
+# a failure shows early.
 BINARIES=(
-  "kube-apiserver $KUBERNETES_VERSION kubernetes"
-  "kube-controller-manager $KUBERNETES_VERSION kubernetes"
-  "kube-scheduler $KUBERNETES_VERSION kubernetes"
-  "kubelet $KUBERNETES_VERSION kubernetes"
-  "kube-proxy $KUBERNETES_VERSION kubernetes"
-  "kubectl $KUBERNETES_VERSION kubernetes"
-  "etcd $ETCD_VERSION etcd"
-  "coredns $COREDNS_VERSION coredns"
-  "argoexec $ARGO_VERSION argo"
-  "workflow-controller $ARGO_VERSION argo"
-  "minio $MINIO_VERSION minio"
-  "helm $HELM_VERSION helm"
-  "k6 $K6_VERSION k6"
-  "pause $PAUSE_VERSION pause"
+  "kube-apiserver $KUBERNETES_VERSION kubernetes 240"
+  "kube-controller-manager $KUBERNETES_VERSION kubernetes 70"
+  "kube-scheduler $KUBERNETES_VERSION kubernetes 10"
+  "kubelet $KUBERNETES_VERSION kubernetes 30"
+  "kube-proxy $KUBERNETES_VERSION kubernetes 10"
+  "kubectl $KUBERNETES_VERSION kubernetes 30"
+  "etcd $ETCD_VERSION etcd 25"
+  "coredns $COREDNS_VERSION coredns 90"
+  "argoexec $ARGO_VERSION argo 150"
+  "workflow-controller $ARGO_VERSION argo 40"
+  "minio $MINIO_VERSION minio 150"
+  "helm $HELM_VERSION helm 60"
+  "k6 $K6_VERSION k6 120"
+  "pause $PAUSE_VERSION pause 2"
 )
 
 # --- recipes: each leaves the binary at the path that is its third argument ------------------------------------------
@@ -127,10 +128,17 @@ stamp_of() {
 
 up_to_date() { [ -x "$BIN/$1" ] && [ "$(stamp_of "$@")" = "$(cat "$STAMPS/$1" 2>/dev/null)" ]; }
 
+# left SECONDS: about how long builds of so many seconds take at the pace of those that are done.
+left() {
+  local seconds=$1
+  [ "$done_seconds" -eq 0 ] || seconds=$(( seconds * SECONDS / done_seconds ))
+  if [ "$seconds" -lt 90 ]; then echo "$seconds s"; else echo "$(( (seconds + 59) / 60 )) min"; fi
+}
+
 build() { # INDEX TOTAL NAME VERSION RECIPE
   local index=$1 total=$2 name=$3 version=$4 recipe=$5 begin log=$BUILD_LOGS/$3.log
   begin=$(now_ms)
-  printf '[%d of %d] %s %s ... ' "$index" "$total" "$name" "$version" >&2
+  printf '[%d of %d, about %s left in all] %s %s ... ' "$index" "$total" "$(left $(( all_seconds - done_seconds )))" "$name" "$version" >&2
   # Not "if ! ( ... )": bash ignores errexit in there, and a recipe would go on after a failed line.
   set +e
   ( set -e; "$recipe" "$name" "$version" "$BIN/$name.new" ) >"$log" 2>&1 9>&-
@@ -167,22 +175,25 @@ pause_image() {
 }
 
 main() {
-  local entry index=0 stale=()
+  local entry index=0 stale=() all_seconds=0 done_seconds=0
   mkdir -p "$BIN" "$STAMPS" "$SOURCES" "$BUILD_LOGS"
   lock build
   need_commands containerd:containerd runc:runc /usr/lib/cni/bridge:containernetworking-plugins nft:nftables \
     ip:iproute2 sysctl:procps openssl:openssl
   for entry in "${BINARIES[@]}"; do
-    # shellcheck disable=SC2086  # Three words.
-    up_to_date $entry || stale+=("$entry")
+    # shellcheck disable=SC2086  # Three words, and its seconds.
+    up_to_date ${entry% *} || stale+=("$entry")
   done
   if [ ${#stale[@]} -gt 0 ]; then
     command -v go >/dev/null || die "please install Go (the version that the root go.mod names, or newer)"
     # GOFLAGS: a user's own -mod would break the recipes. No cgo: the images have no C library.
     export CGO_ENABLED=0 GOFLAGS='' GOWORK=off
+    for entry in "${stale[@]}"; do all_seconds=$(( all_seconds + ${entry##* } )); done
+    SECONDS=0
     for entry in "${stale[@]}"; do
-      # shellcheck disable=SC2086  # Three words.
-      build $((++index)) ${#stale[@]} $entry
+      # shellcheck disable=SC2086  # Three words, and its seconds.
+      build $((++index)) ${#stale[@]} ${entry% *}
+      done_seconds=$(( done_seconds + ${entry##* } ))
     done
   fi
   pause_image

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records the outputs of profilers that the parsers of internal/profile are tested with: of a program with planted faults, of its clean
+# Records the outputs of profilers that the parsers of internal/profiler are tested with: of a program with planted faults, of its clean
 # twin, of a static one, of Go, and of one that a signal ends.
 #
 #   usage: hack/profile/samples.sh
@@ -14,8 +14,8 @@ trap 'rm -rf "$work"' EXIT
 
 # out TOOL NAME: where a recorded output belongs.
 out() {
-  mkdir -p "internal/profile/$1/testdata"
-  echo "$PWD/internal/profile/$1/testdata/$2"
+  mkdir -p "internal/profiler/$1/testdata"
+  echo "$PWD/internal/profiler/$1/testdata/$2"
 }
 
 build() {

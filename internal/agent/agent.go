@@ -41,6 +41,8 @@ var (
 	_ watcher = (*observe.Observer)(nil)
 	_ Worker  = (*observe.Collector)(nil)
 	_ watcher = (*observe.Collector)(nil)
+	_ Worker  = (*observe.Monitor)(nil)
+	_ watcher = (*observe.Monitor)(nil)
 )
 
 // Agent answers the operator and does its commands.

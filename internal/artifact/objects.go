@@ -75,17 +75,27 @@ func load(ctx context.Context, o Objects, runPrefix string) (record.RunData, err
 
 func loadTrials(ctx context.Context, o Objects, m record.RunManifest) (record.RunData, error) {
 	d := record.RunData{Manifest: m}
-	for _, entry := range m.Trials {
+	var err error
+	if d.Trials, err = loadEntries(ctx, o, m.Trials); err != nil {
+		return d, err
+	}
+	d.Following, err = loadEntries(ctx, o, m.Following)
+	return d, err
+}
+
+func loadEntries(ctx context.Context, o Objects, entries []record.TrialEntry) ([]record.TrialData, error) {
+	var out []record.TrialData
+	for _, entry := range entries {
 		if entry.Manifest == nil {
 			continue
 		}
 		t, err := loadTrial(ctx, o, *entry.Manifest)
 		if err != nil {
-			return d, err
+			return out, err
 		}
-		d.Trials = append(d.Trials, t)
+		out = append(out, t)
 	}
-	return d, nil
+	return out, nil
 }
 
 func loadTrial(ctx context.Context, o Objects, manifest record.Artifact) (record.TrialData, error) {

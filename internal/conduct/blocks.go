@@ -2,6 +2,7 @@ package conduct
 
 import (
 	"slices"
+	"time"
 
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
@@ -20,22 +21,41 @@ func (r Run) Scanned(disturbed []int32) Scan {
 	return Scan{Blocks: r.Plan.Blocks + r.Repeated(), Disturbed: disturbed}
 }
 
-// Needed are the trials that the run is known to need: the planned ones, those of the repeat blocks that have been begun, and those
-// of another repeat block if one is due.
+// Needed are the trials that the run is known to need: the planned ones, those of the repeat blocks that have been begun, those of another repeat
+// block if one is due, and, when no block is left to be measured, those that follow the blocks.
 func (r Run) Needed() []record.PlannedTrial {
 	needed := slices.Clone(r.Plan.Trials)
 	begun := r.Repeated()
 	for repeat := range begun {
 		needed = append(needed, r.Plan.Repeat(r.Name, repeat+1)...)
 	}
-	if len(r.Trials) < len(needed) || !r.repeatDue() {
+	switch {
+	case r.Trials.follow():
+		return append(needed, r.Plan.Following...)
+	case len(r.Trials) < len(needed):
 		return needed
+	case r.repeatDue():
+		if next := r.Plan.Repeat(r.Name, begun+1); r.hasTime(r.Plan.Estimate(len(next))) {
+			return append(needed, next...)
+		}
 	}
-	next := r.Plan.Repeat(r.Name, begun+1)
-	if !r.Started.IsZero() && r.Now.Add(r.Plan.Estimate(len(next))).Before(r.Deadline()) {
-		needed = append(needed, next...)
+	if r.Trials.allEnded() && !r.scanDue() && r.hasTime(0) {
+		return append(needed, r.Plan.Following...)
 	}
 	return needed
+}
+
+// hasTime reports whether something that takes so long would end before the run's time is over.
+func (r Run) hasTime(takes time.Duration) bool {
+	return !r.Started.IsZero() && r.Now.Add(takes).Before(r.Deadline())
+}
+
+// Part is the part of the run that is being led.
+func (r Run) Part() plan.Part {
+	if r.Trials.follow() {
+		return plan.Part{Following: true}
+	}
+	return plan.Part{Repeat: r.Repeated()}
 }
 
 // repeatDue reports whether everything has ended, more blocks were disturbed than were repeated, and another may be.
@@ -56,7 +76,7 @@ func (r Run) Repeated() int32 { return max(r.Trials.lastBlock()-r.Plan.Blocks, 0
 func (r Run) Disturbed() []int32 {
 	blocks := slices.Clone(r.Scan.Disturbed)
 	for i := range r.Trials {
-		if r.Trials[i].lost() {
+		if r.Trials[i].lost() && !r.Trials[i].Follows() {
 			blocks = append(blocks, r.Trials[i].Block)
 		}
 	}
@@ -75,7 +95,7 @@ func (r Run) scanDue() bool {
 func (r Run) Failed() Trials {
 	enough := r.enough()
 	return slices.DeleteFunc(slices.Clone(r.Trials.inOrder()), func(t Trial) bool {
-		return !t.failed() || t.notNeeded() || enough && t.lost()
+		return !t.failed() || t.notNeeded() || enough && t.lost() && !t.Follows()
 	})
 }
 
@@ -88,6 +108,9 @@ func (r Run) enough() bool {
 	begun, lacking := map[int32]bool{}, map[int32]bool{}
 	for i := range r.Trials {
 		t := &r.Trials[i]
+		if t.Follows() {
+			continue
+		}
 		begun[t.Block] = true
 		if t.lost() || t.notNeeded() {
 			lacking[t.Block] = true

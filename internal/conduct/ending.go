@@ -2,6 +2,7 @@ package conduct
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,11 +14,14 @@ import (
 const (
 	// StorePatience is how long it may be away before a run that has not begun is given up.
 	StorePatience = time.Minute
-	// ReportPatience is how long it may be away when the report is due.
-	ReportPatience = 10 * time.Minute
+	// ScanPatience is how long it may be away when what was measured is to be scanned.
+	ScanPatience = 10 * time.Minute
+	// ReportPatience is how long it may be away when the report is due: long, since nothing is measured meanwhile that could be lost, and
+	// other runs go on.
+	ReportPatience = 6 * time.Hour
 )
 
-// Ending is why a run is over without a report: the condition that it did not reach, and the reason.
+// Ending is why a run is over before it was measured and reported as planned: the condition that it did not reach, and the reason.
 type Ending struct{ Condition, Reason, Message string }
 
 // Refused ends a run that cannot be planned.
@@ -25,7 +29,7 @@ func Refused(v *plan.Violation) *Ending {
 	return &Ending{v1alpha1.ConditionPlanned, v.Reason, v.Message}
 }
 
-// TimedOut ends a run that has used up its time before everything was measured; nil if it may go on.
+// TimedOut ends a run that has used up its time before everything that was planned had been measured; nil if it may go on.
 func (r Run) TimedOut() *Ending {
 	if !r.Now.After(r.Deadline()) || r.Executed() {
 		return nil
@@ -44,7 +48,7 @@ func (r Run) NotStored(err error, forGood bool) *Ending {
 
 // NotAnalysed ends a run that cannot be read for its interim analysis; nil while a store is waited for that may come back.
 func (r Run) NotAnalysed(err error, forGood bool) *Ending {
-	if forGood || r.Executed() && r.lateForStore() {
+	if forGood || r.Executed() && r.late(ScanPatience) {
 		return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonStoreUnavailable, err.Error()}
 	}
 	return nil
@@ -52,16 +56,23 @@ func (r Run) NotAnalysed(err error, forGood bool) *Ending {
 
 // NotReported ends a run whose report cannot be made; nil while it is worth another try.
 func (r Run) NotReported(err error, forGood bool) *Ending {
-	if forGood || r.lateForStore() {
+	if forGood || r.late(ReportPatience) {
 		return &Ending{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
 	}
 	return nil
 }
 
 // ScanWaits is true while a store is waited for that cannot be read for the scan. One that stays away is left to the report to tell.
-func (r Run) ScanWaits(forGood bool) bool { return !forGood && !r.lateForStore() }
+func (r Run) ScanWaits(forGood bool) bool { return !forGood && !r.late(ScanPatience) }
 
-func (r Run) lateForStore() bool { return r.Now.Sub(r.lastEnd()) > ReportPatience }
+// late reports whether what follows the last trial, or the end of the run's time before it, has been waited for too long.
+func (r Run) late(patience time.Duration) bool {
+	since := r.lastEnd()
+	if r.TimedOut() != nil && r.Deadline().After(since) {
+		since = r.Deadline()
+	}
+	return r.Now.Sub(since) > patience
+}
 
 // lastEnd is when the last trial ended that belongs to the run's record; zero if there is none.
 func (r Run) lastEnd() time.Time {
@@ -72,6 +83,11 @@ func (r Run) lastEnd() time.Time {
 		}
 	}
 	return last
+}
+
+// Partial reports whether something is stored of a run that ends before everything was measured: it is reported all the same.
+func (r Run) Partial() bool {
+	return slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.Stored != nil })
 }
 
 // Verdict is the part of a stored report that decides how the run has ended.

@@ -31,6 +31,7 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 		"at the interim, for good":      {notAnalysed(away), []func(*conduct.Run){begins}, true, &conduct.Ending{Condition: "Executed", Reason: "StoreUnavailable", Message: "away"}},
 		"at the report":                 {notReported(away), []func(*conduct.Run){measured(0), later(conduct.ReportPatience - time.Second)}, false, nil},
 		"at the report, for too long":   {notReported(away), []func(*conduct.Run){measured(0), later(conduct.ReportPatience)}, false, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
+		"at the report of a part":       {notReported(away), []func(*conduct.Run){measured(0), open(1), left(-time.Hour)}, false, nil},
 		"at the report, for good":       {notReported(away), []func(*conduct.Run){measured(0)}, true, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,14 +54,14 @@ func notReported(err error) func(conduct.Run, bool) *conduct.Ending {
 	return func(r conduct.Run, forGood bool) *conduct.Ending { return r.NotReported(err, forGood) }
 }
 
-func TestAScanWaitsForTheStoreAsLongAsTheReportDoes(t *testing.T) {
+func TestAScanDoesNotWaitForTheStoreForever(t *testing.T) {
 	for name, tc := range map[string]struct {
 		since   time.Duration
 		forGood bool
 		want    bool
 	}{
-		"away":              {conduct.ReportPatience - time.Second, false, true},
-		"away for too long": {conduct.ReportPatience, false, false},
+		"away":              {conduct.ScanPatience - time.Second, false, true},
+		"away for too long": {conduct.ScanPatience, false, false},
 		"away for good":     {0, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,12 +78,14 @@ func TestARunEndsWhenItsTimeIsOver(t *testing.T) {
 		deltas []func(*conduct.Run)
 		want   *conduct.Ending
 	}{
-		"at the deadline":                            {[]func(*conduct.Run){measured(0), open(1), left(0)}, nil},
-		"after the deadline":                         {[]func(*conduct.Run){measured(0), open(1), left(-1)}, timedOut},
-		"after the deadline, before any trial":       {[]func(*conduct.Run){left(-1)}, timedOut},
-		"after the deadline, before the scan":        {[]func(*conduct.Run){measured(0), left(-1)}, nil},
-		"after the deadline, with all executed":      {[]func(*conduct.Run){measured(0), scanned(2), left(-1)}, nil},
-		"after the deadline, with a block disturbed": {[]func(*conduct.Run){measured(0), scanned(2), disturbed(1), left(-1)}, nil},
+		"at the deadline":                              {[]func(*conduct.Run){measured(0), open(1), left(0)}, nil},
+		"after the deadline":                           {[]func(*conduct.Run){measured(0), open(1), left(-1)}, timedOut},
+		"after the deadline, before any trial":         {[]func(*conduct.Run){left(-1)}, timedOut},
+		"after the deadline, before the scan":          {[]func(*conduct.Run){measured(0), left(-1)}, nil},
+		"after the deadline, with all executed":        {[]func(*conduct.Run){measured(0), scanned(2), left(-1)}, nil},
+		"after the deadline, with a repeat block open": {[]func(*conduct.Run){measured(1), scanned(2), disturbed(1), open(2), left(-1)}, nil},
+		"after the deadline, with a planned one open":  {[]func(*conduct.Run){measured(1), scanned(2), disturbed(1), open(1), left(-1)}, timedOut},
+		"after the deadline, with a block disturbed":   {[]func(*conduct.Run){measured(0), scanned(2), disturbed(1), left(-1)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := runOf(t, 2, alone, tc.deltas...)

@@ -16,6 +16,8 @@ type RunRecord struct {
 	Scripts []record.FrozenScript
 	// Notes are what the backend has to say of the run, in sentences.
 	Notes []string
+	// Ending is why the run ends before everything was measured; nil if it does not.
+	Ending *Ending
 	// Operator is the version of what leads the run.
 	Operator string
 }
@@ -35,11 +37,18 @@ func (r Run) Manifest(of RunRecord) record.RunManifest {
 	if repeated := r.Repeated(); repeated > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("blocks %v were disturbed; repeat blocks measured beyond the planned %d: %d", r.Disturbed(), r.Plan.Blocks, repeated))
 	}
+	if of.Ending != nil {
+		m.Notes = append(m.Notes, fmt.Sprintf("this record is partial, since the run ended before everything was measured (%s): %s", of.Ending.Reason, of.Ending.Message))
+	}
 	if first := r.Trials.Binding(); first != nil {
 		m.Nodes, m.Notes = slices.Clone(first.Nodes), append(m.Notes, nodesNote(first))
 	}
 	for _, t := range r.Trials.inOrder() {
-		if t.ended() && !t.notNeeded() {
+		switch {
+		case !t.ended() || t.notNeeded():
+		case t.Follows():
+			m.Following = append(m.Following, t.entry())
+		default:
 			m.Trials = append(m.Trials, t.entry())
 		}
 	}

@@ -60,6 +60,9 @@ func (r Run) Next() Step {
 	if end := r.TimedOut(); end != nil {
 		return Step{Act: ActEnd, Ending: end}
 	}
+	if r.overdue() {
+		return Step{Act: ActReport}
+	}
 	if needed := r.Needed(); len(needed) != len(r.Trials) {
 		return Step{Act: ActBegin, Trials: r.missing(needed)}
 	}
@@ -75,14 +78,27 @@ func (r Run) Next() Step {
 	return Step{Act: ActMeasure}
 }
 
-// Executed reports whether every trial that is needed has ended, and nothing is known that would ask for another.
+// Executed reports whether every trial that is needed has ended, and nothing is known that would ask for another. Once the time of the run is
+// over, the planned ones are all that is needed.
 func (r Run) Executed() bool {
-	return len(r.Trials) == len(r.Needed()) && r.Trials.allEnded() && !r.scanDue()
+	return r.overdue() || len(r.Trials) == len(r.Needed()) && r.Trials.allEnded() && !r.scanDue()
 }
 
 // Deadline is when a run whose turn has come has used up its time.
 func (r Run) Deadline() time.Time {
 	return r.Started.Add(time.Duration(r.Plan.TimeoutSeconds) * time.Second)
+}
+
+// overdue reports whether the time of a run is over of which every planned trial has ended. What is open of a repeat block is given up.
+func (r Run) overdue() bool { return !r.Started.IsZero() && r.Now.After(r.Deadline()) && r.planEnded() }
+
+// planEnded reports whether every planned trial has ended.
+func (r Run) planEnded() bool {
+	ended := make(map[string]bool, len(r.Trials))
+	for i := range r.Trials {
+		ended[r.Trials[i].Name] = r.Trials[i].ended()
+	}
+	return !slices.ContainsFunc(r.Plan.Trials, func(t record.PlannedTrial) bool { return !ended[t.Name] })
 }
 
 // missing are the needed trials that were not begun.
@@ -116,11 +132,20 @@ func (r Run) Progress() (done, all int) {
 // Left is about how long the run will still take: what is planned for the trials that have not ended, less the time that the current one has
 // been measuring. Of work that ends by itself only the longest time is planned, so that what its trials have taken counts as soon as there are any.
 func (r Run) Left() time.Duration {
-	open := len(r.Needed())
+	open, following := 0, len(r.Plan.Following)
+	for _, line := range r.Needed() {
+		if !line.Follows() {
+			open++
+		}
+	}
 	var spent, taken time.Duration
 	stored := 0
 	for i := range r.Trials {
 		switch t := &r.Trials[i]; {
+		case t.Follows():
+			if t.ended() {
+				following--
+			}
 		case t.ended():
 			open--
 			if t.Stored != nil && t.Work.EndsItself() {
@@ -137,5 +162,5 @@ func (r Run) Left() time.Duration {
 	if open > 0 {
 		spent = min(spent, left/time.Duration(open)) // The trials after the current one take their own time.
 	}
-	return max(left-spent, 0).Round(time.Second)
+	return (max(left-spent, 0) + time.Duration(following)*plan.FollowingEstimate).Round(time.Second)
 }

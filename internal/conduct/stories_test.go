@@ -49,6 +49,7 @@ func TestStories(t *testing.T) {
 		"the-intervals-stay-wide":     {runOf(t, 12, alone, interim(0, 0)), nil},
 		"the-time-is-over":            {runOf(t, 2, two, short(40)), nil},
 		"just-in-time":                {runOf(t, 2, alone, short(57)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
+		"a-repeat-block-is-too-late":  {runOf(t, 2, two, short(110)), []func(*world){func(w *world) { w.disturbed = []int32{1} }, befalls(map[string]fate{"quick-005-go": neverStored, "quick-005-epoll": neverStored})}},
 		"enough-blocks-are-left":      {runOf(t, 9, alone, short(140)), []func(*world){befalls(map[string]fate{"quick-002-go": lost, "quick-005-go": lostUnderLoad})}},
 		"too-few-blocks-are-left":     {runOf(t, 8, alone, short(120)), []func(*world){befalls(map[string]fate{"quick-002-go": lost, "quick-005-go": lostUnderLoad})}},
 		"no-time-for-a-repeat-block":  {runOf(t, 2, two, short(90)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},

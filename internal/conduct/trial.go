@@ -57,6 +57,11 @@ func (l Trials) allEnded() bool {
 	return !slices.ContainsFunc(l, func(t Trial) bool { return !t.ended() })
 }
 
+// follow reports whether trials have begun that follow the blocks.
+func (l Trials) follow() bool {
+	return slices.ContainsFunc(l, func(t Trial) bool { return t.Follows() })
+}
+
 // lastBlock is the highest block of which there is a trial; 0 if there is none.
 func (l Trials) lastBlock() int32 {
 	var last int32

@@ -65,7 +65,8 @@ func (l Trials) shown(t Trial) *Failure {
 	sorted := l.inOrder()
 	for i := range sorted {
 		other := &sorted[i]
-		if other.Name == t.Name || !other.hopeless() {
+		// A profiler may fail at what runs well without it, or with another.
+		if other.Name == t.Name || !other.hopeless() || other.Follows() {
 			continue
 		}
 		// The nodes of a bound run have held its trials before: a node that is away may come back.

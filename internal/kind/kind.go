@@ -40,7 +40,7 @@ type Kind interface {
 	// Plan checks the kind's part of a run's spec and fills it into a plan, whose common part is filled in.
 	Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *Violation
 	// Write is the kind's own member of the spec of a Trial, for a line of a plan. What all kinds have in common is written by package kinds.
-	Write(p record.Plan) v1alpha1.TrialSpec
+	Write(p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec
 	// Read is the work that the spec of a Trial of the kind asks for.
 	Read(spec v1alpha1.TrialSpec) Work
 	// Decode reads the results of the members of a trial, as they lie in the store, by the member's name. It fills in what is known of the
@@ -49,6 +49,37 @@ type Kind interface {
 	// Rows are the values of a trial that are compared as they are, block by block. A kind with rules of its own for what is compared,
 	// as a sweep has for its levels, has none.
 	Rows(t record.TrialData) []record.Row
+}
+
+// Follower is a kind of work that follows the blocks of another kind, when all of them have been measured. Asked and Plan are asked of it when
+// the other kind has planned.
+type Follower interface {
+	Kind
+	// Follow lays out the kind's trials, which have indices from first on.
+	Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, first int32) []record.PlannedTrial
+}
+
+// Group is a trial of a block, as its kind lays the block out.
+type Group struct {
+	// Name is what the trial's name ends in.
+	Name string
+	// Servers are the implementations that it measures.
+	Servers []string
+}
+
+// Grouper is a kind whose trials may measure several implementations. A trial of any other kind measures one.
+type Grouper interface {
+	// Groups are the trials of a block of a plan, whose implementations come in the order that was drawn for the block.
+	Groups(p record.Plan, drawn []string) []Group
+}
+
+// Alone are trials that measure one implementation each.
+func Alone(drawn []string) []Group {
+	groups := make([]Group, len(drawn))
+	for i, name := range drawn {
+		groups[i] = Group{Name: name, Servers: []string{name}}
+	}
+	return groups
 }
 
 // Kinds are the known kinds, by their type.
@@ -75,6 +106,28 @@ type Member struct {
 	With string
 	// Apart is how strictly it stays off the nodes of the run's servers; empty if that does not matter.
 	Apart record.Strictness
+	// Words are for the sentence that refuses a run whose members find no room.
+	Words Words
+}
+
+// MilliCPU is the CPU time that the processes of the member ask for together, in thousandths of a CPU.
+func (m Member) MilliCPU() int64 {
+	var sum int64
+	for _, p := range m.Processes {
+		sum += p.MilliCPU
+	}
+	return sum
+}
+
+// Words are what a kind says of a member for which the nodes have no room. All of them may be empty.
+type Words struct {
+	// CPUs begins the sentence where no node is large enough, such as "spec.order is SlicedDuet: its two servers need". If it is empty, the
+	// cpus of the implementation are quoted.
+	CPUs string
+	// Number begins the sentence where the nodes have room for some of its like only, such as "spec.loads[].generators.pods is 3".
+	Number string
+	// Way is a way out beside fewer CPUs and more nodes, such as "choose spec.order Blocks".
+	Way string
 }
 
 // CPUShare is how a process gets its CPU time.
@@ -100,6 +153,8 @@ type Process struct {
 	// Launched is true of a Command that an agent, which is brought into the image, starts when it is told to and waits for. Exchanges is true
 	// of the agent beside it that does so: the two share a folder.
 	Launched, Exchanges bool
+	// Toolbox is true of a Launched command that needs the profilers, which are brought into the image with the agent.
+	Toolbox bool
 	// Port is where the process listens; 0 if it does not.
 	Port int32
 	// MilliCPU is the CPU time that it asks for, in thousandths of a CPU, and CPU how it gets it.

@@ -1,5 +1,5 @@
-// Package launch runs a program in its own image, at an instant and for as long as it takes: an agent that is brought into the image is its
-// parent, so that the program is alone in its container and its end and cost are known exactly.
+// Package launch runs a program in its own image, at an instant and for as long as it takes, once or several times: an agent that is brought into
+// the image is its parent, so that the program is alone in its container and its end and cost are known exactly.
 //
 // The agent beside it, in a container of Loadstone's own, speaks to it by files in a folder that both see: the image needs no port, and while the
 // program runs its parent sleeps.
@@ -20,8 +20,9 @@ const (
 	ErrorsFile = "errors"
 
 	programFile   = "program.json"
-	orderFile     = "order.json"
-	exitFile      = "exit.json"
+	orderFile     = "order"
+	stopFile      = "stop"
+	exitFile      = "exit"
 	collectedFile = "collected"
 )
 
@@ -29,6 +30,13 @@ const (
 type Order struct {
 	At    time.Time     `json:"at"`
 	Limit time.Duration `json:"limit"`
+	// Argv is what is started in the place of the program, as a profiler with the program behind it; empty for the program itself. Env are
+	// variables that are added to the program's own.
+	Argv []string `json:"argv,omitempty"`
+	Env  []string `json:"env,omitempty"`
+	// StopGrace is how long the program may take to end when it is told to. 0 for one that ends by itself: then nobody looks whether it is
+	// told to, and its parent sleeps.
+	StopGrace time.Duration `json:"stopGrace,omitempty"`
 }
 
 // Exit is how the program has ended.
@@ -38,8 +46,9 @@ type Exit struct {
 	// Code is its exit code, or 128 and the number of the signal that ended it, which Signal names.
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"`
-	// TimedOut is true if it was ended because it took longer than it may.
+	// TimedOut is true if it was ended because it took longer than it may, and Killed if it was because it did not end when it was told to.
 	TimedOut bool `json:"timedOut,omitempty"`
+	Killed   bool `json:"killed,omitempty"`
 	// The rest is what the kernel accounted for it and its children that have ended.
 	UserNanos   int64 `json:"userNanos"`
 	SystemNanos int64 `json:"systemNanos"`
@@ -55,27 +64,44 @@ type Exchange string
 // Path is where a file of the exchange lies.
 func (x Exchange) Path(file string) string { return filepath.Join(string(x), file) }
 
-// Give tells the parent when to start.
-func (x Exchange) Give(o Order) error { return x.write(orderFile, o) }
+// Give tells the parent when to start, for the launch of an index: each begins when the one before has ended.
+func (x Exchange) Give(launch int, o Order) error { return x.write(numbered(orderFile, launch), o) }
 
-// Program is where the parent has found the program, in its own image; empty while it has not.
-func (x Exchange) Program() (string, error) {
-	var path string
-	_, err := x.read(programFile, &path)
-	return path, err
+// Stop tells the parent to end a launch by the signal that asks a program to end.
+func (x Exchange) Stop(launch int) error { return x.write(numbered(stopFile, launch), true) }
+
+func (x Exchange) stopped(launch int) bool {
+	_, err := os.Stat(x.Path(numbered(stopFile, launch)))
+	return err == nil
 }
 
-// Exited is how the program has ended; nil while it has not.
-func (x Exchange) Exited() (*Exit, error) {
+// numbered is the file of a launch.
+func numbered(file string, launch int) string { return fmt.Sprintf("%s-%d.json", file, launch) }
+
+// Program is what the parent has found in its own image.
+type Program struct {
+	// Path is that of the executable, without links; empty while it has not been found. Argv is the argument vector.
+	Path string   `json:"path"`
+	Argv []string `json:"argv"`
+}
+
+// Program is the program that is to be run.
+func (x Exchange) Program() (p Program, err error) {
+	_, err = x.read(programFile, &p)
+	return p, err
+}
+
+// Exited is how a launch has ended; nil while it has not.
+func (x Exchange) Exited(launch int) (*Exit, error) {
 	var e Exit
-	found, err := x.read(exitFile, &e)
+	found, err := x.read(numbered(exitFile, launch), &e)
 	if !found || err != nil {
 		return nil, err
 	}
 	return &e, nil
 }
 
-// Collected tells the parent that everything about the program was read, and that it may end.
+// Collected tells the parent that everything about the program was read, that it is launched no more, and that its parent may end.
 func (x Exchange) Collected() error { return x.write(collectedFile, true) }
 
 // write puts a whole file in its place at once: a reader finds all of it or nothing.

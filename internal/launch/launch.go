@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,13 +23,15 @@ const (
 	// collectPoll is the pause between two looks for the end of collecting, and collectLimit how long that may take.
 	collectPoll  = 20 * time.Millisecond
 	collectLimit = 10 * time.Second
-	// killedBySignal is what shells add to the number of a signal.
-	killedBySignal = 128
+	// stopPoll is the pause between two looks whether the program is to end.
+	stopPoll = 20 * time.Millisecond
+	// KilledBySignal is what shells add to the number of a signal.
+	KilledBySignal = 128
 	// lastWords is how much of the standard error is passed on.
 	lastWords = 2 << 10
 )
 
-// Run waits for its order, runs the program and waits until what it left was collected: then it has done its work, and returns 0, since whoever
+// Run runs the program whenever it is ordered to, and waits until what it left was collected: then it has done its work, and returns 0, since whoever
 // has collected says how the program ended. Otherwise it returns the program's exit code. The last of the program's standard error goes to errs.
 // A program that cannot be started is an error.
 func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code int, err error) {
@@ -39,31 +42,48 @@ func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code i
 	if err != nil {
 		return 0, fmt.Errorf("starting the program: %w", err)
 	}
-	if err := x.write(programFile, real(path)); err != nil {
+	if err := x.write(programFile, Program{Path: real(path), Argv: argv}); err != nil {
 		return 0, err
 	}
-	order, err := x.await(ctx)
+	for launch := 0; ; launch++ {
+		order, err := x.next(ctx, launch)
+		if err != nil {
+			return 0, err
+		}
+		if order == nil {
+			return 0, nil
+		}
+		exit, err := obey(ctx, x, launch, argv, *order, errs)
+		if err != nil {
+			return 0, err
+		}
+		going, err := x.awaitNext(ctx, launch+1)
+		if err != nil || !going {
+			return exit.Code, err
+		}
+	}
+}
+
+// obey runs the program as it is told to, and says how it has ended.
+func obey(ctx context.Context, x Exchange, launch int, argv []string, o Order, errs io.Writer) (Exit, error) {
+	if len(o.Argv) > 0 {
+		argv = o.Argv
+	}
+	path, err := exec.LookPath(argv[0])
 	if err != nil {
-		return 0, err
+		return Exit{}, fmt.Errorf("starting the program: %w", err)
 	}
-	if err := timing.SleepUntil(ctx, timing.From(order.At).At(0)); err != nil {
-		return 0, fmt.Errorf("waiting for the start: %w", err)
+	if err := timing.SleepUntil(ctx, timing.From(o.At).At(0)); err != nil {
+		return Exit{}, fmt.Errorf("waiting for the start: %w", err)
 	}
-	exit, err := run(ctx, x, path, argv, order.Limit)
+	exit, err := run(ctx, x, launch, path, argv, o)
 	if err != nil {
-		return 0, err
+		return Exit{}, err
 	}
 	if err := passOn(x.Path(ErrorsFile), errs); err != nil {
-		return 0, err
+		return Exit{}, err
 	}
-	if err := x.write(exitFile, exit); err != nil {
-		return 0, err
-	}
-	collected, err := x.awaitCollected(ctx)
-	if err == nil && collected {
-		return 0, nil
-	}
-	return exit.Code, err
+	return exit, x.write(numbered(exitFile, launch), exit)
 }
 
 // real is a path as a reader outside the image can follow it: without links, which would lead elsewhere there.
@@ -78,36 +98,42 @@ func real(path string) string {
 	return resolved
 }
 
-// await returns the order when it is there.
-func (x Exchange) await(ctx context.Context) (Order, error) {
+// next returns the order for a launch when it is there; nil if there is none, since everything was collected.
+func (x Exchange) next(ctx context.Context, launch int) (*Order, error) {
 	for {
 		var o Order
-		found, err := x.read(orderFile, &o)
+		found, err := x.read(numbered(orderFile, launch), &o)
 		if found || err != nil {
-			return o, err
+			return &o, err
+		}
+		if collected, err := x.read(collectedFile, new(bool)); collected || err != nil {
+			return nil, err
 		}
 		if err := timing.SleepUntil(ctx, time.Now().Add(orderPoll)); err != nil {
-			return o, fmt.Errorf("waiting for the order: %w", err)
+			return nil, fmt.Errorf("waiting for the order: %w", err)
 		}
 	}
 }
 
-// awaitCollected keeps the container, and with it the counters of its cgroup, until they were read.
-func (x Exchange) awaitCollected(ctx context.Context) (collected bool, err error) {
+// awaitNext keeps the container, and with it the counters of its cgroup, until they were read: until the next launch is ordered or everything is
+// collected. Where nobody does either, going is false: then the exit code still says how the program ended.
+func (x Exchange) awaitNext(ctx context.Context, launch int) (going bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, collectLimit)
 	defer cancel()
 	for {
-		if found, err := x.read(collectedFile, &collected); found || err != nil {
-			return collected, err
+		for _, file := range []string{numbered(orderFile, launch), collectedFile} {
+			if found, err := x.read(file, new(json.RawMessage)); found || err != nil {
+				return found, err
+			}
 		}
 		if timing.SleepUntil(ctx, time.Now().Add(collectPoll)) != nil {
-			return false, nil // Nobody collects: the exit code still says how the program ended.
+			return false, nil
 		}
 	}
 }
 
 // run runs the program to its end, and everything that it has started with it. What it writes goes straight to files.
-func run(ctx context.Context, x Exchange, path string, argv []string, limit time.Duration) (exit Exit, err error) {
+func run(ctx context.Context, x Exchange, launch int, path string, argv []string, o Order) (exit Exit, err error) {
 	out, err := os.Create(x.Path(OutputFile))
 	if err != nil {
 		return exit, fmt.Errorf("starting the program: %w", err)
@@ -119,10 +145,10 @@ func run(ctx context.Context, x Exchange, path string, argv []string, limit time
 	}
 	defer func() { err = errors.Join(err, failures.Close()) }()
 
-	limited, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, o.Limit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, path, argv[1:]...)
-	cmd.Args[0], cmd.Stdout, cmd.Stderr = argv[0], out, failures
+	cmd.Args[0], cmd.Stdout, cmd.Stderr, cmd.Env = argv[0], out, failures, append(os.Environ(), o.Env...)
 	// The parent's death is its thread's: the thread stays as long as the program runs.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error {
@@ -136,6 +162,7 @@ func run(ctx context.Context, x Exchange, path string, argv []string, limit time
 		return exit, fmt.Errorf("starting the program: %w", err)
 	}
 	own := peakBytes()
+	killed := x.stopWhenTold(limited, launch, cmd.Process.Pid, o.StopGrace)
 	waitErr := cmd.Wait()
 	exit.Ended = exit.Started.Add(time.Since(exit.Started))
 	// What it has started and left behind would disturb the next.
@@ -147,8 +174,35 @@ func run(ctx context.Context, x Exchange, path string, argv []string, limit time
 		return exit, fmt.Errorf("waiting for the program: %w", ctx.Err())
 	}
 	exit.TimedOut = limited.Err() != nil
+	cancel()
+	exit.Killed = <-killed && !exit.TimedOut
 	exit.describe(cmd.ProcessState, own)
 	return exit, nil
+}
+
+// stopWhenTold ends a group of processes by the signal that asks for it, when it is told to, and by the one that does not ask when that has
+// not helped within a grace; then it answers true. It answers false when ctx ends before. Without a grace nobody looks.
+func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, grace time.Duration) <-chan bool {
+	killed := make(chan bool, 1)
+	go func() {
+		for grace > 0 && !x.stopped(launch) {
+			if timing.SleepUntil(ctx, time.Now().Add(stopPoll)) != nil {
+				break
+			}
+		}
+		if grace == 0 || ctx.Err() != nil {
+			killed <- false
+			return
+		}
+		_ = syscall.Kill(-group, syscall.SIGTERM) // A program that has ended already needs none.
+		if timing.SleepUntil(ctx, time.Now().Add(grace)) != nil {
+			killed <- false
+			return
+		}
+		_ = syscall.Kill(-group, syscall.SIGKILL)
+		killed <- true
+	}()
+	return killed
 }
 
 // peakBytes is the largest resident memory of this process so far; 0 if it is unknown.
@@ -165,7 +219,7 @@ func peakBytes() int64 {
 func (e *Exit) describe(s *os.ProcessState, parent int64) {
 	e.Code, e.UserNanos, e.SystemNanos = s.ExitCode(), s.UserTime().Nanoseconds(), s.SystemTime().Nanoseconds()
 	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		e.Code, e.Signal = killedBySignal+int(status.Signal()), status.Signal().String()
+		e.Code, e.Signal = KilledBySignal+int(status.Signal()), status.Signal().String()
 	}
 	if usage, ok := s.SysUsage().(*syscall.Rusage); ok {
 		e.VoluntarySwitches, e.InvoluntarySwitches = usage.Nvcsw, usage.Nivcsw
@@ -209,22 +263,4 @@ func Tail(path string, bytes int64) string {
 		return ""
 	}
 	return strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "?")), " ")
-}
-
-// Bring copies the running program to a path, from which an image that knows nothing of it can start it.
-func Bring(to string) (err error) {
-	own, err := os.Open("/proc/self/exe")
-	if err != nil {
-		return fmt.Errorf("copying the agent: %w", err)
-	}
-	defer own.Close() //nolint:errcheck // It is only read.
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
-	if err != nil {
-		return fmt.Errorf("copying the agent: %w", err)
-	}
-	_, err = io.Copy(target, own)
-	if err := errors.Join(err, target.Close()); err != nil {
-		return fmt.Errorf("copying the agent: %w", err)
-	}
-	return nil
 }

@@ -16,7 +16,7 @@ import (
 func collected(t *testing.T, limit time.Duration, argv ...string) (x launch.Exchange, exit *launch.Exit, code int, said string) {
 	t.Helper()
 	x = launch.Exchange(t.TempDir())
-	if err := x.Give(launch.Order{At: time.Now().Add(20 * time.Millisecond), Limit: limit}); err != nil {
+	if err := x.Give(0, launch.Order{At: time.Now().Add(20 * time.Millisecond), Limit: limit}); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.Collected(); err != nil {
@@ -27,7 +27,7 @@ func collected(t *testing.T, limit time.Duration, argv ...string) (x launch.Exch
 	if err != nil {
 		t.Fatal(err)
 	}
-	if exit, err = x.Exited(); err != nil || exit == nil {
+	if exit, err = x.Exited(0); err != nil || exit == nil {
 		t.Fatalf("how it ended: %v, %v", exit, err)
 	}
 	return x, exit, code, errs.String()
@@ -61,7 +61,7 @@ func TestAProgramIsRunToItsEnd(t *testing.T) {
 
 func TestAProgramThatNobodyCollectsEndsItsParentWithItsCode(t *testing.T) {
 	x := launch.Exchange(t.TempDir())
-	if err := x.Give(launch.Order{At: time.Now(), Limit: time.Minute}); err != nil {
+	if err := x.Give(0, launch.Order{At: time.Now(), Limit: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

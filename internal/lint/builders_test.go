@@ -11,6 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/lint"
 	"loadstone.dev/loadstone/internal/printout"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 	"loadstone.dev/loadstone/internal/validity"
 )
@@ -44,9 +45,9 @@ func good() printout.Sample {
 		File: "good.txt", Line: 1, Tool: printout.AB, URL: "http://10.0.0.1:8080/", Threads: 1, Connections: 10,
 		Seconds: printed.Quantity{Value: 10}, Requests: 10_000, Throughput: printed.Quantity{Value: 1000, Rounding: 0.5}, Recomputed: 1000,
 		Bytes: &printed.Quantity{Value: 1_130_000},
-		Latency: []printed.Latency{{
+		Latency: []tool.PrintedLatency{{
 			Kind: record.Observed, Min: &least, Mean: &mean, Max: &most,
-			Quantiles: []printed.Quantile{{Q: 0.5, Micros: printed.Quantity{Value: 9_800}}, {Q: 0.99, Micros: printed.Quantity{Value: 20_000}}},
+			Quantiles: []tool.PrintedQuantile{{Q: 0.5, Micros: printed.Quantity{Value: 9_800}}, {Q: 0.99, Micros: printed.Quantity{Value: 20_000}}},
 		}},
 	}
 }

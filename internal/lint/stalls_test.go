@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/lint"
 	"loadstone.dev/loadstone/internal/printout"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 	"loadstone.dev/loadstone/internal/validity"
 )
@@ -98,7 +99,7 @@ func tailed(most, sd float64) func(s *printout.Sample) {
 	return func(s *printout.Sample) {
 		l := &s.Latency[0]
 		l.Min.Value, l.Mean.Value, l.Max.Value, l.SD = 0, 9_900, most*1e3, &printed.Quantity{Value: sd * 1e3}
-		l.Quantiles = []printed.Quantile{{Q: 0.99, Micros: printed.Quantity{Value: 1_000}}}
+		l.Quantiles = []tool.PrintedQuantile{{Q: 0.99, Micros: printed.Quantity{Value: 1_000}}}
 	}
 }
 

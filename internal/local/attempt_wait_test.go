@@ -135,7 +135,8 @@ func TestAProgramThatMeasuresItselfWaitsForItsOrder(t *testing.T) {
 	}
 	var found string
 	await(t, "the program's parent has found it", func() bool {
-		found, err = launch.Exchange(m.exchange).Program()
+		program, failed := launch.Exchange(m.exchange).Program()
+		found, err = program.Path, failed
 		return err != nil || found != ""
 	})
 	if want, other := filepath.EvalSymlinks(path); found != want || err != nil || other != nil {

@@ -38,9 +38,18 @@ func (r *Run) report(ctx context.Context) (Ending, error) {
 	return e, r.remember()
 }
 
-// ended is the end of a run without a report.
-func (r *Run) ended(e *conduct.Ending) Ending {
-	return Ending{Outcome: r.facts.Outcome(e, nil)}
+// ended is the end of a run before everything was measured. What was stored is reported all the same.
+func (r *Run) ended(ctx context.Context, e *conduct.Ending) (Ending, error) {
+	if !r.facts.Partial() {
+		return Ending{Outcome: r.facts.Outcome(e, nil)}, nil
+	}
+	of := r.record()
+	of.Ending = e
+	m := r.facts.Manifest(of)
+	m.Started = r.started.UTC()
+	out, err := r.publish(ctx, m)
+	out.Outcome = r.facts.Outcome(e, out.Verdict)
+	return out, err
 }
 
 // interrupted reports what is complete of a run that somebody has ended: its whole blocks.
@@ -70,6 +79,9 @@ func (r *Run) complete() int32 {
 	last := int32(math.MaxInt32)
 	var highest int32
 	for _, t := range r.facts.Trials {
+		if t.Follows() {
+			continue
+		}
 		highest = max(highest, t.Block)
 		if t.Ended.IsZero() {
 			last = min(last, t.Block-1)

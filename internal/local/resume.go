@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -152,10 +153,10 @@ func (r *Run) takeOver(before []trialState) {
 	r.facts.Trials = all
 	last := r.complete()
 	r.facts.Trials = slices.DeleteFunc(all, func(t conduct.Trial) bool {
-		if t.Block <= last {
+		if t.Block <= last && !t.Ended.IsZero() {
 			return false
 		}
-		r.triesOf(t.Name).abandon(t.Block)
+		r.triesOf(t.Name).abandon(t.PlannedTrial)
 		return true
 	})
 	if !r.reported {
@@ -163,24 +164,30 @@ func (r *Run) takeOver(before []trialState) {
 	}
 }
 
-// begunLines are the lines of the plan, those of repeat blocks included, that were begun.
+// begunLines are the lines of the plan, those of repeat blocks and those that follow included, that were begun.
 func (r *Run) begunLines(before []trialState) []record.PlannedTrial {
 	begun := make(map[string]bool, len(before))
 	for _, t := range before {
 		begun[t.Name] = true
 	}
 	lines := slices.Clone(r.facts.Plan.Trials)
-	for repeat := int32(1); len(lines) < len(before); repeat++ {
-		lines = append(lines, r.facts.Plan.Repeat(r.facts.Name, repeat)...)
+	for repeat := range plan.RepeatBlocks(r.facts.Plan.Blocks) {
+		lines = append(lines, r.facts.Plan.Repeat(r.facts.Name, repeat+1)...)
 	}
+	lines = append(lines, r.facts.Plan.Following...)
 	return slices.DeleteFunc(lines, func(l record.PlannedTrial) bool { return !begun[l.Name] })
 }
 
-// abandon notes that the last attempt belongs to a block that was not complete when the run ended.
-func (t *tries) abandon(block int32) {
-	if int32(len(t.Failures)) < t.Begun {
-		t.Failures = append(t.Failures, fmt.Sprintf("attempt %d: loadstone run ended before block %d was complete", t.Begun, block))
+// abandon notes that the last attempt at a trial does not count, since its block was not complete when the run ended.
+func (t *tries) abandon(line record.PlannedTrial) {
+	if int32(len(t.Failures)) >= t.Begun {
+		return
 	}
+	what := fmt.Sprintf("block %d was complete", line.Block)
+	if line.Follows() {
+		what = "it was stored"
+	}
+	t.Failures = append(t.Failures, fmt.Sprintf("attempt %d: loadstone run ended before %s", t.Begun, what))
 }
 
 // removeTemporary removes the files that a killed process was writing.

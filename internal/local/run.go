@@ -234,7 +234,7 @@ func (r *Run) Lead(ctx context.Context) (Ending, error) {
 		case conduct.ActReport:
 			return r.report(ctx)
 		case conduct.ActEnd:
-			return r.ended(step.Ending), nil
+			return r.ended(ctx, step.Ending)
 		}
 		if ctx.Err() != nil {
 			return r.interrupted(context.WithoutCancel(ctx))

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"loadstone.dev/loadstone/internal/cases"
@@ -37,59 +36,13 @@ const (
 
 // Collector starts a program that measures itself, watches what it costs, and reads what it prints.
 type Collector struct {
-	config   Config
-	format   record.CaseFormat
-	exchange launch.Exchange
-	proc     kernel.Proc
-
-	mu sync.Mutex
-	// binary is the program's, nil until its parent is ready.
-	binary *record.Binary
+	launched
+	format record.CaseFormat
 }
 
 // NewCollector makes a collector beside the parent of a program, with which it shares a process namespace and a folder.
 func NewCollector(c Config, format record.CaseFormat, exchange launch.Exchange) *Collector {
-	return &Collector{config: c, format: format, exchange: exchange, proc: "/proc"}
-}
-
-// Member is the member of its trial whose program this collects.
-func (c *Collector) Member() string { return record.MemberServer(c.config.Server) }
-
-// Watch waits for the program's parent, and reads the program's executable before anything runs.
-func (c *Collector) Watch(ctx context.Context, update func(func(*protocol.State))) {
-	for {
-		path, err := c.exchange.Program()
-		if err != nil {
-			update(func(s *protocol.State) { s.Phase, s.Message = protocol.Failed, err.Error() })
-			return
-		}
-		if path != "" {
-			found := c.readProgram(path)
-			c.mu.Lock()
-			c.binary = &found
-			c.mu.Unlock()
-			update(func(s *protocol.State) { s.Listening, s.Build = true, &found.Build })
-			return
-		}
-		if timing.SleepUntil(ctx, time.Now().Add(listenPoll)) != nil {
-			return
-		}
-	}
-}
-
-// readProgram reads an executable as the program's parent sees it.
-func (c *Collector) readProgram(path string) record.Binary {
-	parent, err := c.config.FindServer(c.proc)
-	if err != nil {
-		return unread(err.Error())
-	}
-	found := openBinary(c.proc.Path(parent, "root", path))
-	found.Path = path
-	if isInterpreter(path) {
-		found.Script = record.Unknown
-		found.Build = unread("the program is run by an interpreter").Build
-	}
-	return found
+	return &Collector{launched: launched{config: c, exchange: exchange, proc: "/proc"}, format: format}
 }
 
 // Measure runs the program once. A failure that is the program's own is a *protocol.ProgramFault.
@@ -99,7 +52,7 @@ func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func
 	}
 	slot, clock := start.Slots[0], timing.From(start.At)
 	limit := slot.Measured - slot.Measure
-	if err := c.exchange.Give(launch.Order{At: clock.At(slot.Measure), Limit: limit}); err != nil {
+	if err := c.exchange.Give(0, launch.Order{At: clock.At(slot.Measure), Limit: limit}); err != nil {
 		return nil, nil, err
 	}
 	var cell record.CellObservation
@@ -118,9 +71,7 @@ func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func
 	cell.PeakMemoryBytes = exit.PeakMemoryBytes
 	result := record.ObserverResult{Environment: kernel.Environment(os.DirFS("/"), cell.CPUsAllowed), Cells: []record.CellObservation{cell}, Program: program}
 	result.Environment.Node, result.Environment.AgentVersion = c.config.Node, version.Version
-	c.mu.Lock()
-	result.Binary = c.binary
-	c.mu.Unlock()
+	result.Binary = c.executable()
 	done(slot.Cell, "")
 	return result, []string{programOutput}, nil
 }
@@ -144,7 +95,7 @@ func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit t
 	before := s.snapshot()
 	deadline := clock.At(at + limit + exitGrace)
 	for {
-		exit, err := c.exchange.Exited()
+		exit, err := c.exchange.Exited(0)
 		if err != nil {
 			return nil, err
 		}

@@ -131,7 +131,7 @@ func TestTheCostOfAProgramIsItsOwnAndNotItsParents(t *testing.T) {
 	if got.err != nil {
 		t.Fatal(got.err)
 	}
-	exit, err := x.Exited()
+	exit, err := x.Exited(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestWhatIsNotTheProgramsIsNoFaultOfIts(t *testing.T) {
 	}{
 		"its parent is gone":                   {ctx: t.Context(), find: nobody, want: "finding the program's parent"},
 		"the collector is ended":               {ctx: ended, want: context.Canceled.Error()},
-		"what its parent says cannot be read":  {ctx: t.Context(), exit: "{", want: "reading exit.json"},
+		"what its parent says cannot be read":  {ctx: t.Context(), exit: "{", want: "reading exit-0.json"},
 		"its parent never says how it all was": {ctx: t.Context(), want: "did not say within 3.001s"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,7 +247,7 @@ func TestWhatIsNotTheProgramsIsNoFaultOfIts(t *testing.T) {
 				c.config.FindServer = tc.find
 			}
 			if tc.exit != "" {
-				if err := os.WriteFile(x.Path("exit.json"), []byte(tc.exit), 0o600); err != nil {
+				if err := os.WriteFile(x.Path("exit-0.json"), []byte(tc.exit), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -38,6 +38,10 @@ const (
 // TrialOverhead is what a trial is reckoned to cost beside its cells: pods, check, start, upload.
 const TrialOverhead = 4 * time.Second
 
+// FollowingEstimate is what a trial that follows the blocks is reckoned to cost: a profile of ten thousand requests takes about so long. Its limit
+// is many times that.
+const FollowingEstimate = 15 * time.Second
+
 // Options is what Compile needs beside the spec.
 type Options struct {
 	Name string
@@ -80,8 +84,32 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	}
 	p.seed(spec.Seed, opts.UID)
 	p.trials(opts.Name, work.Type())
+	if v := p.following(spec, opts); v != nil {
+		return Plan{}, v
+	}
 	p.times(spec.TimeoutSeconds)
 	return p, nil
+}
+
+// following lays out what follows the blocks, the repeat blocks included.
+func (p *Plan) following(spec v1alpha1.BenchmarkRunSpec, opts Options) *Violation {
+	if opts.Local && len(spec.Profiles) > 0 {
+		p.Note("spec.profiles is left out: profilers are brought into images, which a run on one machine has none of")
+		return nil
+	}
+	last := p.Repeat(opts.Name, RepeatBlocks(p.Blocks))
+	first := last[len(last)-1].Index + 1
+	for _, k := range kinds.Following(spec) {
+		if v := k.Plan(spec, &p.Plan); v != nil {
+			return v
+		}
+		lines := k.Follow(spec, p.Plan, opts.Name, first+int32(len(p.Following)))
+		p.Following = append(p.Following, lines...)
+	}
+	if n := len(p.Following); n > 0 {
+		p.Note("%d trials follow the blocks, one after the other", n)
+	}
+	return nil
 }
 
 // BlocksOf is the number of blocks that a spec asks for.
@@ -123,6 +151,15 @@ func (p Plan) Slots(line record.PlannedTrial) []timetable.Slot {
 // Estimate is how long a number of trials will about take.
 func (p Plan) Estimate(trials int) time.Duration {
 	return time.Duration(trials) * (time.Duration(p.TrialSeconds*float64(time.Second)) + TrialOverhead)
+}
+
+// EstimateOf is how long some lines of the plan will take at most.
+func (p Plan) EstimateOf(lines []record.PlannedTrial) time.Duration {
+	var all time.Duration
+	for _, line := range lines {
+		all += timetable.End(p.Slots(line)) + TrialOverhead
+	}
+	return all
 }
 
 func (p *Plan) placement(pl v1alpha1.Placement, work record.WorkType) {
@@ -179,13 +216,12 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 // Memory prints an amount of memory as a spec has it, such as "256Mi".
 func Memory(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
 
-// trials lays out the blocks: every implementation once, in an order drawn from the seed.
+// trials lays out the blocks: every implementation once, in an order drawn from the seed, in as many trials as the kind of work makes of them.
 func (p *Plan) trials(run string, work record.WorkType) {
 	for block := int32(1); block <= p.Blocks; block++ {
 		p.Trials = append(p.Trials, p.block(run, block, work)...)
 	}
 	p.Note("%s; the order within each block follows from the seed %d", p.Size(), p.Seed)
-	p.duetNotes()
 }
 
 // RepeatBlocks is how many blocks at most are measured at the end of a run of so many, in the place of disturbed ones.
@@ -203,15 +239,44 @@ func (p Plan) block(run string, block int32, work record.WorkType) []record.Plan
 	slices.SortFunc(order, func(a, b record.Implementation) int {
 		return bytes.Compare(p.draw(block, a.Name), p.draw(block, b.Name))
 	})
-	if p.Order == record.OrderSlicedDuet {
-		return duet(run, block, order)
-	}
-	trials := make([]record.PlannedTrial, len(order))
+	drawn := make([]string, len(order))
 	for k, i := range order {
-		index := (block-1)*int32(len(order)) + int32(k)
-		trials[k] = record.PlannedTrial{Name: fmt.Sprintf("%s-%03d-%s", run, index, i.Name), Index: index, Block: block, Type: work, Servers: []string{i.Name}}
+		drawn[k] = i.Name
+	}
+	groups := kinds.Groups(p.Plan, work, drawn)
+	trials := make([]record.PlannedTrial, len(groups))
+	for k, g := range groups {
+		index := (block-1)*int32(len(groups)) + int32(k)
+		trials[k] = record.PlannedTrial{Name: fmt.Sprintf("%s-%03d-%s", run, index, g.Name), Index: index, Block: block, Type: work, Servers: g.Servers}
 	}
 	return trials
+}
+
+// Part is a part of a run that is led in one go: the planned blocks, a repeat block, or what follows the blocks.
+type Part struct {
+	// Repeat is the repeat block, from 1; 0 of the other parts.
+	Repeat int32
+	// Following is true of what follows the blocks.
+	Following bool
+}
+
+// PartOf is the part to which a line of the plan belongs.
+func (p Plan) PartOf(line record.PlannedTrial) Part {
+	if line.Follows() {
+		return Part{Following: true}
+	}
+	return Part{Repeat: max(line.Block-p.Blocks, 0)}
+}
+
+// Lines are those of a part.
+func (p Plan) Lines(run string, part Part) []record.PlannedTrial {
+	switch {
+	case part.Following:
+		return p.Following
+	case part.Repeat > 0:
+		return p.Repeat(run, part.Repeat)
+	}
+	return p.Trials
 }
 
 // draw is an implementation's lot in a block: sorted by it, each order of the block is equally likely.
@@ -226,7 +291,7 @@ func (p *Plan) times(timeout int32) {
 	p.TrialSeconds = timetable.End(p.Slots(p.Trials[0])).Seconds()
 	p.TimeoutSeconds = timeout
 	if timeout == 0 {
-		p.TimeoutSeconds = int32(3*p.Estimate(len(p.Trials)).Seconds()) + 600
+		p.TimeoutSeconds = int32((3*p.Estimate(len(p.Trials)) + p.EstimateOf(p.Following)).Seconds()) + 600
 		p.Note("spec.timeoutSeconds defaults to %d: three times the planned time plus ten minutes", p.TimeoutSeconds)
 	}
 }

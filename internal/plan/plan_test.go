@@ -284,6 +284,43 @@ func TestFits(t *testing.T) {
 	}
 }
 
+func TestGeneratorsFitWhereAllFindRoomAtOnce(t *testing.T) {
+	two := func(pinning, separate v1alpha1.Strictness) func(*v1alpha1.BenchmarkRunSpec) {
+		return func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Loads[0].Generators.Pods, s.Placement.GeneratorPinning, s.Placement.SeparateNodes = 2, pinning, separate
+		}
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkRunSpec)
+		nodes  []Node
+		want   string
+	}{
+		"one node with room for both": {two("", ""), []Node{{"s", "server", 2200}, {"g", "generator", 2000}}, ""},
+		"a node for each":             {two("", ""), []Node{{"s", "server", 2200}, {"g", "generator", 1000}, {"h", "generator", 1500}}, ""},
+		"room for one": {
+			two("", ""),
+			[]Node{{"s", "server", 2200}, {"g", "generator", 1999}},
+			"spec.loads[].generators.pods is 2: with 1000m CPU each, the nodes for generators have room for 1: ask for fewer, add nodes, or let them share CPUs with spec.placement.generatorPinning: Preferred",
+		},
+		"the same, shared":          {two(v1alpha1.Preferred, ""), []Node{{"s", "server", 2200}, {"g", "generator", 1999}}, ""},
+		"beside the server":         {two("", ""), []Node{{"a", "", 4000}}, ""},
+		"beside it, which must not": {two("", v1alpha1.Required), []Node{{"a", "", 4000}}, "no node may run a generator apart from the servers"},
+		"on another":                {two("", v1alpha1.Required), []Node{{"a", "", 4000}, {"b", "", 2200}}, ""},
+		"on another, too small":     {two("", v1alpha1.Required), []Node{{"a", "", 2300}, {"b", "", 900}}, "the largest node for a generator apart from the servers, b, has 900m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Compile(spec(tc.change), Options{Name: "r", UID: "u"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := Fits(p, tc.nodes)
+			if (v != nil) != (tc.want != "") || v != nil && !strings.Contains(v.Message, tc.want) {
+				t.Errorf("got %v, want %q", v, tc.want)
+			}
+		})
+	}
+}
+
 func FuzzCompile(f *testing.F) {
 	f.Add([]byte(`{"implementations":[{"name":"a","image":"x","port":1}],"loads":[{"name":"l","tool":"wrk","levels":[{"connections":1}]}]}`), "run", "uid")
 	f.Add([]byte(`{"blocks":-1,"implementations":[{}],"loads":[{"levels":[{}],"generators":{"cpus":-1}}]}`), "", "")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/k6"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
@@ -59,7 +60,7 @@ func (s *Sample) endOfTest(e k6.EndOfTest, failed string) {
 	s.Seconds = printed.Quantity{Value: e.Seconds}
 	s.Errors.Unsorted, s.ChecksPassed, s.ChecksFailed, s.Crossed = e.Failed, e.ChecksPassed, e.ChecksFailed, e.Crossed
 	if e.Latency != nil {
-		s.Latency = []printed.Latency{*e.Latency}
+		s.Latency = []tool.PrintedLatency{*e.Latency}
 	}
 	if i := e.Iterations; i != nil {
 		s.Loop = &Loop{PerSecond: i.PerSecond, MeanMicros: i.MeanMicros}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -88,9 +89,9 @@ type Sample struct {
 	// Reused is how many requests went over a connection that was kept; nil where nobody asked for that or the tool does not tell.
 	Reused *int64 `json:"reused,omitempty"`
 	// Latency has the distribution to be believed most first.
-	Latency  []printed.Latency `json:"latency,omitempty"`
-	Arrivals *Arrivals         `json:"arrivals,omitempty"`
-	Loop     *Loop             `json:"loop,omitempty"`
+	Latency  []tool.PrintedLatency `json:"latency,omitempty"`
+	Arrivals *Arrivals             `json:"arrivals,omitempty"`
+	Loop     *Loop                 `json:"loop,omitempty"`
 	// ChecksFailed and ChecksPassed are k6's checks; Crossed are the expressions of k6's thresholds that were not met.
 	ChecksFailed int64    `json:"checksFailed,omitempty"`
 	ChecksPassed int64    `json:"checksPassed,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -83,20 +84,22 @@ func TestTheRateOfAClosedModelIsNone(t *testing.T) {
 
 func TestLatenciesAreThoseOfTheFirstDistribution(t *testing.T) {
 	quantity := func(v float64) *printed.Quantity { return &printed.Quantity{Value: v} }
-	quantile := func(q, v float64) printed.Quantile { return printed.Quantile{Q: q, Micros: printed.Quantity{Value: v}} }
-	first := printed.Latency{Mean: quantity(10), Max: quantity(90), Quantiles: []printed.Quantile{quantile(0.5, 9), quantile(0.99, 50), quantile(0.999, 80)}}
-	second := printed.Latency{Mean: quantity(1), Max: quantity(2), Quantiles: []printed.Quantile{quantile(0.99, 3)}}
+	quantile := func(q, v float64) tool.PrintedQuantile {
+		return tool.PrintedQuantile{Q: q, Micros: printed.Quantity{Value: v}}
+	}
+	first := tool.PrintedLatency{Mean: quantity(10), Max: quantity(90), Quantiles: []tool.PrintedQuantile{quantile(0.5, 9), quantile(0.99, 50), quantile(0.999, 80)}}
+	second := tool.PrintedLatency{Mean: quantity(1), Max: quantity(2), Quantiles: []tool.PrintedQuantile{quantile(0.99, 3)}}
 	for name, tc := range map[string]struct {
-		latency              []printed.Latency
+		latency              []tool.PrintedLatency
 		mean, p99, most      float64
 		noMean, noP99, noMax bool
 	}{
-		"one":             {latency: []printed.Latency{first}, mean: 10, p99: 50, most: 90},
-		"two":             {latency: []printed.Latency{first, second}, mean: 10, p99: 50, most: 90},
+		"one":             {latency: []tool.PrintedLatency{first}, mean: 10, p99: 50, most: 90},
+		"two":             {latency: []tool.PrintedLatency{first, second}, mean: 10, p99: 50, most: 90},
 		"none":            {noMean: true, noP99: true, noMax: true},
-		"one without p99": {latency: []printed.Latency{{Mean: quantity(10), Max: quantity(90), Quantiles: []printed.Quantile{quantile(0.9, 5), quantile(0.999, 80)}}, second}, mean: 10, noP99: true, most: 90},
-		"one of a mean":   {latency: []printed.Latency{{Mean: quantity(10)}}, mean: 10, noP99: true, noMax: true},
-		"one of a p99":    {latency: []printed.Latency{{Quantiles: []printed.Quantile{quantile(0.99, 50)}}}, noMean: true, p99: 50, noMax: true},
+		"one without p99": {latency: []tool.PrintedLatency{{Mean: quantity(10), Max: quantity(90), Quantiles: []tool.PrintedQuantile{quantile(0.9, 5), quantile(0.999, 80)}}, second}, mean: 10, noP99: true, most: 90},
+		"one of a mean":   {latency: []tool.PrintedLatency{{Mean: quantity(10)}}, mean: 10, noP99: true, noMax: true},
+		"one of a p99":    {latency: []tool.PrintedLatency{{Quantiles: []tool.PrintedQuantile{quantile(0.99, 50)}}}, noMean: true, p99: 50, noMax: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Sample{Latency: tc.latency}

@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
@@ -60,12 +61,12 @@ func addDump(lines []string, s *Sample) error {
 }
 
 // described reads a histogram of three digits.
-func described(kind record.LatencyKind, h *histogram.Histogram) printed.Latency {
+func described(kind record.LatencyKind, h *histogram.Histogram) tool.PrintedLatency {
 	exact := func(v float64) printed.Quantity { return printed.Quantity{Value: v, Rounding: v/1000 + 1} }
 	mean, sd, least, most := exact(h.Mean()), exact(h.StandardDeviation()), exact(float64(h.Min())), exact(float64(h.Max()))
-	l := printed.Latency{Kind: kind, Mean: &mean, SD: &sd, Min: &least, Max: &most}
+	l := tool.PrintedLatency{Kind: kind, Mean: &mean, SD: &sd, Min: &least, Max: &most}
 	for _, q := range []float64{0.5, 0.9, 0.95, 0.99} {
-		l.Quantiles = append(l.Quantiles, printed.Quantile{Q: q, Micros: exact(float64(h.Quantile(q)))})
+		l.Quantiles = append(l.Quantiles, tool.PrintedQuantile{Q: q, Micros: exact(float64(h.Quantile(q)))})
 	}
 	return l
 }

@@ -64,8 +64,10 @@ type TrialManifest struct {
 	// Failures are the reasons why earlier attempts were given up, oldest first.
 	Failures []string `json:"failures,omitempty"`
 	// Cells are those of a sweep, and Programs is how the program of a microbenchmark was run.
-	Cells     []Cell       `json:"cells,omitempty"`
-	Programs  *Programs    `json:"programs,omitempty"`
+	Cells    []Cell    `json:"cells,omitempty"`
+	Programs *Programs `json:"programs,omitempty"`
+	// Profiling is how a server was profiled; nil of other work.
+	Profiling *Profile     `json:"profiling,omitempty"`
 	Start     time.Time    `json:"start"`
 	Pods      []PodRecord  `json:"pods"`
 	Clocks    []AgentClock `json:"clocks"`
@@ -116,6 +118,8 @@ type RunManifest struct {
 	Started time.Time      `json:"started"`
 	Ended   time.Time      `json:"ended"`
 	Trials  []TrialEntry   `json:"trials"`
+	// Following are the trials that followed the blocks.
+	Following []TrialEntry `json:"following,omitempty"`
 	// Operator is the version of the operator that wrote the manifest.
 	Operator string `json:"operator"`
 }
@@ -134,6 +138,8 @@ type TrialData struct {
 type RunData struct {
 	Manifest RunManifest
 	Trials   []TrialData
+	// Following are the trials that followed the blocks.
+	Following []TrialData
 	// Earlier holds the runs that objectives name, by the prefix under which they lie.
 	Earlier map[string]EarlierRun
 	// Calibration is the newest of the machine; nil if there is none.

@@ -316,6 +316,8 @@ type ObserverResult struct {
 	Cells     []CellObservation `json:"cells"`
 	// Program is what a program that measures itself has printed, and what it cost; nil of a server.
 	Program *ProgramRun `json:"program,omitempty"`
+	// Profiled is what a profiler has found; nil where none was used.
+	Profiled *Profiled `json:"profiled,omitempty"`
 }
 
 // Unknown is the value of a fact that could not be read.

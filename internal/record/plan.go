@@ -86,6 +86,10 @@ type Plan struct {
 	Trials     []PlannedTrial `json:"trials"`
 	// Programs is how programs that measure themselves are run; nil in a run that puts loads on servers.
 	Programs *Programs `json:"programs,omitempty"`
+	// Profiles are what the implementations are run under when all blocks have been measured.
+	Profiles []Profile `json:"profiles,omitempty"`
+	// Following are the trials that follow the blocks. They belong to no block, and take part in no verdict.
+	Following []PlannedTrial `json:"following,omitempty"`
 	// Notes say every default and decision in a sentence.
 	Notes []string `json:"notes"`
 	// TrialSeconds is the planned time of one trial from its first cell to its last; TimeoutSeconds bounds the run.
@@ -171,12 +175,18 @@ type Validity struct {
 type PlannedTrial struct {
 	Name  string `json:"name"`
 	Index int32  `json:"index"`
-	Block int32  `json:"block"`
+	// Block is that of the trial, from 1; 0 of a trial that follows all blocks.
+	Block int32 `json:"block"`
 	// Type is the kind of work that it does.
 	Type WorkType `json:"type"`
 	// Servers names the implementations that it measures: one, or the two of a duet.
 	Servers []string `json:"servers"`
+	// Profile is the name of the profile that it makes; empty of other work.
+	Profile string `json:"profile,omitempty"`
 }
+
+// Follows reports whether the trial follows all blocks and belongs to none.
+func (t PlannedTrial) Follows() bool { return t.Block == 0 }
 
 // Cell is one level of one load, measured once in a trial.
 type Cell struct {

@@ -8,6 +8,8 @@ const (
 	Sweep WorkType = "Sweep"
 	// Microbenchmark runs a program that measures itself, and reads what it prints.
 	Microbenchmark WorkType = "Microbenchmark"
+	// ProfileType runs a server under a profiler, after the blocks.
+	ProfileType WorkType = "Profile"
 )
 
 // Direction is which way of a value is better.

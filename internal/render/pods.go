@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -41,6 +43,8 @@ const (
 // PodOptions is what the pods of a trial need beside the trial.
 type PodOptions struct {
 	AgentImage string
+	// ToolboxImage holds the agent and the profilers.
+	ToolboxImage string
 	// Key is the operator's public key: the only thing by which an agent knows whom to obey.
 	Key ed25519.PublicKey
 	// RunUID is the UID of the BenchmarkRun.
@@ -79,7 +83,7 @@ func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptio
 	for _, p := range m.Processes {
 		pod.Spec.Containers = append(pod.Spec.Containers, container(t, o, m.Name, p))
 		if p.Launched {
-			pod.Spec.InitContainers = append(pod.Spec.InitContainers, bringer(o))
+			pod.Spec.InitContainers = append(pod.Spec.InitContainers, bringer(o, p.Toolbox))
 			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: exchangeVolume, VolumeSource: corev1.VolumeSource{
 				EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr(resource.MustParse("256Mi"))},
 			}})
@@ -127,10 +131,17 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 	return c
 }
 
-// bringer copies the agent into the folder that it shares with a program, whose image knows nothing of it.
-func bringer(o PodOptions) corev1.Container {
+// bringer copies the agent, and the profilers where they are needed, into the folder that it shares with a program, whose image knows nothing of
+// them.
+func bringer(o PodOptions, toolbox bool) corev1.Container {
+	args := []string{"bring", exchangeDir + "/" + agentFile}
+	image := o.AgentImage
+	if toolbox {
+		args = append(args, path.Join(exchangeDir, profiler.ToolboxFolder))
+		image = o.ToolboxImage
+	}
 	return corev1.Container{
-		Name: Bringer, Image: o.AgentImage, Args: []string{"bring", exchangeDir + "/" + agentFile}, ImagePullPolicy: corev1.PullIfNotPresent,
+		Name: Bringer, Image: image, Args: args, ImagePullPolicy: corev1.PullIfNotPresent,
 		VolumeMounts:    []corev1.VolumeMount{{Name: exchangeVolume, MountPath: exchangeDir}},
 		SecurityContext: restricted(true), TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		// A pod is pinned only if every container asks for what it is limited to.

@@ -23,8 +23,8 @@ const TokensSecret = "loadstone-run-tokens"
 type WorkflowOptions struct {
 	// Namespace is the operator's: workflow, agent pod and token live there, away from the measured pods.
 	Namespace string
-	// Repeat is 0 for the planned blocks, and otherwise the repeat block that the workflow is for.
-	Repeat int32
+	// Part is the part of the run that the workflow is for.
+	Part plan.Part
 	// Run identifies the run.
 	RunNamespace, RunName, RunUID string
 	// Service is the address of the operator's trial endpoint, such as "http://loadstone.loadstone-system.svc:8090".
@@ -35,22 +35,22 @@ type WorkflowOptions struct {
 	InstanceID string
 }
 
-// WorkflowName is the name of a run's workflow, and of its key in TokensSecret; repeat blocks have one each.
-func WorkflowName(run, uid string, repeat int32) string {
+// WorkflowName is the name of a run's workflow, and of its key in TokensSecret; each part of the run has one.
+func WorkflowName(run, uid string, part plan.Part) string {
 	name := run + "-" + uid[:min(8, len(uid))]
-	if repeat > 0 {
-		name += fmt.Sprintf("-s%d", repeat)
+	switch {
+	case part.Following:
+		name += "-f"
+	case part.Repeat > 0:
+		name += fmt.Sprintf("-s%d", part.Repeat)
 	}
 	return name
 }
 
-// Workflow orders the planned trials, or those of a repeat block: one HTTP step a trial, one after the other. A step starts its trial
+// Workflow orders the trials of a part of a run: one HTTP step a trial, one after the other. A step starts its trial
 // and waits for its end, however it ends; anything but 200 means "ask again".
 func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
-	trials := p.Trials
-	if o.Repeat > 0 {
-		trials = p.Repeat(o.RunName, o.Repeat)
-	}
+	trials := p.Lines(o.RunName, o.Part)
 	steps := make([]any, 0, len(trials))
 	for _, t := range trials {
 		steps = append(steps, []any{map[string]any{
@@ -67,11 +67,11 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 		"affinity":              offMeasuringNodes(),
 		"templates": []any{
 			map[string]any{"name": "trials", "steps": steps},
-			trialTemplate(p, o),
+			trialTemplate(p, trials, o),
 		},
 	}}}
 	w.SetGroupVersionKind(WorkflowKind)
-	w.SetName(WorkflowName(o.RunName, o.RunUID, o.Repeat))
+	w.SetName(WorkflowName(o.RunName, o.RunUID, o.Part))
 	w.SetNamespace(o.Namespace)
 	labels := map[string]string{v1alpha1.LabelRun: o.RunName, v1alpha1.LabelRunUID: o.RunUID, "app.kubernetes.io/name": "loadstone"}
 	if o.InstanceID != "" {
@@ -83,12 +83,21 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 
 // stepName is what Argo shows of a trial: its place, and what it measures.
 func stepName(t record.PlannedTrial) string {
+	if t.Follows() {
+		return fmt.Sprintf("t%03d-%s-%s", t.Index, t.Profile, strings.Join(t.Servers, "-"))
+	}
 	return fmt.Sprintf("t%03d-%s", t.Index, strings.Join(t.Servers, "-"))
 }
 
-func trialTemplate(p plan.Plan, o WorkflowOptions) map[string]any {
+func trialTemplate(p plan.Plan, trials []record.PlannedTrial, o WorkflowOptions) map[string]any {
 	// The step outlives every attempt at its trial; the run's own timeout bounds it anyway.
-	timeout := int64(plan.Attempts*p.Estimate(1).Seconds()) + 900
+	longest := p.Estimate(1)
+	for _, t := range trials {
+		if t.Follows() {
+			longest = max(longest, p.EstimateOf([]record.PlannedTrial{t}))
+		}
+	}
+	timeout := int64(plan.Attempts*longest.Seconds()) + 900
 	return map[string]any{
 		"name":   "trial",
 		"inputs": map[string]any{"parameters": []any{map[string]any{"name": "trial"}}},
@@ -99,7 +108,7 @@ func trialTemplate(p plan.Plan, o WorkflowOptions) map[string]any {
 			"successCondition": "response.statusCode == 200",
 			"headers": []any{map[string]any{
 				"name":      "Authorization",
-				"valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": TokensSecret, "key": WorkflowName(o.RunName, o.RunUID, o.Repeat)}},
+				"valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": TokensSecret, "key": WorkflowName(o.RunName, o.RunUID, o.Part)}},
 			}},
 		},
 		// A broken connection fails an HTTP step at once: an operator's restart must cost a retry and not the run.

@@ -2,9 +2,8 @@ package runfile
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -21,21 +20,21 @@ import (
 	"loadstone.dev/loadstone/config/crd"
 )
 
-// admit holds an object against the schema and the rules of BenchmarkRuns, as an API server does when one is created. The error has a
-// sentence for each thing that is wrong.
-func admit(ctx context.Context, object map[string]any) error {
+// admit holds an object against the schema and the rules of BenchmarkRuns, as an API server does when one is created. It returns a problem
+// for each thing that is wrong, with its line.
+func admit(ctx context.Context, object map[string]any, lines tree) ([]Problem, error) {
 	internal, structural, err := definition()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	unknown := pruning.PruneWithOptions(object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
-	if len(unknown) > 0 {
-		slices.Sort(unknown)
-		return fmt.Errorf("%s: there is no such field: correct its name or its place, or remove it", strings.Join(unknown, ", "))
+	var problems []Problem
+	for _, path := range pruning.PruneWithOptions(object, structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}) {
+		line, _ := lines.line(path)
+		problems = append(problems, Problem{line, fmt.Sprintf("%s: there is no such field: %s", path, instead(structural, path))})
 	}
 	validator, _, err := validation.NewSchemaValidator(internal)
 	if err != nil {
-		return fmt.Errorf("reading the definition of BenchmarkRuns: %w", err)
+		return nil, fmt.Errorf("reading the definition of BenchmarkRuns: %w", err)
 	}
 	wrong := validation.ValidateCustomResource(nil, object, validator)
 	wrong = append(wrong, listtype.ValidateListSetsAndMaps(nil, structural, object)...)
@@ -43,7 +42,11 @@ func admit(ctx context.Context, object map[string]any) error {
 		rules := cel.NewValidator(structural, true, celconfig.PerCallLimit)
 		wrong, _ = rules.Validate(ctx, nil, structural, object, nil, celconfig.RuntimeCELCostBudget)
 	}
-	return sentences(wrong)
+	for _, e := range wrong {
+		path := pathOf(e)
+		problems = append(problems, Problem{lines.lineOf(path, e.Detail), sentence(path, e)})
+	}
+	return problems, nil
 }
 
 // definition is the schema of BenchmarkRuns in the two forms that checks need.
@@ -63,16 +66,36 @@ func definition() (*apiextensions.JSONSchemaProps, *schema.Structural, error) {
 	return &internal, structural, nil
 }
 
-// sentences joins what is wrong, each thing once; nil if nothing is.
-func sentences(wrong field.ErrorList) error {
-	var all []string
-	for _, e := range wrong {
-		if text := e.Error(); !slices.Contains(all, text) {
-			all = append(all, text)
+// pathOf is the path of an error; empty if it is about the whole object.
+func pathOf(e *field.Error) string {
+	if e.Field == "<nil>" {
+		return ""
+	}
+	return e.Field
+}
+
+// otherType is how the schema refuses a value of another type.
+var otherType = regexp.MustCompile(`^must be of type (\w+): "(\w+)"$`)
+
+// sentence says what is wrong with a field.
+func sentence(path string, e *field.Error) string {
+	detail := strings.TrimPrefix(e.Detail, path+" in body ")
+	var text string
+	switch e.Type {
+	case field.ErrorTypeRequired:
+		text = "it is missing: give it a value"
+	case field.ErrorTypeInvalid, field.ErrorTypeTypeInvalid:
+		text = otherType.ReplaceAllString(detail, "it must be of type $1, and $2 is given")
+		switch e.BadValue {
+		case "object", "array", "string", "number", "integer", "boolean": // The name of a type, in the place of a value.
+		default:
+			text = fmt.Sprintf("%v %s", e.BadValue, detail)
 		}
+	default:
+		text = e.ErrorBody()
 	}
-	if len(all) == 0 {
-		return nil
+	if path == "" {
+		return text
 	}
-	return errors.New(strings.Join(all, "; "))
+	return path + ": " + text
 }

@@ -18,10 +18,11 @@ func changed(t *testing.T, old, instead string) []byte {
 }
 
 func TestAFileMayBeWrittenInAnyWayThatYAMLAllows(t *testing.T) {
-	want, err := Parse(t.Context(), []byte(good))
+	file, err := Parse(t.Context(), []byte(good))
 	if err != nil {
 		t.Fatal(err)
 	}
+	want := file.Run
 	text, err := json.Marshal(map[string]any{"apiVersion": want.APIVersion, "kind": want.Kind, "metadata": map[string]any{"name": want.Name}, "spec": want.Spec})
 	if err != nil {
 		t.Fatal(err)
@@ -35,10 +36,11 @@ func TestAFileMayBeWrittenInAnyWayThatYAMLAllows(t *testing.T) {
 		"with labels":                        strings.Replace(good, "  name: quick", "  name: quick\n  labels: {team: web}", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Parse(t.Context(), []byte(file))
+			parsed, err := Parse(t.Context(), []byte(file))
 			if err != nil {
 				t.Fatal(err)
 			}
+			got := parsed.Run
 			if got.Name != "quick" || len(got.Spec.Implementations) != 2 || got.Spec.Implementations[1].Command[0] != "./costly" || got.Spec.Loads[0].Levels[0].Connections != 10 {
 				t.Errorf("it reads %+v", got)
 			}
@@ -52,7 +54,7 @@ func TestEverythingThatIsWrongIsSaidAtOnce(t *testing.T) {
 		want         []string
 	}{
 		"fields that are none": {
-			"implementations:\n  - {name: plain,", "blcks: 2\n  implementations:\n  - {name: plain, prt: 80,", []string{"spec.blcks, spec.implementations[0].prt: there is no such field"},
+			"implementations:\n  - {name: plain,", "blcks: 2\n  implementations:\n  - {name: plain, prt: 80,", []string{"line 7: spec.blcks: there is no such field: did you mean blocks?; ", "line 9: spec.implementations[0].prt: there is no such field: did you mean port?"},
 		},
 		"values out of bounds": {"port: 8080}\n  - {name: costly, command: [./costly], port: 8081}", "port: 0}\n  - {name: costly, command: [./costly], port: 70000}", []string{"spec.implementations[0].port", "spec.implementations[1].port", "; "}},
 		"a text for a number":  {"baseline:", "blocks: many\n  baseline:", []string{"spec.blocks", "integer"}},
@@ -94,11 +96,11 @@ func TestWhatIsNoRunAtAllIsRefused(t *testing.T) {
 		"separators alone":        {"---\n\n---\n# Nothing.\n", "the file is empty"},
 		"a list":                  {"- kind: BenchmarkRun\n", "it holds no BenchmarkRun"},
 		"a text":                  {"a benchmark run\n", "it holds no BenchmarkRun"},
-		"two runs":                {good + "---\n" + good, "line 15 begins a second document"},
-		"two runs of Windows":     {strings.ReplaceAll(good+"---\n"+good, "\n", "\r\n"), "begins a second document"},
-		"another run after none":  {"---\n---\n" + good + "--- \n" + good, "begins a second document"},
-		"a tab in a deeper line":  {"kind: BenchmarkRun\nspec:\n  \tblocks: 2\n", "line 3 is indented with a tab"},
-		"an unknown YAML alias":   {"kind: *run\n", "it is no YAML: yaml: "},
+		"two runs":                {good + "---\n" + good, "line 15: a second document begins here"},
+		"two runs of Windows":     {strings.ReplaceAll(good+"---\n"+good, "\n", "\r\n"), "a second document begins here"},
+		"another run after none":  {"---\n---\n" + good + "--- \n" + good, "a second document begins here"},
+		"a tab in a deeper line":  {"kind: BenchmarkRun\nspec:\n  \tblocks: 2\n", "line 3: it is indented with a tab"},
+		"an unknown YAML alias":   {"kind: *run\n", "it is no YAML: unknown anchor"},
 		"a page of another world": {"<!DOCTYPE html>\n<html></html>\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +124,7 @@ func TestAFileThatNoClusterWouldTakeIsNotRead(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Repeat("#", tc.size)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%d bytes end with %v, want %q", tc.size, err, tc.want)
 		}
 	}

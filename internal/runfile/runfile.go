@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -13,13 +15,22 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 )
 
 // maxFile bounds the size of a file: the API server takes no larger object.
 const maxFile = 3 << 20
 
-// Read reads the BenchmarkRun that a file holds. The error is a sentence that names the file, the line or field, and the way out.
-func Read(ctx context.Context, path string) (*v1alpha1.BenchmarkRun, error) {
+// File is a file that holds a BenchmarkRun.
+type File struct {
+	Run *v1alpha1.BenchmarkRun
+	// path is where the file lies, and lines where its fields are.
+	path  string
+	lines tree
+}
+
+// Open reads a file. Its error names the file and, if it is an *Invalid, everything that is wrong with it.
+func Open(ctx context.Context, path string) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading a run: %w", err)
@@ -31,41 +42,61 @@ func Read(ctx context.Context, path string) (*v1alpha1.BenchmarkRun, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a run: %w", err)
 	}
-	run, err := Parse(ctx, text)
+	f, err := Parse(ctx, text)
+	if e := (*Invalid)(nil); errors.As(err, &e) {
+		e.Path = path
+		return nil, e
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return run, nil
+	f.path = path
+	return f, nil
 }
 
-// Parse is Read for the text of a file.
-func Parse(ctx context.Context, text []byte) (*v1alpha1.BenchmarkRun, error) {
-	one, err := document(text)
+// Parse is Open for the text of a file.
+func Parse(ctx context.Context, text []byte) (*File, error) {
+	if err := checkDocuments(text); err != nil {
+		return nil, err
+	}
+	object, err := decode(text)
 	if err != nil {
 		return nil, err
 	}
-	object, err := decode(one)
+	lines := newTree(text)
+	if err := checkKind(object, lines); err != nil {
+		return nil, err
+	}
+	problems, err := admit(ctx, object, lines)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKind(object); err != nil {
-		return nil, err
-	}
-	if err := admit(ctx, object); err != nil {
+	if err := invalid(problems); err != nil {
 		return nil, err
 	}
 	var run v1alpha1.BenchmarkRun
-	if err := yaml.UnmarshalStrict(one, &run); err != nil {
-		return nil, fmt.Errorf("it is no BenchmarkRun: %w", err)
+	if err := yaml.UnmarshalStrict(text, &run); err != nil {
+		return nil, at(0, "it is no BenchmarkRun: %v", err)
 	}
 	if wrong := validation.NameIsDNSSubdomain(run.Name, false); len(wrong) > 0 {
-		return nil, fmt.Errorf("metadata.name is %q: %s", run.Name, wrong[0])
+		line, _ := lines.line("metadata.name")
+		return nil, at(line, "metadata.name is %q: %s", run.Name, wrong[0])
 	}
-	return &run, nil
+	return &File{Run: &run, lines: lines}, nil
 }
 
-// document is the only document of a file. Line breaks stay, so that lines keep their numbers.
-func document(text []byte) ([]byte, error) {
+// Explain gives a violation of the plan the file and the line of the field that it names. Other errors stay what they are.
+func (f *File) Explain(err error) error {
+	v := (*kind.Violation)(nil)
+	if !errors.As(err, &v) {
+		return err
+	}
+	return &Invalid{Path: f.path, Problems: []Problem{{f.lines.lineOf("spec", v.Message), v.Message}}}
+}
+
+// checkDocuments refuses tabs and a second document, and a file without any.
+func checkDocuments(text []byte) error {
+	var problems []Problem
 	documents, begun := 0, false
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		line = bytes.TrimSuffix(line, []byte("\r"))
@@ -75,41 +106,71 @@ func document(text []byte) ([]byte, error) {
 			begun = false
 		case len(content) == 0 || content[0] == '#':
 		case bytes.IndexByte(line[:len(line)-len(bytes.TrimLeft(line, " \t"))], '\t') >= 0:
-			return nil, fmt.Errorf("line %d is indented with a tab, which YAML does not allow: use spaces", i+1)
+			problems = append(problems, Problem{i + 1, "it is indented with a tab, which YAML does not allow: use spaces"})
+			documents, begun = max(documents, 1), true
 		case !begun:
 			begun = true
 			if documents++; documents > 1 {
-				return nil, fmt.Errorf("line %d begins a second document: keep each run in a file of its own", i+1)
+				problems = append(problems, Problem{i + 1, "a second document begins here: keep each run in a file of its own"})
 			}
 		}
 	}
 	if documents == 0 {
-		return nil, errors.New("the file is empty: write a BenchmarkRun, such as config/samples/quick.yaml")
+		return at(0, "the file is empty: write a BenchmarkRun, such as loadstone init prints")
 	}
-	return text, nil
+	return invalid(problems)
 }
+
+// yamlLine is how YAML's errors name a line.
+var yamlLine = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
 
 // decode reads YAML with its whole numbers as such, which the rules of the API ask for.
 func decode(text []byte) (map[string]any, error) {
 	body, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		why := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
-		return nil, fmt.Errorf("it is no YAML: %s", strings.Join(strings.Fields(why), " "))
+		return nil, invalid(notYAML(err))
 	}
 	var object map[string]any
 	if err := json.Unmarshal(body, &object); err != nil {
-		return nil, errors.New("it holds no BenchmarkRun: write one, such as config/samples/quick.yaml")
+		return nil, at(0, "it holds no BenchmarkRun: write one, such as loadstone init prints")
 	}
 	return object, nil
 }
 
-func checkKind(object map[string]any) error {
+// notYAML are the problems of a text that is no YAML, or that gives a field twice.
+func notYAML(err error) []Problem {
+	const twice = "yaml: unmarshal errors:"
+	var problems []Problem
+	why := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+	for text := range strings.SplitSeq(strings.TrimPrefix(why, twice), "\n") {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		line := 0
+		if found := yamlLine.FindStringSubmatch(text); found != nil {
+			line, _ = strconv.Atoi(found[1]) // The expression matches digits.
+			text = strings.TrimPrefix(text, found[0])
+		}
+		if strings.HasPrefix(why, twice) {
+			problems = append(problems, Problem{line, strings.TrimSuffix(text, " in map") + ": give each field once"})
+		} else {
+			problems = append(problems, Problem{line, "it is no YAML: " + strings.TrimPrefix(text, "yaml: ")})
+		}
+	}
+	return problems
+}
+
+// checkKind refuses objects of another kind or version.
+func checkKind(object map[string]any, lines tree) error {
 	want := v1alpha1.GroupVersion.String()
 	switch kind, version := object["kind"], object["apiVersion"]; {
 	case kind != "BenchmarkRun":
-		return fmt.Errorf("kind is %q: only a BenchmarkRun can be run", written(kind))
+		line, _ := lines.line("kind")
+		return at(line, "kind is %q: only a BenchmarkRun can be run", written(kind))
 	case version != want:
-		return fmt.Errorf("apiVersion is %q: this version of Loadstone reads %q", written(version), want)
+		line, _ := lines.line("apiVersion")
+		return at(line, "apiVersion is %q: this version of Loadstone reads %q", written(version), want)
 	}
 	return nil
 }

@@ -24,10 +24,11 @@ spec:
 func TestAGoodFileIsRead(t *testing.T) {
 	for name, text := range map[string]string{"as it is": good, "with separators": "---\n" + good + "---\n# The end.\n"} {
 		t.Run(name, func(t *testing.T) {
-			run, err := Parse(t.Context(), []byte(text))
+			file, err := Parse(t.Context(), []byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
+			run := file.Run
 			if run.Name != "quick" || len(run.Spec.Implementations) != 2 || run.Spec.Implementations[1].Command[0] != "./costly" {
 				t.Errorf("it reads %+v", run)
 			}
@@ -37,20 +38,20 @@ func TestAGoodFileIsRead(t *testing.T) {
 
 func TestABadFileIsRefusedWithASentence(t *testing.T) {
 	for name, tc := range map[string]struct{ old, instead, want string }{
-		"another kind":           {"kind: BenchmarkRun", "kind: Deployment", `kind is "Deployment": only a BenchmarkRun can be run`},
-		"another version":        {"v1alpha1", "v2", `apiVersion is "loadstone.dev/v2": this version of Loadstone reads "loadstone.dev/v1alpha1"`},
-		"a second document":      {"spec:", "spec: {}\n---\nspec:", "line 8 begins a second document"},
-		"a tab":                  {"  baseline", "\tbaseline", "line 10 is indented with a tab"},
+		"another kind":           {"kind: BenchmarkRun", "kind: Deployment", `line 3: kind is "Deployment": only a BenchmarkRun can be run`},
+		"another version":        {"v1alpha1", "v2", `line 2: apiVersion is "loadstone.dev/v2": this version of Loadstone reads "loadstone.dev/v1alpha1"`},
+		"a second document":      {"spec:", "spec: {}\n---\nspec:", "line 8: a second document begins here"},
+		"a tab":                  {"  baseline", "\tbaseline", "line 10: it is indented with a tab, which YAML does not allow: use spaces"},
 		"nothing":                {good, "# Nothing.\n", "the file is empty"},
-		"no YAML":                {"baseline: plain", "baseline: [", "it is no YAML: yaml: line"},
-		"a field twice":          {"baseline: plain", "baseline: plain\n  baseline: costly", `key "baseline" already set`},
-		"a field that is none":   {"baseline:", "baselin: plain\n  baseline:", "spec.baselin: there is no such field"},
-		"a value out of bounds":  {"port: 8081", "port: 0", "spec.implementations[1].port"},
-		"a rule of the API":      {"baseline: plain", "baseline: other", "baseline must be the name of one of the implementations"},
-		"a name that is used":    {"name: costly", "name: plain", "Duplicate value"},
-		"a name that is no name": {"name: quick", "name: quick_1", `metadata.name is "quick_1"`},
-		"an unknown tool":        {"tool: wrk", "tool: hammer", `Unsupported value: "hammer"`},
-		"neither way to start":   {"command: [./plain], ", "", "an implementation needs an image, or a command"},
+		"no YAML":                {"baseline: plain", "baseline: [", "line 11: it is no YAML: did not find expected"},
+		"a field twice":          {"baseline: plain", "baseline: plain\n  baseline: costly", `line 11: key "baseline" already set: give each field once`},
+		"a field that is none":   {"baseline:", "baselin: plain\n  baseline:", "line 10: spec.baselin: there is no such field: did you mean baseline?"},
+		"a value out of bounds":  {"port: 8081", "port: 0", "line 9: spec.implementations[1].port: 0 should be greater than or equal to 1"},
+		"a rule of the API":      {"baseline: plain", "baseline: other", "line 10: spec: baseline must be the name of one of the implementations"},
+		"a name that is used":    {"name: costly", "name: plain", "line 9: spec.implementations[1]: Duplicate value"},
+		"a name that is no name": {"name: quick", "name: quick_1", `line 5: metadata.name is "quick_1"`},
+		"an unknown tool":        {"tool: wrk", "tool: hammer", `line 12: spec.loads[0].tool: Unsupported value: "hammer"`},
+		"neither way to start":   {"command: [./plain], ", "", "line 8: spec.implementations[0]: an implementation needs an image, or a command"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(good, tc.old) {
@@ -66,17 +67,17 @@ func TestABadFileIsRefusedWithASentence(t *testing.T) {
 
 func TestWhatIsNoFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Read(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is no file") {
+	if _, err := Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is no file") {
 		t.Errorf("a folder ends with %v", err)
 	}
-	if _, err := Read(t.Context(), filepath.Join(dir, "none.yaml")); err == nil || !strings.Contains(err.Error(), "none.yaml") {
+	if _, err := Open(t.Context(), filepath.Join(dir, "none.yaml")); err == nil || !strings.Contains(err.Error(), "none.yaml") {
 		t.Errorf("a missing file ends with %v", err)
 	}
 	path := filepath.Join(dir, "run.yaml")
 	if err := os.WriteFile(path, []byte("kind: Pod\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(t.Context(), path); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
+	if _, err := Open(t.Context(), path); err == nil || !strings.HasPrefix(err.Error(), path+": ") {
 		t.Errorf("the error %v does not begin with the file", err)
 	}
 }
@@ -90,7 +91,7 @@ func TestEverySampleIsRead(t *testing.T) {
 		if filepath.Base(path) == "kustomization.yaml" {
 			continue
 		}
-		if _, err := Read(t.Context(), path); err != nil {
+		if _, err := Open(t.Context(), path); err != nil {
 			t.Error(err)
 		}
 	}

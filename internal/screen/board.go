@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ func (b *board) lines() []string {
 func lineOf(e local.Event) string {
 	switch e.Kind {
 	case local.EventMeasured:
-		return trialOf(e) + "  " + resultsLine(e.Results) + "  " + leftOf(e)
+		return trialOf(e) + "  " + cmp.Or(resultsLine(e.Results), "measured") + "  " + leftOf(e)
 	case local.EventFailed:
 		return trialOf(e) + "  failed: " + e.Message
 	case local.EventNote:

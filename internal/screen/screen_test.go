@@ -102,6 +102,17 @@ func TestALineOfTheLiveViewIsNotBroken(t *testing.T) {
 	}
 }
 
+// Of a run on a cluster nothing is known of a trial before the report but that it was measured.
+func TestATrialWithoutValuesIsTold(t *testing.T) {
+	var out bytes.Buffer
+	e := played()[4]
+	e.Results = nil
+	New(&out).Tell(e)
+	if want := "block 1/2     plain  measured  1m0s left\n"; out.String() != want {
+		t.Errorf("it prints %q, want %q", out.String(), want)
+	}
+}
+
 func TestElsewhereThereAreOnlyLinesThatStay(t *testing.T) {
 	var out bytes.Buffer
 	s := New(&out)

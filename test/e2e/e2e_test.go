@@ -20,6 +20,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
@@ -110,7 +111,7 @@ func leftovers(ctx context.Context, t *testing.T, run *v1alpha1.BenchmarkRun) []
 		}
 	}
 	var agents corev1.PodList
-	name := render.WorkflowName(run.Name, string(run.UID), 0)
+	name := render.WorkflowName(run.Name, string(run.UID), plan.Part{})
 	if err := loadstone.Client.List(ctx, &agents, client.InNamespace(system), client.MatchingLabels{"workflows.argoproj.io/workflow": name}); err != nil {
 		t.Fatal(err)
 	}

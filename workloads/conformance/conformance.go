@@ -77,6 +77,14 @@ func Check(t *testing.T, address string, but ...string) {
 	t.Run("clients that take their time", func(t *testing.T) { attempt(t, func() error { return crowd(address) }) })
 }
 
+// Ask fails the test unless the server answers n good requests, one after the other.
+func Ask(t *testing.T, address string, n int) {
+	t.Helper()
+	if _, _, err := exchange(address, repeat(plain, n), n); err != nil {
+		t.Fatal(err)
+	}
+}
+
 const (
 	// hurry is less than the servers wait for a client. What has taken longer, on a machine that others keep busy, proves nothing.
 	hurry = 5 * time.Second

@@ -19,6 +19,7 @@
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,6 +29,11 @@ enum {
     BATCH = 4 * 4 * 4,      /* answers written at once */
     DRAIN_MAX = 1024 * 1024 /* bytes read and thrown away after a refusal */
 };
+
+/* ON_REQUEST is what a good request costs beyond its answer: nothing. A program that includes this file may have defined another. */
+#ifndef ON_REQUEST
+#define ON_REQUEST() ((void)0)
+#endif
 
 enum { TOKEN = 1, VISIBLE = 2, VALUE = 4 };
 
@@ -58,6 +64,7 @@ static const struct text bad_body = REFUSAL("413 Content Too Large", "");
 static const struct text bad_head = REFUSAL("431 Request Header Fields Too Large", "");
 
 struct conn {
+    struct conn *next, *previous; /* all connections, in a ring */
     int fd;
     uint32_t events;         /* what epoll watches for */
     char *held;              /* HEAD_MAX bytes for input that has to wait; NULL when there is none */
@@ -72,12 +79,8 @@ struct conn {
 
 static int epfd;
 static char shared[HEAD_MAX]; /* what is read goes here first */
-
-static void on_term(int sig)
-{
-    (void)sig;
-    _exit(0);
-}
+static struct conn conns = {.next = &conns, .previous = &conns}; /* the head of the ring */
+static struct conn signals;                                      /* stands in events for the signals that end the server */
 
 static void die(const char *what)
 {
@@ -88,6 +91,8 @@ static void die(const char *what)
 static void conn_close(struct conn *c)
 {
     close(c->fd); /* epoll forgets it by itself */
+    c->next->previous = c->previous;
+    c->previous->next = c->next;
     free(c->held);
     free(c);
 }
@@ -222,6 +227,12 @@ static const struct text *parse_head(const char *head, size_t size)
     return &answers[r.head][r.old ? KEEP : PLAIN];
 }
 
+/* closes is true for the answer to a good request after which the connection ends. */
+static bool closes(const struct text *reply)
+{
+    return reply == &answers[0][CLOSE] || reply == &answers[1][CLOSE];
+}
+
 static bool keeps(const struct text *reply)
 {
     return reply == &answers[0][PLAIN] || reply == &answers[0][KEEP] || reply == &answers[1][PLAIN] || reply == &answers[1][KEEP];
@@ -246,8 +257,11 @@ static void parse_input(struct conn *c, char *input)
         if (keeps(reply)) {
             c->kept = reply;
             c->owed++;
+            ON_REQUEST();
         } else {
             c->last = reply;
+            if (closes(reply))
+                ON_REQUEST();
         }
         begin = c->scanned = next;
     }
@@ -319,7 +333,7 @@ static bool push(struct conn *c, char *input)
     case ALL:
         return hold(c, input) && watch(c, EPOLLIN);
     case LAST:
-        if ((c->last == &answers[0][CLOSE] || c->last == &answers[1][CLOSE]) && c->used == 0)
+        if (closes(c->last) && c->used == 0)
             return false;
         /* Closing with unread input would reset the connection and might take the answer away from the client. */
         c->drained = 1;
@@ -378,7 +392,8 @@ static void admit(int listener)
             close(fd);
             continue;
         }
-        *c = (struct conn){.fd = fd, .events = EPOLLIN, .kept = &answers[0][PLAIN]};
+        *c = (struct conn){.next = conns.next, .previous = &conns, .fd = fd, .events = EPOLLIN, .kept = &answers[0][PLAIN]};
+        conns.next = c->next->previous = c;
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
         if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event) < 0)
             conn_close(c);
@@ -446,22 +461,31 @@ static uint16_t port_from(int argc, char **argv)
     return (uint16_t)port;
 }
 
-int main(int argc, char **argv)
+/* watch_new makes epoll report what a new descriptor has to read under a name. */
+static void watch_new(int fd, void *name)
 {
-    uint16_t port = port_from(argc, argv);
-    struct sigaction term = {.sa_handler = on_term};
-    sigaction(SIGTERM, &term, NULL);
-    sigaction(SIGINT, &term, NULL);
-
-    raise_files();
-    int listener = listen_on(port);
-    epfd = epoll_create1(EPOLL_CLOEXEC);
-    if (epfd < 0)
-        die("epoll: epoll_create1");
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
-    if (epoll_ctl(epfd, EPOLL_CTL_ADD, listener, &event) < 0)
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = name};
+    if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event) < 0)
         die("epoll: epoll_ctl");
+}
 
+/* open_signals makes SIGTERM and SIGINT something to read. */
+static int open_signals(void)
+{
+    sigset_t end;
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    sigaddset(&end, SIGINT);
+    sigprocmask(SIG_BLOCK, &end, NULL);
+    int fd = signalfd(-1, &end, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (fd < 0)
+        die("epoll: signalfd");
+    return fd;
+}
+
+/* serve answers until a signal ends it. */
+static void serve(int listener)
+{
     for (;;) {
         struct epoll_event events[EVENTS];
         int n = epoll_wait(epfd, events, EVENTS, -1);
@@ -469,10 +493,30 @@ int main(int argc, char **argv)
             die("epoll: epoll_wait");
         for (int i = 0; i < n; i++) {
             struct conn *c = events[i].data.ptr;
-            if (c == NULL)
+            if (c == &signals)
+                return;
+            if (c == &conns)
                 admit(listener);
             else if (!(c->events == EPOLLOUT ? push(c, c->held) : pull(c)))
                 conn_close(c);
         }
     }
+}
+
+int main(int argc, char **argv)
+{
+    uint16_t port = port_from(argc, argv);
+    int ending = open_signals();
+
+    raise_files();
+    int listener = listen_on(port);
+    epfd = epoll_create1(EPOLL_CLOEXEC);
+    if (epfd < 0)
+        die("epoll: epoll_create1");
+    watch_new(listener, &conns);
+    watch_new(ending, &signals);
+    serve(listener);
+    while (conns.next != &conns)
+        conn_close(conns.next);
+    return 0;
 }

@@ -1,5 +1,6 @@
-// Package aa is the form in which blocks of equal servers are recorded: what a machine makes of a difference of nothing. The
-// recorder is hack/bench/record; the figures that are drawn from a recording are those of hack/bench/verdicts.
+// Package aa is the form in which blocks of equal servers are recorded: what a machine makes of a difference of nothing. A recording is made of
+// runs of the specs in this folder (Record); the figures that are drawn from one are those of hack/bench/verdicts. The recordings of before
+// have a LoopNanos, which was measured by a server of its own.
 package aa
 
 import (

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/hack/bench/aa"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/runfile"
 )
 
 func pair(cpu, load int64) aa.Pair {
@@ -104,5 +107,57 @@ func TestWhichBlocksCount(t *testing.T) {
 				t.Errorf("%d left out and %d kept, want %d out", out, len(kept.Blocks), tc.want)
 			}
 		})
+	}
+}
+
+// simulated is a run of two servers, the second of which needs so much more CPU time as burn costs.
+func simulated(t *testing.T, duet bool, cpu float64, burn string) record.RunData {
+	t.Helper()
+	data := recordtest.Run(recordtest.Options{
+		Name: "aa", Seed: 5, Blocks: 8, Levels: []int32{100}, Seconds: 2, Duet: duet, Noise: 0.001,
+		Servers: []recordtest.Server{{Name: "first", CPUMicros: 10, RSSBytes: 9 << 20}, {Name: "second", CPUMicros: cpu, RSSBytes: 9 << 20}},
+	})
+	data.Manifest.Plan.Implementations[1].Command = []string{"gohttp", burn}
+	return data
+}
+
+func TestARecordingIsMadeOfRuns(t *testing.T) {
+	runs := aa.Runs{
+		Sequential: simulated(t, false, 10, ""), Sliced: simulated(t, true, 10, ""),
+		Planted: simulated(t, true, 10.5, "--burn=500"), Calibration: simulated(t, true, 60, "--burn=50000"),
+	}
+	// A neighbour on the server's CPU in one block voids it.
+	disturbed := &runs.Sliced.Trials[3].Servers[0].Cells[0]
+	disturbed.BusyNanos += disturbed.CoreNanos
+	got, err := aa.FromRuns(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Blocks) != 7 || len(got.Planted.Pairs) != 8 || len(got.Planted.Calibration) != 8 || got.CellMillis != 2000 || got.Machine == "" {
+		t.Errorf("got %d blocks, %d planted pairs, cells of %d ms on %q", len(got.Blocks), len(got.Planted.Pairs), got.CellMillis, got.Machine)
+	}
+	if size := got.Planted.Size(); math.Abs(size-0.05) > 0.002 {
+		t.Errorf("the planted difference is %.4f, want 0.05", size)
+	}
+	if cpu, _ := got.Planted.Pairs[0].Logs(); math.Abs(cpu-math.Log(1.05)) > 0.02 {
+		t.Errorf("a planted pair differs by %.4f", cpu)
+	}
+	if c := got.Blocks[0].Levels[0].Sequential[1]; math.Abs(c.CPUPerRequest()-10_000) > 1500 || c.StrangersShare > 0.15 {
+		t.Errorf("a server has %+v", c)
+	}
+	runs.Planted.Manifest.Plan.Implementations[1].Command = []string{"gohttp"}
+	if _, err := aa.FromRuns(runs); err == nil || !strings.Contains(err.Error(), "has no --burn=") {
+		t.Errorf("a run without a loop gave %v", err)
+	}
+	if err := aa.Record(t.Context(), t.TempDir(), "none"); err == nil || !strings.Contains(err.Error(), "reading the run") {
+		t.Errorf("a folder without runs gave %v", err)
+	}
+}
+
+func TestTheRunsOfARecordingAreAccepted(t *testing.T) {
+	for _, name := range []string{"sequential", "sliced", "planted", "calibration"} {
+		if f, err := runfile.Open(t.Context(), name+".yaml"); err != nil || f.Run.Name != name {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

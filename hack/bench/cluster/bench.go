@@ -1,24 +1,52 @@
+// Package cluster measures Loadstone as it is installed: how long a run takes to begin (start), how much time it loses between trials and
+// between cells (sweep), what measuring through it costs (pairs), how far apart its generators start and what its agents use (generators),
+// and what its operator needs when idle (memory).
+//
+// # What is called load
+//
+// All instants are in the operator's clock; agents' clocks are corrected by the offsets in the manifests, and the clock of this
+// program must agree with the operator's. Load runs from the instant at which a tool is started. A measured tool ends its load
+// after the time that it says itself that it ran; the rest of its life, in which it writes its histogram, is no load. A warm-up
+// is load: it runs from its planned instant, later by as much as the measured tool of its cell was, until it is killed. The first
+// request is told by the start of the first tool.
+//
+// # By hand
+//
+// The figure "throughput-against-wrk-by-hand" compares in one and the same pair of pods. A trial is held when its pods exist, by a
+// pod that never runs but counts as measured, since the operator lets no load begin beside another measured pod. While it waits,
+// wrk is executed in its generator pod, as a person would, and then the trial goes on. So process, CPUs and minute are the same,
+// and what is left is Loadstone.
+//
+// The objects that it made are deleted, however it ends. The artifacts of its runs stay in the object store, under bench/, since nothing of
+// Loadstone deletes artifacts.
 package cluster
 
 import (
 	"context"
+	"os"
 	"time"
 
-	"loadstone.dev/loadstone/hack/bench/progress"
+	"loadstone.dev/loadstone/hack/bench/figures"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Bench measures on a cluster. It must be connected before it measures.
 type Bench struct {
 	sizes   Sizes
-	log     *progress.Log
+	log     *figures.Log
 	cluster *cluster
 	// data are the records of all runs so far.
 	data []record.RunData
 }
 
 // New is a benchmark of some sizes, which tells a log what it does.
-func New(log *progress.Log, sizes Sizes) *Bench { return &Bench{log: log, sizes: sizes} }
+func New(log *figures.Log, sizes Sizes) *Bench { return &Bench{log: log, sizes: sizes} }
 
 // Connect finds the cluster of the current kubeconfig, and Loadstone's object store in it.
 func (b *Bench) Connect(ctx context.Context) (err error) {
@@ -42,4 +70,90 @@ func (b *Bench) Times() Times {
 		Generators: reckoned(s.generatorsRun()),
 		Memory:     s.rest + memorySamples*memoryEvery,
 	}
+}
+
+// Sizes say how much is measured.
+type Sizes struct {
+	starts int
+	// sweep
+	levels           []int32
+	warmup, duration int32
+	blocks           int32
+	// pairs
+	pairs                    int32
+	pairWarmup, pairDuration int32
+	// rest is how long the operator is left alone before its memory is read.
+	rest time.Duration
+}
+
+// Full is what the figures are defined by; Tiny only shows that everything works.
+var (
+	Full = Sizes{
+		starts: 5, levels: []int32{10, 50, 100, 500}, warmup: 2, duration: 10, blocks: 3,
+		pairs: 20, pairWarmup: 2, pairDuration: 5, rest: 30 * time.Second,
+	}
+	Tiny = Sizes{
+		starts: 2, levels: []int32{10, 50}, warmup: 1, duration: 1, blocks: 2,
+		pairs: 3, pairWarmup: 1, pairDuration: 1, rest: 2 * time.Second,
+	}
+)
+
+func implementation(name string) v1alpha1.Implementation {
+	registry, tag := os.Getenv("REGISTRY"), os.Getenv("TAG")
+	if registry == "" {
+		registry = "localhost/loadstone"
+	}
+	if tag == "" {
+		tag = "dev"
+	}
+	return v1alpha1.Implementation{
+		Name: name, Image: registry + "/" + name + ":" + tag, Command: []string{"/usr/local/bin/" + name, "--port=8080"}, Port: 8080,
+	}
+}
+
+func benchmarkRun(name string, warmup, duration, blocks int32, levels []int32, implementations ...string) *v1alpha1.BenchmarkRun {
+	body := "helloworld"
+	load := v1alpha1.Load{
+		Name: "sweep", Tool: v1alpha1.ToolWrk, WarmupSeconds: &warmup, DurationSeconds: duration,
+		Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}},
+	}
+	for _, l := range levels {
+		load.Levels = append(load.Levels, v1alpha1.Level{Connections: l})
+	}
+	run := &v1alpha1.BenchmarkRun{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec: v1alpha1.BenchmarkRunSpec{
+			Loads: []v1alpha1.Load{load}, Blocks: blocks, Baseline: implementations[0],
+			Artifacts: v1alpha1.Artifacts{Prefix: "bench"},
+		},
+	}
+	for _, i := range implementations {
+		run.Spec.Implementations = append(run.Spec.Implementations, implementation(i))
+	}
+	return run
+}
+
+func (s Sizes) startRun() *v1alpha1.BenchmarkRun {
+	return benchmarkRun("bench-start", 0, 1, 1, []int32{10}, "gohttp")
+}
+
+func (s Sizes) sweepRun() *v1alpha1.BenchmarkRun {
+	return benchmarkRun("bench-sweep", s.warmup, s.duration, s.blocks, s.levels, "gohttp", "epoll")
+}
+
+func (s Sizes) pairsRun() *v1alpha1.BenchmarkRun {
+	return benchmarkRun("bench-pairs", s.pairWarmup, s.pairDuration, s.pairs, []int32{100}, "gohttp")
+}
+
+// around is what starting a run and removing it are reckoned to take.
+const around = 8 * time.Second
+
+// reckoned is about how long a run takes from one to the next.
+func reckoned(run *v1alpha1.BenchmarkRun) time.Duration {
+	p, err := plan.Compile(run.Spec, plan.Options{Name: run.Name})
+	if err != nil {
+		return 0
+	}
+	slots := timetable.Of(p.Cells)
+	return time.Duration(len(p.Trials))*(slots[len(slots)-1].End+3*time.Second) + around
 }

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"time"
 
+	"loadstone.dev/loadstone/hack/bench/figures"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -18,9 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/hack/bench/progress"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -85,7 +87,7 @@ func (c *cluster) occupied(ctx context.Context) (string, error) {
 }
 
 // awaitFree returns when nobody else's run is under way.
-func (c *cluster) awaitFree(ctx context.Context, log *progress.Log) error {
+func (c *cluster) awaitFree(ctx context.Context, log *figures.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	told := ""
@@ -117,7 +119,7 @@ func (c *cluster) remove(ctx context.Context, run *v1alpha1.BenchmarkRun) error 
 		var measuredPods, agents corev1.PodList
 		err := errors.Join(
 			c.List(ctx, &measuredPods, client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}),
-			c.List(ctx, &agents, client.InNamespace(system), client.MatchingLabels{workflowLabel: render.WorkflowName(run.Name, string(run.UID), 0)}),
+			c.List(ctx, &agents, client.InNamespace(system), client.MatchingLabels{workflowLabel: render.WorkflowName(run.Name, string(run.UID), plan.Part{})}),
 		)
 		if err != nil {
 			return fmt.Errorf("listing what is left of run %s: %w", run.Name, err)

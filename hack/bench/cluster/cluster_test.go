@@ -5,8 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"loadstone.dev/loadstone/hack/bench/figures"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/hack/bench/progress"
+	"loadstone.dev/loadstone/internal/plan"
 )
 
 // clusterOf is a cluster with some objects.
@@ -67,13 +71,13 @@ func TestWaitingForOthersIsToldAndEnds(t *testing.T) {
 	c := clusterOf(t, runOf("new", nil))
 	ctx, cancel := context.WithTimeout(t.Context(), 3*lookEvery)
 	defer cancel()
-	if err := c.awaitFree(ctx, progress.New(&told)); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "other/new has not ended") {
+	if err := c.awaitFree(ctx, figures.NewLog(&told)); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "other/new has not ended") {
 		t.Errorf("got %v", err)
 	}
 	if want := "waiting: BenchmarkRun other/new has not ended\n"; told.String() != want {
 		t.Errorf("told %q, want %q once", told.String(), want)
 	}
-	if err := clusterOf(t).awaitFree(t.Context(), progress.New(&told)); err != nil {
+	if err := clusterOf(t).awaitFree(t.Context(), figures.NewLog(&told)); err != nil {
 		t.Errorf("nobody is there, and %v", err)
 	}
 }
@@ -129,5 +133,71 @@ func TestWhatANodeSaysOfAPodsMemory(t *testing.T) {
 				t.Errorf("asked for %s", asked)
 			}
 		})
+	}
+}
+
+func TestResidentMemoryIsThatOfTheContainersProcesses(t *testing.T) {
+	proc := t.TempDir()
+	for pid, files := range map[string][2]string{
+		"1":   {"1:name=systemd:/\n", "Name:\tinit\nVmRSS:\t    9000 kB\n"},
+		"100": {"5:cpuacct:/loadstone/infra/pod1/abc123\n", "Name:\tmanager\nVmHWM:\t   50000 kB\nVmRSS:\t   40000 kB\n"},
+		"101": {"5:cpuacct:/loadstone/infra/pod1/fff999\n", "Name:\tpause\nVmRSS:\t    600 kB\n"},
+	} {
+		if err := os.Mkdir(filepath.Join(proc, pid), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for i, name := range []string{"cgroup", "status"} {
+			if err := os.WriteFile(filepath.Join(proc, pid, name), []byte(files[i]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	pod := func(id string) *corev1.Pod {
+		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{ContainerID: id}}}}
+	}
+	if got, err := residentBytes(proc, pod("containerd://abc123")); err != nil || got != 40000*1024 {
+		t.Errorf("got %d, %v", got, err)
+	}
+	if got, err := residentBytes(proc, pod("containerd://elsewhere")); err == nil {
+		t.Errorf("got %d of a container that is not here", got)
+	}
+}
+
+const wrkOutput = `Running 5s test @ http://10.0.0.1:8080/
+  1 threads and 100 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     1.11ms  503.27us  21.80ms   89.61%
+    Req/Sec    88.70k     4.19k   95.98k    76.00%
+  Latency Distribution
+     50%    1.06ms
+     99%    2.70ms
+  441338 requests in 5.01s, 53.45MB read
+Requests/sec:  88023.54
+Transfer/sec:     10.66MB
+`
+
+func TestTheRateThatWrkPrints(t *testing.T) {
+	got, err := printedRate(wrkOutput)
+	if err != nil || got != 88023.54 {
+		t.Errorf("got %f, %v", got, err)
+	}
+	if got, err := printedRate("unable to connect to 10.0.0.1:8080 Connection refused\n"); err == nil {
+		t.Errorf("got %f of an output without a rate", got)
+	}
+}
+
+func TestThePodThatHoldsATrialCountsAsMeasuredAndNeverRuns(t *testing.T) {
+	b := New(figures.NewLog(t.Output()), Tiny)
+	run := b.sizes.pairsRun()
+	compiled, err := plan.Compile(run.Spec, plan.Options{Name: run.Name, UID: "uid"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := holdingPod(&performance{run: run, plan: compiled}, compiled.Trials[0].Name)
+	if pod.Labels[v1alpha1.LabelTrial] == "" || pod.Labels[v1alpha1.LabelTrial] == compiled.Trials[0].Name || pod.Labels[v1alpha1.LabelRunUID] == "uid" {
+		t.Errorf("the operator takes it for one of the run's, or for none that is measured: %v", pod.Labels)
+	}
+	if pod.Namespace != run.Namespace || len(pod.Spec.SchedulingGates) != 1 || len(pod.OwnerReferences) != 0 {
+		t.Errorf("in %s, behind %v, of %v", pod.Namespace, pod.Spec.SchedulingGates, pod.OwnerReferences)
 	}
 }

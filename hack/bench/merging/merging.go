@@ -1,3 +1,5 @@
+// Package merging holds what is merged of many generators' histograms against the samples themselves, and measures what the analysis of a
+// large run costs. It needs no cluster: its runs never happened.
 package merging
 
 import (
@@ -13,7 +15,6 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/hack/bench/figures"
-	"loadstone.dev/loadstone/hack/bench/progress"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/record"
@@ -33,7 +34,7 @@ const (
 )
 
 // Bench is the benchmark; it tells Log what it does.
-type Bench struct{ Log *progress.Log }
+type Bench struct{ Log *figures.Log }
 
 // Measure holds distributions that were merged against the samples themselves, and tells what analysing costs.
 func (b Bench) Measure(ctx context.Context) ([]figures.Figure, error) {

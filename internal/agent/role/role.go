@@ -1,4 +1,5 @@
-// Package role makes what an agent is by its arguments, in a pod and on one machine alike: a generator, an observer or a collector.
+// Package role makes what an agent is by its arguments, in a pod and on one machine alike: a generator, an observer, a collector or a
+// monitor of a profile.
 package role
 
 import (
@@ -12,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/observe"
+	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
 	"loadstone.dev/loadstone/internal/tool/tools"
@@ -22,6 +24,7 @@ const (
 	generator = "generate"
 	observer  = "observe"
 	collector = "collect"
+	monitor   = "profile"
 )
 
 // UnknownError is the name of no role, with which arguments begin.
@@ -42,6 +45,7 @@ type Role struct {
 	port     int
 	format   string
 	exchange string
+	profile  func() record.Profile
 }
 
 // Parse reads the arguments of an agent: the name of a role, and its flags.
@@ -59,6 +63,9 @@ func Parse(args []string) (Role, error) {
 	case collector:
 		f.StringVar(&r.format, "format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
 		f.StringVar(&r.exchange, "exchange", "", "the folder in which a collector and the parent of a program meet")
+	case monitor:
+		f.StringVar(&r.exchange, "exchange", "", "the folder in which a monitor and the parent of a server meet")
+		r.profile = profileFlags(f)
 	default:
 		return Role{}, UnknownError(r.name)
 	}
@@ -85,10 +92,33 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.name == collector {
+	switch r.name {
+	case collector:
 		return observe.NewCollector(own, record.CaseFormat(r.format), launch.Exchange(r.exchange)), nil
+	case monitor:
+		return observe.NewMonitor(own, r.profile(), launch.Exchange(r.exchange)), nil
 	}
 	return observe.New(own), nil
+}
+
+// profileFlags are those of a profile, which is complete when they have been read.
+func profileFlags(flags *flag.FlagSet) func() record.Profile {
+	var p record.Profile
+	number := func(name, usage string) *int { return flags.Int(name, 1, usage) }
+	tool := flags.String("tool", "", "the profiler")
+	flags.StringVar(&p.Request.Path, "path", "/", "what is asked of the server")
+	body := flags.String("body", "", "the right answer's body")
+	compare := flags.Bool("compare-body", false, "compare bodies with the right one")
+	status, requests, connections := number("status", "the right answer's status"), number("requests", "how many requests are sent"), number("connections", "how many connections send them")
+	repeats, limit := number("repeats", "how often everything is done"), number("limit", "how many seconds everything may take")
+	return func() record.Profile {
+		p.Tool, p.Request.Expect.Status, p.Requests = profiler.Tool(*tool), int32(*status), int32(*requests)
+		p.Connections, p.Repeats, p.LimitSeconds = int32(*connections), int32(*repeats), int32(*limit)
+		if *compare {
+			p.Request.Expect.Body = body
+		}
+		return p
+	}
 }
 
 func (r Role) generator(c agent.Config) (agent.Worker, error) {

@@ -24,6 +24,7 @@ func TestAnAgentIsWhatItsArgumentsSay(t *testing.T) {
 		"an observer":                         {"server-0", []string{"observe", "--port=8080"}, "*observe.Observer", ""},
 		"the observer of the second server":   {"server-1", []string{"observe", "--port=8080"}, "*observe.Observer", ""},
 		"a collector":                         {"server-0", []string{"collect", "--format=GoTest", "--exchange=/exchange"}, "*observe.Collector", ""},
+		"a monitor":                           {"server-0", []string{"profile", "--tool=strace", "--requests=10", "--exchange=/exchange"}, "*observe.Monitor", ""},
 		"a server that makes load":            {"server-0", []string{"generate"}, "", "server-0"},
 		"a generator that observes":           {"generator-0", []string{"observe", "--port=8080"}, "", "generator-0"},
 		"a generator that collects":           {"generator-0", []string{"collect"}, "", "generator-0"},

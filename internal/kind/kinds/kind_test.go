@@ -52,7 +52,7 @@ func (timings) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violat
 	return nil
 }
 
-func (timings) Write(record.Plan) v1alpha1.TrialSpec { return v1alpha1.TrialSpec{} }
+func (timings) Write(record.Plan, record.PlannedTrial) v1alpha1.TrialSpec { return v1alpha1.TrialSpec{} }
 
 func (timings) Read(spec v1alpha1.TrialSpec) kind.Work {
 	return timing{program: kind.ReadServers(spec)[0]}
@@ -97,16 +97,11 @@ func (w timing) Members() []kind.Member {
 var fast = timing{program: record.Implementation{Name: "fast", Image: "fast:1"}}
 
 func TestAKindPlansAndWritesItsTrials(t *testing.T) {
-	known := kinds.All
-	kinds.All = kind.NewKinds(sweep.Kind{}, timings{})
-	t.Cleanup(func() { kinds.All = known })
+	know(t)
 	spec := v1alpha1.BenchmarkRunSpec{
 		Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1"}, {Name: "slow", Image: "slow:1"}}, Baseline: "fast", Seed: timedSeed,
 	}
-	p, err := plan.Compile(spec, plan.Options{Name: "timed", UID: "u"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := planOf(t, spec)
 	if len(p.Trials) != 20 || p.TrialSeconds != 60 || !slices.Contains(p.Notes, "everything is timed") {
 		t.Errorf("%d trials of %v s, with the notes %q", len(p.Trials), p.TrialSeconds, p.Notes)
 	}
@@ -124,6 +119,120 @@ func TestAKindPlansAndWritesItsTrials(t *testing.T) {
 	spec.Blocks = 21
 	if _, err := plan.Compile(spec, plan.Options{}); err == nil || !strings.Contains(err.Error(), "nobody has so much time") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// know makes the kind of this file known beside sweeps, for the length of a test.
+func know(t *testing.T) {
+	t.Helper()
+	known := kinds.All
+	kinds.All = kind.NewKinds(sweep.Kind{}, timings{})
+	t.Cleanup(func() { kinds.All = known })
+}
+
+// planOf is the plan of a spec.
+func planOf(t *testing.T, spec v1alpha1.BenchmarkRunSpec) plan.Plan {
+	t.Helper()
+	p, err := plan.Compile(spec, plan.Options{Name: "timed", UID: "u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestAKindFitsWhereItsMembersFindRoom(t *testing.T) {
+	know(t)
+	server := func(milliCPU int64) plan.Node {
+		return plan.Node{Name: "s", Role: v1alpha1.RoleServer, MilliCPU: milliCPU}
+	}
+	timedOnly := v1alpha1.BenchmarkRunSpec{Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1"}}, Seed: timedSeed}
+	swept := v1alpha1.BenchmarkRunSpec{
+		Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1", Port: 80}},
+		Loads:           []v1alpha1.Load{{Name: "l", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 1}}}},
+	}
+	// After its blocks of a sweep, a run times each program, too.
+	both := planOf(t, swept)
+	both.Trials = append(both.Trials, record.PlannedTrial{Name: "timed-fast", Index: int32(len(both.Trials)), Block: 1, Type: timed, Servers: []string{"fast"}})
+	for name, tc := range map[string]struct {
+		plan  plan.Plan
+		nodes []plan.Node
+		want  string
+	}{
+		"a node with room for all its processes": {planOf(t, timedOnly), []plan.Node{server(2100)}, ""},
+		"a node with room for the program alone": {
+			planOf(t, timedOnly),
+			[]plan.Node{server(2000)},
+			"spec.implementations[0].cpus is 1: its pod needs 2100m CPU on one node, and the largest node for a server, s, has 2000m allocatable",
+		},
+		"after a sweep, on nodes for both":            {both, []plan.Node{server(2100), {Name: "g", Role: v1alpha1.RoleGenerator, MilliCPU: 1000}}, ""},
+		"after a sweep, on nodes for the sweep alone": {both, []plan.Node{server(1200), {Name: "g", Role: v1alpha1.RoleGenerator, MilliCPU: 1000}}, "its pod needs 2100m CPU"},
+		"after a sweep, without a generator's node":   {both, []plan.Node{server(2100), {Name: "g", Role: v1alpha1.RoleGenerator, MilliCPU: 900}}, "spec.loads[].generators.cpus is 1: its pod needs 1000m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := plan.Fits(tc.plan, tc.nodes)
+			if (v != nil) != (tc.want != "") || v != nil && (v.Reason != v1alpha1.ReasonNotEnoughCPUs || !strings.Contains(v.Message, tc.want)) {
+				t.Errorf("got %+v, want %q", v, tc.want)
+			}
+		})
+	}
+	if got := plan.LargestServer(both); got != 2100 {
+		t.Errorf("the largest server needs %dm, want the 2100m of the program with its collector", got)
+	}
+}
+
+// paired is a kind whose trials run two programs side by side, and which knows what to say where they find no room.
+type paired struct{ timings }
+
+func (paired) Groups(_ record.Plan, drawn []string) []kind.Group {
+	return []kind.Group{{Name: "pair", Servers: drawn[:2]}, {Name: drawn[2], Servers: drawn[2:]}}
+}
+
+func (paired) Read(spec v1alpha1.TrialSpec) kind.Work { return pair{programs: kind.ReadServers(spec)} }
+
+type pair struct {
+	timing
+	programs []record.Implementation
+}
+
+func (w pair) Members() []kind.Member {
+	var members []kind.Member
+	for i := range w.programs {
+		m := timing{program: w.programs[i]}.Members()[0]
+		m.Name, m.Words = record.MemberServer(i), kind.Words{CPUs: "spec.seed is a pair's: its programs need", Way: "choose another seed"}
+		if i > 0 {
+			m.With = record.MemberServer(0)
+		}
+		members = append(members, m)
+	}
+	return members
+}
+
+func TestAKindSaysWhichImplementationsATrialHas(t *testing.T) {
+	known := kinds.All
+	kinds.All = kind.NewKinds(sweep.Kind{}, paired{})
+	t.Cleanup(func() { kinds.All = known })
+	p := planOf(t, v1alpha1.BenchmarkRunSpec{
+		Implementations: []v1alpha1.Implementation{{Name: "a", Image: "a:1"}, {Name: "b", Image: "b:1"}, {Name: "c", Image: "c:1"}}, Seed: timedSeed, Blocks: 3,
+	})
+	if len(p.Trials) != 6 {
+		t.Fatalf("%d trials, want two a block", len(p.Trials))
+	}
+	for i, line := range append(p.Trials, p.Repeat("timed", 1)...) {
+		if want := 2 - i%2; len(line.Servers) != want || line.Index != int32(i) || line.Block != int32(1+i/2) {
+			t.Errorf("trial %d is %+v, want one of block %d with %d programs", i, line, 1+i/2, want)
+		}
+	}
+	if got := p.Trials[0].Name; got != "timed-000-pair" {
+		t.Errorf("the first trial is called %s", got)
+	}
+	node := plan.Node{Name: "s", Role: v1alpha1.RoleServer, MilliCPU: 4200}
+	if v := plan.Fits(p, []plan.Node{node}); v != nil {
+		t.Errorf("a node with room for both: %v", v)
+	}
+	node.MilliCPU--
+	want := "spec.seed is a pair's: its programs need 4200m CPU on one node, and the largest node for a server, s, has 4199m allocatable: add a larger node labelled loadstone.dev/role=server or choose another seed"
+	if v := plan.Fits(p, []plan.Node{node, {Name: "t", Role: v1alpha1.RoleServer, MilliCPU: 4199}}); v == nil || v.Message != want {
+		t.Errorf("a node too small: got %v, want %q", v, want)
 	}
 }
 

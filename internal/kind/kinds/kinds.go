@@ -9,19 +9,20 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/microbenchmark"
+	"loadstone.dev/loadstone/internal/kind/profile"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // All are the known kinds. A new one is a line here.
-var All = kind.NewKinds(sweep.Kind{}, microbenchmark.Kind{})
+var All = kind.NewKinds(sweep.Kind{}, microbenchmark.Kind{}, profile.Kind{})
 
-// Asked is the kind of work that the spec of a run asks for.
+// Asked is the kind of work that the blocks of a run do, as its spec asks for it.
 func Asked(spec v1alpha1.BenchmarkRunSpec) (kind.Kind, *kind.Violation) {
 	var asked []kind.Kind
-	for _, t := range slices.Sorted(maps.Keys(All)) {
-		if All[t].Asked(spec) {
-			asked = append(asked, All[t])
+	for _, k := range inOrder() {
+		if _, follows := k.(kind.Follower); !follows && k.Asked(spec) {
+			asked = append(asked, k)
 		}
 	}
 	switch len(asked) {
@@ -33,14 +34,42 @@ func Asked(spec v1alpha1.BenchmarkRunSpec) (kind.Kind, *kind.Violation) {
 	return nil, kind.Invalid("spec.loads and spec.microbenchmark are both given, but an implementation either serves requests or measures itself: make a run of each")
 }
 
+// Following are the kinds of work that the spec of a run asks for when its blocks have been measured.
+func Following(spec v1alpha1.BenchmarkRunSpec) []kind.Follower {
+	var asked []kind.Follower
+	for _, k := range inOrder() {
+		if f, follows := k.(kind.Follower); follows && k.Asked(spec) {
+			asked = append(asked, f)
+		}
+	}
+	return asked
+}
+
+// inOrder are all kinds, in the order of their names.
+func inOrder() []kind.Kind {
+	var all []kind.Kind
+	for _, t := range slices.Sorted(maps.Keys(All)) {
+		all = append(all, All[t])
+	}
+	return all
+}
+
 // Planned is the work of a line of a plan.
 func Planned(p record.Plan, line record.PlannedTrial) kind.Work {
 	return All[line.Type].Read(Write("", p, line))
 }
 
+// Groups are the trials of a block of a kind of work, whose implementations come in the order that was drawn for the block.
+func Groups(p record.Plan, work record.WorkType, drawn []string) []kind.Group {
+	if grouper, ok := All[work].(kind.Grouper); ok {
+		return grouper.Groups(p, drawn)
+	}
+	return kind.Alone(drawn)
+}
+
 // Write is a line of a plan as the spec of an object, held until its step of the workflow comes.
 func Write(run string, p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
-	spec := All[line.Type].Write(p)
+	spec := All[line.Type].Write(p, line)
 	spec.RunName, spec.Index, spec.Block, spec.Type, spec.Start = run, &line.Index, line.Block, v1alpha1.TrialType(line.Type), v1alpha1.StartHeld
 	for _, name := range line.Servers {
 		spec.Servers = append(spec.Servers, kind.WriteImplementation(p.Implementation(name)))
@@ -52,11 +81,12 @@ func Write(run string, p record.Plan, line record.PlannedTrial) v1alpha1.TrialSp
 	return spec
 }
 
-// Of is the work that the spec of a Trial asks for. The API admits no type that is not known here.
+// Of is the work that the spec of a Trial asks for. The API admits no type that is not known here, so that one which is not was written by
+// another version: it is an error, beside which the work is kind.Unknown.
 func Of(spec v1alpha1.TrialSpec) (kind.Work, error) {
 	k, ok := All[record.WorkType(spec.Type)]
 	if !ok {
-		return nil, fmt.Errorf("reading the spec of a trial: no kind of work is called %q", spec.Type)
+		return kind.Unknown{}, fmt.Errorf("reading the spec of a trial: no kind of work is called %q: another version of the operator made it: delete the run, or install that version", spec.Type)
 	}
 	return k.Read(spec), nil
 }

@@ -63,7 +63,7 @@ func checkUseless(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 }
 
 // Write implements kind.Kind.
-func (Kind) Write(p record.Plan) v1alpha1.TrialSpec {
+func (Kind) Write(p record.Plan, _ record.PlannedTrial) v1alpha1.TrialSpec {
 	return v1alpha1.TrialSpec{Microbenchmark: v1alpha1.Microbenchmark{Format: v1alpha1.CaseFormat(p.Programs.Format), LimitSeconds: p.Programs.LimitSeconds}}
 }
 

@@ -2,12 +2,31 @@ package sweep
 
 import (
 	"fmt"
+	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/tool/tools"
 )
+
+// Groups implements kind.Grouper: one trial of a duet measures both implementations. The first one drawn is started first.
+func (Kind) Groups(p record.Plan, drawn []string) []kind.Group {
+	if p.Order != record.OrderSlicedDuet {
+		return kind.Alone(drawn)
+	}
+	return []kind.Group{{Name: "duet", Servers: drawn}}
+}
+
+// noteDuet says what the order means for the levels of a duet.
+func noteDuet(p *record.Plan) {
+	if p.Order != record.OrderSlicedDuet {
+		return
+	}
+	p.Note("spec.order is SlicedDuet: each trial runs both servers on one CPU, and one load alternates between them every %d ms, in random order within each pair of slices", timetable.DuetSlice/time.Millisecond)
+	p.Note("spec.order is SlicedDuet: each level takes twice its warmupSeconds and durationSeconds, and has no latencies, because pausing the generator distorts them")
+}
 
 func isDuet(spec v1alpha1.BenchmarkRunSpec) bool { return spec.Order == v1alpha1.OrderSlicedDuet }
 

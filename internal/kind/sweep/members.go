@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"fmt"
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -34,14 +35,6 @@ const (
 	ProcessGenerator = "generator"
 )
 
-// GeneratorMilliCPU is the CPU that a generator asks for, in thousandths.
-func GeneratorMilliCPU(g record.Generators, pl record.Placement) int64 {
-	if pl.GeneratorPinning == record.Preferred {
-		return int64(g.CPUs) * sharedMilliCPU
-	}
-	return int64(g.CPUs) * 1000
-}
-
 // Members implements kind.Work: the generators, then the servers.
 func (s Sweep) Members() []kind.Member {
 	var members []kind.Member
@@ -69,6 +62,7 @@ func (s Sweep) server(index int) kind.Member {
 	}}
 	if s.Duet() {
 		m.Processes[0].MilliCPU, m.Processes[0].CPU = DuetMilliCPU, kind.Unlimited
+		m.Words = kind.Words{CPUs: "spec.order is SlicedDuet: its two servers need", Way: "choose spec.order Blocks"}
 	}
 	if index > 0 {
 		m.With = record.MemberServer(0)
@@ -79,15 +73,22 @@ func (s Sweep) server(index int) kind.Member {
 // generator is a load generator: the agent is its main process and runs the tool. It owns its CPUs, unless the placement leaves that open and
 // says how little CPU will do.
 func (s Sweep) generator(index int) kind.Member {
-	p := kind.Process{
-		Name: ProcessGenerator, Args: []string{"generate"}, MilliCPU: GeneratorMilliCPU(s.Generators, s.Placement), MemoryBytes: s.generatorMemory(),
+	own := s.Generators
+	m := kind.Member{
+		Name: record.MemberGenerator(index), Role: v1alpha1.RoleGenerator, Apart: s.Placement.SeparateNodes,
+		Processes: []kind.Process{{
+			Name: ProcessGenerator, Args: []string{"generate"}, MilliCPU: int64(own.CPUs) * 1000, MemoryBytes: s.generatorMemory(),
+		}},
+		Words: kind.Words{
+			CPUs:   fmt.Sprintf("spec.loads[].generators.cpus is %d: its pod needs", own.CPUs),
+			Number: fmt.Sprintf("spec.loads[].generators.pods is %d", own.Pods),
+			Way:    "let them share CPUs with spec.placement.generatorPinning: Preferred",
+		},
 	}
 	if s.Placement.GeneratorPinning == record.Preferred {
-		p.CPU = kind.Unlimited
+		m.Processes[0].MilliCPU, m.Processes[0].CPU, m.Words.Way = int64(own.CPUs)*sharedMilliCPU, kind.Unlimited, ""
 	}
-	return kind.Member{
-		Name: record.MemberGenerator(index), Role: v1alpha1.RoleGenerator, Processes: []kind.Process{p}, Apart: s.Placement.SeparateNodes,
-	}
+	return m
 }
 
 // generatorMemory is what the largest cell of a generator needs, for each of the servers that it puts load on at a time.

@@ -31,5 +31,6 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 	}
 	compare(p, spec)
 	cells(p, spec.Loads)
+	noteDuet(p)
 	return nil
 }

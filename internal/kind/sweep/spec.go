@@ -7,7 +7,7 @@ import (
 )
 
 // Write implements kind.Kind.
-func (Kind) Write(p record.Plan) v1alpha1.TrialSpec {
+func (Kind) Write(p record.Plan, _ record.PlannedTrial) v1alpha1.TrialSpec {
 	spec := v1alpha1.TrialSpec{Sweep: v1alpha1.Sweep{Generators: v1alpha1.Generators{Pods: p.Generators.Pods, CPUs: p.Generators.CPUs}}}
 	for _, c := range p.Cells {
 		spec.Sweep.Cells = append(spec.Sweep.Cells, cellSpec(c))

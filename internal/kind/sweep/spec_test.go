@@ -107,7 +107,7 @@ func TestATrialSpecHoldsEveryFieldOfItsPlan(t *testing.T) {
 func TestATrialSpecLeavesNoFieldOfTheAPIUnset(t *testing.T) {
 	p, trial := filledPlan()
 	spec := kinds.Write("quick", p, trial)
-	if got := unset(reflect.ValueOf(spec), "spec"); !slices.Equal(got, []string{"spec.Microbenchmark"}) {
+	if got := unset(reflect.ValueOf(spec), "spec"); !slices.Equal(got, []string{"spec.Microbenchmark", "spec.Profile"}) {
 		t.Errorf("nobody writes %q, want the other kinds alone", got)
 	}
 }

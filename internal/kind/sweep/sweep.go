@@ -16,7 +16,10 @@ import (
 // Kind is the kind of work.
 type Kind struct{}
 
-var _ kind.Kind = Kind{}
+var (
+	_ kind.Kind    = Kind{}
+	_ kind.Grouper = Kind{}
+)
 
 // Type implements kind.Kind.
 func (Kind) Type() record.WorkType { return record.Sweep }

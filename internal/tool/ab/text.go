@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -56,7 +57,7 @@ type Text struct {
 	// Seconds is the time taken; Throughput is in requests per second.
 	Seconds, Throughput *printed.Quantity
 	// Latency is of all complete requests, from the table; its kind follows from Kept.
-	Latency *printed.Latency
+	Latency *tool.PrintedLatency
 	// Doubts quote the lines with a field that is there twice, or whose value is not as ab prints it, and say so. The first number of the
 	// last such line counts all the same, since people edit texts; nothing edits those of trials, and Parse refuses them. Of two lines that
 	// explain the failures the last counts, and nothing is said.
@@ -69,7 +70,7 @@ type reader struct {
 	host, port, path, scheme string
 	// fields are the names of those that were read.
 	fields  []string
-	latency printed.Latency
+	latency tool.PrintedLatency
 }
 
 // Begins reports whether a line, without the blanks around it, is the first that ab prints.
@@ -80,7 +81,7 @@ func BeginsResult(line string) bool { return resultBegin.MatchString(line) }
 
 // ParseText reads the lines of one run of ab; lines that ab does not print are passed over. An error means that the run cannot be read.
 func ParseText(lines []string) (Text, error) {
-	r := reader{scheme: "http", latency: printed.Latency{ResolutionMicros: stepMicros}}
+	r := reader{scheme: "http", latency: tool.PrintedLatency{ResolutionMicros: stepMicros}}
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		if err := r.read(line); err != nil {
@@ -138,7 +139,7 @@ func (r *reader) readPercentile(m []string) error {
 	}
 	micros, err := printed.Parse(m[2]+"ms", printed.Micros)
 	if q < 1 {
-		r.latency.Quantiles = append(r.latency.Quantiles, printed.Quantile{Q: q, Micros: micros})
+		r.latency.Quantiles = append(r.latency.Quantiles, tool.PrintedQuantile{Q: q, Micros: micros})
 	}
 	return err
 }

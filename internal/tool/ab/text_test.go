@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
@@ -31,11 +32,11 @@ func about(value, rounding float64) *printed.Quantity {
 }
 
 // table is a distribution of ab's, in milliseconds: least, mean, standard deviation, median, largest, and the quantiles.
-func table(least, mean, sd, median, most float64, quantiles ...float64) *printed.Latency {
+func table(least, mean, sd, median, most float64, quantiles ...float64) *tool.PrintedLatency {
 	millis := func(v float64) *printed.Quantity { return about(v*1000, 500) }
-	l := printed.Latency{Min: millis(least), Mean: millis(mean), SD: about(sd*1000, 50), Median: millis(median), Max: millis(most), ResolutionMicros: 1000}
+	l := tool.PrintedLatency{Min: millis(least), Mean: millis(mean), SD: about(sd*1000, 50), Median: millis(median), Max: millis(most), ResolutionMicros: 1000}
 	for i, q := range []float64{0.5, 0.66, 0.75, 0.8, 0.9, 0.95, 0.98, 0.99} {
-		l.Quantiles = append(l.Quantiles, printed.Quantile{Q: q, Micros: *millis(quantiles[i])})
+		l.Quantiles = append(l.Quantiles, tool.PrintedQuantile{Q: q, Micros: *millis(quantiles[i])})
 	}
 	return &l
 }

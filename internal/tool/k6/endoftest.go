@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -29,7 +30,7 @@ type EndOfTest struct {
 	// Iterations is nil if not printed.
 	Iterations *Iterations
 	// Latency is that of requests, without the opening of connections; nil if not printed.
-	Latency *printed.Latency
+	Latency *tool.PrintedLatency
 	// Rate is nil unless the load is a single scenario of a constant rate: JSON never tells it.
 	Rate *Rate
 }
@@ -55,7 +56,7 @@ const kept = 60
 var percentStat = regexp.MustCompile(`^p\((\d+(?:\.\d+)?)\)$`)
 
 // setStat sets one of a trend's statistics by k6's name for it; others are passed over.
-func setStat(l *printed.Latency, name string, q printed.Quantity) error {
+func setStat(l *tool.PrintedLatency, name string, q printed.Quantity) error {
 	switch name {
 	case "avg":
 		l.Mean = &q
@@ -74,6 +75,6 @@ func setStat(l *printed.Latency, name string, q printed.Quantity) error {
 	if err != nil {
 		return fmt.Errorf("reading the quantile %q: %w", printed.Clip(name, 40), err)
 	}
-	l.Quantiles = append(l.Quantiles, printed.Quantile{Q: share, Micros: q})
+	l.Quantiles = append(l.Quantiles, tool.PrintedQuantile{Q: share, Micros: q})
 	return nil
 }

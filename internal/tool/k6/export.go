@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -122,13 +123,13 @@ func (e Export) EndOfTest() (EndOfTest, error) {
 }
 
 // exportedTrend reads a trend in milliseconds; its quantiles in ascending order.
-func exportedTrend(numbers map[string]float64) (printed.Latency, error) {
-	l := printed.Latency{Kind: record.Observed}
+func exportedTrend(numbers map[string]float64) (tool.PrintedLatency, error) {
+	l := tool.PrintedLatency{Kind: record.Observed}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) {
 		if err := setStat(&l, name, printed.Quantity{Value: numbers[name] * 1e3}); err != nil {
 			return l, err
 		}
 	}
-	slices.SortFunc(l.Quantiles, func(a, b printed.Quantile) int { return cmp.Compare(a.Q, b.Q) })
+	slices.SortFunc(l.Quantiles, func(a, b tool.PrintedQuantile) int { return cmp.Compare(a.Q, b.Q) })
 	return l, nil
 }

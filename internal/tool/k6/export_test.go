@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/k6"
-	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
 func endOfTest(text string) (k6.EndOfTest, error) {
@@ -29,9 +29,9 @@ func TestExportOfRecordedOutput(t *testing.T) {
 	want := k6.EndOfTest{
 		Requests: 26732, Throughput: *about(5345.849545, 0), Seconds: 5.000514843, Users: 4, Bytes: about(3394964, 0), ChecksPassed: 26732, Started: 26732,
 		Iterations: &k6.Iterations{PerSecond: 5345.849545, MeanMicros: *about(731.545865, 0)},
-		Latency: &printed.Latency{
+		Latency: &tool.PrintedLatency{
 			Kind: record.Observed, Mean: about(598.774141, 0), Min: about(53.118, 0), Median: about(257.9945, 0), Max: about(89944.467, 0),
-			Quantiles: []printed.Quantile{{Q: 0.9, Micros: *about(999.4997, 0)}, {Q: 0.95, Micros: *about(2193.25375, 0)}, {Q: 0.99, Micros: *about(5620.93621, 0)}},
+			Quantiles: []tool.PrintedQuantile{{Q: 0.9, Micros: *about(999.4997, 0)}, {Q: 0.95, Micros: *about(2193.25375, 0)}, {Q: 0.99, Micros: *about(5620.93621, 0)}},
 		},
 	}
 	roughly := cmp.Comparer(func(a, b float64) bool { return a-b <= 1e-6*max(1, a) && b-a <= 1e-6*max(1, a) })

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -182,8 +183,8 @@ func shares(value string, yes, no *int64) error {
 }
 
 // trend reads "avg=1ms min=2ms med=3ms max=4ms p(90)=5ms".
-func trend(value string) (printed.Latency, error) {
-	l := printed.Latency{Kind: record.Observed}
+func trend(value string) (tool.PrintedLatency, error) {
+	l := tool.PrintedLatency{Kind: record.Observed}
 	for _, m := range pair.FindAllStringSubmatch(value, -1) {
 		if m[1] == "count" {
 			continue

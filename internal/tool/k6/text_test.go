@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/k6"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
@@ -35,10 +36,10 @@ func about(value, rounding float64) *printed.Quantity {
 }
 
 // observed is a trend of k6's text in milliseconds, in hundredths unless k6 left out zeros: least, mean, median, largest, p90, p95.
-func observed(least, mean, median, most, p90, p95 *printed.Quantity) *printed.Latency {
-	return &printed.Latency{
+func observed(least, mean, median, most, p90, p95 *printed.Quantity) *tool.PrintedLatency {
+	return &tool.PrintedLatency{
 		Kind: record.Observed, Min: least, Mean: mean, Median: median, Max: most,
-		Quantiles: []printed.Quantile{{Q: 0.9, Micros: *p90}, {Q: 0.95, Micros: *p95}},
+		Quantiles: []tool.PrintedQuantile{{Q: 0.9, Micros: *p90}, {Q: 0.95, Micros: *p95}},
 	}
 }
 

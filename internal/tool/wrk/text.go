@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -48,7 +49,7 @@ type Text struct {
 	Bytes  *printed.Quantity
 	Errors record.Errors
 	// Latency is nil if not printed.
-	Latency *printed.Latency
+	Latency *tool.PrintedLatency
 }
 
 // Begins reports whether a line, without the blanks around it, is the first that wrk prints.
@@ -60,7 +61,7 @@ func HasDump(raw string) bool { return strings.Contains(raw, prefix+"begin") }
 // ParseText reads the lines of one run of wrk; lines that wrk does not print are passed over. An error means that the run cannot be read.
 func ParseText(lines []string) (Text, error) {
 	t := Text{}
-	l := printed.Latency{Kind: record.Corrected}
+	l := tool.PrintedLatency{Kind: record.Corrected}
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		if dead.MatchString(line) {
@@ -87,7 +88,7 @@ func ParseText(lines []string) (Text, error) {
 	return t, nil
 }
 
-func (t *Text) read(line string, l *printed.Latency) error {
+func (t *Text) read(line string, l *tool.PrintedLatency) error {
 	if wrk2Mark.MatchString(line) {
 		t.Wrk2 = true
 		return nil
@@ -135,7 +136,7 @@ func (t *Text) readTotals(m []string) error {
 }
 
 // readLatency reads the first line of latencies and the first distribution.
-func readLatency(line string, l *printed.Latency) error {
+func readLatency(line string, l *tool.PrintedLatency) error {
 	if m := latencyLine.FindStringSubmatch(line); m != nil && l.Mean == nil {
 		l.Mean, l.SD, l.Max = &printed.Quantity{}, &printed.Quantity{}, &printed.Quantity{}
 		return errors.Join(l.Mean.Set(m[1], printed.Micros), l.SD.Set(m[2], printed.Micros), l.Max.Set(m[3], printed.Micros))
@@ -153,6 +154,6 @@ func readLatency(line string, l *printed.Latency) error {
 		return nil
 	}
 	micros, err := printed.Parse(m[2], printed.Micros)
-	l.Quantiles = append(l.Quantiles, printed.Quantile{Q: q, Micros: micros})
+	l.Quantiles = append(l.Quantiles, tool.PrintedQuantile{Q: q, Micros: micros})
 	return err
 }

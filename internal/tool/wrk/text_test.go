@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/printed"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
@@ -35,15 +36,15 @@ func TestParseTextOfRecordedOutput(t *testing.T) {
 		"wrk-steady.txt": {
 			URL: address + "steady", AskedSeconds: 6, Threads: 1, Connections: 8, Requests: 18406,
 			Seconds: *about(6, 0.005), Throughput: *about(3065.38, 0.005), ThreadRate: about(3080, 5), Bytes: about(2.23*(1<<20), 0.005*(1<<20)),
-			Latency: &printed.Latency{
+			Latency: &tool.PrintedLatency{
 				Kind: record.Corrected, Mean: about(2650, 5), SD: about(1030, 5), Max: about(25790, 5),
-				Quantiles: []printed.Quantile{{Q: 0.5, Micros: *about(2510, 5)}, {Q: 0.75, Micros: *about(2640, 5)}, {Q: 0.9, Micros: *about(2820, 5)}, {Q: 0.99, Micros: *about(5830, 5)}},
+				Quantiles: []tool.PrintedQuantile{{Q: 0.5, Micros: *about(2510, 5)}, {Q: 0.75, Micros: *about(2640, 5)}, {Q: 0.9, Micros: *about(2820, 5)}, {Q: 0.99, Micros: *about(5830, 5)}},
 			},
 		},
 		"wrk-drop.txt": {
 			URL: address + "drop", AskedSeconds: 5, Threads: 1, Connections: 4, Requests: 172954, Errors: record.Errors{Read: 3529},
 			Seconds: *about(5.01, 0.005), Throughput: *about(34539.65, 0.005), ThreadRate: about(34770, 5), Bytes: about(20.95*(1<<20), 0.005*(1<<20)),
-			Latency: &printed.Latency{Kind: record.Corrected, Mean: about(713.44, 0.005), SD: about(4110, 5), Max: about(72060, 5)},
+			Latency: &tool.PrintedLatency{Kind: record.Corrected, Mean: about(713.44, 0.005), SD: about(4110, 5), Max: about(72060, 5)},
 		},
 		"wrk-refused.txt": {Failed: "unable to connect to 127.0.0.1:18378 Connection refused"},
 	}

@@ -1,0 +1,97 @@
+// Command cli writes the page and the manual pages of the command line, from the commands themselves.
+//
+//	usage: cli [-root DIR]
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"loadstone.dev/loadstone/internal/cli"
+)
+
+func main() {
+	root := flag.String("root", ".", "the repository's root")
+	flag.Parse()
+	if err := write(*root); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// write puts every generated file into its place, and removes manual pages of commands that are gone.
+func write(root string) error {
+	files, err := generate()
+	if err != nil {
+		return err
+	}
+	old, err := filepath.Glob(filepath.Join(root, "docs", "man", "*.1"))
+	if err != nil {
+		return fmt.Errorf("looking for old manual pages: %w", err)
+	}
+	for _, path := range old {
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("removing an old manual page: %w", err)
+		}
+	}
+	for name, text := range files {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fmt.Errorf("making the folder of %s: %w", name, err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// generate returns the generated files by their paths below the repository's root.
+func generate() (map[string]string, error) {
+	top := cli.New("loadstone")
+	top.DisableAutoGenTag = true
+	top.InitDefaultCompletionCmd()
+	page := bytes.NewBufferString("# Commands\n\nThis page is generated from the commands themselves (`make generate`), and so are the manual pages in [man](man): `man -l docs/man/loadstone-run.1`.\n\n")
+	files := map[string]string{}
+	for _, c := range append([]*cobra.Command{top}, top.Commands()...) {
+		if !c.IsAvailableCommand() && c != top {
+			continue
+		}
+		c.DisableAutoGenTag = true
+		if err := doc.GenMarkdownCustom(c, page, anchor); err != nil {
+			return nil, fmt.Errorf("describing %s: %w", c.CommandPath(), err)
+		}
+		name := strings.ReplaceAll(c.CommandPath(), " ", "-")
+		text, err := manual(c, name)
+		if err != nil {
+			return nil, err
+		}
+		files["docs/man/"+name+".1"] = text
+	}
+	files["docs/cli.md"] = strings.TrimRight(page.String(), "\n") + "\n"
+	return files, nil
+}
+
+// manual is the manual page of a command. It has no date: it changes with the command alone.
+func manual(c *cobra.Command, name string) (string, error) {
+	epoch := time.Unix(0, 0).UTC()
+	var b bytes.Buffer
+	header := doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Source: "Loadstone", Manual: "Loadstone", Date: &epoch}
+	if err := doc.GenMan(c, &header, &b); err != nil {
+		return "", fmt.Errorf("writing the manual page of %s: %w", c.CommandPath(), err)
+	}
+	return strings.Replace(b.String(), `"`+epoch.Format("Jan 2006")+`"`, `""`, 1), nil
+}
+
+// anchor is where the page describes a command, by the name of the file that it would have of its own.
+func anchor(file string) string {
+	return "#" + strings.ReplaceAll(strings.TrimSuffix(file, ".md"), "_", "-")
+}

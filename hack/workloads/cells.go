@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+)
+
+// printCells runs cells of a program one after the other, each by itself, and prints each under its name: NAME=CASE renames a case, so that two programs
+// name alike what is to be compared.
+func printCells(ctx context.Context, out io.Writer, program string, cases []string) error {
+	for _, c := range cases {
+		name, own, renamed := strings.Cut(c, "=")
+		if !renamed {
+			own = name
+		}
+		text, err := exec.CommandContext(ctx, program, "cell", own, "--seconds", "1").Output()
+		if err != nil {
+			return fmt.Errorf("running the cell %s of %s: %w", own, program, err)
+		}
+		said, err := parseCell(text, own)
+		if err != nil {
+			return fmt.Errorf("running the cell %s of %s: %w", own, program, err)
+		}
+		if err := said.print(out, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cell is what a program has printed of a cell.
+type cell struct {
+	Case        string  `json:"case"`
+	Operations  int64   `json:"operations"`
+	WallSeconds float64 `json:"wallSeconds"`
+	CPUSeconds  float64 `json:"cpuSeconds"`
+}
+
+// parseCell reads the line that a cell prints.
+func parseCell(text []byte, name string) (c cell, err error) {
+	text = bytes.TrimSpace(text)
+	if bytes.Count(text, []byte("\n")) > 0 {
+		return c, errors.New("it printed more than one line")
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return c, fmt.Errorf("it printed no line of JSON: %w", err)
+	}
+	switch {
+	case c.Case != name:
+		return c, fmt.Errorf("it ran the case %q", c.Case)
+	case c.Operations < 1 || c.WallSeconds <= 0 || c.CPUSeconds <= 0:
+		return c, fmt.Errorf("it counted %d operations in %g s, with %g s of CPU time", c.Operations, c.WallSeconds, c.CPUSeconds)
+	}
+	return c, nil
+}
+
+// print prints the times of one operation.
+func (c cell) print(out io.Writer, name string) error {
+	e := json.NewEncoder(out)
+	for _, v := range []struct {
+		metric  string
+		seconds float64
+	}{{wallTime, c.WallSeconds}, {cpuTime, c.CPUSeconds}} {
+		err := e.Encode(map[string]any{
+			"schema": "loadstone.case/v1", "case": name, "metric": v.metric, "unit": "ns", "better": "Less", "value": 1e9 * v.seconds / float64(c.Operations),
+		})
+		if err != nil {
+			return fmt.Errorf("printing the case %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// The metrics of a case.
+const (
+	wallTime = "Time"
+	cpuTime  = "CPU time"
+)

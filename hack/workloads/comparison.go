@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/hack/bench/figures"
+)
+
+// comparison is a figure to be: the product of the values over, by that of the values under, block by block. All are of one run.
+type comparison struct {
+	name        string
+	over, under []source
+	unit        string
+	take        take
+	aim         figures.Aim
+}
+
+// take says how one number is made of those of all blocks.
+type take int
+
+const (
+	theMean take = iota
+	theLowest
+	theHighest
+)
+
+func ratio(name string, over, under source, aim figures.Aim) comparison {
+	return comparison{name: name, over: []source{over}, under: []source{under}, unit: "ratio", aim: aim}
+}
+
+// spread compares how much a value grows from one level to another with how much that of a peer does.
+func spread(name string, from, to, peerFrom, peerTo source, aim figures.Aim) comparison {
+	return comparison{name: name, over: []source{to, peerFrom}, under: []source{from, peerTo}, unit: "ratio", aim: aim}
+}
+
+func value(name string, of source, unit string, take take, aim figures.Aim) comparison {
+	return comparison{name: name, over: []source{of}, unit: unit, take: take, aim: aim}
+}
+
+func (c comparison) run() string { return c.over[0].run }
+
+// figure derives a comparison's figure from the results of its run.
+func (c comparison) figure(r *results) figures.Figure {
+	f := figures.Figure{Name: c.name, Unit: c.unit, Aim: c.aim, Missing: r.missing}
+	if f.Missing != "" {
+		return f
+	}
+	values := c.values(r)
+	notes := []string{fmt.Sprintf("n=%d", len(values))}
+	if planned := int(r.data.Manifest.Blocks); len(values) < planned {
+		notes[0] += fmt.Sprintf(" of %d", planned)
+	}
+	switch {
+	case len(values) == 0:
+		f.Missing = "no block has all of its values"
+		return f
+	case c.take == theMean:
+		i, err := figures.Geometric(values)
+		if err != nil {
+			f.Missing = err.Error()
+			return f
+		}
+		f.Value, f.Interval = i.Mean, i
+		notes = append(notes, i.String())
+	case c.take == theLowest:
+		f.Value = slices.Min(values)
+	case c.take == theHighest:
+		f.Value = slices.Max(values)
+	}
+	if c.take != theMean && len(values) > 1 {
+		notes = append(notes, fmt.Sprintf("%.4g to %.4g", slices.Min(values), slices.Max(values)))
+	}
+	f.Note = strings.Join(notes, ", ")
+	return f
+}
+
+// values are those of each block that has all parts, in the order of the blocks.
+func (c comparison) values(r *results) []float64 {
+	var parts []map[int32]float64
+	for _, s := range slices.Concat(c.over, c.under) {
+		parts = append(parts, s.values(r))
+	}
+	var out []float64
+	last := r.data.Manifest.Blocks + r.data.Manifest.RepeatBlocks
+	for block := int32(1); block <= last; block++ {
+		product, complete := 1.0, true
+		for i, part := range parts {
+			v, ok := part[block]
+			complete = complete && ok && (v > 0 || c.take != theMean)
+			if i < len(c.over) {
+				product *= v
+			} else {
+				product /= v
+			}
+		}
+		if complete {
+			out = append(out, product)
+		}
+	}
+	return out
+}

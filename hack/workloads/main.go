@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+const usage = `usage: workloads runs [PREFIX,...]            the runs that these figures need
+       workloads figures FOLDER [PREFIX,...]  the figures, from the runs in a folder
+       workloads cells PROGRAM [NAME=]CASE... the cells of a program, as lines that Loadstone reads`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Stdout, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "workloads:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, args []string) error {
+	switch {
+	case len(args) > 0 && len(args) < 3 && args[0] == "runs":
+		return printRuns(out, strings.Join(args[1:], ""))
+	case len(args) > 1 && len(args) < 4 && args[0] == "figures":
+		return printFigures(ctx, out, args[1], strings.Join(args[2:], ""))
+	case len(args) > 2 && args[0] == "cells":
+		return printCells(ctx, out, args[1], args[2:])
+	}
+	return errors.New(usage)
+}
+
+func printRuns(out io.Writer, only string) error {
+	chosen, err := choose(table, only)
+	if err != nil {
+		return err
+	}
+	for _, name := range runs(chosen) {
+		if _, err := fmt.Fprintln(out, name); err != nil {
+			return fmt.Errorf("printing the runs: %w", err)
+		}
+	}
+	return nil
+}
+
+// printFigures prints what the runs in a folder have reached. A figure whose run is missing is printed as not measured.
+func printFigures(ctx context.Context, out io.Writer, folder, only string) error {
+	chosen, err := choose(table, only)
+	if err != nil {
+		return err
+	}
+	all := load(ctx, folder, runs(chosen))
+	missing := 0
+	for _, c := range chosen {
+		f := c.figure(all[c.run()])
+		if f.Missing != "" {
+			missing++
+		}
+		if _, err := fmt.Fprintln(out, f.Line()); err != nil {
+			return fmt.Errorf("printing the figures: %w", err)
+		}
+	}
+	if missing > 0 {
+		return fmt.Errorf("%d of %d figures were not measured", missing, len(chosen))
+	}
+	return nil
+}
+
+// choose finds the comparisons whose names begin with one of some prefixes, which have commas between them.
+func choose(all []comparison, only string) ([]comparison, error) {
+	var chosen []comparison
+	prefixes := strings.Split(only, ",")
+	for _, p := range prefixes {
+		if !slices.ContainsFunc(all, func(c comparison) bool { return strings.HasPrefix(c.name, p) }) {
+			return nil, fmt.Errorf("no figure is named %s...: see docs/workloads.md", p)
+		}
+	}
+	for _, c := range all {
+		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(c.name, p) }) {
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen, nil
+}
+
+// runs are the names of the runs that comparisons need, in the order of the table.
+func runs(list []comparison) []string {
+	var names []string
+	for _, c := range list {
+		if !slices.Contains(names, c.run()) {
+			names = append(names, c.run())
+		}
+	}
+	return names
+}

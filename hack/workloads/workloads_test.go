@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/runfile"
+)
+
+const specs = "../../config/workloads"
+
+func spec(t *testing.T, run string) *v1alpha1.BenchmarkRun {
+	t.Helper()
+	f, err := runfile.Open(t.Context(), filepath.Join(specs, run+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Run
+}
+
+// measures reports whether a run's spec measures what a source asks for.
+func measures(r *v1alpha1.BenchmarkRun, s source) bool {
+	i := slices.IndexFunc(r.Spec.Implementations, func(i v1alpha1.Implementation) bool { return i.Name == s.implementation })
+	if i < 0 {
+		return false
+	}
+	if s.of == nil {
+		return slices.ContainsFunc(r.Spec.Implementations[i].Command, func(arg string) bool {
+			name, _, _ := strings.Cut(arg, "=")
+			return name == s.test
+		})
+	}
+	return slices.ContainsFunc(r.Spec.Loads, func(l v1alpha1.Load) bool {
+		return l.Name == s.at.Load && slices.ContainsFunc(l.Levels, func(at v1alpha1.Level) bool { return at.Connections == s.at.Connections })
+	})
+}
+
+func TestTheRunsMeasureWhatTheTableAsksFor(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range table {
+		if seen[c.name] || c.unit == "" {
+			t.Errorf("%s is there twice, or has no unit", c.name)
+		}
+		seen[c.name] = true
+		for _, s := range slices.Concat(c.over, c.under) {
+			if s.run != c.run() || !measures(spec(t, s.run), s) {
+				t.Errorf("%s asks for what %s does not measure: %+v", c.name, c.run(), s)
+			}
+		}
+	}
+	files, err := filepath.Glob(specs + "/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(runs(table)); got != len(files) {
+		t.Errorf("the table asks for %d runs, and there are %d", got, len(files))
+	}
+}
+
+// simulated are the results of a run in which b needs 1.2 times the CPU time of a.
+func simulated(t *testing.T, blocks int32) *results {
+	t.Helper()
+	r := &results{data: recordtest.Run(recordtest.Options{
+		Name: "one", Seed: 3, Blocks: blocks, Levels: []int32{10, 100}, Seconds: 2,
+		Servers: []recordtest.Server{{Name: "a", CPUMicros: 10, RSSBytes: 9 << 20}, {Name: "b", CPUMicros: 12, RSSBytes: 9 << 20}},
+	})}
+	var err error
+	if r.table, err = analysis.Analyse(r.data); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestFiguresOfARun(t *testing.T) {
+	a, b := under("one", "a", "sweep", 100, cpuPerRequest), under("one", "b", "sweep", 100, cpuPerRequest)
+	void := simulated(t, 3)
+	for i := range void.table.Groups {
+		void.table.Groups[i].Cells[0].Validity = "Void"
+	}
+	for name, tc := range map[string]struct {
+		comparison comparison
+		results    *results
+		want       []string
+	}{
+		"a ratio is made within each block": {ratio("r", b, a, atMost(1.3)), simulated(t, 3), []string{"r\t1.2\tratio\t<=1.3\tmet\tn=3, 99 % interval 1.2 to 1.2"}},
+		"a void cell does not count":        {ratio("r", b, a, atMost(1.1)), void, []string{"\tshort\tn=2 of 3"}},
+		"one block has no interval":         {ratio("r", b, a, atMost(1)), simulated(t, 1), []string{"not measured", "fewer than two"}},
+		"a value has no peer":               {value("v", a, "µs", theHighest, atMost(11)), simulated(t, 3), []string{"v\t10.83\tµs\t<=11\tmet\tn=3, 10.83 to 10.83"}},
+		"an implementation that is missing": {ratio("r", under("one", "c", "sweep", 100, throughput), a, atMost(1)), simulated(t, 3), []string{"no block has all"}},
+		"a run that is missing":             {ratio("r", b, a, atMost(1)), &results{missing: "the run one has not ended"}, []string{"r\t-\tratio\t<=1\tnot measured\tthe run one has not ended"}},
+		"a spread against the peer's": {
+			spread("s", under("one", "b", "sweep", 10, throughput), b, under("one", "a", "sweep", 10, cpuPerRequest), a, atMost(1).Reach()), simulated(t, 3), []string{"s\t", "n=3"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := tc.comparison.figure(tc.results).Line()
+			for _, want := range tc.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("got  %s\nwant %s", got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestQuantitiesOfARun(t *testing.T) {
+	r := simulated(t, 2)
+	for name, q := range map[string]quantity{
+		"CPU time": cpuPerRequest, "throughput": throughput, "fairness": fairness, "p99": p99, "memory": memoryGrowth, "unanswered": unanswered,
+	} {
+		if got := under("one", "a", "sweep", 10, q).values(r); len(got) != 2 {
+			t.Errorf("%s: got %v, want a value a block", name, got)
+		}
+	}
+	if got := under("one", "a", "sweep", 10, unanswered).values(r); got[1] != 0 {
+		t.Errorf("%g connections got no answer", got[1])
+	}
+}
+
+func TestCasesOfAProgram(t *testing.T) {
+	row := record.Exactly(wallTime, "switch", "ns", record.LessIsBetter, 8)
+	r := &results{data: record.RunData{Trials: []record.TrialData{{
+		Manifest: record.TrialManifest{PlannedTrial: record.PlannedTrial{Block: 4, Servers: []string{"zco"}}}, Rows: []record.Row{row},
+	}}}}
+	if got := prints("one", "zco", "switch", wallTime).values(r); len(got) != 1 || got[4] != 8 {
+		t.Errorf("got %v", got)
+	}
+	if got := prints("one", "zco", "switch", cpuTime).values(r); len(got) != 0 {
+		t.Errorf("got %v of a metric that is not there", got)
+	}
+}
+
+// program writes a program that prints a line.
+func program(t *testing.T, line string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bench")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\necho '"+line+"'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCellsBecomeLines(t *testing.T) {
+	for name, tc := range map[string]struct {
+		prints, want string
+	}{
+		"a cell":           {`{"case":"own","operations":1000,"wallSeconds":2,"cpuSeconds":1}`, `"value":2000000}`},
+		"another case":     {`{"case":"other","operations":1000,"wallSeconds":2,"cpuSeconds":1}`, `it ran the case "other"`},
+		"no operation":     {`{"case":"own","operations":0,"wallSeconds":2,"cpuSeconds":1}`, "it counted 0 operations"},
+		"what is no JSON":  {"none", "it printed no line of JSON"},
+		"two lines at all": {"{}\n{}", "more than one line"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			err := run(t.Context(), &out, []string{"cells", program(t, tc.prints), "name=own"})
+			got := out.String()
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, tc.want) || err == nil && strings.Count(got, `"case":"name"`) != 2 {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestChoosing(t *testing.T) {
+	for only, want := range map[string]string{
+		"zco-switch":       "zco-switch\n",
+		"coro,zco-jain":    "zco-fair\ncoro\n",
+		"uvhttp-cpu-to":    "uvhttp-epoll\nuvhttp-nginx\n",
+		"what there is no": "",
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), &out, []string{"runs", only})
+		if out.String() != want || (err == nil) != (want != "") {
+			t.Errorf("%s: got %q, %v", only, out.String(), err)
+		}
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), &out, []string{"figures", t.TempDir(), "ipc"}); err == nil || strings.Count(out.String(), "the run ipc has not ended") != 2 {
+		t.Errorf("got %v: %s", err, out.String())
+	}
+	if err := run(t.Context(), &out, nil); err == nil || !strings.Contains(err.Error(), "usage") {
+		t.Errorf("got %v", err)
+	}
+}

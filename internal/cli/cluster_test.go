@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// cluster is a real API server with a Loadstone, whose operator the test plays.
+type cluster struct {
+	t         *testing.T
+	c         client.Client
+	namespace string
+	store     *artifact.Store
+}
+
+var clusters atomic.Int32
+
+// newCluster is a namespace of a real API server, to which kubectl's files point.
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	config := testbed.Cluster(t, filepath.Join("..", ".."))
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &cluster{t: t, c: c, namespace: "bench-" + string('a'+rune(clusters.Add(1)))}
+	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})
+	t.Setenv("KUBECONFIG", kubeconfig(t, config, w.namespace))
+	return w
+}
+
+// kubeconfig writes a file as kubectl reads it.
+func kubeconfig(t *testing.T, config *rest.Config, namespace string) string {
+	t.Helper()
+	k := clientcmdapi.NewConfig()
+	k.Clusters["c"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
+	k.AuthInfos["u"] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken}
+	k.Contexts["here"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u", Namespace: namespace}
+	k.Clusters["none"] = &clientcmdapi.Cluster{Server: "https://127.0.0.1:1"}
+	k.Contexts["away"] = &clientcmdapi.Context{Cluster: "none", AuthInfo: "u"}
+	k.CurrentContext = "here"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*k, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (w *cluster) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *cluster) create(objects ...client.Object) {
+	w.t.Helper()
+	for _, o := range objects {
+		w.must(w.c.Create(w.t.Context(), o))
+	}
+}
+
+// install gives the cluster an operator's Deployment with its store, in the namespace of the test.
+func (w *cluster) install() {
+	w.t.Helper()
+	object := testbed.Store(w.t)
+	config := artifact.Config{Endpoint: object.Endpoint, Bucket: object.NewBucket(w.t), Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey}
+	var err error
+	w.store, err = artifact.Open(config)
+	w.must(err)
+	labels := map[string]string{"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": "operator"}
+	key := func(name, key string) corev1.EnvVar {
+		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "s3"}, Key: key}}}
+	}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "loadstone", Labels: labels}}
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+	d.Spec.Template.Labels = labels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{
+		Name: "operator", Image: "operator:dev", Args: []string{"--s3-endpoint=" + config.Endpoint, "--s3-bucket=" + config.Bucket},
+		Env: []corev1.EnvVar{key(artifact.AccessKeyVariable, "a"), key(artifact.SecretKeyVariable, "b")},
+	}}
+	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "s3"}, StringData: map[string]string{"a": config.AccessKey, "b": config.SecretKey}}, d)
+}
+
+// update writes the status of a run.
+func (w *cluster) update(name string, change func(*v1alpha1.BenchmarkRunStatus)) {
+	var r v1alpha1.BenchmarkRun
+	if err := w.c.Get(context.Background(), client.ObjectKey{Namespace: w.namespace, Name: name}, &r); err != nil {
+		w.t.Error(err)
+		return
+	}
+	change(&r.Status)
+	if err := w.c.Status().Update(context.Background(), &r); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.Now()}
+}
+
+// ofImages is the file of a run that a cluster takes.
+func ofImages(t *testing.T) string {
+	t.Helper()
+	return written(t, "run.yaml", "command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, port: 8080}\n  - {name: costly, image: b")
+}
+
+// begin runs a command line beside the test, and returns what it prints and how it ends.
+func begin(ctx context.Context, args ...string) (*lockedBuffer, <-chan error) {
+	out, end := &lockedBuffer{}, make(chan error, 1)
+	root := New("loadstone")
+	root.SetArgs(args)
+	root.SetOut(out)
+	go func() { end <- root.ExecuteContext(ctx) }()
+	return out, end
+}
+
+// until waits for a line.
+func until(t *testing.T, out *lockedBuffer, line string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(out.String(), line); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not print %q: %s", line, out.String())
+		}
+	}
+}
+
+func TestARunIsFollowedFromItsFileToItsReport(t *testing.T) {
+	w := newCluster(t)
+	w.install()
+	page, err := w.store.Put(t.Context(), "r/reports/abc/report.html", "text/html", []byte("<p>done"))
+	w.must(err)
+	dir := t.TempDir()
+	out, end := begin(t.Context(), "run", ofImages(t), "--context", "here", "--system-namespace", w.namespace, "--out", dir)
+	until(t, out, "benchmarkrun "+w.namespace+"/quick created\nwaiting for the operator\n")
+	w.update("quick", func(s *v1alpha1.BenchmarkRunStatus) {
+		s.Conditions = []metav1.Condition{condition(v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonQueued, "BenchmarkRun a/b is measuring")}
+	})
+	until(t, out, "BenchmarkRun a/b is measuring\n")
+	now := metav1.Now()
+	w.update("quick", func(s *v1alpha1.BenchmarkRunStatus) {
+		s.StartTime, s.CompletionTime, s.Progress, s.Verdict = &now, &now, "14/14", "costly is slower"
+		s.Report = v1alpha1.ReportRef{URI: w.store.URI(page.Key), SHA256: page.SHA256}
+		s.Conditions = []metav1.Condition{
+			condition(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone, "costly is slower"),
+			condition(v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNoiseTooHigh, "x"),
+		}
+	})
+	if err := <-end; err == nil || status(err) != statusInconclusive {
+		t.Errorf("it ends with %v", err)
+	}
+	path := filepath.Join(dir, w.namespace, "quick", "report.html")
+	if text, err := os.ReadFile(path); err != nil || string(text) != "<p>done" || !strings.HasSuffix(out.String(), "costly is slower\nreport: "+path+"\n") {
+		t.Errorf("it fetches %q, %v, and prints %s", text, err, out.String())
+	}
+	// What has ended is not measured again in silence.
+	if _, err := execute(t, "run", ofImages(t), "--cluster"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "has ended before: --replace deletes it") {
+		t.Errorf("the same again ends with %v", err)
+	}
+	if printed, err := execute(t, "wait", "quick"); err == nil || status(err) != statusInconclusive || printed != "costly is slower\n" {
+		t.Errorf("waiting prints %q and ends with %v", printed, err)
+	}
+	if printed, err := execute(t, "list"); err != nil || !strings.Contains(printed, "quick  Succeeded  14/14     -     ") {
+		t.Errorf("list prints %q, %v", printed, err)
+	}
+}
+
+func TestCtrlCLeavesTheRunOrDeletesIt(t *testing.T) {
+	w := newCluster(t)
+	key := client.ObjectKey{Namespace: w.namespace, Name: "quick"}
+	ctx, cancel := context.WithCancel(t.Context())
+	out, end := begin(ctx, "run", ofImages(t), "--cluster")
+	until(t, out, "waiting for the operator")
+	cancel()
+	if err := <-end; err == nil || status(err) != statusInterrupted || !strings.Contains(err.Error(), "loadstone watch quick --namespace "+w.namespace+" follows it again") {
+		t.Errorf("it ends with %v", err)
+	}
+	w.must(w.c.Get(t.Context(), key, &v1alpha1.BenchmarkRun{}))
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	out, end = begin(ctx, "run", ofImages(t), "--cluster", "--delete-on-interrupt")
+	until(t, out, "quick is there already and goes on: followed\nwaiting for the operator")
+	cancel()
+	if err := <-end; err == nil || status(err) != statusInterrupted || !strings.Contains(err.Error(), "is deleted") {
+		t.Errorf("it ends with %v", err)
+	}
+	if err := w.c.Get(t.Context(), key, &v1alpha1.BenchmarkRun{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the run is still there: %v", err)
+	}
+}
+
+func TestARunThatStandsInTheWayIsNamed(t *testing.T) {
+	w := newCluster(t)
+	out, end := begin(t.Context(), "run", ofImages(t), "--cluster")
+	until(t, out, "waiting for the operator")
+	other := written(t, "run.yaml", "command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: c, port: 8080}\n  - {name: costly, image: d")
+	if _, err := execute(t, "run", other, "--cluster"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "is there already and measures something else") {
+		t.Errorf("another run of its name ends with %v", err)
+	}
+	w.must(w.c.Delete(t.Context(), &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "quick"}}))
+	if err := <-end; err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "it was deleted while it was followed") {
+		t.Errorf("a run that is deleted ends with %v", err)
+	}
+	if _, err := execute(t, "wait", "quick"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "there is no BenchmarkRun quick in namespace "+w.namespace) {
+		t.Errorf("waiting for none ends with %v", err)
+	}
+	replaced, end := begin(t.Context(), "run", other, "--cluster", "--replace")
+	until(t, replaced, "created\nwaiting for the operator")
+	w.update("quick", func(s *v1alpha1.BenchmarkRunStatus) {
+		now := metav1.Now()
+		s.CompletionTime = &now
+		s.Conditions = []metav1.Condition{condition(v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonNotEnoughCPUs, "no node has 9 CPUs")}
+	})
+	if err := <-end; err == nil || status(err) != statusBadInput || err.Error() != "NotEnoughCPUs: no node has 9 CPUs" {
+		t.Errorf("a run that no node can hold ends with %v", err)
+	}
+}
+
+func TestWaitGivesUpInTime(t *testing.T) {
+	w := newCluster(t)
+	out, _ := begin(t.Context(), "run", ofImages(t), "--cluster")
+	until(t, out, "waiting for the operator")
+	if _, err := execute(t, "wait", "quick", "--timeout", "100ms"); err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "has not ended within 100ms") {
+		t.Errorf("it ends with %v", err)
+	}
+	if printed, err := execute(t, "list", "--namespace", w.namespace, "-o", "json"); err != nil || !strings.Contains(printed, `"state": "New"`) {
+		t.Errorf("list prints %s, %v", printed, err)
+	}
+}
+
+func TestWhatAClusterLacksIsSaid(t *testing.T) {
+	newCluster(t)
+	images := ofImages(t)
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+		code int
+	}{
+		"it does not answer":             {[]string{"run", images, "--context", "away"}, "the cluster is not reachable at https://127.0.0.1:1: name another one with --context", statusFailed},
+		"no such namespace":              {[]string{"run", images, "--namespace", "nowhere"}, "the cluster has no namespace nowhere: kubectl create namespace nowhere", statusBadInput},
+		"no operator":                    {[]string{"report", "quick"}, "found 0 operators in namespace loadstone-system: name the right one with --system-namespace", statusFailed},
+		"no image, which a cluster asks": {[]string{"run", written(t, "run.yaml", "", ""), "--cluster"}, "spec.implementations[0].image is missing", statusBadInput},
+		"another namespace in the file":  {[]string{"run", written(t, "run.yaml", "name: quick", "name: quick, namespace: a"), "-n", "b"}, "spec.implementations[0].image is missing", statusBadInput},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := execute(t, tc.args...); err == nil || !strings.Contains(err.Error(), tc.want) || status(err) != tc.code || strings.Contains(err.Error(), "\n") {
+				t.Errorf("it ends with %v\nwant %d and %q", err, tc.code, tc.want)
+			}
+		})
+	}
+}
+
+func TestAListOfResultsOnThisMachine(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := execute(t, "list", "--here", "--folder", filepath.Join(dir, "none")); err != nil || out != "there is no run\n" {
+		t.Errorf("it prints %q, %v", out, err)
+	}
+	for name, text := range map[string]string{
+		"a/plan.json": "{}", "a/manifest.json": `{"run": {"name": "quick"}, "trials": [{}, {}]}`, "b/plan.json": "{}", "c/other.txt": "",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := execute(t, "list", "--here", "--folder", dir)
+	if err != nil || !strings.Contains(out, "  quick  Ended        2 trials") || !strings.Contains(out, "  b      Interrupted  -") || strings.Contains(out, "other") {
+		t.Errorf("it prints %s, %v", out, err)
+	}
+}

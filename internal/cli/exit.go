@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/runfile"
+)
+
+// The exit codes of every command. Code 0 is success, and codes has what each means.
+const (
+	statusFailed       = 1
+	statusBadInput     = 2
+	statusMissed       = 3
+	statusInconclusive = 4
+	statusInterrupted  = 130
+)
+
+// codes is the one place where exit codes are explained: help and docs are made from it.
+var codes = []struct {
+	code    int
+	meaning string
+}{
+	{0, "success: of a run, every objective is met; without objectives, every comparison has a verdict"},
+	{statusFailed, "failure: the run has failed, a sample is void, a check of doctor found a fault, or the command could not do its work"},
+	{statusBadInput, "bad input: a flag, a file, or what the file asks of this machine or cluster, is not valid, and nothing was started"},
+	{statusMissed, "an objective is missed"},
+	{statusInconclusive, "inconclusive: an objective is undecided; without objectives, a comparison has no verdict; or two runs cannot be compared"},
+	{statusInterrupted, "interrupted"},
+}
+
+// codesText lists all exit codes, a line each.
+func codesText() string {
+	var b strings.Builder
+	for _, c := range codes {
+		fmt.Fprintf(&b, "    %3d  %s\n", c.code, c.meaning)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// statusError is an error that ends the program with a status of its own.
+type statusError struct {
+	status int
+	err    error
+}
+
+// Error implements error.
+func (e *statusError) Error() string { return e.err.Error() }
+
+// Unwrap lets errors.Is and errors.As look inside.
+func (e *statusError) Unwrap() error { return e.err }
+
+// badInput is an error of what the user has typed or written.
+func badInput(err error) error { return &statusError{statusBadInput, err} }
+
+// status is the exit code that an error calls for.
+func status(err error) int {
+	if e := (*statusError)(nil); errors.As(err, &e) {
+		return e.status
+	}
+	if e := (*runfile.Invalid)(nil); errors.As(err, &e) {
+		return statusBadInput
+	}
+	return statusFailed
+}

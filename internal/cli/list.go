@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/follow"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+const listHelp = `Lists the runs of a namespace of the cluster, the newest first: how far each is, how long it still takes, and its verdict. With --here it lists the
+results of runs on this machine, in the folder into which loadstone run writes.`
+
+// listed is a run as list shows it.
+type listed struct {
+	Namespace string    `json:"namespace,omitempty"`
+	Name      string    `json:"name"`
+	State     string    `json:"state,omitempty"`
+	Progress  string    `json:"progress,omitempty"`
+	Left      string    `json:"left,omitempty"`
+	Created   time.Time `json:"created"`
+	Verdict   string    `json:"verdict,omitempty"`
+	// Folder holds the results of a run on this machine.
+	Folder string `json:"folder,omitempty"`
+}
+
+// listCommand lists runs.
+func listCommand(k *kube) *cobra.Command {
+	format := textOutput
+	var everywhere bool
+	var here bool
+	var folder string
+	c := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the runs on the cluster, or the results on this machine",
+		Long:    listHelp,
+		Example: "  loadstone list --all-namespaces\n  loadstone list --here",
+		Args:    exactly(0, "list takes no argument"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			list := func() ([]listed, error) { return listCluster(c.Context(), k, everywhere) }
+			if here {
+				list = func() ([]listed, error) { return listFolder(folder) }
+			}
+			runs, err := list()
+			if err != nil {
+				return err
+			}
+			if format == jsonOutput {
+				return printJSON(c.OutOrStdout(), runs)
+			}
+			return printRuns(c.OutOrStdout(), runs, time.Now())
+		},
+	}
+	f := c.Flags()
+	f.BoolVarP(&everywhere, "all-namespaces", "A", false, "list the runs of all namespaces")
+	f.BoolVar(&here, "here", false, "list the results on this machine")
+	f.StringVar(&folder, "folder", resultsFolder, "the folder `DIR` that --here lists")
+	bindOutput(c, &format)
+	return c
+}
+
+func listCluster(ctx context.Context, k *kube, everywhere bool) ([]listed, error) {
+	namespace, err := k.namespace()
+	if err != nil {
+		return nil, err
+	}
+	c, err := k.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if everywhere {
+		namespace = ""
+	}
+	var runs v1alpha1.BenchmarkRunList
+	if err := c.List(ctx, &runs, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("listing BenchmarkRuns: %w", discover.Explain("", err))
+	}
+	out := []listed{}
+	for i := range runs.Items {
+		r := &runs.Items[i]
+		out = append(out, listed{
+			Namespace: r.Namespace, Name: r.Name, State: follow.State(r), Progress: r.Status.Progress, Left: r.Status.TimeLeft,
+			Created: r.CreationTimestamp.Time, Verdict: r.Status.Verdict,
+		})
+	}
+	slices.SortFunc(out, newestFirst)
+	return out, nil
+}
+
+// listFolder lists the runs whose results lie below a folder.
+func listFolder(folder string) ([]listed, error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []listed{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing results: %w", err)
+	}
+	out := []listed{}
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		info, err := os.Stat(filepath.Join(path, "plan.json"))
+		if err != nil {
+			continue // It is no run.
+		}
+		one := listed{Name: e.Name(), State: "Interrupted", Created: info.ModTime(), Folder: path}
+		var m record.RunManifest
+		if text, err := os.ReadFile(filepath.Join(path, "manifest.json")); err == nil && json.Unmarshal(text, &m) == nil {
+			one.Name, one.State, one.Progress = m.Run.Name, "Ended", fmt.Sprintf("%d trials", len(m.Trials))
+		}
+		out = append(out, one)
+	}
+	slices.SortFunc(out, newestFirst)
+	return out, nil
+}
+
+func newestFirst(a, b listed) int {
+	return cmp.Or(b.Created.Compare(a.Created), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+func printRuns(out io.Writer, runs []listed, now time.Time) error {
+	if len(runs) == 0 {
+		_, err := fmt.Fprintln(out, "there is no run")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	where := "NAMESPACE"
+	if runs[0].Folder != "" {
+		where = "FOLDER"
+	}
+	fmt.Fprintf(w, "%s\tNAME\tSTATE\tPROGRESS\tLEFT\tAGE\tVERDICT\n", where)
+	for _, r := range runs {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", cmp.Or(r.Namespace, r.Folder), r.Name, r.State, cmp.Or(r.Progress, "-"), cmp.Or(r.Left, "-"),
+			duration.HumanDuration(now.Sub(r.Created)), cmp.Or(r.Verdict, "-"))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("printing runs: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/internal/report"
+)
+
+// Whatever somebody types that is no command, nothing is printed as if it were a result, and no cluster is asked.
+func TestWhatIsNoCommandIsRefused(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("HOME", t.TempDir())
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing":                     {nil, "name a command"},
+		"a word that is no command":   {[]string{"bench"}, `"bench" is no command: loadstone --help lists all`},
+		"a word that is nearly one":   {[]string{"repot"}, `"repot" is no command: did you mean report?`},
+		"a flag without a command":    {[]string{"--json"}, "unknown flag: --json: see loadstone --help"},
+		"a report of no run":          {[]string{"report"}, "name the run whose report you want: loadstone report RUN"},
+		"a report of two runs":        {[]string{"report", "one", "two"}, "name the run whose report you want: loadstone report RUN"},
+		"an analysis of no file":      {[]string{"analyse"}, "name the files to analyze"},
+		"a flag that reports lack":    {[]string{"report", "--json", "run"}, "unknown flag: --json: see loadstone report --help"},
+		"a flag that analyses lack":   {[]string{"analyse", "--again", "file"}, "unknown flag: --again"},
+		"a port that is no number":    {[]string{"calibrate", "--port", "http"}, `invalid argument "http"`},
+		"a command without its image": {[]string{"calibrate", "--", "/server"}, "a command needs an image: set --image"},
+		"a command without dashes":    {[]string{"calibrate", "/server"}, "put the command of the server behind two dashes"},
+		"a file that is not there":    {[]string{"analyse", "/nothing/here"}, "/nothing/here"},
+		"a report without a cluster":  {[]string{"report", "run"}, "no kubeconfig names a cluster: set KUBECONFIG"},
+		"a calibration without one":   {[]string{"calibrate"}, "no kubeconfig names a cluster: set KUBECONFIG"},
+		"a context that is none":      {[]string{"report", "run", "--context", "here"}, `the kubeconfig has no context "here"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := execute(t, tc.args...)
+			if err == nil || out != "" || status(err) != statusBadInput || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("it prints %q and ends with %v\nwant status 2 and %q", out, err, tc.want)
+			}
+		})
+	}
+}
+
+// execute runs a command line as main does, and returns what it prints.
+func execute(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	return executeOn(t, strings.NewReader(""), args...)
+}
+
+// executeOn is execute with a standard input.
+func executeOn(t *testing.T, in io.Reader, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	root := New("loadstone")
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(&out)
+	root.SetErr(&out)
+	err := root.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestHelpNamesEveryCommandAndFlag(t *testing.T) {
+	for command, words := range map[string][]string{
+		"":          {"analyze", "calibrate", "completion", "report", "run", "version", "Exit codes of every command:\n\n      0  "},
+		"report":    {"--namespace", "--context", "--kubeconfig", "--system-namespace", "--out DIR", "--again", "--open"},
+		"analyze":   {"--json", "analyse"},
+		"calibrate": {"--name NAME", "--image IMAGE", "--port PORT"},
+	} {
+		out, err := execute(t, append(strings.Fields(command), "--help")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range words {
+			if !strings.Contains(out, word) {
+				t.Errorf("the help of %q does not name %s:\n%s", command, word, out)
+			}
+		}
+	}
+}
+
+func TestEveryCommandHasAnExampleThatIsOne(t *testing.T) {
+	for _, c := range New("loadstone").Commands() {
+		if c.Short == "" || c.Name() != "version" && !strings.Contains(c.Example, "loadstone "+c.Name()) {
+			t.Errorf("%s is said to be %q, by the example %q", c.Name(), c.Short, c.Example)
+		}
+	}
+}
+
+func TestAPluginOfKubectlIsCalledByItsName(t *testing.T) {
+	root := New("kubectl-loadstone")
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetArgs([]string{"report", "--help"})
+	if err := root.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), "kubectl loadstone report RUN") {
+		t.Errorf("it ends with %v and prints %s", err, out.String())
+	}
+}
+
+func TestTheVersionIsPrinted(t *testing.T) {
+	if out, err := execute(t, "version"); err != nil || !strings.HasPrefix(out, "loadstone dev go1") {
+		t.Errorf("it prints %q, %v", out, err)
+	}
+}
+
+func TestAStatusErrorIsTheErrorInIt(t *testing.T) {
+	err := fmt.Errorf("analysing: %w", &statusError{statusBadInput, flag.ErrHelp})
+	if !errors.Is(err, flag.ErrHelp) || status(err) != statusBadInput {
+		t.Errorf("%v is help: %v, status %d", err, errors.Is(err, flag.ErrHelp), status(err))
+	}
+	if (&statusError{statusFailed, io.EOF}).Error() != io.EOF.Error() {
+		t.Error("a status is printed with its error")
+	}
+}
+
+func TestAReportThatCannotBeWrittenIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	occupied := filepath.Join(dir, "file")
+	if err := os.WriteFile(occupied, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files := []report.File{{Name: "report.html", Body: []byte("<p>")}}
+	if page, err := write(filepath.Join(occupied, "below"), files); err == nil {
+		t.Errorf("it is written to %s, below a file", page)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "report.html"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if page, err := write(dir, files); err == nil {
+		t.Errorf("it is written to %s, which is a folder", page)
+	}
+}
+
+func TestAReportIsWrittenOverAnOlderOne(t *testing.T) {
+	dir := t.TempDir()
+	for _, body := range []string{"a long first report", "short"} {
+		page, err := write(dir, []report.File{{Name: "report.html", Body: []byte(body)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(page); err != nil || string(got) != body || !filepath.IsAbs(page) {
+			t.Errorf("%s holds %q, %v; want %q", page, got, err, body)
+		}
+	}
+}

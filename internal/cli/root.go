@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/runfile"
+)
+
+const rootHelp = `Loadstone compares implementations under load and says which is better, at what load, by how much, and how sure it is.
+
+A BenchmarkRun in a file is measured on this machine (run FILE) or on a cluster where Loadstone is installed (run FILE --context NAME), by the
+same plan, with the same checks and the same report. Installed in PATH as kubectl-loadstone, the program is a plugin: kubectl loadstone run FILE
+measures on the cluster of kubectl's current context.`
+
+// Main is the whole program. It returns the exit code.
+func Main(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if local.IsHelper(args[1:]) {
+		status, err := local.Help(ctx, args[1:], os.Stdin, os.Stdout, os.Stderr)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "loadstone:", err)
+		}
+		return status
+	}
+	root := New(filepath.Base(args[0]))
+	root.SetArgs(args[1:])
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, said(err))
+		return status(err)
+	}
+	return 0
+}
+
+// said is an error as people read it: of a file everything that is wrong with it, a line each.
+func said(err error) string {
+	if e := (*runfile.Invalid)(nil); errors.As(err, &e) {
+		return e.Lines()
+	}
+	return "loadstone: " + err.Error()
+}
+
+// New is the command line with all its commands, under the name by which the program was called.
+func New(name string) *cobra.Command {
+	plugin := strings.HasPrefix(name, "kubectl-")
+	k := &kube{}
+	root := &cobra.Command{
+		Use:   "loadstone",
+		Short: "Compare implementations under load",
+		Long:  rootHelp + "\n\nExit codes of every command:\n\n" + codesText(),
+		Args:  noSuchCommand,
+		RunE: func(*cobra.Command, []string) error {
+			return badInput(errors.New("name a command: loadstone --help lists them"))
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	if plugin {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl loadstone"}
+	}
+	root.SetOut(os.Stdout)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
+	})
+	k.bind(root.PersistentFlags())
+	root.AddCommand(runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k), validateCommand(), analyzeCommand(), calibrateCommand(k), versionCommand())
+	return root
+}
+
+// noSuchCommand refuses a word in the place of a command, and names those that it may be meant to be.
+func noSuchCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	root.SuggestionsMinimumDistance = 2
+	hint := root.CommandPath() + " --help lists all"
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return badInput(fmt.Errorf("%q is no command: %s", args[0], hint))
+}
+
+// exactly refuses any other number of arguments, with a sentence that says what to type.
+func exactly(n int, sentence string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return badInput(fmt.Errorf("%s: %s", sentence, c.UseLine()))
+		}
+		return nil
+	}
+}
+
+// atLeastOne is exactly for commands that take one argument or more.
+func atLeastOne(sentence string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return badInput(fmt.Errorf("%s: %s", sentence, c.UseLine()))
+		}
+		return nil
+	}
+}

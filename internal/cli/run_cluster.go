@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/internal/follow"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/screen"
+)
+
+// deleteDeadline bounds how long an interrupted command waits for the end of the run that it deletes.
+const deleteDeadline = time.Minute
+
+// clusterRun is what a run on a cluster is led with.
+type clusterRun struct {
+	kube *kube
+	// out is the folder for the report.
+	out                            string
+	replace, open, deleteIfAborted bool
+}
+
+// bind gives run the flags of a run on a cluster.
+func (o *clusterRun) bind(f *pflag.FlagSet) {
+	f.BoolVar(&o.replace, "replace", false, "on a cluster: delete a run of the same name first")
+	f.BoolVar(&o.open, "open", false, "on a cluster: open the report in a browser")
+	f.BoolVar(&o.deleteIfAborted, "delete-on-interrupt", false, "on a cluster: Ctrl-C deletes the run, which otherwise goes on")
+}
+
+// run applies a run to the cluster, follows it and fetches its report.
+func (o clusterRun) run(ctx context.Context, out io.Writer, file string) error {
+	f, err := runfile.Open(ctx, file)
+	if err != nil {
+		return badInput(err)
+	}
+	if _, err := plan.Compile(f.Run.Spec, plan.Options{Name: f.Run.Name}); err != nil {
+		return f.Explain(err)
+	}
+	run := f.Run.DeepCopy()
+	if run.Namespace, err = o.kube.namespaceOf(run.Namespace); err != nil {
+		return err
+	}
+	c, err := o.kube.client(ctx)
+	if err != nil {
+		return err
+	}
+	followed, err := apply(ctx, c, run, o.replace)
+	if err != nil {
+		return err
+	}
+	did := "created"
+	if followed {
+		did = "is there already and goes on: followed"
+	}
+	fmt.Fprintf(out, "benchmarkrun %s/%s %s\n", run.Namespace, run.Name, did)
+	return o.follow(ctx, out, c, client.ObjectKeyFromObject(run))
+}
+
+// follow leads a run that is on the cluster to its end, as far as this program does: it tells, fetches and judges.
+func (o clusterRun) follow(ctx context.Context, out io.Writer, c client.Client, key client.ObjectKey) error {
+	shown := screen.New(out)
+	ended, err := follower{client: c, key: key, tell: shown.Tell, every: lookEvery}.follow(ctx)
+	shown.End()
+	if errors.Is(err, errLeft) {
+		return o.interrupted(context.WithoutCancel(ctx), c, key)
+	}
+	if err != nil {
+		return err
+	}
+	e := follow.Ending(ended)
+	if ended.Status.Report.URI != "" {
+		fetching, cancel := context.WithTimeout(ctx, fetchDeadline)
+		defer cancel()
+		if e.Report, err = fetchReport(fetching, o.kube, key, o.out, false); err != nil {
+			fmt.Fprintf(out, "the report is %s, and was not fetched: %v\n", ended.Status.Report.URI, err)
+		}
+	}
+	end := printEnding(out, e)
+	if o.open && e.Report != "" {
+		end = errors.Join(end, openPage(ctx, e.Report))
+	}
+	return end
+}
+
+// interrupted leaves a run, and says how to go on, or deletes it.
+func (o clusterRun) interrupted(ctx context.Context, c client.Client, key client.ObjectKey) error {
+	if !o.deleteIfAborted {
+		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and BenchmarkRun %s goes on: loadstone watch %s --namespace %s follows it again, kubectl delete benchmarkrun %s --namespace %s ends it",
+			key, key.Name, key.Namespace, key.Name, key.Namespace)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, deleteDeadline)
+	defer cancel()
+	run, err := getRun(ctx, c, key)
+	if err == nil {
+		err = remove(ctx, c, run)
+	}
+	if err != nil {
+		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and the run may go on: %w", err)}
+	}
+	return &statusError{statusInterrupted, fmt.Errorf("interrupted: BenchmarkRun %s is deleted", key)}
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/screen"
+)
+
+func TestFlagsOfARunStandAnywhere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "no-run.yaml")
+	const read = "reading a run"
+	for name, tc := range map[string]struct {
+		args []string
+		err  string
+	}{
+		"no flag":                   {[]string{"run", file}, read},
+		"before the file":           {[]string{"run", "--out", "here", file}, read},
+		"after the file":            {[]string{"run", file, "--out", "here"}, read},
+		"in one word":               {[]string{"run", file, "--out=here"}, read},
+		"before the command":        {[]string{"--out", "here", "run", file}, read},
+		"a file like a flag":        {[]string{"run", "--", "-run.yaml"}, read},
+		"no file":                   {[]string{"run", "--out", "here"}, "name the file of a run: loadstone run FILE"},
+		"two files":                 {[]string{"run", file, "other.yaml"}, "one file too many"},
+		"two files around a flag":   {[]string{"run", file, "--out", "here", "other.yaml"}, "one file too many"},
+		"a flag without its value":  {[]string{"run", file, "--out"}, "flag needs an argument: --out: see loadstone run --help"},
+		"a flag of another command": {[]string{"run", file, "--again"}, "unknown flag: --again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := execute(t, tc.args...)
+			if err == nil || !strings.Contains(err.Error(), tc.err) || status(err) != statusBadInput || out != "" {
+				t.Errorf("it prints %q and ends with %v, want %q", out, err, tc.err)
+			}
+		})
+	}
+}
+
+func TestHelpIsGivenBeforeAndAfterAFile(t *testing.T) {
+	for _, args := range [][]string{{"run", "--help"}, {"run", "-h"}, {"run", "run.yaml", "--help"}, {"run", "--out", "here", "-h"}, {"help", "run"}} {
+		if out, err := execute(t, args...); err != nil || !strings.HasPrefix(out, "Leads the BenchmarkRun in FILE") {
+			t.Errorf("%q ends with %v and prints %q", args, err, out)
+		}
+	}
+}
+
+func TestARunFindsItsFilesBesideItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &v1alpha1.BenchmarkRun{}
+	run.Name = "quick"
+	for file, want := range map[string]string{
+		"run.yaml": here, "below/run.yaml": filepath.Join(here, "below"), "../run.yaml": filepath.Dir(here), "/runs/run.yaml": "/runs",
+	} {
+		o := runOptions(run, file, "results", screen.New(io.Discard))
+		if o.Folder != want || o.Out != "results" || o.Run != run || o.Every != 0 || o.Tell == nil {
+			t.Errorf("of %s it has the options %+v, want the folder %s", file, o, want)
+		}
+	}
+	o := runOptions(run, "run.yaml", "", screen.New(io.Discard))
+	if !strings.HasPrefix(o.Out, filepath.Join("loadstone-results", "quick-20")) {
+		t.Errorf("by default it has the options %+v", o)
+	}
+}

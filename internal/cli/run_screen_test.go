@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/local"
+)
+
+func TestEachEndingHasAStatus(t *testing.T) {
+	verdict := &conduct.Verdict{Conclusive: true}
+	open := &conduct.Verdict{Reason: v1alpha1.ReasonTooFewBlocks}
+	alone := &conduct.Verdict{Reason: v1alpha1.ReasonNothingToCompare}
+	done := conduct.Outcome{State: conduct.Succeeded, Reason: v1alpha1.ReasonDone}
+	failed := func(reason string) conduct.Outcome { return conduct.Outcome{State: conduct.Failed, Reason: reason} }
+	for name, tc := range map[string]struct {
+		ending local.Ending
+		want   int
+	}{
+		"a verdict":                      {local.Ending{Outcome: done, Verdict: verdict, Counts: true}, 0},
+		"met objectives without verdict": {local.Ending{Outcome: done, Verdict: open, Counts: true, Gated: true}, 0},
+		"one implementation alone":       {local.Ending{Outcome: done, Verdict: alone, Counts: true}, 0},
+		"nothing that counts":            {local.Ending{Outcome: done, Verdict: alone}, statusInconclusive},
+		"no verdict":                     {local.Ending{Outcome: done, Verdict: open, Counts: true}, statusInconclusive},
+		"a missed objective":             {local.Ending{Outcome: failed(v1alpha1.ReasonObjectivesMissed), Verdict: verdict, Counts: true, Gated: true}, statusMissed},
+		"an undecided objective":         {local.Ending{Outcome: failed(v1alpha1.ReasonObjectivesUndecided), Verdict: open, Counts: true, Gated: true}, statusInconclusive},
+		"failed trials":                  {local.Ending{Outcome: failed(v1alpha1.ReasonTrialsFailed), Verdict: open}, statusFailed},
+		"a time that is over":            {local.Ending{Outcome: failed(v1alpha1.ReasonTimedOut)}, statusFailed},
+		"an interruption":                {local.Ending{Interrupted: true}, statusInterrupted},
+		"an interruption with a report":  {local.Ending{Interrupted: true, Report: "report.html", Verdict: open}, statusInterrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := statusOf(tc.ending)
+			if tc.want == 0 && err != nil || tc.want != 0 && (err == nil || status(err) != tc.want) {
+				t.Errorf("it ends with %v, want status %d", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestHelpNamesEveryStatus(t *testing.T) {
+	out, err := execute(t, "run", "--help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\n      0  ", "\n      1  ", "\n      2  ", "\n      3  ", "\n      4  ", "\n    130  ", "--out DIR"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("help does not hold %q", want)
+		}
+	}
+}
+
+func TestAnEndingIsPrinted(t *testing.T) {
+	done := conduct.Outcome{State: conduct.Succeeded}
+	for name, tc := range map[string]struct {
+		ending local.Ending
+		want   string
+	}{
+		"with verdict and report": {
+			local.Ending{Outcome: done, Counts: true, Verdict: &conduct.Verdict{Text: "costly is slower", Conclusive: true}, Report: "results/report.html"},
+			"costly is slower\nreport: results/report.html\n",
+		},
+		"without either": {local.Ending{Outcome: conduct.Outcome{State: conduct.Failed, Reason: "TimedOut"}}, ""},
+		"interrupted, with what is complete": {
+			local.Ending{Interrupted: true, Verdict: &conduct.Verdict{Text: "too few blocks"}, Report: "report.html"}, "too few blocks\nreport: report.html\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			_ = printEnding(&out, tc.ending) // Another test looks at the status.
+			if out.String() != tc.want {
+				t.Errorf("it prints %q, want %q", out.String(), tc.want)
+			}
+		})
+	}
+}

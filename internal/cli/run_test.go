@@ -1,0 +1,337 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// asProgram makes the test's own program be loadstone.
+const asProgram = "LOADSTONE_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" || local.IsHelper(os.Args[1:]) {
+		os.Exit(Main(os.Args))
+	}
+	os.Exit(testbed.Main(m))
+}
+
+// patience bounds how long a run of a test may take on a machine that is busy.
+const patience = 3 * time.Minute
+
+// servers builds the reference server into a folder, where the files of runs lie too.
+func servers(t *testing.T) string {
+	t.Helper()
+	testbed.Programs(t, "wrk")
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", dir, "../../workloads/gohttp").CombinedOutput(); err != nil {
+		t.Fatalf("building the server: %v: %s", err, out)
+	}
+	return dir
+}
+
+// comparison writes a run of a server against itself with a planted cost, and returns its file.
+func comparison(t *testing.T, dir string, oldNew ...string) string {
+	t.Helper()
+	text := strings.NewReplacer("PLAIN", freePort(t), "COSTLY", freePort(t)).Replace(`apiVersion: loadstone.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: quick}
+spec:
+  implementations:
+  - {name: plain, command: [./gohttp, --port=PLAIN], port: PLAIN}
+  - {name: costly, command: [./gohttp, --port=COSTLY, --burn=20000], port: COSTLY}
+  baseline: plain
+  placement: {pinning: Preferred}
+  loads:
+  - {name: sweep, tool: wrk, warmupSeconds: 1, durationSeconds: 1, levels: [{connections: 2}, {connections: 8}]}
+  blocks: 2
+`)
+	for i := 0; i < len(oldNew); i += 2 {
+		if !strings.Contains(text, oldNew[i]) {
+			t.Fatalf("%q is not in the run", oldNew[i])
+		}
+		text = strings.Replace(text, oldNew[i], oldNew[i+1], 1)
+	}
+	file := filepath.Join(dir, "run.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	address, err := testbed.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// loadstone is this program as a process of its own.
+func loadstone(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	return cmd
+}
+
+func statusAfter(err error) int {
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
+		return e.ExitCode()
+	}
+	if err != nil {
+		return -1
+	}
+	return 0
+}
+
+func TestARunOnThisMachineLeavesARecordAndAReport(t *testing.T) {
+	dir := servers(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	results := filepath.Join(dir, "results")
+	cmd := loadstone(ctx, "run", comparison(t, dir), "--out", results)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	// Two blocks give no verdict, however quiet the machine is.
+	if got := statusAfter(err); got != statusInconclusive {
+		t.Fatalf("it ends with status %d: %s%s", got, out, stderr.String())
+	}
+	page := regexp.MustCompile(`(?m)^report: (.*report\.html)$`).FindSubmatch(out)
+	if page == nil {
+		t.Fatalf("it names no report: %s", out)
+	}
+	if html, err := os.ReadFile(string(page[1])); err != nil || !bytes.Contains(html, []byte("by affinity")) && !bytes.Contains(html, []byte("too few CPUs")) {
+		t.Errorf("the report does not say how it was measured: %v", err)
+	}
+	var m record.RunManifest
+	read(t, filepath.Join(results, "manifest.json"), &m)
+	if m.Schema != record.RunManifestSchema || len(m.Trials) < 4 || m.Run.Namespace != record.LocalNamespace || m.Plan.Blocks != 2 {
+		t.Errorf("the manifest holds %+v", m)
+	}
+	for _, entry := range m.Trials {
+		checkTrial(t, results, entry)
+	}
+	checkTable(t, strings.TrimSuffix(string(page[1]), "html")+"json")
+	if _, err := os.Stat(filepath.Join(results, ".work")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the files of processes are left: %v", err)
+	}
+}
+
+func read(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// checkTrial looks at what lies of one trial: the same as on a cluster.
+func checkTrial(t *testing.T, results string, entry record.TrialEntry) {
+	t.Helper()
+	if entry.Manifest == nil {
+		t.Errorf("trial %s was not measured: %s: %s", entry.Name, entry.Reason, entry.Message)
+		return
+	}
+	var m record.TrialManifest
+	read(t, filepath.Join(filepath.Dir(results), entry.Manifest.Key), &m)
+	names := map[string]bool{}
+	for _, a := range m.Artifacts {
+		names[a.Member+"/"+a.Name] = true
+	}
+	for _, want := range []string{"server-0/result.json", "server-0/samples.csv", "generator-0/result.json", "generator-0/sweep-2.wrk.txt", "generator-0/sweep-8.wrk.txt"} {
+		if !names[want] {
+			t.Errorf("trial %s has no %s among %v", entry.Name, want, names)
+		}
+	}
+	var server record.ObserverResult
+	read(t, filepath.Join(filepath.Dir(results), filepath.Dir(entry.Manifest.Key), "server-0", "result.json"), &server)
+	for _, cell := range server.Cells {
+		if cell.CPUNanos <= 0 || cell.RSSBytes <= 0 || cell.Sockets == nil || cell.Error != "" {
+			t.Errorf("cell %s of trial %s was observed as %+v", cell.Name(), entry.Name, cell)
+		}
+	}
+}
+
+// checkTable looks at the structure of the report's data.
+func checkTable(t *testing.T, path string) {
+	t.Helper()
+	var table struct {
+		Groups []struct {
+			Implementation string
+			Cells          []struct{ Requests int64 }
+		}
+		Comparisons []struct{ Implementation, Baseline string }
+	}
+	read(t, path, &table)
+	if len(table.Groups) != 4 || len(table.Comparisons) != 1 || table.Comparisons[0].Implementation != "costly" || table.Comparisons[0].Baseline != "plain" {
+		t.Errorf("the report holds %+v", table)
+	}
+	for _, g := range table.Groups {
+		for _, c := range g.Cells {
+			if c.Requests <= 0 {
+				t.Errorf("%s has a cell without requests", g.Implementation)
+			}
+		}
+	}
+}
+
+func TestWhatCannotBeRunHereIsRefusedWithASentence(t *testing.T) {
+	dir := servers(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close() //nolint:errcheck // Nobody speaks to it.
+	busy := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		oldNew []string
+		args   []string
+		want   string
+	}{
+		"no such command":           {oldNew: []string{"[./gohttp", "[./nothing"}, want: "implementations[plain].command: there is no program"},
+		"no such command in PATH":   {oldNew: []string{"[./gohttp", "[no-such-server"}, want: `there is no program "no-such-server" in PATH`},
+		"a file that is no program": {oldNew: []string{"[./gohttp", "[./run.yaml"}, want: "is no program that can be executed"},
+		"a port that is taken":      {oldNew: []string{"port: ", "port: " + busy + "} #"}, want: "listens on port " + busy},
+		"too many CPUs":             {oldNew: []string{"Preferred", "Required", "name: plain,", "name: plain, cpus: 1000,"}, want: "need at least 1001 CPUs"},
+		"another kind":              {oldNew: []string{"kind: BenchmarkRun", "kind: Pod"}, want: "only a BenchmarkRun can be run"},
+		"another tool":              {oldNew: []string{"tool: wrk", "tool: hammer"}, want: "Unsupported value"},
+		"a folder below a file":     {args: []string{"--out", filepath.Join(file, "results")}, want: "the folder cannot be written"},
+		"a script that is missing":  {oldNew: []string{"tool: wrk,", "tool: wrk, script: {configMap: scripts, key: post.lua},"}, want: "there is no script in scripts/post.lua or post.lua"},
+		"two files":                 {args: []string{"other.yaml"}, want: "one file too many"},
+		"an unknown flag":           {args: []string{"--contexts", "here"}, want: "unknown flag: --contexts"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"run", comparison(t, dir, tc.oldNew...)}, tc.args...)
+			if tc.args == nil {
+				args = append(args, "--out", filepath.Join(t.TempDir(), "results"))
+			}
+			_, err := execute(t, args...)
+			if err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("it ends with %v\nwant one line with %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAServerThatCannotBeMeasuredFailsTheRun(t *testing.T) {
+	dir := servers(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	file := comparison(t, dir, "--burn=20000", "--no-such-flag")
+	out, err := loadstone(ctx, "run", file, "--out", filepath.Join(dir, "results")).CombinedOutput()
+	if got := statusAfter(err); got != statusFailed || !bytes.Contains(out, []byte("TrialsFailed")) || !bytes.Contains(out, []byte("implementations[costly] exited (exit code 2")) {
+		t.Errorf("it ends with status %d: %s", got, out)
+	}
+}
+
+func TestAnInterruptedRunReportsWhatIsComplete(t *testing.T) {
+	dir := servers(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	results := filepath.Join(dir, "results")
+	cmd := loadstone(ctx, "run", comparison(t, dir, "blocks: 2", "blocks: 50"), "--out", results)
+	var out lockedBuffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); !strings.Contains(out.String(), "block 2/50"); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the second block does not begin: %s", out.String())
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if got := statusAfter(cmd.Wait()); got != statusInterrupted || !strings.Contains(out.String(), "report: ") {
+		t.Errorf("it ends with status %d: %s", got, out.String())
+	}
+	var m record.RunManifest
+	read(t, filepath.Join(results, "manifest.json"), &m)
+	if len(m.Trials) < 2 || m.Blocks != m.Trials[len(m.Trials)-1].Block || !strings.Contains(strings.Join(m.Notes, " "), "interrupted") {
+		t.Errorf("the manifest holds %d trials of %d blocks, and the notes %q", len(m.Trials), m.Blocks, m.Notes)
+	}
+	leavesNothing(t, dir)
+}
+
+func TestAKilledRunLeavesNoProcess(t *testing.T) {
+	dir := servers(t)
+	file := comparison(t, dir)
+	for i, after := range []time.Duration{100, 300, 500, 700, 1200, 1900, 2600} {
+		t.Run(fmt.Sprint(after*time.Millisecond), func(t *testing.T) {
+			cmd := loadstone(t.Context(), "run", file, "--out", filepath.Join(dir, "results-"+strconv.Itoa(i)))
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(after * time.Millisecond)
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // It was killed.
+			leavesNothing(t, dir)
+		})
+	}
+}
+
+// leavesNothing waits until no process is left whose command names a folder.
+func leavesNothing(t *testing.T, dir string) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		left := naming(t, dir)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("these are left: %q", left)
+		}
+	}
+}
+
+// naming are the command lines of processes that name a folder.
+func naming(t *testing.T, dir string) []string {
+	t.Helper()
+	all, err := kernel.Proc("/proc").Processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, p := range all {
+		text, err := os.ReadFile(kernel.Proc("/proc").Path(p.PID, "cmdline"))
+		cwd, _ := os.Readlink(kernel.Proc("/proc").Path(p.PID, "cwd")) // A process that has just ended has none.
+		line := string(bytes.ReplaceAll(text, []byte{0}, []byte(" ")))
+		if err == nil && p.PID != os.Getpid() && (strings.Contains(line, dir) || strings.HasPrefix(cwd, dir)) {
+			out = append(out, line)
+		}
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/runfile"
+)
+
+const validateHelp = `Holds each file against the schema and the rules of BenchmarkRuns, and then plans it, as a cluster would, without one. Everything that is wrong
+with a file is printed at once, as FILE:LINE: what is wrong, and the way out.`
+
+// checked is what validate has found of one file.
+type checked struct {
+	File  string `json:"file"`
+	Valid bool   `json:"valid"`
+	// Here and OnCluster are true of a run that this machine, or a cluster, could be asked to measure.
+	Here      bool `json:"here"`
+	OnCluster bool `json:"onCluster"`
+	// Size and Estimate say how much is measured, and about how long that takes.
+	Size     string            `json:"size,omitempty"`
+	Estimate string            `json:"estimate,omitempty"`
+	Problems []runfile.Problem `json:"problems,omitempty"`
+	text     string
+}
+
+// validateCommand checks files without a cluster.
+func validateCommand() *cobra.Command {
+	format := textOutput
+	c := &cobra.Command{
+		Use:     "validate FILE...",
+		Short:   "Check the files of BenchmarkRuns, without a cluster",
+		Long:    validateHelp,
+		Example: "  loadstone validate run.yaml\n  loadstone validate config/samples/*.yaml --output json",
+		Args:    atLeastOne("name the files to validate"),
+		RunE: func(c *cobra.Command, files []string) error {
+			return validate(c.Context(), c.OutOrStdout(), files, format)
+		},
+	}
+	bindOutput(c, &format)
+	return c
+}
+
+func validate(ctx context.Context, out io.Writer, files []string, format outputFormat) error {
+	var all []checked
+	bad := 0
+	for _, file := range files {
+		one, err := validateFile(ctx, file)
+		if err != nil {
+			return err
+		}
+		if !one.Valid {
+			bad++
+		}
+		all = append(all, one)
+	}
+	if format == jsonOutput {
+		if err := printJSON(out, all); err != nil {
+			return err
+		}
+	} else {
+		for _, one := range all {
+			fmt.Fprintln(out, one.text)
+		}
+	}
+	if bad > 0 {
+		return badInput(fmt.Errorf("%d of %d files are not valid", bad, len(files)))
+	}
+	return nil
+}
+
+// validateFile checks one file. An error that is not the file's ends everything.
+func validateFile(ctx context.Context, path string) (checked, error) {
+	out := checked{File: path}
+	file, err := runfile.Open(ctx, path)
+	if err == nil {
+		out, err = planFile(file, out)
+	}
+	var wrong *runfile.Invalid
+	switch {
+	case err == nil:
+		out.Valid = true
+	case errors.As(err, &wrong):
+		out.Problems, out.text = wrong.Problems, wrong.Lines()
+	default:
+		return out, badInput(err)
+	}
+	return out, nil
+}
+
+// planFile plans a run for this machine and for a cluster. One of both is enough.
+func planFile(file *runfile.File, out checked) (checked, error) {
+	compile := func(local bool) (plan.Plan, error) {
+		return plan.Compile(file.Run.Spec, plan.Options{Name: file.Run.Name, Local: local})
+	}
+	p, errCluster := compile(false)
+	here, errHere := compile(true)
+	out.Here, out.OnCluster = errHere == nil, errCluster == nil
+	where := "on a cluster or on this machine"
+	switch {
+	case !out.Here && !out.OnCluster && file.Run.Spec.Implementations[0].Image == "":
+		return out, file.Explain(errHere)
+	case !out.Here && !out.OnCluster:
+		return out, file.Explain(errCluster)
+	case !out.OnCluster:
+		p, where = here, "on this machine; a cluster asks for images"
+	case !out.Here:
+		where = "on a cluster; this machine asks for commands"
+	}
+	out.Size, out.Estimate = p.Size(), p.Estimate(len(p.Trials)).Round(time.Second).String()
+	out.text = fmt.Sprintf("%s: valid: %s, about %s, %s", out.File, out.Size, out.Estimate, where)
+	return out, nil
+}

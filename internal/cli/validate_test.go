@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const sound = `apiVersion: loadstone.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: quick}
+spec:
+  implementations:
+  - {name: plain, command: [./plain], port: 8080}
+  - {name: costly, command: [./costly], port: 8081}
+  baseline: plain
+  loads:
+  - {name: sweep, tool: wrk, levels: [{connections: 10}], durationSeconds: 2}
+  blocks: 7
+`
+
+// written puts a file into a folder, with one part in the place of another, and returns its path.
+func written(t *testing.T, name, old, instead string) string {
+	t.Helper()
+	if !strings.Contains(sound, old) {
+		t.Fatalf("%q is not in the file", old)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(strings.Replace(sound, old, instead, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestValidateSaysEverythingAtOnceWithItsLine(t *testing.T) {
+	for name, tc := range map[string]struct {
+		old, instead string
+		want         []string
+		status       int
+	}{
+		"a file of commands":      {"", "", []string{": valid: 14 trials of 1 cells, about ", ", on this machine; a cluster asks for images\n"}, 0},
+		"a file of images":        {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, port: 8080}\n  - {name: costly, image: b", []string{", on a cluster; this machine asks for commands\n"}, 0},
+		"both":                    {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, command: [./plain], port: 8080}\n  - {name: costly, image: b, command: [./costly]", []string{", on a cluster or on this machine\n"}, 0},
+		"three faults":            {"command: [./plain], port: 8080", "command: ./plain, prot: 8080", []string{":6: spec.implementations[0].prot: there is no such field: did you mean port?\n", ":6: spec.implementations[0].command: it must be of type array, and string is given\n"}, 2},
+		"tabs":                    {"  baseline", "\tbaseline", []string{":8: it is indented with a tab, which YAML does not allow: use spaces\n"}, 2},
+		"a second document":       {"spec:", "spec: {}\n---\nspec:", []string{":6: a second document begins here: keep each run in a file of its own\n"}, 2},
+		"another kind":            {"kind: BenchmarkRun", "kind: Pod", []string{`:2: kind is "Pod": only a BenchmarkRun can be run`}, 2},
+		"another version":         {"v1alpha1", "v2", []string{`:1: apiVersion is "loadstone.dev/v2": this version of Loadstone reads`}, 2},
+		"what the plan refuses":   {"port: 8081", "", []string{":7: spec.implementations[1].port is not set: name the port"}, 2},
+		"a rule between fields":   {"baseline: plain", "baseline: other", []string{":8: spec: baseline must be the name of one of the implementations\n"}, 2},
+		"neither images nor both": {"command: [./costly]", "image: b", []string{":7: spec.implementations[1].command is missing"}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := written(t, "run.yaml", tc.old, tc.instead)
+			out, err := execute(t, "validate", path)
+			if tc.status == 0 && err != nil || tc.status != 0 && (err == nil || status(err) != tc.status || err.Error() != "1 of 1 files are not valid") {
+				t.Errorf("it ends with %v, want status %d", err, tc.status)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(out, want) || !strings.HasPrefix(out, path) {
+					t.Errorf("it prints %q, want %q", out, want)
+				}
+			}
+		})
+	}
+}
+
+func TestValidateLooksAtEveryFile(t *testing.T) {
+	good, bad := written(t, "good.yaml", "", ""), written(t, "bad.yaml", "port: 8080", "port: 0")
+	out, err := execute(t, "validate", good, bad, "--output", "json")
+	if err == nil || status(err) != statusBadInput || err.Error() != "1 of 2 files are not valid" {
+		t.Errorf("it ends with %v", err)
+	}
+	var found []checked
+	if err := json.Unmarshal([]byte(out), &found); err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 2 || !found[0].Valid || !found[0].Here || found[0].OnCluster || found[1].Valid || found[1].Problems[0].Line != 6 {
+		t.Errorf("it finds %+v", found)
+	}
+	if _, err := execute(t, "validate", good, filepath.Join(t.TempDir(), "none.yaml")); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "none.yaml") {
+		t.Errorf("a missing file ends with %v", err)
+	}
+	if _, err := execute(t, "validate", good, "--output", "xml"); err == nil || !strings.Contains(err.Error(), "choose text or json") {
+		t.Errorf("another format ends with %v", err)
+	}
+}
+
+func TestEverySampleAndSuiteIsValid(t *testing.T) {
+	for _, folder := range []string{"samples", "suites"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", "config", folder, "*.yaml"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("there is nothing in %s: %v", folder, err)
+		}
+		for _, file := range files {
+			if filepath.Base(file) == "kustomization.yaml" {
+				continue
+			}
+			if out, err := execute(t, "validate", file); err != nil {
+				t.Error(out, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package follow
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Sight is what a cluster shows at one moment.
+type Sight struct {
+	Run *v1alpha1.BenchmarkRun
+	// Trials are the run's.
+	Trials []v1alpha1.Trial
+	// All are the runs of the installation, which take turns; empty if they may not be listed.
+	All []v1alpha1.BenchmarkRun
+}
+
+// Follower knows what it has told of a run.
+type Follower struct {
+	waits    string
+	ended    map[string]bool
+	attempts map[string]int
+}
+
+// See returns the events of what is new.
+func (f *Follower) See(s Sight) []local.Event {
+	var out []local.Event
+	if text := waiting(s); text != f.waits {
+		f.waits = text
+		if text != "" {
+			out = append(out, f.event(s, nil, local.EventNote, text))
+		}
+	}
+	trials := slices.Clone(s.Trials)
+	slices.SortFunc(trials, func(a, b v1alpha1.Trial) int { return cmp.Compare(indexOf(a), indexOf(b)) })
+	var current *v1alpha1.Trial
+	for i := range trials {
+		t := &trials[i]
+		out = append(out, f.trial(s, t)...)
+		if current == nil && t.Status.CompletionTime == nil && t.Status.Attempt > 0 {
+			current = t
+		}
+	}
+	if current != nil && s.Run.Status.CompletionTime == nil {
+		out = append(out, f.event(s, current, local.EventProgress, ""))
+	}
+	return out
+}
+
+// trial returns what is new of one trial.
+func (f *Follower) trial(s Sight, t *v1alpha1.Trial) []local.Event {
+	if f.ended == nil {
+		f.ended, f.attempts = map[string]bool{}, map[string]int{}
+	}
+	var out []local.Event
+	failures := t.Status.Failures
+	for _, failure := range failures[min(f.attempts[t.Name], len(failures)):] {
+		out = append(out, f.event(s, t, local.EventFailed, failure+"; retrying"))
+	}
+	f.attempts[t.Name] = len(failures)
+	if t.Status.CompletionTime == nil || f.ended[t.Name] {
+		return out
+	}
+	f.ended[t.Name] = true
+	c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded)
+	switch {
+	case c == nil || c.Status == metav1.ConditionTrue:
+		return append(out, f.event(s, t, local.EventMeasured, ""))
+	case c.Reason == v1alpha1.ReasonEnoughMeasured:
+		return out
+	}
+	return append(out, f.event(s, t, local.EventFailed, c.Message))
+}
+
+// event is one of a run, with how far the run is.
+func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind local.EventKind, message string) local.Event {
+	e := local.Event{Kind: kind, Message: message, Blocks: planned(s), Left: left(s.Run)}
+	_, _ = fmt.Sscanf(s.Run.Status.Progress, "%d/%d", &e.Done, &e.All) // A run without a plan has neither.
+	for _, other := range s.Trials {
+		e.Repeats = max(e.Repeats, other.Spec.Block-e.Blocks)
+	}
+	if t != nil {
+		e.Trial = &record.PlannedTrial{Name: t.Name, Block: t.Spec.Block}
+		for _, server := range t.Spec.Servers {
+			e.Trial.Servers = append(e.Trial.Servers, server.Name)
+		}
+		if kind == local.EventProgress && t.Status.Progress != "" {
+			e.Cell = "cell " + t.Status.Progress
+		}
+	}
+	return e
+}
+
+// waiting is what a run waits for; empty if it measures, or has ended.
+func waiting(s Sight) string {
+	c := meta.FindStatusCondition(s.Run.Status.Conditions, v1alpha1.ConditionSucceeded)
+	switch {
+	case s.Run.Status.CompletionTime != nil:
+		return ""
+	case c == nil:
+		return "waiting for the operator"
+	case c.Reason == v1alpha1.ReasonQueued:
+		return queued(s, c.Message)
+	case c.Message != "" && c.Reason != v1alpha1.ReasonInProgress:
+		return fmt.Sprintf("%s: %s", c.Reason, c.Message)
+	}
+	return c.Message
+}
+
+// queued is the place of a run in the queue, and when its turn is likely to come.
+func queued(s Sight, message string) string {
+	var before time.Duration
+	place := 0
+	for _, other := range Queue(s.All) {
+		if other.UID == s.Run.UID {
+			break
+		}
+		place++
+		before += left(&other)
+	}
+	switch {
+	case place == 0:
+		return message
+	case before == 0:
+		return fmt.Sprintf("place %d in the queue: %s", place, message)
+	}
+	return fmt.Sprintf("place %d in the queue, its turn is likely in about %s: %s", place, before.Round(time.Minute).String(), message)
+}
+
+// Queue returns the runs that have not ended in the order in which their turns come, the one that measures first.
+func Queue(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
+	open := slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.BenchmarkRun) bool {
+		return r.Status.CompletionTime != nil || !r.DeletionTimestamp.IsZero()
+	})
+	slices.SortFunc(open, func(a, b v1alpha1.BenchmarkRun) int {
+		return cmp.Or(
+			cmp.Compare(rank(a), rank(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+		)
+	})
+	return open
+}
+
+// rank puts a run that measures before those that wait.
+func rank(r v1alpha1.BenchmarkRun) int {
+	if r.Status.StartTime != nil {
+		return 0
+	}
+	return 1
+}
+
+// left is how long a run will about take, as its status estimates; 0 if it does not say.
+func left(r *v1alpha1.BenchmarkRun) time.Duration {
+	d, err := time.ParseDuration(r.Status.TimeLeft)
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+func indexOf(t v1alpha1.Trial) int32 {
+	if t.Spec.Index == nil {
+		return 0
+	}
+	return *t.Spec.Index
+}

@@ -1,0 +1,163 @@
+package follow
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+var now = metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+
+// run is one that was created some minutes after noon, with its condition Succeeded.
+func run(name string, minutes int, status metav1.ConditionStatus, reason, message string) v1alpha1.BenchmarkRun {
+	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "bench", Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(now.Add(time.Duration(minutes) * time.Minute)),
+	}}
+	r.Spec.Blocks = 2
+	r.Status.TimeLeft = "3m20s"
+	if reason != "" {
+		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message}}
+	}
+	return r
+}
+
+func trial(index, block int32, server string) v1alpha1.Trial {
+	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: server + string(rune('0'+index))}}
+	t.Spec.Index, t.Spec.Block, t.Spec.Servers = &index, block, []v1alpha1.Implementation{{Name: server}}
+	t.Status.Attempt = 1
+	return t
+}
+
+// ended gives a trial its end.
+func ended(t v1alpha1.Trial, status metav1.ConditionStatus, reason, message string) v1alpha1.Trial {
+	t.Status.CompletionTime = &metav1.MicroTime{Time: now.Time}
+	t.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message}}
+	return t
+}
+
+func TestARunIsToldAsItGoesOn(t *testing.T) {
+	measuring := run("quick", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
+	measuring.Status.StartTime, measuring.Status.Progress = &now, "3/8"
+	first, second, third := trial(0, 1, "plain"), trial(1, 1, "costly"), trial(2, 3, "plain")
+	inFirst, failing := first, second
+	inFirst.Status.Progress = "1/2"
+	failing.Status.Attempt, failing.Status.Failures = 2, []string{"attempt 1: PodLost: gone"}
+	done := measuring
+	done.Status.CompletionTime = &now
+	var f Follower
+	event := func(kind local.EventKind, trial v1alpha1.Trial, cell, message string, repeats int32) local.Event {
+		e := local.Event{Kind: kind, Blocks: 2, Repeats: repeats, Cell: cell, Done: 3, All: 8, Left: 200 * time.Second, Message: message}
+		e.Trial = &record.PlannedTrial{Name: trial.Name, Block: trial.Spec.Block, Servers: []string{trial.Spec.Servers[0].Name}}
+		return e
+	}
+	for _, step := range []struct {
+		what string
+		seen Sight
+		want []local.Event
+	}{
+		{"nobody has seen it", Sight{Run: ptr(run("quick", 0, "", "", ""))}, []local.Event{{Kind: local.EventNote, Blocks: 2, Left: 200 * time.Second, Message: "waiting for the operator"}}},
+		{"the first trial runs", Sight{Run: &measuring, Trials: []v1alpha1.Trial{second, inFirst}}, []local.Event{event(local.EventProgress, first, "cell 1/2", "", 0)}},
+		{"it has ended", Sight{Run: &measuring, Trials: []v1alpha1.Trial{ended(first, metav1.ConditionTrue, "Done", ""), second}}, []local.Event{
+			event(local.EventMeasured, first, "", "", 0), event(local.EventProgress, second, "", "", 0),
+		}},
+		{"an attempt has failed", Sight{Run: &measuring, Trials: []v1alpha1.Trial{ended(first, metav1.ConditionTrue, "Done", ""), failing}}, []local.Event{
+			event(local.EventFailed, second, "", "attempt 1: PodLost: gone; retrying", 0), event(local.EventProgress, second, "", "", 0),
+		}},
+		{"the trial has failed, and a block is repeated", Sight{Run: &measuring, Trials: []v1alpha1.Trial{ended(failing, metav1.ConditionFalse, "PodLost", "gone for good"), third}}, []local.Event{
+			event(local.EventFailed, second, "", "gone for good", 1), event(local.EventProgress, third, "", "", 1),
+		}},
+		{"what was not needed is no failure", Sight{Run: &done, Trials: []v1alpha1.Trial{ended(third, metav1.ConditionFalse, v1alpha1.ReasonEnoughMeasured, "enough")}}, nil},
+	} {
+		if diff := cmp.Diff(step.want, f.See(step.seen)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.what, diff)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestWhatARunWaitsFor(t *testing.T) {
+	measures := run("first", 5, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
+	measures.Status.StartTime = &now
+	const other = "BenchmarkRun bench/first is measuring"
+	mine := run("mine", 2, metav1.ConditionUnknown, v1alpha1.ReasonQueued, other)
+	before, after := run("before", 1, metav1.ConditionUnknown, v1alpha1.ReasonQueued, other), run("after", 3, metav1.ConditionUnknown, v1alpha1.ReasonQueued, other)
+	over := run("over", 0, metav1.ConditionTrue, v1alpha1.ReasonDone, "")
+	over.Status.CompletionTime = &now
+	mute := measures
+	mute.Status.TimeLeft = ""
+	for name, tc := range map[string]struct {
+		seen Sight
+		want string
+	}{
+		"it is second":                 {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{after, mine, over, before, measures}}, "place 2 in the queue, its turn is likely in about 7m0s: " + other},
+		"it is next":                   {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{mine, measures}}, "place 1 in the queue, its turn is likely in about 3m0s: " + other},
+		"the one before does not say":  {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{mine, mute}}, "place 1 in the queue: " + other},
+		"the others may not be listed": {Sight{Run: &mine}, other},
+		"the store is away":            {Sight{Run: ptr(run("mine", 0, metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no answer"))}, "StoreUnavailable: no answer"},
+		"a pod has no node":            {Sight{Run: ptr(run("mine", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "a pod waits for node n1"))}, "a pod waits for node n1"},
+		"it measures":                  {Sight{Run: &measures}, ""},
+		"it has ended":                 {Sight{Run: &over}, ""},
+	} {
+		if got := waiting(tc.seen); got != tc.want {
+			t.Errorf("%s: it says %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestAnEndOnAClusterIsOneOnThisMachine(t *testing.T) {
+	conclusive := func(status metav1.ConditionStatus, reason string) metav1.Condition {
+		return metav1.Condition{Type: v1alpha1.ConditionConclusive, Status: status, Reason: reason}
+	}
+	decided := run("r", 0, metav1.ConditionTrue, v1alpha1.ReasonDone, "b is slower")
+	decided.Status.Verdict = "b is slower"
+	decided.Status.Conditions = append(decided.Status.Conditions, conclusive(metav1.ConditionTrue, v1alpha1.ReasonDone))
+	open := run("r", 0, metav1.ConditionFalse, v1alpha1.ReasonObjectivesUndecided, "1 undecided")
+	open.Spec.Objectives = make([]v1alpha1.Objective, 1)
+	open.Status.Conditions = append(open.Status.Conditions, conclusive(metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks))
+	for name, tc := range map[string]struct {
+		run  v1alpha1.BenchmarkRun
+		want local.Ending
+	}{
+		"a verdict": {decided, local.Ending{
+			Outcome: conduct.Outcome{State: conduct.Succeeded, Reason: v1alpha1.ReasonDone, Message: "b is slower"},
+			Verdict: &conduct.Verdict{Text: "b is slower", Conclusive: true, Reason: v1alpha1.ReasonDone}, Counts: true,
+		}},
+		"an undecided objective": {open, local.Ending{
+			Outcome: conduct.Outcome{State: conduct.Failed, Reason: v1alpha1.ReasonObjectivesUndecided, Message: "1 undecided"},
+			Verdict: &conduct.Verdict{Reason: v1alpha1.ReasonTooFewBlocks}, Counts: true, Gated: true,
+		}},
+		"no status": {run("r", 0, "", "", ""), local.Ending{
+			Outcome: conduct.Outcome{State: conduct.Failed, Reason: "Unknown", Message: "the run has no condition that says how it has ended"},
+			Verdict: &conduct.Verdict{}, Counts: true,
+		}},
+	} {
+		if diff := cmp.Diff(tc.want, Ending(&tc.run)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestTheStateOfARunIsAWord(t *testing.T) {
+	going := run("r", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
+	leaving := going
+	leaving.DeletionTimestamp = &now
+	for want, r := range map[string]v1alpha1.BenchmarkRun{
+		"New": run("r", 0, "", "", ""), "Measuring": going, "Deleting": leaving,
+		"Queued":           run("r", 0, metav1.ConditionUnknown, v1alpha1.ReasonQueued, "x"),
+		"Succeeded":        run("r", 0, metav1.ConditionTrue, v1alpha1.ReasonDone, "x"),
+		"ObjectivesMissed": run("r", 0, metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed, "x"),
+	} {
+		if got := State(&r); got != want {
+			t.Errorf("it is %s, want %s", got, want)
+		}
+	}
+}

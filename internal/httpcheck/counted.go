@@ -1,0 +1,94 @@
+package httpcheck
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// awaitPause is the pause between two tries to reach a server that is starting.
+const awaitPause = 20 * time.Millisecond
+
+// Await asks a server again and again until it answers rightly, and returns when it did. The error is that of the last try, when the deadline has
+// passed or ctx has ended.
+func Await(ctx context.Context, target string, r record.Request, deadline time.Time) (time.Time, error) {
+	for {
+		_, err := askUntil(ctx, target, Expect(r), deadline)
+		now := time.Now()
+		if err == nil {
+			return now, nil
+		}
+		if ctx.Err() != nil || now.Add(awaitPause).After(deadline) {
+			return time.Time{}, err
+		}
+		time.Sleep(awaitPause)
+	}
+}
+
+// Counted sends a request so and so often, over some connections at once, and compares every answer. It ends early at the deadline, or with ctx.
+// What was not sent is not among the requests.
+func Counted(ctx context.Context, target string, r record.Request, requests int64, connections int, deadline time.Time) (record.Audit, error) {
+	parts, errs := make([]record.Audit, connections), make([]error, connections)
+	var group sync.WaitGroup
+	for i := range connections {
+		share := requests / int64(connections)
+		if int64(i) < requests%int64(connections) {
+			share++
+		}
+		group.Go(func() { parts[i], errs[i] = counted(ctx, target, Expect(r), share, deadline) })
+	}
+	group.Wait()
+	var sum record.Audit
+	for i, part := range parts {
+		if errs[i] != nil {
+			return sum, errs[i]
+		}
+		sum.Requests, sum.Failed, sum.Connections = sum.Requests+part.Requests, sum.Failed+part.Failed, sum.Connections+part.Connections
+		sum.WrongStatus, sum.WrongBody = sum.WrongStatus+part.WrongStatus, sum.WrongBody+part.WrongBody
+		if sum.Example == "" {
+			sum.Example = part.Example
+		}
+	}
+	return sum, nil
+}
+
+// counted is the share of one connection. A request that is not answered ends it: the server is gone, or hangs.
+func counted(ctx context.Context, target string, e Expectation, requests int64, deadline time.Time) (record.Audit, error) {
+	a, err := NewAuditor(target, e, deadline)
+	if err != nil {
+		return record.Audit{}, fmt.Errorf("%s cannot be sent: %w", e.what(), err)
+	}
+	defer a.hangUp()
+	for range requests {
+		sent := time.Now()
+		if err := a.once(ctx); err != nil {
+			a.found.Requests++
+			a.found.Failed++
+			a.example(unanswered(e.what(), err, time.Since(sent).Round(time.Millisecond)))
+			break
+		}
+	}
+	return a.found, nil
+}
+
+// askUntil sends one request over a connection of its own.
+func askUntil(ctx context.Context, target string, e Expectation, deadline time.Time) (answer, error) {
+	text, err := request(target, e.Path)
+	if err != nil {
+		return answer{}, fmt.Errorf("%s cannot be sent: %w", e.what(), WithoutURL(err))
+	}
+	s, err := openSession(ctx, target, deadline)
+	if err != nil {
+		return answer{}, unanswered(e.what(), err, time.Until(deadline))
+	}
+	defer s.close()
+	a, err := s.ask(text, io.Discard)
+	if err != nil {
+		return answer{}, unanswered(e.what(), err, time.Until(deadline))
+	}
+	return a, e.compare(a)
+}

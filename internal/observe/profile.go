@@ -1,0 +1,272 @@
+package observe
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"loadstone.dev/loadstone/internal/httpcheck"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/launch"
+	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/profiler/callgrind"
+	"loadstone.dev/loadstone/internal/profiler/flame"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timing"
+	"loadstone.dev/loadstone/internal/version"
+)
+
+const (
+	// profileLead is the time between an order and the start of the program.
+	profileLead = 20 * time.Millisecond
+	// startLimit is how long a server may take under a profiler until it answers, and stopGrace how long it may take to end when it is told to.
+	startLimit = 60 * time.Second
+	stopGrace  = 20 * time.Second
+	// leastLeft is how much of a trial's time must be left for another launch.
+	leastLeft = 5 * time.Second
+	// maxProfile bounds a file of a profiler that is kept.
+	maxProfile = 64 << 20
+)
+
+// Monitor runs a server under a profiler, sends it its requests, ends it, and reads what the profiler wrote.
+type Monitor struct {
+	launched
+	task record.Profile
+}
+
+// NewMonitor makes a monitor beside the parent of a server, with which it shares a process namespace and a folder.
+func NewMonitor(c Config, task record.Profile, exchange launch.Exchange) *Monitor {
+	return &Monitor{launched: launched{config: c, exchange: exchange, proc: "/proc"}, task: task}
+}
+
+// Measure launches the server under the profiler as often as its profile says, as long as its slot lasts. What goes wrong with the server is a
+// finding and no error.
+func (m *Monitor) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
+	if len(start.Slots) != 1 || len(start.Targets) != 1 {
+		return nil, nil, fmt.Errorf("the start has %d slots and %d targets: a profile has one of each", len(start.Slots), len(start.Targets))
+	}
+	slot, clock := start.Slots[0], timing.From(start.At)
+	session := &profiling{Monitor: m, target: start.Targets[0], deadline: clock.At(slot.Measured), program: programFacts(m.executable())}
+	if err := timing.SleepUntil(ctx, clock.At(slot.Measure)); err != nil {
+		return nil, nil, err
+	}
+	if err := session.run(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := m.exchange.Collected(); err != nil {
+		return nil, nil, err
+	}
+	result := record.ObserverResult{Environment: kernel.Environment(os.DirFS("/"), ""), Binary: m.executable(), Profiled: &session.found}
+	result.Environment.Node, result.Environment.AgentVersion = m.config.Node, version.Version
+	done(slot.Cell, "")
+	return result, session.files, nil
+}
+
+// programFacts are what decides which profilers can see a program.
+func programFacts(b *record.Binary) profiler.Program {
+	if b == nil {
+		return profiler.Program{}
+	}
+	p := profiler.Program{Static: b.Build.Static.Is == record.Yes, Go: b.Go != nil}
+	if !slices.Contains([]string{"", "glibc", "musl", "Go runtime", record.Unknown}, b.Allocator) {
+		p.Allocator = b.Allocator
+	}
+	p.IOUring = slices.ContainsFunc(b.Libraries, func(l string) bool { return strings.HasPrefix(l, "liburing") })
+	return p
+}
+
+// profiling is what is known while the launches of a trial follow each other.
+type profiling struct {
+	*Monitor
+	target   string
+	deadline time.Time
+	program  profiler.Program
+	// launches counts them, those of a profiler that has failed included.
+	launches int
+	found    record.Profiled
+	files    []string
+}
+
+// run makes all launches. Where the profiler itself fails at the first, another takes its place.
+func (s *profiling) run(ctx context.Context) error {
+	s.found.Tool, s.found.Remarks = profiler.Suited(s.task.Tool, s.program)
+	for i, requests := range s.task.Counts() {
+		if left := time.Until(s.deadline); left < leastLeft {
+			s.found.Cut = fmt.Sprintf("%d of %d launches were made within limitSeconds %d: raise it, or lower requests", i, len(s.task.Counts()), s.task.LimitSeconds)
+			return nil
+		}
+		one, err := s.launch(ctx, requests)
+		if err != nil {
+			return err
+		}
+		if instead, remark, found := one.Instead(); i == 0 && found {
+			s.found.Tool, s.found.Remarks = instead, append(s.found.Remarks, remark)
+			if one, err = s.launch(ctx, requests); err != nil {
+				return err
+			}
+		}
+		s.keep(one)
+	}
+	return nil
+}
+
+// keep adds a launch. The most costly functions and the stacks are those of the last one, and would be about the same of all.
+func (s *profiling) keep(one record.Launch) {
+	if n := len(s.found.Launches); n > 0 && s.found.Launches[n-1].Costs != nil {
+		costs := s.found.Launches[n-1].Costs
+		costs.Self, costs.Inclusive, costs.Lines = nil, nil, nil
+	}
+	s.found.Launches = append(s.found.Launches, one)
+	if len(one.Profiles) > 0 && s.found.Tool == profiler.Callgrind {
+		most := slices.MaxFunc(one.Profiles, func(a, b callgrind.Profile) int { return cmp.Compare(a.Total.At(0), b.Total.At(0)) })
+		graph := flame.OfCalls(most, 0)
+		s.found.Flame = &graph
+	}
+}
+
+// launch starts the server under the profiler, sends it its requests, ends it and reads what the profiler wrote.
+func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, error) {
+	index := s.launches
+	s.launches++
+	name := fmt.Sprintf("launch-%d", index)
+	folder := s.exchange.Path(name)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return record.Launch{}, fmt.Errorf("making the profiler's folder: %w", err)
+	}
+	asked, err := s.exchange.Program()
+	if err != nil {
+		return record.Launch{}, err
+	}
+	wrapped, err := profiler.Command(s.found.Tool, profiler.Folders{Toolbox: s.exchange.Path(profiler.ToolboxFolder), Output: folder}, asked.Argv)
+	if err != nil {
+		return record.Launch{}, err
+	}
+	at := time.Now().Add(profileLead)
+	order := launch.Order{At: at, Limit: time.Until(s.deadline), Argv: wrapped.Argv, Env: wrapped.Env, StopGrace: stopGrace}
+	if err := s.exchange.Give(index, order); err != nil {
+		return record.Launch{}, err
+	}
+	one := record.Launch{Started: at.UTC()}
+	right, err := s.ask(ctx, index, at, requests, &one)
+	if err != nil {
+		return one, err
+	}
+	exit, err := s.end(ctx, index)
+	if err != nil {
+		return one, err
+	}
+	one.Ended, one.Killed = exit.Ended.UTC(), exit.Killed || exit.TimedOut
+	if exit.Code != 0 || one.Asked == 0 {
+		one.Said = launch.Tail(s.exchange.Path(launch.ErrorsFile), quoted)
+	}
+	run := profiler.Run{Tool: s.found.Tool, Requests: right, Exit: exitOf(*exit), Program: s.program}
+	one.Result = profiler.Read(os.DirFS(folder), run)
+	one.Files, err = s.keepFiles(folder, name)
+	s.files = append(s.files, one.Files...)
+	return one, err
+}
+
+// ask waits until the server answers, sends it its requests, and returns how many it has answered rightly, the first one that was to find out
+// whether it answers included. A server that ends is not waited for.
+func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests int64, one *record.Launch) (int64, error) {
+	alive, gone := context.WithCancel(ctx)
+	defer gone()
+	go func() {
+		for alive.Err() == nil {
+			if exit, err := s.exchange.Exited(index); exit != nil || err != nil {
+				gone()
+			}
+			_ = timing.SleepUntil(alive, time.Now().Add(exitPoll)) // It ends with the loop.
+		}
+	}()
+	limit := at.Add(startLimit)
+	if limit.After(s.deadline) {
+		limit = s.deadline
+	}
+	first, err := httpcheck.Await(alive, s.target, s.task.Request, limit)
+	if err != nil {
+		one.Example = err.Error()
+		return 0, ctx.Err()
+	}
+	one.FirstAnswerMillis = max(first.Sub(at).Milliseconds(), 1)
+	audit, err := httpcheck.Counted(alive, s.target, s.task.Request, requests, int(s.task.Connections), s.deadline)
+	if err != nil {
+		return 0, err
+	}
+	one.Asked, one.Wrong, one.Example = audit.Requests, audit.WrongStatus+audit.WrongBody+audit.Failed, audit.Example
+	return one.Asked - one.Wrong + 1, ctx.Err()
+}
+
+// end tells a launch to end, and waits until it has.
+func (s *profiling) end(ctx context.Context, index int) (*launch.Exit, error) {
+	if err := s.exchange.Stop(index); err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(stopGrace + exitGrace)
+	for {
+		exit, err := s.exchange.Exited(index)
+		if exit != nil || err != nil {
+			return exit, err
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("the server's parent did not say within %s how the server ended", stopGrace+exitGrace)
+		}
+		if err := timing.SleepUntil(ctx, time.Now().Add(exitPoll)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// exitOf is how a launch has ended, in the words of profilers.
+func exitOf(e launch.Exit) profiler.Exit {
+	if e.Signal == "" {
+		return profiler.Exit{Code: e.Code}
+	}
+	return profiler.Exit{Code: e.Code, Signal: unix.SignalName(syscall.Signal(e.Code - launch.KilledBySignal))}
+}
+
+// keepFiles copies what the profiler wrote to the agent's files, under names that tell the launches apart.
+func (s *profiling) keepFiles(folder, launch string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("keeping the profiler's files: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxProfile || !protocol.PlainName(e.Name()) || len(names) == profiler.MaxProcesses {
+			continue
+		}
+		name := launch + "." + e.Name()
+		if err := copyTo(filepath.Join(folder, e.Name()), filepath.Join(s.config.Dir, name)); err != nil {
+			return nil, fmt.Errorf("keeping the profiler's files: %w", err)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func copyTo(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // It is only read.
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

@@ -1,0 +1,245 @@
+package callgrind
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/profiler/lines"
+	"loadstone.dev/loadstone/internal/tool/printed"
+)
+
+// Bounds of what is kept.
+const (
+	// MaxFunctions bounds the functions, and the names of objects and files.
+	MaxFunctions = 200_000
+	// MaxCalls bounds the edges of the call graph, and the lines.
+	MaxCalls = 1_000_000
+	// MaxEvents bounds the events: callgrind counts 14 at most.
+	MaxEvents = 32
+	// maxText bounds a name, in bytes.
+	maxText = 4096
+	quoted  = 60
+)
+
+// Parse reads callgrind's file, or cachegrind's, which has no calls. If it ends early, what was read until then is returned with the error, without a total.
+func Parse(r io.Reader) (Profile, error) {
+	p := newParser(lines.NewReader(r))
+	err := p.read()
+	p.profile.share()
+	if err != nil {
+		return p.profile, fmt.Errorf("reading callgrind's profile: %w", err)
+	}
+	return p.profile, nil
+}
+
+// parser is what is known while the file is read.
+type parser struct {
+	lines   *lines.Reader
+	profile Profile
+	objects names
+	files   names
+	titles  names
+	// object, file and current say in which object, file and function the next cost arises; file changes with code that was inlined.
+	object, file string
+	current      int
+	// calledObject, calledFile and called say which function the next call goes to. The first two are empty where they are the caller's.
+	calledObject, calledFile, called string
+	positions                        []int64
+	line                             int
+	functions                        map[key]int
+	calls                            map[[2]int]int
+	costs                            map[place]int
+	totals                           bool
+}
+
+// key is what tells functions apart.
+type key struct{ object, file, name string }
+
+// place is a line, as it is part of a function.
+type place struct {
+	function int
+	file     string
+	line     int
+}
+
+func newParser(r *lines.Reader) *parser {
+	return &parser{
+		lines: r, current: -1, positions: make([]int64, 1), functions: map[key]int{}, calls: map[[2]int]int{}, costs: map[place]int{},
+		objects: names{}, files: names{}, titles: names{},
+	}
+}
+
+func (p *parser) read() error {
+	for p.lines.Next() {
+		if err := p.entry(p.lines.Line()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case p.lines.Err() != nil:
+		return p.lines.Err()
+	case p.lines.Empty():
+		return lines.ErrEmpty
+	case len(p.profile.Events) == 0:
+		return fmt.Errorf("%w: it names no events", lines.ErrForeign)
+	case !p.totals:
+		return fmt.Errorf("%w: the totals are missing", lines.ErrCut)
+	}
+	return p.check()
+}
+
+// check compares the total with the functions.
+func (p *parser) check() error {
+	for event, name := range p.profile.Events {
+		var sum int64
+		for _, f := range p.profile.Functions {
+			sum = lines.Sum(sum, f.Self.At(event))
+		}
+		if total := p.profile.Total.At(event); sum != total {
+			return fmt.Errorf("%w: its functions have %d %s, and its total is %d", lines.ErrForeign, sum, printed.Clip(name, quoted), total)
+		}
+	}
+	return nil
+}
+
+// entry reads a line: "key: value", "key=value", or costs.
+func (p *parser) entry(line string) error {
+	if line == "" || line[0] == '#' {
+		return nil
+	}
+	if line[0] >= 'a' && line[0] <= 'z' {
+		if at := strings.IndexAny(line, ":="); at > 0 && line[at] == ':' {
+			return p.header(line[:at], strings.TrimSpace(line[at+1:]))
+		} else if at > 0 {
+			return p.specification(line[:at], line[at+1:])
+		}
+		return p.lines.Wrong("a header, a name or costs")
+	}
+	return p.cost(line)
+}
+
+// header reads one of the lines before the costs, or the totals after them.
+func (p *parser) header(name, value string) error {
+	switch name {
+	case "cmd":
+		p.profile.Command = printed.Clip(value, maxText)
+	case "positions":
+		p.positions = make([]int64, len(strings.Fields(value)))
+		p.line = slices.Index(strings.Fields(value), "line")
+		if p.line < 0 || len(p.positions) > 2 {
+			return p.lines.Wrong("positions by line")
+		}
+	case "events":
+		events := strings.Fields(value)
+		if len(events) > MaxEvents || p.profile.Events != nil && !slices.Equal(events, p.profile.Events) {
+			return p.lines.Wrong("one list of events")
+		}
+		p.profile.Events = events
+	case "summary":
+		// Callgrind writes a summary before the costs; that of cachegrind, after them, is its totals.
+		if p.current < 0 {
+			return nil
+		}
+		return p.header("totals", value)
+	case "totals":
+		total, err := p.counts(strings.Fields(value))
+		if err != nil {
+			return err
+		}
+		p.totals = true
+		add(&p.profile.Total, total)
+	}
+	return nil
+}
+
+// specification reads a line that says where the costs after it arise.
+func (p *parser) specification(name, value string) error {
+	var err error
+	switch name {
+	case "ob":
+		p.object, err = p.objects.read(value)
+	case "fl", "fi", "fe":
+		p.file, err = p.files.read(value)
+	case "cob":
+		p.calledObject, err = p.objects.read(value)
+	case "cfl", "cfi":
+		p.calledFile, err = p.files.read(value)
+	case "fn":
+		var title string
+		if title, err = p.titles.read(value); err == nil {
+			p.current, err = p.function(key{p.object, p.file, level(title)})
+		}
+	case "cfn":
+		p.called, err = p.titles.read(value)
+		p.called = level(p.called)
+	case "calls":
+		return p.call(value)
+	case "jump", "jcnd":
+		// The line after a jump says where it starts, and costs nothing.
+		p.lines.Next()
+	}
+	if err != nil {
+		return fmt.Errorf("%w (%w)", p.lines.Wrong("a name"), err)
+	}
+	return nil
+}
+
+// level is a name without the depth of recursion, by which callgrind tells calls of one function apart: "f'2" is f.
+func level(name string) string {
+	base := strings.TrimRight(name, "0123456789")
+	if without, found := strings.CutSuffix(base, "'"); found && len(base) < len(name) && without != "" {
+		return without
+	}
+	return name
+}
+
+// function is the index of a function, which is new or known.
+func (p *parser) function(k key) (int, error) {
+	if i, known := p.functions[k]; known {
+		return i, nil
+	}
+	if len(p.functions) == MaxFunctions {
+		return -1, fmt.Errorf("%w: more than %d functions", lines.ErrLarge, MaxFunctions)
+	}
+	i := len(p.profile.Functions)
+	p.functions[k] = i
+	p.profile.Functions = append(p.profile.Functions, Function{Name: k.name, File: known(k.file), Object: known(k.object)})
+	return i, nil
+}
+
+// known is a name, or nothing where callgrind writes that it knows none.
+func known(name string) string {
+	if name == "???" {
+		return ""
+	}
+	return name
+}
+
+// names are the names that the file has given numbers to.
+type names map[string]string
+
+// read reads "(NUMBER) NAME", "(NUMBER)", or a name.
+func (n names) read(value string) (string, error) {
+	if !strings.HasPrefix(value, "(") {
+		return printed.Clip(value, maxText), nil
+	}
+	number, name, found := strings.Cut(value, ")")
+	if !found || strings.Trim(number[1:], "0123456789") != "" {
+		// Such as "(below main)", without a number.
+		return printed.Clip(value, maxText), nil
+	}
+	if name = strings.TrimPrefix(name, " "); name == "" {
+		known, found := n[number]
+		if !found {
+			return "", fmt.Errorf("%w: the number stands for no name", lines.ErrForeign)
+		}
+		return known, nil
+	}
+	if len(n) == MaxFunctions {
+		return "", fmt.Errorf("%w: more than %d names", lines.ErrLarge, MaxFunctions)
+	}
+	n[number] = printed.Clip(name, maxText)
+	return n[number], nil
+}

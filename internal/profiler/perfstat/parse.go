@@ -1,0 +1,94 @@
+package perfstat
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/profiler/lines"
+	"loadstone.dev/loadstone/internal/tool/printed"
+)
+
+// Counter is one event of a program.
+type Counter struct {
+	// Event is perf's name, such as "instructions" or "task-clock".
+	Event string `json:"event"`
+	// Value is nil where nothing was counted, and Why is perf's reason for that.
+	Value *float64 `json:"value,omitempty"`
+	Why   string   `json:"why,omitempty"`
+	// Unit is empty for counts; task-clock is in "msec".
+	Unit string `json:"unit,omitempty"`
+	// Share is the share of the time in which the event was counted. Below 1, perf has extrapolated.
+	Share float64 `json:"share"`
+}
+
+// Extrapolated reports whether the event shared its counter with others, so that its value is an estimate.
+func (c Counter) Extrapolated() bool { return c.Value != nil && c.Share < 1 }
+
+const (
+	// MaxCounters bounds the counters of a file.
+	MaxCounters = 1000
+	// maxName bounds a name, in bytes.
+	maxName = 256
+	// fewest is the number of columns that every version of perf prints: value, unit, event, time and share.
+	fewest = 5
+)
+
+// Parse reads perf's lines. If one is wrong, those before it are returned with the error.
+func Parse(r io.Reader) ([]Counter, error) {
+	counters, err := read(lines.NewReader(r))
+	if err != nil {
+		return counters, fmt.Errorf("reading perf's counters: %w", err)
+	}
+	return counters, nil
+}
+
+func read(r *lines.Reader) ([]Counter, error) {
+	var counters []Counter
+	for r.Next() {
+		if r.Line() == "" || strings.HasPrefix(r.Line(), "#") {
+			continue
+		}
+		if len(counters) == MaxCounters {
+			return counters, fmt.Errorf("%w: more than %d counters", lines.ErrLarge, MaxCounters)
+		}
+		c, err := readCounter(r)
+		if err != nil {
+			return counters, err
+		}
+		counters = append(counters, c)
+	}
+	switch {
+	case r.Err() != nil:
+		return counters, r.Err()
+	case r.Empty():
+		return nil, lines.ErrEmpty
+	case len(counters) == 0:
+		return nil, fmt.Errorf("%w: perf began, and no counter is there", lines.ErrCut)
+	}
+	return counters, nil
+}
+
+// readCounter reads "VALUE,UNIT,EVENT,TIME,PERCENT,...".
+func readCounter(r *lines.Reader) (Counter, error) {
+	const want = "a value, a unit, an event, a time and a share"
+	fields := strings.Split(r.Line(), ",")
+	if len(fields) < fewest || fields[2] == "" {
+		return Counter{}, r.Wrong(want)
+	}
+	share, err := printed.Share(fields[4])
+	if err != nil {
+		return Counter{}, r.Wrong(want)
+	}
+	c := Counter{Event: printed.Clip(fields[2], maxName), Unit: printed.Clip(fields[1], maxName), Share: share}
+	if why, found := strings.CutPrefix(fields[0], "<"); found {
+		c.Why = printed.Clip(strings.TrimSuffix(why, ">"), maxName)
+		return c, nil
+	}
+	value, err := printed.Number(fields[0])
+	if err != nil {
+		return Counter{}, r.Wrong(want)
+	}
+	c.Value = &value
+	return c, nil
+}

@@ -1,0 +1,155 @@
+package profiler
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/profiler/callgrind"
+	"loadstone.dev/loadstone/internal/profiler/lines"
+	"loadstone.dev/loadstone/internal/profiler/massif"
+	"loadstone.dev/loadstone/internal/profiler/memcheck"
+	"loadstone.dev/loadstone/internal/profiler/messages"
+	"loadstone.dev/loadstone/internal/profiler/perfstat"
+	"loadstone.dev/loadstone/internal/profiler/strace"
+)
+
+const (
+	// MaxProcesses bounds the processes of which files are read.
+	MaxProcesses = 64
+	// top is the number of functions, and of lines, that a result keeps.
+	top = 30
+)
+
+// Read reads what a tool left in its output folder. A file that cannot be read to its end is named among the unread, and what it holds is kept.
+func Read(folder fs.FS, run Run) Result {
+	r := reader{folder: folder, result: Result{Run: run, Limits: Limits(run.Tool)}}
+	r.result.Messages = all(&r, OutputLog, messages.Parse)
+	switch run.Tool {
+	case Memcheck:
+		r.memory()
+	case Massif, MassifHeap, MassifPages:
+		r.massif()
+	case Callgrind:
+		r.costs(OutputCallgrind)
+	case Cachegrind:
+		r.costs(OutputCachegrind)
+	case Strace:
+		if tables := all(&r, OutputStrace, strace.Parse); len(tables) > 0 {
+			r.result.Calls = &tables[0]
+		}
+	case PerfStat:
+		if tables := all(&r, OutputPerfStat, perfstat.Parse); len(tables) > 0 {
+			r.result.Counters = tables[0]
+		}
+	}
+	return r.result
+}
+
+// reader is what is known while files are read.
+type reader struct {
+	folder fs.FS
+	result Result
+}
+
+// all reads the files of a kind: one of each process.
+func all[T any](r *reader, name Output, parse func(io.Reader) (T, error)) []T {
+	files, err := fs.Glob(r.folder, string(name))
+	if err == nil && len(files) == 0 && name != OutputLog {
+		err = fmt.Errorf("the tool wrote no such file")
+	}
+	if err == nil && len(files) > MaxProcesses {
+		err = fmt.Errorf("%w: %d processes, of which %d are read", lines.ErrLarge, len(files), MaxProcesses)
+	}
+	r.unread(string(name), err)
+	var out []T
+	slices.Sort(files)
+	for _, file := range files[:min(len(files), MaxProcesses)] {
+		v, err := open(r.folder, file, parse)
+		r.unread(path.Base(file), err)
+		out = append(out, v)
+	}
+	r.result.Processes = max(r.result.Processes, len(files))
+	return out
+}
+
+func (r *reader) unread(file string, err error) {
+	if err != nil {
+		r.result.Unread = append(r.result.Unread, Unread{File: file, Why: err.Error()})
+	}
+}
+
+func open[T any](folder fs.FS, name string, parse func(io.Reader) (T, error)) (T, error) {
+	file, err := folder.Open(name)
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("opening it: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	return parse(file)
+}
+
+// memory adds up what memcheck saw of each process, and judges it.
+func (r *reader) memory() {
+	results, heaps := all(r, OutputXML, memcheck.Parse), all(r, OutputHeap, memcheck.ParseHeap)
+	if len(results) == 0 {
+		results = []memcheck.Result{{}}
+	}
+	m := Memory{Result: results[0]}
+	for _, other := range results[1:] {
+		m.Errors, m.Leaks = append(m.Errors, other.Errors...), append(m.Leaks, other.Leaks...)
+		m.Finished, m.Suppressed = m.Finished && other.Finished, lines.Sum(m.Suppressed, other.Suppressed)
+		if m.Signal == "" {
+			m.Signal = other.Signal
+		}
+	}
+	for _, h := range heaps {
+		m.Heap = m.Heap.Plus(h)
+	}
+	m.Verdicts = Judge(Evidence{
+		Result: m.Result, Heap: m.Heap, Messages: r.worst(), Exit: r.result.Exit, Requests: r.result.Requests, Program: r.result.Program,
+		Children: max(len(heaps)-len(results), 0),
+	})
+	r.result.Memcheck = &m
+}
+
+// worst is the gravest of what valgrind said of each process.
+func (r *reader) worst() messages.Messages {
+	var worst messages.Messages
+	for _, m := range r.result.Messages {
+		worst = worst.Graver(m)
+	}
+	return worst
+}
+
+// massif keeps the process with the largest heap.
+func (r *reader) massif() {
+	for _, m := range all(r, OutputMassif, massif.Parse) {
+		if len(m.Snapshots) > 0 && (r.result.Massif == nil || m.PeakHeap() > r.result.Massif.PeakHeap()) {
+			r.result.Massif = &m
+		}
+	}
+	if m := r.result.Massif; m != nil && !m.HeapSeen() {
+		r.result.Limits = append(r.result.Limits, remark(AllocatorUnseen, "massif saw no allocation: the program has an allocator of its own, or none."))
+	}
+}
+
+// costs adds up the processes, and keeps the most costly parts of the one that cost most.
+func (r *reader) costs(name Output) {
+	profiles := all(r, name, callgrind.Parse)
+	var most *callgrind.Profile
+	var total callgrind.Cost
+	for i, p := range profiles {
+		total = total.Plus(p.Total)
+		if most == nil || p.Total.At(0) > most.Total.At(0) {
+			most = &profiles[i]
+		}
+	}
+	if most == nil {
+		return
+	}
+	r.result.Profiles = profiles
+	r.result.Costs = &Costs{Events: most.Events, Total: total, Self: most.TopSelf(0, top), Inclusive: most.TopInclusive(0, top), Lines: most.TopLines(0, top)}
+}

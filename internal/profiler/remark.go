@@ -1,0 +1,105 @@
+package profiler
+
+// Code names what limits a profile.
+type Code string
+
+// What keeps findings of none from being Clean, or findings from being believed.
+const (
+	// AllocatorUnseen surfaces when the tool does not see the program's heap.
+	AllocatorUnseen Code = "AllocatorUnseen"
+	// NoLoad surfaces when no request was answered under the tool.
+	NoLoad Code = "NoLoad"
+	// Unfinished surfaces when the tool did not write its file to the end.
+	Unfinished Code = "Unfinished"
+	// EndedBySignal surfaces when a signal ended the program.
+	EndedBySignal Code = "EndedBySignal"
+	// EndedBadly surfaces when the program ended with another exit code than 0.
+	EndedBadly Code = "EndedBadly"
+	// UnknownInstruction surfaces when the program uses an instruction that valgrind does not know.
+	UnknownInstruction Code = "UnknownInstruction"
+	// MissingSymbols surfaces when memcheck cannot start because the image's loader has no symbols.
+	MissingSymbols Code = "MissingSymbols"
+	// ToolCrashed surfaces when the tool itself fails.
+	ToolCrashed Code = "ToolCrashed"
+	// GoRuntime surfaces when memcheck's errors are of Go's runtime.
+	GoRuntime Code = "GoRuntime"
+	// StaticLibrary surfaces when memcheck's errors may be of a C library that is linked into the program.
+	StaticLibrary Code = "StaticLibrary"
+	// IOUring surfaces when memcheck's errors may come from buffers that the kernel writes.
+	IOUring Code = "IOUring"
+	// StackSwitches surfaces when the program switches stacks without telling the tool.
+	StackSwitches Code = "StackSwitches"
+	// TooManyErrors surfaces when memcheck stops to tell errors apart.
+	TooManyErrors Code = "TooManyErrors"
+	// PossiblyLost surfaces when memory may be lost.
+	PossiblyLost Code = "PossiblyLost"
+	// ChildrenUnseen surfaces when the program splits off processes.
+	ChildrenUnseen Code = "ChildrenUnseen"
+	// KernelUnseen surfaces with every count of instructions.
+	KernelUnseen Code = "KernelUnseen"
+	// ThreadsInTurns surfaces with every tool of valgrind.
+	ThreadsInTurns Code = "ThreadsInTurns"
+	// TracingChangesCounts surfaces with every count of system calls.
+	TracingChangesCounts Code = "TracingChangesCounts"
+	// CallsUnseen surfaces with every profile of cachegrind.
+	CallsUnseen Code = "CallsUnseen"
+	// NotCounted surfaces with counters that the machine does not have.
+	NotCounted Code = "NotCounted"
+)
+
+// Remark is a limit of a profile: a code for programs, and a sentence for people.
+type Remark struct {
+	Code     Code   `json:"code"`
+	Sentence string `json:"sentence"`
+}
+
+// Limits are what a tool cannot see in any program.
+func Limits(tool Tool) []Remark {
+	turns := remark(ThreadsInTurns, "valgrind runs one thread at a time, so that it shows no races and no waiting for locks as they are without it.")
+	kernel := remark(KernelUnseen, "Instructions of the kernel are not counted, only those of the program and its libraries.")
+	switch tool {
+	case Memcheck:
+		return []Remark{turns, remark(AllocatorUnseen, "memcheck sees the heap of the C library's allocator, and not that of static programs, runtimes and own allocators.")}
+	case Massif, MassifHeap:
+		return []Remark{turns, remark(AllocatorUnseen, "massif sees the heap of the C library's allocator alone; massif-pages sees all pages.")}
+	case MassifPages:
+		return []Remark{turns, remark(AllocatorUnseen, "massif-pages counts pages that the program asks the kernel for, whether it uses them or not.")}
+	case Callgrind:
+		return []Remark{turns, kernel}
+	case Cachegrind:
+		return []Remark{turns, kernel, remark(CallsUnseen, "cachegrind does not know which function calls which.")}
+	case Strace:
+		return []Remark{remark(TracingChangesCounts, "Tracing slows the program down, so that it does more with one call than it does otherwise.")}
+	case PerfStat:
+		return []Remark{remark(NotCounted, "A counter that the machine or its kernel does not have is not counted, and no zero.")}
+	}
+	return nil
+}
+
+// Suited is the tool that can see a program in place of one that cannot, with the reasons; the tool itself if it can, or if no other could.
+func Suited(tool Tool, p Program) (Tool, []Remark) {
+	switch {
+	case p.Go && tool == Callgrind:
+		return Cachegrind, []Remark{remark(ToolCrashed, "callgrind fails at the signals of Go's runtime; cachegrind counts the same instructions, without calls.")}
+	case (p.Go || p.Static || p.Allocator != "") && (tool == Massif || tool == MassifHeap):
+		return MassifPages, []Remark{remark(AllocatorUnseen, "massif does not see the program's allocator; massif-pages measures the pages that the program asks the kernel for.")}
+	}
+	return tool, nil
+}
+
+// Instead is the tool to try after one has failed, and whether there is one.
+func Instead(tool Tool) (Tool, bool) {
+	instead, found := map[Tool]Tool{Callgrind: Cachegrind, Massif: MassifHeap}[tool]
+	return instead, found
+}
+
+// Instead is the tool to try after one has failed at a program, with the reason, and whether there is one.
+func (r Result) Instead() (Tool, Remark, bool) {
+	instead, found := Instead(r.Tool)
+	for _, m := range r.Messages {
+		if found && m.Crash != "" {
+			return instead, remark(ToolCrashed, "%s failed at the program: %s. %s was used.", r.Tool, m.Crash, instead), true
+		}
+	}
+	return r.Tool, Remark{}, false
+}

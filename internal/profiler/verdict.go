@@ -1,0 +1,228 @@
+package profiler
+
+import (
+	"fmt"
+
+	"loadstone.dev/loadstone/internal/profiler/memcheck"
+	"loadstone.dev/loadstone/internal/profiler/messages"
+)
+
+// Answer is what memcheck's findings come to.
+type Answer string
+
+// The answers. Clean needs more than findings of none: the tool must have been able to see what it looked for.
+const (
+	Found        Answer = "Found"
+	Clean        Answer = "Clean"
+	Inconclusive Answer = "Inconclusive"
+)
+
+// Verdict is an answer with its reasons: those that keep it from being Clean, or from being believed.
+type Verdict struct {
+	Answer  Answer   `json:"answer"`
+	Reasons []Remark `json:"reasons,omitempty"`
+}
+
+// Verdicts answer the two questions that memcheck is asked.
+type Verdicts struct {
+	Errors Verdict `json:"errors"`
+	Leaks  Verdict `json:"leaks"`
+}
+
+// Evidence is what is known of a program that ran under memcheck.
+type Evidence struct {
+	Result   memcheck.Result
+	Heap     memcheck.Heap
+	Messages messages.Messages
+	// Exit is how the program's process ended.
+	Exit Exit
+	// Requests is the number of requests that were answered rightly while the program ran under memcheck.
+	Requests int64
+	Program  Program
+	// Children is the number of processes that the program split off and that did not become another program: memcheck's XML has nothing of them.
+	Children int
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	// Code is its exit code, and Signal what ended it instead, such as "SIGKILL"; empty if none did.
+	Code   int    `json:"code"`
+	Signal string `json:"signal,omitempty"`
+}
+
+// Program is what a binary tells about itself before it runs.
+type Program struct {
+	// Static reports whether it is linked without a dynamic loader.
+	Static bool `json:"static,omitempty"`
+	// Go reports whether it holds Go's runtime.
+	Go bool `json:"go,omitempty"`
+	// Allocator is one that is linked into it, such as "mimalloc"; empty for the C library's, or where none is known.
+	Allocator string `json:"allocator,omitempty"`
+	// IOUring reports whether it reads by io_uring.
+	IOUring bool `json:"ioUring,omitempty"`
+}
+
+// Judge says what memcheck's findings come to.
+func Judge(e Evidence) Verdicts {
+	ran, served, seen := e.ran(), e.served(), e.allocator()
+	doubts := e.doubts()
+	return Verdicts{
+		Errors: answer(e.errors(), doubts, join(ran, e.unfinished(), served, seen, doubts, e.limit(), e.children())),
+		Leaks:  answer(e.lost(), nil, join(ran, e.unfinished(), e.ended(), served, seen, e.possible(), e.children())),
+	}
+}
+
+// answer is Found if there are findings that nothing casts doubt on, and Clean if there are none and no reason speaks against it.
+func answer(findings int, doubts, reasons []Remark) Verdict {
+	switch {
+	case findings > 0 && len(doubts) == 0:
+		return Verdict{Found, reasons}
+	case findings == 0 && len(reasons) == 0:
+		return Verdict{Answer: Clean}
+	}
+	return Verdict{Inconclusive, reasons}
+}
+
+func join(lists ...[]Remark) []Remark {
+	var all []Remark
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}
+
+// errors is the number of contexts of errors.
+func (e Evidence) errors() int { return len(e.Result.Errors) }
+
+// lost is the number of leaks that the program can no longer free.
+func (e Evidence) lost() int {
+	n := 0
+	for _, l := range e.Result.Leaks {
+		if l.Lost() {
+			n++
+		}
+	}
+	return n
+}
+
+// ran says what kept the program from running as it does otherwise.
+func (e Evidence) ran() []Remark {
+	m := e.Messages
+	switch {
+	case m.MissingSymbols != "":
+		return []Remark{remark(MissingSymbols, "memcheck did not start the program: the image's %s has no symbols. Debian's package libc6-dbg, "+
+			"of the image's version, holds them.", m.MissingSymbols)}
+	case m.UnknownInstruction != "":
+		return []Remark{remark(UnknownInstruction, "valgrind does not know the instruction at %s (%s). Build for a baseline CPU: -march=x86-64-v2.",
+			m.UnknownInstruction, m.UnknownBytes)}
+	case m.Crash != "":
+		return []Remark{remark(ToolCrashed, "valgrind itself failed: %s", m.Crash)}
+	}
+	return nil
+}
+
+// unfinished says that memcheck's file is missing, or ends early.
+func (e Evidence) unfinished() []Remark {
+	if e.Result.Finished {
+		return nil
+	}
+	return []Remark{remark(Unfinished, "memcheck's file ends before the program did, so that its leaks are missing, and perhaps errors.")}
+}
+
+// ended says why the leaks that memcheck reports at the end may not be all.
+func (e Evidence) ended() []Remark {
+	signal := e.Result.Signal
+	if signal == "" {
+		signal = e.Exit.Signal
+	}
+	switch {
+	case signal != "":
+		return []Remark{remark(EndedBySignal, "%s ended the program, which did not get to free what it held.", signal)}
+	case e.Exit.Code != 0:
+		return []Remark{remark(EndedBadly, "The program ended with exit code %d.", e.Exit.Code)}
+	}
+	return nil
+}
+
+func (e Evidence) served() []Remark {
+	if e.Requests > 0 {
+		return nil
+	}
+	return []Remark{remark(NoLoad, "No request was answered under memcheck, so that only the program's start was seen.")}
+}
+
+// allocator says why memcheck did not see the heap. A program whose allocator is its own may still call the C library's a few times.
+func (e Evidence) allocator() []Remark {
+	p := e.Program
+	switch {
+	case p.Go:
+		return []Remark{remark(AllocatorUnseen, "The program's memory is that of Go's runtime, which memcheck does not see.")}
+	case p.Allocator != "":
+		return []Remark{remark(AllocatorUnseen, "The program has an allocator of its own, %s, whose memory memcheck does not see.", p.Allocator)}
+	case p.Static && !e.Heap.Seen():
+		return []Remark{remark(AllocatorUnseen, "The program is static: memcheck cannot replace its allocator, and saw no allocation.")}
+	case !e.Heap.Seen():
+		return []Remark{remark(AllocatorUnseen, "memcheck saw no allocation: the program has an allocator of its own, or none.")}
+	}
+	return nil
+}
+
+// doubts say why errors that memcheck reports may be none.
+func (e Evidence) doubts() []Remark {
+	var out []Remark
+	if e.Program.Go {
+		out = append(out, remark(GoRuntime, "Go's runtime switches stacks and initialises memory in ways that memcheck takes for errors."))
+	}
+	if e.Program.Static && !e.Program.Go && uninitialised(e.Result.Errors) {
+		out = append(out, remark(StaticLibrary, "The program is static: memcheck takes its C library's own malloc and string functions for reads of what was never "+
+			"written, in every such program."))
+	}
+	if e.Program.IOUring && uninitialised(e.Result.Errors) {
+		out = append(out, remark(IOUring, "The program reads by io_uring: memcheck does not know that the kernel wrote into its buffers."))
+	}
+	if e.Messages.StackSwitches > 0 && !e.Program.Go {
+		out = append(out, remark(StackSwitches, "The program switches stacks without telling valgrind, so that memcheck may take the wrong memory for a stack. "+
+			"It would need --max-stackframe=%d, or the macro VALGRIND_STACK_REGISTER.", e.Messages.MaxStackFrame))
+	}
+	return out
+}
+
+// uninitialised reports whether all errors are reads of what memcheck holds for unwritten.
+func uninitialised(errors []memcheck.Error) bool {
+	for _, e := range errors {
+		switch e.Kind {
+		case "UninitCondition", "UninitValue", "SyscallParam":
+		default:
+			return false
+		}
+	}
+	return len(errors) > 0
+}
+
+func (e Evidence) limit() []Remark {
+	if !e.Messages.TooManyErrors {
+		return nil
+	}
+	return []Remark{remark(TooManyErrors, "memcheck stopped to tell errors apart after the first thousand.")}
+}
+
+// possible says that memory may have been lost.
+func (e Evidence) possible() []Remark {
+	sum := e.Result.LeaksByKind()[memcheck.PossiblyLost]
+	if sum.Blocks == 0 {
+		return nil
+	}
+	return []Remark{remark(PossiblyLost, "%d bytes in %d blocks are possibly lost: only pointers into their middle are left.", sum.Bytes, sum.Blocks)}
+}
+
+func (e Evidence) children() []Remark {
+	if e.Children == 0 {
+		return nil
+	}
+	return []Remark{remark(ChildrenUnseen, "The program split off %d processes whose errors and leaks memcheck cannot report in its XML.", e.Children)}
+}
+
+// remark makes a remark of a code and a sentence.
+func remark(code Code, format string, values ...any) Remark {
+	return Remark{Code: code, Sentence: fmt.Sprintf(format, values...)}
+}

@@ -1,0 +1,114 @@
+package runfile
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// tree knows the line of every field of a file.
+type tree struct{ root *yaml.Node }
+
+// newTree reads where the fields of a text are. Of a text that is no YAML it knows nothing.
+func newTree(text []byte) tree {
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) == 0 {
+		return tree{}
+	}
+	return tree{document.Content[0]}
+}
+
+// line is that of a field by its path, such as spec.loads[0].levels[2].connections. Of a field that is missing it is the line of the nearest
+// one that would hold it. Whole is true if the field is there.
+func (t tree) line(path string) (line int, whole bool) {
+	node := t.root
+	if node == nil {
+		return 0, false
+	}
+	line = node.Line
+	for _, step := range steps(path) {
+		key, next := child(node, step)
+		if next == nil {
+			return line, false
+		}
+		line, node = key.Line, next
+	}
+	return line, true
+}
+
+// steps are the names and indices of a path. What is in brackets is one step, dots and all.
+func steps(path string) []string {
+	var out []string
+	for path != "" {
+		end := strings.IndexAny(path, ".[")
+		switch {
+		case end < 0:
+			return append(out, path)
+		case end > 0:
+			out = append(out, path[:end])
+		}
+		if path[end] == '.' {
+			path = path[end+1:]
+			continue
+		}
+		inside, rest, _ := strings.Cut(path[end+1:], "]")
+		if inside != "" {
+			out = append(out, inside)
+		}
+		path = rest
+	}
+	return out
+}
+
+// child is the value of a name or an index below a node, and the node that says where it begins. Lists know their elements by name, too.
+func child(node *yaml.Node, step string) (key, value *yaml.Node) {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value == step {
+				return node.Content[i], node.Content[i+1]
+			}
+		}
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(node.Content) {
+			return node.Content[i], node.Content[i]
+		}
+		for _, element := range node.Content {
+			if _, name := child(element, "name"); name != nil && name.Value == step {
+				return element, element
+			}
+		}
+	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
+	}
+	return nil, nil
+}
+
+// fieldPath finds paths in sentences.
+var fieldPath = regexp.MustCompile(`[a-z][A-Za-z]*(\[[^\]\s]*\])?(\.[a-z][A-Za-z]*(\[[^\]\s]*\])?)*`)
+
+// lineOf is the line of the first field that a sentence names, by its whole path or by its path below another; that of the other if it names
+// none.
+func (t tree) lineOf(below, sentence string) int {
+	for _, named := range fieldPath.FindAllString(sentence, -1) {
+		if line, whole := t.line(join(below, named)); whole {
+			return line
+		}
+		if line, _ := t.line(named); strings.HasPrefix(named, "spec.") {
+			return line
+		}
+	}
+	line, _ := t.line(below)
+	return line
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

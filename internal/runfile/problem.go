@@ -1,0 +1,71 @@
+package runfile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is one thing that is wrong with a file.
+type Problem struct {
+	// Line is where it is, from 1; 0 if it is on no line in particular.
+	Line int `json:"line,omitempty"`
+	// Message is a sentence that names what is wrong and the way out.
+	Message string `json:"message"`
+}
+
+// String names the line, and what is wrong there.
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.Message
+	}
+	return fmt.Sprintf("line %d: %s", p.Line, p.Message)
+}
+
+// Invalid is the error of a file that holds no valid BenchmarkRun: everything that is wrong with it, in the order of its lines.
+type Invalid struct {
+	// Path is the file; empty if the text came from elsewhere.
+	Path     string
+	Problems []Problem
+}
+
+// Error says in one line what is wrong.
+func (e *Invalid) Error() string {
+	var all []string
+	for _, p := range e.Problems {
+		all = append(all, p.String())
+	}
+	text := strings.Join(all, "; ")
+	if e.Path != "" {
+		return e.Path + ": " + text
+	}
+	return text
+}
+
+// Lines say what is wrong, a line each, as compilers do: FILE:LINE: MESSAGE.
+func (e *Invalid) Lines() string {
+	var b strings.Builder
+	for _, p := range e.Problems {
+		place := e.Path
+		if p.Line > 0 {
+			place += fmt.Sprintf(":%d", p.Line)
+		}
+		fmt.Fprintf(&b, "%s: %s\n", place, p.Message)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// invalid is the error of some problems, each once; nil if there is none.
+func invalid(problems []Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return &Invalid{Problems: slices.Compact(problems)}
+}
+
+// at is the error of a single problem.
+func at(line int, format string, args ...any) error {
+	return &Invalid{Problems: []Problem{{line, fmt.Sprintf(format, args...)}}}
+}
