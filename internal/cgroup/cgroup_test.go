@@ -150,14 +150,16 @@ func TestAGroupIsLimitedInEitherVersion(t *testing.T) {
 			map[string]string{"cpuset/run/server-0/cpuset.cpus": "2,3", "memory/cgroup.procs": "PID"},
 		},
 		"version 2": {
-			"0::/own\n", map[string]string{"cgroup.controllers": "", "own/cgroup.subtree_control": "cpuset cpu io memory"},
+			"0::/own\n",
+			map[string]string{"cgroup.controllers": "", "own/cgroup.subtree_control": "cpuset cpu io memory"},
 			map[string]string{
 				"own/run/cgroup.subtree_control": "+cpu +memory +cpuset", "own/run/server-0/cpuset.cpus": "2,3", "own/run/server-0/memory.max": "1048576",
 				"own/cgroup.procs": "PID", "own/run/server-0/cgroup.procs": "PID",
 			},
 		},
 		"version 2 below the root, since the own cgroup holds processes and hands nothing down": {
-			"0::/own\n", map[string]string{"cgroup.controllers": "", "own/x": "", "cgroup.subtree_control": "cpuset cpu memory"},
+			"0::/own\n",
+			map[string]string{"cgroup.controllers": "", "own/x": "", "cgroup.subtree_control": "cpuset cpu memory"},
 			map[string]string{"run/cgroup.subtree_control": "+cpu +memory +cpuset", "run/server-0/memory.max": "1048576", "own/cgroup.procs": "PID"},
 		},
 	} {

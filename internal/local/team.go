@@ -204,7 +204,9 @@ type place struct {
 }
 
 // serving are the CPUs of a process that is measured: as many of the servers' as it owns, and one if it owns a part of one.
-func (p place) serving(own kind.Process) []int { return p.cpus[:max(min(whole(own.MilliCPU), len(p.cpus)), 1)] }
+func (p place) serving(own kind.Process) []int {
+	return p.cpus[:max(min(whole(own.MilliCPU), len(p.cpus)), 1)]
+}
 
 // newMember makes the folder of a member of an attempt.
 func newMember(dir string, m kind.Member, t *conduct.Trial) (*member, error) {
