@@ -111,15 +111,22 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 	}
 }
 
-// Something that is missing is no reason to look again and again in silence.
-func TestAMissingObjectOfTheInstallationIsAnError(t *testing.T) {
-	s := runScopeOf(t, func(s *runScope) { s.run.Finalizers = []string{v1alpha1.Finalizer} })
+// newScheme knows the objects of the API and Kubernetes' own.
+func newScheme(t *testing.T) *runtime.Scheme {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return scheme
+}
+
+// Something that is missing is no reason to look again and again in silence.
+func TestAMissingObjectOfTheInstallationIsAnError(t *testing.T) {
+	s := runScopeOf(t, func(s *runScope) { s.run.Finalizers = []string{v1alpha1.Finalizer} })
+	scheme := newScheme(t)
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run).Build()
 	r := &BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{}, Recorder: record.NewFakeRecorder(10), Namespace: "system", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Now: func() time.Time { return noon }}
 	if _, err := r.Reconcile(t.Context(), s.run); err == nil || !strings.Contains(err.Error(), "writing Secret loadstone-run-tokens") {

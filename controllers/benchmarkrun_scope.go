@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/guard"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
@@ -69,8 +70,14 @@ func (s *runScope) verdict() *conduct.Verdict {
 	return &s.reported.Verdict
 }
 
-// Hindered implements pass.Scope.
-func (s *runScope) Hindered(err error) { s.waiting = err.Error() }
+// Hindered implements pass.Scope. An operator that fails at a run before its turn would do so for ever, and let no other run come first; after
+// that, the run's time is over one day.
+func (s *runScope) Hindered(err error) {
+	s.waiting = err.Error()
+	if errors.Is(err, guard.ErrPanic) && !s.ended() && (s.plan == nil || !s.active()) {
+		s.end = conduct.NotLed(err)
+	}
+}
 
 // States implements pass.Scope.
 func (s *runScope) States() (before, after *v1alpha1.BenchmarkRun) {

@@ -1,6 +1,9 @@
 package controllers
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
@@ -91,6 +94,9 @@ func attemptFacts(s *trialScope) conduct.Attempt {
 	}
 	if at := s.trial.Status.StartTime; at != nil {
 		a.Started = at.Time
+	}
+	if c := meta.FindStatusCondition(s.trial.Status.Conditions, v1alpha1.ConditionMeasured); a.Work.EndsItself() && c != nil && c.Status == metav1.ConditionTrue {
+		a.Ended = c.LastTransitionTime.Time
 	}
 	return a
 }

@@ -170,14 +170,16 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 		if err != nil {
 			return silent(s, a.pod, err)
 		}
-		if s.fault = try.StartMissed(agentIn(a.pod), r.Now()); s.fault != nil {
+		if s.fault = try.StartMissed(agentIn(a.pod), r.Now(), s.agentStates()...); s.fault != nil {
 			return pass.Halt, nil
 		}
 		o := s.command(a.Name)
 		o.Start = &protocol.Start{At: try.Started.Add(offset), Targets: s.targets(), ServerCPU: cpu, Slots: try.Slots()}
-		if _, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o); err != nil {
+		state, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o)
+		if err != nil {
 			return silent(s, a.pod, err)
 		}
+		a.state = &state
 	}
 	return pass.GoOn, nil
 }
@@ -189,7 +191,7 @@ func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (pass.Step,
 		return pass.Again(wait), nil
 	}
 	for _, m := range s.members {
-		busy, failure := try.AgentBusy(*m.state)
+		busy, failure := try.AgentBusy(*m.state, s.agentStates()...)
 		if s.fault = failure; failure != nil {
 			return pass.Halt, nil
 		}

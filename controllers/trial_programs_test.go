@@ -114,3 +114,26 @@ func TestTheStatusOfATrialOfAProgramFollowsTheProgramAndNotItsLimit(t *testing.T
 		})
 	}
 }
+
+func TestTheEndOfAProgramIsRememberedByTheConditionMeasured(t *testing.T) {
+	seen := noon.Add(time.Second)
+	measured := func(status metav1.ConditionStatus) func(*trialScope) {
+		return func(s *trialScope) {
+			s.trial.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionMeasured, Status: status, LastTransitionTime: metav1.Time{Time: seen}}}
+		}
+	}
+	for name, tc := range map[string]struct {
+		deltas []func(*trialScope)
+		want   time.Time
+	}{
+		"a program that runs":      {[]func(*trialScope){ofProgram, measured(metav1.ConditionUnknown)}, time.Time{}},
+		"a program that has ended": {[]func(*trialScope){ofProgram, measured(metav1.ConditionTrue)}, seen},
+		"a sweep":                  {[]func(*trialScope){measured(metav1.ConditionTrue)}, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := attemptFacts(scopeOf(tc.deltas...)).Ended; !got.Equal(tc.want) {
+				t.Errorf("it ended at %s, want %s", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/guard"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
@@ -47,8 +49,13 @@ type trialScope struct {
 	fault *conduct.Failure
 }
 
-// Hindered implements pass.Scope.
-func (s *trialScope) Hindered(err error) { s.waiting = err.Error() }
+// Hindered implements pass.Scope. An operator that fails at a trial would do so at each pass, while the trial's pods hold their CPUs.
+func (s *trialScope) Hindered(err error) {
+	s.waiting = err.Error()
+	if errors.Is(err, guard.ErrPanic) && !s.ended() {
+		s.fault = conduct.OperatorFailed(err)
+	}
+}
 
 // States implements pass.Scope.
 func (s *trialScope) States() (before, after *v1alpha1.Trial) {

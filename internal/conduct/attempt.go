@@ -20,6 +20,8 @@ type Attempt struct {
 	Begun time.Time
 	// Started is the instant at which the agents were told to start the first cell; zero before.
 	Started time.Time
+	// Ended is when work that ends by itself was seen to have ended; zero before, and of all other work.
+	Ended time.Time
 	// Now is the instant of the question.
 	Now time.Time
 }
@@ -27,10 +29,13 @@ type Attempt struct {
 // Slots are the trial's timetable.
 func (a Attempt) Slots() []timetable.Slot { return a.Work.Slots() }
 
-// End is when the last cell ends; zero before a start is set.
+// End is when the last cell ends, or has ended; zero before a start is set.
 func (a Attempt) End() time.Time {
-	if a.Started.IsZero() {
+	switch {
+	case a.Started.IsZero():
 		return time.Time{}
+	case !a.Ended.IsZero():
+		return a.Ended
 	}
 	return a.Started.Add(timetable.End(a.Slots()))
 }
@@ -72,7 +77,7 @@ func (a Attempt) NextEnd() time.Duration {
 // Retried reports whether a failure is followed by another attempt: one of the infrastructure is, a few times. What has begun to measure is not
 // measured again alone: its block is repeated as a whole.
 func (a Attempt) Retried(f *Failure) bool {
-	return f.Kind == Transient && a.Number < plan.Attempts && !a.Measuring()
+	return f.Kind == Transient && a.Number < plan.Attempts && (f.Unstarted || !a.Measuring())
 }
 
 // Note returns a sentence about why the attempt was given up.

@@ -9,7 +9,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind/microbenchmark"
 	"loadstone.dev/loadstone/internal/kind/sweep"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
@@ -181,6 +183,41 @@ func TestAnAgentIsAwaitedAfterTheLastCell(t *testing.T) {
 	}
 }
 
+// A start that nobody has got costs an attempt, and no block, whenever that is seen.
+func TestAnAttemptThatNeverBeganIsMadeAgain(t *testing.T) {
+	idle, running := protocol.State{Member: "server-0", Phase: protocol.Idle}, protocol.State{Member: "generator-0", Phase: protocol.Running}
+	late := func(work ...func(*conduct.Attempt)) conduct.Attempt { return attemptAt(lastEnd, append(work, told)...) }
+	missed := func(states ...protocol.State) *conduct.Failure {
+		return late().StartMissed("the agent", late().Now, states...)
+	}
+	for name, tc := range map[string]struct {
+		failure *conduct.Failure
+		again   bool
+	}{
+		"the only agent has missed its start": {missed(idle), true},
+		"all have missed it":                  {missed(idle, idle), true},
+		"another has got it":                  {missed(idle, running), false},
+		"nobody knows of the others":          {missed(), false},
+		"it is seen at the end of all":        {busyOf(late(), idle, idle), true},
+		"of one, at the end of all":           {busyOf(late(), idle, running), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := late().Retried(tc.failure); got != tc.again {
+				t.Errorf("%s: it is tried again: %v", describe(tc.failure), got)
+			}
+			if last := attemptAt(lastEnd, told, func(a *conduct.Attempt) { a.Number = plan.Attempts }); last.Retried(tc.failure) {
+				t.Error("it is tried again after the last attempt")
+			}
+		})
+	}
+}
+
+// busyOf is what an attempt makes of the first of its agents after the last cell.
+func busyOf(a conduct.Attempt, states ...protocol.State) *conduct.Failure {
+	_, f := a.AgentBusy(states[0], states...)
+	return f
+}
+
 func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T) {
 	server := record.Implementation{Name: "go", MemoryBytes: 64 << 20}
 	single, pair := trialOf(0, "go"), trialOf(0, "go", duet)
@@ -197,6 +234,10 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 		"a server ends":              {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 2, Reason: "Error", LastWords: "panic: oh"}), `permanent ServerExited: implementations[go] exited (exit code 2, Error, last output: "panic: oh")`},
 		"a server ends in silence":   {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Reason: "Completed"}), "permanent ServerExited: implementations[go] exited (exit code 0, Completed)"},
 		"a server is too large":      {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 137, OutOfMemory: true}), "permanent ServerExited: implementations[go] was killed because it exceeded its memory of 64Mi: raise implementations[].memory"},
+		"a server is killed":         {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 137, Reason: "Error"}), "transient PodLost: implementations[go] was killed by another process, and not for its memory (exit code 137, Error)"},
+		"a server fills its disk":    {conduct.DiskFull(sweep.Sweep{}, server, "Container server exceeded its limit. "), "permanent ServerExited: implementations[go] was ended because it filled its disk: write or print less: Container server exceeded its limit."},
+		"a program fills its disk":   {conduct.DiskFull(microbenchmark.Microbenchmark{}, server, "so it was"), "permanent ProgramFailed: implementations[go] was ended because it filled its disk"},
+		"the operator fails":         {conduct.OperatorFailed(errors.New("a panic")), "transient OperatorFailed: a panic"},
 		"an agent ends":              {conduct.AgentExited("the observer", conduct.Exit{Code: 1, Reason: "Error"}), "transient AgentLost: the observer exited (exit code 1, Error)"},
 		"an agent is too large":      {conduct.AgentExited("the observer", conduct.Exit{Code: 137, Reason: "OOMKilled", OutOfMemory: true}), "transient AgentLost: the observer exited (exit code 137, OOMKilled)"},
 		"an agent cannot work":       {conduct.AgentFailed(single, "the agent", protocol.State{Phase: protocol.Failed, Message: "no wrk"}), "transient AgentFailed: the agent: no wrk"},

@@ -29,6 +29,11 @@ func Refused(v *plan.Violation) *Ending {
 	return &Ending{v1alpha1.ConditionPlanned, v.Reason, v.Message}
 }
 
+// NotLed ends a run at which the operator itself fails.
+func NotLed(err error) *Ending {
+	return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonOperatorFailed, fmt.Sprintf("%s: report it with the spec of the run; another version of the operator may know the way out", err)}
+}
+
 // TimedOut ends a run that has used up its time before everything that was planned had been measured; nil if it may go on.
 func (r Run) TimedOut() *Ending {
 	if !r.Now.After(r.Deadline()) || r.Executed() {

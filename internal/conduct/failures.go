@@ -2,6 +2,7 @@ package conduct
 
 import (
 	"fmt"
+	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
@@ -26,6 +27,8 @@ const (
 type Failure struct {
 	Kind            Kind
 	Reason, Message string
+	// Unstarted is true if no agent had begun to work, however late that was seen: nothing was measured that another attempt would repeat.
+	Unstarted bool
 }
 
 // PermanentFailure is a failure that every further attempt would repeat.
@@ -41,6 +44,9 @@ func TransientFailure(reason, format string, args ...any) *Failure {
 func cancelled(reason, format string, args ...any) *Failure {
 	return &Failure{Kind: Cancelled, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
+
+// killed is the exit code of a process that SIGKILL has ended. A process that exceeds its memory is told apart, and none ends itself that way.
+const killed = 128 + 9
 
 // Exit is how a process of an attempt has exited.
 type Exit struct {
@@ -68,14 +74,27 @@ func ServerExited(w kind.Work, server record.Implementation, e Exit) *Failure {
 	if w.EndsItself() && e.Code == 0 {
 		return nil
 	}
-	why := v1alpha1.ReasonServerExited
-	if w.EndsItself() {
-		why = v1alpha1.ReasonProgramFailed
-	}
+	why := endReason(w)
 	if e.OutOfMemory {
 		return PermanentFailure(why, "implementations[%s] was killed because it exceeded its memory of %s: raise implementations[].memory", server.Name, plan.Memory(server.MemoryBytes))
 	}
+	if e.Code == killed {
+		return TransientFailure(v1alpha1.ReasonPodLost, "implementations[%s] was killed by another process, and not for its memory (%s)", server.Name, e)
+	}
 	return PermanentFailure(why, "implementations[%s] exited (%s)", server.Name, e)
+}
+
+// DiskFull is the failure of a measured process that has written more than it may; said is the system's word for it.
+func DiskFull(w kind.Work, server record.Implementation, said string) *Failure {
+	return PermanentFailure(endReason(w), "implementations[%s] was ended because it filled its disk: write or print less: %s", server.Name, strings.TrimSpace(said))
+}
+
+// endReason is the reason of a measured process that has ended as it should not.
+func endReason(w kind.Work) string {
+	if w.EndsItself() {
+		return v1alpha1.ReasonProgramFailed
+	}
+	return v1alpha1.ReasonServerExited
 }
 
 // AgentExited is the failure of an agent that ended before the trial did; agent says which.
@@ -100,6 +119,11 @@ func AgentFailed(t Trial, agent string, s protocol.State) *Failure {
 		return PermanentFailure(programReasons[s.Program.Fault], "implementations[%s]: %s", t.Servers[0], s.Program.Message)
 	}
 	return TransientFailure(v1alpha1.ReasonAgentFailed, "%s: %s", agent, s.Message)
+}
+
+// OperatorFailed is the failure of an attempt at which the operator itself has failed.
+func OperatorFailed(err error) *Failure {
+	return TransientFailure(v1alpha1.ReasonOperatorFailed, "%s", err)
 }
 
 // AgentRefused is the failure of an agent that has refused what it was asked, and would again.

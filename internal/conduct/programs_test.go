@@ -171,7 +171,35 @@ func TestTheParentOfAProgramIsLoadstonesOwn(t *testing.T) {
 	}
 }
 
-// The waits of a trial are reckoned from its slot, which holds the program's limit and not what it took.
+// Once its end was seen, a program's limit is of no meaning any more.
+func TestWhatFollowsTheEndOfAProgramIsAwaitedFromItsEnd(t *testing.T) {
+	const took = time.Second
+	away := errors.New("connection refused")
+	for name, tc := range map[string]struct {
+		ask      func(conduct.Attempt) *conduct.Failure
+		patience time.Duration
+	}{
+		"the collector":                    {func(a conduct.Attempt) *conduct.Failure { return a.AgentSilent("the collector", away) }, conduct.AgentGrace},
+		"the store":                        {func(a conduct.Attempt) *conduct.Failure { return a.StoreAway(away) }, conduct.StoreDeadline},
+		"the store that a collector tries": {func(a conduct.Attempt) *conduct.Failure { return a.NotUploaded("server-0", protocol.State{}) }, conduct.StoreDeadline},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hasEnded := func(a *conduct.Attempt) { a.Ended = a.Started.Add(took) }
+			deadline := attemptAt(0, told, ofProgram, hasEnded).End().Add(tc.patience).Sub(noon)
+			if f := tc.ask(attemptAt(deadline, told, ofProgram, hasEnded)); f != nil {
+				t.Errorf("at the deadline it is given up: %s", describe(f))
+			}
+			if f := tc.ask(attemptAt(deadline+1, told, ofProgram, hasEnded)); f == nil {
+				t.Error("after the deadline it is still awaited")
+			}
+			if f := tc.ask(attemptAt(deadline+1, told, ofProgram)); f != nil {
+				t.Errorf("before the end was seen it is given up: %s", describe(f))
+			}
+		})
+	}
+}
+
+// Before its end was seen, the waits of a trial are reckoned from its slot, which holds the program's limit.
 func TestAnAgentOfAProgramIsAwaitedBeyondTheProgramsLimit(t *testing.T) {
 	running := protocol.State{Member: "server-0", Phase: protocol.Running}
 	for after, want := range map[time.Duration]string{

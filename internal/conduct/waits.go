@@ -61,12 +61,20 @@ func (a Attempt) ScriptsAway(err error) *Failure {
 // StartAt is the instant to tell the agents as that of the first cell.
 func (a Attempt) StartAt() time.Time { return a.Now.Add(StartLead) }
 
-// StartMissed is the failure of an agent that would have to be told at an instant when its start is over; nil if it is not.
-func (a Attempt) StartMissed(agent string, at time.Time) *Failure {
+// StartMissed is the failure of an agent that would have to be told at an instant when its start is over; nil if it is not. The states are
+// those of all agents of the attempt, as far as they are known.
+func (a Attempt) StartMissed(agent string, at time.Time, states ...protocol.State) *Failure {
 	if !at.After(a.Started) {
 		return nil
 	}
-	return TransientFailure(v1alpha1.ReasonAgentLost, "%s did not receive its start in time", agent)
+	f := TransientFailure(v1alpha1.ReasonAgentLost, "%s did not receive its start in time", agent)
+	f.Unstarted = idle(states)
+	return f
+}
+
+// idle reports whether agents are known, and none of them has begun to work.
+func idle(states []protocol.State) bool {
+	return len(states) > 0 && !slices.ContainsFunc(states, func(s protocol.State) bool { return s.Phase != protocol.Idle })
 }
 
 // endPoll is the pause between two looks for the end of work that ends by itself. Who is asked is not on the measured CPUs.
@@ -89,11 +97,14 @@ func (a Attempt) AwaitEnd(states ...protocol.State) time.Duration {
 	return min(left, endPoll)
 }
 
-// AgentBusy is true while an agent is still at work after the last cell, and the failure of one that never began or takes too long.
-func (a Attempt) AgentBusy(s protocol.State) (bool, *Failure) {
+// AgentBusy is true while an agent is still at work after the last cell, and the failure of one that never began or takes too long. The states
+// are those of all agents of the attempt, as far as they are known.
+func (a Attempt) AgentBusy(s protocol.State, states ...protocol.State) (bool, *Failure) {
 	switch {
 	case s.Phase == protocol.Idle:
-		return false, TransientFailure(v1alpha1.ReasonAgentLost, "the agent (%s) never received its start", s.Member)
+		f := TransientFailure(v1alpha1.ReasonAgentLost, "the agent (%s) never received its start", s.Member)
+		f.Unstarted = idle(states)
+		return false, f
 	case s.Phase == protocol.Running && a.Now.After(a.End().Add(AgentGrace)):
 		return true, TransientFailure(v1alpha1.ReasonAgentLost, "the agent (%s) was still busy %s after the last cell", s.Member, AgentGrace)
 	}

@@ -12,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -38,16 +39,30 @@ func (a Attempt) Fault() *conduct.Failure {
 }
 
 // lost pods were deleted, evicted or refused by their node: a failure of the infrastructure.
-func lost(_ Attempt, p *corev1.Pod) *conduct.Failure {
+func lost(a Attempt, p *corev1.Pod) *conduct.Failure {
 	switch {
 	case !p.DeletionTimestamp.IsZero():
 		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by another client", p.Name)
+	case overfull(p):
+		return conduct.DiskFull(a.Work, Implementation(a.Work, p), p.Status.Message)
 	case p.Status.Phase == corev1.PodFailed && p.Status.Reason != "":
 		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s: %s: %s", p.Name, p.Status.Reason, p.Status.Message)
 	case p.Status.Phase == corev1.PodUnknown:
 		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s: node %s is not responding", p.Name, p.Spec.NodeName)
 	}
 	return nil
+}
+
+// overfull reports whether the kubelet has evicted a server's pod for what was written in it beyond its limits: what an agent writes is little,
+// and bounded by a volume of its own. Where the node was short of disk, somebody else may have filled it.
+func overfull(p *corev1.Pod) bool {
+	if p.Status.Phase != corev1.PodFailed || p.Status.Reason != "Evicted" || !record.IsServer(p.Labels[v1alpha1.LabelMember]) {
+		return false
+	}
+	said := func(what string) bool { return strings.Contains(p.Status.Message, what) }
+	return said("exceeds the total limit of containers") ||
+		said(fmt.Sprintf("Container %s exceeded its local ephemeral storage limit", p.Spec.Containers[0].Name)) ||
+		said(fmt.Sprintf("Usage of EmptyDir volume %q exceeds the limit", render.ExchangeVolume))
 }
 
 // containers are the states of all containers of a pod, the one that brings the agent into another's image among them.
@@ -98,7 +113,7 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 		}
 		switch w.Reason {
 		case "ErrImagePull", "ImagePullBackOff":
-			if a.Now.Sub(scheduledAt(p)) < PullDeadline {
+			if a.Now.Sub(pullingSince(p)) < PullDeadline {
 				continue
 			}
 		case "InvalidImageName", "ErrImageNeverPull":

@@ -76,6 +76,17 @@ func ContainerStart(p *corev1.Pod, name string) time.Time {
 	return p.CreationTimestamp.Time
 }
 
+// pullingSince is when the images of a pod's containers began to be pulled at the latest: after the agent was brought, where it is.
+func pullingSince(p *corev1.Pod) time.Time {
+	since := scheduledAt(p)
+	for _, c := range p.Status.InitContainerStatuses {
+		if t := c.State.Terminated; t != nil && t.FinishedAt.After(since) {
+			since = t.FinishedAt.Time
+		}
+	}
+	return since
+}
+
 func scheduledAt(p *corev1.Pod) time.Time {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {

@@ -126,3 +126,38 @@ func TestTheImageOfTheAgentIsAwaited(t *testing.T) {
 		}
 	}
 }
+
+// What the agent's image takes is not taken from the time of the program's.
+func TestTheImageOfAProgramIsAwaitedFromWhenTheAgentIsThere(t *testing.T) {
+	const brought = 30 * time.Second
+	for after, want := range map[time.Duration]bool{brought: false, brought + pods.PullDeadline - time.Second: false, brought + pods.PullDeadline: true} {
+		a := programAttempt()
+		a.Pods[0].Status.InitContainerStatuses[0].State.Terminated.FinishedAt = metav1.Time{Time: noon.Add(brought)}
+		waitingFor(a.Pods[0], 0, "ImagePullBackOff", "timeout")
+		a.Now = noon.Add(after)
+		if f := a.Fault(); (f != nil) != want {
+			t.Errorf("after %s: %s", after, describe(f))
+		}
+	}
+}
+
+func TestAFullDiskIsTheProgramsIfTheProgramFilledIt(t *testing.T) {
+	for message, own := range map[string]bool{
+		`Container program exceeded its local ephemeral storage limit "2Gi". `:                           true,
+		`Pod ephemeral local storage usage exceeds the total limit of containers 4Gi. `:                  true,
+		`Usage of EmptyDir volume "loadstone" exceeds the limit "256Mi". `:                               true,
+		`Container collector exceeded its local ephemeral storage limit "2Gi". `:                         false,
+		`Usage of EmptyDir volume "data" exceeds the limit "1Gi". `:                                      false,
+		`The node was low on resource: ephemeral-storage. Container program was using 3Gi, request is 0`: false,
+	} {
+		a := programAttempt()
+		a.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: message}
+		want := "PodLost transient: pod parsers-000-old-1-s0: Evicted: "
+		if own {
+			want = "ProgramFailed permanent: implementations[old] was ended because it filled its disk: write or print less: "
+		}
+		if got := describe(a.Fault()); got != want+strings.TrimSpace(message) && got != want+message {
+			t.Errorf("%q gives %q", message, got)
+		}
+	}
+}

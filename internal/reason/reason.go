@@ -56,6 +56,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonAgentFailed:         Infrastructure,
 	v1alpha1.ReasonUploadFailed:        Infrastructure,
 	v1alpha1.ReasonStoreUnavailable:    Infrastructure,
+	v1alpha1.ReasonOperatorFailed:      Infrastructure,
 }
 
 // Of returns the origin of a reason; zero for a word that is not a reason of the API.

@@ -32,10 +32,13 @@ const (
 	Bringer         = "bring"
 	bringerMilliCPU = 200
 	bringerMemory   = 64 << 20
-	// exchangeDir is the folder that a program, its parent and its collector share, and agentFile the agent in it.
+	// ExchangeVolume is the volume that a program, its parent and its collector share, exchangeDir where they see it, and agentFile the agent
+	// in it.
+	ExchangeVolume = "loadstone"
 	exchangeDir    = "/loadstone"
-	exchangeVolume = "loadstone"
 	agentFile      = "loadstone-agent"
+	// diskBytes is what a process may write to the disk of its node, its output among it, beside the volumes of its pod.
+	diskBytes = 2 << 30
 	// podMargin is how much longer than its timetable a measured pod may live whatever happens to the operator.
 	podMargin = 20 * time.Minute
 )
@@ -84,7 +87,7 @@ func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptio
 		pod.Spec.Containers = append(pod.Spec.Containers, container(t, o, m.Name, p))
 		if p.Launched {
 			pod.Spec.InitContainers = append(pod.Spec.InitContainers, bringer(o, p.Toolbox))
-			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: exchangeVolume, VolumeSource: corev1.VolumeSource{
+			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: ExchangeVolume, VolumeSource: corev1.VolumeSource{
 				EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr(resource.MustParse("256Mi"))},
 			}})
 		}
@@ -119,12 +122,15 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 		c.Args = append(c.Args, "--exchange="+exchangeDir)
 	}
 	if p.Launched || p.Exchanges {
-		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: exchangeVolume, MountPath: exchangeDir})
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: ExchangeVolume, MountPath: exchangeDir})
 	}
 	if p.Port > 0 {
 		c.Ports = []corev1.ContainerPort{{ContainerPort: p.Port, Protocol: corev1.ProtocolTCP}}
 	}
 	c.Resources = equal(p.MilliCPU, *resource.NewQuantity(p.MemoryBytes, resource.BinarySI))
+	// Nothing is asked for: not every node counts its disk.
+	c.Resources.Requests[corev1.ResourceEphemeralStorage] = resource.Quantity{Format: resource.BinarySI}
+	c.Resources.Limits[corev1.ResourceEphemeralStorage] = *resource.NewQuantity(diskBytes, resource.BinarySI)
 	if p.CPU == kind.Unlimited {
 		delete(c.Resources.Limits, corev1.ResourceCPU)
 	}
@@ -142,7 +148,7 @@ func bringer(o PodOptions, toolbox bool) corev1.Container {
 	}
 	return corev1.Container{
 		Name: Bringer, Image: image, Args: args, ImagePullPolicy: corev1.PullIfNotPresent,
-		VolumeMounts:    []corev1.VolumeMount{{Name: exchangeVolume, MountPath: exchangeDir}},
+		VolumeMounts:    []corev1.VolumeMount{{Name: ExchangeVolume, MountPath: exchangeDir}},
 		SecurityContext: restricted(true), TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		// A pod is pinned only if every container asks for what it is limited to.
 		Resources: equal(bringerMilliCPU, *resource.NewQuantity(bringerMemory, resource.BinarySI)),

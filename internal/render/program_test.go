@@ -77,7 +77,7 @@ func TestAProgramAloneOwnsItsCPUs(t *testing.T) {
 		t.Fatalf("the pod has %d containers, want what brings the agent, the program and its collector", len(all))
 	}
 	for _, c := range all {
-		if diff := cmp.Diff(c.Resources.Requests, c.Resources.Limits); diff != "" || c.Resources.Limits.Memory().IsZero() || c.Resources.Limits.Cpu().IsZero() {
+		if diff := cmp.Diff(classOf(c.Resources.Requests), classOf(c.Resources.Limits)); diff != "" || c.Resources.Limits.Memory().IsZero() || c.Resources.Limits.Cpu().IsZero() {
 			t.Errorf("%s: requests and limits differ, or lack something:\n%s", c.Name, diff)
 		}
 		if whole := c.Resources.Limits.Cpu().MilliValue()%1000 == 0; whole != (c.Name == "program") {

@@ -86,6 +86,11 @@ func TestGoldenObjects(t *testing.T) {
 	golden(t, "generator.yaml", member(t, trial(t, p), record.MemberGenerator(0), options()))
 }
 
+// classOf are the resources from which the class of a pod follows: its CPUs and its memory.
+func classOf(list corev1.ResourceList) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: list[corev1.ResourceCPU], corev1.ResourceMemory: list[corev1.ResourceMemory]}
+}
+
 // A container whose requests differ from its limits makes its pod Burstable, and the pinning of the others is lost in silence;
 // a sidecar with whole CPUs would take one exclusively.
 func TestMeasuredPodsAreGuaranteedAndOnlyTheMeasuredContainerHasWholeCPUs(t *testing.T) {
@@ -95,7 +100,10 @@ func TestMeasuredPodsAreGuaranteedAndOnlyTheMeasuredContainerHasWholeCPUs(t *tes
 			t.Errorf("%s has init containers, which may leak exclusive CPUs", pod.Name)
 		}
 		for i, c := range pod.Spec.Containers {
-			if diff := cmp.Diff(c.Resources.Requests, c.Resources.Limits); diff != "" || c.Resources.Limits.Memory().IsZero() {
+			if limit := c.Resources.Limits[corev1.ResourceEphemeralStorage]; limit.IsZero() {
+				t.Errorf("%s/%s may fill its node's disk", pod.Name, c.Name)
+			}
+			if diff := cmp.Diff(classOf(c.Resources.Requests), classOf(c.Resources.Limits)); diff != "" || c.Resources.Limits.Memory().IsZero() {
 				t.Errorf("%s/%s: requests and limits differ or lack memory:\n%s", pod.Name, c.Name, diff)
 			}
 			if whole := c.Resources.Limits.Cpu().MilliValue()%1000 == 0; whole != (i == 0) {

@@ -26,11 +26,10 @@ import (
 	"os"
 	"time"
 
-	"loadstone.dev/loadstone/hack/bench/figures"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"

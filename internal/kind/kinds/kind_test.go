@@ -52,7 +52,9 @@ func (timings) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violat
 	return nil
 }
 
-func (timings) Write(record.Plan, record.PlannedTrial) v1alpha1.TrialSpec { return v1alpha1.TrialSpec{} }
+func (timings) Write(record.Plan, record.PlannedTrial) v1alpha1.TrialSpec {
+	return v1alpha1.TrialSpec{}
+}
 
 func (timings) Read(spec v1alpha1.TrialSpec) kind.Work {
 	return timing{program: kind.ReadServers(spec)[0]}
