@@ -16,15 +16,12 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/agent"
-	"loadstone.dev/loadstone/internal/generate"
+	"loadstone.dev/loadstone/internal/agent/role"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/protocol"
-	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/search"
-	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/version"
 )
 
@@ -72,116 +69,64 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
-	flags := flag.NewFlagSet("loadstone-agent "+args[0], flag.ContinueOnError)
-	dir := flags.String("dir", "/var/lib/loadstone", "the folder for the agent's files")
-	port := flags.Int("port", 0, "the port of the server that is observed")
-	format := flags.String("format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
-	exchange := flags.String("exchange", "", "the folder in which a collector and the parent of a program meet")
-	symbols := observe.SymbolFlag(flags)
-	task := profileFlags(flags)
-	if err := flags.Parse(args[1:]); err != nil {
-		return fmt.Errorf("reading the flags: %w", err)
-	}
 	switch args[0] {
-	case "generate":
-		return generator(ctx, getenv, *dir)
-	case "observe":
-		if *port < 1 || *port > 65535 {
-			return errors.New("--port must be the port of the server, 1 to 65535")
-		}
-		return beside(ctx, getenv, *dir, *port, func(own observe.Config) agent.Worker {
-			own.Symbols = *symbols
-			return observe.New(own)
-		})
-	case "collect":
-		return beside(ctx, getenv, *dir, 0, func(own observe.Config) agent.Worker {
-			own.Symbols = *symbols
-			return observe.NewCollector(own, record.CaseFormat(*format), launch.Exchange(*exchange))
-		})
-	case "profile":
-		return beside(ctx, getenv, *dir, 0, func(own observe.Config) agent.Worker {
-			return observe.NewMonitor(own, task(), launch.Exchange(*exchange))
-		})
 	case "launch":
-		runtime.GOMAXPROCS(1)
-		code, err := launch.Run(ctx, launch.Exchange(*exchange), flags.Args(), os.Stderr)
-		if err == nil && code != 0 {
-			err = exitCode(code)
-		}
-		return err
+		return launchProgram(ctx, args[1:])
 	case "bring":
-		return bring(flags.Arg(0), flags.Arg(1))
+		if len(args) < 2 {
+			return errors.New(usage)
+		}
+		return bring(args[1:])
 	case "version":
 		_, err := fmt.Fprintln(stdout, version.Version)
 		return err
 	}
-	return errors.New(usage)
-}
-
-// profileFlags are those of a profile, which is complete when they have been read.
-func profileFlags(flags *flag.FlagSet) func() record.Profile {
-	var p record.Profile
-	number := func(name, usage string) *int { return flags.Int(name, 1, usage) }
-	tool := flags.String("tool", "", "the profiler")
-	flags.StringVar(&p.Request.Path, "path", "/", "what is asked of the server")
-	body := flags.String("body", "", "the right answer's body")
-	compare := flags.Bool("compare-body", false, "compare bodies with the right one")
-	status, requests, connections := number("status", "the right answer's status"), number("requests", "how many requests are sent"), number("connections", "how many connections send them")
-	repeats, limit := number("repeats", "how often everything is done"), number("limit", "how many seconds everything may take")
-	return func() record.Profile {
-		p.Tool, p.Request.Expect.Status, p.Requests = profiler.Tool(*tool), int32(*status), int32(*requests)
-		p.Connections, p.Repeats, p.LimitSeconds = int32(*connections), int32(*repeats), int32(*limit)
-		if *compare {
-			p.Request.Expect.Body = body
-		}
-		return p
+	own, err := role.Parse(args)
+	if unknown := role.UnknownError(""); errors.As(err, &unknown) {
+		return errors.New(usage)
 	}
-}
-
-// bring copies the agent to a path and, if somebody asks for the profilers, these to another.
-func bring(path, toolbox string) error {
-	if err := launch.Bring(path); err != nil || toolbox == "" {
-		return err
-	}
-	return launch.BringToolbox("/"+profiler.ToolboxFolder, toolbox)
-}
-
-// generator makes load.
-func generator(ctx context.Context, getenv func(string) string, dir string) error {
-	if err := kernel.RaiseDescriptors(); err != nil {
-		return err
-	}
-	return serve(ctx, getenv, dir, func(c agent.Config) (agent.Worker, error) {
-		own, err := c.Generator()
-		if err != nil {
-			return nil, err
-		}
-		return generate.New(own, tools.All(generate.ScriptsDir(dir)), search.Rates{}), nil
-	})
-}
-
-// beside watches what is measured, from a CPU that others share: it takes one at a time.
-func beside(ctx context.Context, getenv func(string) string, dir string, port int, work func(observe.Config) agent.Worker) error {
-	runtime.GOMAXPROCS(1)
-	if err := kernel.Hide(); err != nil {
-		return err
-	}
-	return serve(ctx, getenv, dir, func(c agent.Config) (agent.Worker, error) {
-		own, err := c.Observer(port)
-		if err != nil {
-			return nil, err
-		}
-		return work(own), nil
-	})
-}
-
-// serve answers the operator until ctx ends.
-func serve(ctx context.Context, getenv func(string) string, dir string, work func(agent.Config) (agent.Worker, error)) error {
-	config, err := agent.ConfigFromEnv(getenv, dir, pod())
 	if err != nil {
 		return err
 	}
-	worker, err := work(config)
+	return serve(ctx, getenv, own)
+}
+
+// bring copies the agent to a path and, if somebody asks for the profilers, these to another.
+func bring(args []string) error {
+	if err := launch.Bring(args[0]); err != nil || len(args) == 1 {
+		return err
+	}
+	return launch.BringToolbox("/"+profiler.ToolboxFolder, args[1])
+}
+
+// launchProgram is the parent of a program that measures itself, and ends as the program does.
+func launchProgram(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("loadstone-agent launch", flag.ContinueOnError)
+	exchange := flags.String("exchange", "", "the folder in which a collector and the parent of a program meet")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("reading the flags: %w", err)
+	}
+	runtime.GOMAXPROCS(1)
+	code, err := launch.Run(ctx, launch.Exchange(*exchange), flags.Args(), os.Stderr)
+	if err == nil && code != 0 {
+		err = exitCode(code)
+	}
+	return err
+}
+
+// serve answers the operator until ctx ends.
+func serve(ctx context.Context, getenv func(string) string, own role.Role) error {
+	if own.Watches() {
+		// The server is of the same user, and sees this process.
+		if err := kernel.Hide(); err != nil {
+			return err
+		}
+	}
+	config, err := agent.ConfigFromEnv(getenv, own.Dir, pod())
+	if err != nil {
+		return err
+	}
+	worker, err := own.Worker(config)
 	if err != nil {
 		return err
 	}

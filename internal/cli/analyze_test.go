@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/lint"
 )
 
-var update = flag.Bool("update", false, "write the real output into docs/analyse.md")
+var update = flag.Bool("update", false, "write what is compared: the real output into docs/analyse.md, the structure of a run into test/structure")
 
 const raw = "internal/printout/testdata/"
 

@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/report"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 // twice returns the implementations of a run that measures one server under two names.
@@ -67,9 +68,9 @@ func calibrate(ctx context.Context, out io.Writer, k *kube, r *v1alpha1.Benchmar
 	if _, err := apply(ctx, c, r, replace); err != nil {
 		return err
 	}
-	shown := newScreen(out)
-	ended, err := follower{client: c, key: client.ObjectKeyFromObject(r), tell: shown.tellRemote, every: lookEvery}.follow(ctx)
-	shown.end()
+	shown := screen.New(out)
+	ended, err := follower{client: c, key: client.ObjectKeyFromObject(r), tell: shown.Tell, every: lookEvery}.follow(ctx)
+	shown.End()
 	if errors.Is(err, errLeft) {
 		return clusterRun{}.interrupted(ctx, c, client.ObjectKeyFromObject(r))
 	}

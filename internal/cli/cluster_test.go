@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -300,17 +299,5 @@ func TestAListOfResultsOnThisMachine(t *testing.T) {
 	out, err := execute(t, "list", "--here", "--folder", dir)
 	if err != nil || !strings.Contains(out, "  quick  Ended        2 trials") || !strings.Contains(out, "  b      Interrupted  -") || strings.Contains(out, "other") {
 		t.Errorf("it prints %s, %v", out, err)
-	}
-}
-
-func TestLinesOfARunOnAClusterHaveNoGap(t *testing.T) {
-	var out bytes.Buffer
-	s := newScreen(&out)
-	for _, e := range played() {
-		e.Results = nil
-		s.tellRemote(e)
-	}
-	if !strings.Contains(out.String(), "block 1/2     plain  measured  1m0s left\n") {
-		t.Errorf("it prints %s", out.String())
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/screen"
 	"loadstone.dev/loadstone/internal/version"
 )
 
@@ -24,7 +24,14 @@ plan, checks and report. Each implementation needs its command, which is looked 
 on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY.
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
-that are complete.
+that are complete. A run whose process is killed leaves no process either.
+
+With --resume such a run goes on. Blocks that were complete are kept; an incomplete one is measured again as a whole, since only trials of one time
+are compared with each other, and what was measured of it stays in the folder and out of the report. FILE, its scripts and the CPUs must be what they
+were. A run that is complete is reported again; where nothing was begun, the run begins.
+
+A terminal shows a live view, anything else a line for each trial; --output json prints an object a line for everything that happens, the last one for
+the end.
 
 With --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl loadstone, the run is measured on the cluster: it is created there, followed
 with the same lines, and its report is fetched. Each implementation needs its image. A run of the same name and spec that goes on is followed. Ctrl-C leaves
@@ -41,7 +48,7 @@ const progressEvery = time.Second
 
 // runCommand leads a run on this machine, or follows it on a cluster, which a plugin of kubectl does unless it is told otherwise.
 func runCommand(k *kube, plugin bool) *cobra.Command {
-	var out string
+	var here localRun
 	var onCluster bool
 	remote := clusterRun{kube: k}
 	c := &cobra.Command{
@@ -52,14 +59,16 @@ func runCommand(k *kube, plugin bool) *cobra.Command {
 		Args:    oneRunFile,
 		RunE: func(c *cobra.Command, files []string) error {
 			if !onCluster && (c.Flags().Changed("cluster") || !k.named(c.Flags())) {
-				return runHere(c.Context(), c.OutOrStdout(), files[0], out)
+				return here.run(c.Context(), c.OutOrStdout(), files[0])
 			}
-			remote.out = cmp.Or(out, reportFolder)
+			remote.out = cmp.Or(here.out, reportFolder)
 			return remote.run(c.Context(), c.OutOrStdout(), files[0])
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME); on a cluster for its report (default reports)")
+	f.StringVar(&here.out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME); on a cluster for its report (default reports)")
+	f.BoolVar(&here.resume, "resume", false, "go on with the run in the folder of --out, or else in the newest of its name, which was killed or interrupted, or begin it")
+	bindOutput(c, &here.output)
 	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
 	remote.bind(f)
 	return c
@@ -73,37 +82,65 @@ func oneRunFile(c *cobra.Command, args []string) error {
 	return exactly(1, "name the file of a run")(c, args)
 }
 
-// runHere leads a run on this machine.
-func runHere(ctx context.Context, out io.Writer, file, to string) error {
+// localRun is how a run is led on this machine.
+type localRun struct {
+	out    string
+	resume bool
+	output outputFormat
+}
+
+// run leads a run on this machine.
+func (h localRun) run(ctx context.Context, out io.Writer, file string) error {
 	f, err := runfile.Open(ctx, file)
 	if err != nil {
 		return badInput(err)
 	}
-	shown := newScreen(out)
-	r, err := local.New(ctx, runOptions(f.Run, file, to, shown))
+	shown, ended := screen.New(out), printEnding
+	o := runOptions(f.Run, file, h.out, shown)
+	if h.output == jsonOutput {
+		objects := screen.NewJSON(out)
+		o.Tell, ended = objects.Tell, jsonEnding
+	}
+	if err := resumeIn(&o, h.out, h.resume); err != nil {
+		return err
+	}
+	r, err := local.New(ctx, o)
 	if err != nil {
 		return f.Explain(err)
 	}
 	ending, err := r.Lead(ctx)
-	shown.end()
+	shown.End()
 	if err != nil {
 		return err
 	}
-	return printEnding(out, ending)
+	return ended(out, ending)
 }
 
-func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen) local.Options {
+func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen.Screen) local.Options {
 	if out == "" {
-		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format("20060102-150405"))
+		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(local.FolderTime))
 	}
-	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.tell}
+	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.Tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
 		o.Folder = whole
 	}
-	if p.live {
+	if p.Live() {
 		o.Every = progressEvery
 	}
 	return o
+}
+
+// resumeIn makes a run go on in the folder that was named, or else in the newest of its name. Where there is none, it begins.
+func resumeIn(o *local.Options, named string, resume bool) error {
+	o.Resume = resume
+	if !resume || named != "" {
+		return nil
+	}
+	newest, err := local.Newest(resultsFolder, o.Run.Name)
+	if newest != "" {
+		o.Out = newest
+	}
+	return err
 }
 
 // printEnding prints how a run has ended, and returns the error whose status says it.
@@ -117,6 +154,14 @@ func printEnding(out io.Writer, e local.Ending) error {
 		if _, err := fmt.Fprintln(out, "report: "+e.Report); err != nil {
 			return err
 		}
+	}
+	return statusOf(e)
+}
+
+// jsonEnding prints the same for programs.
+func jsonEnding(out io.Writer, e local.Ending) error {
+	if err := screen.NewJSON(out).End(e); err != nil {
+		return err
 	}
 	return statusOf(e)
 }
@@ -142,14 +187,4 @@ func statusOf(e local.Ending) error {
 		return &statusError{statusInconclusive, fmt.Errorf("inconclusive: %s", e.Verdict.Reason)}
 	}
 	return nil
-}
-
-// isTerminal reports whether a writer is a terminal, on which a line can be replaced.
-func isTerminal(out io.Writer) bool {
-	f, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/internal/follow"
-	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 // deleteDeadline bounds how long an interrupted command waits for the end of the run that it deletes.
@@ -65,9 +65,9 @@ func (o clusterRun) run(ctx context.Context, out io.Writer, file string) error {
 
 // follow leads a run that is on the cluster to its end, as far as this program does: it tells, fetches and judges.
 func (o clusterRun) follow(ctx context.Context, out io.Writer, c client.Client, key client.ObjectKey) error {
-	shown := newScreen(out)
-	ended, err := follower{client: c, key: key, tell: shown.tellRemote, every: lookEvery}.follow(ctx)
-	shown.end()
+	shown := screen.New(out)
+	ended, err := follower{client: c, key: key, tell: shown.Tell, every: lookEvery}.follow(ctx)
+	shown.End()
 	if errors.Is(err, errLeft) {
 		return o.interrupted(context.WithoutCancel(ctx), c, key)
 	}
@@ -105,12 +105,4 @@ func (o clusterRun) interrupted(ctx context.Context, c client.Client, key client
 		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and the run may go on: %w", err)}
 	}
 	return &statusError{statusInterrupted, fmt.Errorf("interrupted: BenchmarkRun %s is deleted", key)}
-}
-
-// tellRemote prints an event of a run on a cluster, which shows no values before its report.
-func (p *screen) tellRemote(e local.Event) {
-	if e.Kind == local.EventMeasured {
-		e.Kind, e.Message = local.EventNote, trialOf(e)+"  measured  "+leftOf(e)
-	}
-	p.tell(e)
 }

@@ -1,15 +1,13 @@
 package cli
 
 import (
-	"bytes"
-	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 func TestFlagsOfARunStandAnywhere(t *testing.T) {
@@ -60,35 +58,13 @@ func TestARunFindsItsFilesBesideItsOwn(t *testing.T) {
 	for file, want := range map[string]string{
 		"run.yaml": here, "below/run.yaml": filepath.Join(here, "below"), "../run.yaml": filepath.Dir(here), "/runs/run.yaml": "/runs",
 	} {
-		o := runOptions(run, file, "results", &screen{})
+		o := runOptions(run, file, "results", screen.New(io.Discard))
 		if o.Folder != want || o.Out != "results" || o.Run != run || o.Every != 0 || o.Tell == nil {
 			t.Errorf("of %s it has the options %+v, want the folder %s", file, o, want)
 		}
 	}
-	o := runOptions(run, "run.yaml", "", &screen{live: true})
-	if !strings.HasPrefix(o.Out, filepath.Join("loadstone-results", "quick-20")) || o.Every != progressEvery {
+	o := runOptions(run, "run.yaml", "", screen.New(io.Discard))
+	if !strings.HasPrefix(o.Out, filepath.Join("loadstone-results", "quick-20")) {
 		t.Errorf("by default it has the options %+v", o)
-	}
-}
-
-func TestWhatIsNoTerminalIsNotOverwritten(t *testing.T) {
-	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, written, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, out := range map[string]io.Writer{"a buffer": &bytes.Buffer{}, "a file": file, "a pipe": written, "nothing": io.Discard} {
-		if isTerminal(out) || newScreen(out).live {
-			t.Errorf("%s is a terminal", name)
-		}
-	}
-	if err := errors.Join(file.Close(), read.Close(), written.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if isTerminal(file) {
-		t.Error("a file that is closed is a terminal")
 	}
 }

@@ -4,60 +4,11 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/local"
-	"loadstone.dev/loadstone/internal/record"
 )
-
-// played are the events of a short run.
-func played() []local.Event {
-	first := &record.PlannedTrial{Block: 1, Servers: []string{"plain"}}
-	again := &record.PlannedTrial{Block: 3, Servers: []string{"plain", "costly"}}
-	return []local.Event{
-		{Kind: local.EventNote, Message: "servers were set on CPUs [1]"},
-		{Kind: local.EventProgress, Trial: first, Blocks: 2, Cell: "sweep-10", Done: 1, All: 8, Left: 61 * time.Second},
-		{Kind: local.EventMeasured, Trial: first, Blocks: 2, Left: time.Minute, Results: []local.Result{
-			{Name: "sweep-10", Value: 12345.6, Unit: "requests/s"}, {Name: "sweep-100", Failed: "it hung"},
-		}},
-		{Kind: local.EventFailed, Trial: again, Blocks: 2, Repeats: 1, Message: "the server exited"},
-	}
-}
-
-func TestAScreenShowsWhatHappens(t *testing.T) {
-	for name, tc := range map[string]struct {
-		live bool
-		want []string
-		not  []string
-	}{
-		"on a terminal": {true, []string{
-			"servers were set on CPUs [1]\n", "block 1/2     plain  sweep-10  1 of 8 cells  1m1s left", "\r",
-			"block 1/2     plain  sweep-10 12346 requests/s, sweep-100 failed: it hung  1m0s left\n", "repeat 1/1    plain and costly  failed: the server exited\n",
-		}, nil},
-		"elsewhere only what stays": {false, []string{"sweep-10 12346 requests/s", "repeat 1/1    plain and costly"}, []string{"\r", "1 of 8 cells"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out bytes.Buffer
-			s := screen{out: &out, live: tc.live}
-			for _, e := range played() {
-				s.tell(e)
-			}
-			s.end()
-			for _, want := range tc.want {
-				if !strings.Contains(out.String(), want) {
-					t.Errorf("it does not show %q:\n%q", want, out.String())
-				}
-			}
-			for _, not := range tc.not {
-				if strings.Contains(out.String(), not) {
-					t.Errorf("it shows %q:\n%q", not, out.String())
-				}
-			}
-		})
-	}
-}
 
 func TestEachEndingHasAStatus(t *testing.T) {
 	verdict := &conduct.Verdict{Conclusive: true}
@@ -99,5 +50,30 @@ func TestHelpNamesEveryStatus(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("help does not hold %q", want)
 		}
+	}
+}
+
+func TestAnEndingIsPrinted(t *testing.T) {
+	done := conduct.Outcome{State: conduct.Succeeded}
+	for name, tc := range map[string]struct {
+		ending local.Ending
+		want   string
+	}{
+		"with verdict and report": {
+			local.Ending{Outcome: done, Counts: true, Verdict: &conduct.Verdict{Text: "costly is slower", Conclusive: true}, Report: "results/report.html"},
+			"costly is slower\nreport: results/report.html\n",
+		},
+		"without either": {local.Ending{Outcome: conduct.Outcome{State: conduct.Failed, Reason: "TimedOut"}}, ""},
+		"interrupted, with what is complete": {
+			local.Ending{Interrupted: true, Verdict: &conduct.Verdict{Text: "too few blocks"}, Report: "report.html"}, "too few blocks\nreport: report.html\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			_ = printEnding(&out, tc.ending) // Another test looks at the status.
+			if out.String() != tc.want {
+				t.Errorf("it prints %q, want %q", out.String(), tc.want)
+			}
+		})
 	}
 }

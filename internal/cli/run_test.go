@@ -341,7 +341,7 @@ func TestAKilledRunLeavesNoProcess(t *testing.T) {
 // leavesNothing waits until no process is left whose command names a folder.
 func leavesNothing(t *testing.T, dir string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		left := naming(t, dir)
 		if len(left) == 0 {
 			return

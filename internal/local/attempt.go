@@ -31,8 +31,12 @@ const loopback = "127.0.0.1"
 type attempt struct {
 	*Run
 	conduct.Attempt
+	// try counts the attempts of this process, from 1.
+	try   int32
 	trial *conduct.Trial
 	team  *team
+	// told counts the cells whose results were told.
+	told int
 	// failures say why earlier attempts were given up.
 	failures []string
 	// programs are what the servers run, in their order.
@@ -42,14 +46,21 @@ type attempt struct {
 // program is what a server runs.
 type program struct{ path, digest string }
 
-// try takes a trial through one attempt. It returns the trial's manifest, or why there is none. An error ends the run.
-func (a *attempt) try(ctx context.Context) (*record.Artifact, *conduct.Failure, error) {
+// retried reports whether a failure is followed by another attempt: those of processes that were killed do not count.
+func (a *attempt) retried(f *conduct.Failure) bool {
+	own := a.Attempt
+	own.Number = a.try
+	return own.Retried(f)
+}
+
+// take takes a trial through one attempt. It returns the trial's manifest, or why there is none. An error ends the run.
+func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure, error) {
 	dir, err := os.MkdirTemp(a.work, "attempt-*")
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a folder for the trial: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // What is left is removed with the run's work folder.
-	a.team = &team{faults: make(chan *conduct.Failure, 1)}
+	a.team = &team{faults: make(chan *conduct.Failure, 1), held: a.claim.held()}
 	defer func() { a.team.end() }()
 	for _, step := range []func(context.Context) (*conduct.Failure, error){
 		func(context.Context) (*conduct.Failure, error) { return a.assemble(dir) },
@@ -92,6 +103,11 @@ func (a *attempt) assemble(dir string) (*conduct.Failure, error) {
 // startMember starts the processes of a member. The first is measured, or measures: it gets the member's CPUs. Another one only watches.
 func (a *attempt) startMember(m *member, at place) (*conduct.Failure, error) {
 	flags := []string{"--trial", a.trial.Name, "--node", a.node}
+	counters, err := a.isolate(m, at)
+	if err != nil {
+		return nil, err
+	}
+	flags = append(flags, counters...)
 	if len(a.seats.generators) == 1 && !m.isServer() {
 		flags = append(flags, "--network", "/proc/self/net")
 	}
@@ -133,7 +149,7 @@ func (a *attempt) startProgram(m *member, at place, p kind.Process) (*conduct.Fa
 		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s].command: %s", own.Name, err), nil
 	}
 	a.programs = append(a.programs, program{path, sum})
-	at.cpus = at.cpus[:max(min(whole(p.MilliCPU), len(at.cpus)), 1)]
+	at.cpus = at.serving(p)
 	command := append([]string{path}, p.Command[1:]...)
 	if p.Launched {
 		self, err := os.Executable()
@@ -265,6 +281,7 @@ func (a *attempt) awaitEnd(ctx context.Context) (*conduct.Failure, error) {
 		if f, err := a.pause(ctx, a.Now.Add(wait)); f != nil || err != nil {
 			return f, err
 		}
+		a.tellFinished()
 		if a.Quiet() || !a.Work.EndsItself() {
 			continue
 		}

@@ -29,15 +29,21 @@ type child struct {
 	ended chan struct{}
 }
 
-// startChild starts this program again on some CPUs. What it prints as errors goes to log. The calling goroutine must have its thread to
+// heldDescriptor is the number under which a child has what it holds for its run.
+const heldDescriptor = 3
+
+// startChild starts this program again on some CPUs. What it prints as errors goes to log, and it holds held until it ends. The calling goroutine must have its thread to
 // itself, and keep it for as long as children run: agents die with it.
-func startChild(args []string, cpus []int, log *os.File, orphaned syscall.Signal) (*child, error) {
+func startChild(args []string, cpus []int, log, held *os.File, orphaned syscall.Signal) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
 	cmd := exec.Command(self, args...) //nolint:noctx // It ends with its standard input.
 	cmd.Stderr = log
+	if held != nil {
+		cmd.ExtraFiles = []*os.File{held}
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: orphaned}
 	in, err := cmd.StdinPipe()
 	if err != nil {

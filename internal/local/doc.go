@@ -7,8 +7,11 @@
 // implementation runs below a keeper, which is this program too: the end of its pipe, however this program ends, makes the keeper end the
 // implementation and everything that it has started.
 //
+// How far a run is stands in a file of its folder, so that another process can go on with a run whose process was killed: see state and
+// Run.restore.
+//
 // What a member owns here is its CPUs. They are chosen once a run, set before the process begins, read back by the agents in every cell,
 // and given to no other process of the run. Other programs of the machine are not kept off them: what they use is measured in every cell
-// and judged as on a cluster. Nothing else is owned: processes share the network namespace, the page cache and the memory of the machine,
-// have no cgroup of their own and no limit of memory. The run's manifest says so in its notes.
+// and judged as on a cluster. Where the machine permits it, a server and a generator have a cgroup, too (package cgroup), and a server a limit
+// of memory. Processes share the network namespace and the page cache. The run's manifest says in its notes what was shared.
 package local

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/timetable"
 )
 
 // Ending is how a run has ended.
@@ -31,17 +30,31 @@ type Ending struct {
 
 // report makes the report of a run that has measured everything.
 func (r *Run) report(ctx context.Context) (Ending, error) {
-	return r.publish(ctx, r.facts.Manifest(r.record()))
+	e, err := r.publish(ctx, r.manifest())
+	if err != nil {
+		return e, err
+	}
+	r.reported = true
+	return e, r.remember()
 }
 
-// ended is the end of a run without a report.
-func (r *Run) ended(e *conduct.Ending) Ending {
-	return Ending{Outcome: r.facts.Outcome(e, nil)}
+// ended is the end of a run before everything was measured. What was stored is reported all the same.
+func (r *Run) ended(ctx context.Context, e *conduct.Ending) (Ending, error) {
+	if !r.facts.Partial() {
+		return Ending{Outcome: r.facts.Outcome(e, nil)}, nil
+	}
+	of := r.record()
+	of.Ending = e
+	m := r.facts.Manifest(of)
+	m.Started = r.started.UTC()
+	out, err := r.publish(ctx, m)
+	out.Outcome = r.facts.Outcome(e, out.Verdict)
+	return out, err
 }
 
 // interrupted reports what is complete of a run that somebody has ended: its whole blocks.
 func (r *Run) interrupted(ctx context.Context) (Ending, error) {
-	m := r.facts.Manifest(r.record())
+	m := r.manifest()
 	complete := r.complete()
 	if complete == 0 {
 		return Ending{Interrupted: true}, nil
@@ -66,6 +79,9 @@ func (r *Run) complete() int32 {
 	last := int32(math.MaxInt32)
 	var highest int32
 	for _, t := range r.facts.Trials {
+		if t.Follows() {
+			continue
+		}
 		highest = max(highest, t.Block)
 		if t.Ended.IsZero() {
 			last = min(last, t.Block-1)
@@ -76,10 +92,15 @@ func (r *Run) complete() int32 {
 
 // publish stores the run's manifest and the report that is made from it.
 func (r *Run) publish(ctx context.Context, m record.RunManifest) (Ending, error) {
-	var e Ending
 	if _, err := r.folder.PutJSON(ctx, artifact.ManifestKey(r.prefix), m); err != nil {
-		return e, err
+		return Ending{}, err
 	}
+	return r.makeReport(ctx)
+}
+
+// makeReport makes the report of a run from its manifest, and stores it.
+func (r *Run) makeReport(ctx context.Context) (Ending, error) {
+	var e Ending
 	o, err := publish.Make(ctx, r.folder, r.prefix)
 	if err != nil {
 		return e, err
@@ -115,42 +136,4 @@ func (r *Run) tellMeasured(ctx context.Context, t *conduct.Trial) error {
 		r.tell(Event{Kind: EventMeasured, Trial: &t.PlannedTrial, Results: results(d)})
 	}
 	return nil
-}
-
-// results are the values of a trial, a line each: the throughput of each cell, over all generators, and the rows that are compared as they are.
-func results(d record.TrialData) []Result {
-	var out []Result
-	for _, c := range d.Manifest.Cells {
-		for server := range d.Manifest.Servers {
-			if found := throughput(d, timetable.CellName(c), server); found.Value > 0 || found.Failed != "" {
-				out = append(out, found)
-			}
-		}
-	}
-	for _, row := range d.Rows {
-		out = append(out, Result{Name: row.Case + " " + row.Metric, Value: row.Value, Unit: row.Unit, Failed: row.Void})
-	}
-	return out
-}
-
-// throughput is that of a server in a cell. Of a duet, whose servers take turns, the name says which server it is.
-func throughput(d record.TrialData, cell string, server int) Result {
-	found := Result{Name: cell, Unit: "requests/s"}
-	if len(d.Manifest.Servers) > 1 {
-		found.Name = d.Manifest.Servers[server] + " " + cell
-	}
-	for _, g := range d.Generators {
-		for _, run := range g.Cells {
-			switch {
-			case run.Name() != cell || run.Server != server:
-			case run.Measurement == nil:
-				found.Failed = run.Error
-			case run.ActiveNanos > 0:
-				found.Value += float64(run.Measurement.Requests) * 1e9 / float64(run.ActiveNanos)
-			case run.Measurement.DurationMicros > 0:
-				found.Value += float64(run.Measurement.Requests) * 1e6 / float64(run.Measurement.DurationMicros)
-			}
-		}
-	}
-	return found
 }

@@ -20,8 +20,10 @@ type Event struct {
 	Done, All int
 	// Left is about how long the run will still take.
 	Left time.Duration
-	// Results are what a measured trial has found.
+	// Results are what a measured trial, or the cells that have finished, have found.
 	Results []Result
+	// Troubles says which blocks were disturbed, and by what; empty if none was.
+	Troubles string
 	// Message is a sentence.
 	Message string
 }
@@ -32,6 +34,8 @@ type EventKind int
 const (
 	// EventProgress tells how far the run is: the only event that is replaced by the next one of its kind.
 	EventProgress EventKind = iota
+	// EventFinished tells what cells have found, before their trial has ended.
+	EventFinished
 	// EventNote is a sentence about the run.
 	EventNote
 	// EventMeasured tells what a trial has found.
@@ -46,6 +50,8 @@ type Result struct {
 	Name  string
 	Value float64
 	Unit  string
+	// P99Micros is the 99th percentile of latencies, in microseconds; nil if it is unknown.
+	P99Micros *float64
 	// Failed says why there is no value; empty if there is one.
 	Failed string
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"loadstone.dev/loadstone/internal/launch"
 )
@@ -27,6 +28,9 @@ func IsHelper(args []string) bool {
 
 // Help does the work of a part of a run, until in ends, and returns the status with which the program ends.
 func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (status int, err error) {
+	if args[0] != launchCommand {
+		syscall.CloseOnExec(heldDescriptor) // It is this process that holds it, and nothing that it starts.
+	}
 	switch args[0] {
 	case keeperCommand:
 		err = keep(args[1:], in, out)

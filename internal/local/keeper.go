@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/kernel"
 )
@@ -33,6 +34,8 @@ type keeperNote struct {
 	Failed string `json:"failed,omitempty"`
 	// Exited is how it has ended.
 	Exited *keeperExit `json:"exited,omitempty"`
+	// OutOfMemory is true if its limit of memory has ended it.
+	OutOfMemory bool `json:"outOfMemory,omitempty"`
 }
 
 type keeperExit struct {
@@ -46,6 +49,8 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	cpus := f.String("cpus", "", "the CPUs of the implementation")
 	dir := f.String("dir", "", "its working directory")
 	log := f.String("log", "", "the file for its output")
+	var group groupFlag
+	f.Var(&group, "cgroup", "the cgroup of the implementation, if it has one of its own")
 	if err := f.Parse(args); err != nil || f.NArg() == 0 {
 		return usageError(keeperCommand)
 	}
@@ -55,7 +60,9 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("keeping %s: %w", f.Arg(0), err)
 	}
 	notes := json.NewEncoder(out)
-	cmd, err := startKept(f.Args(), *dir, *log, cpuset.Parse(*cpus))
+	// Nobody else may be left to remove it.
+	defer group.RemoveAll()
+	cmd, err := startKept(f.Args(), *dir, *log, cpuset.Parse(*cpus), group.Group)
 	if err != nil {
 		return notes.Encode(keeperNote{Failed: err.Error()})
 	}
@@ -74,7 +81,7 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	}()
 	select {
 	case <-exited:
-		err := notes.Encode(keeperNote{Exited: exitOf(cmd.ProcessState)})
+		err := notes.Encode(keeperNote{Exited: exitOf(cmd.ProcessState), OutOfMemory: group.Group != nil && group.OutOfMemory()})
 		<-over
 		return err
 	case <-over:
@@ -89,8 +96,8 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// startKept starts an implementation in a process group of its own.
-func startKept(command []string, dir, log string, cpus []int) (*exec.Cmd, error) {
+// startKept starts an implementation in a process group of its own, and in its cgroup, if it has one.
+func startKept(command []string, dir, log string, cpus []int, group *cgroup.Group) (*exec.Cmd, error) {
 	output, err := os.Create(log)
 	if err != nil {
 		return nil, err
@@ -99,7 +106,11 @@ func startKept(command []string, dir, log string, cpus []int) (*exec.Cmd, error)
 	cmd := exec.Command(command[0], command[1:]...) //nolint:noctx // Its end is the keeper's work.
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, output, output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	return cmd, startOn(cmd, cpus)
+	if group == nil {
+		return cmd, startOn(cmd, cpus)
+	}
+	// A process begins in the cgroup of the one that starts it.
+	return cmd, group.Within(func() error { return startOn(cmd, cpus) })
 }
 
 func exitOf(s *os.ProcessState) *keeperExit {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/plan"
@@ -30,6 +34,8 @@ type Options struct {
 	Folder string
 	// Out is the folder of the run's results. Noise floors and the runs that its objectives name lie next to it.
 	Out string
+	// Resume goes on with the run that was begun in that folder, if there is one: its complete blocks are kept, and the others are measured.
+	Resume bool
 	// Version is that of this program.
 	Version string
 	// Tell is told what happens; Every is how often it is told of progress, beside the end of each cell. 0 leaves it at that.
@@ -50,22 +56,53 @@ type Run struct {
 	scripts []protocol.Script
 	frozen  []record.FrozenScript
 	facts   conduct.Run
+	// spec is what the user asks for, in the form in which it is compared.
+	spec json.RawMessage
+	// started is when the run began, and led is for how long it was led by processes that have ended; resumed are the instants at which
+	// others went on. reported is true once the whole run is reported.
+	started  time.Time
+	led      time.Duration
+	resumed  []resumption
+	reported bool
+	// scanned is what the last scan has read, and troubles says which blocks were disturbed, and by what, as far as it was scanned for.
+	scanned  analysis.Table
+	troubles string
+	// tries are the attempts at trials, by the trial's name.
+	tries map[string]*tries
+	// recalled is what an earlier process has left of the run, if it is resumed; nil if there is nothing.
+	recalled *state
+	claim    *claim
+	// cgroups is the run's cgroup; nil if this machine permits none, and shared says why.
+	cgroups *cgroup.Parent
+	shared  error
 }
 
 // New checks whether a run can be led here. It starts nothing. An error that is a *plan.Violation is a sentence for whoever wrote the spec.
 func New(ctx context.Context, o Options) (*Run, error) {
 	r := &Run{options: o, uid: newUID(), node: hostname()}
-	p, err := plan.Compile(o.Run.Spec, plan.Options{Name: o.Run.Name, UID: r.uid, Local: true})
-	if err != nil {
+	if err := r.prepare(ctx); err != nil {
+		r.claim.end()
 		return nil, err
 	}
+	return r, nil
+}
+
+func (r *Run) prepare(ctx context.Context) error {
+	if err := r.recall(ctx); err != nil {
+		return err
+	}
+	o := r.options
+	p, err := plan.Compile(o.Run.Spec, plan.Options{Name: o.Run.Name, UID: r.uid, Local: true})
+	if err != nil {
+		return err
+	}
 	r.facts = conduct.Run{Name: o.Run.Name, Plan: p, Interim: conduct.Interim{MaxWidth: o.Run.Spec.Stop.MaxWidth}}
-	for _, check := range []func(context.Context) error{r.checkMachine, r.chooseSeats, r.openFolder, r.freeze} {
+	for _, check := range []func(context.Context) error{r.checkMachine, r.chooseSeats, r.openFolder, r.freeze, r.restore} {
 		if err := check(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return r, nil
+	return nil
 }
 
 func newUID() string {
@@ -141,11 +178,11 @@ func (r *Run) openFolder(context.Context) error {
 	if r.folder, err = artifact.OpenFolder(filepath.Dir(whole)); err != nil {
 		return refuse(v1alpha1.ReasonInvalidSpec, err)
 	}
-	if _, err := os.Stat(filepath.Join(whole, "plan.json")); err == nil {
-		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the folder %s holds another run already: choose another one with --out", whole))
+	r.work = workOf(whole)
+	if _, err := os.Stat(filepath.Join(whole, "plan.json")); err == nil && r.recalled == nil {
+		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the folder %s holds another run already: choose another one with --out, or go on with it by --resume", whole))
 	}
-	r.work = filepath.Join(whole, ".work")
-	return nil
+	return r.claimFolder(whole)
 }
 
 // freeze reads the users' scripts. A file next to the run's has the place of a key of a ConfigMap.
@@ -170,10 +207,15 @@ func (r *Run) freeze(context.Context) error {
 func (r *Run) Lead(ctx context.Context) (Ending, error) {
 	// Processes get their CPUs from the thread that starts them, and agents die with it.
 	runtime.LockOSThread()
-	if err := r.begin(ctx); err != nil {
+	defer r.claim.end()
+	if r.reported {
+		return r.makeReport(ctx)
+	}
+	r.openCgroups()
+	defer r.cgroups.Remove()
+	if err := errors.Join(r.begin(), r.freezeQuestion(ctx)); err != nil {
 		return Ending{}, err
 	}
-	defer os.RemoveAll(r.work) //nolint:errcheck // Nothing in it is of use.
 	limited, cancel := context.WithDeadline(ctx, r.facts.Deadline())
 	defer cancel()
 	for {
@@ -192,7 +234,7 @@ func (r *Run) Lead(ctx context.Context) (Ending, error) {
 		case conduct.ActReport:
 			return r.report(ctx)
 		case conduct.ActEnd:
-			return r.ended(step.Ending), nil
+			return r.ended(ctx, step.Ending)
 		}
 		if ctx.Err() != nil {
 			return r.interrupted(context.WithoutCancel(ctx))
@@ -203,9 +245,29 @@ func (r *Run) Lead(ctx context.Context) (Ending, error) {
 	}
 }
 
-// begin stores the plan and the scripts, and leaves the servers' CPUs to the servers.
-func (r *Run) begin(ctx context.Context) error {
-	r.facts.Started = time.Now()
+// begin sets the run's clock, and leaves the servers' CPUs to the servers.
+func (r *Run) begin() error {
+	now := time.Now()
+	if r.started.IsZero() {
+		r.started = now
+	}
+	// What was led before counts, and the time in which nobody led the run does not.
+	r.facts.Started = now.Add(-r.led)
+	// The record of a run that was interrupted holds less than this one will.
+	if err := os.Remove(r.folder.URI(artifact.ManifestKey(r.prefix))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("resuming the run: %w", err)
+	}
+	if err := r.remember(); err != nil {
+		return err
+	}
+	for _, n := range r.notes() {
+		r.tell(Event{Kind: EventNote, Message: n})
+	}
+	return stayOn(r.seats.rest)
+}
+
+// freezeQuestion stores what is asked: the plan and the scripts.
+func (r *Run) freezeQuestion(ctx context.Context) error {
 	if _, err := r.folder.Put(ctx, artifact.PlanKey(r.prefix), "application/json", r.facts.Plan.JSON()); err != nil {
 		return err
 	}
@@ -217,26 +279,7 @@ func (r *Run) begin(ctx context.Context) error {
 		stored.Name = "scripts/" + s.Load
 		r.frozen = append(r.frozen, record.FrozenScript{Load: s.Load, Artifact: stored})
 	}
-	if err := os.MkdirAll(r.work, 0o700); err != nil {
-		return fmt.Errorf("making a folder for the processes: %w", err)
-	}
-	for _, n := range r.notes() {
-		r.tell(Event{Kind: EventNote, Message: n})
-	}
-	return stayOn(r.seats.rest)
-}
-
-// notes are what the run's manifest says of how it was led here.
-func (r *Run) notes() []string {
-	first := "measured on one machine by loadstone run, by affinity: " + r.seats.sentence() +
-		"; other programs are not kept off these CPUs, and what they used of the server's is measured in every cell"
-	if !r.seats.owned {
-		first = "measured on one machine with too few CPUs by loadstone run: " + r.seats.sentence() + "; members share CPUs, so every cell is marked"
-	}
-	return []string{
-		first,
-		"processes share the machine's network, page cache and memory; spec.implementations[].memory is no limit here, and a CPU quota would not be seen",
-	}
+	return nil
 }
 
 func (r *Run) beginTrials(lines []record.PlannedTrial) {
@@ -244,7 +287,7 @@ func (r *Run) beginTrials(lines []record.PlannedTrial) {
 		r.facts.Trials = append(r.facts.Trials, conduct.Trial{PlannedTrial: line, Work: kinds.Planned(r.facts.Plan.Plan, line)})
 	}
 	if n := r.facts.Repeated(); n > 0 {
-		r.tell(Event{Kind: EventNote, Message: fmt.Sprintf("blocks %v were disturbed: repeat block %d is measured", r.facts.Disturbed(), n)})
+		r.tell(Event{Kind: EventNote, Message: fmt.Sprintf("disturbed: %s: repeat block %d is measured", r.troubles, n)})
 	}
 }
 
@@ -254,24 +297,28 @@ func (r *Run) measure(ctx context.Context) error {
 	view := conduct.View{Name: r.facts.Name, Blocks: r.facts.Plan.Blocks, Interim: r.facts.Interim, Trials: r.facts.Trials}
 	if f := view.GiveUp(*t); f != nil {
 		r.failed(t, f)
-		return nil
+		return r.remember()
 	}
-	var failures []string
-	for number := int32(1); ; number++ {
+	own := r.triesOf(t.Name)
+	for try := int32(1); ; try++ {
+		own.Begun++
+		if err := r.remember(); err != nil {
+			return err
+		}
 		now := time.Now()
-		a := attempt{Run: r, Attempt: conduct.Attempt{Number: number, Work: t.Work, Begun: now, Now: now}, trial: t, failures: failures}
-		stored, f, err := a.try(ctx)
+		a := attempt{Run: r, Attempt: conduct.Attempt{Number: own.Begun, Work: t.Work, Begun: now, Now: now}, try: try, trial: t, failures: own.Failures}
+		stored, f, err := a.take(ctx)
 		switch {
 		case err != nil:
 			return err
 		case f == nil:
 			t.Stored, t.Ended, t.Reason = stored, time.Now(), v1alpha1.ReasonDone
-			return r.tellMeasured(ctx, t)
-		case !a.Retried(f):
+			return errors.Join(r.remember(), r.tellMeasured(ctx, t))
+		case !a.retried(f):
 			r.failed(t, f)
-			return nil
+			return r.remember()
 		}
-		failures = append(failures, a.Note(f))
+		own.Failures = append(own.Failures, a.Note(f))
 		t.Started, t.Nodes = time.Time{}, nil
 		r.tell(Event{Kind: EventFailed, Trial: &t.PlannedTrial, Message: a.Note(f) + "; retrying"})
 	}
@@ -279,6 +326,7 @@ func (r *Run) measure(ctx context.Context) error {
 
 func (r *Run) failed(t *conduct.Trial, f *conduct.Failure) {
 	t.Ended, t.Reason, t.Message = time.Now(), f.Reason, f.Message
+	r.troubles = troublesOf(r.scanned, r.facts.Trials)
 	r.tell(Event{Kind: EventFailed, Trial: &t.PlannedTrial, Message: f.Message})
 }
 
@@ -302,7 +350,7 @@ func (r *Run) analyse(ctx context.Context, block int32) error {
 
 // scan looks for cells that were disturbed, while their blocks can still be repeated.
 func (r *Run) scan(ctx context.Context) error {
-	data, err := r.folder.LoadTrials(ctx, r.facts.Manifest(r.record()))
+	data, err := r.folder.LoadTrials(ctx, r.manifest())
 	if err != nil {
 		return err
 	}
@@ -311,6 +359,8 @@ func (r *Run) scan(ctx context.Context) error {
 		return fmt.Errorf("scanning for disturbed blocks: %w", err)
 	}
 	r.facts.Scan = r.facts.Scanned(table.DisturbedBlocks())
+	r.scanned = table
+	r.troubles = troublesOf(r.scanned, r.facts.Trials)
 	return nil
 }
 
@@ -322,6 +372,13 @@ func (r *Run) record() conduct.RunRecord {
 	return conduct.RunRecord{Run: r.identity(), Spec: r.options.Run.Spec, Scripts: r.frozen, Notes: r.notes(), Operator: r.options.Version}
 }
 
+// manifest is the run's record: as the run stands, from when it first began.
+func (r *Run) manifest() record.RunManifest {
+	m := r.facts.Manifest(r.record())
+	m.Started = r.started.UTC()
+	return m
+}
+
 // tell tells of an event, with how far the run is.
 func (r *Run) tell(e Event) {
 	if r.options.Tell == nil {
@@ -329,6 +386,7 @@ func (r *Run) tell(e Event) {
 	}
 	r.facts.Now = time.Now()
 	e.Done, e.All = r.facts.Progress()
+	e.Troubles = r.troubles
 	e.Blocks, e.Repeats, e.Left = r.facts.Plan.Blocks, r.facts.Repeated(), r.facts.Left()
 	r.options.Tell(e)
 }

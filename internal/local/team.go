@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/launch"
@@ -29,6 +30,8 @@ type team struct {
 	faults chan *conduct.Failure
 	// logs are open for as long as processes write there.
 	logs []*os.File
+	// held is what every process of a run holds; nil without a run.
+	held *os.File
 }
 
 // member is a member of an attempt.
@@ -41,6 +44,8 @@ type member struct {
 	// keeper runs the implementation; nil if the member has none. begun is when it was started.
 	keeper *child
 	begun  time.Time
+	// group is the cgroup of its first process; nil if it has none of its own.
+	group *cgroup.Group
 	// agent measures; state is what it has said last.
 	agent *child
 	log   string
@@ -102,6 +107,9 @@ func (t *team) end() {
 			m.keeper.end()
 		}
 	}
+	for _, m := range t.members {
+		m.group.Remove()
+	}
 	for _, l := range t.logs {
 		_ = l.Close() // Nothing is written there any more.
 	}
@@ -123,8 +131,9 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{keeperCommand, "--cpus", cpuList(at.cpus), "--dir", at.folder, "--log", m.log, "--"}, command...)
-	if m.keeper, err = startChild(args, at.rest, log, 0); err != nil {
+	args := []string{keeperCommand, "--cpus", cpuList(at.cpus), "--dir", at.folder, "--log", m.log}
+	args = append(append(append(args, groupArgs("cgroup", m.group)...), "--"), command...)
+	if m.keeper, err = startChild(args, at.rest, log, t.held, 0); err != nil {
 		return nil, err
 	}
 	m.begun = time.Now()
@@ -141,7 +150,7 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 		if err := notes.Decode(&ended); err != nil || ended.Exited == nil {
 			return // The keeper was ended.
 		}
-		t.fail(conduct.ServerExited(w, own, conduct.Exit{Code: ended.Exited.Code, Reason: ended.Exited.Reason, LastWords: launch.Tail(m.log, maxLastWords)}))
+		t.fail(conduct.ServerExited(w, own, conduct.Exit{Code: ended.Exited.Code, Reason: ended.Exited.Reason, OutOfMemory: ended.OutOfMemory, LastWords: launch.Tail(m.log, maxLastWords)}))
 	}()
 	return nil, nil
 }
@@ -157,7 +166,7 @@ func (t *team) startAgent(m *member, cpus []int, flags, args []string) error {
 		flags = append(flags, "--keeper", strconv.Itoa(m.keeper.cmd.Process.Pid))
 	}
 	flags = append(append(flags, "--"), args...)
-	if m.agent, err = startChild(flags, cpus, log, syscall.SIGKILL); err != nil {
+	if m.agent, err = startChild(flags, cpus, log, t.held, syscall.SIGKILL); err != nil {
 		return err
 	}
 	return nil
@@ -192,6 +201,11 @@ type place struct {
 	rest []int
 	// folder is the working directory of implementations.
 	folder string
+}
+
+// serving are the CPUs of a process that is measured: as many of the servers' as it owns, and one if it owns a part of one.
+func (p place) serving(own kind.Process) []int {
+	return p.cpus[:max(min(whole(own.MilliCPU), len(p.cpus)), 1)]
 }
 
 // newMember makes the folder of a member of an attempt.

@@ -253,7 +253,7 @@ func TestAProcessThatHasEndedDoesNotAnswer(t *testing.T) {
 	}
 	// A keeper speaks without being asked.
 	args := []string{keeperCommand, "--cpus", cpuList(ownCPUs(t)), "--dir", m.dir, "--log", m.log, "--", "/bin/true"}
-	if m.agent, err = startChild(args, ownCPUs(t), log, syscall.SIGKILL); err != nil {
+	if m.agent, err = startChild(args, ownCPUs(t), log, nil, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	var first keeperNote

@@ -6,11 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/verdict"
+	"loadstone.dev/loadstone/test/structure"
 )
 
 // The main job: from a sample to a report with a verdict, every number of which is checked against what was asked and stored. Without a
@@ -37,6 +40,24 @@ func TestTheQuickSampleEndsInAVerdict(t *testing.T) {
 	}
 	checkVerdicts(t, table, whole(t, data, table) >= verdict.MinBlocks)
 	checkReport(t, run, table)
+	checkStructure(t, data, table)
+}
+
+// checkStructure checks that the records and the report are built like those of a run on one machine, which a test of loadstone run compares
+// with the same file.
+func checkStructure(t *testing.T, data record.RunData, table analysis.Table) {
+	t.Helper()
+	page, err := report.HTML(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := structure.Of(data, page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(structure.Quick, got); diff != "" {
+		t.Errorf("the structure of the run: -want +got:\n%s", diff)
+	}
 }
 
 // checkTrial checks one trial's cells and artifacts, and counts the cells.

@@ -1,6 +1,7 @@
-package local
+package role
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -23,16 +24,21 @@ func TestAnAgentIsWhatItsArgumentsSay(t *testing.T) {
 		"an observer":                         {"server-0", []string{"observe", "--port=8080"}, "*observe.Observer", ""},
 		"the observer of the second server":   {"server-1", []string{"observe", "--port=8080"}, "*observe.Observer", ""},
 		"a collector":                         {"server-0", []string{"collect", "--format=GoTest", "--exchange=/exchange"}, "*observe.Collector", ""},
+		"a monitor":                           {"server-0", []string{"profile", "--tool=strace", "--requests=10", "--exchange=/exchange"}, "*observe.Monitor", ""},
 		"a server that makes load":            {"server-0", []string{"generate"}, "", "server-0"},
 		"a generator that observes":           {"generator-0", []string{"observe", "--port=8080"}, "", "generator-0"},
 		"a generator that collects":           {"generator-0", []string{"collect"}, "", "generator-0"},
 		"a seventeenth generator":             {"generator-16", []string{"generate"}, "", "generator-16"},
+		"no port":                             {"server-0", []string{"observe"}, "", "--port must be the port of the server"},
+		"a port beyond the last":              {"server-0", []string{"observe", "--port=65536"}, "", "--port must be the port of the server"},
 		"a port that is none":                 {"server-0", []string{"observe", "--port=http"}, "", "reading the arguments of an agent: "},
 		"an argument that is none":            {"server-0", []string{"observe", "--cell=1"}, "", "reading the arguments of an agent: "},
-		"a kind that nobody knows":            {"server-0", []string{"juggle"}, "", `no agent is called "juggle"`},
+		"an argument of another role":         {"generator-0", []string{"generate", "--port=8080"}, "", "flag provided but not defined"},
+		"a role that nobody knows":            {"server-0", []string{"juggle"}, "", `no agent is called "juggle"`},
+		"no role":                             {"server-0", nil, "", `no agent is called ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := newWorker(agent.Config{Trial: "quick-000-plain", Member: tc.member, Node: "here", Dir: t.TempDir()}, tc.args)
+			got, err := made(agent.Config{Trial: "quick-000-plain", Member: tc.member, Node: "here", Dir: t.TempDir()}, tc.args)
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
 					t.Errorf("it ends with %v, want %q", err, tc.err)
@@ -46,5 +52,35 @@ func TestAnAgentIsWhatItsArgumentsSay(t *testing.T) {
 				t.Errorf("it is a %s of %s, want a %s of %s", kind, got.Member(), tc.want, tc.member)
 			}
 		})
+	}
+}
+
+func made(c agent.Config, args []string) (agent.Worker, error) {
+	r, err := Parse(args)
+	if err != nil {
+		return nil, err
+	}
+	return r.Worker(c)
+}
+
+func TestARoleSaysWhereItsFilesLieAndWhatItDoes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args    []string
+		dir     string
+		watches bool
+	}{
+		"a generator in a pod":       {[]string{"generate"}, "/var/lib/loadstone", false},
+		"an observer elsewhere":      {[]string{"observe", "--port=1", "--dir=/tmp/own"}, "/tmp/own", true},
+		"a collector in a pod":       {[]string{"collect"}, "/var/lib/loadstone", true},
+		"a generator with its files": {[]string{"generate", "--dir", "here"}, "here", false},
+	} {
+		r, err := Parse(tc.args)
+		if err != nil || r.Dir != tc.dir || r.Watches() != tc.watches {
+			t.Errorf("%s: its files lie in %q, it watches %v, %v", name, r.Dir, r.Watches(), err)
+		}
+	}
+	var unknown UnknownError
+	if _, err := Parse([]string{"launch"}); !errors.As(err, &unknown) || unknown != "launch" {
+		t.Errorf("a command is taken for a role: %v", err)
 	}
 }

@@ -1,0 +1,139 @@
+// Package role makes what an agent is by its arguments, in a pod and on one machine alike: a generator, an observer, a collector or a
+// monitor of a profile.
+package role
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"runtime"
+
+	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/generate"
+	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/launch"
+	"loadstone.dev/loadstone/internal/observe"
+	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/search"
+	"loadstone.dev/loadstone/internal/tool/tools"
+)
+
+// The names of roles, with which the arguments of an agent begin.
+const (
+	generator = "generate"
+	observer  = "observe"
+	collector = "collect"
+	monitor   = "profile"
+)
+
+// UnknownError is the name of no role, with which arguments begin.
+type UnknownError string
+
+// Error names it.
+func (e UnknownError) Error() string { return fmt.Sprintf("no agent is called %q", string(e)) }
+
+// defaultDir is where the files of an agent lie in a pod.
+const defaultDir = "/var/lib/loadstone"
+
+// Role is what an agent is.
+type Role struct {
+	// Dir is the folder for the agent's files.
+	Dir string
+
+	name     string
+	port     int
+	format   string
+	exchange string
+	symbols  *[]string
+	profile  func() record.Profile
+}
+
+// Parse reads the arguments of an agent: the name of a role, and its flags.
+func Parse(args []string) (Role, error) {
+	if len(args) == 0 {
+		return Role{}, UnknownError("")
+	}
+	r := Role{name: args[0]}
+	f := flag.NewFlagSet(r.name, flag.ContinueOnError)
+	f.StringVar(&r.Dir, "dir", defaultDir, "the folder for the agent's files")
+	switch r.name {
+	case generator:
+	case observer:
+		f.IntVar(&r.port, "port", 0, "the port of the server that is observed")
+		r.symbols = observe.SymbolFlag(f)
+	case collector:
+		r.symbols = observe.SymbolFlag(f)
+		f.StringVar(&r.format, "format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
+		f.StringVar(&r.exchange, "exchange", "", "the folder in which a collector and the parent of a program meet")
+	case monitor:
+		f.StringVar(&r.exchange, "exchange", "", "the folder in which a monitor and the parent of a server meet")
+		r.profile = profileFlags(f)
+	default:
+		return Role{}, UnknownError(r.name)
+	}
+	if err := f.Parse(args[1:]); err != nil {
+		return Role{}, fmt.Errorf("reading the arguments of an agent: %w", err)
+	}
+	if r.name == observer && (r.port < 1 || r.port > 65535) {
+		return Role{}, errors.New("--port must be the port of the server, 1 to 65535")
+	}
+	return r, nil
+}
+
+// Watches reports whether the agent watches what is measured, instead of loading it.
+func (r Role) Watches() bool { return r.name != generator }
+
+// Worker makes what the agent is, and gives this process what it needs for it.
+func (r Role) Worker(c agent.Config) (agent.Worker, error) {
+	if !r.Watches() {
+		return r.generator(c)
+	}
+	// Who watches shares its CPUs with others: it takes one at a time.
+	runtime.GOMAXPROCS(1)
+	own, err := c.Observer(r.port)
+	if err != nil {
+		return nil, err
+	}
+	if r.symbols != nil {
+		own.Symbols = *r.symbols
+	}
+	switch r.name {
+	case collector:
+		return observe.NewCollector(own, record.CaseFormat(r.format), launch.Exchange(r.exchange)), nil
+	case monitor:
+		return observe.NewMonitor(own, r.profile(), launch.Exchange(r.exchange)), nil
+	}
+	return observe.New(own), nil
+}
+
+// profileFlags are those of a profile, which is complete when they have been read.
+func profileFlags(flags *flag.FlagSet) func() record.Profile {
+	var p record.Profile
+	number := func(name, usage string) *int { return flags.Int(name, 1, usage) }
+	tool := flags.String("tool", "", "the profiler")
+	flags.StringVar(&p.Request.Path, "path", "/", "what is asked of the server")
+	body := flags.String("body", "", "the right answer's body")
+	compare := flags.Bool("compare-body", false, "compare bodies with the right one")
+	status, requests, connections := number("status", "the right answer's status"), number("requests", "how many requests are sent"), number("connections", "how many connections send them")
+	repeats, limit := number("repeats", "how often everything is done"), number("limit", "how many seconds everything may take")
+	return func() record.Profile {
+		p.Tool, p.Request.Expect.Status, p.Requests = profiler.Tool(*tool), int32(*status), int32(*requests)
+		p.Connections, p.Repeats, p.LimitSeconds = int32(*connections), int32(*repeats), int32(*limit)
+		if *compare {
+			p.Request.Expect.Body = body
+		}
+		return p
+	}
+}
+
+func (r Role) generator(c agent.Config) (agent.Worker, error) {
+	if err := kernel.RaiseDescriptors(); err != nil {
+		return nil, err
+	}
+	own, err := c.Generator()
+	if err != nil {
+		return nil, err
+	}
+	return generate.New(own, tools.All(generate.ScriptsDir(c.Dir)), search.Rates{}), nil
+}

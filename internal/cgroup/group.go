@@ -1,0 +1,126 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Group is a cgroup of some processes, as it can be told to another process.
+type Group struct {
+	Version int      `json:"version"`
+	Folders []Folder `json:"folders"`
+}
+
+// Folder is the group in one hierarchy, and Home the cgroup of this process there.
+type Folder struct {
+	Dir         string   `json:"dir"`
+	Home        string   `json:"home"`
+	Controllers []string `json:"controllers"`
+}
+
+const (
+	// removeTries is how often a cgroup is tried to be removed, whose last process is about to vanish.
+	removeTries = 20
+	removePause = 5 * time.Millisecond
+)
+
+// Enter puts this process into the group.
+func (g *Group) Enter() error {
+	for _, f := range g.Folders {
+		if err := move(f.Dir); err != nil {
+			return fmt.Errorf("entering a cgroup: %w", err)
+		}
+	}
+	return nil
+}
+
+// Within does something inside of the group, such as starting a process, and leaves it again.
+func (g *Group) Within(do func() error) error {
+	err := g.Enter()
+	if err == nil {
+		err = do()
+	}
+	for _, f := range g.Folders {
+		if left := move(f.Home); left != nil {
+			err = errors.Join(err, fmt.Errorf("leaving a cgroup: %w", left))
+		}
+	}
+	return err
+}
+
+// move puts this process into a cgroup.
+func move(dir string) error { return set(dir, "cgroup.procs", strconv.Itoa(os.Getpid())) }
+
+// Counters returns the folder below which the counters of the group are found as in a container: the group itself or, in version 1, a folder
+// of links that is made here.
+func (g *Group) Counters(links string) (string, error) {
+	if g.Version == 2 {
+		return g.Folders[0].Dir, nil
+	}
+	if err := os.MkdirAll(links, 0o700); err != nil {
+		return "", fmt.Errorf("naming the counters of a cgroup: %w", err)
+	}
+	for _, f := range g.Folders {
+		for _, c := range f.Controllers {
+			if err := os.Symlink(f.Dir, filepath.Join(links, c)); err != nil && !errors.Is(err, fs.ErrExist) {
+				return "", fmt.Errorf("naming the counters of a cgroup: %w", err)
+			}
+		}
+	}
+	return links, nil
+}
+
+// OutOfMemory reports whether the kernel has killed a process of the group because of its limit of memory.
+func (g *Group) OutOfMemory() bool {
+	file := map[int]string{1: "memory.oom_control", 2: "memory.events"}[g.Version]
+	for _, f := range g.Folders {
+		if !slices.Contains(f.Controllers, "memory") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(f.Dir, file))
+		for line := range strings.Lines(string(text)) {
+			count, ok := strings.CutPrefix(strings.TrimSpace(line), "oom_kill ")
+			if ok && err == nil && count != "0" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Remove removes the group, whose processes have ended. It may be called twice.
+func (g *Group) Remove() {
+	if g == nil {
+		return
+	}
+	for _, f := range g.Folders {
+		for range removeTries {
+			if !remove(f.Dir) {
+				break
+			}
+			time.Sleep(removePause)
+		}
+	}
+}
+
+// RemoveAll removes every group of the same run that holds no process, and the run's: for a process that has outlived its run.
+func (g *Group) RemoveAll() {
+	if g == nil {
+		return
+	}
+	g.Remove()
+	for _, f := range g.Folders {
+		sweep(filepath.Dir(f.Dir))
+	}
+}
+
+// remove removes a cgroup. It is true if the cgroup holds a process, or another cgroup, yet.
+func remove(dir string) bool { return errors.Is(syscall.Rmdir(dir), syscall.EBUSY) }

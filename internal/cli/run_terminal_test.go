@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"loadstone.dev/loadstone/internal/screen/screentest"
+)
+
+// oneLevel shortens the comparison of tests to a cell a trial.
+var oneLevel = []string{", {connections: 8}]", "]", "blocks: 2", "blocks: 1"}
+
+func TestATerminalShowsBlocksCellsAndLatenciesOfARun(t *testing.T) {
+	dir := servers(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	terminal, page, done := screentest.Open(t, 160)
+	cmd := loadstone(ctx, "run", comparison(t, dir, oneLevel...), "--out", filepath.Join(dir, "results"))
+	cmd.Env = append(cmd.Env, "TERM=xterm")
+	cmd.Stdout = terminal
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	err := cmd.Run()
+	done()
+	if got := statusAfter(err); got != statusInconclusive {
+		t.Fatalf("it ends with status %d: %s", got, errors.String())
+	}
+	for name, texts := range map[string][]string{
+		"the block and the cell of the first implementation":  {"block 1/1", "plain", "sweep-2", " cells", " left"},
+		"the block and the cell of the second implementation": {"block 1/1", "costly", "sweep-2", " cells", " left"},
+		"throughput and latency of a cell in the live view":   {"  sweep-2 ", " requests/s p99 "},
+		"throughput and latency of a trial":                   {"block 1/1", "sweep-2 ", " requests/s p99 ", " left"},
+	} {
+		if !page.Seen(texts...) {
+			t.Errorf("it never shows %s: %q", name, page.Lines())
+		}
+	}
+	for _, line := range page.Lines() {
+		if bytes.Contains([]byte(line), []byte(" cells  ")) {
+			t.Errorf("the live view is left: %q", line)
+		}
+	}
+}
+
+func TestARunTellsProgramsInObjects(t *testing.T) {
+	dir := servers(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	out, err := loadstone(ctx, "run", "--output", "json", comparison(t, dir, oneLevel...), "--out", filepath.Join(dir, "results")).Output()
+	if got := statusAfter(err); got != statusInconclusive {
+		t.Fatalf("it ends with status %d: %s", got, out)
+	}
+	seen := map[string]int{}
+	var last struct {
+		Event, Report string
+		Results       []struct {
+			Value, P99Micros float64
+		}
+	}
+	for line := range bytes.Lines(out) {
+		last.Results = nil
+		if err := json.Unmarshal(line, &last); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		seen[last.Event]++
+		for _, r := range last.Results {
+			if r.Value <= 0 || r.P99Micros <= 0 {
+				t.Errorf("a value is missing: %s", line)
+			}
+		}
+	}
+	if seen["note"] == 0 || seen["progress"] == 0 || seen["trial"] < 2 || last.Event != "end" || last.Report == "" {
+		t.Errorf("it tells %v and ends with %+v", seen, last)
+	}
+}

@@ -1,0 +1,99 @@
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/cgroup"
+)
+
+// groupFlag is a cgroup in the arguments of a helper; nil if it was not given.
+type groupFlag struct{ *cgroup.Group }
+
+// String implements flag.Value.
+func (g *groupFlag) String() string { return "" }
+
+// Set implements flag.Value.
+func (g *groupFlag) Set(text string) error { return json.Unmarshal([]byte(text), &g.Group) }
+
+// groupArgs are the arguments with which a helper is told of a cgroup; empty if there is none.
+func groupArgs(name string, g *cgroup.Group) []string {
+	if g == nil {
+		return nil
+	}
+	text, err := json.Marshal(g)
+	if err != nil {
+		return nil // A group holds nothing that JSON cannot.
+	}
+	return []string{"--" + name, string(text)}
+}
+
+// openCgroups makes a cgroup for the run where this machine permits it.
+func (r *Run) openCgroups() {
+	r.cgroups, r.shared = cgroup.Open("/sys/fs/cgroup", "/proc", "loadstone-"+r.uid[:min(8, len(r.uid))])
+}
+
+// isolate makes a cgroup for the first process of a member, and returns the flags with which its agents are told of it. A server gets the
+// memory that the spec gives it; what makes load is not limited.
+func (a *attempt) isolate(m *member, at place) ([]string, error) {
+	if a.cgroups == nil {
+		return nil, nil
+	}
+	limits := cgroup.Limits{CPUs: at.cpus}
+	if first := m.Processes[0]; m.isServer() {
+		limits = cgroup.Limits{CPUs: at.serving(first), MemoryBytes: first.MemoryBytes}
+	}
+	group, err := a.cgroups.Make(m.Name, limits)
+	if err != nil {
+		return nil, err
+	}
+	m.group = group
+	counters, err := group.Counters(filepath.Join(m.exchange, "counters"))
+	if err != nil {
+		return nil, err
+	}
+	flags := []string{"--counters", counters}
+	if !m.isServer() {
+		flags = append(flags, groupArgs("cgroup", group)...)
+	}
+	return flags, nil
+}
+
+// notes are what the run's manifest says of how it was led here.
+func (r *Run) notes() []string {
+	first := "measured on one machine by loadstone run, by affinity: " + r.seats.sentence() +
+		"; other programs are not kept off these CPUs, and what they used of the server's is measured in every cell"
+	if !r.seats.owned {
+		first = "measured on one machine with too few CPUs by loadstone run: " + r.seats.sentence() + "; members share CPUs, so every cell is marked"
+	}
+	notes := []string{first}
+	if r.seats.alone() {
+		notes = append(notes, "this machine has one CPU for servers and load generators, which take turns on it: throughput is that of both together, latencies hold the time in which the other had the CPU, and a difference between servers looks smaller than it is; two CPUs are enough to avoid this")
+	}
+	notes = append(notes, r.isolation())
+	for _, at := range r.resumed {
+		notes = append(notes, at.sentence())
+	}
+	return notes
+}
+
+// isolation says in a sentence what processes share here.
+func (r *Run) isolation() string {
+	if r.cgroups != nil {
+		return fmt.Sprintf("each server and load generator had a cgroup of its own (version %d), with its CPUs and its counters, and servers with spec.implementations[].memory as their limit; processes share the machine's network and page cache", r.cgroups.Version())
+	}
+	text := "processes share the machine's network, page cache and memory; spec.implementations[].memory is no limit here, and a CPU quota would not be seen"
+	if r.shared != nil {
+		text += fmt.Sprintf(": this machine permits no cgroup of their own (%s)", r.shared)
+	}
+	return text
+}
+
+// alone reports whether servers and generators have one CPU together.
+func (s seats) alone() bool {
+	all := slices.Concat(s.server, slices.Concat(s.generators...))
+	slices.Sort(all)
+	return len(slices.Compact(all)) == 1 && len(s.generators) > 0
+}

@@ -1,0 +1,201 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// temporary begins the names of files that are being written. One that is left is of a process that was killed.
+const temporary = ".loadstone-"
+
+// Newest is the newest folder of a run of some name below a folder of results, by the time that its name ends with; empty if there is none.
+func Newest(results, name string) (string, error) {
+	entries, err := os.ReadDir(results)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("looking for a run to resume: %w", err)
+	}
+	for _, e := range slices.Backward(entries) {
+		rest, ok := strings.CutPrefix(e.Name(), name+"-")
+		if _, err := time.Parse(FolderTime, rest); ok && err == nil && e.IsDir() {
+			return filepath.Join(results, e.Name()), nil
+		}
+	}
+	return "", nil
+}
+
+// FolderTime is how the time at which a run began stands in the name of its folder, after its own name.
+const FolderTime = "20060102-150405"
+
+// recall reads how far the run is that is to be resumed. Where nothing was begun, everything is to be done.
+func (r *Run) recall(context.Context) (err error) {
+	if r.spec, err = json.Marshal(r.options.Run.Spec); err != nil {
+		return fmt.Errorf("encoding the spec: %w", err)
+	}
+	if !r.options.Resume {
+		return nil
+	}
+	dir, err := filepath.Abs(r.options.Out)
+	if err != nil {
+		return refuse(v1alpha1.ReasonInvalidSpec, err)
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := r.claimFolder(dir); err != nil {
+		return err
+	}
+	if r.recalled, err = readState(dir); err != nil {
+		return refuse(v1alpha1.ReasonInvalidSpec, err)
+	}
+	if r.recalled == nil {
+		return nil
+	}
+	r.uid = r.recalled.UID
+	return refuse(v1alpha1.ReasonInvalidSpec, errors.Join(r.sameQuestion(dir), removeTemporary(dir)))
+}
+
+// claimFolder claims the folder of the run, and waits for what an earlier process has left there.
+func (r *Run) claimFolder(dir string) error {
+	if r.claim != nil {
+		return nil
+	}
+	own, err := claimRun(dir)
+	if err == nil && own == nil {
+		err = fmt.Errorf("another loadstone run is at work in the folder %s: wait for its end, or choose another folder with --out", dir)
+	}
+	if err == nil {
+		err = own.claimProcesses(workOf(dir))
+	}
+	if err != nil {
+		own.end()
+		return refuse(v1alpha1.ReasonInvalidSpec, err)
+	}
+	r.claim = own
+	return nil
+}
+
+// sameQuestion says in a sentence that the file asks for something else than the run that is to be resumed.
+func (r *Run) sameQuestion(dir string) error {
+	var then, now bytes.Buffer
+	if err := errors.Join(json.Compact(&then, r.recalled.Spec), json.Compact(&now, r.spec)); err != nil {
+		return fmt.Errorf("comparing the file with the run in %s: %w", dir, err)
+	}
+	if r.recalled.Name != r.options.Run.Name || !bytes.Equal(then.Bytes(), now.Bytes()) {
+		return fmt.Errorf("the file asks for something else than the run %s in %s, which cannot be resumed with it: restore the file, or begin a new run without --resume", r.recalled.Name, dir)
+	}
+	return nil
+}
+
+// restore puts the run where it was: its complete blocks are kept. A block that is not complete is measured again as a whole, since only
+// trials of one time are compared with each other.
+func (r *Run) restore(ctx context.Context) error {
+	s := r.recalled
+	if s == nil {
+		return nil
+	}
+	if s.Plan != r.facts.Plan.Hash() {
+		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the run in %s was planned by version %s of Loadstone, and version %s plans it differently: resume it with the former, or begin a new run", r.options.Out, s.Operator, r.options.Version))
+	}
+	if own := r.seats.sentence(); s.Seats != own {
+		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the run in %s cannot be resumed on other CPUs: there %s; here %s: let Loadstone use the same CPUs again, or begin a new run", r.options.Out, s.Seats, own))
+	}
+	if err := r.sameScripts(ctx); err != nil {
+		return refuse(v1alpha1.ReasonInvalidSpec, err)
+	}
+	r.started, r.led, r.resumed, r.reported = s.Started, time.Duration(s.LedNanos), s.Resumed, s.Reported
+	r.facts.Interim, r.facts.Scan, r.tries = s.Interim, s.Scan, s.Tries
+	r.takeOver(s.Trials)
+	return nil
+}
+
+// sameScripts says in a sentence that a script has changed since the run began.
+func (r *Run) sameScripts(ctx context.Context) error {
+	for _, own := range r.scripts {
+		frozen, err := r.folder.Get(ctx, artifact.ScriptKey(r.prefix, own.Load), "")
+		if errors.Is(err, artifact.ErrNotFound) {
+			continue // The run was killed before it began.
+		}
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(frozen, own.Text) {
+			return fmt.Errorf("loads[%s].script has changed since the run began: restore it, or begin a new run without --resume", own.Load)
+		}
+	}
+	return nil
+}
+
+// takeOver takes the trials of complete blocks over as they ended. Of the others it keeps what was tried.
+func (r *Run) takeOver(before []trialState) {
+	var all conduct.Trials
+	for _, line := range r.begunLines(before) {
+		t := conduct.Trial{PlannedTrial: line, Work: kinds.Planned(r.facts.Plan.Plan, line)}
+		was := before[slices.IndexFunc(before, func(s trialState) bool { return s.Name == line.Name })]
+		t.Started, t.Ended, t.Stored, t.Reason, t.Message, t.Nodes = was.Started, was.Ended, was.Stored, was.Reason, was.Message, was.Nodes
+		all = append(all, t)
+	}
+	r.facts.Trials = all
+	last := r.complete()
+	r.facts.Trials = slices.DeleteFunc(all, func(t conduct.Trial) bool {
+		if t.Block <= last && !t.Ended.IsZero() {
+			return false
+		}
+		r.triesOf(t.Name).abandon(t.PlannedTrial)
+		return true
+	})
+	if !r.reported {
+		r.resumed = append(r.resumed, resumption{At: time.Now(), Complete: last})
+	}
+}
+
+// begunLines are the lines of the plan, those of repeat blocks and those that follow included, that were begun.
+func (r *Run) begunLines(before []trialState) []record.PlannedTrial {
+	begun := make(map[string]bool, len(before))
+	for _, t := range before {
+		begun[t.Name] = true
+	}
+	lines := slices.Clone(r.facts.Plan.Trials)
+	for repeat := range plan.RepeatBlocks(r.facts.Plan.Blocks) {
+		lines = append(lines, r.facts.Plan.Repeat(r.facts.Name, repeat+1)...)
+	}
+	lines = append(lines, r.facts.Plan.Following...)
+	return slices.DeleteFunc(lines, func(l record.PlannedTrial) bool { return !begun[l.Name] })
+}
+
+// abandon notes that the last attempt at a trial does not count, since its block was not complete when the run ended.
+func (t *tries) abandon(line record.PlannedTrial) {
+	if int32(len(t.Failures)) >= t.Begun {
+		return
+	}
+	what := fmt.Sprintf("block %d was complete", line.Block)
+	if line.Follows() {
+		what = "it was stored"
+	}
+	t.Failures = append(t.Failures, fmt.Sprintf("attempt %d: loadstone run ended before %s", t.Begun, what))
+}
+
+// removeTemporary removes the files that a killed process was writing.
+func removeTemporary(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasPrefix(e.Name(), temporary) {
+			return err
+		}
+		return os.Remove(path)
+	})
+}

@@ -1,0 +1,117 @@
+package screen
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/format"
+)
+
+// maxResults bounds how many values of a trial are shown: the report has all.
+const maxResults = 6
+
+// board is what is known of the trial that is measured.
+type board struct {
+	// last is the last event about a trial that goes on; its trial is nil if none does.
+	last local.Event
+	// finished are the results of the trial's cells so far.
+	finished []local.Result
+}
+
+// take takes an event in.
+func (b *board) take(e local.Event) {
+	switch e.Kind {
+	case local.EventMeasured, local.EventFailed:
+		*b = board{}
+	case local.EventProgress, local.EventFinished:
+		if b.last.Trial == nil || b.last.Trial.Name != e.Trial.Name {
+			b.finished = nil
+		}
+		if e.Kind == local.EventFinished {
+			b.finished = append(b.finished, e.Results...)
+			e.Cell = b.last.Cell
+		}
+		b.last = e
+	case local.EventNote:
+	}
+}
+
+// lines are the live view: where the run is, what the cells of its trial have found, and which blocks were disturbed; none between trials.
+func (b *board) lines() []string {
+	if b.last.Trial == nil {
+		return nil
+	}
+	lines := []string{progressLine(b.last)}
+	for _, r := range b.finished[max(len(b.finished)-maxResults, 0):] {
+		lines = append(lines, "  "+resultText(r))
+	}
+	if b.last.Troubles != "" {
+		lines = append(lines, fmt.Sprintf("  disturbed: %s; repeat blocks begun: %d", b.last.Troubles, b.last.Repeats))
+	}
+	return lines
+}
+
+// lineOf is what stays of an event; empty for one that is soon out of date.
+func lineOf(e local.Event) string {
+	switch e.Kind {
+	case local.EventMeasured:
+		return trialOf(e) + "  " + cmp.Or(resultsLine(e.Results), "measured") + "  " + leftOf(e)
+	case local.EventFailed:
+		return trialOf(e) + "  failed: " + e.Message
+	case local.EventNote:
+		return e.Message
+	case local.EventProgress, local.EventFinished:
+	}
+	return ""
+}
+
+func progressLine(e local.Event) string {
+	text := trialOf(e)
+	if e.Cell != "" {
+		text += "  " + e.Cell
+	}
+	return text + fmt.Sprintf("  %d of %d cells  ", e.Done, e.All) + leftOf(e)
+}
+
+// trialOf names an event's trial by its block and its servers.
+func trialOf(e local.Event) string {
+	if e.Trial == nil {
+		return ""
+	}
+	return fmt.Sprintf("%-12s  %s", blockOf(e, e.Trial), strings.Join(e.Trial.Servers, " and "))
+}
+
+func blockOf(e local.Event, t *record.PlannedTrial) string {
+	if t.Block > e.Blocks {
+		return fmt.Sprintf("repeat %d/%d", t.Block-e.Blocks, e.Repeats)
+	}
+	return fmt.Sprintf("block %d/%d", t.Block, e.Blocks)
+}
+
+func leftOf(e local.Event) string { return e.Left.Round(time.Second).String() + " left" }
+
+func resultsLine(results []local.Result) string {
+	var texts []string
+	for _, r := range results[:min(len(results), maxResults)] {
+		texts = append(texts, resultText(r))
+	}
+	if more := len(results) - maxResults; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func resultText(r local.Result) string {
+	if r.Failed != "" {
+		return r.Name + " failed: " + r.Failed
+	}
+	text := fmt.Sprintf("%s %.0f %s", r.Name, r.Value, r.Unit)
+	if r.P99Micros != nil {
+		text += " p99 " + format.Micros(*r.P99Micros)
+	}
+	return text
+}

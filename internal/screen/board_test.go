@@ -1,0 +1,54 @@
+package screen
+
+import (
+	"fmt"
+	"testing"
+
+	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+func TestATrialIsNamedByItsBlockAndServers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		event local.Event
+		want  string
+	}{
+		"no trial":             {local.Event{Blocks: 10}, ""},
+		"the first block":      {local.Event{Blocks: 10, Trial: &record.PlannedTrial{Block: 1, Servers: []string{"plain"}}}, "block 1/10    plain"},
+		"the last block":       {local.Event{Blocks: 10, Trial: &record.PlannedTrial{Block: 10, Servers: []string{"plain"}}}, "block 10/10   plain"},
+		"the first repeat":     {local.Event{Blocks: 10, Repeats: 2, Trial: &record.PlannedTrial{Block: 11, Servers: []string{"plain"}}}, "repeat 1/2    plain"},
+		"the second repeat":    {local.Event{Blocks: 10, Repeats: 2, Trial: &record.PlannedTrial{Block: 12, Servers: []string{"plain"}}}, "repeat 2/2    plain"},
+		"a duet":               {local.Event{Blocks: 2, Trial: &record.PlannedTrial{Block: 1, Servers: []string{"plain", "costly"}}}, "block 1/2     plain and costly"},
+		"more blocks than fit": {local.Event{Blocks: 10000, Trial: &record.PlannedTrial{Block: 9999, Servers: []string{"plain"}}}, "block 9999/10000  plain"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := trialOf(tc.event); got != tc.want {
+				t.Errorf("it is called %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTheLineOfATrialIsBounded(t *testing.T) {
+	var values []local.Result
+	for i := range maxResults + 3 {
+		values = append(values, local.Result{Name: fmt.Sprintf("case-%d", i), Value: float64(i) + 0.6, Unit: "ns"})
+	}
+	for name, tc := range map[string]struct {
+		results []local.Result
+		want    string
+	}{
+		"nothing":               {nil, ""},
+		"one value, rounded":    {values[:1], "case-0 1 ns"},
+		"as many as there may":  {values[:maxResults], "case-0 1 ns, case-1 2 ns, case-2 3 ns, case-3 4 ns, case-4 5 ns, case-5 6 ns"},
+		"one more than may":     {values[:maxResults+1], "case-0 1 ns, case-1 2 ns, case-2 3 ns, case-3 4 ns, case-4 5 ns, case-5 6 ns, and 1 more"},
+		"three more than may":   {values, "case-0 1 ns, case-1 2 ns, case-2 3 ns, case-3 4 ns, case-4 5 ns, case-5 6 ns, and 3 more"},
+		"a value and a failure": {[]local.Result{values[1], {Name: "case-x", Value: 5, Unit: "ns", Failed: "it was disturbed"}}, "case-1 2 ns, case-x failed: it was disturbed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := resultsLine(tc.results); got != tc.want {
+				t.Errorf("it is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

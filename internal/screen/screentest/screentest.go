@@ -1,0 +1,156 @@
+// Package screentest is a terminal for tests: a real one of the kernel, whose other end draws what it is told, as people would see it.
+package screentest
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Page is what a terminal shows. It knows what a screen uses: lines, carriage returns, the cursor up, and clearing below the cursor.
+type Page struct {
+	mu      sync.Mutex
+	lines   [][]rune
+	row     int
+	column  int
+	pending string
+	// seen are the lines that have been shown at any time.
+	seen []string
+}
+
+// Write draws text. A sequence that is cut is drawn with the next text.
+func (p *Page) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rest := p.pending + string(text)
+	p.pending = ""
+	for rest != "" {
+		if rest[0] != '\x1b' {
+			runes := []rune(rest)
+			p.draw(runes[0])
+			rest = string(runes[1:])
+			continue
+		}
+		end := strings.IndexAny(rest, "AJ")
+		if end < 0 {
+			p.pending = rest
+			break
+		}
+		p.obey(rest[len("\x1b["):end], rest[end])
+		rest = rest[end+1:]
+	}
+	p.seen = append(p.seen, p.text()...)
+	return len(text), nil
+}
+
+func (p *Page) draw(r rune) {
+	for len(p.lines) <= p.row {
+		p.lines = append(p.lines, nil)
+	}
+	switch r {
+	case '\n':
+		p.row, p.column = p.row+1, 0
+	case '\r':
+		p.column = 0
+	default:
+		line := p.lines[p.row]
+		for len(line) <= p.column {
+			line = append(line, ' ')
+		}
+		line[p.column] = r
+		p.lines[p.row] = line
+		p.column++
+	}
+}
+
+// obey does what a sequence asks for: A moves the cursor up, and J clears everything below and right of it.
+func (p *Page) obey(argument string, command byte) {
+	switch {
+	case command == 'A':
+		n, err := strconv.Atoi(argument)
+		if err != nil {
+			n = 1
+		}
+		p.row = max(p.row-n, 0)
+	case p.row < len(p.lines):
+		p.lines = p.lines[:p.row+1]
+		p.lines[p.row] = p.lines[p.row][:min(p.column, len(p.lines[p.row]))]
+	}
+}
+
+func (p *Page) text() []string {
+	var out []string
+	for _, line := range p.lines {
+		out = append(out, strings.TrimRight(string(line), " "))
+	}
+	for len(out) > 0 && out[len(out)-1] == "" {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+// Lines are what the terminal shows now.
+func (p *Page) Lines() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text()
+}
+
+// Seen reports whether a line was shown at any time that holds all of some texts.
+func (p *Page) Seen(texts ...string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, line := range p.seen {
+		found := 0
+		for _, text := range texts {
+			if strings.Contains(line, text) {
+				found++
+			}
+		}
+		if found == len(texts) {
+			return true
+		}
+	}
+	return false
+}
+
+// Open opens a terminal of some width. What is written there appears on the page once done was called, which closes the terminal.
+func Open(t *testing.T, width uint16) (terminal *os.File, page *Page, done func()) {
+	t.Helper()
+	near, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("this machine gives no terminal: %v", err)
+	}
+	number, err := unix.IoctlGetInt(int(near.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(near.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatalf("unlocking a terminal: %v", err)
+	}
+	if terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: width}); err != nil {
+		t.Fatal(err)
+	}
+	page = &Page{}
+	drawn := make(chan struct{})
+	go func() {
+		defer close(drawn)
+		_, _ = io.Copy(page, near) // It ends with an error when the terminal is closed.
+	}()
+	done = sync.OnceFunc(func() {
+		_ = terminal.Close() // What was written is there already.
+		<-drawn
+		_ = near.Close() // Nobody writes there any more.
+	})
+	t.Cleanup(done)
+	return terminal, page, done
+}
