@@ -266,6 +266,13 @@ func TestSymbolsAreLookedFor(t *testing.T) {
 	}
 }
 
+func TestASanitizerInTheFileIsNotTakenForAnother(t *testing.T) {
+	got := facts(t, compiled(t, "-O1", "-fsanitize=undefined", "-static-libubsan")).Build.Sanitizers
+	if got.Is != record.Yes || strings.Contains(got.By, "address") || !strings.Contains(got.By, "undefined behaviour") {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestReadingTwiceGivesTheSame(t *testing.T) {
 	path := compiled(t, "-O2", "-g", "--coverage", "-fsanitize=address")
 	if diff := cmp.Diff(facts(t, path), facts(t, path)); diff != "" {

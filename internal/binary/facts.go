@@ -73,7 +73,8 @@ func (e *executable) coverage() record.Fact {
 
 // runtimes are the sanitizers, by the names of the functions of their runtimes and by those of its library.
 var runtimes = []struct{ prefix, library, what string }{
-	{"__asan_", "libasan.", "address"},
+	// Other runtimes have gcc's readers of stacks and of names, which begin with __asan_, too.
+	{"__asan_init", "libasan.", "address"},
 	{"__hwasan_", "libclang_rt.hwasan", "hardware address"},
 	{"__tsan_", "libtsan.", "thread"},
 	{"__msan_", "libclang_rt.msan", "memory"},

@@ -192,7 +192,9 @@ func built() record.RunData {
 	}
 	d.Manifest.Plan.Implementations[0].Build = record.Expectations{Assertions: record.ExpectForbidden, Optimized: record.ExpectRequired}
 	d.Manifest.Plan.Implementations[0].Claims = []record.Claim{
-		{Subject: record.ClaimAllocator, Value: "mimalloc"}, {Subject: record.ClaimFlag, Value: "-O2"}, {Subject: record.ClaimSymbol, Value: "mi_malloc"},
+		{Subject: record.ClaimAllocator, Value: "mimalloc"},
+		{Subject: record.ClaimFlag, Value: "-O2"},
+		{Subject: record.ClaimSymbol, Value: "mi_malloc"},
 		{Subject: record.ClaimProperty, Value: "sanitizers", Absent: true},
 	}
 	return d
