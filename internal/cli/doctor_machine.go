@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/doctor"
 	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // watched is how long the machine is watched to see what others use of it.
@@ -26,18 +26,24 @@ func lookAtMachine(ctx context.Context) (doctor.Machine, error) {
 	root := os.DirFS("/")
 	cpus := cpuset.Parse(kernel.OwnCPUsAllowed())
 	e := kernel.Environment(root, "")
-	m := doctor.Machine{Cores: coresOf(root, cpus), Online: len(cpuset.Parse(e.OnlineCPUs)), Governor: e.Governor, Boost: boosts(root), Quota: quota(root), Tools: map[string]string{}}
-	for _, tool := range []record.Tool{record.ToolWrk, record.ToolAb, record.ToolK6} {
-		if found, err := exec.LookPath(string(tool)); err == nil {
-			m.Tools[string(tool)] = found
-		}
-	}
+	m := doctor.Machine{Cores: coresOf(root, cpus), Online: len(cpuset.Parse(e.OnlineCPUs)), Governor: e.Governor, Boost: boosts(root), Quota: quota(root), Tools: findTools()}
 	var err error
 	if m.Descriptors, err = kernel.DescriptorLimit(); err != nil {
 		return m, fmt.Errorf("reading the limit of open files: %w", err)
 	}
 	m.Steal, m.Busy, err = watchCPUs(ctx, root, cpus)
 	return m, err
+}
+
+// findTools looks for the load generators, in the order of their names.
+func findTools() []doctor.Tool {
+	var out []doctor.Tool
+	for name, t := range tools.All("") {
+		path, _ := exec.LookPath(string(name)) // A program that is missing has none.
+		out = append(out, doctor.Tool{Name: string(name), Path: path, Install: t.Traits().Install})
+	}
+	slices.SortFunc(out, func(a, b doctor.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
 // watchCPUs returns the share of time that the hypervisor took, and the CPUs that were used.

@@ -13,7 +13,7 @@ import (
 func sane() Machine {
 	return Machine{
 		Cores: [][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, Online: 8, Governor: "performance", Descriptors: 65536,
-		Tools: map[string]string{"wrk": "/usr/bin/wrk", "ab": "/usr/bin/ab", "k6": "/usr/bin/k6"},
+		Tools: []Tool{{"wrk", "/usr/bin/wrk", "apt-get install wrk"}, {"k6", "/usr/bin/k6", "see its page"}},
 	}
 }
 
@@ -42,8 +42,8 @@ func TestWhatAMachineLacksHasAWayOut(t *testing.T) {
 		"neighbours":           {func(m *Machine) { m.Busy = 1.5 }, "neighbours", Warning, "1.50 CPUs"},
 		"a quota":              {func(m *Machine) { m.Quota = 1.5 }, "quota", Fault, "1.5 CPUs"},
 		"few open files":       {func(m *Machine) { m.Descriptors = 1024 }, "open files", Warning, "1024 files"},
-		"no wrk":               {func(m *Machine) { m.Tools = nil }, "wrk", Warning, "not in PATH"},
-		"no k6":                {func(m *Machine) { delete(m.Tools, "k6") }, "k6", Note, "tool: k6 are refused"},
+		"no tool at all":       {func(m *Machine) { m.Tools[0].Path, m.Tools[1].Path = "", "" }, "wrk", Warning, "not in PATH"},
+		"no k6":                {func(m *Machine) { m.Tools[1].Path = "" }, "k6", Note, "tool: k6 are refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := sane()

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"fmt"
 	"slices"
 
 	"loadstone.dev/loadstone/internal/plan"
@@ -27,10 +26,16 @@ type Machine struct {
 	Steal, Busy float64
 	// Quota is the number of CPUs that a cgroup grants; 0 if it sets no limit.
 	Quota float64
-	// Tools are the paths of load generators; empty of those that are missing.
-	Tools map[string]string
+	// Tools are the load generators that Loadstone knows.
+	Tools []Tool
 	// Descriptors is how many files a process may open.
 	Descriptors uint64
+}
+
+// Tool is a load generator.
+type Tool struct {
+	// Path is where the program lies; empty if it is missing. Install says how it comes to the machine.
+	Name, Path, Install string
 }
 
 // OfMachine judges a machine on which loadstone run is to measure.
@@ -116,22 +121,19 @@ func (m Machine) descriptors() Finding {
 	return say("open files", Good, "", "a process may open %d files", m.Descriptors)
 }
 
-// tools asks for wrk, which the samples use, and names the others.
+// tools names the load generators. One is enough.
 func (m Machine) tools() []Finding {
+	missing := Warning
+	if slices.ContainsFunc(m.Tools, func(t Tool) bool { return t.Path != "" }) {
+		missing = Note
+	}
 	var out []Finding
-	for _, tool := range []struct {
-		name, fix string
-		missing   Level
-	}{
-		{string(record.ToolWrk), "apt-get install wrk", Warning},
-		{string(record.ToolAb), "apt-get install apache2-utils", Note},
-		{string(record.ToolK6), "See https://grafana.com/docs/k6/latest/set-up/install-k6/.", Note},
-	} {
-		if path := m.Tools[tool.name]; path != "" {
-			out = append(out, say(tool.name, Good, "", "%s", path))
+	for _, t := range m.Tools {
+		if t.Path != "" {
+			out = append(out, say(t.Name, Good, "", "%s", t.Path))
 			continue
 		}
-		out = append(out, say(tool.name, tool.missing, tool.fix, "it is not in PATH: %s", fmt.Sprintf("loads with tool: %s are refused here", tool.name)))
+		out = append(out, say(t.Name, missing, t.Install, "it is not in PATH: loads with tool: %s are refused here", t.Name))
 	}
 	return out
 }
