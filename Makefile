@@ -35,7 +35,7 @@ demo: ## A comparison on this machine, without a cluster, to its verdict and the
 demo-cluster: cluster-up ## The same on a cluster of three nodes, in one command: cluster, images, install, a run, and the path of its report.
 	@$(MAKE) -s build
 	@hack/images.sh manager agent gohttp epoll
-	@$(CLUSTER_ENV); hack/deploy.sh && hack/demo-cluster.sh
+	@$(CLUSTER_ENV); hack/deploy.sh && bin/loadstone run config/samples/quick.yaml --cluster --replace
 
 .PHONY: cluster-up
 cluster-up: ## Start a three-node Kubernetes on this machine (root; safe to call twice).
@@ -58,7 +58,8 @@ deploy: ## Install or upgrade Loadstone with Argo and MinIO through its Helm cha
 	@$(CLUSTER_ENV); hack/deploy.sh
 
 .PHONY: report
-report: bin/loadstone ## Fetch the report of a run (RUN=quick) and print its path.
+report: ## Fetch the report of a run (RUN=quick) and print its path.
+	@$(GO_BUILD) -o bin/ ./cmd/loadstone
 	@$(CLUSTER_ENV); bin/loadstone report --namespace "$${RUN_NAMESPACE:-default}" --system-namespace $(NAMESPACE) --out reports $(RUN)
 
 ##@ Develop
@@ -72,10 +73,6 @@ build: ## Build every program into bin/.
 	@mkdir -p bin
 	$(GO_BUILD) -o bin/ ./cmd/manager ./cmd/loadstone-agent ./cmd/loadstone ./workloads/gohttp ./workloads/gnet ./workloads/faulty
 	@$(MAKE) -s -C workloads/epoll OUT=$(CURDIR)/bin/epoll epoll
-
-bin/loadstone: $(wildcard cmd/loadstone/*.go)
-	@mkdir -p bin
-	@$(GO_BUILD) -o bin/ ./cmd/loadstone
 
 .PHONY: workloads
 workloads: ## Build the reference workloads that are not in Go into bin/: "make images" then has images of them, too.
@@ -109,6 +106,10 @@ test-cluster: ## Test end to end, on a real cluster that is started for the test
 .PHONY: bench
 bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met or short.
 	@hack/bench.sh
+
+.PHONY: bench-local
+bench-local: build ## Only those of loadstone run on this machine: ten minutes, wrk, and nothing else running.
+	@go run ./hack/bench -only local,program
 
 .PHONY: bench-stats
 bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, merging, sliced pairs.

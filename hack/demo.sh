@@ -11,9 +11,9 @@ inconclusive=4
 [ "$(nproc --all)" -ge 2 ] || die "a server and its load generator need a CPU each, and this machine has one"
 command -v go >/dev/null || die "please install Go (the version that go.mod names, or newer)"
 need_commands wrk:wrk
-if [ ! -x bin/loadstone ]; then say "Building loadstone and a server: a minute or two the first time."; fi
+if [ ! -x bin/loadstone ]; then say "Building loadstone and two servers: a minute or two the first time."; fi
 mkdir -p bin
-CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/ ./cmd/loadstone ./workloads/gohttp
+CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/ ./cmd/loadstone ./workloads/gohttp ./workloads/gnet
 say "Two servers under the load of wrk, seven blocks, three quarters of a minute."
 status=0
 bin/loadstone run config/samples/demo.yaml || status=$?

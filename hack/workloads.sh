@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 . hack/cluster/lib.sh
 
 ZIG_VERSION=0.14.1
-WORKLOADS=(coro ipc lzlog planted uvhttp zco)
+WORKLOADS=(ablation coro ipc lzlog planted uvhttp zco)
 RESULTS=bin/workloads
 
 # needs NAME: installs what a workload is built from.
@@ -22,7 +22,7 @@ needs() {
     lzlog) need_commands gcc:gcc g++:g++ make:make /usr/include/spdlog/spdlog.h:libspdlog-dev /usr/include/openssl/evp.h:libssl-dev ;;
     uvhttp) need_commands gcc:gcc make:make python3:python3 xz:xz-utils /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev ;;
     zco) zig_up ;;
-    ipc) need_commands gcc:gcc make:make ;;
+    ipc | ablation) need_commands gcc:gcc make:make ;;
     planted) need_commands gcc:gcc make:make valgrind:valgrind strace:strace ;;
   esac
 }

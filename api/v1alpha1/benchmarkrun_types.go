@@ -89,6 +89,13 @@ type Implementation struct {
 	// build is what is expected of the way in which the server was built. If absent, nothing is expected.
 	// +optional
 	Build Build `json:"build,omitzero"`
+
+	// claims are statements about the implementation that are checked and reported, and fail nothing; at most 32.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Claims []Claim `json:"claims,omitempty"`
 }
 
 // Placement restricts the CPUs and nodes of a run.

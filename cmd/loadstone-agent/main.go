@@ -29,8 +29,8 @@ import (
 )
 
 const usage = `usage: loadstone-agent generate [--dir DIR]
-       loadstone-agent observe --port PORT [--dir DIR]
-       loadstone-agent collect --format FORMAT --exchange DIR [--dir DIR]
+       loadstone-agent observe --port PORT [--symbol NAME]... [--dir DIR]
+       loadstone-agent collect --format FORMAT --exchange DIR [--symbol NAME]... [--dir DIR]
        loadstone-agent profile --tool TOOL --path PATH --status STATUS --requests N --exchange DIR [--dir DIR]
        loadstone-agent launch --exchange DIR -- COMMAND...
        loadstone-agent bring PATH [TOOLBOX]
@@ -77,6 +77,7 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	port := flags.Int("port", 0, "the port of the server that is observed")
 	format := flags.String("format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
 	exchange := flags.String("exchange", "", "the folder in which a collector and the parent of a program meet")
+	symbols := observe.SymbolFlag(flags)
 	task := profileFlags(flags)
 	if err := flags.Parse(args[1:]); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)
@@ -88,9 +89,13 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 		if *port < 1 || *port > 65535 {
 			return errors.New("--port must be the port of the server, 1 to 65535")
 		}
-		return beside(ctx, getenv, *dir, *port, func(own observe.Config) agent.Worker { return observe.New(own) })
+		return beside(ctx, getenv, *dir, *port, func(own observe.Config) agent.Worker {
+			own.Symbols = *symbols
+			return observe.New(own)
+		})
 	case "collect":
 		return beside(ctx, getenv, *dir, 0, func(own observe.Config) agent.Worker {
+			own.Symbols = *symbols
 			return observe.NewCollector(own, record.CaseFormat(*format), launch.Exchange(*exchange))
 		})
 	case "profile":

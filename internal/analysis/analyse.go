@@ -76,8 +76,9 @@ func measure(data record.RunData) (Table, error) {
 	t.Comparisons = verdict.Compare(p, t.Groups, failures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
 	t.Environment = environment(data, p)
-	t.Builds = builds(data, p)
+	t.Builds, t.Claims = builds(data, p), claimsOf(data, p)
 	t.Run.Notes = append(t.Run.Notes, buildNotes(t.Builds, p, data)...)
+	t.Profiles = profiles(data, p)
 	t.Unknowns = unknowns(data, p)
 	t.Fingerprint = Fingerprint(data)
 	if t.NoiseFloor = noise(t, data); t.NoiseFloor == nil {
@@ -112,12 +113,12 @@ func artifacts(data record.RunData) []Artifact {
 	for _, s := range data.Manifest.Scripts {
 		out = append(out, Artifact{Artifact: s.Artifact})
 	}
-	for _, e := range data.Manifest.Trials {
+	for _, e := range slices.Concat(data.Manifest.Trials, data.Manifest.Following) {
 		if e.Manifest != nil {
 			out = append(out, Artifact{Trial: e.Name, Artifact: *e.Manifest})
 		}
 	}
-	for _, t := range data.Trials {
+	for _, t := range slices.Concat(data.Trials, data.Following) {
 		for _, a := range t.Manifest.Artifacts {
 			out = append(out, Artifact{Trial: t.Manifest.Name, Artifact: a})
 		}

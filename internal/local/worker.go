@@ -55,6 +55,7 @@ func newWorker(c agent.Config, args []string) (agent.Worker, error) {
 	port := f.Int("port", 0, "the port of the server that is observed")
 	format := f.String("format", "", "what the program prints")
 	exchange := f.String("exchange", "", "the folder in which a collector and the parent of a program meet")
+	symbols := observe.SymbolFlag(f)
 	if err := f.Parse(args[1:]); err != nil {
 		return nil, fmt.Errorf("reading the arguments of an agent: %w", err)
 	}
@@ -75,6 +76,7 @@ func newWorker(c agent.Config, args []string) (agent.Worker, error) {
 		if err != nil {
 			return nil, err
 		}
+		own.Symbols = *symbols
 		return observe.New(own), nil
 	case "collect":
 		runtime.GOMAXPROCS(1)
@@ -82,6 +84,7 @@ func newWorker(c agent.Config, args []string) (agent.Worker, error) {
 		if err != nil {
 			return nil, err
 		}
+		own.Symbols = *symbols
 		return observe.NewCollector(own, record.CaseFormat(*format), launch.Exchange(*exchange)), nil
 	}
 	return nil, fmt.Errorf("no agent is called %q", args[0])

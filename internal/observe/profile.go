@@ -101,6 +101,10 @@ type profiling struct {
 // run makes all launches. Where the profiler itself fails at the first, another takes its place.
 func (s *profiling) run(ctx context.Context) error {
 	s.found.Tool, s.found.Remarks = profiler.Suited(s.task.Tool, s.program)
+	if why, blind := profiler.Blind(s.found.Tool, s.program); blind {
+		s.found.Cut = why.Sentence
+		return nil
+	}
 	for i, requests := range s.task.Counts() {
 		if left := time.Until(s.deadline); left < leastLeft {
 			s.found.Cut = fmt.Sprintf("%d of %d launches were made within limitSeconds %d: raise it, or lower requests", i, len(s.task.Counts()), s.task.LimitSeconds)

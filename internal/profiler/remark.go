@@ -87,6 +87,14 @@ func Suited(tool Tool, p Program) (Tool, []Remark) {
 	return tool, nil
 }
 
+// Blind says why a tool could find nothing in a program, so that it is not run at all; false if it could.
+func Blind(tool Tool, p Program) (Remark, bool) {
+	if tool == Memcheck && p.Go {
+		return remark(AllocatorUnseen, "memcheck was not run: it sees neither the heap nor the stacks of Go's runtime, and takes minutes to start it."), true
+	}
+	return Remark{}, false
+}
+
 // Instead is the tool to try after one has failed, and whether there is one.
 func Instead(tool Tool) (Tool, bool) {
 	instead, found := map[Tool]Tool{Callgrind: Cachegrind, Massif: MassifHeap}[tool]

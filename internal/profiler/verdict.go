@@ -226,3 +226,9 @@ func (e Evidence) children() []Remark {
 func remark(code Code, format string, values ...any) Remark {
 	return Remark{Code: code, Sentence: fmt.Sprintf(format, values...)}
 }
+
+// Rank orders verdicts: the graver, the higher.
+func (v Verdicts) Rank() int {
+	rank := map[Answer]int{Clean: 0, Inconclusive: 1, Found: 2}
+	return max(rank[v.Errors.Answer], rank[v.Leaks.Answer])
+}

@@ -7,6 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/comparisons"
 	"loadstone.dev/loadstone/internal/report/levels"
 	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/profiles"
 	"loadstone.dev/loadstone/internal/report/searches"
 	"loadstone.dev/loadstone/internal/report/view"
 )
@@ -39,11 +40,13 @@ func sections(v *view.View) []page.Section {
 		levels.Numbers(v),
 		comparisons.Tests(v),
 		r.scaling(),
+		profiles.Profiles(v),
 		r.noise(),
 		r.care(),
 		r.method(),
 		r.environment(),
 		r.builds(),
+		r.claims(),
 		r.plan(),
 		r.data(levels.Details(v)),
 	}

@@ -26,7 +26,7 @@ func TestAPlantedCostIsFoundAndEqualServersAreNotTornApart(t *testing.T) {
 			Implementations: []v1alpha1.Implementation{server("plain"), server("same"), server("slow", "--burn="+burn)},
 			Baseline:        "plain",
 			Loads: []v1alpha1.Load{{
-				Name: "steady", Tool: v1alpha1.ToolWrk, WarmupSeconds: &warm, DurationSeconds: 2,
+				Name: "steady", Tool: v1alpha1.ToolWrk, WarmupSeconds: &warm, DurationSeconds: 1,
 				Request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: &body}},
 				Levels:  []v1alpha1.Level{{Connections: 50}},
 			}},

@@ -23,7 +23,7 @@ type usersRun struct {
 	made bool
 }
 
-// findUsersRun finds the run that `make demo` leaves, or makes a short one of that name, and waits for its end.
+// findUsersRun finds the run that `make demo-cluster` leaves, or makes a short one of that name, and waits for its end.
 func findUsersRun(ctx context.Context) (*usersRun, error) {
 	u := &usersRun{run: small("quick")}
 	u.run.Namespace = users

@@ -3,16 +3,14 @@ package aa
 import (
 	"context"
 	"encoding/json"
-	"os"
-
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/artifact"
-
 	"loadstone.dev/loadstone/internal/record"
 )
 

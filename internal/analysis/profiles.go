@@ -1,0 +1,190 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/profiler/flame"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Profile is what a profiler has found of the implementations of a run.
+type Profile struct {
+	record.Profile
+	// Found are in the order of the spec.
+	Found []Profiled `json:"found"`
+}
+
+// Profiled is what a profiler has found of one implementation.
+type Profiled struct {
+	Implementation string `json:"implementation"`
+	Trial          string `json:"trial"`
+	// Missing says why nothing was found: the trial has left no result. Everything below is empty then.
+	Missing string `json:"missing,omitempty"`
+	// Tool is the profiler that was used. Remarks are what it cannot see, and why it is not the one that was asked for, where it is not; Cut
+	// says why launches are missing.
+	Tool    profiler.Tool     `json:"tool,omitempty"`
+	Remarks []profiler.Remark `json:"remarks,omitempty"`
+	Cut     string            `json:"cut,omitempty"`
+	// Launches is how often the server was launched, Asked how many requests it was sent in all, and Wrong how many of them it did not answer
+	// rightly, with an example in a sentence.
+	Launches int    `json:"launches"`
+	Asked    int64  `json:"asked"`
+	Wrong    int64  `json:"wrong"`
+	Example  string `json:"example,omitempty"`
+	// Unended says how many launches did not end when they were told to.
+	Unended int `json:"unended,omitempty"`
+	// Said is the end of the standard error of the last launch that did not end well; empty if all did.
+	Said string `json:"said,omitempty"`
+	// FirstAnswerMillis is how long it took at most from the start of the profiler to the first right answer.
+	FirstAnswerMillis int64 `json:"firstAnswerMillis,omitempty"`
+	// PerRequest is what a request costs, by a tool that counts; nil if that does not follow.
+	PerRequest *Counted `json:"perRequest,omitempty"`
+	// Versus compares PerRequest with the baseline's; nil for the baseline, and where there is nothing to compare.
+	Versus *CountedRatio `json:"versus,omitempty"`
+	// Result is that of the launch that tells most: the one with the gravest finding, or the last.
+	Result *profiler.Result `json:"result,omitempty"`
+	// Flame are the stacks of the last launch; nil of a profiler that knows no calls.
+	Flame *flame.Graph `json:"flame,omitempty"`
+}
+
+// Counted is what was counted several times, in the same way.
+type Counted struct {
+	N      int     `json:"n"`
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+}
+
+// Spread is the distance of the largest from the smallest, as a share of the median.
+func (c Counted) Spread() float64 { return (c.Max - c.Min) / c.Median }
+
+// CountedRatio compares two counts. No test is made: counts are exact but for what the program itself does differently from one launch to the next.
+type CountedRatio struct {
+	// Ratio is of the medians, to the baseline's; Low and High are the smallest and the largest of any two launches.
+	Ratio float64 `json:"ratio"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	// Apart reports whether every count of one is above every count of the other. It is false where either was counted once: then nobody knows
+	// how far a count may lie from the next.
+	Apart bool `json:"apart"`
+}
+
+// profiles are what the trials that followed the blocks have found.
+func profiles(data record.RunData, p planned.Run) []Profile {
+	var out []Profile
+	for _, planned := range data.Manifest.Plan.Profiles {
+		own := Profile{Profile: planned}
+		for _, line := range data.Manifest.Plan.Following {
+			if line.Profile == planned.Name && len(line.Servers) == 1 {
+				own.Found = append(own.Found, profiled(data, line))
+			}
+		}
+		own.compare(p.Baseline)
+		out = append(out, own)
+	}
+	return out
+}
+
+// profiled is what a line of the plan has found.
+func profiled(data record.RunData, line record.PlannedTrial) Profiled {
+	out := Profiled{Implementation: line.Servers[0], Trial: line.Name}
+	i := slices.IndexFunc(data.Following, func(t record.TrialData) bool { return t.Manifest.Name == line.Name })
+	if i < 0 || len(data.Following[i].Servers) != 1 || data.Following[i].Servers[0].Profiled == nil {
+		out.Missing = whyMissing(data.Manifest.Following, line.Name)
+		return out
+	}
+	found := data.Following[i].Servers[0].Profiled
+	out.Tool, out.Remarks, out.Cut, out.Flame = found.Tool, found.Remarks, found.Cut, found.Flame
+	out.Launches = len(found.Launches)
+	for k := range found.Launches {
+		out.add(&found.Launches[k])
+	}
+	if r := out.Result; r != nil {
+		out.Remarks = append(slices.Clone(out.Remarks), r.Limits...)
+	}
+	out.PerRequest = perRequest(found.Launches)
+	return out
+}
+
+// whyMissing is why a line of the plan has left no result.
+func whyMissing(entries []record.TrialEntry, name string) string {
+	i := slices.IndexFunc(entries, func(e record.TrialEntry) bool { return e.Name == name })
+	if i < 0 {
+		return "the run ended before it"
+	}
+	return cmp.Or(entries[i].Message, entries[i].Reason)
+}
+
+// add takes a launch into account.
+func (p *Profiled) add(l *record.Launch) {
+	p.Asked, p.Wrong = p.Asked+l.Asked, p.Wrong+l.Wrong
+	p.Example, p.Said = cmp.Or(p.Example, l.Example), cmp.Or(l.Said, p.Said)
+	p.FirstAnswerMillis = max(p.FirstAnswerMillis, l.FirstAnswerMillis)
+	if l.Killed {
+		p.Unended++
+	}
+	if p.Result == nil || !graver(p.Result, &l.Result) {
+		p.Result = &l.Result
+	}
+}
+
+// graver reports whether memcheck's finding of one launch is graver than that of another.
+func graver(a, b *profiler.Result) bool {
+	return a.Memcheck != nil && b.Memcheck != nil && a.Memcheck.Verdicts.Rank() > b.Memcheck.Verdicts.Rank()
+}
+
+// perRequest is the cost of a request, from each launch with more requests and the one with fewer before it. It takes launches that have ended
+// well and answered rightly: others have done something else.
+func perRequest(launches []record.Launch) *Counted {
+	var values []float64
+	for k := 1; k < len(launches); k += 2 {
+		fewer, more := launches[k-1], launches[k]
+		if !sound(fewer) || !sound(more) {
+			continue
+		}
+		if v, err := profiler.PerRequest(fewer.Result, more.Result); err == nil {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	return &Counted{N: len(values), Median: inference.Median(values), Min: slices.Min(values), Max: slices.Max(values)}
+}
+
+// sound reports whether a launch has answered all of its requests rightly, ended when it was told to, and was read to its end.
+func sound(l record.Launch) bool {
+	return l.Asked > 0 && l.Wrong == 0 && !l.Killed && len(l.Unread) == 0
+}
+
+// compare sets what was counted beside the baseline's.
+func (p *Profile) compare(baseline string) {
+	i := slices.IndexFunc(p.Found, func(f Profiled) bool { return f.Implementation == baseline })
+	if i < 0 || p.Found[i].PerRequest == nil {
+		return
+	}
+	base, tool := *p.Found[i].PerRequest, p.Found[i].Tool
+	for k := range p.Found {
+		f := &p.Found[k]
+		if k == i || f.PerRequest == nil || countsOf(f.Tool) != countsOf(tool) {
+			continue
+		}
+		own := *f.PerRequest
+		f.Versus = &CountedRatio{
+			Ratio: own.Median / base.Median, Low: own.Min / base.Max, High: own.Max / base.Min,
+			Apart: own.N > 1 && base.N > 1 && (own.Min > base.Max || own.Max < base.Min),
+		}
+	}
+}
+
+// countsOf is what a tool counts: callgrind and cachegrind count the same instructions.
+func countsOf(t profiler.Tool) profiler.Tool {
+	if t == profiler.Cachegrind {
+		return profiler.Callgrind
+	}
+	return t
+}

@@ -1,0 +1,238 @@
+// Package profiles makes the section on what profilers have found when all blocks had been measured.
+package profiles
+
+import (
+	_ "embed"
+	"html/template"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/report/chart"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/table"
+	"loadstone.dev/loadstone/internal/report/view"
+)
+
+//go:embed profiles.gohtml
+var text string
+
+var templates = page.Templates(text)
+
+// profiles shows what profilers have found.
+type profiles struct{ *view.View }
+
+// shown is one profile of the spec.
+type shown struct {
+	Title, Lead string
+	Table       table.Table
+	Charts      []chart.Chart
+	Legend      []chart.Legend
+	// Limits are what the tools cannot see.
+	Limits []string
+	Parts  []part
+}
+
+// part is what was found of one implementation, folded.
+type part struct {
+	Title string
+	Leads []string
+	Table table.Table
+	// Flame is a picture, made of words that its template has escaped.
+	Flame template.HTML
+}
+
+// Profiles is the section; it has no data if nothing was to be profiled.
+func Profiles(w *view.View) page.Section {
+	v := profiles{w}
+	s := page.Section{ID: "profiles", Title: v.Say("profiles.title"), Templates: templates}
+	if len(v.Table.Profiles) == 0 {
+		return s
+	}
+	data := struct {
+		Lead     string
+		Profiles []shown
+	}{Lead: v.Say("profiles.lead")}
+	for _, p := range v.Table.Profiles {
+		data.Profiles = append(data.Profiles, v.profile(p))
+	}
+	s.Data = data
+	return s
+}
+
+func (v profiles) profile(p analysis.Profile) shown {
+	lead := v.Say("profiles.what", p.Request.Path, format.Integer(p.Requests), v.Count("connections", int(p.Connections)))
+	if p.Tool.Counts() {
+		lead = v.Say("profiles.counted", p.Request.Path, format.Integer(p.Requests), format.Integer(2*p.Requests), v.Count("connections", int(p.Connections)),
+			v.Count("profiles.times", int(p.Repeats)))
+	}
+	title := v.Say("profiles.of", p.Name, string(p.Tool))
+	out := shown{Title: title, Lead: lead, Table: v.summary(p).Finish(title, true), Limits: limits(p)}
+	if c, ok := v.heapChart(p); ok {
+		out.Charts = append(out.Charts, c)
+		out.Legend = v.Legend(v.Table.Implementations)
+	}
+	for _, f := range p.Found {
+		if one := v.part(f); one.Title != "" {
+			out.Parts = append(out.Parts, one)
+		}
+	}
+	return out
+}
+
+// limits are what the tools of a profile cannot see, each once.
+func limits(p analysis.Profile) []string {
+	var out []string
+	for _, f := range p.Found {
+		for _, r := range f.Remarks {
+			if !slices.Contains(out, r.Sentence) {
+				out = append(out, r.Sentence)
+			}
+		}
+	}
+	return out
+}
+
+// summary lists what was found of every implementation, in a line each.
+func (v profiles) summary(p analysis.Profile) table.Table {
+	t := table.Table{Head: []table.Cell{
+		v.Th("impl"), table.Word(v.Say("profiles.errors")), table.Word(v.Say("profiles.leaks")), table.Num(v.Say("profiles.value." + string(p.Tool))),
+		table.Num(v.Say("profiles.versus", v.Table.Run.Baseline)), table.Num(v.Say("profiles.requests")), table.Num(v.Say("profiles.first")),
+	}}
+	var body table.Body
+	for _, f := range p.Found {
+		body.Rows = append(body.Rows, v.line(f))
+	}
+	t.Bodies = append(t.Bodies, body)
+	return t
+}
+
+func (v profiles) line(f analysis.Profiled) table.Row {
+	look := v.Looks[f.Implementation]
+	head := table.Cell{Text: f.Implementation, Look: &look}
+	if f.Missing != "" {
+		row := table.Row{Cells: []table.Cell{head, {}, {}, {}, {}, {}, {}}}
+		row.Notes = []table.Note{{Weight: v.Say("profiles.missing"), Text: f.Missing, Tone: "void"}}
+		return row
+	}
+	row := table.Row{Cells: []table.Cell{head, {}, {}, v.value(f), v.versus(f), v.requests(f), table.Num(format.Micros(float64(f.FirstAnswerMillis) * 1000))}}
+	if f.FirstAnswerMillis == 0 {
+		row.Cells[6] = table.Num(format.Missing)
+	}
+	if m := f.Result; m != nil && m.Memcheck != nil {
+		row.Cells[1], row.Cells[2] = v.answer(m.Memcheck.Verdicts.Errors, v.errorsFound(*m)), v.answer(m.Memcheck.Verdicts.Leaks, v.leaksFound(*m))
+	}
+	if f.Launches == 0 && f.Tool == profiler.Memcheck {
+		none := profiler.Verdict{Answer: profiler.Inconclusive}
+		row.Cells[1], row.Cells[2] = v.answer(none, ""), v.answer(none, "")
+	}
+	row.Notes = v.notes(f)
+	return row
+}
+
+// notes are what has to be known of a line before it is believed.
+func (v profiles) notes(f analysis.Profiled) []table.Note {
+	var out []table.Note
+	add := func(tone, text string) {
+		if text != "" {
+			out = append(out, table.Note{Weight: v.Say("Validity.Suspect"), Text: text, Tone: tone})
+		}
+	}
+	if f.Wrong > 0 || f.Asked == 0 && f.Launches > 0 {
+		add("suspect", v.Say("profiles.wrong", format.Integer(f.Wrong), format.Integer(f.Asked), f.Example))
+	}
+	if f.Unended > 0 {
+		add("suspect", v.Count("profiles.unended", f.Unended))
+	}
+	if f.Said != "" {
+		add("suspect", v.Say("profiles.said", f.Said))
+	}
+	add("suspect", f.Cut)
+	if f.Result != nil {
+		for _, u := range f.Result.Unread {
+			add("suspect", v.Say("profiles.unread", u.File, u.Why))
+		}
+	}
+	if f.Result != nil && f.Result.Memcheck != nil {
+		for _, r := range reasons(f.Result.Memcheck.Verdicts) {
+			out = append(out, table.Note{Weight: v.Say("profiles.limit"), Text: r.Sentence, Tone: "limit"})
+		}
+	}
+	return out
+}
+
+// reasons are those of both verdicts, each once.
+func reasons(v profiler.Verdicts) []profiler.Remark {
+	var out []profiler.Remark
+	for _, r := range slices.Concat(v.Errors.Reasons, v.Leaks.Reasons) {
+		if !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// value is what a tool has counted or measured.
+func (v profiles) value(f analysis.Profiled) table.Cell {
+	if c := f.PerRequest; c != nil {
+		return table.NumSub(format.Digits(c.Median), v.Say("profiles.spread", format.Integer(c.N), format.Digits(c.Min), format.Digits(c.Max)))
+	}
+	if f.Result != nil && f.Result.Massif != nil && f.Result.Massif.HeapSeen() {
+		return table.Num(format.Size(float64(f.Result.Massif.PeakHeap())))
+	}
+	return table.Num(format.Missing)
+}
+
+// versus compares a count with the baseline's.
+func (v profiles) versus(f analysis.Profiled) table.Cell {
+	r := f.Versus
+	switch {
+	case r == nil:
+		return table.Num(format.Missing)
+	case r.Apart:
+		return table.NumSub(format.Times(r.Ratio), v.Say("profiles.apart"))
+	case f.PerRequest.N > 1:
+		return table.NumSub(format.Times(r.Ratio), v.Say("profiles.together"))
+	}
+	return table.NumSub(format.Times(r.Ratio), v.Say("profiles.once"))
+}
+
+func (v profiles) requests(f analysis.Profiled) table.Cell {
+	return table.NumSub(format.Integer(f.Asked-f.Wrong), v.Count("profiles.launches", f.Launches))
+}
+
+// answer is what memcheck's findings come to.
+func (v profiles) answer(a profiler.Verdict, found string) table.Cell {
+	tone := map[profiler.Answer]string{profiler.Found: "missed", profiler.Clean: "faster", profiler.Inconclusive: "unknown"}[a.Answer]
+	c := table.Cell{Text: v.Say("profiles.answer." + strings.ToLower(string(a.Answer))), Tone: tone}
+	if a.Answer != profiler.Clean {
+		c.Sub = found
+	}
+	return c
+}
+
+func (v profiles) errorsFound(r profiler.Result) string {
+	if len(r.Memcheck.Errors) == 0 {
+		return ""
+	}
+	var times int64
+	for _, e := range r.Memcheck.Errors {
+		times += e.Count
+	}
+	return v.Say("profiles.contexts", v.Count("profiles.sites", len(r.Memcheck.Errors)), format.Integer(times))
+}
+
+func (v profiles) leaksFound(r profiler.Result) string {
+	var bytes, blocks int64
+	for _, l := range r.Memcheck.Leaks {
+		if l.Lost() {
+			bytes, blocks = bytes+l.Bytes, blocks+l.Blocks
+		}
+	}
+	if blocks == 0 {
+		return ""
+	}
+	return v.Say("profiles.lost", format.Size(float64(bytes)), format.Integer(blocks))
+}

@@ -1,0 +1,42 @@
+package words
+
+// englishProfiles are the words of what profilers have found.
+var englishProfiles = map[string]string{
+	"profiles.title":   "Profiles",
+	"profiles.lead":    "What the servers did under profilers, when all blocks had been measured. Nothing here was timed, and nothing takes part in a verdict. Instructions and system calls are counted, not sampled: two servers differ where every count of one is above every count of the other.",
+	"profiles.of":      "%s (%s)",
+	"profiles.what":    "GET %s, %s requests over %s.",
+	"profiles.counted": "GET %s over %[4]s: once with %[2]s requests and once with %[3]s, %[5]s. The difference is what a request costs, without start and end of the server.",
+	"profiles.times.1": "%s time", "profiles.times.n": "%s times",
+
+	"profiles.errors": "errors", "profiles.leaks": "leaks", "profiles.requests": "answered rightly", "profiles.first": "first answer within",
+	"profiles.versus":         "to %s",
+	"profiles.value.memcheck": "", "profiles.value.massif": "peak heap", "profiles.value.massif-heap": "peak heap", "profiles.value.massif-pages": "peak memory",
+	"profiles.value.callgrind": "instructions per request", "profiles.value.cachegrind": "instructions per request", "profiles.value.strace": "system calls per request",
+	"profiles.spread": "n = %s; %s to %s",
+	"profiles.apart":  "all counts apart", "profiles.together": "counts overlap", "profiles.once": "counted once: no spread is known",
+	"profiles.launches.1": "%s launch", "profiles.launches.n": "%s launches",
+
+	"profiles.answer.found": "found", "profiles.answer.clean": "none", "profiles.answer.inconclusive": "inconclusive",
+	"profiles.contexts": "%s, %s times", "profiles.sites.1": "%s place", "profiles.sites.n": "%s places", "profiles.lost": "%s in %s blocks lost",
+
+	"profiles.missing": "not made", "profiles.limit": "limit",
+	"profiles.wrong":     "%s of %s requests were not answered rightly: %s",
+	"profiles.unended.1": "%s launch did not end when it was told to, and was killed", "profiles.unended.n": "%s launches did not end when they were told to, and were killed",
+	"profiles.said": "its last words: %q", "profiles.unread": "%s: %s",
+
+	"profiles.memory": "%s: where memory is lost or misused", "profiles.count": "times", "profiles.each": "per request",
+	"profiles.finding": "finding", "profiles.where": "where", "profiles.origin": "comes from", "profiles.blocks": "%s",
+	"profiles.Leak_DefinitelyLost": "definitely lost", "profiles.Leak_IndirectlyLost": "indirectly lost", "profiles.Leak_PossiblyLost": "possibly lost",
+	"profiles.Leak_StillReachable": "still reachable at the end: not lost",
+
+	"profiles.costs": "%s: where the instructions go", "profiles.costsLead": "%s instructions in all, start and end included, of the last launch.",
+	"profiles.function": "function", "profiles.functions": "functions, by their own instructions", "profiles.lines": "lines, by their own instructions",
+	"profiles.own": "own", "profiles.withCalled": "with what it calls", "profiles.flame": "stacks of %s by instructions",
+
+	"profiles.calls": "%s: system calls", "profiles.callsLead": "All calls of the last launch, start and end included, over its %s requests.",
+	"profiles.call": "system call", "profiles.failed": "failed",
+
+	"profiles.heap": "%s: what held the heap at its peak", "profiles.held": "held", "profiles.heapOver": "heap", "profiles.heapUnit": "as asked of the allocator",
+	"profiles.heapName": "heap over the run, by %s", "profiles.heapAxis": "share of the run, in instructions",
+}
