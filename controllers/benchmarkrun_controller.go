@@ -134,7 +134,7 @@ func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []
 
 func (r *BenchmarkRunReconciler) requests(ctx context.Context, which func(*v1alpha1.BenchmarkRun) bool) []reconcile.Request {
 	var runs v1alpha1.BenchmarkRunList
-	if err := r.List(ctx, &runs); err != nil {
+	if err := r.List(ctx, &runs, client.UnsafeDisableDeepCopy); err != nil { // They are only read.
 		ctrl.LoggerFrom(ctx).Error(err, "Listing BenchmarkRuns")
 		return nil
 	}

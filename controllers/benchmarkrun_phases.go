@@ -99,6 +99,9 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s is measuring: runs take turns, because two at a time would disturb each other", first.Namespace, first.Name)
 		return pass.Halt, nil
 	}
+	if err := r.putPlan(ctx, s); err != nil && !artifact.Terminal(err) {
+		return s.awaitStore(err) // The time of a run does not begin while there is no store.
+	}
 	s.begins = true
 	return pass.Halt, nil
 }
@@ -108,10 +111,15 @@ func (r *BenchmarkRunReconciler) storePlan(ctx context.Context, s *runScope) (pa
 	if len(s.trials) > 0 {
 		return pass.GoOn, nil
 	}
-	if _, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON()); err != nil {
+	if err := r.putPlan(ctx, s); err != nil {
 		return r.storeAway(s, err)
 	}
 	return pass.GoOn, nil
+}
+
+func (r *BenchmarkRunReconciler) putPlan(ctx context.Context, s *runScope) error {
+	_, err := r.Store.Put(ctx, artifact.PlanKey(s.prefix()), "application/json", s.plan.JSON())
+	return err
 }
 
 // storeAway waits for a store that may come back, as long as a run that has not measured anything is worth it.

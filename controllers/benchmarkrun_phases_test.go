@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -106,6 +107,30 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 			}
 			if tc.gone && s.waiting != "workflow w ended ("+tc.phase+") before its trials did: another takes its place: no more retries left" {
 				t.Errorf("the run says %q", s.waiting)
+			}
+		})
+	}
+}
+
+// A store that is away empties no queue: the time of a run begins when there is one.
+func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err    error
+		begins bool
+	}{
+		"there is one":               {nil, true},
+		"it is away":                 {artifact.ErrUnreachable, false},
+		"it will not become another": {artifact.ErrNoBucket, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) { s.run.Status.StartTime, s.trials = nil, nil })
+			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(s.run).Build()
+			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{err: tc.err}}).awaitTurn(t.Context(), s)
+			if err != nil || !next.Stop || s.begins != tc.begins || (next.After > 0) == tc.begins || s.end != nil {
+				t.Errorf("the phase ends with %+v, %v, %+v, and the run begins: %v", next, err, s.end, s.begins)
+			}
+			if st := runStatus(s); !tc.begins {
+				condition(t, st.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, tc.err.Error())
 			}
 		})
 	}

@@ -129,7 +129,7 @@ func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
 // next are the trials whose turn it is: of each run the first that has not ended.
 func (r *TrialReconciler) next(ctx context.Context) []reconcile.Request {
 	var trials v1alpha1.TrialList
-	if err := r.List(ctx, &trials); err != nil {
+	if err := r.List(ctx, &trials, client.UnsafeDisableDeepCopy); err != nil { // They are only read.
 		ctrl.LoggerFrom(ctx).Error(err, "Listing trials")
 		return nil
 	}

@@ -25,7 +25,7 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 		return pass.Again(try.NextEnd()), nil
 	}
 	for _, a := range s.members {
-		st, err := r.Agents.State(ctx, a.pod.Status.PodIP)
+		st, err := r.askAgent(ctx, s, a.pod)
 		if err != nil {
 			return silent(s, a.pod, err)
 		}
@@ -35,6 +35,19 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 		a.state = &st
 	}
 	return pass.GoOn, nil
+}
+
+// lastAsks is how often an agent is asked before it is given up, in the pass that does so.
+const lastAsks = 3
+
+// askAgent asks an agent how far it is. One whose time to answer is over is asked again at once: a packet that was lost shall not cost what is
+// measured.
+func (r *TrialReconciler) askAgent(ctx context.Context, s *trialScope, pod *corev1.Pod) (protocol.State, error) {
+	st, err := r.Agents.State(ctx, pod.Status.PodIP)
+	for asked := 1; asked < lastAsks && err != nil && attemptFacts(s).AgentSilent(agentIn(pod), err) != nil; asked++ {
+		st, err = r.Agents.State(ctx, pod.Status.PodIP)
+	}
+	return st, err
 }
 
 // silent waits for an agent that has not answered as agents do, as long as it may. One that refuses for good has answered: it ends the

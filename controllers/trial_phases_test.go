@@ -77,6 +77,34 @@ func agentsIn(observer, generator protocol.State) func(*trialScope) {
 	}
 }
 
+// stumbling are agents that do not answer the first times.
+type stumbling struct {
+	agents.Client
+	failures int
+}
+
+func (a *stumbling) State(context.Context, string) (protocol.State, error) {
+	if a.failures--; a.failures >= 0 {
+		return protocol.State{}, errors.New("connection reset")
+	}
+	return protocol.State{Phase: protocol.Measured}, nil
+}
+
+func TestOneLostAnswerCostsNoTrial(t *testing.T) {
+	late := later(time.Hour)
+	for failures, lost := range map[int]bool{0: false, 1: false, lastAsks - 1: false, lastAsks: true} {
+		s := scopeOf(late)
+		r := &TrialReconciler{Agents: &stumbling{failures: failures}}
+		if _, err := r.askAgents(t.Context(), s); err != nil || (s.fault != nil) != lost {
+			t.Errorf("after %d lost answers: %s, %v", failures, describe(s.fault), err)
+		}
+	}
+	s, r := scopeOf(), &TrialReconciler{Agents: &stumbling{failures: 1}}
+	if step, err := r.askAgents(t.Context(), s); err != nil || s.fault != nil || step.After != pollEvery {
+		t.Errorf("before its time is over an agent is asked again in %s: %s, %v", step.After, describe(s.fault), err)
+	}
+}
+
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}, Now: func() time.Time { return noon.Add(time.Hour) }}
 	at := func(d time.Duration) func(*trialScope) { return func(s *trialScope) { s.now = noon.Add(d) } }

@@ -14,7 +14,7 @@ import (
 
 // store gives each agent signed addresses for its files, and waits until all are written.
 func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, error) {
-	done, pause := true, pollEvery/2
+	done, pause := true, attemptFacts(s).StorePause()
 	s.waiting = "storing artifacts"
 	for _, a := range s.members {
 		state := *a.state

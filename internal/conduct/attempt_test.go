@@ -151,6 +151,31 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	}
 }
 
+// An operator that was away for longer than the store may be has not asked for anything yet.
+func TestFilesAreStoredOnceHoweverLateItIs(t *testing.T) {
+	late := attemptAt(lastEnd+time.Hour, told)
+	for name, tc := range map[string]struct {
+		state protocol.State
+		fails bool
+	}{
+		"nobody has asked":      {protocol.State{}, false},
+		"they are being stored": {protocol.State{Uploading: true, StoreError: "503"}, false},
+		"they were refused":     {protocol.State{StoreError: "503"}, true},
+	} {
+		if f := late.NotUploaded("server", tc.state); (f != nil) != tc.fails {
+			t.Errorf("%s: %s", name, describe(f))
+		}
+	}
+}
+
+func TestAStoreThatIsSlowIsLookedAtSeldom(t *testing.T) {
+	for after, want := range map[time.Duration]time.Duration{0: 20 * time.Millisecond, time.Second: 100 * time.Millisecond, time.Minute: time.Second} {
+		if got := attemptAt(lastEnd+after, told).StorePause(); got != want {
+			t.Errorf("%s after the last cell it is looked at after %s, want %s", after, got, want)
+		}
+	}
+}
+
 func TestMembersHaveThreeMinutesToRun(t *testing.T) {
 	if left := attemptAt(time.Minute).PrepareLeft(); left != 2*time.Minute {
 		t.Errorf("after a minute %s are left", left)

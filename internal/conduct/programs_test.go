@@ -179,9 +179,11 @@ func TestWhatFollowsTheEndOfAProgramIsAwaitedFromItsEnd(t *testing.T) {
 		ask      func(conduct.Attempt) *conduct.Failure
 		patience time.Duration
 	}{
-		"the collector":                    {func(a conduct.Attempt) *conduct.Failure { return a.AgentSilent("the collector", away) }, conduct.AgentGrace},
-		"the store":                        {func(a conduct.Attempt) *conduct.Failure { return a.StoreAway(away) }, conduct.StoreDeadline},
-		"the store that a collector tries": {func(a conduct.Attempt) *conduct.Failure { return a.NotUploaded("server-0", protocol.State{}) }, conduct.StoreDeadline},
+		"the collector": {func(a conduct.Attempt) *conduct.Failure { return a.AgentSilent("the collector", away) }, conduct.AgentGrace},
+		"the store":     {func(a conduct.Attempt) *conduct.Failure { return a.StoreAway(away) }, conduct.StoreDeadline},
+		"the store that a collector tries": {func(a conduct.Attempt) *conduct.Failure {
+			return a.NotUploaded("server-0", protocol.State{StoreError: "503"})
+		}, conduct.StoreDeadline},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hasEnded := func(a *conduct.Attempt) { a.Ended = a.Started.Add(took) }

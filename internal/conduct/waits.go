@@ -120,9 +120,9 @@ func (a Attempt) AgentBusy(s protocol.State, states ...protocol.State) (bool, *F
 	return s.Phase == protocol.Running, nil
 }
 
-// NotUploaded is the failure of an agent whose files are not all stored; nil while they may be yet.
+// NotUploaded is the failure of an agent whose files are not all stored; nil while they may be yet. However late it is, the agent tries once.
 func (a Attempt) NotUploaded(member string, s protocol.State) *Failure {
-	if !a.storeLate() {
+	if !a.storeLate() || s.Uploading || s.StoreError == "" {
 		return nil
 	}
 	return TransientFailure(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", member, StoreDeadline, s.StoreError)
@@ -135,5 +135,17 @@ func (a Attempt) StoreAway(err error) *Failure {
 	}
 	return TransientFailure(v1alpha1.ReasonUploadFailed, "%s", err)
 }
+
+// StorePause is the pause between two looks at an agent that stores its files: short at first, since the next trial waits for them, and longer
+// for a store that is slow or away.
+func (a Attempt) StorePause() time.Duration {
+	return min(max(a.Now.Sub(a.End())/storeLooks, leastStorePause), time.Second)
+}
+
+const (
+	leastStorePause = 20 * time.Millisecond
+	// storeLooks is how many times longer a store has been waited for than the next look at it takes to come.
+	storeLooks = 10
+)
 
 func (a Attempt) storeLate() bool { return a.Now.After(a.End().Add(StoreDeadline)) }

@@ -1,14 +1,21 @@
 package plan
 
 import (
+	"encoding/json"
 	"strconv"
+	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 )
 
-// maxTrials bounds a run: beyond it a workflow no longer fits into one object.
-const maxTrials = 1000
+const (
+	// maxTrials bounds a run: beyond it a workflow no longer fits into one object.
+	maxTrials = 1000
+	// maxTrialBytes bounds the spec of a trial, of which etcd takes an object of 1.5 MiB with all that is said of it.
+	maxTrialBytes = 1 << 20
+)
 
 // Violation says why a run cannot be.
 type Violation = kind.Violation
@@ -80,6 +87,24 @@ func checkSize(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	}
 	if n := int(blocks) * len(spec.Implementations); n > maxTrials {
 		return kind.Invalid("spec.blocks times spec.implementations makes %d trials, and the maximum is %d: lower spec.blocks or split the run", n, maxTrials)
+	}
+	return nil
+}
+
+// checkTrials refuses trials that are too large for one object each, which they are on a cluster.
+func (p *Plan) checkTrials(local bool) *Violation {
+	if local {
+		return nil
+	}
+	for _, line := range p.distinct() {
+		spec, err := json.Marshal(kinds.Write("", p.Plan, line))
+		if err != nil {
+			return kind.Invalid("trial %s cannot be written: %s", line.Name, err)
+		}
+		if len(spec) > maxTrialBytes {
+			return kind.Invalid("each trial of %s takes %d bytes, and the maximum is %d: shorten spec.loads[].request.expect.body, which each of its %d cells holds, or spread the levels over several runs",
+				strings.Join(line.Servers, " and "), len(spec), maxTrialBytes, len(p.Cells))
+		}
 	}
 	return nil
 }

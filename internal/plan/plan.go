@@ -84,7 +84,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	}
 	p.seed(spec.Seed, opts.UID)
 	p.trials(opts.Name, work.Type())
-	if v := p.following(spec, opts); v != nil {
+	if v := cmp.Or(p.following(spec, opts), p.checkTrials(opts.Local)); v != nil {
 		return Plan{}, v
 	}
 	p.times(spec.TimeoutSeconds)

@@ -180,6 +180,20 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 			},
 			"makes 1600 trials",
 		},
+		"a port that an agent needs": {
+			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Port = 7600 },
+			"spec.implementations[1].port is 7600, on which the agent beside each server listens",
+		},
+		"trials that no object can hold": {
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				body := strings.Repeat("x", 64_000)
+				s.Loads[0].Request.Expect.Body = &body
+				for c := range int32(20) {
+					s.Loads[0].Levels = append(s.Loads[0].Levels, v1alpha1.Level{Connections: 200 + c})
+				}
+			},
+			"shorten spec.loads[].request.expect.body, which each of its 22 cells holds",
+		},
 		"no implementation": {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations = nil }, "spec.implementations is empty"},
 		"no load":           {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = nil }, "spec.loads is empty"},
 		"no level":          {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Levels = nil }, "spec.loads[0].levels is empty"},

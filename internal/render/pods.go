@@ -191,6 +191,8 @@ func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member
 				v1alpha1.LabelAttempt: strconv.Itoa(int(o.Attempt)), v1alpha1.LabelRole: role, v1alpha1.LabelMember: member,
 				"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": role,
 			},
+			// A pod that is moved costs its trial: autoscalers leave it where it is.
+			Annotations: map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1alpha1.GroupVersion.String(), Kind: "Trial", Name: t.Name, UID: t.UID,
 				Controller: ptr(true), BlockOwnerDeletion: ptr(true),

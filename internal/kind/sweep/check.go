@@ -5,6 +5,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/tools"
 )
@@ -12,11 +13,14 @@ import (
 // maxConnectionsPerPod is what a pod's range of local ports allows towards one server.
 const maxConnectionsPerPod = 25_000
 
-// checkPorts wants a port of every server, since loads go to one.
+// checkPorts wants a port of every server, since loads go to one, and not that of the agent beside it.
 func checkPorts(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	for i, impl := range spec.Implementations {
-		if impl.Port == 0 {
+		switch impl.Port {
+		case 0:
 			return kind.Invalid("spec.implementations[%d].port is not set: name the port on which %s listens for the requests of spec.loads", i, impl.Name)
+		case protocol.Port:
+			return kind.Invalid("spec.implementations[%d].port is %d, on which the agent beside each server listens: let %s listen on another one", i, impl.Port, impl.Name)
 		}
 	}
 	return nil
