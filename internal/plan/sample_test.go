@@ -2,11 +2,9 @@ package plan
 
 import (
 	"os"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -34,25 +32,5 @@ func TestTheQuickSampleIsPlannedToEndInAVerdictWithinThreeMinutes(t *testing.T) 
 	}
 	if took := p.Estimate(len(p.Trials)); p.Blocks < VerdictBlocks || took > 3*time.Minute {
 		t.Errorf("%d blocks, planned to take %s", p.Blocks, took)
-	}
-}
-
-// The run in the README is the sample that its commands apply.
-func TestTheREADMEShowsTheQuickSample(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, _ := strings.Cut(string(text), "```yaml\n")
-	shown, _, found := strings.Cut(after, "```")
-	if !found {
-		t.Fatal("the README shows no run")
-	}
-	sample, err := os.ReadFile("../../config/samples/quick.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(read(t, sample), read(t, []byte(shown))); diff != "" {
-		t.Errorf("the README shows another run (-sample +README):\n%s", diff)
 	}
 }
