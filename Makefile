@@ -107,6 +107,10 @@ test-cluster: ## Test end to end, on a real cluster that is started for the test
 bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met or short.
 	@hack/bench.sh
 
+.PHONY: bench-local
+bench-local: build ## Only those of loadstone run on this machine: ten minutes, wrk, and nothing else running.
+	@go run ./hack/bench -only local,program
+
 .PHONY: bench-stats
 bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, merging, sliced pairs.
 	@go run ./hack/bench -only merging,verdicts,power,regression,duet

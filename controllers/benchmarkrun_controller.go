@@ -79,12 +79,7 @@ func (r *BenchmarkRunReconciler) finalize(ctx context.Context, run *v1alpha1.Ben
 	if !done {
 		return ctrl.Result{RequeueAfter: 500 * time.Millisecond}, nil
 	}
-	before := run.DeepCopy()
-	controllerutil.RemoveFinalizer(run, v1alpha1.Finalizer)
-	if err := r.Patch(ctx, run, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
-		return ctrl.Result{}, fmt.Errorf("removing finalizer: %w", err)
-	}
-	return ctrl.Result{}, nil
+	return ctrl.Result{}, r.letGo(ctx, run)
 }
 
 // observe reads all that the phases decide upon.

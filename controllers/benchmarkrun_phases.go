@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,8 @@ const (
 	retryStore     = 2 * time.Second
 	// retryReport is longer: what is read and written for a report shall not disturb a run that measures meanwhile.
 	retryReport = 10 * time.Second
+	// retryNodes is how often a run that waits for nodes looks for them.
+	retryNodes = 15 * time.Second
 )
 
 // phases are what a pass does, each of which may end it. From createTrials on their order is that of conduct.Run.Next.
@@ -58,21 +61,6 @@ func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.St
 	return pass.GoOn, nil
 }
 
-// stop ends what still goes on of a run that is over: trials stop by themselves, the workflow is removed unless it ended.
-func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.Step, error) {
-	if !s.ended() {
-		return pass.GoOn, nil
-	}
-	if s.workflow == nil || workflowEnded(s.workflow) {
-		return pass.Halt, nil
-	}
-	left := s.run.Status.CompletionTime.Add(enginePatience).Sub(s.now)
-	if s.run.Status.Report.URI != "" && left > 0 {
-		return pass.Again(left), nil // Argo takes the last answer and ends its workflow.
-	}
-	return pass.Halt, r.deleteWorkflow(ctx, s.run)
-}
-
 // compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
 	p, err := compilePlan(s.run)
@@ -85,7 +73,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 			return pass.Halt, err
 		}
 		if v := plan.Fits(p, nodes); v != nil {
-			return s.refuse(v)
+			return s.noRoom(v, plan.Awaits(p, nodes))
 		}
 	}
 	s.plan = &p
@@ -204,6 +192,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 			return pass.Halt, err
 		}
 	}
+	s.waiting = cmp.Or(s.waiting, s.heldUp())
 	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, answerPatience)), nil
 }
 
@@ -297,59 +286,6 @@ func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*
 		made.Unmet, made.Objectives = reason, report.ObjectivesLine(o.Table)
 	}
 	return made, nil
-}
-
-// cleanUp removes what was made for a run that is being deleted; done is true when nothing is left.
-func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.BenchmarkRun) (done bool, err error) {
-	if err := r.deleteWorkflow(ctx, run); err != nil {
-		return false, err
-	}
-	mine := client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}
-	// The load stops with its pods: they go first, each with its own grace period.
-	if err := r.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(run.Namespace), mine); err != nil {
-		return false, fmt.Errorf("deleting pods: %w", err)
-	}
-	if err := r.DeleteAllOf(ctx, &v1alpha1.Trial{}, client.InNamespace(run.Namespace), mine, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-		return false, fmt.Errorf("deleting trials: %w", err)
-	}
-	left := 0
-	for _, list := range []client.ObjectList{&corev1.PodList{}, &v1alpha1.TrialList{}} {
-		if err := r.Live.List(ctx, list, client.InNamespace(run.Namespace), mine); err != nil {
-			return false, fmt.Errorf("looking for what is left: %w", err)
-		}
-		left += lengthOf(list)
-	}
-	return left == 0, nil
-}
-
-func lengthOf(list client.ObjectList) int {
-	switch l := list.(type) {
-	case *corev1.PodList:
-		return len(l.Items)
-	case *v1alpha1.TrialList:
-		return len(l.Items)
-	}
-	return 0
-}
-
-func (r *BenchmarkRunReconciler) deleteWorkflow(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	parts := []plan.Part{{Following: true}}
-	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
-		parts = append(parts, plan.Part{Repeat: repeat})
-	}
-	for _, part := range parts {
-		w := &unstructured.Unstructured{}
-		w.SetGroupVersionKind(render.WorkflowKind)
-		w.SetName(render.WorkflowName(run.Name, string(run.UID), part))
-		w.SetNamespace(r.Namespace)
-		if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)
-		}
-		if err := steps.SetToken(ctx, r.Client, r.Namespace, w.GetName(), nil); client.IgnoreNotFound(err) != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func workflowPhase(w *unstructured.Unstructured) (phase, message string) {

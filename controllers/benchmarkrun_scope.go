@@ -96,6 +96,15 @@ func (s *runScope) refuse(err error) (pass.Step, error) {
 	return pass.Halt, nil
 }
 
+// noRoom waits for nodes that are away and may come back, and refuses a run for which there would be no room with them either.
+func (s *runScope) noRoom(v *plan.Violation, awaited string) (pass.Step, error) {
+	if awaited == "" {
+		return s.refuse(v)
+	}
+	s.why, s.waiting = v.Reason, awaited+": "+v.Message
+	return pass.Again(retryNodes), nil
+}
+
 func (s *runScope) ended() bool { return s.run.Status.CompletionTime != nil }
 
 // active reports whether the run's turn has come.
@@ -112,6 +121,30 @@ func (s *runScope) held() bool {
 		}
 	}
 	return false
+}
+
+// heldUpAfter is how long a trial may be prepared before its run says for what it waits. Most trials take less, and need no word.
+const heldUpAfter = 30 * time.Second
+
+// heldUp is what the trial whose turn it is has waited for, for some time; empty if nothing holds it up.
+func (s *runScope) heldUp() string {
+	since := s.run.Status.StartTime.Time
+	for i := range s.trials {
+		t := &s.trials[i]
+		if t.Status.CompletionTime != nil {
+			since = t.Status.CompletionTime.Time
+			continue
+		}
+		if t.Status.AttemptTime != nil {
+			since = t.Status.AttemptTime.Time
+		}
+		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
+		if c == nil || c.Status != metav1.ConditionUnknown || s.now.Sub(since) < heldUpAfter {
+			return ""
+		}
+		return fmt.Sprintf("trial %s: %s", t.Name, c.Message)
+	}
+	return ""
 }
 
 // stuck is the trial that ended some time ago while the next was not released: Argo has lost the answer, or its agent pod.
@@ -131,10 +164,10 @@ func (s *runScope) stuck(patience time.Duration) *v1alpha1.Trial {
 }
 
 // firstOf is the run whose turn it is: the one that has begun, else the oldest; nil if none is open. One of which everything is measured
-// waits for its store, and for no turn.
+// waits for its store, and for no turn; nor does one that waits for nodes hold up those that fit without them.
 func firstOf(runs []v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 	open := slices.DeleteFunc(runs, func(r v1alpha1.BenchmarkRun) bool {
-		return r.Status.CompletionTime != nil || !r.DeletionTimestamp.IsZero() || measuredAll(&r)
+		return r.Status.CompletionTime != nil || !r.DeletionTimestamp.IsZero() || measuredAll(&r) || awaitsNodes(&r)
 	})
 	if len(open) == 0 {
 		return nil
@@ -153,6 +186,12 @@ func firstOf(runs []v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
 func measuredAll(r *v1alpha1.BenchmarkRun) bool {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)
 	return c != nil && c.Status != metav1.ConditionUnknown
+}
+
+// awaitsNodes reports whether a run whose turn has not come waits for nodes that are away.
+func awaitsNodes(r *v1alpha1.BenchmarkRun) bool {
+	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionPlanned)
+	return r.Status.StartTime == nil && c != nil && c.Status == metav1.ConditionUnknown && c.Reason == v1alpha1.ReasonNotEnoughCPUs
 }
 
 func boolRank(first bool) int {

@@ -24,10 +24,14 @@ func TestWhoseTurnItIs(t *testing.T) {
 	unreported := func(r *v1alpha1.BenchmarkRun) {
 		r.Status.StartTime, r.Status.Conditions = at, []metav1.Condition{{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionTrue}}
 	}
+	noRoom := func(r *v1alpha1.BenchmarkRun) {
+		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionPlanned, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonNotEnoughCPUs}}
+	}
 	tests := map[string]struct {
 		runs []v1alpha1.BenchmarkRun
 		want string
 	}{
+		"not that of one that waits for nodes":      {[]v1alpha1.BenchmarkRun{run("a", 1, noRoom), run("b", 2)}, "b"},
 		"not that of one that waits for its report": {[]v1alpha1.BenchmarkRun{run("a", 1, unreported), run("b", 2)}, "b"},
 		"nobody's":                               {},
 		"the only one's":                         {[]v1alpha1.BenchmarkRun{run("a", 0)}, "a"},

@@ -92,6 +92,10 @@ func attemptFacts(s *trialScope) conduct.Attempt {
 	if at := s.trial.Status.AttemptTime; at != nil {
 		a.Begun = at.Time
 	}
+	// What kept pods from being made, or from their nodes, takes nothing from the time in which they have to start.
+	if at := pods.Settled(s.pods()); at.After(a.Begun) {
+		a.Begun = at
+	}
 	if at := s.trial.Status.StartTime; at != nil {
 		a.Started = at.Time
 	}

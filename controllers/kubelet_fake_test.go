@@ -131,6 +131,13 @@ func (k *kubelet) vanish(node string) {
 	k.gone[node] = true
 }
 
+// comeBack gives a node back.
+func (k *kubelet) comeBack(node string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.gone, node)
+}
+
 func (k *kubelet) vanished(node string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

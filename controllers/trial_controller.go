@@ -45,8 +45,8 @@ type TrialReconciler struct {
 	AgentImage string
 	// ToolboxImage holds the agent and the profilers.
 	ToolboxImage string
-	Version    string
-	Now        func() time.Time
+	Version      string
+	Now          func() time.Time
 }
 
 // Reconcile does one pass over a trial: 1 observe, 2 go through the phases as far as they lead, 3 write the status.
@@ -82,9 +82,11 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	if err := r.List(ctx, &pods, client.HasLabels{v1alpha1.LabelTrial}); err != nil {
 		return nil, fmt.Errorf("listing measured pods: %w", err)
 	}
+	if s.nodes, err = listNodes(ctx, r.Client); err != nil {
+		return nil, err
+	}
 	s.placePods(pods.Items)
-	s.nodes, err = listNodes(ctx, r.Client)
-	return s, err
+	return s, nil
 }
 
 func (r *TrialReconciler) publicKey() ed25519.PublicKey { return r.Key.Public().(ed25519.PublicKey) }
@@ -96,11 +98,18 @@ func listNodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
 	}
 	var nodes []plan.Node
 	for _, n := range list.Items {
-		if !n.Spec.Unschedulable {
-			nodes = append(nodes, plan.Node{Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue()})
-		}
+		nodes = append(nodes, plan.Node{
+			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(), Away: n.Spec.Unschedulable || !ready(&n),
+		})
 	}
 	return nodes, nil
+}
+
+// ready reports whether nothing is known that keeps a node from running pods.
+func ready(n *corev1.Node) bool {
+	return !slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue
+	})
 }
 
 // SetupWithManager registers the reconciler. A trial is looked at when it or one of its pods changes; and since a trial waits

@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
@@ -98,28 +98,33 @@ func TestADuetStaysOnItsNode(t *testing.T) {
 	}
 }
 
-func TestARunDoesNotMoveWhenItsNodeIsGone(t *testing.T) {
+func TestARunWaitsForItsNodeAndDoesNotMove(t *testing.T) {
 	w := newWorld(t, scatter)
 	run := w.apply("fixed", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
 	w.awaitMeasuring("fixed-000-go", 1)
 	node := "own-" + render.PodName("fixed-000-go", 1, record.MemberServer(0))
 	w.kubelet.vanish(node)
-	says := "node " + node + ", where trial fixed-000-go was measured: all trials of a run share their nodes"
+	says := "pod fixed-001-go-1-s0 is waiting for node " + node + ", where trial fixed-000-go was measured: all trials of a run share their nodes"
 	await(w, w.trial("fixed-001-go"), "a word about the node", func(t *v1alpha1.Trial) bool {
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
-		return c != nil && strings.Contains(c.Message, "pod fixed-001-go-1-s0 is waiting for "+says)
+		return c != nil && strings.Contains(c.Message, says)
 	})
-	for attempt := int32(1); attempt <= 3; attempt++ {
-		trial := await(w, w.trial("fixed-001-go"), fmt.Sprintf("attempt %d, without a node", attempt), func(t *v1alpha1.Trial) bool {
-			c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
-			return t.Status.Attempt == attempt && c != nil && strings.Contains(c.Message, fmt.Sprintf("pod fixed-001-go-%d-s0 is waiting for", attempt))
-		})
-		w.awaitUnscheduled(render.PodName(trial.Name, attempt, record.MemberServer(0)))
-		w.clock.Forward(pods.ScheduleDeadline + 2*time.Second)
-		w.poke(trial)
-	}
+	w.awaitUnscheduled(render.PodName("fixed-001-go", 1, record.MemberServer(0)))
+	w.clock.Forward(conduct.PrepareDeadline + pods.ScheduleDeadline)
+	w.poke(w.trial("fixed-001-go"))
+	w.poke(run)
+	await(w, run, "a word about its trial", func(r *v1alpha1.BenchmarkRun) bool {
+		c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)
+		return c != nil && c.Status == metav1.ConditionUnknown && strings.Contains(c.Message, "trial fixed-001-go: "+says)
+	})
+	w.kubelet.comeBack(node)
 	run = w.awaitEnd(run)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "1 of 2 trials failed", says, "bring the node back or free its CPUs, or start a new run")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	for _, trial := range w.trials(run) {
+		if failures := strings.Join(trial.Status.Failures, "\n"); strings.Contains(failures, v1alpha1.ReasonUnschedulable) || strings.Contains(failures, v1alpha1.ReasonPodLost) {
+			t.Errorf("trial %s did not wait: %s", trial.Name, failures)
+		}
+	}
 }
 
 func TestARunWhoseTimeIsOverReportsWhatItHasMeasured(t *testing.T) {

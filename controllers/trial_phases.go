@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,6 +26,8 @@ import (
 const (
 	// pollEvery is how often agents are asked while pods start and files are stored; nothing tells us of their progress.
 	pollEvery = 40 * time.Millisecond
+	// retryPods is how often pods that cannot be made, or do not run, are looked at where no event tells of them.
+	retryPods = 5 * time.Second
 	// addressLife is how long a signed address is good for: a store order takes at most two minutes.
 	addressLife = 5 * time.Minute
 )
@@ -124,11 +127,19 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pa
 			return pass.Halt, nil
 		}
 		return pass.Again(pollEvery), nil
+	case overQuota(err):
+		s.waiting = fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err)
+		return pass.Again(retryPods), nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "the API server rejected pod %s: %s", pod.Name, err)
 		return pass.Halt, nil
 	}
 	return pass.Halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
+}
+
+// overQuota reports whether the API server refuses an object because a ResourceQuota is used up, which others may free or somebody raise.
+func overQuota(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota:")
 }
 
 // examinePods turns what has become of the pods into a fault, or waits until all run: all generators start, or none.
@@ -140,14 +151,17 @@ func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (pass.St
 	if !slices.ContainsFunc(seen.Pods, func(p *corev1.Pod) bool { return !pods.Running(p, s.work().EndsItself()) }) {
 		return pass.GoOn, nil
 	}
-	left := attemptFacts(s).PrepareLeft()
-	if left <= 0 {
+	left, awaited := attemptFacts(s).PrepareLeft(), seen.AwaitedNode()
+	if left <= 0 && awaited == "" {
 		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s", conduct.PrepareDeadline, v1alpha1.LabelTrial, s.trial.Name)
 		return pass.Halt, nil
 	}
-	s.waiting = cmp.Or(seen.AwaitedNode(), "pods are starting")
+	s.waiting = cmp.Or(awaited, "pods are starting")
 	// Pod events wake us; the deadlines of pulls and of scheduling need a look of our own.
-	return pass.Again(min(left, 5*time.Second)), nil
+	if left <= 0 {
+		left = retryPods
+	}
+	return pass.Again(min(left, retryPods)), nil
 }
 
 func (r *TrialReconciler) deletePods(ctx context.Context, pods []*corev1.Pod) error {

@@ -29,7 +29,7 @@ type trialScope struct {
 	attempt  int32
 	// members are the pods that this attempt needs, generators first: those that exist and those that do not.
 	members []*member
-	// others are measured pods of the installation that are not of this attempt and still exist.
+	// others are measured pods of the installation that are not of this attempt and still hold CPUs.
 	others []corev1.Pod
 	now    time.Time
 
@@ -101,13 +101,25 @@ func (s *trialScope) placePods(pods []corev1.Pod) {
 	s.members = newMembers(s.trial)
 	for i := range pods {
 		p := &pods[i]
-		m := s.memberOf(p)
-		if m == nil {
+		switch m := s.memberOf(p); {
+		case m != nil:
+			m.pod = p
+		case ofSomeTrial(p) && !unreachable(p, s.nodes):
 			s.others = append(s.others, *p)
-			continue
 		}
-		m.pod = p
 	}
+}
+
+// ofSomeTrial reports whether a pod was made for a trial. Anybody may give a pod our labels; one whose controller does not exist is collected.
+func ofSomeTrial(p *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(p)
+	return owner != nil && owner.Kind == "Trial" && owner.APIVersion == v1alpha1.GroupVersion.String()
+}
+
+// unreachable reports whether a pod that is being deleted is on a node that is away: its object stays until the node is back, and nothing is
+// placed there before.
+func unreachable(p *corev1.Pod, nodes []plan.Node) bool {
+	return !p.DeletionTimestamp.IsZero() && slices.ContainsFunc(nodes, func(n plan.Node) bool { return n.Name == p.Spec.NodeName && n.Away })
 }
 
 // memberOf is the member of this attempt that a pod is; nil if it is none.

@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/pods/podstest"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -90,8 +91,29 @@ func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
 	attempt2 := func(p *corev1.Pod) { p.Name, p.Labels[v1alpha1.LabelAttempt] = "attempt-2", "2" }
 	stranger := func(p *corev1.Pod) { p.Name, p.OwnerReferences[0].UID = "stranger", types.UID("other") }
 	elsewhere := func(p *corev1.Pod) { p.Name, p.Namespace = "elsewhere", "other" }
-	s := scopeOf(func(s *trialScope) { s.members = nil })
-	s.placePods([]corev1.Pod{change("server"), change("server", attempt2), change("generator", stranger), change("server", elsewhere), change("generator")})
+	nobodys := func(p *corev1.Pod) { p.Name, p.Namespace, p.OwnerReferences = "nobodys", "other", nil }
+	jobs := func(p *corev1.Pod) {
+		p.Name, p.OwnerReferences[0].UID, p.OwnerReferences[0].Kind, p.OwnerReferences[0].APIVersion = "jobs", "job", "Job", "batch/v1"
+	}
+	dead := func(p *corev1.Pod) {
+		stranger(p)
+		p.Name, p.Spec.NodeName, p.DeletionTimestamp = "dead", "n9", &metav1.Time{Time: noon}
+	}
+	alive := func(p *corev1.Pod) {
+		dead(p)
+		p.Name, p.DeletionTimestamp = "on-a-node-that-is-away", nil
+	}
+	leaving := func(p *corev1.Pod) {
+		dead(p)
+		p.Name, p.Spec.NodeName = "leaving", "n1"
+	}
+	s := scopeOf(func(s *trialScope) {
+		s.members, s.nodes = nil, []plan.Node{{Name: "n1"}, {Name: "n9", Away: true}}
+	})
+	s.placePods([]corev1.Pod{
+		change("server"), change("server", attempt2), change("generator", stranger), change("server", elsewhere), change("generator"),
+		change("server", nobodys), change("server", jobs), change("server", dead), change("server", alive), change("server", leaving),
+	})
 	if len(s.members) != 2 || s.servers()[0].pod == nil || s.servers()[0].pod.Name != "quick-000-go-1-s0" || s.generators()[0].pod == nil || s.generators()[0].pod.Name != "quick-000-go-1-g0" {
 		t.Errorf("this attempt's are %v", s.pods())
 	}
@@ -99,7 +121,7 @@ func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
 	for _, p := range s.others {
 		others = append(others, p.Name)
 	}
-	if got := strings.Join(others, " "); got != "attempt-2 stranger elsewhere" {
+	if got := strings.Join(others, " "); got != "attempt-2 stranger elsewhere on-a-node-that-is-away leaving" {
 		t.Errorf("others are %s", got)
 	}
 }

@@ -89,6 +89,13 @@ type Implementation struct {
 	// build is what is expected of the way in which the server was built. If absent, nothing is expected.
 	// +optional
 	Build Build `json:"build,omitzero"`
+
+	// claims are statements about the implementation that are checked and reported, and fail nothing; at most 32.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Claims []Claim `json:"claims,omitempty"`
 }
 
 // Placement restricts the CPUs and nodes of a run.
@@ -247,6 +254,13 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:Minimum=30
 	// +kubebuilder:validation:Maximum=604800
 	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"`
+
+	// ttlSecondsAfterFinished is how long the run's trials and workflows stay in the cluster after its end. The run itself and what is in
+	// the object store stay. Defaults to 604800, a week.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31536000
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 }
 
 // BenchmarkRun compares implementations under load: which is better, at what load, by how much, and how certain is the answer?

@@ -178,10 +178,16 @@ func trimNode(o any) (any, error) {
 	if !ok {
 		return o, nil
 	}
+	var ready []corev1.NodeCondition
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			ready = append(ready, corev1.NodeCondition{Type: c.Type, Status: c.Status})
+		}
+	}
 	return &corev1.Node{
 		TypeMeta:   n.TypeMeta,
 		ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, Labels: n.Labels, ResourceVersion: n.ResourceVersion},
 		Spec:       corev1.NodeSpec{Unschedulable: n.Spec.Unschedulable},
-		Status:     corev1.NodeStatus{Allocatable: n.Status.Allocatable},
+		Status:     corev1.NodeStatus{Allocatable: n.Status.Allocatable, Conditions: ready},
 	}, nil
 }

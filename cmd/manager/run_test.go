@@ -125,12 +125,18 @@ func TestANodeIsKeptWithoutWhatChangesAllTheTime(t *testing.T) {
 		Spec:       corev1.NodeSpec{Unschedulable: true, PodCIDR: "10.0.0.0/24"},
 		Status: corev1.NodeStatus{
 			Allocatable: cpus, Capacity: cpus, Images: []corev1.ContainerImage{{Names: []string{"image"}}},
-			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, LastHeartbeatTime: metav1.Now()}},
+			Conditions: []corev1.NodeCondition{
+				{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse},
+				{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now()},
+			},
 		},
 	}
 	want := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"a": "b"}},
-		Spec:       corev1.NodeSpec{Unschedulable: true}, Status: corev1.NodeStatus{Allocatable: cpus},
+		Spec:       corev1.NodeSpec{Unschedulable: true},
+		Status: corev1.NodeStatus{
+			Allocatable: cpus, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+		},
 	}
 	got, err := trimNode(node)
 	if err != nil {

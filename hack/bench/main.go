@@ -1,5 +1,5 @@
-// Program bench measures Loadstone itself: as it is installed on a cluster (package cluster), and its statistics without one (packages
-// merging and verdicts). The table below says what there is.
+// Program bench measures Loadstone itself: as it is installed on a cluster (package cluster), as it runs on this machine (local.go), and its
+// statistics (packages merging and verdicts). The table below says what there is.
 //
 // A line a figure goes to standard output, tab-separated: name, value, unit, aim, "met" or "short", and a note. Progress, and
 // where the time goes, go to standard error. The program compares no versions and keeps no history.
@@ -9,6 +9,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -16,7 +17,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -42,18 +45,19 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
 		return aa.Record(ctx, args[1], args[2])
 	}
 	log, sizes := figures.NewLog(stderr), cluster.Full
+	own := here{log: log, bin: "bin", pairs: herePairs, seconds: hereSeconds}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := f.String("only", "", "measure only this: "+names(all(cluster.New(log, sizes), log))+"; several with commas")
+	only := f.String("only", "", "measure only this: "+names(all(cluster.New(log, sizes), own, log))+"; several with commas")
 	try := f.Bool("try", false, "measure next to nothing, only to see whether everything works")
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("parsing flags: %w", err)
 	}
 	if *try {
-		sizes = cluster.Tiny
+		sizes, own.pairs, own.seconds = cluster.Tiny, herePairsTried, hereSecondsTried
 		log.Say("This is a trial of the program: its figures mean nothing.")
 	}
 	c := cluster.New(log, sizes)
-	chosen, err := choose(all(c, log), *only)
+	chosen, err := choose(all(c, own, log), *only)
 	if err != nil {
 		return err
 	}
@@ -113,8 +117,8 @@ type measurement struct {
 	measure   func(context.Context) ([]figures.Figure, error)
 }
 
-// all are the measurements. Those that need no cluster are of the statistics.
-func all(c *cluster.Bench, log *figures.Log) []measurement {
+// all are the measurements. Those that need no cluster are of loadstone run and of the statistics.
+func all(c *cluster.Bench, own here, log *figures.Log) []measurement {
 	takes, merged, drawn := c.Times(), merging.Bench{Log: log}, verdicts.Bench{Log: log}
 	return []measurement{
 		{"start", true, takes.Start, c.Start},
@@ -122,6 +126,9 @@ func all(c *cluster.Bench, log *figures.Log) []measurement {
 		{"pairs", true, takes.Pairs, c.Pairs},
 		{"generators", true, takes.Generators, c.Generators},
 		{"memory", true, takes.Memory, c.Memory},
+		{"profiles", true, takes.Profiles, c.Profiles},
+		{"local", false, time.Duration(own.pairs)*10*time.Second + time.Duration(own.seconds)*32*time.Second, own.Local},
+		{"program", false, time.Second, own.Program},
 		{"merging", false, 15 * time.Second, merged.Measure},
 		{"verdicts", false, 90 * time.Second, drawn.Verdicts},
 		{"power", false, 60 * time.Second, drawn.Power},
@@ -164,6 +171,99 @@ func reckoned(list []measurement) time.Duration {
 	var sum time.Duration
 	for _, m := range list {
 		sum += m.reckoned
+	}
+	return sum
+}
+
+// quietLimit is how many CPUs others may use of a machine that counts as quiet. Up to a tenth is the cluster's own: what starts
+// containers lives so briefly that with cgroup v1 it is counted among the others.
+const quietLimit = 0.15
+
+const tick = 10 * time.Millisecond
+
+// host is where a machine shows what its processes use.
+type host struct{ cgroups, proc string }
+
+// meter tells how much CPU others than the cluster and this program use. It works on the machine on which hack/cluster runs, whose
+// processes are all in cgroups of one name.
+type meter struct {
+	host   host
+	at     time.Time
+	others time.Duration
+	known  bool
+}
+
+// machine is this one.
+var machine = host{"/sys/fs/cgroup", "/proc"}
+
+// newMeter begins to count.
+func newMeter(h host) meter {
+	all, okAll := h.cpuTime("")
+	ours, okOurs := h.clusterTime()
+	return meter{host: h, at: time.Now(), others: all - ours - ownTime(), known: okAll && okOurs}
+}
+
+// strangers is the number of CPUs that others have used on average since the meter was made; false if that cannot be seen here.
+func (m meter) strangers() (float64, bool) {
+	now := newMeter(m.host)
+	return (now.others - m.others).Seconds() / now.at.Sub(m.at).Seconds(), m.known && now.known
+}
+
+// clusterTime is what the cluster has used. With cgroup v1 the servers outside of pods are in a cpuset, but account to nobody.
+func (h host) clusterTime() (time.Duration, bool) {
+	sum, known := h.cpuTime("loadstone")
+	list, err := os.ReadFile(filepath.Join(h.cgroups, "cpuset/loadstone/system/cgroup.procs"))
+	if err != nil {
+		return sum, known
+	}
+	for pid := range strings.FieldsSeq(string(list)) {
+		if stat, err := os.ReadFile(filepath.Join(h.proc, pid, "stat")); err == nil {
+			sum += processTime(string(stat))
+		}
+	}
+	return sum, known
+}
+
+// processTime is what a process and its children that have ended have used, by the fields 14 to 17 of its stat.
+func processTime(stat string) time.Duration {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	const first, last = 14 - 3, 17 - 3
+	var ticks int64
+	for i := first; i <= last && i < len(fields); i++ {
+		if n, err := strconv.ParseInt(fields[i], 10, 64); err == nil {
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * tick
+}
+
+// cpuTime is what all processes of a cgroup have used, by cgroup v2 or else by v1's cpuacct.
+func (h host) cpuTime(group string) (time.Duration, bool) {
+	if text, err := os.ReadFile(filepath.Join(h.cgroups, group, "cpu.stat")); err == nil {
+		if _, rest, ok := bytes.Cut(text, []byte("usage_usec ")); ok {
+			line, _, _ := bytes.Cut(rest, []byte("\n"))
+			return number(line, time.Microsecond)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(h.cgroups, "cpuacct", group, "cpuacct.usage"))
+	if err != nil {
+		return 0, false
+	}
+	return number(bytes.TrimSpace(text), time.Nanosecond)
+}
+
+func number(text []byte, unit time.Duration) (time.Duration, bool) {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	return time.Duration(n) * unit, err == nil
+}
+
+// ownTime is what this program and its children that have ended have used.
+func ownTime() (sum time.Duration) {
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(who, &u); err == nil {
+			sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+		}
 	}
 	return sum
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -14,7 +15,7 @@ import (
 )
 
 func TestChoosingMeasurements(t *testing.T) {
-	const each = "start, sweep, pairs, generators, memory, merging, verdicts, power, regression, duet"
+	const each = "start, sweep, pairs, generators, memory, profiles, local, program, merging, verdicts, power, regression, duet"
 	for name, tc := range map[string]struct {
 		only          string
 		want          string
@@ -30,7 +31,7 @@ func TestChoosingMeasurements(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := figures.NewLog(io.Discard)
-			got, err := choose(all(cluster.New(log, cluster.Full), log), tc.only)
+			got, err := choose(all(cluster.New(log, cluster.Full), here{}, log), tc.only)
 			if tc.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 					t.Fatalf("got %v, want %q", err, tc.wantErr)
@@ -46,14 +47,15 @@ func TestChoosingMeasurements(t *testing.T) {
 
 func TestEveryMeasurementIsReckoned(t *testing.T) {
 	log := figures.NewLog(io.Discard)
-	full, tiny := all(cluster.New(log, cluster.Full), log), all(cluster.New(log, cluster.Tiny), log)
+	own := here{log: log, pairs: herePairs, seconds: hereSeconds}
+	full, tiny := all(cluster.New(log, cluster.Full), own, log), all(cluster.New(log, cluster.Tiny), own, log)
 	for i, m := range full {
 		if m.reckoned <= 0 || m.onCluster && tiny[i].reckoned >= m.reckoned {
 			t.Errorf("%s takes %s, and %s where next to nothing is measured", m.name, m.reckoned, tiny[i].reckoned)
 		}
 	}
-	if got := reckoned(full); got < 10*time.Minute || got > 20*time.Minute {
-		t.Errorf("all take %s, want about the quarter of an hour that is documented", got)
+	if got := reckoned(full); got < 20*time.Minute || got > 35*time.Minute {
+		t.Errorf("all take %s, want about the half hour that is documented", got)
 	}
 }
 
@@ -160,5 +162,22 @@ func TestTheClustersCPUTimeByEitherVersionOfCgroups(t *testing.T) {
 				t.Errorf("got %s of a cgroup that is not there", got)
 			}
 		})
+	}
+}
+
+func TestTheRateThatSomebodyTypes(t *testing.T) {
+	for out, want := range map[string]float64{"Running 1s test\nRequests/sec:  43250.12\nTransfer/sec: 3MB\n": 43250.12, "wrk: unknown host": 0} {
+		if got, err := typedRate(out); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: got %g, %v", out, got, err)
+		}
+	}
+}
+
+func TestAProgramThatIsNotBuiltIsNamed(t *testing.T) {
+	own := here{log: figures.NewLog(io.Discard), bin: t.TempDir(), pairs: 1, seconds: 1}
+	for _, measure := range []func(context.Context) ([]figures.Figure, error){own.Local, own.Program} {
+		if _, err := measure(t.Context()); err == nil || !strings.Contains(err.Error(), "loadstone") {
+			t.Errorf("got %v", err)
+		}
 	}
 }

@@ -76,7 +76,7 @@ func measure(data record.RunData) (Table, error) {
 	t.Comparisons = verdict.Compare(p, t.Groups, failures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
 	t.Environment = environment(data, p)
-	t.Builds = builds(data, p)
+	t.Builds, t.Claims = builds(data, p), claimsOf(data, p)
 	t.Run.Notes = append(t.Run.Notes, buildNotes(t.Builds, p, data)...)
 	t.Profiles = profiles(data, p)
 	t.Unknowns = unknowns(data, p)

@@ -44,6 +44,8 @@ type Table struct {
 	Environment []Fact              `json:"environment"`
 	// Builds is how the servers were built; nil if no observer has read it.
 	Builds *Builds `json:"builds,omitempty"`
+	// Claims are what the spec states of implementations, with what became of it.
+	Claims []Claim `json:"claims,omitempty"`
 	// Profiles are what profilers have found when the blocks had been measured; they take part in no verdict.
 	Profiles []Profile `json:"profiles,omitempty"`
 	// Unknowns are what tools and observers could not tell.

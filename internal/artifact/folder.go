@@ -38,6 +38,9 @@ func OpenFolder(dir string) (*Folder, error) {
 	return f, nil
 }
 
+// ReadFolder is a folder that is only read: nothing is made or checked.
+func ReadFolder(dir string) *Folder { return &Folder{dir: dir} }
+
 // URI implements Objects: an object's path.
 func (f *Folder) URI(key string) string { return filepath.Join(f.dir, filepath.FromSlash(key)) }
 

@@ -43,8 +43,8 @@ type executable struct {
 	golang   *record.GoBuild
 }
 
-// Read reads an executable of a given size.
-func Read(file io.ReaderAt, size int64) (out record.Binary, err error) {
+// Read reads an executable of a given size, and looks for some symbols.
+func Read(file io.ReaderAt, size int64, symbols ...string) (out record.Binary, err error) {
 	// The standard library's readers are not hardened against files that were made to break them.
 	defer func() {
 		if broken := recover(); broken != nil {
@@ -71,6 +71,9 @@ func Read(file io.ReaderAt, size int64) (out record.Binary, err error) {
 		e.searched = len(f.Sections) > 0
 	}
 	e.describe(&out)
+	for _, name := range symbols {
+		out.Symbols = append(out.Symbols, record.Symbol{Name: name, There: e.names.lookUp(name)})
+	}
 	return out, nil
 }
 

@@ -241,6 +241,31 @@ func TestWhatIsNoExecutableIsRefused(t *testing.T) {
 	}
 }
 
+func TestSymbolsAreLookedFor(t *testing.T) {
+	for name, tc := range map[string]struct {
+		flags []string
+		want  map[string]record.Truth
+	}{
+		"whole":    {nil, map[string]record.Truth{"main": record.Yes, "malloc": record.Yes, "mi_malloc": record.No}},
+		"stripped": {[]string{"-s"}, map[string]record.Truth{"main": record.Unknown, "malloc": record.Yes, "mi_malloc": record.Unknown}},
+		"static":   {[]string{"-static"}, map[string]record.Truth{"main": record.Yes, "malloc": record.Yes, "mi_malloc": record.No}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := binary.Open(compiled(t, tc.flags...), "main", "malloc", "mi_malloc")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]record.Truth{}
+			for _, s := range b.Symbols {
+				got[s.Name] = s.There.Is
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestReadingTwiceGivesTheSame(t *testing.T) {
 	path := compiled(t, "-O2", "-g", "--coverage", "-fsanitize=address")
 	if diff := cmp.Diff(facts(t, path), facts(t, path)); diff != "" {

@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"slices"
 	"strings"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // names are those of the symbols of a file.
@@ -83,4 +85,17 @@ func (n names) anyOf(list ...string) string {
 		return ""
 	}
 	return list[i]
+}
+
+// lookUp answers whether the file defines a symbol, or takes it from a library. What a stripped file defines for itself is not known.
+func (n names) lookUp(name string) record.Fact {
+	switch {
+	case n.imported[name]:
+		return yes("the file takes %s from a library", name)
+	case n.exported[name] || n.all[name]:
+		return yes("the file's symbols have %s", name)
+	case n.all == nil:
+		return unknown("%s", n.unread)
+	}
+	return no("the file's symbols do not have %s", name)
 }

@@ -7,8 +7,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Open reads an executable from a path.
-func Open(path string) (record.Binary, error) {
+// Open reads an executable from a path, and looks for some symbols.
+func Open(path string, symbols ...string) (record.Binary, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return record.Binary{}, fmt.Errorf("opening the executable: %w", err)
@@ -21,5 +21,5 @@ func Open(path string) (record.Binary, error) {
 	if !info.Mode().IsRegular() {
 		return record.Binary{}, fmt.Errorf("reading the executable: %s is not a file", path)
 	}
-	return Read(f, info.Size())
+	return Read(f, info.Size(), symbols...)
 }

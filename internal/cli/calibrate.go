@@ -12,10 +12,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/config/samples"
-	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/publish"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/screen"
 )
@@ -87,7 +85,7 @@ func calibrate(ctx context.Context, out io.Writer, k *kube, r *v1alpha1.Benchmar
 		return err
 	}
 	defer in.Close()
-	prefix := artifact.RunPrefix(ended.Spec.Artifacts.Prefix, record.Run{Namespace: ended.Namespace, Name: ended.Name, UID: string(ended.UID)})
+	prefix := prefixOf(ended)
 	o, err := publish.Make(ctx, in.Store, prefix)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", prefix, err)

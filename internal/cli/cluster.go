@@ -18,7 +18,7 @@ import (
 
 const (
 	// lookEvery is how often a run is read while it goes on.
-	lookEvery = time.Second
+	lookEvery = 2 * time.Second
 	// awayAtMost is how long a cluster may not answer while a run is followed.
 	awayAtMost = 2 * time.Minute
 )

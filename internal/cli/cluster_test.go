@@ -177,6 +177,9 @@ func TestARunIsFollowedFromItsFileToItsReport(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || string(text) != "<p>done" || !strings.HasSuffix(out.String(), "costly is slower\nreport: "+path+"\n") {
 		t.Errorf("it fetches %q, %v, and prints %s", text, err, out.String())
 	}
+	if printed, err := execute(t, "compare", "quick", w.namespace+"/quick", "--system-namespace", w.namespace); err == nil || !strings.Contains(err.Error(), "manifest.json") {
+		t.Errorf("comparing a run without records prints %s and ends with %v", printed, err)
+	}
 	// What has ended is not measured again in silence.
 	if _, err := execute(t, "run", ofImages(t), "--cluster"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "has ended before: --replace deletes it") {
 		t.Errorf("the same again ends with %v", err)
@@ -246,6 +249,12 @@ func TestWaitGivesUpInTime(t *testing.T) {
 	until(t, out, "waiting for the operator")
 	if _, err := execute(t, "wait", "quick", "--timeout", "100ms"); err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "has not ended within 100ms") {
 		t.Errorf("it ends with %v", err)
+	}
+	if printed, err := execute(t, "__complete", "watch", ""); err != nil || !strings.HasPrefix(printed, "quick\tNew\n:4\n") {
+		t.Errorf("a shell completes %q, %v", printed, err)
+	}
+	if printed, err := execute(t, "__complete", "watch", "--context", "away", ""); err != nil || !strings.HasPrefix(printed, ":4\n") {
+		t.Errorf("a shell without a cluster completes %q, %v", printed, err)
 	}
 	if printed, err := execute(t, "list", "--namespace", w.namespace, "-o", "json"); err != nil || !strings.Contains(printed, `"state": "New"`) {
 		t.Errorf("list prints %s, %v", printed, err)

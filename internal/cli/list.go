@@ -43,7 +43,7 @@ type listed struct {
 
 // listCommand lists runs.
 func listCommand(k *kube) *cobra.Command {
-	format := textOutput
+	output := textOutput
 	var everywhere bool
 	var here bool
 	var folder string
@@ -63,7 +63,7 @@ func listCommand(k *kube) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if format == jsonOutput {
+			if output == jsonOutput {
 				return printJSON(c.OutOrStdout(), runs)
 			}
 			return printRuns(c.OutOrStdout(), runs, time.Now())
@@ -73,7 +73,7 @@ func listCommand(k *kube) *cobra.Command {
 	f.BoolVarP(&everywhere, "all-namespaces", "A", false, "list the runs of all namespaces")
 	f.BoolVar(&here, "here", false, "list the results on this machine")
 	f.StringVar(&folder, "folder", resultsFolder, "the folder `DIR` that --here lists")
-	bindOutput(c, &format)
+	bindOutput(c, &output)
 	return c
 }
 

@@ -26,8 +26,8 @@ func TestWhatIsNoCommandIsRefused(t *testing.T) {
 		"a word that is no command":   {[]string{"bench"}, `"bench" is no command: loadstone --help lists all`},
 		"a word that is nearly one":   {[]string{"repot"}, `"repot" is no command: did you mean report?`},
 		"a flag without a command":    {[]string{"--json"}, "unknown flag: --json: see loadstone --help"},
-		"a report of no run":          {[]string{"report"}, "name the run whose report you want: loadstone report RUN"},
-		"a report of two runs":        {[]string{"report", "one", "two"}, "name the run whose report you want: loadstone report RUN"},
+		"a report of no run":          {[]string{"report"}, "name the run whose report you want: loadstone report RUN|FOLDER"},
+		"a report of two runs":        {[]string{"report", "one", "two"}, "name the run whose report you want: loadstone report RUN|FOLDER"},
 		"an analysis of no file":      {[]string{"analyse"}, "name the files to analyze"},
 		"a flag that reports lack":    {[]string{"report", "--json", "run"}, "unknown flag: --json: see loadstone report --help"},
 		"a flag that analyses lack":   {[]string{"analyse", "--again", "file"}, "unknown flag: --again"},
@@ -69,7 +69,7 @@ func executeOn(t *testing.T, in io.Reader, args ...string) (string, error) {
 
 func TestHelpNamesEveryCommandAndFlag(t *testing.T) {
 	for command, words := range map[string][]string{
-		"":          {"analyze", "calibrate", "completion", "report", "run", "version", "Exit codes of every command:\n\n      0  "},
+		"":          {"analyze", "calibrate", "compare", "completion", "doctor", "init", "list", "report", "run", "validate", "version", "wait", "watch", "Exit codes of every command:\n\n      0  "},
 		"report":    {"--namespace", "--context", "--kubeconfig", "--system-namespace", "--out DIR", "--again", "--open"},
 		"analyze":   {"--json", "analyse"},
 		"calibrate": {"--name NAME", "--image IMAGE", "--port PORT"},
@@ -99,7 +99,7 @@ func TestAPluginOfKubectlIsCalledByItsName(t *testing.T) {
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetArgs([]string{"report", "--help"})
-	if err := root.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), "kubectl loadstone report RUN") {
+	if err := root.ExecuteContext(t.Context()); err != nil || !strings.Contains(out.String(), "kubectl loadstone report RUN|FOLDER") {
 		t.Errorf("it ends with %v and prints %s", err, out.String())
 	}
 }

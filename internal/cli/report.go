@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,33 +20,28 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/publish"
-	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 )
 
 const fetchDeadline = 2 * time.Minute
 
 const reportHelp = `Fetches the report that the operator made of a run, and prints the path of its page, which needs nothing else. With --again the report is made
-anew from what the run has stored, by this version.`
+anew from what the run has stored, by this version. Of a run on this machine, give the folder of its results: its report lies there already.`
 
 // reportCommand fetches a run's report from the object store, or rebuilds it, and prints the path of the HTML file.
 func reportCommand(k *kube) *cobra.Command {
 	var dir string
 	var again, open bool
 	c := &cobra.Command{
-		Use:     "report RUN",
-		Short:   "Fetch the report of a run from its cluster",
+		Use:     "report RUN|FOLDER",
+		Short:   "Fetch the report of a run from its cluster, or find it in a folder",
 		Long:    reportHelp,
 		Example: "  loadstone report quick --open\n  loadstone report quick --again --out reports",
 		Args:    exactly(1, "name the run whose report you want"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), fetchDeadline)
 			defer cancel()
-			namespace, err := k.namespace()
-			if err != nil {
-				return err
-			}
-			page, err := fetchReport(ctx, k, client.ObjectKey{Namespace: namespace, Name: args[0]}, dir, again)
+			page, err := findReport(ctx, k, args[0], dir, again)
 			if err != nil {
 				return err
 			}
@@ -60,6 +56,49 @@ func reportCommand(k *kube) *cobra.Command {
 	f.BoolVar(&again, "again", false, "rebuild the report from the manifests with this version")
 	f.BoolVar(&open, "open", false, "open the report in a browser")
 	return c
+}
+
+// findReport is the path of the page of a run, by the folder of its results or by its name on the cluster.
+func findReport(ctx context.Context, k *kube, name, dir string, again bool) (string, error) {
+	if _, err := os.Stat(filepath.Join(name, "manifest.json")); err == nil {
+		return reportIn(ctx, name, again)
+	}
+	namespace, err := k.namespace()
+	if err != nil {
+		return "", err
+	}
+	return fetchReport(ctx, k, client.ObjectKey{Namespace: namespace, Name: name}, dir, again)
+}
+
+// reportIn is the path of the newest report of a run on this machine, which is made again first if asked for.
+func reportIn(ctx context.Context, folder string, again bool) (string, error) {
+	whole, err := filepath.Abs(folder)
+	if err != nil {
+		return "", fmt.Errorf("naming the folder %s: %w", folder, err)
+	}
+	store, prefix := artifact.ReadFolder(filepath.Dir(whole)), filepath.Base(whole)
+	if again {
+		o, err := publish.Make(ctx, store, prefix)
+		if err != nil {
+			return "", fmt.Errorf("reporting %s again: %w", folder, err)
+		}
+		page, err := publish.Put(ctx, store, prefix, o.Files)
+		return store.URI(page.Key), err
+	}
+	pages, err := filepath.Glob(filepath.Join(whole, "reports", "*", report.FileNames()[0]))
+	if err != nil || len(pages) == 0 {
+		return "", fmt.Errorf("the folder %s holds no report: loadstone report %s --again makes one", folder, folder)
+	}
+	return slices.MaxFunc(pages, func(a, b string) int { return modified(a).Compare(modified(b)) }), nil
+}
+
+// modified is when a file was written; the beginning of time if nobody knows.
+func modified(path string) time.Time {
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // fetchReport puts the report of a run below a folder, and returns the path of its page.
@@ -163,7 +202,7 @@ func fetch(ctx context.Context, store getter, r *v1alpha1.BenchmarkRun) ([]repor
 }
 
 func remake(ctx context.Context, store *artifact.Store, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
-	prefix := artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
+	prefix := prefixOf(r)
 	o, err := publish.Make(ctx, store, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("reporting %s again: %w", prefix, err)

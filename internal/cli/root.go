@@ -35,7 +35,11 @@ func Main(args []string) int {
 	}
 	root := New(filepath.Base(args[0]))
 	root.SetArgs(args[1:])
-	if err := root.ExecuteContext(ctx); err != nil {
+	err := root.ExecuteContext(ctx)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = &statusError{statusInterrupted, errLeft}
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, said(err))
 		return status(err)
 	}
@@ -73,7 +77,10 @@ func New(name string) *cobra.Command {
 		return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
 	})
 	k.bind(root.PersistentFlags())
-	root.AddCommand(runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k), validateCommand(), analyzeCommand(), calibrateCommand(k), versionCommand())
+	root.AddCommand(
+		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),
+		compareCommand(k), analyzeCommand(), calibrateCommand(k), doctorCommand(k, plugin), versionCommand(),
+	)
 	return root
 }
 

@@ -138,6 +138,7 @@ func TestARunOnThisMachineLeavesARecordAndAReport(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(results, ".work")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the files of processes are left: %v", err)
 	}
+	checkCommandsOnResults(t, results, string(page[1]))
 }
 
 func read(t *testing.T, path string, into any) {
@@ -282,6 +283,40 @@ func TestAnInterruptedRunReportsWhatIsComplete(t *testing.T) {
 		t.Errorf("the manifest holds %d trials of %d blocks, and the notes %q", len(m.Trials), m.Blocks, m.Notes)
 	}
 	leavesNothing(t, dir)
+}
+
+func TestAnInterruptedCommandSaysSo(t *testing.T) {
+	// A server that takes connections and never answers.
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close() //nolint:errcheck // Nobody speaks to it.
+	cmd := loadstone(t.Context(), "list", "--server", "http://"+silent.Addr().String(), "--kubeconfig", emptyKubeconfig(t))
+	var out lockedBuffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := silent.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if got := statusAfter(cmd.Wait()); got != statusInterrupted || out.String() != "loadstone: interrupted\n" {
+		t.Errorf("it ends with status %d: %s", got, out.String())
+	}
+}
+
+// emptyKubeconfig is a file that names no cluster.
+func emptyKubeconfig(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func TestAKilledRunLeavesNoProcess(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 )
 
 const validateHelp = `Holds each file against the schema and the rules of BenchmarkRuns, and then plans it, as a cluster would, without one. Everything that is wrong
-with a file is printed at once, as FILE:LINE: what is wrong, and the way out.`
+with a file is printed at once, as FILE:LINE: what is wrong, and the way out. The file - is standard input.`
 
 // checked is what validate has found of one file.
 type checked struct {
@@ -32,26 +32,26 @@ type checked struct {
 
 // validateCommand checks files without a cluster.
 func validateCommand() *cobra.Command {
-	format := textOutput
+	output := textOutput
 	c := &cobra.Command{
 		Use:     "validate FILE...",
 		Short:   "Check the files of BenchmarkRuns, without a cluster",
 		Long:    validateHelp,
-		Example: "  loadstone validate run.yaml\n  loadstone validate config/samples/*.yaml --output json",
+		Example: "  loadstone validate run.yaml\n  loadstone validate config/samples/*.yaml --output json\n  loadstone init | loadstone validate -",
 		Args:    atLeastOne("name the files to validate"),
 		RunE: func(c *cobra.Command, files []string) error {
-			return validate(c.Context(), c.OutOrStdout(), files, format)
+			return validate(c.Context(), c.OutOrStdout(), c.InOrStdin(), files, output)
 		},
 	}
-	bindOutput(c, &format)
+	bindOutput(c, &output)
 	return c
 }
 
-func validate(ctx context.Context, out io.Writer, files []string, format outputFormat) error {
+func validate(ctx context.Context, out io.Writer, in io.Reader, files []string, output outputFormat) error {
 	var all []checked
 	bad := 0
 	for _, file := range files {
-		one, err := validateFile(ctx, file)
+		one, err := validateFile(ctx, in, file)
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func validate(ctx context.Context, out io.Writer, files []string, format outputF
 		}
 		all = append(all, one)
 	}
-	if format == jsonOutput {
+	if output == jsonOutput {
 		if err := printJSON(out, all); err != nil {
 			return err
 		}
@@ -75,10 +75,10 @@ func validate(ctx context.Context, out io.Writer, files []string, format outputF
 	return nil
 }
 
-// validateFile checks one file. An error that is not the file's ends everything.
-func validateFile(ctx context.Context, path string) (checked, error) {
+// validateFile checks one file, or in if it is called "-". An error that is not the file's ends everything.
+func validateFile(ctx context.Context, in io.Reader, path string) (checked, error) {
 	out := checked{File: path}
-	file, err := runfile.Open(ctx, path)
+	file, err := openRun(ctx, in, path)
 	if err == nil {
 		out, err = planFile(file, out)
 	}
@@ -92,6 +92,18 @@ func validateFile(ctx context.Context, path string) (checked, error) {
 		return out, badInput(err)
 	}
 	return out, nil
+}
+
+// openRun reads the run in a file, or in in if it is called "-".
+func openRun(ctx context.Context, in io.Reader, path string) (*runfile.File, error) {
+	if path != "-" {
+		return runfile.Open(ctx, path)
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, fmt.Errorf("reading standard input: %w", err)
+	}
+	return runfile.Named(ctx, "stdin", text)
 }
 
 // planFile plans a run for this machine and for a cluster. One of both is enough.

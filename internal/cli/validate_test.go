@@ -83,6 +83,9 @@ func TestValidateLooksAtEveryFile(t *testing.T) {
 	if _, err := execute(t, "validate", good, filepath.Join(t.TempDir(), "none.yaml")); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "none.yaml") {
 		t.Errorf("a missing file ends with %v", err)
 	}
+	if out, err := executeOn(t, strings.NewReader(strings.Replace(sound, "port: 8080", "port: 0", 1)), "validate", "-"); err == nil || !strings.HasPrefix(out, "stdin:6: spec.implementations[0].port: ") {
+		t.Errorf("standard input prints %q and ends with %v", out, err)
+	}
 	if _, err := execute(t, "validate", good, "--output", "xml"); err == nil || !strings.Contains(err.Error(), "choose text or json") {
 		t.Errorf("another format ends with %v", err)
 	}

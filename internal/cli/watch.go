@@ -27,6 +27,8 @@ func watchCommand(k *kube) *cobra.Command {
 		Long:    watchHelp + "\n\nExit codes:\n\n" + codesText(),
 		Example: "  loadstone watch quick\n  loadstone watch quick --namespace bench --open",
 		Args:    exactly(1, "name the run to follow"),
+
+		ValidArgsFunction: completeRuns(k),
 		RunE: func(c *cobra.Command, args []string) error {
 			key, found, err := findRun(c.Context(), k, args[0])
 			if err != nil {
@@ -49,6 +51,8 @@ func waitCommand(k *kube) *cobra.Command {
 		Long:    waitHelp + "\n\nExit codes:\n\n" + codesText(),
 		Example: "  loadstone wait quick --timeout 30m",
 		Args:    exactly(1, "name the run to wait for"),
+
+		ValidArgsFunction: completeRuns(k),
 		RunE: func(c *cobra.Command, args []string) error {
 			key, found, err := findRun(c.Context(), k, args[0])
 			if err != nil {

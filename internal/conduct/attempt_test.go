@@ -161,8 +161,25 @@ func TestMembersHaveThreeMinutesToRun(t *testing.T) {
 }
 
 func TestTheStartLeavesTimeToTellEverybody(t *testing.T) {
-	if at := attemptAt(time.Second).StartAt(); !at.Equal(noon.Add(time.Second + conduct.StartLead)) {
-		t.Errorf("the start is at %s", at)
+	try := func(number int32) func(*conduct.Attempt) { return func(a *conduct.Attempt) { a.Number = number } }
+	many := func(a *conduct.Attempt) {
+		a.Work = sweep.Sweep{Generators: record.Generators{Pods: 16}, Implementations: make([]record.Implementation, 1)}
+	}
+	for name, tc := range map[string]struct {
+		deltas []func(*conduct.Attempt)
+		want   time.Duration
+	}{
+		"the first attempt":            {nil, conduct.StartLead},
+		"the second":                   {[]func(*conduct.Attempt){try(2)}, time.Second},
+		"the third":                    {[]func(*conduct.Attempt){try(3)}, 4 * time.Second},
+		"sixteen generators, a server": {[]func(*conduct.Attempt){many}, 850 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := attemptAt(time.Second, tc.deltas...)
+			if got := a.StartAt().Sub(a.Now); got != tc.want {
+				t.Errorf("it leaves %s, want %s", got, tc.want)
+			}
+		})
 	}
 }
 

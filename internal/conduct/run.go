@@ -89,7 +89,8 @@ func (r Run) Deadline() time.Time {
 	return r.Started.Add(time.Duration(r.Plan.TimeoutSeconds) * time.Second)
 }
 
-// overdue reports whether the time of a run is over of which every planned trial has ended. What is open of a repeat block is given up.
+// overdue reports whether the time of a run is over of which every planned trial has ended. What is open of a repeat block,
+// or of what follows the blocks, is given up.
 func (r Run) overdue() bool { return !r.Started.IsZero() && r.Now.After(r.Deadline()) && r.planEnded() }
 
 // planEnded reports whether every planned trial has ended.

@@ -15,8 +15,11 @@ const (
 	PrepareDeadline = 3 * time.Minute
 	// ListenDeadline bounds the time from the start of the server until its port accepts connections.
 	ListenDeadline = 30 * time.Second
-	// StartLead is the time between writing down the start and the first request: enough to tell all agents.
-	StartLead = 250 * time.Millisecond
+	// StartLead is the least time between writing down the start and the first request, in which all agents are told one after the other, and
+	// leadPerMember what a trial of many members takes for each. A further attempt takes leadGrowth times as much: the start may have been missed.
+	StartLead     = 250 * time.Millisecond
+	leadPerMember = 50 * time.Millisecond
+	leadGrowth    = 4
 	// AgentGrace is how long after the last cell an agent may still be busy or silent.
 	AgentGrace = 30 * time.Second
 	// StoreDeadline bounds the time from the last cell until everything is stored.
@@ -59,7 +62,13 @@ func (a Attempt) ScriptsAway(err error) *Failure {
 }
 
 // StartAt is the instant to tell the agents as that of the first cell.
-func (a Attempt) StartAt() time.Time { return a.Now.Add(StartLead) }
+func (a Attempt) StartAt() time.Time {
+	lead := max(StartLead, time.Duration(len(a.Work.Members()))*leadPerMember)
+	for range a.Number - 1 {
+		lead *= leadGrowth
+	}
+	return a.Now.Add(lead)
+}
 
 // StartMissed is the failure of an agent that would have to be told at an instant when its start is over; nil if it is not. The states are
 // those of all agents of the attempt, as far as they are known.

@@ -63,25 +63,26 @@ func (o *Observer) readServer(atOnce bool) atRest {
 	if listener, ok := o.proc.Listener(kernel.Family(all, pid), o.config.Port); ok {
 		pid = listener
 	}
-	seen.binary = readBinary(o.proc, pid)
+	seen.binary = readBinary(o.proc, pid, o.config.Symbols)
 	return seen
 }
 
 // readBinary reads the executable of a process, which its container may have deleted or replaced since.
-func readBinary(proc kernel.Proc, pid int) record.Binary {
+func readBinary(proc kernel.Proc, pid int, symbols []string) record.Binary {
 	path := proc.Path(pid, "exe")
 	name, err := os.Readlink(path)
 	if err != nil {
 		return unread(err.Error())
 	}
-	b := openBinary(path)
+	b := openBinary(path, symbols)
 	b.Path, b.Script = name, script(proc, pid, name)
+	b.Loaded, _ = proc.Libraries(pid) // None are known of a process that may not be read.
 	return b
 }
 
 // openBinary reads an executable; of one that cannot be read nothing is known.
-func openBinary(path string) record.Binary {
-	b, err := binary.Open(path)
+func openBinary(path string, symbols []string) record.Binary {
+	b, err := binary.Open(path, symbols...)
 	if err != nil {
 		return unread(err.Error())
 	}

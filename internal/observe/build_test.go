@@ -90,6 +90,16 @@ func TestAServerIsDescribedBeforeTheLoad(t *testing.T) {
 	}
 }
 
+func TestClaimsGetWhatTheyAskFor(t *testing.T) {
+	pid, port := listening(t, "/bin/sh", "-c", os.Args[0]+" & wait")
+	o := observing(t, "/proc", pid)
+	o.config.Port, o.config.Symbols = port, []string{"main.main"}
+	o.Watch(t.Context(), func(func(*protocol.State)) {})
+	if got := o.seen.binary.Symbols; len(got) != 1 || got[0].Name != "main.main" || got[0].There.Is == "" {
+		t.Errorf("the symbols are %+v", got)
+	}
+}
+
 func TestTheProcessThatListensIsDescribed(t *testing.T) {
 	pid, port := listening(t, "/bin/sh", "-c", os.Args[0]+" & wait")
 	o, _ := watched(t, pid, port)

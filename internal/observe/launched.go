@@ -61,7 +61,7 @@ func (l *launched) readProgram(path string) record.Binary {
 	if err != nil {
 		return unread(err.Error())
 	}
-	found := openBinary(l.proc.Path(parent, "root", path))
+	found := openBinary(l.proc.Path(parent, "root", path), l.config.Symbols)
 	found.Path = path
 	if isInterpreter(path) {
 		found.Script = record.Unknown

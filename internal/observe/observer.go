@@ -44,6 +44,8 @@ type Config struct {
 	Cgroup string
 	// SharedNetwork is true if other programs use the server's network namespace: connections that it counts may be theirs, and so are left out.
 	SharedNetwork bool
+	// Symbols are those that claims about the server ask for.
+	Symbols []string
 }
 
 // Observer reads what a server costs while others put load on it.

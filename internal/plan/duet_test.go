@@ -93,9 +93,9 @@ func TestADuetFitsWhereOneNodeHasRoomForBoth(t *testing.T) {
 		nodes []Node
 		want  string
 	}{
-		"room for both":             {nodes: []Node{{"s", "server", 1200}, {"g", "generator", 1000}}},
-		"room for one on each":      {nodes: []Node{{"s", "server", 1199}, {"s2", "server", 1199}, {"g", "generator", 1000}}, want: "spec.order is SlicedDuet: its two servers need 1200m CPU on one node, and the largest node for a server, s, has 1199m"},
-		"no room for the generator": {nodes: []Node{{"s", "server", 1200}, {"g", "generator", 999}}, want: "spec.loads[].generators.cpus is 1"},
+		"room for both":             {nodes: []Node{{Name: "s", Role: "server", MilliCPU: 1200}, {Name: "g", Role: "generator", MilliCPU: 1000}}},
+		"room for one on each":      {nodes: []Node{{Name: "s", Role: "server", MilliCPU: 1199}, {Name: "s2", Role: "server", MilliCPU: 1199}, {Name: "g", Role: "generator", MilliCPU: 1000}}, want: "spec.order is SlicedDuet: its two servers need 1200m CPU on one node, and the largest node for a server, s, has 1199m"},
+		"no room for the generator": {nodes: []Node{{Name: "s", Role: "server", MilliCPU: 1200}, {Name: "g", Role: "generator", MilliCPU: 999}}, want: "spec.loads[].generators.cpus is 1"},
 		"no node at all":            {want: "label one with loadstone.dev/role=server"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,9 +19,12 @@ type Node struct {
 	Role string
 	// MilliCPU is the node's allocatable CPU in thousandths.
 	MilliCPU int64
+	// Away is true of a node that takes no pods now: it is cordoned, or not ready. It may come back.
+	Away bool
 }
 
-// Selector is the node label that pods of a role need: the role itself if any node carries it, else none.
+// Selector is the node label that pods of a role need: the role itself if any node carries it, else none. A node that is away counts: a run
+// waits for it, and does not go where nobody meant it to.
 func Selector(nodes []Node, role string) map[string]string {
 	if slices.ContainsFunc(nodes, func(n Node) bool { return n.Role == role }) {
 		return map[string]string{v1alpha1.LabelRole: role}
@@ -151,12 +154,26 @@ func fitShares(shares []share, nodes []Node, role string) *Violation {
 	return nil
 }
 
-// ofRole are the nodes on which the pods of a role may run.
+// ofRole are the nodes on which the pods of a role may run now.
 func ofRole(nodes []Node, role string) []Node {
-	if Selector(nodes, role) == nil {
-		return nodes
+	labelled := Selector(nodes, role) != nil
+	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Away || labelled && n.Role != role })
+}
+
+// Awaits says for which nodes a plan that does not fit now may wait: those that are away, if it would fit with them; empty if it would not.
+func Awaits(p Plan, nodes []Node) string {
+	back := slices.Clone(nodes)
+	var names []string
+	for i := range back {
+		if back[i].Away {
+			names = append(names, back[i].Name)
+		}
+		back[i].Away = false
 	}
-	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Role != role })
+	if len(names) == 0 || Fits(p, back) != nil {
+		return ""
+	}
+	return "waiting for nodes that are cordoned or not ready: " + strings.Join(names, ", ")
 }
 
 // rooms is how many of the shares find room on the nodes, the largest first.

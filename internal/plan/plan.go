@@ -199,6 +199,7 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 		own := record.Implementation{
 			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: DefaultMemoryBytes,
 			Role: cmp.Or(record.Role(i.Role), record.RoleContender), Build: kind.Expectations(i.Build),
+			Claims: kind.Claims(i.Claims),
 		}
 		if i.CPUs == 0 {
 			own.CPUs = DefaultCPUs

@@ -255,14 +255,14 @@ func TestFits(t *testing.T) {
 		nodes []Node
 		want  string
 	}{
-		"a labelled node of each role": {nodes: []Node{{"s", "server", 2200}, {"g", "generator", 1000}, {"x", "", 64000}}},
-		"unlabelled nodes serve both":  {nodes: []Node{{"a", "", 4000}}},
+		"a labelled node of each role": {nodes: []Node{{Name: "s", Role: "server", MilliCPU: 2200}, {Name: "g", Role: "generator", MilliCPU: 1000}, {Name: "x", Role: "", MilliCPU: 64000}}},
+		"unlabelled nodes serve both":  {nodes: []Node{{Name: "a", Role: "", MilliCPU: 4000}}},
 		"a large node of the wrong role does not help": {
-			nodes: []Node{{"s", "server", 2199}, {"g", "generator", 64000}},
+			nodes: []Node{{Name: "s", Role: "server", MilliCPU: 2199}, {Name: "g", Role: "generator", MilliCPU: 64000}},
 			want:  "spec.implementations[1].cpus is 2: its pod needs 2200m CPU on one node, and the largest node for a server, s, has 2199m",
 		},
 		"the generator is too large": {
-			nodes: []Node{{"s", "server", 8000}, {"g", "generator", 900}},
+			nodes: []Node{{Name: "s", Role: "server", MilliCPU: 8000}, {Name: "g", Role: "generator", MilliCPU: 900}},
 			want:  "spec.loads[].generators.cpus is 1: its pod needs 1000m",
 		},
 		"no node at all": {want: "label one with loadstone.dev/role=server"},
@@ -295,18 +295,18 @@ func TestGeneratorsFitWhereAllFindRoomAtOnce(t *testing.T) {
 		nodes  []Node
 		want   string
 	}{
-		"one node with room for both": {two("", ""), []Node{{"s", "server", 2200}, {"g", "generator", 2000}}, ""},
-		"a node for each":             {two("", ""), []Node{{"s", "server", 2200}, {"g", "generator", 1000}, {"h", "generator", 1500}}, ""},
+		"one node with room for both": {two("", ""), []Node{{Name: "s", Role: "server", MilliCPU: 2200}, {Name: "g", Role: "generator", MilliCPU: 2000}}, ""},
+		"a node for each":             {two("", ""), []Node{{Name: "s", Role: "server", MilliCPU: 2200}, {Name: "g", Role: "generator", MilliCPU: 1000}, {Name: "h", Role: "generator", MilliCPU: 1500}}, ""},
 		"room for one": {
 			two("", ""),
-			[]Node{{"s", "server", 2200}, {"g", "generator", 1999}},
+			[]Node{{Name: "s", Role: "server", MilliCPU: 2200}, {Name: "g", Role: "generator", MilliCPU: 1999}},
 			"spec.loads[].generators.pods is 2: with 1000m CPU each, the nodes for generators have room for 1: ask for fewer, add nodes, or let them share CPUs with spec.placement.generatorPinning: Preferred",
 		},
-		"the same, shared":          {two(v1alpha1.Preferred, ""), []Node{{"s", "server", 2200}, {"g", "generator", 1999}}, ""},
-		"beside the server":         {two("", ""), []Node{{"a", "", 4000}}, ""},
-		"beside it, which must not": {two("", v1alpha1.Required), []Node{{"a", "", 4000}}, "no node may run a generator apart from the servers"},
-		"on another":                {two("", v1alpha1.Required), []Node{{"a", "", 4000}, {"b", "", 2200}}, ""},
-		"on another, too small":     {two("", v1alpha1.Required), []Node{{"a", "", 2300}, {"b", "", 900}}, "the largest node for a generator apart from the servers, b, has 900m"},
+		"the same, shared":          {two(v1alpha1.Preferred, ""), []Node{{Name: "s", Role: "server", MilliCPU: 2200}, {Name: "g", Role: "generator", MilliCPU: 1999}}, ""},
+		"beside the server":         {two("", ""), []Node{{Name: "a", Role: "", MilliCPU: 4000}}, ""},
+		"beside it, which must not": {two("", v1alpha1.Required), []Node{{Name: "a", Role: "", MilliCPU: 4000}}, "no node may run a generator apart from the servers"},
+		"on another":                {two("", v1alpha1.Required), []Node{{Name: "a", Role: "", MilliCPU: 4000}, {Name: "b", Role: "", MilliCPU: 2200}}, ""},
+		"on another, too small":     {two("", v1alpha1.Required), []Node{{Name: "a", Role: "", MilliCPU: 2300}, {Name: "b", Role: "", MilliCPU: 900}}, "the largest node for a generator apart from the servers, b, has 900m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := Compile(spec(tc.change), Options{Name: "r", UID: "u"})
@@ -316,6 +316,44 @@ func TestGeneratorsFitWhereAllFindRoomAtOnce(t *testing.T) {
 			v := Fits(p, tc.nodes)
 			if (v != nil) != (tc.want != "") || v != nil && !strings.Contains(v.Message, tc.want) {
 				t.Errorf("got %v, want %q", v, tc.want)
+			}
+		})
+	}
+}
+
+func TestARunWaitsForNodesThatMayComeBack(t *testing.T) {
+	p, err := Compile(spec(), Options{Name: "r", UID: "u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, generator := Node{Name: "s", Role: "server", MilliCPU: 2200}, Node{Name: "g", Role: "generator", MilliCPU: 1000}
+	away := func(n Node) Node { n.Away = true; return n }
+	other := Node{Name: "x", MilliCPU: 64000}
+	for name, tc := range map[string]struct {
+		nodes   []Node
+		fits    bool
+		awaited string
+	}{
+		"all are there":                  {[]Node{server, generator}, true, ""},
+		"the server's is cordoned":       {[]Node{away(server), generator}, false, "s"},
+		"both are, and another has room": {[]Node{away(server), away(generator), other}, false, "s, g"},
+		"one too many is":                {[]Node{server, generator, away(other)}, true, ""},
+		"even with it there is no room":  {[]Node{away(Node{Name: "s", Role: "server", MilliCPU: 100}), generator}, false, ""},
+		"nobody carries a label, one is": {[]Node{away(Node{Name: "a", MilliCPU: 4000}), {Name: "b", MilliCPU: 100}}, false, "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if v := Fits(p, tc.nodes); (v == nil) != tc.fits {
+				t.Errorf("it fits: %v", v)
+			}
+			want := ""
+			if tc.awaited != "" {
+				want = "waiting for nodes that are cordoned or not ready: " + tc.awaited
+			}
+			if got := Awaits(p, tc.nodes); !tc.fits && got != want {
+				t.Errorf("it is %q, want %q", got, want)
+			}
+			if tc.nodes[0].Role == v1alpha1.RoleServer && Selector(tc.nodes, v1alpha1.RoleServer) == nil {
+				t.Error("a server may run anywhere")
 			}
 		})
 	}

@@ -142,8 +142,8 @@ func unschedulable(a Attempt, p *corev1.Pod) *conduct.Failure {
 		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse || a.Now.Sub(c.LastTransitionTime.Time) <= ScheduleDeadline {
 			continue
 		}
-		if to := a.boundTo(p); to != "" {
-			return conduct.TransientFailure(v1alpha1.ReasonUnschedulable, "pod %s waited %s for %s: %s: bring the node back or free its CPUs, or start a new run", p.Name, ScheduleDeadline, to, c.Message)
+		if a.boundTo(p) != "" {
+			return nil // The run waits for its node: what it has measured there can be compared with nothing from elsewhere.
 		}
 		return conduct.TransientFailure(v1alpha1.ReasonUnschedulable, "pod %s was not scheduled within %s: %s: free CPUs, or label nodes with %s", p.Name, ScheduleDeadline, c.Message, v1alpha1.LabelRole)
 	}

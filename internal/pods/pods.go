@@ -24,12 +24,31 @@ type Attempt struct {
 	Now time.Time
 }
 
-// AwaitedNode returns which pod waits for the node that it is bound to; empty if none does.
+// Settled is when the last of some pods found its node, or was made, if it has none; zero if there are none.
+func Settled(pods []*corev1.Pod) time.Time {
+	var last time.Time
+	for _, p := range pods {
+		if at := scheduledAt(p); at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+// AwaitedNode returns which pod waits for the node that it is bound to, and what the scheduler says of it; empty if none does.
 func (a Attempt) AwaitedNode() string {
 	for _, p := range a.Pods {
-		if to := a.boundTo(p); to != "" && p.Spec.NodeName == "" {
-			return fmt.Sprintf("pod %s is waiting for %s", p.Name, to)
+		to := a.boundTo(p)
+		if to == "" || p.Spec.NodeName != "" {
+			continue
 		}
+		text := fmt.Sprintf("pod %s is waiting for %s", p.Name, to)
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+				text += fmt.Sprintf(": %s: bring the node back or free its CPUs, or start a new run", c.Message)
+			}
+		}
+		return text
 	}
 	return ""
 }

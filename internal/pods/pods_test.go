@@ -140,9 +140,26 @@ func TestAPodThatIsBoundToANodeWaitsForItByName(t *testing.T) {
 	if got, want := a.AwaitedNode(), "pod quick-000-go-1-s0 is waiting for "+bound; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
-	server(&a).Status.Conditions = condOf("False", pods.ScheduleDeadline+time.Second, "0/3 nodes")
-	if got := describe(a.Fault()); !strings.HasPrefix(got, "Unschedulable transient: pod quick-000-go-1-s0 waited 45s for "+bound) {
-		t.Errorf("it ends with %q", got)
+	server(&a).Status.Conditions = condOf("False", 24*time.Hour, "0/3 nodes")
+	if f := a.Fault(); f != nil {
+		t.Errorf("it ends with %q", describe(f))
+	}
+	if got, want := a.AwaitedNode(), "pod quick-000-go-1-s0 is waiting for "+bound+": 0/3 nodes: bring the node back or free its CPUs, or start a new run"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
+func TestPodsHaveSettledWhenTheLastHasItsNode(t *testing.T) {
+	a := attempt()
+	if got := pods.Settled(nil); !got.IsZero() {
+		t.Errorf("of no pods it is %s", got)
+	}
+	if got := pods.Settled(a.Pods); !got.Equal(noon) {
+		t.Errorf("pods that were made at noon have settled at %s", got)
+	}
+	server(&a).Status.Conditions = condOf("True", -time.Minute, "")
+	if got := pods.Settled(a.Pods); !got.Equal(noon.Add(time.Minute)) {
+		t.Errorf("pods of which one waited a minute for its node have settled at %s", got)
 	}
 }
 

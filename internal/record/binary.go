@@ -78,8 +78,20 @@ type Binary struct {
 	// Allocator is such as "glibc", "musl", "jemalloc", "tcmalloc", "mimalloc", "Go runtime", "own" or "unknown", and AllocatorBy what that follows from.
 	Allocator   string `json:"allocator,omitempty"`
 	AllocatorBy string `json:"allocatorBy,omitempty"`
+	// Loaded are the libraries that the process had loaded when its server began to listen, by their paths; at most 256, and none of a
+	// program that was read before it ran.
+	Loaded []string `json:"loaded,omitempty"`
+	// Symbols are those that claims ask for.
+	Symbols []Symbol `json:"symbols,omitempty"`
 	// Go is what the Go linker has left; nil if the file is not of Go.
 	Go *GoBuild `json:"go,omitempty"`
+}
+
+// Symbol is whether the file defines a function or a variable, or takes it from a library.
+type Symbol struct {
+	Name string `json:"name"`
+	// There is Yes if a table of symbols has the name.
+	There Fact `json:"there"`
 }
 
 // GoBuild is Go's build information.

@@ -121,6 +121,8 @@ type Implementation struct {
 	Role        Role  `json:"role"`
 	// Build is what is expected of the way in which it was built.
 	Build Expectations `json:"build,omitzero"`
+	// Claims are statements about it that are checked and fail nothing.
+	Claims []Claim `json:"claims,omitempty"`
 }
 
 // CaseFormat is the format in which a program prints what it has measured.

@@ -34,6 +34,7 @@ func (v run) care() page.Section {
 	add("care.repeated", v.repeatedTable())
 	add("care.cells", v.findingsTable())
 	add("care.unknown", v.unknownTable())
+	add("care.claims", v.claimTable(func(c analysis.Claim) bool { return c.Answer == analysis.ClaimRefuted }))
 	doubtful := slices.ContainsFunc(v.Table.Cases, func(c analysis.Case) bool { return c.OptimisedAway })
 	switch {
 	case len(v.Table.CaseGaps) > 0 || doubtful:

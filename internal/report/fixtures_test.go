@@ -166,7 +166,8 @@ func sameTwice() record.RunData {
 	return d
 }
 
-// built is a run whose observers have read how the servers were built: Go's is optimised and the other one counts coverage.
+// built is a run whose observers have read how the servers were built: Go's is optimised and the other one counts coverage. Of what the spec
+// claims of the first, something is so, something is not, and something was not looked for.
 func built() record.RunData {
 	d := quick()
 	yes := record.Fact{Is: record.Yes, By: "all 3 units with recorded flags were compiled with -O2"}
@@ -190,5 +191,9 @@ func built() record.RunData {
 		t.Servers[0].StartUp = &record.StartUp{Millis: 120 + int64(i)*10, ResolutionMillis: 40, AtMost: i%2 == 0}
 	}
 	d.Manifest.Plan.Implementations[0].Build = record.Expectations{Assertions: record.ExpectForbidden, Optimized: record.ExpectRequired}
+	d.Manifest.Plan.Implementations[0].Claims = []record.Claim{
+		{Subject: record.ClaimAllocator, Value: "mimalloc"}, {Subject: record.ClaimFlag, Value: "-O2"}, {Subject: record.ClaimSymbol, Value: "mi_malloc"},
+		{Subject: record.ClaimProperty, Value: "sanitizers", Absent: true},
+	}
 	return d
 }

@@ -46,6 +46,7 @@ func sections(v *view.View) []page.Section {
 		r.method(),
 		r.environment(),
 		r.builds(),
+		r.claims(),
 		r.plan(),
 		r.data(levels.Details(v)),
 	}

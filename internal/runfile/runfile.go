@@ -42,19 +42,24 @@ func Open(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a run: %w", err)
 	}
+	return Named(ctx, path, text)
+}
+
+// Named is Open for a text that was read already, under the name by which errors know it.
+func Named(ctx context.Context, name string, text []byte) (*File, error) {
 	f, err := Parse(ctx, text)
 	if e := (*Invalid)(nil); errors.As(err, &e) {
-		e.Path = path
+		e.Path = name
 		return nil, e
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	f.path = path
+	f.path = name
 	return f, nil
 }
 
-// Parse is Open for the text of a file.
+// Parse is Named for a text without a name.
 func Parse(ctx context.Context, text []byte) (*File, error) {
 	if err := checkDocuments(text); err != nil {
 		return nil, err

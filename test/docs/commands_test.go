@@ -64,6 +64,8 @@ func TestEveryCommandOfThePagesWorks(t *testing.T) {
 				shell(t, "make --dry-run kubeconfig")
 			case program == "kubectl":
 				shell(t, harmless(line))
+			case program == "sed":
+				checkEdited(t, shell(t, line[:strings.LastIndex(line, ">")]))
 			case program == "helm":
 				shell(t, rendered(line))
 			case program == "bin/loadstone":
@@ -84,6 +86,8 @@ func harmless(line string) string {
 	switch {
 	case strings.Contains(line, " logs "):
 		return "kubectl logs --help"
+	case strings.Contains(line, " -f quick.yaml"):
+		return strings.Replace(line, "-f ", "-f config/samples/", 1) + " --dry-run=server"
 	case strings.Contains(line, " wait "), strings.Contains(line, " get "), strings.Contains(line, " describe "):
 		return line
 	}
@@ -109,6 +113,9 @@ func checkLoadstone(t *testing.T, shell func(*testing.T, string) string, args []
 		return
 	}
 	file := args[1]
+	if file == "quick.yaml" {
+		file = filepath.Join("config", "samples", file) // TestEveryCommandOfThePagesWorks/sed makes the one from the other.
+	}
 	for _, page := range pages(t) {
 		for _, example := range fenced(page, "yaml") {
 			if strings.Contains(example, "{name: "+strings.TrimSuffix(file, ".yaml")+"}") {
@@ -118,6 +125,20 @@ func checkLoadstone(t *testing.T, shell func(*testing.T, string) string, args []
 	}
 	if _, err := runfile.Open(t.Context(), filepath.Join(root, file)); err != nil {
 		t.Error(err)
+	}
+}
+
+// checkEdited wants a run whose images are the reader's.
+func checkEdited(t *testing.T, text string) {
+	t.Helper()
+	f, err := runfile.Parse(t.Context(), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range f.Run.Spec.Implementations {
+		if want := "registry.example/loadstone/" + i.Name + ":v1"; i.Image != want {
+			t.Errorf("the image of %s is %s, want %s", i.Name, i.Image, want)
+		}
 	}
 }
 

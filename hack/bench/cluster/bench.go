@@ -57,7 +57,7 @@ func (b *Bench) Connect(ctx context.Context) (err error) {
 func (b *Bench) Close() { b.cluster.close() }
 
 // Times are about how long each measurement takes.
-type Times struct{ Start, Sweep, Pairs, Generators, Memory time.Duration }
+type Times struct{ Start, Sweep, Pairs, Generators, Memory, Profiles time.Duration }
 
 // Times are reckoned from the runs that are to be made.
 func (b *Bench) Times() Times {
@@ -68,6 +68,7 @@ func (b *Bench) Times() Times {
 		Pairs:      reckoned(s.pairsRun()) + time.Duration(s.pairs)*b.byHandTakes(),
 		Generators: reckoned(s.generatorsRun()),
 		Memory:     s.rest + memorySamples*memoryEvery,
+		Profiles:   reckoned(s.profilesRun()),
 	}
 }
 
@@ -83,17 +84,20 @@ type Sizes struct {
 	pairWarmup, pairDuration int32
 	// rest is how long the operator is left alone before its memory is read.
 	rest time.Duration
+	// profiled are the servers that are profiled, and requests those of a profile.
+	profiled []string
+	requests int32
 }
 
 // Full is what the figures are defined by; Tiny only shows that everything works.
 var (
 	Full = Sizes{
 		starts: 5, levels: []int32{10, 50, 100, 500}, warmup: 2, duration: 10, blocks: 3,
-		pairs: 20, pairWarmup: 2, pairDuration: 5, rest: 30 * time.Second,
+		pairs: 20, pairWarmup: 2, pairDuration: 5, rest: 30 * time.Second, profiled: []string{"epoll", "gohttp", "uvhttp"}, requests: 20_000,
 	}
 	Tiny = Sizes{
 		starts: 2, levels: []int32{10, 50}, warmup: 1, duration: 1, blocks: 2,
-		pairs: 3, pairWarmup: 1, pairDuration: 1, rest: 2 * time.Second,
+		pairs: 3, pairWarmup: 1, pairDuration: 1, rest: 2 * time.Second, profiled: []string{"epoll"}, requests: 500,
 	}
 )
 
@@ -154,5 +158,5 @@ func reckoned(run *v1alpha1.BenchmarkRun) time.Duration {
 		return 0
 	}
 	slots := timetable.Of(p.Cells)
-	return time.Duration(len(p.Trials))*(slots[len(slots)-1].End+3*time.Second) + around
+	return time.Duration(len(p.Following))*plan.FollowingEstimate + time.Duration(len(p.Trials))*(slots[len(slots)-1].End+3*time.Second) + around
 }

@@ -128,6 +128,9 @@ func (a Aim) Reach() Aim {
 // met judges a value, or an end of its interval where it has one.
 func (a Aim) met(value float64, i Interval) bool {
 	if a.sign == between {
+		if a.judged == theBound && i != (Interval{}) {
+			return i.Low >= a.limit && i.High <= a.upTo
+		}
 		return value >= a.limit && value <= a.upTo
 	}
 	worse, better := i.High, i.Low
@@ -155,7 +158,11 @@ func (a Aim) String() string {
 		return "-"
 	}
 	if a.sign == between {
-		return strconv.FormatFloat(a.limit, 'f', -1, 64) + between + strconv.FormatFloat(a.upTo, 'f', -1, 64)
+		text := strconv.FormatFloat(a.limit, 'f', -1, 64) + between + strconv.FormatFloat(a.upTo, 'f', -1, 64)
+		if a.judged == theBound {
+			text += " (bound)"
+		}
+		return text
 	}
 	text := a.sign + strconv.FormatFloat(a.limit, 'f', -1, 64)
 	switch {

@@ -18,6 +18,8 @@ func TestAFigureIsALineWithItsVerdict(t *testing.T) {
 		"at its upper limit a figure has met its aim":      {Of("a", 4, "s", AtMost(4), "n=5"), "a|4|s|<=4|met|n=5"},
 		"above it, it falls short":                         {Of("a", 4.2, "s", AtMost(4), ""), "a|4.2|s|<=4|short|"},
 		"at its lower limit a figure has met its aim":      {Of("b", 0.98, "ratio", AtLeast(0.98), ""), "b|0.98|ratio|>=0.98|met|"},
+		"an interval between two limits has met its aim":   {around("b", Within(0.95, 1.05).Bound(0)), "b|1|ratio|0.95..1.05 (bound)|met|"},
+		"one that leaves them falls short":                 {around("b", Within(0.98, 1.02).Bound(0)), "b|1|ratio|0.98..1.02 (bound)|short|"},
 		"between two limits a figure has met its aim":      {Of("b", 99.5, "%", Within(98.5, 99.5), ""), "b|99.5|%|98.5..99.5|met|"},
 		"beyond either it falls short":                     {Of("b", 98.4, "%", Within(98.5, 99.5), ""), "b|98.4|%|98.5..99.5|short|"},
 		"what is judged is not what is rounded":            {Of("b", 0.979999, "ratio", AtLeast(0.98), ""), "b|0.98|ratio|>=0.98|short|"},

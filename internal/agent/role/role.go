@@ -45,6 +45,7 @@ type Role struct {
 	port     int
 	format   string
 	exchange string
+	symbols  *[]string
 	profile  func() record.Profile
 }
 
@@ -60,9 +61,11 @@ func Parse(args []string) (Role, error) {
 	case generator:
 	case observer:
 		f.IntVar(&r.port, "port", 0, "the port of the server that is observed")
+		r.symbols = observe.SymbolFlag(f)
 	case collector:
 		f.StringVar(&r.format, "format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
 		f.StringVar(&r.exchange, "exchange", "", "the folder in which a collector and the parent of a program meet")
+		r.symbols = observe.SymbolFlag(f)
 	case monitor:
 		f.StringVar(&r.exchange, "exchange", "", "the folder in which a monitor and the parent of a server meet")
 		r.profile = profileFlags(f)
@@ -91,6 +94,9 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 	own, err := c.Observer(r.port)
 	if err != nil {
 		return nil, err
+	}
+	if r.symbols != nil {
+		own.Symbols = *r.symbols
 	}
 	switch r.name {
 	case collector:

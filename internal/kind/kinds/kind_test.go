@@ -154,7 +154,7 @@ func TestAKindFitsWhereItsMembersFindRoom(t *testing.T) {
 	}
 	// After its blocks of a sweep, a run times each program, too.
 	both := planOf(t, swept)
-	both.Trials = append(both.Trials, record.PlannedTrial{Name: "timed-fast", Index: int32(len(both.Trials)), Block: 1, Type: timed, Servers: []string{"fast"}})
+	both.Following = []record.PlannedTrial{{Name: "timed-fast", Index: int32(len(both.Trials)), Type: timed, Servers: []string{"fast"}}}
 	for name, tc := range map[string]struct {
 		plan  plan.Plan
 		nodes []plan.Node

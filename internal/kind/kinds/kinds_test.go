@@ -50,7 +50,8 @@ func TestATrialOfAProgramHoldsWhatWasPlanned(t *testing.T) {
 			{Name: "old", Image: "bench:1", Command: []string{"/bench"}, CPUs: 1, MemoryBytes: 64 << 20, Role: record.RoleContender},
 			{
 				Name: "new", Image: "bench:2", Command: []string{"/bench", "--fast"}, CPUs: 3, MemoryBytes: 512 << 20, Role: record.RoleReference,
-				Build: record.Expectations{Optimized: record.ExpectRequired, Coverage: record.ExpectForbidden},
+				Build:  record.Expectations{Optimized: record.ExpectRequired, Coverage: record.ExpectForbidden},
+				Claims: []record.Claim{{Subject: record.ClaimAllocator, Value: "glibc"}, {Subject: record.ClaimSymbol, Value: "mi_malloc", Absent: true}},
 			},
 		},
 		Programs:  &record.Programs{Format: record.JSONLines, LimitSeconds: 77},

@@ -56,7 +56,7 @@ func (s Sweep) server(index int) kind.Member {
 			Name: ProcessServer, Image: own.Image, Command: own.Command, Port: own.Port, MilliCPU: int64(own.CPUs) * 1000, MemoryBytes: own.MemoryBytes,
 		},
 		{
-			Name: ProcessObserver, Args: []string{"observe", "--port=" + strconv.Itoa(int(own.Port))},
+			Name: ProcessObserver, Args: append([]string{"observe", "--port=" + strconv.Itoa(int(own.Port))}, kind.SymbolArgs(own.Claims)...),
 			MilliCPU: ObserverMilliCPU, MemoryBytes: observerMemory,
 		},
 	}}

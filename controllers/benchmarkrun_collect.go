@@ -1,0 +1,131 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/steps"
+)
+
+// defaultTTL is how long the trials and workflows of a run stay after its end.
+const defaultTTL = 7 * 24 * time.Hour
+
+// stop ends what still goes on of a run that is over, and in the end removes what is left of it in the cluster. Trials stop by themselves, and
+// a workflow that has not ended is removed.
+func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.Step, error) {
+	if !s.ended() {
+		return pass.GoOn, nil
+	}
+	if !controllerutil.ContainsFinalizer(s.run, v1alpha1.Finalizer) {
+		return pass.Halt, nil // Nothing is left of it.
+	}
+	ended := s.run.Status.CompletionTime.Time
+	switch argo := ended.Add(enginePatience).Sub(s.now); {
+	case s.workflow == nil:
+	case workflowEnded(s.workflow):
+		if err := r.deleteToken(ctx, s.workflow.GetName()); err != nil {
+			return pass.Halt, err
+		}
+	case s.run.Status.Report.URI != "" && argo > 0:
+		return pass.Again(argo), nil // Argo takes the last answer and ends its workflow.
+	default:
+		return pass.Halt, r.deleteWorkflows(ctx, s.run)
+	}
+	if left := ended.Add(ttl(s.run)).Sub(s.now); left > 0 {
+		return pass.Again(left), nil
+	}
+	return pass.Halt, r.collect(ctx, s.run)
+}
+
+// ttl is how long the trials and workflows of a run stay after its end.
+func ttl(run *v1alpha1.BenchmarkRun) time.Duration {
+	if own := run.Spec.TTLSecondsAfterFinished; own != nil {
+		return time.Duration(*own) * time.Second
+	}
+	return defaultTTL
+}
+
+// collect removes what was made for a run that has ended some time ago, and the finalizer, since nothing is left to clean up.
+func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	done, err := r.cleanUp(ctx, run)
+	if err != nil || !done {
+		return err // The events of what goes bring the next pass.
+	}
+	return r.letGo(ctx, run)
+}
+
+// letGo removes the finalizer, if nobody has changed the run meanwhile.
+func (r *BenchmarkRunReconciler) letGo(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	before := run.DeepCopy()
+	controllerutil.RemoveFinalizer(run, v1alpha1.Finalizer)
+	if err := r.Patch(ctx, run, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("removing finalizer: %w", err)
+	}
+	return nil
+}
+
+// cleanUp removes what was made for a run that is being deleted; done is true when nothing is left.
+func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.BenchmarkRun) (done bool, err error) {
+	mine := client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}
+	// The load stops with its pods: they go first, each with its own grace period.
+	if err := r.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(run.Namespace), mine); err != nil {
+		return false, fmt.Errorf("deleting pods: %w", err)
+	}
+	if err := r.DeleteAllOf(ctx, &v1alpha1.Trial{}, client.InNamespace(run.Namespace), mine, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+		return false, fmt.Errorf("deleting trials: %w", err)
+	}
+	if err := r.deleteWorkflows(ctx, run); err != nil {
+		return false, err
+	}
+	var pods corev1.PodList
+	var trials v1alpha1.TrialList
+	for _, list := range []client.ObjectList{&pods, &trials} {
+		if err := r.Live.List(ctx, list, client.InNamespace(run.Namespace), mine); err != nil {
+			return false, fmt.Errorf("looking for what is left: %w", err)
+		}
+	}
+	nodes, err := listNodes(ctx, r.Client)
+	if err != nil {
+		return false, err
+	}
+	// Pods on a node that is away go when it is back, or with it.
+	left := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return unreachable(&p, nodes) })
+	return len(left)+len(trials.Items) == 0, nil
+}
+
+// deleteWorkflows removes all workflows that a run may have had, and their tokens.
+func (r *BenchmarkRunReconciler) deleteWorkflows(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	parts := []plan.Part{{Following: true}}
+	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
+		parts = append(parts, plan.Part{Repeat: repeat})
+	}
+	for _, part := range parts {
+		w := &unstructured.Unstructured{}
+		w.SetGroupVersionKind(render.WorkflowKind)
+		w.SetName(render.WorkflowName(run.Name, string(run.UID), part))
+		w.SetNamespace(r.Namespace)
+		if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)
+		}
+		if err := r.deleteToken(ctx, w.GetName()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *BenchmarkRunReconciler) deleteToken(ctx context.Context, workflow string) error {
+	return client.IgnoreNotFound(steps.SetToken(ctx, r.Client, r.Namespace, workflow, nil))
+}

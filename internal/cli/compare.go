@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/compare"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/phrase"
+)
+
+const compareHelp = `Compares a run with earlier ones, manifest against manifest. Each is the folder of a run on this machine, its manifest.json, or the name of a run
+on the cluster, as NAME or NAMESPACE/NAME; the last one is the later run.
+
+Machines drift from run to run by more than most changes are worth. So each implementation is related to an anchor that every run has measured,
+of the same image or program, command and CPUs, and the two ratios are compared. With one or two earlier runs the intervals hold the spread
+within the runs only; three or more show how runs differ from each other. The exit code is 4 if nothing can be compared.`
+
+// compareCommand compares runs.
+func compareCommand(k *kube) *cobra.Command {
+	output := textOutput
+	var anchor string
+	c := &cobra.Command{
+		Use:     "compare EARLIER... LATER",
+		Short:   "Compare a run with earlier ones",
+		Long:    compareHelp,
+		Example: "  loadstone compare loadstone-results/local-20260301-120000 loadstone-results/local-20260302-120000\n  loadstone compare monday tuesday wednesday thursday --anchor reference",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return badInput(fmt.Errorf("name an earlier run and a later one: %s", c.UseLine()))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			return compareRuns(c.Context(), c.OutOrStdout(), k, args, anchor, output)
+		},
+	}
+	c.Flags().StringVar(&anchor, "anchor", "", "the implementation that stays the same, by its `NAME`; otherwise the baseline of the later run")
+	bindOutput(c, &output)
+	return c
+}
+
+func compareRuns(ctx context.Context, out io.Writer, k *kube, names []string, anchor string, output outputFormat) error {
+	l := loader{kube: k}
+	defer l.close()
+	var all []compare.Earlier
+	for _, name := range names {
+		data, err := l.load(ctx, name)
+		if err != nil {
+			return err
+		}
+		all = append(all, compare.Earlier{Name: name, Data: data})
+	}
+	last := len(all) - 1
+	r, err := compare.Runs(all[last].Data, all[:last], anchor)
+	if err != nil {
+		return notComparable(err.Error())
+	}
+	if output == jsonOutput {
+		err = printJSON(out, r)
+	} else {
+		err = printChanges(out, r)
+	}
+	if ok, reason, detail := r.Comparable(); !ok && err == nil {
+		return notComparable(because(string(reason), detail))
+	}
+	return err
+}
+
+func notComparable(why string) error {
+	return &statusError{statusInconclusive, fmt.Errorf("not comparable: %s", why)}
+}
+
+// because says a reason in words, with its detail.
+func because(reason, detail string) string {
+	text := phrase.English.Say("why." + reason)
+	if detail != "" {
+		text += ": " + detail
+	}
+	return text
+}
+
+// printChanges prints a table of what has changed.
+func printChanges(out io.Writer, r compare.Result) error {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(w, "IMPLEMENTATION\tLEVEL\tVALUE\tCHANGE\t%.0f %% INTERVAL\tBLOCKS\tFOUND\n", 100*r.Confidence)
+	for _, c := range r.Changes {
+		change, interval, blocks := "-", "-", "-"
+		if c.Value != nil {
+			change, blocks = format.Change(*c.Value), fmt.Sprintf("%d and %d", c.EarlierN, c.N)
+		}
+		if c.Value != nil && c.Low != nil && c.High != nil {
+			interval = phrase.English.ChangeInterval(*c.Value, *c.Low, *c.High)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Implementation, c.Point.Name(), phrase.English.Metric(c.Of), change, interval, blocks, saying(c))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("printing changes: %w", err)
+	}
+	note := fmt.Sprintf("Each value is related to that of %s, and each interval stands by itself.", r.Anchor)
+	if r.WithinRuns {
+		note += " The variation between runs is unknown, and most changes from one run to the next are nothing else: name at least three earlier runs before you believe one."
+	}
+	_, err := fmt.Fprintln(out, note)
+	return err
+}
+
+// saying is what can be said of a change.
+func saying(c compare.Change) string {
+	switch {
+	case c.More():
+		return "more"
+	case c.Less():
+		return "less"
+	case c.Known:
+		return "no change shown"
+	}
+	return "not comparable: " + because(string(c.Reason), c.Detail)
+}
+
+// loader reads the records of runs, from folders and from the cluster.
+type loader struct {
+	kube *kube
+	// in is opened for the first run that no folder holds.
+	in *storedRuns
+}
+
+func (l *loader) close() {
+	if l.in != nil {
+		l.in.close()
+	}
+}
+
+// load reads a run by its folder, its manifest or its name.
+func (l *loader) load(ctx context.Context, name string) (record.RunData, error) {
+	dir := strings.TrimSuffix(name, string(filepath.Separator)+"manifest.json")
+	if _, err := os.Stat(filepath.Join(dir, "manifest.json")); err == nil {
+		return loadFolder(ctx, dir)
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return record.RunData{}, badInput(fmt.Errorf("the folder %s holds no manifest.json: the run was interrupted, or is none", name))
+	}
+	if strings.ContainsRune(name, filepath.Separator) && strings.Count(name, "/") != 1 {
+		return record.RunData{}, badInput(fmt.Errorf("there is no run in %s: name the folder of a run, or a run on the cluster", name))
+	}
+	if l.in == nil {
+		in, err := l.kube.runs(ctx)
+		if err != nil {
+			return record.RunData{}, fmt.Errorf("%s is no folder of a run, and no run on a cluster: %w", name, err)
+		}
+		l.in = in
+	}
+	key := client.ObjectKey{Name: name}
+	if namespace, rest, found := strings.Cut(name, "/"); found {
+		key = client.ObjectKey{Namespace: namespace, Name: rest}
+	}
+	return l.in.load(ctx, key)
+}
+
+// loadFolder reads the records of a run on this machine.
+func loadFolder(ctx context.Context, dir string) (record.RunData, error) {
+	whole, err := filepath.Abs(dir)
+	if err != nil {
+		return record.RunData{}, fmt.Errorf("naming the folder %s: %w", dir, err)
+	}
+	data, err := artifact.ReadFolder(filepath.Dir(whole)).Load(ctx, filepath.Base(whole))
+	if errors.Is(err, artifact.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return data, badInput(fmt.Errorf("the folder %s is not whole, or was renamed, and its manifest names files by their old place: %w", dir, err))
+	}
+	return data, err
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/compare"
+	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// checkCommandsOnResults uses the results of a run of two blocks on this machine in every command that reads them.
+func checkCommandsOnResults(t *testing.T, results, page string) {
+	t.Helper()
+	for _, name := range []string{results, filepath.Join(results, "manifest.json")} {
+		out, err := execute(t, "compare", results, name)
+		if err == nil || status(err) != statusInconclusive || err.Error() != "not comparable: fewer than three blocks have a value" || !strings.Contains(out, "sweep-8") {
+			t.Errorf("two blocks compared with themselves print %s and end with %v", out, err)
+		}
+	}
+	if out, err := execute(t, "compare", results, results, "--anchor", "zig"); err == nil || status(err) != statusInconclusive || !strings.Contains(err.Error(), "has not measured zig") {
+		t.Errorf("another anchor prints %s and ends with %v", out, err)
+	}
+	for _, flags := range [][]string{nil, {"--again"}} {
+		out, err := execute(t, append([]string{"report", results}, flags...)...)
+		if err != nil || !strings.HasSuffix(strings.TrimSpace(out), "report.html") || flags == nil && strings.TrimSpace(out) != page {
+			t.Errorf("the report of a folder is %s, %v, want %s", out, err, page)
+		}
+	}
+}
+
+func TestChangesArePrintedWithWhatCanBeSaidOfThem(t *testing.T) {
+	ratio := func(value, low, high float64) objectives.Result {
+		return objectives.Result{Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "zco", Value: &value, Low: &low, High: &high, N: 7, EarlierN: 10}
+	}
+	lost := objectives.Result{Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "zco", Reason: objectives.AnchorDiffers, Detail: "go had 2 CPUs and has 1"}
+	r := compare.Result{Anchor: "go", Confidence: 0.99, WithinRuns: true, Changes: []compare.Change{
+		{Result: ratio(1.2, 1.1, 1.3), Of: verdict.CPUPerRequest, Known: true},
+		{Result: ratio(0.9, 0.85, 0.95), Of: verdict.Throughput, Known: true},
+		{Result: ratio(1.01, 0.9, 1.1), Of: verdict.LatencyAt("99"), Known: true},
+		{Result: lost, Of: verdict.LatencyAt("50")},
+	}}
+	var out bytes.Buffer
+	if err := printChanges(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	want := `IMPLEMENTATION  LEVEL     VALUE                        CHANGE   99 % INTERVAL       BLOCKS    FOUND
+zco             sweep-10  server CPU time per request  +20.0 %  +10.0 % to +30.0 %  10 and 7  more
+zco             sweep-10  throughput                   −10.0 %  −15.0 % to −5.0 %   10 and 7  less
+zco             sweep-10  p99 latency                  +1.0 %   −10.0 % to +10.0 %  10 and 7  no change shown
+zco             sweep-10  p50 latency                  -        -                   -         not comparable: the anchor is not the same in all runs: go had 2 CPUs and has 1
+Each value is related to that of go, and each interval stands by itself. The variation between runs is unknown, and most changes from one run to the next are nothing else: name at least three earlier runs before you believe one.
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("it prints (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsNoRunIsNotCompared(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("HOME", t.TempDir())
+	dir := t.TempDir()
+	renamed := filepath.Join(dir, "renamed")
+	if err := os.Mkdir(renamed, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	manifest := `{"schema": "` + record.RunManifestSchema + `", "trials": [{"manifest": {"key": "old/trials/t/manifest.json"}}]}`
+	if err := os.WriteFile(filepath.Join(renamed, "manifest.json"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"one run":                   {[]string{"a"}, "name an earlier run and a later one"},
+		"a folder without a run":    {[]string{dir, dir}, "holds no manifest.json: the run was interrupted, or is none"},
+		"a path that leads nowhere": {[]string{"/no/such/run", dir}, "there is no run in /no/such/run"},
+		"a folder that was renamed": {[]string{renamed, renamed}, "is not whole, or was renamed"},
+		"a name without a cluster":  {[]string{"quick", "quick"}, "quick is no folder of a run, and no run on a cluster: no kubeconfig names a cluster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if out, err := execute(t, append([]string{"compare"}, tc.args...)...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), tc.want) || out != "" {
+				t.Errorf("it prints %q and ends with %v, want %q", out, err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// leastMinor is the minor version of the oldest Kubernetes that the chart takes.
+const leastMinor = 30
+
+// Cluster is what was read of a cluster.
+type Cluster struct {
+	// Version is that of Kubernetes, and Minor the second number of it; 0 if it is not known.
+	Version string
+	Minor   int
+	// Operator says why there is none; empty if it is ready. Release is its version, and Own that of this program.
+	Operator     string
+	Release, Own string
+	// Argo is true if the cluster has workflows.
+	Argo bool
+	// Store says why the object store cannot be read; empty if it can.
+	Store string
+	Nodes []Node
+}
+
+// Node is what was read of a node.
+type Node struct {
+	Name string
+	// Role is what the label loadstone.dev/role says; empty without it.
+	Role    string
+	Tainted bool
+	// MilliCPU is what pods can have of the node, in thousandths of a CPU.
+	MilliCPU int64
+	// Policy is the CPU manager's; empty if the kubelet does not tell this user.
+	Policy string
+}
+
+// OfCluster judges a cluster on which runs are to be measured.
+func OfCluster(c Cluster) []Finding {
+	out := []Finding{c.kubernetes(), c.operator(), c.argo(), c.store(), c.roles()}
+	for _, n := range c.measuring() {
+		out = append(out, n.cpus(), n.policy())
+	}
+	return append(out, c.taints())
+}
+
+func (c Cluster) kubernetes() Finding {
+	switch {
+	case c.Minor == 0:
+		return say("Kubernetes", Note, "", "its version is not known")
+	case c.Minor < leastMinor:
+		return say("Kubernetes", Fault, "Upgrade the cluster.", "it is %s, and Loadstone needs 1.%d or newer", c.Version, leastMinor)
+	}
+	return say("Kubernetes", Good, "", "%s", c.Version)
+}
+
+func (c Cluster) operator() Finding {
+	switch {
+	case c.Operator != "":
+		return say("operator", Fault, "helm upgrade --install loadstone charts/loadstone --namespace loadstone-system --create-namespace", "%s", c.Operator)
+	case c.Release != "" && c.Release != c.Own:
+		return say("operator", Note, "Use the program of the same release, where a file is refused that this one takes.", "it is of version %s, and this program of %s", c.Release, c.Own)
+	}
+	return say("operator", Good, "", "it is ready")
+}
+
+func (c Cluster) argo() Finding {
+	if !c.Argo {
+		return say("Argo", Fault, "Install the chart with argo.enabled=true, or Argo Workflows by itself.", "the cluster has no Argo Workflows, which order the trials of a run")
+	}
+	return say("Argo", Good, "", "the cluster has Argo Workflows")
+}
+
+func (c Cluster) store() Finding {
+	if c.Store != "" {
+		return say("object store", Fault, "Correct the chart's values s3.*, and see that you may read the Secret that they name.", "%s", c.Store)
+	}
+	return say("object store", Good, "", "it answers")
+}
+
+// withRole are the nodes of a role.
+func (c Cluster) withRole(role string) []Node {
+	return slices.DeleteFunc(slices.Clone(c.Nodes), func(n Node) bool { return n.Role != role })
+}
+
+// measuring are the nodes on which pods can be measured: those with a role, or all where none has one.
+func (c Cluster) measuring() []Node {
+	own := slices.DeleteFunc(slices.Clone(c.Nodes), func(n Node) bool { return n.Role == "" })
+	if len(own) == 0 {
+		return c.Nodes
+	}
+	return own
+}
+
+func (c Cluster) roles() Finding {
+	const check, fix = "roles", "kubectl label node NODE loadstone.dev/role=server, and of another node loadstone.dev/role=generator"
+	servers, generators := len(c.withRole(v1alpha1.RoleServer)), len(c.withRole(v1alpha1.RoleGenerator))
+	switch {
+	case len(c.Nodes) == 0:
+		return say(check, Fault, "Add a node, or ask for the right to list nodes.", "no node is known")
+	case servers == 0 && generators == 0:
+		return say(check, Note, fix, "no node has the label %s: the scheduler chooses among all", v1alpha1.LabelRole)
+	case servers == 0 || generators == 0:
+		return say(check, Note, fix, "%d nodes are labelled for servers and %d for generators: the others are chosen among all", servers, generators)
+	}
+	return say(check, Good, "", "%d nodes for servers, %d for generators", servers, generators)
+}
+
+func (c Cluster) taints() Finding {
+	var bare []string
+	for _, n := range c.measuring() {
+		if !n.Tainted {
+			bare = append(bare, n.Name)
+		}
+	}
+	if len(bare) > 0 {
+		return say("taints", Note, "kubectl taint node NODE loadstone.dev/measure=:NoSchedule", "other pods may run on %s: what they use is measured, and voids cells", strings.Join(bare, ", "))
+	}
+	return say("taints", Good, "", "no other pods run on the nodes that measure")
+}
+
+func (n Node) cpus() Finding {
+	check := "node " + n.Name
+	if n.MilliCPU < 2000 {
+		return say(check, Warning, "Add a node with more CPUs: lower the kubelet's reservation only if the system needs less.",
+			"pods can have %.1f CPUs, and an exclusive one is a whole CPU beside what the system's pods ask for", float64(n.MilliCPU)/1000)
+	}
+	return say(check, Good, "", "pods can have %.1f CPUs", float64(n.MilliCPU)/1000)
+}
+
+func (n Node) policy() Finding {
+	check := "node " + n.Name
+	switch n.Policy {
+	case "static":
+		return say(check, Good, "", "the CPU manager's policy is static")
+	case "":
+		return say(check, Note, "Ask for the right to get nodes/proxy, or look for cpuManagerPolicy in the kubelet's configuration: it must be static.", "the CPU manager's policy is not known")
+	}
+	return say(check, Fault, "Set cpuManagerPolicy: static in the kubelet's configuration, delete /var/lib/kubelet/cpu_manager_state, and restart the kubelet.",
+		"the CPU manager's policy is %s: no pod gets a CPU of its own, and with pinning: Required every cell is void", n.Policy)
+}

@@ -1,0 +1,142 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// sane is a machine that lacks nothing.
+func sane() Machine {
+	return Machine{
+		Cores: [][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, Online: 8, Governor: "performance", Descriptors: 65536,
+		Tools: map[string]string{"wrk": "/usr/bin/wrk", "ab": "/usr/bin/ab", "k6": "/usr/bin/k6"},
+	}
+}
+
+func TestAMachineThatLacksNothingIsGood(t *testing.T) {
+	for _, f := range OfMachine(sane()) {
+		if f.Level != Good || f.Fix != "" || f.Message == "" {
+			t.Errorf("it finds %+v", f)
+		}
+	}
+}
+
+func TestWhatAMachineLacksHasAWayOut(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*Machine)
+		check  string
+		want   Level
+		says   string
+	}{
+		"one CPU":              {func(m *Machine) { m.Cores, m.Online = [][]int{{0}}, 1 }, "CPUs", Fault, "1 CPU: a server and its generator need one each"},
+		"no CPU that is known": {func(m *Machine) { m.Cores = nil }, "CPUs", Fault, "0 CPU"},
+		"a cpuset":             {func(m *Machine) { m.Cores = m.Cores[:2] }, "CPUs", Note, "4 of 8 CPUs may be used"},
+		"one core":             {func(m *Machine) { m.Cores = m.Cores[:1] }, "SMT", Warning, "threads of one core"},
+		"powersave":            {func(m *Machine) { m.Governor = "powersave" }, "frequency", Warning, "the governor is powersave"},
+		"boost":                {func(m *Machine) { m.Boost = true }, "boost", Note, "may rise"},
+		"steal":                {func(m *Machine) { m.Steal = 0.07 }, "steal", Warning, "took 7.0 % of the time: above 5 % a cell is void"},
+		"neighbours":           {func(m *Machine) { m.Busy = 1.5 }, "neighbours", Warning, "1.50 CPUs"},
+		"a quota":              {func(m *Machine) { m.Quota = 1.5 }, "quota", Fault, "1.5 CPUs"},
+		"few open files":       {func(m *Machine) { m.Descriptors = 1024 }, "open files", Warning, "1024 files"},
+		"no wrk":               {func(m *Machine) { m.Tools = nil }, "wrk", Warning, "not in PATH"},
+		"no k6":                {func(m *Machine) { delete(m.Tools, "k6") }, "k6", Note, "tool: k6 are refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := sane()
+			tc.change(&m)
+			f := find(t, OfMachine(m), tc.check)
+			if f.Level != tc.want || !strings.Contains(f.Message, tc.says) || f.Fix == "" {
+				t.Errorf("it finds %+v, want a %s that says %q", f, tc.want, tc.says)
+			}
+		})
+	}
+	m := sane()
+	m.Governor = record.Unknown
+	if f := find(t, OfMachine(m), "frequency"); f.Level != Note {
+		t.Errorf("a governor that is not known is %+v", f)
+	}
+}
+
+// find is the finding of a check that weighs most.
+func find(t *testing.T, all []Finding, check string) Finding {
+	t.Helper()
+	weight := map[Level]int{Good: 1, Note: 2, Warning: 3, Fault: 4}
+	var out Finding
+	for _, f := range all {
+		if f.Check == check && weight[f.Level] > weight[out.Level] {
+			out = f
+		}
+	}
+	if out.Check == "" {
+		t.Fatalf("%s is not checked", check)
+	}
+	return out
+}
+
+// sound is a cluster that lacks nothing.
+func sound() Cluster {
+	return Cluster{
+		Version: "v1.34.1", Minor: 34, Release: "1", Own: "1", Argo: true,
+		Nodes: []Node{{"control", "", false, 2000, "none"}, {"one", "server", true, 4000, "static"}, {"two", "generator", true, 4000, "static"}},
+	}
+}
+
+func TestAClusterThatLacksNothingIsGood(t *testing.T) {
+	all := OfCluster(sound())
+	for _, f := range all {
+		if f.Level != Good || f.Fix != "" || f.Message == "" || f.Check == "node control" {
+			t.Errorf("it finds %+v", f)
+		}
+	}
+	if n := Faults(all); n != 0 {
+		t.Errorf("there are %d faults", n)
+	}
+}
+
+func TestWhatAClusterLacksHasAWayOut(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*Cluster)
+		check  string
+		want   Level
+		says   string
+	}{
+		"an old Kubernetes": {func(c *Cluster) { c.Version, c.Minor = "v1.29.0", 29 }, "Kubernetes", Fault, "it is v1.29.0, and Loadstone needs 1.30 or newer"},
+		"no operator":       {func(c *Cluster) { c.Operator = "found 0 operators" }, "operator", Fault, "found 0 operators"},
+		"another release":   {func(c *Cluster) { c.Release = "0" }, "operator", Note, "it is of version 0, and this program of 1"},
+		"no Argo":           {func(c *Cluster) { c.Argo = false }, "Argo", Fault, "no Argo Workflows"},
+		"no store":          {func(c *Cluster) { c.Store = "no such bucket" }, "object store", Fault, "no such bucket"},
+		"no node":           {func(c *Cluster) { c.Nodes = nil }, "roles", Fault, "no node is known"},
+		"no labels":         {func(c *Cluster) { c.Nodes[1].Role, c.Nodes[2].Role = "", "" }, "roles", Note, "the scheduler chooses among all"},
+		"servers alone":     {func(c *Cluster) { c.Nodes[2].Role = "" }, "roles", Note, "1 nodes are labelled for servers and 0 for generators"},
+		"no taint":          {func(c *Cluster) { c.Nodes[1].Tainted = false }, "taints", Note, "other pods may run on one"},
+		"a small node":      {func(c *Cluster) { c.Nodes[2].MilliCPU = 1900 }, "node two", Warning, "1.9 CPUs"},
+		"no static policy":  {func(c *Cluster) { c.Nodes[1].Policy = "none" }, "node one", Fault, "policy is none"},
+		"a policy unseen":   {func(c *Cluster) { c.Nodes[1].Policy = "" }, "node one", Note, "not known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := sound()
+			tc.change(&c)
+			f := find(t, OfCluster(c), tc.check)
+			if f.Level != tc.want || !strings.Contains(f.Message, tc.says) || f.Fix == "" {
+				t.Errorf("it finds %+v, want a %s that says %q", f, tc.want, tc.says)
+			}
+		})
+	}
+	c := sound()
+	c.Minor = 0
+	if f := find(t, OfCluster(c), "Kubernetes"); f.Level != Note {
+		t.Errorf("a version that is not known is %+v", f)
+	}
+}
+
+func TestFindingsAreALineEach(t *testing.T) {
+	all := []Finding{{"CPUs", Good, "2 CPUs", ""}, {"wrk", Fault, "it is missing", "apt-get install wrk"}}
+	want := "good     CPUs           2 CPUs\nfault    wrk            it is missing\n                        Fix: apt-get install wrk\n"
+	if diff := cmp.Diff(want, Text(all)); diff != "" || Faults(all) != 1 {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,38 @@
+package kind
+
+import (
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+func claimsSpec(list []record.Claim) []v1alpha1.Claim {
+	var out []v1alpha1.Claim
+	for _, c := range list {
+		own := v1alpha1.Claim{Subject: v1alpha1.ClaimSubject(c.Subject), Value: c.Value, Presence: v1alpha1.PresencePresent}
+		if c.Absent {
+			own.Presence = v1alpha1.PresenceAbsent
+		}
+		out = append(out, own)
+	}
+	return out
+}
+
+// Claims are statements about an implementation, as a plan holds them.
+func Claims(list []v1alpha1.Claim) []record.Claim {
+	var out []record.Claim
+	for _, c := range list {
+		out = append(out, record.Claim{Subject: record.ClaimSubject(c.Subject), Value: c.Value, Absent: c.Presence == v1alpha1.PresenceAbsent})
+	}
+	return out
+}
+
+// SymbolArgs are the arguments by which an agent learns which symbols the claims about an implementation ask for.
+func SymbolArgs(list []record.Claim) []string {
+	var args []string
+	for _, c := range list {
+		if c.Subject == record.ClaimSymbol {
+			args = append(args, "--symbol="+c.Value)
+		}
+	}
+	return args
+}

@@ -1,0 +1,42 @@
+package report
+
+import (
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/report/page"
+	"loadstone.dev/loadstone/internal/report/table"
+)
+
+// claims is the section on what the spec states of implementations; it has no data if it states nothing.
+func (v run) claims() page.Section {
+	out := v.section("claims", "claims.title")
+	if len(v.Table.Claims) == 0 {
+		return out
+	}
+	t := v.claimTable(func(analysis.Claim) bool { return true })
+	out.Data = page.Extra{Leads: []string{v.Say("claims.lead")}, Table: t.Finish(out.Title, true)}
+	return out
+}
+
+// claimTable has a row for each claim that is wanted.
+func (v run) claimTable(wanted func(analysis.Claim) bool) table.Table {
+	t := table.Table{Head: []table.Cell{v.Th("impl"), v.Th("claim"), v.Th("answer")}}
+	var s table.Body
+	for _, c := range v.Table.Claims {
+		if !wanted(c) {
+			continue
+		}
+		answer := table.Wrapped(v.Say("claims."+string(c.Answer)), c.By)
+		if c.Answer == analysis.ClaimRefuted {
+			answer.Tone = "suspect"
+		}
+		key := "claims.present"
+		if c.Absent {
+			key = "claims.absent"
+		}
+		s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{
+			table.Word(c.Implementation), table.Wrapped(v.Say(key, v.Say("claim."+string(c.Subject)), c.Value), ""), answer,
+		}})
+	}
+	t.Bodies = append(t.Bodies, s)
+	return t
+}
