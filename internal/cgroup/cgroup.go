@@ -39,17 +39,21 @@ var (
 	unified = []string{"cpu", "memory", "cpuset"}
 )
 
-// Open makes a cgroup for a run below the one in which this process is, and tries whether processes can be put there. The error says why this
-// machine does not permit it. tree is where cgroups lie, and proc the folder of processes.
-func Open(tree, proc, name string) (*Parent, error) {
+// prefix begins the names of runs' cgroups; the number of the process that leads the run follows.
+const prefix = "loadstone-"
+
+// Open makes a cgroup for the run of this process below the one in which it is, and tries whether processes can be put there. The error says
+// why this machine does not permit it. tree is where cgroups lie, and proc the folder of processes. What killed runs have left is removed.
+func Open(tree, proc string) (*Parent, error) {
 	text, err := os.ReadFile(filepath.Join(proc, "self/cgroup"))
 	if err != nil {
 		return nil, fmt.Errorf("finding the cgroup of this process: %w", err)
 	}
-	p, err := find(tree, string(text), name)
+	p, err := find(tree, string(text), prefix+strconv.Itoa(os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
+	p.removeAbandoned(proc)
 	if err := p.try(); err != nil {
 		p.Remove()
 		return nil, err
@@ -204,6 +208,25 @@ func (p *Parent) Remove() {
 	}
 	for _, h := range p.hierarchies {
 		sweep(h.dir)
+	}
+}
+
+// removeAbandoned removes the cgroups of runs whose processes have ended.
+func (p *Parent) removeAbandoned(proc string) {
+	for _, h := range p.hierarchies {
+		others, err := os.ReadDir(filepath.Dir(h.dir))
+		if err != nil {
+			continue // What is left does no harm.
+		}
+		for _, o := range others {
+			pid, ok := strings.CutPrefix(o.Name(), prefix)
+			if _, err := strconv.Atoi(pid); !ok || err != nil {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(proc, pid)); errors.Is(err, fs.ErrNotExist) {
+				sweep(filepath.Join(filepath.Dir(h.dir), o.Name()))
+			}
+		}
 	}
 }
 

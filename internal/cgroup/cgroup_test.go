@@ -20,7 +20,7 @@ import (
 // opened is a run's cgroup on this machine, if it permits one.
 func opened(t *testing.T) *Parent {
 	t.Helper()
-	p, err := Open("/sys/fs/cgroup", "/proc", fmt.Sprintf("loadstone-test-%d", os.Getpid()))
+	p, err := Open("/sys/fs/cgroup", "/proc")
 	if err != nil {
 		t.Skipf("this machine permits no cgroup: %v", err)
 	}
@@ -74,6 +74,31 @@ func TestAProcessThatIsStartedWithinAGroupStaysThere(t *testing.T) {
 		if _, err := os.Stat(filepath.Dir(f.Dir)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the run's cgroup is left: %v", err)
 		}
+	}
+}
+
+// The number of a process that has ended stands for a run that was killed.
+func TestWhatAKilledRunHasLeftIsRemoved(t *testing.T) {
+	p := opened(t)
+	ended := exec.CommandContext(t.Context(), "/bin/true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	above := filepath.Dir(p.hierarchies[0].dir)
+	left := filepath.Join(above, prefix+fmt.Sprint(ended.Process.Pid))
+	alive := filepath.Join(above, prefix+fmt.Sprint(os.Getppid()))
+	for _, dir := range []string{left, filepath.Join(left, "server-0"), alive} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { sweep(alive) })
+	p.removeAbandoned("/proc")
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is left: %v", err)
+	}
+	if _, err := os.Stat(alive); err != nil {
+		t.Errorf("that of a run that goes on is removed: %v", err)
 	}
 }
 
@@ -199,12 +224,12 @@ func TestAMachineWithoutCgroupsSaysSo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree, proc := machine(t, tc.own, tc.files)
-			if p, err := Open(tree, proc, "run"); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if p, err := Open(tree, proc); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("it opens %v, %v; want %q", p, err, tc.want)
 			}
 		})
 	}
-	if _, err := Open(t.TempDir(), t.TempDir(), "run"); err == nil {
+	if _, err := Open(t.TempDir(), t.TempDir()); err == nil {
 		t.Error("without processes there is a cgroup")
 	}
 	var none *Parent

@@ -32,7 +32,7 @@ func groupArgs(name string, g *cgroup.Group) []string {
 
 // openCgroups makes a cgroup for the run where this machine permits it.
 func (r *Run) openCgroups() {
-	r.cgroups, r.shared = cgroup.Open("/sys/fs/cgroup", "/proc", "loadstone-"+r.uid[:min(8, len(r.uid))])
+	r.cgroups, r.shared = cgroup.Open("/sys/fs/cgroup", "/proc")
 }
 
 // isolate makes a cgroup for the first process of a member, and returns the flags with which its agents are told of it. A server gets the

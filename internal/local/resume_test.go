@@ -141,6 +141,39 @@ func TestAttemptsOfKilledProcessesDoNotCountAsRetries(t *testing.T) {
 	}
 }
 
+// What follows the blocks belongs to none: each trial of it is kept by itself, and none keeps a block from being complete.
+func TestAResumedRunKeepsWhatFollowsItsBlocksTrialByTrial(t *testing.T) {
+	before := ledSpec(t, quick())
+	end(before, 4)
+	follows := []record.PlannedTrial{
+		{Name: "quick-900-plain", Index: 900, Type: record.Sweep, Servers: []string{"plain"}}, {Name: "quick-901-costly", Index: 901, Type: record.Sweep, Servers: []string{"costly"}},
+	}
+	before.facts.Plan.Following = follows
+	before.beginTrials(follows)
+	done, open := &before.facts.Trials[4], &before.facts.Trials[5]
+	before.triesOf(done.Name).Begun, before.triesOf(open.Name).Begun = 1, 1
+	done.Ended, done.Stored = noon, &record.Artifact{Name: done.Name}
+	if got := before.complete(); got != 2 {
+		t.Errorf("%d blocks are complete", got)
+	}
+	if err := before.remember(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := readState(before.folder.URI("results"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := ledSpec(t, quick())
+	next.facts.Plan.Following, next.tries = follows, s.Tries
+	next.takeOver(s.Trials)
+	if n := len(next.facts.Trials); n != 5 || next.facts.Trials[4].Name != done.Name {
+		t.Errorf("it keeps %d trials", n)
+	}
+	if got := next.triesOf(open.Name).Failures; len(got) != 1 || got[0] != "attempt 1: loadstone run ended before it was stored" {
+		t.Errorf("of the other it knows %q", got)
+	}
+}
+
 func TestARunThatWasReportedIsNotResumedAgain(t *testing.T) {
 	before := ledSpec(t, quick())
 	end(before, 4)

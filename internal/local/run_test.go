@@ -61,6 +61,27 @@ func TestARunThatIsInterruptedAtOnceHasNothingToReport(t *testing.T) {
 	}
 }
 
+func TestARunThatEndsTooEarlyWithNothingStoredHasNoReport(t *testing.T) {
+	r := led(t, quick())
+	late := &conduct.Ending{Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonTimedOut, Message: "the run exceeded its timeout"}
+	want := Ending{Outcome: conduct.Outcome{State: conduct.Failed, Reason: v1alpha1.ReasonTimedOut, Message: late.Message}}
+	if e, err := r.ended(t.Context(), late); err != nil || !cmp.Equal(want, e) {
+		t.Errorf("it ends with %+v, %v", e, err)
+	}
+}
+
+func TestAPartOfARunIsReportedWhenItEndsTooEarly(t *testing.T) {
+	r := led(t, quick())
+	first := &r.facts.Trials[0]
+	first.Ended, first.Stored = noon, &record.Artifact{Key: "results/none"}
+	_, _ = r.ended(t.Context(), &conduct.Ending{Reason: v1alpha1.ReasonTimedOut, Message: "too late"}) // Nothing was stored: only the manifest is looked at.
+	var m record.RunManifest
+	text, err := os.ReadFile(r.folder.URI("results/manifest.json"))
+	if err != nil || json.Unmarshal(text, &m) != nil || len(m.Trials) != 1 || !strings.Contains(strings.Join(m.Notes, "\n"), "this record is partial") {
+		t.Errorf("the record holds %+v, %v", m, err)
+	}
+}
+
 // cellRun is a cell of a load on ten connections, as a generator lived it.
 func cellRun(server int, m *record.Measurement, active time.Duration, failed string) record.CellRun {
 	return record.CellRun{Point: record.Point{Load: "sweep", Connections: 10}, Server: server, Measurement: m, ActiveNanos: active.Nanoseconds(), Error: failed}
