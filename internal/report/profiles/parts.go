@@ -55,7 +55,8 @@ func (v profiles) memory(name string, r profiler.Result) part {
 	for _, l := range r.Memcheck.Leaks[:min(len(r.Memcheck.Leaks), most)] {
 		leaks.Rows = append(leaks.Rows, table.Row{Muted: !l.Lost(), Cells: []table.Cell{
 			table.Wrapped(v.Say("profiles."+string(l.Kind)), v.Say("profiles.blocks", format.Size(float64(l.Bytes)))), table.Count(l.Blocks),
-			table.Num(each(float64(l.Blocks), r.Requests)), site(l.Stack), {},
+			table.Num(each(float64(l.Blocks), r.Requests)), site(l.Stack),
+			{},
 		}})
 	}
 	for _, b := range []table.Body{errors, leaks} {
@@ -186,7 +187,8 @@ func (v profiles) heap(name string, m massif.Result) part {
 	var body table.Body
 	for _, n := range peak.Tree.Callers[:min(len(peak.Tree.Callers), most)] {
 		body.Rows = append(body.Rows, table.Row{Cells: []table.Cell{
-			{Text: n.Function, Mono: true, Wrap: true}, table.NumSub(format.Size(float64(n.Bytes)), format.Percent(float64(n.Bytes)/float64(max(peak.Tree.Bytes, 1)))),
+			{Text: n.Function, Mono: true, Wrap: true},
+			table.NumSub(format.Size(float64(n.Bytes)), format.Percent(float64(n.Bytes)/float64(max(peak.Tree.Bytes, 1)))),
 			table.Wrapped(at("", n.File, n.Line, ""), ""),
 		}})
 	}
