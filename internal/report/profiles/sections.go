@@ -135,24 +135,24 @@ func (v profiles) line(f analysis.Profiled) table.Row {
 // notes are what has to be known of a line before it is believed.
 func (v profiles) notes(f analysis.Profiled) []table.Note {
 	var out []table.Note
-	add := func(tone, text string) {
+	add := func(text string) {
 		if text != "" {
-			out = append(out, table.Note{Weight: v.Say("Validity.Suspect"), Text: text, Tone: tone})
+			out = append(out, table.Note{Weight: v.Say("Validity.Suspect"), Text: text, Tone: "suspect"})
 		}
 	}
 	if f.Wrong > 0 || f.Asked == 0 && f.Launches > 0 {
-		add("suspect", v.Say("profiles.wrong", format.Integer(f.Wrong), format.Integer(f.Asked), f.Example))
+		add(v.Say("profiles.wrong", format.Integer(f.Wrong), format.Integer(f.Asked), f.Example))
 	}
 	if f.Unended > 0 {
-		add("suspect", v.Count("profiles.unended", f.Unended))
+		add(v.Count("profiles.unended", f.Unended))
 	}
 	if f.Said != "" {
-		add("suspect", v.Say("profiles.said", f.Said))
+		add(v.Say("profiles.said", f.Said))
 	}
-	add("suspect", f.Cut)
+	add(f.Cut)
 	if f.Result != nil {
 		for _, u := range f.Result.Unread {
-			add("suspect", v.Say("profiles.unread", u.File, u.Why))
+			add(v.Say("profiles.unread", u.File, u.Why))
 		}
 	}
 	if f.Result != nil && f.Result.Memcheck != nil {
