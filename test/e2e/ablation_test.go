@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// What each flag costs is a ratio to the baseline's build, beside what the files show of how they were built. One block gives no interval.
+func TestTheAblationSampleSaysWhatEachFlagCosts(t *testing.T) {
+	run := sample(t, "ablation.yaml")
+	shortened(run)
+	run.Spec.Blocks = 1
+	_, table := measure(t, run, 10*time.Minute)
+	if len(table.Comparisons) != len(run.Spec.Implementations)-1 {
+		t.Fatalf("%d builds are compared with the baseline, want %d", len(table.Comparisons), len(run.Spec.Implementations)-1)
+	}
+	void := table.Coverage.VoidCells
+	for _, c := range table.Comparisons {
+		t.Logf("%s: %s, %+v", c.Implementation, c.Reason, c.Overall)
+		if len(c.Loads) == 0 && void == 0 {
+			t.Errorf("%s has no ratio", c.Implementation)
+		}
+	}
+	for name, want := range map[string]record.Tristate{"o0": record.No, "o2": record.Yes} {
+		if got := built(table, name, analysis.BuildOptimized); got != string(want) {
+			t.Errorf("%s is optimised: %q, want %q", name, got, want)
+		}
+	}
+	for name, key := range map[string]analysis.BuildKey{"coverage": analysis.BuildCoverage, "address": analysis.BuildSanitizers, "undefined": analysis.BuildSanitizers} {
+		if got, plain := built(table, name, key), built(table, "o2", key); got != string(record.Yes) || plain != string(record.No) {
+			t.Errorf("%s of %s is %q, and of the baseline %q", key, name, got, plain)
+		}
+	}
+	checkReport(t, run, table)
+}
+
+// built is a fact of how an implementation was built.
+func built(table analysis.Table, implementation string, key analysis.BuildKey) string {
+	at := slices.Index(table.Builds.Implementations, implementation)
+	for _, f := range table.Builds.Facts {
+		if f.Key == key && at >= 0 {
+			return f.Values[at].Value
+		}
+	}
+	return ""
+}
