@@ -104,7 +104,7 @@ func TestTheCostOfARequestIsCountedOnceForEachPairOfSoundLaunches(t *testing.T) 
 		"the one with fewer requests answered wrongly": {spoilt(three(), 0, wrong), &analysis.Counted{N: 2, Median: 515, Min: 510, Max: 520}},
 		"the one with more requests answered wrongly":  {spoilt(three(), 3, wrong), &analysis.Counted{N: 2, Median: 510, Min: 500, Max: 520}},
 		"one did not end when it was told to":          {spoilt(three(), 5, func(l *record.Launch) { l.Killed = true }), &analysis.Counted{N: 2, Median: 505, Min: 500, Max: 510}},
-		"one was never answered":                       {spoilt(three(), 4, func(l *record.Launch) { l.Asked, l.Result.Requests = 0, 0 }), &analysis.Counted{N: 2, Median: 505, Min: 500, Max: 510}},
+		"one was never answered":                       {spoilt(three(), 4, func(l *record.Launch) { l.Asked, l.Requests = 0, 0 }), &analysis.Counted{N: 2, Median: 505, Min: 500, Max: 510}},
 		"one was not read to its end": {
 			spoilt(three(), 1, func(l *record.Launch) { l.Unread = []profiler.Unread{{File: "callgrind.7.out", Why: "it ends early"}} }),
 			&analysis.Counted{N: 2, Median: 515, Min: 510, Max: 520},

@@ -81,17 +81,20 @@ func TestAServerIsProfiledByTheRealTools(t *testing.T) {
 	}
 	for tool, check := range map[profiler.Tool]func(*testing.T, profiler.Result, profiler.Result){
 		profiler.Strace: func(t *testing.T, fewer, more profiler.Result) {
+			t.Helper()
 			// A request is a read, a write and a question for the parent. What the end of a launch interrupts differs by a call or two.
 			if each, err := profiler.PerRequest(fewer, more); err != nil || math.Abs(each-3) > 0.5 {
 				t.Errorf("a request costs %v system calls, %v; want about 3", each, err)
 			}
 		},
 		profiler.Callgrind: func(t *testing.T, fewer, more profiler.Result) {
+			t.Helper()
 			if each, err := profiler.PerRequest(fewer, more); err != nil || each < 50 || each > 50_000 || len(more.Costs.Self) == 0 {
 				t.Errorf("a request costs %v instructions, %v", each, err)
 			}
 		},
 		profiler.Memcheck: func(t *testing.T, only, _ profiler.Result) {
+			t.Helper()
 			// What was lost last may still be seen in a register.
 			v, lost := only.Memcheck.Verdicts, only.Memcheck.LeaksByKind()[memcheck.DefinitelyLost].Blocks
 			if v.Errors.Answer != profiler.Clean || v.Leaks.Answer != profiler.Found || lost < only.Requests-2 || lost > only.Requests {
@@ -110,7 +113,7 @@ func TestAServerIsProfiledByTheRealTools(t *testing.T) {
 				t.Fatalf("%d launches under %s, cut %q", len(got.Launches), got.Tool, got.Cut)
 			}
 			for i, l := range got.Launches {
-				if l.Wrong != 0 || l.Killed || l.Exit.Code != 0 || len(l.Unread) != 0 || l.Result.Requests != m.task.Counts()[i]+1 {
+				if l.Wrong != 0 || l.Killed || l.Exit.Code != 0 || len(l.Unread) != 0 || l.Requests != m.task.Counts()[i]+1 {
 					t.Errorf("launch %d: %+v, unread %+v, said %q, example %q", i, tellings(got.Launches[i:i+1]), l.Unread, l.Said, l.Example)
 				}
 			}

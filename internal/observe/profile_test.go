@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -77,7 +78,7 @@ func somewhere(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer l.Close() //nolint:errcheck // Nobody has connected.
 	octet := func() string { return strconv.Itoa(1 + rand.IntN(250)) }
 	return net.JoinHostPort("127."+octet()+"."+octet()+"."+octet(), strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
 }
@@ -200,7 +201,7 @@ type told struct {
 func tellings(launches []record.Launch) []told {
 	var all []told
 	for _, l := range launches {
-		all = append(all, told{l.Asked, l.Wrong, l.Result.Requests, l.Exit.Code, l.Killed, l.FirstAnswerMillis > 0})
+		all = append(all, told{l.Asked, l.Wrong, l.Requests, l.Exit.Code, l.Killed, l.FirstAnswerMillis > 0})
 	}
 	return all
 }
@@ -452,10 +453,9 @@ func TestOnlyOrdinaryFilesOfAProfilerAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := large.Truncate(maxProfile + 1); err != nil {
+	if err := errors.Join(large.Truncate(maxProfile+1), large.Close()); err != nil {
 		t.Fatal(err)
 	}
-	large.Close()
 	s := &profiling{Monitor: monitoring(t, profiler.Callgrind, "").Monitor}
 	kept, err := s.keepFiles(folder, "launch-3")
 	if err != nil {

@@ -78,7 +78,8 @@ func TestAProfileHasItsDefaultsAndTheyAreNoted(t *testing.T) {
 			own(func(p *v1alpha1.Profile) {
 				p.Tool, p.Requests, p.Connections, p.Repeats, p.LimitSeconds = v1alpha1.ToolStrace, 50, 50, 2, 60
 			}),
-			record.Profile{Tool: profiler.Strace, Requests: 50, Connections: 50, Repeats: 2, LimitSeconds: 60}, nil,
+			record.Profile{Tool: profiler.Strace, Requests: 50, Connections: 50, Repeats: 2, LimitSeconds: 60},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
