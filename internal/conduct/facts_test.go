@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
@@ -20,6 +21,12 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 // reckoned at 14.25 s. Its time is over at nine past.
 func runOf(t *testing.T, blocks int32, implementations []string, deltas ...func(*conduct.Run)) conduct.Run {
 	t.Helper()
+	return compiled(t, blocks, implementations, nil, deltas...)
+}
+
+// compiled is runOf with a change of the spec.
+func compiled(t *testing.T, blocks int32, implementations []string, change func(*v1alpha1.BenchmarkRunSpec), deltas ...func(*conduct.Run)) conduct.Run {
+	t.Helper()
 	spec := v1alpha1.BenchmarkRunSpec{
 		Loads:  []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 10}}, WarmupSeconds: new(int32), DurationSeconds: 10}},
 		Blocks: blocks, TimeoutSeconds: 600, Seed: 7,
@@ -29,6 +36,9 @@ func runOf(t *testing.T, blocks int32, implementations []string, deltas ...func(
 	}
 	if len(implementations) > 1 {
 		spec.Baseline = implementations[0]
+	}
+	if change != nil {
+		change(&spec)
 	}
 	p, err := plan.Compile(spec, plan.Options{Name: "quick", UID: "run-uid-1234"})
 	if err != nil {
@@ -52,7 +62,7 @@ func workOf(p plan.Plan) kind.Work { return sweep.Sweep{Cells: p.Cells} }
 func begun(p plan.Plan, lines ...record.PlannedTrial) conduct.Trials {
 	trials := make(conduct.Trials, 0, len(lines))
 	for _, line := range lines {
-		trials = append(trials, conduct.Trial{PlannedTrial: line, Work: workOf(p), Reason: v1alpha1.ReasonInProgress})
+		trials = append(trials, conduct.Trial{PlannedTrial: line, Work: kinds.Planned(p.Plan, line), Reason: v1alpha1.ReasonInProgress})
 	}
 	return trials
 }

@@ -34,25 +34,33 @@ func TestStories(t *testing.T) {
 		run    conduct.Run
 		deltas []func(*world)
 	}{
-		"all-is-well":                 {runOf(t, 2, two), nil},
-		"a-block-is-disturbed":        {runOf(t, 2, two), []func(*world){func(w *world) { w.disturbed = []int32{2} }}},
-		"repeat-blocks-are-too":       {runOf(t, 2, alone), []func(*world){func(w *world) { w.disturbed = []int32{1, 3, 4} }}},
-		"a-trial-is-lost-early":       {runOf(t, 1, alone), []func(*world){befalls(map[string]fate{"quick-000-go/1": lost, "quick-000-go/2": silent})}},
-		"a-trial-is-lost-thrice":      {runOf(t, 2, alone), []func(*world){befalls(map[string]fate{"quick-001-go": lost})}},
-		"a-trial-is-lost-under-load":  {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"quick-001-go": lostUnderLoad})}},
-		"files-are-never-stored":      {runOf(t, 1, alone, longer), []func(*world){befalls(map[string]fate{"quick-000-go": neverStored})}},
-		"a-server-answers-wrongly":    {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": wrong})}},
-		"a-server-exits-under-load":   {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": exitsUnderLoad})}},
-		"no-server-ever-listens":      {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": deaf, "go": deaf})}},
-		"the-intervals-become-narrow": {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }}},
-		"narrow-without-a-lost-trial": {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }, befalls(map[string]fate{"quick-004-go": lost})}},
-		"the-intervals-stay-wide":     {runOf(t, 12, alone, interim(0, 0)), nil},
-		"the-time-is-over":            {runOf(t, 2, two, short(40)), nil},
-		"just-in-time":                {runOf(t, 2, alone, short(57)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
-		"a-repeat-block-is-too-late":  {runOf(t, 2, two, short(110)), []func(*world){func(w *world) { w.disturbed = []int32{1} }, befalls(map[string]fate{"quick-005-go": neverStored, "quick-005-epoll": neverStored})}},
-		"enough-blocks-are-left":      {runOf(t, 9, alone, short(140)), []func(*world){befalls(map[string]fate{"quick-002-go": lost, "quick-005-go": lostUnderLoad})}},
-		"too-few-blocks-are-left":     {runOf(t, 8, alone, short(120)), []func(*world){befalls(map[string]fate{"quick-002-go": lost, "quick-005-go": lostUnderLoad})}},
-		"no-time-for-a-repeat-block":  {runOf(t, 2, two, short(90)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
+		"all-is-well":                    {runOf(t, 2, two), nil},
+		"a-block-is-disturbed":           {runOf(t, 2, two), []func(*world){func(w *world) { w.disturbed = []int32{2} }}},
+		"repeat-blocks-are-too":          {runOf(t, 2, alone), []func(*world){func(w *world) { w.disturbed = []int32{1, 3, 4} }}},
+		"a-trial-is-lost-early":          {runOf(t, 1, alone), []func(*world){befalls(map[string]fate{"quick-000-go/1": lost, "quick-000-go/2": silent})}},
+		"a-trial-is-lost-thrice":         {runOf(t, 2, alone), []func(*world){befalls(map[string]fate{"quick-001-go": lost})}},
+		"a-trial-is-lost-under-load":     {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"quick-001-go": lostUnderLoad})}},
+		"files-are-never-stored":         {runOf(t, 1, alone, longer), []func(*world){befalls(map[string]fate{"quick-000-go": neverStored})}},
+		"a-server-answers-wrongly":       {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": wrong})}},
+		"a-server-exits-under-load":      {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": exitsUnderLoad})}},
+		"no-server-ever-listens":         {runOf(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": deaf, "go": deaf})}},
+		"the-intervals-become-narrow":    {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }}},
+		"narrow-without-a-lost-trial":    {runOf(t, 21, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 20 }, befalls(map[string]fate{"quick-004-go": lost})}},
+		"the-intervals-stay-wide":        {runOf(t, 12, alone, interim(0, 0)), nil},
+		"the-time-is-over":               {runOf(t, 2, two, short(40)), nil},
+		"just-in-time":                   {runOf(t, 2, alone, short(57)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
+		"a-repeat-block-is-too-late":     {runOf(t, 2, two, short(110)), []func(*world){func(w *world) { w.disturbed = []int32{1} }, befalls(map[string]fate{"quick-005-go": neverStored, "quick-005-epoll": neverStored})}},
+		"enough-blocks-are-left":         {runOf(t, 9, alone, short(140)), []func(*world){befalls(map[string]fate{"quick-002-go": lost, "quick-005-go": lostUnderLoad})}},
+		"too-few-blocks-are-left":        {runOf(t, 8, alone, short(120)), []func(*world){befalls(map[string]fate{"quick-002-go": lost, "quick-005-go": lostUnderLoad})}},
+		"no-time-for-a-repeat-block":     {runOf(t, 2, two, short(90)), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
+		"profiles-follow-the-blocks":     {profiled(t, 2, two), nil},
+		"profiles-follow-a-repeat":       {profiled(t, 2, alone), []func(*world){func(w *world) { w.disturbed = []int32{1} }}},
+		"profiles-follow-an-early-end":   {profiled(t, 12, alone, interim(0, 0), longer), []func(*world){func(w *world) { w.narrow = 10 }}},
+		"a-profile-fails":                {profiled(t, 2, two), []func(*world){befalls(map[string]fate{"quick-p00-go": exits})}},
+		"a-profile-is-lost":              {profiled(t, 7, alone), []func(*world){befalls(map[string]fate{"quick-p00-go/1": lost, "quick-p01-go": lostUnderLoad})}},
+		"a-failed-server-has-no-profile": {profiled(t, 2, two), []func(*world){befalls(map[string]fate{"epoll": wrong})}},
+		"no-time-for-profiles":           {profiled(t, 2, alone, short(34)), nil},
+		"the-time-is-over-in-a-profile":  {profiled(t, 2, alone, short(85)), nil},
 	} {
 		t.Run(file, func(t *testing.T) {
 			tc.run.Now = noon
@@ -76,7 +84,11 @@ func short(seconds int32) func(*conduct.Run) {
 func destiny(t *testing.T, seed uint64) *world {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 1))
-	run := runOf(t, 1+random.Int32N(13), [][]string{{"go"}, {"go", "epoll"}, {"go", "epoll", "uring"}}[random.IntN(3)], longer)
+	of := runOf
+	if seed%3 == 0 {
+		of = profiled
+	}
+	run := of(t, 1+random.Int32N(13), [][]string{{"go"}, {"go", "epoll"}, {"go", "epoll", "uring"}}[random.IntN(3)], longer)
 	if random.IntN(2) == 0 {
 		interim(0, 0)(&run)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/kind/sweep"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/reason"
@@ -37,6 +37,9 @@ const (
 	exits          fate = "the server exits at once"
 	exitsUnderLoad fate = "the server exits under load"
 )
+
+// profiling is how long a profile takes.
+const profiling = 20 * time.Second
 
 // world is a machine on which a run is led. It holds what a backend writes down, plays what happens, and checks every decision.
 type world struct {
@@ -177,7 +180,7 @@ func (w *world) lead() {
 func (w *world) planMeasured() bool {
 	planned := 0
 	for _, t := range w.run.Trials {
-		if t.Block <= w.run.Plan.Blocks && !t.Ended.IsZero() {
+		if t.Block <= w.run.Plan.Blocks && !t.Follows() && !t.Ended.IsZero() {
 			planned++
 		}
 	}
@@ -217,7 +220,9 @@ func (w *world) begin(lines []record.PlannedTrial) {
 		if slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool { return t.Name == line.Name || t.Index == line.Index }) {
 			w.t.Fatalf("trial %s is asked for twice", line.Name)
 		}
-		if last := w.run.Interim.Stopped; last > 0 {
+		if line.Follows() {
+			w.followsAll(line)
+		} else if last := w.run.Interim.Stopped; last > 0 {
 			w.t.Fatalf("trial %s is asked for after the run has ended early, after block %d", line.Name, last)
 		}
 		if line.Block > w.run.Plan.Blocks {
@@ -226,10 +231,30 @@ func (w *world) begin(lines []record.PlannedTrial) {
 		if line.Block > w.run.Plan.Blocks+plan.RepeatBlocks(w.run.Plan.Blocks) {
 			w.t.Fatalf("block %d is one too many", line.Block)
 		}
-		w.run.Trials = append(w.run.Trials, conduct.Trial{PlannedTrial: line, Work: workOf(w.run.Plan), Reason: v1alpha1.ReasonInProgress})
+		w.run.Trials = append(w.run.Trials, conduct.Trial{PlannedTrial: line, Work: kinds.Planned(w.run.Plan.Plan, line), Reason: v1alpha1.ReasonInProgress})
 	}
 	slices.SortFunc(w.run.Trials, func(a, b conduct.Trial) int { return cmp.Compare(a.Index, b.Index) })
 	w.say("begun: %s", strings.Join(names(lines), " "))
+}
+
+// followsAll checks that nothing is left to be measured before a trial that follows the blocks.
+func (w *world) followsAll(line record.PlannedTrial) {
+	w.t.Helper()
+	blocks := 0
+	for _, t := range w.run.Trials {
+		if t.Follows() {
+			continue
+		}
+		if blocks++; t.Ended.IsZero() {
+			w.t.Fatalf("trial %s is asked for while %s is open", line.Name, t.Name)
+		}
+	}
+	if blocks < len(w.run.Plan.Trials) {
+		w.t.Fatalf("trial %s is asked for after %d of %d trials", line.Name, blocks, len(w.run.Plan.Trials))
+	}
+	if w.run.Now.After(w.run.Deadline()) {
+		w.t.Fatalf("trial %s is asked for when the time of the run is over", line.Name)
+	}
 }
 
 // visit is one look at a trial.
@@ -255,6 +280,9 @@ func (w *world) visit(i int) {
 		w.checkTurn(t)
 	}
 	a.Now = w.run.Now
+	if a.Work.EndsItself() && a.Measuring() && a.Now.Sub(a.Started) >= profiling {
+		a.Ended = a.Started.Add(profiling)
+	}
 	if f, stuck := w.happens(*t, *a); f != nil {
 		w.fail(t, a, f)
 	} else if !stuck {
@@ -275,10 +303,10 @@ func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure,
 		return a.NotUploaded("server", protocol.State{StoreError: "503"}), true
 	case what == deaf:
 		return a.NotListening(server, a.Begun), true
-	case what == wrong:
+	case what == wrong && !t.Follows():
 		return conduct.Checked(t, protocol.Checked{Message: "GET / answered 404", Fault: protocol.FaultServer}), true
 	case what == exits, what == exitsUnderLoad && a.Measuring():
-		return conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 3, Reason: "Error"}), true
+		return conduct.ServerExited(t.Work, server, conduct.Exit{Code: 3, Reason: "Error"}), true
 	}
 	return nil, false
 }
@@ -327,7 +355,7 @@ func (w *world) checkTurn(t *conduct.Trial) {
 		switch {
 		case other.Index < t.Index && other.Ended.IsZero():
 			w.t.Fatalf("trial %s is prepared while %s is open", t.Name, other.Name)
-		case other.Servers[0] == t.Servers[0] && slices.Contains([]string{v1alpha1.ReasonWrongResponse, v1alpha1.ReasonServerNotListening}, other.Reason):
+		case !other.Follows() && other.Servers[0] == t.Servers[0] && slices.Contains([]string{v1alpha1.ReasonWrongResponse, v1alpha1.ReasonServerNotListening}, other.Reason):
 			w.t.Fatalf("trial %s is tried, though %s failed: %s", t.Name, other.Name, other.Message)
 		}
 	}
@@ -357,11 +385,16 @@ func (w *world) checkEnd() {
 	m := w.seen().Manifest(conduct.RunRecord{})
 	w.same("the manifest", w.run.Manifest(conduct.RunRecord{}), m)
 	listed := map[string]bool{}
-	for _, e := range m.Trials {
+	for _, e := range slices.Concat(m.Trials, m.Following) {
 		if listed[e.Name] || (e.Manifest == nil) == (e.Reason == "") {
 			w.t.Fatalf("the manifest has %+v", e)
 		}
 		listed[e.Name] = true
+	}
+	for _, e := range m.Following {
+		if !e.Follows() {
+			w.t.Fatalf("among what has followed the blocks is %+v", e)
+		}
 	}
 	for _, t := range w.run.Trials {
 		if listed[t.Name] == (t.Reason == v1alpha1.ReasonEnoughMeasured) || t.Reason == "" {
@@ -374,7 +407,7 @@ func (w *world) checkEnd() {
 func (w *world) complete() int {
 	stored := map[int32]int{}
 	for _, t := range w.run.Trials {
-		if t.Stored != nil {
+		if t.Stored != nil && !t.Follows() {
 			stored[t.Block]++
 		}
 	}
@@ -382,9 +415,9 @@ func (w *world) complete() int {
 	return len(stored)
 }
 
-// failedByItself reports whether a trial failed that the infrastructure did not lose.
+// failedByItself reports whether a trial failed that the infrastructure did not lose, or one that nothing can stand in for.
 func (w *world) failedByItself() bool {
 	return slices.ContainsFunc(w.run.Trials, func(t conduct.Trial) bool {
-		return t.Stored == nil && t.Reason != v1alpha1.ReasonEnoughMeasured && reason.Of(t.Reason) != reason.Infrastructure
+		return t.Stored == nil && t.Reason != v1alpha1.ReasonEnoughMeasured && (t.Follows() || reason.Of(t.Reason) != reason.Infrastructure)
 	})
 }

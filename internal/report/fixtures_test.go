@@ -19,6 +19,7 @@ var fixtures = map[string]func() record.RunData{
 	"aa":        sameTwice,
 	"capacity":  func() record.RunData { return searched(7) },
 	"built":     built,
+	"profiled":  profiledRun,
 }
 
 // small is a run of two contenders and a limit at two levels.

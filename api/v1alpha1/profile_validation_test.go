@@ -1,0 +1,131 @@
+package v1alpha1_test
+
+import (
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// A run whose servers are profiled when its blocks have been measured, as users write it.
+const profiled = `
+apiVersion: loadstone.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: RUN, namespace: default}
+spec:
+  implementations:
+  - {name: go, image: "gohttp:dev", command: [/gohttp], port: 8080}
+  - {name: epoll, image: "epoll:dev", command: [/epoll], port: 8080}
+  baseline: go
+  loads: [{name: sweep, tool: wrk, levels: [{connections: 10}]}]
+  profiles: [{name: costs, tool: callgrind}]
+`
+
+func TestABadProfileIsRefusedWithASentence(t *testing.T) {
+	c := apiServer(t)
+	const own, loads = "{name: costs, tool: callgrind}", "loads: [{name: sweep, tool: wrk, levels: [{connections: 10}]}]"
+	const word = "a profile's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+	for name, tc := range map[string]struct{ before, after, want string }{
+		"of programs that measure themselves": {loads, "microbenchmark: {format: GoTest}", "profiles send the request of a load: give loads"},
+		"without a tool":                      {own, "{name: costs}", "spec.profiles[0].tool: Required value"},
+		"without a name":                      {own, "{tool: callgrind}", "spec.profiles[0].name: Required value"},
+		"with a tool that nobody knows":       {"callgrind", "gdb", `spec.profiles[0].tool: Unsupported value: "gdb"`},
+		"with counters of the CPU":            {"callgrind", "perf-stat", `spec.profiles[0].tool: Unsupported value: "perf-stat"`},
+		"with a name in capitals":             {"name: costs", "name: Costs", word},
+		"with a name that ends with a hyphen": {"name: costs", "name: costs-", word},
+		"with a name of 21 letters":           {"name: costs", "name: abcdefghijklmnopqrstu", "spec.profiles[0].name: Too long"},
+		"with a name that is there twice":     {own, own + ", {name: costs, tool: strace}", `spec.profiles[1]: Duplicate value: {"name":"costs"}`},
+		"of an implementation twice":          {own, "{name: costs, tool: callgrind, implementations: [go, go]}", `spec.profiles[0].implementations[1]: Duplicate value: "go"`},
+		"of no implementation":                {own, "{name: costs, tool: callgrind, implementations: []}", "spec.profiles[0].implementations in body should have at least 1 items"},
+		"of no request":                       {own, "{name: costs, tool: callgrind, requests: 0}", "spec.profiles[0].requests in body should be greater than or equal to 1"},
+		"over no connection":                  {own, "{name: costs, tool: callgrind, connections: 0}", "spec.profiles[0].connections in body should be greater than or equal to 1"},
+		"never":                               {own, "{name: costs, tool: callgrind, repeats: 0}", "spec.profiles[0].repeats in body should be greater than or equal to 1"},
+		"in no time":                          {own, "{name: costs, tool: callgrind, limitSeconds: 4}", "spec.profiles[0].limitSeconds in body should be greater than or equal to 5"},
+		"in more than an hour":                {own, "{name: costs, tool: callgrind, limitSeconds: 3601}", "spec.profiles[0].limitSeconds in body should be less than or equal to 3600"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := changed(t, strings.Replace(profiled, "RUN", "bad", 1), tc.before, tc.after)
+			refused(t, create(t, c, parse(t, []byte(text))), tc.want)
+		})
+	}
+}
+
+func TestAGoodProfileIsAcceptedAndStaysAsItIs(t *testing.T) {
+	c := apiServer(t)
+	for _, tool := range []v1alpha1.ProfileTool{
+		v1alpha1.ToolMemcheck, v1alpha1.ToolMassif, v1alpha1.ToolMassifHeap, v1alpha1.ToolMassifPages, v1alpha1.ToolCallgrind, v1alpha1.ToolCachegrind, v1alpha1.ToolStrace,
+	} {
+		t.Run(string(tool), func(t *testing.T) {
+			if err := create(t, c, parse(t, []byte(changed(t, strings.Replace(profiled, "RUN", "good", 1), "callgrind", string(tool))))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	run := parse(t, []byte(strings.Replace(profiled, "RUN", "settled", 1)))
+	if err := create(t, c, run); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]string{
+		"another tool":   `{"spec": {"profiles": [{"name": "costs", "tool": "strace"}]}}`,
+		"one more":       `{"spec": {"profiles": [{"name": "costs", "tool": "callgrind"}, {"name": "calls", "tool": "strace"}]}}`,
+		"none any more":  `{"spec": {"profiles": null}}`,
+		"fewer requests": `{"spec": {"profiles": [{"name": "costs", "tool": "callgrind", "requests": 5}]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := c.Patch(t.Context(), run.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(change)))
+			refused(t, err, "the spec of a BenchmarkRun cannot be changed")
+		})
+	}
+}
+
+// A trial of a profile, as Loadstone writes it: it has no block.
+const profileTrial = `
+apiVersion: loadstone.dev/v1alpha1
+kind: Trial
+metadata: {name: run-p00-go, namespace: default}
+spec:
+  runName: run
+  index: 8
+  type: Profile
+  servers: [{name: go, image: "gohttp:dev", command: [/gohttp], port: 8080, cpus: 1, memory: 256Mi, role: Contender}]
+  profile: {name: costs, tool: callgrind, request: {path: /, expect: {status: 200}}, requests: 10, connections: 1, repeats: 3, limitSeconds: 300}
+  placement: {pinning: Required, generatorPinning: Required, separateNodes: Preferred}
+  start: Held
+`
+
+func TestATrialOfAProfileHoldsWhatItsTypeSays(t *testing.T) {
+	c := apiServer(t)
+	const own = "profile: {name: costs, tool: callgrind, request: {path: /, expect: {status: 200}}, requests: 10, connections: 1, repeats: 3, limitSeconds: 300}"
+	const block = "block is required unless type is Profile, and forbidden then"
+	for name, tc := range map[string]struct{ text, before, after, want string }{
+		"a profile in a block":            {profileTrial, "index: 8", "index: 8\n  block: 1", block},
+		"a program in no block":           {programTrial, "  block: 1\n", "", block},
+		"a profile of nothing":            {profileTrial, "\n  " + own, "", "profile is required when type is Profile, and forbidden otherwise"},
+		"a profile of a program":          {programTrial, "start: Held", "start: Held\n  " + own, "profile is required when type is Profile, and forbidden otherwise"},
+		"a profile that measures a bench": {profileTrial, "start: Held", "start: Held\n  microbenchmark: {format: GoTest, limitSeconds: 60}", "microbenchmark is required when type is Microbenchmark, and forbidden otherwise"},
+		"a profile without a tool":        {profileTrial, " tool: callgrind,", "", "spec.profile.tool: Required value"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refused(t, create(t, c, parse(t, []byte(changed(t, tc.text, tc.before, tc.after)))), tc.want)
+		})
+	}
+}
+
+func TestOfATrialOfAProfileOnlyStartChanges(t *testing.T) {
+	c := apiServer(t)
+	o := parse(t, []byte(profileTrial))
+	if err := create(t, c, o); err != nil {
+		t.Fatal(err)
+	}
+	patch := func(change string) error {
+		return c.Patch(t.Context(), o.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"spec": {`+change+`}}`)))
+	}
+	for _, field := range []string{`"profile": {"requests": 11}`, `"profile": {"tool": "strace"}`, `"index": 9`} {
+		t.Run(field, func(t *testing.T) { refused(t, patch(field), "only start can change in the spec of a Trial") })
+	}
+	if err := patch(`"start": "` + string(v1alpha1.StartReleased) + `"`); err != nil {
+		t.Errorf("a trial of a profile cannot be released: %v", err)
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/kind/profile"
+	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// What a trial tells its monitor by arguments is what the monitor does: all of it, whatever the request and its answer are made of.
+func TestAMonitorReadsWhatItsTrialWrites(t *testing.T) {
+	body, empty := `a "b" --status=1 $HOME`+"\nnext line", ""
+	for name, request := range map[string]record.Request{
+		"any body":         {Path: "/", Expect: record.Expect{Status: 200}},
+		"a body":           {Path: "/a?b=c&d=--e", Expect: record.Expect{Status: 404, Body: &body}},
+		"no body at all":   {Path: "/", Expect: record.Expect{Status: 204, Body: &empty}},
+		"a long path":      {Path: "/" + strings.Repeat("x", 1000), Expect: record.Expect{Status: 301}},
+		"a path of a flag": {Path: "/--requests=9", Expect: record.Expect{Status: 200}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := record.Profile{Tool: profiler.MassifPages, Request: request, Requests: 70, Connections: 7, Repeats: 2, LimitSeconds: 99}
+			work := profile.Profile{Profile: want}
+			args := work.Members()[0].Processes[1].Args
+			flags := flag.NewFlagSet("profile", flag.ContinueOnError)
+			task := profileFlags(flags)
+			if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 {
+				t.Fatalf("%v, and %q is left", err, flags.Args())
+			}
+			if diff := cmp.Diff(want, task()); args[0] != "profile" || diff != "" {
+				t.Errorf("%s (-want +got):\n%s", args[0], diff)
+			}
+		})
+	}
+}
+
+func TestTheAgentIsBroughtAloneUnlessProfilersAreAskedFor(t *testing.T) {
+	none := func(string) string { return "" }
+	folder := t.TempDir()
+	path := filepath.Join(folder, "agent")
+	if err := run(t.Context(), os.Stdout, []string{"bring", path}, none); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o111 == 0 {
+		t.Errorf("it is %v, %v", info, err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("beside it lie %v, %v", entries, err)
+	}
+	if _, err := os.Stat("/" + profiler.ToolboxFolder); err == nil {
+		t.Skip("this machine has a toolbox")
+	}
+	err = run(t.Context(), os.Stdout, []string{"bring", path, filepath.Join(folder, "toolbox")}, none)
+	if err == nil || !strings.Contains(err.Error(), "copying the profilers") {
+		t.Errorf("an image without profilers brings them: %v", err)
+	}
+}
