@@ -25,7 +25,7 @@ func TestTheAblationSampleSaysWhatEachFlagCosts(t *testing.T) {
 			t.Errorf("%s has no ratio", c.Implementation)
 		}
 	}
-	for name, want := range map[string]record.Tristate{"o0": record.No, "o2": record.Yes} {
+	for name, want := range map[string]record.Truth{"o0": record.No, "o2": record.Yes} {
 		if got := built(table, name, analysis.BuildOptimized); got != string(want) {
 			t.Errorf("%s is optimised: %q, want %q", name, got, want)
 		}

@@ -66,7 +66,6 @@ func Parse(args []string) (Role, error) {
 		r.symbols = observe.SymbolFlag(f)
 		f.StringVar(&r.format, "format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
 		f.StringVar(&r.exchange, "exchange", "", "the folder in which a collector and the parent of a program meet")
-		r.symbols = observe.SymbolFlag(f)
 	case monitor:
 		f.StringVar(&r.exchange, "exchange", "", "the folder in which a monitor and the parent of a server meet")
 		r.profile = profileFlags(f)
