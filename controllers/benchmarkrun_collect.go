@@ -19,8 +19,12 @@ import (
 	"loadstone.dev/loadstone/internal/steps"
 )
 
-// defaultTTL is how long the trials and workflows of a run stay after its end.
-const defaultTTL = 7 * 24 * time.Hour
+const (
+	// defaultTTL is how long the trials and workflows of a run stay after its end.
+	defaultTTL = 7 * 24 * time.Hour
+	// collectEvery is the pause between two looks whether what was removed is gone.
+	collectEvery = 500 * time.Millisecond
+)
 
 // stop ends what still goes on of a run that is over, and in the end removes what is left of it in the cluster. Trials stop by themselves, and
 // a workflow that has not ended is removed.
@@ -46,7 +50,7 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 	if left := ended.Add(ttl(s.run)).Sub(s.now); left > 0 {
 		return pass.Again(left), nil
 	}
-	return pass.Halt, r.collect(ctx, s.run)
+	return r.collect(ctx, s.run)
 }
 
 // ttl is how long the trials and workflows of a run stay after its end.
@@ -58,12 +62,15 @@ func ttl(run *v1alpha1.BenchmarkRun) time.Duration {
 }
 
 // collect removes what was made for a run that has ended some time ago, and the finalizer, since nothing is left to clean up.
-func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.BenchmarkRun) (pass.Step, error) {
 	done, err := r.cleanUp(ctx, run)
-	if err != nil || !done {
-		return err // The events of what goes bring the next pass.
+	switch {
+	case err != nil:
+		return pass.Halt, err
+	case !done:
+		return pass.Again(collectEvery), nil // Nobody tells of a pod that goes.
 	}
-	return r.letGo(ctx, run)
+	return pass.Halt, r.letGo(ctx, run)
 }
 
 // letGo removes the finalizer, if nobody has changed the run meanwhile.

@@ -153,7 +153,7 @@ func (s *runScope) stuck(patience time.Duration) *v1alpha1.Trial {
 	for i := range s.trials {
 		t := &s.trials[i]
 		if t.Status.CompletionTime == nil {
-			if last != nil && t.Spec.Start == v1alpha1.StartHeld && s.now.Sub(last.Status.CompletionTime.Time) > patience {
+			if last != nil && s.partOf(last) == s.partOf(t) && t.Spec.Start == v1alpha1.StartHeld && s.now.Sub(last.Status.CompletionTime.Time) > patience {
 				return last
 			}
 			return nil
@@ -161,6 +161,14 @@ func (s *runScope) stuck(patience time.Duration) *v1alpha1.Trial {
 		last = t
 	}
 	return nil
+}
+
+// partOf is the part of the run to which a trial belongs: each has a workflow of its own.
+func (s *runScope) partOf(t *v1alpha1.Trial) plan.Part {
+	if s.plan == nil {
+		return plan.Part{}
+	}
+	return s.plan.PartOf(record.PlannedTrial{Block: t.Spec.Block})
 }
 
 // firstOf is the run whose turn it is: the one that has begun, else the oldest; nil if none is open. One of which everything is measured

@@ -88,7 +88,7 @@ func viewFacts(s *trialScope) conduct.View {
 
 // attemptFacts are what is known of the current try at a trial.
 func attemptFacts(s *trialScope) conduct.Attempt {
-	a := conduct.Attempt{Number: s.attempt, Work: s.work(), Begun: s.now, Now: s.now}
+	a := conduct.Attempt{Number: s.attempt, Work: s.work(), Follows: trialFacts(s.trial).Follows(), Begun: s.now, Now: s.now}
 	if at := s.trial.Status.AttemptTime; at != nil {
 		a.Begun = at.Time
 	}
@@ -107,5 +107,5 @@ func attemptFacts(s *trialScope) conduct.Attempt {
 
 // podFacts are what the pods of the current try at a trial say.
 func podFacts(s *trialScope) pods.Attempt {
-	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Now: s.now}
+	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Follows: trialFacts(s.trial).Follows(), Now: s.now}
 }

@@ -35,6 +35,8 @@ type Profiled struct {
 	Asked    int64  `json:"asked"`
 	Wrong    int64  `json:"wrong"`
 	Example  string `json:"example,omitempty"`
+	// Silent is how many launches have never answered rightly.
+	Silent int `json:"silent,omitempty"`
 	// Unended says how many launches did not end when they were told to.
 	Unended int `json:"unended,omitempty"`
 	// Said is the end of the standard error of the last launch that did not end well; empty if all did.
@@ -71,6 +73,8 @@ type CountedRatio struct {
 	// Apart reports whether every count of one is above every count of the other. It is false where either was counted once: then nobody knows
 	// how far a count may lie from the next.
 	Apart bool `json:"apart"`
+	// Once is true where either was counted once.
+	Once bool `json:"once,omitempty"`
 }
 
 // profiles are what the trials that followed the blocks have found.
@@ -127,7 +131,10 @@ func (p *Profiled) add(l *record.Launch) {
 	if l.Killed {
 		p.Unended++
 	}
-	if p.Result == nil || !graver(p.Result, &l.Result) {
+	if l.FirstAnswerMillis == 0 {
+		p.Silent++
+	}
+	if p.Result == nil || len(l.Unread) == 0 && !graver(p.Result, &l.Result) {
 		p.Result = &l.Result
 	}
 }
@@ -158,7 +165,7 @@ func perRequest(launches []record.Launch) *Counted {
 
 // sound reports whether a launch has answered all of its requests rightly, ended when it was told to, and was read to its end.
 func sound(l record.Launch) bool {
-	return l.Asked > 0 && l.Wrong == 0 && !l.Killed && len(l.Unread) == 0
+	return l.Asked > 0 && l.Wrong == 0 && !l.Killed && !l.TimedOut && len(l.Unread) == 0
 }
 
 // compare sets what was counted beside the baseline's.
@@ -176,6 +183,7 @@ func (p *Profile) compare(baseline string) {
 		own := *f.PerRequest
 		f.Versus = &CountedRatio{
 			Ratio: own.Median / base.Median, Low: own.Min / base.Max, High: own.Max / base.Min,
+			Once:  own.N == 1 || base.N == 1,
 			Apart: own.N > 1 && base.N > 1 && (own.Min > base.Max || own.Max < base.Min),
 		}
 	}

@@ -16,6 +16,8 @@ type Attempt struct {
 	Number int32
 	// Work is what the trial does.
 	Work kind.Work
+	// Follows is true of a trial that follows the blocks and belongs to none.
+	Follows bool
 	// Begun is when the attempt began.
 	Begun time.Time
 	// Started is the instant at which the agents were told to start the first cell; zero before.
@@ -75,9 +77,9 @@ func (a Attempt) NextEnd() time.Duration {
 }
 
 // Retried reports whether a failure is followed by another attempt: one of the infrastructure is, a few times. What has begun to measure is not
-// measured again alone: its block is repeated as a whole.
+// measured again alone: its block is repeated as a whole, if it belongs to one.
 func (a Attempt) Retried(f *Failure) bool {
-	return f.Kind == Transient && a.Number < plan.Attempts && (f.Unstarted || !a.Measuring())
+	return f.Kind == Transient && a.Number < plan.Attempts && (f.Unstarted || a.Follows || !a.Measuring())
 }
 
 // Note returns a sentence about why the attempt was given up.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -35,7 +36,7 @@ func (r Run) Needed() []record.PlannedTrial {
 	case len(r.Trials) < len(needed):
 		return needed
 	case r.repeatDue():
-		if next := r.Plan.Repeat(r.Name, begun+1); r.hasTime(r.Plan.Estimate(len(next))) {
+		if next := r.Plan.Repeat(r.Name, begun+1); r.hasTime(r.Plan.Estimate(len(next)) + time.Duration(len(r.Plan.Following))*plan.FollowingEstimate) {
 			return append(needed, next...)
 		}
 	}
@@ -95,7 +96,7 @@ func (r Run) scanDue() bool {
 func (r Run) Failed() Trials {
 	enough := r.enough()
 	return slices.DeleteFunc(slices.Clone(r.Trials.inOrder()), func(t Trial) bool {
-		return !t.failed() || t.notNeeded() || enough && t.lost() && !t.Follows()
+		return !t.failed() || reason.Of(t.Reason) == reason.Nobody || enough && t.lost() && !t.Follows()
 	})
 }
 

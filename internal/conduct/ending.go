@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/reason"
 )
 
 // How long a run waits for its object store.
@@ -137,7 +138,21 @@ func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
 	case verdict.Unmet != "":
 		return Outcome{Failed, verdict.Unmet, verdict.Objectives}
 	}
+	if open := r.notMade(); open > 0 {
+		return Outcome{Failed, v1alpha1.ReasonTimedOut, fmt.Sprintf("%d of %d trials that follow the blocks were not made in time: raise spec.timeoutSeconds", open, len(r.Plan.Following))}
+	}
 	return Outcome{Succeeded, v1alpha1.ReasonDone, verdict.Text}
+}
+
+// notMade counts the trials that were to follow the blocks, and of which there is neither a result nor a failure.
+func (r Run) notMade() int {
+	open := len(r.Plan.Following)
+	for i := range r.Trials {
+		if t := &r.Trials[i]; t.Follows() && t.ended() && (t.Stored != nil || reason.Of(t.Reason) != reason.Nobody) {
+			open--
+		}
+	}
+	return open
 }
 
 // Failures returns how many trials failed and quotes the first of each implementation; empty if none failed.

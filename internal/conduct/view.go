@@ -69,6 +69,9 @@ func (l Trials) shown(t Trial) *Failure {
 		if other.Name == t.Name || !other.hopeless() || other.Follows() {
 			continue
 		}
+		if t.Follows() && reason.Of(other.Reason) == reason.Load {
+			continue // A profile has a load of its own.
+		}
 		// The nodes of a bound run have held its trials before: a node that is away may come back.
 		if other.Reason == v1alpha1.ReasonUnschedulable && l.Binding() != nil {
 			continue
@@ -92,4 +95,6 @@ func (l Trials) stored(t *Trial) bool {
 }
 
 // sameServers reports whether two trials of a run measure the same: those of duets all do.
-func sameServers(a, b *Trial) bool { return len(a.Servers) > 1 || slices.Equal(a.Servers, b.Servers) }
+func sameServers(a, b *Trial) bool {
+	return len(a.Servers) > 1 && !b.Follows() || slices.Equal(a.Servers, b.Servers)
+}

@@ -16,14 +16,18 @@ const awaitPause = 20 * time.Millisecond
 // Await asks a server again and again until it answers rightly, and returns when it did. The error is that of the last try, when the deadline has
 // passed or ctx has ended.
 func Await(ctx context.Context, target string, r record.Request, deadline time.Time) (time.Time, error) {
+	var why error
 	for {
 		_, err := askUntil(ctx, target, Expect(r), deadline)
 		now := time.Now()
 		if err == nil {
 			return now, nil
 		}
+		if why == nil || now.Before(deadline) {
+			why = err // What the deadline has cut off says nothing of the server.
+		}
 		if ctx.Err() != nil || now.Add(awaitPause).After(deadline) {
-			return time.Time{}, err
+			return time.Time{}, why
 		}
 		time.Sleep(awaitPause)
 	}
@@ -65,7 +69,13 @@ func counted(ctx context.Context, target string, e Expectation, requests int64, 
 	defer a.hangUp()
 	for range requests {
 		sent := time.Now()
+		if ctx.Err() != nil || !sent.Before(deadline) {
+			break
+		}
 		if err := a.once(ctx); err != nil {
+			if a.found.Requests > 0 && timedOut(err) && !time.Now().Before(deadline) && time.Since(sent) < auditPatience {
+				break // The end of the time has cut it off.
+			}
 			a.found.Requests++
 			a.found.Failed++
 			a.example(unanswered(e.what(), err, time.Since(sent).Round(time.Millisecond)))

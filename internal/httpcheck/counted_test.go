@@ -115,8 +115,14 @@ func TestCountedStopsAConnectionThatIsNotAnswered(t *testing.T) {
 			t.Errorf("it says %+v, %v", got, err)
 		}
 	})
-	t.Run("the server hangs until the deadline", func(t *testing.T) {
+	t.Run("the deadline cuts a request off", func(t *testing.T) {
 		got, err := Counted(t.Context(), speak(t, answersThen(6, "")), hello("helloworld"), 100, 1, time.Now().Add(time.Second))
+		if err != nil || got.Requests > 6 || got.Failed != 0 {
+			t.Errorf("it says %+v, %v", got, err)
+		}
+	})
+	t.Run("the server hangs until the deadline", func(t *testing.T) {
+		got, err := Counted(t.Context(), speak(t, answersThen(6, "")), hello("helloworld"), 100, 1, time.Now().Add(auditPatience+time.Second))
 		if err != nil || got.Requests > 7 || got.Failed != 1 || !strings.Contains(got.Example, "no answer within") {
 			t.Errorf("it says %+v, %v", got, err)
 		}

@@ -23,6 +23,8 @@ const (
 	// collectPoll is the pause between two looks for the end of collecting, and collectLimit how long that may take.
 	collectPoll  = 20 * time.Millisecond
 	collectLimit = 10 * time.Second
+	// profileLimit is the same for the files of a profiler, which are large.
+	profileLimit = 5 * time.Minute
 	// stopPoll is the pause between two looks whether the program is to end.
 	stopPoll = 20 * time.Millisecond
 	// KilledBySignal is what shells add to the number of a signal.
@@ -57,7 +59,11 @@ func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code i
 		if err != nil {
 			return 0, err
 		}
-		going, err := x.awaitNext(ctx, launch+1)
+		limit := collectLimit
+		if order.StopGrace > 0 {
+			limit = profileLimit
+		}
+		going, err := x.awaitNext(ctx, launch+1, limit)
 		if err != nil || !going {
 			return exit.Code, err
 		}
@@ -117,8 +123,8 @@ func (x Exchange) next(ctx context.Context, launch int) (*Order, error) {
 
 // awaitNext keeps the container, and with it the counters of its cgroup, until they were read: until the next launch is ordered or everything is
 // collected. Where nobody does either, going is false: then the exit code still says how the program ended.
-func (x Exchange) awaitNext(ctx context.Context, launch int) (going bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, collectLimit)
+func (x Exchange) awaitNext(ctx context.Context, launch int, limit time.Duration) (going bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
 		for _, file := range []string{numbered(orderFile, launch), collectedFile} {

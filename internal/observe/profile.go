@@ -106,7 +106,7 @@ func (s *profiling) run(ctx context.Context) error {
 		return nil
 	}
 	for i, requests := range s.task.Counts() {
-		if left := time.Until(s.deadline); left < leastLeft {
+		if left := time.Until(s.deadline); i > 0 && left < leastLeft {
 			s.found.Cut = fmt.Sprintf("%d of %d launches were made within limitSeconds %d: raise it, or lower requests", i, len(s.task.Counts()), s.task.LimitSeconds)
 			return nil
 		}
@@ -121,13 +121,18 @@ func (s *profiling) run(ctx context.Context) error {
 			}
 		}
 		s.keep(one)
+		if late := !time.Now().Before(s.deadline); one.TimedOut || late && one.Asked < requests {
+			s.found.Cut = fmt.Sprintf("limitSeconds %d was over after %d of %d requests of launch %d of %d: raise it, or lower requests",
+				s.task.LimitSeconds, one.Asked, requests, i+1, len(s.task.Counts()))
+			return nil
+		}
 	}
 	return nil
 }
 
 // keep adds a launch. The most costly functions and the stacks are those of the last one, and would be about the same of all.
 func (s *profiling) keep(one record.Launch) {
-	if n := len(s.found.Launches); n > 0 && s.found.Launches[n-1].Costs != nil {
+	if n := len(s.found.Launches); n > 0 && one.Costs != nil && s.found.Launches[n-1].Costs != nil {
 		costs := s.found.Launches[n-1].Costs
 		costs.Self, costs.Inclusive, costs.Lines = nil, nil, nil
 	}
@@ -157,7 +162,7 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 		return record.Launch{}, err
 	}
 	at := time.Now().Add(profileLead)
-	order := launch.Order{At: at, Limit: time.Until(s.deadline), Argv: wrapped.Argv, Env: wrapped.Env, StopGrace: stopGrace}
+	order := launch.Order{At: at, Limit: time.Until(s.deadline) + stopGrace + exitGrace, Argv: wrapped.Argv, Env: wrapped.Env, StopGrace: stopGrace}
 	if err := s.exchange.Give(index, order); err != nil {
 		return record.Launch{}, err
 	}
@@ -170,15 +175,17 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 	if err != nil {
 		return one, err
 	}
-	one.Ended, one.Killed = exit.Ended.UTC(), exit.Killed || exit.TimedOut
+	one.Ended, one.Killed, one.TimedOut = exit.Ended.UTC(), exit.Killed, exit.TimedOut
 	if exit.Code != 0 || one.Asked == 0 {
 		one.Said = launch.Tail(s.exchange.Path(launch.ErrorsFile), quoted)
 	}
-	run := profiler.Run{Tool: s.found.Tool, Requests: right, Exit: exitOf(*exit), Program: s.program}
+	run := profiler.Run{Tool: s.found.Tool, Requests: right, Unanswered: one.Wrong, Exit: exitOf(*exit), Program: s.program}
 	one.Result = profiler.Read(os.DirFS(folder), run)
-	one.Files, err = s.keepFiles(folder, name)
+	if one.Files, err = s.keepFiles(folder, name); err != nil {
+		return one, err
+	}
 	s.files = append(s.files, one.Files...)
-	return one, err
+	return one, os.RemoveAll(folder)
 }
 
 // ask waits until the server answers, sends it its requests, and returns how many it has answered rightly, the first one that was to find out

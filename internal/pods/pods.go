@@ -20,6 +20,8 @@ type Attempt struct {
 	Work kind.Work
 	// Trials are those of the run, the first of which binds the others to its nodes.
 	Trials conduct.Trials
+	// Follows is true of a trial that follows the blocks: it is compared with nothing that was measured, and waits for no node.
+	Follows bool
 	// Now is the instant of the question.
 	Now time.Time
 }
@@ -56,7 +58,7 @@ func (a Attempt) AwaitedNode() string {
 // boundTo returns a phrase that names the node to which a pod is bound and why; empty if it is not.
 func (a Attempt) boundTo(p *corev1.Pod) string {
 	node := a.Trials.Bound()[p.Labels[v1alpha1.LabelMember]]
-	if node == "" {
+	if node == "" || a.Follows {
 		return ""
 	}
 	return fmt.Sprintf("node %s, where trial %s was measured: all trials of a run share their nodes", node, a.Trials.Binding().Name)

@@ -45,6 +45,10 @@ func Read(folder fs.FS, run Run) Result {
 			r.result.Counters = tables[0]
 		}
 	}
+	if n := r.result.Processes; n > 1 && (r.result.Costs != nil || r.result.Massif != nil) {
+		r.result.Limits = append(r.result.Limits, remark(SeveralProcesses, "The program has %d processes: functions, lines and stacks are of the one that cost "+
+			"most, and a heap is of the one whose heap was largest.", n))
+	}
 	return r.result
 }
 
@@ -109,7 +113,7 @@ func (r *reader) memory() {
 		m.Heap = m.Heap.Plus(h)
 	}
 	m.Verdicts = Judge(Evidence{
-		Result: m.Result, Heap: m.Heap, Messages: r.worst(), Exit: r.result.Exit, Requests: r.result.Requests, Program: r.result.Program,
+		Result: m.Result, Heap: m.Heap, Messages: r.worst(), Exit: r.result.Exit, Requests: r.result.Requests, Unanswered: r.result.Unanswered, Program: r.result.Program,
 		Children: max(len(heaps)-len(results), 0),
 	})
 	r.result.Memcheck = &m
@@ -151,5 +155,5 @@ func (r *reader) costs(name Output) {
 		return
 	}
 	r.result.Profiles = profiles
-	r.result.Costs = &Costs{Events: most.Events, Total: total, Self: most.TopSelf(0, top), Inclusive: most.TopInclusive(0, top), Lines: most.TopLines(0, top)}
+	r.result.Costs = &Costs{Events: most.Events, Total: total, Most: most.Total, Self: most.TopSelf(0, top), Inclusive: most.TopInclusive(0, top), Lines: most.TopLines(0, top)}
 }

@@ -43,6 +43,8 @@ const (
 	TracingChangesCounts Code = "TracingChangesCounts"
 	// CallsUnseen surfaces with every profile of cachegrind.
 	CallsUnseen Code = "CallsUnseen"
+	// SeveralProcesses surfaces when a program has several processes, of which one is shown.
+	SeveralProcesses Code = "SeveralProcesses"
 	// NotCounted surfaces with counters that the machine does not have.
 	NotCounted Code = "NotCounted"
 )

@@ -13,9 +13,11 @@ import (
 type Run struct {
 	Tool Tool `json:"tool"`
 	// Requests is the number of requests that were answered rightly.
-	Requests int64   `json:"requests"`
-	Exit     Exit    `json:"exit"`
-	Program  Program `json:"program"`
+	Requests int64 `json:"requests"`
+	// Unanswered is the number of those that were not.
+	Unanswered int64   `json:"unanswered,omitempty"`
+	Exit       Exit    `json:"exit"`
+	Program    Program `json:"program"`
 }
 
 // Result is what a tool saw of a program. Of the tools' findings, only those of the run's own tool are there.
@@ -47,6 +49,8 @@ type Memory struct {
 type Costs struct {
 	Events []string       `json:"events"`
 	Total  callgrind.Cost `json:"total"`
+	// Most is the total of the process that cost most.
+	Most callgrind.Cost `json:"most"`
 	// Self and Inclusive are the functions, and Lines the lines, with the highest cost of the first event, in the process that cost most.
 	Self      []callgrind.Function `json:"self"`
 	Inclusive []callgrind.Function `json:"inclusive"`

@@ -38,7 +38,9 @@ type Evidence struct {
 	Exit Exit
 	// Requests is the number of requests that were answered rightly while the program ran under memcheck.
 	Requests int64
-	Program  Program
+	// Unanswered is the number of those that were not.
+	Unanswered int64
+	Program    Program
 	// Children is the number of processes that the program split off and that did not become another program: memcheck's XML has nothing of them.
 	Children int
 }
@@ -145,6 +147,9 @@ func (e Evidence) ended() []Remark {
 }
 
 func (e Evidence) served() []Remark {
+	if e.Unanswered > 0 {
+		return []Remark{remark(NoLoad, "%d requests were not answered rightly under memcheck, so that the work they ask for was perhaps not done.", e.Unanswered)}
+	}
 	if e.Requests > 0 {
 		return nil
 	}
@@ -230,5 +235,6 @@ func remark(code Code, format string, values ...any) Remark {
 // Rank orders verdicts: the graver, the higher.
 func (v Verdicts) Rank() int {
 	rank := map[Answer]int{Clean: 0, Inconclusive: 1, Found: 2}
-	return max(rank[v.Errors.Answer], rank[v.Leaks.Answer])
+	errors, leaks := rank[v.Errors.Answer], rank[v.Leaks.Answer]
+	return len(rank)*max(errors, leaks) + min(errors, leaks)
 }

@@ -24,8 +24,9 @@ const (
 )
 
 const (
-	// endGap is the time between the limit of a trial and the end of its slot, in which what the profiler has left is read.
-	endGap = 20 * time.Second
+	// endGap is the time between the limit of a trial and the end of its slot, in which the server is ended and what the profiler has left is
+	// read.
+	endGap = 60 * time.Second
 	// monitorMilliCPU is what the monitor beside the server asks for, in thousandths of a CPU: a fraction, so that it never runs on the
 	// server's own.
 	monitorMilliCPU = 200

@@ -173,7 +173,8 @@ func TestWhatFollowsChangesNoBlock(t *testing.T) {
 		t.Errorf("the blocks (-without +with):\n%s\nand without profiles %v follow", diff, without.Following)
 	}
 	longer := with.TimeoutSeconds - without.TimeoutSeconds
-	if one := int32((320*time.Second + plan.TrialOverhead).Seconds()); longer < 2*one-1 || longer > 2*one+1 {
+	end := timetable.End(with.Slots(with.Following[0]))
+	if one := int32((end + plan.TrialOverhead).Seconds()); longer < 2*one-1 || longer > 2*one+1 {
 		t.Errorf("two profiles of 300 s at most lengthen the timeout by %d s, want %d", longer, 2*one)
 	}
 }

@@ -16,15 +16,20 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// most is how many functions, lines, calls and places a table lists: the files have all.
-const most = 15
+// rows is how many functions, lines and places a table lists: the files have all.
+const rows = 15
 
 // part is what was found of one implementation; without a title if that is nothing beyond its line.
 func (v profiles) part(f analysis.Profiled) part {
-	r := f.Result
-	switch {
-	case r == nil:
+	if f.Result == nil {
 		return part{}
+	}
+	copied := *f.Result
+	if f.Wrong > 0 {
+		copied.Requests = 0 // What requests without a right answer cost is not known.
+	}
+	r := &copied
+	switch {
 	case r.Memcheck != nil && len(r.Memcheck.Errors)+len(r.Memcheck.Leaks) > 0:
 		return v.memory(f.Implementation, *r)
 	case r.Costs != nil:
@@ -32,7 +37,7 @@ func (v profiles) part(f analysis.Profiled) part {
 	case r.Calls != nil:
 		return v.calls(f.Implementation, *r)
 	case r.Massif != nil:
-		return v.heap(f.Implementation, *r.Massif)
+		return v.heap(f.Implementation, *r.Massif, f.Tool == profiler.MassifPages)
 	}
 	return part{}
 }
@@ -42,7 +47,7 @@ func (v profiles) memory(name string, r profiler.Result) part {
 	title := v.Say("profiles.memory", name)
 	t := table.Table{Head: []table.Cell{v.th("finding"), table.Num(v.Say("profiles.count")), table.Num(v.Say("profiles.each")), v.th("where"), v.th("origin")}}
 	errors := table.Body{Title: v.Say("profiles.errors")}
-	for _, e := range r.Memcheck.Errors[:min(len(r.Memcheck.Errors), most)] {
+	for _, e := range r.Memcheck.Errors[:min(len(r.Memcheck.Errors), rows)] {
 		origin := ""
 		if e.Origin != nil {
 			origin = place(memcheck.Site(e.Origin.Stack))
@@ -52,9 +57,9 @@ func (v profiles) memory(name string, r profiler.Result) part {
 		}})
 	}
 	leaks := table.Body{Title: v.Say("profiles.leaks")}
-	for _, l := range r.Memcheck.Leaks[:min(len(r.Memcheck.Leaks), most)] {
+	for _, l := range r.Memcheck.Leaks[:min(len(r.Memcheck.Leaks), rows)] {
 		leaks.Rows = append(leaks.Rows, table.Row{Muted: !l.Lost(), Cells: []table.Cell{
-			table.Wrapped(v.Say("profiles."+string(l.Kind)), v.Say("profiles.blocks", format.Size(float64(l.Bytes)))), table.Count(l.Blocks),
+			table.Wrapped(v.Say("profiles."+string(l.Kind)), format.Size(float64(l.Bytes))), table.Count(l.Blocks),
 			table.Num(each(float64(l.Blocks), r.Requests)), site(l.Stack),
 			{},
 		}})
@@ -124,13 +129,13 @@ func source(file, object string) string {
 // costs lists the functions and lines that take the most instructions, with the stacks in a picture.
 func (v profiles) costs(f analysis.Profiled, r profiler.Result) part {
 	title := v.Say("profiles.costs", f.Implementation)
-	total := r.Costs.Total.At(0)
+	total, most := r.Costs.Total.At(0), r.Costs.Most.At(0)
 	share := func(c callgrind.Cost) table.Cell {
-		return table.NumSub(format.Percent(float64(c.At(0))/float64(max(total, 1))), format.Integer(c.At(0)))
+		return table.NumSub(format.Percent(float64(c.At(0))/float64(max(most, 1))), format.Integer(c.At(0)))
 	}
 	t := table.Table{Head: []table.Cell{v.th("function"), table.Num(v.Say("profiles.own")), table.Num(v.Say("profiles.withCalled")), v.th("where")}}
 	functions := table.Body{Title: v.Say("profiles.functions")}
-	for _, fn := range r.Costs.Self[:min(len(r.Costs.Self), most)] {
+	for _, fn := range r.Costs.Self[:min(len(r.Costs.Self), rows)] {
 		inclusive := share(fn.Inclusive)
 		if f.Tool == profiler.Cachegrind {
 			inclusive = table.Num(format.Missing)
@@ -141,7 +146,7 @@ func (v profiles) costs(f analysis.Profiled, r profiler.Result) part {
 	}
 	lines := table.Body{Title: v.Say("profiles.lines")}
 	for _, l := range r.Costs.Lines {
-		if l.Line == 0 || len(lines.Rows) == most {
+		if l.Line == 0 || len(lines.Rows) == rows {
 			continue // Without debug information there are functions and no lines.
 		}
 		lines.Rows = append(lines.Rows, table.Row{Cells: []table.Cell{
@@ -173,19 +178,23 @@ func (v profiles) calls(name string, r profiler.Result) part {
 		body.Rows = append(body.Rows, table.Row{Cells: []table.Cell{table.Mono(c.Name), table.Count(c.Count), table.Num(each(float64(c.Count), r.Requests)), table.Count(c.Errors)}})
 	}
 	t.Bodies = append(t.Bodies, body)
-	return part{Title: title, Leads: []string{v.Say("profiles.callsLead", format.Integer(r.Requests))}, Table: t.Finish(title, false)}
+	var leads []string
+	if r.Requests > 0 {
+		leads = append(leads, v.Say("profiles.callsLead", format.Integer(r.Requests)))
+	}
+	return part{Title: title, Leads: leads, Table: t.Finish(title, false)}
 }
 
 // heap lists what held the memory at its peak.
-func (v profiles) heap(name string, m massif.Result) part {
+func (v profiles) heap(name string, m massif.Result, pages bool) part {
 	peak := m.Peak()
 	if peak == nil || peak.Tree == nil {
 		return part{}
 	}
-	title := v.Say("profiles.heap", name)
+	title := v.Say("profiles.peak."+kindOf(pages), name)
 	t := table.Table{Head: []table.Cell{v.th("function"), table.Num(v.Say("profiles.held")), v.th("where")}}
 	var body table.Body
-	for _, n := range peak.Tree.Callers[:min(len(peak.Tree.Callers), most)] {
+	for _, n := range peak.Tree.Callers[:min(len(peak.Tree.Callers), rows)] {
 		body.Rows = append(body.Rows, table.Row{Cells: []table.Cell{
 			{Text: n.Function, Mono: true, Wrap: true},
 			table.NumSub(format.Size(float64(n.Bytes)), format.Percent(float64(n.Bytes)/float64(max(peak.Tree.Bytes, 1)))),

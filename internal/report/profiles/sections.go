@@ -118,7 +118,7 @@ func (v profiles) line(f analysis.Profiled) table.Row {
 		return row
 	}
 	row := table.Row{Cells: []table.Cell{head, {}, {}, v.value(f), v.versus(f), v.requests(f), table.Num(format.Micros(float64(f.FirstAnswerMillis) * 1000))}}
-	if f.FirstAnswerMillis == 0 {
+	if f.FirstAnswerMillis == 0 || f.Silent > 0 {
 		row.Cells[6] = table.Num(format.Missing)
 	}
 	if m := f.Result; m != nil && m.Memcheck != nil {
@@ -140,7 +140,10 @@ func (v profiles) notes(f analysis.Profiled) []table.Note {
 			out = append(out, table.Note{Weight: v.Say("Validity.Suspect"), Text: text, Tone: "suspect"})
 		}
 	}
-	if f.Wrong > 0 || f.Asked == 0 && f.Launches > 0 {
+	if f.Silent > 0 {
+		add(v.Say("profiles.mute", format.Integer(f.Silent), v.Count("profiles.launches", f.Launches), f.Example))
+	}
+	if f.Wrong > 0 {
 		add(v.Say("profiles.wrong", format.Integer(f.Wrong), format.Integer(f.Asked), f.Example))
 	}
 	if f.Unended > 0 {
@@ -180,7 +183,7 @@ func (v profiles) value(f analysis.Profiled) table.Cell {
 		return table.NumSub(format.Digits(c.Median), v.Say("profiles.spread", format.Integer(c.N), format.Digits(c.Min), format.Digits(c.Max)))
 	}
 	if f.Result != nil && f.Result.Massif != nil && f.Result.Massif.HeapSeen() {
-		return table.Num(format.Size(float64(f.Result.Massif.PeakHeap())))
+		return table.NumSub(format.Size(float64(f.Result.Massif.PeakHeap())), v.Say("profiles.by."+string(f.Tool)))
 	}
 	return table.Num(format.Missing)
 }
@@ -193,7 +196,7 @@ func (v profiles) versus(f analysis.Profiled) table.Cell {
 		return table.Num(format.Missing)
 	case r.Apart:
 		return table.NumSub(format.Times(r.Ratio), v.Say("profiles.apart"))
-	case f.PerRequest.N > 1:
+	case !r.Once:
 		return table.NumSub(format.Times(r.Ratio), v.Say("profiles.together"))
 	}
 	return table.NumSub(format.Times(r.Ratio), v.Say("profiles.once"))

@@ -3,10 +3,10 @@ package words
 // englishProfiles are the words of what profilers have found.
 var englishProfiles = map[string]string{
 	"profiles.title":   "Profiles",
-	"profiles.lead":    "What the servers did under profilers, when all blocks had been measured. Nothing here was timed, and nothing takes part in a verdict. Instructions and system calls are counted, not sampled: two servers differ where every count of one is above every count of the other.",
+	"profiles.lead":    "What the servers did under profilers, when all blocks had been measured. Nothing here was timed, and nothing takes part in a verdict. Instructions and system calls are counted, not sampled, and no test is made of them: counts that are all apart say that these launches differed. Where counts vary from launch to launch, three of each of two equal servers lie apart by chance one time in ten.",
 	"profiles.of":      "%s (%s)",
 	"profiles.what":    "GET %s, %s requests over %s.",
-	"profiles.counted": "GET %s over %[4]s: once with %[2]s requests and once with %[3]s, %[5]s. The difference is what a request costs, without start and end of the server.",
+	"profiles.counted": "GET %s over %[4]s: once with %[2]s requests and once with %[3]s, %[5]s. The difference is what a request costs, without start and end of the server, but with what the server does by time meanwhile.",
 	"profiles.times.1": "%s time", "profiles.times.n": "%s times",
 
 	"profiles.errors": "errors", "profiles.leaks": "leaks", "profiles.requests": "answered rightly", "profiles.first": "first answer within",
@@ -21,12 +21,13 @@ var englishProfiles = map[string]string{
 	"profiles.contexts": "%s, %s times", "profiles.sites.1": "%s place", "profiles.sites.n": "%s places", "profiles.lost": "%s in %s blocks lost",
 
 	"profiles.missing": "not made", "profiles.limit": "limit",
+	"profiles.mute":      "%s of %s never answered rightly: %s",
 	"profiles.wrong":     "%s of %s requests were not answered rightly: %s",
 	"profiles.unended.1": "%s launch did not end when it was told to, and was killed", "profiles.unended.n": "%s launches did not end when they were told to, and were killed",
 	"profiles.said": "its last words: %q", "profiles.unread": "%s: %s",
 
 	"profiles.memory": "%s: where memory is lost or misused", "profiles.count": "times", "profiles.each": "per request",
-	"profiles.finding": "finding", "profiles.where": "where", "profiles.origin": "comes from", "profiles.blocks": "%s",
+	"profiles.finding": "finding", "profiles.where": "where", "profiles.origin": "comes from",
 	"profiles.Leak_DefinitelyLost": "definitely lost", "profiles.Leak_IndirectlyLost": "indirectly lost", "profiles.Leak_PossiblyLost": "possibly lost",
 	"profiles.Leak_StillReachable": "still reachable at the end: not lost",
 
@@ -37,6 +38,8 @@ var englishProfiles = map[string]string{
 	"profiles.calls": "%s: system calls", "profiles.callsLead": "All calls of the last launch, start and end included, over its %s requests.",
 	"profiles.call": "system call", "profiles.failed": "failed",
 
-	"profiles.heap": "%s: what held the heap at its peak", "profiles.held": "held", "profiles.heapOver": "heap", "profiles.heapUnit": "as asked of the allocator",
+	"profiles.peak.heap": "%s: what held the heap when heap and stacks were largest", "profiles.peak.pages": "%s: what held the pages when most were held", "profiles.held": "held",
+	"profiles.over.heap": "heap", "profiles.unit.heap": "as asked of the allocator", "profiles.over.pages": "pages", "profiles.unit.pages": "as asked of the kernel, used or not",
+	"profiles.by.massif": "heap", "profiles.by.massif-heap": "heap", "profiles.by.massif-pages": "pages asked of the kernel, used or not",
 	"profiles.heapName": "heap over the run, by %s", "profiles.heapAxis": "share of the run, in instructions",
 }
