@@ -97,6 +97,9 @@ func TestTheSuitesRun(t *testing.T) {
 			for i := range run.Spec.Loads {
 				run.Spec.Loads[i].Levels = run.Spec.Loads[i].Levels[:1]
 			}
+			for i := range run.Spec.Profiles {
+				run.Spec.Profiles[i].Requests, run.Spec.Profiles[i].Repeats = 500, 1
+			}
 			mustApply(t, run)
 			awaitSuccess(t, run, 10*time.Minute)
 			table := analyse(t, load(t, run))
@@ -106,6 +109,13 @@ func TestTheSuitesRun(t *testing.T) {
 				}
 				for _, c := range g.Cells {
 					checkOwn(t, g, c)
+				}
+			}
+			for _, p := range table.Profiles {
+				for _, f := range p.Found {
+					if f.Missing != "" || f.Asked == 0 || f.Wrong > 0 || f.Cut != "" || p.Tool.Counts() && f.PerRequest == nil {
+						t.Errorf("%s of %s is not whole: %+v", p.Name, f.Implementation, f)
+					}
 				}
 			}
 			checkReport(t, run, table)
