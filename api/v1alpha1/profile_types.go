@@ -31,8 +31,8 @@ type Profile struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a profile's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
-	// tool is the profiler. A tool that cannot see a program is replaced by one that can, and the report says so: Go and static programs get
-	// cachegrind for callgrind and massif-pages for massif.
+	// tool is the profiler. A tool that cannot see a program is replaced by one that can, and the report says so: Go gets cachegrind for
+	// callgrind; Go, static programs and those with an allocator of their own get massif-pages for massif.
 	// +required
 	Tool ProfileTool `json:"tool,omitempty"`
 
