@@ -30,11 +30,11 @@ func watchCommand(k *kube) *cobra.Command {
 
 		ValidArgsFunction: completeRuns(k),
 		RunE: func(c *cobra.Command, args []string) error {
-			key, found, err := findRun(c.Context(), k, args[0])
+			key, cluster, err := findRun(c.Context(), k, args[0])
 			if err != nil {
 				return err
 			}
-			return o.follow(c.Context(), c.OutOrStdout(), found, key)
+			return o.follow(c.Context(), c.OutOrStdout(), cluster, key)
 		},
 	}
 	c.Flags().StringVar(&o.out, "out", reportFolder, "the folder `DIR` for the report")
@@ -54,7 +54,7 @@ func waitCommand(k *kube) *cobra.Command {
 
 		ValidArgsFunction: completeRuns(k),
 		RunE: func(c *cobra.Command, args []string) error {
-			key, found, err := findRun(c.Context(), k, args[0])
+			key, cluster, err := findRun(c.Context(), k, args[0])
 			if err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func waitCommand(k *kube) *cobra.Command {
 				ctx, cancel = context.WithTimeout(ctx, timeout)
 			}
 			defer cancel()
-			ended, err := follower{client: found, key: key, tell: func(local.Event) {}, every: lookEvery}.follow(ctx)
+			ended, err := follower{client: cluster, key: key, tell: func(local.Event) {}, every: lookEvery}.follow(ctx)
 			if errors.Is(err, errLeft) {
 				return stillGoing(c.Context(), key, timeout)
 			}
