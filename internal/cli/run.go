@@ -21,7 +21,7 @@ import (
 
 const runHelp = `Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
 plan, checks and report. Each implementation needs its command, which is looked up in PATH or relative to the folder of FILE, and must listen
-on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY.
+on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY. spec.profiles is left out: it needs a cluster.
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
 that are complete. A run whose process is killed leaves no process either.
