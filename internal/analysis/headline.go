@@ -26,6 +26,8 @@ type Headline struct {
 	Cases []CaseOutcome `json:"cases,omitempty"`
 	// Peaks hold each implementation's best mean throughput, or the rates that searches found, in the order of the spec.
 	Peaks []Peak `json:"peaks"`
+	// AloneCases is how many cases of programs that measure themselves have a value, where nothing is compared.
+	AloneCases int `json:"aloneCases,omitempty"`
 	// MeasuredTrials and PlannedTrials are the run's.
 	MeasuredTrials int `json:"measuredTrials"`
 	PlannedTrials  int `json:"plannedTrials"`
@@ -158,7 +160,7 @@ func (t Table) Headline() Headline {
 		h.Entries = append(h.Entries, e)
 	}
 	t.addCapacities(&h)
-	h.Cases = t.caseOutcomes()
+	h.Cases, h.AloneCases = t.caseOutcomes(), t.aloneCases()
 	slices.SortStableFunc(h.Entries, func(a, b HeadlineEntry) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.size(), a.size()))
 	})

@@ -32,6 +32,20 @@ func (t Table) caseOutcomes() []CaseOutcome {
 	return out
 }
 
+// aloneCases counts the cases that have a value, where nothing is compared.
+func (t Table) aloneCases() int {
+	if len(t.Rows) > 0 {
+		return 0
+	}
+	names := map[string]bool{}
+	for _, c := range t.Cases {
+		if c.Summary != nil {
+			names[c.Case] = true
+		}
+	}
+	return len(names)
+}
+
 // optimisedAway reports whether a side's work was probably not done.
 func (t Table) optimisedAway(r *verdict.RowComparison) bool {
 	return slices.ContainsFunc(t.Cases, func(c Case) bool {

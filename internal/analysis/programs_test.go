@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,29 @@ func TestACaseOfVoidProcessesAloneHasNoMean(t *testing.T) {
 	}
 	if len(table.CaseGaps) != 0 {
 		t.Errorf("what was printed is missing: %+v", table.CaseGaps)
+	}
+}
+
+func TestTheCasesOfAProgramAloneAreCounted(t *testing.T) {
+	o := func(string, int32) []record.Case { return []record.Case{timed("copy", 5), timed("move", 7)} }
+	if n := analysed(t, programs(2, o)).Headline().AloneCases; n != 0 {
+		t.Errorf("%d cases are alone where two programs are compared", n)
+	}
+	alone := programs(2, o)
+	alone.Manifest.Plan.Implementations = alone.Manifest.Plan.Implementations[:1]
+	name := alone.Manifest.Plan.Implementations[0].Name
+	alone.Manifest.Plan.Baseline = name
+	of := func(trial record.PlannedTrial) bool { return trial.Servers[0] != name }
+	alone.Manifest.Plan.Trials = slices.DeleteFunc(alone.Manifest.Plan.Trials, of)
+	alone.Manifest.Trials = slices.DeleteFunc(alone.Manifest.Trials, func(e record.TrialEntry) bool { return of(e.PlannedTrial) })
+	alone.Trials = slices.DeleteFunc(alone.Trials, func(d record.TrialData) bool { return d.Manifest.Servers[0] != name })
+	if h := analysed(t, alone).Headline(); h.AloneCases != 2 || len(h.Cases)+len(h.Entries)+len(h.Peaks) != 0 {
+		t.Errorf("the headline is %+v", h)
+	}
+	stolen(&alone, 1, name)
+	stolen(&alone, 2, name)
+	if n := analysed(t, alone).Headline().AloneCases; n != 0 {
+		t.Errorf("%d cases of void processes count", n)
 	}
 }
 

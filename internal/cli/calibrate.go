@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/screen"
 )
 
 // twice returns the implementations of a run that measures one server under two names.
@@ -65,12 +64,12 @@ func calibrate(ctx context.Context, out io.Writer, k *kube, r *v1alpha1.Benchmar
 	if err != nil {
 		return err
 	}
-	if _, err := apply(ctx, c, r, replace); err != nil {
+	told := newTeller(out, textOutput)
+	if _, err := (applier{client: c, replace: replace, note: told.note}).apply(ctx, r); err != nil {
 		return err
 	}
-	shown := screen.New(out)
-	ended, err := follower{client: c, key: client.ObjectKeyFromObject(r), tell: shown.Tell, every: lookEvery}.follow(ctx)
-	shown.End()
+	ended, err := follower{client: c, key: client.ObjectKeyFromObject(r), uid: r.UID, tell: told.tell, every: lookEvery}.follow(ctx)
+	told.shown.End()
 	if errors.Is(err, errLeft) {
 		return clusterRun{}.interrupted(ctx, c, client.ObjectKeyFromObject(r))
 	}

@@ -8,6 +8,7 @@ import (
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -19,7 +20,7 @@ import (
 const (
 	// lookEvery is how often a run is read while it goes on.
 	lookEvery = 2 * time.Second
-	// awayAtMost is how long a cluster may not answer while a run is followed.
+	// awayAtMost is how long a cluster may not answer while a run is followed, and an operator not remove one that is to be replaced.
 	awayAtMost = 2 * time.Minute
 )
 
@@ -30,8 +31,10 @@ var errLeft = errors.New("interrupted")
 type follower struct {
 	client client.Client
 	key    client.ObjectKey
-	tell   func(local.Event)
-	every  time.Duration
+	// uid is that of the run: another one of its name is not followed.
+	uid   types.UID
+	tell  func(local.Event)
+	every time.Duration
 }
 
 // follow tells how the run goes on until it has ended, and returns how it is then. If ctx ends before, the error is errLeft: the run goes on.
@@ -43,7 +46,7 @@ func (f follower) follow(ctx context.Context) (*v1alpha1.BenchmarkRun, error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, errLeft
-		case apierrors.IsNotFound(err):
+		case apierrors.IsNotFound(err), err == nil && s.Run.UID != f.uid:
 			return nil, fmt.Errorf("there is no BenchmarkRun %s in namespace %s any more: it was deleted while it was followed", f.key.Name, f.key.Namespace)
 		case err != nil && time.Since(answered) > awayAtMost:
 			return nil, discover.Explain("", err)
@@ -87,10 +90,18 @@ func (f follower) look(ctx context.Context) (follow.Sight, error) {
 	return s, nil
 }
 
-// apply creates a run, or finds that it is there already and goes on. Replace deletes one that stands in its way.
-func apply(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun, replace bool) (followed bool, err error) {
+// applier puts a run on a cluster.
+type applier struct {
+	client client.Client
+	// replace is true if a run that stands in the way is deleted; note is told of it.
+	replace bool
+	note    func(string)
+}
+
+// apply creates a run, or finds that it is there already and goes on.
+func (a applier) apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followed bool, err error) {
 	for {
-		err := c.Create(ctx, run)
+		err := a.client.Create(ctx, run)
 		switch {
 		case err == nil:
 			return false, nil
@@ -101,14 +112,14 @@ func apply(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun, rep
 		case !apierrors.IsAlreadyExists(err):
 			return false, discover.Explain("", err)
 		}
-		there, err := getRun(ctx, c, client.ObjectKeyFromObject(run))
+		there, err := getRun(ctx, a.client, client.ObjectKeyFromObject(run))
 		if err != nil {
 			return false, err
 		}
 		same := apiequality.Semantic.DeepEqual(there.Spec, run.Spec)
 		switch {
-		case replace:
-			if err := remove(ctx, c, there); err != nil {
+		case a.replace:
+			if err := a.remove(ctx, there); err != nil {
 				return false, err
 			}
 		case there.Status.CompletionTime != nil:
@@ -116,9 +127,18 @@ func apply(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun, rep
 		case !same:
 			return false, badInput(fmt.Errorf("BenchmarkRun %s/%s is there already and measures something else: --replace deletes it, or give yours another metadata.name", run.Namespace, run.Name))
 		default:
+			run.UID = there.UID
 			return true, nil
 		}
 	}
+}
+
+// remove deletes a run that stands in the way.
+func (a applier) remove(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	a.note(fmt.Sprintf("benchmarkrun %s/%s is deleted first: waiting until its load has stopped", run.Namespace, run.Name))
+	ctx, cancel := context.WithTimeout(ctx, awayAtMost)
+	defer cancel()
+	return remove(ctx, a.client, run)
 }
 
 // remove deletes a run and waits until it is gone: its load has stopped then.
@@ -136,8 +156,16 @@ func remove(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) er
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting until BenchmarkRun %s/%s is deleted: %w", run.Namespace, run.Name, errLeft)
+			return fmt.Errorf("waiting until BenchmarkRun %s/%s is deleted: %w", run.Namespace, run.Name, notRemoved(ctx))
 		case <-time.After(lookEvery / 4):
 		}
 	}
+}
+
+// notRemoved is why nobody waits for the end of a run any longer.
+func notRemoved(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return errors.New("the operator does not remove it: is it running? loadstone doctor finds out")
+	}
+	return errLeft
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -190,6 +191,97 @@ func TestARunIsFollowedFromItsFileToItsReport(t *testing.T) {
 	if printed, err := execute(t, "list"); err != nil || !strings.Contains(printed, "quick  Succeeded  14/14     -     ") {
 		t.Errorf("list prints %q, %v", printed, err)
 	}
+}
+
+func TestARunOnAClusterTellsProgramsInObjects(t *testing.T) {
+	w := newCluster(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	out, end := begin(ctx, "run", ofImages(t), "--cluster", "--output", "json")
+	until(t, out, `"message":"waiting for the operator"`)
+	cancel()
+	if err := <-end; err == nil || status(err) != statusInterrupted {
+		t.Errorf("interrupted, it ends with %v", err)
+	}
+	again, end := begin(t.Context(), "run", ofImages(t), "--cluster", "--output", "json")
+	until(t, again, `"message":"waiting for the operator"`)
+	w.update("quick", func(s *v1alpha1.BenchmarkRunStatus) {
+		now := metav1.Now()
+		s.CompletionTime, s.Verdict = &now, "costly is slower"
+		s.Conditions = []metav1.Condition{
+			condition(v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone, "costly is slower"),
+			condition(v1alpha1.ConditionConclusive, metav1.ConditionTrue, v1alpha1.ReasonDone, "x"),
+		}
+	})
+	if err := <-end; err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+	for text, want := range map[string]string{
+		out.String(): "benchmarkrun " + w.namespace + "/quick created", again.String(): "benchmarkrun " + w.namespace + "/quick is there already and goes on: followed",
+	} {
+		var last struct {
+			Event, Message, Verdict string
+			Interrupted             bool
+		}
+		for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+			last.Message = ""
+			if err := json.Unmarshal([]byte(line), &last); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			if i == 0 && (last.Event != "note" || last.Message != want) {
+				t.Errorf("it begins with %s", line)
+			}
+		}
+		if last.Event != "end" || last.Interrupted == (last.Verdict == "costly is slower") {
+			t.Errorf("it ends with %+v", last)
+		}
+	}
+}
+
+// What is measured under the name of a run that was deleted is not its result.
+func TestAnotherRunOfItsNameIsNotFollowed(t *testing.T) {
+	w := newCluster(t)
+	out, end := begin(t.Context(), "run", ofImages(t), "--cluster")
+	until(t, out, "waiting for the operator")
+	key := client.ObjectKey{Namespace: w.namespace, Name: "quick"}
+	var first v1alpha1.BenchmarkRun
+	w.must(w.c.Get(t.Context(), key, &first))
+	w.must(w.c.Delete(t.Context(), &first))
+	second := first.DeepCopy()
+	second.ObjectMeta = metav1.ObjectMeta{Namespace: w.namespace, Name: "quick"}
+	w.create(second)
+	select {
+	case err := <-end:
+		if err == nil || status(err) != statusFailed || !strings.Contains(err.Error(), "it was deleted while it was followed") {
+			t.Errorf("it ends with %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Errorf("it follows the other run: %s", out.String())
+	}
+}
+
+func TestARunThatNobodyRemovesIsNotReplaced(t *testing.T) {
+	w := newCluster(t)
+	var held v1alpha1.BenchmarkRun
+	out, _ := begin(t.Context(), "run", ofImages(t), "--cluster")
+	until(t, out, "waiting for the operator")
+	w.must(w.c.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "quick"}, &held))
+	held.Finalizers = []string{"loadstone.dev/test"}
+	w.must(w.c.Update(t.Context(), &held))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	var said []string
+	again := held.DeepCopy()
+	again.ObjectMeta = metav1.ObjectMeta{Namespace: w.namespace, Name: "quick"}
+	_, err := applier{client: w.c, replace: true, note: func(text string) { said = append(said, text) }}.apply(ctx, again)
+	if err == nil || !strings.HasSuffix(err.Error(), "the operator does not remove it: is it running? loadstone doctor finds out") {
+		t.Errorf("it ends with %v", err)
+	}
+	if len(said) != 1 || !strings.HasSuffix(said[0], "/quick is deleted first: waiting until its load has stopped") {
+		t.Errorf("it says %q", said)
+	}
+	w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(&held), &held))
+	held.Finalizers = nil
+	w.must(w.c.Update(t.Context(), &held))
 }
 
 func TestCtrlCLeavesTheRunOrDeletesIt(t *testing.T) {

@@ -21,10 +21,10 @@ type kube struct {
 	system string
 }
 
-// shownFlags are the flags that help lists. The others of kubectl work, too.
-var shownFlags = []string{clientcmd.RecommendedConfigPathFlag, clientcmd.FlagContext, clientcmd.FlagNamespace}
+// namingFlags are the flags that name a cluster, or a namespace of one.
+var namingFlags = []string{clientcmd.RecommendedConfigPathFlag, clientcmd.FlagContext, clientcmd.FlagNamespace, clientcmd.FlagAPIServer}
 
-// bind gives a set the flags that kubectl has for any cluster, without --cluster: here it has another meaning.
+// bind gives a set the flags that kubectl has for any cluster, without --cluster: here it has another meaning. Help lists those that it describes.
 func (k *kube) bind(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ContextOverrideFlags.ClusterName.LongName = ""
@@ -44,9 +44,9 @@ func (k *kube) bind(flags *pflag.FlagSet) {
 	flags.AddFlagSet(own)
 }
 
-// named reports whether a flag names a cluster, or a namespace of one.
+// named reports whether one of the naming flags is set.
 func (k *kube) named(flags *pflag.FlagSet) bool {
-	for _, name := range append(shownFlags, clientcmd.FlagAPIServer) {
+	for _, name := range namingFlags {
 		if flags.Changed(name) {
 			return true
 		}

@@ -21,7 +21,7 @@ import (
 
 const runHelp = `Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
 plan, checks and report. Each implementation needs its command, which is looked up in PATH or relative to the folder of FILE, and must listen
-on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY.
+on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY. spec.profiles is left out: it needs a cluster.
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
 that are complete. A run whose process is killed leaves no process either.
@@ -59,9 +59,15 @@ func runCommand(k *kube, plugin bool) *cobra.Command {
 		Args:    oneRunFile,
 		RunE: func(c *cobra.Command, files []string) error {
 			if !onCluster && (c.Flags().Changed("cluster") || !k.named(c.Flags())) {
+				if err := remote.refuseFlags(); err != nil {
+					return err
+				}
 				return here.run(c.Context(), c.OutOrStdout(), files[0])
 			}
-			remote.out = cmp.Or(here.out, reportFolder)
+			if here.resume {
+				return badInput(errors.New("--resume goes on with a run on this machine: a run on the cluster goes on without it, so remove --resume"))
+			}
+			remote.out, remote.output = cmp.Or(here.out, reportFolder), here.output
 			return remote.run(c.Context(), c.OutOrStdout(), files[0])
 		},
 	}
@@ -95,12 +101,9 @@ func (h localRun) run(ctx context.Context, out io.Writer, file string) error {
 	if err != nil {
 		return badInput(err)
 	}
-	shown, ended := screen.New(out), printEnding
-	o := runOptions(f.Run, file, h.out, shown)
-	if h.output == jsonOutput {
-		objects := screen.NewJSON(out)
-		o.Tell, ended = objects.Tell, jsonEnding
-	}
+	told := newTeller(out, h.output)
+	o := runOptions(f.Run, file, h.out, told.shown)
+	o.Tell = told.tell
 	if err := resumeIn(&o, h.out, h.resume); err != nil {
 		return err
 	}
@@ -109,11 +112,11 @@ func (h localRun) run(ctx context.Context, out io.Writer, file string) error {
 		return f.Explain(err)
 	}
 	ending, err := r.Lead(ctx)
-	shown.End()
 	if err != nil {
+		told.shown.End()
 		return err
 	}
-	return ended(out, ending)
+	return told.end(ending)
 }
 
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen.Screen) local.Options {

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
-	"loadstone.dev/loadstone/internal/screen"
 )
 
 // deleteDeadline bounds how long an interrupted command waits for the end of the run that it deletes.
@@ -24,6 +24,7 @@ type clusterRun struct {
 	kube *kube
 	// out is the folder for the report.
 	out                            string
+	output                         outputFormat
 	replace, open, deleteIfAborted bool
 }
 
@@ -32,6 +33,19 @@ func (o *clusterRun) bind(f *pflag.FlagSet) {
 	f.BoolVar(&o.replace, "replace", false, "on a cluster: delete a run of the same name first")
 	f.BoolVar(&o.open, "open", false, "on a cluster: open the report in a browser")
 	f.BoolVar(&o.deleteIfAborted, "delete-on-interrupt", false, "on a cluster: Ctrl-C deletes the run, which otherwise goes on")
+}
+
+// refuseFlags says in a sentence that a flag of a run on a cluster is given to a run on this machine.
+func (o *clusterRun) refuseFlags() error {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"replace", o.replace}, {"open", o.open}, {"delete-on-interrupt", o.deleteIfAborted}} {
+		if flag.given {
+			return badInput(fmt.Errorf("--%s is for a run on a cluster, and this one is measured on this machine: add --cluster, or remove --%s", flag.name, flag.name))
+		}
+	}
+	return nil
 }
 
 // run applies a run to the cluster, follows it and fetches its report.
@@ -51,7 +65,8 @@ func (o clusterRun) run(ctx context.Context, out io.Writer, file string) error {
 	if err != nil {
 		return err
 	}
-	followed, err := apply(ctx, c, run, o.replace)
+	told := newTeller(out, o.output)
+	followed, err := applier{client: c, replace: o.replace, note: told.note}.apply(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -59,19 +74,19 @@ func (o clusterRun) run(ctx context.Context, out io.Writer, file string) error {
 	if followed {
 		did = "is there already and goes on: followed"
 	}
-	fmt.Fprintf(out, "benchmarkrun %s/%s %s\n", run.Namespace, run.Name, did)
-	return o.follow(ctx, out, c, client.ObjectKeyFromObject(run))
+	told.note(fmt.Sprintf("benchmarkrun %s/%s %s", run.Namespace, run.Name, did))
+	return o.follow(ctx, told, c, run)
 }
 
 // follow leads a run that is on the cluster to its end, as far as this program does: it tells, fetches and judges.
-func (o clusterRun) follow(ctx context.Context, out io.Writer, c client.Client, key client.ObjectKey) error {
-	shown := screen.New(out)
-	ended, err := follower{client: c, key: key, tell: shown.Tell, every: lookEvery}.follow(ctx)
-	shown.End()
+func (o clusterRun) follow(ctx context.Context, told teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
+	key := client.ObjectKeyFromObject(run)
+	ended, err := follower{client: c, key: key, uid: run.UID, tell: told.tell, every: lookEvery}.follow(ctx)
 	if errors.Is(err, errLeft) {
-		return o.interrupted(context.WithoutCancel(ctx), c, key)
+		return told.left(o.interrupted(context.WithoutCancel(ctx), c, key))
 	}
 	if err != nil {
+		told.shown.End()
 		return err
 	}
 	e := follow.Ending(ended)
@@ -79,10 +94,10 @@ func (o clusterRun) follow(ctx context.Context, out io.Writer, c client.Client, 
 		fetching, cancel := context.WithTimeout(ctx, fetchDeadline)
 		defer cancel()
 		if e.Report, err = fetchReport(fetching, o.kube, key, o.out, false); err != nil {
-			fmt.Fprintf(out, "the report is %s, and was not fetched: %v\n", ended.Status.Report.URI, err)
+			told.note(fmt.Sprintf("the report is %s, and was not fetched: %v", ended.Status.Report.URI, err))
 		}
 	}
-	end := printEnding(out, e)
+	end := told.end(e)
 	if o.open && e.Report != "" {
 		end = errors.Join(end, openPage(ctx, e.Report))
 	}

@@ -56,6 +56,26 @@ func TestProgramsThatMeasureThemselvesAreRunHere(t *testing.T) {
 	leavesNothing(t, dir)
 }
 
+// Nobody compares it, and what it has measured counts all the same.
+func TestAProgramIsMeasuredAlone(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	file := programs(t, dir, `echo "BenchmarkSort 1000 $1 ns/op"`)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := strings.Replace(string(text), "  - {name: new, command: [./bench, \"200\"]}\n", "", 1)
+	if err := os.WriteFile(file, []byte(alone), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := loadstone(ctx, "run", file, "--out", filepath.Join(dir, "results")).CombinedOutput()
+	if got := statusAfter(err); got != 0 || !strings.Contains(string(out), "1 case was measured, and there is nothing to compare it with\n") {
+		t.Errorf("it ends with status %d: %s", got, out)
+	}
+}
+
 // checkProgram looks at what lies of one process.
 func checkProgram(t *testing.T, results string, entry record.TrialEntry) {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"loadstone.dev/loadstone/internal/screen/screentest"
@@ -56,8 +57,8 @@ const samplesOfP99 = 1100
 // fewSamples reports whether every throughput that is shown is too low for a percentile to be known.
 func fewSamples(page *screentest.Page) bool {
 	for _, line := range page.Lines() {
-		for _, found := range regexp.MustCompile(`sweep-2 (\d+) requests/s`).FindAllStringSubmatch(line, -1) {
-			if rate, err := strconv.Atoi(found[1]); err != nil || rate > samplesOfP99 {
+		for _, found := range regexp.MustCompile(`sweep-2 ([\d,]+) requests/s`).FindAllStringSubmatch(line, -1) {
+			if rate, err := strconv.Atoi(strings.ReplaceAll(found[1], ",", "")); err != nil || rate > samplesOfP99 {
 				return false
 			}
 		}

@@ -21,6 +21,7 @@ import (
 	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/validity"
 )
 
 // asProgram makes the test's own program be loadstone.
@@ -111,7 +112,7 @@ func TestARunOnThisMachineLeavesARecordAndAReport(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	results := filepath.Join(dir, "results")
-	cmd := loadstone(ctx, "run", comparison(t, dir), "--out", results)
+	cmd := loadstone(ctx, "run", comparison(t, dir, "warmupSeconds: 1", "warmupSeconds: 0"), "--out", results)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -173,7 +174,11 @@ func checkTrial(t *testing.T, results string, entry record.TrialEntry) {
 	var server record.ObserverResult
 	read(t, filepath.Join(filepath.Dir(results), filepath.Dir(entry.Manifest.Key), "server-0", "result.json"), &server)
 	for _, cell := range server.Cells {
-		if cell.CPUNanos <= 0 || cell.RSSBytes <= 0 || cell.Sockets == nil || cell.Error != "" {
+		if cell.Error != "" {
+			t.Logf("cell %s of trial %s was not observed, as on a machine that is busy: %s", cell.Name(), entry.Name, cell.Error)
+			continue
+		}
+		if cell.CPUNanos <= 0 || cell.RSSBytes <= 0 || cell.Sockets == nil {
 			t.Errorf("cell %s of trial %s was observed as %+v", cell.Name(), entry.Name, cell)
 		}
 	}
@@ -185,7 +190,10 @@ func checkTable(t *testing.T, path string) {
 	var table struct {
 		Groups []struct {
 			Implementation string
-			Cells          []struct{ Requests int64 }
+			Cells          []struct {
+				Requests int64
+				Validity validity.Validity
+			}
 		}
 		Comparisons []struct{ Implementation, Baseline string }
 	}
@@ -195,7 +203,8 @@ func checkTable(t *testing.T, path string) {
 	}
 	for _, g := range table.Groups {
 		for _, c := range g.Cells {
-			if c.Requests <= 0 {
+			// A machine that is busy voids cells, and may leave them without a request.
+			if c.Requests <= 0 && c.Validity != validity.Void {
 				t.Errorf("%s has a cell without requests", g.Implementation)
 			}
 		}
@@ -260,7 +269,7 @@ func TestAnInterruptedRunReportsWhatIsComplete(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	results := filepath.Join(dir, "results")
-	cmd := loadstone(ctx, "run", comparison(t, dir, "blocks: 2", "blocks: 50"), "--out", results)
+	cmd := loadstone(ctx, "run", comparison(t, dir, ", {connections: 8}]", "]", "warmupSeconds: 1", "warmupSeconds: 0", "blocks: 2", "blocks: 50"), "--out", results)
 	var out lockedBuffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
 )
@@ -106,7 +108,7 @@ func openRun(ctx context.Context, in io.Reader, path string) (*runfile.File, err
 	return runfile.Named(ctx, "stdin", text)
 }
 
-// planFile plans a run for this machine and for a cluster. One of both is enough.
+// planFile plans a run for this machine and for a cluster. One of both is enough, unless the file names the images that a cluster asks for.
 func planFile(file *runfile.File, out checked) (checked, error) {
 	compile := func(local bool) (plan.Plan, error) {
 		return plan.Compile(file.Run.Spec, plan.Options{Name: file.Run.Name, Local: local})
@@ -118,14 +120,32 @@ func planFile(file *runfile.File, out checked) (checked, error) {
 	switch {
 	case !out.Here && !out.OnCluster && file.Run.Spec.Implementations[0].Image == "":
 		return out, file.Explain(errHere)
-	case !out.Here && !out.OnCluster:
+	case !out.OnCluster && (!out.Here || hasImages(file.Run.Spec)):
 		return out, file.Explain(errCluster)
 	case !out.OnCluster:
 		p, where = here, "on this machine; a cluster asks for images"
 	case !out.Here:
 		where = "on a cluster; this machine asks for commands"
 	}
-	out.Size, out.Estimate = p.Size(), p.Estimate(len(p.Trials)).Round(time.Second).String()
+	out.Size, out.Estimate = size(p), estimate(p).Round(time.Second).String()
 	out.text = fmt.Sprintf("%s: valid: %s, about %s, %s", out.File, out.Size, out.Estimate, where)
 	return out, nil
+}
+
+// hasImages reports whether every implementation has an image.
+func hasImages(spec v1alpha1.BenchmarkRunSpec) bool {
+	return !slices.ContainsFunc(spec.Implementations, func(i v1alpha1.Implementation) bool { return i.Image == "" })
+}
+
+// size is how much a plan measures, what follows its blocks included.
+func size(p plan.Plan) string {
+	if len(p.Following) == 0 {
+		return p.Size()
+	}
+	return fmt.Sprintf("%s, and %d that follow the blocks", p.Size(), len(p.Following))
+}
+
+// estimate is how long a plan will about take, what follows its blocks included.
+func estimate(p plan.Plan) time.Duration {
+	return p.Estimate(len(p.Trials)) + time.Duration(len(p.Following))*plan.FollowingEstimate
 }

@@ -1,11 +1,17 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/plan"
 )
 
 const sound = `apiVersion: loadstone.dev/v1alpha1
@@ -64,6 +70,65 @@ func TestValidateSaysEverythingAtOnceWithItsLine(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// forBoth is a file for a cluster and for this machine, with a part in front of its baseline.
+func forBoth(t *testing.T, part string) string {
+	t.Helper()
+	text := strings.NewReplacer("[./plain]", "[./plain], image: a", "[./costly]", "[./costly], image: b", "  baseline:", part+"  baseline:").Replace(sound)
+	path := filepath.Join(t.TempDir(), "run.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestValidateChecksAndCountsProfiles(t *testing.T) {
+	const profiles = "  profiles:\n  - {name: costs, tool: callgrind}\n"
+	out, err := execute(t, "validate", forBoth(t, profiles))
+	if err != nil || !strings.Contains(out, ": valid: 14 trials of 1 cells, and 2 that follow the blocks, about ") {
+		t.Errorf("it prints %q, %v", out, err)
+	}
+	var with, without []checked
+	for part, into := range map[string]*[]checked{profiles: &with, "": &without} {
+		out, err := execute(t, "validate", "--output", "json", forBoth(t, part))
+		if err = errors.Join(err, json.Unmarshal([]byte(out), into)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long, errLong := time.ParseDuration(with[0].Estimate)
+	short, errShort := time.ParseDuration(without[0].Estimate)
+	if errLong != nil || errShort != nil || long-short != 2*plan.FollowingEstimate {
+		t.Errorf("with profiles it takes %s, without %s", with[0].Estimate, without[0].Estimate)
+	}
+	for name, file := range map[string]string{
+		"for a cluster and this machine": forBoth(t, strings.Replace(profiles, "callgrind", "callgrind, load: none", 1)),
+		"for this machine":               written(t, "run.yaml", "  baseline:", strings.Replace(profiles, "callgrind", "callgrind, load: none", 1)+"  baseline:"),
+	} {
+		if out, err := execute(t, "validate", file); err == nil || status(err) != statusBadInput || !strings.Contains(out, "spec.profiles[0].load is none, which is no load of the run") {
+			t.Errorf("a profile of no load %s ends with %v and prints %q", name, err, out)
+		}
+	}
+}
+
+// Who names images means a cluster: that its plan fails is no matter of this machine, which has no etcd.
+func TestValidateSaysWhatAClusterRefusesOfAFileWithImages(t *testing.T) {
+	var levels []string
+	for i := range 20 {
+		levels = append(levels, fmt.Sprintf("{connections: %d}", i+1))
+	}
+	big := fmt.Sprintf("  - {name: big, tool: wrk, durationSeconds: 2, request: {expect: {body: %s}}, levels: [%s]}\n", strings.Repeat("a", 65536), strings.Join(levels, ", "))
+	file := forBoth(t, "")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(bytes.TrimSuffix(text, []byte("  blocks: 7\n")), []byte(big+"  blocks: 7\n")...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := execute(t, "validate", file); err == nil || status(err) != statusBadInput || !strings.Contains(out, "each trial of ") {
+		t.Errorf("it ends with %v and prints %.300q", err, out)
 	}
 }
 

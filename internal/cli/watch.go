@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/follow"
 	"loadstone.dev/loadstone/internal/local"
 )
@@ -30,11 +31,11 @@ func watchCommand(k *kube) *cobra.Command {
 
 		ValidArgsFunction: completeRuns(k),
 		RunE: func(c *cobra.Command, args []string) error {
-			key, found, err := findRun(c.Context(), k, args[0])
+			run, cluster, err := findRun(c.Context(), k, args[0])
 			if err != nil {
 				return err
 			}
-			return o.follow(c.Context(), c.OutOrStdout(), found, key)
+			return o.follow(c.Context(), newTeller(c.OutOrStdout(), textOutput), cluster, run)
 		},
 	}
 	c.Flags().StringVar(&o.out, "out", reportFolder, "the folder `DIR` for the report")
@@ -54,16 +55,17 @@ func waitCommand(k *kube) *cobra.Command {
 
 		ValidArgsFunction: completeRuns(k),
 		RunE: func(c *cobra.Command, args []string) error {
-			key, found, err := findRun(c.Context(), k, args[0])
+			run, cluster, err := findRun(c.Context(), k, args[0])
 			if err != nil {
 				return err
 			}
+			key := client.ObjectKeyFromObject(run)
 			ctx, cancel := c.Context(), context.CancelFunc(func() {})
 			if timeout > 0 {
 				ctx, cancel = context.WithTimeout(ctx, timeout)
 			}
 			defer cancel()
-			ended, err := follower{client: found, key: key, tell: func(local.Event) {}, every: lookEvery}.follow(ctx)
+			ended, err := follower{client: cluster, key: key, uid: run.UID, tell: func(local.Event) {}, every: lookEvery}.follow(ctx)
 			if errors.Is(err, errLeft) {
 				return stillGoing(c.Context(), key, timeout)
 			}
@@ -86,16 +88,15 @@ func stillGoing(ctx context.Context, key client.ObjectKey, timeout time.Duration
 }
 
 // findRun is a run that is on the cluster, by its name, and a client of its cluster.
-func findRun(ctx context.Context, k *kube, name string) (client.ObjectKey, client.Client, error) {
+func findRun(ctx context.Context, k *kube, name string) (*v1alpha1.BenchmarkRun, client.Client, error) {
 	namespace, err := k.namespace()
 	if err != nil {
-		return client.ObjectKey{}, nil, err
+		return nil, nil, err
 	}
 	c, err := k.client(ctx)
 	if err != nil {
-		return client.ObjectKey{}, nil, err
+		return nil, nil, err
 	}
-	key := client.ObjectKey{Namespace: namespace, Name: name}
-	_, err = getRun(ctx, c, key)
-	return key, c, err
+	run, err := getRun(ctx, c, client.ObjectKey{Namespace: namespace, Name: name})
+	return run, c, err
 }

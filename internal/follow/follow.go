@@ -88,7 +88,7 @@ func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind local.EventKind, messa
 		e.Repeats = max(e.Repeats, other.Spec.Block-e.Blocks)
 	}
 	if t != nil {
-		e.Trial = &record.PlannedTrial{Name: t.Name, Block: t.Spec.Block}
+		e.Trial = &record.PlannedTrial{Name: t.Name, Block: t.Spec.Block, Profile: t.Spec.Profile.Name}
 		for _, server := range t.Spec.Servers {
 			e.Trial.Servers = append(e.Trial.Servers, server.Name)
 		}

@@ -82,6 +82,18 @@ func TestARunIsToldAsItGoesOn(t *testing.T) {
 	}
 }
 
+func TestAProfileThatFollowsTheBlocksIsToldByItsName(t *testing.T) {
+	measuring := run("quick", 0, metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "")
+	profiled := trial(4, 0, "plain")
+	profiled.Spec.Type, profiled.Spec.Profile.Name = v1alpha1.TypeProfile, "cpu"
+	var f Follower
+	got := f.See(Sight{Run: &measuring, Trials: []v1alpha1.Trial{profiled}})
+	want := &record.PlannedTrial{Name: "plain4", Profile: "cpu", Servers: []string{"plain"}}
+	if len(got) != 1 || !cmp.Equal(got[0].Trial, want) || got[0].Repeats != 0 {
+		t.Errorf("it is told as %+v", got)
+	}
+}
+
 func ptr[T any](v T) *T { return &v }
 
 func TestWhatARunWaitsFor(t *testing.T) {

@@ -116,8 +116,9 @@ func (r *Run) makeReport(ctx context.Context) (Ending, error) {
 		return e, err
 	}
 	e.Report, e.Gated = r.folder.URI(page.Key), len(r.facts.Plan.Objectives) > 0
-	e.Counts = len(o.Table.Headline().Peaks)+len(o.Table.Rows) > 0
-	e.Verdict = &conduct.Verdict{Text: report.Line(o.Table.Headline())}
+	h := o.Table.Headline()
+	e.Counts = len(h.Peaks)+h.AloneCases+len(o.Table.Rows) > 0
+	e.Verdict = &conduct.Verdict{Text: report.Line(h)}
 	e.Verdict.Conclusive, e.Verdict.Reason = o.Table.Conclusive()
 	if met, reason := o.Table.ObjectivesMet(); !met {
 		e.Verdict.Unmet, e.Verdict.Objectives = reason, report.ObjectivesLine(o.Table)

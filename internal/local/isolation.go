@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/internal/cgroup"
+	"loadstone.dev/loadstone/internal/plan"
 )
 
 // groupFlag is a cgroup in the arguments of a helper; nil if it was not given.
@@ -77,6 +78,15 @@ func (r *Run) notes() []string {
 		notes = append(notes, at.sentence())
 	}
 	return notes
+}
+
+// opening are the sentences that a run tells when it begins: how it is led here, and what of its spec is left out. The plan notes that by itself.
+func (r *Run) opening() []string {
+	sentences := r.notes()
+	if len(r.options.Run.Spec.Profiles) > 0 {
+		sentences = append(sentences, plan.ProfilesLeftOut)
+	}
+	return sentences
 }
 
 // isolation says in a sentence what processes share here.

@@ -260,7 +260,7 @@ func (r *Run) begin() error {
 	if err := r.remember(); err != nil {
 		return err
 	}
-	for _, n := range r.notes() {
+	for _, n := range r.opening() {
 		r.tell(Event{Kind: EventNote, Message: n})
 	}
 	return stayOn(r.seats.rest)

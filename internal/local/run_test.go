@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -239,6 +240,17 @@ func TestARunSaysHowItWasLedHere(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestARunTellsAtItsBeginWhatIsLeftOutHere(t *testing.T) {
+	r := led(t, quick())
+	if slices.Contains(r.opening(), plan.ProfilesLeftOut) {
+		t.Errorf("a run without profiles tells %q", r.opening())
+	}
+	r.options.Run.Spec.Profiles = []v1alpha1.Profile{{Name: "costs", Tool: v1alpha1.ToolCallgrind}}
+	if !slices.Contains(r.opening(), plan.ProfilesLeftOut) {
+		t.Errorf("a run with profiles tells %q", r.opening())
 	}
 }
 

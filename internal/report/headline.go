@@ -41,7 +41,7 @@ func (v run) headline() []page.Entry {
 		return out
 	}
 	key := "headline.alone"
-	if len(h.Peaks) == 0 {
+	if len(h.Peaks)+h.AloneCases == 0 {
 		key = "headline.nothing"
 	}
 	out = append(out, page.Entry{Title: v.Say(key), Tone: "unknown", Lines: []string{v.LineWithoutComparison(h)}})

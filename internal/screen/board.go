@@ -77,7 +77,7 @@ func progressLine(e local.Event) string {
 	return text + fmt.Sprintf("  %d of %d cells  ", e.Done, e.All) + leftOf(e)
 }
 
-// trialOf names an event's trial by its block and its servers.
+// trialOf names an event's trial by its block, or its profile, and its servers.
 func trialOf(e local.Event) string {
 	if e.Trial == nil {
 		return ""
@@ -85,7 +85,11 @@ func trialOf(e local.Event) string {
 	return fmt.Sprintf("%-12s  %s", blockOf(e, e.Trial), strings.Join(e.Trial.Servers, " and "))
 }
 
+// blockOf names what a trial belongs to: a block, a repeat block, or a profile that follows them.
 func blockOf(e local.Event, t *record.PlannedTrial) string {
+	if t.Follows() {
+		return "profile " + t.Profile
+	}
 	if t.Block > e.Blocks {
 		return fmt.Sprintf("repeat %d/%d", t.Block-e.Blocks, e.Repeats)
 	}
@@ -109,7 +113,7 @@ func resultText(r local.Result) string {
 	if r.Failed != "" {
 		return r.Name + " failed: " + r.Failed
 	}
-	text := fmt.Sprintf("%s %.0f %s", r.Name, r.Value, r.Unit)
+	text := fmt.Sprintf("%s %s %s", r.Name, format.Digits(r.Value), r.Unit)
 	if r.P99Micros != nil {
 		text += " p99 " + format.Micros(*r.P99Micros)
 	}

@@ -19,6 +19,7 @@ func TestATrialIsNamedByItsBlockAndServers(t *testing.T) {
 		"the first repeat":     {local.Event{Blocks: 10, Repeats: 2, Trial: &record.PlannedTrial{Block: 11, Servers: []string{"plain"}}}, "repeat 1/2    plain"},
 		"the second repeat":    {local.Event{Blocks: 10, Repeats: 2, Trial: &record.PlannedTrial{Block: 12, Servers: []string{"plain"}}}, "repeat 2/2    plain"},
 		"a duet":               {local.Event{Blocks: 2, Trial: &record.PlannedTrial{Block: 1, Servers: []string{"plain", "costly"}}}, "block 1/2     plain and costly"},
+		"a profile":            {local.Event{Blocks: 7, Trial: &record.PlannedTrial{Profile: "cpu", Servers: []string{"plain"}}}, "profile cpu   plain"},
 		"more blocks than fit": {local.Event{Blocks: 10000, Trial: &record.PlannedTrial{Block: 9999, Servers: []string{"plain"}}}, "block 9999/10000  plain"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,11 +40,13 @@ func TestTheLineOfATrialIsBounded(t *testing.T) {
 		want    string
 	}{
 		"nothing":               {nil, ""},
-		"one value, rounded":    {values[:1], "case-0 1 ns"},
-		"as many as there may":  {values[:maxResults], "case-0 1 ns, case-1 2 ns, case-2 3 ns, case-3 4 ns, case-4 5 ns, case-5 6 ns"},
-		"one more than may":     {values[:maxResults+1], "case-0 1 ns, case-1 2 ns, case-2 3 ns, case-3 4 ns, case-4 5 ns, case-5 6 ns, and 1 more"},
-		"three more than may":   {values, "case-0 1 ns, case-1 2 ns, case-2 3 ns, case-3 4 ns, case-4 5 ns, case-5 6 ns, and 3 more"},
-		"a value and a failure": {[]local.Result{values[1], {Name: "case-x", Value: 5, Unit: "ns", Failed: "it was disturbed"}}, "case-1 2 ns, case-x failed: it was disturbed"},
+		"one value, rounded":    {values[:1], "case-0 0.600 ns"},
+		"one far below 1":       {[]local.Result{{Name: "case", Value: 0.4, Unit: "ns"}}, "case 0.400 ns"},
+		"one in thousands":      {[]local.Result{{Name: "case", Value: 12345.6, Unit: "ns"}}, "case 12,346 ns"},
+		"as many as there may":  {values[:maxResults], "case-0 0.600 ns, case-1 1.60 ns, case-2 2.60 ns, case-3 3.60 ns, case-4 4.60 ns, case-5 5.60 ns"},
+		"one more than may":     {values[:maxResults+1], "case-0 0.600 ns, case-1 1.60 ns, case-2 2.60 ns, case-3 3.60 ns, case-4 4.60 ns, case-5 5.60 ns, and 1 more"},
+		"three more than may":   {values, "case-0 0.600 ns, case-1 1.60 ns, case-2 2.60 ns, case-3 3.60 ns, case-4 4.60 ns, case-5 5.60 ns, and 3 more"},
+		"a value and a failure": {[]local.Result{values[1], {Name: "case-x", Value: 5, Unit: "ns", Failed: "it was disturbed"}}, "case-1 1.60 ns, case-x failed: it was disturbed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := resultsLine(tc.results); got != tc.want {

@@ -20,6 +20,7 @@ type jsonEvent struct {
 	Trial       string       `json:"trial,omitempty"`
 	Servers     []string     `json:"servers,omitempty"`
 	Block       int32        `json:"block,omitempty"`
+	Profile     string       `json:"profile,omitempty"`
 	Blocks      int32        `json:"blocks"`
 	Repeats     int32        `json:"repeats"`
 	Disturbed   string       `json:"disturbed,omitempty"`
@@ -50,7 +51,7 @@ func (j JSON) Tell(e local.Event) {
 		Cell: e.Cell, CellsDone: e.Done, Cells: e.All, LeftSeconds: e.Left.Seconds(),
 	}
 	if e.Trial != nil {
-		line.Trial, line.Servers, line.Block = e.Trial.Name, e.Trial.Servers, e.Trial.Block
+		line.Trial, line.Servers, line.Block, line.Profile = e.Trial.Name, e.Trial.Servers, e.Trial.Block, e.Trial.Profile
 	}
 	for _, r := range e.Results {
 		own := jsonResult{Name: r.Name, Unit: r.Unit, P99Micros: r.P99Micros, Failed: r.Failed}

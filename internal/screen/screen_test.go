@@ -41,7 +41,7 @@ func played() []local.Event {
 // stay are the lines of the run that stay.
 var stay = []string{
 	"servers were set on CPUs [1]",
-	"block 1/2     plain  sweep-10 12346 requests/s p99 1.23 ms, sweep-100 failed: it hung  1m0s left",
+	"block 1/2     plain  sweep-10 12,346 requests/s p99 1.23 ms, sweep-100 failed: it hung  1m0s left",
 	"repeat 1/1    plain and costly  failed: the server exited",
 }
 
@@ -50,8 +50,8 @@ func TestATerminalShowsARunWhileItGoesOn(t *testing.T) {
 	want := [][]string{
 		stay[:1],
 		{stay[0], "block 1/2     plain  sweep-10  0 of 8 cells  1m10s left"},
-		{stay[0], "block 1/2     plain  sweep-10  1 of 8 cells  1m2s left", "  sweep-10 12346 requests/s p99 1.23 ms"},
-		{stay[0], "block 1/2     plain  sweep-100  1 of 8 cells  1m1s left", "  sweep-10 12346 requests/s p99 1.23 ms"},
+		{stay[0], "block 1/2     plain  sweep-10  1 of 8 cells  1m2s left", "  sweep-10 12,346 requests/s p99 1.23 ms"},
+		{stay[0], "block 1/2     plain  sweep-100  1 of 8 cells  1m1s left", "  sweep-10 12,346 requests/s p99 1.23 ms"},
 		stay[:2],
 		stay,
 		append(slices.Clone(stay), "repeat 1/1    plain and costly  sweep-10  8 of 10 cells  5s left", "  disturbed: block 2 (NoisyNeighbours); repeat blocks begun: 1"),
@@ -97,7 +97,7 @@ func TestALineOfTheLiveViewIsNotBroken(t *testing.T) {
 		s.Tell(e)
 	}
 	done()
-	if diff := cmp.Diff([]string{"block 1/2     plain", "  sweep-10 12346 re"}, page.Lines()); diff != "" {
+	if diff := cmp.Diff([]string{"block 1/2     plain", "  sweep-10 12,346 r"}, page.Lines()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -153,6 +153,16 @@ func TestWhatIsNoTerminalHasNoLiveView(t *testing.T) {
 	t.Setenv("TERM", "dumb")
 	if New(terminal).Live() {
 		t.Error("a terminal that cannot move its cursor has a live view")
+	}
+}
+
+func TestProgramsReadWhichProfileATrialMakes(t *testing.T) {
+	var out bytes.Buffer
+	trial := &record.PlannedTrial{Name: "quick-p00-plain", Profile: "cpu", Servers: []string{"plain"}}
+	NewJSON(&out).Tell(local.Event{Kind: local.EventMeasured, Trial: trial, Blocks: 2})
+	want := `{"event":"trial","trial":"quick-p00-plain","servers":["plain"],"profile":"cpu","blocks":2,"repeats":0,"cellsDone":0,"cells":0,"leftSeconds":0}` + "\n"
+	if out.String() != want {
+		t.Errorf("it prints\n%swant\n%s", out.String(), want)
 	}
 }
 

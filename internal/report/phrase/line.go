@@ -57,7 +57,10 @@ func (l Lexicon) fit(parts []string) string {
 
 // LineWithoutComparison returns what a run that compares nothing has found.
 func (l Lexicon) LineWithoutComparison(h analysis.Headline) string {
-	if len(h.Peaks) == 0 {
+	switch {
+	case h.AloneCases > 0:
+		return l.Count("line.cases", h.AloneCases)
+	case len(h.Peaks) == 0:
 		return l.Say("line.nothing", h.MeasuredTrials, h.PlannedTrials)
 	}
 	var peaks []string

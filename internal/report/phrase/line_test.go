@@ -161,6 +161,13 @@ func TestLineOfARunThatComparesNothing(t *testing.T) {
 	if want := "nothing to compare; go: at least 88,123 requests/s at 100 connections (mean of 3)"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	for n, want := range map[int]string{
+		1: "1 case was measured, and there is nothing to compare it with", 3: "3 cases were measured, and there is nothing to compare them with",
+	} {
+		if got := phrase.English.Line(analysis.Headline{Rules: rules, MeasuredTrials: 4, PlannedTrials: 4, AloneCases: n}); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
 	got = phrase.English.Line(analysis.Headline{Rules: rules, PlannedTrials: 4})
 	if want := "no verdict: 0 of 4 trials were measured and none gave a result"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -6,6 +6,8 @@ var englishGeneral = map[string]string{
 
 	"line.nothing": "no verdict: %d of %d trials were measured and none gave a result",
 	"line.alone":   "nothing to compare; %s",
+	"line.cases.1": "%s case was measured, and there is nothing to compare it with",
+	"line.cases.n": "%s cases were measured, and there is nothing to compare them with",
 	"line.peak":    "%s: %s requests/s at %d connections (mean of %d)",
 	"line.more":    "; and %d more",
 

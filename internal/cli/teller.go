@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"io"
+
+	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/screen"
+)
+
+// teller prints how a run goes on and how it ends, for people or for programs.
+type teller struct {
+	out    io.Writer
+	output outputFormat
+	shown  *screen.Screen
+}
+
+func newTeller(out io.Writer, output outputFormat) teller {
+	return teller{out: out, output: output, shown: screen.New(out)}
+}
+
+// tell prints an event.
+func (t teller) tell(e local.Event) {
+	if t.output == jsonOutput {
+		screen.NewJSON(t.out).Tell(e)
+		return
+	}
+	t.shown.Tell(e)
+}
+
+// note prints a sentence that is about no trial.
+func (t teller) note(text string) { t.tell(local.Event{Kind: local.EventNote, Message: text}) }
+
+// end prints how a run has ended, and returns the error whose status says it.
+func (t teller) end(e local.Ending) error {
+	t.shown.End()
+	if t.output == jsonOutput {
+		return jsonEnding(t.out, e)
+	}
+	return printEnding(t.out, e)
+}
+
+// left prints that this program follows the run no more, for the reason in an error, and returns it. People read it as the error.
+func (t teller) left(reason error) error {
+	t.shown.End()
+	if t.output != jsonOutput {
+		return reason
+	}
+	e := local.Ending{Interrupted: true}
+	e.Message = reason.Error()
+	if err := screen.NewJSON(t.out).End(e); err != nil {
+		return err
+	}
+	return reason
+}
