@@ -26,6 +26,8 @@ var byChance = map[string]bool{
 	"generator cell error": true, "generator cell late": true, "generator cell stealNanos": true, "generator cell firstConnection": true,
 	"server cell error": true,
 	"section care":      true, "section noise": true, "section objectives": true,
+	// These show what counts, and a disturbed cell does not.
+	"section effects": true, "section levels": true, "section latency": true, "section time": true, "section tests": true, "section scaling": true,
 }
 
 // ofMachines are those that follow from the machine, whatever backend leads the run: counters that a kernel has or lacks, and what the network
