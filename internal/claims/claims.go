@@ -80,6 +80,8 @@ const most = 16
 func compiler(b *record.Binary, value string) record.Fact {
 	i := slices.IndexFunc(b.Compilers, func(c string) bool { return strings.Contains(c, value) })
 	switch {
+	case i >= 0 && startFiles(b.Compilers[i]) && slices.ContainsFunc(b.Compilers, func(c string) bool { return !startFiles(c) }):
+		return unknown("%s has left its name, and so has another: the C library's start files do so in every program", b.Compilers[i])
 	case i >= 0:
 		return yes("%s has left its name", b.Compilers[i])
 	case len(b.Compilers) == 0:
@@ -89,6 +91,10 @@ func compiler(b *record.Binary, value string) record.Fact {
 	}
 	return no("those that have left their names are %s", strings.Join(b.Compilers, "; "))
 }
+
+// startFiles reports whether a name is of the form that gcc leaves in the section of comments, also in the C library's start files, which are a
+// part of programs that another compiler has built.
+func startFiles(compiler string) bool { return strings.HasPrefix(compiler, "GCC: (") }
 
 func goVersion(b *record.Binary, value string) record.Fact {
 	if b.Go == nil {

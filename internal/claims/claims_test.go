@@ -22,6 +22,8 @@ func TestClaimsAreCheckedByWhatWasRead(t *testing.T) {
 		"an allocator that hides":                 {record.ClaimAllocator, "glibc", record.Binary{Allocator: record.Unknown, AllocatorBy: "it is stripped"}, record.Unknown, "it is stripped"},
 		"a compiler":                              {record.ClaimCompiler, "GNU C17 12", record.Binary{Compilers: []string{"GNU AS 2.40", "GNU C17 12.2.0"}}, record.Yes, "GNU C17 12.2.0"},
 		"another compiler":                        {record.ClaimCompiler, "clang", record.Binary{Compilers: []string{"GNU C17 12.2.0"}}, record.No, "GNU C17 12.2.0"},
+		"gcc, whose start files clang links":      {record.ClaimCompiler, "GCC", record.Binary{Compilers: []string{"GCC: (Debian 12.2.0) 12.2.0", "Debian clang version 14.0.6"}}, record.Unknown, "start files"},
+		"gcc alone":                               {record.ClaimCompiler, "GCC", record.Binary{Compilers: []string{"GCC: (Debian 12.2.0) 12.2.0"}}, record.Yes, "GCC: (Debian"},
 		"no compiler":                             {record.ClaimCompiler, "clang", record.Binary{}, record.Unknown, "no compiler"},
 		"more compilers than are recorded":        {record.ClaimCompiler, "clang", record.Binary{Compilers: make([]string, 16)}, record.Unknown, "16"},
 		"a flag":                                  {record.ClaimFlag, "-O2", record.Binary{Flags: []string{"-O0 -O2 -g", "-O2"}}, record.Yes, "-O0 -O2 -g"},

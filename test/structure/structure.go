@@ -30,10 +30,11 @@ var byChance = map[string]bool{
 	"section effects": true, "section levels": true, "section latency": true, "section time": true, "section tests": true, "section scaling": true,
 }
 
-// ofMachines are those that follow from the machine, whatever backend leads the run: counters that a kernel has or lacks, and what the network
-// namespace of a pod can tell and that of a machine cannot.
+// ofMachines are those that follow from the machine, whatever backend leads the run: counters that a kernel has or lacks, what the network
+// namespace of a pod can tell and that of a machine cannot, and fixed work on a server's CPU, on which an observer may not run where it is pinned.
 var ofMachines = map[string]bool{
 	"generator cell unknown": true, "generator cell throttled": true, "server cell unknown": true, "server cell pressureMicros": true,
+	"server cell workBefore": true, "server cell workAfter": true,
 }
 
 var sectionID = regexp.MustCompile(`<section[^>]* id="([a-z-]+)"`)
