@@ -117,14 +117,15 @@ func TestARunWaitsForItsNodeAndDoesNotMove(t *testing.T) {
 		c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)
 		return c != nil && c.Status == metav1.ConditionUnknown && strings.Contains(c.Message, "trial fixed-001-go: "+says)
 	})
+	// What happens from here on is no matter of waiting: the API server's clock, which says when a pod has found its node, was not put forward.
+	for _, trial := range w.trials(run) {
+		if len(trial.Status.Failures) > 0 {
+			t.Errorf("trial %s did not wait: %s", trial.Name, trial.Status.Failures)
+		}
+	}
 	w.kubelet.comeBack(node)
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	for _, trial := range w.trials(run) {
-		if failures := strings.Join(trial.Status.Failures, "\n"); strings.Contains(failures, v1alpha1.ReasonUnschedulable) || strings.Contains(failures, v1alpha1.ReasonPodLost) {
-			t.Errorf("trial %s did not wait: %s", trial.Name, failures)
-		}
-	}
 }
 
 func TestARunWhoseTimeIsOverReportsWhatItHasMeasured(t *testing.T) {
