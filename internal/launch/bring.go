@@ -14,7 +14,7 @@ const everybodyRuns = 0o755
 
 // Bring copies the running program to a path, from which an image that knows nothing of it can start it.
 func Bring(to string) error {
-	if err := copyFile("/proc/self/exe", to); err != nil {
+	if err := CopyFile("/proc/self/exe", to, everybodyRuns); err != nil {
 		return fmt.Errorf("copying the agent: %w", err)
 	}
 	return nil
@@ -33,7 +33,7 @@ func BringToolbox(from, to string) error {
 		if entry.IsDir() {
 			return os.MkdirAll(filepath.Join(to, relative), everybodyRuns)
 		}
-		return copyFile(path, filepath.Join(to, relative))
+		return CopyFile(path, filepath.Join(to, relative), everybodyRuns)
 	})
 	if err != nil {
 		return fmt.Errorf("copying the profilers: %w", err)
@@ -41,13 +41,14 @@ func BringToolbox(from, to string) error {
 	return nil
 }
 
-func copyFile(from, to string) (err error) {
+// CopyFile copies a file to a path, with a mode where there is none yet.
+func CopyFile(from, to string, mode fs.FileMode) (err error) {
 	own, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer own.Close() //nolint:errcheck // It is only read.
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, everybodyRuns)
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, mode)
 	if err != nil {
 		return err
 	}

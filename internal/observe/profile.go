@@ -3,9 +3,7 @@ package observe
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +35,8 @@ const (
 	leastLeft = 5 * time.Second
 	// maxProfile bounds a file of a profiler that is kept.
 	maxProfile = 64 << 20
+	// ownFile is the mode of a file that only the agent reads.
+	ownFile = 0o600
 )
 
 // Monitor runs a server under a profiler, sends it its requests, ends it, and reads what the profiler wrote.
@@ -248,7 +248,7 @@ func exitOf(e launch.Exit) profiler.Exit {
 }
 
 // keepFiles copies what the profiler wrote to the agent's files, under names that tell the launches apart.
-func (s *profiling) keepFiles(folder, launch string) ([]string, error) {
+func (s *profiling) keepFiles(folder, prefix string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("keeping the profiler's files: %w", err)
@@ -259,25 +259,11 @@ func (s *profiling) keepFiles(folder, launch string) ([]string, error) {
 		if err != nil || !info.Mode().IsRegular() || info.Size() > maxProfile || !protocol.PlainName(e.Name()) || len(names) == profiler.MaxProcesses {
 			continue
 		}
-		name := launch + "." + e.Name()
-		if err := copyTo(filepath.Join(folder, e.Name()), filepath.Join(s.config.Dir, name)); err != nil {
+		name := prefix + "." + e.Name()
+		if err := launch.CopyFile(filepath.Join(folder, e.Name()), filepath.Join(s.config.Dir, name), ownFile); err != nil {
 			return nil, fmt.Errorf("keeping the profiler's files: %w", err)
 		}
 		names = append(names, name)
 	}
 	return names, nil
-}
-
-func copyTo(from, to string) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // It is only read.
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }
