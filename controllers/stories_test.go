@@ -398,6 +398,9 @@ func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
 		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
 		return c != nil && strings.Contains(c.Message, "a pod named taken-000-go-1-s0 exists already")
 	})
+	// The attempt's time is reckoned from when its last pod got its node.
+	generator := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.PodName("taken-000-go", 1, record.MemberGenerator(0))}}
+	await(w, generator, "its start", func(p *corev1.Pod) bool { return p.Status.PodIP != "" })
 	w.clock.Forward(conduct.PrepareDeadline + time.Second)
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "a pod named taken-000-go-1-s0 exists and does not belong to this trial: delete it")
