@@ -22,7 +22,7 @@ type Violation = kind.Violation
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkValidity, checkSize} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkContainers, checkValidity, checkSize} {
 		if v := check(spec); v != nil {
 			return v
 		}
@@ -45,6 +45,9 @@ func checkPrograms(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
 			return kind.Invalid("spec.implementations[%d].command is missing: on this machine an implementation is started by its command and not by its image: name the program and its arguments, such as [./%s]", i, impl.Name)
 		case !local && impl.Image == "":
 			return kind.Invalid("spec.implementations[%d].image is missing: a cluster starts an implementation by its image: name one, or measure on one machine with loadstone run", i)
+		}
+		if v := checkHere(i, impl); local && v != nil {
+			return v
 		}
 	}
 	return nil

@@ -217,7 +217,7 @@ func TestImplementationsKnowWhetherTheyAreTheBaseline(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, i := range want {
-		if got, ok := run.Implementation(i.Name); !ok || got != i {
+		if got, ok := run.Implementation(i.Name); !ok || !cmp.Equal(got, i) {
 			t.Errorf("%s is found: %v, %+v", i.Name, ok, got)
 		}
 	}

@@ -123,6 +123,8 @@ type Implementation struct {
 	Build Expectations `json:"build,omitzero"`
 	// Claims are statements about it that are checked and fail nothing.
 	Claims []Claim `json:"claims,omitempty"`
+	// Container is what it gets beside its image and its command.
+	Container Container `json:"container,omitzero"`
 }
 
 // CaseFormat is the format in which a program prints what it has measured.
