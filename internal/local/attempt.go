@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/protocol"
@@ -156,7 +157,7 @@ func (a *attempt) startProgram(m *member, at place, p kind.Process) (*conduct.Fa
 		if err != nil {
 			return nil, fmt.Errorf("finding this program: %w", err)
 		}
-		command = append([]string{self, launchCommand, "--exchange", m.exchange, "--"}, command...)
+		command = append([]string{self, helper.LaunchCommand, "--exchange", m.exchange, "--"}, command...)
 	}
 	return a.team.startServer(m, at, command, a.Work, own)
 }

@@ -16,6 +16,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -64,7 +65,7 @@ func tried(r *Run) *attempt {
 	t := &r.facts.Trials[0]
 	a := &attempt{Run: r, Attempt: conduct.Attempt{Number: 1, Work: t.Work, Begun: noon, Now: noon}, trial: t, team: &team{faults: make(chan *conduct.Failure, 1)}}
 	for _, planned := range t.Work.Members() {
-		a.team.members = append(a.team.members, &member{Member: planned, trial: t, agent: &child{}})
+		a.team.members = append(a.team.members, &member{Member: planned, trial: t, agent: &helper.Process{}})
 	}
 	return a
 }

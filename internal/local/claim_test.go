@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/protocol"
 )
 
@@ -51,7 +52,7 @@ func TestAResumedRunWaitsForTheProcessesOfItsPredecessor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left, err := startChild([]string{keeperCommand, "--cpus", cpuList(ownCPUs(t)), "--dir", dir, "--log", filepath.Join(dir, "output"), "--", "/bin/sleep", "1000"}, ownCPUs(t), log, first.held(), syscall.SIGKILL)
+	left, err := helper.Start([]string{helper.KeeperCommand, "--cpus", helper.CPUList(ownCPUs(t)), "--dir", dir, "--log", filepath.Join(dir, "output"), "--", "/bin/sleep", "1000"}, ownCPUs(t), log, first.held(), syscall.SIGKILL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestAResumedRunWaitsForTheProcessesOfItsPredecessor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	left.end()
+	left.End()
 	if err := <-waited; err != nil {
 		t.Error(err)
 	}

@@ -1,35 +1,14 @@
 package local
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 
 	"loadstone.dev/loadstone/internal/cgroup"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/plan"
 )
-
-// groupFlag is a cgroup in the arguments of a helper; nil if it was not given.
-type groupFlag struct{ *cgroup.Group }
-
-// String implements flag.Value.
-func (g *groupFlag) String() string { return "" }
-
-// Set implements flag.Value.
-func (g *groupFlag) Set(text string) error { return json.Unmarshal([]byte(text), &g.Group) }
-
-// groupArgs are the arguments with which a helper is told of a cgroup; empty if there is none.
-func groupArgs(name string, g *cgroup.Group) []string {
-	if g == nil {
-		return nil
-	}
-	text, err := json.Marshal(g)
-	if err != nil {
-		return nil // A group holds nothing that JSON cannot.
-	}
-	return []string{"--" + name, string(text)}
-}
 
 // openCgroups makes a cgroup for the run where this machine permits it.
 func (r *Run) openCgroups() {
@@ -57,7 +36,7 @@ func (a *attempt) isolate(m *member, at place) ([]string, error) {
 	}
 	flags := []string{"--counters", counters}
 	if !m.isServer() {
-		flags = append(flags, groupArgs("cgroup", group)...)
+		flags = append(flags, helper.GroupArgs("cgroup", group)...)
 	}
 	return flags, nil
 }
