@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/runfile"
 	"loadstone.dev/loadstone/internal/screen"
 	"loadstone.dev/loadstone/internal/version"
@@ -147,7 +148,7 @@ func resumeIn(o *local.Options, named string, resume bool) error {
 }
 
 // printEnding prints how a run has ended, and returns the error whose status says it.
-func printEnding(out io.Writer, e local.Ending) error {
+func printEnding(out io.Writer, e progress.Ending) error {
 	if e.Verdict != nil && e.Verdict.Text != "" {
 		if _, err := fmt.Fprintln(out, e.Verdict.Text); err != nil {
 			return err
@@ -162,7 +163,7 @@ func printEnding(out io.Writer, e local.Ending) error {
 }
 
 // jsonEnding prints the same for programs.
-func jsonEnding(out io.Writer, e local.Ending) error {
+func jsonEnding(out io.Writer, e progress.Ending) error {
 	if err := screen.NewJSON(out).End(e); err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func jsonEnding(out io.Writer, e local.Ending) error {
 }
 
 // statusOf is the error whose status says how a run has ended; nil for 0.
-func statusOf(e local.Ending) error {
+func statusOf(e progress.Ending) error {
 	switch {
 	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs:
 		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))

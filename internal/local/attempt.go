@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
@@ -89,9 +90,9 @@ func (a *attempt) assemble(dir string) (*conduct.Failure, error) {
 			return nil, err
 		}
 		a.team.members = append(a.team.members, m)
-		at := place{cpus: a.seats.server, rest: a.seats.rest, folder: a.options.Folder}
+		at := place{cpus: a.seats.Server, rest: a.seats.Rest, folder: a.options.Folder}
 		if !m.isServer() {
-			at.cpus = a.seats.generators[generators]
+			at.cpus = a.seats.Generators[generators]
 			generators++
 		}
 		if f, err := a.startMember(m, at); f != nil || err != nil {
@@ -109,7 +110,7 @@ func (a *attempt) startMember(m *member, at place) (*conduct.Failure, error) {
 		return nil, err
 	}
 	flags = append(flags, counters...)
-	if len(a.seats.generators) == 1 && !m.isServer() {
+	if len(a.seats.Generators) == 1 && !m.isServer() {
 		flags = append(flags, "--network", "/proc/self/net")
 	}
 	for i, p := range m.Processes {
@@ -254,7 +255,7 @@ func (a *attempt) sharedCPU() *int32 {
 	if len(a.Work.Servers()) < 2 {
 		return nil
 	}
-	cpu := int32(a.seats.server[0])
+	cpu := int32(a.seats.Server[0])
 	return &cpu
 }
 
@@ -275,7 +276,7 @@ func (a *attempt) awaitEnd(ctx context.Context) (*conduct.Failure, error) {
 		if wait <= 0 {
 			return nil, nil
 		}
-		a.tell(Event{Kind: EventProgress, Trial: &a.trial.PlannedTrial, Cell: a.cell()})
+		a.tell(progress.Event{Kind: progress.EventProgress, Trial: &a.trial.PlannedTrial, Cell: a.cell()})
 		if every := a.options.Every; every > 0 {
 			wait = min(wait, every)
 		}

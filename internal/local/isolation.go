@@ -3,7 +3,6 @@ package local
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/helper"
@@ -43,13 +42,13 @@ func (a *attempt) isolate(m *member, at place) ([]string, error) {
 
 // notes are what the run's manifest says of how it was led here.
 func (r *Run) notes() []string {
-	first := "measured on one machine by loadstone run, by affinity: " + r.seats.sentence() +
+	first := "measured on one machine by loadstone run, by affinity: " + r.seats.Sentence() +
 		"; other programs are not kept off these CPUs, and what they used of the server's is measured in every cell"
-	if !r.seats.owned {
-		first = "measured on one machine with too few CPUs by loadstone run: " + r.seats.sentence() + "; members share CPUs, so every cell is marked"
+	if !r.seats.Owned {
+		first = "measured on one machine with too few CPUs by loadstone run: " + r.seats.Sentence() + "; members share CPUs, so every cell is marked"
 	}
 	notes := []string{first}
-	if r.seats.alone() {
+	if r.seats.Alone() {
 		notes = append(notes, "this machine has one CPU for servers and load generators, which take turns on it: throughput is that of both together, latencies hold the time in which the other had the CPU, and a difference between servers looks smaller than it is; two CPUs are enough to avoid this")
 	}
 	notes = append(notes, r.isolation())
@@ -78,11 +77,4 @@ func (r *Run) isolation() string {
 		text += fmt.Sprintf(": this machine permits no cgroup of their own (%s)", r.shared)
 	}
 	return text
-}
-
-// alone reports whether servers and generators have one CPU together.
-func (s seats) alone() bool {
-	all := slices.Concat(s.server, slices.Concat(s.generators...))
-	slices.Sort(all)
-	return len(slices.Compact(all)) == 1 && len(s.generators) > 0
 }

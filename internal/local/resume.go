@@ -112,7 +112,7 @@ func (r *Run) restore(ctx context.Context) error {
 	if s.Plan != r.facts.Plan.Hash() {
 		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the run in %s was planned by version %s of Loadstone, and version %s plans it differently: resume it with the former, or begin a new run", r.options.Out, s.Operator, r.options.Version))
 	}
-	if own := r.seats.sentence(); s.Seats != own {
+	if own := r.seats.Sentence(); s.Seats != own {
 		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the run in %s cannot be resumed on other CPUs: there %s; here %s: let Loadstone use the same CPUs again, or begin a new run", r.options.Out, s.Seats, own))
 	}
 	if err := r.sameScripts(ctx); err != nil {

@@ -192,7 +192,7 @@ func TestWhatHasChangedIsNotResumed(t *testing.T) {
 		"the spec":         {func(r *Run) { r.recalled.Spec = json.RawMessage(`{"blocks": 3}`) }, "asks for something else"},
 		"the name":         {func(r *Run) { r.recalled.Name = "other" }, "asks for something else than the run other"},
 		"the plan":         {func(r *Run) { r.recalled.Plan, r.recalled.Operator = "0123", "v1.2.3" }, "was planned by version v1.2.3"},
-		"the CPUs":         {func(r *Run) { r.seats.server = []int{1} }, "servers were set on CPUs [1]"},
+		"the CPUs":         {func(r *Run) { r.seats.Server = []int{1} }, "servers were set on CPUs [1]"},
 		"a script":         {func(r *Run) { r.scripts[0].Text = []byte("other") }, "loads[sweep].script has changed"},
 		"nothing":          {func(*Run) {}, ""},
 		"a script is open": {func(r *Run) { r.scripts[0].Load = "later" }, ""},

@@ -119,7 +119,7 @@ func writeState(dir string, s state) (err error) {
 // remember stores how far the run is.
 func (r *Run) remember() error {
 	s := state{
-		Schema: stateSchema, Name: r.facts.Name, UID: r.uid, Spec: r.spec, Plan: r.facts.Plan.Hash(), Operator: r.options.Version, Seats: r.seats.sentence(),
+		Schema: stateSchema, Name: r.facts.Name, UID: r.uid, Spec: r.spec, Plan: r.facts.Plan.Hash(), Operator: r.options.Version, Seats: r.seats.Sentence(),
 		Started: r.started, LedNanos: time.Since(r.facts.Started).Nanoseconds(), Interim: r.facts.Interim, Scan: r.facts.Scan, Tries: r.tries, Resumed: r.resumed, Reported: r.reported,
 	}
 	for _, t := range r.facts.Trials {

@@ -19,6 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/seats"
 )
 
 // maxLastWords bounds what is quoted of a process that has ended.
@@ -206,7 +207,7 @@ type place struct {
 
 // serving are the CPUs of a process that is measured: as many of the servers' as it owns, and one if it owns a part of one.
 func (p place) serving(own kind.Process) []int {
-	return p.cpus[:max(min(whole(own.MilliCPU), len(p.cpus)), 1)]
+	return p.cpus[:max(min(seats.Whole(own.MilliCPU), len(p.cpus)), 1)]
 }
 
 // newMember makes the folder of a member of an attempt.
