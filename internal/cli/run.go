@@ -16,6 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/runfolder"
 	"loadstone.dev/loadstone/internal/screen"
 	"loadstone.dev/loadstone/internal/version"
 )
@@ -122,7 +123,7 @@ func (h localRun) run(ctx context.Context, out io.Writer, file string) error {
 
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen.Screen) local.Options {
 	if out == "" {
-		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(local.FolderTime))
+		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(runfolder.FolderTime))
 	}
 	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.Tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
@@ -140,7 +141,7 @@ func resumeIn(o *local.Options, named string, resume bool) error {
 	if !resume || named != "" {
 		return nil
 	}
-	newest, err := local.Newest(resultsFolder, o.Run.Name)
+	newest, err := runfolder.Newest(resultsFolder, o.Run.Name)
 	if newest != "" {
 		o.Out = newest
 	}

@@ -62,7 +62,7 @@ func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure,
 		return nil, nil, fmt.Errorf("making a folder for the trial: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // What is left is removed with the run's work folder.
-	a.team = &team{faults: make(chan *conduct.Failure, 1), held: a.claim.held()}
+	a.team = &team{faults: make(chan *conduct.Failure, 1), held: a.claim.Held()}
 	defer func() { a.team.end() }()
 	for _, step := range []func(context.Context) (*conduct.Failure, error){
 		func(context.Context) (*conduct.Failure, error) { return a.assemble(dir) },

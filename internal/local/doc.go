@@ -3,8 +3,8 @@
 //
 // Each process of a member is a child of this program: an agent, an implementation below its keeper (package helper).
 //
-// How far a run is stands in a file of its folder, so that another process can go on with a run whose process was killed: see state and
-// Run.restore.
+// How far a run is stands in a file of its folder, so that another process can go on with a run whose process was killed: see package
+// runfolder and Run.restore.
 //
 // What a member owns here is its CPUs. They are chosen once a run, set before the process begins, read back by the agents in every cell,
 // and given to no other process of the run. Other programs of the machine are not kept off them: what they use is measured in every cell

@@ -53,7 +53,7 @@ func (r *Run) notes() []string {
 	}
 	notes = append(notes, r.isolation())
 	for _, at := range r.resumed {
-		notes = append(notes, at.sentence())
+		notes = append(notes, at.Sentence())
 	}
 	return notes
 }

@@ -25,6 +25,7 @@ import (
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/runfolder"
 	"loadstone.dev/loadstone/internal/seats"
 )
 
@@ -64,16 +65,16 @@ type Run struct {
 	// others went on. reported is true once the whole run is reported.
 	started  time.Time
 	led      time.Duration
-	resumed  []resumption
+	resumed  []runfolder.Resumption
 	reported bool
 	// scanned is what the last scan has read, and troubles says which blocks were disturbed, and by what, as far as it was scanned for.
 	scanned  analysis.Table
 	troubles string
 	// tries are the attempts at trials, by the trial's name.
-	tries map[string]*tries
+	tries map[string]*runfolder.Tries
 	// recalled is what an earlier process has left of the run, if it is resumed; nil if there is nothing.
-	recalled *state
-	claim    *claim
+	recalled *runfolder.State
+	claim    *runfolder.Claim
 	// cgroups is the run's cgroup; nil if this machine permits none, and shared says why.
 	cgroups *cgroup.Parent
 	shared  error
@@ -83,7 +84,7 @@ type Run struct {
 func New(ctx context.Context, o Options) (*Run, error) {
 	r := &Run{options: o, uid: newUID(), node: hostname()}
 	if err := r.prepare(ctx); err != nil {
-		r.claim.end()
+		r.claim.End()
 		return nil, err
 	}
 	return r, nil
@@ -180,7 +181,7 @@ func (r *Run) openFolder(context.Context) error {
 	if r.folder, err = artifact.OpenFolder(filepath.Dir(whole)); err != nil {
 		return refuse(v1alpha1.ReasonInvalidSpec, err)
 	}
-	r.work = workOf(whole)
+	r.work = runfolder.Work(whole)
 	if _, err := os.Stat(filepath.Join(whole, "plan.json")); err == nil && r.recalled == nil {
 		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the folder %s holds another run already: choose another one with --out, or go on with it by --resume", whole))
 	}
@@ -209,7 +210,7 @@ func (r *Run) freeze(context.Context) error {
 func (r *Run) Lead(ctx context.Context) (progress.Ending, error) {
 	// Processes get their CPUs from the thread that starts them, and agents die with it.
 	runtime.LockOSThread()
-	defer r.claim.end()
+	defer r.claim.End()
 	if r.reported {
 		return r.makeReport(ctx)
 	}

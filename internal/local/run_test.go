@@ -3,6 +3,7 @@ package local
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/runfolder"
 	"loadstone.dev/loadstone/internal/seats"
 )
 
@@ -248,5 +250,26 @@ func TestTheCPUsOfATrialFollowFromItsWork(t *testing.T) {
 		if n := seats.NeedsOf(tc.work); n.All() != tc.want {
 			t.Errorf("%s: it needs %+v, want %d", name, n, tc.want)
 		}
+	}
+}
+
+func TestARunIsLedByOneProcess(t *testing.T) {
+	dir := t.TempDir()
+	first, err := runfolder.ClaimRun(dir)
+	if err != nil || first == nil {
+		t.Fatalf("it is claimed as %v, %v", first, err)
+	}
+	if second, err := runfolder.ClaimRun(dir); second != nil || err != nil {
+		t.Errorf("a second process claims it as %v, %v", second, err)
+	}
+	r := &Run{options: Options{Out: dir}}
+	refused(t, r.openFolder(t.Context()), "another loadstone run is at work in the folder "+dir)
+	first.End()
+	if err := r.openFolder(t.Context()); err != nil {
+		t.Errorf("a run that has ended is still claimed: %v", err)
+	}
+	r.claim.End()
+	if _, err := os.Stat(runfolder.Work(dir)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of its processes is left: %v", err)
 	}
 }
