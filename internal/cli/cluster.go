@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/follow"
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 )
 
 const (
@@ -33,7 +33,7 @@ type follower struct {
 	key    client.ObjectKey
 	// uid is that of the run: another one of its name is not followed.
 	uid   types.UID
-	tell  func(local.Event)
+	tell  func(progress.Event)
 	every time.Duration
 }
 

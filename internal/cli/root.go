@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/runfile"
 )
 
@@ -26,8 +26,8 @@ measures on the cluster of kubectl's current context.`
 func Main(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if local.IsHelper(args[1:]) {
-		status, err := local.Help(ctx, args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if helper.Is(args[1:]) {
+		status, err := helper.Help(ctx, args[1:], os.Stdin, os.Stdout, os.Stderr)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "loadstone:", err)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/follow"
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 )
 
 const (
@@ -65,7 +65,7 @@ func waitCommand(k *kube) *cobra.Command {
 				ctx, cancel = context.WithTimeout(ctx, timeout)
 			}
 			defer cancel()
-			ended, err := follower{client: cluster, key: key, uid: run.UID, tell: func(local.Event) {}, every: lookEvery}.follow(ctx)
+			ended, err := follower{client: cluster, key: key, uid: run.UID, tell: func(progress.Event) {}, every: lookEvery}.follow(ctx)
 			if errors.Is(err, errLeft) {
 				return stillGoing(c.Context(), key, timeout)
 			}

@@ -14,8 +14,10 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
@@ -60,7 +62,7 @@ func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure,
 		return nil, nil, fmt.Errorf("making a folder for the trial: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // What is left is removed with the run's work folder.
-	a.team = &team{faults: make(chan *conduct.Failure, 1), held: a.claim.held()}
+	a.team = &team{faults: make(chan *conduct.Failure, 1), held: a.claim.Held()}
 	defer func() { a.team.end() }()
 	for _, step := range []func(context.Context) (*conduct.Failure, error){
 		func(context.Context) (*conduct.Failure, error) { return a.assemble(dir) },
@@ -88,9 +90,9 @@ func (a *attempt) assemble(dir string) (*conduct.Failure, error) {
 			return nil, err
 		}
 		a.team.members = append(a.team.members, m)
-		at := place{cpus: a.seats.server, rest: a.seats.rest, folder: a.options.Folder}
+		at := place{cpus: a.seats.Server, rest: a.seats.Rest, folder: a.options.Folder}
 		if !m.isServer() {
-			at.cpus = a.seats.generators[generators]
+			at.cpus = a.seats.Generators[generators]
 			generators++
 		}
 		if f, err := a.startMember(m, at); f != nil || err != nil {
@@ -108,7 +110,7 @@ func (a *attempt) startMember(m *member, at place) (*conduct.Failure, error) {
 		return nil, err
 	}
 	flags = append(flags, counters...)
-	if len(a.seats.generators) == 1 && !m.isServer() {
+	if len(a.seats.Generators) == 1 && !m.isServer() {
 		flags = append(flags, "--network", "/proc/self/net")
 	}
 	for i, p := range m.Processes {
@@ -156,7 +158,7 @@ func (a *attempt) startProgram(m *member, at place, p kind.Process) (*conduct.Fa
 		if err != nil {
 			return nil, fmt.Errorf("finding this program: %w", err)
 		}
-		command = append([]string{self, launchCommand, "--exchange", m.exchange, "--"}, command...)
+		command = append([]string{self, helper.LaunchCommand, "--exchange", m.exchange, "--"}, command...)
 	}
 	return a.team.startServer(m, at, command, a.Work, own)
 }
@@ -253,7 +255,7 @@ func (a *attempt) sharedCPU() *int32 {
 	if len(a.Work.Servers()) < 2 {
 		return nil
 	}
-	cpu := int32(a.seats.server[0])
+	cpu := int32(a.seats.Server[0])
 	return &cpu
 }
 
@@ -274,7 +276,7 @@ func (a *attempt) awaitEnd(ctx context.Context) (*conduct.Failure, error) {
 		if wait <= 0 {
 			return nil, nil
 		}
-		a.tell(Event{Kind: EventProgress, Trial: &a.trial.PlannedTrial, Cell: a.cell()})
+		a.tell(progress.Event{Kind: progress.EventProgress, Trial: &a.trial.PlannedTrial, Cell: a.cell()})
 		if every := a.options.Every; every > 0 {
 			wait = min(wait, every)
 		}

@@ -16,9 +16,11 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/seats"
 )
 
 // noon is when attempts of tests are told to start.
@@ -52,7 +54,7 @@ func led(t *testing.T, spec v1alpha1.BenchmarkRunSpec) *Run {
 	object.Name = "quick"
 	r := &Run{
 		options: Options{Run: object, Version: "v0.0.0-test"}, uid: "0123456789", node: "here", folder: folder, prefix: "results",
-		seats: seats{server: []int{3}, generators: [][]int{{2}}, rest: []int{0, 1}, owned: true},
+		seats: seats.Seats{Server: []int{3}, Generators: [][]int{{2}}, Rest: []int{0, 1}, Owned: true},
 		facts: conduct.Run{Name: "quick", Plan: p, Started: noon.Add(-time.Minute)},
 	}
 	r.beginTrials(p.Trials)
@@ -64,7 +66,7 @@ func tried(r *Run) *attempt {
 	t := &r.facts.Trials[0]
 	a := &attempt{Run: r, Attempt: conduct.Attempt{Number: 1, Work: t.Work, Begun: noon, Now: noon}, trial: t, team: &team{faults: make(chan *conduct.Failure, 1)}}
 	for _, planned := range t.Work.Members() {
-		a.team.members = append(a.team.members, &member{Member: planned, trial: t, agent: &child{}})
+		a.team.members = append(a.team.members, &member{Member: planned, trial: t, agent: &helper.Process{}})
 	}
 	return a
 }

@@ -1,4 +1,4 @@
-package local
+package helper
 
 import (
 	"encoding/json"
@@ -26,8 +26,8 @@ const (
 	sweepPause = 5 * time.Millisecond
 )
 
-// keeperNote is what a keeper tells its run: that the implementation was started, or could not be, and later how it has ended.
-type keeperNote struct {
+// Note is what a keeper tells its run: that the implementation was started, or could not be, and later how it has ended.
+type Note struct {
 	// PID is that of the implementation; 0 if it was not started.
 	PID int `json:"pid,omitempty"`
 	// Failed says why it was not started.
@@ -45,14 +45,14 @@ type keeperExit struct {
 
 // keep runs an implementation until in ends, and then ends it with everything that it has started.
 func keep(args []string, in io.Reader, out io.Writer) error {
-	f := flag.NewFlagSet(keeperCommand, flag.ContinueOnError)
+	f := flag.NewFlagSet(KeeperCommand, flag.ContinueOnError)
 	cpus := f.String("cpus", "", "the CPUs of the implementation")
 	dir := f.String("dir", "", "its working directory")
 	log := f.String("log", "", "the file for its output")
 	var group groupFlag
 	f.Var(&group, "cgroup", "the cgroup of the implementation, if it has one of its own")
 	if err := f.Parse(args); err != nil || f.NArg() == 0 {
-		return usageError(keeperCommand)
+		return usageError(KeeperCommand)
 	}
 	// The implementation dies with this thread, and what it leaves behind becomes this process's.
 	runtime.LockOSThread()
@@ -64,10 +64,10 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	defer group.RemoveAll()
 	cmd, err := startKept(f.Args(), *dir, *log, cpuset.Parse(*cpus), group.Group)
 	if err != nil {
-		return notes.Encode(keeperNote{Failed: err.Error()})
+		return notes.Encode(Note{Failed: err.Error()})
 	}
 	defer endDescendants()
-	if err := notes.Encode(keeperNote{PID: cmd.Process.Pid}); err != nil {
+	if err := notes.Encode(Note{PID: cmd.Process.Pid}); err != nil {
 		return err
 	}
 	exited, over := make(chan struct{}), make(chan struct{})
@@ -81,7 +81,7 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	}()
 	select {
 	case <-exited:
-		err := notes.Encode(keeperNote{Exited: exitOf(cmd.ProcessState), OutOfMemory: group.Group != nil && group.OutOfMemory()})
+		err := notes.Encode(Note{Exited: exitOf(cmd.ProcessState), OutOfMemory: group.Group != nil && group.OutOfMemory()})
 		<-over
 		return err
 	case <-over:

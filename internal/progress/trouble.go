@@ -1,4 +1,4 @@
-package local
+package progress
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 // maxTroubles bounds how many disturbances are named where people follow a run: the report has all.
 const maxTroubles = 3
 
-// troublesOf says what has disturbed the blocks of a table, and which trials were lost: the codes of the reasons by block, in order.
-func troublesOf(table analysis.Table, trials conduct.Trials) string {
+// Troubles says what has disturbed the blocks of a table, and which trials were lost: the codes of the reasons by block, in order.
+func Troubles(table analysis.Table, trials conduct.Trials) string {
 	disturbed := table.DisturbedBlocks()
 	found := map[int32][]string{}
 	add := func(c validity.Cell) {

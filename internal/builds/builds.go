@@ -1,4 +1,4 @@
-package analysis
+package builds
 
 import (
 	"cmp"
@@ -12,60 +12,60 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// BuildKey names one fact of a binary.
-type BuildKey string
+// Key names one fact of a binary.
+type Key string
 
 // The facts, in the order in which they are listed.
 const (
-	BuildPath           BuildKey = "path"
-	BuildScript         BuildKey = "script"
-	BuildBytes          BuildKey = "bytes"
-	BuildSHA256         BuildKey = "sha256"
-	BuildID             BuildKey = "buildID"
-	BuildFormat         BuildKey = "format"
-	BuildCompilers      BuildKey = "compilers"
-	BuildFlags          BuildKey = "flags"
-	BuildOptimized      BuildKey = "optimized"
-	BuildAssertions     BuildKey = "assertions"
-	BuildCoverage       BuildKey = "coverage"
-	BuildSanitizers     BuildKey = "sanitizers"
-	BuildDebugInfo      BuildKey = "debugInfo"
-	BuildStripped       BuildKey = "stripped"
-	BuildStatic         BuildKey = "static"
-	BuildInterpreter    BuildKey = "interpreter"
-	BuildLibraries      BuildKey = "libraries"
-	BuildAllocator      BuildKey = "allocator"
-	BuildPIE            BuildKey = "pie"
-	BuildRELRO          BuildKey = "relro"
-	BuildBindNow        BuildKey = "bindNow"
-	BuildStackProtector BuildKey = "stackProtector"
-	BuildStackClash     BuildKey = "stackClash"
-	BuildFortify        BuildKey = "fortify"
-	BuildBranchTargets  BuildKey = "branchTargets"
-	BuildShadowStack    BuildKey = "shadowStack"
-	BuildGo             BuildKey = "go"
-	BuildGoSettings     BuildKey = "goSettings"
+	Path           Key = "path"
+	Script         Key = "script"
+	Bytes          Key = "bytes"
+	SHA256         Key = "sha256"
+	ID             Key = "buildID"
+	Format         Key = "format"
+	Compilers      Key = "compilers"
+	Flags          Key = "flags"
+	Optimized      Key = "optimized"
+	Assertions     Key = "assertions"
+	Coverage       Key = "coverage"
+	Sanitizers     Key = "sanitizers"
+	DebugInfo      Key = "debugInfo"
+	Stripped       Key = "stripped"
+	Static         Key = "static"
+	Interpreter    Key = "interpreter"
+	Libraries      Key = "libraries"
+	Allocator      Key = "allocator"
+	PIE            Key = "pie"
+	RELRO          Key = "relro"
+	BindNow        Key = "bindNow"
+	StackProtector Key = "stackProtector"
+	StackClash     Key = "stackClash"
+	Fortify        Key = "fortify"
+	BranchTargets  Key = "branchTargets"
+	ShadowStack    Key = "shadowStack"
+	Go             Key = "go"
+	GoSettings     Key = "goSettings"
 )
 
 // Builds is how the servers were built, and what they are before any load.
 type Builds struct {
 	// Implementations are those of which something is known, in the order of the plan.
-	Implementations []string    `json:"implementations"`
-	Facts           []BuildFact `json:"facts"`
-	AtRest          []AtRest    `json:"atRest"`
+	Implementations []string `json:"implementations"`
+	Facts           []Fact   `json:"facts"`
+	AtRest          []AtRest `json:"atRest"`
 }
 
-// BuildFact is one fact of every implementation's binary.
-type BuildFact struct {
-	Key BuildKey `json:"key"`
+// Fact is one fact of every implementation's binary.
+type Fact struct {
+	Key Key `json:"key"`
 	// Values are in the order of the implementations.
-	Values []BuildValue `json:"values"`
+	Values []Value `json:"values"`
 	// Differs is true if the implementations are known to differ in what two files can have in common.
 	Differs bool `json:"differs"`
 }
 
-// BuildValue is one fact of one binary.
-type BuildValue struct {
+// Value is one fact of one binary.
+type Value struct {
 	// Value is empty where the fact is not known or does not apply; of a fact that is answered it is "yes", "no" or "unknown".
 	Value string `json:"value"`
 	// By is what the answer follows from.
@@ -94,8 +94,8 @@ type Spread struct {
 	Max    float64 `json:"max"`
 }
 
-// builds describes the servers of a run; nil if no observer has read any.
-func builds(data record.RunData, p planned.Run) *Builds {
+// Of describes the servers of a run; nil if no observer has read any.
+func Of(data record.RunData, p planned.Run) *Builds {
 	out, binaries := &Builds{}, []*record.Binary(nil)
 	for _, i := range p.Implementations {
 		rest, binary := atRest(data, i.Name)
@@ -153,18 +153,18 @@ func spread(values []float64) *Spread {
 }
 
 // buildFacts are the facts of several binaries side by side. Those that none has are left out.
-func buildFacts(binaries []*record.Binary) []BuildFact {
-	var facts []BuildFact
+func buildFacts(binaries []*record.Binary) []Fact {
+	var facts []Fact
 	for _, b := range binaries {
 		for k, own := range factsOf(b) {
 			if k == len(facts) {
-				facts = append(facts, BuildFact{Key: own.Key})
+				facts = append(facts, Fact{Key: own.Key})
 			}
 			facts[k].Values = append(facts[k].Values, own.Values...)
 		}
 	}
-	facts = slices.DeleteFunc(facts, func(f BuildFact) bool {
-		return !slices.ContainsFunc(f.Values, func(v BuildValue) bool { return v.Value != "" })
+	facts = slices.DeleteFunc(facts, func(f Fact) bool {
+		return !slices.ContainsFunc(f.Values, func(v Value) bool { return v.Value != "" })
 	})
 	for i := range facts {
 		facts[i].Differs = !slices.Contains(named, facts[i].Key) && differs(facts[i].Values)
@@ -173,53 +173,53 @@ func buildFacts(binaries []*record.Binary) []BuildFact {
 }
 
 // named are facts in which any two files differ.
-var named = []BuildKey{BuildPath, BuildScript, BuildBytes, BuildSHA256, BuildID}
+var named = []Key{Path, Script, Bytes, SHA256, ID}
 
 // differs reports whether two values are known and not the same.
-func differs(values []BuildValue) bool {
-	known := slices.DeleteFunc(slices.Clone(values), func(v BuildValue) bool { return v.Value == "" || v.Value == record.Unknown })
-	return slices.ContainsFunc(known, func(v BuildValue) bool { return v.Value != known[0].Value })
+func differs(values []Value) bool {
+	known := slices.DeleteFunc(slices.Clone(values), func(v Value) bool { return v.Value == "" || v.Value == record.Unknown })
+	return slices.ContainsFunc(known, func(v Value) bool { return v.Value != known[0].Value })
 }
 
 // factsOf are all facts of one binary, in one order.
-func factsOf(b *record.Binary) []BuildFact {
-	var out []BuildFact
-	text := func(key BuildKey, value, by string) {
-		out = append(out, BuildFact{Key: key, Values: []BuildValue{{Value: value, By: by}}})
+func factsOf(b *record.Binary) []Fact {
+	var out []Fact
+	text := func(key Key, value, by string) {
+		out = append(out, Fact{Key: key, Values: []Value{{Value: value, By: by}}})
 	}
-	answer := func(key BuildKey, f record.Fact) { text(key, string(f.Is), f.By) }
-	text(BuildPath, b.Path, b.Unknown)
-	text(BuildScript, b.Script, "")
-	text(BuildBytes, number(b.Bytes), "")
-	text(BuildSHA256, b.SHA256, "")
-	text(BuildID, b.BuildID, "")
-	text(BuildFormat, strings.TrimSpace(b.Format+" "+b.Arch), "")
-	text(BuildCompilers, strings.Join(b.Compilers, "; "), "")
-	text(BuildFlags, strings.Join(b.Flags, "; "), "")
-	answer(BuildOptimized, b.Build.Optimized)
-	answer(BuildAssertions, b.Build.Assertions)
-	answer(BuildCoverage, b.Build.Coverage)
-	answer(BuildSanitizers, b.Build.Sanitizers)
-	answer(BuildDebugInfo, b.Build.DebugInfo)
-	answer(BuildStripped, b.Build.Stripped)
-	answer(BuildStatic, b.Build.Static)
-	text(BuildInterpreter, b.Interpreter, "")
-	text(BuildLibraries, strings.Join(b.Libraries, ", "), "")
-	text(BuildAllocator, b.Allocator, b.AllocatorBy)
-	answer(BuildPIE, b.Build.PIE)
-	text(BuildRELRO, b.RELRO, "")
-	answer(BuildBindNow, b.BindNow)
-	answer(BuildStackProtector, b.StackProtector)
-	answer(BuildStackClash, b.StackClash)
-	answer(BuildFortify, b.Fortify)
-	answer(BuildBranchTargets, b.BranchTargets)
-	answer(BuildShadowStack, b.ShadowStack)
+	answer := func(key Key, f record.Fact) { text(key, string(f.Is), f.By) }
+	text(Path, b.Path, b.Unknown)
+	text(Script, b.Script, "")
+	text(Bytes, number(b.Bytes), "")
+	text(SHA256, b.SHA256, "")
+	text(ID, b.BuildID, "")
+	text(Format, strings.TrimSpace(b.Format+" "+b.Arch), "")
+	text(Compilers, strings.Join(b.Compilers, "; "), "")
+	text(Flags, strings.Join(b.Flags, "; "), "")
+	answer(Optimized, b.Build.Optimized)
+	answer(Assertions, b.Build.Assertions)
+	answer(Coverage, b.Build.Coverage)
+	answer(Sanitizers, b.Build.Sanitizers)
+	answer(DebugInfo, b.Build.DebugInfo)
+	answer(Stripped, b.Build.Stripped)
+	answer(Static, b.Build.Static)
+	text(Interpreter, b.Interpreter, "")
+	text(Libraries, strings.Join(b.Libraries, ", "), "")
+	text(Allocator, b.Allocator, b.AllocatorBy)
+	answer(PIE, b.Build.PIE)
+	text(RELRO, b.RELRO, "")
+	answer(BindNow, b.BindNow)
+	answer(StackProtector, b.StackProtector)
+	answer(StackClash, b.StackClash)
+	answer(Fortify, b.Fortify)
+	answer(BranchTargets, b.BranchTargets)
+	answer(ShadowStack, b.ShadowStack)
 	language := record.GoBuild{}
 	if b.Go != nil {
 		language = *b.Go
 	}
-	text(BuildGo, language.Version, language.Path)
-	text(BuildGoSettings, strings.Join(language.Settings, ", "), "")
+	text(Go, language.Version, language.Path)
+	text(GoSettings, strings.Join(language.Settings, ", "), "")
 	return out
 }
 
@@ -233,13 +233,13 @@ func number(n int64) string {
 
 // weighty are the facts that make a comparison one of builds, and how a sentence names them.
 var weighty = []struct {
-	key   BuildKey
+	key   Key
 	words string
-}{{BuildOptimized, "optimisation"}, {BuildAssertions, "assertions"}, {BuildSanitizers, "sanitizers"}, {BuildCoverage, "coverage"}}
+}{{Optimized, "optimisation"}, {Assertions, "assertions"}, {Sanitizers, "sanitizers"}, {Coverage, "coverage"}}
 
-// buildNotes are sentences on implementations that were built otherwise than what they are compared with, and on expectations that no file
+// Notes are sentences on implementations that were built otherwise than what they are compared with, and on expectations that no file
 // could answer.
-func buildNotes(b *Builds, p planned.Run, data record.RunData) []string {
+func Notes(b *Builds, p planned.Run, data record.RunData) []string {
 	if b == nil {
 		return nil
 	}
@@ -267,12 +267,12 @@ func buildNotes(b *Builds, p planned.Run, data record.RunData) []string {
 func unlike(b *Builds, i, base int) []string {
 	var out []string
 	for _, w := range weighty {
-		k := slices.IndexFunc(b.Facts, func(f BuildFact) bool { return f.Key == w.key })
+		k := slices.IndexFunc(b.Facts, func(f Fact) bool { return f.Key == w.key })
 		if k < 0 {
 			continue
 		}
 		own, other := b.Facts[k].Values[i], b.Facts[k].Values[base]
-		if differs([]BuildValue{own, other}) {
+		if differs([]Value{own, other}) {
 			out = append(out, fmt.Sprintf("%s and %s were not built alike: %s is %s in %s (%s) and %s in %s (%s), and their difference may come from that alone",
 				b.Implementations[i], b.Implementations[base], w.words, own.Value, b.Implementations[i], own.By, other.Value, b.Implementations[base], other.By))
 		}

@@ -1,4 +1,4 @@
-package local
+package helper
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func keeping(t *testing.T, cpus []int, command ...string) *kept {
 		t.Fatal(err)
 	}
 	k := &kept{dir: t.TempDir(), log: filepath.Join(t.TempDir(), "log")}
-	k.cmd = exec.CommandContext(t.Context(), self, append([]string{keeperCommand, "--cpus", cpuList(cpus), "--dir", k.dir, "--log", k.log, "--"}, command...)...)
+	k.cmd = exec.CommandContext(t.Context(), self, append([]string{KeeperCommand, "--cpus", CPUList(cpus), "--dir", k.dir, "--log", k.log, "--"}, command...)...)
 	k.cmd.Stderr = &k.errors
 	in, err := k.cmd.StdinPipe()
 	if err != nil {
@@ -52,16 +52,16 @@ func keeping(t *testing.T, cpus []int, command ...string) *kept {
 }
 
 // note is the next note of a keeper.
-func (k *kept) note(t *testing.T) keeperNote {
+func (k *kept) note(t *testing.T) Note {
 	t.Helper()
-	var n keeperNote
+	var n Note
 	if err := k.notes.Decode(&n); err != nil {
 		t.Fatalf("there is no note: %v: %s", err, k.errors.String())
 	}
 	return n
 }
 
-// end ends the pipe of a keeper and waits for the keeper, which must be content.
+// End ends the pipe of a keeper and waits for the keeper, which must be content.
 func (k *kept) end(t *testing.T) {
 	t.Helper()
 	if err := errors.Join(k.in.Close(), k.cmd.Wait()); err != nil {
@@ -193,16 +193,16 @@ func TestAKeptProgramIsAskedToEndBeforeItIsKilled(t *testing.T) {
 
 func TestAHelperThatWasStartedByHandSaysSo(t *testing.T) {
 	for name, args := range map[string][]string{
-		"a keeper without a command":         {keeperCommand, "--cpus", "0"},
-		"a keeper with a flag that is none":  {keeperCommand, "--dirr", ".", "--", "/bin/true"},
-		"an agent without arguments":         {agentCommand},
-		"an agent with a flag that is none":  {agentCommand, "--port", "80"},
-		"a parent without a program":         {launchCommand, "--exchange", "/tmp"},
-		"a parent with a flag that is none":  {launchCommand, "--limit", "1s", "--", "/bin/true"},
-		"a parent that is asked for no more": {launchCommand, "--"},
+		"a keeper without a command":         {KeeperCommand, "--cpus", "0"},
+		"a keeper with a flag that is none":  {KeeperCommand, "--dirr", ".", "--", "/bin/true"},
+		"an agent without arguments":         {AgentCommand},
+		"an agent with a flag that is none":  {AgentCommand, "--port", "80"},
+		"a parent without a program":         {LaunchCommand, "--exchange", "/tmp"},
+		"a parent with a flag that is none":  {LaunchCommand, "--limit", "1s", "--", "/bin/true"},
+		"a parent that is asked for no more": {LaunchCommand, "--"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if !IsHelper(args) {
+			if !Is(args) {
 				t.Fatalf("%q is no helper", args[0])
 			}
 			var out bytes.Buffer
@@ -215,8 +215,8 @@ func TestAHelperThatWasStartedByHandSaysSo(t *testing.T) {
 }
 
 func TestWhatPeopleTypeIsNoHelper(t *testing.T) {
-	for _, args := range [][]string{nil, {""}, {"run", "local-agent"}, {"run"}, {"agent"}, {"--help", keeperCommand}} {
-		if IsHelper(args) {
+	for _, args := range [][]string{nil, {""}, {"run", "local-agent"}, {"run"}, {"agent"}, {"--help", KeeperCommand}} {
+		if Is(args) {
 			t.Errorf("%q is a helper", args)
 		}
 	}

@@ -1,4 +1,4 @@
-package analysis
+package builds
 
 import (
 	"loadstone.dev/loadstone/internal/claims"
@@ -6,29 +6,29 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// ClaimAnswer is what became of a claim.
-type ClaimAnswer string
+// Answer is what became of a claim.
+type Answer string
 
 const (
-	// ClaimConfirmed says that what was read shows it.
-	ClaimConfirmed ClaimAnswer = "Confirmed"
-	// ClaimRefuted says that what was read rules it out.
-	ClaimRefuted ClaimAnswer = "Refuted"
-	// ClaimUnchecked says that what was read shows neither.
-	ClaimUnchecked ClaimAnswer = "Unchecked"
+	// Confirmed says that what was read shows it.
+	Confirmed Answer = "Confirmed"
+	// Refuted says that what was read rules it out.
+	Refuted Answer = "Refuted"
+	// Unchecked says that what was read shows neither.
+	Unchecked Answer = "Unchecked"
 )
 
 // Claim is a claim about one implementation with its answer.
 type Claim struct {
 	Implementation string `json:"implementation"`
 	record.Claim
-	Answer ClaimAnswer `json:"answer"`
+	Answer Answer `json:"answer"`
 	// By is what the answer follows from, or why there is none.
 	By string `json:"by"`
 }
 
-// claimsOf are the claims of a run in the order of its plan, checked against the file that most trials of an implementation ran.
-func claimsOf(data record.RunData, p planned.Run) []Claim {
+// Claims are the claims of a run in the order of its plan, checked against the file that most trials of an implementation ran.
+func Claims(data record.RunData, p planned.Run) []Claim {
 	var out []Claim
 	for _, i := range p.Implementations {
 		own := data.Manifest.Plan.Implementation(i.Name).Claims
@@ -44,12 +44,12 @@ func claimsOf(data record.RunData, p planned.Run) []Claim {
 	return out
 }
 
-func answer(is record.Truth, absent bool) ClaimAnswer {
+func answer(is record.Truth, absent bool) Answer {
 	switch {
 	case is != record.Yes && is != record.No:
-		return ClaimUnchecked
+		return Unchecked
 	case (is == record.Yes) != absent:
-		return ClaimConfirmed
+		return Confirmed
 	}
-	return ClaimRefuted
+	return Refuted
 }

@@ -1,4 +1,4 @@
-package local
+package seats
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"loadstone.dev/loadstone/internal/kernel"
 )
 
-// readCores are the CPUs on which this program may run, by core, in ascending order. Where the kernel does not say which of them share a core,
+// ReadCores are the CPUs on which this program may run, by core, in ascending order. Where the kernel does not say which of them share a core,
 // each is one of its own.
-func readCores(sys string) ([][]int, error) {
+func ReadCores(sys string) ([][]int, error) {
 	allowed := cpuset.Parse(kernel.OwnCPUsAllowed())
 	if len(allowed) == 0 {
 		return nil, fmt.Errorf("reading the CPUs of this machine: the kernel lists %q", kernel.OwnCPUsAllowed())

@@ -1,4 +1,4 @@
-package local
+package helper
 
 import (
 	"encoding/json"
@@ -20,11 +20,12 @@ const (
 	answerLimit = 30 * time.Second
 )
 
-// child is this program again, as an agent or as a keeper, until its standard input ends.
-type child struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *os.File
+// Process is this program again, as an agent or as a keeper, until its standard input ends.
+type Process struct {
+	// Cmd is the process, In its standard input, and Out the reading end of its standard output.
+	Cmd *exec.Cmd
+	In  io.WriteCloser
+	Out *os.File
 	// ended is closed when the process has ended.
 	ended chan struct{}
 }
@@ -32,9 +33,9 @@ type child struct {
 // heldDescriptor is the number under which a child has what it holds for its run.
 const heldDescriptor = 3
 
-// startChild starts this program again on some CPUs. What it prints as errors goes to log, and it holds held until it ends. The calling goroutine must have its thread to
-// itself, and keep it for as long as children run: agents die with it.
-func startChild(args []string, cpus []int, log, held *os.File, orphaned syscall.Signal) (*child, error) {
+// Start starts this program again on some CPUs. What it prints as errors goes to log, and it holds held until it ends. The calling goroutine
+// must have its thread to itself, and keep it for as long as children run: agents die with it.
+func Start(args []string, cpus []int, log, held *os.File, orphaned syscall.Signal) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
@@ -58,7 +59,7 @@ func startChild(args []string, cpus []int, log, held *os.File, orphaned syscall.
 	if err = errors.Join(err, write.Close()); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", args[0], errors.Join(err, out.Close()))
 	}
-	c := &child{cmd: cmd, in: in, out: out, ended: make(chan struct{})}
+	c := &Process{Cmd: cmd, In: in, Out: out, ended: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // How it ended is told by its ProcessState.
 		close(c.ended)
@@ -78,20 +79,20 @@ func startOn(cmd *exec.Cmd, cpus []int) error {
 	return errors.Join(cmd.Start(), unix.SchedSetaffinity(0, &before))
 }
 
-// exchange sends a line and reads the answer to it. It is false if the process has ended, or does not answer.
-func (c *child) exchange(line []byte, answer any) bool {
-	_, err := c.in.Write(line)
-	return err == nil && c.out.SetReadDeadline(time.Now().Add(answerLimit)) == nil && json.NewDecoder(c.out).Decode(answer) == nil
+// Exchange sends a line and reads the answer to it. It is false if the process has ended, or does not answer.
+func (c *Process) Exchange(line []byte, answer any) bool {
+	_, err := c.In.Write(line)
+	return err == nil && c.Out.SetReadDeadline(time.Now().Add(answerLimit)) == nil && json.NewDecoder(c.Out).Decode(answer) == nil
 }
 
-// end ends the process and waits for it. It may be called twice.
-func (c *child) end() {
-	_ = c.in.Close()    // It is closed already where the process has ended.
-	defer c.out.Close() //nolint:errcheck // It was only read.
+// End ends the process and waits for it. It may be called twice.
+func (c *Process) End() {
+	_ = c.In.Close()    // It is closed already where the process has ended.
+	defer c.Out.Close() //nolint:errcheck // It was only read.
 	select {
 	case <-c.ended:
 	case <-time.After(endLimit):
-		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // An error means that it has ended by itself.
+		_ = syscall.Kill(-c.Cmd.Process.Pid, syscall.SIGKILL) // An error means that it has ended by itself.
 		<-c.ended
 	}
 }

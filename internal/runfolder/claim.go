@@ -1,4 +1,4 @@
-package local
+package runfolder
 
 import (
 	"errors"
@@ -17,12 +17,12 @@ const (
 	leftPause = 20 * time.Millisecond
 )
 
-// claim is what keeps two processes from leading one run: locks on its folder and on the folder of its processes. The second is held by every
+// Claim is what keeps two processes from leading one run: locks on its folder and on the folder of its processes. The second is held by every
 // process of the run, too, so that it is free when none of them is left, however they have ended.
-type claim struct{ run, processes *os.File }
+type Claim struct{ run, processes *os.File }
 
-// claimRun claims the run in a folder that exists; nil and no error if another process leads it.
-func claimRun(dir string) (*claim, error) {
+// ClaimRun claims the run in a folder that exists; nil and no error if another process leads it.
+func ClaimRun(dir string) (*Claim, error) {
 	run, err := os.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("claiming the folder of the run: %w", err)
@@ -30,11 +30,11 @@ func claimRun(dir string) (*claim, error) {
 	if !lock(run) {
 		return nil, run.Close()
 	}
-	return &claim{run: run}, nil
+	return &Claim{run: run}, nil
 }
 
-// claimProcesses makes the folder of the run's processes, empty, once those that were started before have ended.
-func (c *claim) claimProcesses(work string) error {
+// ClaimProcesses makes the folder of the run's processes, empty, once those that were started before have ended.
+func (c *Claim) ClaimProcesses(work string) error {
 	if left, err := os.Open(work); err == nil {
 		free := lock(left)
 		for deadline := time.Now().Add(leftLimit); !free && time.Now().Before(deadline); free = lock(left) {
@@ -59,16 +59,16 @@ func (c *claim) claimProcesses(work string) error {
 	return nil
 }
 
-// held is what every process of the run holds; nil without a claim.
-func (c *claim) held() *os.File {
+// Held is what every process of the run holds; nil without a claim.
+func (c *Claim) Held() *os.File {
 	if c == nil {
 		return nil
 	}
 	return c.processes
 }
 
-// end removes what processes have left, none of which is at work any more, and gives the claim back.
-func (c *claim) end() {
+// End removes what processes have left, none of which is at work any more, and gives the claim back.
+func (c *Claim) End() {
 	if c == nil {
 		return
 	}
@@ -85,5 +85,5 @@ func lock(folder *os.File) bool {
 	return !errors.Is(unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
-// workOf is the folder in which processes of the run in a folder have their files while they run.
-func workOf(dir string) string { return filepath.Join(dir, ".work") }
+// Work is the folder in which processes of the run in a folder have their files while they run.
+func Work(dir string) string { return filepath.Join(dir, ".work") }

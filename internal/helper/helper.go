@@ -1,4 +1,4 @@
-package local
+package helper
 
 import (
 	"context"
@@ -16,25 +16,25 @@ import (
 
 // The commands with which a run starts this program again. They are not for people.
 const (
-	agentCommand  = "local-agent"
-	keeperCommand = "local-keeper"
-	launchCommand = "local-launch"
+	AgentCommand  = "local-agent"
+	KeeperCommand = "local-keeper"
+	LaunchCommand = "local-launch"
 )
 
-// IsHelper reports whether a program was started as a part of a run, which Help then does. Whatever program leads runs asks it first.
-func IsHelper(args []string) bool {
-	return len(args) > 0 && slices.Contains([]string{agentCommand, keeperCommand, launchCommand}, args[0])
+// Is reports whether a program was started as a part of a run, which Help then does. Whatever program leads runs asks it first.
+func Is(args []string) bool {
+	return len(args) > 0 && slices.Contains([]string{AgentCommand, KeeperCommand, LaunchCommand}, args[0])
 }
 
 // Help does the work of a part of a run, until in ends, and returns the status with which the program ends.
 func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (status int, err error) {
-	if args[0] != launchCommand {
+	if args[0] != LaunchCommand {
 		syscall.CloseOnExec(heldDescriptor) // It is this process that holds it, and nothing that it starts.
 	}
 	switch args[0] {
-	case keeperCommand:
+	case KeeperCommand:
 		err = keep(args[1:], in, out)
-	case launchCommand:
+	case LaunchCommand:
 		return launchProgram(ctx, args[1:], errs)
 	default:
 		err = serveAgent(ctx, args[1:], in, out)
@@ -47,10 +47,10 @@ func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 
 // launchProgram is the parent of a program that measures itself, and ends as the program does.
 func launchProgram(ctx context.Context, args []string, errs io.Writer) (int, error) {
-	f := flag.NewFlagSet(launchCommand, flag.ContinueOnError)
+	f := flag.NewFlagSet(LaunchCommand, flag.ContinueOnError)
 	exchange := f.String("exchange", "", "the folder in which the program's parent and its collector meet")
 	if err := f.Parse(args); err != nil || f.NArg() == 0 {
-		return 1, usageError(launchCommand)
+		return 1, usageError(LaunchCommand)
 	}
 	runtime.GOMAXPROCS(1)
 	code, err := launch.Run(ctx, launch.Exchange(*exchange), f.Args(), errs)
@@ -60,8 +60,8 @@ func launchProgram(ctx context.Context, args []string, errs io.Writer) (int, err
 	return code, nil
 }
 
-// cpuList is a list of CPUs as cpuset reads it.
-func cpuList(cpus []int) string {
+// CPUList is a list of CPUs as cpuset reads it.
+func CPUList(cpus []int) string {
 	texts := make([]string, len(cpus))
 	for i, cpu := range cpus {
 		texts[i] = strconv.Itoa(cpu)

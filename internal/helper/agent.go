@@ -1,4 +1,4 @@
-package local
+package helper
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const stopLimit = time.Second
 // cluster.
 func serveAgent(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	var c agent.Config
-	f := flag.NewFlagSet(agentCommand, flag.ContinueOnError)
+	f := flag.NewFlagSet(AgentCommand, flag.ContinueOnError)
 	f.StringVar(&c.Trial, "trial", "", "the trial")
 	f.StringVar(&c.Member, "member", "", "the member of the trial that the agent is")
 	f.StringVar(&c.Node, "node", "", "the name of this machine")
@@ -29,7 +29,7 @@ func serveAgent(ctx context.Context, args []string, in io.Reader, out io.Writer)
 	f.Var(&group, "cgroup", "the cgroup of the agent, if it has one of its own")
 	keeper := f.Int("keeper", 0, "the process that has started the server")
 	if err := f.Parse(args); err != nil || f.NArg() == 0 {
-		return usageError(agentCommand)
+		return usageError(AgentCommand)
 	}
 	if group.Group != nil {
 		if err := group.Enter(); err != nil {

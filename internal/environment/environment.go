@@ -1,4 +1,4 @@
-package analysis
+package environment
 
 import (
 	"cmp"
@@ -13,44 +13,44 @@ import (
 	"loadstone.dev/loadstone/internal/validity"
 )
 
-// FactKey names one fact of the environment.
-type FactKey string
+// Key names one fact of the environment.
+type Key string
 
 // The facts, in the order in which they are listed.
 const (
-	FactNode         FactKey = "node"
-	FactKernel       FactKey = "kernel"
-	FactOS           FactKey = "os"
-	FactCPUModel     FactKey = "cpuModel"
-	FactOnlineCPUs   FactKey = "onlineCPUs"
-	FactCPUs         FactKey = "cpus"
-	FactSMTSiblings  FactKey = "smtSiblings"
-	FactGovernor     FactKey = "governor"
-	FactMicrocode    FactKey = "microcode"
-	FactMemory       FactKey = "memoryBytes"
-	FactCgroup       FactKey = "cgroupVersion"
-	FactQOSClass     FactKey = "qosClass"
-	FactImage        FactKey = "image"
-	FactImageID      FactKey = "imageID"
-	FactToolVersion  FactKey = "toolVersion"
-	FactAgentVersion FactKey = "agentVersion"
-	FactHeaders      FactKey = "responseHeaderBytes"
-	FactOperator     FactKey = "operatorVersion"
+	Node         Key = "node"
+	Kernel       Key = "kernel"
+	OS           Key = "os"
+	CPUModel     Key = "cpuModel"
+	OnlineCPUs   Key = "onlineCPUs"
+	CPUs         Key = "cpus"
+	SMTSiblings  Key = "smtSiblings"
+	Governor     Key = "governor"
+	Microcode    Key = "microcode"
+	Memory       Key = "memoryBytes"
+	Cgroup       Key = "cgroupVersion"
+	QOSClass     Key = "qosClass"
+	Image        Key = "image"
+	ImageID      Key = "imageID"
+	ToolVersion  Key = "toolVersion"
+	AgentVersion Key = "agentVersion"
+	Headers      Key = "responseHeaderBytes"
+	Operator     Key = "operatorVersion"
 )
 
 // Fact is one property of what took part. Implementation is set where the property is the implementation's own.
 type Fact struct {
-	Role           string  `json:"role"`
-	Key            FactKey `json:"key"`
-	Implementation string  `json:"implementation,omitempty"`
+	Role           string `json:"role"`
+	Key            Key    `json:"key"`
+	Implementation string `json:"implementation,omitempty"`
 	// Values are the distinct values, the most frequent first.
-	Values []FactValue `json:"values"`
+	Values []Value `json:"values"`
 	// Differs is true if the trials do not agree: then they were not measured under equal conditions.
 	Differs bool `json:"differs"`
 }
 
-// FactValue is a value and the number of trials that have it.
-type FactValue struct {
+// Value is a value and the number of trials that have it.
+type Value struct {
 	Value  string `json:"value"`
 	Trials int    `json:"trials"`
 }
@@ -61,7 +61,7 @@ type factBook struct {
 }
 
 // note counts one trial's value; an empty one is not known and not counted.
-func (b *factBook) note(role string, key FactKey, implementation, value string) {
+func (b *factBook) note(role string, key Key, implementation, value string) {
 	if value == "" {
 		return
 	}
@@ -70,11 +70,11 @@ func (b *factBook) note(role string, key FactKey, implementation, value string) 
 		b.facts = append(b.facts, Fact{Role: role, Key: key, Implementation: implementation})
 		f = &b.facts[len(b.facts)-1]
 	}
-	if v := pick.First(f.Values, func(v *FactValue) bool { return v.Value == value }); v != nil {
+	if v := pick.First(f.Values, func(v *Value) bool { return v.Value == value }); v != nil {
 		v.Trials++
 		return
 	}
-	f.Values = append(f.Values, FactValue{Value: value, Trials: 1})
+	f.Values = append(f.Values, Value{Value: value, Trials: 1})
 }
 
 // Roles of facts: whose they are.
@@ -83,8 +83,8 @@ const (
 	roleGenerator = "generator"
 )
 
-// environment lists what the trials ran on, and where they differ.
-func environment(data record.RunData, p planned.Run) []Fact {
+// Of lists what the trials ran on, and where they differ.
+func Of(data record.RunData, p planned.Run) []Fact {
 	var b factBook
 	for _, i := range p.Implementations {
 		for _, t := range data.Trials {
@@ -99,7 +99,7 @@ func environment(data record.RunData, p planned.Run) []Fact {
 	})
 	out := []Fact{}
 	for _, f := range b.facts {
-		slices.SortStableFunc(f.Values, func(a, c FactValue) int {
+		slices.SortStableFunc(f.Values, func(a, c Value) int {
 			return cmp.Or(cmp.Compare(c.Trials, a.Trials), cmp.Compare(a.Value, c.Value))
 		})
 		f.Differs = len(f.Values) > 1
@@ -118,17 +118,17 @@ func (b *factBook) trial(t record.TrialData) {
 	}
 	b.processes(t, &generators)
 	b.together(generators)
-	b.note(roleServer, FactHeaders, t.Manifest.Servers[0], headers(measured.Responses(&t)))
+	b.note(roleServer, Headers, t.Manifest.Servers[0], headers(measured.Responses(&t)))
 	for _, p := range t.Manifest.Pods {
 		role, implementation := roleGenerator, ""
 		if record.IsServer(p.Member) {
 			role, implementation = roleServer, t.Manifest.Servers[0]
 		}
-		b.note(role, FactQOSClass, "", p.QOSClass)
-		b.note(role, FactImage, implementation, p.Image)
-		b.note(role, FactImageID, implementation, p.ImageID)
+		b.note(role, QOSClass, "", p.QOSClass)
+		b.note(role, Image, implementation, p.Image)
+		b.note(role, ImageID, implementation, p.ImageID)
 	}
-	b.note("", FactOperator, "", t.Manifest.Operator)
+	b.note("", Operator, "", t.Manifest.Operator)
 }
 
 // headers lists how many bytes of headers the server sends with each answer: more of them are more work that no body shows.
@@ -141,20 +141,20 @@ func headers(responses []record.Response) string {
 }
 
 func (b *factBook) machine(role string, e record.Environment) {
-	b.note(role, FactNode, "", e.Node)
-	b.note(role, FactKernel, "", e.Kernel)
-	b.note(role, FactOS, "", e.OS)
-	b.note(role, FactCPUModel, "", e.CPUModel)
-	b.note(role, FactOnlineCPUs, "", e.OnlineCPUs)
-	b.note(role, FactSMTSiblings, "", e.SMTSiblings)
-	b.note(role, FactGovernor, "", e.Governor)
-	b.note(role, FactMicrocode, "", e.Microcode)
+	b.note(role, Node, "", e.Node)
+	b.note(role, Kernel, "", e.Kernel)
+	b.note(role, OS, "", e.OS)
+	b.note(role, CPUModel, "", e.CPUModel)
+	b.note(role, OnlineCPUs, "", e.OnlineCPUs)
+	b.note(role, SMTSiblings, "", e.SMTSiblings)
+	b.note(role, Governor, "", e.Governor)
+	b.note(role, Microcode, "", e.Microcode)
 	if e.MemoryBytes > 0 {
-		b.note(role, FactMemory, "", strconv.FormatInt(e.MemoryBytes, 10))
+		b.note(role, Memory, "", strconv.FormatInt(e.MemoryBytes, 10))
 	}
-	b.note(role, FactCgroup, "", e.CgroupVersion)
-	b.note(role, FactToolVersion, "", e.ToolVersion)
-	b.note(role, FactAgentVersion, "", e.AgentVersion)
+	b.note(role, Cgroup, "", e.CgroupVersion)
+	b.note(role, ToolVersion, "", e.ToolVersion)
+	b.note(role, AgentVersion, "", e.AgentVersion)
 }
 
 // together notes each fact of another book as one value.
@@ -175,7 +175,7 @@ func (b *factBook) processes(t record.TrialData, generators *factBook) {
 		server = append(server, c.CPUsAllowed)
 	}
 	for _, v := range pick.Distinct(server) {
-		b.note(roleServer, FactCPUs, "", v)
+		b.note(roleServer, CPUs, "", v)
 	}
 	for _, g := range t.Generators {
 		var generator []string
@@ -183,13 +183,13 @@ func (b *factBook) processes(t record.TrialData, generators *factBook) {
 			generator = append(generator, c.CPUsAllowed)
 		}
 		for _, v := range pick.Distinct(generator) {
-			generators.note(roleGenerator, FactCPUs, "", v)
+			generators.note(roleGenerator, CPUs, "", v)
 		}
 	}
 }
 
-// unknowns counts what tools and observers said that they could not tell.
-func unknowns(data record.RunData, p planned.Run) []Unknown {
+// Unknowns counts what tools and observers said that they could not tell.
+func Unknowns(data record.RunData, p planned.Run) []Unknown {
 	out := []Unknown{}
 	note := func(implementation, sentence string) {
 		u := pick.First(out, func(u *Unknown) bool { return u.Implementation == implementation && u.Sentence == sentence })
@@ -228,4 +228,11 @@ func eachUnknown(t record.TrialData, visit func(string)) {
 			}
 		}
 	}
+}
+
+// Unknown is a sentence of a tool or an observer about what it could not tell.
+type Unknown struct {
+	Implementation string `json:"implementation"`
+	Sentence       string `json:"sentence"`
+	Cells          int    `json:"cells"`
 }

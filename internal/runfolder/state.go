@@ -1,4 +1,4 @@
-package local
+package runfolder
 
 import (
 	"encoding/json"
@@ -20,8 +20,8 @@ const (
 	stateSchema = "loadstone.dev/local-state/v1"
 )
 
-// state is how far a run is, for the process that resumes it. It is replaced as a whole, so that a killed process leaves the old or the new one.
-type state struct {
+// State is how far a run is, for the process that resumes it. It is replaced as a whole, so that a killed process leaves the old or the new one.
+type State struct {
 	Schema string `json:"schema"`
 	// Name and UID are the run's, Spec is what was asked of it, and Plan is the digest of what that was compiled into.
 	Name string          `json:"name"`
@@ -39,17 +39,17 @@ type state struct {
 	Interim conduct.Interim `json:"interim"`
 	Scan    conduct.Scan    `json:"scan"`
 	// Trials are those that were begun.
-	Trials []trialState `json:"trials,omitempty"`
+	Trials []Trial `json:"trials,omitempty"`
 	// Tries are the attempts at trials, by the trial's name: also at those of blocks that will be measured again.
-	Tries map[string]*tries `json:"tries,omitempty"`
+	Tries map[string]*Tries `json:"tries,omitempty"`
 	// Resumed is when and where the run was resumed.
-	Resumed []resumption `json:"resumed,omitempty"`
+	Resumed []Resumption `json:"resumed,omitempty"`
 	// Reported is true once the whole run is reported.
 	Reported bool `json:"reported,omitempty"`
 }
 
-// trialState is what has become of a trial.
-type trialState struct {
+// Trial is what has become of a trial.
+type Trial struct {
 	Name    string             `json:"name"`
 	Started time.Time          `json:"started,omitzero"`
 	Ended   time.Time          `json:"ended,omitzero"`
@@ -59,26 +59,26 @@ type trialState struct {
 	Nodes   []record.BoundNode `json:"nodes,omitempty"`
 }
 
-// tries are the attempts at a trial.
-type tries struct {
+// Tries are the attempts at a trial.
+type Tries struct {
 	// Begun counts them, and Failures say why earlier ones were given up.
 	Begun    int32    `json:"begun"`
 	Failures []string `json:"failures,omitempty"`
 }
 
-// resumption is an instant at which a run was resumed, and the last block that was complete then.
-type resumption struct {
+// Resumption is an instant at which a run was resumed, and the last block that was complete then.
+type Resumption struct {
 	At       time.Time `json:"at"`
 	Complete int32     `json:"complete"`
 }
 
-// sentence is what the run's manifest says of it.
-func (r resumption) sentence() string {
+// Sentence is what the run's manifest says of it.
+func (r Resumption) Sentence() string {
 	return fmt.Sprintf("loadstone run ended after block %d and was resumed at %s: blocks that were complete are kept, and what was measured of the next one before is left out", r.Complete, r.At.UTC().Format(time.RFC3339))
 }
 
-// readState reads the state of the run in a folder; nil if there is none.
-func readState(dir string) (*state, error) {
+// Read reads the state of the run in a folder; nil if there is none.
+func Read(dir string) (*State, error) {
 	text, err := os.ReadFile(filepath.Join(dir, stateFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -86,7 +86,7 @@ func readState(dir string) (*state, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading how far the run is: %w", err)
 	}
-	var s state
+	var s State
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, fmt.Errorf("reading how far the run is, from %s: %w", filepath.Join(dir, stateFile), err)
 	}
@@ -96,8 +96,9 @@ func readState(dir string) (*state, error) {
 	return &s, nil
 }
 
-// writeState replaces the state of the run in a folder.
-func writeState(dir string, s state) (err error) {
+// Write replaces the state of the run in a folder.
+func Write(dir string, s State) (err error) {
+	s.Schema = stateSchema
 	text, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("encoding how far the run is: %w", err)
@@ -116,29 +117,14 @@ func writeState(dir string, s state) (err error) {
 	return nil
 }
 
-// remember stores how far the run is.
-func (r *Run) remember() error {
-	s := state{
-		Schema: stateSchema, Name: r.facts.Name, UID: r.uid, Spec: r.spec, Plan: r.facts.Plan.Hash(), Operator: r.options.Version, Seats: r.seats.sentence(),
-		Started: r.started, LedNanos: time.Since(r.facts.Started).Nanoseconds(), Interim: r.facts.Interim, Scan: r.facts.Scan, Tries: r.tries, Resumed: r.resumed, Reported: r.reported,
+// Abandon notes that the last attempt at a trial does not count, since its block was not complete when the run ended.
+func (t *Tries) Abandon(line record.PlannedTrial) {
+	if int32(len(t.Failures)) >= t.Begun {
+		return
 	}
-	for _, t := range r.facts.Trials {
-		s.Trials = append(s.Trials, trialState{
-			Name: t.Name, Started: t.Started, Ended: t.Ended, Stored: t.Stored, Reason: t.Reason, Message: t.Message, Nodes: t.Nodes,
-		})
+	what := fmt.Sprintf("block %d was complete", line.Block)
+	if line.Follows() {
+		what = "it was stored"
 	}
-	return writeState(r.folder.URI(r.prefix), s)
-}
-
-// triesOf are the attempts at a trial of the run.
-func (r *Run) triesOf(trial string) *tries {
-	own, ok := r.tries[trial]
-	if !ok {
-		if r.tries == nil {
-			r.tries = map[string]*tries{}
-		}
-		own = &tries{}
-		r.tries[trial] = own
-	}
-	return own
+	t.Failures = append(t.Failures, fmt.Sprintf("attempt %d: loadstone run ended before %s", t.Begun, what))
 }
