@@ -221,7 +221,7 @@ func TestImplementationsKnowWhetherTheyAreTheBaseline(t *testing.T) {
 			t.Errorf("%s is found: %v, %+v", i.Name, ok, got)
 		}
 	}
-	if got, ok := run.Implementation("netty"); ok || got != (planned.Implementation{}) {
+	if got, ok := run.Implementation("netty"); ok || !cmp.Equal(got, planned.Implementation{}) {
 		t.Errorf("an implementation that was not planned is %+v", got)
 	}
 }
