@@ -59,23 +59,35 @@ type ObjectReference struct {
 	Name string `json:"name,omitempty"`
 }
 
+// ObjectKind is the kind of an object that is read.
+// +kubebuilder:validation:Enum=ConfigMap;Secret
+type ObjectKind string
+
+const (
+	// KindConfigMap is a ConfigMap.
+	KindConfigMap ObjectKind = "ConfigMap"
+	// KindSecret is a Secret.
+	KindSecret ObjectKind = "Secret"
+)
+
 // VariableSource makes a variable of each key of a ConfigMap or Secret.
-// +kubebuilder:validation:XValidation:rule="has(self.configMapRef) != has(self.secretRef)",message="an item of envFrom has either a configMapRef or a secretRef"
 type VariableSource struct {
+	// kind is ConfigMap or Secret.
+	// +required
+	Kind ObjectKind `json:"kind,omitempty"`
+
+	// name is the object's.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
 	// prefix is put before each key.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="a prefix must be letters, digits and '_', and begin with no digit"
 	Prefix string `json:"prefix,omitempty"`
-
-	// configMapRef is a ConfigMap.
-	// +optional
-	ConfigMapRef ObjectReference `json:"configMapRef,omitzero"`
-
-	// secretRef is a Secret.
-	// +optional
-	SecretRef ObjectReference `json:"secretRef,omitzero"`
 }
 
 // FileMount puts the keys of a ConfigMap or Secret as read-only files into a folder.

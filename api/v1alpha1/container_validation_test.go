@@ -17,7 +17,7 @@ spec:
     port: 8080
     args: [--workers=4]
     env: [{name: MODE, value: fast}, {name: KEY, valueFrom: {secretKeyRef: {name: db, key: password}}}]
-    envFrom: [{prefix: APP_, configMapRef: {name: app}}]
+    envFrom: [{prefix: APP_, kind: ConfigMap, name: app}]
     files: [{path: /etc/app, configMap: {name: app}}]
     scratch: [{path: /tmp, size: 64Mi}]
     user: 1000
@@ -36,7 +36,7 @@ func TestABadContainerIsRefusedWithASentence(t *testing.T) {
 		"a variable of two origins":        {"secretKeyRef: {name: db, key: password}", "secretKeyRef: {name: db, key: a}, configMapKeyRef: {name: db, key: a}", "valueFrom has either a configMapKeyRef or a secretKeyRef"},
 		"a variable with a value and more": {"{name: KEY, valueFrom", "{name: KEY, value: a, valueFrom", "a variable has a value or a valueFrom, not both"},
 		"a Secret without a key":           {"{name: db, key: password}", "{name: db}", "spec.implementations[0].env[1].valueFrom.secretKeyRef.key: Required value"},
-		"variables from nowhere":           {"{prefix: APP_, configMapRef: {name: app}}", "{prefix: APP_}", "an item of envFrom has either a configMapRef or a secretRef"},
+		"variables from nowhere":           {"kind: ConfigMap, name: app", "name: app", "spec.implementations[0].envFrom[0].kind: Required value"},
 		"files from nowhere":               {"{path: /etc/app, configMap: {name: app}}", "{path: /etc/app}", "an item of files has either a configMap or a secret"},
 		"files in no folder":               {"path: /etc/app", "path: etc/app", absolute},
 		"files in a folder above":          {"path: /etc/app", "path: /etc/../app", absolute},

@@ -24,7 +24,7 @@ func Container(i v1alpha1.Implementation) record.Container {
 		c.Env = append(c.Env, own)
 	}
 	for _, e := range i.EnvFrom {
-		c.EnvFrom = append(c.EnvFrom, record.VariableSource{Prefix: e.Prefix, From: record.Object{ConfigMap: e.ConfigMapRef.Name, Secret: e.SecretRef.Name}})
+		c.EnvFrom = append(c.EnvFrom, record.VariableSource{Kind: string(e.Kind), Name: e.Name, Prefix: e.Prefix})
 	}
 	for _, f := range i.Files {
 		c.Files = append(c.Files, record.FileMount{Path: f.Path, From: record.Object{ConfigMap: f.ConfigMap.Name, Secret: f.Secret.Name}})
@@ -60,8 +60,7 @@ func writeContainer(c record.Container, into *v1alpha1.Implementation) {
 		into.Env = append(into.Env, own)
 	}
 	for _, e := range c.EnvFrom {
-		config, secret := v1alpha1.ObjectReference{Name: e.From.ConfigMap}, v1alpha1.ObjectReference{Name: e.From.Secret}
-		into.EnvFrom = append(into.EnvFrom, v1alpha1.VariableSource{Prefix: e.Prefix, ConfigMapRef: config, SecretRef: secret})
+		into.EnvFrom = append(into.EnvFrom, v1alpha1.VariableSource{Kind: v1alpha1.ObjectKind(e.Kind), Name: e.Name, Prefix: e.Prefix})
 	}
 	for _, f := range c.Files {
 		config, secret := v1alpha1.ObjectReference{Name: f.From.ConfigMap}, v1alpha1.ObjectReference{Name: f.From.Secret}

@@ -31,19 +31,21 @@ func TestWhatAContainerCannotHaveIsRefused(t *testing.T) {
 		local  bool
 		want   string
 	}{
-		"files in a folder of their own":     {file("/etc/app"), false, ""},
-		"files in the root":                  {file("//"), false, "spec.implementations[0].files[0].path is //, which a container needs for itself"},
-		"files in a folder of the kernel":    {file("/proc/1"), false, "spec.implementations[0].files[0].path is /proc/1, which a container needs for itself"},
-		"files where the agent is":           {file("/loadstone/"), false, "spec.implementations[0].files[0].path is /loadstone/, which a container needs for itself"},
-		"files beside where the agent is":    {file("/loadstone-data"), false, ""},
-		"files in one folder twice":          {func(i *v1alpha1.Implementation) { file("/a")(i); file("/a/")(i) }, false, "spec.implementations[0].files[1].path is /a/, which another item"},
-		"scratch where files are":            {func(i *v1alpha1.Implementation) { file("/a")(i); scratch("/a", "1Mi")(i) }, false, "spec.implementations[0].scratch[0].path is /a, which another item"},
-		"scratch for no file":                {scratch("/a", "1Ki"), false, "spec.implementations[0].scratch[0].size is 1Ki, too little for any file"},
-		"scratch for a file":                 {scratch("/a", "1Mi"), false, ""},
-		"a Secret on a cluster":              {secret, false, ""},
-		"a Secret on this machine":           {secret, true, "spec.implementations[0].env[0].valueFrom cannot be read: a run on one machine has no ConfigMaps and Secrets: give PASSWORD a value"},
-		"files on this machine":              {file("/etc/app"), true, "spec.implementations[0].files cannot be read: a run on one machine has no ConfigMaps"},
-		"a ConfigMap's keys on this machine": {func(i *v1alpha1.Implementation) { i.EnvFrom = []v1alpha1.VariableSource{{ConfigMapRef: from}} }, true, "spec.implementations[0].envFrom cannot be read"},
+		"files in a folder of their own":  {file("/etc/app"), false, ""},
+		"files in the root":               {file("//"), false, "spec.implementations[0].files[0].path is //, which a container needs for itself"},
+		"files in a folder of the kernel": {file("/proc/1"), false, "spec.implementations[0].files[0].path is /proc/1, which a container needs for itself"},
+		"files where the agent is":        {file("/loadstone/"), false, "spec.implementations[0].files[0].path is /loadstone/, which a container needs for itself"},
+		"files beside where the agent is": {file("/loadstone-data"), false, ""},
+		"files in one folder twice":       {func(i *v1alpha1.Implementation) { file("/a")(i); file("/a/")(i) }, false, "spec.implementations[0].files[1].path is /a/, which another item"},
+		"scratch where files are":         {func(i *v1alpha1.Implementation) { file("/a")(i); scratch("/a", "1Mi")(i) }, false, "spec.implementations[0].scratch[0].path is /a, which another item"},
+		"scratch for no file":             {scratch("/a", "1Ki"), false, "spec.implementations[0].scratch[0].size is 1Ki, too little for any file"},
+		"scratch for a file":              {scratch("/a", "1Mi"), false, ""},
+		"a Secret on a cluster":           {secret, false, ""},
+		"a Secret on this machine":        {secret, true, "spec.implementations[0].env[0].valueFrom cannot be read: a run on one machine has no ConfigMaps and Secrets: give PASSWORD a value"},
+		"files on this machine":           {file("/etc/app"), true, "spec.implementations[0].files cannot be read: a run on one machine has no ConfigMaps"},
+		"a ConfigMap's keys on this machine": {func(i *v1alpha1.Implementation) {
+			i.EnvFrom = []v1alpha1.VariableSource{{Kind: v1alpha1.KindConfigMap, Name: "app"}}
+		}, true, "spec.implementations[0].envFrom cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec(func(s *v1alpha1.BenchmarkRunSpec) {

@@ -41,7 +41,7 @@ func (c Container) Settings() []Setting {
 		out = append(out, Setting{"env " + v.Name, value})
 	}
 	for _, e := range c.EnvFrom {
-		out = append(out, Setting{"envFrom " + e.From.String(), "with the prefix \"" + e.Prefix + "\""})
+		out = append(out, Setting{"envFrom " + e.Kind + " " + e.Name, fmt.Sprintf("with the prefix %q", e.Prefix)})
 	}
 	for _, f := range c.Files {
 		out = append(out, Setting{"files " + f.Path, f.From.String()})
@@ -72,8 +72,10 @@ type Variable struct {
 
 // VariableSource is an object of which each key is a variable.
 type VariableSource struct {
+	// Kind is ConfigMap or Secret.
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
 	Prefix string `json:"prefix,omitempty"`
-	From   Object `json:"from"`
 }
 
 // FileMount is an object of which each key is a file of a folder.

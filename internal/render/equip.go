@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -19,10 +20,10 @@ func equip(pod *corev1.Pod, own record.Container) {
 	}
 	for _, e := range own.EnvFrom {
 		source := corev1.EnvFromSource{Prefix: e.Prefix}
-		if e.From.Secret != "" {
-			source.SecretRef = &corev1.SecretEnvSource{LocalObjectReference: named(e.From.Secret)}
+		if e.Kind == string(v1alpha1.KindSecret) {
+			source.SecretRef = &corev1.SecretEnvSource{LocalObjectReference: named(e.Name)}
 		} else {
-			source.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: named(e.From.ConfigMap)}
+			source.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: named(e.Name)}
 		}
 		c.EnvFrom = append(c.EnvFrom, source)
 	}

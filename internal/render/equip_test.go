@@ -23,7 +23,7 @@ func equipped(t *testing.T, changes ...func(*v1alpha1.Implementation)) *corev1.P
 			{Name: "DSN", ValueFrom: v1alpha1.ValueSource{SecretKeyRef: v1alpha1.KeyReference{Name: "db", Key: "dsn"}}},
 			{Name: "MODE", ValueFrom: v1alpha1.ValueSource{ConfigMapKeyRef: v1alpha1.KeyReference{Name: "app", Key: "mode"}}},
 		},
-		EnvFrom:          []v1alpha1.VariableSource{{Prefix: "APP_", ConfigMapRef: v1alpha1.ObjectReference{Name: "app"}}, {SecretRef: v1alpha1.ObjectReference{Name: "db"}}},
+		EnvFrom:          []v1alpha1.VariableSource{{Kind: v1alpha1.KindConfigMap, Name: "app", Prefix: "APP_"}, {Kind: v1alpha1.KindSecret, Name: "db"}},
 		Files:            []v1alpha1.FileMount{{Path: "/etc/app", ConfigMap: v1alpha1.ObjectReference{Name: "app"}}, {Path: "/etc/keys", Secret: v1alpha1.ObjectReference{Name: "keys"}}},
 		Scratch:          []v1alpha1.Scratch{{Path: "/tmp"}},
 		ImagePullSecrets: []v1alpha1.ObjectReference{{Name: "registry"}},
