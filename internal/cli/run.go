@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/runfile"
@@ -49,7 +50,7 @@ const (
 const progressEvery = time.Second
 
 // runCommand leads a run on this machine, or follows it on a cluster, which a plugin of kubectl does unless it is told otherwise.
-func runCommand(k *kube, plugin bool) *cobra.Command {
+func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	var here localRun
 	var onCluster bool
 	remote := clusterRun{kube: k}
@@ -60,7 +61,7 @@ func runCommand(k *kube, plugin bool) *cobra.Command {
 		Example: "  loadstone run config/samples/local.yaml\n  loadstone run config/samples/quick.yaml --context kind-bench --open",
 		Args:    oneRunFile,
 		RunE: func(c *cobra.Command, files []string) error {
-			if !onCluster && (c.Flags().Changed("cluster") || !k.named(c.Flags())) {
+			if !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags())) {
 				if err := remote.refuseFlags(); err != nil {
 					return err
 				}

@@ -1,4 +1,4 @@
-package cli
+package survey
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 // watched is how long the machine is watched to see what others use of it.
 const watched = time.Second
 
-// lookAtMachine reads what doctor judges of this machine.
-func lookAtMachine(ctx context.Context) (doctor.Machine, error) {
+// Machine reads what doctor judges of this machine.
+func Machine(ctx context.Context) (doctor.Machine, error) {
 	root := os.DirFS("/")
 	cpus := cpuset.Parse(kernel.OwnCPUsAllowed())
 	e := kernel.Environment(root, "")
@@ -61,7 +61,7 @@ func watchCPUs(ctx context.Context, root fs.FS, cpus []int) (steal, busy float64
 	}
 	select {
 	case <-ctx.Done():
-		return 0, 0, &statusError{statusInterrupted, errLeft}
+		return 0, 0, ctx.Err()
 	case <-time.After(watched):
 	}
 	after, err := read()

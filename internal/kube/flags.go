@@ -1,4 +1,4 @@
-package cli
+package kube
 
 import (
 	"context"
@@ -13,19 +13,19 @@ import (
 	"loadstone.dev/loadstone/internal/discover"
 )
 
-// kube is how commands reach a cluster: by kubectl's own flags and files.
-type kube struct {
+// Flags is how commands reach a cluster: by kubectl's own flags and files.
+type Flags struct {
 	overrides clientcmd.ConfigOverrides
 	file      string
-	// system is the namespace of the operator.
-	system string
+	// System is the namespace of the operator.
+	System string
 }
 
 // namingFlags are the flags that name a cluster, or a namespace of one.
 var namingFlags = []string{clientcmd.RecommendedConfigPathFlag, clientcmd.FlagContext, clientcmd.FlagNamespace, clientcmd.FlagAPIServer}
 
-// bind gives a set the flags that kubectl has for any cluster, without --cluster: here it has another meaning. Help lists those that it describes.
-func (k *kube) bind(flags *pflag.FlagSet) {
+// Bind gives a set the flags that kubectl has for any cluster, without --cluster: here it has another meaning. Help lists those that it describes.
+func (k *Flags) Bind(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ContextOverrideFlags.ClusterName.LongName = ""
 	own := pflag.NewFlagSet("cluster", pflag.ContinueOnError)
@@ -40,12 +40,12 @@ func (k *kube) bind(flags *pflag.FlagSet) {
 		f := own.Lookup(name)
 		f.Usage, f.Hidden = usage, false
 	}
-	own.StringVar(&k.system, "system-namespace", "loadstone-system", "the namespace of the operator, by its `NAME`")
+	own.StringVar(&k.System, "system-namespace", "loadstone-system", "the namespace of the operator, by its `NAME`")
 	flags.AddFlagSet(own)
 }
 
-// named reports whether one of the naming flags is set.
-func (k *kube) named(flags *pflag.FlagSet) bool {
+// Named reports whether one of the naming flags is set.
+func (k *Flags) Named(flags *pflag.FlagSet) bool {
 	for _, name := range namingFlags {
 		if flags.Changed(name) {
 			return true
@@ -54,14 +54,14 @@ func (k *kube) named(flags *pflag.FlagSet) bool {
 	return false
 }
 
-func (k *kube) loader() clientcmd.ClientConfig {
+func (k *Flags) loader() clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = k.file
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &k.overrides)
 }
 
-// namespace is that of the flag, of the context, or default.
-func (k *kube) namespace() (string, error) {
+// Namespace is that of the flag, of the context, or default.
+func (k *Flags) Namespace() (string, error) {
 	name, _, err := k.loader().Namespace()
 	if err != nil {
 		return "", k.explain(err)
@@ -69,20 +69,20 @@ func (k *kube) namespace() (string, error) {
 	return name, nil
 }
 
-// namespaceOf is the namespace of a run whose file names one, or none. A flag that names another is an error.
-func (k *kube) namespaceOf(file string) (string, error) {
+// NamespaceOf is the namespace of a run whose file names one, or none. A flag that names another is an error.
+func (k *Flags) NamespaceOf(file string) (string, error) {
 	asked := k.overrides.Context.Namespace
 	switch {
 	case file == "":
-		return k.namespace()
+		return k.Namespace()
 	case asked != "" && asked != file:
-		return "", badInput(fmt.Errorf("the file is of namespace %s, and --namespace is %s: remove one of both", file, asked))
+		return "", invalid(fmt.Errorf("the file is of namespace %s, and --namespace is %s: remove one of both", file, asked))
 	}
 	return file, nil
 }
 
-// config is how to reach the API server.
-func (k *kube) config() (*rest.Config, error) {
+// Config is how to reach the API server.
+func (k *Flags) Config() (*rest.Config, error) {
 	config, err := k.loader().ClientConfig()
 	if err != nil {
 		return nil, k.explain(err)
@@ -91,7 +91,7 @@ func (k *kube) config() (*rest.Config, error) {
 }
 
 // explain says what is wrong with a kubeconfig, and the way out.
-func (k *kube) explain(err error) error {
+func (k *Flags) explain(err error) error {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
 		err = errors.New("no kubeconfig names a cluster: set KUBECONFIG, or give --kubeconfig FILE")
@@ -100,23 +100,34 @@ func (k *kube) explain(err error) error {
 	default:
 		err = fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	return badInput(err)
+	return invalid(err)
 }
 
-// client is a client of a cluster that has a Loadstone of this version.
-func (k *kube) client(ctx context.Context) (client.Client, error) {
-	config, err := k.config()
+// Client is a client of a cluster that has a Loadstone of this version.
+func (k *Flags) Client(ctx context.Context) (client.Client, error) {
+	config, err := k.Config()
 	if err != nil {
 		return nil, err
 	}
 	return discover.Connect(ctx, config)
 }
 
-// installation is the Loadstone of the cluster, with its store. Close it after use.
-func (k *kube) installation(ctx context.Context) (*discover.Installation, error) {
-	config, err := k.config()
+// Installation is the Loadstone of the cluster, with its store. Close it after use.
+func (k *Flags) Installation(ctx context.Context) (*discover.Installation, error) {
+	config, err := k.Config()
 	if err != nil {
 		return nil, err
 	}
-	return discover.FindIn(ctx, config, k.system)
+	return discover.FindIn(ctx, config, k.System)
 }
+
+// Invalid is an error of what the user has typed or written: nothing was changed on the cluster.
+type Invalid struct{ err error }
+
+// Error implements error.
+func (e *Invalid) Error() string { return e.err.Error() }
+
+// Unwrap lets errors.Is and errors.As look inside.
+func (e *Invalid) Unwrap() error { return e.err }
+
+func invalid(err error) error { return &Invalid{err} }

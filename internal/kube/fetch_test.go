@@ -1,4 +1,4 @@
-package cli
+package kube
 
 import (
 	"context"
@@ -73,6 +73,37 @@ func TestWriteNamesThePage(t *testing.T) {
 	for name, want := range map[string]string{"report.html": "<p>", "report.json": "{}"} {
 		if body, err := os.ReadFile(filepath.Join(folder, name)); err != nil || string(body) != want {
 			t.Errorf("%s holds %q, %v", name, body, err)
+		}
+	}
+}
+
+func TestAReportThatCannotBeWrittenIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	occupied := filepath.Join(dir, "file")
+	if err := os.WriteFile(occupied, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files := []report.File{{Name: "report.html", Body: []byte("<p>")}}
+	if page, err := write(filepath.Join(occupied, "below"), files); err == nil {
+		t.Errorf("it is written to %s, below a file", page)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "report.html"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if page, err := write(dir, files); err == nil {
+		t.Errorf("it is written to %s, which is a folder", page)
+	}
+}
+
+func TestAReportIsWrittenOverAnOlderOne(t *testing.T) {
+	dir := t.TempDir()
+	for _, body := range []string{"a long first report", "short"} {
+		page, err := write(dir, []report.File{{Name: "report.html", Body: []byte(body)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(page); err != nil || string(got) != body || !filepath.IsAbs(page) {
+			t.Errorf("%s holds %q, %v; want %q", page, got, err, body)
 		}
 	}
 }

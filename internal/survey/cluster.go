@@ -1,4 +1,4 @@
-package cli
+package survey
 
 import (
 	"context"
@@ -17,16 +17,17 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/doctor"
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/version"
 )
 
 // askDeadline bounds each question that doctor asks of a cluster.
 const askDeadline = 10 * time.Second
 
-// lookAtCluster reads what doctor judges of a cluster.
-func lookAtCluster(ctx context.Context, k *kube) (doctor.Cluster, error) {
+// Cluster reads what doctor judges of a cluster.
+func Cluster(ctx context.Context, k *kube.Flags) (doctor.Cluster, error) {
 	seen := doctor.Cluster{Own: version.Version}
-	config, err := k.config()
+	config, err := k.Config()
 	if err != nil {
 		return seen, err
 	}
@@ -46,7 +47,7 @@ func lookAtCluster(ctx context.Context, k *kube) (doctor.Cluster, error) {
 	}
 	_, err = c.RESTMapper().RESTMapping(schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"})
 	seen.Argo = err == nil
-	seen.Operator, seen.Release = lookAtOperator(ctx, c, k.system)
+	seen.Operator, seen.Release = lookAtOperator(ctx, c, k.System)
 	seen.Store = lookAtStore(ctx, k)
 	seen.Nodes, err = lookAtNodes(ctx, c, d.RESTClient())
 	return seen, err
@@ -65,10 +66,10 @@ func lookAtOperator(ctx context.Context, c client.Client, namespace string) (why
 }
 
 // lookAtStore says why the object store cannot be read.
-func lookAtStore(ctx context.Context, k *kube) string {
+func lookAtStore(ctx context.Context, k *kube.Flags) string {
 	ctx, cancel := context.WithTimeout(ctx, askDeadline)
 	defer cancel()
-	in, err := k.installation(ctx)
+	in, err := k.Installation(ctx)
 	if err != nil {
 		return err.Error()
 	}
