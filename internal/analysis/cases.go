@@ -38,6 +38,17 @@ type CaseGap struct {
 	Failure string `json:"failure,omitempty"`
 }
 
+// UnreadOutput is what could not be read of what an implementation printed, and belongs to no case.
+type UnreadOutput struct {
+	Implementation string `json:"implementation"`
+	// Processes is in how many of its processes something could not be read, and Parts how much of it in all.
+	Processes int `json:"processes"`
+	Parts     int `json:"parts"`
+	// Block is that of the first such process, and the rest is the first part that it could not read.
+	Block int32 `json:"block"`
+	record.Unread
+}
+
 const (
 	// shortestNanos is two cycles at 3 GHz. An empty loop takes one: programs print less where their work was optimised away.
 	shortestNanos = 0.7
@@ -50,13 +61,15 @@ type program struct {
 	implementation string
 	block          int32
 	cases          []record.Case
+	unread         []record.Unread
+	unreadMore     int
 }
 
 func programsOf(data record.RunData) []program {
 	var out []program
 	for _, t := range data.Trials {
 		if p := t.Servers[0].Program; p != nil {
-			out = append(out, program{t.Manifest.Servers[0], t.Manifest.Block, p.Cases})
+			out = append(out, program{t.Manifest.Servers[0], t.Manifest.Block, p.Cases, p.Unread, p.UnreadMore})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b program) int { return cmp.Compare(a.block, b.block) })
@@ -119,31 +132,50 @@ func failedCases(gaps []CaseGap) map[verdict.Place]int {
 // gapsOf lists the cases that some implementation lacks, or that have failed in it.
 func gapsOf(data record.RunData, p planned.Run) []CaseGap {
 	printed := programsOf(data)
+	processes := map[string]int{}
+	whole, failures := map[verdict.Place]int{}, map[verdict.Place]string{}
 	var names []string
 	for _, one := range printed {
+		processes[one.implementation]++
 		for _, c := range one.cases {
 			names = append(names, c.Name)
+			at := verdict.Place{Implementation: one.implementation, Case: c.Name}
+			if c.Failure == "" {
+				whole[at]++
+			}
+			failures[at] = cmp.Or(failures[at], c.Failure)
 		}
 	}
 	var out []CaseGap
 	for _, name := range pick.Distinct(names) {
 		for _, i := range p.Implementations {
-			gap := CaseGap{Implementation: i.Name, Case: name}
-			for _, one := range printed {
-				if one.implementation != i.Name {
-					continue
-				}
-				at := slices.IndexFunc(one.cases, func(c record.Case) bool { return c.Name == name })
-				if at < 0 || one.cases[at].Failure != "" {
-					gap.Processes++
-				}
-				if at >= 0 {
-					gap.Failure = cmp.Or(gap.Failure, one.cases[at].Failure)
-				}
+			at := verdict.Place{Implementation: i.Name, Case: name}
+			if missing := processes[i.Name] - whole[at]; missing > 0 {
+				out = append(out, CaseGap{Implementation: i.Name, Case: name, Processes: missing, Failure: failures[at]})
 			}
-			if gap.Processes > 0 {
-				out = append(out, gap)
+		}
+	}
+	return out
+}
+
+// unreadOf lists whose output could not be read as a whole.
+func unreadOf(data record.RunData, p planned.Run) []UnreadOutput {
+	printed := programsOf(data)
+	var out []UnreadOutput
+	for _, i := range p.Implementations {
+		own := UnreadOutput{Implementation: i.Name}
+		for _, one := range printed {
+			if one.implementation != i.Name || len(one.unread) == 0 {
+				continue
 			}
+			if own.Processes == 0 {
+				own.Block, own.Unread = one.block, one.unread[0]
+			}
+			own.Processes++
+			own.Parts += len(one.unread) + one.unreadMore
+		}
+		if own.Processes > 0 {
+			out = append(out, own)
 		}
 	}
 	return out

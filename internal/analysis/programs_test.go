@@ -171,6 +171,24 @@ func TestOnlyATimeCanBeTooShort(t *testing.T) {
 	}
 }
 
+func TestWhatCouldNotBeReadIsSaidOncePerImplementation(t *testing.T) {
+	d := programs(3, func(string, int32) []record.Case { return []record.Case{timed("copy", 5)} })
+	for i := range d.Trials {
+		if m := d.Trials[i].Manifest; m.Servers[0] == "go-slow" && m.Block > 1 {
+			p := d.Trials[i].Servers[0].Program
+			p.Unread, p.UnreadMore = []record.Unread{{Line: int(m.Block), Text: "hello", Why: "no JSON"}}, 4
+		}
+	}
+	want := []analysis.UnreadOutput{{Implementation: "go-slow", Processes: 2, Parts: 10, Block: 2, Unread: record.Unread{Line: 2, Text: "hello", Why: "no JSON"}}}
+	table := analysed(t, d)
+	if diff := cmp.Diff(want, table.Unread); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, table.Headline().Unread); diff != "" {
+		t.Errorf("the headline (-want +got):\n%s", diff)
+	}
+}
+
 func TestGapsSayWhoLacksWhatAndWhy(t *testing.T) {
 	failed := func(name, why string) record.Case { return record.Case{Name: name, Failure: why} }
 	table := analysed(t, programs(3, func(name string, block int32) []record.Case {

@@ -69,7 +69,7 @@ type Output struct {
 
 // Unread is a part of the output that could not be read.
 type Unread struct {
-	// Line is the number of its first line, from 1; 0 if it is not one line.
+	// Line is the number of its first line, from 1.
 	Line int
 	// Text is how it begins; untrusted. Why says what is wrong with it, and the way out.
 	Text, Why string
