@@ -38,17 +38,6 @@ type CaseGap struct {
 	Failure string `json:"failure,omitempty"`
 }
 
-// UnreadOutput is what could not be read of what an implementation printed, and belongs to no case.
-type UnreadOutput struct {
-	Implementation string `json:"implementation"`
-	// Processes is in how many of its processes something could not be read, and Parts how much of it in all.
-	Processes int `json:"processes"`
-	Parts     int `json:"parts"`
-	// Block is that of the first such process, and the rest is the first part that it could not read.
-	Block int32 `json:"block"`
-	record.Unread
-}
-
 const (
 	// shortestNanos is two cycles at 3 GHz. An empty loop takes one: programs print less where their work was optimised away.
 	shortestNanos = 0.7
@@ -153,29 +142,6 @@ func gapsOf(data record.RunData, p planned.Run) []CaseGap {
 			if missing := processes[i.Name] - whole[at]; missing > 0 {
 				out = append(out, CaseGap{Implementation: i.Name, Case: name, Processes: missing, Failure: failures[at]})
 			}
-		}
-	}
-	return out
-}
-
-// unreadOf lists whose output could not be read as a whole.
-func unreadOf(data record.RunData, p planned.Run) []UnreadOutput {
-	printed := programsOf(data)
-	var out []UnreadOutput
-	for _, i := range p.Implementations {
-		own := UnreadOutput{Implementation: i.Name}
-		for _, one := range printed {
-			if one.implementation != i.Name || len(one.unread) == 0 {
-				continue
-			}
-			if own.Processes == 0 {
-				own.Block, own.Unread = one.block, one.unread[0]
-			}
-			own.Processes++
-			own.Parts += len(one.unread) + one.unreadMore
-		}
-		if own.Processes > 0 {
-			out = append(out, own)
 		}
 	}
 	return out

@@ -27,6 +27,8 @@ type Headline struct {
 	// CaseGaps and Unread are the table's: what programs did not print, or not so that it can be read.
 	CaseGaps []CaseGap      `json:"caseGaps,omitempty"`
 	Unread   []UnreadOutput `json:"unreadOutput,omitempty"`
+	// Unprinted are the names of cases that the run renames, and that no process has printed.
+	Unprinted []CaseName `json:"unprinted,omitempty"`
 	// Peaks hold each implementation's best mean throughput, or the rates that searches found, in the order of the spec.
 	Peaks []Peak `json:"peaks"`
 	// AloneCases is how many cases of programs that measure themselves have a value, where nothing is compared.
@@ -165,6 +167,7 @@ func (t Table) Headline() Headline {
 	t.addCapacities(&h)
 	h.Cases, h.AloneCases = t.caseOutcomes(), t.aloneCases()
 	h.CaseGaps, h.Unread = t.CaseGaps, t.Unread
+	h.Unprinted = slices.DeleteFunc(slices.Clone(t.CaseNames), func(n CaseName) bool { return n.Cases > 0 })
 	slices.SortStableFunc(h.Entries, func(a, b HeadlineEntry) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.size(), a.size()))
 	})

@@ -20,7 +20,9 @@ type CaseValue struct {
 // Case is what a program that measures itself has measured under one name.
 type Case struct {
 	Name string `json:"name"`
-	Axes []Axis `json:"axes,omitempty"`
+	// Printed is the name that the program printed, where the run gives the case another; it is not stored.
+	Printed string `json:"-"`
+	Axes    []Axis `json:"axes,omitempty"`
 	// Values are its metrics, times first.
 	Values []CaseValue `json:"values,omitempty"`
 	// Iterations is their number over all repetitions; 0 if the program prints none.

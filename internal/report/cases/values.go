@@ -53,11 +53,14 @@ func (v cases) value(c analysis.Case) table.Row {
 	return row
 }
 
-// gaps says which cases some implementation lacks, which have failed in it, and what of its output could not be read.
+// gaps says which cases some implementation lacks, which have failed in it, which are taken for one case, and what of its output could not be read.
 func (v cases) gaps() []string {
 	var out []string
 	for _, g := range v.Table.CaseGaps {
 		out = append(out, v.CaseGap(g))
+	}
+	for _, n := range v.Table.CaseNames {
+		out = append(out, v.CaseName(n))
 	}
 	for _, u := range v.Table.Unread {
 		out = append(out, v.UnreadOutput(u))

@@ -57,3 +57,11 @@ func (l Lexicon) UnreadOutput(u analysis.UnreadOutput) string {
 	}
 	return l.Say("values.unread", u.Implementation, l.Count("processes", u.Processes), l.Count("parts", u.Parts), u.Block, why)
 }
+
+// CaseName says for which case that of an implementation is taken, or that it prints none of that name.
+func (l Lexicon) CaseName(n analysis.CaseName) string {
+	if n.Cases == 0 {
+		return l.Say("values.unprinted", n.Printed, n.Implementation)
+	}
+	return l.Say("values.taken", n.Printed, n.Implementation, n.Name, l.Count("cases", n.Cases))
+}

@@ -34,6 +34,9 @@ func (l Lexicon) Line(h analysis.Headline) string {
 	for _, u := range h.Unread {
 		parts = append(parts, l.UnreadOutput(u))
 	}
+	for _, n := range h.Unprinted {
+		parts = append(parts, strings.TrimSuffix(l.CaseName(n), "."))
+	}
 	parts = append(parts, l.CaseGaps(h.CaseGaps)...)
 	return l.fit(parts)
 }

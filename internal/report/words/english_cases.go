@@ -28,6 +28,8 @@ var englishCases = map[string]string{
 	"values.optimised": "An operation took less than about two cycles of a CPU: unless several threads share it, the work was probably optimised away.",
 	"values.lacks":     "%s does not print the case %s (%s).",
 	"values.failed":    "The case %s of %s gave no value in %s: %s",
+	"values.taken":     "%s of %s is taken for %s (%s).",
+	"values.unprinted": "spec.microbenchmark.outputs renames %s of %s, which printed no such case: correct the name, as the report shows it.",
 	"line.gaps":        ", and %s more like it",
 	"values.unread":    "What %s printed could not be read as a whole in %s (%s), first in block %d: %s",
 	"values.line":      "line %d: %s",
