@@ -72,8 +72,7 @@ func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure,
 			return nil, f, err
 		}
 	}
-	stored, err := a.store(ctx)
-	return stored, nil, err
+	return a.store(ctx)
 }
 
 // assemble starts all processes of the attempt.
@@ -336,34 +335,39 @@ func (a *attempt) awaitAgents(ctx context.Context) (*conduct.Failure, error) {
 	return nil, nil
 }
 
-// store keeps the files of every agent, and writes the manifest, last: with it the trial has happened.
-func (a *attempt) store(ctx context.Context) (*record.Artifact, error) {
+// store keeps the files of every agent, and writes the manifest, last: with it the trial has happened. Of a program that has failed, what it
+// printed is kept.
+func (a *attempt) store(ctx context.Context) (*record.Artifact, *conduct.Failure, error) {
 	prefix := artifact.TrialPrefix(a.prefix, a.trial.Name, a.Number)
 	m := a.trial.Manifest(conduct.TrialRecord{Run: a.identity(), Attempt: a.Number, Failures: a.failures, Pods: a.places(), Operator: a.options.Version})
 	for _, own := range a.team.members {
 		if own.agent == nil {
 			continue
 		}
+		var keys []string
 		for _, f := range own.state.Files {
 			body, err := os.ReadFile(filepath.Join(own.dir, f.Name))
 			if err != nil {
-				return nil, fmt.Errorf("storing a file of %s: %w", own.Name, err)
+				return nil, nil, fmt.Errorf("storing a file of %s: %w", own.Name, err)
 			}
 			stored, err := a.folder.Put(ctx, prefix+"/"+own.Name+"/"+f.Name, "application/octet-stream", body)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if stored.SHA256 != f.SHA256 {
-				return nil, fmt.Errorf("storing %s of %s: %w", f.Name, own.Name, errChanged)
+				return nil, nil, fmt.Errorf("storing %s of %s: %w", f.Name, own.Name, errChanged)
 			}
 			stored.Member, stored.Name = own.Name, f.Name
-			m.Artifacts = append(m.Artifacts, stored)
+			m.Artifacts, keys = append(m.Artifacts, stored), append(keys, stored.Key)
+		}
+		if f := conduct.ProgramFailed(*a.trial, own.state, keys); f != nil {
+			return nil, f, nil
 		}
 		// The agents' clock is this program's.
 		m.Clocks = append(m.Clocks, record.AgentClock{Member: own.Name})
 	}
 	stored, err := a.folder.PutJSON(ctx, artifact.ManifestKey(prefix), m)
-	return &stored, err
+	return &stored, nil, err
 }
 
 var errChanged = errors.New("it is not what its agent has described")

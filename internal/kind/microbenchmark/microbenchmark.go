@@ -78,7 +78,7 @@ func (m Microbenchmark) Members() []kind.Member {
 			MilliCPU: int64(m.Program.CPUs) * 1000, MemoryBytes: m.Program.MemoryBytes,
 		},
 		{
-			Name: ProcessCollector, Args: append([]string{"collect", "--format=" + string(m.Format)}, kind.SymbolArgs(m.Program.Claims)...), Exchanges: true,
+			Name: ProcessCollector, Args: append([]string{"collect", "--format=" + string(m.Output(m.Program.Name).Format)}, kind.SymbolArgs(m.Program.Claims)...), Exchanges: true,
 			MilliCPU: collectorMilliCPU, MemoryBytes: collectorMemory,
 		},
 	}}}
