@@ -16,19 +16,20 @@ import (
 
 // The commands with which a run starts this program again. They are not for people.
 const (
-	agentCommand  = "local-agent"
-	keeperCommand = "local-keeper"
-	launchCommand = "local-launch"
+	agentCommand   = "local-agent"
+	keeperCommand  = "local-keeper"
+	launchCommand  = "local-launch"
+	containCommand = "local-contain"
 )
 
 // IsHelper reports whether a program was started as a part of a run, which Help then does. Whatever program leads runs asks it first.
 func IsHelper(args []string) bool {
-	return len(args) > 0 && slices.Contains([]string{agentCommand, keeperCommand, launchCommand}, args[0])
+	return len(args) > 0 && slices.Contains([]string{agentCommand, keeperCommand, launchCommand, containCommand}, args[0])
 }
 
 // Help does the work of a part of a run, until in ends, and returns the status with which the program ends.
 func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (status int, err error) {
-	if args[0] != launchCommand {
+	if args[0] == agentCommand || args[0] == keeperCommand {
 		syscall.CloseOnExec(heldDescriptor) // It is this process that holds it, and nothing that it starts.
 	}
 	switch args[0] {
@@ -36,13 +37,12 @@ func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 		err = keep(args[1:], in, out)
 	case launchCommand:
 		return launchProgram(ctx, args[1:], errs)
+	case containCommand:
+		return contain(ctx, args[1:], errs)
 	default:
 		err = serveAgent(ctx, args[1:], in, out)
 	}
-	if err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return statusOf(err), err
 }
 
 // launchProgram is the parent of a program that measures itself, and ends as the program does.
