@@ -50,8 +50,9 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 		if err != nil {
 			return err
 		}
-		if r.facts.Plan.Programs != nil {
-			process.UID, process.GID = 0, 0 // Their parent writes what they read.
+		if r.facts.Plan.Programs != nil || !rootfs.ChangesUser() {
+			// Its parent writes what it reads, or there is no other user in its namespace.
+			process.UID, process.GID = 0, 0
 		}
 		if r.images == nil {
 			r.images = map[string]imaged{}

@@ -29,13 +29,10 @@ func (r Root) limit() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("dropping capabilities: %w", err)
 	}
-	if !ChangesUser() || r.Exchange != "" {
-		return nil
-	}
 	return r.becomeUser()
 }
 
-// becomeUser gives this process the image's user. In a user namespace there is only one.
+// becomeUser gives this process the image's user.
 func (r Root) becomeUser() error {
 	uid, gid := r.Process.UID, r.Process.GID
 	if uid == 0 && gid == 0 {

@@ -18,8 +18,7 @@ type Root struct {
 	// Dir is where the image was unpacked, and Process what is started in it.
 	Dir     string        `json:"dir"`
 	Process image.Process `json:"process"`
-	// Exchange is a folder of this machine that the process sees as /.loadstone; empty for none. A process that has one stays root in its namespace,
-	// since its parent writes what it must read.
+	// Exchange is a folder of this machine that the process sees as /.loadstone; empty for none.
 	Exchange string `json:"exchange,omitempty"`
 }
 
@@ -38,7 +37,7 @@ func SetNamespaces(a *syscall.SysProcAttr) {
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: gid, Size: 1}}
 }
 
-// ChangesUser reports whether processes get the users that their images name: only root can give them.
+// ChangesUser reports whether processes can get the users that their images name. Where not, there is only user 0 of a namespace.
 func ChangesUser() bool { return os.Geteuid() == 0 }
 
 // Private makes the mounts of this process' namespace its own. It is the first that fails where a machine permits none.
