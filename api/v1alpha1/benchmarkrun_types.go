@@ -49,15 +49,16 @@ type Implementation struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
-	// image is the container image of the server or program. Required on a cluster; a run on one machine needs command instead.
+	// image is the container image of the server or program. Required on a cluster. A run on one machine starts what has no command in its image;
+	// there it may also be the path of an archive or of the folder of an OCI layout, beginning with / or ./, which is used beside a command, too.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
 	// command is the argument vector that starts the server or the program. No shell is involved. Defaults to the entrypoint of the image; at most 64
-	// arguments. Required with microbenchmark, and for a run on one machine, where the program is looked up in PATH, or relative to the folder
-	// of the run's file.
+	// arguments. Required with microbenchmark. A run on one machine looks the program up in PATH, or relative to the folder of the run's file,
+	// unless it runs in its image.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

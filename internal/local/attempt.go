@@ -45,7 +45,7 @@ type attempt struct {
 	programs []program
 }
 
-// program is what a server runs.
+// program is what a server runs: a file of this machine, or an image.
 type program struct{ path, digest string }
 
 // retried reports whether a failure is followed by another attempt: those of processes that were killed do not count.
@@ -141,25 +141,41 @@ func (a *attempt) startProgram(m *member, at place, p kind.Process) (*conduct.Fa
 	}
 	own := a.Work.Servers()[index]
 	own.Command = p.Command
+	command, found, f, err := a.commandOf(m, at, p, own)
+	if f != nil || err != nil {
+		return f, err
+	}
+	a.programs = append(a.programs, found)
+	at.cpus, at.contained = at.serving(p), a.options.inImage(own)
+	return a.team.startServer(m, at, command, a.Work, own)
+}
+
+// commandOf is what is started for a measured process, and what it runs. The failure says that there is none.
+func (a *attempt) commandOf(m *member, at place, p kind.Process, own record.Implementation) ([]string, program, *conduct.Failure, error) {
+	if in, found := a.images[own.Name]; found {
+		if p.Launched {
+			in.root.Exchange = m.exchange
+		}
+		command, err := containArgs(in.root)
+		return command, program{own.Image, in.digest}, nil, err
+	}
 	path, err := findProgram(at.folder, own)
 	if err != nil {
-		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "%s", err), nil
+		return nil, program{}, conduct.PermanentFailure(v1alpha1.ReasonServerExited, "%s", err), nil
 	}
 	sum, err := digest(at.folder, path, p.Command[1:])
 	if err != nil {
-		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s].command: %s", own.Name, err), nil
+		return nil, program{}, conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s].command: %s", own.Name, err), nil
 	}
-	a.programs = append(a.programs, program{path, sum})
-	at.cpus = at.serving(p)
 	command := append([]string{path}, p.Command[1:]...)
 	if p.Launched {
 		self, err := os.Executable()
 		if err != nil {
-			return nil, fmt.Errorf("finding this program: %w", err)
+			return nil, program{}, nil, fmt.Errorf("finding this program: %w", err)
 		}
 		command = append([]string{self, helper.LaunchCommand, "--exchange", m.exchange, "--"}, command...)
 	}
-	return a.team.startServer(m, at, command, a.Work, own)
+	return command, program{path, sum}, nil, nil
 }
 
 // pause waits until an instant, unless a process fails or the run is over before.
