@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/render"
@@ -108,7 +109,7 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 		return false, err
 	}
 	// Pods on a node that is away go when it is back, or with it.
-	left := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return unreachable(&p, nodes) })
+	left := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return facts.Unreachable(&p, nodes) })
 	return len(left)+len(trials.Items) == 0, nil
 }
 

@@ -20,6 +20,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/render"
 )
 
@@ -121,10 +122,10 @@ func (r *BenchmarkRunReconciler) byUID(ctx context.Context, o client.Object) []r
 	return r.requests(ctx, func(run *v1alpha1.BenchmarkRun) bool { return string(run.UID) == o.GetLabels()[v1alpha1.LabelRunUID] })
 }
 
-// queued are the runs that wait for the one that has changed, and measures no more.
+// queued are the runs that wait for the one that has changed, and holds up nobody any more.
 func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []reconcile.Request {
 	changed, ok := o.(*v1alpha1.BenchmarkRun)
-	if !ok || changed.Status.CompletionTime == nil && changed.DeletionTimestamp.IsZero() && !measuredAll(changed) {
+	if !ok || queue.HoldsUp(changed) {
 		return nil
 	}
 	return r.requests(ctx, func(run *v1alpha1.BenchmarkRun) bool {

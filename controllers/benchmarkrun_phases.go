@@ -18,11 +18,12 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/steps"
 )
 
@@ -63,7 +64,7 @@ func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.St
 
 // compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
-	p, err := compilePlan(s.run)
+	p, err := facts.Plan(s.run)
 	if err != nil {
 		return s.refuse(err)
 	}
@@ -94,7 +95,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 	if err := r.Live.List(ctx, &runs); err != nil {
 		return pass.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
-	if first := firstOf(runs.Items); first != nil && first.UID != s.run.UID {
+	if first := queue.First(runs.Items); first != nil && first.UID != s.run.UID {
 		s.why = v1alpha1.ReasonQueued
 		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s is measuring: runs take turns, because two at a time would disturb each other", first.Namespace, first.Name)
 		return pass.Halt, nil
@@ -137,7 +138,7 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 		return pass.GoOn, nil
 	}
 	for i, line := range next.Trials {
-		t := newTrial(s.run, s.plan, line)
+		t := render.Trial(s.run, s.plan, line)
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
 			return pass.Halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
 		}
@@ -274,26 +275,11 @@ func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*
 	if _, err := r.Store.PutJSON(ctx, artifact.ManifestKey(s.prefix()), runFacts(s).Manifest(s.record(r.Version))); err != nil && !errors.Is(err, artifact.ErrExists) {
 		return nil, err
 	}
-	o, err := publish.Make(ctx, r.Store, s.prefix())
+	made, err := publish.Report(ctx, r.Store, s.prefix(), string(s.run.UID))
 	if err != nil {
 		return nil, err
 	}
-	if o.Table.Calibrates() {
-		key := artifact.CalibrationKey(o.Table.Fingerprint, string(s.run.UID))
-		if _, err := r.Store.PutJSON(ctx, key, o.Table.NoiseFloor); err != nil && !errors.Is(err, artifact.ErrExists) {
-			return nil, err
-		}
-	}
-	stored, err := publish.Put(ctx, r.Store, s.prefix(), o.Files)
-	if err != nil {
-		return nil, err
-	}
-	made := &reported{html: stored, uri: r.Store.URI(stored.Key), Verdict: conduct.Verdict{Text: report.Line(o.Table.Headline())}}
-	made.Conclusive, made.Reason = o.Table.Conclusive()
-	if met, reason := o.Table.ObjectivesMet(); !met {
-		made.Unmet, made.Objectives = reason, report.ObjectivesLine(o.Table)
-	}
-	return made, nil
+	return &reported{html: made.Page, uri: r.Store.URI(made.Page.Key), Verdict: made.Verdict}, nil
 }
 
 func workflowPhase(w *unstructured.Unstructured) (phase, message string) {

@@ -3,12 +3,12 @@ package controllers
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -96,31 +96,13 @@ func (s *trialScope) manifestKey() string {
 }
 
 func (s *trialScope) runPrefix() string {
-	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, runRecord(s.run))
-}
-
-func runRecord(run *v1alpha1.BenchmarkRun) record.Run {
-	return record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), PlanHash: run.Status.PlanHash}
+	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, facts.Run(s.run))
 }
 
 func (s *trialScope) newManifest(version string) record.TrialManifest {
-	of := conduct.TrialRecord{Run: runRecord(s.run), Attempt: s.attempt, Failures: s.trial.Status.Failures, Operator: version}
+	of := conduct.TrialRecord{Run: facts.Run(s.run), Attempt: s.attempt, Failures: s.trial.Status.Failures, Operator: version}
 	for _, p := range s.pods() {
-		of.Pods = append(of.Pods, podRecord(p))
+		of.Pods = append(of.Pods, facts.Pod(p))
 	}
-	return trialFacts(s.trial).Manifest(of)
-}
-
-// podRecord is where a pod ran and what ran in it: its first container is the one that is measured, or that measures.
-func podRecord(p *corev1.Pod) record.PodRecord {
-	r := record.PodRecord{
-		Name: p.Name, Member: p.Labels[v1alpha1.LabelMember], Node: p.Spec.NodeName,
-		QOSClass: string(p.Status.QOSClass), Image: p.Spec.Containers[0].Image,
-	}
-	for _, c := range p.Status.ContainerStatuses {
-		if c.Name == p.Spec.Containers[0].Name {
-			r.ImageID = c.ImageID
-		}
-	}
-	return r
+	return facts.Trial(s.trial).Manifest(of)
 }
