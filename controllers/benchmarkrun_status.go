@@ -10,18 +10,10 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/render"
 )
 
 func (s *runScope) prefix() string {
 	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, facts.Run(s.run))
-}
-
-func (r *BenchmarkRunReconciler) workflowOptions(run *v1alpha1.BenchmarkRun) render.WorkflowOptions {
-	return render.WorkflowOptions{
-		Namespace: r.Namespace, RunNamespace: run.Namespace, RunName: run.Name, RunUID: string(run.UID),
-		Service: r.Service, ServiceAccount: r.WorkflowServiceAccount, InstanceID: r.InstanceID,
-	}
 }
 
 // runStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.

@@ -24,6 +24,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
+	"loadstone.dev/loadstone/internal/workflows"
 )
 
 // condition fails the test unless a condition is as wanted and its message holds every part.
@@ -65,7 +66,7 @@ func TestARunGoesFromApplyToItsReport(t *testing.T) {
 	workflow.SetGroupVersionKind(render.WorkflowKind)
 	workflow.SetNamespace(w.system)
 	workflow.SetName(render.WorkflowName(run.Name, string(run.UID), plan.Part{}))
-	await(w, workflow, "the workflow's end", workflowEnded)
+	await(w, workflow, "the workflow's end", workflows.Ended)
 	for _, answer := range strings.Split(w.argo.said(), "\n") {
 		if !strings.HasPrefix(answer, "200 ") || !strings.Contains(answer, `"succeeded":true`) {
 			t.Errorf("a step was answered %s", answer)

@@ -37,5 +37,5 @@ var places = []string{
 	"internal/discover", "internal/doctor", "internal/draft", "internal/environment", "internal/facts", "internal/follow", "internal/generate", "internal/guard", "internal/helper", "internal/httpcheck", "internal/kernel", "internal/kind", "internal/kube", "internal/lint", "internal/local",
 	"internal/measured", "internal/objectives", "internal/observe", "internal/pass", "internal/plan", "internal/pods", "internal/printout", "internal/profiler", "internal/progress", "internal/protocol",
 	"internal/publish", "internal/queue", "internal/record", "internal/render", "internal/report", "internal/runfile", "internal/runfolder", "internal/scaling", "internal/scripts", "internal/search", "internal/seats",
-	"internal/steps", "internal/survey", "internal/tool", "internal/validity", "internal/verdict",
+	"internal/steps", "internal/survey", "internal/tool", "internal/validity", "internal/verdict", "internal/workflows",
 }
