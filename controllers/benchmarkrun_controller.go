@@ -19,6 +19,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/workflows"
 )
@@ -64,7 +65,7 @@ func (r *BenchmarkRunReconciler) announce(before, after *v1alpha1.BenchmarkRun) 
 		if c.Status == "False" && c.Type != v1alpha1.ConditionConclusive {
 			kind = corev1.EventTypeWarning
 		}
-		r.Recorder.Event(after, kind, c.Reason, pass.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, kind, c.Reason, pick.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
 	}
 }
 

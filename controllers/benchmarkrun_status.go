@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
 )
 
 func (s *runScope) prefix() string {
@@ -44,7 +45,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	}
 	if s.reported != nil {
 		st.Report = v1alpha1.ReportRef{URI: s.reported.uri, SHA256: s.reported.html.SHA256}
-		st.Verdict = pass.Clip(s.reported.Text, 512)
+		st.Verdict = pick.Clip(s.reported.Text, 512)
 	}
 	if s.reported != nil || s.end != nil {
 		st.CompletionTime = &metav1.Time{Time: s.now}

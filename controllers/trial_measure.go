@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/scripts"
@@ -135,7 +136,7 @@ func scriptsAway(s *trialScope, err error) (pass.Step, error) {
 	if s.fault = attemptFacts(s).ScriptsAway(err); s.fault != nil {
 		return pass.Halt, nil
 	}
-	s.waiting = pass.Clip(err.Error(), pass.MaxMessage)
+	s.waiting = pick.Clip(err.Error(), pass.MaxMessage)
 	return pass.Again(retryStore), nil
 }
 

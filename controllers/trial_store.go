@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -66,7 +67,7 @@ func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (pass.Step, err
 	if s.fault = attemptFacts(s).StoreAway(err); s.fault != nil {
 		return pass.Halt, nil
 	}
-	s.waiting = pass.Clip(err.Error(), pass.MaxMessage)
+	s.waiting = pick.Clip(err.Error(), pass.MaxMessage)
 	return pass.Again(time.Second), nil
 }
 
