@@ -8,15 +8,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/steps"
+	"loadstone.dev/loadstone/internal/workflows"
 )
 
 const (
@@ -38,14 +36,14 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (pass.St
 	ended := s.run.Status.CompletionTime.Time
 	switch argo := ended.Add(enginePatience).Sub(s.now); {
 	case s.workflow == nil:
-	case workflowEnded(s.workflow):
-		if err := r.deleteToken(ctx, s.workflow.GetName()); err != nil {
+	case workflows.Ended(s.workflow):
+		if err := r.engine().RemoveToken(ctx, s.workflow.GetName()); err != nil {
 			return pass.Halt, err
 		}
 	case s.run.Status.Report.URI != "" && argo > 0:
 		return pass.Again(argo), nil // Argo takes the last answer and ends its workflow.
 	default:
-		return pass.Halt, r.deleteWorkflows(ctx, s.run)
+		return pass.Halt, r.engine().RemoveAll(ctx, s.run)
 	}
 	if left := ended.Add(ttl(s.run)).Sub(s.now); left > 0 {
 		return pass.Again(left), nil
@@ -93,7 +91,7 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 	if err := r.DeleteAllOf(ctx, &v1alpha1.Trial{}, client.InNamespace(run.Namespace), mine, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 		return false, fmt.Errorf("deleting trials: %w", err)
 	}
-	if err := r.deleteWorkflows(ctx, run); err != nil {
+	if err := r.engine().RemoveAll(ctx, run); err != nil {
 		return false, err
 	}
 	var pods corev1.PodList
@@ -108,31 +106,6 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 		return false, err
 	}
 	// Pods on a node that is away go when it is back, or with it.
-	left := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return unreachable(&p, nodes) })
+	left := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return facts.Unreachable(&p, nodes) })
 	return len(left)+len(trials.Items) == 0, nil
-}
-
-// deleteWorkflows removes all workflows that a run may have had, and their tokens.
-func (r *BenchmarkRunReconciler) deleteWorkflows(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
-	parts := []plan.Part{{Following: true}}
-	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
-		parts = append(parts, plan.Part{Repeat: repeat})
-	}
-	for _, part := range parts {
-		w := &unstructured.Unstructured{}
-		w.SetGroupVersionKind(render.WorkflowKind)
-		w.SetName(render.WorkflowName(run.Name, string(run.UID), part))
-		w.SetNamespace(r.Namespace)
-		if err := r.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("deleting workflow %s: %w", w.GetName(), err)
-		}
-		if err := r.deleteToken(ctx, w.GetName()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *BenchmarkRunReconciler) deleteToken(ctx context.Context, workflow string) error {
-	return client.IgnoreNotFound(steps.SetToken(ctx, r.Client, r.Namespace, workflow, nil))
 }

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,7 +19,9 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/queue"
+	"loadstone.dev/loadstone/internal/workflows"
 )
 
 // BenchmarkRunReconciler takes runs from a spec to a report.
@@ -64,7 +65,7 @@ func (r *BenchmarkRunReconciler) announce(before, after *v1alpha1.BenchmarkRun) 
 		if c.Status == "False" && c.Type != v1alpha1.ConditionConclusive {
 			kind = corev1.EventTypeWarning
 		}
-		r.Recorder.Event(after, kind, c.Reason, pass.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
+		r.Recorder.Event(after, kind, c.Reason, pick.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
 	}
 }
 
@@ -91,26 +92,25 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 	}
 	s.trials = trials.Items
 	slices.SortFunc(s.trials, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
-	w := &unstructured.Unstructured{}
-	w.SetGroupVersionKind(render.WorkflowKind)
-	err := r.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: render.WorkflowName(run.Name, string(run.UID), runFacts(s).Part())}, w)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("reading workflow: %w", err)
+	var err error
+	s.workflow, err = r.engine().Find(ctx, run, runFacts(s).Part())
+	return s, err
+}
+
+// engine is Argo, which takes the trials of a run in their order.
+func (r *BenchmarkRunReconciler) engine() workflows.Engine {
+	return workflows.Engine{
+		Client: r.Client, Live: r.Live, Key: r.Key, Namespace: r.Namespace,
+		Service: r.Service, ServiceAccount: r.WorkflowServiceAccount, InstanceID: r.InstanceID,
 	}
-	if err == nil {
-		s.workflow = w
-	}
-	return s, nil
 }
 
 // SetupWithManager registers the reconciler. One worker: whose turn it is is decided by one pass at a time.
 func (r *BenchmarkRunReconciler) SetupWithManager(m ctrl.Manager) error {
-	w := &unstructured.Unstructured{}
-	w.SetGroupVersionKind(render.WorkflowKind)
 	return ctrl.NewControllerManagedBy(m).
 		For(&v1alpha1.BenchmarkRun{}).
 		Owns(&v1alpha1.Trial{}).
-		Watches(w, handler.EnqueueRequestsFromMapFunc(r.byUID)).
+		Watches(workflows.New(), handler.EnqueueRequestsFromMapFunc(r.byUID)).
 		Watches(&v1alpha1.BenchmarkRun{}, handler.EnqueueRequestsFromMapFunc(r.queued)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
 		Complete(reconcile.AsReconciler(r.Client, r))
@@ -121,10 +121,10 @@ func (r *BenchmarkRunReconciler) byUID(ctx context.Context, o client.Object) []r
 	return r.requests(ctx, func(run *v1alpha1.BenchmarkRun) bool { return string(run.UID) == o.GetLabels()[v1alpha1.LabelRunUID] })
 }
 
-// queued are the runs that wait for the one that has changed, and measures no more.
+// queued are the runs that wait for the one that has changed, and holds up nobody any more.
 func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []reconcile.Request {
 	changed, ok := o.(*v1alpha1.BenchmarkRun)
-	if !ok || changed.Status.CompletionTime == nil && changed.DeletionTimestamp.IsZero() && !measuredAll(changed) {
+	if !ok || queue.HoldsUp(changed) {
 		return nil
 	}
 	return r.requests(ctx, func(run *v1alpha1.BenchmarkRun) bool {

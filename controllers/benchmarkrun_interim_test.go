@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
+	"loadstone.dev/loadstone/internal/render"
 )
 
 // readStore is a store from which trials are read.
@@ -59,7 +60,7 @@ func TestAnInterimAnalysisThatCannotBeMadeStopsNothing(t *testing.T) {
 				}
 				s.plan, s.trials = &p, nil
 				for _, line := range p.Trials {
-					s.trials = append(s.trials, *newTrial(s.run, &p, line))
+					s.trials = append(s.trials, *render.Trial(s.run, &p, line))
 				}
 			}, endTrials(), func(s *runScope) {
 				for i := range s.trials[10:] {

@@ -8,22 +8,20 @@ import (
 	"runtime/debug"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
+	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/report"
-	"loadstone.dev/loadstone/internal/steps"
+	"loadstone.dev/loadstone/internal/workflows"
 )
 
 // Deadlines of a run that are the cluster's own; package conduct has the others.
@@ -63,7 +61,7 @@ func (r *BenchmarkRunReconciler) hold(ctx context.Context, s *runScope) (pass.St
 
 // compile turns the spec into a plan and, before the run begins, asks whether the nodes can give it what it needs.
 func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass.Step, error) {
-	p, err := compilePlan(s.run)
+	p, err := facts.Plan(s.run)
 	if err != nil {
 		return s.refuse(err)
 	}
@@ -94,7 +92,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 	if err := r.Live.List(ctx, &runs); err != nil {
 		return pass.Halt, fmt.Errorf("listing BenchmarkRuns: %w", err)
 	}
-	if first := firstOf(runs.Items); first != nil && first.UID != s.run.UID {
+	if first := queue.First(runs.Items); first != nil && first.UID != s.run.UID {
 		s.why = v1alpha1.ReasonQueued
 		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s is measuring: runs take turns, because two at a time would disturb each other", first.Namespace, first.Name)
 		return pass.Halt, nil
@@ -137,7 +135,7 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) 
 		return pass.GoOn, nil
 	}
 	for i, line := range next.Trials {
-		t := newTrial(s.run, s.plan, line)
+		t := render.Trial(s.run, s.plan, line)
 		if err := r.Create(ctx, t); err != nil && !apierrors.IsAlreadyExists(err) {
 			return pass.Halt, fmt.Errorf("creating Trial %s: %w", line.Name, err)
 		}
@@ -161,19 +159,9 @@ func (r *BenchmarkRunReconciler) createWorkflow(ctx context.Context, s *runScope
 	return pass.GoOn, r.makeWorkflow(ctx, s, runFacts(s).Part())
 }
 
-func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, part plan.Part) error {
-	o := r.workflowOptions(s.run)
-	o.Part = part
-	w := render.Workflow(*s.plan, o)
-	token := steps.Token(r.Key, string(s.run.UID))
-	if err := steps.SetToken(ctx, r.Client, r.Namespace, w.GetName(), &token); err != nil {
-		return err
-	}
-	if err := r.Create(ctx, w); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("creating Workflow %s: %w", w.GetName(), err)
-	}
-	s.workflow = w
-	return nil
+func (r *BenchmarkRunReconciler) makeWorkflow(ctx context.Context, s *runScope, part plan.Part) (err error) {
+	s.workflow, err = r.engine().Make(ctx, s.run, *s.plan, part)
+	return err
 }
 
 // followWorkflow sees to it that the workflow gets on, until every trial has ended.
@@ -181,15 +169,15 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 	if s.executed() {
 		return pass.GoOn, nil
 	}
-	phase, message := workflowPhase(s.workflow)
+	phase, message := workflows.Phase(s.workflow)
 	switch {
-	case workflowEnded(s.workflow) && workflowStopped(s.workflow):
+	case workflows.Ended(s.workflow) && workflows.Stopped(s.workflow):
 		s.end = &conduct.Ending{
 			Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonWorkflowFailed,
 			Message: fmt.Sprintf("workflow %s was shut down (%s) before its trials had ended: %s", s.workflow.GetName(), phase, message),
 		}
 		return r.conclude(ctx, s)
-	case workflowEnded(s.workflow):
+	case workflows.Ended(s.workflow):
 		return r.replaceWorkflow(ctx, s)
 	case phase == "" && s.now.Sub(s.workflow.GetCreationTimestamp().Time) > enginePatience && !s.workflow.GetCreationTimestamp().Time.IsZero():
 		s.why = v1alpha1.ReasonWorkflowEngineDown
@@ -207,14 +195,14 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 // replaceWorkflow makes room for another workflow where one has ended before its trials, such as after retries that an absence of the
 // operator has used up. A workflow orders trials and measures nothing, so that its end costs none of them.
 func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScope) (pass.Step, error) {
-	phase, message := workflowPhase(s.workflow)
+	phase, message := workflows.Phase(s.workflow)
 	s.why = v1alpha1.ReasonWorkflowFailed
 	s.waiting = fmt.Sprintf("workflow %s ended (%s) before its trials did: another takes its place: %s", s.workflow.GetName(), phase, message)
 	if left := answerPatience - s.now.Sub(s.workflow.GetCreationTimestamp().Time); left > 0 {
 		return pass.Again(left), nil // One that fails at once is not made again at once.
 	}
-	if err := r.Delete(ctx, s.workflow, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
-		return pass.Halt, fmt.Errorf("deleting Workflow %s: %w", s.workflow.GetName(), err)
+	if err := r.engine().Remove(ctx, s.workflow); err != nil {
+		return pass.Halt, err
 	}
 	return pass.Again(time.Second), nil
 }
@@ -222,25 +210,12 @@ func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScop
 // replaceAgentPod deletes Argo's agent pod if it has failed, which Argo never mends, or if it has not taken the answer of a
 // trial that ended some time ago. Argo then makes another, which asks again for every open step.
 func (r *BenchmarkRunReconciler) replaceAgentPod(ctx context.Context, s *runScope) error {
-	stuck := s.stuck(answerPatience)
-	if stuck != nil {
+	var before time.Time
+	if stuck := s.stuck(answerPatience); stuck != nil {
+		before = s.now.Add(-answerPatience)
 		s.waiting = fmt.Sprintf("Argo has not collected the result of trial %s: its agent pod is being replaced", stuck.Name)
 	}
-	var pods corev1.PodList
-	if err := r.Live.List(ctx, &pods, client.InNamespace(r.Namespace), client.MatchingLabels{"workflows.argoproj.io/workflow": s.workflow.GetName()}); err != nil {
-		return fmt.Errorf("listing pods of workflow %s: %w", s.workflow.GetName(), err)
-	}
-	for i := range pods.Items {
-		p := &pods.Items[i]
-		late := stuck != nil && s.now.Sub(p.CreationTimestamp.Time) > answerPatience
-		if !p.DeletionTimestamp.IsZero() || !late && p.Status.Phase != corev1.PodFailed {
-			continue
-		}
-		if err := r.Delete(ctx, p); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("deleting pod %s: %w", p.Name, err)
-		}
-	}
-	return nil
+	return r.engine().ReplaceAgentPods(ctx, s.workflow.GetName(), before)
 }
 
 // report writes the run's manifest, reads everything back, and makes the report from that alone.
@@ -274,41 +249,9 @@ func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*
 	if _, err := r.Store.PutJSON(ctx, artifact.ManifestKey(s.prefix()), runFacts(s).Manifest(s.record(r.Version))); err != nil && !errors.Is(err, artifact.ErrExists) {
 		return nil, err
 	}
-	o, err := publish.Make(ctx, r.Store, s.prefix())
+	made, err := publish.Report(ctx, r.Store, s.prefix(), string(s.run.UID))
 	if err != nil {
 		return nil, err
 	}
-	if o.Table.Calibrates() {
-		key := artifact.CalibrationKey(o.Table.Fingerprint, string(s.run.UID))
-		if _, err := r.Store.PutJSON(ctx, key, o.Table.NoiseFloor); err != nil && !errors.Is(err, artifact.ErrExists) {
-			return nil, err
-		}
-	}
-	stored, err := publish.Put(ctx, r.Store, s.prefix(), o.Files)
-	if err != nil {
-		return nil, err
-	}
-	made := &reported{html: stored, uri: r.Store.URI(stored.Key), Verdict: conduct.Verdict{Text: report.Line(o.Table.Headline())}}
-	made.Conclusive, made.Reason = o.Table.Conclusive()
-	if met, reason := o.Table.ObjectivesMet(); !met {
-		made.Unmet, made.Objectives = reason, report.ObjectivesLine(o.Table)
-	}
-	return made, nil
-}
-
-func workflowPhase(w *unstructured.Unstructured) (phase, message string) {
-	phase, _, _ = unstructured.NestedString(w.Object, "status", "phase")
-	message, _, _ = unstructured.NestedString(w.Object, "status", "message")
-	return phase, message
-}
-
-// workflowStopped reports whether somebody has asked Argo to end the workflow.
-func workflowStopped(w *unstructured.Unstructured) bool {
-	shutdown, _, _ := unstructured.NestedString(w.Object, "spec", "shutdown")
-	return shutdown != ""
-}
-
-func workflowEnded(w *unstructured.Unstructured) bool {
-	phase, _ := workflowPhase(w)
-	return phase == "Succeeded" || phase == "Failed" || phase == "Error"
+	return &reported{html: made.Page, uri: r.Store.URI(made.Page.Key), Verdict: made.Verdict}, nil
 }

@@ -1,10 +1,8 @@
 package controllers
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/guard"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
@@ -171,45 +170,7 @@ func (s *runScope) partOf(t *v1alpha1.Trial) plan.Part {
 	return s.plan.PartOf(record.PlannedTrial{Block: t.Spec.Block})
 }
 
-// firstOf is the run whose turn it is: the one that has begun, else the oldest; nil if none is open. One of which everything is measured
-// waits for its store, and for no turn; nor does one that waits for nodes hold up those that fit without them.
-func firstOf(runs []v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
-	open := slices.DeleteFunc(runs, func(r v1alpha1.BenchmarkRun) bool {
-		return r.Status.CompletionTime != nil || !r.DeletionTimestamp.IsZero() || measuredAll(&r) || awaitsNodes(&r)
-	})
-	if len(open) == 0 {
-		return nil
-	}
-	slices.SortFunc(open, func(a, b v1alpha1.BenchmarkRun) int {
-		return cmp.Or(
-			cmp.Compare(boolRank(a.Status.StartTime != nil), boolRank(b.Status.StartTime != nil)),
-			a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
-		)
-	})
-	return &open[0]
-}
-
-// measuredAll reports whether every trial of a run had ended when its status was written.
-func measuredAll(r *v1alpha1.BenchmarkRun) bool {
-	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)
-	return c != nil && c.Status != metav1.ConditionUnknown
-}
-
-// awaitsNodes reports whether a run whose turn has not come waits for nodes that are away.
-func awaitsNodes(r *v1alpha1.BenchmarkRun) bool {
-	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionPlanned)
-	return r.Status.StartTime == nil && c != nil && c.Status == metav1.ConditionUnknown && c.Reason == v1alpha1.ReasonNotEnoughCPUs
-}
-
-func boolRank(first bool) int {
-	if first {
-		return 0
-	}
-	return 1
-}
-
 // record is what the run's manifest says beside how the run was led.
 func (s *runScope) record(version string) conduct.RunRecord {
-	return conduct.RunRecord{Run: runRecord(s.run), Spec: s.run.Spec, Scripts: scripts.Record(s.run.Status.Scripts, s.prefix()), Ending: s.end, Operator: version}
+	return conduct.RunRecord{Run: facts.Run(s.run), Spec: s.run.Spec, Scripts: scripts.Record(s.run.Status.Scripts, s.prefix()), Ending: s.end, Operator: version}
 }

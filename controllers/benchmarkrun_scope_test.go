@@ -9,52 +9,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-func TestWhoseTurnItIs(t *testing.T) {
-	run := func(name string, created time.Duration, deltas ...func(*v1alpha1.BenchmarkRun)) v1alpha1.BenchmarkRun {
-		r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: name, CreationTimestamp: metav1.Time{Time: noon.Add(created)}}}
-		for _, d := range deltas {
-			d(&r)
-		}
-		return r
-	}
-	at := &metav1.Time{Time: noon}
-	begun := func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime = at }
-	over := func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime, r.Status.CompletionTime = at, at }
-	deleted := func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = at }
-	unreported := func(r *v1alpha1.BenchmarkRun) {
-		r.Status.StartTime, r.Status.Conditions = at, []metav1.Condition{{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionTrue}}
-	}
-	noRoom := func(r *v1alpha1.BenchmarkRun) {
-		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionPlanned, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonNotEnoughCPUs}}
-	}
-	tests := map[string]struct {
-		runs []v1alpha1.BenchmarkRun
-		want string
-	}{
-		"not that of one that waits for nodes":      {[]v1alpha1.BenchmarkRun{run("a", 1, noRoom), run("b", 2)}, "b"},
-		"not that of one that waits for its report": {[]v1alpha1.BenchmarkRun{run("a", 1, unreported), run("b", 2)}, "b"},
-		"nobody's":                               {},
-		"the only one's":                         {[]v1alpha1.BenchmarkRun{run("a", 0)}, "a"},
-		"the oldest one's":                       {[]v1alpha1.BenchmarkRun{run("a", 2), run("b", 1), run("c", 3)}, "b"},
-		"that of the one that has begun":         {[]v1alpha1.BenchmarkRun{run("a", 1), run("b", 2, begun)}, "b"},
-		"not that of one that has ended":         {[]v1alpha1.BenchmarkRun{run("a", 1, over), run("b", 2)}, "b"},
-		"not that of one that is deleted":        {[]v1alpha1.BenchmarkRun{run("a", 1, begun, deleted), run("b", 2)}, "b"},
-		"nobody's when all have ended":           {[]v1alpha1.BenchmarkRun{run("a", 1, over), run("b", 2, deleted)}, ""},
-		"of two of one second the first by name": {[]v1alpha1.BenchmarkRun{run("b", 1), run("a", 1)}, "a"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := ""
-			if first := firstOf(tc.runs); first != nil {
-				got = first.Name
-			}
-			if got != tc.want {
-				t.Errorf("it is %q's turn, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
 // trialAt is the trial of an index; ended ago before noon, or not ended if that is 0.
 func trialAt(index int32, start v1alpha1.Start, ended time.Duration) v1alpha1.Trial {
 	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: string(rune('a' + index))}}

@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/protocol"
 )
 
@@ -52,7 +53,7 @@ func TestAScriptIsFrozenWhenTheRunStarts(t *testing.T) {
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix("", runRecord(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
 	w.must(err)
 	if len(d.Manifest.Scripts) != 1 || d.Manifest.Scripts[0].Load != "sweep" {
 		t.Fatalf("scripts in the run's manifest: %+v", d.Manifest.Scripts)

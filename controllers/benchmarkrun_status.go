@@ -8,38 +8,13 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/plan"
-	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/pick"
 )
 
 func (s *runScope) prefix() string {
-	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, runRecord(s.run))
-}
-
-func (r *BenchmarkRunReconciler) workflowOptions(run *v1alpha1.BenchmarkRun) render.WorkflowOptions {
-	return render.WorkflowOptions{
-		Namespace: r.Namespace, RunNamespace: run.Namespace, RunName: run.Name, RunUID: string(run.UID),
-		Service: r.Service, ServiceAccount: r.WorkflowServiceAccount, InstanceID: r.InstanceID,
-	}
-}
-
-// newTrial is one line of the plan as an object, held until its step of the workflow comes.
-func newTrial(run *v1alpha1.BenchmarkRun, p *plan.Plan, line record.PlannedTrial) *v1alpha1.Trial {
-	yes := true
-	return &v1alpha1.Trial{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: line.Name, Namespace: run.Namespace,
-			Labels: map[string]string{v1alpha1.LabelRun: run.Name, v1alpha1.LabelRunUID: string(run.UID)},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun", Name: run.Name, UID: run.UID,
-				Controller: &yes, BlockOwnerDeletion: &yes,
-			}},
-		},
-		Spec: kinds.Write(run.Name, p.Plan, line),
-	}
+	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, facts.Run(s.run))
 }
 
 // runStatus is the whole status that follows from what a pass has seen. It is the only place that writes conditions.
@@ -70,7 +45,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	}
 	if s.reported != nil {
 		st.Report = v1alpha1.ReportRef{URI: s.reported.uri, SHA256: s.reported.html.SHA256}
-		st.Verdict = pass.Clip(s.reported.Text, 512)
+		st.Verdict = pick.Clip(s.reported.Text, 512)
 	}
 	if s.reported != nil || s.end != nil {
 		st.CompletionTime = &metav1.Time{Time: s.now}

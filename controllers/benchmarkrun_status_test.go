@@ -16,6 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/render"
 )
 
 // runScopeOf is a pass at noon over a run of two trials whose turn came a minute ago, with changes.
@@ -33,7 +34,7 @@ func runScopeOf(t *testing.T, deltas ...func(*runScope)) *runScope {
 	}
 	s.plan = &p
 	for _, line := range p.Trials {
-		s.trials = append(s.trials, *newTrial(s.run, &p, line))
+		s.trials = append(s.trials, *render.Trial(s.run, &p, line))
 	}
 	s.run.Status.StartTime, s.run.Status.Repeats.ScannedBlocks = &metav1.Time{Time: noon.Add(-time.Minute)}, 2
 	for _, d := range deltas {

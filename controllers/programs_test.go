@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -49,7 +50,7 @@ func storedPrograms(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, runRecord(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)))
 	w.must(err)
 	if len(d.Trials) != 4 {
 		t.Errorf("%d trials are stored", len(d.Trials))

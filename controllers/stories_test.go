@@ -19,10 +19,12 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
+	"loadstone.dev/loadstone/internal/workflows"
 )
 
 // condition fails the test unless a condition is as wanted and its message holds every part.
@@ -64,7 +66,7 @@ func TestARunGoesFromApplyToItsReport(t *testing.T) {
 	workflow.SetGroupVersionKind(render.WorkflowKind)
 	workflow.SetNamespace(w.system)
 	workflow.SetName(render.WorkflowName(run.Name, string(run.UID), plan.Part{}))
-	await(w, workflow, "the workflow's end", workflowEnded)
+	await(w, workflow, "the workflow's end", workflows.Ended)
 	for _, answer := range strings.Split(w.argo.said(), "\n") {
 		if !strings.HasPrefix(answer, "200 ") || !strings.Contains(answer, `"succeeded":true`) {
 			t.Errorf("a step was answered %s", answer)
@@ -105,7 +107,7 @@ func artifactsOf(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, runRecord(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)))
 	w.must(err)
 	if len(d.Trials) != len(d.Manifest.Trials) || d.Manifest.Run.PlanHash != run.Status.PlanHash || d.Manifest.Ended.Before(d.Manifest.Started) {
 		t.Errorf("the run's manifest is %+v", d.Manifest)
@@ -235,7 +237,7 @@ func TestABlockThatAFaultFromOutsideHasHitIsMeasuredAgainAsAWhole(t *testing.T) 
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	var got []string
 	for _, trial := range w.trials(run) {
-		reason, _ := steps.Outcome(&trial)
+		reason, _ := facts.Outcome(&trial)
 		got = append(got, fmt.Sprintf("block %d attempt %d: %s", trial.Spec.Block, trial.Status.Attempt, reason))
 	}
 	want := []string{"block 1 attempt 1: PodLost", "block 1 attempt 1: Done", "block 2 attempt 1: Done", "block 2 attempt 1: Done"}
@@ -285,7 +287,7 @@ func TestGeneratorsStartAllAtOneInstant(t *testing.T) {
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	data, err := store.Load(t.Context(), artifact.RunPrefix("", runRecord(run)))
+	data, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
 	if err != nil || len(data.Trials) != 1 || len(data.Trials[0].Generators) != 2 {
 		t.Errorf("stored are %d trials: %v", len(data.Trials), err)
 	}

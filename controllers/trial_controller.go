@@ -18,6 +18,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agents"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
@@ -77,7 +78,7 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 		return nil, fmt.Errorf("listing trials: %w", err)
 	}
 	slices.SortFunc(trials.Items, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
-	s.siblings = trialsFacts(trials.Items)
+	s.siblings = facts.Trials(trials.Items)
 	var pods corev1.PodList
 	if err := r.List(ctx, &pods, client.HasLabels{v1alpha1.LabelTrial}); err != nil {
 		return nil, fmt.Errorf("listing measured pods: %w", err)
@@ -96,20 +97,7 @@ func listNodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
 	if err := c.List(ctx, &list); err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", err)
 	}
-	var nodes []plan.Node
-	for _, n := range list.Items {
-		nodes = append(nodes, plan.Node{
-			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(), Away: n.Spec.Unschedulable || !ready(&n),
-		})
-	}
-	return nodes, nil
-}
-
-// ready reports whether nothing is known that keeps a node from running pods.
-func ready(n *corev1.Node) bool {
-	return !slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue
-	})
+	return facts.Nodes(list.Items), nil
 }
 
 // SetupWithManager registers the reconciler. A trial is looked at when it or one of its pods changes; and since a trial waits

@@ -7,12 +7,13 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // work is what the trial does.
-func (s *trialScope) work() kind.Work { return workOf(s.trial) }
+func (s *trialScope) work() kind.Work { return facts.Work(s.trial) }
 
 // servers are the members that are measured: one, or the two of a duet.
 func (s *trialScope) servers() []*member {

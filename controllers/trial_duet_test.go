@@ -12,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -39,7 +40,7 @@ func TestADuetGoesFromApplyToItsReport(t *testing.T) {
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix("", runRecord(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
 	w.must(err)
 	for i, trial := range d.Trials {
 		m := trial.Manifest

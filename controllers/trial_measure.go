@@ -12,7 +12,9 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/scripts"
@@ -30,7 +32,7 @@ func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (pass.St
 		if err != nil {
 			return silent(s, a.pod, err)
 		}
-		if s.fault = conduct.AgentFailed(trialFacts(s.trial), agentIn(a.pod), st); s.fault != nil {
+		if s.fault = conduct.AgentFailed(facts.Trial(s.trial), agentIn(a.pod), st); s.fault != nil {
 			return pass.Halt, nil
 		}
 		a.state = &st
@@ -135,7 +137,7 @@ func scriptsAway(s *trialScope, err error) (pass.Step, error) {
 	if s.fault = attemptFacts(s).ScriptsAway(err); s.fault != nil {
 		return pass.Halt, nil
 	}
-	s.waiting = pass.Clip(err.Error(), pass.MaxMessage)
+	s.waiting = pick.Clip(err.Error(), pass.MaxMessage)
 	return pass.Again(retryStore), nil
 }
 
@@ -144,7 +146,7 @@ func (s *trialScope) checked(g *member) *conduct.Failure {
 	if g.state.Checked == nil {
 		return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "%s accepted a preflight check but reported no result", agentIn(g.pod))
 	}
-	return conduct.Checked(trialFacts(s.trial), *g.state.Checked)
+	return conduct.Checked(facts.Trial(s.trial), *g.state.Checked)
 }
 
 func (s *trialScope) checkCommand(member string) protocol.Command {

@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
@@ -57,7 +58,7 @@ func onTheirNodes(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, first stri
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix("", runRecord(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
 	w.must(err)
 	if diff := cmp.Diff(want, d.Manifest.Nodes); diff != "" {
 		t.Errorf("nodes in the run's manifest (-want +got):\n%s", diff)
@@ -144,7 +145,7 @@ func TestARunWhoseTimeIsOverReportsWhatItHasMeasured(t *testing.T) {
 	artifactsOf(t, w, run)
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix("", runRecord(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
 	w.must(err)
 	if notes := strings.Join(d.Manifest.Notes, "\n"); len(d.Trials) != 1 || !strings.Contains(notes, "this record is partial, since the run ended before everything was measured (TimedOut)") {
 		t.Errorf("%d trials are on record, with the notes %s", len(d.Trials), notes)

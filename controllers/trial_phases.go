@@ -10,11 +10,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pods"
@@ -50,7 +50,7 @@ func (r *TrialReconciler) cleanUp(ctx context.Context, s *trialScope) (pass.Step
 
 // follow ends a trial whose run is over, or whose implementation has already shown that it cannot be measured.
 func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (pass.Step, error) {
-	s.fault = viewFacts(s).GiveUp(trialFacts(s.trial))
+	s.fault = viewFacts(s).GiveUp(facts.Trial(s.trial))
 	if _, err := kinds.Of(s.trial.Spec); err != nil && s.fault == nil {
 		s.fault = conduct.PermanentFailure(v1alpha1.ReasonInvalidSpec, "%s", err)
 	}
@@ -60,17 +60,9 @@ func (r *TrialReconciler) follow(_ context.Context, s *trialScope) (pass.Step, e
 	return pass.GoOn, nil
 }
 
-// endReason is why a run has ended.
-func endReason(run *v1alpha1.BenchmarkRun) string {
-	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
-		return c.Reason
-	}
-	return v1alpha1.ReasonDone
-}
-
 // awaitTurn lets the trials of a run be prepared one after the other.
 func (r *TrialReconciler) awaitTurn(_ context.Context, s *trialScope) (pass.Step, error) {
-	if s.waiting = viewFacts(s).Awaits(trialFacts(s.trial)); s.waiting != "" {
+	if s.waiting = viewFacts(s).Awaits(facts.Trial(s.trial)); s.waiting != "" {
 		return pass.Halt, nil
 	}
 	return pass.GoOn, nil
@@ -92,7 +84,7 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.S
 	if len(s.pods()) == len(s.members) {
 		return pass.GoOn, nil
 	}
-	largest, err := largestServer(s.run)
+	largest, err := facts.LargestServer(s.run)
 	if err != nil {
 		return pass.Halt, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/guard"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
@@ -78,7 +79,7 @@ type member struct {
 // newMembers are the members that a trial needs.
 func newMembers(t *v1alpha1.Trial) []*member {
 	var list []*member
-	for _, m := range workOf(t).Members() {
+	for _, m := range facts.Work(t).Members() {
 		list = append(list, &member{Member: m})
 	}
 	return list
@@ -104,22 +105,10 @@ func (s *trialScope) placePods(pods []corev1.Pod) {
 		switch m := s.memberOf(p); {
 		case m != nil:
 			m.pod = p
-		case ofSomeTrial(p) && !unreachable(p, s.nodes):
+		case facts.OfSomeTrial(p) && !facts.Unreachable(p, s.nodes):
 			s.others = append(s.others, *p)
 		}
 	}
-}
-
-// ofSomeTrial reports whether a pod was made for a trial. Anybody may give a pod our labels; one whose controller does not exist is collected.
-func ofSomeTrial(p *corev1.Pod) bool {
-	owner := metav1.GetControllerOf(p)
-	return owner != nil && owner.Kind == "Trial" && owner.APIVersion == v1alpha1.GroupVersion.String()
-}
-
-// unreachable reports whether a pod that is being deleted is on a node that is away: its object stays until the node is back, and nothing is
-// placed there before.
-func unreachable(p *corev1.Pod, nodes []plan.Node) bool {
-	return !p.DeletionTimestamp.IsZero() && slices.ContainsFunc(nodes, func(n plan.Node) bool { return n.Name == p.Spec.NodeName && n.Away })
 }
 
 // memberOf is the member of this attempt that a pod is; nil if it is none.

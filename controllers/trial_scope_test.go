@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/pods/podstest"
@@ -140,7 +141,7 @@ func TestATrialOfAnUnknownKindEndsWithASentence(t *testing.T) {
 	if st := trialStatus(s); st.CompletionTime == nil || st.Progress != "0/0" {
 		t.Errorf("its status is %+v", st)
 	}
-	if f := trialFacts(s.trial); len(f.Servers) != 1 || f.Servers[0] != "go" || len(f.Work.Members()) != 0 {
+	if f := facts.Trial(s.trial); len(f.Servers) != 1 || f.Servers[0] != "go" || len(f.Work.Members()) != 0 {
 		t.Errorf("its run sees %+v", f)
 	}
 }

@@ -3,13 +3,14 @@ package controllers
 import (
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -52,7 +53,7 @@ func (s *trialScope) progress() string {
 
 // nextAttempt starts over after a failure of the infrastructure; what was measured so far is dropped, never averaged in.
 func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
-	st.Failures = append(st.Failures, pass.Clip(attemptFacts(s).Note(s.fault), pass.MaxMessage))
+	st.Failures = append(st.Failures, pick.Clip(attemptFacts(s).Note(s.fault), pass.MaxMessage))
 	st.Attempt = s.attempt + 1
 	st.AttemptTime = &metav1.Time{Time: s.now}
 	st.StartTime, st.Nodes = nil, nil
@@ -96,31 +97,13 @@ func (s *trialScope) manifestKey() string {
 }
 
 func (s *trialScope) runPrefix() string {
-	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, runRecord(s.run))
-}
-
-func runRecord(run *v1alpha1.BenchmarkRun) record.Run {
-	return record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), PlanHash: run.Status.PlanHash}
+	return artifact.RunPrefix(s.run.Spec.Artifacts.Prefix, facts.Run(s.run))
 }
 
 func (s *trialScope) newManifest(version string) record.TrialManifest {
-	of := conduct.TrialRecord{Run: runRecord(s.run), Attempt: s.attempt, Failures: s.trial.Status.Failures, Operator: version}
+	of := conduct.TrialRecord{Run: facts.Run(s.run), Attempt: s.attempt, Failures: s.trial.Status.Failures, Operator: version}
 	for _, p := range s.pods() {
-		of.Pods = append(of.Pods, podRecord(p))
+		of.Pods = append(of.Pods, facts.Pod(p))
 	}
-	return trialFacts(s.trial).Manifest(of)
-}
-
-// podRecord is where a pod ran and what ran in it: its first container is the one that is measured, or that measures.
-func podRecord(p *corev1.Pod) record.PodRecord {
-	r := record.PodRecord{
-		Name: p.Name, Member: p.Labels[v1alpha1.LabelMember], Node: p.Spec.NodeName,
-		QOSClass: string(p.Status.QOSClass), Image: p.Spec.Containers[0].Image,
-	}
-	for _, c := range p.Status.ContainerStatuses {
-		if c.Name == p.Spec.Containers[0].Name {
-			r.ImageID = c.ImageID
-		}
-	}
-	return r
+	return facts.Trial(s.trial).Manifest(of)
 }

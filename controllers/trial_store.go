@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -90,7 +91,7 @@ func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (pass.Step, err
 	if s.fault = s.blame(attemptFacts(s).StoreAway(err)); s.fault != nil {
 		return pass.Halt, nil
 	}
-	s.waiting = pass.Clip(err.Error(), pass.MaxMessage)
+	s.waiting = pick.Clip(err.Error(), pass.MaxMessage)
 	return pass.Again(time.Second), nil
 }
 

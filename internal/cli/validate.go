@@ -124,6 +124,8 @@ func planFile(file *runfile.File, out checked) (checked, error) {
 		return out, file.Explain(errCluster)
 	case !out.OnCluster:
 		p, where = here, "on this machine; a cluster asks for images"
+	case !out.Here:
+		where = "on a cluster, and not on this machine: " + errHere.Error()
 	}
 	out.Size, out.Estimate = size(p), estimate(p).Round(time.Second).String()
 	out.text = fmt.Sprintf("%s: valid: %s, about %s, %s", out.File, out.Size, out.Estimate, where)

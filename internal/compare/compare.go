@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/guard"
 	"loadstone.dev/loadstone/internal/objectives"
-	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/verdict"
 )
@@ -75,9 +75,13 @@ func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error
 		o.Metric, o.Implementations, o.Against, o.Max = record.ObjectiveRegression, others, &against, "1"
 		later.Manifest.Plan.Objectives = append(later.Manifest.Plan.Objectives, o)
 	}
-	table, err := publish.Analyse(later)
+	var table analysis.Table
+	err := guard.Do(func() (err error) {
+		table, err = analysis.Analyse(later)
+		return err
+	})
 	if err != nil {
-		return out, err
+		return out, fmt.Errorf("comparing run %s with earlier ones: %w", out.Run.Name, err)
 	}
 	out.Confidence, out.Changes = table.Rules.Confidence, changes(table)
 	return out, nil

@@ -11,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/progress"
+	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -119,7 +120,7 @@ func waiting(s Sight) string {
 func queued(s Sight, message string) string {
 	var before time.Duration
 	place := 0
-	for _, other := range Queue(s.All) {
+	for _, other := range queue.Order(s.All) {
 		if other.UID == s.Run.UID {
 			break
 		}
@@ -133,28 +134,6 @@ func queued(s Sight, message string) string {
 		return fmt.Sprintf("place %d in the queue: %s", place, message)
 	}
 	return fmt.Sprintf("place %d in the queue, its turn is likely in about %s: %s", place, before.Round(time.Minute).String(), message)
-}
-
-// Queue returns the runs that have not ended in the order in which their turns come, the one that measures first.
-func Queue(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
-	open := slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.BenchmarkRun) bool {
-		return r.Status.CompletionTime != nil || !r.DeletionTimestamp.IsZero()
-	})
-	slices.SortFunc(open, func(a, b v1alpha1.BenchmarkRun) int {
-		return cmp.Or(
-			cmp.Compare(rank(a), rank(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
-		)
-	})
-	return open
-}
-
-// rank puts a run that measures before those that wait.
-func rank(r v1alpha1.BenchmarkRun) int {
-	if r.Status.StartTime != nil {
-		return 0
-	}
-	return 1
 }
 
 // left is how long a run will about take, as its status estimates; 0 if it does not say.

@@ -102,6 +102,11 @@ func TestWhatARunWaitsFor(t *testing.T) {
 	const other = "BenchmarkRun bench/first is measuring"
 	mine := run("mine", 2, metav1.ConditionUnknown, v1alpha1.ReasonQueued, other)
 	before, after := run("before", 1, metav1.ConditionUnknown, v1alpha1.ReasonQueued, other), run("after", 3, metav1.ConditionUnknown, v1alpha1.ReasonQueued, other)
+	unreported := run("unreported", 0, metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no answer")
+	unreported.Status.StartTime = &now
+	unreported.Status.Conditions = append(unreported.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionTrue})
+	roomless := run("roomless", 0, metav1.ConditionUnknown, v1alpha1.ReasonNotEnoughCPUs, "a node is away")
+	roomless.Status.Conditions = append(roomless.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPlanned, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonNotEnoughCPUs})
 	over := run("over", 0, metav1.ConditionTrue, v1alpha1.ReasonDone, "")
 	over.Status.CompletionTime = &now
 	mute := measures
@@ -112,6 +117,7 @@ func TestWhatARunWaitsFor(t *testing.T) {
 	}{
 		"it is second":                 {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{after, mine, over, before, measures}}, "place 2 in the queue, its turn is likely in about 7m0s: " + other},
 		"it is next":                   {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{mine, measures}}, "place 1 in the queue, its turn is likely in about 3m0s: " + other},
+		"two others hold up nobody":    {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{unreported, roomless, mine, measures}}, "place 1 in the queue, its turn is likely in about 3m0s: " + other},
 		"the one before does not say":  {Sight{Run: &mine, All: []v1alpha1.BenchmarkRun{mine, mute}}, "place 1 in the queue: " + other},
 		"the others may not be listed": {Sight{Run: &mine}, other},
 		"the store is away":            {Sight{Run: ptr(run("mine", 0, metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no answer"))}, "StoreUnavailable: no answer"},

@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -11,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/report"
 )
 
 // report makes the report of a run that has measured everything.
@@ -87,28 +85,13 @@ func (r *Run) publish(ctx context.Context, m record.RunManifest) (progress.Endin
 // makeReport makes the report of a run from its manifest, and stores it.
 func (r *Run) makeReport(ctx context.Context) (progress.Ending, error) {
 	var e progress.Ending
-	o, err := publish.Make(ctx, r.folder, r.prefix)
+	made, err := publish.Report(ctx, r.folder, r.prefix, r.uid)
 	if err != nil {
 		return e, err
 	}
-	if o.Table.Calibrates() {
-		key := artifact.CalibrationKey(o.Table.Fingerprint, r.uid)
-		if _, err := r.folder.PutJSON(ctx, key, o.Table.NoiseFloor); err != nil && !errors.Is(err, artifact.ErrExists) {
-			return e, err
-		}
-	}
-	page, err := publish.Put(ctx, r.folder, r.prefix, o.Files)
-	if err != nil {
-		return e, err
-	}
-	e.Report, e.Gated = r.folder.URI(page.Key), len(r.facts.Plan.Objectives) > 0
-	h := o.Table.Headline()
-	e.Counts = len(h.Peaks)+h.AloneCases+len(o.Table.Rows) > 0
-	e.Verdict = &conduct.Verdict{Text: report.Line(h)}
-	e.Verdict.Conclusive, e.Verdict.Reason = o.Table.Conclusive()
-	if met, reason := o.Table.ObjectivesMet(); !met {
-		e.Verdict.Unmet, e.Verdict.Objectives = reason, report.ObjectivesLine(o.Table)
-	}
+	e.Report, e.Gated, e.Verdict = r.folder.URI(made.Page.Key), len(r.facts.Plan.Objectives) > 0, &made.Verdict
+	h := made.Table.Headline()
+	e.Counts = len(h.Peaks)+h.AloneCases+len(made.Table.Rows) > 0
 	e.Outcome = r.facts.Outcome(nil, e.Verdict)
 	return e, nil
 }

@@ -20,6 +20,8 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/cpuset"
+	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/progress"
@@ -163,10 +165,11 @@ func (r *Run) checkDuetPorts() error {
 
 // chooseSeats chooses the CPUs of the run's members.
 func (r *Run) chooseSeats(context.Context) error {
-	cores, err := seats.ReadCores("/sys")
-	if err != nil {
-		return err
+	allowed := cpuset.Parse(kernel.OwnCPUsAllowed())
+	if len(allowed) == 0 {
+		return fmt.Errorf("reading the CPUs of this machine: the kernel lists %q", kernel.OwnCPUsAllowed())
 	}
+	cores := kernel.Cores(os.DirFS("/"), allowed)
 	var n seats.Needs
 	for _, line := range r.facts.Plan.Trials[:min(len(r.facts.Plan.Trials), len(r.facts.Plan.Implementations))] {
 		n = n.Most(seats.NeedsOf(kinds.Planned(r.facts.Plan.Plan, line)))

@@ -3,11 +3,12 @@ package pass
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/internal/pick"
 )
 
 // MaxMessage bounds the messages of conditions: they may quote a server's last words.
@@ -28,7 +29,7 @@ func NewConditions(old []metav1.Condition, generation int64, now time.Time) *Con
 // Set states a condition; its transition time moves only when its status does.
 func (c *Conditions) Set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&c.list, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: Clip(message, MaxMessage),
+		Type: kind, Status: status, Reason: reason, Message: pick.Clip(message, MaxMessage),
 		ObservedGeneration: c.generation, LastTransitionTime: c.now,
 	})
 }
@@ -40,13 +41,4 @@ func (c *Conditions) IsTrue(kind string) bool { return meta.IsStatusConditionTru
 func (c *Conditions) Sorted() []metav1.Condition {
 	slices.SortFunc(c.list, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
 	return c.list
-}
-
-// Clip shortens a message, keeping its beginning, to at most n bytes of valid UTF-8.
-func Clip(s string, n int) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n-3], "") + "..."
 }

@@ -1,4 +1,4 @@
-// Package pick takes from lists what is wanted of them.
+// Package pick takes from lists and texts what is wanted of them.
 package pick
 
 import (

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
-	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/render"
 )
@@ -101,7 +101,7 @@ func exited(a Attempt, p *corev1.Pod) *conduct.Failure {
 }
 
 func exitOf(t *corev1.ContainerStateTerminated) conduct.Exit {
-	return conduct.Exit{Code: t.ExitCode, Reason: t.Reason, OutOfMemory: t.Reason == "OOMKilled", LastWords: pass.Clip(strings.TrimSpace(t.Message), maxLastWords)}
+	return conduct.Exit{Code: t.ExitCode, Reason: t.Reason, OutOfMemory: t.Reason == "OOMKilled", LastWords: pick.Clip(strings.TrimSpace(t.Message), maxLastWords)}
 }
 
 // unpullable images are the spec's fault; a registry that stumbles gets PullDeadline.

@@ -14,6 +14,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/guard"
 	"loadstone.dev/loadstone/internal/record"
@@ -87,6 +88,44 @@ func Put(ctx context.Context, store Putter, runPrefix string, files []report.Fil
 		}
 	}
 	return store.Put(ctx, artifact.ReportKey(runPrefix, folder, page.Name), page.ContentType, page.Body)
+}
+
+// Shelf is where runs are read from and reports are put.
+type Shelf interface {
+	Store
+	Putter
+	PutJSON(ctx context.Context, key string, v any) (record.Artifact, error)
+}
+
+// Reported is a stored report: its page for people, the table that it was made from, and what it says.
+type Reported struct {
+	Page    record.Artifact
+	Table   analysis.Table
+	Verdict conduct.Verdict
+}
+
+// Report makes the report of a run from what is stored of it and stores it, with the noise floor that the run has found, if it has.
+func Report(ctx context.Context, store Shelf, runPrefix, uid string) (Reported, error) {
+	o, err := Make(ctx, store, runPrefix)
+	if err != nil {
+		return Reported{}, err
+	}
+	if o.Table.Calibrates() {
+		key := artifact.CalibrationKey(o.Table.Fingerprint, uid)
+		if _, err := store.PutJSON(ctx, key, o.Table.NoiseFloor); err != nil && !errors.Is(err, artifact.ErrExists) {
+			return Reported{}, err
+		}
+	}
+	page, err := Put(ctx, store, runPrefix, o.Files)
+	if err != nil {
+		return Reported{}, err
+	}
+	made := Reported{Page: page, Table: o.Table, Verdict: conduct.Verdict{Text: report.Line(o.Table.Headline())}}
+	made.Verdict.Conclusive, made.Verdict.Reason = o.Table.Conclusive()
+	if met, reason := o.Table.ObjectivesMet(); !met {
+		made.Verdict.Unmet, made.Verdict.Objectives = reason, report.ObjectivesLine(o.Table)
+	}
+	return made, nil
 }
 
 // Read reads all that a report is made from.

@@ -1,2 +1,2 @@
-// Package seats chooses the CPUs of the members of a run on one machine. It reads which there are, and sets none.
+// Package seats chooses the CPUs of the members of a run on one machine, from those that it is told of.
 package seats

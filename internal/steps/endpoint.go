@@ -13,13 +13,13 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
 )
 
 // Endpoint is what the steps of a workflow call:
@@ -160,16 +160,8 @@ func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token stri
 }
 
 func (e *Endpoint) answer(w http.ResponseWriter, t *v1alpha1.Trial) {
-	reason, _ := Outcome(t)
+	reason, _ := facts.Outcome(t)
 	w.Header().Set("Content-Type", "application/json")
 	// A caller that has gone asks again.
 	_ = json.NewEncoder(w).Encode(outcome{Trial: t.Name, Succeeded: t.Status.ManifestKey != "", Reason: reason})
-}
-
-// Outcome is the reason and message of a trial's summary.
-func Outcome(t *v1alpha1.Trial) (reason, message string) {
-	if c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
-		return c.Reason, c.Message
-	}
-	return v1alpha1.ReasonPending, "not tried"
 }

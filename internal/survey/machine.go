@@ -26,7 +26,7 @@ func Machine(ctx context.Context) (doctor.Machine, error) {
 	root := os.DirFS("/")
 	cpus := cpuset.Parse(kernel.OwnCPUsAllowed())
 	e := kernel.Environment(root, "")
-	m := doctor.Machine{Cores: coresOf(root, cpus), Online: len(cpuset.Parse(e.OnlineCPUs)), Governor: e.Governor, Boost: boosts(root), Quota: quota(root), Tools: findTools()}
+	m := doctor.Machine{Cores: kernel.Cores(root, cpus), Online: len(cpuset.Parse(e.OnlineCPUs)), Governor: e.Governor, Boost: boosts(root), Quota: quota(root), Tools: findTools()}
 	var err error
 	if m.Descriptors, err = kernel.DescriptorLimit(); err != nil {
 		return m, fmt.Errorf("reading the limit of open files: %w", err)
@@ -70,28 +70,6 @@ func watchCPUs(ctx context.Context, root fs.FS, cpus []int) (steal, busy float64
 	}
 	total := float64(after.Total - before.Total)
 	return float64(after.Steal-before.Steal) / total, float64(after.Busy-before.Busy) / total * float64(len(cpus)), nil
-}
-
-// coresOf sorts CPUs by the cores that they share. Where the kernel says nothing, each is a core of its own.
-func coresOf(root fs.FS, cpus []int) [][]int {
-	byCore := map[string][]int{}
-	var names []string
-	for _, cpu := range cpus {
-		text, err := fs.ReadFile(root, "sys/devices/system/cpu/cpu"+strconv.Itoa(cpu)+"/topology/thread_siblings_list")
-		core := strings.TrimSpace(string(text))
-		if err != nil || core == "" {
-			core = strconv.Itoa(cpu)
-		}
-		if byCore[core] == nil {
-			names = append(names, core)
-		}
-		byCore[core] = append(byCore[core], cpu)
-	}
-	var out [][]int
-	for _, name := range names {
-		out = append(out, byCore[name])
-	}
-	return out
 }
 
 // boosts reports whether the kernel says that frequencies may rise above the nominal one.

@@ -5,6 +5,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/kernel"
 )
 
 func TestWhatTheKernelSaysOfAMachine(t *testing.T) {
@@ -15,7 +17,7 @@ func TestWhatTheKernelSaysOfAMachine(t *testing.T) {
 		"proc/self/cgroup":                 file("1:name=systemd:/\n0::/user.slice/shell"),
 		"sys/fs/cgroup/user.slice/cpu.max": file("150000 100000"), "sys/fs/cgroup/user.slice/shell/cpu.max": file("max 100000"), "sys/fs/cgroup/cpu.max": file("broken"),
 	}
-	if diff := cmp.Diff([][]int{{0, 2}, {1}, {7}}, coresOf(root, []int{0, 1, 2, 7})); diff != "" {
+	if diff := cmp.Diff([][]int{{0, 2}, {1}, {7}}, kernel.Cores(root, []int{0, 1, 2, 7})); diff != "" {
 		t.Errorf("cores (-want +got):\n%s", diff)
 	}
 	if got := quota(root); got != 1.5 {

@@ -2,29 +2,17 @@ package microbenchmark
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"loadstone.dev/loadstone/internal/cases"
 	"loadstone.dev/loadstone/internal/inference"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // Decode implements kind.Kind: a trial has one member, and its collector has left a result.
 func (Kind) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
-	if n := len(into.Manifest.Servers); n != 1 {
-		return fmt.Errorf("its trial has %d programs: want 1", n)
-	}
-	member := record.MemberServer(0)
-	body, ok := results[member]
-	if !ok || len(results) > 1 {
-		return fmt.Errorf("its trial has the results of %d members: want that of %s alone", len(results), member)
-	}
-	into.Servers = make([]record.ObserverResult, 1)
-	if err := json.Unmarshal(body, &into.Servers[0]); err != nil {
-		return fmt.Errorf("reading the result of %s: %w", member, err)
-	}
-	if into.Servers[0].Program == nil {
-		return fmt.Errorf("reading the result of %s: it holds nothing of a program", member)
+	if err := kind.DecodeAlone(results, into, "programs", "a program", func(r record.ObserverResult) bool { return r.Program != nil }); err != nil {
+		return err
 	}
 	if how := into.Manifest.Programs; how != nil {
 		own := into.Servers[0].Program

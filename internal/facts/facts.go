@@ -1,0 +1,142 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Interim is what a run knows of its interim analyses.
+func Interim(run *v1alpha1.BenchmarkRun) conduct.Interim {
+	status := run.Status.Interim
+	return conduct.Interim{After: status.AnalysedBlocks, Stopped: status.StoppedAfterBlock, MaxWidth: run.Spec.Stop.MaxWidth}
+}
+
+// Trials are the trials of a run, in the order of the list.
+func Trials(list []v1alpha1.Trial) conduct.Trials {
+	trials := make(conduct.Trials, len(list))
+	for i := range list {
+		trials[i] = Trial(&list[i])
+	}
+	return trials
+}
+
+// Trial is what is known of a trial.
+func Trial(t *v1alpha1.Trial) conduct.Trial {
+	f := conduct.Trial{
+		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Profile: t.Spec.Profile.Name},
+		Work:         Work(t),
+	}
+	for _, i := range t.Spec.Servers {
+		f.Servers = append(f.Servers, i.Name)
+	}
+	if t.Status.StartTime != nil {
+		f.Started = t.Status.StartTime.Time
+	}
+	if t.Status.CompletionTime != nil {
+		f.Ended = t.Status.CompletionTime.Time
+	}
+	if t.Status.ManifestKey != "" {
+		f.Stored = &record.Artifact{Name: "manifest.json", Key: t.Status.ManifestKey, SHA256: t.Status.ManifestSHA256}
+	}
+	f.Reason, f.Message = Outcome(t)
+	for _, n := range t.Status.Nodes {
+		f.Nodes = append(f.Nodes, record.BoundNode{Member: n.Member, Node: n.Node})
+	}
+	return f
+}
+
+// Work is what a trial does. The phase follow ends a trial that cannot be read, with the error that is left out here.
+func Work(t *v1alpha1.Trial) kind.Work {
+	w, _ := kinds.Of(t.Spec)
+	return w
+}
+
+// EndReason is why a run has ended.
+func EndReason(run *v1alpha1.BenchmarkRun) string {
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
+		return c.Reason
+	}
+	return v1alpha1.ReasonDone
+}
+
+// Run identifies a run in records.
+func Run(run *v1alpha1.BenchmarkRun) record.Run {
+	return record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), PlanHash: run.Status.PlanHash}
+}
+
+// Pod is where a pod ran and what ran in it: its first container is the one that is measured, or that measures.
+func Pod(p *corev1.Pod) record.PodRecord {
+	r := record.PodRecord{
+		Name: p.Name, Member: p.Labels[v1alpha1.LabelMember], Node: p.Spec.NodeName,
+		QOSClass: string(p.Status.QOSClass), Image: p.Spec.Containers[0].Image,
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		if c.Name == p.Spec.Containers[0].Name {
+			r.ImageID = c.ImageID
+		}
+	}
+	return r
+}
+
+// LargestServer is what the largest server of a run needs on one node, in thousandths of a CPU.
+func LargestServer(run *v1alpha1.BenchmarkRun) (int64, error) {
+	p, err := Plan(run)
+	if err != nil {
+		return 0, fmt.Errorf("compiling the plan of BenchmarkRun %s: %w", run.Name, err)
+	}
+	return plan.LargestServer(p), nil
+}
+
+// Plan is the plan of a run on a cluster.
+func Plan(run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
+	return plan.Compile(run.Spec, plan.Options{Name: run.Name, UID: string(run.UID)})
+}
+
+// OfSomeTrial reports whether a pod was made for a trial. Anybody may give a pod our labels; one whose controller does not exist is collected.
+func OfSomeTrial(p *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(p)
+	return owner != nil && owner.Kind == "Trial" && owner.APIVersion == v1alpha1.GroupVersion.String()
+}
+
+// Unreachable reports whether a pod that is being deleted is on a node that is away: its object stays until the node is back, and nothing is
+// placed there before.
+func Unreachable(p *corev1.Pod, nodes []plan.Node) bool {
+	return !p.DeletionTimestamp.IsZero() && slices.ContainsFunc(nodes, func(n plan.Node) bool { return n.Name == p.Spec.NodeName && n.Away })
+}
+
+// ready reports whether nothing is known that keeps a node from running pods.
+func ready(n *corev1.Node) bool {
+	return !slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue
+	})
+}
+
+// Nodes are the nodes of the cluster as plans see them.
+func Nodes(list []corev1.Node) []plan.Node {
+	var nodes []plan.Node
+	for _, n := range list {
+		nodes = append(nodes, plan.Node{
+			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(), Away: n.Spec.Unschedulable || !ready(&n),
+		})
+	}
+	return nodes
+}
+
+// Outcome is the reason and message of a trial's summary.
+func Outcome(t *v1alpha1.Trial) (reason, message string) {
+	if c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
+		return c.Reason, c.Message
+	}
+	return v1alpha1.ReasonPending, "not tried"
+}

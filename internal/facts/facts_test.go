@@ -1,0 +1,62 @@
+package facts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+)
+
+func TestANodeIsAwayUnlessItRunsPods(t *testing.T) {
+	node := func(status corev1.ConditionStatus, cordoned bool) corev1.Node {
+		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1alpha1.LabelRole: "server"}}, Spec: corev1.NodeSpec{Unschedulable: cordoned}}
+		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1500m")}
+		if status != "" {
+			n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status}}
+		}
+		return n
+	}
+	for name, tc := range map[string]struct {
+		node corev1.Node
+		away bool
+	}{
+		"one that is ready":              {node(corev1.ConditionTrue, false), false},
+		"one that says nothing":          {node("", false), false},
+		"one that is not ready":          {node(corev1.ConditionFalse, false), true},
+		"one of which nobody hears":      {node(corev1.ConditionUnknown, false), true},
+		"one that is ready and cordoned": {node(corev1.ConditionTrue, true), true},
+	} {
+		want := []plan.Node{{Name: "n", Role: "server", MilliCPU: 1500, Away: tc.away}}
+		if diff := cmp.Diff(want, Nodes([]corev1.Node{tc.node})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestAPodHoldsNoCPUWhereItsNodeIsAway(t *testing.T) {
+	nodes := []plan.Node{{Name: "here"}, {Name: "away", Away: true}}
+	goes := &metav1.Time{Time: time.Unix(1, 0)}
+	for name, tc := range map[string]struct {
+		node string
+		goes *metav1.Time
+		want bool
+	}{
+		"it is deleted, and its node is away":     {"away", goes, true},
+		"it is deleted, and its node is there":    {"here", goes, false},
+		"its node is away, and may come back":     {"away", nil, false},
+		"its node is none that the cluster has":   {"gone", goes, false},
+		"it is deleted before it has found one":   {"", goes, false},
+		"it is not deleted, and its node is here": {"here", nil, false},
+	} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: tc.goes}, Spec: corev1.PodSpec{NodeName: tc.node}}
+		if got := Unreachable(p, nodes); got != tc.want {
+			t.Errorf("%s: it is unreachable: %v", name, got)
+		}
+	}
+}

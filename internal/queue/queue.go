@@ -1,0 +1,60 @@
+// Package queue orders the runs of an installation, which take turns: the operator asks whose turn it is, and whoever follows a run asks for its
+// place.
+package queue
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// Order returns the runs that take turns, in the order in which their turns come: the one that has begun, then the oldest. A run that holds up
+// nobody is left out.
+func Order(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
+	open := slices.DeleteFunc(slices.Clone(runs), func(r v1alpha1.BenchmarkRun) bool { return !HoldsUp(&r) })
+	slices.SortFunc(open, func(a, b v1alpha1.BenchmarkRun) int {
+		return cmp.Or(
+			cmp.Compare(rank(&a), rank(&b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+		)
+	})
+	return open
+}
+
+// First is the run whose turn it is; nil if no run waits for one.
+func First(runs []v1alpha1.BenchmarkRun) *v1alpha1.BenchmarkRun {
+	if open := Order(runs); len(open) > 0 {
+		return &open[0]
+	}
+	return nil
+}
+
+// HoldsUp reports whether a run keeps later ones from their turns. One that has ended or is deleted does not; one of which everything is measured
+// waits for its store, and for no turn; nor does one that waits for nodes hold up those that fit without them.
+func HoldsUp(r *v1alpha1.BenchmarkRun) bool {
+	return r.Status.CompletionTime == nil && r.DeletionTimestamp.IsZero() && !measuredAll(r) && !awaitsNodes(r)
+}
+
+// measuredAll reports whether every trial of a run had ended when its status was written.
+func measuredAll(r *v1alpha1.BenchmarkRun) bool {
+	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionExecuted)
+	return c != nil && c.Status != metav1.ConditionUnknown
+}
+
+// awaitsNodes reports whether a run whose turn has not come waits for nodes that are away.
+func awaitsNodes(r *v1alpha1.BenchmarkRun) bool {
+	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionPlanned)
+	return r.Status.StartTime == nil && c != nil && c.Status == metav1.ConditionUnknown && c.Reason == v1alpha1.ReasonNotEnoughCPUs
+}
+
+// rank puts a run that measures before those that wait.
+func rank(r *v1alpha1.BenchmarkRun) int {
+	if r.Status.StartTime != nil {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,71 @@
+package queue
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// noon is when tests take place.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestWhoseTurnItIs(t *testing.T) {
+	run := func(name string, created time.Duration, deltas ...func(*v1alpha1.BenchmarkRun)) v1alpha1.BenchmarkRun {
+		r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: name, CreationTimestamp: metav1.Time{Time: noon.Add(created)}}}
+		for _, d := range deltas {
+			d(&r)
+		}
+		return r
+	}
+	at := &metav1.Time{Time: noon}
+	begun := func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime = at }
+	over := func(r *v1alpha1.BenchmarkRun) { r.Status.StartTime, r.Status.CompletionTime = at, at }
+	deleted := func(r *v1alpha1.BenchmarkRun) { r.DeletionTimestamp = at }
+	unreported := func(r *v1alpha1.BenchmarkRun) {
+		r.Status.StartTime, r.Status.Conditions = at, []metav1.Condition{{Type: v1alpha1.ConditionExecuted, Status: metav1.ConditionTrue}}
+	}
+	noRoom := func(r *v1alpha1.BenchmarkRun) {
+		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionPlanned, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonNotEnoughCPUs}}
+	}
+	tests := map[string]struct {
+		runs []v1alpha1.BenchmarkRun
+		// want are the runs in the order of their turns.
+		want string
+	}{
+		"not that of one that waits for nodes":              {[]v1alpha1.BenchmarkRun{run("a", 1, noRoom), run("b", 2)}, "b"},
+		"that of one that began before its nodes were away": {[]v1alpha1.BenchmarkRun{run("a", 2, noRoom, begun), run("b", 1)}, "a b"},
+		"not that of one that waits for its report":         {[]v1alpha1.BenchmarkRun{run("a", 1, unreported), run("b", 2)}, "b"},
+		"nobody's":                               {},
+		"the only one's":                         {[]v1alpha1.BenchmarkRun{run("a", 0)}, "a"},
+		"the oldest one's":                       {[]v1alpha1.BenchmarkRun{run("a", 2), run("b", 1), run("c", 3)}, "b a c"},
+		"that of the one that has begun":         {[]v1alpha1.BenchmarkRun{run("a", 1), run("b", 2, begun)}, "b a"},
+		"not that of one that has ended":         {[]v1alpha1.BenchmarkRun{run("a", 1, over), run("b", 2)}, "b"},
+		"not that of one that is deleted":        {[]v1alpha1.BenchmarkRun{run("a", 1, begun, deleted), run("b", 2)}, "b"},
+		"nobody's when all have ended":           {[]v1alpha1.BenchmarkRun{run("a", 1, over), run("b", 2, deleted)}, ""},
+		"of two of one second the first by name": {[]v1alpha1.BenchmarkRun{run("b", 1), run("a", 1)}, "a b"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			before := slices.Clone(tc.runs)
+			var names []string
+			for _, r := range Order(tc.runs) {
+				names = append(names, r.Name)
+			}
+			if got := strings.Join(names, " "); got != tc.want {
+				t.Errorf("they take turns as %q, want %q", got, tc.want)
+			}
+			if first := First(tc.runs); (first == nil) != (tc.want == "") || first != nil && first.Name != names[0] {
+				t.Errorf("it is the turn of %v", first)
+			}
+			if diff := cmp.Diff(before, tc.runs); diff != "" {
+				t.Errorf("the list has changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,26 @@
+package render
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Trial is one line of the plan as an object, held until its step of the workflow comes.
+func Trial(run *v1alpha1.BenchmarkRun, p *plan.Plan, line record.PlannedTrial) *v1alpha1.Trial {
+	yes := true
+	return &v1alpha1.Trial{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: line.Name, Namespace: run.Namespace,
+			Labels: map[string]string{v1alpha1.LabelRun: run.Name, v1alpha1.LabelRunUID: string(run.UID)},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkRun", Name: run.Name, UID: run.UID,
+				Controller: &yes, BlockOwnerDeletion: &yes,
+			}},
+		},
+		Spec: kinds.Write(run.Name, p.Plan, line),
+	}
+}

@@ -1,0 +1,141 @@
+// Package workflows is what a run asks of Argo: it makes the workflows of a run, with the tokens that their steps show, reads how far they are,
+// and removes them. A workflow orders trials and measures nothing.
+package workflows
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/steps"
+)
+
+// Engine is Argo, as the operator reaches it.
+type Engine struct {
+	client.Client
+	// Live reads from the API server itself, where a cache could be too old.
+	Live client.Reader
+	Key  ed25519.PrivateKey
+	// Namespace is the operator's own, where workflows live.
+	Namespace string
+	// Service is the address of the trial endpoint as Argo's agent pod reaches it.
+	Service, ServiceAccount, InstanceID string
+}
+
+// Find reads the workflow of a part of a run; nil if there is none.
+func (e Engine) Find(ctx context.Context, run *v1alpha1.BenchmarkRun, part plan.Part) (*unstructured.Unstructured, error) {
+	w := New()
+	err := e.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: render.WorkflowName(run.Name, string(run.UID), part)}, w)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading workflow: %w", err)
+	}
+	return w, nil
+}
+
+// New is a workflow without a name.
+func New() *unstructured.Unstructured {
+	w := &unstructured.Unstructured{}
+	w.SetGroupVersionKind(render.WorkflowKind)
+	return w
+}
+
+// Make makes the workflow of a part of a run and the token that its steps show. One that is there already is left alone.
+func (e Engine) Make(ctx context.Context, run *v1alpha1.BenchmarkRun, p plan.Plan, part plan.Part) (*unstructured.Unstructured, error) {
+	w := render.Workflow(p, render.WorkflowOptions{
+		Namespace: e.Namespace, RunNamespace: run.Namespace, RunName: run.Name, RunUID: string(run.UID),
+		Service: e.Service, ServiceAccount: e.ServiceAccount, InstanceID: e.InstanceID, Part: part,
+	})
+	token := steps.Token(e.Key, string(run.UID))
+	if err := steps.SetToken(ctx, e.Client, e.Namespace, w.GetName(), &token); err != nil {
+		return nil, err
+	}
+	if err := e.Create(ctx, w); err != nil && !apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("creating Workflow %s: %w", w.GetName(), err)
+	}
+	return w, nil
+}
+
+// Remove removes a workflow.
+func (e Engine) Remove(ctx context.Context, w *unstructured.Unstructured) error {
+	if err := e.Delete(ctx, w, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting Workflow %s: %w", w.GetName(), err)
+	}
+	return nil
+}
+
+// RemoveAll removes all workflows that a run may have had, and their tokens.
+func (e Engine) RemoveAll(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
+	parts := []plan.Part{{Following: true}}
+	for repeat := range plan.RepeatBlocks(plan.BlocksOf(run.Spec)) + 1 {
+		parts = append(parts, plan.Part{Repeat: repeat})
+	}
+	for _, part := range parts {
+		w := New()
+		w.SetName(render.WorkflowName(run.Name, string(run.UID), part))
+		w.SetNamespace(e.Namespace)
+		if err := e.Remove(ctx, w); err != nil {
+			return err
+		}
+		if err := e.RemoveToken(ctx, w.GetName()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemoveToken removes the token of a workflow.
+func (e Engine) RemoveToken(ctx context.Context, workflow string) error {
+	return client.IgnoreNotFound(steps.SetToken(ctx, e.Client, e.Namespace, workflow, nil))
+}
+
+// ReplaceAgentPods deletes the pods of a workflow that have failed, which Argo never mends, and those that were made before an instant. Argo
+// then makes another, which asks again for every open step.
+func (e Engine) ReplaceAgentPods(ctx context.Context, workflow string, before time.Time) error {
+	var pods corev1.PodList
+	if err := e.Live.List(ctx, &pods, client.InNamespace(e.Namespace), client.MatchingLabels{"workflows.argoproj.io/workflow": workflow}); err != nil {
+		return fmt.Errorf("listing pods of workflow %s: %w", workflow, err)
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		late := p.CreationTimestamp.Time.Before(before)
+		if !p.DeletionTimestamp.IsZero() || !late && p.Status.Phase != corev1.PodFailed {
+			continue
+		}
+		if err := e.Delete(ctx, p); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting pod %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// Phase is how far Argo says that a workflow is, and what it says of it; empty before it has looked at it.
+func Phase(w *unstructured.Unstructured) (phase, message string) {
+	phase, _, _ = unstructured.NestedString(w.Object, "status", "phase")
+	message, _, _ = unstructured.NestedString(w.Object, "status", "message")
+	return phase, message
+}
+
+// Stopped reports whether somebody has asked Argo to end the workflow.
+func Stopped(w *unstructured.Unstructured) bool {
+	shutdown, _, _ := unstructured.NestedString(w.Object, "spec", "shutdown")
+	return shutdown != ""
+}
+
+// Ended reports whether Argo has ended the workflow.
+func Ended(w *unstructured.Unstructured) bool {
+	phase, _ := Phase(w)
+	return phase == "Succeeded" || phase == "Failed" || phase == "Error"
+}

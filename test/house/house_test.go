@@ -1,0 +1,128 @@
+package house
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	module = "loadstone.dev/loadstone/"
+	// mostLines is how many lines a package may have without its tests and without what is generated.
+	mostLines = 2000
+)
+
+// listed is a package as go list prints it.
+type listed struct {
+	ImportPath, Dir  string
+	GoFiles, Imports []string
+}
+
+// packages are those of the project.
+func packages(t *testing.T) []listed {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,Imports", module+"...")
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// patterns are the files that the linter keeps pure, and those of them that it leaves out.
+func patterns(t *testing.T) (pure, but []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", ".golangci.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c struct {
+		Linters struct {
+			Settings struct {
+				Depguard struct {
+					Rules map[string]struct {
+						Files []string `json:"files"`
+					} `json:"rules"`
+				} `json:"depguard"`
+			} `json:"settings"`
+		} `json:"linters"`
+	}
+	if err := yaml.Unmarshal(text, &c); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range c.Linters.Settings.Depguard.Rules["pure"].Files {
+		if rest, out := strings.CutPrefix(p, "!"); out {
+			but = append(but, strings.TrimPrefix(rest, "**/"))
+		} else {
+			pure = append(pure, strings.TrimPrefix(p, "**/"))
+		}
+	}
+	if len(pure) == 0 {
+		t.Fatal("the linter keeps nothing pure")
+	}
+	return pure, but
+}
+
+// isPure reports whether the linter keeps a package pure. An API is types and rules.
+func isPure(name string, pure []string) bool {
+	return name == "api/v1alpha1" || slices.ContainsFunc(pure, func(p string) bool {
+		below, deep := strings.CutSuffix(p, "/**/*.go")
+		return deep && (name == below || strings.HasPrefix(name, below+"/")) || name == strings.TrimSuffix(p, "/*.go")
+	})
+}
+
+// The linter looks at the imports of a file. A package that imports one which does I/O can do it, too.
+func TestPurePackagesImportPureOnes(t *testing.T) {
+	pure, but := patterns(t)
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if !isPure(name, pure) {
+			continue
+		}
+		if slices.ContainsFunc(but, func(f string) bool { return filepath.Dir(f) == name }) {
+			continue // One of its files does I/O, and says so.
+		}
+		for _, i := range p.Imports {
+			if own, is := strings.CutPrefix(i, module); is && !isPure(own, pure) {
+				t.Errorf("%s is called pure, and imports %s, which is not", name, own)
+			}
+		}
+	}
+}
+
+func TestNoPackageIsTooLargeToBeRead(t *testing.T) {
+	for _, p := range packages(t) {
+		lines := 0
+		for _, f := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(f, "zz_generated") {
+				lines += bytes.Count(text, []byte("\n"))
+			}
+		}
+		if lines > mostLines {
+			t.Errorf("%s has %d lines: split it along a seam that a reader expects, %d are the most", p.ImportPath, lines, mostLines)
+		}
+	}
+}
