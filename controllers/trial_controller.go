@@ -99,7 +99,8 @@ func listNodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
 	var nodes []plan.Node
 	for _, n := range list.Items {
 		nodes = append(nodes, plan.Node{
-			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(), Away: n.Spec.Unschedulable || !ready(&n),
+			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(),
+			MemoryBytes: n.Status.Allocatable.Memory().Value(), Away: n.Spec.Unschedulable || !ready(&n),
 		})
 	}
 	return nodes, nil

@@ -175,7 +175,7 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 	if err != nil {
 		return one, err
 	}
-	one.Ended, one.Killed, one.TimedOut = exit.Ended.UTC(), exit.Killed, exit.TimedOut
+	one.Ended, one.Killed, one.TimedOut, one.OutOfMemory = exit.Ended.UTC(), exit.Killed, exit.TimedOut, exit.OutOfMemory
 	if exit.Code != 0 || one.Asked == 0 {
 		one.Said = launch.Tail(s.exchange.Path(launch.ErrorsFile), quoted)
 	}

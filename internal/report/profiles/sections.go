@@ -149,6 +149,9 @@ func (v profiles) notes(f analysis.Profiled) []table.Note {
 	if f.Unended > 0 {
 		add(v.Count("profiles.unended", f.Unended))
 	}
+	if f.Starved > 0 {
+		add(v.Say("profiles.starved", v.Count("profiles.launches", f.Starved), format.Size(float64(f.MemoryBytes)), format.Size(float64(f.OwnBytes))))
+	}
 	if f.Said != "" {
 		add(v.Say("profiles.said", f.Said))
 	}

@@ -25,7 +25,8 @@ var englishProfiles = map[string]string{
 	"profiles.mute":      "%s of %s never answered rightly: %s",
 	"profiles.wrong":     "%s of %s requests were not answered rightly: %s",
 	"profiles.unended.1": "%s launch did not end when it was told to, and was killed", "profiles.unended.n": "%s launches did not end when they were told to, and were killed",
-	"profiles.said": "its last words: %q", "profiles.unread": "%s: %s",
+	"profiles.starved": "%s exceeded the memory of the pod, %s, of which %s are the implementation's own and the rest is for the profiler: raise spec.implementations[].memory",
+	"profiles.said":    "its last words: %q", "profiles.unread": "%s: %s",
 
 	"profiles.memory": "%s: where memory is lost or misused", "profiles.count": "times", "profiles.each": "per request",
 	"profiles.finding": "finding", "profiles.where": "where", "profiles.origin": "comes from",
