@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
-	"loadstone.dev/loadstone/internal/profiler/massif"
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/table"
@@ -185,27 +184,4 @@ func (v profiles) calls(name string, r profiler.Result) part {
 		leads = append(leads, v.Say("profiles.callsLead", format.Integer(r.Requests)))
 	}
 	return part{Title: title, Leads: leads, Table: t.Finish(title, false)}
-}
-
-// heap lists what held the memory at its peak.
-func (v profiles) heap(name string, m massif.Result, pages bool) part {
-	peak := m.Peak()
-	if peak == nil || peak.Tree == nil {
-		return part{}
-	}
-	title := v.Say("profiles.peak."+kindOf(pages), name)
-	t := table.Table{Head: []table.Cell{v.th("function"), table.Num(v.Say("profiles.held")), v.th("where")}}
-	var body table.Body
-	for _, n := range peak.Tree.Callers[:min(len(peak.Tree.Callers), rows)] {
-		body.Rows = append(body.Rows, table.Row{Cells: []table.Cell{
-			{Text: n.Function, Mono: true, Wrap: true},
-			table.NumSub(format.Size(float64(n.Bytes)), format.Percent(float64(n.Bytes)/float64(max(peak.Tree.Bytes, 1)))),
-			table.Wrapped(at("", n.File, n.Line, ""), ""),
-		}})
-	}
-	if len(body.Rows) == 0 {
-		return part{}
-	}
-	t.Bodies = append(t.Bodies, body)
-	return part{Title: title, Table: t.Finish(title, true)}
 }

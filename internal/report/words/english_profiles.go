@@ -44,7 +44,11 @@ var englishProfiles = map[string]string{
 	"profiles.countersLead": "A whole launch is the last one, start and end included. Counters of the kernel hold what the scheduler and other programs do to a server, so that a difference may be 0, or below it by chance.",
 	"profiles.extrapolated": "The event shared its counter with others: the value is an estimate.",
 
-	"profiles.peak.heap": "%s: what held the heap when heap and stacks were largest", "profiles.peak.pages": "%s: what held the pages when most were held", "profiles.held": "held",
+	"profiles.peak.heap": "%s: what held the heap when heap and stacks were largest", "profiles.peak.pages": "%s: what held the pages when most were held", "profiles.held": "held", "profiles.share": "share",
+	"profiles.treeLead": "A tree: below each place that asked for memory stand those that led there. What holds less than 1 % is left out here, and is in the file of the tool.",
+	"profiles.stacks":   "Asked for: %s; the allocator adds %s, and stacks have %s. At their largest, stacks had %s.",
+	"profiles.small.1":  "%s place below 1 %%", "profiles.small.n": "%s places below 1 %%, together",
+	"profiles.full.1": "%s more place", "profiles.full.n": "%s more places, together",
 	"profiles.over.heap": "heap", "profiles.unit.heap": "as asked of the allocator", "profiles.over.pages": "pages", "profiles.unit.pages": "as asked of the kernel, used or not",
 	"profiles.by.massif": "heap", "profiles.by.massif-heap": "heap", "profiles.by.massif-pages": "pages asked of the kernel, used or not",
 	"profiles.heapName": "heap over the run, by %s", "profiles.heapAxis": "share of the run, in instructions",
