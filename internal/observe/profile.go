@@ -150,7 +150,7 @@ func (s *profiling) run(ctx context.Context) error {
 func (s *profiling) keep(one record.Launch) {
 	if n := len(s.found.Launches); n > 0 && one.Costs != nil && s.found.Launches[n-1].Costs != nil {
 		costs := s.found.Launches[n-1].Costs
-		costs.Self, costs.Inclusive, costs.Lines = nil, nil, nil
+		costs.Self, costs.Inclusive, costs.Lines, costs.Calls = nil, nil, nil, nil
 	}
 	s.found.Launches = append(s.found.Launches, one)
 	if len(one.Profiles) > 0 && s.found.Tool == profiler.Callgrind {

@@ -155,5 +155,8 @@ func (r *reader) costs(name Output) {
 		return
 	}
 	r.result.Profiles = profiles
-	r.result.Costs = &Costs{Events: most.Events, Total: total, Most: most.Total, Self: most.TopSelf(0, top), Inclusive: most.TopInclusive(0, top), Lines: most.TopLines(0, top)}
+	r.result.Costs = &Costs{
+		Events: most.Events, Total: total, Most: most.Total, Self: most.TopSelf(0, top), Inclusive: most.TopInclusive(0, top), Lines: most.TopLines(0, top),
+		Calls: most.TopCalls(0, top),
+	}
 }

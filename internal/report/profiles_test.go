@@ -155,6 +155,7 @@ func TestTheSectionOnProfilesTellsWhatWasFound(t *testing.T) {
 		"counters":            {"counters (perf-stat)", "not measured", "operation not permitted (EPERM)", "permission denied (EACCES)", "the value is an estimate"},
 		"a starved server":    {"1 launch exceeded the memory of the pod, 608 MiB, of which 256 MiB are the implementation&#39;s own and the rest is for the profiler: raise spec.implementations[].memory"},
 		"a blind tool":        {"memcheck was not run", "inconclusive"},
+		"calls":               {"calls, with what they lead to", "main → answer", "callgrind_annotate", "cg_annotate"},
 		"findings":            {"found", "definitely lost", "checksum"},
 		"a server that hung":  {"1 launch did not end when it was told to, and was killed", "3 of 100 requests were not answered rightly: GET / answered 503 instead of 200", "cannot &lt;stop&gt; &amp; go"},
 		"a server that ended": {"GET / was not answered: connection refused", "no configuration"},

@@ -35,7 +35,10 @@ var englishProfiles = map[string]string{
 
 	"profiles.costs": "%s: where the instructions go", "profiles.costsLead": "%s instructions in all, start and end included, of the last launch.",
 	"profiles.function": "function", "profiles.functions": "functions, by their own instructions", "profiles.lines": "lines, by their own instructions",
-	"profiles.own": "own", "profiles.withCalled": "with what it calls", "profiles.flame": "stacks of %s by instructions",
+	"profiles.inclusive": "functions, with what they call", "profiles.edges": "calls, with what they lead to",
+	"profiles.open.callgrind":  "The whole call graph is in the trial's file callgrind.*.out: callgrind_annotate prints it, with the source beside its costs where that is at hand, and KCachegrind draws it.",
+	"profiles.open.cachegrind": "The costs of all lines are in the trial's file cachegrind.*.out: cg_annotate prints them, with the source beside them where that is at hand.",
+	"profiles.own":             "own", "profiles.withCalled": "with what it calls", "profiles.flame": "stacks of %s by instructions",
 
 	"profiles.calls": "%s: system calls", "profiles.callsLead": "All calls of the last launch, start and end included, over its %s requests.",
 	"profiles.call": "system call", "profiles.failed": "failed",
