@@ -13,15 +13,21 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/runfolder"
 	"loadstone.dev/loadstone/internal/screen"
 	"loadstone.dev/loadstone/internal/version"
 )
 
 const runHelp = `Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
-plan, checks and report. Each implementation needs its command, which is looked up in PATH or relative to the folder of FILE, and must listen
-on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY. spec.profiles is left out: it needs a cluster.
+plan, checks and report. An implementation is its command, which is looked up in PATH or relative to the folder of FILE, and must listen on its port.
+One without a command runs in its image, and so does one whose image is a path, such as ./server.tar, which docker save has made, or the folder of an
+OCI layout; --images makes all run in their images that have one. A name is looked for in the stores of docker, podman, buildah and containerd, and then
+in its registry. The image is unpacked below the user's cache, once; it needs Linux 5.12, and root or a user namespace. A load's script is a file in
+that folder: KEY, or CONFIGMAP/KEY. spec.profiles is left out: it needs a cluster.
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
 that are complete. A run whose process is killed leaves no process either.
@@ -47,7 +53,7 @@ const (
 const progressEvery = time.Second
 
 // runCommand leads a run on this machine, or follows it on a cluster, which a plugin of kubectl does unless it is told otherwise.
-func runCommand(k *kube, plugin bool) *cobra.Command {
+func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	var here localRun
 	var onCluster bool
 	remote := clusterRun{kube: k}
@@ -58,7 +64,7 @@ func runCommand(k *kube, plugin bool) *cobra.Command {
 		Example: "  loadstone run config/samples/local.yaml\n  loadstone run config/samples/quick.yaml --context kind-bench --open",
 		Args:    oneRunFile,
 		RunE: func(c *cobra.Command, files []string) error {
-			if !onCluster && (c.Flags().Changed("cluster") || !k.named(c.Flags())) {
+			if !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags())) {
 				if err := remote.refuseFlags(); err != nil {
 					return err
 				}
@@ -73,6 +79,7 @@ func runCommand(k *kube, plugin bool) *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&here.out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME); on a cluster for its report (default reports)")
+	f.BoolVar(&here.images, "images", false, "run implementations that have both an image and a command in the image")
 	f.BoolVar(&here.resume, "resume", false, "go on with the run in the folder of --out, or else in the newest of its name, which was killed or interrupted, or begin it")
 	bindOutput(c, &here.output)
 	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
@@ -90,9 +97,9 @@ func oneRunFile(c *cobra.Command, args []string) error {
 
 // localRun is how a run is led on this machine.
 type localRun struct {
-	out    string
-	resume bool
-	output outputFormat
+	out            string
+	resume, images bool
+	output         outputFormat
 }
 
 // run leads a run on this machine.
@@ -103,7 +110,7 @@ func (h localRun) run(ctx context.Context, out io.Writer, file string) error {
 	}
 	told := newTeller(out, h.output)
 	o := runOptions(f.Run, file, h.out, told.shown)
-	o.Tell = told.tell
+	o.Tell, o.Images = told.tell, h.images
 	if err := resumeIn(&o, h.out, h.resume); err != nil {
 		return err
 	}
@@ -121,7 +128,7 @@ func (h localRun) run(ctx context.Context, out io.Writer, file string) error {
 
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen.Screen) local.Options {
 	if out == "" {
-		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(local.FolderTime))
+		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(runfolder.FolderTime))
 	}
 	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.Tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
@@ -139,7 +146,7 @@ func resumeIn(o *local.Options, named string, resume bool) error {
 	if !resume || named != "" {
 		return nil
 	}
-	newest, err := local.Newest(resultsFolder, o.Run.Name)
+	newest, err := runfolder.Newest(resultsFolder, o.Run.Name)
 	if newest != "" {
 		o.Out = newest
 	}
@@ -147,7 +154,7 @@ func resumeIn(o *local.Options, named string, resume bool) error {
 }
 
 // printEnding prints how a run has ended, and returns the error whose status says it.
-func printEnding(out io.Writer, e local.Ending) error {
+func printEnding(out io.Writer, e progress.Ending) error {
 	if e.Verdict != nil && e.Verdict.Text != "" {
 		if _, err := fmt.Fprintln(out, e.Verdict.Text); err != nil {
 			return err
@@ -162,7 +169,7 @@ func printEnding(out io.Writer, e local.Ending) error {
 }
 
 // jsonEnding prints the same for programs.
-func jsonEnding(out io.Writer, e local.Ending) error {
+func jsonEnding(out io.Writer, e progress.Ending) error {
 	if err := screen.NewJSON(out).End(e); err != nil {
 		return err
 	}
@@ -170,7 +177,7 @@ func jsonEnding(out io.Writer, e local.Ending) error {
 }
 
 // statusOf is the error whose status says how a run has ended; nil for 0.
-func statusOf(e local.Ending) error {
+func statusOf(e progress.Ending) error {
 	switch {
 	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs, e.Reason == v1alpha1.ReasonNotEnoughMemory:
 		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))
