@@ -9,6 +9,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/protocol"
@@ -22,7 +23,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, 
 	for _, a := range s.members {
 		state := *a.state
 		if state.Phase == protocol.Stored {
-			if s.fault = conduct.ProgramFailed(trialFacts(s.trial), state, s.keys(a)); s.fault != nil {
+			if s.fault = conduct.ProgramFailed(facts.Trial(s.trial), state, s.keys(a)); s.fault != nil {
 				return pass.Halt, nil
 			}
 			continue
@@ -64,7 +65,7 @@ func (s *trialScope) keys(a *member) []string {
 func (s *trialScope) blame(f *conduct.Failure) *conduct.Failure {
 	for _, a := range s.members {
 		if f != nil && a.state != nil {
-			f = cmp.Or(conduct.ProgramFailed(trialFacts(s.trial), *a.state, nil), f)
+			f = cmp.Or(conduct.ProgramFailed(facts.Trial(s.trial), *a.state, nil), f)
 		}
 	}
 	return f

@@ -51,6 +51,8 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonNotEnoughCPUs surfaces when no node can give a pod as many exclusive CPUs as the spec asks for.
 	ReasonNotEnoughCPUs = "NotEnoughCPUs"
+	// ReasonNotEnoughMemory surfaces when no node can give a pod as much memory as the spec asks for, with what its tools need besides.
+	ReasonNotEnoughMemory = "NotEnoughMemory"
 	// ReasonStoreUnavailable surfaces when the object store cannot be reached, or refuses the bucket or the key.
 	ReasonStoreUnavailable = "StoreUnavailable"
 )

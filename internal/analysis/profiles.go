@@ -40,6 +40,11 @@ type Profiled struct {
 	Silent int `json:"silent,omitempty"`
 	// Unended says how many launches did not end when they were told to.
 	Unended int `json:"unended,omitempty"`
+	// Starved says how many launches the kernel killed because they exceeded the memory of their container, which had MemoryBytes, OwnBytes of
+	// them the implementation's own.
+	Starved     int   `json:"starved,omitempty"`
+	MemoryBytes int64 `json:"memoryBytes,omitempty"`
+	OwnBytes    int64 `json:"ownBytes,omitempty"`
 	// Said is the end of the standard error of the last launch that did not end well; empty if all did.
 	Said string `json:"said,omitempty"`
 	// FirstAnswerMillis is how long it took at most from the start of the profiler to the first right answer.
@@ -124,6 +129,7 @@ func profiled(data record.RunData, line record.PlannedTrial) Profiled {
 	for k := range found.Launches {
 		out.add(&found.Launches[k])
 	}
+	out.memory(data.Manifest.Plan, line)
 	if r := out.Result; r != nil {
 		out.Remarks = append(slices.Clone(out.Remarks), r.Limits...)
 	}
@@ -135,6 +141,16 @@ func profiled(data record.RunData, line record.PlannedTrial) Profiled {
 		out.Counters = counters(out.Result.Counters, found.Launches)
 	}
 	return out
+}
+
+// memory fills in how much memory a server had that has exceeded it: what its plan gave it, for the tool that was asked for.
+func (p *Profiled) memory(all record.Plan, line record.PlannedTrial) {
+	i := slices.IndexFunc(all.Implementations, func(i record.Implementation) bool { return i.Name == p.Implementation })
+	k := slices.IndexFunc(all.Profiles, func(r record.Profile) bool { return r.Name == line.Profile })
+	if p.Starved > 0 && i >= 0 && k >= 0 {
+		p.OwnBytes = all.Implementations[i].MemoryBytes
+		p.MemoryBytes = profiler.MemoryBytes(all.Profiles[k].Tool, p.OwnBytes)
+	}
 }
 
 // whyMissing is why a line of the plan has left no result.
@@ -153,6 +169,9 @@ func (p *Profiled) add(l *record.Launch) {
 	p.FirstAnswerMillis = max(p.FirstAnswerMillis, l.FirstAnswerMillis)
 	if l.Killed {
 		p.Unended++
+	}
+	if l.OutOfMemory {
+		p.Starved++
 	}
 	if l.FirstAnswerMillis == 0 {
 		p.Silent++
@@ -202,7 +221,7 @@ func counters(last []perfstat.Counter, launches []record.Launch) []Counter {
 
 // sound reports whether a launch has answered all of its requests rightly, ended when it was told to, and was read to its end.
 func sound(l record.Launch) bool {
-	return l.Asked > 0 && l.Wrong == 0 && !l.Killed && !l.TimedOut && len(l.Unread) == 0
+	return l.Asked > 0 && l.Wrong == 0 && !l.Killed && !l.TimedOut && !l.OutOfMemory && len(l.Unread) == 0
 }
 
 // compare sets what was counted beside the baseline's.

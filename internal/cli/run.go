@@ -179,7 +179,7 @@ func jsonEnding(out io.Writer, e progress.Ending) error {
 // statusOf is the error whose status says how a run has ended; nil for 0.
 func statusOf(e progress.Ending) error {
 	switch {
-	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs:
+	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs, e.Reason == v1alpha1.ReasonNotEnoughMemory:
 		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))
 	case e.Interrupted && e.Report == "":
 		return &statusError{statusInterrupted, errors.New("interrupted before a block was complete: there is nothing to report")}

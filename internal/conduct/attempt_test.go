@@ -10,8 +10,10 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/microbenchmark"
+	"loadstone.dev/loadstone/internal/kind/profile"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
@@ -273,9 +275,13 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 		failure *conduct.Failure
 		want    string
 	}{
-		"a server ends":              {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 2, Reason: "Error", LastWords: "panic: oh"}), `permanent ServerExited: implementations[go] exited (exit code 2, Error, last output: "panic: oh")`},
-		"a server ends in silence":   {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Reason: "Completed"}), "permanent ServerExited: implementations[go] exited (exit code 0, Completed)"},
-		"a server is too large":      {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 137, OutOfMemory: true}), "permanent ServerExited: implementations[go] was killed because it exceeded its memory of 64Mi: raise implementations[].memory"},
+		"a server ends":            {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 2, Reason: "Error", LastWords: "panic: oh"}), `permanent ServerExited: implementations[go] exited (exit code 2, Error, last output: "panic: oh")`},
+		"a server ends in silence": {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Reason: "Completed"}), "permanent ServerExited: implementations[go] exited (exit code 0, Completed)"},
+		"a server is too large":    {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 137, OutOfMemory: true}), "permanent ServerExited: implementations[go] was killed because it exceeded its memory of 64Mi: raise implementations[].memory"},
+		"a profiler is too large": {
+			conduct.ServerExited(profile.Profile{Server: server, Profile: record.Profile{Tool: profiler.Memcheck}}, server, conduct.Exit{Code: 137, OutOfMemory: true}),
+			"permanent ProgramFailed: implementations[go] was killed because it exceeded its memory of 448Mi, of which 64Mi are its own and the rest is for its profiler: raise implementations[].memory",
+		},
 		"a server is killed":         {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 137, Reason: "Error"}), "transient PodLost: implementations[go] was killed by another process, and not for its memory (exit code 137, Error)"},
 		"a server fills its disk":    {conduct.DiskFull(sweep.Sweep{}, server, "Container server exceeded its limit. "), "permanent ServerExited: implementations[go] was ended because it filled its disk: write or print less: Container server exceeded its limit."},
 		"a program fills its disk":   {conduct.DiskFull(microbenchmark.Microbenchmark{}, server, "so it was"), "permanent ProgramFailed: implementations[go] was ended because it filled its disk"},

@@ -76,12 +76,25 @@ func ServerExited(w kind.Work, server record.Implementation, e Exit) *Failure {
 	}
 	why := endReason(w)
 	if e.OutOfMemory {
-		return PermanentFailure(why, "implementations[%s] was killed because it exceeded its memory of %s: raise implementations[].memory", server.Name, plan.Memory(server.MemoryBytes))
+		return PermanentFailure(why, "implementations[%s] was killed because it exceeded its memory of %s: raise implementations[].memory", server.Name, memoryOf(w, server))
 	}
 	if e.Code == killed {
 		return TransientFailure(v1alpha1.ReasonPodLost, "implementations[%s] was killed by another process, and not for its memory (%s)", server.Name, e)
 	}
 	return PermanentFailure(why, "implementations[%s] exited (%s)", server.Name, e)
+}
+
+// memoryOf is the memory that the container of a server has, with the server's own share of it where its profiler has one, too.
+func memoryOf(w kind.Work, server record.Implementation) string {
+	own := plan.Memory(server.MemoryBytes)
+	for _, m := range w.Members() {
+		for _, p := range m.Processes {
+			if p.Toolbox && p.MemoryBytes > server.MemoryBytes {
+				return fmt.Sprintf("%s, of which %s are its own and the rest is for its profiler", plan.Memory(p.MemoryBytes), own)
+			}
+		}
+	}
+	return own
 }
 
 // DiskFull is the failure of a measured process that has written more than it may; said is the system's word for it.

@@ -127,7 +127,8 @@ func Nodes(list []corev1.Node) []plan.Node {
 	var nodes []plan.Node
 	for _, n := range list {
 		nodes = append(nodes, plan.Node{
-			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(), Away: n.Spec.Unschedulable || !ready(&n),
+			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(),
+			MemoryBytes: n.Status.Allocatable.Memory().Value(), Away: n.Spec.Unschedulable || !ready(&n),
 		})
 	}
 	return nodes

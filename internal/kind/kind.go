@@ -119,6 +119,15 @@ func (m Member) MilliCPU() int64 {
 	return sum
 }
 
+// MemoryBytes is what the processes of the member ask for together.
+func (m Member) MemoryBytes() int64 {
+	var sum int64
+	for _, p := range m.Processes {
+		sum += p.MemoryBytes
+	}
+	return sum
+}
+
 // Words are what a kind says of a member for which the nodes have no room. All of them may be empty.
 type Words struct {
 	// CPUs begins the sentence where no node is large enough, such as "spec.order is SlicedDuet: its two servers need". If it is empty, the

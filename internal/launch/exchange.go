@@ -51,6 +51,8 @@ type Exit struct {
 	// TimedOut is true if it was ended because it took longer than it may, and Killed if it was because it did not end when it was told to.
 	TimedOut bool `json:"timedOut,omitempty"`
 	Killed   bool `json:"killed,omitempty"`
+	// OutOfMemory is true if the kernel has killed it because it exceeded the memory of its container.
+	OutOfMemory bool `json:"outOfMemory,omitempty"`
 	// The rest is what the kernel accounted for it and its children that have ended.
 	UserNanos   int64 `json:"userNanos"`
 	SystemNanos int64 `json:"systemNanos"`

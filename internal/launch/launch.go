@@ -163,7 +163,7 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	counted := count(o.Counters)
+	counted, starvedBefore := count(o.Counters), oomKills(oomFiles)
 	exit.Started = time.Now()
 	if err := cmd.Start(); err != nil {
 		return exit, fmt.Errorf("starting the program: %w", err)
@@ -183,6 +183,7 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	exit.TimedOut = limited.Err() != nil
 	cancel()
 	exit.Killed = <-killed && !exit.TimedOut
+	exit.OutOfMemory = !exit.Killed && !exit.TimedOut && starved(cmd.ProcessState, starvedBefore, oomKills(oomFiles))
 	exit.describe(cmd.ProcessState, own)
 	return exit, counted(cmd.ProcessState)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -86,6 +87,18 @@ func programFacts(b *record.Binary) profiler.Program {
 	return p
 }
 
+// archNames are the names of processors in the facts of a binary, by Go's.
+var archNames = map[string]string{"amd64": "x86-64", "arm64": "arm64"}
+
+// foreign says that a program is not for the processor of this node; empty if it is, or nobody knows.
+func foreign(b *record.Binary, goarch string) string {
+	own := archNames[goarch]
+	if b == nil || b.Arch == "" || own == "" || b.Arch == own || b.Arch == "x86" && own == "x86-64" {
+		return ""
+	}
+	return fmt.Sprintf("it was not launched: %s is a program for %s, and the node's CPUs are %s: give an image for %s", b.Path, b.Arch, own, own)
+}
+
 // profiling is what is known while the launches of a trial follow each other.
 type profiling struct {
 	*Monitor
@@ -103,6 +116,9 @@ func (s *profiling) run(ctx context.Context) error {
 	s.found.Tool, s.found.Remarks = profiler.Suited(s.task.Tool, s.program)
 	if why, blind := profiler.Blind(s.found.Tool, s.program); blind {
 		s.found.Cut = why.Sentence
+		return nil
+	}
+	if s.found.Cut = foreign(s.executable(), runtime.GOARCH); s.found.Cut != "" {
 		return nil
 	}
 	for i, requests := range s.task.Counts() {
@@ -134,7 +150,7 @@ func (s *profiling) run(ctx context.Context) error {
 func (s *profiling) keep(one record.Launch) {
 	if n := len(s.found.Launches); n > 0 && one.Costs != nil && s.found.Launches[n-1].Costs != nil {
 		costs := s.found.Launches[n-1].Costs
-		costs.Self, costs.Inclusive, costs.Lines = nil, nil, nil
+		costs.Self, costs.Inclusive, costs.Lines, costs.Calls = nil, nil, nil, nil
 	}
 	s.found.Launches = append(s.found.Launches, one)
 	if len(one.Profiles) > 0 && s.found.Tool == profiler.Callgrind {
@@ -175,7 +191,7 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 	if err != nil {
 		return one, err
 	}
-	one.Ended, one.Killed, one.TimedOut = exit.Ended.UTC(), exit.Killed, exit.TimedOut
+	one.Ended, one.Killed, one.TimedOut, one.OutOfMemory = exit.Ended.UTC(), exit.Killed, exit.TimedOut, exit.OutOfMemory
 	if exit.Code != 0 || one.Asked == 0 {
 		one.Said = launch.Tail(s.exchange.Path(launch.ErrorsFile), quoted)
 	}

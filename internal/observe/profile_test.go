@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -408,6 +410,48 @@ func TestAProfileHasOneSlotAndOneTarget(t *testing.T) {
 		if _, _, err := m.Measure(t.Context(), start, func(record.Cell, string) { t.Errorf("%s: a cell is done", name) }); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+func TestAProgramForOtherCPUsIsNotLaunched(t *testing.T) {
+	of := func(arch string) *record.Binary { return &record.Binary{Path: "/srv/server", Arch: arch} }
+	for name, tc := range map[string]struct {
+		binary *record.Binary
+		goarch string
+		want   string
+	}{
+		"the node's own":              {of("x86-64"), "amd64", ""},
+		"another one's":               {of("arm64"), "amd64", "it was not launched: /srv/server is a program for arm64, and the node's CPUs are x86-64: give an image for x86-64"},
+		"the other way round":         {of("x86-64"), "arm64", "it was not launched: /srv/server is a program for x86-64, and the node's CPUs are arm64: give an image for arm64"},
+		"what the node's CPUs run":    {of("x86"), "amd64", ""},
+		"nobody could read the file":  {of(""), "amd64", ""},
+		"nobody has looked":           {nil, "amd64", ""},
+		"a node that nobody can name": {of("x86-64"), "mips", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := foreign(tc.binary, tc.goarch); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// An executable of another architecture is not started, and the trial has a result that says so.
+func TestAnImageForOtherCPUsIsAFinding(t *testing.T) {
+	t.Parallel()
+	own, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.LittleEndian.PutUint16(own[18:], uint16(elf.EM_S390))
+	program := filepath.Join(t.TempDir(), "server")
+	if err := os.WriteFile(program, own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m := monitoring(t, profiler.Strace, "")
+	got, files := m.profile(t, aMinute*5, somewhere(t), program)
+	if len(got.Launches) != 0 || len(files) != 0 || !strings.Contains(got.Cut, "is a program for S390") {
+		t.Errorf("%d launches, cut %q", len(got.Launches), got.Cut)
 	}
 }
 

@@ -19,6 +19,8 @@ type Node struct {
 	Role string
 	// MilliCPU is the node's allocatable CPU in thousandths.
 	MilliCPU int64
+	// MemoryBytes is the node's allocatable memory; 0 if it is unknown.
+	MemoryBytes int64
 	// Away is true of a node that takes no pods now: it is cordoned, or not ready. It may come back.
 	Away bool
 }
@@ -41,7 +43,7 @@ type share struct {
 	subject string
 }
 
-// Fits says whether the nodes can give every trial of the plan the CPUs that it asks for; nil if they can.
+// Fits says whether the nodes can give every trial of the plan the CPUs and the memory that it asks for; nil if they can.
 func Fits(p Plan, nodes []Node) *Violation {
 	trials := p.distinct()
 	for _, line := range trials {
@@ -61,7 +63,7 @@ func Fits(p Plan, nodes []Node) *Violation {
 			return v
 		}
 	}
-	return nil
+	return p.fitsMemory(nodes)
 }
 
 // LargestServer is the most that the servers of any trial of a plan need on one node, with all that runs beside them, in thousandths of a CPU.

@@ -113,16 +113,16 @@ func (r *reader) memory() {
 		m.Heap = m.Heap.Plus(h)
 	}
 	m.Verdicts = Judge(Evidence{
-		Result: m.Result, Heap: m.Heap, Messages: r.worst(), Exit: r.result.Exit, Requests: r.result.Requests, Unanswered: r.result.Unanswered, Program: r.result.Program,
+		Result: m.Result, Heap: m.Heap, Messages: r.result.worst(), Exit: r.result.Exit, Requests: r.result.Requests, Unanswered: r.result.Unanswered, Program: r.result.Program,
 		Children: max(len(heaps)-len(results), 0),
 	})
 	r.result.Memcheck = &m
 }
 
 // worst is the gravest of what valgrind said of each process.
-func (r *reader) worst() messages.Messages {
+func (r Result) worst() messages.Messages {
 	var worst messages.Messages
-	for _, m := range r.result.Messages {
+	for _, m := range r.Messages {
 		worst = worst.Graver(m)
 	}
 	return worst
@@ -155,5 +155,8 @@ func (r *reader) costs(name Output) {
 		return
 	}
 	r.result.Profiles = profiles
-	r.result.Costs = &Costs{Events: most.Events, Total: total, Most: most.Total, Self: most.TopSelf(0, top), Inclusive: most.TopInclusive(0, top), Lines: most.TopLines(0, top)}
+	r.result.Costs = &Costs{
+		Events: most.Events, Total: total, Most: most.Total, Self: most.TopSelf(0, top), Inclusive: most.TopInclusive(0, top), Lines: most.TopLines(0, top),
+		Calls: most.TopCalls(0, top),
+	}
 }

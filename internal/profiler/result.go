@@ -55,6 +55,8 @@ type Costs struct {
 	Self      []callgrind.Function `json:"self"`
 	Inclusive []callgrind.Function `json:"inclusive"`
 	Lines     []callgrind.Line     `json:"lines"`
+	// Calls are those between two functions that cost most, callees included; none of cachegrind.
+	Calls []callgrind.Edge `json:"calls,omitempty"`
 }
 
 // Unread is a file that could not be read, or not to its end.

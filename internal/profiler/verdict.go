@@ -108,8 +108,13 @@ func (e Evidence) lost() int {
 }
 
 // ran says what kept the program from running as it does otherwise.
-func (e Evidence) ran() []Remark {
-	m := e.Messages
+func (e Evidence) ran() []Remark { return trouble(e.Messages) }
+
+// Trouble says what kept a program from running as it does without its tool of valgrind's; nothing of a tool that does not say so.
+func (r Result) Trouble() []Remark { return trouble(r.worst()) }
+
+// trouble says what valgrind's messages tell of a program that did not run as it does otherwise.
+func trouble(m messages.Messages) []Remark {
 	switch {
 	case m.MissingSymbols != "":
 		return []Remark{remark(MissingSymbols, "memcheck did not start the program: the image's %s has no symbols. Debian's package libc6-dbg, "+

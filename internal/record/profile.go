@@ -60,6 +60,8 @@ type Launch struct {
 	Example string `json:"example,omitempty"`
 	// Killed is true of a program that did not end when it was told to.
 	Killed bool `json:"killed,omitempty"`
+	// OutOfMemory is true of one that the kernel has killed because it exceeded the memory of its container.
+	OutOfMemory bool `json:"outOfMemory,omitempty"`
 	// TimedOut is true of one that the limit of its trial has ended before it was told to.
 	TimedOut bool `json:"timedOut,omitempty"`
 	// Said is the end of the program's standard error, in one line; empty if it ended well.

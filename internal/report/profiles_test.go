@@ -88,6 +88,8 @@ func profiledRun() record.RunData {
 	heap := recorded(profiler.Massif, 100, map[string]string{"massif.7.out": "massif/testdata/planted.out"})
 	stuck := checkedMemory("clean", 3)
 	stuck.Killed, stuck.Said, stuck.Example = true, "cannot <stop> & go", "GET / answered 503 instead of 200"
+	starved := record.Launch{Asked: 40, Wrong: 1, FirstAnswerMillis: 900, OutOfMemory: true, Example: "GET / was not answered: connection reset"}
+	starved.Result = profiler.Read(fstest.MapFS{}, profiler.Run{Tool: profiler.Massif, Requests: 40, Exit: profiler.Exit{Code: 137, Signal: "SIGKILL"}})
 	ended := record.Launch{Asked: 5, Wrong: 1, FirstAnswerMillis: 900, Example: "GET / was not answered: connection refused", Said: "no configuration"}
 	ended.Result = profiler.Read(fstest.MapFS{}, profiler.Run{Tool: profiler.Massif, Requests: 5, Exit: profiler.Exit{Code: 3}})
 	cachegrind := repeated(profiler.Cachegrind, map[string]string{"cachegrind.7.out": "callgrind/testdata/cachegrind.out"}, 3_000)
@@ -98,7 +100,7 @@ func profiledRun() record.RunData {
 	profile(&d, "calls", profiler.Strace, repeated(profiler.Strace, fewCalls, 1, 1, 1), repeated(profiler.Strace, calls, 2, 1, 2), nil)
 	profile(&d, "memory", profiler.Memcheck, &record.Profiled{Tool: profiler.Memcheck, Cut: blind.Sentence}, &record.Profiled{Tool: profiler.Memcheck, Launches: []record.Launch{checkedMemory("planted", 0)}},
 		&record.Profiled{Tool: profiler.Memcheck, Launches: []record.Launch{stuck}})
-	profile(&d, "heap", profiler.Massif, &record.Profiled{Tool: profiler.Massif, Launches: []record.Launch{heap}}, &record.Profiled{Tool: profiler.Massif, Launches: []record.Launch{ended}}, nil)
+	profile(&d, "heap", profiler.Massif, &record.Profiled{Tool: profiler.Massif, Launches: []record.Launch{heap, starved}}, &record.Profiled{Tool: profiler.Massif, Launches: []record.Launch{ended}}, nil)
 	last := &d.Manifest.Following[len(d.Manifest.Following)-1]
 	last.Manifest, last.Reason, last.Message = nil, v1alpha1.ReasonProgramFailed, "implementations[epoll] exited (exit code 3, Error)"
 	profile(&d, "counters", profiler.PerfStat, counting("counters.csv"), counting("counters.csv"), counting("refused.csv"))
@@ -151,7 +153,9 @@ func TestTheSectionOnProfilesTellsWhatWasFound(t *testing.T) {
 		"a cut":               {"2 of 6 launches were made within limitSeconds 300: raise it, or lower requests"},
 		"a tool in place":     {"callgrind fails at the signals of Go&#39;s runtime"},
 		"counters":            {"counters (perf-stat)", "not measured", "operation not permitted (EPERM)", "permission denied (EACCES)", "the value is an estimate"},
+		"a starved server":    {"1 launch exceeded the memory of the pod, 608 MiB, of which 256 MiB are the implementation&#39;s own and the rest is for the profiler: raise spec.implementations[].memory"},
 		"a blind tool":        {"memcheck was not run", "inconclusive"},
+		"calls":               {"calls, with what they lead to", "main → answer", "callgrind_annotate", "cg_annotate"},
 		"findings":            {"found", "definitely lost", "checksum"},
 		"a server that hung":  {"1 launch did not end when it was told to, and was killed", "3 of 100 requests were not answered rightly: GET / answered 503 instead of 200", "cannot &lt;stop&gt; &amp; go"},
 		"a server that ended": {"GET / was not answered: connection refused", "no configuration"},

@@ -209,6 +209,20 @@ func TestBadFilesOfCallgrind(t *testing.T) {
 	}
 }
 
+func TestTheCallsThatCostMostComeFirst(t *testing.T) {
+	p := callgrind.Profile{
+		Functions: []callgrind.Function{{Name: "main"}, {Name: "serve"}, {Name: "log"}},
+		Calls: []callgrind.Call{
+			{From: 0, To: 2, Count: 9, Inclusive: callgrind.Cost{10}}, {From: 0, To: 1, Count: 1, Inclusive: callgrind.Cost{500}},
+			{From: 1, To: 1, Count: 3, Inclusive: callgrind.Cost{400}}, {From: 1, To: 2, Count: 4, Inclusive: callgrind.Cost{20}},
+		},
+	}
+	want := []callgrind.Edge{{From: "main", To: "serve", Count: 1, Inclusive: callgrind.Cost{500}}, {From: "serve", To: "log", Count: 4, Inclusive: callgrind.Cost{20}}}
+	if diff := cmp.Diff(want, p.TopCalls(0, 2)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(head + "ob=(1) x\nfl=(1) a.c\nfn=(1) a\n1 10\ncfn=(2) b\ncalls=1 2\n+1 500\nfn=(2)\n* 20\ncfn=(1)\ncalls=1 1\n2 400\ntotals: 30\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -87,6 +87,24 @@ func (p Profile) TopLines(event, n int) []Line {
 	return top(p.Lines, n, func(l Line) int64 { return l.Self.At(event) })
 }
 
+// Edge is calls from one function to another, by name.
+type Edge struct {
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Count     int64  `json:"count"`
+	Inclusive Cost   `json:"inclusive"`
+}
+
+// TopCalls are the calls with the highest inclusive cost of an event, n at most. Those of a function to itself are left out.
+func (p Profile) TopCalls(event, n int) []Edge {
+	var out []Edge
+	between := slices.DeleteFunc(slices.Clone(p.Calls), func(c Call) bool { return c.From == c.To })
+	for _, c := range top(between, n, func(c Call) int64 { return c.Inclusive.At(event) }) {
+		out = append(out, Edge{From: p.Functions[c.From].Name, To: p.Functions[c.To].Name, Count: c.Count, Inclusive: c.Inclusive})
+	}
+	return out
+}
+
 // top sorts by a cost, the highest first; those of equal cost keep their order, and those of none are left out.
 func top[T any](all []T, n int, cost func(T) int64) []T {
 	some := slices.DeleteFunc(slices.Clone(all), func(t T) bool { return cost(t) <= 0 })

@@ -51,6 +51,15 @@ func (r Result) PeakHeap() int64 {
 	return most
 }
 
+// PeakStacks is the most bytes that the stacks had in any snapshot; 0 unless massif was told to look at stacks.
+func (r Result) PeakStacks() int64 {
+	var most int64
+	for _, s := range r.Snapshots {
+		most = max(most, s.StackBytes)
+	}
+	return most
+}
+
 // Peak is the snapshot with the most memory, heap and stacks; nil if there is none. Massif's own choice comes first: it is the one with a tree, and at most 1 %
 // below the true peak.
 func (r Result) Peak() *Snapshot {

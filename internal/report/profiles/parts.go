@@ -2,15 +2,12 @@ package profiles
 
 import (
 	"fmt"
-	"html/template"
 	"path"
 	"slices"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/profiler"
-	"loadstone.dev/loadstone/internal/profiler/callgrind"
-	"loadstone.dev/loadstone/internal/profiler/massif"
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/table"
@@ -128,49 +125,6 @@ func source(file, object string) string {
 	return ""
 }
 
-// costs lists the functions and lines that take the most instructions, with the stacks in a picture.
-func (v profiles) costs(f analysis.Profiled, r profiler.Result) part {
-	title := v.Say("profiles.costs", f.Implementation)
-	total, most := r.Costs.Total.At(0), r.Costs.Most.At(0)
-	share := func(c callgrind.Cost) table.Cell {
-		return table.NumSub(format.Percent(float64(c.At(0))/float64(max(most, 1))), format.Integer(c.At(0)))
-	}
-	t := table.Table{Head: []table.Cell{v.th("function"), table.Num(v.Say("profiles.own")), table.Num(v.Say("profiles.withCalled")), v.th("where")}}
-	functions := table.Body{Title: v.Say("profiles.functions")}
-	for _, fn := range r.Costs.Self[:min(len(r.Costs.Self), rows)] {
-		inclusive := share(fn.Inclusive)
-		if f.Tool == profiler.Cachegrind {
-			inclusive = table.Num(format.Missing)
-		}
-		functions.Rows = append(functions.Rows, table.Row{Cells: []table.Cell{
-			{Text: fn.Name, Mono: true, Wrap: true}, share(fn.Self), inclusive, table.Wrapped(source(fn.File, fn.Object), ""),
-		}})
-	}
-	lines := table.Body{Title: v.Say("profiles.lines")}
-	for _, l := range r.Costs.Lines {
-		if l.Line == 0 || len(lines.Rows) == rows {
-			continue // Without debug information there are functions and no lines.
-		}
-		lines.Rows = append(lines.Rows, table.Row{Cells: []table.Cell{
-			{Text: fmt.Sprintf("%s:%d", path.Base(l.File), l.Line), Mono: true, Wrap: true}, share(l.Self), {}, {},
-		}})
-	}
-	for _, b := range []table.Body{functions, lines} {
-		if len(b.Rows) > 0 {
-			t.Bodies = append(t.Bodies, b)
-		}
-	}
-	out := part{Title: title, Leads: []string{v.Say("profiles.costsLead", format.Integer(total))}, Table: t.Finish(title, true)}
-	if f.Flame != nil {
-		var picture strings.Builder
-		if f.Flame.SVG(&picture, v.Say("profiles.flame", f.Implementation)) == nil {
-			out.Flame = template.HTML(picture.String()) //nolint:gosec // The template of the picture has escaped every name.
-		}
-		out.Leads = append(out.Leads, f.Flame.Note)
-	}
-	return out
-}
-
 // calls lists the system calls.
 func (v profiles) calls(name string, r profiler.Result) part {
 	title := v.Say("profiles.calls", name)
@@ -185,27 +139,4 @@ func (v profiles) calls(name string, r profiler.Result) part {
 		leads = append(leads, v.Say("profiles.callsLead", format.Integer(r.Requests)))
 	}
 	return part{Title: title, Leads: leads, Table: t.Finish(title, false)}
-}
-
-// heap lists what held the memory at its peak.
-func (v profiles) heap(name string, m massif.Result, pages bool) part {
-	peak := m.Peak()
-	if peak == nil || peak.Tree == nil {
-		return part{}
-	}
-	title := v.Say("profiles.peak."+kindOf(pages), name)
-	t := table.Table{Head: []table.Cell{v.th("function"), table.Num(v.Say("profiles.held")), v.th("where")}}
-	var body table.Body
-	for _, n := range peak.Tree.Callers[:min(len(peak.Tree.Callers), rows)] {
-		body.Rows = append(body.Rows, table.Row{Cells: []table.Cell{
-			{Text: n.Function, Mono: true, Wrap: true},
-			table.NumSub(format.Size(float64(n.Bytes)), format.Percent(float64(n.Bytes)/float64(max(peak.Tree.Bytes, 1)))),
-			table.Wrapped(at("", n.File, n.Line, ""), ""),
-		}})
-	}
-	if len(body.Rows) == 0 {
-		return part{}
-	}
-	t.Bodies = append(t.Bodies, body)
-	return part{Title: title, Table: t.Finish(title, true)}
 }

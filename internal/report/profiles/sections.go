@@ -149,6 +149,9 @@ func (v profiles) notes(f analysis.Profiled) []table.Note {
 	if f.Unended > 0 {
 		add(v.Count("profiles.unended", f.Unended))
 	}
+	if f.Starved > 0 {
+		add(v.Say("profiles.starved", v.Count("profiles.launches", f.Starved), format.Size(float64(f.MemoryBytes)), format.Size(float64(f.OwnBytes))))
+	}
 	if f.Said != "" {
 		add(v.Say("profiles.said", f.Said))
 	}
@@ -158,16 +161,20 @@ func (v profiles) notes(f analysis.Profiled) []table.Note {
 			add(v.Say("profiles.unread", u.File, u.Why))
 		}
 	}
-	if f.Result != nil && f.Result.Memcheck != nil {
-		for _, r := range reasons(f.Result.Memcheck.Verdicts) {
+	if f.Result != nil {
+		for _, r := range reasons(*f.Result) {
 			out = append(out, table.Note{Weight: v.Say("profiles.limit"), Text: r.Sentence, Tone: "limit"})
 		}
 	}
 	return out
 }
 
-// reasons are those of both verdicts, each once.
-func reasons(v profiler.Verdicts) []profiler.Remark {
+// reasons are those of both of memcheck's verdicts, each once; of another tool they are what kept the program from running.
+func reasons(found profiler.Result) []profiler.Remark {
+	if found.Memcheck == nil {
+		return found.Trouble()
+	}
+	v := found.Memcheck.Verdicts
 	var out []profiler.Remark
 	for _, r := range slices.Concat(v.Errors.Reasons, v.Leaks.Reasons) {
 		if !slices.Contains(out, r) {

@@ -25,7 +25,8 @@ var englishProfiles = map[string]string{
 	"profiles.mute":      "%s of %s never answered rightly: %s",
 	"profiles.wrong":     "%s of %s requests were not answered rightly: %s",
 	"profiles.unended.1": "%s launch did not end when it was told to, and was killed", "profiles.unended.n": "%s launches did not end when they were told to, and were killed",
-	"profiles.said": "its last words: %q", "profiles.unread": "%s: %s",
+	"profiles.starved": "%s exceeded the memory of the pod, %s, of which %s are the implementation's own and the rest is for the profiler: raise spec.implementations[].memory",
+	"profiles.said":    "its last words: %q", "profiles.unread": "%s: %s",
 
 	"profiles.memory": "%s: where memory is lost or misused", "profiles.count": "times", "profiles.each": "per request",
 	"profiles.finding": "finding", "profiles.where": "where", "profiles.origin": "comes from",
@@ -34,7 +35,10 @@ var englishProfiles = map[string]string{
 
 	"profiles.costs": "%s: where the instructions go", "profiles.costsLead": "%s instructions in all, start and end included, of the last launch.",
 	"profiles.function": "function", "profiles.functions": "functions, by their own instructions", "profiles.lines": "lines, by their own instructions",
-	"profiles.own": "own", "profiles.withCalled": "with what it calls", "profiles.flame": "stacks of %s by instructions",
+	"profiles.inclusive": "functions, with what they call", "profiles.edges": "calls, with what they lead to",
+	"profiles.open.callgrind":  "The whole call graph is in the trial's file callgrind.*.out: callgrind_annotate prints it, with the source beside its costs where that is at hand, and KCachegrind draws it.",
+	"profiles.open.cachegrind": "The costs of all lines are in the trial's file cachegrind.*.out: cg_annotate prints them, with the source beside them where that is at hand.",
+	"profiles.own":             "own", "profiles.withCalled": "with what it calls", "profiles.flame": "stacks of %s by instructions",
 
 	"profiles.calls": "%s: system calls", "profiles.callsLead": "All calls of the last launch, start and end included, over its %s requests.",
 	"profiles.call": "system call", "profiles.failed": "failed",
@@ -43,7 +47,11 @@ var englishProfiles = map[string]string{
 	"profiles.countersLead": "A whole launch is the last one, start and end included. Counters of the kernel hold what the scheduler and other programs do to a server, so that a difference may be 0, or below it by chance.",
 	"profiles.extrapolated": "The event shared its counter with others: the value is an estimate.",
 
-	"profiles.peak.heap": "%s: what held the heap when heap and stacks were largest", "profiles.peak.pages": "%s: what held the pages when most were held", "profiles.held": "held",
+	"profiles.peak.heap": "%s: what held the heap when heap and stacks were largest", "profiles.peak.pages": "%s: what held the pages when most were held", "profiles.held": "held", "profiles.share": "share",
+	"profiles.treeLead": "A tree: below each place that asked for memory stand those that led there. What holds less than 1 % is left out here, and is in the file of the tool.",
+	"profiles.stacks":   "Asked for: %s; the allocator adds %s, and stacks have %s. At their largest, stacks had %s.",
+	"profiles.small.1":  "%s place below 1 %%", "profiles.small.n": "%s places below 1 %%, together",
+	"profiles.full.1": "%s more place", "profiles.full.n": "%s more places, together",
 	"profiles.over.heap": "heap", "profiles.unit.heap": "as asked of the allocator", "profiles.over.pages": "pages", "profiles.unit.pages": "as asked of the kernel, used or not",
 	"profiles.by.massif": "heap", "profiles.by.massif-heap": "heap", "profiles.by.massif-pages": "pages asked of the kernel, used or not",
 	"profiles.heapName": "heap over the run, by %s", "profiles.heapAxis": "share of the run, in instructions",

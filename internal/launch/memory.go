@@ -1,0 +1,34 @@
+package launch
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// oomFiles are where a container finds how many of its processes were killed for its memory, in version 2 of cgroups and in version 1.
+var oomFiles = []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"}
+
+// oomKills is how many processes of this container the kernel has killed for its memory; 0 where nobody counts them.
+func oomKills(files []string) int64 {
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if digits, found := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); found {
+				n, _ := strconv.ParseInt(digits, 10, 64) // What is no number counts as none.
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// starved reports whether a program has ended as one does that the kernel kills for its memory, while more were killed so than before.
+func starved(s *os.ProcessState, before, after int64) bool {
+	status, ok := s.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL && after > before
+}

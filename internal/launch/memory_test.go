@@ -1,0 +1,58 @@
+package launch
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+func TestTheKernelCountsWhatItKillsForMemory(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text string
+		want int64
+	}{
+		"version 1":           {"oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", 3},
+		"version 2":           {"low 0\nhigh 0\nmax 12\noom 2\noom_kill 1\noom_group_kill 0\n", 1},
+		"an old kernel":       {"oom_kill_disable 0\nunder_oom 0\n", 0},
+		"what is no number":   {"oom_kill many\n", 0},
+		"a file with nothing": {"", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "events")
+			if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := oomKills([]string{file + ".none", file}); got != tc.want {
+				t.Errorf("got %d, want %d", got, tc.want)
+			}
+		})
+	}
+	if got := oomKills([]string{filepath.Join(t.TempDir(), "none")}); got != 0 {
+		t.Errorf("where nobody counts there are %d", got)
+	}
+}
+
+func TestAProgramIsStarvedWhereItWasKilledAndTheKernelCountsOneMore(t *testing.T) {
+	for name, tc := range map[string]struct {
+		script        string
+		before, after int64
+		want          bool
+	}{
+		"killed for memory":                   {"kill -KILL $$", 1, 2, true},
+		"killed by somebody":                  {"kill -KILL $$", 1, 1, false},
+		"ended while another process starved": {"exit 0", 1, 2, false},
+		"ended by another signal":             {"kill -TERM $$", 1, 2, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command("/bin/sh", "-c", tc.script)
+			if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+				t.Fatal(err)
+			}
+			if got := starved(cmd.ProcessState, tc.before, tc.after); got != tc.want {
+				t.Errorf("starved: %v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package profiles
+
+import (
+	"fmt"
+	"html/template"
+	"path"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/profiler/callgrind"
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/table"
+)
+
+// costs lists the functions, calls and lines that take the most instructions, with the stacks in a picture.
+func (v profiles) costs(f analysis.Profiled, r profiler.Result) part {
+	title := v.Say("profiles.costs", f.Implementation)
+	t := table.Table{Head: []table.Cell{v.th("function"), table.Num(v.Say("profiles.own")), table.Num(v.Say("profiles.withCalled")), v.th("where")}}
+	calls := f.Tool != profiler.Cachegrind
+	bodies := []table.Body{v.functions("profiles.functions", r.Costs.Self, r.Costs.Most, calls)}
+	if calls {
+		bodies = append(bodies, v.functions("profiles.inclusive", r.Costs.Inclusive, r.Costs.Most, calls), v.edges(*r.Costs))
+	}
+	for _, b := range append(bodies, v.lines(*r.Costs)) {
+		if len(b.Rows) > 0 {
+			t.Bodies = append(t.Bodies, b)
+		}
+	}
+	out := part{Title: title, Leads: []string{v.Say("profiles.costsLead", format.Integer(r.Costs.Total.At(0))), v.Say("profiles.open." + string(f.Tool))}, Table: t.Finish(title, true)}
+	if f.Flame != nil {
+		var picture strings.Builder
+		if f.Flame.SVG(&picture, v.Say("profiles.flame", f.Implementation)) == nil {
+			out.Flame = template.HTML(picture.String()) //nolint:gosec // The template of the picture has escaped every name.
+		}
+		out.Leads = append(out.Leads, f.Flame.Note)
+	}
+	return out
+}
+
+// shareOf is a cost as a share of the process that cost most.
+func shareOf(c, most callgrind.Cost) table.Cell {
+	return table.NumSub(format.Percent(float64(c.At(0))/float64(max(most.At(0), 1))), format.Integer(c.At(0)))
+}
+
+// functions lists functions with their own cost and, where calls are known, that of what they call.
+func (v profiles) functions(key string, all []callgrind.Function, most callgrind.Cost, calls bool) table.Body {
+	body := table.Body{Title: v.Say(key)}
+	for _, fn := range all[:min(len(all), rows)] {
+		inclusive := table.Num(format.Missing)
+		if calls {
+			inclusive = shareOf(fn.Inclusive, most)
+		}
+		body.Rows = append(body.Rows, table.Row{Cells: []table.Cell{
+			{Text: fn.Name, Mono: true, Wrap: true}, shareOf(fn.Self, most), inclusive, table.Wrapped(source(fn.File, fn.Object), ""),
+		}})
+	}
+	return body
+}
+
+// edges lists the calls between two functions.
+func (v profiles) edges(c profiler.Costs) table.Body {
+	body := table.Body{Title: v.Say("profiles.edges")}
+	for _, e := range c.Calls[:min(len(c.Calls), rows)] {
+		body.Rows = append(body.Rows, table.Row{Cells: []table.Cell{
+			{Text: e.From + " → " + e.To, Sub: v.Count("profiles.times", int(e.Count)), Mono: true, Wrap: true}, {}, shareOf(e.Inclusive, c.Most), {},
+		}})
+	}
+	return body
+}
+
+// lines lists lines of source with their own cost.
+func (v profiles) lines(c profiler.Costs) table.Body {
+	body := table.Body{Title: v.Say("profiles.lines")}
+	for _, l := range c.Lines {
+		if l.Line == 0 || len(body.Rows) == rows {
+			continue // Without debug information there are functions and no lines.
+		}
+		body.Rows = append(body.Rows, table.Row{Cells: []table.Cell{
+			{Text: fmt.Sprintf("%s:%d", path.Base(l.File), l.Line), Mono: true, Wrap: true}, shareOf(l.Self, c.Most), {}, {},
+		}})
+	}
+	return body
+}
