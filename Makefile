@@ -112,8 +112,8 @@ bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met o
 	@hack/bench.sh
 
 .PHONY: bench-local
-bench-local: build ## Only those of loadstone run on this machine: ten minutes, wrk, and nothing else running.
-	@go run ./hack/bench -only local,program
+bench-local: build ## Only those of loadstone run on this machine: fifteen minutes, wrk, and nothing else running.
+	@go run ./hack/bench -only local,cases,program
 
 .PHONY: bench-stats
 bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, merging, sliced pairs.

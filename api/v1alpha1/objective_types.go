@@ -1,7 +1,7 @@
 package v1alpha1
 
 // ObjectiveMetric is the measured value that an objective bounds.
-// +kubebuilder:validation:Enum=Throughput;LatencyPercentile;MeanLatency;ErrorRate;ServerCPUPerRequest;ServerCPUs;PeakMemory;RatioToBaseline;Regression;Capacity
+// +kubebuilder:validation:Enum=Throughput;LatencyPercentile;MeanLatency;ErrorRate;ServerCPUPerRequest;ServerCPUs;PeakMemory;RatioToBaseline;Regression;Capacity;CaseTime;CaseBytes;CaseAllocations
 type ObjectiveMetric string
 
 const (
@@ -26,10 +26,16 @@ const (
 	// ObjectiveCapacity is the highest arrival rate at which the search of a load met its bound, in requests per second, as the geometric
 	// mean over blocks.
 	ObjectiveCapacity ObjectiveMetric = "Capacity"
+	// ObjectiveCaseTime is the time of one operation of a case in nanoseconds (metric Time), as the mean over processes.
+	ObjectiveCaseTime ObjectiveMetric = "CaseTime"
+	// ObjectiveCaseBytes is the memory that one operation of a case allocates, in bytes (metric Bytes allocated), as the mean over processes.
+	ObjectiveCaseBytes ObjectiveMetric = "CaseBytes"
+	// ObjectiveCaseAllocations is the number of allocations of one operation of a case (metric Allocations), as the mean over processes.
+	ObjectiveCaseAllocations ObjectiveMetric = "CaseAllocations"
 )
 
 // ComparedMetric is the measured value that a RatioToBaseline or a Regression compares.
-// +kubebuilder:validation:Enum=Throughput;ServerCPUPerRequest;LatencyPercentile
+// +kubebuilder:validation:Enum=Throughput;ServerCPUPerRequest;LatencyPercentile;CaseTime;CaseBytes;CaseAllocations
 type ComparedMetric string
 
 const (
@@ -39,6 +45,12 @@ const (
 	ComparedServerCPUPerRequest ComparedMetric = "ServerCPUPerRequest"
 	// ComparedLatencyPercentile is the latency percentile that the objective names.
 	ComparedLatencyPercentile ComparedMetric = "LatencyPercentile"
+	// ComparedCaseTime is the time of one operation of a case.
+	ComparedCaseTime ComparedMetric = "CaseTime"
+	// ComparedCaseBytes is the memory that one operation of a case allocates.
+	ComparedCaseBytes ComparedMetric = "CaseBytes"
+	// ComparedCaseAllocations is the number of allocations of one operation of a case.
+	ComparedCaseAllocations ComparedMetric = "CaseAllocations"
 )
 
 // Earlier identifies earlier runs, and the implementation that links them to this run.
@@ -73,6 +85,8 @@ type Earlier struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.connections) || has(self.load)",message="connections needs load: name the load whose levels are meant"
 // +kubebuilder:validation:XValidation:rule="!has(self.requestsPerSecond) || has(self.load)",message="requestsPerSecond needs load: name the load whose levels are meant"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Capacity' || (has(self.load) && has(self.min) && !has(self.connections) && !has(self.requestsPerSecond))",message="metric Capacity needs load and min, and neither connections nor requestsPerSecond: name a load with search and the least rate that it must find"
+// +kubebuilder:validation:XValidation:rule="!has(self.case) || self.metric.startsWith('Case') || (has(self.of) && self.of.startsWith('Case'))",message="case belongs to CaseTime, CaseBytes and CaseAllocations, as metric or in of: leave it out, or bound one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.load) || !(self.metric.startsWith('Case') || (has(self.of) && self.of.startsWith('Case')))",message="load does not apply to CaseTime, CaseBytes and CaseAllocations: name a case"
 type Objective struct {
 	// name is the display name of the objective. Defaults to metric and level.
 	// +optional
@@ -82,7 +96,8 @@ type Objective struct {
 
 	// metric is the measured value that min or max bounds. The unit is requests/s for Throughput and Capacity; microseconds for
 	// LatencyPercentile, MeanLatency and ServerCPUPerRequest; a share from 0 to 1 for ErrorRate; CPUs for ServerCPUs; bytes for
-	// PeakMemory; and a plain ratio for RatioToBaseline and Regression.
+	// PeakMemory; nanoseconds for CaseTime; bytes for CaseBytes; a number for CaseAllocations; and a plain ratio for RatioToBaseline
+	// and Regression.
 	// +required
 	Metric ObjectiveMetric `json:"metric,omitempty"`
 
@@ -104,6 +119,13 @@ type Objective struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
+
+	// case selects the cases of a microbenchmark by their name, in which one * stands for any text. Defaults to all cases that have the
+	// value in some implementation. One that an implementation lacks is undecided.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	Case string `json:"case,omitempty"`
 
 	// implementations are the names of the implementations that must meet the bound. Defaults to all contenders; for ratios, to all
 	// contenders except the baseline or the anchor.

@@ -21,6 +21,9 @@ func TestABadObjectiveIsRefusedWithASentence(t *testing.T) {
 		"a throughput against an earlier run": {`{metric: Throughput, min: "1", against: {runs: [a], anchor: go}}`, "against belongs to metric Regression, which needs it"},
 		"an earlier run without an anchor":    {`{metric: Regression, of: Throughput, min: "1", against: {runs: [a]}}`, "spec.objectives[0].against.anchor: Required value"},
 		"an earlier run that climbs":          {`{metric: Regression, of: Throughput, min: "1", against: {runs: [a/../b], anchor: go}}`, "each of runs must be a key prefix in the bucket"},
+		"a case of a load":                    {`{metric: Throughput, case: copy, min: "1"}`, "case belongs to CaseTime, CaseBytes and CaseAllocations, as metric or in of"},
+		"a load of a case":                    {`{metric: CaseTime, load: sweep, max: "1"}`, "load does not apply to CaseTime, CaseBytes and CaseAllocations: name a case"},
+		"a load of a ratio of cases":          {`{metric: RatioToBaseline, of: CaseTime, load: sweep, max: "1"}`, "load does not apply to CaseTime"},
 		"connections of no load":              {`{metric: Throughput, min: "1", connections: 10}`, "connections needs load"},
 		"a rate of no load":                   {`{metric: Throughput, min: "1", requestsPerSecond: 10}`, "requestsPerSecond needs load"},
 		"implementations, and then none":      {`{metric: Throughput, min: "1", implementations: []}`, "spec.objectives[0].implementations in body should have at least 1 items"},
@@ -43,6 +46,8 @@ func TestGoodObjectivesAreAccepted(t *testing.T) {
   - {metric: ServerCPUs, max: "1.5"}
   - {metric: PeakMemory, max: "67108864"}
   - {metric: RatioToBaseline, of: Throughput, min: "0.95"}
+  - {metric: CaseTime, case: "copy/size:*", max: "12.5"}
+  - {metric: RatioToBaseline, of: CaseAllocations, max: "1"}
   - {metric: RatioToBaseline, of: LatencyPercentile, percentile: "99", max: "1.5"}
   - {metric: Regression, of: ServerCPUPerRequest, max: "1.05", against: {runs: [suites/zco/bench/quick-0c9f3f11], anchor: epoll}}
 `

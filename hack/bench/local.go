@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -15,6 +16,8 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/figures"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/cases"
+	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -31,6 +34,8 @@ type here struct {
 const (
 	herePairs, hereSeconds           = 20, 10
 	herePairsTried, hereSecondsTried = 2, 1
+	// programPairs is how many pairs of a program's processes are made for each pair of wrk's.
+	programPairs = 2
 )
 
 // localSpec is a run of two equal servers at some levels.
@@ -137,23 +142,36 @@ func (h here) cell(ctx context.Context, warmup, seconds int) (rate float64, cpus
 	return 0, cpus, errors.New("measuring a cell: the run has no measurement of it")
 }
 
-// run leads a run in a folder of its own and reads what it has left. That it has no verdict does not matter.
-func (h here) run(ctx context.Context, levels string, warmup, seconds, blocks int) (data record.RunData, err error) {
-	bin, err := filepath.Abs(h.bin)
+// run leads a run of the servers.
+func (h here) run(ctx context.Context, levels string, warmup, seconds, blocks int) (record.RunData, error) {
+	server, err := h.program("gohttp")
 	if err != nil {
-		return data, fmt.Errorf("finding the programs: %w", err)
+		return record.RunData{}, err
 	}
+	return h.lead(ctx, fmt.Sprintf(localSpec, server, levels, warmup, seconds, blocks))
+}
+
+// program is the path of a program, from any folder.
+func (h here) program(name string) (string, error) {
+	path, err := filepath.Abs(filepath.Join(h.bin, name))
+	if err != nil {
+		return "", fmt.Errorf("finding the programs: %w", err)
+	}
+	return path, nil
+}
+
+// lead leads a run in a folder of its own and reads what it has left. That it has no verdict does not matter.
+func (h here) lead(ctx context.Context, text string) (data record.RunData, err error) {
 	folder, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return data, fmt.Errorf("making a folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	file := filepath.Join(folder, "run.yaml")
-	text := fmt.Sprintf(localSpec, filepath.Join(bin, "gohttp"), levels, warmup, seconds, blocks)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return data, fmt.Errorf("writing a run: %w", err)
 	}
-	out, err := exec.CommandContext(ctx, filepath.Join(bin, "loadstone"), "run", "--out", filepath.Join(folder, "results"), file).CombinedOutput()
+	out, err := exec.CommandContext(ctx, filepath.Join(h.bin, "loadstone"), "run", "--out", filepath.Join(folder, "results"), file).CombinedOutput()
 	const inconclusive = 4
 	if code := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &code) || code.ExitCode() != inconclusive) {
 		return data, fmt.Errorf("leading a run: %w: %s", err, out)
@@ -196,6 +214,124 @@ func typedRate(out string) (float64, error) {
 		return 0, fmt.Errorf("reading wrk's output: it has no line Requests/sec: %q", strings.TrimSpace(out))
 	}
 	return strconv.ParseFloat(m[1], 64)
+}
+
+// programSpec is a run of one program that measures itself.
+const programSpec = `apiVersion: loadstone.dev/v1alpha1
+kind: BenchmarkRun
+metadata: {name: bench}
+spec:
+  implementations: [{name: only, command: [%s, cases]}]
+  baseline: only
+  microbenchmark: {format: JSONLines, limitSeconds: 60}
+  blocks: 1
+`
+
+// Cases compares the cases of a program in a trial with those of the same program typed by hand, pinned alike, in pairs whose order is random.
+// Of each case the median of a process counts, and of a pair the geometric mean over the cases.
+func (h here) Cases(ctx context.Context) ([]figures.Figure, error) {
+	program, err := h.program("faulty")
+	if err != nil {
+		return nil, err
+	}
+	var ratios []float64
+	cpus := ""
+	for i := range programPairs*h.pairs + 1 {
+		var inTrial, byHand []record.Case
+		measures := []func() error{
+			func() (err error) {
+				inTrial, cpus, err = h.trial(ctx, program)
+				return err
+			},
+			func() (err error) {
+				if cpus == "" { // The first pair only finds out which CPUs there are.
+					return nil
+				}
+				byHand, err = typedCases(ctx, program, cpus)
+				return err
+			},
+		}
+		for _, j := range rand.Perm(len(measures)) {
+			if err := measures[j](); err != nil {
+				return nil, err
+			}
+		}
+		if i > 0 {
+			ratio, err := ratioOf(inTrial, byHand)
+			if err != nil {
+				return nil, err
+			}
+			ratios = append(ratios, ratio)
+			h.log.Step("pair %d: %.4f of the times by hand", i, ratio)
+		}
+	}
+	of, err := figures.Geometric(ratios)
+	if err != nil {
+		return nil, err
+	}
+	note := fmt.Sprintf("n=%d, %s", len(ratios), of)
+	return []figures.Figure{
+		{Name: "case-time-against-by-hand", Value: of.Mean, Interval: of, Unit: "ratio", Aim: figures.Within(0.98, 1.02).Bound(0), Note: note},
+		figures.Of("case-time-interval-off-one", 100*max(of.Low-1, 1-of.High, 0), "%", figures.AtMost(0), "how far the interval lies from 1"),
+	}, nil
+}
+
+// trial leads a run of one process, and returns what it has printed and its CPUs.
+func (h here) trial(ctx context.Context, program string) (printed []record.Case, cpus string, err error) {
+	data, err := h.lead(ctx, fmt.Sprintf(programSpec, program))
+	if err != nil {
+		return nil, "", err
+	}
+	if len(data.Trials) == 0 || data.Trials[0].Servers[0].Program == nil {
+		return nil, "", errors.New("measuring a program: its run has no trial")
+	}
+	own := data.Trials[0].Servers[0]
+	return own.Program.Cases, own.Cells[0].CPUsAllowed, nil
+}
+
+// typedCases are those that a program prints which somebody starts by hand on some CPUs.
+func typedCases(ctx context.Context, program, cpus string) ([]record.Case, error) {
+	out, err := exec.CommandContext(ctx, "taskset", "--cpu-list", cpus, program, "cases").Output()
+	if err != nil {
+		return nil, fmt.Errorf("running a program by hand: %w", err)
+	}
+	found, err := cases.Read(cases.JSONLines, out)
+	if err != nil {
+		return nil, fmt.Errorf("reading what a program printed by hand: %w", err)
+	}
+	var run record.ProgramRun
+	found.Record(&run)
+	return run.Cases, nil
+}
+
+// ratioOf is the geometric mean of the ratios of the times of all cases, which both sides must have.
+func ratioOf(own, base []record.Case) (float64, error) {
+	times := map[string]float64{}
+	for _, c := range base {
+		times[c.Name] = timeOf(c)
+	}
+	var logs float64
+	for _, c := range own {
+		ratio := timeOf(c) / times[c.Name]
+		if !(ratio > 0) || math.IsInf(ratio, 1) {
+			return 0, fmt.Errorf("comparing case %s: it has no time on both sides", c.Name)
+		}
+		logs += math.Log(ratio)
+	}
+	if len(own) == 0 || len(own) != len(base) {
+		return 0, fmt.Errorf("comparing cases: one side has %d, and the other %d", len(own), len(base))
+	}
+	return math.Exp(logs / float64(len(own))), nil
+}
+
+// timeOf is the median time of a case; 0 if it has none.
+func timeOf(c record.Case) float64 {
+	for _, v := range c.Values {
+		if v.Metric == "Time" {
+			return inference.Median(v.Samples)
+		}
+	}
+	return 0
 }
 
 // Program measures how long loadstone takes to print its help, and how large it is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,10 +13,11 @@ import (
 
 	"loadstone.dev/loadstone/hack/bench/cluster"
 	"loadstone.dev/loadstone/hack/bench/figures"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestChoosingMeasurements(t *testing.T) {
-	const each = "start, sweep, pairs, generators, memory, profiles, local, program, merging, verdicts, power, regression, duet"
+	const each = "start, sweep, pairs, generators, memory, profiles, local, cases, program, merging, verdicts, power, regression, duet"
 	for name, tc := range map[string]struct {
 		only          string
 		want          string
@@ -173,9 +175,33 @@ func TestTheRateThatSomebodyTypes(t *testing.T) {
 	}
 }
 
+func TestCasesAreComparedByTheirTimes(t *testing.T) {
+	timed := func(name string, nanos ...float64) record.Case {
+		return record.Case{Name: name, Values: []record.CaseValue{{Metric: "Time", Samples: nanos}}}
+	}
+	for name, tc := range map[string]struct {
+		own, base []record.Case
+		want      float64
+	}{
+		"the medians of all cases": {[]record.Case{timed("a", 1, 2, 9), timed("b", 8)}, []record.Case{timed("b", 4), timed("a", 4)}, 1},
+		"nothing":                  {},
+		"a case that one lacks":    {[]record.Case{timed("a", 1)}, []record.Case{timed("a", 1), timed("b", 1)}, 0},
+		"another case":             {[]record.Case{timed("a", 1)}, []record.Case{timed("b", 1)}, 0},
+		"a case without a time":    {[]record.Case{{Name: "a"}}, []record.Case{timed("a", 1)}, 0},
+		"a time of 0":              {[]record.Case{timed("a", 1)}, []record.Case{timed("a", 0)}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ratioOf(tc.own, tc.base)
+			if (err == nil) != (tc.want > 0) || math.Abs(got-tc.want) > 1e-12 {
+				t.Errorf("got %g, %v; want %g", got, err, tc.want)
+			}
+		})
+	}
+}
+
 func TestAProgramThatIsNotBuiltIsNamed(t *testing.T) {
 	own := here{log: figures.NewLog(io.Discard), bin: t.TempDir(), pairs: 1, seconds: 1}
-	for _, measure := range []func(context.Context) ([]figures.Figure, error){own.Local, own.Program} {
+	for _, measure := range []func(context.Context) ([]figures.Figure, error){own.Local, own.Cases, own.Program} {
 		if _, err := measure(t.Context()); err == nil || !strings.Contains(err.Error(), "loadstone") {
 			t.Errorf("got %v", err)
 		}

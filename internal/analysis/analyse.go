@@ -35,6 +35,7 @@ func objectified(t Table, data record.RunData) objectives.Run {
 	return objectives.Run{
 		Data: split(data), Implementations: t.Implementations, Levels: t.Levels, Groups: t.Groups, Comparisons: t.Comparisons,
 		Capacities: t.Capacities, ImplementationFailures: t.Coverage.failures(),
+		Cases: rowsOf(data, t.Programs), Rows: t.Rows, CaseFailures: failedCases(t.CaseGaps),
 	}
 }
 

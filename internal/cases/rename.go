@@ -29,6 +29,12 @@ func matched(pattern, name string) (text string, ok bool) {
 	return name[len(before) : len(name)-len(after)], true
 }
 
+// Matches reports whether a name is one that a pattern names, in which one * stands for any text. An empty pattern names all.
+func Matches(pattern, name string) bool {
+	_, ok := matched(pattern, name)
+	return ok || pattern == ""
+}
+
 // Rename gives the cases of a process the names that its run has for them, and their axes with them. Of two cases that would have one name the
 // second is left out and costs the first, since nobody knows which was meant.
 func Rename(all []record.Case, names []record.CaseName) []record.Case {

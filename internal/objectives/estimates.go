@@ -26,6 +26,11 @@ type Run struct {
 	Groups          []validity.Group
 	Comparisons     []verdict.Comparison
 	Capacities      []capacity.Capacity
+	// Cases are the values of cases, block by block, Rows the comparisons of contenders in them, and CaseFailures the processes in which a case
+	// of an implementation is missing or failed, by a place without a metric.
+	Cases        []verdict.BlockRow
+	Rows         []verdict.RowComparison
+	CaseFailures map[verdict.Place]int
 	// ImplementationFailures are the trials that each implementation itself failed.
 	ImplementationFailures map[string]int
 }

@@ -48,6 +48,8 @@ const (
 	TooFewSamples Reason = "TooFewSamples"
 	// TimedOut means that the percentile lies among requests that timed out or were not sent.
 	TimedOut Reason = "TimedOut"
+	// ZeroHasNoRatio means that a value is 0 on one side of a ratio.
+	ZeroHasNoRatio Reason = "ZeroHasNoRatio"
 	// ImplementationFailures means that the value meets the bound, and the implementation failed in some cell or trial:
 	// it cannot pass by the cells that it survived.
 	ImplementationFailures Reason = "ImplementationFailures"
@@ -61,7 +63,7 @@ const (
 	LoadDiffers Reason = "LoadDiffers"
 )
 
-// Result is one objective of one implementation at one level.
+// Result is one objective of one implementation at one level, or in one case.
 type Result struct {
 	// Index is the objective's place in the spec, Name its name there.
 	Index      int                    `json:"index"`
@@ -70,6 +72,8 @@ type Result struct {
 	Percentile string                 `json:"percentile,omitempty"`
 	Of         record.ComparedMetric  `json:"of,omitempty"`
 	record.Point
+	// Case is the case of a microbenchmark, which has no Point.
+	Case           string `json:"case,omitempty"`
 	Implementation string `json:"implementation"`
 	// Unit is that of Min, Max, Value, Low and High.
 	Unit string   `json:"unit"`
@@ -102,7 +106,7 @@ var units = map[record.ObjectiveMetric]string{
 	record.ObjectiveThroughput: "requests/s", record.ObjectiveLatencyPercentile: "µs", record.ObjectiveMeanLatency: "µs",
 	record.ObjectiveErrorRate: "share", record.ObjectiveServerCPUPerRequest: "µs", record.ObjectiveServerCPUs: "CPUs",
 	record.ObjectivePeakMemory: "bytes", record.ObjectiveRatioToBaseline: "ratio", record.ObjectiveRegression: "ratio",
-	record.ObjectiveCapacity: "requests/s",
+	record.ObjectiveCapacity: "requests/s", record.ObjectiveCaseTime: "ns", record.ObjectiveCaseBytes: "bytes", record.ObjectiveCaseAllocations: "allocations",
 }
 
 // estimate is what is compared with a bound.
@@ -136,7 +140,9 @@ func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error)
 		if r.Min, r.Max, err = boundsOf(o); err != nil {
 			return nil, fmt.Errorf("reading objective %d of run %s: %w", index, run.Data.Manifest.Run.Name, err)
 		}
-		found := false
+		of := j.ofCases(o, r)
+		out = append(out, of...)
+		found := len(of) > 0
 		for _, c := range run.Capacities {
 			i := pick.First(run.Implementations, func(i *planned.Implementation) bool { return i.Name == c.Implementation })
 			if o.Metric == record.ObjectiveCapacity && o.Load == c.Load && judged(o, *i) {
@@ -187,7 +193,7 @@ func boundsOf(o record.Objective) (low, high *float64, err error) {
 
 // concerns reports whether an objective applies to a level. A capacity has none.
 func concerns(o record.Objective, l planned.Level) bool {
-	return o.Metric != record.ObjectiveCapacity && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
+	return o.Metric != record.ObjectiveCapacity && o.CaseMetric() == "" && (o.Load == "" || o.Load == l.Load) && (o.Connections == 0 || o.Connections == l.Connections) &&
 		(o.RequestsPerSecond == 0 || o.RequestsPerSecond == l.RequestsPerSecond)
 }
 
@@ -200,6 +206,14 @@ func judged(o record.Objective, i planned.Implementation) bool {
 		return false
 	}
 	return (o.Metric != record.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
+}
+
+// At is the name of the level or of the case.
+func (r Result) At() string {
+	if r.Case != "" {
+		return r.Case
+	}
+	return r.Point.Name()
 }
 
 // with compares a value with the bound. Equality meets it.

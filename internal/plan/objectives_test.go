@@ -29,6 +29,8 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 		"one level of one load":          {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.001", Load: "sweep", Connections: 10, Implementations: []string{"go", "epoll"}}},
 		"a regression through a limit":   {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "0.95", Against: v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}},
 		"both bounds":                    {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Max: "2"}, want: "needs either min or max"},
+		"a case of a load":               {objective: v1alpha1.Objective{Metric: "CaseTime", Max: "1"}, want: "spec.objectives[0] bounds a case, and loads have none: bound a metric of loads, or give spec.microbenchmark instead of spec.loads"},
+		"a ratio of cases of a load":     {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "CaseBytes", Max: "1"}, want: "bounds a case, and loads have none"},
 		"no bound":                       {objective: v1alpha1.Objective{Metric: "Throughput"}, want: "needs either min or max"},
 		"a bound that is no number":      {objective: v1alpha1.Objective{Metric: "Throughput", Min: "fast"}, want: `"fast" is not a decimal number`},
 		"a bound that nothing can keep":  {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.0"}, want: "give a number above 0"},

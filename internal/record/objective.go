@@ -25,6 +25,12 @@ const (
 	// ObjectiveCapacity is the highest arrival rate at which a load's search met its bound, in requests per second, as the geometric
 	// mean over blocks.
 	ObjectiveCapacity ObjectiveMetric = "Capacity"
+	// ObjectiveCaseTime is the time of one operation of a case in nanoseconds, as the mean over processes.
+	ObjectiveCaseTime ObjectiveMetric = "CaseTime"
+	// ObjectiveCaseBytes is what one operation of a case allocates in bytes, as the mean over processes.
+	ObjectiveCaseBytes ObjectiveMetric = "CaseBytes"
+	// ObjectiveCaseAllocations is the number of allocations of one operation of a case, as the mean over processes.
+	ObjectiveCaseAllocations ObjectiveMetric = "CaseAllocations"
 )
 
 // ComparedMetric names the value of which a RatioToBaseline or a Regression is a ratio.
@@ -37,7 +43,26 @@ const (
 	ComparedServerCPUPerRequest ComparedMetric = "ServerCPUPerRequest"
 	// ComparedLatencyPercentile is the percentile of the latency that the objective names.
 	ComparedLatencyPercentile ComparedMetric = "LatencyPercentile"
+	// ComparedCaseTime is the time of one operation of a case.
+	ComparedCaseTime ComparedMetric = "CaseTime"
+	// ComparedCaseBytes is what one operation of a case allocates.
+	ComparedCaseBytes ComparedMetric = "CaseBytes"
+	// ComparedCaseAllocations is the number of allocations of one operation of a case.
+	ComparedCaseAllocations ComparedMetric = "CaseAllocations"
 )
+
+// caseMetrics are the metrics of cases that objectives bound, by the objective's word.
+var caseMetrics = map[string]string{
+	string(ObjectiveCaseTime): "Time", string(ObjectiveCaseBytes): "Bytes allocated", string(ObjectiveCaseAllocations): "Allocations",
+}
+
+// CaseMetric is the metric of cases that an objective bounds, or bounds a ratio of; empty if it bounds something else.
+func (o Objective) CaseMetric() string {
+	if o.Of != "" {
+		return caseMetrics[string(o.Of)]
+	}
+	return caseMetrics[string(o.Metric)]
+}
 
 // Objective is a bound that a value has to meet, of each implementation that it names and at each level that it names.
 type Objective struct {
@@ -48,6 +73,8 @@ type Objective struct {
 	Load              string `json:"load,omitempty"`
 	Connections       int32  `json:"connections,omitempty"`
 	RequestsPerSecond int32  `json:"requestsPerSecond,omitempty"`
+	// Case is the name of the cases, in which one * stands for any text; empty for all of them.
+	Case string `json:"case,omitempty"`
 	// Implementations are the names of those that have to meet the bound; all contenders if empty.
 	Implementations []string `json:"implementations,omitempty"`
 	// Percentile is that of a latency, such as "99".

@@ -83,7 +83,10 @@ func (v run) objectiveCells(o objectives.Result) []table.Cell {
 		name.Sub = format.Join(", ", name.Sub, v.Say("latency.kind."+string(o.Kind)))
 	}
 	at := format.Missing
-	if o.Load != "" {
+	switch {
+	case o.Case != "":
+		at = o.Case
+	case o.Load != "":
 		at = v.LevelName(o.Point)
 	}
 	n := table.Count(o.N)

@@ -68,6 +68,12 @@ func CompareRows(p planned.Run, rows []BlockRow, failures Failures, others Searc
 	return out, others
 }
 
+// RowsByBlock compares two implementations in a metric of a case, block by block.
+func RowsByBlock(rows []BlockRow, name, metric, own, base string) Result {
+	common, _ := placesOf(rows).pairs(record.Row{Case: name, Metric: metric}, own, base)
+	return NewResult(Metric(metric), logs(common))
+}
+
 // zeros decides a comparison of values that are 0, which have no ratio; false if there are none.
 func (r *RowComparison) zeros(pairs []pair, failures int) bool {
 	own, base := 0, 0

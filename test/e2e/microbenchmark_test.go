@@ -102,9 +102,38 @@ func TestAProgramThatFailsIsNamed(t *testing.T) {
 			data := load(t, run)
 			failed := slices.IndexFunc(data.Manifest.Trials, func(e record.TrialEntry) bool { return e.Reason == want[0] })
 			if failed < 0 || len(data.Trials) != 1 {
-				t.Errorf("the manifest has %+v", data.Manifest.Trials)
+				t.Fatalf("the manifest has %+v", data.Manifest.Trials)
+			}
+			said := data.Manifest.Trials[failed].Message
+			if printed := flag != "--hang"; strings.Contains(said, "what it printed is stored as ") != printed {
+				t.Errorf("the program printed something: %v, and its trial says %s", printed, said)
 			}
 		})
+	}
+}
+
+// Cases are compared under the names that their run gives them, and their times are bounded.
+func TestCasesAreNamedAndBounded(t *testing.T) {
+	run := programs("named", 3, nil, nil)
+	run.Spec.Microbenchmark.Outputs = []v1alpha1.ProgramOutput{
+		{Implementation: "first", Cases: []v1alpha1.CaseName{{Printed: "equal/*", Name: "same/*"}}},
+		{Implementation: "second", Cases: []v1alpha1.CaseName{{Printed: "planted/*", Name: "same/*"}}},
+	}
+	run.Spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveCaseTime, Case: "same/*", Max: "1"}}
+	mustApply(t, run)
+	await(t, run, 10*time.Minute, "ended", ended)
+	table := analyse(t, load(t, run))
+	for _, r := range table.Rows {
+		if !strings.HasPrefix(r.Case, "same/") {
+			t.Errorf("%s is compared", r.Case)
+		}
+	}
+	if len(table.Rows) != 3 || len(table.Objectives) != 6 {
+		t.Errorf("%d cases are compared and %d objectives judged, want 3 and 6", len(table.Rows), len(table.Objectives))
+	}
+	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
+	if c == nil || c.Reason != v1alpha1.ReasonObjectivesMissed && c.Reason != v1alpha1.ReasonObjectivesUndecided {
+		t.Errorf("an operation that takes a nanosecond at most: the run has ended with %+v", c)
 	}
 }
 

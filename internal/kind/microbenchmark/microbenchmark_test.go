@@ -40,6 +40,22 @@ func outputs(implementation string, names ...string) func(*v1alpha1.BenchmarkRun
 	}
 }
 
+// objective gives a run one objective.
+func objective(o v1alpha1.Objective) func(*v1alpha1.BenchmarkRunSpec) {
+	return func(s *v1alpha1.BenchmarkRunSpec) { s.Objectives = []v1alpha1.Objective{o} }
+}
+
+func TestObjectivesOfCasesArePlanned(t *testing.T) {
+	p, err := plan.Compile(spec(objective(v1alpha1.Objective{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedCaseTime, Case: "copy/*", Max: "1.05"})), plan.Options{Name: "parsers", UID: "u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []record.Objective{{Metric: record.ObjectiveRatioToBaseline, Of: record.ComparedCaseTime, Case: "copy/*", Max: "1.05"}}
+	if diff := cmp.Diff(want, p.Objectives); diff != "" || p.Objectives[0].CaseMetric() != "Time" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestATrialKnowsHowItsOwnProgramPrints(t *testing.T) {
 	p, err := plan.Compile(spec(outputs("old", "BM_*", "*"), func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Microbenchmark.Outputs = append(s.Microbenchmark.Outputs, v1alpha1.ProgramOutput{Implementation: "new", Format: v1alpha1.FormatGoogleBenchmark})
@@ -112,7 +128,13 @@ func TestWhatAProgramHasNoUseForIsRefused(t *testing.T) {
 		"a duet":                  {func(s *v1alpha1.BenchmarkRunSpec) { s.Order = v1alpha1.OrderSlicedDuet }, "spec.order applies to loads"},
 		"percentiles":             {func(s *v1alpha1.BenchmarkRunSpec) { s.LatencyPercentiles = []string{"50"} }, "spec.latencyPercentiles applies to loads"},
 		"an early end":            {func(s *v1alpha1.BenchmarkRunSpec) { s.Stop.MaxWidth = "0.05" }, "spec.stop applies to loads"},
-		"objectives":              {func(s *v1alpha1.BenchmarkRunSpec) { s.Objectives = make([]v1alpha1.Objective, 1) }, "spec.objectives applies to loads"},
+		"an objective of loads":   {objective(v1alpha1.Objective{Metric: v1alpha1.ObjectiveThroughput, Min: "1"}), "spec.objectives[0] bounds a metric of loads, and spec.microbenchmark has none: choose CaseTime, CaseBytes or CaseAllocations"},
+		"a ratio of throughputs":  {objective(v1alpha1.Objective{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Min: "1"}), "spec.objectives[0] bounds a metric of loads"},
+		"an objective at a level": {objective(v1alpha1.Objective{Metric: v1alpha1.ObjectiveCaseTime, Load: "sweep", Max: "1"}), "spec.objectives[0] selects levels of a load, and spec.microbenchmark has none: name a case"},
+		"a case with two stars":   {objective(v1alpha1.Objective{Metric: v1alpha1.ObjectiveCaseTime, Case: "*/*", Max: "1"}), "spec.objectives[0].case is */*, with more than one *: leave one"},
+		"a bound of 0":            {objective(v1alpha1.Objective{Metric: v1alpha1.ObjectiveCaseAllocations, Max: "0"}), "spec.objectives[0] has the bound 0"},
+		"an objective of nobody":  {objective(v1alpha1.Objective{Metric: v1alpha1.ObjectiveCaseTime, Max: "1", Implementations: []string{"third"}}), "spec.objectives[0].implementations[0] is third, which is not in spec.implementations"},
+		"a ratio of the baseline": {objective(v1alpha1.Objective{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedCaseTime, Max: "1", Implementations: []string{"old"}}), "which is not compared with the baseline: name a contender other than old"},
 		"pinning of generators":   {func(s *v1alpha1.BenchmarkRunSpec) { s.Placement.GeneratorPinning = v1alpha1.Preferred }, "spec.placement.generatorPinning applies to loads"},
 		"nodes of generators":     {func(s *v1alpha1.BenchmarkRunSpec) { s.Placement.SeparateNodes = v1alpha1.Required }, "spec.placement.separateNodes applies to loads"},
 		"loads beside programs":   {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = make([]v1alpha1.Load, 1) }, "spec.loads and spec.microbenchmark are both given"},

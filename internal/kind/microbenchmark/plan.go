@@ -14,7 +14,7 @@ func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return !spec.Microbench
 
 // Plan implements kind.Kind.
 func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *kind.Violation{checkImplementations, checkUseless, checkOutputs} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *kind.Violation{checkImplementations, checkUseless, checkOutputs, checkObjectives} {
 		if v := check(spec); v != nil {
 			return v
 		}
@@ -23,6 +23,9 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 	programs := readPrograms(own)
 	programs.LimitSeconds = cmp.Or(own.LimitSeconds, DefaultLimitSeconds)
 	p.Programs = &programs
+	for _, o := range spec.Objectives {
+		p.Objectives = append(p.Objectives, kind.ObjectiveOf(o))
+	}
 	if own.LimitSeconds == 0 {
 		p.Note("spec.microbenchmark.limitSeconds defaults to %d", p.Programs.LimitSeconds)
 	}
@@ -52,7 +55,6 @@ func checkUseless(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	}{
 		{"order", spec.Order == v1alpha1.OrderSlicedDuet},
 		{"latencyPercentiles", len(spec.LatencyPercentiles) > 0},
-		{"objectives", len(spec.Objectives) > 0},
 		{"stop", !spec.Stop.IsZero()},
 		{"validity.maxErrorRate", spec.Validity.MaxErrorRate != ""},
 		{"placement.generatorPinning", spec.Placement.GeneratorPinning != ""},

@@ -22,7 +22,7 @@ var DefaultLatencyPercentiles = []string{"50", "99"}
 func compare(p *record.Plan, spec v1alpha1.BenchmarkRunSpec) {
 	p.LatencyPercentiles = latencyPercentiles(spec)
 	for _, o := range spec.Objectives {
-		p.Objectives = append(p.Objectives, objectiveOf(o))
+		p.Objectives = append(p.Objectives, kind.ObjectiveOf(o))
 	}
 }
 
@@ -116,15 +116,4 @@ func checkAnswer(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *k
 		}
 	}
 	return nil
-}
-
-func objectiveOf(o v1alpha1.Objective) record.Objective {
-	out := record.Objective{
-		Name: o.Name, Metric: record.ObjectiveMetric(o.Metric), Load: o.Load, Connections: o.Connections, RequestsPerSecond: o.RequestsPerSecond,
-		Implementations: slices.Clone(o.Implementations), Percentile: o.Percentile, Of: record.ComparedMetric(o.Of), Min: o.Min, Max: o.Max,
-	}
-	if !o.Against.IsZero() {
-		out.Against = &record.Reference{Runs: slices.Clone(o.Against.Runs), Anchor: o.Against.Anchor}
-	}
-	return out
 }

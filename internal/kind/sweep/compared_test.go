@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -135,7 +136,7 @@ func TestLatencyPercentilesAreThoseNamedAndThoseOfObjectives(t *testing.T) {
 
 func TestAPlannedObjectiveHoldsEveryFieldOfTheSpec(t *testing.T) {
 	given := v1alpha1.Objective{
-		Name: "a", Metric: "b", Load: "c", Connections: 1, RequestsPerSecond: 2, Implementations: []string{"d", "e"}, Percentile: "f", Of: "g",
+		Name: "a", Metric: "b", Load: "c", Case: "l", Connections: 1, RequestsPerSecond: 2, Implementations: []string{"d", "e"}, Percentile: "f", Of: "g",
 		Against: v1alpha1.Earlier{Runs: []string{"h"}, Anchor: "i"}, Min: "j", Max: "k",
 	}
 	for v, i := reflect.ValueOf(given), 0; i < v.NumField(); i++ {
@@ -147,7 +148,7 @@ func TestAPlannedObjectiveHoldsEveryFieldOfTheSpec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := json.Marshal(objectiveOf(given))
+	got, err := json.Marshal(kind.ObjectiveOf(given))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -15,7 +14,7 @@ import (
 // be kept at all.
 func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	for i, o := range spec.Objectives {
-		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *kind.Violation{checkBound, checkSubjects, checkObjectiveLevels, checkLatency, checkAnswer} {
+		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *kind.Violation{checkNoCase, kind.CheckBound, kind.CheckSubjects, checkObjectiveLevels, checkLatency, checkAnswer} {
 			if v := check(spec, o, i); v != nil {
 				return v
 			}
@@ -24,54 +23,12 @@ func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return nil
 }
 
-func checkBound(_ v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
-	if (o.Min == "") == (o.Max == "") {
-		return kind.Invalid("spec.objectives[%d] needs either min or max: give a range as two objectives", i)
-	}
-	bound, err := strconv.ParseFloat(o.Min+o.Max, 64)
-	switch {
-	case err != nil:
-		return kind.Invalid("spec.objectives[%d]: %q is not a decimal number", i, o.Min+o.Max)
-	case bound <= 0:
-		return kind.Invalid("spec.objectives[%d] has the bound 0, which no measurement can prove as a maximum and every measurement meets as a minimum: give a number above 0, such as \"0.0001\"", i)
-	case o.Metric == v1alpha1.ObjectiveErrorRate && bound > 1:
-		return kind.Invalid("spec.objectives[%d]: an ErrorRate is a share from 0 to 1, and its bound is %s: write 1 %% as \"0.01\"", i, o.Min+o.Max)
-	}
-	return nil
-}
-
-// checkSubjects checks the names of implementations.
-func checkSubjects(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
-	role := map[string]v1alpha1.Role{}
-	for _, impl := range spec.Implementations {
-		role[impl.Name] = v1alpha1.RoleContender
-		if impl.Role != "" {
-			role[impl.Name] = impl.Role
-		}
-	}
-	for k, name := range o.Implementations {
-		switch {
-		case role[name] == "":
-			return kind.Invalid("spec.objectives[%d].implementations[%d] is %s, which is not in spec.implementations: name one of them", i, k, name)
-		case o.Metric == v1alpha1.ObjectiveRatioToBaseline && (name == spec.Baseline || role[name] == v1alpha1.RoleReference):
-			return kind.Invalid("spec.objectives[%d].implementations[%d] is %s, which is not compared with the baseline: name a contender other than %s", i, k, name, spec.Baseline)
-		}
-	}
-	if o.Metric == v1alpha1.ObjectiveRatioToBaseline && len(spec.Implementations) < 2 {
-		return kind.Invalid("spec.objectives[%d] is a RatioToBaseline, but the run has only one implementation: add another, or bound another metric", i)
-	}
-	if o.Metric != v1alpha1.ObjectiveRegression {
+// checkNoCase refuses objectives of programs that measure themselves.
+func checkNoCase(_ v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {
+	if kind.ObjectiveOf(o).CaseMetric() == "" && o.Case == "" {
 		return nil
 	}
-	switch {
-	case o.Against.IsZero():
-		return kind.Invalid("spec.objectives[%d].against is not set: a Regression needs earlier runs", i)
-	case role[o.Against.Anchor] == "":
-		return kind.Invalid("spec.objectives[%d].against.anchor is %s, which is not in spec.implementations: every run must measure the anchor", i, o.Against.Anchor)
-	case slices.Contains(o.Implementations, o.Against.Anchor):
-		return kind.Invalid("spec.objectives[%d].implementations holds %s, which is the anchor: its ratio to itself is always 1", i, o.Against.Anchor)
-	}
-	return nil
+	return kind.Invalid("spec.objectives[%d] bounds a case, and loads have none: bound a metric of loads, or give spec.microbenchmark instead of spec.loads", i)
 }
 
 // checkObjectiveLevels checks that there is a level of which the objective speaks. The steps of a search are none.

@@ -1,6 +1,8 @@
 package phrase
 
 import (
+	"strings"
+
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/record"
@@ -21,6 +23,8 @@ func CountOutcomes(t analysis.Table) map[objectives.Outcome]int64 {
 func (l Lexicon) ObjectiveMetric(o objectives.Result) string {
 	key := "objective." + string(o.Metric)
 	switch {
+	case strings.HasPrefix(string(o.Of), "Case"):
+		return l.Say("objective.of", l.Say(key), l.Say("objective."+string(o.Of)))
 	case o.Of != "":
 		return l.Say("objective.of", l.Say(key), l.Metric(verdict.MetricOf(o.Of, o.Percentile)))
 	case o.Percentile != "":
@@ -35,6 +39,8 @@ var unitPrinters = map[record.ObjectiveMetric]func(float64) string{
 	record.ObjectiveMeanLatency: format.Micros, record.ObjectiveErrorRate: format.Percent, record.ObjectiveServerCPUPerRequest: format.Micros,
 	record.ObjectiveServerCPUs: format.Digits, record.ObjectivePeakMemory: format.Size, record.ObjectiveRatioToBaseline: format.Change,
 	record.ObjectiveRegression: format.Change, record.ObjectiveCapacity: func(r float64) string { return format.Rate(r) + "/s" },
+	record.ObjectiveCaseTime: func(n float64) string { return format.Digits(n) + " ns" }, record.ObjectiveCaseBytes: format.Size,
+	record.ObjectiveCaseAllocations: format.Digits,
 }
 
 // PrinterOf prints values and bounds of a metric with their units.
@@ -77,11 +83,11 @@ func (l Lexicon) objectiveLine(o objectives.Result) string {
 	}
 	switch {
 	case o.Value == nil:
-		return l.Say("line.objective.unknown", format.ASCII(what), o.Implementation, o.Point.Name(), o.Reason, bound, print(*value))
+		return l.Say("line.objective.unknown", format.ASCII(what), o.Implementation, o.At(), o.Reason, bound, print(*value))
 	case o.Reason != "":
-		return l.Say("line.objective.why", format.ASCII(what), o.Implementation, o.Point.Name(), print(*o.Value), bound, print(*value), o.Reason)
+		return l.Say("line.objective.why", format.ASCII(what), o.Implementation, o.At(), print(*o.Value), bound, print(*value), o.Reason)
 	}
-	return l.Say("line.objective", format.ASCII(what), o.Implementation, o.Point.Name(), print(*o.Value), bound, print(*value))
+	return l.Say("line.objective", format.ASCII(what), o.Implementation, o.At(), print(*o.Value), bound, print(*value))
 }
 
 // Gate returns how the objectives came out, and the worst of those missed.
@@ -115,5 +121,5 @@ func (l Lexicon) objective(o objectives.Result) string {
 	if o.Name != "" {
 		what = o.Name
 	}
-	return l.Say("gate.worst", what, o.Implementation, o.Point.Name(), format.OrMissing(o.Value, print), l.Say(bound, print(*value)))
+	return l.Say("gate.worst", what, o.Implementation, o.At(), format.OrMissing(o.Value, print), l.Say(bound, print(*value)))
 }

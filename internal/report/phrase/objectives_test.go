@@ -55,6 +55,19 @@ func TestTheLineOfObjectives(t *testing.T) {
 		of   []objectives.Result
 		want string
 	}{
+		"what was missed in a case": {
+			[]objectives.Result{missed(func(o *objectives.Result) {
+				o.Metric, o.Percentile, o.Point, o.Case = record.ObjectiveCaseTime, "", record.Point{}, "copy/size:8"
+			})},
+			"1 of 1 objectives missed; time per operation of go at copy/size:8 is 1,500 ns, max 1,000 ns",
+		},
+		"what was missed of a ratio of cases": {
+			[]objectives.Result{missed(func(o *objectives.Result) {
+				o.Metric, o.Percentile, o.Point, o.Case = record.ObjectiveRatioToBaseline, "", record.Point{}, "copy"
+				o.Of, o.Max, o.Value = record.ComparedCaseAllocations, ptr(1), ptr(1.5)
+			})},
+			"1 of 1 objectives missed; ratio to the baseline of allocations per operation of go at copy is +50.0 %, max 0.0 %",
+		},
 		"what was missed": {
 			[]objectives.Result{missed(func(*objectives.Result) {}), missed(func(o *objectives.Result) { o.Outcome = objectives.Undecided })},
 			"1 of 2 objectives missed; p99 latency of go at sweep-10 is 1.50 ms, max 1.00 ms",
