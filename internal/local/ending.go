@@ -116,9 +116,8 @@ func (r *Run) makeReport(ctx context.Context) (Ending, error) {
 		return e, err
 	}
 	e.Report, e.Gated = r.folder.URI(page.Key), len(r.facts.Plan.Objectives) > 0
-	h := o.Table.Headline()
-	e.Counts = len(h.Peaks)+h.AloneCases+len(o.Table.Rows) > 0
-	e.Verdict = &conduct.Verdict{Text: report.Line(h)}
+	e.Counts = o.Table.Counts()
+	e.Verdict = &conduct.Verdict{Text: report.Line(o.Table.Headline())}
 	e.Verdict.Conclusive, e.Verdict.Reason = o.Table.Conclusive()
 	if met, reason := o.Table.ObjectivesMet(); !met {
 		e.Verdict.Unmet, e.Verdict.Objectives = reason, report.ObjectivesLine(o.Table)
