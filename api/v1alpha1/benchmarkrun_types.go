@@ -66,6 +66,69 @@ type Implementation struct {
 	// +kubebuilder:validation:items:MaxLength=1024
 	Command []string `json:"command,omitempty"`
 
+	// args are the arguments after command, or after the entrypoint of the image; at most 64.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	Args []string `json:"args,omitempty"`
+
+	// env are environment variables, in addition to the image's; at most 64.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Env []Variable `json:"env,omitempty"`
+
+	// envFrom are ConfigMaps and Secrets of the run's namespace, each key of which is an environment variable; at most 8.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	EnvFrom []VariableSource `json:"envFrom,omitempty"`
+
+	// files are folders of read-only files from ConfigMaps and Secrets of the run's namespace; at most 8.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Files []FileMount `json:"files,omitempty"`
+
+	// scratch are empty folders to write to, new for every trial; at most 8.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Scratch []Scratch `json:"scratch,omitempty"`
+
+	// user is the numeric user that the server or the program runs as. Defaults to 65532. 0 needs a namespace that admits root.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	User *int64 `json:"user,omitempty"`
+
+	// group is the numeric group of the process and of its scratch folders. Defaults to 65532.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	Group *int64 `json:"group,omitempty"`
+
+	// imagePullSecrets are Secrets of the run's namespace with which the image is pulled; at most 8.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	ImagePullSecrets []ObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// readiness is when the server counts as started. If absent, it has started when it listens, for which it has 30 seconds.
+	// +optional
+	Readiness Readiness `json:"readiness,omitzero"`
+
 	// port is the TCP port on which the server listens for HTTP requests. Required with loads.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -32,10 +32,5 @@ func words(expression string) *regexp.Regexp {
 // places are the folders and files where users read.
 var places = []string{
 	"README.md", "CONTRIBUTING.md", "docs", "charts/loadstone", "config/crd", "config/samples", "config/suites", "config/workloads", "api/v1alpha1",
-	"cmd", "controllers", "hack",
-	"internal/agent", "internal/agents", "internal/analysis", "internal/artifact", "internal/capacity", "internal/cases", "internal/cli", "internal/compare", "internal/conduct",
-	"internal/discover", "internal/doctor", "internal/follow", "internal/generate", "internal/guard", "internal/httpcheck", "internal/kernel", "internal/kind", "internal/lint", "internal/local",
-	"internal/measured", "internal/objectives", "internal/observe", "internal/pass", "internal/plan", "internal/pods", "internal/printout", "internal/profiler", "internal/protocol",
-	"internal/publish", "internal/record", "internal/render", "internal/report", "internal/runfile", "internal/scaling", "internal/scripts", "internal/search",
-	"internal/steps", "internal/tool", "internal/validity", "internal/verdict",
+	"cmd", "controllers", "hack", "internal",
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"loadstone.dev/loadstone/internal/builds"
 	"loadstone.dev/loadstone/internal/capacity"
+	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/planned"
@@ -58,7 +60,7 @@ func measure(data record.RunData) (Table, error) {
 	}
 	t := Table{
 		Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Artifacts: objects,
-		Programs: programs, Cases: casesOf(data, p, rows), CaseGaps: gapsOf(data, p),
+		Programs: programs, Cases: casesOf(data, p, rows), CaseGaps: gapsOf(data, p), Unread: unreadOf(data, p), CaseNames: caseNamesOf(data),
 	}
 	if t.Groups, err = r.Groups(); err != nil {
 		return Table{}, err
@@ -75,12 +77,12 @@ func measure(data record.RunData) (Table, error) {
 	t.Rows, searches = verdict.CompareRows(p, rows, verdict.Failures{Trials: failures, Cases: failedCases(t.CaseGaps)}, searches)
 	t.Comparisons = verdict.Compare(p, t.Groups, failures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
-	t.Environment = environment(data, p)
-	t.Builds, t.Claims = builds(data, p), claimsOf(data, p)
-	t.Run.Notes = append(t.Run.Notes, buildNotes(t.Builds, p, data)...)
+	t.Environment = environment.Of(data, p)
+	t.Builds, t.Claims = builds.Of(data, p), builds.Claims(data, p)
+	t.Run.Notes = append(t.Run.Notes, builds.Notes(t.Builds, p, data)...)
 	t.Profiles = profiles(data, p)
-	t.Unknowns = unknowns(data, p)
-	t.Fingerprint = Fingerprint(data)
+	t.Unknowns = environment.Unknowns(data, p)
+	t.Fingerprint = environment.Fingerprint(data)
 	if t.NoiseFloor = noise(t, data); t.NoiseFloor == nil {
 		t.NoiseFloor = fitting(data.Calibration, t.Fingerprint)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/validity"
@@ -135,7 +136,7 @@ func TestGeneratorsOnSeveralNodesDoNotDifferBetweenTrials(t *testing.T) {
 		if f.Differs {
 			t.Errorf("%s %s differs: %+v", f.Role, f.Key, f.Values)
 		}
-		if f.Role == "generator" && f.Key == analysis.FactNode && f.Values[0].Value != "loadgen, loadgen-1" {
+		if f.Role == "generator" && f.Key == environment.Node && f.Values[0].Value != "loadgen, loadgen-1" {
 			t.Errorf("the generators' nodes are %+v", f.Values)
 		}
 	}
@@ -145,7 +146,7 @@ func TestEnvironmentMarksWhatDiffers(t *testing.T) {
 	d := recordtest.Run(recordtest.Duel(2))
 	d.Trials[1].Servers[0].Environment.Kernel = "6.1.0-19-amd64"
 	for _, f := range analyse(t, d).Environment {
-		if want := f.Role == "server" && f.Key == analysis.FactKernel; f.Differs != want {
+		if want := f.Role == "server" && f.Key == environment.Kernel; f.Differs != want {
 			t.Errorf("%s %s differs: %v, values %v", f.Role, f.Key, f.Differs, f.Values)
 		}
 	}

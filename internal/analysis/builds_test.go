@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/builds"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 )
@@ -35,8 +36,8 @@ func analysed(t *testing.T, d record.RunData) analysis.Table {
 }
 
 // buildFact finds a fact; nil if it is left out.
-func buildFact(b *analysis.Builds, key analysis.BuildKey) *analysis.BuildFact {
-	i := slices.IndexFunc(b.Facts, func(f analysis.BuildFact) bool { return f.Key == key })
+func buildFact(b *builds.Builds, key builds.Key) *builds.Fact {
+	i := slices.IndexFunc(b.Facts, func(f builds.Fact) bool { return f.Key == key })
 	if i < 0 {
 		return nil
 	}
@@ -61,14 +62,14 @@ func TestServersAreDescribedBeforeAnyLoad(t *testing.T) {
 		}
 	})
 	b := analysed(t, d).Builds
-	want := analysis.AtRest{
-		Implementation: "go", StartUpMillis: &analysis.Spread{N: 3, Median: 200, Min: 100, Max: 300}, ResolutionMillis: 40, AtMost: 1,
-		IdleBytes: &analysis.Spread{N: 3, Median: 2 << 20, Min: 1 << 20, Max: 3 << 20}, Binaries: 2,
+	want := builds.AtRest{
+		Implementation: "go", StartUpMillis: &builds.Spread{N: 3, Median: 200, Min: 100, Max: 300}, ResolutionMillis: 40, AtMost: 1,
+		IdleBytes: &builds.Spread{N: 3, Median: 2 << 20, Min: 1 << 20, Max: 3 << 20}, Binaries: 2,
 	}
 	if diff := cmp.Diff(want, b.AtRest[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := buildFact(b, analysis.BuildBytes).Values[0].Value; got != "100" {
+	if got := buildFact(b, builds.Bytes).Values[0].Value; got != "100" {
 		t.Errorf("the binary of most trials has 100 bytes, and %s are shown", got)
 	}
 	if b.AtRest[1].StartUpMillis != nil || b.AtRest[1].IdleBytes != nil || b.AtRest[1].Binaries != 1 {
@@ -96,10 +97,10 @@ func TestFactsDifferOnlyIfBothAreKnown(t *testing.T) {
 				}
 				seen.Binary.Path = "/" + server
 			}))
-			if got := buildFact(table.Builds, analysis.BuildCoverage); got.Differs != tc.want {
+			if got := buildFact(table.Builds, builds.Coverage); got.Differs != tc.want {
 				t.Errorf("got %+v", got)
 			}
-			if got := buildFact(table.Builds, analysis.BuildPath); got.Differs {
+			if got := buildFact(table.Builds, builds.Path); got.Differs {
 				t.Error("that two files have two names is no difference")
 			}
 			if notes := strings.Join(table.Run.Notes, "\n"); strings.Contains(notes, "not built alike") != (tc.note != "") || !strings.Contains(notes, tc.note) {
@@ -163,7 +164,7 @@ func TestNobodyDiffersFromABaselineThatWasNotRead(t *testing.T) {
 	if notes := strings.Join(table.Run.Notes, "\n"); strings.Contains(notes, "not built alike") {
 		t.Errorf("the notes are:\n%s", notes)
 	}
-	if got := buildFact(table.Builds, analysis.BuildOptimized); !got.Differs || len(got.Values) != 2 {
+	if got := buildFact(table.Builds, builds.Optimized); !got.Differs || len(got.Values) != 2 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -174,14 +175,14 @@ func TestAFactThatNoBinaryHasIsLeftOut(t *testing.T) {
 			seen.Binary.Go = &record.GoBuild{Version: "go1.25.1", Path: "example.com/slow", Settings: []string{"-trimpath=true", "CGO_ENABLED=0"}}
 		}
 	})).Builds
-	if got := buildFact(b, analysis.BuildRELRO); got != nil {
+	if got := buildFact(b, builds.RELRO); got != nil {
 		t.Errorf("nobody knows %+v", got)
 	}
-	want := &analysis.BuildFact{Key: analysis.BuildGo, Values: []analysis.BuildValue{{}, {Value: "go1.25.1", By: "example.com/slow"}, {}}}
-	if diff := cmp.Diff(want, buildFact(b, analysis.BuildGo)); diff != "" {
+	want := &builds.Fact{Key: builds.Go, Values: []builds.Value{{}, {Value: "go1.25.1", By: "example.com/slow"}, {}}}
+	if diff := cmp.Diff(want, buildFact(b, builds.Go)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := buildFact(b, analysis.BuildGoSettings).Values[1].Value; got != "-trimpath=true, CGO_ENABLED=0" {
+	if got := buildFact(b, builds.GoSettings).Values[1].Value; got != "-trimpath=true, CGO_ENABLED=0" {
 		t.Errorf("the settings are %q", got)
 	}
 }
@@ -192,7 +193,7 @@ func TestAFileThatCannotBeReadStandsForNoneThatCan(t *testing.T) {
 			seen.Binary = &record.Binary{Unknown: "the process is gone"}
 		}
 	})).Builds
-	if got := buildFact(b, analysis.BuildSHA256).Values[0].Value; got != "same" || b.AtRest[0].Binaries != 1 {
+	if got := buildFact(b, builds.SHA256).Values[0].Value; got != "same" || b.AtRest[0].Binaries != 1 {
 		t.Errorf("SHA-256 %q of %d binaries", got, b.AtRest[0].Binaries)
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/builds"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -20,12 +20,12 @@ func TestClaimsAreConfirmedRefutedOrUnchecked(t *testing.T) {
 	own := &d.Manifest.Plan.Implementations[1]
 	own.Claims = []record.Claim{glibc, mimalloc, noGlibc, noMimalloc, symbol}
 	const by = "the allocator is glibc: it imports malloc"
-	want := []analysis.Claim{
-		{Implementation: own.Name, Claim: glibc, Answer: analysis.ClaimConfirmed, By: by},
-		{Implementation: own.Name, Claim: mimalloc, Answer: analysis.ClaimRefuted, By: by},
-		{Implementation: own.Name, Claim: noGlibc, Answer: analysis.ClaimRefuted, By: by},
-		{Implementation: own.Name, Claim: noMimalloc, Answer: analysis.ClaimConfirmed, By: by},
-		{Implementation: own.Name, Claim: symbol, Answer: analysis.ClaimUnchecked, By: "nobody has looked for the symbol"},
+	want := []builds.Claim{
+		{Implementation: own.Name, Claim: glibc, Answer: builds.Confirmed, By: by},
+		{Implementation: own.Name, Claim: mimalloc, Answer: builds.Refuted, By: by},
+		{Implementation: own.Name, Claim: noGlibc, Answer: builds.Refuted, By: by},
+		{Implementation: own.Name, Claim: noMimalloc, Answer: builds.Confirmed, By: by},
+		{Implementation: own.Name, Claim: symbol, Answer: builds.Unchecked, By: "nobody has looked for the symbol"},
 	}
 	if diff := cmp.Diff(want, analysed(t, d).Claims); diff != "" {
 		t.Error(diff)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -67,13 +67,13 @@ func TestADuetIsReadAsTwoTrialsOfItsBlock(t *testing.T) {
 			t.Errorf("%s at %d: %+v", g.Implementation, g.Connections, g)
 		}
 	}
-	want := []analysis.Unknown{}
+	want := []environment.Unknown{}
 	for _, name := range []string{"go", "go2"} {
 		for _, sentence := range []string{
 			"The latencies are unknown, since in a duet the load generator is frozen while the other server has its turn.",
 			"The generator's traffic and its agent's CPU time are unknown, since the two servers of a duet share them.",
 		} {
-			want = append(want, analysis.Unknown{Implementation: name, Sentence: sentence, Cells: 20})
+			want = append(want, environment.Unknown{Implementation: name, Sentence: sentence, Cells: 20})
 		}
 	}
 	if diff := cmp.Diff(want, got.Unknowns); diff != "" {
@@ -81,7 +81,7 @@ func TestADuetIsReadAsTwoTrialsOfItsBlock(t *testing.T) {
 	}
 	images := map[string]int{}
 	for _, f := range got.Environment {
-		if f.Key == analysis.FactImage {
+		if f.Key == environment.Image {
 			images[f.Role+" "+f.Implementation] += f.Values[0].Trials
 		}
 	}

@@ -1,11 +1,8 @@
 package analysis
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"math"
 	"slices"
-	"strings"
 
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/pick"
@@ -15,36 +12,6 @@ import (
 
 // NoiseBlocks is the number of blocks for which the noise floor is said: those of a run that does not say how many.
 const NoiseBlocks = 10
-
-// Fingerprint is a digest of what of the machines makes their noise: nodes, kernels, CPU models, online CPUs, SMT siblings, frequency
-// governors and cgroup versions of servers and generators, and whether the servers were those of duets, which see less of it. What an
-// image or the kubelet's choice of CPUs adds is no part of it. It is empty if no trial has recorded a machine.
-func Fingerprint(data record.RunData) string {
-	var facts []string
-	note := func(role string, e record.Environment) {
-		if e.Kernel == "" {
-			return
-		}
-		facts = append(facts, strings.Join([]string{role, e.Node, e.Kernel, e.CPUModel, e.OnlineCPUs, e.SMTSiblings, e.Governor, e.CgroupVersion}, "\x00"))
-	}
-	for _, t := range data.Trials {
-		role := roleServer
-		if len(t.Servers) > 1 {
-			role = "server of a duet"
-		}
-		for _, s := range t.Servers {
-			note(role, s.Environment)
-		}
-		for _, g := range t.Generators {
-			note(roleGenerator, g.Environment)
-		}
-	}
-	if len(facts) == 0 {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(strings.Join(pick.Distinct(facts), "\n")))
-	return hex.EncodeToString(sum[:8])
-}
 
 // fitting is a calibration of the same machine; nil otherwise.
 func fitting(c *record.Calibration, fingerprint string) *record.Calibration {
@@ -58,7 +25,7 @@ func fitting(c *record.Calibration, fingerprint string) *record.Calibration {
 func twins(p record.Plan) (a, b string, ok bool) {
 	for i, x := range p.Implementations {
 		for _, y := range p.Implementations[i+1:] {
-			if x.Role != record.RoleReference && y.Role != record.RoleReference && x.Image == y.Image && slices.Equal(x.Command, y.Command) &&
+			if x.Role != record.RoleReference && y.Role != record.RoleReference && x.Image == y.Image && slices.Equal(x.Command, y.Command) && slices.Equal(x.Container.Settings(), y.Container.Settings()) &&
 				x.CPUs == y.CPUs && x.MemoryBytes == y.MemoryBytes {
 				return x.Name, y.Name, true
 			}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/verdict"
@@ -43,7 +43,7 @@ func TestARunThatIsNoAARunTakesTheNoiseFloorThatItIsGiven(t *testing.T) {
 	if table := analyse(t, d); table.NoiseFloor != nil || table.FloorOf(verdict.Throughput) != nil {
 		t.Errorf("noise floor %+v out of nothing", table.NoiseFloor)
 	}
-	fits := record.Calibration{Schema: record.CalibrationSchema, Fingerprint: analysis.Fingerprint(d), Entries: []record.Noise{{Metric: "Throughput", Detectable: 0.047}}}
+	fits := record.Calibration{Schema: record.CalibrationSchema, Fingerprint: environment.Fingerprint(d), Entries: []record.Noise{{Metric: "Throughput", Detectable: 0.047}}}
 	d.Calibration = &fits
 	if table := analyse(t, d); table.Calibrates() || table.FloorOf(verdict.Throughput).Detectable != 0.047 {
 		t.Errorf("noise floor %+v, want the one given", table.NoiseFloor)
@@ -86,7 +86,7 @@ func dark(d *record.RunData) {
 
 func TestAFingerprintIsOfTheMachineAlone(t *testing.T) {
 	base := sameTwice(1)
-	want := analysis.Fingerprint(base)
+	want := environment.Fingerprint(base)
 	if len(want) != 16 {
 		t.Fatalf("fingerprint %q", want)
 	}
@@ -114,7 +114,7 @@ func TestAFingerprintIsOfTheMachineAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := sameTwice(1)
 			tc.change(&d)
-			if got := analysis.Fingerprint(d); (got == want) != tc.same {
+			if got := environment.Fingerprint(d); (got == want) != tc.same {
 				t.Errorf("fingerprint %s, was %s", got, want)
 			}
 		})

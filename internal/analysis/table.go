@@ -3,7 +3,9 @@ package analysis
 import (
 	"time"
 
+	"loadstone.dev/loadstone/internal/builds"
 	"loadstone.dev/loadstone/internal/capacity"
+	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -29,6 +31,10 @@ type Table struct {
 	Programs []validity.Program `json:"programs,omitempty"`
 	Cases    []Case             `json:"cases,omitempty"`
 	CaseGaps []CaseGap          `json:"caseGaps,omitempty"`
+	// Unread is what they printed that could not be read.
+	Unread []UnreadOutput `json:"unreadOutput,omitempty"`
+	// CaseNames are the names that the run gives to cases, in the place of those that programs print.
+	CaseNames []CaseName `json:"caseNames,omitempty"`
 	// Scaling holds one implementation under one load of several levels each.
 	Scaling []scaling.Result `json:"scaling"`
 	// Capacities hold what the searches of one load have found of one implementation each.
@@ -41,16 +47,16 @@ type Table struct {
 	// is none.
 	NoiseFloor  *record.Calibration `json:"noiseFloor,omitempty"`
 	Coverage    Coverage            `json:"coverage"`
-	Environment []Fact              `json:"environment"`
+	Environment []environment.Fact  `json:"environment"`
 	// Builds is how the servers were built; nil if no observer has read it.
-	Builds *Builds `json:"builds,omitempty"`
+	Builds *builds.Builds `json:"builds,omitempty"`
 	// Claims are what the spec states of implementations, with what became of it.
-	Claims []Claim `json:"claims,omitempty"`
+	Claims []builds.Claim `json:"claims,omitempty"`
 	// Profiles are what profilers have found when the blocks had been measured; they take part in no verdict.
 	Profiles []Profile `json:"profiles,omitempty"`
 	// Unknowns are what tools and observers could not tell.
-	Unknowns  []Unknown  `json:"unknowns"`
-	Artifacts []Artifact `json:"artifacts"`
+	Unknowns  []environment.Unknown `json:"unknowns"`
+	Artifacts []Artifact            `json:"artifacts"`
 }
 
 // Run identifies the run and says how it was planned.
@@ -78,13 +84,6 @@ type Rules struct {
 	// decide have; the rest is for the levels, and for the other metrics.
 	LoadsShare    float64 `json:"loadsShare"`
 	DecidingShare float64 `json:"decidingShare"`
-}
-
-// Unknown is a sentence of a tool or an observer about what it could not tell.
-type Unknown struct {
-	Implementation string `json:"implementation"`
-	Sentence       string `json:"sentence"`
-	Cells          int    `json:"cells"`
 }
 
 // Artifact is one object of the run in the store.

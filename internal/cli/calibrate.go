@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/config/samples"
 	"loadstone.dev/loadstone/internal/follow"
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/report"
 )
@@ -28,7 +29,7 @@ const calibrateHelp = `Measures one server under two names on the cluster, waits
 itself: its noise floor. Later reports of the same machine name it.`
 
 // calibrateCommand makes an A/A run, waits for its end, and prints the machine's noise floor.
-func calibrateCommand(k *kube) *cobra.Command {
+func calibrateCommand(k *kube.Flags) *cobra.Command {
 	var what twice
 	var replace bool
 	c := &cobra.Command{
@@ -45,7 +46,7 @@ func calibrateCommand(k *kube) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if r.Namespace, err = k.namespace(); err != nil {
+			if r.Namespace, err = k.Namespace(); err != nil {
 				return err
 			}
 			return calibrate(c.Context(), c.OutOrStdout(), k, r, replace)
@@ -59,18 +60,18 @@ func calibrateCommand(k *kube) *cobra.Command {
 	return c
 }
 
-func calibrate(ctx context.Context, out io.Writer, k *kube, r *v1alpha1.BenchmarkRun, replace bool) error {
-	c, err := k.client(ctx)
+func calibrate(ctx context.Context, out io.Writer, k *kube.Flags, r *v1alpha1.BenchmarkRun, replace bool) error {
+	c, err := k.Client(ctx)
 	if err != nil {
 		return err
 	}
 	told := newTeller(out, textOutput)
-	if _, err := (applier{client: c, replace: replace, note: told.note}).apply(ctx, r); err != nil {
+	if _, err := (kube.Applier{Client: c, Replace: replace, Note: told.note}).Apply(ctx, r); err != nil {
 		return err
 	}
-	ended, err := follower{client: c, key: client.ObjectKeyFromObject(r), uid: r.UID, tell: told.tell, every: lookEvery}.follow(ctx)
+	ended, err := kube.Follower{Client: c, Key: client.ObjectKeyFromObject(r), UID: r.UID, Tell: told.tell, Every: kube.PollEvery}.Follow(ctx)
 	told.shown.End()
-	if errors.Is(err, errLeft) {
+	if errors.Is(err, kube.ErrLeft) {
 		return clusterRun{}.interrupted(ctx, c, client.ObjectKeyFromObject(r))
 	}
 	if err != nil {
@@ -79,12 +80,12 @@ func calibrate(ctx context.Context, out io.Writer, k *kube, r *v1alpha1.Benchmar
 	if err := statusOf(follow.Ending(ended)); err != nil && ended.Status.Report.URI == "" {
 		return fmt.Errorf("BenchmarkRun %s/%s ended without a report: %w", ended.Namespace, ended.Name, err)
 	}
-	in, err := k.installation(ctx)
+	in, err := k.Installation(ctx)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	prefix := prefixOf(ended)
+	prefix := kube.PrefixOf(ended)
 	o, err := publish.Make(ctx, in.Store, prefix)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", prefix, err)

@@ -23,6 +23,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -272,7 +273,7 @@ func TestARunThatNobodyRemovesIsNotReplaced(t *testing.T) {
 	var said []string
 	again := held.DeepCopy()
 	again.ObjectMeta = metav1.ObjectMeta{Namespace: w.namespace, Name: "quick"}
-	_, err := applier{client: w.c, replace: true, note: func(text string) { said = append(said, text) }}.apply(ctx, again)
+	_, err := kube.Applier{Client: w.c, Replace: true, Note: func(text string) { said = append(said, text) }}.Apply(ctx, again)
 	if err == nil || !strings.HasSuffix(err.Error(), "the operator does not remove it: is it running? loadstone doctor finds out") {
 		t.Errorf("it ends with %v", err)
 	}

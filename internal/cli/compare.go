@@ -16,6 +16,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/compare"
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
@@ -29,7 +30,7 @@ of the same image or program, command and CPUs, and the two ratios are compared.
 within the runs only; three or more show how runs differ from each other. The exit code is 4 if nothing can be compared.`
 
 // compareCommand compares runs.
-func compareCommand(k *kube) *cobra.Command {
+func compareCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
 	var anchor string
 	c := &cobra.Command{
@@ -52,7 +53,7 @@ func compareCommand(k *kube) *cobra.Command {
 	return c
 }
 
-func compareRuns(ctx context.Context, out io.Writer, k *kube, names []string, anchor string, output outputFormat) error {
+func compareRuns(ctx context.Context, out io.Writer, k *kube.Flags, names []string, anchor string, output outputFormat) error {
 	l := loader{kube: k}
 	defer l.close()
 	var all []compare.Earlier
@@ -132,14 +133,14 @@ func saying(c compare.Change) string {
 
 // loader reads the records of runs, from folders and from the cluster.
 type loader struct {
-	kube *kube
+	kube *kube.Flags
 	// in is opened for the first run that no folder holds.
-	in *storedRuns
+	in *kube.Stored
 }
 
 func (l *loader) close() {
 	if l.in != nil {
-		l.in.close()
+		l.in.Close()
 	}
 }
 
@@ -156,7 +157,7 @@ func (l *loader) load(ctx context.Context, name string) (record.RunData, error) 
 		return record.RunData{}, badInput(fmt.Errorf("there is no run in %s: name the folder of a run, or a run on the cluster", name))
 	}
 	if l.in == nil {
-		in, err := l.kube.runs(ctx)
+		in, err := l.kube.Runs(ctx)
 		if err != nil {
 			return record.RunData{}, fmt.Errorf("%s is no folder of a run, and no run on a cluster: %w", name, err)
 		}
@@ -166,7 +167,7 @@ func (l *loader) load(ctx context.Context, name string) (record.RunData, error) 
 	if namespace, rest, found := strings.Cut(name, "/"); found {
 		key = client.ObjectKey{Namespace: namespace, Name: rest}
 	}
-	return l.in.load(ctx, key)
+	return l.in.Load(ctx, key)
 }
 
 // loadFolder reads the records of a run on this machine.

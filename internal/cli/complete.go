@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"loadstone.dev/loadstone/internal/kube"
 )
 
 // completeWithin bounds how long a shell waits for the names of runs.
 const completeWithin = 3 * time.Second
 
 // completeRuns lets a shell complete the names of the runs on the cluster. Where there is none it completes nothing.
-func completeRuns(k *kube) cobra.CompletionFunc {
+func completeRuns(k *kube.Flags) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadstone.dev/loadstone/internal/doctor"
+	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/survey"
 )
 
 const doctorHelp = `Looks at this machine, or with --cluster, --context, --namespace, --server or --kubeconfig at a cluster, and says what it lacks for a truthful
@@ -15,7 +17,7 @@ run, and the way out of each. It changes nothing. A fault is what refuses a run 
 makes void cells or noise likely; a note is a limit that reports state.`
 
 // doctorCommand says what a machine or a cluster lacks.
-func doctorCommand(k *kube, plugin bool) *cobra.Command {
+func doctorCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	output := textOutput
 	var onCluster bool
 	c := &cobra.Command{
@@ -25,14 +27,14 @@ func doctorCommand(k *kube, plugin bool) *cobra.Command {
 		Example: "  loadstone doctor\n  loadstone doctor --context kind-bench",
 		Args:    exactly(0, "doctor takes no argument"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if onCluster || !c.Flags().Changed("cluster") && k.named(c.Flags()) {
+			if onCluster || !c.Flags().Changed("cluster") && k.Named(c.Flags()) {
 				return diagnose(c.Context(), c.OutOrStdout(), output, func(ctx context.Context) ([]doctor.Finding, error) {
-					seen, err := lookAtCluster(ctx, k)
+					seen, err := survey.Cluster(ctx, k)
 					return doctor.OfCluster(seen), err
 				})
 			}
 			return diagnose(c.Context(), c.OutOrStdout(), output, func(ctx context.Context) ([]doctor.Finding, error) {
-				seen, err := lookAtMachine(ctx)
+				seen, err := survey.Machine(ctx)
 				return doctor.OfMachine(seen), err
 			})
 		},

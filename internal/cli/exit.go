@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/runfile"
 )
 
@@ -60,6 +61,9 @@ func status(err error) int {
 		return e.status
 	}
 	if e := (*runfile.Invalid)(nil); errors.As(err, &e) {
+		return statusBadInput
+	}
+	if e := (*kube.Invalid)(nil); errors.As(err, &e) {
 		return statusBadInput
 	}
 	return statusFailed

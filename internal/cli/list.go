@@ -22,6 +22,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/discover"
 	"loadstone.dev/loadstone/internal/follow"
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -42,7 +43,7 @@ type listed struct {
 }
 
 // listCommand lists runs.
-func listCommand(k *kube) *cobra.Command {
+func listCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
 	var everywhere bool
 	var here bool
@@ -77,12 +78,12 @@ func listCommand(k *kube) *cobra.Command {
 	return c
 }
 
-func listCluster(ctx context.Context, k *kube, everywhere bool) ([]listed, error) {
-	namespace, err := k.namespace()
+func listCluster(ctx context.Context, k *kube.Flags, everywhere bool) ([]listed, error) {
+	namespace, err := k.Namespace()
 	if err != nil {
 		return nil, err
 	}
-	c, err := k.client(ctx)
+	c, err := k.Client(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -6,12 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"loadstone.dev/loadstone/internal/report"
 )
 
 // Whatever somebody types that is no command, nothing is printed as if it were a result, and no cluster is asked.
@@ -117,36 +114,5 @@ func TestAStatusErrorIsTheErrorInIt(t *testing.T) {
 	}
 	if (&statusError{statusFailed, io.EOF}).Error() != io.EOF.Error() {
 		t.Error("a status is printed with its error")
-	}
-}
-
-func TestAReportThatCannotBeWrittenIsAnError(t *testing.T) {
-	dir := t.TempDir()
-	occupied := filepath.Join(dir, "file")
-	if err := os.WriteFile(occupied, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	files := []report.File{{Name: "report.html", Body: []byte("<p>")}}
-	if page, err := write(filepath.Join(occupied, "below"), files); err == nil {
-		t.Errorf("it is written to %s, below a file", page)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "report.html"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if page, err := write(dir, files); err == nil {
-		t.Errorf("it is written to %s, which is a folder", page)
-	}
-}
-
-func TestAReportIsWrittenOverAnOlderOne(t *testing.T) {
-	dir := t.TempDir()
-	for _, body := range []string{"a long first report", "short"} {
-		page, err := write(dir, []report.File{{Name: "report.html", Body: []byte(body)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(page); err != nil || string(got) != body || !filepath.IsAbs(page) {
-			t.Errorf("%s holds %q, %v; want %q", page, got, err, body)
-		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/helper"
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/runfile"
 )
 
@@ -26,8 +27,8 @@ measures on the cluster of kubectl's current context.`
 func Main(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if local.IsHelper(args[1:]) {
-		status, err := local.Help(ctx, args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if helper.Is(args[1:]) {
+		status, err := helper.Help(ctx, args[1:], os.Stdin, os.Stdout, os.Stderr)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "loadstone:", err)
 		}
@@ -37,7 +38,7 @@ func Main(args []string) int {
 	root.SetArgs(args[1:])
 	err := root.ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		err = &statusError{statusInterrupted, errLeft}
+		err = &statusError{statusInterrupted, kube.ErrLeft}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, said(err))
@@ -57,7 +58,7 @@ func said(err error) string {
 // New is the command line with all its commands, under the name by which the program was called.
 func New(name string) *cobra.Command {
 	plugin := strings.HasPrefix(name, "kubectl-")
-	k := &kube{}
+	k := &kube.Flags{}
 	root := &cobra.Command{
 		Use:   "loadstone",
 		Short: "Compare implementations under load",
@@ -76,7 +77,7 @@ func New(name string) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
 	})
-	k.bind(root.PersistentFlags())
+	k.Bind(root.PersistentFlags())
 	root.AddCommand(
 		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),
 		compareCommand(k), analyzeCommand(), calibrateCommand(k), doctorCommand(k, plugin), versionCommand(),

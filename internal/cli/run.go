@@ -13,8 +13,11 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/runfolder"
 	"loadstone.dev/loadstone/internal/screen"
 	"loadstone.dev/loadstone/internal/version"
 )
@@ -50,7 +53,7 @@ const (
 const progressEvery = time.Second
 
 // runCommand leads a run on this machine, or follows it on a cluster, which a plugin of kubectl does unless it is told otherwise.
-func runCommand(k *kube, plugin bool) *cobra.Command {
+func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	var here localRun
 	var onCluster bool
 	remote := clusterRun{kube: k}
@@ -61,7 +64,7 @@ func runCommand(k *kube, plugin bool) *cobra.Command {
 		Example: "  loadstone run config/samples/local.yaml\n  loadstone run config/samples/quick.yaml --context kind-bench --open",
 		Args:    oneRunFile,
 		RunE: func(c *cobra.Command, files []string) error {
-			if !onCluster && (c.Flags().Changed("cluster") || !k.named(c.Flags())) {
+			if !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags())) {
 				if err := remote.refuseFlags(); err != nil {
 					return err
 				}
@@ -125,7 +128,7 @@ func (h localRun) run(ctx context.Context, out io.Writer, file string) error {
 
 func runOptions(run *v1alpha1.BenchmarkRun, file, out string, p *screen.Screen) local.Options {
 	if out == "" {
-		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(local.FolderTime))
+		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(runfolder.FolderTime))
 	}
 	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: version.Version, Tell: p.Tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
@@ -143,7 +146,7 @@ func resumeIn(o *local.Options, named string, resume bool) error {
 	if !resume || named != "" {
 		return nil
 	}
-	newest, err := local.Newest(resultsFolder, o.Run.Name)
+	newest, err := runfolder.Newest(resultsFolder, o.Run.Name)
 	if newest != "" {
 		o.Out = newest
 	}
@@ -151,7 +154,7 @@ func resumeIn(o *local.Options, named string, resume bool) error {
 }
 
 // printEnding prints how a run has ended, and returns the error whose status says it.
-func printEnding(out io.Writer, e local.Ending) error {
+func printEnding(out io.Writer, e progress.Ending) error {
 	if e.Verdict != nil && e.Verdict.Text != "" {
 		if _, err := fmt.Fprintln(out, e.Verdict.Text); err != nil {
 			return err
@@ -166,7 +169,7 @@ func printEnding(out io.Writer, e local.Ending) error {
 }
 
 // jsonEnding prints the same for programs.
-func jsonEnding(out io.Writer, e local.Ending) error {
+func jsonEnding(out io.Writer, e progress.Ending) error {
 	if err := screen.NewJSON(out).End(e); err != nil {
 		return err
 	}
@@ -174,7 +177,7 @@ func jsonEnding(out io.Writer, e local.Ending) error {
 }
 
 // statusOf is the error whose status says how a run has ended; nil for 0.
-func statusOf(e local.Ending) error {
+func statusOf(e progress.Ending) error {
 	switch {
 	case e.Reason == v1alpha1.ReasonInvalidSpec, e.Reason == v1alpha1.ReasonNotEnoughCPUs:
 		return badInput(fmt.Errorf("%s: %s", e.Reason, e.Message))

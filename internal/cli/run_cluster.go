@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/follow"
+	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
 )
@@ -21,7 +22,7 @@ const deleteDeadline = time.Minute
 
 // clusterRun is what a run on a cluster is led with.
 type clusterRun struct {
-	kube *kube
+	kube *kube.Flags
 	// out is the folder for the report.
 	out                            string
 	output                         outputFormat
@@ -58,15 +59,15 @@ func (o clusterRun) run(ctx context.Context, out io.Writer, file string) error {
 		return f.Explain(err)
 	}
 	run := f.Run.DeepCopy()
-	if run.Namespace, err = o.kube.namespaceOf(run.Namespace); err != nil {
+	if run.Namespace, err = o.kube.NamespaceOf(run.Namespace); err != nil {
 		return err
 	}
-	c, err := o.kube.client(ctx)
+	c, err := o.kube.Client(ctx)
 	if err != nil {
 		return err
 	}
 	told := newTeller(out, o.output)
-	followed, err := applier{client: c, replace: o.replace, note: told.note}.apply(ctx, run)
+	followed, err := kube.Applier{Client: c, Replace: o.replace, Note: told.note}.Apply(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -81,8 +82,8 @@ func (o clusterRun) run(ctx context.Context, out io.Writer, file string) error {
 // follow leads a run that is on the cluster to its end, as far as this program does: it tells, fetches and judges.
 func (o clusterRun) follow(ctx context.Context, told teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
 	key := client.ObjectKeyFromObject(run)
-	ended, err := follower{client: c, key: key, uid: run.UID, tell: told.tell, every: lookEvery}.follow(ctx)
-	if errors.Is(err, errLeft) {
+	ended, err := kube.Follower{Client: c, Key: key, UID: run.UID, Tell: told.tell, Every: kube.PollEvery}.Follow(ctx)
+	if errors.Is(err, kube.ErrLeft) {
 		return told.left(o.interrupted(context.WithoutCancel(ctx), c, key))
 	}
 	if err != nil {
@@ -93,7 +94,7 @@ func (o clusterRun) follow(ctx context.Context, told teller, c client.Client, ru
 	if ended.Status.Report.URI != "" {
 		fetching, cancel := context.WithTimeout(ctx, fetchDeadline)
 		defer cancel()
-		if e.Report, err = fetchReport(fetching, o.kube, key, o.out, false); err != nil {
+		if e.Report, err = kube.FetchReport(fetching, o.kube, key, o.out, false); err != nil {
 			told.note(fmt.Sprintf("the report is %s, and was not fetched: %v", ended.Status.Report.URI, err))
 		}
 	}
@@ -112,9 +113,9 @@ func (o clusterRun) interrupted(ctx context.Context, c client.Client, key client
 	}
 	ctx, cancel := context.WithTimeout(ctx, deleteDeadline)
 	defer cancel()
-	run, err := getRun(ctx, c, key)
+	run, err := kube.Run(ctx, c, key)
 	if err == nil {
-		err = remove(ctx, c, run)
+		err = kube.Remove(ctx, c, run)
 	}
 	if err != nil {
 		return &statusError{statusInterrupted, fmt.Errorf("interrupted, and the run may go on: %w", err)}

@@ -7,7 +7,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 )
 
 func TestEachEndingHasAStatus(t *testing.T) {
@@ -17,20 +17,20 @@ func TestEachEndingHasAStatus(t *testing.T) {
 	done := conduct.Outcome{State: conduct.Succeeded, Reason: v1alpha1.ReasonDone}
 	failed := func(reason string) conduct.Outcome { return conduct.Outcome{State: conduct.Failed, Reason: reason} }
 	for name, tc := range map[string]struct {
-		ending local.Ending
+		ending progress.Ending
 		want   int
 	}{
-		"a verdict":                      {local.Ending{Outcome: done, Verdict: verdict, Counts: true}, 0},
-		"met objectives without verdict": {local.Ending{Outcome: done, Verdict: open, Counts: true, Gated: true}, 0},
-		"one implementation alone":       {local.Ending{Outcome: done, Verdict: alone, Counts: true}, 0},
-		"nothing that counts":            {local.Ending{Outcome: done, Verdict: alone}, statusInconclusive},
-		"no verdict":                     {local.Ending{Outcome: done, Verdict: open, Counts: true}, statusInconclusive},
-		"a missed objective":             {local.Ending{Outcome: failed(v1alpha1.ReasonObjectivesMissed), Verdict: verdict, Counts: true, Gated: true}, statusMissed},
-		"an undecided objective":         {local.Ending{Outcome: failed(v1alpha1.ReasonObjectivesUndecided), Verdict: open, Counts: true, Gated: true}, statusInconclusive},
-		"failed trials":                  {local.Ending{Outcome: failed(v1alpha1.ReasonTrialsFailed), Verdict: open}, statusFailed},
-		"a time that is over":            {local.Ending{Outcome: failed(v1alpha1.ReasonTimedOut)}, statusFailed},
-		"an interruption":                {local.Ending{Interrupted: true}, statusInterrupted},
-		"an interruption with a report":  {local.Ending{Interrupted: true, Report: "report.html", Verdict: open}, statusInterrupted},
+		"a verdict":                      {progress.Ending{Outcome: done, Verdict: verdict, Counts: true}, 0},
+		"met objectives without verdict": {progress.Ending{Outcome: done, Verdict: open, Counts: true, Gated: true}, 0},
+		"one implementation alone":       {progress.Ending{Outcome: done, Verdict: alone, Counts: true}, 0},
+		"nothing that counts":            {progress.Ending{Outcome: done, Verdict: alone}, statusInconclusive},
+		"no verdict":                     {progress.Ending{Outcome: done, Verdict: open, Counts: true}, statusInconclusive},
+		"a missed objective":             {progress.Ending{Outcome: failed(v1alpha1.ReasonObjectivesMissed), Verdict: verdict, Counts: true, Gated: true}, statusMissed},
+		"an undecided objective":         {progress.Ending{Outcome: failed(v1alpha1.ReasonObjectivesUndecided), Verdict: open, Counts: true, Gated: true}, statusInconclusive},
+		"failed trials":                  {progress.Ending{Outcome: failed(v1alpha1.ReasonTrialsFailed), Verdict: open}, statusFailed},
+		"a time that is over":            {progress.Ending{Outcome: failed(v1alpha1.ReasonTimedOut)}, statusFailed},
+		"an interruption":                {progress.Ending{Interrupted: true}, statusInterrupted},
+		"an interruption with a report":  {progress.Ending{Interrupted: true, Report: "report.html", Verdict: open}, statusInterrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := statusOf(tc.ending)
@@ -56,16 +56,16 @@ func TestHelpNamesEveryStatus(t *testing.T) {
 func TestAnEndingIsPrinted(t *testing.T) {
 	done := conduct.Outcome{State: conduct.Succeeded}
 	for name, tc := range map[string]struct {
-		ending local.Ending
+		ending progress.Ending
 		want   string
 	}{
 		"with verdict and report": {
-			local.Ending{Outcome: done, Counts: true, Verdict: &conduct.Verdict{Text: "costly is slower", Conclusive: true}, Report: "results/report.html"},
+			progress.Ending{Outcome: done, Counts: true, Verdict: &conduct.Verdict{Text: "costly is slower", Conclusive: true}, Report: "results/report.html"},
 			"costly is slower\nreport: results/report.html\n",
 		},
-		"without either": {local.Ending{Outcome: conduct.Outcome{State: conduct.Failed, Reason: "TimedOut"}}, ""},
+		"without either": {progress.Ending{Outcome: conduct.Outcome{State: conduct.Failed, Reason: "TimedOut"}}, ""},
 		"interrupted, with what is complete": {
-			local.Ending{Interrupted: true, Verdict: &conduct.Verdict{Text: "too few blocks"}, Report: "report.html"}, "too few blocks\nreport: report.html\n",
+			progress.Ending{Interrupted: true, Verdict: &conduct.Verdict{Text: "too few blocks"}, Report: "report.html"}, "too few blocks\nreport: report.html\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kernel"
-	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/validity"
@@ -28,7 +28,7 @@ import (
 const asProgram = "LOADSTONE_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" || local.IsHelper(os.Args[1:]) {
+	if os.Getenv(asProgram) != "" || helper.Is(os.Args[1:]) {
 		os.Exit(Main(os.Args))
 	}
 	os.Exit(testbed.Main(m))

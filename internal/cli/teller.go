@@ -3,7 +3,7 @@ package cli
 import (
 	"io"
 
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/screen"
 )
 
@@ -19,7 +19,7 @@ func newTeller(out io.Writer, output outputFormat) teller {
 }
 
 // tell prints an event.
-func (t teller) tell(e local.Event) {
+func (t teller) tell(e progress.Event) {
 	if t.output == jsonOutput {
 		screen.NewJSON(t.out).Tell(e)
 		return
@@ -28,10 +28,10 @@ func (t teller) tell(e local.Event) {
 }
 
 // note prints a sentence that is about no trial.
-func (t teller) note(text string) { t.tell(local.Event{Kind: local.EventNote, Message: text}) }
+func (t teller) note(text string) { t.tell(progress.Event{Kind: progress.EventNote, Message: text}) }
 
 // end prints how a run has ended, and returns the error whose status says it.
-func (t teller) end(e local.Ending) error {
+func (t teller) end(e progress.Ending) error {
 	t.shown.End()
 	if t.output == jsonOutput {
 		return jsonEnding(t.out, e)
@@ -45,7 +45,7 @@ func (t teller) left(reason error) error {
 	if t.output != jsonOutput {
 		return reason
 	}
-	e := local.Ending{Interrupted: true}
+	e := progress.Ending{Interrupted: true}
 	e.Message = reason.Error()
 	if err := screen.NewJSON(t.out).End(e); err != nil {
 		return err

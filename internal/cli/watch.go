@@ -11,7 +11,8 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/follow"
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/progress"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 )
 
 // watchCommand follows a run that is on the cluster.
-func watchCommand(k *kube) *cobra.Command {
+func watchCommand(k *kube.Flags) *cobra.Command {
 	o := clusterRun{kube: k}
 	c := &cobra.Command{
 		Use:     "watch RUN",
@@ -44,7 +45,7 @@ func watchCommand(k *kube) *cobra.Command {
 }
 
 // waitCommand waits for the end of a run.
-func waitCommand(k *kube) *cobra.Command {
+func waitCommand(k *kube.Flags) *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:     "wait RUN",
@@ -65,8 +66,8 @@ func waitCommand(k *kube) *cobra.Command {
 				ctx, cancel = context.WithTimeout(ctx, timeout)
 			}
 			defer cancel()
-			ended, err := follower{client: cluster, key: key, uid: run.UID, tell: func(local.Event) {}, every: lookEvery}.follow(ctx)
-			if errors.Is(err, errLeft) {
+			ended, err := kube.Follower{Client: cluster, Key: key, UID: run.UID, Tell: func(progress.Event) {}, Every: kube.PollEvery}.Follow(ctx)
+			if errors.Is(err, kube.ErrLeft) {
 				return stillGoing(c.Context(), key, timeout)
 			}
 			if err != nil {
@@ -88,15 +89,15 @@ func stillGoing(ctx context.Context, key client.ObjectKey, timeout time.Duration
 }
 
 // findRun is a run that is on the cluster, by its name, and a client of its cluster.
-func findRun(ctx context.Context, k *kube, name string) (*v1alpha1.BenchmarkRun, client.Client, error) {
-	namespace, err := k.namespace()
+func findRun(ctx context.Context, k *kube.Flags, name string) (*v1alpha1.BenchmarkRun, client.Client, error) {
+	namespace, err := k.Namespace()
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := k.client(ctx)
+	c, err := k.Client(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	run, err := getRun(ctx, c, client.ObjectKey{Namespace: namespace, Name: name})
+	run, err := kube.Run(ctx, c, client.ObjectKey{Namespace: namespace, Name: name})
 	return run, c, err
 }

@@ -6,13 +6,13 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/progress"
 )
 
 // Ending is how a run has ended on a cluster, as if it had ended on this machine.
-func Ending(r *v1alpha1.BenchmarkRun) local.Ending {
-	e := local.Ending{Counts: true, Gated: len(r.Spec.Objectives) > 0, Verdict: &conduct.Verdict{Text: r.Status.Verdict}}
+func Ending(r *v1alpha1.BenchmarkRun) progress.Ending {
+	e := progress.Ending{Counts: true, Gated: len(r.Spec.Objectives) > 0, Verdict: &conduct.Verdict{Text: r.Status.Verdict}}
 	e.State, e.Reason, e.Message = conduct.Failed, "Unknown", "the run has no condition that says how it has ended"
 	if c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
 		e.Reason, e.Message = c.Reason, c.Message

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -31,12 +31,12 @@ type Follower struct {
 }
 
 // See returns the events of what is new.
-func (f *Follower) See(s Sight) []local.Event {
-	var out []local.Event
+func (f *Follower) See(s Sight) []progress.Event {
+	var out []progress.Event
 	if text := waiting(s); text != f.waits {
 		f.waits = text
 		if text != "" {
-			out = append(out, f.event(s, nil, local.EventNote, text))
+			out = append(out, f.event(s, nil, progress.EventNote, text))
 		}
 	}
 	trials := slices.Clone(s.Trials)
@@ -50,20 +50,20 @@ func (f *Follower) See(s Sight) []local.Event {
 		}
 	}
 	if current != nil && s.Run.Status.CompletionTime == nil {
-		out = append(out, f.event(s, current, local.EventProgress, ""))
+		out = append(out, f.event(s, current, progress.EventProgress, ""))
 	}
 	return out
 }
 
 // trial returns what is new of one trial.
-func (f *Follower) trial(s Sight, t *v1alpha1.Trial) []local.Event {
+func (f *Follower) trial(s Sight, t *v1alpha1.Trial) []progress.Event {
 	if f.ended == nil {
 		f.ended, f.attempts = map[string]bool{}, map[string]int{}
 	}
-	var out []local.Event
+	var out []progress.Event
 	failures := t.Status.Failures
 	for _, failure := range failures[min(f.attempts[t.Name], len(failures)):] {
-		out = append(out, f.event(s, t, local.EventFailed, failure+"; retrying"))
+		out = append(out, f.event(s, t, progress.EventFailed, failure+"; retrying"))
 	}
 	f.attempts[t.Name] = len(failures)
 	if t.Status.CompletionTime == nil || f.ended[t.Name] {
@@ -73,16 +73,16 @@ func (f *Follower) trial(s Sight, t *v1alpha1.Trial) []local.Event {
 	c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionSucceeded)
 	switch {
 	case c == nil || c.Status == metav1.ConditionTrue:
-		return append(out, f.event(s, t, local.EventMeasured, ""))
+		return append(out, f.event(s, t, progress.EventMeasured, ""))
 	case c.Reason == v1alpha1.ReasonEnoughMeasured:
 		return out
 	}
-	return append(out, f.event(s, t, local.EventFailed, c.Message))
+	return append(out, f.event(s, t, progress.EventFailed, c.Message))
 }
 
 // event is one of a run, with how far the run is.
-func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind local.EventKind, message string) local.Event {
-	e := local.Event{Kind: kind, Message: message, Blocks: planned(s), Left: left(s.Run)}
+func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, message string) progress.Event {
+	e := progress.Event{Kind: kind, Message: message, Blocks: planned(s), Left: left(s.Run)}
 	_, _ = fmt.Sscanf(s.Run.Status.Progress, "%d/%d", &e.Done, &e.All) // A run without a plan has neither.
 	for _, other := range s.Trials {
 		e.Repeats = max(e.Repeats, other.Spec.Block-e.Blocks)
@@ -92,7 +92,7 @@ func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind local.EventKind, messa
 		for _, server := range t.Spec.Servers {
 			e.Trial.Servers = append(e.Trial.Servers, server.Name)
 		}
-		if kind == local.EventProgress && t.Status.Progress != "" {
+		if kind == progress.EventProgress && t.Status.Progress != "" {
 			e.Cell = "cell " + t.Status.Progress
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -53,26 +53,26 @@ func TestARunIsToldAsItGoesOn(t *testing.T) {
 	done := measuring
 	done.Status.CompletionTime = &now
 	var f Follower
-	event := func(kind local.EventKind, trial v1alpha1.Trial, cell, message string, repeats int32) local.Event {
-		e := local.Event{Kind: kind, Blocks: 2, Repeats: repeats, Cell: cell, Done: 3, All: 8, Left: 200 * time.Second, Message: message}
+	event := func(kind progress.EventKind, trial v1alpha1.Trial, cell, message string, repeats int32) progress.Event {
+		e := progress.Event{Kind: kind, Blocks: 2, Repeats: repeats, Cell: cell, Done: 3, All: 8, Left: 200 * time.Second, Message: message}
 		e.Trial = &record.PlannedTrial{Name: trial.Name, Block: trial.Spec.Block, Servers: []string{trial.Spec.Servers[0].Name}}
 		return e
 	}
 	for _, step := range []struct {
 		what string
 		seen Sight
-		want []local.Event
+		want []progress.Event
 	}{
-		{"nobody has seen it", Sight{Run: ptr(run("quick", 0, "", "", ""))}, []local.Event{{Kind: local.EventNote, Blocks: 2, Left: 200 * time.Second, Message: "waiting for the operator"}}},
-		{"the first trial runs", Sight{Run: &measuring, Trials: []v1alpha1.Trial{second, inFirst}}, []local.Event{event(local.EventProgress, first, "cell 1/2", "", 0)}},
-		{"it has ended", Sight{Run: &measuring, Trials: []v1alpha1.Trial{ended(first, metav1.ConditionTrue, "Done", ""), second}}, []local.Event{
-			event(local.EventMeasured, first, "", "", 0), event(local.EventProgress, second, "", "", 0),
+		{"nobody has seen it", Sight{Run: ptr(run("quick", 0, "", "", ""))}, []progress.Event{{Kind: progress.EventNote, Blocks: 2, Left: 200 * time.Second, Message: "waiting for the operator"}}},
+		{"the first trial runs", Sight{Run: &measuring, Trials: []v1alpha1.Trial{second, inFirst}}, []progress.Event{event(progress.EventProgress, first, "cell 1/2", "", 0)}},
+		{"it has ended", Sight{Run: &measuring, Trials: []v1alpha1.Trial{ended(first, metav1.ConditionTrue, "Done", ""), second}}, []progress.Event{
+			event(progress.EventMeasured, first, "", "", 0), event(progress.EventProgress, second, "", "", 0),
 		}},
-		{"an attempt has failed", Sight{Run: &measuring, Trials: []v1alpha1.Trial{ended(first, metav1.ConditionTrue, "Done", ""), failing}}, []local.Event{
-			event(local.EventFailed, second, "", "attempt 1: PodLost: gone; retrying", 0), event(local.EventProgress, second, "", "", 0),
+		{"an attempt has failed", Sight{Run: &measuring, Trials: []v1alpha1.Trial{ended(first, metav1.ConditionTrue, "Done", ""), failing}}, []progress.Event{
+			event(progress.EventFailed, second, "", "attempt 1: PodLost: gone; retrying", 0), event(progress.EventProgress, second, "", "", 0),
 		}},
-		{"the trial has failed, and a block is repeated", Sight{Run: &measuring, Trials: []v1alpha1.Trial{ended(failing, metav1.ConditionFalse, "PodLost", "gone for good"), third}}, []local.Event{
-			event(local.EventFailed, second, "", "gone for good", 1), event(local.EventProgress, third, "", "", 1),
+		{"the trial has failed, and a block is repeated", Sight{Run: &measuring, Trials: []v1alpha1.Trial{ended(failing, metav1.ConditionFalse, "PodLost", "gone for good"), third}}, []progress.Event{
+			event(progress.EventFailed, second, "", "gone for good", 1), event(progress.EventProgress, third, "", "", 1),
 		}},
 		{"what was not needed is no failure", Sight{Run: &done, Trials: []v1alpha1.Trial{ended(third, metav1.ConditionFalse, v1alpha1.ReasonEnoughMeasured, "enough")}}, nil},
 	} {
@@ -139,21 +139,21 @@ func TestAnEndOnAClusterIsOneOnThisMachine(t *testing.T) {
 	void.Status.Conditions = append(void.Status.Conditions, conclusive(metav1.ConditionFalse, v1alpha1.ReasonNothingCounts))
 	for name, tc := range map[string]struct {
 		run  v1alpha1.BenchmarkRun
-		want local.Ending
+		want progress.Ending
 	}{
-		"nothing that counts": {void, local.Ending{
+		"nothing that counts": {void, progress.Ending{
 			Outcome: conduct.Outcome{State: conduct.Succeeded, Reason: v1alpha1.ReasonDone, Message: "nothing counts"},
 			Verdict: &conduct.Verdict{Reason: v1alpha1.ReasonNothingCounts},
 		}},
-		"a verdict": {decided, local.Ending{
+		"a verdict": {decided, progress.Ending{
 			Outcome: conduct.Outcome{State: conduct.Succeeded, Reason: v1alpha1.ReasonDone, Message: "b is slower"},
 			Verdict: &conduct.Verdict{Text: "b is slower", Conclusive: true, Reason: v1alpha1.ReasonDone}, Counts: true,
 		}},
-		"an undecided objective": {open, local.Ending{
+		"an undecided objective": {open, progress.Ending{
 			Outcome: conduct.Outcome{State: conduct.Failed, Reason: v1alpha1.ReasonObjectivesUndecided, Message: "1 undecided"},
 			Verdict: &conduct.Verdict{Reason: v1alpha1.ReasonTooFewBlocks}, Counts: true, Gated: true,
 		}},
-		"no status": {run("r", 0, "", "", ""), local.Ending{
+		"no status": {run("r", 0, "", "", ""), progress.Ending{
 			Outcome: conduct.Outcome{State: conduct.Failed, Reason: "Unknown", Message: "the run has no condition that says how it has ended"},
 			Verdict: &conduct.Verdict{}, Counts: true,
 		}},

@@ -14,8 +14,10 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
@@ -60,7 +62,7 @@ func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure,
 		return nil, nil, fmt.Errorf("making a folder for the trial: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // What is left is removed with the run's work folder.
-	a.team = &team{faults: make(chan *conduct.Failure, 1), held: a.claim.held()}
+	a.team = &team{faults: make(chan *conduct.Failure, 1), held: a.claim.Held()}
 	defer func() { a.team.end() }()
 	for _, step := range []func(context.Context) (*conduct.Failure, error){
 		func(context.Context) (*conduct.Failure, error) { return a.assemble(dir) },
@@ -70,8 +72,7 @@ func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure,
 			return nil, f, err
 		}
 	}
-	stored, err := a.store(ctx)
-	return stored, nil, err
+	return a.store(ctx)
 }
 
 // assemble starts all processes of the attempt.
@@ -88,9 +89,9 @@ func (a *attempt) assemble(dir string) (*conduct.Failure, error) {
 			return nil, err
 		}
 		a.team.members = append(a.team.members, m)
-		at := place{cpus: a.seats.server, rest: a.seats.rest, folder: a.options.Folder}
+		at := place{cpus: a.seats.Server, rest: a.seats.Rest, folder: a.options.Folder}
 		if !m.isServer() {
-			at.cpus = a.seats.generators[generators]
+			at.cpus = a.seats.Generators[generators]
 			generators++
 		}
 		if f, err := a.startMember(m, at); f != nil || err != nil {
@@ -108,7 +109,7 @@ func (a *attempt) startMember(m *member, at place) (*conduct.Failure, error) {
 		return nil, err
 	}
 	flags = append(flags, counters...)
-	if len(a.seats.generators) == 1 && !m.isServer() {
+	if len(a.seats.Generators) == 1 && !m.isServer() {
 		flags = append(flags, "--network", "/proc/self/net")
 	}
 	for i, p := range m.Processes {
@@ -172,7 +173,7 @@ func (a *attempt) commandOf(m *member, at place, p kind.Process, own record.Impl
 		if err != nil {
 			return nil, program{}, nil, fmt.Errorf("finding this program: %w", err)
 		}
-		command = append([]string{self, launchCommand, "--exchange", m.exchange, "--"}, command...)
+		command = append([]string{self, helper.LaunchCommand, "--exchange", m.exchange, "--"}, command...)
 	}
 	return command, program{path, sum}, nil, nil
 }
@@ -269,7 +270,7 @@ func (a *attempt) sharedCPU() *int32 {
 	if len(a.Work.Servers()) < 2 {
 		return nil
 	}
-	cpu := int32(a.seats.server[0])
+	cpu := int32(a.seats.Server[0])
 	return &cpu
 }
 
@@ -290,7 +291,7 @@ func (a *attempt) awaitEnd(ctx context.Context) (*conduct.Failure, error) {
 		if wait <= 0 {
 			return nil, nil
 		}
-		a.tell(Event{Kind: EventProgress, Trial: &a.trial.PlannedTrial, Cell: a.cell()})
+		a.tell(progress.Event{Kind: progress.EventProgress, Trial: &a.trial.PlannedTrial, Cell: a.cell()})
 		if every := a.options.Every; every > 0 {
 			wait = min(wait, every)
 		}
@@ -350,34 +351,39 @@ func (a *attempt) awaitAgents(ctx context.Context) (*conduct.Failure, error) {
 	return nil, nil
 }
 
-// store keeps the files of every agent, and writes the manifest, last: with it the trial has happened.
-func (a *attempt) store(ctx context.Context) (*record.Artifact, error) {
+// store keeps the files of every agent, and writes the manifest, last: with it the trial has happened. Of a program that has failed, what it
+// printed is kept.
+func (a *attempt) store(ctx context.Context) (*record.Artifact, *conduct.Failure, error) {
 	prefix := artifact.TrialPrefix(a.prefix, a.trial.Name, a.Number)
 	m := a.trial.Manifest(conduct.TrialRecord{Run: a.identity(), Attempt: a.Number, Failures: a.failures, Pods: a.places(), Operator: a.options.Version})
 	for _, own := range a.team.members {
 		if own.agent == nil {
 			continue
 		}
+		var keys []string
 		for _, f := range own.state.Files {
 			body, err := os.ReadFile(filepath.Join(own.dir, f.Name))
 			if err != nil {
-				return nil, fmt.Errorf("storing a file of %s: %w", own.Name, err)
+				return nil, nil, fmt.Errorf("storing a file of %s: %w", own.Name, err)
 			}
 			stored, err := a.folder.Put(ctx, prefix+"/"+own.Name+"/"+f.Name, "application/octet-stream", body)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if stored.SHA256 != f.SHA256 {
-				return nil, fmt.Errorf("storing %s of %s: %w", f.Name, own.Name, errChanged)
+				return nil, nil, fmt.Errorf("storing %s of %s: %w", f.Name, own.Name, errChanged)
 			}
 			stored.Member, stored.Name = own.Name, f.Name
-			m.Artifacts = append(m.Artifacts, stored)
+			m.Artifacts, keys = append(m.Artifacts, stored), append(keys, stored.Key)
+		}
+		if f := conduct.ProgramFailed(*a.trial, own.state, keys); f != nil {
+			return nil, f, nil
 		}
 		// The agents' clock is this program's.
 		m.Clocks = append(m.Clocks, record.AgentClock{Member: own.Name})
 	}
 	stored, err := a.folder.PutJSON(ctx, artifact.ManifestKey(prefix), m)
-	return &stored, err
+	return &stored, nil, err
 }
 
 var errChanged = errors.New("it is not what its agent has described")

@@ -16,9 +16,11 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/seats"
 )
 
 // noon is when attempts of tests are told to start.
@@ -52,7 +54,7 @@ func led(t *testing.T, spec v1alpha1.BenchmarkRunSpec) *Run {
 	object.Name = "quick"
 	r := &Run{
 		options: Options{Run: object, Version: "v0.0.0-test"}, uid: "0123456789", node: "here", folder: folder, prefix: "results",
-		seats: seats{server: []int{3}, generators: [][]int{{2}}, rest: []int{0, 1}, owned: true},
+		seats: seats.Seats{Server: []int{3}, Generators: [][]int{{2}}, Rest: []int{0, 1}, Owned: true},
 		facts: conduct.Run{Name: "quick", Plan: p, Started: noon.Add(-time.Minute)},
 	}
 	r.beginTrials(p.Trials)
@@ -64,7 +66,7 @@ func tried(r *Run) *attempt {
 	t := &r.facts.Trials[0]
 	a := &attempt{Run: r, Attempt: conduct.Attempt{Number: 1, Work: t.Work, Begun: noon, Now: noon}, trial: t, team: &team{faults: make(chan *conduct.Failure, 1)}}
 	for _, planned := range t.Work.Members() {
-		a.team.members = append(a.team.members, &member{Member: planned, trial: t, agent: &child{}})
+		a.team.members = append(a.team.members, &member{Member: planned, trial: t, agent: &helper.Process{}})
 	}
 	return a
 }
@@ -201,7 +203,7 @@ func TestWhatAgentsLeaveIsStoredBeforeItsManifest(t *testing.T) {
 	a.Number, a.failures, a.programs = 2, []string{"attempt 1: PodLost: a port was taken"}, []program{{"/srv/plain", "sha256:abc"}}
 	a.trial.Started = noon
 	holding(t, a)
-	stored, err := a.store(t.Context())
+	stored, _, err := a.store(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,6 +239,25 @@ func TestWhatAgentsLeaveIsStoredBeforeItsManifest(t *testing.T) {
 	}
 }
 
+func TestWhatAFailedProgramPrintedIsStoredWithoutAManifest(t *testing.T) {
+	a := tried(led(t, quick()))
+	holding(t, a)
+	own := a.team.servers()[0]
+	own.state.Program = &protocol.ProgramFault{Fault: protocol.FaultExit, Message: "exit code 3"}
+	stored, f, err := a.store(t.Context())
+	prefix := artifact.TrialPrefix(a.prefix, a.trial.Name, a.Number)
+	key := prefix + "/" + own.Name + "/" + record.ResultFile
+	if err != nil || stored != nil || f == nil || !strings.HasSuffix(f.Message, ": exit code 3; what it printed is stored as "+key) {
+		t.Fatalf("it ends with %+v, %+v, %v", stored, f, err)
+	}
+	if text, err := a.folder.Get(t.Context(), key, own.state.Files[0].SHA256); err != nil || string(text) != "the record of "+own.Name {
+		t.Errorf("%s holds %q, %v", key, text, err)
+	}
+	if _, err := a.folder.Get(t.Context(), artifact.ManifestKey(prefix), ""); !errors.Is(err, artifact.ErrNotFound) {
+		t.Errorf("reading the manifest ends with %v", err)
+	}
+}
+
 func TestATrialWhoseFilesAreNotAsDescribedHasNoManifest(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(m *member)
@@ -249,7 +270,7 @@ func TestATrialWhoseFilesAreNotAsDescribedHasNoManifest(t *testing.T) {
 			a := tried(led(t, quick()))
 			holding(t, a)
 			tc.change(a.team.servers()[0])
-			if _, err := a.store(t.Context()); err == nil || !strings.HasPrefix(err.Error(), tc.want) {
+			if _, _, err := a.store(t.Context()); err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("it ends with %v, want %s", err, tc.want)
 			}
 			key := artifact.ManifestKey(artifact.TrialPrefix(a.prefix, a.trial.Name, a.Number))

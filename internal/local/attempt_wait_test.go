@@ -16,6 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/launch"
+	"loadstone.dev/loadstone/internal/progress"
 )
 
 func TestProgressIsToldUntilSomethingEndsTheWait(t *testing.T) {
@@ -33,8 +34,8 @@ func TestProgressIsToldUntilSomethingEndsTheWait(t *testing.T) {
 			defer cancel()
 			a := tried(led(t, quick()))
 			a.Started, a.options.Every = time.Now(), time.Millisecond
-			var told []Event
-			a.options.Tell = func(e Event) {
+			var told []progress.Event
+			a.options.Tell = func(e progress.Event) {
 				if told = append(told, e); len(told) == 3 {
 					tc.end(a.team, cancel)
 				}
@@ -46,7 +47,7 @@ func TestProgressIsToldUntilSomethingEndsTheWait(t *testing.T) {
 				t.Errorf("it tells %d times how far it is", len(told))
 			}
 			for _, e := range told {
-				if e.Kind != EventProgress || e.Trial == nil || e.Trial.Name != a.trial.Name || e.All != 8 {
+				if e.Kind != progress.EventProgress || e.Trial == nil || e.Trial.Name != a.trial.Name || e.All != 8 {
 					t.Errorf("it tells %+v", e)
 				}
 			}
@@ -57,7 +58,7 @@ func TestProgressIsToldUntilSomethingEndsTheWait(t *testing.T) {
 func TestAnAttemptWhoseTimeIsOverIsNotWaitedFor(t *testing.T) {
 	a := tried(led(t, quick()))
 	a.Started = time.Now().Add(-time.Hour)
-	a.options.Tell = func(e Event) { t.Errorf("it tells %+v", e) }
+	a.options.Tell = func(e progress.Event) { t.Errorf("it tells %+v", e) }
 	if f, err := a.awaitEnd(t.Context()); f != nil || err != nil {
 		t.Errorf("it ends with %+v, %v", f, err)
 	}

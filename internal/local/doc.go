@@ -1,14 +1,10 @@
 // Package local leads a run on this machine: the second backend of package conduct. Where the cluster's backend has pods, it has processes,
 // and a folder in the place of the object store. Plan, agents, records, validity and report are the same.
 //
-// Each process of a member is a child of this program. An agent is this program again, in a process of its own, as it is a container on a
-// cluster: so the CPU time that it reports is its own, its memory and its garbage collector are not the conductor's, and nothing of it has
-// to be written twice. It does commands that come through a pipe (agent.ServePipe), without a port and without signatures. An
-// implementation runs below a keeper, which is this program too: the end of its pipe, however this program ends, makes the keeper end the
-// implementation and everything that it has started.
+// Each process of a member is a child of this program: an agent, an implementation below its keeper (package helper).
 //
-// How far a run is stands in a file of its folder, so that another process can go on with a run whose process was killed: see state and
-// Run.restore.
+// How far a run is stands in a file of its folder, so that another process can go on with a run whose process was killed: see package
+// runfolder and Run.restore.
 //
 // What a member owns here is its CPUs. They are chosen once a run, set before the process begins, read back by the agents in every cell,
 // and given to no other process of the run. Other programs of the machine are not kept off them: what they use is measured in every cell

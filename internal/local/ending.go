@@ -8,28 +8,14 @@ import (
 
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
 )
 
-// Ending is how a run has ended.
-type Ending struct {
-	conduct.Outcome
-	// Verdict is what the report says; nil without one.
-	Verdict *conduct.Verdict
-	// Counts is true if anything that was measured counts.
-	Counts bool
-	// Gated is true if the run has objectives, which then decide whether it has succeeded.
-	Gated bool
-	// Report is the path of the page for people; empty without one.
-	Report string
-	// Interrupted is true if somebody ended the run before it was complete.
-	Interrupted bool
-}
-
 // report makes the report of a run that has measured everything.
-func (r *Run) report(ctx context.Context) (Ending, error) {
+func (r *Run) report(ctx context.Context) (progress.Ending, error) {
 	e, err := r.publish(ctx, r.manifest())
 	if err != nil {
 		return e, err
@@ -39,9 +25,9 @@ func (r *Run) report(ctx context.Context) (Ending, error) {
 }
 
 // ended is the end of a run before everything was measured. What was stored is reported all the same.
-func (r *Run) ended(ctx context.Context, e *conduct.Ending) (Ending, error) {
+func (r *Run) ended(ctx context.Context, e *conduct.Ending) (progress.Ending, error) {
 	if !r.facts.Partial() {
-		return Ending{Outcome: r.facts.Outcome(e, nil)}, nil
+		return progress.Ending{Outcome: r.facts.Outcome(e, nil)}, nil
 	}
 	of := r.record()
 	of.Ending = e
@@ -53,11 +39,11 @@ func (r *Run) ended(ctx context.Context, e *conduct.Ending) (Ending, error) {
 }
 
 // interrupted reports what is complete of a run that somebody has ended: its whole blocks.
-func (r *Run) interrupted(ctx context.Context) (Ending, error) {
+func (r *Run) interrupted(ctx context.Context) (progress.Ending, error) {
 	m := r.manifest()
 	complete := r.complete()
 	if complete == 0 {
-		return Ending{Interrupted: true}, nil
+		return progress.Ending{Interrupted: true}, nil
 	}
 	m.RepeatBlocks = max(min(m.RepeatBlocks, complete-r.facts.Plan.Blocks), 0)
 	m.Blocks = min(m.Blocks, complete)
@@ -91,16 +77,16 @@ func (r *Run) complete() int32 {
 }
 
 // publish stores the run's manifest and the report that is made from it.
-func (r *Run) publish(ctx context.Context, m record.RunManifest) (Ending, error) {
+func (r *Run) publish(ctx context.Context, m record.RunManifest) (progress.Ending, error) {
 	if _, err := r.folder.PutJSON(ctx, artifact.ManifestKey(r.prefix), m); err != nil {
-		return Ending{}, err
+		return progress.Ending{}, err
 	}
 	return r.makeReport(ctx)
 }
 
 // makeReport makes the report of a run from its manifest, and stores it.
-func (r *Run) makeReport(ctx context.Context) (Ending, error) {
-	var e Ending
+func (r *Run) makeReport(ctx context.Context) (progress.Ending, error) {
+	var e progress.Ending
 	o, err := publish.Make(ctx, r.folder, r.prefix)
 	if err != nil {
 		return e, err
@@ -133,7 +119,7 @@ func (r *Run) tellMeasured(ctx context.Context, t *conduct.Trial) error {
 		return err
 	}
 	for _, d := range data.Trials {
-		r.tell(Event{Kind: EventMeasured, Trial: &t.PlannedTrial, Results: results(d)})
+		r.tell(progress.Event{Kind: progress.EventMeasured, Trial: &t.PlannedTrial, Results: progress.Results(d)})
 	}
 	return nil
 }

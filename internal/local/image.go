@@ -5,16 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/image"
-	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/rootfs"
@@ -95,7 +93,7 @@ func namespacesPermitted(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, self, containCommand)
+	cmd := exec.CommandContext(ctx, self, helper.ContainCommand)
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	rootfs.SetNamespaces(cmd.SysProcAttr)
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -122,37 +120,7 @@ func containArgs(root rootfs.Root) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	return []string{self, containCommand, string(text)}, nil
-}
-
-// contain enters a root file system and becomes its program. Without one it only tries whether this machine permits that.
-func contain(ctx context.Context, args []string, errs io.Writer) (int, error) {
-	// What is taken from this thread is taken from what it starts.
-	runtime.LockOSThread()
-	if len(args) == 0 {
-		err := rootfs.Private()
-		return statusOf(err), err
-	}
-	var root rootfs.Root
-	if err := json.Unmarshal([]byte(args[0]), &root); err != nil {
-		return 1, usageError(containCommand)
-	}
-	if err := root.Enter(); err != nil {
-		return 1, err
-	}
-	if root.Exchange == "" {
-		return 1, root.Exec()
-	}
-	runtime.GOMAXPROCS(1)
-	return launch.Run(ctx, launch.Exchange(rootfs.Exchange), root.Process.Argv, errs)
-}
-
-// statusOf is the status with which a part of a run ends.
-func statusOf(err error) int {
-	if err != nil {
-		return 1
-	}
-	return 0
+	return []string{self, helper.ContainCommand, string(text)}, nil
 }
 
 // imageNotes are what the run's manifest says of images.

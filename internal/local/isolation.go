@@ -1,35 +1,13 @@
 package local
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"loadstone.dev/loadstone/internal/cgroup"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/plan"
 )
-
-// groupFlag is a cgroup in the arguments of a helper; nil if it was not given.
-type groupFlag struct{ *cgroup.Group }
-
-// String implements flag.Value.
-func (g *groupFlag) String() string { return "" }
-
-// Set implements flag.Value.
-func (g *groupFlag) Set(text string) error { return json.Unmarshal([]byte(text), &g.Group) }
-
-// groupArgs are the arguments with which a helper is told of a cgroup; empty if there is none.
-func groupArgs(name string, g *cgroup.Group) []string {
-	if g == nil {
-		return nil
-	}
-	text, err := json.Marshal(g)
-	if err != nil {
-		return nil // A group holds nothing that JSON cannot.
-	}
-	return []string{"--" + name, string(text)}
-}
 
 // openCgroups makes a cgroup for the run where this machine permits it.
 func (r *Run) openCgroups() {
@@ -57,25 +35,25 @@ func (a *attempt) isolate(m *member, at place) ([]string, error) {
 	}
 	flags := []string{"--counters", counters}
 	if !m.isServer() {
-		flags = append(flags, groupArgs("cgroup", group)...)
+		flags = append(flags, helper.GroupArgs("cgroup", group)...)
 	}
 	return flags, nil
 }
 
 // notes are what the run's manifest says of how it was led here.
 func (r *Run) notes() []string {
-	first := "measured on one machine by loadstone run, by affinity: " + r.seats.sentence() +
+	first := "measured on one machine by loadstone run, by affinity: " + r.seats.Sentence() +
 		"; other programs are not kept off these CPUs, and what they used of the server's is measured in every cell"
-	if !r.seats.owned {
-		first = "measured on one machine with too few CPUs by loadstone run: " + r.seats.sentence() + "; members share CPUs, so every cell is marked"
+	if !r.seats.Owned {
+		first = "measured on one machine with too few CPUs by loadstone run: " + r.seats.Sentence() + "; members share CPUs, so every cell is marked"
 	}
 	notes := []string{first}
-	if r.seats.alone() {
+	if r.seats.Alone() {
 		notes = append(notes, "this machine has one CPU for servers and load generators, which take turns on it: throughput is that of both together, latencies hold the time in which the other had the CPU, and a difference between servers looks smaller than it is; two CPUs are enough to avoid this")
 	}
 	notes = append(append(notes, r.isolation()), r.imageNotes()...)
 	for _, at := range r.resumed {
-		notes = append(notes, at.sentence())
+		notes = append(notes, at.Sentence())
 	}
 	return notes
 }
@@ -99,11 +77,4 @@ func (r *Run) isolation() string {
 		text += fmt.Sprintf(": this machine permits no cgroup of their own (%s)", r.shared)
 	}
 	return text
-}
-
-// alone reports whether servers and generators have one CPU together.
-func (s seats) alone() bool {
-	all := slices.Concat(s.server, slices.Concat(s.generators...))
-	slices.Sort(all)
-	return len(slices.Compact(all)) == 1 && len(s.generators) > 0
 }

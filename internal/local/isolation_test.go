@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/seats"
 )
 
 func TestTheReportSaysWhatProcessesShare(t *testing.T) {
@@ -44,14 +45,14 @@ func TestAMachineWithOneCPUIsToldWhatThatCosts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := led(t, quick())
-			n := needsOf(r.facts.Trials[0].Work)
-			own, enough := take(tc.cores, n)
+			n := seats.NeedsOf(r.facts.Trials[0].Work)
+			own, enough := seats.Take(tc.cores, n)
 			if !enough {
-				own = share(tc.cores, n)
+				own = seats.Share(tc.cores, n)
 			}
 			r.seats = own
 			if got := strings.Contains(strings.Join(r.notes(), "\n"), "this machine has one CPU for servers and load generators"); got != tc.want {
-				t.Errorf("it is told: %v, with %s", got, own.sentence())
+				t.Errorf("it is told: %v, with %s", got, own.Sentence())
 			}
 		})
 	}

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/cpuset"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kernel"
 )
 
 // TestMain makes the test's own program be the parts that a run starts, since a run starts its own program again.
 func TestMain(m *testing.M) {
-	if !IsHelper(os.Args[1:]) {
+	if !helper.Is(os.Args[1:]) {
 		os.Exit(m.Run())
 	}
-	status, err := Help(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	status, err := helper.Help(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "loadstone:", err)
 	}

@@ -7,13 +7,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -120,91 +116,5 @@ func TestALoadGeneratorMustBeInstalled(t *testing.T) {
 	}
 	if err := checkTools(nil); err != nil {
 		t.Errorf("a run without loads ends with %v", err)
-	}
-}
-
-// topology is a /sys in which CPUs say which of them share their core.
-func topology(t *testing.T, siblings map[int]string) string {
-	t.Helper()
-	sys := t.TempDir()
-	for cpu, text := range siblings {
-		dir := filepath.Join(sys, fmt.Sprintf("devices/system/cpu/cpu%d/topology", cpu))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(dir, "thread_siblings_list"), text, 0o600)
-	}
-	return sys
-}
-
-func TestCPUsAreGroupedByCore(t *testing.T) {
-	cpus := ownCPUs(t)
-	var single [][]int
-	siblings := map[int]string{}
-	for _, cpu := range cpus {
-		single = append(single, []int{cpu})
-		// The CPU 9999 is none on which this program may run.
-		siblings[cpu] = fmt.Sprintf("%d,9999\n", cpu)
-	}
-	for name, tc := range map[string]struct {
-		siblings map[int]string
-		want     [][]int
-	}{
-		"each alone where the kernel does not say":    {nil, single},
-		"each alone where the others may not be used": {siblings, single},
-		"each alone where the kernel says nonsense":   {map[int]string{cpus[0]: "none"}, single},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := readCores(topology(t, tc.siblings))
-			if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
-				t.Errorf("%v, -want +got:\n%s", err, diff)
-			}
-		})
-	}
-	if len(cpus) < 2 {
-		t.Skip("there is only one CPU")
-	}
-	both := fmt.Sprintf("%d,%d\n", cpus[0], cpus[1])
-	got, err := readCores(topology(t, map[int]string{cpus[0]: both, cpus[1]: both}))
-	if want := slices.Concat([][]int{{cpus[0], cpus[1]}}, single[2:]); !cmp.Equal(got, want) || err != nil {
-		t.Errorf("two threads of a core are %v, %v, want %v", got, err, want)
-	}
-}
-
-func TestTheNeedsOfAnyTrialAreMet(t *testing.T) {
-	for name, tc := range map[string]struct{ one, other, want needs }{
-		"the larger server counts":             {needs{server: 1}, needs{server: 2}, needs{server: 2}},
-		"the larger generator counts":          {needs{1, []int{2, 1}}, needs{1, []int{1, 3}}, needs{1, []int{2, 3}}},
-		"a generator that only one trial has":  {needs{1, []int{1}}, needs{1, []int{1, 1}}, needs{1, []int{1, 1}}},
-		"a trial that needs nothing":           {needs{2, []int{1}}, needs{}, needs{2, []int{1}}},
-		"a generator that only the first uses": {needs{1, []int{1, 4}}, needs{3, []int{2}}, needs{3, []int{2, 4}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.one.most(tc.other), cmp.AllowUnexported(needs{})); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestAMemberNeedsWholeCPUs(t *testing.T) {
-	for milli, want := range map[int64]int{0: 0, 1: 1, 400: 1, 1000: 1, 1001: 2, 4000: 4} {
-		if got := whole(milli); got != want {
-			t.Errorf("%d thousandths need %d CPUs, want %d", milli, got, want)
-		}
-	}
-	for name, tc := range map[string]struct {
-		work kind.Work
-		want needs
-	}{
-		"a server and its generator":     {led(t, quick()).facts.Trials[0].Work, needs{1, []int{1}}},
-		"servers that share one":         {led(t, duet()).facts.Trials[0].Work, needs{1, []int{1}}},
-		"a program that measures itself": {led(t, programs()).facts.Trials[0].Work, needs{server: 1}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, needsOf(tc.work), cmp.AllowUnexported(needs{})); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
 	}
 }

@@ -6,11 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/analysis"
-	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 // printed is what wrk prints of a good cell.
@@ -45,14 +43,14 @@ func TestACellIsToldWhenItHasFinished(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := led(t, spec)
 			// This program has the generator's CPU, unless the test says otherwise.
-			if r.seats.rest = r.seats.generators[0]; tc.rest != nil {
-				r.seats.rest = tc.rest
+			if r.seats.Rest = r.seats.Generators[0]; tc.rest != nil {
+				r.seats.Rest = tc.rest
 			}
 			var told []string
-			r.options.Tell = func(e Event) {
+			r.options.Tell = func(e progress.Event) {
 				for _, found := range e.Results {
 					told = append(told, found.Name)
-					if e.Kind != EventFinished || found.Value <= 0 || found.P99Micros == nil || *found.P99Micros <= 0 {
+					if e.Kind != progress.EventFinished || found.Value <= 0 || found.P99Micros == nil || *found.P99Micros <= 0 {
 						t.Errorf("it tells %+v", found)
 					}
 				}
@@ -85,45 +83,8 @@ func TestALatencyIsShownIfEveryGeneratorKnowsIt(t *testing.T) {
 	if !ok || one.P99Micros == nil {
 		t.Fatalf("it reads %+v", one)
 	}
-	without := cellRun(0, &record.Measurement{Requests: 1, DurationMicros: 1_000_000}, 0, "")
-	if got := resultOf("sweep-10", []record.CellRun{without, without}); got.P99Micros != nil || got.Value != 2 {
+	without := record.CellRun{Measurement: &record.Measurement{Requests: 1, DurationMicros: 1_000_000}}
+	if got := progress.ResultOf("sweep-10", []record.CellRun{without, without}); got.P99Micros != nil || got.Value != 2 {
 		t.Errorf("without latencies it shows %+v", got)
-	}
-}
-
-func TestWhatHasDisturbedABlockIsNamed(t *testing.T) {
-	disturbed := func(block int32, codes ...validity.Code) validity.Cell {
-		c := validity.Cell{Block: block, Validity: validity.Void}
-		for _, code := range codes {
-			c.Reasons = append(c.Reasons, validity.Reason{Code: code, Weight: validity.Void})
-		}
-		return c
-	}
-	busy := disturbed(2, validity.NoisyNeighbours, validity.Steal)
-	for name, tc := range map[string]struct {
-		table  analysis.Table
-		trials conduct.Trials
-		want   string
-	}{
-		"nothing":                {},
-		"two reasons of a block": {table: analysis.Table{Groups: []validity.Group{{Cells: []validity.Cell{busy, busy, {Block: 1}}}}}, want: "block 2 (NoisyNeighbours, Steal)"},
-		"a lost trial": {
-			trials: conduct.Trials{{PlannedTrial: record.PlannedTrial{Block: 3}, Ended: noon, Reason: "PodLost"}, {PlannedTrial: record.PlannedTrial{Block: 4}, Ended: noon, Reason: "ServerExited"}},
-			want:   "block 3 (PodLost)",
-		},
-		"a program": {table: analysis.Table{Programs: []validity.Program{{Cell: disturbed(1, validity.Steal)}}}, want: "block 1 (Steal)"},
-		"more than are named": {
-			table: analysis.Table{Groups: []validity.Group{{Cells: []validity.Cell{
-				disturbed(9, validity.Steal), disturbed(5, validity.Steal), disturbed(6, validity.Steal), disturbed(7, validity.Steal), disturbed(8, validity.Steal),
-			}}}},
-			want: "block 5 (Steal), block 6 (Steal), block 7 (Steal), and 2 more",
-		},
-		"a reference, with which nothing is compared": {table: analysis.Table{Groups: []validity.Group{{Role: record.RoleReference, Cells: []validity.Cell{busy}}}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := troublesOf(tc.table, tc.trials); got != tc.want {
-				t.Errorf("it is %q, want %q", got, tc.want)
-			}
-		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -19,28 +18,35 @@ import (
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/runfolder"
 )
 
-// temporary begins the names of files that are being written. One that is left is of a process that was killed.
-const temporary = ".loadstone-"
-
-// Newest is the newest folder of a run of some name below a folder of results, by the time that its name ends with; empty if there is none.
-func Newest(results, name string) (string, error) {
-	entries, err := os.ReadDir(results)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("looking for a run to resume: %w", err)
+// remember stores how far the run is.
+func (r *Run) remember() error {
+	s := runfolder.State{
+		Name: r.facts.Name, UID: r.uid, Spec: r.spec, Plan: r.facts.Plan.Hash(), Operator: r.options.Version, Seats: r.seats.Sentence(),
+		Started: r.started, LedNanos: time.Since(r.facts.Started).Nanoseconds(), Interim: r.facts.Interim, Scan: r.facts.Scan, Tries: r.tries, Resumed: r.resumed, Reported: r.reported,
 	}
-	for _, e := range slices.Backward(entries) {
-		rest, ok := strings.CutPrefix(e.Name(), name+"-")
-		if _, err := time.Parse(FolderTime, rest); ok && err == nil && e.IsDir() {
-			return filepath.Join(results, e.Name()), nil
-		}
+	for _, t := range r.facts.Trials {
+		s.Trials = append(s.Trials, runfolder.Trial{
+			Name: t.Name, Started: t.Started, Ended: t.Ended, Stored: t.Stored, Reason: t.Reason, Message: t.Message, Nodes: t.Nodes,
+		})
 	}
-	return "", nil
+	return runfolder.Write(r.folder.URI(r.prefix), s)
 }
 
-// FolderTime is how the time at which a run began stands in the name of its folder, after its own name.
-const FolderTime = "20060102-150405"
+// triesOf are the attempts at a trial of the run.
+func (r *Run) triesOf(trial string) *runfolder.Tries {
+	own, ok := r.tries[trial]
+	if !ok {
+		if r.tries == nil {
+			r.tries = map[string]*runfolder.Tries{}
+		}
+		own = &runfolder.Tries{}
+		r.tries[trial] = own
+	}
+	return own
+}
 
 // recall reads how far the run is that is to be resumed. Where nothing was begun, everything is to be done.
 func (r *Run) recall(context.Context) (err error) {
@@ -60,14 +66,14 @@ func (r *Run) recall(context.Context) (err error) {
 	if err := r.claimFolder(dir); err != nil {
 		return err
 	}
-	if r.recalled, err = readState(dir); err != nil {
+	if r.recalled, err = runfolder.Read(dir); err != nil {
 		return refuse(v1alpha1.ReasonInvalidSpec, err)
 	}
 	if r.recalled == nil {
 		return nil
 	}
 	r.uid = r.recalled.UID
-	return refuse(v1alpha1.ReasonInvalidSpec, errors.Join(r.sameQuestion(dir), removeTemporary(dir)))
+	return refuse(v1alpha1.ReasonInvalidSpec, errors.Join(r.sameQuestion(dir), runfolder.RemoveTemporary(dir)))
 }
 
 // claimFolder claims the folder of the run, and waits for what an earlier process has left there.
@@ -75,15 +81,15 @@ func (r *Run) claimFolder(dir string) error {
 	if r.claim != nil {
 		return nil
 	}
-	own, err := claimRun(dir)
+	own, err := runfolder.ClaimRun(dir)
 	if err == nil && own == nil {
 		err = fmt.Errorf("another loadstone run is at work in the folder %s: wait for its end, or choose another folder with --out", dir)
 	}
 	if err == nil {
-		err = own.claimProcesses(workOf(dir))
+		err = own.ClaimProcesses(runfolder.Work(dir))
 	}
 	if err != nil {
-		own.end()
+		own.End()
 		return refuse(v1alpha1.ReasonInvalidSpec, err)
 	}
 	r.claim = own
@@ -112,7 +118,7 @@ func (r *Run) restore(ctx context.Context) error {
 	if s.Plan != r.facts.Plan.Hash() {
 		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the run in %s was planned by version %s of Loadstone, and version %s plans it differently: resume it with the former, or begin a new run", r.options.Out, s.Operator, r.options.Version))
 	}
-	if own := r.seats.sentence(); s.Seats != own {
+	if own := r.seats.Sentence(); s.Seats != own {
 		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the run in %s cannot be resumed on other CPUs: there %s; here %s: let Loadstone use the same CPUs again, or begin a new run", r.options.Out, s.Seats, own))
 	}
 	if err := r.sameScripts(ctx); err != nil {
@@ -142,11 +148,11 @@ func (r *Run) sameScripts(ctx context.Context) error {
 }
 
 // takeOver takes the trials of complete blocks over as they ended. Of the others it keeps what was tried.
-func (r *Run) takeOver(before []trialState) {
+func (r *Run) takeOver(before []runfolder.Trial) {
 	var all conduct.Trials
 	for _, line := range r.begunLines(before) {
 		t := conduct.Trial{PlannedTrial: line, Work: kinds.Planned(r.facts.Plan.Plan, line)}
-		was := before[slices.IndexFunc(before, func(s trialState) bool { return s.Name == line.Name })]
+		was := before[slices.IndexFunc(before, func(s runfolder.Trial) bool { return s.Name == line.Name })]
 		t.Started, t.Ended, t.Stored, t.Reason, t.Message, t.Nodes = was.Started, was.Ended, was.Stored, was.Reason, was.Message, was.Nodes
 		all = append(all, t)
 	}
@@ -156,16 +162,16 @@ func (r *Run) takeOver(before []trialState) {
 		if t.Block <= last && !t.Ended.IsZero() {
 			return false
 		}
-		r.triesOf(t.Name).abandon(t.PlannedTrial)
+		r.triesOf(t.Name).Abandon(t.PlannedTrial)
 		return true
 	})
 	if !r.reported {
-		r.resumed = append(r.resumed, resumption{At: time.Now(), Complete: last})
+		r.resumed = append(r.resumed, runfolder.Resumption{At: time.Now(), Complete: last})
 	}
 }
 
 // begunLines are the lines of the plan, those of repeat blocks and those that follow included, that were begun.
-func (r *Run) begunLines(before []trialState) []record.PlannedTrial {
+func (r *Run) begunLines(before []runfolder.Trial) []record.PlannedTrial {
 	begun := make(map[string]bool, len(before))
 	for _, t := range before {
 		begun[t.Name] = true
@@ -176,26 +182,4 @@ func (r *Run) begunLines(before []trialState) []record.PlannedTrial {
 	}
 	lines = append(lines, r.facts.Plan.Following...)
 	return slices.DeleteFunc(lines, func(l record.PlannedTrial) bool { return !begun[l.Name] })
-}
-
-// abandon notes that the last attempt at a trial does not count, since its block was not complete when the run ended.
-func (t *tries) abandon(line record.PlannedTrial) {
-	if int32(len(t.Failures)) >= t.Begun {
-		return
-	}
-	what := fmt.Sprintf("block %d was complete", line.Block)
-	if line.Follows() {
-		what = "it was stored"
-	}
-	t.Failures = append(t.Failures, fmt.Sprintf("attempt %d: loadstone run ended before %s", t.Begun, what))
-}
-
-// removeTemporary removes the files that a killed process was writing.
-func removeTemporary(dir string) error {
-	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || !strings.HasPrefix(e.Name(), temporary) {
-			return err
-		}
-		return os.Remove(path)
-	})
 }

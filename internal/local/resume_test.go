@@ -3,9 +3,7 @@ package local
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/runfolder"
 )
 
 // ledSpec is a run of a spec as led makes it, which knows what it was asked.
@@ -42,7 +41,7 @@ func goesOn(t *testing.T, before *Run) *Run {
 	next.facts.Trials, next.started = nil, time.Time{}
 	next.folder = before.folder
 	var err error
-	if next.recalled, err = readState(before.folder.URI(before.prefix)); err != nil {
+	if next.recalled, err = runfolder.Read(before.folder.URI(before.prefix)); err != nil {
 		t.Fatal(err)
 	}
 	if err := next.restore(t.Context()); err != nil {
@@ -117,7 +116,7 @@ func TestAnAttemptThatWasKilledIsNotedOnce(t *testing.T) {
 	own.Begun, own.Failures = 2, []string{"attempt 1: PodLost: the port was taken"}
 	// It is resumed twice, and nothing is begun in between.
 	next := goesOn(t, goesOn(t, before))
-	want := tries{Begun: 2, Failures: []string{"attempt 1: PodLost: the port was taken", "attempt 2: loadstone run ended before block 1 was complete"}}
+	want := runfolder.Tries{Begun: 2, Failures: []string{"attempt 1: PodLost: the port was taken", "attempt 2: loadstone run ended before block 1 was complete"}}
 	if diff := cmp.Diff(want, *next.triesOf(before.facts.Trials[1].Name)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -159,7 +158,7 @@ func TestAResumedRunKeepsWhatFollowsItsBlocksTrialByTrial(t *testing.T) {
 	if err := before.remember(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := readState(before.folder.URI("results"))
+	s, err := runfolder.Read(before.folder.URI("results"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +191,7 @@ func TestWhatHasChangedIsNotResumed(t *testing.T) {
 		"the spec":         {func(r *Run) { r.recalled.Spec = json.RawMessage(`{"blocks": 3}`) }, "asks for something else"},
 		"the name":         {func(r *Run) { r.recalled.Name = "other" }, "asks for something else than the run other"},
 		"the plan":         {func(r *Run) { r.recalled.Plan, r.recalled.Operator = "0123", "v1.2.3" }, "was planned by version v1.2.3"},
-		"the CPUs":         {func(r *Run) { r.seats.server = []int{1} }, "servers were set on CPUs [1]"},
+		"the CPUs":         {func(r *Run) { r.seats.Server = []int{1} }, "servers were set on CPUs [1]"},
 		"a script":         {func(r *Run) { r.scripts[0].Text = []byte("other") }, "loads[sweep].script has changed"},
 		"nothing":          {func(*Run) {}, ""},
 		"a script is open": {func(r *Run) { r.scripts[0].Load = "later" }, ""},
@@ -204,7 +203,7 @@ func TestWhatHasChangedIsNotResumed(t *testing.T) {
 				t.Fatal(err)
 			}
 			var err error
-			if before.recalled, err = readState(before.folder.URI("results")); err != nil {
+			if before.recalled, err = runfolder.Read(before.folder.URI("results")); err != nil {
 				t.Fatal(err)
 			}
 			tc.change(before)
@@ -221,55 +220,6 @@ func TestWhatHasChangedIsNotResumed(t *testing.T) {
 	}
 }
 
-func TestAStateThatCannotBeReadIsNotTakenForNone(t *testing.T) {
-	for name, text := range map[string]string{"half of it": `{"schema": "loads`, "of another shape": `{"schema": "loadstone.dev/local-state/v99"}`} {
-		dir := t.TempDir()
-		write(t, filepath.Join(dir, stateFile), text, 0o600)
-		if s, err := readState(dir); err == nil {
-			t.Errorf("%s is read as %+v", name, s)
-		}
-	}
-	if s, err := readState(t.TempDir()); s != nil || err != nil {
-		t.Errorf("in an empty folder there is %+v, %v", s, err)
-	}
-}
-
-func TestTheNewestFolderOfARunIsFound(t *testing.T) {
-	results := t.TempDir()
-	for _, folder := range []string{"quick-20260314-120000", "quick-20260314-120001", "quick-of-mine", "quick-more-20270101-000000", "other-20270101-000000"} {
-		if err := os.Mkdir(filepath.Join(results, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(t, filepath.Join(results, "quick-20280101-000000"), "no folder", 0o600)
-	for name, tc := range map[string]struct{ results, name, want string }{
-		"the later of two":           {results, "quick", filepath.Join(results, "quick-20260314-120001")},
-		"a name that another begins": {results, "quick-more", filepath.Join(results, "quick-more-20270101-000000")},
-		"no run of that name":        {results, "slow", ""},
-		"no folder of results":       {filepath.Join(results, "below"), "quick", ""},
-	} {
-		if got, err := Newest(tc.results, tc.name); got != tc.want || err != nil {
-			t.Errorf("%s: it is %q, %v; want %q", name, got, err, tc.want)
-		}
-	}
-}
-
-func TestOnlyWhatAKilledProcessWasWritingIsRemoved(t *testing.T) {
-	folder, err := artifact.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := folder.Put(t.Context(), "results/trials/a/manifest.json", "", []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
-	left := write(t, folder.URI("results/trials/a/"+temporary+"123"), "half", 0o600)
-	if err := removeTemporary(folder.URI("results")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("half a file is left: %v", err)
-	}
-	if _, err := folder.Get(t.Context(), "results/trials/a/manifest.json", ""); err != nil {
-		t.Error(err)
-	}
+func scriptOf(load, text string) protocol.Script {
+	return protocol.Script{Load: load, Text: []byte(text)}
 }

@@ -22,8 +22,11 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/runfolder"
+	"loadstone.dev/loadstone/internal/seats"
 )
 
 // Options are what a run is led with.
@@ -43,7 +46,7 @@ type Options struct {
 	// Version is that of this program.
 	Version string
 	// Tell is told what happens; Every is how often it is told of progress, beside the end of each cell. 0 leaves it at that.
-	Tell  func(Event)
+	Tell  func(progress.Event)
 	Every time.Duration
 }
 
@@ -55,7 +58,7 @@ type Run struct {
 	folder  *artifact.Folder
 	// prefix is where the run lies in the folder, and work where processes have their files while they run.
 	prefix, work string
-	seats        seats
+	seats        seats.Seats
 	// scripts are the users', as they were when the run was made, and frozen where they lie.
 	scripts []protocol.Script
 	frozen  []record.FrozenScript
@@ -66,16 +69,16 @@ type Run struct {
 	// others went on. reported is true once the whole run is reported.
 	started  time.Time
 	led      time.Duration
-	resumed  []resumption
+	resumed  []runfolder.Resumption
 	reported bool
 	// scanned is what the last scan has read, and troubles says which blocks were disturbed, and by what, as far as it was scanned for.
 	scanned  analysis.Table
 	troubles string
 	// tries are the attempts at trials, by the trial's name.
-	tries map[string]*tries
+	tries map[string]*runfolder.Tries
 	// recalled is what an earlier process has left of the run, if it is resumed; nil if there is nothing.
-	recalled *state
-	claim    *claim
+	recalled *runfolder.State
+	claim    *runfolder.Claim
 	// images are the implementations that run in their images, by name.
 	images map[string]imaged
 	// cgroups is the run's cgroup; nil if this machine permits none, and shared says why.
@@ -87,7 +90,7 @@ type Run struct {
 func New(ctx context.Context, o Options) (*Run, error) {
 	r := &Run{options: o, uid: newUID(), node: hostname()}
 	if err := r.prepare(ctx); err != nil {
-		r.claim.end()
+		r.claim.End()
 		return nil, err
 	}
 	return r, nil
@@ -160,21 +163,21 @@ func (r *Run) checkDuetPorts() error {
 
 // chooseSeats chooses the CPUs of the run's members.
 func (r *Run) chooseSeats(context.Context) error {
-	cores, err := readCores("/sys")
+	cores, err := seats.ReadCores("/sys")
 	if err != nil {
 		return err
 	}
-	var n needs
+	var n seats.Needs
 	for _, line := range r.facts.Plan.Trials[:min(len(r.facts.Plan.Trials), len(r.facts.Plan.Implementations))] {
-		n = n.most(needsOf(kinds.Planned(r.facts.Plan.Plan, line)))
+		n = n.Most(seats.NeedsOf(kinds.Planned(r.facts.Plan.Plan, line)))
 	}
-	own, enough := take(cores, n)
+	own, enough := seats.Take(cores, n)
 	if !enough && r.facts.Plan.Placement.Pinning == record.Required {
 		have := len(slices.Concat(cores...))
-		return refuse(v1alpha1.ReasonNotEnoughCPUs, fmt.Errorf("servers and generators of this run need at least %d CPUs, and Loadstone may use %d of this machine: lower spec.implementations[].cpus and spec.loads[].generators, or set spec.placement.pinning to Preferred, which lets them share CPUs and marks every cell", max(n.all(), 2), have))
+		return refuse(v1alpha1.ReasonNotEnoughCPUs, fmt.Errorf("servers and generators of this run need at least %d CPUs, and Loadstone may use %d of this machine: lower spec.implementations[].cpus and spec.loads[].generators, or set spec.placement.pinning to Preferred, which lets them share CPUs and marks every cell", max(n.All(), 2), have))
 	}
 	if !enough {
-		own = share(cores, n)
+		own = seats.Share(cores, n)
 	}
 	r.seats = own
 	return nil
@@ -193,7 +196,7 @@ func (r *Run) openFolder(context.Context) error {
 	if r.folder, err = artifact.OpenFolder(filepath.Dir(whole)); err != nil {
 		return refuse(v1alpha1.ReasonInvalidSpec, err)
 	}
-	r.work = workOf(whole)
+	r.work = runfolder.Work(whole)
 	if _, err := os.Stat(filepath.Join(whole, "plan.json")); err == nil && r.recalled == nil {
 		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the folder %s holds another run already: choose another one with --out, or go on with it by --resume", whole))
 	}
@@ -219,17 +222,17 @@ func (r *Run) freeze(context.Context) error {
 }
 
 // Lead leads the run to its end. When ctx ends before, what is complete is reported, and nothing that the run has started is left.
-func (r *Run) Lead(ctx context.Context) (Ending, error) {
+func (r *Run) Lead(ctx context.Context) (progress.Ending, error) {
 	// Processes get their CPUs from the thread that starts them, and agents die with it.
 	runtime.LockOSThread()
-	defer r.claim.end()
+	defer r.claim.End()
 	if r.reported {
 		return r.makeReport(ctx)
 	}
 	r.openCgroups()
 	defer r.cgroups.Remove()
 	if err := errors.Join(r.begin(), r.freezeQuestion(ctx)); err != nil {
-		return Ending{}, err
+		return progress.Ending{}, err
 	}
 	limited, cancel := context.WithDeadline(ctx, r.facts.Deadline())
 	defer cancel()
@@ -255,7 +258,7 @@ func (r *Run) Lead(ctx context.Context) (Ending, error) {
 			return r.interrupted(context.WithoutCancel(ctx))
 		}
 		if err != nil && limited.Err() == nil {
-			return Ending{}, err
+			return progress.Ending{}, err
 		}
 	}
 }
@@ -276,9 +279,9 @@ func (r *Run) begin() error {
 		return err
 	}
 	for _, n := range r.opening() {
-		r.tell(Event{Kind: EventNote, Message: n})
+		r.tell(progress.Event{Kind: progress.EventNote, Message: n})
 	}
-	return stayOn(r.seats.rest)
+	return stayOn(r.seats.Rest)
 }
 
 // freezeQuestion stores what is asked: the plan and the scripts.
@@ -302,7 +305,7 @@ func (r *Run) beginTrials(lines []record.PlannedTrial) {
 		r.facts.Trials = append(r.facts.Trials, conduct.Trial{PlannedTrial: line, Work: kinds.Planned(r.facts.Plan.Plan, line)})
 	}
 	if n := r.facts.Repeated(); n > 0 {
-		r.tell(Event{Kind: EventNote, Message: fmt.Sprintf("disturbed: %s: repeat block %d is measured", r.troubles, n)})
+		r.tell(progress.Event{Kind: progress.EventNote, Message: fmt.Sprintf("disturbed: %s: repeat block %d is measured", r.troubles, n)})
 	}
 }
 
@@ -335,14 +338,14 @@ func (r *Run) measure(ctx context.Context) error {
 		}
 		own.Failures = append(own.Failures, a.Note(f))
 		t.Started, t.Nodes = time.Time{}, nil
-		r.tell(Event{Kind: EventFailed, Trial: &t.PlannedTrial, Message: a.Note(f) + "; retrying"})
+		r.tell(progress.Event{Kind: progress.EventFailed, Trial: &t.PlannedTrial, Message: a.Note(f) + "; retrying"})
 	}
 }
 
 func (r *Run) failed(t *conduct.Trial, f *conduct.Failure) {
 	t.Ended, t.Reason, t.Message = time.Now(), f.Reason, f.Message
-	r.troubles = troublesOf(r.scanned, r.facts.Trials)
-	r.tell(Event{Kind: EventFailed, Trial: &t.PlannedTrial, Message: f.Message})
+	r.troubles = progress.Troubles(r.scanned, r.facts.Trials)
+	r.tell(progress.Event{Kind: progress.EventFailed, Trial: &t.PlannedTrial, Message: f.Message})
 }
 
 // analyse makes the interim analysis: it asks whether enough has been measured.
@@ -375,7 +378,7 @@ func (r *Run) scan(ctx context.Context) error {
 	}
 	r.facts.Scan = r.facts.Scanned(table.DisturbedBlocks())
 	r.scanned = table
-	r.troubles = troublesOf(r.scanned, r.facts.Trials)
+	r.troubles = progress.Troubles(r.scanned, r.facts.Trials)
 	return nil
 }
 
@@ -395,7 +398,7 @@ func (r *Run) manifest() record.RunManifest {
 }
 
 // tell tells of an event, with how far the run is.
-func (r *Run) tell(e Event) {
+func (r *Run) tell(e progress.Event) {
 	if r.options.Tell == nil {
 		return
 	}

@@ -3,19 +3,23 @@ package local
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/runfolder"
+	"loadstone.dev/loadstone/internal/seats"
 )
 
 func TestABlockIsCompleteWhenItsTrialsHaveEnded(t *testing.T) {
@@ -54,7 +58,7 @@ func TestARunThatIsInterruptedAtOnceHasNothingToReport(t *testing.T) {
 	r := led(t, quick())
 	r.facts.Trials[0].Ended = noon
 	e, err := r.interrupted(t.Context())
-	if diff := cmp.Diff(Ending{Interrupted: true}, e); diff != "" || err != nil {
+	if diff := cmp.Diff(progress.Ending{Interrupted: true}, e); diff != "" || err != nil {
 		t.Errorf("it ends with %v, -want +got:\n%s", err, diff)
 	}
 	if _, err := os.Stat(r.folder.URI("results")); !errors.Is(err, os.ErrNotExist) {
@@ -65,7 +69,7 @@ func TestARunThatIsInterruptedAtOnceHasNothingToReport(t *testing.T) {
 func TestARunThatEndsTooEarlyWithNothingStoredHasNoReport(t *testing.T) {
 	r := led(t, quick())
 	late := &conduct.Ending{Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonTimedOut, Message: "the run exceeded its timeout"}
-	want := Ending{Outcome: conduct.Outcome{State: conduct.Failed, Reason: v1alpha1.ReasonTimedOut, Message: late.Message}}
+	want := progress.Ending{Outcome: conduct.Outcome{State: conduct.Failed, Reason: v1alpha1.ReasonTimedOut, Message: late.Message}}
 	if e, err := r.ended(t.Context(), late); err != nil || !cmp.Equal(want, e) {
 		t.Errorf("it ends with %+v, %v", e, err)
 	}
@@ -80,81 +84,6 @@ func TestAPartOfARunIsReportedWhenItEndsTooEarly(t *testing.T) {
 	text, err := os.ReadFile(r.folder.URI("results/manifest.json"))
 	if err != nil || json.Unmarshal(text, &m) != nil || len(m.Trials) != 1 || !strings.Contains(strings.Join(m.Notes, "\n"), "this record is partial") {
 		t.Errorf("the record holds %+v, %v", m, err)
-	}
-}
-
-// cellRun is a cell of a load on ten connections, as a generator lived it.
-func cellRun(server int, m *record.Measurement, active time.Duration, failed string) record.CellRun {
-	return record.CellRun{Point: record.Point{Load: "sweep", Connections: 10}, Server: server, Measurement: m, ActiveNanos: active.Nanoseconds(), Error: failed}
-}
-
-func TestTheThroughputOfACellIsThatOfAllItsGenerators(t *testing.T) {
-	made := func(requests int64, seconds int64) *record.Measurement {
-		return &record.Measurement{Requests: requests, DurationMicros: seconds * 1_000_000}
-	}
-	other := cellRun(0, made(7, 1), 0, "")
-	other.Connections = 100
-	for name, tc := range map[string]struct {
-		servers []string
-		server  int
-		cells   []record.CellRun
-		want    Result
-	}{
-		"one generator": {[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 10), 0, "")}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
-		"two generators that took different times": {
-			[]string{"plain"},
-			0,
-			[]record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, made(1000, 5), 0, "")},
-			Result{Name: "sweep-10", Value: 300, Unit: "requests/s"},
-		},
-		"another cell is not counted": {[]string{"plain"}, 0, []record.CellRun{other, cellRun(0, made(1000, 10), 0, "")}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
-		"the second server of a duet": {
-			[]string{"plain", "costly"},
-			1,
-			[]record.CellRun{cellRun(0, made(9, 10), time.Second, ""), cellRun(1, made(1000, 10), 5*time.Second, "")},
-			Result{Name: "costly sweep-10", Value: 200, Unit: "requests/s"},
-		},
-		"a generator that failed": {
-			[]string{"plain"},
-			0,
-			[]record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, nil, 0, "the tool hung")},
-			Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "the tool hung"},
-		},
-		"a time that is not known": {[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 0), 0, "")}, Result{Name: "sweep-10", Unit: "requests/s"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := record.TrialData{Manifest: record.TrialManifest{PlannedTrial: record.PlannedTrial{Servers: tc.servers}}}
-			for _, c := range tc.cells {
-				d.Generators = append(d.Generators, record.GeneratorResult{Cells: []record.CellRun{c}})
-			}
-			if diff := cmp.Diff(tc.want, throughput(d, "sweep-10", tc.server)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestTheResultsOfATrialAreInTheOrderOfItsCells(t *testing.T) {
-	d := record.TrialData{Manifest: record.TrialManifest{
-		PlannedTrial: record.PlannedTrial{Servers: []string{"plain", "costly"}},
-		Cells:        []record.Cell{{Load: "sweep", Connections: 100}, {Load: "sweep", Connections: 10}, {Load: "open", Connections: 1, RequestsPerSecond: 5}},
-	}}
-	measured := &record.Measurement{Requests: 10, DurationMicros: 1_000_000}
-	large := cellRun(0, measured, 0, "")
-	large.Connections = 100
-	d.Generators = []record.GeneratorResult{{Cells: []record.CellRun{cellRun(1, nil, 0, "it hung"), cellRun(0, measured, 0, ""), large}}}
-	void := record.Exactly("cpu", "BenchmarkSort", "s", record.LessIsBetter, 2.5)
-	void.Void = "it was disturbed"
-	d.Rows = []record.Row{record.Exactly("time", "BenchmarkSort", "ns", record.LessIsBetter, 12), void}
-	want := []Result{
-		{Name: "plain sweep-100", Value: 10, Unit: "requests/s"},
-		{Name: "plain sweep-10", Value: 10, Unit: "requests/s"},
-		{Name: "costly sweep-10", Unit: "requests/s", Failed: "it hung"},
-		{Name: "BenchmarkSort time", Value: 12, Unit: "ns"},
-		{Name: "BenchmarkSort cpu", Value: 2.5, Unit: "s", Failed: "it was disturbed"},
-	}
-	if diff := cmp.Diff(want, results(d)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
@@ -232,7 +161,7 @@ func TestARunSaysHowItWasLedHere(t *testing.T) {
 		"with too few CPUs": {false, []string{"too few CPUs", "servers were set on CPUs [3]", "every cell is marked"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r.seats.owned = tc.owned
+			r.seats.Owned = tc.owned
 			notes := strings.Join(r.notes(), "\n")
 			for _, want := range append(tc.want, "spec.implementations[].memory is no limit here") {
 				if !strings.Contains(notes, want) {
@@ -255,31 +184,31 @@ func TestARunTellsAtItsBeginWhatIsLeftOutHere(t *testing.T) {
 }
 
 func TestAnEventTellsHowFarTheRunIs(t *testing.T) {
-	var told []Event
+	var told []progress.Event
 	r := led(t, quick())
-	r.options.Tell = func(e Event) { told = append(told, e) }
+	r.options.Tell = func(e progress.Event) { told = append(told, e) }
 	r.facts.Trials[0].Ended, r.facts.Trials[0].Stored = noon, &record.Artifact{}
-	r.tell(Event{Kind: EventNote, Message: "a note"})
-	want := Event{Kind: EventNote, Message: "a note", Blocks: 2, Done: 2, All: 8, Left: r.facts.Left()}
-	if diff := cmp.Diff([]Event{want}, told); diff != "" {
+	r.tell(progress.Event{Kind: progress.EventNote, Message: "a note"})
+	want := progress.Event{Kind: progress.EventNote, Message: "a note", Blocks: 2, Done: 2, All: 8, Left: r.facts.Left()}
+	if diff := cmp.Diff([]progress.Event{want}, told); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	r.options.Tell = nil
-	r.tell(Event{}) // Nobody listens.
+	r.tell(progress.Event{}) // Nobody listens.
 }
 
 var itExited = conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[costly] exited")
 
 func TestAFailedTrialIsToldAndEnded(t *testing.T) {
-	var told []Event
+	var told []progress.Event
 	r := led(t, quick())
-	r.options.Tell = func(e Event) { told = append(told, e) }
+	r.options.Tell = func(e progress.Event) { told = append(told, e) }
 	trial := &r.facts.Trials[1]
 	r.failed(trial, itExited)
 	if trial.Ended.IsZero() || trial.Stored != nil || trial.Reason != itExited.Reason || trial.Message != itExited.Message {
 		t.Errorf("the trial ends as %+v", trial)
 	}
-	if len(told) != 1 || told[0].Kind != EventFailed || told[0].Trial.Name != trial.Name || told[0].Message != itExited.Message {
+	if len(told) != 1 || told[0].Kind != progress.EventFailed || told[0].Trial.Name != trial.Name || told[0].Message != itExited.Message {
 		t.Errorf("it is told %+v", told)
 	}
 }
@@ -306,5 +235,41 @@ func TestTheServersOfADuetNeedAPortEach(t *testing.T) {
 	r.facts.Plan.Implementations[1].Port = r.facts.Plan.Implementations[0].Port
 	if err := r.checkDuetPorts(); err == nil || !strings.Contains(err.Error(), "a port of its own") {
 		t.Errorf("one port for both: %v", err)
+	}
+}
+
+func TestTheCPUsOfATrialFollowFromItsWork(t *testing.T) {
+	for name, tc := range map[string]struct {
+		work kind.Work
+		want int
+	}{
+		"a server and its generator":     {led(t, quick()).facts.Trials[0].Work, 2},
+		"servers that share one":         {led(t, duet()).facts.Trials[0].Work, 2},
+		"a program that measures itself": {led(t, programs()).facts.Trials[0].Work, 1},
+	} {
+		if n := seats.NeedsOf(tc.work); n.All() != tc.want {
+			t.Errorf("%s: it needs %+v, want %d", name, n, tc.want)
+		}
+	}
+}
+
+func TestARunIsLedByOneProcess(t *testing.T) {
+	dir := t.TempDir()
+	first, err := runfolder.ClaimRun(dir)
+	if err != nil || first == nil {
+		t.Fatalf("it is claimed as %v, %v", first, err)
+	}
+	if second, err := runfolder.ClaimRun(dir); second != nil || err != nil {
+		t.Errorf("a second process claims it as %v, %v", second, err)
+	}
+	r := &Run{options: Options{Out: dir}}
+	refused(t, r.openFolder(t.Context()), "another loadstone run is at work in the folder "+dir)
+	first.End()
+	if err := r.openFolder(t.Context()); err != nil {
+		t.Errorf("a run that has ended is still claimed: %v", err)
+	}
+	r.claim.End()
+	if _, err := os.Stat(runfolder.Work(dir)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of its processes is left: %v", err)
 	}
 }

@@ -14,10 +14,12 @@ import (
 	"loadstone.dev/loadstone/internal/agent"
 	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/seats"
 )
 
 // maxLastWords bounds what is quoted of a process that has ended.
@@ -42,12 +44,12 @@ type member struct {
 	// dir is the folder of its agent's files, and exchange that in which a program's parent and its collector meet.
 	dir, exchange string
 	// keeper runs the implementation; nil if the member has none. begun is when it was started.
-	keeper *child
+	keeper *helper.Process
 	begun  time.Time
 	// group is the cgroup of its first process; nil if it has none of its own.
 	group *cgroup.Group
 	// agent measures; state is what it has said last.
-	agent *child
+	agent *helper.Process
 	log   string
 	state protocol.State
 }
@@ -96,15 +98,15 @@ func (t *team) fault() *conduct.Failure {
 func (t *team) end() {
 	for _, m := range t.members {
 		if m.agent != nil {
-			_ = m.agent.in.Close() // Those that end at once need no waiting for.
+			_ = m.agent.In.Close() // Those that end at once need no waiting for.
 		}
 	}
 	for _, m := range t.members {
 		if m.agent != nil {
-			m.agent.end()
+			m.agent.End()
 		}
 		if m.keeper != nil {
-			m.keeper.end()
+			m.keeper.End()
 		}
 	}
 	for _, m := range t.members {
@@ -131,17 +133,17 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 	if err != nil {
 		return nil, err
 	}
-	args := []string{keeperCommand, "--cpus", cpuList(at.cpus), "--dir", at.folder, "--log", m.log}
+	args := []string{helper.KeeperCommand, "--cpus", helper.CPUList(at.cpus), "--dir", at.folder, "--log", m.log}
 	if at.contained {
 		args = append(args, "--contained")
 	}
-	args = append(append(append(args, groupArgs("cgroup", m.group)...), "--"), command...)
-	if m.keeper, err = startChild(args, at.rest, log, t.held, 0); err != nil {
+	args = append(append(append(args, helper.GroupArgs("cgroup", m.group)...), "--"), command...)
+	if m.keeper, err = helper.Start(args, at.rest, log, t.held, 0); err != nil {
 		return nil, err
 	}
 	m.begun = time.Now()
-	notes := json.NewDecoder(m.keeper.out)
-	var started keeperNote
+	notes := json.NewDecoder(m.keeper.Out)
+	var started helper.Note
 	if err := notes.Decode(&started); err != nil {
 		return nil, fmt.Errorf("starting implementations[%s]: %w: %s", own.Name, err, launch.Tail(log.Name(), maxLastWords))
 	}
@@ -149,7 +151,7 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s] cannot be started: %s: check implementations[].command", own.Name, started.Failed), nil
 	}
 	go func() {
-		var ended keeperNote
+		var ended helper.Note
 		if err := notes.Decode(&ended); err != nil || ended.Exited == nil {
 			return // The keeper was ended.
 		}
@@ -164,12 +166,12 @@ func (t *team) startAgent(m *member, cpus []int, flags, args []string) error {
 	if err != nil {
 		return err
 	}
-	flags = append([]string{agentCommand, "--member", m.Name, "--dir", m.dir}, flags...)
+	flags = append([]string{helper.AgentCommand, "--member", m.Name, "--dir", m.dir}, flags...)
 	if m.keeper != nil {
-		flags = append(flags, "--keeper", strconv.Itoa(m.keeper.cmd.Process.Pid))
+		flags = append(flags, "--keeper", strconv.Itoa(m.keeper.Cmd.Process.Pid))
 	}
 	flags = append(append(flags, "--"), args...)
-	if m.agent, err = startChild(flags, cpus, log, t.held, syscall.SIGKILL); err != nil {
+	if m.agent, err = helper.Start(flags, cpus, log, t.held, syscall.SIGKILL); err != nil {
 		return err
 	}
 	return nil
@@ -182,9 +184,9 @@ func (m *member) ask(c protocol.Command) (*conduct.Failure, error) {
 		return nil, fmt.Errorf("encoding a command: %w", err)
 	}
 	var answer agent.Answer
-	if !m.agent.exchange(append(body, '\n'), &answer) {
-		m.agent.end()
-		exit := conduct.Exit{Code: int32(m.agent.cmd.ProcessState.ExitCode()), Reason: m.agent.cmd.ProcessState.String(), LastWords: launch.Tail(m.log+".agent", maxLastWords)}
+	if !m.agent.Exchange(append(body, '\n'), &answer) {
+		m.agent.End()
+		exit := conduct.Exit{Code: int32(m.agent.Cmd.ProcessState.ExitCode()), Reason: m.agent.Cmd.ProcessState.String(), LastWords: launch.Tail(m.log+".agent", maxLastWords)}
 		return conduct.AgentExited(m.called(), exit), nil
 	}
 	m.state = answer.State
@@ -210,7 +212,7 @@ type place struct {
 
 // serving are the CPUs of a process that is measured: as many of the servers' as it owns, and one if it owns a part of one.
 func (p place) serving(own kind.Process) []int {
-	return p.cpus[:max(min(whole(own.MilliCPU), len(p.cpus)), 1)]
+	return p.cpus[:max(min(seats.Whole(own.MilliCPU), len(p.cpus)), 1)]
 }
 
 // newMember makes the folder of a member of an attempt.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/microbenchmark"
@@ -132,7 +132,7 @@ func TestTheEndOfATeamIsNoFault(t *testing.T) {
 	if err := own.startAgent(m, ownCPUs(t), nil, []string{"observe", "--port=1"}); err != nil {
 		t.Fatal(err)
 	}
-	keeper, observer := m.keeper.cmd.Process.Pid, m.agent.cmd.Process.Pid
+	keeper, observer := m.keeper.Cmd.Process.Pid, m.agent.Cmd.Process.Pid
 	own.end()
 	own.end() // Whoever has ended a team may do so again.
 	for _, pid := range []int{keeper, observer} {
@@ -192,19 +192,6 @@ func threadCPUs(t *testing.T) unix.CPUSet {
 	return set
 }
 
-func TestNothingIsStartedWithoutACPU(t *testing.T) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	before := threadCPUs(t)
-	cmd := exec.CommandContext(t.Context(), "/bin/true")
-	if err := startOn(cmd, nil); err == nil || !strings.Contains(err.Error(), "setting its CPUs []") || cmd.Process != nil {
-		t.Errorf("it ends with %v", err)
-	}
-	if after := threadCPUs(t); after != before {
-		t.Errorf("the thread has moved from %v to %v", before, after)
-	}
-}
-
 func TestARefusalIsAFailureOfTheAgent(t *testing.T) {
 	m := observed(t, ownCPUs(t), "observe", "--port=1")
 	f, err := m.ask(protocol.Command{Start: &protocol.Start{Targets: []string{"127.0.0.1:1"}}})
@@ -229,7 +216,7 @@ func TestAnAgentThatHasEndedIsLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := observed(t, ownCPUs(t), tc.args...)
 			if tc.kill {
-				if err := m.agent.cmd.Process.Kill(); err != nil {
+				if err := m.agent.Cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -252,17 +239,17 @@ func TestAProcessThatHasEndedDoesNotAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A keeper speaks without being asked.
-	args := []string{keeperCommand, "--cpus", cpuList(ownCPUs(t)), "--dir", m.dir, "--log", m.log, "--", "/bin/true"}
-	if m.agent, err = startChild(args, ownCPUs(t), log, nil, syscall.SIGKILL); err != nil {
+	args := []string{helper.KeeperCommand, "--cpus", helper.CPUList(ownCPUs(t)), "--dir", m.dir, "--log", m.log, "--", "/bin/true"}
+	if m.agent, err = helper.Start(args, ownCPUs(t), log, nil, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	var first keeperNote
-	if !m.agent.exchange([]byte("\n"), &first) || first.PID == 0 {
+	var first helper.Note
+	if !m.agent.Exchange([]byte("\n"), &first) || first.PID == 0 {
 		t.Errorf("its first words are %+v", first)
 	}
-	m.agent.end()
+	m.agent.End()
 	var answer json.RawMessage
-	if m.agent.exchange([]byte("\n"), &answer) {
+	if m.agent.Exchange([]byte("\n"), &answer) {
 		t.Errorf("a process that has ended answers %s", answer)
 	}
 }

@@ -22,7 +22,7 @@ type Violation = kind.Violation
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkValidity, checkSize} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkContainers, checkValidity, checkSize} {
 		if v := check(spec); v != nil {
 			return v
 		}
@@ -47,6 +47,9 @@ func checkPrograms(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
 			return kind.Invalid("spec.implementations[%d].image is missing: a cluster starts an implementation by its image: name one, or measure on one machine with loadstone run", i)
 		case !local && IsPath(impl.Image):
 			return kind.Invalid("spec.implementations[%d].image is %s, a file of one machine: name the image as a cluster pulls it, or measure on one machine with loadstone run", i, impl.Image)
+		}
+		if v := checkHere(i, impl); local && v != nil {
+			return v
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/guard"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report"
@@ -97,7 +98,7 @@ func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, e
 	if data.Earlier, err = earlier(ctx, store, data); err != nil {
 		return data, err
 	}
-	data.Calibration, err = calibration(ctx, store, analysis.Fingerprint(data))
+	data.Calibration, err = calibration(ctx, store, environment.Fingerprint(data))
 	return data, err
 }
 

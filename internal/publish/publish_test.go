@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
@@ -95,7 +95,7 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 	d := small()
 	calibration := func(detectable float64) []byte {
-		body, err := json.Marshal(record.Calibration{Schema: record.CalibrationSchema, Fingerprint: analysis.Fingerprint(d), Entries: []record.Noise{{Metric: "Throughput", Detectable: detectable}}})
+		body, err := json.Marshal(record.Calibration{Schema: record.CalibrationSchema, Fingerprint: environment.Fingerprint(d), Entries: []record.Noise{{Metric: "Throughput", Detectable: detectable}}})
 		if err != nil {
 			t.Fatal(err)
 		}

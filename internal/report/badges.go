@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 )
@@ -32,7 +33,7 @@ func (v run) badges() []page.Badge {
 	default:
 		add(false, v.Say("badge.pinned.not", n(own.MeasuredCells-own.PinnedCells), n(own.MeasuredCells)))
 	}
-	if slices.ContainsFunc(v.Table.Environment, func(f analysis.Fact) bool { return f.Differs }) {
+	if slices.ContainsFunc(v.Table.Environment, func(f environment.Fact) bool { return f.Differs }) {
 		add(false, v.Say("badge.environment"))
 	} else {
 		add(true, v.Say("badge.environment.same"))

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/builds"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
@@ -14,18 +14,18 @@ import (
 // buildBodies are the facts of a build, by the part of the table that they are in.
 var buildBodies = []struct {
 	title string
-	keys  []analysis.BuildKey
+	keys  []builds.Key
 }{
-	{"builds.code", []analysis.BuildKey{
-		analysis.BuildOptimized, analysis.BuildAssertions, analysis.BuildCoverage, analysis.BuildSanitizers, analysis.BuildDebugInfo,
-		analysis.BuildStripped, analysis.BuildAllocator, analysis.BuildCompilers, analysis.BuildFlags, analysis.BuildGo, analysis.BuildGoSettings,
+	{"builds.code", []builds.Key{
+		builds.Optimized, builds.Assertions, builds.Coverage, builds.Sanitizers, builds.DebugInfo,
+		builds.Stripped, builds.Allocator, builds.Compilers, builds.Flags, builds.Go, builds.GoSettings,
 	}},
-	{"builds.linking", []analysis.BuildKey{
-		analysis.BuildStatic, analysis.BuildInterpreter, analysis.BuildLibraries, analysis.BuildPIE, analysis.BuildRELRO, analysis.BuildBindNow,
-		analysis.BuildStackProtector, analysis.BuildStackClash, analysis.BuildFortify, analysis.BuildBranchTargets, analysis.BuildShadowStack,
+	{"builds.linking", []builds.Key{
+		builds.Static, builds.Interpreter, builds.Libraries, builds.PIE, builds.RELRO, builds.BindNow,
+		builds.StackProtector, builds.StackClash, builds.Fortify, builds.BranchTargets, builds.ShadowStack,
 	}},
-	{"builds.file", []analysis.BuildKey{
-		analysis.BuildPath, analysis.BuildScript, analysis.BuildBytes, analysis.BuildFormat, analysis.BuildID, analysis.BuildSHA256,
+	{"builds.file", []builds.Key{
+		builds.Path, builds.Script, builds.Bytes, builds.Format, builds.ID, builds.SHA256,
 	}},
 }
 
@@ -41,7 +41,7 @@ func (v run) builds() page.Section {
 		lead, bodies = "builds.lead.programs", nil // A program does not rest.
 	}
 	e := page.Extra{Leads: []string{v.Say(lead)}}
-	if slices.ContainsFunc(b.Facts, func(f analysis.BuildFact) bool { return f.Differs }) {
+	if slices.ContainsFunc(b.Facts, func(f builds.Fact) bool { return f.Differs }) {
 		e.Leads = append(e.Leads, v.Say("builds.unlike"))
 	}
 	e.Table.Head = []table.Cell{table.Word(v.Say("builds.fact"))}
@@ -52,7 +52,7 @@ func (v run) builds() page.Section {
 	for _, part := range buildBodies {
 		body := table.Body{Title: v.Say(part.title)}
 		for _, key := range part.keys {
-			if i := slices.IndexFunc(b.Facts, func(f analysis.BuildFact) bool { return f.Key == key }); i >= 0 {
+			if i := slices.IndexFunc(b.Facts, func(f builds.Fact) bool { return f.Key == key }); i >= 0 {
 				body.Rows = append(body.Rows, v.buildRow(b.Facts[i]))
 			}
 		}
@@ -64,7 +64,7 @@ func (v run) builds() page.Section {
 }
 
 // restBody is what the implementations are before any load.
-func (v run) restBody(list []analysis.AtRest) table.Body {
+func (v run) restBody(list []builds.AtRest) table.Body {
 	start, idle := table.Row{Cells: []table.Cell{{}}}, table.Row{Cells: []table.Cell{table.Word(v.Say("builds.idle"))}}
 	var resolution int64
 	for _, r := range list {
@@ -77,7 +77,7 @@ func (v run) restBody(list []analysis.AtRest) table.Body {
 }
 
 // startCell is how long an implementation needs to start. A median of bounds is a bound.
-func (v run) startCell(r analysis.AtRest) table.Cell {
+func (v run) startCell(r builds.AtRest) table.Cell {
 	millis := func(n float64) string { return format.Micros(n * 1000) }
 	c := v.spreadCell(r.StartUpMillis, millis)
 	if s := r.StartUpMillis; s != nil && r.AtMost > 0 {
@@ -87,14 +87,14 @@ func (v run) startCell(r analysis.AtRest) table.Cell {
 	return c
 }
 
-func (v run) spreadCell(s *analysis.Spread, print func(float64) string) table.Cell {
+func (v run) spreadCell(s *builds.Spread, print func(float64) string) table.Cell {
 	if s == nil {
 		return table.Word(format.Missing)
 	}
 	return table.Wrapped(print(s.Median), v.Say("builds.spread", format.Integer(int64(s.N)), print(s.Min), print(s.Max)))
 }
 
-func (v run) buildRow(f analysis.BuildFact) table.Row {
+func (v run) buildRow(f builds.Fact) table.Row {
 	head := table.Wrapped(v.Say("build."+string(f.Key)), "")
 	if f.Differs {
 		head.Sub = v.Say("builds.differs")
@@ -102,7 +102,7 @@ func (v run) buildRow(f analysis.BuildFact) table.Row {
 	row := table.Row{Cells: []table.Cell{head}}
 	for i, value := range f.Values {
 		c := table.Wrapped(v.buildValue(f.Key, value.Value), value.By)
-		if f.Key == analysis.BuildSHA256 && v.Table.Builds.AtRest[i].Binaries > 1 {
+		if f.Key == builds.SHA256 && v.Table.Builds.AtRest[i].Binaries > 1 {
 			c.Sub = v.Count("builds.files", v.Table.Builds.AtRest[i].Binaries)
 		}
 		if f.Differs {
@@ -114,13 +114,13 @@ func (v run) buildRow(f analysis.BuildFact) table.Row {
 }
 
 // buildValue puts words to answers, and units to sizes.
-func (v run) buildValue(key analysis.BuildKey, value string) string {
+func (v run) buildValue(key builds.Key, value string) string {
 	switch {
 	case value == "":
 		return format.Missing
 	case value == string(record.Yes) || value == string(record.No) || value == record.Unknown:
 		return v.Say("builds." + value)
-	case key == analysis.BuildBytes:
+	case key == builds.Bytes:
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 			return format.Size(float64(n))
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/builds"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/table"
@@ -34,10 +35,10 @@ func (v run) care() page.Section {
 	add("care.repeated", v.repeatedTable())
 	add("care.cells", v.findingsTable())
 	add("care.unknown", v.unknownTable())
-	add("care.claims", v.claimTable(func(c analysis.Claim) bool { return c.Answer == analysis.ClaimRefuted }))
+	add("care.claims", v.claimTable(func(c builds.Claim) bool { return c.Answer == builds.Refuted }))
 	doubtful := slices.ContainsFunc(v.Table.Cases, func(c analysis.Case) bool { return c.OptimisedAway })
 	switch {
-	case len(v.Table.CaseGaps) > 0 || doubtful:
+	case len(v.Table.CaseGaps)+len(v.Table.Unread) > 0 || doubtful:
 		c.None = v.Say("care.values")
 	case len(c.Parts) == 0:
 		c.None = v.Say("care.none")

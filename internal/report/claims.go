@@ -1,7 +1,7 @@
 package report
 
 import (
-	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/builds"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/table"
 )
@@ -12,13 +12,13 @@ func (v run) claims() page.Section {
 	if len(v.Table.Claims) == 0 {
 		return out
 	}
-	t := v.claimTable(func(analysis.Claim) bool { return true })
+	t := v.claimTable(func(builds.Claim) bool { return true })
 	out.Data = page.Extra{Leads: []string{v.Say("claims.lead")}, Table: t.Finish(out.Title, true)}
 	return out
 }
 
 // claimTable has a row for each claim that is wanted.
-func (v run) claimTable(wanted func(analysis.Claim) bool) table.Table {
+func (v run) claimTable(wanted func(builds.Claim) bool) table.Table {
 	t := table.Table{Head: []table.Cell{v.Th("impl"), v.Th("claim"), v.Th("answer")}}
 	var s table.Body
 	for _, c := range v.Table.Claims {
@@ -26,7 +26,7 @@ func (v run) claimTable(wanted func(analysis.Claim) bool) table.Table {
 			continue
 		}
 		answer := table.Wrapped(v.Say("claims."+string(c.Answer)), c.By)
-		if c.Answer == analysis.ClaimRefuted {
+		if c.Answer == builds.Refuted {
 			answer.Tone = "suspect"
 		}
 		key := "claims.present"

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
 )
@@ -16,8 +16,8 @@ type factGroup struct {
 	Facts []page.Fact
 }
 
-// environment is what the trials ran on: what differs between them first, and all the rest folded.
-type environment struct {
+// factSheet is what the trials ran on: what differs between them first, and all the rest folded.
+type factSheet struct {
 	Lead     string
 	Differs  []factGroup
 	AllTitle string
@@ -25,7 +25,7 @@ type environment struct {
 }
 
 func (v run) environment() page.Section {
-	s, out := v.section("environment", "environment.title"), environment{Lead: v.Say("environment.same")}
+	s, out := v.section("environment", "environment.title"), factSheet{Lead: v.Say("environment.same")}
 	differing := 0
 	for _, f := range v.Table.Environment {
 		if f.Differs {
@@ -45,7 +45,7 @@ func (v run) environment() page.Section {
 }
 
 // addFact adds a fact to the group of its role.
-func (v run) addFact(groups []factGroup, f analysis.Fact) []factGroup {
+func (v run) addFact(groups []factGroup, f environment.Fact) []factGroup {
 	title := v.Say("role." + f.Role)
 	if f.Implementation != "" {
 		title = v.Say("role.of", title, f.Implementation)
@@ -57,7 +57,7 @@ func (v run) addFact(groups []factGroup, f analysis.Fact) []factGroup {
 	return append(groups, factGroup{Title: title, Facts: []page.Fact{v.fact(f)}})
 }
 
-func (v run) fact(f analysis.Fact) page.Fact {
+func (v run) fact(f environment.Fact) page.Fact {
 	out := page.Fact{Name: v.Say("fact." + string(f.Key))}
 	if f.Differs {
 		out.Differs = v.Say("environment.differs")
@@ -73,15 +73,15 @@ func (v run) fact(f analysis.Fact) page.Fact {
 }
 
 // factValue puts units to the facts that are numbers.
-func (v run) factValue(key analysis.FactKey, value string) string {
+func (v run) factValue(key environment.Key, value string) string {
 	parts := strings.Split(value, ", ")
 	for i, part := range parts {
 		switch key {
-		case analysis.FactMemory:
+		case environment.Memory:
 			if bytes, err := strconv.ParseInt(part, 10, 64); err == nil {
 				parts[i] = format.Size(float64(bytes))
 			}
-		case analysis.FactHeaders:
+		case environment.Headers:
 			if path, bytes, ok := cutLast(part); ok {
 				parts[i] = v.Say("fact.headers", bytes, path)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/objectives"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/page"
@@ -89,7 +90,7 @@ func TestCaveats(t *testing.T) {
 			[][]string{{"b01-go", "3", "PodLost; ImagePull"}},
 		},
 		"what could not be measured": {
-			analysis.Table{Unknowns: []analysis.Unknown{{Implementation: "go", Sentence: "the descriptors", Cells: 2}}},
+			analysis.Table{Unknowns: []environment.Unknown{{Implementation: "go", Sentence: "the descriptors", Cells: 2}}},
 			"What could not be measured",
 			[][]string{{"go", "the descriptors", "in 2 cells"}},
 		},
@@ -110,14 +111,14 @@ func TestCaveats(t *testing.T) {
 }
 
 func TestTheEnvironmentBeginsWithWhatDiffers(t *testing.T) {
-	facts := []analysis.Fact{
-		{Role: "server", Key: analysis.FactKernel, Values: []analysis.FactValue{{Value: "6.1", Trials: 4}}},
-		{Role: "server", Key: analysis.FactMemory, Values: []analysis.FactValue{{Value: "1073741824, 2147483648", Trials: 4}}},
-		{Role: "server", Implementation: "go", Key: analysis.FactHeaders, Values: []analysis.FactValue{{Value: "/a b 131", Trials: 4}}},
-		{Role: "generator", Key: analysis.FactNode, Differs: true, Values: []analysis.FactValue{{Value: "one", Trials: 3}, {Value: "two", Trials: 1}}},
+	facts := []environment.Fact{
+		{Role: "server", Key: environment.Kernel, Values: []environment.Value{{Value: "6.1", Trials: 4}}},
+		{Role: "server", Key: environment.Memory, Values: []environment.Value{{Value: "1073741824, 2147483648", Trials: 4}}},
+		{Role: "server", Implementation: "go", Key: environment.Headers, Values: []environment.Value{{Value: "/a b 131", Trials: 4}}},
+		{Role: "generator", Key: environment.Node, Differs: true, Values: []environment.Value{{Value: "one", Trials: 3}, {Value: "two", Trials: 1}}},
 	}
-	got := shown(analysis.Table{Environment: facts}).environment().Data.(environment)
-	want := environment{
+	got := shown(analysis.Table{Environment: facts}).environment().Data.(factSheet)
+	want := factSheet{
 		Lead: phrase.English.Say("environment.differ"), AllTitle: phrase.English.Say("environment.rest", "3"),
 		Differs: []factGroup{{"generator", []page.Fact{{Name: "node", Values: []string{"one (3 trials)", "two (1 trial)"}, Differs: phrase.English.Say("environment.differs")}}}},
 		All: []factGroup{
@@ -128,7 +129,7 @@ func TestTheEnvironmentBeginsWithWhatDiffers(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("environment (-want +got):\n%s", diff)
 	}
-	if same := shown(analysis.Table{Environment: facts[:3]}).environment().Data.(environment); same.Lead != phrase.English.Say("environment.same") || len(same.Differs) != 0 {
+	if same := shown(analysis.Table{Environment: facts[:3]}).environment().Data.(factSheet); same.Lead != phrase.English.Say("environment.same") || len(same.Differs) != 0 {
 		t.Errorf("equal trials are said to differ: %+v", same)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 )
@@ -17,26 +17,26 @@ const maxResults = 6
 // board is what is known of the trial that is measured.
 type board struct {
 	// last is the last event about a trial that goes on; its trial is nil if none does.
-	last local.Event
+	last progress.Event
 	// finished are the results of the trial's cells so far.
-	finished []local.Result
+	finished []progress.Result
 }
 
 // take takes an event in.
-func (b *board) take(e local.Event) {
+func (b *board) take(e progress.Event) {
 	switch e.Kind {
-	case local.EventMeasured, local.EventFailed:
+	case progress.EventMeasured, progress.EventFailed:
 		*b = board{}
-	case local.EventProgress, local.EventFinished:
+	case progress.EventProgress, progress.EventFinished:
 		if b.last.Trial == nil || b.last.Trial.Name != e.Trial.Name {
 			b.finished = nil
 		}
-		if e.Kind == local.EventFinished {
+		if e.Kind == progress.EventFinished {
 			b.finished = append(b.finished, e.Results...)
 			e.Cell = b.last.Cell
 		}
 		b.last = e
-	case local.EventNote:
+	case progress.EventNote:
 	}
 }
 
@@ -56,20 +56,20 @@ func (b *board) lines() []string {
 }
 
 // lineOf is what stays of an event; empty for one that is soon out of date.
-func lineOf(e local.Event) string {
+func lineOf(e progress.Event) string {
 	switch e.Kind {
-	case local.EventMeasured:
+	case progress.EventMeasured:
 		return trialOf(e) + "  " + cmp.Or(resultsLine(e.Results), "measured") + "  " + leftOf(e)
-	case local.EventFailed:
+	case progress.EventFailed:
 		return trialOf(e) + "  failed: " + e.Message
-	case local.EventNote:
+	case progress.EventNote:
 		return e.Message
-	case local.EventProgress, local.EventFinished:
+	case progress.EventProgress, progress.EventFinished:
 	}
 	return ""
 }
 
-func progressLine(e local.Event) string {
+func progressLine(e progress.Event) string {
 	text := trialOf(e)
 	if e.Cell != "" {
 		text += "  " + e.Cell
@@ -78,7 +78,7 @@ func progressLine(e local.Event) string {
 }
 
 // trialOf names an event's trial by its block, or its profile, and its servers.
-func trialOf(e local.Event) string {
+func trialOf(e progress.Event) string {
 	if e.Trial == nil {
 		return ""
 	}
@@ -86,7 +86,7 @@ func trialOf(e local.Event) string {
 }
 
 // blockOf names what a trial belongs to: a block, a repeat block, or a profile that follows them.
-func blockOf(e local.Event, t *record.PlannedTrial) string {
+func blockOf(e progress.Event, t *record.PlannedTrial) string {
 	if t.Follows() {
 		return "profile " + t.Profile
 	}
@@ -96,9 +96,9 @@ func blockOf(e local.Event, t *record.PlannedTrial) string {
 	return fmt.Sprintf("block %d/%d", t.Block, e.Blocks)
 }
 
-func leftOf(e local.Event) string { return e.Left.Round(time.Second).String() + " left" }
+func leftOf(e progress.Event) string { return e.Left.Round(time.Second).String() + " left" }
 
-func resultsLine(results []local.Result) string {
+func resultsLine(results []progress.Result) string {
 	var texts []string
 	for _, r := range results[:min(len(results), maxResults)] {
 		texts = append(texts, resultText(r))
@@ -109,7 +109,7 @@ func resultsLine(results []local.Result) string {
 	return strings.Join(texts, ", ")
 }
 
-func resultText(r local.Result) string {
+func resultText(r progress.Result) string {
 	if r.Failed != "" {
 		return r.Name + " failed: " + r.Failed
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 )
 
 // JSON prints what happens in a run, for programs: an object a line.
@@ -40,12 +40,12 @@ type jsonResult struct {
 }
 
 // kinds are the names of events.
-var kinds = map[local.EventKind]string{
-	local.EventProgress: "progress", local.EventFinished: "cells", local.EventNote: "note", local.EventMeasured: "trial", local.EventFailed: "failed",
+var kinds = map[progress.EventKind]string{
+	progress.EventProgress: "progress", progress.EventFinished: "cells", progress.EventNote: "note", progress.EventMeasured: "trial", progress.EventFailed: "failed",
 }
 
 // Tell prints an event.
-func (j JSON) Tell(e local.Event) {
+func (j JSON) Tell(e progress.Event) {
 	line := jsonEvent{
 		Event: kinds[e.Kind], Message: e.Message, Blocks: e.Blocks, Repeats: e.Repeats, Disturbed: e.Troubles,
 		Cell: e.Cell, CellsDone: e.Done, Cells: e.All, LeftSeconds: e.Left.Seconds(),
@@ -75,7 +75,7 @@ type jsonEnding struct {
 }
 
 // End prints how the run has ended.
-func (j JSON) End(e local.Ending) error {
+func (j JSON) End(e progress.Ending) error {
 	line := jsonEnding{Event: "end", Reason: e.Reason, Message: e.Message, Report: e.Report, Interrupted: e.Interrupted}
 	if e.Verdict != nil {
 		line.Verdict, line.Conclusive = e.Verdict.Text, e.Verdict.Conclusive

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 )
 
 // anyWidth is the width of a terminal that does not say how wide it is.
@@ -39,7 +39,7 @@ func New(out io.Writer) *Screen {
 func (s *Screen) Live() bool { return s.width != nil }
 
 // Tell shows an event.
-func (s *Screen) Tell(e local.Event) {
+func (s *Screen) Tell(e progress.Event) {
 	s.board.take(e)
 	line := lineOf(e)
 	if !s.Live() {

@@ -16,25 +16,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/conduct"
-	"loadstone.dev/loadstone/internal/local"
+	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/screen/screentest"
 )
 
 // played are the events of a short run.
-func played() []local.Event {
+func played() []progress.Event {
 	first := &record.PlannedTrial{Name: "quick-000-plain", Block: 1, Servers: []string{"plain"}}
 	again := &record.PlannedTrial{Name: "quick-004-duet", Block: 3, Servers: []string{"plain", "costly"}}
 	slow := 1234.0
-	found := local.Result{Name: "sweep-10", Value: 12345.6, Unit: "requests/s", P99Micros: &slow}
-	return []local.Event{
-		{Kind: local.EventNote, Message: "servers were set on CPUs [1]"},
-		{Kind: local.EventProgress, Trial: first, Blocks: 2, Cell: "sweep-10", Done: 0, All: 8, Left: 70 * time.Second},
-		{Kind: local.EventFinished, Trial: first, Blocks: 2, Done: 1, All: 8, Left: 62 * time.Second, Results: []local.Result{found}},
-		{Kind: local.EventProgress, Trial: first, Blocks: 2, Cell: "sweep-100", Done: 1, All: 8, Left: 61 * time.Second},
-		{Kind: local.EventMeasured, Trial: first, Blocks: 2, Left: time.Minute, Results: []local.Result{found, {Name: "sweep-100", Failed: "it hung"}}},
-		{Kind: local.EventFailed, Trial: again, Blocks: 2, Repeats: 1, Message: "the server exited"},
-		{Kind: local.EventProgress, Trial: again, Blocks: 2, Repeats: 1, Cell: "sweep-10", Done: 8, All: 10, Left: 5 * time.Second, Troubles: "block 2 (NoisyNeighbours)"},
+	found := progress.Result{Name: "sweep-10", Value: 12345.6, Unit: "requests/s", P99Micros: &slow}
+	return []progress.Event{
+		{Kind: progress.EventNote, Message: "servers were set on CPUs [1]"},
+		{Kind: progress.EventProgress, Trial: first, Blocks: 2, Cell: "sweep-10", Done: 0, All: 8, Left: 70 * time.Second},
+		{Kind: progress.EventFinished, Trial: first, Blocks: 2, Done: 1, All: 8, Left: 62 * time.Second, Results: []progress.Result{found}},
+		{Kind: progress.EventProgress, Trial: first, Blocks: 2, Cell: "sweep-100", Done: 1, All: 8, Left: 61 * time.Second},
+		{Kind: progress.EventMeasured, Trial: first, Blocks: 2, Left: time.Minute, Results: []progress.Result{found, {Name: "sweep-100", Failed: "it hung"}}},
+		{Kind: progress.EventFailed, Trial: again, Blocks: 2, Repeats: 1, Message: "the server exited"},
+		{Kind: progress.EventProgress, Trial: again, Blocks: 2, Repeats: 1, Cell: "sweep-10", Done: 8, All: 10, Left: 5 * time.Second, Troubles: "block 2 (NoisyNeighbours)"},
 	}
 }
 
@@ -159,7 +159,7 @@ func TestWhatIsNoTerminalHasNoLiveView(t *testing.T) {
 func TestProgramsReadWhichProfileATrialMakes(t *testing.T) {
 	var out bytes.Buffer
 	trial := &record.PlannedTrial{Name: "quick-p00-plain", Profile: "cpu", Servers: []string{"plain"}}
-	NewJSON(&out).Tell(local.Event{Kind: local.EventMeasured, Trial: trial, Blocks: 2})
+	NewJSON(&out).Tell(progress.Event{Kind: progress.EventMeasured, Trial: trial, Blocks: 2})
 	want := `{"event":"trial","trial":"quick-p00-plain","servers":["plain"],"profile":"cpu","blocks":2,"repeats":0,"cellsDone":0,"cells":0,"leftSeconds":0}` + "\n"
 	if out.String() != want {
 		t.Errorf("it prints\n%swant\n%s", out.String(), want)
@@ -172,7 +172,7 @@ func TestProgramsReadAnObjectALine(t *testing.T) {
 	for _, e := range played() {
 		j.Tell(e)
 	}
-	err := j.End(local.Ending{Outcome: conduct.Outcome{Reason: "Done"}, Verdict: &conduct.Verdict{Text: "costly is slower", Conclusive: true}, Report: "report.html"})
+	err := j.End(progress.Ending{Outcome: conduct.Outcome{Reason: "Done"}, Verdict: &conduct.Verdict{Text: "costly is slower", Conclusive: true}, Report: "report.html"})
 	if err != nil {
 		t.Fatal(err)
 	}

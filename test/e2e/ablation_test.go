@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/builds"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/verdict"
 )
@@ -29,11 +30,11 @@ func TestTheAblationSampleSaysWhatEachFlagCosts(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]record.Truth{"o0": record.No, "o2": record.Yes} {
-		if got := built(table, name, analysis.BuildOptimized); got != string(want) {
+		if got := built(table, name, builds.Optimized); got != string(want) {
 			t.Errorf("%s is optimised: %q, want %q", name, got, want)
 		}
 	}
-	for name, key := range map[string]analysis.BuildKey{"coverage": analysis.BuildCoverage, "address": analysis.BuildSanitizers, "undefined": analysis.BuildSanitizers} {
+	for name, key := range map[string]builds.Key{"coverage": builds.Coverage, "address": builds.Sanitizers, "undefined": builds.Sanitizers} {
 		if got, plain := built(table, name, key), built(table, "o2", key); got != string(record.Yes) || plain != string(record.No) {
 			t.Errorf("%s of %s is %q, and of the baseline %q", key, name, got, plain)
 		}
@@ -42,7 +43,7 @@ func TestTheAblationSampleSaysWhatEachFlagCosts(t *testing.T) {
 }
 
 // built is a fact of how an implementation was built.
-func built(table analysis.Table, implementation string, key analysis.BuildKey) string {
+func built(table analysis.Table, implementation string, key builds.Key) string {
 	at := slices.Index(table.Builds.Implementations, implementation)
 	for _, f := range table.Builds.Facts {
 		if f.Key == key && at >= 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"loadstone.dev/loadstone/internal/cases"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -24,6 +25,10 @@ func (Kind) Decode(results map[string]json.RawMessage, into *record.TrialData) e
 	}
 	if into.Servers[0].Program == nil {
 		return fmt.Errorf("reading the result of %s: it holds nothing of a program", member)
+	}
+	if how := into.Manifest.Programs; how != nil {
+		own := into.Servers[0].Program
+		own.Cases = cases.Rename(own.Cases, how.Output(into.Manifest.Servers[0]).Cases)
 	}
 	return nil
 }

@@ -1,0 +1,57 @@
+package progress
+
+import (
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Event is something that has happened in a run, for people to see.
+type Event struct {
+	// Kind is what has happened.
+	Kind EventKind
+	// Trial is the trial that it is about; nil if it is about the run.
+	Trial *record.PlannedTrial
+	// Blocks is how many are planned, Repeats how many repeat blocks were begun.
+	Blocks, Repeats int32
+	// Cell is the cell that is measured, as timetables call it; empty before and between.
+	Cell string
+	// Done and All count cells.
+	Done, All int
+	// Left is about how long the run will still take.
+	Left time.Duration
+	// Results are what a measured trial, or the cells that have finished, have found.
+	Results []Result
+	// Troubles says which blocks were disturbed, and by what; empty if none was.
+	Troubles string
+	// Message is a sentence.
+	Message string
+}
+
+// EventKind is what has happened.
+type EventKind int
+
+const (
+	// EventProgress tells how far the run is: the only event that is replaced by the next one of its kind.
+	EventProgress EventKind = iota
+	// EventFinished tells what cells have found, before their trial has ended.
+	EventFinished
+	// EventNote is a sentence about the run.
+	EventNote
+	// EventMeasured tells what a trial has found.
+	EventMeasured
+	// EventFailed tells why a trial, or an attempt at it, has failed.
+	EventFailed
+)
+
+// Result is one value of a trial.
+type Result struct {
+	// Name is the cell's, or the row's.
+	Name  string
+	Value float64
+	Unit  string
+	// P99Micros is the 99th percentile of latencies, in microseconds; nil if it is unknown.
+	P99Micros *float64
+	// Failed says why there is no value; empty if there is one.
+	Failed string
+}

@@ -1,0 +1,85 @@
+package progress
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// cellRun is a cell of a load on ten connections, as a generator lived it.
+func cellRun(server int, m *record.Measurement, active time.Duration, failed string) record.CellRun {
+	return record.CellRun{Point: record.Point{Load: "sweep", Connections: 10}, Server: server, Measurement: m, ActiveNanos: active.Nanoseconds(), Error: failed}
+}
+
+func TestTheThroughputOfACellIsThatOfAllItsGenerators(t *testing.T) {
+	made := func(requests int64, seconds int64) *record.Measurement {
+		return &record.Measurement{Requests: requests, DurationMicros: seconds * 1_000_000}
+	}
+	other := cellRun(0, made(7, 1), 0, "")
+	other.Connections = 100
+	for name, tc := range map[string]struct {
+		servers []string
+		server  int
+		cells   []record.CellRun
+		want    Result
+	}{
+		"one generator": {[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 10), 0, "")}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
+		"two generators that took different times": {
+			[]string{"plain"},
+			0,
+			[]record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, made(1000, 5), 0, "")},
+			Result{Name: "sweep-10", Value: 300, Unit: "requests/s"},
+		},
+		"another cell is not counted": {[]string{"plain"}, 0, []record.CellRun{other, cellRun(0, made(1000, 10), 0, "")}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
+		"the second server of a duet": {
+			[]string{"plain", "costly"},
+			1,
+			[]record.CellRun{cellRun(0, made(9, 10), time.Second, ""), cellRun(1, made(1000, 10), 5*time.Second, "")},
+			Result{Name: "costly sweep-10", Value: 200, Unit: "requests/s"},
+		},
+		"a generator that failed": {
+			[]string{"plain"},
+			0,
+			[]record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, nil, 0, "the tool hung")},
+			Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "the tool hung"},
+		},
+		"a time that is not known": {[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 0), 0, "")}, Result{Name: "sweep-10", Unit: "requests/s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := record.TrialData{Manifest: record.TrialManifest{PlannedTrial: record.PlannedTrial{Servers: tc.servers}}}
+			for _, c := range tc.cells {
+				d.Generators = append(d.Generators, record.GeneratorResult{Cells: []record.CellRun{c}})
+			}
+			if diff := cmp.Diff(tc.want, throughput(d, "sweep-10", tc.server)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheResultsOfATrialAreInTheOrderOfItsCells(t *testing.T) {
+	d := record.TrialData{Manifest: record.TrialManifest{
+		PlannedTrial: record.PlannedTrial{Servers: []string{"plain", "costly"}},
+		Cells:        []record.Cell{{Load: "sweep", Connections: 100}, {Load: "sweep", Connections: 10}, {Load: "open", Connections: 1, RequestsPerSecond: 5}},
+	}}
+	measured := &record.Measurement{Requests: 10, DurationMicros: 1_000_000}
+	large := cellRun(0, measured, 0, "")
+	large.Connections = 100
+	d.Generators = []record.GeneratorResult{{Cells: []record.CellRun{cellRun(1, nil, 0, "it hung"), cellRun(0, measured, 0, ""), large}}}
+	void := record.Exactly("cpu", "BenchmarkSort", "s", record.LessIsBetter, 2.5)
+	void.Void = "it was disturbed"
+	d.Rows = []record.Row{record.Exactly("time", "BenchmarkSort", "ns", record.LessIsBetter, 12), void}
+	want := []Result{
+		{Name: "plain sweep-100", Value: 10, Unit: "requests/s"},
+		{Name: "plain sweep-10", Value: 10, Unit: "requests/s"},
+		{Name: "costly sweep-10", Unit: "requests/s", Failed: "it hung"},
+		{Name: "BenchmarkSort time", Value: 12, Unit: "ns"},
+		{Name: "BenchmarkSort cpu", Value: 2.5, Unit: "s", Failed: "it was disturbed"},
+	}
+	if diff := cmp.Diff(want, Results(d)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

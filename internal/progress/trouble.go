@@ -1,0 +1,69 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/reason"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/validity"
+)
+
+// maxTroubles bounds how many disturbances are named where people follow a run: the report has all.
+const maxTroubles = 3
+
+// Troubles says what has disturbed the blocks of a table, and which trials were lost: the codes of the reasons by block, in order.
+func Troubles(table analysis.Table, trials conduct.Trials) string {
+	disturbed := table.DisturbedBlocks()
+	found := map[int32][]string{}
+	add := func(c validity.Cell) {
+		if !c.Disturbed() {
+			return
+		}
+		for _, r := range c.Reasons {
+			if r.External() {
+				found[c.Block] = append(found[c.Block], string(r.Code))
+			}
+		}
+	}
+	for _, g := range table.Groups {
+		if g.Role != record.RoleReference {
+			for _, c := range g.Cells {
+				add(c)
+			}
+		}
+	}
+	for _, p := range table.Programs {
+		add(p.Cell)
+	}
+	for _, t := range trials {
+		if !t.Ended.IsZero() && t.Stored == nil && reason.Of(t.Reason) == reason.Infrastructure {
+			found[t.Block] = append(found[t.Block], t.Reason)
+			disturbed = append(disturbed, t.Block)
+		}
+	}
+	slices.Sort(disturbed)
+	return sentenceOf(slices.Compact(disturbed), found)
+}
+
+// sentenceOf names blocks with what has disturbed them; empty if none was.
+func sentenceOf(blocks []int32, found map[int32][]string) string {
+	var texts []string
+	for i, block := range blocks {
+		if i == maxTroubles {
+			texts = append(texts, fmt.Sprintf("and %d more", len(blocks)-i))
+			break
+		}
+		codes := found[block]
+		slices.Sort(codes)
+		text := fmt.Sprintf("block %d", block)
+		if codes = slices.Compact(codes); len(codes) > 0 {
+			text += " (" + strings.Join(codes, ", ") + ")"
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,119 @@
+package survey
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/doctor"
+	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/version"
+)
+
+// askDeadline bounds each question that doctor asks of a cluster.
+const askDeadline = 10 * time.Second
+
+// Cluster reads what doctor judges of a cluster.
+func Cluster(ctx context.Context, k *kube.Flags) (doctor.Cluster, error) {
+	seen := doctor.Cluster{Own: version.Version}
+	config, err := k.Config()
+	if err != nil {
+		return seen, err
+	}
+	c, err := discover.Connect(ctx, config)
+	if err != nil {
+		return seen, err
+	}
+	asked := rest.CopyConfig(config)
+	asked.Timeout = askDeadline
+	d, err := discovery.NewDiscoveryClientForConfig(asked)
+	if err != nil {
+		return seen, fmt.Errorf("making a client: %w", err)
+	}
+	if v, err := d.ServerVersion(); err == nil {
+		seen.Version = v.GitVersion
+		seen.Minor, _ = strconv.Atoi(strings.TrimRight(v.Minor, "+")) // A version that is no number is not known.
+	}
+	_, err = c.RESTMapper().RESTMapping(schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"})
+	seen.Argo = err == nil
+	seen.Operator, seen.Release = lookAtOperator(ctx, c, k.System)
+	seen.Store = lookAtStore(ctx, k)
+	seen.Nodes, err = lookAtNodes(ctx, c, d.RESTClient())
+	return seen, err
+}
+
+// lookAtOperator says why there is no operator, or of which version it is.
+func lookAtOperator(ctx context.Context, c client.Client, namespace string) (why, release string) {
+	d, err := discover.Operator(ctx, c, namespace)
+	if err != nil {
+		return err.Error(), ""
+	}
+	if d.Status.ReadyReplicas == 0 {
+		return fmt.Sprintf("no pod of Deployment %s/%s is ready", d.Namespace, d.Name), ""
+	}
+	return "", d.Labels["app.kubernetes.io/version"]
+}
+
+// lookAtStore says why the object store cannot be read.
+func lookAtStore(ctx context.Context, k *kube.Flags) string {
+	ctx, cancel := context.WithTimeout(ctx, askDeadline)
+	defer cancel()
+	in, err := k.Installation(ctx)
+	if err != nil {
+		return err.Error()
+	}
+	defer in.Close()
+	if _, err := in.Store.List(ctx, "calibrations"); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// lookAtNodes reads the nodes on which pods may run. A user who may not list them sees none.
+func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) ([]doctor.Node, error) {
+	var list corev1.NodeList
+	if err := c.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", discover.Explain("", err))
+	}
+	var out []doctor.Node
+	for i := range list.Items {
+		n := &list.Items[i]
+		if n.Spec.Unschedulable {
+			continue
+		}
+		one := doctor.Node{Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue()}
+		for _, t := range n.Spec.Taints {
+			one.Tainted = one.Tainted || t.Key == v1alpha1.TaintMeasure
+		}
+		text, err := kubelets.Get().AbsPath("/api/v1/nodes", n.Name, "proxy/configz").Do(ctx).Raw()
+		if err == nil {
+			one.Policy = policyIn(text)
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// policyIn is the CPU manager's policy in a kubelet's configuration; empty if it cannot be read.
+func policyIn(text []byte) string {
+	var z struct {
+		KubeletConfig struct {
+			CPUManagerPolicy string `json:"cpuManagerPolicy"`
+		} `json:"kubeletconfig"`
+	}
+	if err := json.Unmarshal(text, &z); err != nil {
+		return ""
+	}
+	return z.KubeletConfig.CPUManagerPolicy
+}
