@@ -66,7 +66,8 @@ type Implementation struct {
 	// +kubebuilder:validation:items:MaxLength=1024
 	Command []string `json:"command,omitempty"`
 
-	// args are the arguments after command, or after the entrypoint of the image; at most 64.
+	// args are the arguments after command, or after the entrypoint of the image, in the place of the image's own; at most 64. Nothing is expanded
+	// in them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -51,6 +51,11 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	dir := f.String("dir", "", "its working directory")
 	log := f.String("log", "", "the file for its output")
 	contained := f.Bool("contained", false, "let the implementation begin in namespaces of its own")
+	var env []string
+	f.Func("env", "a variable of its environment", func(v string) error {
+		env = append(env, v)
+		return nil
+	})
 	var group groupFlag
 	f.Var(&group, "cgroup", "the cgroup of the implementation, if it has one of its own")
 	if err := f.Parse(args); err != nil || f.NArg() == 0 {
@@ -64,7 +69,7 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	notes := json.NewEncoder(out)
 	// Nobody else may be left to remove it.
 	defer group.RemoveAll()
-	cmd, err := startKept(startSpec{f.Args(), *dir, *log, cpuset.Parse(*cpus), *contained}, group.Group)
+	cmd, err := startKept(startSpec{f.Args(), env, *dir, *log, cpuset.Parse(*cpus), *contained}, group.Group)
 	if err != nil {
 		return notes.Encode(Note{Failed: err.Error()})
 	}
@@ -101,6 +106,7 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 // startSpec is what a keeper starts, and how.
 type startSpec struct {
 	command   []string
+	env       []string
 	dir, log  string
 	cpus      []int
 	contained bool
@@ -115,6 +121,7 @@ func startKept(k startSpec, group *cgroup.Group) (*exec.Cmd, error) {
 	defer output.Close()                                //nolint:errcheck // The implementation has a descriptor of its own.
 	cmd := exec.Command(k.command[0], k.command[1:]...) //nolint:noctx // Its end is the keeper's work.
 	cmd.Dir, cmd.Stdout, cmd.Stderr = k.dir, output, output
+	cmd.Env = append(os.Environ(), k.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if k.contained {
 		rootfs.SetNamespaces(cmd.SysProcAttr)

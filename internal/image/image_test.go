@@ -469,7 +469,7 @@ func TestAProcessIsWhatTheImageStartsOrACommand(t *testing.T) {
 		"a user that nobody knows": {[]string{"/server"}, "ghost", nil, 0, 0, `the image's user is "ghost"`},
 	} {
 		found.Config.User = tc.user
-		got, err := found.Process(dir, tc.command)
+		got, err := found.Process(dir, tc.command, nil, nil)
 		if tc.refusal != "" {
 			if err == nil || !strings.Contains(err.Error(), tc.refusal) {
 				t.Errorf("%s ends with %v, want %s", name, err, tc.refusal)
@@ -481,8 +481,19 @@ func TestAProcessIsWhatTheImageStartsOrACommand(t *testing.T) {
 			t.Errorf("%s: %v, -want +got:\n%s", name, err, diff)
 		}
 	}
+	found.Config.User = ""
+	for name, tc := range map[string]struct{ command, args, want []string }{
+		"arguments after its entrypoint": {nil, []string{"--other"}, []string{"/server", "--other"}},
+		"arguments after a command":      {[]string{"tool", "x"}, []string{"y"}, []string{"/usr/local/bin/tool", "x", "y"}},
+	} {
+		got, err := found.Process(dir, tc.command, tc.args, []string{"COLOUR=green"})
+		want := Process{Argv: tc.want, Env: []string{"COLOUR=red", "COLOUR=green", "PATH=" + defaultPath}, Folder: "/data"}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v, -want +got:\n%s", name, err, diff)
+		}
+	}
 	found.Config.Entrypoint, found.Config.Cmd = nil, nil
-	if _, err := found.Process(dir, nil); err == nil || !strings.Contains(err.Error(), "the image starts nothing by itself") {
+	if _, err := found.Process(dir, nil, nil, nil); err == nil || !strings.Contains(err.Error(), "the image starts nothing by itself") {
 		t.Errorf("an image without a command ends with %v", err)
 	}
 }

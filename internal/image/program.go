@@ -22,17 +22,23 @@ type Process struct {
 	UID, GID int
 }
 
-// Process returns the process that the image starts, or a command in the place of its entrypoint. Root is where it was unpacked.
-func (i *Image) Process(root string, command []string) (Process, error) {
+// Process returns the process that the image starts, with a command in the place of its entrypoint, and arguments in that of its own, if there are
+// any, and with variables in addition to its own. Root is where it was unpacked.
+func (i *Image) Process(root string, command, args, env []string) (Process, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return Process{}, err
 	}
 	defer dir.Close() //nolint:errcheck // It was only held.
 	t := tree{dir}
-	p := Process{Argv: slices.Clone(command), Env: slices.Clone(i.Config.Env), Folder: path.Join("/", i.Config.WorkingDir)}
-	if len(p.Argv) == 0 {
-		p.Argv = append(slices.Clone(i.Config.Entrypoint), i.Config.Cmd...)
+	p := Process{Argv: slices.Clone(command), Env: slices.Concat(i.Config.Env, env), Folder: path.Join("/", i.Config.WorkingDir)}
+	switch {
+	case len(command) == 0 && len(args) == 0:
+		p.Argv = slices.Concat(i.Config.Entrypoint, i.Config.Cmd)
+	case len(command) == 0:
+		p.Argv = slices.Concat(i.Config.Entrypoint, args)
+	default:
+		p.Argv = append(p.Argv, args...)
 	}
 	if len(p.Argv) == 0 {
 		return p, errors.New("the image starts nothing by itself: set command")

@@ -163,11 +163,12 @@ func (a *attempt) commandOf(m *member, at place, p kind.Process, own record.Impl
 	if err != nil {
 		return nil, program{}, conduct.PermanentFailure(v1alpha1.ReasonServerExited, "%s", err), nil
 	}
-	sum, err := digest(at.folder, path, p.Command[1:])
+	args := slices.Concat(p.Command[1:], own.Container.Args)
+	sum, err := digest(at.folder, path, args)
 	if err != nil {
 		return nil, program{}, conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s].command: %s", own.Name, err), nil
 	}
-	command := append([]string{path}, p.Command[1:]...)
+	command := append([]string{path}, args...)
 	if p.Launched {
 		self, err := os.Executable()
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -35,6 +36,9 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 	if err := namespacesPermitted(ctx); err != nil {
 		return fmt.Errorf("implementations[%s].image: this machine permits no mount namespace (%w): run loadstone as root, or give implementations[].command, which is started without its image", i.Name, err)
 	}
+	if err := checkScratch(i); err != nil {
+		return err
+	}
 	cache, err := r.options.imageCache()
 	if err != nil {
 		return err
@@ -44,9 +48,15 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 		if err != nil {
 			return fmt.Errorf("unpacking the image %s: %w", i.Image, err)
 		}
-		process, err := opened.Process(dir, i.Command)
+		process, err := opened.Process(dir, i.Command, i.Container.Args, variables(i))
 		if err != nil {
 			return err
+		}
+		if user := i.Container.User; user != nil {
+			process.UID = int(*user)
+		}
+		if group := i.Container.Group; group != nil {
+			process.GID = int(*group)
 		}
 		if r.facts.Plan.Programs != nil || !rootfs.ChangesUser() {
 			// Its parent writes what it reads, or there is no other user in its namespace.
@@ -60,6 +70,25 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 	})
 	if err != nil {
 		return fmt.Errorf("implementations[%s].image: %w", i.Name, err)
+	}
+	return nil
+}
+
+// variables are those of an implementation, as a process has them.
+func variables(i record.Implementation) []string {
+	var list []string
+	for _, v := range i.Container.Env {
+		list = append(list, v.Name+"="+v.Value)
+	}
+	return list
+}
+
+// checkScratch asks for folders to write to that an unpacked image has.
+func checkScratch(i record.Implementation) error {
+	for _, s := range i.Container.Scratch {
+		if path.Clean(s.Path) != "/tmp" {
+			return fmt.Errorf("implementations[%s].scratch: in an image on this machine only /tmp can be written to, and not %s: use /tmp, or give implementations[].command, which is started without its image", i.Name, s.Path)
+		}
 	}
 	return nil
 }

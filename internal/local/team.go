@@ -136,6 +136,10 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 	args := []string{helper.KeeperCommand, "--cpus", helper.CPUList(at.cpus), "--dir", at.folder, "--log", m.log}
 	if at.contained {
 		args = append(args, "--contained")
+	} else {
+		for _, v := range variables(own) {
+			args = append(args, "--env", v)
+		}
 	}
 	args = append(append(append(args, helper.GroupArgs("cgroup", m.group)...), "--"), command...)
 	if m.keeper, err = helper.Start(args, at.rest, log, t.held, 0); err != nil {
