@@ -88,6 +88,8 @@ const (
 const (
 	// ReasonTooFewBlocks surfaces when fewer than seven complete blocks were measured: they give a ratio and no verdict.
 	ReasonTooFewBlocks = "TooFewBlocks"
+	// ReasonNothingCounts surfaces when no cell and no case of the run counts.
+	ReasonNothingCounts = "NothingCounts"
 	// ReasonNothingToCompare surfaces when the run has only one contender.
 	ReasonNothingToCompare = "NothingToCompare"
 	// ReasonNoiseTooHigh surfaces when at least one comparison with enough blocks is Inconclusive because of noise alone.

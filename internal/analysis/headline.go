@@ -239,6 +239,9 @@ func (t Table) inconclusive() []verdict.Reason {
 // Conclusive reports whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive.
 func (t Table) Conclusive() (conclusive bool, reason string) {
 	open := t.inconclusive()
+	if !t.Counts() {
+		return false, v1alpha1.ReasonNothingCounts
+	}
 	if len(t.Headline().Entries)+len(t.Rows) == 0 {
 		return false, v1alpha1.ReasonNothingToCompare
 	}
@@ -256,6 +259,12 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 		}
 	}
 	return reason == v1alpha1.ReasonDone, reason
+}
+
+// Counts reports whether anything that was measured counts.
+func (t Table) Counts() bool {
+	h := t.Headline()
+	return len(h.Peaks)+h.AloneCases+len(t.Rows) > 0
 }
 
 func entry(c verdict.Comparison) HeadlineEntry {

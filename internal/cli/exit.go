@@ -27,7 +27,7 @@ var codes = []struct {
 	{statusFailed, "failure: the run has failed, a sample is void, a check of doctor found a fault, or the command could not do its work"},
 	{statusBadInput, "bad input: a flag, a file, or what the file asks of this machine or cluster, is not valid, and nothing was started"},
 	{statusMissed, "an objective is missed"},
-	{statusInconclusive, "inconclusive: an objective is undecided; without objectives, a comparison has no verdict; or two runs cannot be compared"},
+	{statusInconclusive, "inconclusive: an objective is undecided; without objectives, a comparison has no verdict; nothing that was measured counts; or two runs cannot be compared"},
 	{statusInterrupted, "interrupted"},
 }
 

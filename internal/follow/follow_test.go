@@ -141,10 +141,16 @@ func TestAnEndOnAClusterIsOneOnThisMachine(t *testing.T) {
 	open := run("r", 0, metav1.ConditionFalse, v1alpha1.ReasonObjectivesUndecided, "1 undecided")
 	open.Spec.Objectives = make([]v1alpha1.Objective, 1)
 	open.Status.Conditions = append(open.Status.Conditions, conclusive(metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks))
+	void := run("r", 0, metav1.ConditionTrue, v1alpha1.ReasonDone, "nothing counts")
+	void.Status.Conditions = append(void.Status.Conditions, conclusive(metav1.ConditionFalse, v1alpha1.ReasonNothingCounts))
 	for name, tc := range map[string]struct {
 		run  v1alpha1.BenchmarkRun
 		want progress.Ending
 	}{
+		"nothing that counts": {void, progress.Ending{
+			Outcome: conduct.Outcome{State: conduct.Succeeded, Reason: v1alpha1.ReasonDone, Message: "nothing counts"},
+			Verdict: &conduct.Verdict{Reason: v1alpha1.ReasonNothingCounts},
+		}},
 		"a verdict": {decided, progress.Ending{
 			Outcome: conduct.Outcome{State: conduct.Succeeded, Reason: v1alpha1.ReasonDone, Message: "b is slower"},
 			Verdict: &conduct.Verdict{Text: "b is slower", Conclusive: true, Reason: v1alpha1.ReasonDone}, Counts: true,

@@ -90,8 +90,7 @@ func (r *Run) makeReport(ctx context.Context) (progress.Ending, error) {
 		return e, err
 	}
 	e.Report, e.Gated, e.Verdict = r.folder.URI(made.Page.Key), len(r.facts.Plan.Objectives) > 0, &made.Verdict
-	h := made.Table.Headline()
-	e.Counts = len(h.Peaks)+h.AloneCases+len(made.Table.Rows) > 0
+	e.Counts = made.Table.Counts()
 	e.Outcome = r.facts.Outcome(nil, e.Verdict)
 	return e, nil
 }

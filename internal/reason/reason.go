@@ -38,6 +38,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonObjectivesMissed:    Nobody,
 	v1alpha1.ReasonObjectivesUndecided: Nobody,
 	v1alpha1.ReasonTooFewBlocks:        Nobody,
+	v1alpha1.ReasonNothingCounts:       Nobody,
 	v1alpha1.ReasonNothingToCompare:    Nobody,
 	v1alpha1.ReasonNoiseTooHigh:        Nobody,
 	v1alpha1.ReasonUndecided:           Nobody,
