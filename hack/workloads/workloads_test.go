@@ -90,14 +90,14 @@ func TestFiguresOfARun(t *testing.T) {
 		results    *results
 		want       []string
 	}{
-		"a ratio is made within each block": {ratio("r", b, a, atMost(1.3)), simulated(t, 3), []string{"r\t1.2\tratio\t<=1.3\tmet\tn=3, 99 % interval 1.2 to 1.2"}},
+		"a ratio is made within each block": {ratio("r", b, a, atMost(1.3)), simulated(t, 3), []string{"r\t1.2\tratio\t<=1.3 (bound)\tmet\tn=3, 99 % interval 1.2 to 1.2"}},
 		"a void cell does not count":        {ratio("r", b, a, atMost(1.1)), void, []string{"\tshort\tn=2 of 3"}},
 		"one block has no interval":         {ratio("r", b, a, atMost(1)), simulated(t, 1), []string{"not measured", "fewer than two"}},
-		"a value has no peer":               {value("v", a, "µs", theHighest, atMost(11)), simulated(t, 3), []string{"v\t10.83\tµs\t<=11\tmet\tn=3, 10.83 to 10.83"}},
+		"a value has no peer":               {value("v", a, "µs", theHighest, atMost(11)), simulated(t, 3), []string{"v\t10.83\tµs\t<=11 (bound)\tmet\tn=3, 10.83 to 10.83"}},
 		"an implementation that is missing": {ratio("r", under("one", "c", "sweep", 100, throughput), a, atMost(1)), simulated(t, 3), []string{"no block has all"}},
-		"a run that is missing":             {ratio("r", b, a, atMost(1)), &results{missing: "the run one has not ended"}, []string{"r\t-\tratio\t<=1\tnot measured\tthe run one has not ended"}},
+		"a run that is missing":             {ratio("r", b, a, atMost(1)), &results{missing: "the run one has not ended"}, []string{"r\t-\tratio\t<=1 (bound)\tnot measured\tthe run one has not ended"}},
 		"a spread against the peer's": {
-			spread("s", under("one", "b", "sweep", 10, throughput), b, under("one", "a", "sweep", 10, cpuPerRequest), a, atMost(1).Reach()), simulated(t, 3), []string{"s\t", "n=3"},
+			spread("s", under("one", "b", "sweep", 10, throughput), b, under("one", "a", "sweep", 10, cpuPerRequest), a, noDearer), simulated(t, 3), []string{"s\t", "n=3"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

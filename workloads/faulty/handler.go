@@ -47,8 +47,9 @@ type handler struct {
 	wrongBody, wrongLength string
 
 	// demands are the handlers of the faults that queries ask for, by query; nil for one of these.
-	demands *sync.Map
-	first   sync.Once
+	demands  *sync.Map
+	demanded atomic.Int64 // how many they are
+	first    sync.Once
 	// slow and wrong are set when -slow-after and -wrong-body-after are over, and exit is closed when -exit-after is.
 	slow, wrong atomic.Bool
 	exit        chan struct{}
@@ -128,6 +129,9 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// demandsMax bounds the queries that a server remembers, since it forgets none.
+const demandsMax = 1000
+
 // onDemand misbehaves as the query asks, with flags as its parameters: so each load of a run can plant another fault in one server.
 // Each query counts its own requests.
 func (h *handler) onDemand(w http.ResponseWriter, r *http.Request) {
@@ -140,6 +144,10 @@ func (h *handler) onDemand(w http.ResponseWriter, r *http.Request) {
 		_, f, err := parse(args)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		if h.demanded.Add(1) > demandsMax {
+			http.Error(w, "the server has seen more queries than it remembers", http.StatusServiceUnavailable)
 			return
 		}
 		known, _ = h.demands.LoadOrStore(r.URL.RawQuery, newAnswers(f))

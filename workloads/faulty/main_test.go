@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
@@ -309,6 +310,30 @@ func TestAQueryAsksForAFaultOfItsOwn(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAServerRemembersNoMoreQueriesThanItMay(t *testing.T) {
+	_, f, err := parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHandler(f)
+	ask := func(spin int) int {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/?spin="+strconv.Itoa(spin), http.NoBody))
+		return w.Code
+	}
+	for n := range demandsMax {
+		if got := ask(n); got != http.StatusOK {
+			t.Fatalf("query %d has status %d", n+1, got)
+		}
+	}
+	if got := ask(demandsMax); got != http.StatusServiceUnavailable {
+		t.Errorf("one query too many has status %d", got)
+	}
+	if got := ask(0); got != http.StatusOK {
+		t.Errorf("a query that is remembered has status %d", got)
 	}
 }
 

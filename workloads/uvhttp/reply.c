@@ -6,6 +6,7 @@
 
 enum { PAGE_HEAD = 96, SMALL = 1 << 10, MEDIUM = 10 << 10, LARGE = 100 << 10 };
 
+static const char healthy[] = "ok\n";
 static const char hello[] = "helloworld";
 static const char json[] = "{\"message\":\"helloworld\",\"server\":\"uvhttp\"}\n";
 
@@ -32,7 +33,7 @@ bool reply_routes(struct server *s)
     } pages[PAGES] = {
         {TEXT_INIT("/"), "text/plain", hello, sizeof(hello) - 1}, {TEXT_INIT("/json"), "application/json", json, sizeof(json) - 1},
         {TEXT_INIT("/small"), "text/plain", NULL, SMALL},         {TEXT_INIT("/medium"), "text/plain", NULL, MEDIUM},
-        {TEXT_INIT("/large"), "text/plain", NULL, LARGE},
+        {TEXT_INIT("/large"), "text/plain", NULL, LARGE},         {TEXT_INIT("/health"), "text/plain", healthy, sizeof(healthy) - 1},
     };
     static const struct route others[] = {
         {.path = TEXT_INIT("/stats"), .methods = METHOD_GET | METHOD_HEAD, .handler = SERVE_STATS},

@@ -151,10 +151,21 @@ static void leave(struct server *s)
     uv_close((uv_handle_t *)&s->interrupt, NULL);
 }
 
+/* note_delay notes how much later than it was due the loop came to its clock: so long a request may have had to wait, too. */
+static void note_delay(struct server *s, uint64_t now)
+{
+    uint64_t since = s->ticked == 0 || s->draining ? 0 : now - s->ticked;
+    s->late_ms = since > TICK_MS ? since - TICK_MS : 0;
+    if (s->late_ms > s->most_late_ms)
+        s->most_late_ms = s->late_ms;
+    s->ticked = now;
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct server *s = timer->data;
     uint64_t now = uv_now(&s->loop);
+    note_delay(s, now);
     server_refresh(s);
     for (unsigned i = s->count; i-- > 0;) {
         if (s->draining && now >= s->drain_by)

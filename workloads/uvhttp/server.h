@@ -29,7 +29,7 @@ struct counters {
     uint64_t accepted, refused, timeouts, requests, body_bytes, sent_bytes, answers[6]; /* by the status's first digit */
 };
 
-enum { PAGES = 5, OK_LINE_MAX = 64 };
+enum { PAGES = 6, OK_LINE_MAX = 64 };
 
 struct server {
     uv_loop_t loop;
@@ -58,6 +58,8 @@ struct server {
     time_t date;
 
     struct counters counters;
+    uint64_t ticked;                /* when the clock was last looked at */
+    uint64_t late_ms, most_late_ms; /* how much later than it was due, and the most */
     bool draining;
     uint64_t drain_by;
 };

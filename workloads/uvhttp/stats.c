@@ -65,11 +65,13 @@ size_t stats_write(const struct server *s, char *out, size_t room)
         "\"requests\":%" PRIu64 ",\"answers\":{\"2xx\":%" PRIu64 ",\"3xx\":%" PRIu64 ",\"4xx\":%" PRIu64 ",\"5xx\":%" PRIu64 "},"
         "\"sentBytes\":%" PRIu64 ",\"requestBodyBytes\":%" PRIu64 ","
         "\"cache\":{\"files\":%zu,\"bytes\":%zu,\"hits\":%" PRIu64 ",\"misses\":%" PRIu64 ",\"evictions\":%" PRIu64 ",\"reloads\":%" PRIu64 "},"
-        "\"held\":{\"bytes\":%zu,\"most\":%d,\"unused\":%zu}}\n",
+        "\"held\":{\"bytes\":%zu,\"most\":%d,\"unused\":%zu},"
+        "\"loop\":{\"lateMilliseconds\":%" PRIu64 ",\"mostLateMilliseconds\":%" PRIu64 "}}\n",
         mem_name(), mem_version(), mem_allocations(), uv_version_string(), xxh / 10000, xxh / 100 % 100, xxh % 100,
         COMPILER, flags, s->max, HEAD_MAX, TARGET_MAX, BODY_MAX, c->bytes_max, c->files_max, MEMORY_MAX, HEAD_MS, IDLE_MS,
         STALL_MS, DRAIN_MS, s->count, n->accepted, n->refused, n->timeouts, n->requests, n->answers[2], n->answers[3], n->answers[4],
         n->answers[5], n->sent_bytes, n->body_bytes, c->files, c->bytes, c->hits, c->misses, c->evictions, c->changes,
-        s->held, HELD_MAX, s->inputs.kept + s->outputs.kept);
+        s->held, HELD_MAX, s->inputs.kept + s->outputs.kept,
+        s->late_ms, s->most_late_ms);
     return size < 0 ? 0 : (size_t)size < room ? (size_t)size : room - 1;
 }

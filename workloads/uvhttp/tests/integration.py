@@ -154,6 +154,22 @@ class Answers(unittest.TestCase):
             self.assertEqual((r.status, r.getheader("content-length"), body), (200, str(size), b""), path)
         self.assertEqual(json.loads(self.server.get("/json")[1])["message"], "helloworld")
 
+    def test_the_server_says_that_it_is_there(self):
+        r, body = self.server.get("/health")
+        self.assertEqual((r.status, body), (200, b"ok\n"))
+
+    def test_a_loop_that_was_kept_from_running_says_so(self):
+        with Server(ASAN) as server:
+            while server.stats()["requests"] < 2:
+                time.sleep(0.3)  # the clock has been looked at
+            os.kill(server.process.pid, signal.SIGSTOP)
+            time.sleep(1)
+            os.kill(server.process.pid, signal.SIGCONT)
+            deadline = time.time() + 60
+            while server.stats()["loop"]["mostLateMilliseconds"] < 500 and time.time() < deadline:
+                time.sleep(0.1)
+            self.assertGreaterEqual(server.stats()["loop"]["mostLateMilliseconds"], 500)
+
     def test_made_files_are_what_they_are_said_to_be(self):
         for name, size in {"12b.txt": 12, "10k.bin": 10 << 10, "100k.bin": 100 << 10, "1m.bin": 1 << 20, "10m.bin": 10 << 20}.items():
             for _ in range(2):
