@@ -99,6 +99,10 @@ unit: ## Test pure code and golden files: seconds, no server, no root.
 test: ## Verify and test everything that needs no cluster, on a real API server, MinIO and load generators.
 	@hack/test.sh local
 
+.PHONY: fuzz
+fuzz: ## Fuzz every parser of the reference workloads, guided by coverage: a minute each, FUZZ_SECONDS=60, with another seed each time.
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} hack/workloads.sh test fuzz
+
 .PHONY: test-cluster
 test-cluster: ## Test end to end, on a real cluster that is started for the tests and taken down after.
 	@hack/test.sh cluster

@@ -70,7 +70,7 @@ func stepConditions(c *pass.Conditions, s *runScope) {
 		{v1alpha1.ConditionReported, s.reported != nil, ""},
 	}
 	if s.plan != nil {
-		steps[0].done = s.plan.Size()
+		steps[0].done, steps[1].done = s.plan.Size(), runFacts(s).WithoutResult()
 	}
 	pending := false
 	for _, step := range steps {

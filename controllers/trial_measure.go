@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -214,6 +215,6 @@ func (r *TrialReconciler) awaitEnd(_ context.Context, s *trialScope) (pass.Step,
 			return pass.Again(pollEvery), nil
 		}
 	}
-	s.measured = true
+	s.measured = !slices.ContainsFunc(s.agentStates(), func(st protocol.State) bool { return st.Program != nil })
 	return pass.GoOn, nil
 }

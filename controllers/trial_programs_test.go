@@ -53,6 +53,14 @@ func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 			s.members[0].pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: ended}
 		}
 	}
+	holds := func(phase protocol.Phase) func(*trialScope) {
+		return func(s *trialScope) {
+			s.members[0].state = &protocol.State{
+				Member: record.MemberServer(0), Phase: phase, StoreError: "503", Files: []protocol.File{{Name: "output.txt"}},
+				Program: &protocol.ProgramFault{Fault: protocol.FaultExit, Message: "exit code 3"},
+			}
+		}
+	}
 	for name, tc := range map[string]struct {
 		phase func(context.Context, *trialScope) (pass.Step, error)
 		scope *trialScope
@@ -66,6 +74,9 @@ func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 		"nobody is there to be checked":         {r.check, scopeOf(ofProgram, collects(protocol.Idle)), pass.GoOn, ""},
 		"it runs":                               {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Running), later(time.Second)), pass.Again(time.Second), ""},
 		"it has ended before its limit":         {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Measured), later(time.Second)), pass.GoOn, ""},
+		"it has failed":                         {r.awaitEnd, scopeOf(ofProgram, holds(protocol.Measured), later(time.Second)), pass.GoOn, ""},
+		"its output is stored":                  {r.store, scopeOf(ofProgram, holds(protocol.Stored), later(time.Second)), pass.Halt, "ProgramFailed permanent: implementations[go]: exit code 3; what it printed is stored as "},
+		"its output cannot be stored":           {r.store, scopeOf(ofProgram, holds(protocol.Measured), later(time.Hour)), pass.Halt, "ProgramFailed permanent: implementations[go]: exit code 3"},
 		"its container has done its work":       {r.examinePods, scopeOf(ofProgram, exits(0), later(time.Second)), pass.GoOn, ""},
 		"its container has failed":              {r.examinePods, scopeOf(ofProgram, exits(3), later(time.Second)), pass.Halt, "ProgramFailed permanent: implementations[go] exited (exit code 3, Error)"},
 	} {

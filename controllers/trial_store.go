@@ -1,12 +1,15 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/protocol"
@@ -20,10 +23,13 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, 
 	for _, a := range s.members {
 		state := *a.state
 		if state.Phase == protocol.Stored {
+			if s.fault = conduct.ProgramFailed(facts.Trial(s.trial), state, s.keys(a)); s.fault != nil {
+				return pass.Halt, nil
+			}
 			continue
 		}
 		done = false
-		if s.fault = attemptFacts(s).NotUploaded(a.Name, state); s.fault != nil {
+		if s.fault = s.blame(attemptFacts(s).NotUploaded(a.Name, state)); s.fault != nil {
 			return pass.Halt, nil
 		}
 		if state.Uploading {
@@ -46,6 +52,25 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, 
 	return pass.GoOn, nil
 }
 
+// keys are where the files of a member lie in the store.
+func (s *trialScope) keys(a *member) []string {
+	var out []string
+	for _, f := range a.state.Files {
+		out = append(out, s.key(a.Name, f.Name))
+	}
+	return out
+}
+
+// blame is why an attempt ends whose files cannot be stored: a program that has failed did so whether or not its output is stored.
+func (s *trialScope) blame(f *conduct.Failure) *conduct.Failure {
+	for _, a := range s.members {
+		if f != nil && a.state != nil {
+			f = cmp.Or(conduct.ProgramFailed(facts.Trial(s.trial), *a.state, nil), f)
+		}
+	}
+	return f
+}
+
 func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *member) error {
 	o := s.command(a.Name)
 	o.Store = &protocol.Store{}
@@ -64,7 +89,7 @@ func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *memb
 
 // storeTrouble waits for a store that may come back, until the deadline.
 func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (pass.Step, error) {
-	if s.fault = attemptFacts(s).StoreAway(err); s.fault != nil {
+	if s.fault = s.blame(attemptFacts(s).StoreAway(err)); s.fault != nil {
 		return pass.Halt, nil
 	}
 	s.waiting = pick.Clip(err.Error(), pass.MaxMessage)

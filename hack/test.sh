@@ -34,11 +34,20 @@ unit() {
   go test -short "${list[@]}"
 }
 
+# concurrent names the packages in which goroutines are started, and the controllers, whose reconcilers run side by side. The race detector has
+# something to find there, and makes numbers, which it cannot find anything in, five times slower.
+concurrent() {
+  echo ./controllers
+  git grep -lE '^\s*go (func|[a-zA-Z_.]+\()|\.Go\(' -- '*.go' ':!*_test.go' ':!test/e2e' | xargs -n1 dirname | sed 's,^,./,' | sort -u
+}
+
 go_tests() {
-  local list
+  local races rest
   make -s build
-  mapfile -t list < <(packages)
-  go test -race "${list[@]}"
+  mapfile -t races < <(concurrent | xargs go list)
+  mapfile -t rest < <(packages | grep -vxF "$(printf '%s\n' "${races[@]}")")
+  go test -race "${races[@]}"
+  go test "${rest[@]}"
 }
 
 local_tests() {
@@ -48,7 +57,7 @@ local_tests() {
   stage "servers are built" hack/cluster/build.sh
   export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
   stage "verify" make -s verify
-  stage "Go tests, with the race detector" go_tests
+  stage "Go tests, with the race detector where goroutines start" go_tests
   stage "workloads, with and without sanitizers" hack/workloads.sh test
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the workloads that are not Go's, or not Go's alone, into bin/, or tests each of them with and without sanitizers.
 #
-#   usage: hack/workloads.sh build|test [NAME...]      (no name: every one)
+#   usage: hack/workloads.sh build|test [NAME...]      (no name: every one; "test fuzz" fuzzes their parsers, for FUZZ_SECONDS=5 each)
 #          hack/workloads.sh measure [PREFIX,...]      (runs config/workloads with loadstone run, and prints what they reached)
 #
 # Compilers and libraries come from Debian, zig from PyPI.
@@ -22,6 +22,10 @@ needs() {
     lzlog) need_commands gcc:gcc g++:g++ make:make /usr/include/spdlog/spdlog.h:libspdlog-dev /usr/include/openssl/evp.h:libssl-dev ;;
     uvhttp) need_commands gcc:gcc make:make python3:python3 xz:xz-utils /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev ;;
     zco) zig_up ;;
+    fuzz)
+      need_commands gcc:gcc g++:g++ make:make /usr/include/uv.h:libuv1-dev /usr/include/boost/version.hpp:libboost-dev
+      zig_up
+      ;;
     ipc | ablation) need_commands gcc:gcc make:make ;;
     planted) need_commands gcc:gcc make:make valgrind:valgrind strace:strace ;;
   esac
@@ -92,7 +96,10 @@ main() {
   shift
   # nginx is only configured; its image installs it.
   [ "$mode" = test ] || install -D -t bin/nginx workloads/nginx/nginx.conf workloads/nginx/files.sh
-  [ $# -gt 0 ] || set -- "${WORKLOADS[@]}"
+  if [ $# = 0 ]; then
+    set -- "${WORKLOADS[@]}"
+    [ "$mode" = build ] || set -- "$@" fuzz
+  fi
   for name; do
     needs "$name"
     begin=$(now_ms)

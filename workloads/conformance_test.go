@@ -28,6 +28,7 @@ type workload struct {
 	log     *strings.Builder
 }
 
+// builds builds all servers that there are compilers for, and returns their paths by name.
 func builds(t *testing.T) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -130,11 +131,27 @@ func (w *workload) stop(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
-	for program, path := range builds(t) {
+	programs := builds(t)
+	for program, path := range programs {
 		t.Run(program, func(t *testing.T) {
 			server := start(t, path)
 			defer server.stop(t)
 			conformance.Check(t, server.address)
 		})
 	}
+	t.Run("late clients", func(t *testing.T) { timeouts(t, programs) })
+}
+
+// timeouts has all servers wait for late clients at once.
+func timeouts(t *testing.T, programs map[string]string) {
+	t.Helper()
+	// Servers with planted faults wait for ever where nothing else is planted.
+	delete(programs, "faulty")
+	addresses := map[string]string{}
+	for program, path := range programs {
+		server := start(t, path)
+		defer server.stop(t)
+		addresses[program] = server.address
+	}
+	conformance.CheckTimeouts(t, addresses)
 }

@@ -49,21 +49,86 @@ type Implementation struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="an implementation's name must be lower-case letters, digits and '-', and begin and end with a letter or digit"
 	Name string `json:"name,omitempty"`
 
-	// image is the container image of the server or program. Required on a cluster; a run on one machine needs command instead.
+	// image is the container image of the server or program. Required on a cluster. A run on one machine starts what has no command in its image;
+	// there it may also be the path of an archive or of the folder of an OCI layout, beginning with / or ./, which is used beside a command, too.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 
 	// command is the argument vector that starts the server or the program. No shell is involved. Defaults to the entrypoint of the image; at most 64
-	// arguments. Required with microbenchmark, and for a run on one machine, where the program is looked up in PATH, or relative to the folder
-	// of the run's file.
+	// arguments. Required with microbenchmark. A run on one machine looks the program up in PATH, or relative to the folder of the run's file,
+	// unless it runs in its image.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=1024
 	Command []string `json:"command,omitempty"`
+
+	// args are the arguments after command, or after the entrypoint of the image, in the place of the image's own; at most 64. Nothing is expanded
+	// in them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	Args []string `json:"args,omitempty"`
+
+	// env are environment variables, in addition to the image's; at most 64.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Env []Variable `json:"env,omitempty"`
+
+	// envFrom are ConfigMaps and Secrets of the run's namespace, each key of which is an environment variable; at most 8.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	EnvFrom []VariableSource `json:"envFrom,omitempty"`
+
+	// files are folders of read-only files from ConfigMaps and Secrets of the run's namespace; at most 8.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Files []FileMount `json:"files,omitempty"`
+
+	// scratch are empty folders to write to, new for every trial; at most 8.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Scratch []Scratch `json:"scratch,omitempty"`
+
+	// user is the numeric user that the server or the program runs as. Defaults to 65532. 0 needs a namespace that admits root.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	User *int64 `json:"user,omitempty"`
+
+	// group is the numeric group of the process and of its scratch folders. Defaults to 65532.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	Group *int64 `json:"group,omitempty"`
+
+	// imagePullSecrets are Secrets of the run's namespace with which the image is pulled; at most 8.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	ImagePullSecrets []ObjectReference `json:"imagePullSecrets,omitempty"`
+
+	// readiness is when the server counts as started. If absent, it has started when it listens, for which it has 30 seconds.
+	// +optional
+	Readiness Readiness `json:"readiness,omitzero"`
 
 	// port is the TCP port on which the server listens for HTTP requests. Required with loads.
 	// +optional

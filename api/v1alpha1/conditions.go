@@ -59,7 +59,7 @@ const (
 const (
 	// ReasonQueued surfaces when another run of the installation measures: two runs would disturb each other.
 	ReasonQueued = "Queued"
-	// ReasonTrialsFailed surfaces when at least one trial has failed for good. A lost trial counts if too few blocks are complete.
+	// ReasonTrialsFailed surfaces when at least one trial of a block has failed for good. A lost trial counts if too few blocks are complete.
 	ReasonTrialsFailed = "TrialsFailed"
 	// ReasonWorkflowFailed surfaces when the workflow ended before its trials.
 	ReasonWorkflowFailed = "WorkflowFailed"

@@ -1,7 +1,7 @@
 package v1alpha1
 
 // ProfileTool is a profiler.
-// +kubebuilder:validation:Enum=memcheck;massif;massif-heap;massif-pages;callgrind;cachegrind;strace
+// +kubebuilder:validation:Enum=memcheck;massif;massif-heap;massif-pages;callgrind;cachegrind;strace;perf-stat
 type ProfileTool string
 
 const (
@@ -19,6 +19,9 @@ const (
 	ToolCachegrind ProfileTool = "cachegrind"
 	// ToolStrace counts system calls by name.
 	ToolStrace ProfileTool = "strace"
+	// ToolPerfStat counts what perf stat counts: CPU time, context switches, page faults and, where the kernel gives them, instructions, cycles and
+	// other counters of the CPU.
+	ToolPerfStat ProfileTool = "perf-stat"
 )
 
 // Profile runs implementations under a profiler, after the blocks: nothing is measured beside it. Each implementation has a trial per profile,

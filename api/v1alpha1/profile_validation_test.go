@@ -32,7 +32,7 @@ func TestABadProfileIsRefusedWithASentence(t *testing.T) {
 		"without a tool":                      {own, "{name: costs}", "spec.profiles[0].tool: Required value"},
 		"without a name":                      {own, "{tool: callgrind}", "spec.profiles[0].name: Required value"},
 		"with a tool that nobody knows":       {"callgrind", "gdb", `spec.profiles[0].tool: Unsupported value: "gdb"`},
-		"with counters of the CPU":            {"callgrind", "perf-stat", `spec.profiles[0].tool: Unsupported value: "perf-stat"`},
+		"with samples of the CPU":             {"callgrind", "perf-record", `spec.profiles[0].tool: Unsupported value: "perf-record"`},
 		"with a name in capitals":             {"name: costs", "name: Costs", word},
 		"with a name that ends with a hyphen": {"name: costs", "name: costs-", word},
 		"with a name of 21 letters":           {"name: costs", "name: abcdefghijklmnopqrstu", "spec.profiles[0].name: Too long"},
@@ -56,6 +56,7 @@ func TestAGoodProfileIsAcceptedAndStaysAsItIs(t *testing.T) {
 	c := apiServer(t)
 	for _, tool := range []v1alpha1.ProfileTool{
 		v1alpha1.ToolMemcheck, v1alpha1.ToolMassif, v1alpha1.ToolMassifHeap, v1alpha1.ToolMassifPages, v1alpha1.ToolCallgrind, v1alpha1.ToolCachegrind, v1alpha1.ToolStrace,
+		v1alpha1.ToolPerfStat,
 	} {
 		t.Run(string(tool), func(t *testing.T) {
 			if err := create(t, c, parse(t, []byte(changed(t, strings.Replace(profiled, "RUN", "good", 1), "callgrind", string(tool))))); err != nil {

@@ -13,4 +13,6 @@ func (s Stop) IsZero() bool { return s == Stop{} }
 func (e Earlier) IsZero() bool { return len(e.Runs) == 0 && e.Anchor == "" }
 
 // IsZero reports whether the run puts loads on servers.
-func (m Microbenchmark) IsZero() bool { return m == Microbenchmark{} }
+func (m Microbenchmark) IsZero() bool {
+	return m.Format == "" && m.LimitSeconds == 0 && len(m.Outputs) == 0
+}

@@ -32,10 +32,5 @@ func words(expression string) *regexp.Regexp {
 // places are the folders and files where users read.
 var places = []string{
 	"README.md", "CONTRIBUTING.md", "docs", "charts/loadstone", "config/crd", "config/samples", "config/suites", "config/workloads", "api/v1alpha1",
-	"cmd", "controllers", "hack",
-	"internal/agent", "internal/agents", "internal/analysis", "internal/artifact", "internal/builds", "internal/capacity", "internal/cases", "internal/cli", "internal/compare", "internal/conduct",
-	"internal/discover", "internal/doctor", "internal/draft", "internal/environment", "internal/facts", "internal/follow", "internal/generate", "internal/guard", "internal/helper", "internal/httpcheck", "internal/kernel", "internal/kind", "internal/kube", "internal/lint", "internal/local",
-	"internal/measured", "internal/objectives", "internal/observe", "internal/pass", "internal/plan", "internal/pods", "internal/printout", "internal/profiler", "internal/progress", "internal/protocol",
-	"internal/publish", "internal/queue", "internal/record", "internal/render", "internal/report", "internal/runfile", "internal/runfolder", "internal/scaling", "internal/scripts", "internal/search", "internal/seats",
-	"internal/steps", "internal/survey", "internal/tool", "internal/validity", "internal/verdict", "internal/workflows",
+	"cmd", "controllers", "hack", "internal",
 }

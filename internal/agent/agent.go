@@ -19,7 +19,7 @@ type Worker interface {
 	// Member is the member of its trial that the worker is.
 	Member() string
 	// Measure follows the timetable and calls done after each cell with what went wrong in it, if anything did. It returns the record
-	// and the names of the files that it wrote beside it.
+	// and the names of the files that it wrote beside it. Beside a *protocol.ProgramFault these are of what the program printed.
 	Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (result any, files []string, err error)
 }
 
@@ -120,14 +120,18 @@ func (a *Agent) measure(start protocol.Start) {
 			}
 		})
 	})
+	var fault *protocol.ProgramFault
 	var files []protocol.File
-	if err == nil {
+	switch {
+	case err == nil:
 		files, err = keep(a.config.Dir, result, names)
+	case errors.As(err, &fault) && len(names) > 0:
+		files, err = describe(a.config.Dir, names) // What the program printed is stored before it is said to have failed.
 	}
 	a.update(func(s *protocol.State) {
+		s.Program = fault
 		if err != nil {
 			s.Phase, s.Message = protocol.Failed, err.Error()
-			_ = errors.As(err, &s.Program) // Other failures are the agent's own.
 			return
 		}
 		s.Phase, s.Files = protocol.Measured, files

@@ -83,6 +83,28 @@ func TestAgentThatCannotDoItsWorkSaysWhy(t *testing.T) {
 	}
 }
 
+func TestAnAgentHoldsWhatAFailedProgramPrinted(t *testing.T) {
+	fault := &protocol.ProgramFault{Fault: protocol.FaultExit, Message: "exit code 3"}
+	for name, writes := range map[string]map[string]string{"nothing": nil, "something": {"output.txt": "oh"}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(c Config) Worker { return idler{dir: c.Dir, writes: writes, err: fault} })
+			start := starting(500*time.Millisecond, cell(1))
+			b.must(protocol.Command{Start: &start})
+			want := protocol.Failed
+			if len(writes) > 0 {
+				want = protocol.Measured
+			}
+			state := b.await(string(want), func(s protocol.State) bool { return s.Phase == want })
+			if state.Program == nil || *state.Program != *fault {
+				t.Errorf("the fault is %+v", state.Program)
+			}
+			if len(writes) > 0 {
+				checkFiles(t, b.dir, state.Files, "output.txt")
+			}
+		})
+	}
+}
+
 func checkFiles(t *testing.T, dir string, files []protocol.File, want ...string) {
 	t.Helper()
 	if len(files) != len(want) {

@@ -60,7 +60,7 @@ func measure(data record.RunData) (Table, error) {
 	}
 	t := Table{
 		Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Artifacts: objects,
-		Programs: programs, Cases: casesOf(data, p, rows), CaseGaps: gapsOf(data, p),
+		Programs: programs, Cases: casesOf(data, p, rows), CaseGaps: gapsOf(data, p), Unread: unreadOf(data, p), CaseNames: caseNamesOf(data),
 	}
 	if t.Groups, err = r.Groups(); err != nil {
 		return Table{}, err

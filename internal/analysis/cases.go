@@ -50,13 +50,15 @@ type program struct {
 	implementation string
 	block          int32
 	cases          []record.Case
+	unread         []record.Unread
+	unreadMore     int
 }
 
 func programsOf(data record.RunData) []program {
 	var out []program
 	for _, t := range data.Trials {
 		if p := t.Servers[0].Program; p != nil {
-			out = append(out, program{t.Manifest.Servers[0], t.Manifest.Block, p.Cases})
+			out = append(out, program{t.Manifest.Servers[0], t.Manifest.Block, p.Cases, p.Unread, p.UnreadMore})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b program) int { return cmp.Compare(a.block, b.block) })
@@ -119,30 +121,26 @@ func failedCases(gaps []CaseGap) map[verdict.Place]int {
 // gapsOf lists the cases that some implementation lacks, or that have failed in it.
 func gapsOf(data record.RunData, p planned.Run) []CaseGap {
 	printed := programsOf(data)
+	processes := map[string]int{}
+	whole, failures := map[verdict.Place]int{}, map[verdict.Place]string{}
 	var names []string
 	for _, one := range printed {
+		processes[one.implementation]++
 		for _, c := range one.cases {
 			names = append(names, c.Name)
+			at := verdict.Place{Implementation: one.implementation, Case: c.Name}
+			if c.Failure == "" {
+				whole[at]++
+			}
+			failures[at] = cmp.Or(failures[at], c.Failure)
 		}
 	}
 	var out []CaseGap
 	for _, name := range pick.Distinct(names) {
 		for _, i := range p.Implementations {
-			gap := CaseGap{Implementation: i.Name, Case: name}
-			for _, one := range printed {
-				if one.implementation != i.Name {
-					continue
-				}
-				at := slices.IndexFunc(one.cases, func(c record.Case) bool { return c.Name == name })
-				if at < 0 || one.cases[at].Failure != "" {
-					gap.Processes++
-				}
-				if at >= 0 {
-					gap.Failure = cmp.Or(gap.Failure, one.cases[at].Failure)
-				}
-			}
-			if gap.Processes > 0 {
-				out = append(out, gap)
+			at := verdict.Place{Implementation: i.Name, Case: name}
+			if missing := processes[i.Name] - whole[at]; missing > 0 {
+				out = append(out, CaseGap{Implementation: i.Name, Case: name, Processes: missing, Failure: failures[at]})
 			}
 		}
 	}

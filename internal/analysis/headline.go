@@ -24,6 +24,11 @@ type Headline struct {
 	Entries []HeadlineEntry `json:"entries"`
 	// Cases hold one contender each: how the cases of programs that measure themselves came out.
 	Cases []CaseOutcome `json:"cases,omitempty"`
+	// CaseGaps and Unread are the table's: what programs did not print, or not so that it can be read.
+	CaseGaps []CaseGap      `json:"caseGaps,omitempty"`
+	Unread   []UnreadOutput `json:"unreadOutput,omitempty"`
+	// Unprinted are the names of cases that the run renames, and that no process has printed.
+	Unprinted []CaseName `json:"unprinted,omitempty"`
 	// Peaks hold each implementation's best mean throughput, or the rates that searches found, in the order of the spec.
 	Peaks []Peak `json:"peaks"`
 	// AloneCases is how many cases of programs that measure themselves have a value, where nothing is compared.
@@ -161,6 +166,8 @@ func (t Table) Headline() Headline {
 	}
 	t.addCapacities(&h)
 	h.Cases, h.AloneCases = t.caseOutcomes(), t.aloneCases()
+	h.CaseGaps, h.Unread = t.CaseGaps, t.Unread
+	h.Unprinted = slices.DeleteFunc(slices.Clone(t.CaseNames), func(n CaseName) bool { return n.Cases > 0 })
 	slices.SortStableFunc(h.Entries, func(a, b HeadlineEntry) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.size(), a.size()))
 	})

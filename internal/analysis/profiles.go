@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/flame"
+	"loadstone.dev/loadstone/internal/profiler/perfstat"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -45,12 +46,28 @@ type Profiled struct {
 	FirstAnswerMillis int64 `json:"firstAnswerMillis,omitempty"`
 	// PerRequest is what a request costs, by a tool that counts; nil if that does not follow.
 	PerRequest *Counted `json:"perRequest,omitempty"`
+	// Counters are those of the CPU and the kernel, by perf-stat.
+	Counters []Counter `json:"counters,omitempty"`
 	// Versus compares PerRequest with the baseline's; nil for the baseline, and where there is nothing to compare.
 	Versus *CountedRatio `json:"versus,omitempty"`
 	// Result is that of the launch that tells most: the one with the gravest finding, or the last.
 	Result *profiler.Result `json:"result,omitempty"`
 	// Flame are the stacks of the last launch; nil of a profiler that knows no calls.
 	Flame *flame.Graph `json:"flame,omitempty"`
+}
+
+// Counter is what a request costs of an event that the CPU or the kernel counts.
+type Counter struct {
+	Event string `json:"event"`
+	Unit  string `json:"unit,omitempty"`
+	// Whole is the value of the last launch, start and end included; nil if it was not measured, for the reason in Why. Extrapolated reports
+	// whether the event shared its counter with others in any launch, so that values are estimates.
+	Whole        *float64 `json:"whole,omitempty"`
+	Why          string   `json:"why,omitempty"`
+	Extrapolated bool     `json:"extrapolated,omitempty"`
+	// PerRequest is what a request costs; nil if that does not follow. Versus compares it with the baseline's, as Profiled.Versus does.
+	PerRequest *Counted      `json:"perRequest,omitempty"`
+	Versus     *CountedRatio `json:"versus,omitempty"`
 }
 
 // Counted is what was counted several times, in the same way.
@@ -110,7 +127,13 @@ func profiled(data record.RunData, line record.PlannedTrial) Profiled {
 	if r := out.Result; r != nil {
 		out.Remarks = append(slices.Clone(out.Remarks), r.Limits...)
 	}
-	out.PerRequest = perRequest(found.Launches)
+	out.PerRequest = perRequest(found.Launches, func(fewer, more profiler.Result) (float64, bool) {
+		v, err := profiler.PerRequest(fewer, more)
+		return v, err == nil
+	})
+	if out.Result != nil {
+		out.Counters = counters(out.Result.Counters, found.Launches)
+	}
 	return out
 }
 
@@ -146,14 +169,14 @@ func graver(a, b *profiler.Result) bool {
 
 // perRequest is the cost of a request, from each launch with more requests and the one with fewer before it. It takes launches that have ended
 // well and answered rightly: others have done something else.
-func perRequest(launches []record.Launch) *Counted {
+func perRequest(launches []record.Launch, each func(fewer, more profiler.Result) (float64, bool)) *Counted {
 	var values []float64
 	for k := 1; k < len(launches); k += 2 {
 		fewer, more := launches[k-1], launches[k]
 		if !sound(fewer) || !sound(more) {
 			continue
 		}
-		if v, err := profiler.PerRequest(fewer.Result, more.Result); err == nil {
+		if v, known := each(fewer.Result, more.Result); known {
 			values = append(values, v)
 		}
 	}
@@ -161,6 +184,20 @@ func perRequest(launches []record.Launch) *Counted {
 		return nil
 	}
 	return &Counted{N: len(values), Median: inference.Median(values), Min: slices.Min(values), Max: slices.Max(values)}
+}
+
+// counters are those of the last launch, with what a request costs of each.
+func counters(last []perfstat.Counter, launches []record.Launch) []Counter {
+	var out []Counter
+	for _, c := range last {
+		one := Counter{Event: c.Event, Unit: c.Unit, Whole: c.Value, Why: c.Why}
+		one.PerRequest = perRequest(launches, func(fewer, more profiler.Result) (float64, bool) { return profiler.EachOf(c.Event, fewer, more) })
+		for _, l := range launches {
+			one.Extrapolated = one.Extrapolated || slices.ContainsFunc(l.Counters, func(o perfstat.Counter) bool { return o.Event == c.Event && o.Extrapolated() })
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // sound reports whether a launch has answered all of its requests rightly, ended when it was told to, and was read to its end.
@@ -171,21 +208,34 @@ func sound(l record.Launch) bool {
 // compare sets what was counted beside the baseline's.
 func (p *Profile) compare(baseline string) {
 	i := slices.IndexFunc(p.Found, func(f Profiled) bool { return f.Implementation == baseline })
-	if i < 0 || p.Found[i].PerRequest == nil {
+	if i < 0 {
 		return
 	}
-	base, tool := *p.Found[i].PerRequest, p.Found[i].Tool
+	base := p.Found[i]
 	for k := range p.Found {
 		f := &p.Found[k]
-		if k == i || f.PerRequest == nil || countsOf(f.Tool) != countsOf(tool) {
+		if k == i || countsOf(f.Tool) != countsOf(base.Tool) {
 			continue
 		}
-		own := *f.PerRequest
-		f.Versus = &CountedRatio{
-			Ratio: own.Median / base.Median, Low: own.Min / base.Max, High: own.Max / base.Min,
-			Once:  own.N == 1 || base.N == 1,
-			Apart: own.N > 1 && base.N > 1 && (own.Min > base.Max || own.Max < base.Min),
+		f.Versus = versus(f.PerRequest, base.PerRequest)
+		for n := range f.Counters {
+			c := &f.Counters[n]
+			if b := slices.IndexFunc(base.Counters, func(b Counter) bool { return b.Event == c.Event }); b >= 0 {
+				c.Versus = versus(c.PerRequest, base.Counters[b].PerRequest)
+			}
 		}
+	}
+}
+
+// versus compares a count with the baseline's; nil where either is missing, or no ratio of them has a meaning.
+func versus(own, base *Counted) *CountedRatio {
+	if own == nil || base == nil || own.Min <= 0 || base.Min <= 0 {
+		return nil
+	}
+	return &CountedRatio{
+		Ratio: own.Median / base.Median, Low: own.Min / base.Max, High: own.Max / base.Min,
+		Once:  own.N == 1 || base.N == 1,
+		Apart: own.N > 1 && base.N > 1 && (own.Min > base.Max || own.Max < base.Min),
 	}
 }
 

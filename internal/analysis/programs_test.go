@@ -171,6 +171,44 @@ func TestOnlyATimeCanBeTooShort(t *testing.T) {
 	}
 }
 
+func TestWhatCouldNotBeReadIsSaidOncePerImplementation(t *testing.T) {
+	d := programs(3, func(string, int32) []record.Case { return []record.Case{timed("copy", 5)} })
+	for i := range d.Trials {
+		if m := d.Trials[i].Manifest; m.Servers[0] == "go-slow" && m.Block > 1 {
+			p := d.Trials[i].Servers[0].Program
+			p.Unread, p.UnreadMore = []record.Unread{{Line: int(m.Block), Text: "hello", Why: "no JSON"}}, 4
+		}
+	}
+	want := []analysis.UnreadOutput{{Implementation: "go-slow", Processes: 2, Parts: 10, Block: 2, Unread: record.Unread{Line: 2, Text: "hello", Why: "no JSON"}}}
+	table := analysed(t, d)
+	if diff := cmp.Diff(want, table.Unread); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, table.Headline().Unread); diff != "" {
+		t.Errorf("the headline (-want +got):\n%s", diff)
+	}
+}
+
+func TestNamesThatTheRunGivesAreListed(t *testing.T) {
+	d := programs(2, func(name string, _ int32) []record.Case {
+		one, other := timed("copy/1", 5), timed("copy/2", 5)
+		if name == "go-slow" {
+			one.Printed, other.Printed = "BM_1", "BM_2"
+		}
+		return []record.Case{one, other}
+	})
+	names := []record.CaseName{{Printed: "BM_3", Name: "move"}, {Printed: "BM_*", Name: "copy/*"}}
+	d.Manifest.Plan.Programs.Outputs = []record.ProgramOutput{{Implementation: "go-slow", Cases: names}}
+	want := []analysis.CaseName{{Implementation: "go-slow", CaseName: names[0]}, {Implementation: "go-slow", CaseName: names[1], Cases: 2}}
+	table := analysed(t, d)
+	if diff := cmp.Diff(want, table.CaseNames); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want[:1], table.Headline().Unprinted); diff != "" {
+		t.Errorf("the headline (-want +got):\n%s", diff)
+	}
+}
+
 func TestGapsSayWhoLacksWhatAndWhy(t *testing.T) {
 	failed := func(name, why string) record.Case { return record.Case{Name: name, Failure: why} }
 	table := analysed(t, programs(3, func(name string, block int32) []record.Case {

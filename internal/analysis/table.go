@@ -31,6 +31,10 @@ type Table struct {
 	Programs []validity.Program `json:"programs,omitempty"`
 	Cases    []Case             `json:"cases,omitempty"`
 	CaseGaps []CaseGap          `json:"caseGaps,omitempty"`
+	// Unread is what they printed that could not be read.
+	Unread []UnreadOutput `json:"unreadOutput,omitempty"`
+	// CaseNames are the names that the run gives to cases, in the place of those that programs print.
+	CaseNames []CaseName `json:"caseNames,omitempty"`
 	// Scaling holds one implementation under one load of several levels each.
 	Scaling []scaling.Result `json:"scaling"`
 	// Capacities hold what the searches of one load have found of one implementation each.

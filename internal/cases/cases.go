@@ -62,9 +62,21 @@ type Output struct {
 	Cases []Case
 	// Context is what the program says of itself and its machine, such as the CPU's model. It is shown and never computed with.
 	Context map[string]string
+	// Unread is what could not be read and belongs to no case, in the order of the output: at most 20 parts. UnreadMore counts those beyond.
+	Unread     []Unread
+	UnreadMore int
 }
 
-// Read reads what a program printed to its standard output.
+// Unread is a part of the output that could not be read.
+type Unread struct {
+	// Line is the number of its first line, from 1.
+	Line int
+	// Text is how it begins; untrusted. Why says what is wrong with it, and the way out.
+	Text, Why string
+}
+
+// Read reads what a program printed to its standard output. What cannot be read costs the case that it belongs to, and is listed where it
+// belongs to none. An error means that nothing could be read.
 func Read(f Format, output []byte) (Output, error) {
 	if len(bytes.TrimSpace(output)) == 0 {
 		return Output{}, errors.New("the program printed nothing to its standard output: it must print its cases there")

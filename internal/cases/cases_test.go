@@ -45,22 +45,53 @@ func names(out cases.Output) []string {
 	return all
 }
 
-// refusal is output that must be refused, with some words of the sentence.
-type refusal struct{ output, want string }
+// refusal is output of which something must be refused, with some words of the sentence, and the cases whose values are kept.
+type refusal struct {
+	output, want string
+	kept         []string
+}
 
 func checkRefusals(t *testing.T, f cases.Format, all map[string]refusal) {
 	t.Helper()
 	for name, tc := range all {
 		t.Run(name, func(t *testing.T) {
 			got, err := cases.Read(f, []byte(tc.output))
+			said := fmt.Sprint(err)
 			if err == nil {
-				t.Fatalf("Read() = %+v, want an error with %q", got, tc.want)
+				checkOutput(t, got)
+				said = lost(got)
 			}
-			if !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("Read(): %q\nwant %q in it", err, tc.want)
+			if !strings.Contains(said, tc.want) {
+				t.Errorf("Read() says %q\nwant %q in it", said, tc.want)
+			}
+			var kept []string
+			for _, c := range got.Cases {
+				if c.Failure == "" {
+					kept = append(kept, c.Name)
+				}
+			}
+			if len(kept) > 1000 {
+				kept = kept[:1]
+			}
+			if diff := cmp.Diff(tc.kept, kept); diff != "" {
+				t.Errorf("cases that are kept (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// lost are the sentences on what was not read, a line each.
+func lost(out cases.Output) string {
+	var all strings.Builder
+	for _, u := range out.Unread {
+		fmt.Fprintf(&all, "line %d: %s\n", u.Line, u.Why)
+	}
+	for _, c := range out.Cases {
+		if c.Failure != "" {
+			fmt.Fprintf(&all, "%s: %s\n", c.Name, c.Failure)
+		}
+	}
+	return all.String()
 }
 
 // checkOutput checks what is true of everything that is read.
@@ -69,6 +100,7 @@ func checkOutput(t *testing.T, out cases.Output) {
 	if len(out.Cases) == 0 || len(out.Cases) > 10_000 {
 		t.Errorf("%d cases", len(out.Cases))
 	}
+	checkUnread(t, out)
 	seen := map[string]bool{}
 	for _, c := range out.Cases {
 		if seen[c.Name] || len(c.Name) > 200 || strings.ContainsFunc(c.Name, unicode.IsControl) || strings.TrimSpace(c.Name) == "" {
@@ -80,6 +112,18 @@ func checkOutput(t *testing.T, out cases.Output) {
 		}
 		for _, v := range c.Values {
 			checkValue(t, v)
+		}
+	}
+}
+
+func checkUnread(t *testing.T, out cases.Output) {
+	t.Helper()
+	if len(out.Unread) > 20 || out.UnreadMore > 0 && len(out.Unread) < 20 {
+		t.Errorf("%d parts are listed, and %d are not", len(out.Unread), out.UnreadMore)
+	}
+	for _, u := range out.Unread {
+		if u.Line < 1 || u.Why == "" || len(u.Text) > 130 || strings.ContainsFunc(u.Text+u.Why, unicode.IsControl) {
+			t.Errorf("a part is listed as %+v", u)
 		}
 	}
 }
@@ -118,11 +162,11 @@ func fuzz(f *testing.F, format cases.Format, seeds ...[]byte) {
 func TestNothingPrintedIsRefusedInEveryFormat(t *testing.T) {
 	for _, f := range []cases.Format{cases.GoogleBenchmark, cases.GoTest, cases.JSONLines} {
 		checkRefusals(t, f, map[string]refusal{
-			string(f) + ": empty output":   {"", "printed nothing to its standard output"},
-			string(f) + ": only new lines": {"\n\n", "printed nothing to its standard output"},
+			string(f) + ": empty output":   {"", "printed nothing to its standard output", nil},
+			string(f) + ": only new lines": {"\n\n", "printed nothing to its standard output", nil},
 		})
 	}
-	checkRefusals(t, "CSV", map[string]refusal{"an unknown format": {"a,b\n", `"CSV" is no format: it is GoogleBenchmark, GoTest or JSONLines`}})
+	checkRefusals(t, "CSV", map[string]refusal{"an unknown format": {"a,b\n", `"CSV" is no format: it is GoogleBenchmark, GoTest or JSONLines`, nil}})
 }
 
 func TestParametersInNamesAreAxes(t *testing.T) {
@@ -146,5 +190,19 @@ func TestParametersInNamesAreAxes(t *testing.T) {
 				t.Errorf("axes (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestOfALotThatCannotBeReadAPartIsListed(t *testing.T) {
+	output := caseLine() + strings.Repeat("hello\n", 1_000_000)
+	out, err := cases.Read(cases.JSONLines, []byte(output))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Cases) != 1 || len(out.Unread) != 20 || out.UnreadMore != 999_980 {
+		t.Errorf("%d cases, %d parts are listed, and %d are not", len(out.Cases), len(out.Unread), out.UnreadMore)
+	}
+	if u := out.Unread[0]; u.Line != 2 || u.Text != "hello" || !strings.Contains(u.Why, `"hello" is no JSON object`) {
+		t.Errorf("the first is %+v", u)
 	}
 }

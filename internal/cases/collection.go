@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +15,8 @@ const (
 	maxCases, maxMetrics, maxContext = 10_000, 100, 100
 	// maxName and maxWords bound the bytes of a name, and of a sentence that is only shown.
 	maxName, maxWords = 200, 500
+	// maxUnread bounds the parts of an output that are listed as unread, and maxQuoted the bytes that are quoted of each.
+	maxUnread, maxQuoted = 20, 120
 )
 
 // collection gathers cases in the order in which they are first named.
@@ -21,10 +24,38 @@ type collection struct {
 	cases   []Case
 	index   map[string]int
 	context map[string]string
+	// unread is what could not be read and belongs to no case, and more counts what is not listed. spoiled are the cases that lost their values
+	// to what could not be read, and first is the first such loss.
+	unread  []Unread
+	more    int
+	spoiled map[string]bool
+	first   error
 }
 
 func newCollection() *collection {
-	return &collection{index: map[string]int{}, context: map[string]string{}}
+	return &collection{index: map[string]int{}, context: map[string]string{}, spoiled: map[string]bool{}}
+}
+
+// lose notes a part of the output that cannot be read, and keeps the rest: the case of that name fails. What belongs to no case is listed.
+func (c *collection) lose(line int, name, text string, why error) {
+	why = fmt.Errorf("line %d: %w", line, why)
+	if c.first == nil {
+		c.first = why
+	}
+	if name != "" {
+		if k, err := c.find(name); err == nil {
+			if k.Failure == "" {
+				c.spoiled[name] = true
+			}
+			k.fail(why.Error(), "")
+			return
+		}
+	}
+	if len(c.unread) == maxUnread {
+		c.more++
+		return
+	}
+	c.unread = append(c.unread, Unread{Line: line, Text: clip(oneLine(text), maxQuoted), Why: words(errors.Unwrap(why).Error())})
 }
 
 // find returns the case of a name, which it adds if it is new. The pointer is good until the next call.
@@ -118,9 +149,12 @@ func (k *Case) fail(why, otherwise string) {
 	}
 }
 
-// output is what was gathered, with the way out if that is nothing.
+// output is what was gathered, with the way out if that is nothing. Where nothing but losses is left, the first of them is the error.
 func (c *collection) output(wayOut string) (Output, error) {
-	if len(c.cases) == 0 {
+	switch {
+	case len(c.cases) == len(c.spoiled) && c.first != nil:
+		return Output{}, c.first
+	case len(c.cases) == 0:
 		return Output{}, fmt.Errorf("the output holds no case: %s", wayOut)
 	}
 	for i := range c.cases {
@@ -130,7 +164,7 @@ func (c *collection) output(wayOut string) (Output, error) {
 		}
 		slices.SortStableFunc(k.Values, func(a, b Value) int { return rank(a) - rank(b) })
 	}
-	return Output{Cases: c.cases, Context: c.context}, nil
+	return Output{Cases: c.cases, Context: c.context, Unread: c.unread, UnreadMore: c.more}, nil
 }
 
 // rank puts times before everything else.

@@ -5,9 +5,9 @@
 // Times are in nanoseconds. What a program has computed from its repetitions, such as a mean, is not read: what is compared is computed
 // from the samples.
 //
-// The package is strict, since a number that was misread is worse than none. It refuses output that ends too early, that mixes a format
-// with other text, or that holds a value that is negative, infinite or no number. Each error names the line or the member, and what to do.
-// A case that failed is no error: it is read with its Failure, and the others keep their values.
+// The package is strict with each case, since a number that was misread is worse than none: a value that is negative, infinite or no number,
+// or a line that cannot be read, costs the case that it belongs to, with all its values. It is lenient with the output: the other cases keep
+// theirs, and what belongs to no case, such as other text or a last line that was cut, is listed. Each sentence names the line and what to do.
 //
 // Read starts no program, opens no file and knows nothing of runs.
 package cases

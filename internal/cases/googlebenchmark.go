@@ -1,9 +1,13 @@
 package cases
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,44 +15,151 @@ import (
 // members are those of a JSON object, by their exact names: user counters may have names that differ from others by case alone.
 type members map[string]json.RawMessage
 
-// readGoogleBenchmark reads one JSON object with the members context and benchmarks.
+// readGoogleBenchmark reads one JSON object with the members context and benchmarks, benchmark by benchmark.
 //
 // A benchmark's real_time and cpu_time become Time and CPU time. Every other number that is not one of Google Benchmark's own is a user
 // counter, named as it is: nothing in the format tells its unit or its direction.
 func readGoogleBenchmark(output []byte) (Output, error) {
+	g := googleReader{collection: newCollection(), repetitions: map[repetition]bool{}, aggregated: map[string]int{}}
+	const wayOut = "its member benchmarks is empty; let --benchmark_filter match a benchmark"
+	text := nonFinite.ReplaceAll(output, []byte("${1}null${2}"))
+	at := benchmarksMember.FindIndex(text)
+	if at == nil {
+		if err := json.Unmarshal(text, &members{}); err != nil {
+			line, why := locate(output, err)
+			return Output{}, fmt.Errorf("line %d: %w; standard output must hold Google Benchmark's JSON alone (--benchmark_format=json)", line, why)
+		}
+		return g.output(wayOut)
+	}
+	begin := bytes.IndexByte(text[:at[0]+1], '{')
+	if begin < 0 {
+		begin = at[0]
+	}
+	g.loseText(1, text[:begin])
+	g.readContext(text[begin:at[0]])
+	g.readRuns(googleText{text[at[1]:], lineAt(text, int64(at[1])+1)})
+	for _, name := range slices.SortedFunc(maps.Keys(g.aggregated), func(a, b string) int { return g.aggregated[a] - g.aggregated[b] }) {
+		if _, ok := g.index[name]; !ok {
+			g.lose(g.aggregated[name], name, name, fmt.Errorf("case %q has aggregates and no repetitions: run without --benchmark_report_aggregates_only", name))
+		}
+	}
+	return g.output(wayOut)
+}
+
+var (
+	// benchmarksMember is where the benchmarks begin.
+	benchmarksMember = regexp.MustCompile(`"benchmarks"\s*:\s*\[`)
+	// nonFinite is a member that is no finite number, which Google Benchmark prints as C does, and JSON does not know.
+	nonFinite = regexp.MustCompile(`(?i)("\s*:\s*)[-+]?(?:nan|inf|infinity)(\s*[,}])`)
+	// runName is the member of a benchmark that names its case.
+	runName = regexp.MustCompile(`"run_name"\s*:\s*("(?:[^"\\]|\\.)*")`)
+	// nextRun is where a benchmark may begin after one that cannot be decoded.
+	nextRun = regexp.MustCompile(`\n\s*\{`)
+)
+
+// loseText lists lines that are none of the format's.
+func (g googleReader) loseText(first int, text []byte) {
+	for i, line := range strings.Split(string(text), "\n") {
+		if strings.TrimSpace(line) != "" {
+			g.lose(first+i, "", line, errors.New("it stands beside Google Benchmark's JSON: print nothing else to standard output, and notes to standard error"))
+		}
+	}
+}
+
+// readContext reads what the program says of itself, from the text before its benchmarks.
+func (g googleReader) readContext(text []byte) {
 	var printed struct {
-		Context    members   `json:"context"`
-		Benchmarks []members `json:"benchmarks"`
+		Context members `json:"context"`
 	}
-	if err := json.Unmarshal(output, &printed); err != nil {
-		line, why := locate(output, err)
-		return Output{}, fmt.Errorf("line %d: %w; standard output must hold Google Benchmark's JSON alone (--benchmark_format=json)", line, why)
+	if json.Unmarshal(append(bytes.TrimRight(bytes.TrimSpace(text), ","), '}'), &printed) != nil {
+		return // It is only shown.
 	}
-	c := newCollection()
 	for _, key := range slices.Sorted(maps.Keys(printed.Context)) {
 		if raw := printed.Context[key]; raw[0] != '[' && raw[0] != '{' {
-			c.explain(key, strings.Trim(string(raw), `"`))
+			g.explain(key, strings.Trim(string(raw), `"`))
 		}
 	}
-	g := googleReader{collection: c, repetitions: map[repetition]bool{}, aggregated: map[string]bool{}}
-	for i, run := range printed.Benchmarks {
-		if err := g.add(run); err != nil {
-			return Output{}, fmt.Errorf("benchmarks[%d]: %w", i, err)
+}
+
+// googleText is what has not been read yet of an output, and the number of its first line.
+type googleText struct {
+	rest []byte
+	line int
+}
+
+// skip leaves out some bytes.
+func (t *googleText) skip(n int) {
+	t.line += bytes.Count(t.rest[:n], []byte("\n"))
+	t.rest = t.rest[n:]
+}
+
+// skipBetween leaves out what stands between benchmarks.
+func (t *googleText) skipBetween() {
+	t.skip(len(t.rest) - len(bytes.TrimLeft(t.rest, " \t\r\n,")))
+}
+
+// readRuns reads benchmarks up to the end of their list, and what follows it.
+func (g googleReader) readRuns(t googleText) {
+	for t.skipBetween(); len(t.rest) > 0 && t.rest[0] != ']'; t.skipBetween() {
+		decoder := json.NewDecoder(bytes.NewReader(t.rest))
+		var run members
+		err := decoder.Decode(&run)
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			g.lose(t.line, "", string(t.rest), errMidJSON)
+			return
+		case err != nil:
+			t.skip(g.loseRun(t, err))
+			continue
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(g.aggregated)) {
-		if _, ok := c.index[name]; !ok {
-			return Output{}, fmt.Errorf("case %q has aggregates and no repetitions: run without --benchmark_report_aggregates_only", name)
+		end := int(decoder.InputOffset())
+		if err := g.add(t.line, run); err != nil {
+			g.lose(t.line, nameOf(run), string(t.rest[:end]), err)
 		}
+		t.skip(end)
 	}
-	return c.output("its member benchmarks is empty; let --benchmark_filter match a benchmark")
+	if len(t.rest) == 0 {
+		g.lose(t.line, "", "", errMidJSON)
+		return
+	}
+	t.skip(1)
+	t.skipBetween()
+	g.loseText(t.line, bytes.TrimPrefix(t.rest, []byte("}")))
+}
+
+// loseRun notes a benchmark that cannot be decoded, and returns how far it reaches: the next one begins on a line of its own.
+func (g googleReader) loseRun(t googleText, err error) int {
+	at, why := locate(t.rest, err)
+	lines := bytes.SplitAfterN(t.rest, []byte("\n"), at+1)
+	reach := len(bytes.Join(lines[:at], nil))
+	if found := nextRun.FindIndex(t.rest[max(reach-1, 0):]); found != nil {
+		reach += found[0]
+	} else {
+		reach = len(t.rest)
+	}
+	var name string
+	if found := runName.FindSubmatch(t.rest[:reach]); found != nil && json.Unmarshal(found[1], &name) == nil {
+		name = bareGoogleName(name)
+	}
+	g.lose(t.line+at-1, name, string(lines[at-1]), why)
+	return reach
+}
+
+// nameOf is the case of a benchmark; empty if it does not say.
+func nameOf(run members) string {
+	name, err := member[string](run, "run_name")
+	if err != nil {
+		return ""
+	}
+	return bareGoogleName(name)
 }
 
 // googleReader reads the benchmarks one after the other.
 type googleReader struct {
 	*collection
 	repetitions map[repetition]bool
-	aggregated  map[string]bool
+	// aggregated are the cases that have aggregates, and the line of the first.
+	aggregated map[string]int
 }
 
 // repetition is what the output can hold once only.
@@ -57,7 +168,7 @@ type repetition struct {
 	index int64
 }
 
-func (g googleReader) add(run members) error {
+func (g googleReader) add(line int, run members) error {
 	printed, err := member[string](run, "run_name")
 	if err != nil {
 		return err
@@ -69,7 +180,7 @@ func (g googleReader) add(run members) error {
 	}
 	switch kind {
 	case "aggregate":
-		return g.addAggregate(name, run)
+		return g.addAggregate(line, name, run)
 	case "iteration":
 		return g.addRepetition(name, run)
 	}
@@ -77,10 +188,10 @@ func (g googleReader) add(run members) error {
 }
 
 // addAggregate remembers whose it is. Fits of a complexity are of no case: they bear the name of a family.
-func (g googleReader) addAggregate(name string, run members) error {
+func (g googleReader) addAggregate(line int, name string, run members) error {
 	of, err := member[string](run, "aggregate_name")
-	if err == nil && of != "BigO" && of != "RMS" {
-		g.aggregated[name] = true
+	if err == nil && of != "BigO" && of != "RMS" && g.aggregated[name] == 0 {
+		g.aggregated[name] = line
 	}
 	return err
 }
@@ -162,7 +273,7 @@ var googleOwn = []string{
 
 func (k *Case) addGoogleCounters(run members) error {
 	for _, name := range slices.Sorted(maps.Keys(run)) {
-		if slices.Contains(googleOwn, name) || !strings.ContainsRune("-0123456789", rune(run[name][0])) {
+		if slices.Contains(googleOwn, name) || !strings.ContainsRune("-0123456789n", rune(run[name][0])) {
 			continue
 		}
 		value, err := member[float64](run, name)
@@ -183,6 +294,9 @@ func member[T any](of members, name string) (T, error) {
 	raw, ok := of[name]
 	if !ok {
 		return value, fmt.Errorf("it has no %s: use Google Benchmark 1.5 or newer", name)
+	}
+	if string(raw) == "null" {
+		return value, fmt.Errorf("%s is no number that is finite: print one", name)
 	}
 	if err := json.Unmarshal(raw, &value); err != nil {
 		return value, fmt.Errorf("%s is %s, which is no %T", name, words(string(raw)), value)

@@ -25,6 +25,7 @@ var goMetrics = map[string]sample{
 type goText struct {
 	results  []goResult
 	failures []goFailure
+	losses   []goLoss
 	units    benchfmt.UnitMetadataMap
 	context  []benchfmt.Config
 }
@@ -42,14 +43,9 @@ type goResult struct {
 //
 // A line such as "Unit hops better=higher" declares the direction of a unit that a benchmark reports by itself.
 func readGoTest(output []byte) (Output, error) {
-	if !bytes.HasSuffix(output, []byte("\n")) {
-		return Output{}, errors.New("the last line has no end: let the program end by itself")
-	}
-	text, err := scanGoTest(output)
-	if err != nil {
-		return Output{}, err
-	}
 	c := newCollection()
+	whole := output[:bytes.LastIndexByte(output, '\n')+1]
+	text := scanGoTest(whole)
 	for _, entry := range text.context {
 		c.explain(entry.Key, string(entry.Value))
 	}
@@ -57,25 +53,38 @@ func readGoTest(output []byte) (Output, error) {
 	if suffix != "" {
 		c.explain("gomaxprocs", suffix[1:])
 	}
+	c.addGoResults(text, suffix)
+	for _, f := range text.failures {
+		k, err := c.find(strings.TrimSuffix(f.name, suffix))
+		if err != nil {
+			c.lose(f.line, "", f.name, err)
+			continue
+		}
+		k.fail(f.words, f.verb)
+	}
+	for _, l := range text.losses {
+		c.lose(l.line, strings.TrimSuffix(l.name, suffix), l.text, l.why)
+	}
+	if rest := output[len(whole):]; len(rest) > 0 {
+		c.lose(1+bytes.Count(whole, []byte("\n")), "", string(rest), errors.New("the last line has no end: let the program end by itself"))
+	}
+	return c.output("no line begins with Benchmark and ends with measurements; let -bench match a benchmark, and print text, not -json")
+}
+
+// addGoResults adds the lines of all repetitions.
+func (c *collection) addGoResults(text goText, suffix string) {
 	packages := map[string]string{}
 	for _, r := range text.results {
 		name := strings.TrimSuffix(r.name, suffix)
 		if before, ok := packages[name]; ok && before != r.pkg {
-			return Output{}, fmt.Errorf("line %d: case %q is in the packages %s and %s: run one of them", r.line, name, before, r.pkg)
+			c.lose(r.line, name, r.name, fmt.Errorf("case %q is in the packages %s and %s: run one of them", name, before, r.pkg))
+			continue
 		}
 		packages[name] = r.pkg
 		if err := c.addGoResult(name, r, text.units); err != nil {
-			return Output{}, fmt.Errorf("line %d: %w", r.line, err)
+			c.lose(r.line, name, r.name, err)
 		}
 	}
-	for _, f := range text.failures {
-		k, err := c.find(strings.TrimSuffix(f.name, suffix))
-		if err != nil {
-			return Output{}, fmt.Errorf("line %d: %w", f.line, err)
-		}
-		k.fail(f.words, f.verb)
-	}
-	return c.output("no line begins with Benchmark and ends with measurements; let -bench match a benchmark, and print text, not -json")
 }
 
 func (c *collection) addGoResult(name string, r goResult, units benchfmt.UnitMetadataMap) error {

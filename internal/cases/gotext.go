@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"slices"
@@ -19,8 +20,16 @@ type goFailure struct {
 	suffixed bool
 }
 
+// goLoss is a line that cannot be read, or that says of the whole program that it failed.
+type goLoss struct {
+	line int
+	// name is the benchmark that the line is of; empty if it is of none.
+	name, text string
+	why        error
+}
+
 // scanGoTest finds the results and what failed.
-func scanGoTest(output []byte) (goText, error) {
+func scanGoTest(output []byte) goText {
 	lines := strings.Split(strings.ReplaceAll(string(output), "\r\n", "\n"), "\n")
 	text := goText{}
 	reader := benchfmt.NewReader(bytes.NewReader(output), "output")
@@ -35,24 +44,39 @@ func scanGoTest(output []byte) (goText, error) {
 			text.context = r.Config
 		case *benchfmt.SyntaxError:
 			if _, ok := failureAt(lines, r.Line); !ok {
-				return goText{}, fmt.Errorf("line %d: %q: %s: let benchmarks print nothing but by b.Log", r.Line, words(lines[r.Line-1]), r.Msg)
+				text.loseLine(lines, r.Line, r.Msg)
 			}
 		}
 	}
 	if err := reader.Err(); err != nil {
-		return goText{}, fmt.Errorf("reading the text: %w: print shorter lines", err)
+		long := max(slices.IndexFunc(lines, func(line string) bool { return len(line) >= bufio.MaxScanTokenSize }), 0)
+		text.losses = append(text.losses, goLoss{line: long + 1, text: lines[long], why: fmt.Errorf("reading it and what follows: %w: print shorter lines", err)})
 	}
 	text.units = reader.Units()
-	return text, text.findFailures(lines)
+	text.findFailures(lines)
+	return text
+}
+
+// loseLine notes a line that is no result and should be one.
+func (t *goText) loseLine(lines []string, number int, why string) {
+	l := goLoss{line: number, text: lines[number-1]}
+	l.why = fmt.Errorf("%q: %s: let benchmarks print nothing but by b.Log", words(l.text), why)
+	if fields := strings.Fields(l.text); len(fields) > 0 && strings.HasPrefix(fields[0], "Benchmark") {
+		l.name = fields[0]
+	}
+	t.losses = append(t.losses, l)
 }
 
 // findFailures reads what benchfmt ignores.
-func (t *goText) findFailures(lines []string) error {
+func (t *goText) findFailures(lines []string) {
 	ended := 0
+	lose := func(line int, format string, args ...any) {
+		t.losses = append(t.losses, goLoss{line: line, text: lines[line-1], why: fmt.Errorf(format, args...)})
+	}
 	for i, line := range lines {
 		switch {
 		case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "):
-			return fmt.Errorf("line %d: the program ended with %q: mend it, or leave its benchmark out", i+1, words(line))
+			lose(i+1, "the program ended with %q: mend it, or leave its benchmark out", words(line))
 		case line == "FAIL", strings.HasPrefix(line, "FAIL\t"):
 			ended = i + 1
 		}
@@ -60,16 +84,15 @@ func (t *goText) findFailures(lines []string) error {
 		switch {
 		case !ok:
 		case !strings.HasPrefix(f.name, "Benchmark"):
-			return fmt.Errorf("line %d: %q is no benchmark and failed: mend it, or leave tests out by -run='^$'", i+1, words(f.name))
+			lose(i+1, "%q is no benchmark and failed: mend it, or leave tests out by -run='^$'", words(f.name))
 		default:
 			t.failures = append(t.failures, f)
 		}
 	}
 	t.dropParents()
-	if ended > 0 && len(t.failures) == 0 {
-		return fmt.Errorf("line %d: the program says FAIL of no benchmark: mend it, and run it by hand to see more", ended)
+	if ended > 0 && len(t.failures)+len(t.losses) == 0 {
+		lose(ended, "the program says FAIL of no benchmark: mend it, and run it by hand to see more")
 	}
-	return nil
 }
 
 // dropParents leaves out benchmarks that failed since one of their parts did.

@@ -28,10 +28,13 @@ func locate(text []byte, err error) (int, error) {
 	case noNumber.Match(here):
 		return line, fmt.Errorf("%q holds what is no number: print only what is finite", words(string(here)))
 	case offset >= int64(len(text)):
-		return line, errors.New("the output ends in the middle of JSON: let the program end by itself")
+		return line, errMidJSON
 	}
 	return line, fmt.Errorf("%q is no JSON (%w): print nothing else to standard output, and notes to standard error", words(string(here)), err)
 }
+
+// errMidJSON is why the end of an output cannot be read whose program was ended, or stopped printing.
+var errMidJSON = errors.New("the output ends in the middle of JSON: let the program end by itself")
 
 // noNumber is one of the values that C and its heirs print for what is no finite number.
 var noNumber = regexp.MustCompile(`(?i):\s*[-+]?(nan|inf|infinity)\s*([,}]|$)`)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -29,19 +30,47 @@ type caseLine struct {
 // readJSONLines reads lines that docs/cases.md describes.
 func readJSONLines(output []byte) (Output, error) {
 	r := jsonReader{collection: newCollection(), units: map[[2]string]string{}}
-	number := 0
-	for text := range bytes.Lines(bytes.TrimRight(output, " \t\r\n")) {
+	text := bytes.TrimRight(output, " \t\r\n")
+	number, last := 0, lineAt(text, int64(len(text))+1)
+	for line := range bytes.Lines(text) {
 		number++
-		line, err := parseCaseLine(bytes.TrimSpace(text))
-		if err == nil {
-			err = r.add(line)
-		}
-		if err != nil {
-			return Output{}, fmt.Errorf("line %d: %w", number, err)
+		line = bytes.TrimSpace(line)
+		name, err := r.read(line)
+		switch {
+		case errors.Is(err, errMidJSON) && number == last && !bytes.HasSuffix(output, []byte("\n")):
+			r.lose(number, "", string(line), err) // What was printed before it of its case is whole.
+		case errors.Is(err, errMidJSON):
+			r.lose(number, name, string(line), errMidLine)
+		case err != nil:
+			r.lose(number, name, string(line), err)
 		}
 	}
 	return r.output("it has lines of context alone; print a line for each value")
 }
+
+// errMidLine is why a line cannot be read that others follow.
+var errMidLine = errors.New("the line ends in the middle of JSON: print each line at once")
+
+// read adds one line. With an error it returns the case that the line belongs to; empty if that is not known.
+func (r jsonReader) read(text []byte) (string, error) {
+	line, err := parseCaseLine(text)
+	if err == nil {
+		return line.Case, r.add(line)
+	}
+	return caseIn(text), err
+}
+
+// caseIn is the case that a line names which cannot be decoded.
+func caseIn(text []byte) string {
+	var name string
+	if found := caseMember.FindSubmatch(text); found != nil && json.Unmarshal(found[1], &name) != nil {
+		return ""
+	}
+	return name
+}
+
+// caseMember is the member of a line that names its case.
+var caseMember = regexp.MustCompile(`"case"\s*:\s*("(?:[^"\\]|\\.)*")`)
 
 func parseCaseLine(text []byte) (caseLine, error) {
 	if !bytes.HasPrefix(text, []byte("{")) {

@@ -45,20 +45,26 @@ var nanoseconds = map[string]float64{"ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3,
 var errTimeUnit = errors.New("no unit of time: print ns, us, ms or s")
 
 // words makes a text fit to be shown on a line: without control characters, and cut.
-func words(text string) string {
+func words(text string) string { return clip(oneLine(text), maxWords) }
+
+// oneLine is a text without control characters, whose words are one space apart.
+func oneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	text = strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return -1
 	}, text)
-	if len(text) <= maxWords {
+}
+
+// clip cuts a text that is longer than some bytes.
+func clip(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	cut := maxWords
-	for !utf8.RuneStart(text[cut]) {
-		cut--
+	for !utf8.RuneStart(text[most]) {
+		most--
 	}
-	return text[:cut] + "…"
+	return text[:most] + "…"
 }

@@ -23,8 +23,11 @@ import (
 )
 
 const runHelp = `Leads the BenchmarkRun in FILE on this machine, without a cluster: processes instead of pods, a folder instead of an object store, the same
-plan, checks and report. Each implementation needs its command, which is looked up in PATH or relative to the folder of FILE, and must listen
-on its port. A load's script is a file in that folder: KEY, or CONFIGMAP/KEY. spec.profiles is left out: it needs a cluster.
+plan, checks and report. An implementation is its command, which is looked up in PATH or relative to the folder of FILE, and must listen on its port.
+One without a command runs in its image, and so does one whose image is a path, such as ./server.tar, which docker save has made, or the folder of an
+OCI layout; --images makes all run in their images that have one. A name is looked for in the stores of docker, podman, buildah and containerd, and then
+in its registry. The image is unpacked below the user's cache, once; it needs Linux 5.12, and root or a user namespace. A load's script is a file in
+that folder: KEY, or CONFIGMAP/KEY. spec.profiles is left out: it needs a cluster.
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
 that are complete. A run whose process is killed leaves no process either.
@@ -76,6 +79,7 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&here.out, "out", "", "the folder `DIR` for the results: plan, raw outputs, manifests and report (default loadstone-results/NAME-TIME); on a cluster for its report (default reports)")
+	f.BoolVar(&here.images, "images", false, "run implementations that have both an image and a command in the image")
 	f.BoolVar(&here.resume, "resume", false, "go on with the run in the folder of --out, or else in the newest of its name, which was killed or interrupted, or begin it")
 	bindOutput(c, &here.output)
 	f.BoolVar(&onCluster, "cluster", plugin, "measure on the cluster of the current context")
@@ -93,9 +97,9 @@ func oneRunFile(c *cobra.Command, args []string) error {
 
 // localRun is how a run is led on this machine.
 type localRun struct {
-	out    string
-	resume bool
-	output outputFormat
+	out            string
+	resume, images bool
+	output         outputFormat
 }
 
 // run leads a run on this machine.
@@ -106,7 +110,7 @@ func (h localRun) run(ctx context.Context, out io.Writer, file string) error {
 	}
 	told := newTeller(out, h.output)
 	o := runOptions(f.Run, file, h.out, told.shown)
-	o.Tell = told.tell
+	o.Tell, o.Images = told.tell, h.images
 	if err := resumeIn(&o, h.out, h.resume); err != nil {
 		return err
 	}

@@ -120,21 +120,19 @@ func planFile(file *runfile.File, out checked) (checked, error) {
 	switch {
 	case !out.Here && !out.OnCluster && file.Run.Spec.Implementations[0].Image == "":
 		return out, file.Explain(errHere)
-	case !out.OnCluster && (!out.Here || hasImages(file.Run.Spec)):
+	case !out.OnCluster && (!out.Here || pullable(file.Run.Spec)):
 		return out, file.Explain(errCluster)
 	case !out.OnCluster:
 		p, where = here, "on this machine; a cluster asks for images"
-	case !out.Here:
-		where = "on a cluster; this machine asks for commands"
 	}
 	out.Size, out.Estimate = size(p), estimate(p).Round(time.Second).String()
 	out.text = fmt.Sprintf("%s: valid: %s, about %s, %s", out.File, out.Size, out.Estimate, where)
 	return out, nil
 }
 
-// hasImages reports whether every implementation has an image.
-func hasImages(spec v1alpha1.BenchmarkRunSpec) bool {
-	return !slices.ContainsFunc(spec.Implementations, func(i v1alpha1.Implementation) bool { return i.Image == "" })
+// pullable reports whether every implementation has an image that a cluster can pull.
+func pullable(spec v1alpha1.BenchmarkRunSpec) bool {
+	return !slices.ContainsFunc(spec.Implementations, func(i v1alpha1.Implementation) bool { return i.Image == "" || plan.IsPath(i.Image) })
 }
 
 // size is how much a plan measures, what follows its blocks included.

@@ -46,17 +46,18 @@ func TestValidateSaysEverythingAtOnceWithItsLine(t *testing.T) {
 		want         []string
 		status       int
 	}{
-		"a file of commands":      {"", "", []string{": valid: 14 trials of 1 cells, about ", ", on this machine; a cluster asks for images\n"}, 0},
-		"a file of images":        {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, port: 8080}\n  - {name: costly, image: b", []string{", on a cluster; this machine asks for commands\n"}, 0},
-		"both":                    {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, command: [./plain], port: 8080}\n  - {name: costly, image: b, command: [./costly]", []string{", on a cluster or on this machine\n"}, 0},
-		"three faults":            {"command: [./plain], port: 8080", "command: ./plain, prot: 8080", []string{":6: spec.implementations[0].prot: there is no such field: did you mean port?\n", ":6: spec.implementations[0].command: it must be of type array, and string is given\n"}, 2},
-		"tabs":                    {"  baseline", "\tbaseline", []string{":8: it is indented with a tab, which YAML does not allow: use spaces\n"}, 2},
-		"a second document":       {"spec:", "spec: {}\n---\nspec:", []string{":6: a second document begins here: keep each run in a file of its own\n"}, 2},
-		"another kind":            {"kind: BenchmarkRun", "kind: Pod", []string{`:2: kind is "Pod": only a BenchmarkRun can be run`}, 2},
-		"another version":         {"v1alpha1", "v2", []string{`:1: apiVersion is "loadstone.dev/v2": this version of Loadstone reads`}, 2},
-		"what the plan refuses":   {"port: 8081", "", []string{":7: spec.implementations[1].port is not set: name the port"}, 2},
-		"a rule between fields":   {"baseline: plain", "baseline: other", []string{":8: spec: baseline must be the name of one of the implementations\n"}, 2},
-		"neither images nor both": {"command: [./costly]", "image: b", []string{":7: spec.implementations[1].command is missing"}, 2},
+		"a file of commands":     {"", "", []string{": valid: 14 trials of 1 cells, about ", ", on this machine; a cluster asks for images\n"}, 0},
+		"a file of images":       {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, port: 8080}\n  - {name: costly, image: b", []string{", on a cluster or on this machine\n"}, 0},
+		"both":                   {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, command: [./plain], port: 8080}\n  - {name: costly, image: b, command: [./costly]", []string{", on a cluster or on this machine\n"}, 0},
+		"three faults":           {"command: [./plain], port: 8080", "command: ./plain, prot: 8080", []string{":6: spec.implementations[0].prot: there is no such field: did you mean port?\n", ":6: spec.implementations[0].command: it must be of type array, and string is given\n"}, 2},
+		"tabs":                   {"  baseline", "\tbaseline", []string{":8: it is indented with a tab, which YAML does not allow: use spaces\n"}, 2},
+		"a second document":      {"spec:", "spec: {}\n---\nspec:", []string{":6: a second document begins here: keep each run in a file of its own\n"}, 2},
+		"another kind":           {"kind: BenchmarkRun", "kind: Pod", []string{`:2: kind is "Pod": only a BenchmarkRun can be run`}, 2},
+		"another version":        {"v1alpha1", "v2", []string{`:1: apiVersion is "loadstone.dev/v2": this version of Loadstone reads`}, 2},
+		"what the plan refuses":  {"port: 8081", "", []string{":7: spec.implementations[1].port is not set: name the port"}, 2},
+		"a rule between fields":  {"baseline: plain", "baseline: other", []string{":8: spec: baseline must be the name of one of the implementations\n"}, 2},
+		"an image and a command": {"command: [./costly]", "image: b", []string{", on this machine; a cluster asks for images\n"}, 0},
+		"archives":               {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: ./a.tar, port: 8080}\n  - {name: costly, image: ./b.tar", []string{", on this machine; a cluster asks for images\n"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := written(t, "run.yaml", tc.old, tc.instead)

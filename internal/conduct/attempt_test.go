@@ -286,6 +286,8 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 		"a program fails":            {conduct.AgentFailed(single, "the agent", program(protocol.FaultExit, "exit code 3")), "permanent ProgramFailed: implementations[go]: exit code 3"},
 		"a program takes too long":   {conduct.AgentFailed(single, "the agent", program(protocol.FaultLimit, "it had not ended after 5s")), "permanent ProgramTooLong: implementations[go]: it had not ended"},
 		"a program prints nonsense":  {conduct.AgentFailed(single, "the agent", program(protocol.FaultOutput, "line 3")), "permanent OutputUnreadable: implementations[go]: line 3"},
+		"its output is stored":       {conduct.ProgramFailed(single, program(protocol.FaultExit, "exit code 3"), []string{"a/output.txt", "a/errors.txt"}), "permanent ProgramFailed: implementations[go]: exit code 3; what it printed is stored as a/output.txt and a/errors.txt"},
+		"a program that was fine":    {conduct.ProgramFailed(single, protocol.State{Phase: protocol.Stored}, []string{"a/output.txt"}), ""},
 		"an agent works":             {conduct.AgentFailed(single, "the agent", protocol.State{Phase: protocol.Running}), ""},
 		"a check is passed":          {conduct.Checked(single, protocol.Checked{}), ""},
 		"an answer is wrong":         {conduct.Checked(single, wrong(0)), "permanent WrongResponse: implementations[go]: GET / answered 404: correct the server, or request and expect of the load"},

@@ -92,11 +92,11 @@ func (r Run) scanDue() bool {
 	return r.mayRepeat() && r.Scan.Blocks < r.Plan.Blocks+repeated && int32(len(r.Disturbed())) <= repeated && r.Trials.allEnded()
 }
 
-// Failed are the trials that ended without a manifest, in order, less the lost ones where blocks enough are without any.
+// Failed are the trials of blocks that ended without a manifest, in order, less the lost ones where blocks enough are without any.
 func (r Run) Failed() Trials {
 	enough := r.enough()
 	return slices.DeleteFunc(slices.Clone(r.Trials.inOrder()), func(t Trial) bool {
-		return !t.failed() || reason.Of(t.Reason) == reason.Nobody || enough && t.lost() && !t.Follows()
+		return t.Follows() || !t.failed() || reason.Of(t.Reason) == reason.Nobody || enough && t.lost()
 	})
 }
 

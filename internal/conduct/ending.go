@@ -1,6 +1,7 @@
 package conduct
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,7 +142,19 @@ func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
 	if open := r.notMade(); open > 0 {
 		return Outcome{Failed, v1alpha1.ReasonTimedOut, fmt.Sprintf("%d of %d trials that follow the blocks were not made in time: raise spec.timeoutSeconds", open, len(r.Plan.Following))}
 	}
-	return Outcome{Succeeded, v1alpha1.ReasonDone, verdict.Text}
+	return Outcome{Succeeded, v1alpha1.ReasonDone, strings.TrimSuffix(verdict.Text+"; "+r.WithoutResult(), "; ")}
+}
+
+// WithoutResult names the profiles that have failed, each with its reason; empty if none has. They belong to no block, and what the blocks have
+// shown stands without them.
+func (r Run) WithoutResult() string {
+	var failed []string
+	for _, t := range r.Trials.inOrder() {
+		if t.Follows() && t.failed() && reason.Of(t.Reason) != reason.Nobody {
+			failed = append(failed, fmt.Sprintf("profiles[%s] of %s failed: %s", t.Profile, strings.Join(t.Servers, " "), cmp.Or(t.Message, t.Reason)))
+		}
+	}
+	return strings.Join(failed, "; ")
 }
 
 // notMade counts the trials that were to follow the blocks, and of which there is neither a result nor a failure.
@@ -161,7 +174,8 @@ func (r Run) Failures() string {
 	if len(failed) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d trials failed", len(failed), len(r.Trials))
+	inBlocks := slices.DeleteFunc(slices.Clone(r.Trials), func(t Trial) bool { return t.Follows() })
+	text := fmt.Sprintf("%d of %d trials failed", len(failed), len(inBlocks))
 	quoted := map[string]bool{}
 	for _, t := range failed {
 		if name := strings.Join(t.Servers, " "); !quoted[name] {

@@ -112,13 +112,26 @@ var programReasons = map[protocol.Fault]string{
 // AgentFailed is the failure of an agent of a trial that says that it cannot do its work, or that the program which it has run has failed; nil
 // if it does not say so.
 func AgentFailed(t Trial, agent string, s protocol.State) *Failure {
-	switch {
-	case s.Phase != protocol.Failed:
+	if s.Phase != protocol.Failed {
 		return nil
-	case s.Program != nil && programReasons[s.Program.Fault] != "":
-		return PermanentFailure(programReasons[s.Program.Fault], "implementations[%s]: %s", t.Servers[0], s.Program.Message)
+	}
+	if f := ProgramFailed(t, s, nil); f != nil {
+		return f
 	}
 	return TransientFailure(v1alpha1.ReasonAgentFailed, "%s: %s", agent, s.Message)
+}
+
+// ProgramFailed is the failure of a program that measures itself, of which an agent has stored what it printed under some keys; nil if it has not
+// failed.
+func ProgramFailed(t Trial, s protocol.State, keys []string) *Failure {
+	if s.Program == nil || programReasons[s.Program.Fault] == "" {
+		return nil
+	}
+	stored := ""
+	if len(keys) > 0 {
+		stored = "; what it printed is stored as " + strings.Join(keys, " and ")
+	}
+	return PermanentFailure(programReasons[s.Program.Fault], "implementations[%s]: %s%s", t.Servers[0], s.Program.Message, stored)
 }
 
 // OperatorFailed is the failure of an attempt at which the operator itself has failed.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind/kinds"
@@ -302,7 +304,7 @@ func TestARunOfProgramsBeginsItsTrialsAndReportsThem(t *testing.T) {
 func TestTheManifestOfAProgramSaysWhatWasRun(t *testing.T) {
 	trial := conduct.Trial{PlannedTrial: record.PlannedTrial{Name: "t", Type: record.Microbenchmark, Servers: []string{"old"}}, Work: program}
 	m := trial.Manifest(conduct.TrialRecord{})
-	if m.Type != record.Microbenchmark || len(m.Cells) != 0 || m.Programs == nil || *m.Programs != program.Programs {
+	if m.Type != record.Microbenchmark || len(m.Cells) != 0 || m.Programs == nil || !cmp.Equal(*m.Programs, program.Programs) {
 		t.Errorf("the manifest holds %+v and %d cells", m.Programs, len(m.Cells))
 	}
 	sweep := workOf(runOf(t, 2, alone).Plan)

@@ -44,13 +44,19 @@ func (a Attempt) AgentSilent(agent string, err error) *Failure {
 // NotListening is the failure of a server that runs since some instant and does not listen on its port, or of a program whose parent does not
 // come up; nil while they may yet.
 func (a Attempt) NotListening(server record.Implementation, since time.Time) *Failure {
-	switch {
-	case a.Now.Sub(since) <= ListenDeadline:
+	deadline := ListenDeadline
+	if s := server.Container.Readiness.Seconds; s > 0 && !a.Work.EndsItself() {
+		deadline = time.Duration(s) * time.Second
+	}
+	switch path := server.Container.Readiness.Path; {
+	case a.Now.Sub(since) <= deadline:
 		return nil
 	case a.Work.EndsItself():
-		return TransientFailure(v1alpha1.ReasonAgentLost, "the agent in the image of implementations[%s] was not ready within %s", server.Name, ListenDeadline)
+		return TransientFailure(v1alpha1.ReasonAgentLost, "the agent in the image of implementations[%s] was not ready within %s", server.Name, deadline)
+	case path != "":
+		return PermanentFailure(v1alpha1.ReasonServerNotListening, "implementations[%s] did not answer GET %s on port %d with a status of 2xx within %s of its start: check readiness, port and command", server.Name, path, server.Port, deadline)
 	}
-	return PermanentFailure(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command", server.Name, server.Port, ListenDeadline)
+	return PermanentFailure(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command, or give it longer with readiness.timeoutSeconds", server.Name, server.Port, deadline)
 }
 
 // ScriptsAway is the failure of an attempt that cannot read the run's scripts; nil while the store may come back.

@@ -16,19 +16,20 @@ import (
 
 // The commands with which a run starts this program again. They are not for people.
 const (
-	AgentCommand  = "local-agent"
-	KeeperCommand = "local-keeper"
-	LaunchCommand = "local-launch"
+	AgentCommand   = "local-agent"
+	KeeperCommand  = "local-keeper"
+	LaunchCommand  = "local-launch"
+	ContainCommand = "local-contain"
 )
 
 // Is reports whether a program was started as a part of a run, which Help then does. Whatever program leads runs asks it first.
 func Is(args []string) bool {
-	return len(args) > 0 && slices.Contains([]string{AgentCommand, KeeperCommand, LaunchCommand}, args[0])
+	return len(args) > 0 && slices.Contains([]string{AgentCommand, KeeperCommand, LaunchCommand, ContainCommand}, args[0])
 }
 
 // Help does the work of a part of a run, until in ends, and returns the status with which the program ends.
 func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) (status int, err error) {
-	if args[0] != LaunchCommand {
+	if args[0] == AgentCommand || args[0] == KeeperCommand {
 		syscall.CloseOnExec(heldDescriptor) // It is this process that holds it, and nothing that it starts.
 	}
 	switch args[0] {
@@ -36,13 +37,12 @@ func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 		err = keep(args[1:], in, out)
 	case LaunchCommand:
 		return launchProgram(ctx, args[1:], errs)
+	case ContainCommand:
+		return contain(ctx, args[1:], errs)
 	default:
 		err = serveAgent(ctx, args[1:], in, out)
 	}
-	if err != nil {
-		return 1, err
-	}
-	return 0, nil
+	return statusOf(err), err
 }
 
 // launchProgram is the parent of a program that measures itself, and ends as the program does.

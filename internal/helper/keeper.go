@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/rootfs"
 )
 
 const (
@@ -49,6 +50,12 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	cpus := f.String("cpus", "", "the CPUs of the implementation")
 	dir := f.String("dir", "", "its working directory")
 	log := f.String("log", "", "the file for its output")
+	contained := f.Bool("contained", false, "let the implementation begin in namespaces of its own")
+	var env []string
+	f.Func("env", "a variable of its environment", func(v string) error {
+		env = append(env, v)
+		return nil
+	})
 	var group groupFlag
 	f.Var(&group, "cgroup", "the cgroup of the implementation, if it has one of its own")
 	if err := f.Parse(args); err != nil || f.NArg() == 0 {
@@ -62,7 +69,7 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	notes := json.NewEncoder(out)
 	// Nobody else may be left to remove it.
 	defer group.RemoveAll()
-	cmd, err := startKept(f.Args(), *dir, *log, cpuset.Parse(*cpus), group.Group)
+	cmd, err := startKept(startSpec{f.Args(), env, *dir, *log, cpuset.Parse(*cpus), *contained}, group.Group)
 	if err != nil {
 		return notes.Encode(Note{Failed: err.Error()})
 	}
@@ -96,21 +103,34 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
+// startSpec is what a keeper starts, and how.
+type startSpec struct {
+	command   []string
+	env       []string
+	dir, log  string
+	cpus      []int
+	contained bool
+}
+
 // startKept starts an implementation in a process group of its own, and in its cgroup, if it has one.
-func startKept(command []string, dir, log string, cpus []int, group *cgroup.Group) (*exec.Cmd, error) {
-	output, err := os.Create(log)
+func startKept(k startSpec, group *cgroup.Group) (*exec.Cmd, error) {
+	output, err := os.Create(k.log)
 	if err != nil {
 		return nil, err
 	}
-	defer output.Close()                            //nolint:errcheck // The implementation has a descriptor of its own.
-	cmd := exec.Command(command[0], command[1:]...) //nolint:noctx // Its end is the keeper's work.
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, output, output
+	defer output.Close()                                //nolint:errcheck // The implementation has a descriptor of its own.
+	cmd := exec.Command(k.command[0], k.command[1:]...) //nolint:noctx // Its end is the keeper's work.
+	cmd.Dir, cmd.Stdout, cmd.Stderr = k.dir, output, output
+	cmd.Env = append(os.Environ(), k.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if k.contained {
+		rootfs.SetNamespaces(cmd.SysProcAttr)
+	}
 	if group == nil {
-		return cmd, startOn(cmd, cpus)
+		return cmd, startOn(cmd, k.cpus)
 	}
 	// A process begins in the cgroup of the one that starts it.
-	return cmd, group.Within(func() error { return startOn(cmd, cpus) })
+	return cmd, group.Within(func() error { return startOn(cmd, k.cpus) })
 }
 
 func exitOf(s *os.ProcessState) *keeperExit {

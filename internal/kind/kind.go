@@ -150,6 +150,8 @@ type Process struct {
 	Command []string
 	// Args are the arguments of an agent, which has at least one; empty for any other process.
 	Args []string
+	// Container is what a process that is none of Loadstone's gets beside its image and its command.
+	Container record.Container
 	// Launched is true of a Command that an agent, which is brought into the image, starts when it is told to and waits for. Exchanges is true
 	// of the agent beside it that does so: the two share a folder.
 	Launched, Exchanges bool

@@ -11,17 +11,19 @@ import (
 
 // WriteImplementation is an implementation of a plan as an object's spec has it.
 func WriteImplementation(i record.Implementation) v1alpha1.Implementation {
-	return v1alpha1.Implementation{
+	out := v1alpha1.Implementation{
 		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs,
 		Memory: resource.NewQuantity(i.MemoryBytes, resource.BinarySI), Role: v1alpha1.Role(i.Role), Build: buildSpec(i.Build), Claims: claimsSpec(i.Claims),
 	}
+	writeContainer(i.Container, &out)
+	return out
 }
 
 // ReadImplementation is what WriteImplementation has written.
 func ReadImplementation(i v1alpha1.Implementation) record.Implementation {
 	return record.Implementation{
 		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: record.Role(i.Role),
-		Build: Expectations(i.Build), Claims: Claims(i.Claims),
+		Build: Expectations(i.Build), Claims: Claims(i.Claims), Container: Container(i),
 	}
 }
 

@@ -37,6 +37,8 @@ type Order struct {
 	// StopGrace is how long the program may take to end when it is told to. 0 for one that ends by itself: then nobody looks whether it is
 	// told to, and its parent sleeps.
 	StopGrace time.Duration `json:"stopGrace,omitempty"`
+	// Counters is the path of a file into which goes what the CPU and the kernel have counted of the program; empty if nothing is counted.
+	Counters string `json:"counters,omitempty"`
 }
 
 // Exit is how the program has ended.

@@ -163,6 +163,7 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	counted := count(o.Counters)
 	exit.Started = time.Now()
 	if err := cmd.Start(); err != nil {
 		return exit, fmt.Errorf("starting the program: %w", err)
@@ -183,7 +184,7 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	cancel()
 	exit.Killed = <-killed && !exit.TimedOut
 	exit.describe(cmd.ProcessState, own)
-	return exit, nil
+	return exit, counted(cmd.ProcessState)
 }
 
 // stopWhenTold ends a group of processes by the signal that asks for it, when it is told to, and by the one that does not ask when that has

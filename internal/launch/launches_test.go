@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/launch"
+	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
 // never is a time that nothing here takes.
@@ -19,6 +20,46 @@ const never = time.Minute
 // serving is a shell that says that it serves, and then does so until something ends it; how it takes a signal is its first argument.
 func serving(trap string) []string {
 	return []string{"/bin/sh", "-c", trap + `; echo serving; while :; do sleep 0.05; done`}
+}
+
+// What was counted of a program lies where it was asked for, whatever the kernel refuses.
+func TestWhatAProgramCostIsCountedWhereItIsAskedFor(t *testing.T) {
+	l := launches(t, "/bin/sh", "-c", "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done")
+	file := filepath.Join(t.TempDir(), "counters.csv")
+	l.give(0, launch.Order{Counters: file})
+	l.until("it has ended", func() bool { exit, err := l.x.Exited(0); return exit != nil || err != nil })
+	if err := l.x.Collected(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-l.done; err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer text.Close() //nolint:errcheck // It is only read.
+	counters, err := perfstat.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range counters {
+		if (c.Value == nil) == (c.Why == "") {
+			t.Errorf("%s has both a value and a reason, or neither: %+v", c.Event, c)
+		}
+		if c.Event == "page-faults" && (c.Value == nil || *c.Value < 10) {
+			t.Errorf("the page faults of a program are %+v", c)
+		}
+	}
+}
+
+// A file for counters that cannot be written is an error, and no count of nothing.
+func TestCountersThatCannotBeWrittenAreAnError(t *testing.T) {
+	l := launches(t, "/bin/true")
+	l.give(0, launch.Order{Counters: filepath.Join(t.TempDir(), "none", "counters.csv")})
+	if err := <-l.done; err == nil || !strings.Contains(err.Error(), "writing what was counted") {
+		t.Errorf("it ends with %v", err)
+	}
 }
 
 // launching is the parent of a program that is launched as somebody beside it says.

@@ -45,7 +45,7 @@ type attempt struct {
 	programs []program
 }
 
-// program is what a server runs.
+// program is what a server runs: a file of this machine, or an image.
 type program struct{ path, digest string }
 
 // retried reports whether a failure is followed by another attempt: those of processes that were killed do not count.
@@ -72,8 +72,7 @@ func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure,
 			return nil, f, err
 		}
 	}
-	stored, err := a.store(ctx)
-	return stored, nil, err
+	return a.store(ctx)
 }
 
 // assemble starts all processes of the attempt.
@@ -142,25 +141,42 @@ func (a *attempt) startProgram(m *member, at place, p kind.Process) (*conduct.Fa
 	}
 	own := a.Work.Servers()[index]
 	own.Command = p.Command
+	command, found, f, err := a.commandOf(m, at, p, own)
+	if f != nil || err != nil {
+		return f, err
+	}
+	a.programs = append(a.programs, found)
+	at.cpus, at.contained = at.serving(p), a.options.inImage(own)
+	return a.team.startServer(m, at, command, a.Work, own)
+}
+
+// commandOf is what is started for a measured process, and what it runs. The failure says that there is none.
+func (a *attempt) commandOf(m *member, at place, p kind.Process, own record.Implementation) ([]string, program, *conduct.Failure, error) {
+	if in, found := a.images[own.Name]; found {
+		if p.Launched {
+			in.root.Exchange = m.exchange
+		}
+		command, err := containArgs(in.root)
+		return command, program{own.Image, in.digest}, nil, err
+	}
 	path, err := findProgram(at.folder, own)
 	if err != nil {
-		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "%s", err), nil
+		return nil, program{}, conduct.PermanentFailure(v1alpha1.ReasonServerExited, "%s", err), nil
 	}
-	sum, err := digest(at.folder, path, p.Command[1:])
+	args := slices.Concat(p.Command[1:], own.Container.Args)
+	sum, err := digest(at.folder, path, args)
 	if err != nil {
-		return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s].command: %s", own.Name, err), nil
+		return nil, program{}, conduct.PermanentFailure(v1alpha1.ReasonServerExited, "implementations[%s].command: %s", own.Name, err), nil
 	}
-	a.programs = append(a.programs, program{path, sum})
-	at.cpus = at.serving(p)
-	command := append([]string{path}, p.Command[1:]...)
+	command := append([]string{path}, args...)
 	if p.Launched {
 		self, err := os.Executable()
 		if err != nil {
-			return nil, fmt.Errorf("finding this program: %w", err)
+			return nil, program{}, nil, fmt.Errorf("finding this program: %w", err)
 		}
 		command = append([]string{self, helper.LaunchCommand, "--exchange", m.exchange, "--"}, command...)
 	}
-	return a.team.startServer(m, at, command, a.Work, own)
+	return command, program{path, sum}, nil, nil
 }
 
 // pause waits until an instant, unless a process fails or the run is over before.
@@ -336,34 +352,39 @@ func (a *attempt) awaitAgents(ctx context.Context) (*conduct.Failure, error) {
 	return nil, nil
 }
 
-// store keeps the files of every agent, and writes the manifest, last: with it the trial has happened.
-func (a *attempt) store(ctx context.Context) (*record.Artifact, error) {
+// store keeps the files of every agent, and writes the manifest, last: with it the trial has happened. Of a program that has failed, what it
+// printed is kept.
+func (a *attempt) store(ctx context.Context) (*record.Artifact, *conduct.Failure, error) {
 	prefix := artifact.TrialPrefix(a.prefix, a.trial.Name, a.Number)
 	m := a.trial.Manifest(conduct.TrialRecord{Run: a.identity(), Attempt: a.Number, Failures: a.failures, Pods: a.places(), Operator: a.options.Version})
 	for _, own := range a.team.members {
 		if own.agent == nil {
 			continue
 		}
+		var keys []string
 		for _, f := range own.state.Files {
 			body, err := os.ReadFile(filepath.Join(own.dir, f.Name))
 			if err != nil {
-				return nil, fmt.Errorf("storing a file of %s: %w", own.Name, err)
+				return nil, nil, fmt.Errorf("storing a file of %s: %w", own.Name, err)
 			}
 			stored, err := a.folder.Put(ctx, prefix+"/"+own.Name+"/"+f.Name, "application/octet-stream", body)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if stored.SHA256 != f.SHA256 {
-				return nil, fmt.Errorf("storing %s of %s: %w", f.Name, own.Name, errChanged)
+				return nil, nil, fmt.Errorf("storing %s of %s: %w", f.Name, own.Name, errChanged)
 			}
 			stored.Member, stored.Name = own.Name, f.Name
-			m.Artifacts = append(m.Artifacts, stored)
+			m.Artifacts, keys = append(m.Artifacts, stored), append(keys, stored.Key)
+		}
+		if f := conduct.ProgramFailed(*a.trial, own.state, keys); f != nil {
+			return nil, f, nil
 		}
 		// The agents' clock is this program's.
 		m.Clocks = append(m.Clocks, record.AgentClock{Member: own.Name})
 	}
 	stored, err := a.folder.PutJSON(ctx, artifact.ManifestKey(prefix), m)
-	return &stored, err
+	return &stored, nil, err
 }
 
 var errChanged = errors.New("it is not what its agent has described")

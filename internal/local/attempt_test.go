@@ -203,7 +203,7 @@ func TestWhatAgentsLeaveIsStoredBeforeItsManifest(t *testing.T) {
 	a.Number, a.failures, a.programs = 2, []string{"attempt 1: PodLost: a port was taken"}, []program{{"/srv/plain", "sha256:abc"}}
 	a.trial.Started = noon
 	holding(t, a)
-	stored, err := a.store(t.Context())
+	stored, _, err := a.store(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,6 +239,25 @@ func TestWhatAgentsLeaveIsStoredBeforeItsManifest(t *testing.T) {
 	}
 }
 
+func TestWhatAFailedProgramPrintedIsStoredWithoutAManifest(t *testing.T) {
+	a := tried(led(t, quick()))
+	holding(t, a)
+	own := a.team.servers()[0]
+	own.state.Program = &protocol.ProgramFault{Fault: protocol.FaultExit, Message: "exit code 3"}
+	stored, f, err := a.store(t.Context())
+	prefix := artifact.TrialPrefix(a.prefix, a.trial.Name, a.Number)
+	key := prefix + "/" + own.Name + "/" + record.ResultFile
+	if err != nil || stored != nil || f == nil || !strings.HasSuffix(f.Message, ": exit code 3; what it printed is stored as "+key) {
+		t.Fatalf("it ends with %+v, %+v, %v", stored, f, err)
+	}
+	if text, err := a.folder.Get(t.Context(), key, own.state.Files[0].SHA256); err != nil || string(text) != "the record of "+own.Name {
+		t.Errorf("%s holds %q, %v", key, text, err)
+	}
+	if _, err := a.folder.Get(t.Context(), artifact.ManifestKey(prefix), ""); !errors.Is(err, artifact.ErrNotFound) {
+		t.Errorf("reading the manifest ends with %v", err)
+	}
+}
+
 func TestATrialWhoseFilesAreNotAsDescribedHasNoManifest(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(m *member)
@@ -251,7 +270,7 @@ func TestATrialWhoseFilesAreNotAsDescribedHasNoManifest(t *testing.T) {
 			a := tried(led(t, quick()))
 			holding(t, a)
 			tc.change(a.team.servers()[0])
-			if _, err := a.store(t.Context()); err == nil || !strings.HasPrefix(err.Error(), tc.want) {
+			if _, _, err := a.store(t.Context()); err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("it ends with %v, want %s", err, tc.want)
 			}
 			key := artifact.ManifestKey(artifact.TrialPrefix(a.prefix, a.trial.Name, a.Number))

@@ -51,7 +51,7 @@ func (r *Run) notes() []string {
 	if r.seats.Alone() {
 		notes = append(notes, "this machine has one CPU for servers and load generators, which take turns on it: throughput is that of both together, latencies hold the time in which the other had the CPU, and a difference between servers looks smaller than it is; two CPUs are enough to avoid this")
 	}
-	notes = append(notes, r.isolation())
+	notes = append(append(notes, r.isolation()), r.imageNotes()...)
 	for _, at := range r.resumed {
 		notes = append(notes, at.Sentence())
 	}

@@ -41,6 +41,10 @@ type Options struct {
 	Out string
 	// Resume goes on with the run that was begun in that folder, if there is one: its complete blocks are kept, and the others are measured.
 	Resume bool
+	// Images makes implementations that have both an image and a command run in the image. Cache is the folder for unpacked images; empty for that
+	// of the user.
+	Images bool
+	Cache  string
 	// Version is that of this program.
 	Version string
 	// Tell is told what happens; Every is how often it is told of progress, beside the end of each cell. 0 leaves it at that.
@@ -77,6 +81,8 @@ type Run struct {
 	// recalled is what an earlier process has left of the run, if it is resumed; nil if there is nothing.
 	recalled *runfolder.State
 	claim    *runfolder.Claim
+	// images are the implementations that run in their images, by name.
+	images map[string]imaged
 	// cgroups is the run's cgroup; nil if this machine permits none, and shared says why.
 	cgroups *cgroup.Parent
 	shared  error
@@ -124,9 +130,9 @@ func refuse(reason string, err error) error {
 }
 
 // checkMachine asks for what the run needs of this machine: programs, free ports, load generators.
-func (r *Run) checkMachine(context.Context) error {
+func (r *Run) checkMachine(ctx context.Context) error {
 	for _, i := range r.facts.Plan.Implementations {
-		if _, err := findProgram(r.options.Folder, i); err != nil {
+		if err := r.checkProgram(ctx, i); err != nil {
 			return refuse(v1alpha1.ReasonInvalidSpec, err)
 		}
 		if err := checkPort(i); err != nil {
@@ -137,6 +143,15 @@ func (r *Run) checkMachine(context.Context) error {
 		return refuse(v1alpha1.ReasonInvalidSpec, err)
 	}
 	return refuse(v1alpha1.ReasonInvalidSpec, checkTools(r.facts.Plan.Cells))
+}
+
+// checkProgram finds an implementation's program, in its image if it runs there.
+func (r *Run) checkProgram(ctx context.Context, i record.Implementation) error {
+	if r.options.inImage(i) {
+		return r.unpackImage(ctx, i)
+	}
+	_, err := findProgram(r.options.Folder, i)
+	return err
 }
 
 // checkDuetPorts says in a sentence that the servers of a duet, which run at once, have one port: on a cluster each has an address of its own.

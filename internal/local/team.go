@@ -134,6 +134,13 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 		return nil, err
 	}
 	args := []string{helper.KeeperCommand, "--cpus", helper.CPUList(at.cpus), "--dir", at.folder, "--log", m.log}
+	if at.contained {
+		args = append(args, "--contained")
+	} else {
+		for _, v := range variables(own) {
+			args = append(args, "--env", v)
+		}
+	}
 	args = append(append(append(args, helper.GroupArgs("cgroup", m.group)...), "--"), command...)
 	if m.keeper, err = helper.Start(args, at.rest, log, t.held, 0); err != nil {
 		return nil, err
@@ -203,6 +210,8 @@ type place struct {
 	rest []int
 	// folder is the working directory of implementations.
 	folder string
+	// contained is true of a process that begins in namespaces of its own, since it enters its image.
+	contained bool
 }
 
 // serving are the CPUs of a process that is measured: as many of the servers' as it owns, and one if it owns a part of one.

@@ -113,6 +113,21 @@ func TestAServerThatEndsFailsItsTrial(t *testing.T) {
 	}
 }
 
+func TestAServerHasTheVariablesOfItsImplementation(t *testing.T) {
+	t.Setenv("OF_ALL", "inherited")
+	own := assembled(t)
+	m := joined(t, own, kind.Member{Name: record.MemberServer(0), Role: v1alpha1.RoleServer})
+	at := place{cpus: ownCPUs(t), rest: ownCPUs(t), folder: t.TempDir()}
+	set := plainServer
+	set.Container.Env = []record.Variable{{Name: "MODE", Value: "a $HOME of words"}, {Name: "OF_ALL", Value: "its own"}}
+	if f, err := own.startServer(m, at, []string{"/bin/sh", "-c", `echo "$MODE, $OF_ALL"; exit 7`}, serving, set); f != nil || err != nil {
+		t.Fatalf("it is not started: %+v, %v", f, err)
+	}
+	if got := anyFault(t, own).Message; !strings.Contains(got, `"a $HOME of words, its own"`) {
+		t.Errorf("it has seen %s", got)
+	}
+}
+
 func TestAServerThatCannotBeStartedIsAFailureForGood(t *testing.T) {
 	own := assembled(t)
 	m := joined(t, own, kind.Member{Name: record.MemberServer(0), Role: v1alpha1.RoleServer})

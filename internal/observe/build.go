@@ -2,13 +2,16 @@ package observe
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"loadstone.dev/loadstone/internal/binary"
+	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -19,8 +22,8 @@ import (
 // looked at every so often.
 const startResolution = 10*time.Millisecond + 10*time.Millisecond + listenPoll
 
-// Watch waits for the server's port. When somebody listens on it, it reads the server's executable and says both at once, so that nobody
-// starts the load in between.
+// Watch waits for the server's port, and until it says that it is ready, if it is to be asked. It reads the server's executable as soon as somebody
+// listens, and says both at once, so that nobody starts the load in between.
 func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))) {
 	atOnce := true
 	for !o.proc.Listening(o.config.Port) {
@@ -33,6 +36,9 @@ func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))
 	o.mu.Lock()
 	o.seen = &seen
 	o.mu.Unlock()
+	if path := o.config.ReadyPath; path != "" && !httpcheck.Ready(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(o.config.Port)), path) {
+		return
+	}
 	update(func(s *protocol.State) { s.Listening, s.Build = true, &seen.binary.Build })
 }
 

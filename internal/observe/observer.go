@@ -37,6 +37,8 @@ type Config struct {
 	Dir string
 	// Port is where the server listens.
 	Port int
+	// ReadyPath is asked of the server until it answers with a status of 2xx, before which it has not started; empty asks nothing.
+	ReadyPath string
 	// FindServer finds the server's first process.
 	FindServer func(kernel.Proc) (pid int, err error)
 	// Cgroup is where the server's processes see the cgroup of their container. It is empty if they have none of their own: then their CPU

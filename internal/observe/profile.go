@@ -162,7 +162,7 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 		return record.Launch{}, err
 	}
 	at := time.Now().Add(profileLead)
-	order := launch.Order{At: at, Limit: time.Until(s.deadline) + stopGrace + exitGrace, Argv: wrapped.Argv, Env: wrapped.Env, StopGrace: stopGrace}
+	order := launch.Order{At: at, Limit: time.Until(s.deadline) + stopGrace + exitGrace, Argv: wrapped.Argv, Env: wrapped.Env, StopGrace: stopGrace, Counters: wrapped.Counters}
 	if err := s.exchange.Give(index, order); err != nil {
 		return record.Launch{}, err
 	}

@@ -87,6 +87,13 @@ func TestAServerIsProfiledByTheRealTools(t *testing.T) {
 				t.Errorf("a request costs %v system calls, %v; want about 3", each, err)
 			}
 		},
+		profiler.PerfStat: func(t *testing.T, fewer, more profiler.Result) {
+			t.Helper()
+			// Which counters the kernel gives is another matter on each machine; its accounts are always there.
+			if each, known := profiler.EachOf("task-clock", fewer, more); !known || each < 0 || len(more.Counters) < 9 {
+				t.Errorf("a request has the CPU for %v ms, %v, by the counters %+v", each, known, more.Counters)
+			}
+		},
 		profiler.Callgrind: func(t *testing.T, fewer, more profiler.Result) {
 			t.Helper()
 			if each, err := profiler.PerRequest(fewer, more); err != nil || each < 50 || each > 50_000 || len(more.Costs.Self) == 0 {

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,10 +27,13 @@ const (
 	leadProgram = 20 * time.Millisecond
 	// maxOutput bounds what is read of a program's output.
 	maxOutput = 8 << 20
+	// goFailed is the exit code of a test binary of Go of which a benchmark has failed.
+	goFailed = 1
 	// quoted is how much of a program's last words a message quotes.
 	quoted = 300
-	// programOutput is the collector's copy of what the program printed.
+	// programOutput and programErrors are the collector's copies of what the program printed.
 	programOutput = "output.txt"
+	programErrors = "errors.txt"
 )
 
 // Collector starts a program that measures itself, watches what it costs, and reads what it prints.
@@ -45,7 +47,7 @@ func NewCollector(c Config, format record.CaseFormat, exchange launch.Exchange) 
 	return &Collector{launched: launched{config: c, exchange: exchange, proc: "/proc"}, format: format}
 }
 
-// Measure runs the program once. A failure that is the program's own is a *protocol.ProgramFault.
+// Measure runs the program once. A failure that is the program's own is a *protocol.ProgramFault, with the files of what it printed.
 func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
 	if len(start.Slots) != 1 {
 		return nil, nil, fmt.Errorf("the start has %d slots: a program runs once", len(start.Slots))
@@ -65,7 +67,7 @@ func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func
 	}
 	program, err := c.read(*exit, limit)
 	if err != nil {
-		return nil, nil, err
+		return nil, c.keepFailed(err), err
 	}
 	cell.VoluntarySwitches, cell.InvoluntarySwitches = exit.VoluntarySwitches, exit.InvoluntarySwitches
 	cell.PeakMemoryBytes = exit.PeakMemoryBytes
@@ -124,41 +126,33 @@ func (c *Collector) read(exit launch.Exit, limit time.Duration) (*record.Program
 	switch {
 	case exit.TimedOut:
 		return nil, &protocol.ProgramFault{Fault: protocol.FaultLimit, Message: fmt.Sprintf("it had not ended after %s", limit)}
-	case exit.Code != 0:
+	case exit.Code != 0 && (c.format != record.GoTest || exit.Code != goFailed):
 		return nil, &protocol.ProgramFault{Fault: protocol.FaultExit, Message: c.howItEnded(exit)}
 	}
-	output, err := c.output()
+	output, cut, err := c.output()
 	if err != nil {
 		return nil, err
 	}
 	found, err := cases.Read(cases.Format(c.format), output)
-	if err != nil {
-		return nil, &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: err.Error()}
+	failed := slices.ContainsFunc(found.Cases, func(one cases.Case) bool { return one.Failure != "" })
+	switch {
+	case exit.Code != 0 && (err != nil || !failed || len(found.Unread) > 0):
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultExit, Message: c.howItEnded(exit)}
+	case err != nil:
+		return nil, &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: strings.TrimPrefix(cut+"; "+err.Error(), "; ")}
 	}
 	if err := os.WriteFile(filepath.Join(c.config.Dir, programOutput), output, 0o600); err != nil {
 		return nil, fmt.Errorf("keeping the program's output: %w", err)
 	}
-	return &record.ProgramRun{
+	run := &record.ProgramRun{
 		Started: exit.Started, Ended: exit.Ended, UserNanos: exit.UserNanos, SystemNanos: exit.SystemNanos, PeakMemoryBytes: exit.PeakMemoryBytes,
 		VoluntarySwitches: exit.VoluntarySwitches, InvoluntarySwitches: exit.InvoluntarySwitches, Output: programOutput,
-		Cases: found.Record(), Context: found.Context,
-	}, nil
-}
-
-// output is what the program printed.
-func (c *Collector) output() ([]byte, error) {
-	path := c.exchange.Path(launch.OutputFile)
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist), err == nil && !info.Mode().IsRegular():
-		return nil, &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: "it has removed or replaced the file of its standard output"}
-	case err != nil:
-		return nil, fmt.Errorf("reading the program's output: %w", err)
 	}
-	if info.Size() > maxOutput {
-		return nil, &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: fmt.Sprintf("its output has %d bytes, and at most %d are read: print one line a value", info.Size(), maxOutput)}
+	if cut != "" {
+		run.Unread = append(run.Unread, record.Unread{Why: cut})
 	}
-	return os.ReadFile(path)
+	found.Record(run)
+	return run, nil
 }
 
 // howItEnded quotes a program that has failed.

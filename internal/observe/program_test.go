@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,13 +159,17 @@ func TestTheCostOfAProgramIsItsOwnAndNotItsParents(t *testing.T) {
 
 func TestAProgramThatFailsIsQuoted(t *testing.T) {
 	long := strings.Repeat("x", 2*quoted)
-	for name, tc := range map[string]struct{ script, want string }{
-		"it says why":                  {"echo out; echo why >&2; exit 3", `exit code 3, last output: "why"`},
-		"it says why where it prints":  {"echo '  two'; echo words; exit 1", `exit code 1, last output: "two words"`},
-		"it says nothing":              {"exit 7", "exit code 7"},
-		"a signal ends it":             {"kill -TERM $$", "ended by signal: terminated"},
-		"it fails after its last case": {"echo '" + oneCase + "'; exit 2", fmt.Sprintf("exit code 2, last output: %q", oneCase)},
-		"it talks much":                {"echo " + long + "; exit 1", fmt.Sprintf("exit code 1, last output: %q", long[:quoted-1])},
+	printed := func(text string) map[string]string { return map[string]string{programOutput: text + "\n"} }
+	for name, tc := range map[string]struct {
+		script, want string
+		kept         map[string]string
+	}{
+		"it says why":                  {"echo out; echo why >&2; exit 3", `exit code 3, last output: "why"`, map[string]string{programOutput: "out\n", programErrors: "why\n"}},
+		"it says why where it prints":  {"echo '  two'; echo words; exit 1", `exit code 1, last output: "two words"`, printed("  two\nwords")},
+		"it says nothing":              {"exit 7", "exit code 7", map[string]string{}},
+		"a signal ends it":             {"kill -TERM $$", "ended by signal: terminated", map[string]string{}},
+		"it fails after its last case": {"echo '" + oneCase + "'; exit 2", fmt.Sprintf("exit code 2, last output: %q", oneCase), printed(oneCase)},
+		"it talks much":                {"echo " + long + "; exit 1", fmt.Sprintf("exit code 1, last output: %q", long[:quoted-1]), printed(long)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, x := collecting(t)
@@ -173,8 +178,91 @@ func TestAProgramThatFailsIsQuoted(t *testing.T) {
 			if fault.Fault != protocol.FaultExit || !strings.HasPrefix(fault.Message, tc.want) {
 				t.Errorf("got %+v, want %s", fault, tc.want)
 			}
-			if got.done != 0 || got.files != nil || got.result.Program != nil {
+			if got.done != 0 || got.result.Program != nil {
 				t.Errorf("a program that failed has a record: %+v", got)
+			}
+			if diff := cmp.Diff(tc.kept, kept(t, c, got.files)); diff != "" {
+				t.Errorf("what is kept of what it printed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// kept are the files that a collector keeps, by their names.
+func kept(t *testing.T, c *Collector, names []string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(c.config.Dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = string(text)
+	}
+	return out
+}
+
+func TestWhatAFailedProgramPrintedIsKeptUpToABound(t *testing.T) {
+	c, x := collecting(t)
+	got := collect(t, c, x, aMinute, "/bin/sh", "-c", fmt.Sprintf("head -c %d /dev/zero; exit 3", maxOutput+1))
+	if fault := faultOf(t, got); !strings.HasSuffix(fault.Message, fmt.Sprintf("; of the %d bytes of output.txt the first %d are kept", maxOutput+1, maxOutput)) {
+		t.Errorf("got %+v", fault)
+	}
+	if all := kept(t, c, got.files); len(all) != 1 || len(all[programOutput]) != maxOutput {
+		t.Errorf("%d files are kept, of %d bytes", len(all), len(all[programOutput]))
+	}
+}
+
+func TestABenchmarkOfGoThatFailsCostsItsCaseAlone(t *testing.T) {
+	const good, bad = `BenchmarkA 1 2 ns/op\n`, `--- FAIL: BenchmarkB\n    no room\nFAIL\n`
+	for name, tc := range map[string]struct {
+		script, want string
+	}{
+		"a benchmark fails":        {"printf -- '" + good + bad + "'; exit 1", ""},
+		"all benchmarks fail":      {"printf -- '" + bad + "'; exit 1", ""},
+		"nothing fails but it":     {"printf -- '" + good + "'; exit 1", "exit code 1"},
+		"it panics as well":        {"printf -- '" + good + bad + "panic: x\n'; exit 1", "exit code 1"},
+		"it ends by another code":  {"printf -- '" + good + bad + "'; exit 2", "exit code 2"},
+		"it prints nothing of use": {"echo hello; exit 1", "exit code 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, x := collecting(t)
+			c.format = record.GoTest
+			got := collect(t, c, x, aMinute, "/bin/sh", "-c", tc.script)
+			if tc.want != "" {
+				if fault := faultOf(t, got); fault.Fault != protocol.FaultExit || !strings.HasPrefix(fault.Message, tc.want) {
+					t.Errorf("got %+v", fault)
+				}
+				return
+			}
+			if got.err != nil {
+				t.Fatal(got.err)
+			}
+			if all := got.result.Program.Cases; all[len(all)-1].Failure != "no room" {
+				t.Errorf("got %+v", all)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeReadOfAnOutputIsRecorded(t *testing.T) {
+	for name, tc := range map[string]struct {
+		script string
+		want   record.Unread
+	}{
+		"text among its cases":   {"echo '" + oneCase + "'; echo hello", record.Unread{Line: 2, Text: "hello"}},
+		"half a line at its end": {"echo '" + oneCase + "'; printf '{\"schema\"'", record.Unread{Line: 2, Text: `{"schema"`}},
+		"more than is read":      {"echo '" + oneCase + fmt.Sprintf("'; head -c %d /dev/zero", maxOutput), record.Unread{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, x := collecting(t)
+			got := collect(t, c, x, aMinute, "/bin/sh", "-c", tc.script)
+			if got.err != nil {
+				t.Fatal(got.err)
+			}
+			run := got.result.Program
+			if len(run.Cases) != 1 || len(run.Unread) == 0 || run.Unread[0].Line != tc.want.Line || run.Unread[0].Text != tc.want.Text || run.Unread[0].Why == "" {
+				t.Errorf("%d cases, unread %+v", len(run.Cases), run.Unread)
 			}
 		})
 	}
@@ -191,7 +279,7 @@ func TestAProgramThatTakesLongerThanItMayIsNoFailureOfItsExit(t *testing.T) {
 func TestOutputThatCannotBeReadIsTheProgramsFault(t *testing.T) {
 	for name, tc := range map[string]struct{ script, want string }{
 		"it prints nothing":               {"true", "printed nothing"},
-		"it prints something else":        {"echo '" + oneCase + "'; echo hello", `line 2: "hello" is no JSON object`},
+		"it prints something else":        {"echo hello", `line 1: "hello" is no JSON object`},
 		"it prints too much":              {fmt.Sprintf("head -c %d /dev/zero", maxOutput+1), fmt.Sprintf("has %d bytes", maxOutput+1)},
 		"it removes its output":           {"echo '" + oneCase + `'; rm "$0"`, "removed or replaced"},
 		"it leads its output elsewhere":   {`rm "$0"; ln -s /etc/hostname "$0"`, "removed or replaced"},
@@ -204,8 +292,8 @@ func TestOutputThatCannotBeReadIsTheProgramsFault(t *testing.T) {
 			if fault := faultOf(t, got); fault.Fault != protocol.FaultOutput || !strings.Contains(fault.Message, tc.want) {
 				t.Errorf("got %+v, want %s", fault, tc.want)
 			}
-			if _, err := os.Lstat(filepath.Join(c.config.Dir, programOutput)); !errors.Is(err, os.ErrNotExist) || got.done != 0 {
-				t.Errorf("what cannot be read is kept: %v", err)
+			if wrote := strings.HasPrefix(name, "it prints s") || strings.HasPrefix(name, "it prints too"); wrote != slices.Contains(got.files, programOutput) || got.done != 0 {
+				t.Errorf("%d cells are done, and of what cannot be read is kept: %q", got.done, got.files)
 			}
 		})
 	}

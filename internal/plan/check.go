@@ -22,7 +22,7 @@ type Violation = kind.Violation
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkValidity, checkSize} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkContainers, checkValidity, checkSize} {
 		if v := check(spec); v != nil {
 			return v
 		}
@@ -37,17 +37,27 @@ func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return nil
 }
 
-// checkPrograms asks for what starts each implementation: an image on a cluster, a command on one machine.
+// checkPrograms asks for what starts each implementation: an image that can be pulled on a cluster, and an image or a command on one machine.
 func checkPrograms(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
 	for i, impl := range spec.Implementations {
 		switch {
-		case local && len(impl.Command) == 0:
-			return kind.Invalid("spec.implementations[%d].command is missing: on this machine an implementation is started by its command and not by its image: name the program and its arguments, such as [./%s]", i, impl.Name)
+		case local && len(impl.Command) == 0 && impl.Image == "":
+			return kind.Invalid("spec.implementations[%d].command is missing: name the program and its arguments, such as [./%s], or an image", i, impl.Name)
 		case !local && impl.Image == "":
 			return kind.Invalid("spec.implementations[%d].image is missing: a cluster starts an implementation by its image: name one, or measure on one machine with loadstone run", i)
+		case !local && IsPath(impl.Image):
+			return kind.Invalid("spec.implementations[%d].image is %s, a file of one machine: name the image as a cluster pulls it, or measure on one machine with loadstone run", i, impl.Image)
+		}
+		if v := checkHere(i, impl); local && v != nil {
+			return v
 		}
 	}
 	return nil
+}
+
+// IsPath reports whether an image is a file or a folder of one machine.
+func IsPath(image string) bool {
+	return strings.HasPrefix(image, "/") || strings.HasPrefix(image, "./") || strings.HasPrefix(image, "../")
 }
 
 func checkMemory(spec v1alpha1.BenchmarkRunSpec) *Violation {

@@ -213,7 +213,9 @@ func TestAnImplementationNeedsWhatItIsStartedBy(t *testing.T) {
 		"a cluster has its image":       {image: "a:1"},
 		"a cluster has no image":        {command: []string{"/a"}, want: "spec.implementations[0].image is missing"},
 		"this machine has its command":  {command: []string{"./a"}, local: true},
-		"this machine has no command":   {image: "a:1", local: true, want: "spec.implementations[0].command is missing"},
+		"this machine has its image":    {image: "a:1", local: true},
+		"this machine has nothing":      {local: true, want: "spec.implementations[0].command is missing"},
+		"a cluster has no such file":    {image: "./a.tar", want: "spec.implementations[0].image is ./a.tar, a file of one machine"},
 		"this machine needs no image":   {command: []string{"./a"}, local: true},
 		"a cluster ignores the command": {image: "a:1", command: []string{"/a"}},
 	} {

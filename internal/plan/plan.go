@@ -216,7 +216,13 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 		own := record.Implementation{
 			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: DefaultMemoryBytes,
 			Role: cmp.Or(record.Role(i.Role), record.RoleContender), Build: kind.Expectations(i.Build),
-			Claims: kind.Claims(i.Claims),
+			Claims: kind.Claims(i.Claims), Container: kind.Container(i),
+		}
+		for n := range own.Container.Scratch {
+			if s := &own.Container.Scratch[n]; s.Bytes == 0 {
+				s.Bytes = defaultScratchBytes
+				p.Note("implementations[%s].scratch[%d].size defaults to %s", i.Name, n, Memory(defaultScratchBytes))
+			}
 		}
 		if i.CPUs == 0 {
 			own.CPUs = DefaultCPUs

@@ -16,6 +16,8 @@ type Implementation struct {
 	Baseline bool        `json:"baseline"`
 	Image    string      `json:"image"`
 	CPUs     int32       `json:"cpus"`
+	// Settings are what it gets beside image and command.
+	Settings []record.Setting `json:"settings,omitempty"`
 }
 
 // Level is one point of a load's sweep, as planned.
@@ -85,7 +87,7 @@ func Of(m record.RunManifest) (Run, error) {
 	}
 	for _, i := range plan.Implementations {
 		p.Implementations = append(p.Implementations, Implementation{
-			Name: i.Name, Role: i.Role, Baseline: i.Name == p.Baseline, Image: i.Image, CPUs: i.CPUs,
+			Name: i.Name, Role: i.Role, Baseline: i.Name == p.Baseline, Image: i.Image, CPUs: i.CPUs, Settings: i.Container.Settings(),
 		})
 	}
 	if !slices.ContainsFunc(p.Implementations, func(i Implementation) bool { return i.Baseline }) {

@@ -217,11 +217,11 @@ func TestImplementationsKnowWhetherTheyAreTheBaseline(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, i := range want {
-		if got, ok := run.Implementation(i.Name); !ok || got != i {
+		if got, ok := run.Implementation(i.Name); !ok || !cmp.Equal(got, i) {
 			t.Errorf("%s is found: %v, %+v", i.Name, ok, got)
 		}
 	}
-	if got, ok := run.Implementation("netty"); ok || got != (planned.Implementation{}) {
+	if got, ok := run.Implementation("netty"); ok || !cmp.Equal(got, planned.Implementation{}) {
 		t.Errorf("an implementation that was not planned is %+v", got)
 	}
 }

@@ -121,10 +121,7 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 			if a.isAgent(p, c.Name) {
 				return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "container %s of pod %s cannot be started: %s", c.Name, p.Name, w.Message)
 			}
-			if a.Work.EndsItself() {
-				return conduct.PermanentFailure(v1alpha1.ReasonProgramFailed, "container %s with image %q cannot be started: %s", c.Name, c.Image, w.Message)
-			}
-			return conduct.PermanentFailure(v1alpha1.ReasonServerExited, "container %s with image %q cannot be started: %s: check implementations[].command", c.Name, c.Image, w.Message)
+			return unstartable(a, p, c.Name, c.Image, *w)
 		default:
 			continue
 		}
@@ -135,6 +132,19 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 		return conduct.PermanentFailure(v1alpha1.ReasonImagePull, "%s: %q cannot be pulled on node %s: %s: correct the name, or load the image into the node", field, c.Image, p.Spec.NodeName, w.Message)
 	}
 	return nil
+}
+
+// unstartable is a container that its kubelet cannot make of what the spec gives.
+func unstartable(a Attempt, p *corev1.Pod, name, image string, why corev1.ContainerStateWaiting) *conduct.Failure {
+	own, fields := Implementation(a.Work, p).Name, "command"
+	if why.Reason == "CreateContainerConfigError" {
+		fields = "env, envFrom and user"
+	}
+	reason := v1alpha1.ReasonServerExited
+	if a.Work.EndsItself() {
+		reason = v1alpha1.ReasonProgramFailed
+	}
+	return conduct.PermanentFailure(reason, "container %s with image %q cannot be started: %s: check %s of implementations[%s]", name, image, why.Message, fields, own)
 }
 
 func unschedulable(a Attempt, p *corev1.Pod) *conduct.Failure {

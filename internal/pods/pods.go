@@ -2,6 +2,7 @@ package pods
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,6 +63,29 @@ func (a Attempt) boundTo(p *corev1.Pod) string {
 		return ""
 	}
 	return fmt.Sprintf("node %s, where trial %s was measured: all trials of a run share their nodes", node, a.Trials.Binding().Name)
+}
+
+// AwaitedFiles names the ConfigMaps and Secrets whose files pods wait for, in a sentence; empty if none does. A kubelet waits for ever for one that
+// is not there, and says so in an event alone.
+func (a Attempt) AwaitedFiles() string {
+	var names []string
+	for _, p := range a.Pods {
+		if len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Waiting == nil {
+			continue
+		}
+		for _, v := range p.Spec.Volumes {
+			switch {
+			case v.ConfigMap != nil:
+				names = append(names, "ConfigMap "+v.ConfigMap.Name)
+			case v.Secret != nil:
+				names = append(names, "Secret "+v.Secret.SecretName)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ": implementations[].files needs " + strings.Join(names, ", ") + ", which may not be there"
 }
 
 // Implementation is what a server's pod runs.

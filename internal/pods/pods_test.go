@@ -89,7 +89,10 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 		"an agent cannot be started": {change: func(a *pods.Attempt) { waitingFor(generator(a), 0, "CreateContainerError", "no room") }, want: "AgentFailed transient: container generator of pod quick-000-go-1-g0 cannot be started: no room"},
 		"a command is not there": {change: func(a *pods.Attempt) {
 			waitingFor(server(a), 0, "RunContainerError", "exec: /srv: no such file")
-		}, want: `ServerExited permanent: container server with image "server:1" cannot be started: exec: /srv: no such file: check implementations[].command`},
+		}, want: `ServerExited permanent: container server with image "server:1" cannot be started: exec: /srv: no such file: check command of implementations[go]`},
+		"a Secret is not there": {change: func(a *pods.Attempt) {
+			waitingFor(server(a), 0, "CreateContainerConfigError", `secret "db" not found`)
+		}, want: `ServerExited permanent: container server with image "server:1" cannot be started: secret "db" not found: check env, envFrom and user of implementations[go]`},
 		"containers are being made": {change: func(a *pods.Attempt) { waitingFor(server(a), 0, "ContainerCreating", "") }},
 		"a pod waits for a node": {change: func(a *pods.Attempt) {
 			generator(a).Status.Conditions = condOf("False", pods.ScheduleDeadline, "0/3 nodes")
@@ -111,6 +114,24 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 				t.Errorf("got %q\nwant %q", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestPodsThatWaitForFilesNameTheirObjects(t *testing.T) {
+	a := attempt()
+	if got := a.AwaitedFiles(); got != "" {
+		t.Errorf("pods without files say %q", got)
+	}
+	server(&a).Spec.Volumes = []corev1.Volume{
+		{Name: "a", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "app"}}}},
+		{Name: "b", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "keys"}}},
+	}
+	if got := a.AwaitedFiles(); got != "" {
+		t.Errorf("a pod that runs waits for files: %q", got)
+	}
+	waitingFor(server(&a), 0, "ContainerCreating", "")
+	if got, want := a.AwaitedFiles(), ": implementations[].files needs ConfigMap app, Secret keys, which may not be there"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 	Cachegrind Tool = "cachegrind"
 	// Strace counts system calls.
 	Strace Tool = "strace"
-	// PerfStat reads counters of the kernel and the CPU.
+	// PerfStat counts what perf stat counts, by counters of the kernel and the CPU. The program's parent opens them: no profiler runs.
 	PerfStat Tool = "perf-stat"
 )
 
@@ -36,7 +36,9 @@ var Tools = []Tool{Memcheck, Massif, MassifHeap, MassifPages, Callgrind, Cachegr
 
 // Counts reports whether a tool counts what a program does, start and end included: two runs with different numbers of requests tell what one of
 // them costs.
-func (t Tool) Counts() bool { return t == Callgrind || t == Cachegrind || t == Strace }
+func (t Tool) Counts() bool {
+	return t == Callgrind || t == Cachegrind || t == Strace || t == PerfStat
+}
 
 // ToolboxFolder is where the profilers lie in their image, below its root, and in the folder into which they are brought.
 const ToolboxFolder = "toolbox"
@@ -69,7 +71,7 @@ const (
 // Wrapped is a command with a profiler before it.
 //
 // The profiler is the first process of a group of its own, and the program one of the others, or the same process for valgrind. A stop signal must
-// go to the group: strace ignores it, and perf passes none on. The outputs are complete when the first process has ended.
+// go to the group: strace ignores it. The outputs are complete when the first process has ended.
 type Wrapped struct {
 	// Argv is the argument vector.
 	Argv []string
@@ -77,6 +79,8 @@ type Wrapped struct {
 	Env []string
 	// Outputs are the names of the files in the output folder. A "*" stands for the id of a process: there is a file of each.
 	Outputs []Output
+	// Counters is the path of the file into which the program's parent writes its counters; empty where a profiler runs instead.
+	Counters string
 }
 
 // Errors of commands.
@@ -105,14 +109,10 @@ func Command(tool Tool, folders Folders, argv []string) (Wrapped, error) {
 	case Strace:
 		return loaded("strace", folders, []string{"-c", "-f", "-S", "name", "-o", path.Join(folders.Output, string(OutputStrace)), "--"}, argv, OutputStrace), nil
 	case PerfStat:
-		options := []string{"stat", "-x,", "-o", path.Join(folders.Output, string(OutputPerfStat)), "-e", perfEvents, "--"}
-		return loaded("perf", folders, options, argv, OutputPerfStat), nil
+		return Wrapped{Argv: argv, Outputs: []Output{OutputPerfStat}, Counters: path.Join(folders.Output, string(OutputPerfStat))}, nil
 	}
 	return Wrapped{}, fmt.Errorf("%w: %q", ErrTool, tool)
 }
-
-// perfEvents are what perf counts: some are of the kernel, and there everywhere, the others of the CPU, where it lets them be read.
-const perfEvents = "task-clock,context-switches,cpu-migrations,page-faults,instructions,cycles,branches,branch-misses,cache-misses"
 
 // callers is the number of frames of a stack that valgrind keeps.
 const callers = "30"

@@ -81,6 +81,7 @@ func TestFilesThatAreMissingOrCutAreNamed(t *testing.T) {
 		"no snapshots": {profiler.Massif, nil, "massif.*.out: the tool wrote no such file"},
 		"no costs":     {profiler.Cachegrind, nil, "cachegrind.*.out: the tool wrote no such file"},
 		"no calls":     {profiler.Strace, nil, "strace.txt: the tool wrote no such file"},
+		"half a line":  {profiler.PerfStat, map[string]string{"perf-stat.csv": "perfstat/testdata/half.csv"}, "perf-stat.csv: reading perf's counters: the file ends early"},
 		"another file": {profiler.PerfStat, map[string]string{"perf-stat.csv": "strace/testdata/clean.txt"}, "perf-stat.csv: reading perf's counters: the file is not what the tool writes"},
 	} {
 		t.Run(name, func(t *testing.T) {

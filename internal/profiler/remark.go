@@ -73,7 +73,9 @@ func Limits(tool Tool) []Remark {
 	case Strace:
 		return []Remark{remark(TracingChangesCounts, "Tracing slows the program down, so that it does more with one call than it does otherwise.")}
 	case PerfStat:
-		return []Remark{remark(NotCounted, "A counter that the machine or its kernel does not have is not counted, and no zero.")}
+		return []Remark{remark(NotCounted, "A counter that the kernel refuses is not measured: EPERM and ENOSYS are the answers of a pod's seccomp profile, as "+
+			"RuntimeDefault gives them, EACCES that of kernel.perf_event_paranoid. CPU time, context switches and page faults are the kernel's accounts, which "+
+			"hold of the program's processes those that it has waited for.")}
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func TestARecordedCrashIsOneThatAnotherToolStandsInFor(t *testing.T) {
 }
 
 func TestOnlyCountersCount(t *testing.T) {
-	want := map[profiler.Tool]bool{profiler.Callgrind: true, profiler.Cachegrind: true, profiler.Strace: true}
+	want := map[profiler.Tool]bool{profiler.Callgrind: true, profiler.Cachegrind: true, profiler.Strace: true, profiler.PerfStat: true}
 	for _, tool := range profiler.Tools {
 		if tool.Counts() != want[tool] {
 			t.Errorf("%s counts: %v", tool, tool.Counts())

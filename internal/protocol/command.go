@@ -68,7 +68,8 @@ type State struct {
 	Build *record.Build `json:"build,omitempty"`
 	// Checked is the result of the last Check; nil before it (generators only).
 	Checked *Checked `json:"checked,omitempty"`
-	// Program is why a program that measures itself has nothing to show; nil of one that has, and before (collectors only).
+	// Program is why a program that measures itself has nothing to show; nil of one that has, and before (collectors only). The agent is Failed
+	// then, or holds the files of what the program printed.
 	Program *ProgramFault `json:"program,omitempty"`
 	// CellsDone is the number of cells that have ended.
 	CellsDone int32 `json:"cellsDone"`

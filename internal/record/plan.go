@@ -123,6 +123,8 @@ type Implementation struct {
 	Build Expectations `json:"build,omitzero"`
 	// Claims are statements about it that are checked and fail nothing.
 	Claims []Claim `json:"claims,omitempty"`
+	// Container is what it gets beside its image and its command.
+	Container Container `json:"container,omitzero"`
 }
 
 // CaseFormat is the format in which a program prints what it has measured.
@@ -143,6 +145,31 @@ type Programs struct {
 	Format CaseFormat `json:"format"`
 	// LimitSeconds is how long one process may take.
 	LimitSeconds int32 `json:"limitSeconds"`
+	// Outputs are those of implementations that print in another format or under other names.
+	Outputs []ProgramOutput `json:"outputs,omitempty"`
+}
+
+// Output is how an implementation prints its cases.
+func (p Programs) Output(implementation string) ProgramOutput {
+	i := slices.IndexFunc(p.Outputs, func(o ProgramOutput) bool { return o.Implementation == implementation })
+	if i < 0 {
+		return ProgramOutput{Implementation: implementation, Format: p.Format}
+	}
+	return p.Outputs[i]
+}
+
+// ProgramOutput is how one implementation prints its cases.
+type ProgramOutput struct {
+	Implementation string     `json:"implementation"`
+	Format         CaseFormat `json:"format"`
+	// Cases are the names that its cases have in the place of those that it prints. The first that matches counts.
+	Cases []CaseName `json:"cases,omitempty"`
+}
+
+// CaseName is a name in the place of one that a program prints. One * in Printed stands for any text, and so does the * in Name.
+type CaseName struct {
+	Printed string `json:"printed"`
+	Name    string `json:"name"`
 }
 
 // Load is one sweep of a run. Its levels are cells.

@@ -20,7 +20,9 @@ type CaseValue struct {
 // Case is what a program that measures itself has measured under one name.
 type Case struct {
 	Name string `json:"name"`
-	Axes []Axis `json:"axes,omitempty"`
+	// Printed is the name that the program printed, where the run gives the case another; it is not stored.
+	Printed string `json:"-"`
+	Axes    []Axis `json:"axes,omitempty"`
 	// Values are its metrics, times first.
 	Values []CaseValue `json:"values,omitempty"`
 	// Iterations is their number over all repetitions; 0 if the program prints none.
@@ -47,4 +49,16 @@ type ProgramRun struct {
 	Cases  []Case `json:"cases"`
 	// Context is what the program printed of its build and machine, by name.
 	Context map[string]string `json:"context,omitempty"`
+	// Unread is what of the output could not be read and belongs to no case: at most 20 parts. UnreadMore counts those beyond.
+	Unread     []Unread `json:"unread,omitempty"`
+	UnreadMore int      `json:"unreadMore,omitempty"`
+}
+
+// Unread is a part of a program's output that could not be read.
+type Unread struct {
+	// Line is the number of its first line; 0 if the part is the output as a whole.
+	Line int `json:"line,omitempty"`
+	// Text is how it begins: untrusted. Why says what is wrong with it.
+	Text string `json:"text,omitempty"`
+	Why  string `json:"why"`
 }

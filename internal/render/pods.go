@@ -85,6 +85,7 @@ func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptio
 	pod := basePod(t, length, o, m.Role, m.Name)
 	for _, p := range m.Processes {
 		pod.Spec.Containers = append(pod.Spec.Containers, container(t, o, m.Name, p))
+		equip(pod, p.Container)
 		if p.Launched {
 			pod.Spec.InitContainers = append(pod.Spec.InitContainers, bringer(o, p.Toolbox))
 			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: ExchangeVolume, VolumeSource: corev1.VolumeSource{
@@ -94,6 +95,9 @@ func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptio
 	}
 	if len(m.Processes) > 1 {
 		pod.Spec.ShareProcessNamespace = ptr(true)
+	}
+	if *pod.Spec.SecurityContext.RunAsUser == 0 {
+		asRoot(pod)
 	}
 	switch {
 	case m.With != "":
@@ -111,12 +115,12 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 		c = agent(t, o, member, p.Name, p.Args...)
 	} else {
 		c = corev1.Container{
-			Name: p.Name, Image: p.Image, Command: p.Command, ImagePullPolicy: corev1.PullIfNotPresent,
+			Name: p.Name, Image: p.Image, Command: literals(p.Command), Args: literals(p.Container.Args), ImagePullPolicy: corev1.PullIfNotPresent,
 			SecurityContext: restricted(false), TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		}
 	}
 	if p.Launched {
-		c.Command = slices.Concat([]string{exchangeDir + "/" + agentFile, "launch", "--exchange=" + exchangeDir, "--"}, p.Command)
+		c.Command = slices.Concat([]string{exchangeDir + "/" + agentFile, "launch", "--exchange=" + exchangeDir, "--"}, literals(p.Command))
 	}
 	if p.Exchanges {
 		c.Args = append(c.Args, "--exchange="+exchangeDir)

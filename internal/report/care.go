@@ -38,7 +38,7 @@ func (v run) care() page.Section {
 	add("care.claims", v.claimTable(func(c builds.Claim) bool { return c.Answer == builds.Refuted }))
 	doubtful := slices.ContainsFunc(v.Table.Cases, func(c analysis.Case) bool { return c.OptimisedAway })
 	switch {
-	case len(v.Table.CaseGaps) > 0 || doubtful:
+	case len(v.Table.CaseGaps)+len(v.Table.Unread) > 0 || doubtful:
 		c.None = v.Say("care.values")
 	case len(c.Parts) == 0:
 		c.None = v.Say("care.none")

@@ -17,6 +17,11 @@ import (
 
 // recorded is a launch that has left recorded files, by the names that the profiler gave them.
 func recorded(tool profiler.Tool, requests int64, files map[string]string) record.Launch {
+	return unanswered(tool, requests, 0, files)
+}
+
+// unanswered is one in which so many of the requests were not answered rightly.
+func unanswered(tool profiler.Tool, requests, wrong int64, files map[string]string) record.Launch {
 	folder := fstest.MapFS{}
 	for name, file := range files {
 		text, err := os.ReadFile("../profiler/" + file)
@@ -25,8 +30,8 @@ func recorded(tool profiler.Tool, requests int64, files map[string]string) recor
 		}
 		folder[name] = &fstest.MapFile{Data: text}
 	}
-	l := record.Launch{Asked: requests, FirstAnswerMillis: 1340}
-	l.Result = profiler.Read(folder, profiler.Run{Tool: tool, Requests: requests + 1})
+	l := record.Launch{Asked: requests, Wrong: wrong, FirstAnswerMillis: 1340}
+	l.Result = profiler.Read(folder, profiler.Run{Tool: tool, Requests: requests - wrong + 1, Unanswered: wrong})
 	return l
 }
 
@@ -50,9 +55,26 @@ func repeated(tool profiler.Tool, files map[string]string, each ...int64) *recor
 	return p
 }
 
+// counting are the launches under perf-stat that have left a recorded file, and more of each counter with each repeat.
+func counting(file string) *record.Profiled {
+	p := &record.Profiled{Tool: profiler.PerfStat}
+	for k := range 3 {
+		for _, requests := range []int64{100, 200} {
+			l := recorded(profiler.PerfStat, requests, map[string]string{"perf-stat.csv": "perfstat/testdata/" + file})
+			for i, c := range l.Counters {
+				if c.Value != nil {
+					l.Counters[i].Value = new(*c.Value * float64(requests+int64(k)) / 200)
+				}
+			}
+			p.Launches = append(p.Launches, l)
+		}
+	}
+	return p
+}
+
 // checkedMemory is a launch under memcheck.
-func checkedMemory(twin string) record.Launch {
-	return recorded(profiler.Memcheck, 100, map[string]string{
+func checkedMemory(twin string, wrong int64) record.Launch {
+	return unanswered(profiler.Memcheck, 100, wrong, map[string]string{
 		"memcheck.7.xml": "memcheck/testdata/" + twin + ".xml", "heap.7.xtree": "memcheck/testdata/" + twin + ".xtree", "valgrind.7.log": "messages/testdata/planted.log",
 	})
 }
@@ -64,8 +86,8 @@ func profiledRun() record.RunData {
 	few := map[string]string{"callgrind.7.out": "callgrind/testdata/clean.out"}
 	fewCalls, calls := map[string]string{"strace.txt": "strace/testdata/clean.txt"}, map[string]string{"strace.txt": "strace/testdata/planted.txt"}
 	heap := recorded(profiler.Massif, 100, map[string]string{"massif.7.out": "massif/testdata/planted.out"})
-	stuck := checkedMemory("clean")
-	stuck.Killed, stuck.Said, stuck.Wrong, stuck.Example = true, "cannot <stop> & go", 3, "GET / answered 503 instead of 200"
+	stuck := checkedMemory("clean", 3)
+	stuck.Killed, stuck.Said, stuck.Example = true, "cannot <stop> & go", "GET / answered 503 instead of 200"
 	ended := record.Launch{Asked: 5, Wrong: 1, FirstAnswerMillis: 900, Example: "GET / was not answered: connection refused", Said: "no configuration"}
 	ended.Result = profiler.Read(fstest.MapFS{}, profiler.Run{Tool: profiler.Massif, Requests: 5, Exit: profiler.Exit{Code: 3}})
 	cachegrind := repeated(profiler.Cachegrind, map[string]string{"cachegrind.7.out": "callgrind/testdata/cachegrind.out"}, 3_000)
@@ -74,11 +96,12 @@ func profiledRun() record.RunData {
 	blind, _ := profiler.Blind(profiler.Memcheck, profiler.Program{Go: true})
 	profile(&d, "instructions", profiler.Callgrind, repeated(profiler.Callgrind, few, 2_590, 2_600, 2_591), repeated(profiler.Callgrind, costs, 525_000, 525_300, 525_100), cachegrind)
 	profile(&d, "calls", profiler.Strace, repeated(profiler.Strace, fewCalls, 1, 1, 1), repeated(profiler.Strace, calls, 2, 1, 2), nil)
-	profile(&d, "memory", profiler.Memcheck, &record.Profiled{Tool: profiler.Memcheck, Cut: blind.Sentence}, &record.Profiled{Tool: profiler.Memcheck, Launches: []record.Launch{checkedMemory("planted")}},
+	profile(&d, "memory", profiler.Memcheck, &record.Profiled{Tool: profiler.Memcheck, Cut: blind.Sentence}, &record.Profiled{Tool: profiler.Memcheck, Launches: []record.Launch{checkedMemory("planted", 0)}},
 		&record.Profiled{Tool: profiler.Memcheck, Launches: []record.Launch{stuck}})
 	profile(&d, "heap", profiler.Massif, &record.Profiled{Tool: profiler.Massif, Launches: []record.Launch{heap}}, &record.Profiled{Tool: profiler.Massif, Launches: []record.Launch{ended}}, nil)
 	last := &d.Manifest.Following[len(d.Manifest.Following)-1]
 	last.Manifest, last.Reason, last.Message = nil, v1alpha1.ReasonProgramFailed, "implementations[epoll] exited (exit code 3, Error)"
+	profile(&d, "counters", profiler.PerfStat, counting("counters.csv"), counting("counters.csv"), counting("refused.csv"))
 	return d
 }
 
@@ -127,6 +150,7 @@ func TestTheSectionOnProfilesTellsWhatWasFound(t *testing.T) {
 		"a missing profile":   {"not made", "implementations[epoll] exited (exit code 3, Error)", "pod c was evicted"},
 		"a cut":               {"2 of 6 launches were made within limitSeconds 300: raise it, or lower requests"},
 		"a tool in place":     {"callgrind fails at the signals of Go&#39;s runtime"},
+		"counters":            {"counters (perf-stat)", "not measured", "operation not permitted (EPERM)", "permission denied (EACCES)", "the value is an estimate"},
 		"a blind tool":        {"memcheck was not run", "inconclusive"},
 		"findings":            {"found", "definitely lost", "checksum"},
 		"a server that hung":  {"1 launch did not end when it was told to, and was killed", "3 of 100 requests were not answered rightly: GET / answered 503 instead of 200", "cannot &lt;stop&gt; &amp; go"},

@@ -44,6 +44,7 @@ func sections(v *view.View) []page.Section {
 		r.noise(),
 		r.care(),
 		r.method(),
+		r.settings(),
 		r.environment(),
 		r.builds(),
 		r.claims(),

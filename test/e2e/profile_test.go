@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
+	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
 const plantedImage = "localhost/loadstone/planted:dev"
@@ -27,6 +28,7 @@ func plantedProfiles(t *testing.T) *v1alpha1.BenchmarkRun {
 	}
 	of := map[string][]string{
 		"instructions": {"clean", "slow", "gohttp"}, "calls": {"clean", "syscall"}, "memory": {"clean", "leak", "uninit", "arena", "gohttp"}, "heap": {"clean", "leak", "gohttp"},
+		"counters": {"clean", "slow", "gohttp"},
 	}
 	for i := range run.Spec.Profiles {
 		p := &run.Spec.Profiles[i]
@@ -39,7 +41,7 @@ func plantedProfiles(t *testing.T) *v1alpha1.BenchmarkRun {
 func TestProfilersFindWhatIsPlanted(t *testing.T) {
 	run := plantedProfiles(t)
 	data, table := measure(t, run, 15*time.Minute)
-	if len(data.Following) != 13 || len(table.Profiles) != 4 {
+	if len(data.Following) != 16 || len(table.Profiles) != 5 {
 		t.Fatalf("%d trials followed the blocks, for %d profiles", len(data.Following), len(table.Profiles))
 	}
 	for _, p := range table.Profiles {
@@ -108,9 +110,27 @@ func checkCounts(t *testing.T, table analysis.Table) {
 	if used := found(t, table, "instructions", "gohttp"); used.Tool != profiler.Cachegrind || used.PerRequest == nil {
 		t.Errorf("a Go server's instructions are counted by %s: %+v", used.Tool, used.PerRequest)
 	}
+	checkCounters(t, found(t, table, "counters", "clean"))
 	more := found(t, table, "calls", "syscall")
 	if more.Versus == nil || !more.Versus.Apart || !calls(more, "getppid") || calls(found(t, table, "calls", "clean"), "getppid") {
 		t.Errorf("the additional system call is not found: %+v, %+v", more.Versus, more.Result.Calls)
+	}
+}
+
+// checkCounters checks that each counter has a value or the kernel's reason, and that the kernel's accounts are there: a pod may have no others.
+func checkCounters(t *testing.T, f analysis.Profiled) {
+	t.Helper()
+	for _, c := range f.Counters {
+		t.Logf("%s: %+v per request, not measured: %q", c.Event, c.PerRequest, c.Why)
+		if (c.Whole == nil) != (c.Why != "") {
+			t.Errorf("%s has both a value and a reason, or neither", c.Event)
+		}
+		if c.Event == perfstat.TaskClock && (c.PerRequest == nil || c.PerRequest.Median <= 0) {
+			t.Errorf("a request has the CPU for %+v", c.PerRequest)
+		}
+	}
+	if len(f.Counters) == 0 {
+		t.Error("nothing was counted")
 	}
 }
 

@@ -29,61 +29,93 @@ func (p planted) point() record.Point {
 	return record.Point{Load: p.load.Name, Connections: l.Connections, RequestsPerSecond: l.RequestsPerSecond}
 }
 
-// plantedLoads are the loads of the run: three tools, each from two pods. The faults are in the query, which good servers ignore; and the
-// server that misbehaves answers on 60 connections at a time, which hits only the level with more of them.
-func plantedLoads() []planted {
+// faultyServer is the server that misbehaves on demand.
+const faultyServer = "faulty"
+
+// closed is a level of a load that waits for its answers.
+func closed(c int32) v1alpha1.Level { return v1alpha1.Level{Connections: c} }
+
+// plantedLoad is a load from two pods. The fault is in the query, which good servers ignore.
+func plantedLoad(name string, tool v1alpha1.Tool, query string, levels ...v1alpha1.Level) v1alpha1.Load {
 	body, warm := "helloworld", int32(1)
-	load := func(name string, tool v1alpha1.Tool, query string, levels ...v1alpha1.Level) v1alpha1.Load {
-		return v1alpha1.Load{
-			Name: name, Tool: tool, Generators: v1alpha1.Generators{Pods: 2}, Levels: levels, WarmupSeconds: &warm, DurationSeconds: 1,
-			Request: v1alpha1.Request{Path: "/" + query, Expect: v1alpha1.Expect{Body: &body}},
-		}
-	}
-	closed := func(c int32) v1alpha1.Level { return v1alpha1.Level{Connections: c} }
-	return []planted{
-		{load: load("sweep", v1alpha1.ToolWrk, "", closed(20), closed(100)), reason: validity.Unanswered, weight: validity.Void},
-		{load: load("errors", v1alpha1.ToolWrk, "?error-every=1000", closed(20)), reason: validity.WrongStatus, weight: validity.Void},
-		{load: load("bodies", v1alpha1.ToolWrk, "?wrong-body-every=100", closed(20)), reason: validity.WrongAnswers, weight: validity.Void},
-		{load: load("hangs", v1alpha1.ToolWrk, "?hang-every=200", closed(20)), reason: validity.Hung, weight: validity.Void},
-		{load: load("closes", v1alpha1.ToolWrk, "?close-every=10", closed(20)), reason: validity.KeepAliveLost, weight: validity.Suspect},
-		{load: load("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: validity.WrongBody, weight: validity.Void},
-		{load: load("arrivals", v1alpha1.ToolK6, "", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400})},
-		{load: load("late", v1alpha1.ToolK6, "?spin=20000000", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400}), reason: validity.RateMissed, weight: validity.Void},
+	return v1alpha1.Load{
+		Name: name, Tool: tool, Generators: v1alpha1.Generators{Pods: 2}, Levels: levels, WarmupSeconds: &warm, DurationSeconds: 1,
+		Request: v1alpha1.Request{Path: "/" + query, Expect: v1alpha1.Expect{Body: &body}},
 	}
 }
 
-// Three tools, two generator pods each, three implementations, one of which misbehaves: every fault is named in the cell that it hit,
-// good cells are not accused of it, the merged percentiles are those of the raw latencies, and the verdicts are right.
-func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
-	faults := plantedLoads()
+// truthLoads have one load of each tool, each of which must lead to a verdict. The server that misbehaves answers on 60 connections at a time, which
+// hits only the level with more of them.
+func truthLoads() []planted {
+	return []planted{
+		{load: plantedLoad("sweep", v1alpha1.ToolWrk, "", closed(20), closed(100)), reason: validity.Unanswered, weight: validity.Void},
+		{load: plantedLoad("lengths", v1alpha1.ToolAb, "?wrong-length-every=1000", closed(20)), reason: validity.WrongBody, weight: validity.Void},
+		{load: plantedLoad("arrivals", v1alpha1.ToolK6, "", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400})},
+	}
+}
+
+// faultLoads are the faults that are named cell by cell, whatever a run's verdict.
+func faultLoads() []planted {
+	return []planted{
+		{load: plantedLoad("errors", v1alpha1.ToolWrk, "?error-every=1000", closed(20)), reason: validity.WrongStatus, weight: validity.Void},
+		{load: plantedLoad("bodies", v1alpha1.ToolWrk, "?wrong-body-every=100", closed(20)), reason: validity.WrongAnswers, weight: validity.Void},
+		{load: plantedLoad("hangs", v1alpha1.ToolWrk, "?hang-every=200", closed(20)), reason: validity.Hung, weight: validity.Void},
+		{load: plantedLoad("closes", v1alpha1.ToolWrk, "?close-every=10", closed(20)), reason: validity.KeepAliveLost, weight: validity.Suspect},
+		{load: plantedLoad("late", v1alpha1.ToolK6, "?spin=20000000", v1alpha1.Level{Connections: 20, RequestsPerSecond: 400}), reason: validity.RateMissed, weight: validity.Void},
+	}
+}
+
+// plantedRun measures good servers, the first of which is the baseline, and the one that misbehaves.
+func plantedRun(name string, blocks int32, faults []planted, good ...string) *v1alpha1.BenchmarkRun {
 	run := &v1alpha1.BenchmarkRun{
-		ObjectMeta: metav1.ObjectMeta{Name: "truth", Namespace: namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
 		Spec: v1alpha1.BenchmarkRunSpec{
 			Implementations: []v1alpha1.Implementation{
-				{Name: "gohttp", Image: image("gohttp"), Port: 8080},
-				{Name: "epoll", Image: image("epoll"), Port: 8080},
-				{Name: "faulty", Image: image("faulty"), Port: 8080, Command: []string{"/usr/local/bin/faulty", "--port=8080", "--serve-only=60"}},
+				{Name: faultyServer, Image: image(faultyServer), Port: 8080, Command: []string{"/usr/local/bin/faulty", "--port=8080", "--serve-only=60"}},
 			},
-			Baseline: "gohttp", Blocks: 7,
+			Baseline: good[0], Blocks: blocks,
 			Placement: v1alpha1.Placement{GeneratorPinning: v1alpha1.Preferred},
 		},
+	}
+	for _, name := range good {
+		run.Spec.Implementations = append(run.Spec.Implementations, v1alpha1.Implementation{Name: name, Image: image(name), Port: 8080})
 	}
 	for _, f := range faults {
 		run.Spec.Loads = append(run.Spec.Loads, f.load)
 	}
+	return run
+}
+
+// Three tools, two generator pods each, three implementations, one of which misbehaves: the merged percentiles are those of the raw latencies, and
+// the verdicts are right.
+func TestTheVerdictsOfThreeToolsAreRight(t *testing.T) {
+	faults := truthLoads()
+	run := plantedRun("truth", 7, faults, "gohttp", "epoll")
 	data, table := measure(t, run, 30*time.Minute)
 	t.Log(run.Status.Verdict)
 	for _, f := range faults {
-		checkPlanted(t, table, f)
+		checkPlanted(t, run, table, f)
 	}
 	checkVerdicts(t, table, whole(t, data, table) >= verdict.MinBlocks)
 	checkMerged(t, data, table, record.Point{Load: "sweep", Connections: 20})
 	checkReport(t, run, table)
 }
 
+// Every fault is named in the cell that it hit, and good cells are not accused of it.
+func TestPlantedFaultsAreNamedInTheCellsThatTheyHit(t *testing.T) {
+	faults := faultLoads()
+	run := plantedRun("faults", 3, faults, "gohttp")
+	_, table := measure(t, run, 15*time.Minute)
+	t.Log(run.Status.Verdict)
+	for _, f := range faults {
+		checkPlanted(t, run, table, f)
+	}
+	checkReport(t, run, table)
+}
+
 // checkPlanted wants the fault's reason in every cell of the server that misbehaves, and in no cell of the good ones, as far as the
 // machine did not spoil them.
-func checkPlanted(t *testing.T, table analysis.Table, f planted) {
+func checkPlanted(t *testing.T, run *v1alpha1.BenchmarkRun, table analysis.Table, f planted) {
 	t.Helper()
 	if f.reason == "" {
 		return
@@ -93,7 +125,8 @@ func checkPlanted(t *testing.T, table analysis.Table, f planted) {
 			return r.Code == f.reason && (r.Weight == f.weight || r.Weight == validity.Void)
 		})
 	}
-	for _, name := range []string{"gohttp", "epoll", "faulty"} {
+	for _, i := range run.Spec.Implementations {
+		name := i.Name
 		g := table.Group(f.point(), name)
 		if g == nil {
 			t.Errorf("%s of %s was not measured", f.load.Name, name)
@@ -104,7 +137,7 @@ func checkPlanted(t *testing.T, table analysis.Table, f planted) {
 			t.Errorf("%s of %s: all of %d cells were hit from outside", f.load.Name, name, len(g.Cells))
 		}
 		for _, c := range cells {
-			if got, want := named(c), name == "faulty"; got != want {
+			if got, want := named(c), name == faultyServer; got != want {
 				t.Errorf("%s of %s in block %d: %s is named: %v, want %v; reasons: %s", f.load.Name, name, c.Block, f.reason, got, want, codes(c))
 			}
 		}
@@ -121,7 +154,7 @@ func codes(c validity.Cell) string {
 
 // imposed says whether a load has a rate of arrivals.
 func imposed(load string) bool {
-	return slices.ContainsFunc(plantedLoads(), func(p planted) bool { return p.load.Name == load && p.load.Tool == v1alpha1.ToolK6 })
+	return slices.ContainsFunc(truthLoads(), func(p planted) bool { return p.load.Name == load && p.load.Tool == v1alpha1.ToolK6 })
 }
 
 // checkVerdicts wants epoll, which costs a fraction of the CPU time, to be better if that can be decided, and the server that misbehaves
@@ -135,7 +168,7 @@ func checkVerdicts(t *testing.T, table analysis.Table, decidable bool) {
 		// Two k6 that share a CPU may pause for a tenth of a second: of a cell of one second, that is a rate which nobody kept.
 		case c.Implementation == "epoll" && c.Verdict != verdict.Better && (decidable && !imposed(c.Load) || c.Verdict != verdict.Inconclusive):
 			t.Errorf("epoll is %s (%s), want Better: %+v", c.Verdict, c.Reason, r)
-		case c.Implementation == "faulty" && c.Verdict == verdict.Better:
+		case c.Implementation == faultyServer && c.Verdict == verdict.Better:
 			t.Errorf("the server that misbehaves is Better: %+v", r)
 		}
 	}

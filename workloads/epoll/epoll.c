@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 enum {
@@ -28,6 +29,16 @@ enum {
     EVENTS = 256,           /* events taken from the kernel at once */
     BATCH = 4 * 4 * 4,      /* answers written at once */
     DRAIN_MAX = 1024 * 1024 /* bytes read and thrown away after a refusal */
+};
+
+/*
+ * How long a client may take, in ticks of a second. A tick in which the server itself was kept from running is one, however long it took: no
+ * client is blamed for it.
+ */
+enum {
+    REQUEST_TICKS = 10, /* for the first byte of all, for the rest of a request that has begun, and for the end after a refusal */
+    IDLE_TICKS = 120,   /* between two requests */
+    ANSWER_TICKS = 30   /* to take something of its answers */
 };
 
 /* ON_REQUEST is what a good request costs beyond its answer: nothing. A program that includes this file may have defined another. */
@@ -60,6 +71,7 @@ enum { PLAIN, KEEP, CLOSE };
 static const struct text answers[2][3] = {ANSWERS("helloworld"), ANSWERS("")};
 static const struct text bad_request = REFUSAL("400 Bad Request", "");
 static const struct text bad_method = REFUSAL("405 Method Not Allowed", "Allow: GET, HEAD\r\n");
+static const struct text too_late = REFUSAL("408 Request Timeout", "");
 static const struct text bad_body = REFUSAL("413 Content Too Large", "");
 static const struct text bad_head = REFUSAL("431 Request Header Fields Too Large", "");
 
@@ -75,12 +87,15 @@ struct conn {
     const struct text *last; /* the connection's last answer, after those owed; NULL while it is kept alive */
     size_t sent;             /* bytes written of the first of those */
     size_t drained;          /* bytes thrown away; the connection drains once this is not 0 */
+    uint64_t deadline;       /* the tick with which the client's time is up */
+    bool begun;              /* its time is that for the rest of a request */
 };
 
 static int epfd;
 static char shared[HEAD_MAX]; /* what is read goes here first */
 static struct conn conns = {.next = &conns, .previous = &conns}; /* the head of the ring */
-static struct conn signals;                                      /* stands in events for the signals that end the server */
+static struct conn signals, timer; /* stand in events for the signals that end the server, and for the clock */
+static uint64_t ticks;             /* of the clock */
 
 static void die(const char *what)
 {
@@ -107,6 +122,12 @@ static const unsigned char kind[256] = {
 };
 #undef V
 #undef T
+
+/* allow gives the client so many ticks, and the rest of the one that has begun. */
+static void allow(struct conn *c, unsigned n)
+{
+    c->deadline = ticks + n + 1;
+}
 
 /* skip is the first place from p on where a byte is not what it may be. */
 static const char *skip(const char *p, const char *end, int what)
@@ -263,6 +284,7 @@ static void parse_input(struct conn *c, char *input)
             if (closes(reply))
                 ON_REQUEST();
         }
+        c->begun = false;
         begin = c->scanned = next;
     }
     c->used -= begin;
@@ -324,19 +346,32 @@ static bool watch(struct conn *c, uint32_t events)
     return epoll_ctl(epfd, EPOLL_CTL_MOD, c->fd, &event) == 0;
 }
 
+/* await_input gives the client the time for what it has to send next. That of a request begins once, however many pieces it comes in. */
+static void await_input(struct conn *c)
+{
+    if (c->used == 0)
+        allow(c, IDLE_TICKS);
+    else if (!c->begun)
+        allow(c, REQUEST_TICKS);
+    c->begun = c->used > 0;
+}
+
 /* push writes and decides what comes next. It returns false when the connection is to be closed. */
 static bool push(struct conn *c, char *input)
 {
     switch (flush(c, input)) {
     case BLOCKED:
+        allow(c, ANSWER_TICKS);
         return hold(c, input) && watch(c, EPOLLOUT);
     case ALL:
+        await_input(c);
         return hold(c, input) && watch(c, EPOLLIN);
     case LAST:
         if (closes(c->last) && c->used == 0)
             return false;
         /* Closing with unread input would reset the connection and might take the answer away from the client. */
         c->drained = 1;
+        allow(c, REQUEST_TICKS);
         return shutdown(c->fd, SHUT_WR) == 0 && watch(c, EPOLLIN);
     case BROKEN:
         break;
@@ -394,6 +429,7 @@ static void admit(int listener)
         }
         *c = (struct conn){.next = conns.next, .previous = &conns, .fd = fd, .events = EPOLLIN, .kept = &answers[0][PLAIN]};
         conns.next = c->next->previous = c;
+        allow(c, REQUEST_TICKS);
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
         if (epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &event) < 0)
             conn_close(c);
@@ -483,10 +519,40 @@ static int open_signals(void)
     return fd;
 }
 
+/* open_clock makes each second something to read. */
+static int open_clock(void)
+{
+    const struct itimerspec second = {.it_interval = {.tv_sec = 1}, .it_value = {.tv_sec = 1}};
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (fd < 0 || timerfd_settime(fd, 0, &second, NULL) < 0)
+        die("epoll: timerfd");
+    return fd;
+}
+
+/* tick lets go of the clients whose time is up. One that has sent half a request is told so. */
+static void tick(int clock)
+{
+    uint64_t seconds;
+    if (read(clock, &seconds, sizeof(seconds)) != sizeof(seconds))
+        return;
+    ticks++;
+    for (struct conn *c = conns.next, *next; c != &conns; c = next) {
+        next = c->next;
+        if (c->deadline > ticks)
+            continue;
+        bool told = c->begun && c->last == NULL;
+        if (told)
+            c->last = &too_late;
+        if (!told || !push(c, c->held))
+            conn_close(c);
+    }
+}
+
 /* serve answers until a signal ends it. */
-static void serve(int listener)
+static void serve(int listener, int clock)
 {
     for (;;) {
+        bool ticked = false;
         struct epoll_event events[EVENTS];
         int n = epoll_wait(epfd, events, EVENTS, -1);
         if (n < 0 && errno != EINTR)
@@ -497,16 +563,20 @@ static void serve(int listener)
                 return;
             if (c == &conns)
                 admit(listener);
+            else if (c == &timer)
+                ticked = true; /* what it closes may be among the other events */
             else if (!(c->events == EPOLLOUT ? push(c, c->held) : pull(c)))
                 conn_close(c);
         }
+        if (ticked)
+            tick(clock);
     }
 }
 
 int main(int argc, char **argv)
 {
     uint16_t port = port_from(argc, argv);
-    int ending = open_signals();
+    int ending = open_signals(), clock = open_clock();
 
     raise_files();
     int listener = listen_on(port);
@@ -515,7 +585,8 @@ int main(int argc, char **argv)
         die("epoll: epoll_create1");
     watch_new(listener, &conns);
     watch_new(ending, &signals);
-    serve(listener);
+    watch_new(clock, &timer);
+    serve(listener, clock);
     while (conns.next != &conns)
         conn_close(conns.next);
     return 0;

@@ -18,6 +18,7 @@ var (
 	answerClose = []byte(answerHead + "Connection: close\r\n\r\n" + body)
 	badRequest  = []byte("HTTP/1.1 400 Bad Request\r\n" + refusal)
 	badMethod   = []byte("HTTP/1.1 405 Method Not Allowed\r\nAllow: GET, HEAD\r\n" + refusal)
+	tooLate     = []byte("HTTP/1.1 408 Request Timeout\r\n" + refusal)
 	badBody     = []byte("HTTP/1.1 413 Content Too Large\r\n" + refusal)
 	badHead     = []byte("HTTP/1.1 431 Request Header Fields Too Large\r\n" + refusal)
 	overloaded  = []byte("HTTP/1.1 503 Service Unavailable\r\n" + refusal)

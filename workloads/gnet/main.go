@@ -51,7 +51,7 @@ func serve(ctx context.Context, port, limit int) error {
 	s := &server{ctx: ctx, limit: limit}
 	// SO_REUSEPORT makes gnet accept in the loop that serves, in one thread. Its other mode has a second loop for accepting.
 	err = gnet.Run(s, fmt.Sprintf("%s://:%d", network, port), gnet.WithNumEventLoop(1), gnet.WithReusePort(true),
-		gnet.WithReuseAddr(true), gnet.WithTCPNoDelay(gnet.TCPNoDelay), gnet.WithLockOSThread(true))
+		gnet.WithReuseAddr(true), gnet.WithTCPNoDelay(gnet.TCPNoDelay), gnet.WithLockOSThread(true), gnet.WithTicker(true))
 	if err = errors.Join(err, s.broken); err != nil {
 		return fmt.Errorf("serving: %w", err)
 	}

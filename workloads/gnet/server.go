@@ -16,22 +16,25 @@ const (
 	recheck = 5 * time.Millisecond
 )
 
-// server answers requests. All its methods but OnBoot's goroutine run in the one event loop.
+// server answers requests. All its methods but OnBoot's goroutine and OnTick run in the one event loop.
 type server struct {
 	gnet.BuiltinEventEngine
 	ctx    context.Context // whose end ends the server
 	limit  int             // of connections
-	open   int             // connections
-	epoll  int             // gnet's epoll set; 0 until the first connection has found it
-	out    []byte          // room for the answers to what was read at once
-	broken error           // why the server cannot go on
+	clock  clock
+	open   int    // connections
+	epoll  int    // gnet's epoll set; 0 until the first connection has found it
+	out    []byte // room for the answers to what was read at once
+	broken error  // why the server cannot go on
 }
 
 // client is the state of a connection.
 type client struct {
+	timer
 	ending  ending // once its last answer is written, or waits to be
 	unread  bool   // The client may have sent more than it will get answers to.
 	shut    bool   // All answers have left, and the client was told.
+	paused  bool   // It has answers to take before it is read from again.
 	drained int    // bytes thrown away
 }
 
@@ -47,7 +50,9 @@ func (s *server) OnBoot(engine gnet.Engine) gnet.Action {
 // OnOpen takes a connection, or says that there are too many. Without gnet's epoll set the server would do harm, and ends.
 func (s *server) OnOpen(c gnet.Conn) ([]byte, gnet.Action) {
 	s.open++
-	c.SetContext(&client{})
+	state := &client{}
+	c.SetContext(state)
+	s.clock.add(c, &state.timer)
 	if s.epoll == 0 {
 		if s.epoll = findEpoll(c.Fd()); s.epoll == 0 {
 			s.broken = errors.New("gnet's epoll set is not where it was: clients that do not read could not be held back")
@@ -61,14 +66,18 @@ func (s *server) OnOpen(c gnet.Conn) ([]byte, gnet.Action) {
 }
 
 // OnClose forgets a connection.
-func (s *server) OnClose(gnet.Conn, error) gnet.Action {
+func (s *server) OnClose(c gnet.Conn, _ error) gnet.Action {
 	s.open--
+	s.clock.remove(c)
 	return gnet.None
 }
 
 // OnTraffic answers what has arrived. What is left is an incomplete head, and less than headMax bytes.
 func (s *server) OnTraffic(c gnet.Conn) gnet.Action {
 	state := c.Context().(*client)
+	if s.clock.late(&state.timer) {
+		return s.letGo(c, state)
+	}
 	if state.ending != goesOn {
 		return s.finish(c, state)
 	}
@@ -88,14 +97,34 @@ func (s *server) OnTraffic(c gnet.Conn) gnet.Action {
 		if _, err := c.Write(s.out); err != nil {
 			return gnet.Close
 		}
+		s.clock.allow(&state.timer, answerTicks)
 	}
 	if state.ending != goesOn {
 		return s.finish(c, state)
 	}
-	if c.OutboundBuffered() > 0 {
+	if state.paused = c.OutboundBuffered() > 0; state.paused {
 		return s.pause(c)
 	}
+	s.clock.await(&state.timer, used > 0, c.InboundBuffered() > 0)
 	return gnet.None
+}
+
+// letGo ends the connection of a client whose time is up. One that has sent half a request is told so.
+func (s *server) letGo(c gnet.Conn, state *client) gnet.Action {
+	if state.paused && c.OutboundBuffered() == 0 {
+		// It has taken all answers. gnet says nothing when the rest has left.
+		state.paused = false
+		s.clock.await(&state.timer, true, c.InboundBuffered() > 0)
+		return gnet.None
+	}
+	if !state.begun || state.ending != goesOn {
+		return gnet.Close
+	}
+	state.ending, state.unread = refused, true
+	if _, err := c.Write(tooLate); err != nil {
+		return gnet.Close
+	}
+	return s.finish(c, state)
 }
 
 // finish ends a connection whose last answer is written: at once if there is nothing unread, else by telling the client and throwing
@@ -118,6 +147,7 @@ func (s *server) finish(c gnet.Conn, state *client) gnet.Action {
 		return gnet.Close
 	case !state.shut:
 		state.shut = true
+		s.clock.allow(&state.timer, requestTicks)
 		if unix.Shutdown(c.Fd(), unix.SHUT_WR) != nil {
 			return gnet.Close
 		}

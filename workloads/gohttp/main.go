@@ -53,6 +53,7 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 		Handler:           handler(*iterations),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    8 << 10,
 	}

@@ -43,6 +43,7 @@ type Role struct {
 
 	name     string
 	port     int
+	ready    string
 	format   string
 	exchange string
 	symbols  *[]string
@@ -61,6 +62,7 @@ func Parse(args []string) (Role, error) {
 	case generator:
 	case observer:
 		f.IntVar(&r.port, "port", 0, "the port of the server that is observed")
+		f.StringVar(&r.ready, "ready-path", "", "what is asked of the server until it answers with a status of 2xx")
 		r.symbols = observe.SymbolFlag(f)
 	case collector:
 		r.symbols = observe.SymbolFlag(f)
@@ -95,6 +97,7 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	own.ReadyPath = r.ready
 	if r.symbols != nil {
 		own.Symbols = *r.symbols
 	}

@@ -74,11 +74,11 @@ func (m Microbenchmark) Describe(manifest *record.TrialManifest) { manifest.Prog
 func (m Microbenchmark) Members() []kind.Member {
 	return []kind.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []kind.Process{
 		{
-			Name: ProcessProgram, Image: m.Program.Image, Command: m.Program.Command, Launched: true,
+			Name: ProcessProgram, Image: m.Program.Image, Command: m.Program.Command, Container: m.Program.Container, Launched: true,
 			MilliCPU: int64(m.Program.CPUs) * 1000, MemoryBytes: m.Program.MemoryBytes,
 		},
 		{
-			Name: ProcessCollector, Args: append([]string{"collect", "--format=" + string(m.Format)}, kind.SymbolArgs(m.Program.Claims)...), Exchanges: true,
+			Name: ProcessCollector, Args: append([]string{"collect", "--format=" + string(m.Output(m.Program.Name).Format)}, kind.SymbolArgs(m.Program.Claims)...), Exchanges: true,
 			MilliCPU: collectorMilliCPU, MemoryBytes: collectorMemory,
 		},
 	}}}

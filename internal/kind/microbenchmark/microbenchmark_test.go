@@ -29,6 +29,41 @@ func spec(changes ...func(*v1alpha1.BenchmarkRunSpec)) v1alpha1.BenchmarkRunSpec
 	return s
 }
 
+// outputs gives cases of an implementation names: printed and name in turns.
+func outputs(implementation string, names ...string) func(*v1alpha1.BenchmarkRunSpec) {
+	return func(s *v1alpha1.BenchmarkRunSpec) {
+		own := v1alpha1.ProgramOutput{Implementation: implementation}
+		for i := 0; i < len(names); i += 2 {
+			own.Cases = append(own.Cases, v1alpha1.CaseName{Printed: names[i], Name: names[i+1]})
+		}
+		s.Microbenchmark.Outputs = append(s.Microbenchmark.Outputs, own)
+	}
+}
+
+func TestATrialKnowsHowItsOwnProgramPrints(t *testing.T) {
+	p, err := plan.Compile(spec(outputs("old", "BM_*", "*"), func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Microbenchmark.Outputs = append(s.Microbenchmark.Outputs, v1alpha1.ProgramOutput{Implementation: "new", Format: v1alpha1.FormatGoogleBenchmark})
+	}), plan.Options{Name: "parsers", UID: "u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]record.ProgramOutput{
+		"old": {Implementation: "old", Format: record.GoTest, Cases: []record.CaseName{{Printed: "BM_*", Name: "*"}}},
+		"new": {Implementation: "new", Format: record.GoogleBenchmark},
+	}
+	for _, trial := range p.Trials {
+		work := kinds.Planned(p.Plan, trial)
+		var m record.TrialManifest
+		work.Describe(&m)
+		if diff := cmp.Diff([]record.ProgramOutput{want[trial.Servers[0]]}, m.Programs.Outputs); diff != "" {
+			t.Fatalf("%s (-want +got):\n%s", trial.Name, diff)
+		}
+		if args := work.Members()[0].Processes[1].Args; args[1] != "--format="+string(want[trial.Servers[0]].Format) {
+			t.Errorf("the collector of %s is started with %q", trial.Servers[0], args)
+		}
+	}
+}
+
 func TestEveryBlockRunsEveryProgramOnce(t *testing.T) {
 	p, err := plan.Compile(spec(), plan.Options{Name: "parsers", UID: "u"})
 	if err != nil {
@@ -72,18 +107,28 @@ func TestWhatAProgramHasNoUseForIsRefused(t *testing.T) {
 		change func(*v1alpha1.BenchmarkRunSpec)
 		want   string
 	}{
-		"no command":             {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Command = nil }, "spec.implementations[1].command is not set: name the program of new"},
-		"a port":                 {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].Port = 80 }, "spec.implementations[0].port is 80"},
-		"a duet":                 {func(s *v1alpha1.BenchmarkRunSpec) { s.Order = v1alpha1.OrderSlicedDuet }, "spec.order applies to loads"},
-		"percentiles":            {func(s *v1alpha1.BenchmarkRunSpec) { s.LatencyPercentiles = []string{"50"} }, "spec.latencyPercentiles applies to loads"},
-		"an early end":           {func(s *v1alpha1.BenchmarkRunSpec) { s.Stop.MaxWidth = "0.05" }, "spec.stop applies to loads"},
-		"objectives":             {func(s *v1alpha1.BenchmarkRunSpec) { s.Objectives = make([]v1alpha1.Objective, 1) }, "spec.objectives applies to loads"},
-		"pinning of generators":  {func(s *v1alpha1.BenchmarkRunSpec) { s.Placement.GeneratorPinning = v1alpha1.Preferred }, "spec.placement.generatorPinning applies to loads"},
-		"nodes of generators":    {func(s *v1alpha1.BenchmarkRunSpec) { s.Placement.SeparateNodes = v1alpha1.Required }, "spec.placement.separateNodes applies to loads"},
-		"loads beside programs":  {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = make([]v1alpha1.Load, 1) }, "spec.loads and spec.microbenchmark are both given"},
-		"neither of the two":     {func(s *v1alpha1.BenchmarkRunSpec) { s.Microbenchmark = v1alpha1.Microbenchmark{} }, "spec.loads is empty"},
-		"too little memory":      {func(s *v1alpha1.BenchmarkRunSpec) { s.Validity.MaxSteal = "0.5" }, "spec.validity.maxSteal"},
-		"more trials than a run": {func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 501 }, "spec.blocks times spec.implementations makes 1002 trials"},
+		"no command":              {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Command = nil }, "spec.implementations[1].command is not set: name the program of new"},
+		"a port":                  {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].Port = 80 }, "spec.implementations[0].port is 80"},
+		"a duet":                  {func(s *v1alpha1.BenchmarkRunSpec) { s.Order = v1alpha1.OrderSlicedDuet }, "spec.order applies to loads"},
+		"percentiles":             {func(s *v1alpha1.BenchmarkRunSpec) { s.LatencyPercentiles = []string{"50"} }, "spec.latencyPercentiles applies to loads"},
+		"an early end":            {func(s *v1alpha1.BenchmarkRunSpec) { s.Stop.MaxWidth = "0.05" }, "spec.stop applies to loads"},
+		"objectives":              {func(s *v1alpha1.BenchmarkRunSpec) { s.Objectives = make([]v1alpha1.Objective, 1) }, "spec.objectives applies to loads"},
+		"pinning of generators":   {func(s *v1alpha1.BenchmarkRunSpec) { s.Placement.GeneratorPinning = v1alpha1.Preferred }, "spec.placement.generatorPinning applies to loads"},
+		"nodes of generators":     {func(s *v1alpha1.BenchmarkRunSpec) { s.Placement.SeparateNodes = v1alpha1.Required }, "spec.placement.separateNodes applies to loads"},
+		"loads beside programs":   {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = make([]v1alpha1.Load, 1) }, "spec.loads and spec.microbenchmark are both given"},
+		"neither of the two":      {func(s *v1alpha1.BenchmarkRunSpec) { s.Microbenchmark = v1alpha1.Microbenchmark{} }, "spec.loads is empty"},
+		"outputs of nobody":       {outputs("third", "BM_A", "a"), "spec.microbenchmark.outputs[0].implementation is third, which is not in spec.implementations: name one of them"},
+		"outputs of one twice":    {func(s *v1alpha1.BenchmarkRunSpec) { outputs("new", "BM_A", "a")(s); outputs("new", "BM_B", "b")(s) }, "spec.microbenchmark.outputs[1].implementation is new, as in an earlier entry: put both into one"},
+		"outputs of no use":       {outputs("new"), "spec.microbenchmark.outputs[0] says nothing of new: give format or cases, or leave it out"},
+		"two stars":               {outputs("new", "BM_*/*", "*"), "outputs[0].cases[0] has more than one *: leave one in printed and one in name"},
+		"a star in one of them":   {outputs("new", "BM_*", "a"), "outputs[0].cases[0] has a * in one of printed and name: put it into both"},
+		"a name that it has":      {outputs("new", "a", "a"), "outputs[0].cases[0] gives a the name that it has: leave the entry out"},
+		"one case twice":          {outputs("new", "BM_A", "a", "BM_A", "b"), "outputs[0].cases[0].printed is BM_A, as in cases[1]: give each case one name"},
+		"two cases of one name":   {outputs("new", "BM_A", "a", "BM_B", "a"), "outputs[0].cases[1].name is a, as in an earlier entry: two cases of one implementation cannot be one"},
+		"names that change place": {outputs("new", "a", "b", "b", "a"), "outputs[0].cases[0].name is b, which cases[1] renames: names are replaced once"},
+		"a chain of names":        {outputs("new", "a", "b", "b", "c"), "outputs[0].cases[0].name is b, which cases[1] renames: names are replaced once"},
+		"too little memory":       {func(s *v1alpha1.BenchmarkRunSpec) { s.Validity.MaxSteal = "0.5" }, "spec.validity.maxSteal"},
+		"more trials than a run":  {func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 501 }, "spec.blocks times spec.implementations makes 1002 trials"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := plan.Compile(spec(tc.change), plan.Options{Name: "parsers", UID: "u"})
@@ -116,6 +161,21 @@ func TestOfAProcessTheMedianOfItsRepetitionsCounts(t *testing.T) {
 		record.Exactly("Time", "parse", "ns", record.LessIsBetter, 12), record.Exactly("Allocations", "parse", "1", record.LessIsBetter, 0),
 		record.Exactly("Rate", "scan", "1/s", record.MoreIsBetter, 6),
 	}
+	if diff := cmp.Diff(want, (microbenchmark.Kind{}).Rows(d)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCasesAreComparedByTheNamesOfTheirRun(t *testing.T) {
+	d := record.TrialData{Manifest: record.TrialManifest{
+		PlannedTrial: record.PlannedTrial{Servers: []string{"old"}},
+		Programs:     &record.Programs{Outputs: []record.ProgramOutput{{Implementation: "old", Cases: []record.CaseName{{Printed: "BM_Switch/*", Name: "switch/depth:*"}}}}},
+	}}
+	body := `{"program": {"cases": [{"name": "BM_Switch/8", "values": [{"metric": "Time", "unit": "ns", "better": "Less", "samples": [12]}]}]}}`
+	if err := (microbenchmark.Kind{}).Decode(map[string]json.RawMessage{"server-0": json.RawMessage(body)}, &d); err != nil {
+		t.Fatal(err)
+	}
+	want := []record.Row{record.Exactly("Time", "switch/depth:8", "ns", record.LessIsBetter, 12)}
 	if diff := cmp.Diff(want, (microbenchmark.Kind{}).Rows(d)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

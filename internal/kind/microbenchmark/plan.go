@@ -2,6 +2,7 @@ package microbenchmark
 
 import (
 	"cmp"
+	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
@@ -13,13 +14,15 @@ func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return !spec.Microbench
 
 // Plan implements kind.Kind.
 func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *kind.Violation{checkImplementations, checkUseless} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *kind.Violation{checkImplementations, checkUseless, checkOutputs} {
 		if v := check(spec); v != nil {
 			return v
 		}
 	}
 	own := spec.Microbenchmark
-	p.Programs = &record.Programs{Format: record.CaseFormat(own.Format), LimitSeconds: cmp.Or(own.LimitSeconds, DefaultLimitSeconds)}
+	programs := readPrograms(own)
+	programs.LimitSeconds = cmp.Or(own.LimitSeconds, DefaultLimitSeconds)
+	p.Programs = &programs
 	if own.LimitSeconds == 0 {
 		p.Note("spec.microbenchmark.limitSeconds defaults to %d", p.Programs.LimitSeconds)
 	}
@@ -63,15 +66,19 @@ func checkUseless(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 }
 
 // Write implements kind.Kind.
-func (Kind) Write(p record.Plan, _ record.PlannedTrial) v1alpha1.TrialSpec {
-	return v1alpha1.TrialSpec{Microbenchmark: v1alpha1.Microbenchmark{Format: v1alpha1.CaseFormat(p.Programs.Format), LimitSeconds: p.Programs.LimitSeconds}}
+func (Kind) Write(p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
+	m := v1alpha1.Microbenchmark{Format: v1alpha1.CaseFormat(p.Programs.Format), LimitSeconds: p.Programs.LimitSeconds}
+	for _, o := range p.Programs.Outputs {
+		if slices.Contains(line.Servers, o.Implementation) {
+			m.Outputs = append(m.Outputs, writeOutput(o))
+		}
+	}
+	return v1alpha1.TrialSpec{Microbenchmark: m}
 }
 
 // Read implements kind.Kind.
 func (Kind) Read(spec v1alpha1.TrialSpec) kind.Work {
-	m := Microbenchmark{Programs: record.Programs{
-		Format: record.CaseFormat(spec.Microbenchmark.Format), LimitSeconds: spec.Microbenchmark.LimitSeconds,
-	}}
+	m := Microbenchmark{Programs: readPrograms(spec.Microbenchmark)}
 	if servers := kind.ReadServers(spec); len(servers) > 0 {
 		m.Program = servers[0]
 	}

@@ -3,6 +3,7 @@ package microbenchmark
 import (
 	"encoding/json"
 
+	"loadstone.dev/loadstone/internal/cases"
 	"loadstone.dev/loadstone/internal/inference"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
@@ -10,7 +11,14 @@ import (
 
 // Decode implements kind.Kind: a trial has one member, and its collector has left a result.
 func (Kind) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
-	return kind.DecodeAlone(results, into, "programs", "a program", func(r record.ObserverResult) bool { return r.Program != nil })
+	if err := kind.DecodeAlone(results, into, "programs", "a program", func(r record.ObserverResult) bool { return r.Program != nil }); err != nil {
+		return err
+	}
+	if how := into.Manifest.Programs; how != nil {
+		own := into.Servers[0].Program
+		own.Cases = cases.Rename(own.Cases, how.Output(into.Manifest.Servers[0]).Cases)
+	}
+	return nil
 }
 
 // Rows implements kind.Kind: of each metric of a case the median of the repetitions that the process made by itself. The process is what is

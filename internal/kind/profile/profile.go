@@ -82,7 +82,7 @@ func (p Profile) Describe(manifest *record.TrialManifest) { manifest.Profiling =
 func (p Profile) Members() []kind.Member {
 	return []kind.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []kind.Process{
 		{
-			Name: ProcessServer, Image: p.Server.Image, Command: p.Server.Command, Launched: true, Toolbox: true,
+			Name: ProcessServer, Image: p.Server.Image, Command: p.Server.Command, Container: p.Server.Container, Launched: true, Toolbox: true,
 			MilliCPU: int64(p.Server.CPUs) * 1000, MemoryBytes: profiler.MemoryBytes(p.Tool, p.Server.MemoryBytes),
 		},
 		{Name: ProcessMonitor, Args: p.monitorArgs(), Exchanges: true, MilliCPU: monitorMilliCPU, MemoryBytes: monitorMemory},

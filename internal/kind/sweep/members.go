@@ -53,10 +53,10 @@ func (s Sweep) server(index int) kind.Member {
 	own := s.Implementations[index]
 	m := kind.Member{Name: record.MemberServer(index), Role: v1alpha1.RoleServer, Processes: []kind.Process{
 		{
-			Name: ProcessServer, Image: own.Image, Command: own.Command, Port: own.Port, MilliCPU: int64(own.CPUs) * 1000, MemoryBytes: own.MemoryBytes,
+			Name: ProcessServer, Image: own.Image, Command: own.Command, Container: own.Container, Port: own.Port, MilliCPU: int64(own.CPUs) * 1000, MemoryBytes: own.MemoryBytes,
 		},
 		{
-			Name: ProcessObserver, Args: append([]string{"observe", "--port=" + strconv.Itoa(int(own.Port))}, kind.SymbolArgs(own.Claims)...),
+			Name: ProcessObserver, Args: append(observerArgs(own), kind.SymbolArgs(own.Claims)...),
 			MilliCPU: ObserverMilliCPU, MemoryBytes: observerMemory,
 		},
 	}}
@@ -68,6 +68,14 @@ func (s Sweep) server(index int) kind.Member {
 		m.With = record.MemberServer(0)
 	}
 	return m
+}
+
+func observerArgs(own record.Implementation) []string {
+	args := []string{"observe", "--port=" + strconv.Itoa(int(own.Port))}
+	if path := own.Container.Readiness.Path; path != "" {
+		args = append(args, "--ready-path="+path)
+	}
+	return args
 }
 
 // generator is a load generator: the agent is its main process and runs the tool. It owns its CPUs, unless the placement leaves that open and

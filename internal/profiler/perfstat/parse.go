@@ -3,6 +3,7 @@ package perfstat
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/profiler/lines"
@@ -26,6 +27,12 @@ type Counter struct {
 func (c Counter) Extrapolated() bool { return c.Value != nil && c.Share < 1 }
 
 const (
+	// TaskClock is the event that measures the time that a program had a CPU, in milliseconds.
+	TaskClock = "task-clock"
+	// Instructions is the event that counts them.
+	Instructions = "instructions"
+	// UserOnly is what perf adds to the name of an event that is counted outside the kernel alone.
+	UserOnly = ":u"
 	// MaxCounters bounds the counters of a file.
 	MaxCounters = 1000
 	// maxName bounds a name, in bytes.
@@ -91,4 +98,18 @@ func readCounter(r *lines.Reader) (Counter, error) {
 	}
 	c.Value = &value
 	return c, nil
+}
+
+// Write writes counters as perf stat -x, does, with the reason in the place of a value that was not measured.
+func Write(w io.Writer, counters []Counter) error {
+	for _, c := range counters {
+		value := "<" + strings.NewReplacer(",", ";", "\n", " ", "<", "", ">", "").Replace(c.Why) + ">"
+		if c.Value != nil {
+			value = strconv.FormatFloat(*c.Value, 'f', -1, 64)
+		}
+		if _, err := fmt.Fprintf(w, "%s,%s,%s,0,%.2f,,\n", value, c.Unit, c.Event, 100*c.Share); err != nil {
+			return fmt.Errorf("writing counters: %w", err)
+		}
+	}
+	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"loadstone.dev/loadstone/internal/profiler/lines"
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
@@ -64,6 +66,8 @@ func TestBadFilesOfPerf(t *testing.T) {
 		"words":                    {"Workload failed: Permission denied\n", lines.ErrForeign},
 		"no event":                 {"1,,,2,100.00\n", lines.ErrForeign},
 		"a value that is none":     {"-1,,cycles,2,100.00\n", lines.ErrForeign},
+		"half a line":              {"57,,page-faults,0,100.00,,\n1841226,,instru", lines.ErrCut},
+		"half a word of why":       {"57,,page-faults,0,100.00,,\n<operation not perm", lines.ErrCut},
 		"a share of more than all": {"1,,cycles,2,101\n", lines.ErrForeign},
 		"too many counters":        {strings.Repeat("1,,cycles,2,100\n", perfstat.MaxCounters+1), lines.ErrLarge},
 	} {
@@ -72,6 +76,44 @@ func TestBadFilesOfPerf(t *testing.T) {
 				t.Errorf("error %v, want %v", err, tc.want)
 			}
 		})
+	}
+}
+
+// What is there before half a line is kept.
+func TestWhatWasWrittenBeforeHalfALineIsKept(t *testing.T) {
+	counters, err := perfstat.Parse(strings.NewReader("57,,page-faults,0,100.00,,\n1841226,,instru"))
+	if err == nil || len(counters) != 1 || *counters[0].Value != 57 {
+		t.Errorf("%+v, %v", counters, err)
+	}
+}
+
+func TestWhatIsWrittenIsReadBack(t *testing.T) {
+	for _, file := range []string{"counters.csv", "refused.csv", "planted.csv"} {
+		text, err := os.ReadFile("testdata/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := perfstat.Parse(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := perfstat.Write(&out, want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := perfstat.Parse(&out)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s, %v (-want +got):\n%s", file, err, diff)
+		}
+	}
+}
+
+// A reason holds what the kernel says, and no line or column of its own.
+func TestAReasonIsNoLineOfItsOwn(t *testing.T) {
+	var out bytes.Buffer
+	err := perfstat.Write(&out, []perfstat.Counter{{Event: "cycles", Why: "a, b\n<c>"}, {Event: "branches", Why: "d"}})
+	if got, perr := perfstat.Parse(&out); err != nil || perr != nil || len(got) != 2 || got[0].Why != "a; b c" || got[1].Why != "d" {
+		t.Errorf("%+v, %v, %v", got, err, perr)
 	}
 }
 

@@ -53,15 +53,17 @@ func (v cases) value(c analysis.Case) table.Row {
 	return row
 }
 
-// gaps says which cases some implementation lacks, and which have failed in it.
+// gaps says which cases some implementation lacks, which have failed in it, which are taken for one case, and what of its output could not be read.
 func (v cases) gaps() []string {
 	var out []string
 	for _, g := range v.Table.CaseGaps {
-		if g.Failure != "" {
-			out = append(out, v.Say("values.failed", g.Case, g.Implementation, v.Count("processes", g.Processes), g.Failure))
-			continue
-		}
-		out = append(out, v.Say("values.lacks", g.Implementation, g.Case, v.Count("processes", g.Processes)))
+		out = append(out, v.CaseGap(g))
+	}
+	for _, n := range v.Table.CaseNames {
+		out = append(out, v.CaseName(n))
+	}
+	for _, u := range v.Table.Unread {
+		out = append(out, v.UnreadOutput(u))
 	}
 	return out
 }

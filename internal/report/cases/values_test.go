@@ -67,7 +67,20 @@ func TestGapsAreSentences(t *testing.T) {
 	v.Table.CaseGaps = []analysis.CaseGap{
 		{Implementation: "new", Case: "print", Processes: 7}, {Implementation: "old", Case: "sort", Processes: 1, Failure: "no <paper>"},
 	}
-	want := []string{"new does not print the case print (7 processes).", "The case sort of old gave no value in 1 process: no <paper>"}
+	v.Table.Unread = []analysis.UnreadOutput{
+		{Implementation: "new", Processes: 2, Parts: 10, Block: 3, Unread: record.Unread{Line: 7, Text: "hello", Why: "no JSON"}},
+		{Implementation: "old", Processes: 1, Parts: 1, Block: 1, Unread: record.Unread{Why: "too much"}},
+	}
+	v.Table.CaseNames = []analysis.CaseName{
+		{Implementation: "new", CaseName: record.CaseName{Printed: "BM_*", Name: "*"}, Cases: 4},
+		{Implementation: "old", CaseName: record.CaseName{Printed: "BM_Copy", Name: "copy"}},
+	}
+	want := []string{"new does not print the case print (7 processes).", "The case sort of old gave no value in 1 process: no <paper>",
+		"BM_* of new is taken for * (4 cases).",
+		"spec.microbenchmark.outputs renames BM_Copy of old, which printed no such case: correct the name, as the report shows it.",
+		`What new printed could not be read as a whole in 2 processes (10 parts), first in block 3: line 7: no JSON (it begins with "hello")`,
+		"What old printed could not be read as a whole in 1 process (1 part), first in block 1: too much",
+	}
 	if diff := cmp.Diff(want, v.gaps()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

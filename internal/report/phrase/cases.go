@@ -1,6 +1,8 @@
 package phrase
 
 import (
+	"strings"
+
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/report/format"
 )
@@ -16,4 +18,50 @@ func (l Lexicon) Cases(o analysis.CaseOutcome) (title, largest string) {
 		largest = l.Say("headline.cases.largest", r.Case, l.Say("cases.change", l.ChangeOf(*r.Result), string(r.Metric)), l.ChangeLimits(*r.Result))
 	}
 	return title, largest
+}
+
+// CaseGap says which case an implementation does not print, or why it failed there.
+func (l Lexicon) CaseGap(g analysis.CaseGap) string {
+	if g.Failure != "" {
+		return l.Say("values.failed", g.Case, g.Implementation, l.Count("processes", g.Processes), g.Failure)
+	}
+	return l.Say("values.lacks", g.Implementation, g.Case, l.Count("processes", g.Processes))
+}
+
+// CaseGaps says the first gap of each implementation, and how many others it has.
+func (l Lexicon) CaseGaps(gaps []analysis.CaseGap) []string {
+	var out []string
+	var names []string
+	count := map[string]int{}
+	for _, g := range gaps {
+		if count[g.Implementation]++; count[g.Implementation] == 1 {
+			names, out = append(names, g.Implementation), append(out, strings.TrimSuffix(l.CaseGap(g), "."))
+		}
+	}
+	for i, name := range names {
+		if n := count[name] - 1; n > 0 {
+			out[i] += l.Say("line.gaps", l.Count("cases", n))
+		}
+	}
+	return out
+}
+
+// UnreadOutput says what could not be read of what an implementation printed.
+func (l Lexicon) UnreadOutput(u analysis.UnreadOutput) string {
+	why := u.Why
+	if u.Text != "" && !strings.Contains(why, u.Text) {
+		why = l.Say("values.begins", why, u.Text)
+	}
+	if u.Line > 0 {
+		why = l.Say("values.line", u.Line, why)
+	}
+	return l.Say("values.unread", u.Implementation, l.Count("processes", u.Processes), l.Count("parts", u.Parts), u.Block, why)
+}
+
+// CaseName says for which case that of an implementation is taken, or that it prints none of that name.
+func (l Lexicon) CaseName(n analysis.CaseName) string {
+	if n.Cases == 0 {
+		return l.Say("values.unprinted", n.Printed, n.Implementation)
+	}
+	return l.Say("values.taken", n.Printed, n.Implementation, n.Name, l.Count("cases", n.Cases))
 }

@@ -31,6 +31,13 @@ func (l Lexicon) Line(h analysis.Headline) string {
 	if len(h.Entries)+len(h.Cases) == 0 {
 		parts = append(parts, l.LineWithoutComparison(h))
 	}
+	for _, u := range h.Unread {
+		parts = append(parts, l.UnreadOutput(u))
+	}
+	for _, n := range h.Unprinted {
+		parts = append(parts, strings.TrimSuffix(l.CaseName(n), "."))
+	}
+	parts = append(parts, l.CaseGaps(h.CaseGaps)...)
 	return l.fit(parts)
 }
 

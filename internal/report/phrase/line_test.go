@@ -174,6 +174,25 @@ func TestLineOfARunThatComparesNothing(t *testing.T) {
 	}
 }
 
+func TestLineSaysWhatProgramsDidNotPrint(t *testing.T) {
+	got := phrase.English.Line(analysis.Headline{
+		Rules: rules, AloneCases: 3,
+		CaseGaps: []analysis.CaseGap{
+			{Implementation: "new", Case: "print", Processes: 7}, {Implementation: "old", Case: "sort", Processes: 1, Failure: "no paper"},
+			{Implementation: "new", Case: "sort", Processes: 7},
+		},
+		Unread:    []analysis.UnreadOutput{{Implementation: "new", Processes: 1, Parts: 1, Block: 1, Unread: record.Unread{Line: 2, Why: "no JSON"}}},
+		Unprinted: []analysis.CaseName{{Implementation: "new", CaseName: record.CaseName{Printed: "A", Name: "B"}}},
+	})
+	want := "3 cases were measured, and there is nothing to compare them with; " +
+		"What new printed could not be read as a whole in 1 process (1 part), first in block 1: line 2: no JSON; " +
+		"spec.microbenchmark.outputs renames A of new, which printed no such case: correct the name, as the report shows it; " +
+		"new does not print the case print (7 processes), and 1 case more like it; The case sort of old gave no value in 1 process: no paper"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestLineFitsIntoAStatus(t *testing.T) {
 	for n := 1; n <= 15; n++ {
 		h := analysis.Headline{Rules: rules}

@@ -36,6 +36,8 @@ func (v profiles) part(f analysis.Profiled) part {
 		return v.costs(f, *r)
 	case r.Calls != nil:
 		return v.calls(f.Implementation, *r)
+	case len(f.Counters) > 0:
+		return v.counters(f)
 	case r.Massif != nil:
 		return v.heap(f.Implementation, *r.Massif, f.Tool == profiler.MassifPages)
 	}

@@ -117,7 +117,7 @@ func (v profiles) line(f analysis.Profiled) table.Row {
 		row.Notes = []table.Note{{Weight: v.Say("profiles.missing"), Text: f.Missing, Tone: "void"}}
 		return row
 	}
-	row := table.Row{Cells: []table.Cell{head, {}, {}, v.value(f), v.versus(f), v.requests(f), table.Num(format.Micros(float64(f.FirstAnswerMillis) * 1000))}}
+	row := table.Row{Cells: []table.Cell{head, {}, {}, v.value(f), v.ratio(f.Versus), v.requests(f), table.Num(format.Micros(float64(f.FirstAnswerMillis) * 1000))}}
 	if f.FirstAnswerMillis == 0 || f.Silent > 0 {
 		row.Cells[6] = table.Num(format.Missing)
 	}
@@ -180,7 +180,10 @@ func reasons(v profiler.Verdicts) []profiler.Remark {
 // value is what a tool has counted or measured.
 func (v profiles) value(f analysis.Profiled) table.Cell {
 	if c := f.PerRequest; c != nil {
-		return table.NumSub(format.Digits(c.Median), v.Say("profiles.spread", format.Integer(c.N), format.Digits(c.Min), format.Digits(c.Max)))
+		return v.spread(*c, format.Digits)
+	}
+	if why := unmeasured(f); why != "" {
+		return table.Cell{Text: v.Say("profiles.unmeasured"), Sub: why, Number: true, Wrap: true}
 	}
 	if f.Result != nil && f.Result.Massif != nil && f.Result.Massif.HeapSeen() {
 		return table.NumSub(format.Size(float64(f.Result.Massif.PeakHeap())), v.Say("profiles.by."+string(f.Tool)))
@@ -188,9 +191,8 @@ func (v profiles) value(f analysis.Profiled) table.Cell {
 	return table.Num(format.Missing)
 }
 
-// versus compares a count with the baseline's.
-func (v profiles) versus(f analysis.Profiled) table.Cell {
-	r := f.Versus
+// ratio compares a count with the baseline's.
+func (v profiles) ratio(r *analysis.CountedRatio) table.Cell {
 	switch {
 	case r == nil:
 		return table.Num(format.Missing)

@@ -13,8 +13,9 @@ var englishProfiles = map[string]string{
 	"profiles.versus":         "to %s",
 	"profiles.value.memcheck": "", "profiles.value.massif": "peak heap", "profiles.value.massif-heap": "peak heap", "profiles.value.massif-pages": "peak memory",
 	"profiles.value.callgrind": "instructions per request", "profiles.value.cachegrind": "instructions per request", "profiles.value.strace": "system calls per request",
-	"profiles.spread": "n = %s; %s to %s",
-	"profiles.apart":  "all counts apart", "profiles.together": "counts overlap", "profiles.once": "counted once: no spread is known",
+	"profiles.value.perf-stat": "instructions per request",
+	"profiles.spread":          "n = %s; %s to %s",
+	"profiles.apart":           "all counts apart", "profiles.together": "counts overlap", "profiles.once": "counted once: no spread is known",
 	"profiles.launches.1": "%s launch", "profiles.launches.n": "%s launches",
 
 	"profiles.answer.found": "found", "profiles.answer.clean": "none", "profiles.answer.inconclusive": "inconclusive",
@@ -37,6 +38,10 @@ var englishProfiles = map[string]string{
 
 	"profiles.calls": "%s: system calls", "profiles.callsLead": "All calls of the last launch, start and end included, over its %s requests.",
 	"profiles.call": "system call", "profiles.failed": "failed",
+
+	"profiles.counters": "%s: counters of the CPU and the kernel", "profiles.event": "event", "profiles.whole": "whole launch", "profiles.unmeasured": "not measured",
+	"profiles.countersLead": "A whole launch is the last one, start and end included. Counters of the kernel hold what the scheduler and other programs do to a server, so that a difference may be 0, or below it by chance.",
+	"profiles.extrapolated": "The event shared its counter with others: the value is an estimate.",
 
 	"profiles.peak.heap": "%s: what held the heap when heap and stacks were largest", "profiles.peak.pages": "%s: what held the pages when most were held", "profiles.held": "held",
 	"profiles.over.heap": "heap", "profiles.unit.heap": "as asked of the allocator", "profiles.over.pages": "pages", "profiles.unit.pages": "as asked of the kernel, used or not",

@@ -11,7 +11,7 @@ import (
 type Language struct{ words map[string]string }
 
 // English is the only language so far. Another one is another list of such maps with the same keys.
-var English = compose(englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles)
+var English = compose(englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles, englishSettings)
 
 // compose makes a language of parts, of which no two have a key in common.
 func compose(parts ...map[string]string) Language {

@@ -29,7 +29,7 @@ func TestSayAndCount(t *testing.T) {
 
 func TestNoKeyHasTwoWords(t *testing.T) {
 	total := 0
-	for _, part := range []map[string]string{englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles} {
+	for _, part := range []map[string]string{englishGeneral, englishDrawn, englishGates, englishCapacity, englishCases, englishBuilds, englishClaims, englishProfiles, englishSettings} {
 		total += len(part)
 	}
 	if total != len(English.words) {

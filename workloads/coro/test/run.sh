@@ -113,7 +113,6 @@ suite "unit tests, not optimised" "$out/unit-plain"
 # gcc 12's sanitizers do not know all layouts of address spaces, and so are spared random ones
 suite "unit tests, ASan and UBSan" fixed "$out/unit-asan"
 suite "unit tests, TSan" fixed "$out/unit-tsan"
-suite "fuzzed command lines, ASan and UBSan" fixed "$out/fuzz-asan"
 suite "cells, ASan and UBSan" cells '^(switch|depth-(1|64|2048)|read-(4|2048)k|same-read-32|deep-read-64)-(stackful|stackless|hybrid)' fixed "$out/cells-asan"
 suite "cells" cells '^(switch|depth-(1|64|2048)|read-(4|32|2048)k|same-read-(4|32)|deep-read-(1|256))-' "$out/coro-bench"
 suite "contract of the cell" contract "$out/coro-bench"

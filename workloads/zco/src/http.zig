@@ -40,7 +40,7 @@ pub fn parse(head: []const u8) Request {
     const version_at = first.len -| " HTTP/1.1".len;
     if (version_at <= blank or !isToken(method)) return refuse(.bad_request);
     const target = first[blank + 1 .. version_at];
-    if (target.len == 0 or std.mem.indexOfScalar(u8, target, ' ') != null) return refuse(.bad_request);
+    if (!isVisible(target)) return refuse(.bad_request);
     const version = first[version_at..];
     if (!std.mem.eql(u8, version[0..8], " HTTP/1.") or (version[8] != '1' and version[8] != '0')) return refuse(.bad_request);
     const is_head = std.mem.eql(u8, method, "HEAD");
@@ -111,6 +111,11 @@ fn hasStrayControl(head: []const u8) bool {
 
 fn isToken(text: []const u8) bool {
     for (text) |c| if (!token_characters[c]) return false;
+    return text.len > 0;
+}
+
+fn isVisible(text: []const u8) bool {
+    for (text) |c| if (c <= ' ' or c >= 0x7f) return false;
     return text.len > 0;
 }
 

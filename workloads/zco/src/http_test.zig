@@ -65,6 +65,7 @@ test "nonsense is refused" {
         "GET / HTTP/1.1\r\nHost: a\r\n X: folded\r\n\r\n",                              "GET / HTTP/1.1\r\nHost: a\r\nX: a\x00b\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n",                                 "GET / HTTP/1.1\r\nHost: a\r\nX: a\nY: b\r\n\r\n",
         "GET / HTTP/1.1\nX: a\r\n\r\n",                                                 "GET / HTTP/1.1\r\nHost: a\r\nContent-Length:\r\n\r\n",
+        "GET /\t HTTP/1.1\r\nHost: a\r\n\r\n",                                          "GET /\xff HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET / HTTP/1.1\r\n\r\n",                                                       "GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\ncontent-length: 10\r\n\r\n", "HEAD / HTTP/1.1\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: +0\r\n\r\n",                      "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\n",
@@ -104,7 +105,7 @@ fn judge(head: []const u8) bool {
     if (method_len == 5 and !std.mem.startsWith(u8, first, "HEAD ")) return false;
     if (!std.mem.endsWith(u8, first, " HTTP/1.1") and !std.mem.endsWith(u8, first, " HTTP/1.0")) return false;
     if (first.len < method_len + 10) return false;
-    for (first[method_len .. first.len - 9]) |c| if (c == ' ') return false;
+    for (first[method_len .. first.len - 9]) |c| if (c <= ' ' or c > 126) return false;
     for (head[0 .. head.len - 4], 0..) |c, i| {
         if (c == '\r' and head[i + 1] != '\n') return false;
         if (c == '\n' and (i == 0 or head[i - 1] != '\r')) return false;

@@ -1,9 +1,9 @@
 /*
- * What the code that is built with -fsanitize-coverage=trace-pc does with an input: the fuzzer keeps inputs that make it do something new,
- * and changes them further.
+ * What the code that is tried does with an input. gcc has it tell in each basic block (-fsanitize-coverage=trace-pc), zig has it count
+ * (-ffuzz).
  */
-#ifndef UVHTTP_GUIDE_H
-#define UVHTTP_GUIDE_H
+#ifndef GUIDE_H
+#define GUIDE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,141 @@
+package v1alpha1
+
+import "k8s.io/apimachinery/pkg/api/resource"
+
+// Variable is an environment variable of a server or program.
+// +kubebuilder:validation:XValidation:rule="!(has(self.value) && has(self.valueFrom))",message="a variable has a value or a valueFrom, not both"
+type Variable struct {
+	// name is the variable's: letters, digits and underscores, with no digit first.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="a variable's name must be letters, digits and '_', and begin with no digit"
+	Name string `json:"name,omitempty"`
+
+	// value is the variable's text, as it stands: nothing is expanded in it. It is recorded and printed: use valueFrom for a secret.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Value *string `json:"value,omitempty"`
+
+	// valueFrom is the key of a ConfigMap or Secret of the run's namespace from which the value is taken. A Secret's values are never recorded.
+	// +optional
+	ValueFrom ValueSource `json:"valueFrom,omitzero"`
+}
+
+// ValueSource is where a variable's value is.
+// +kubebuilder:validation:XValidation:rule="has(self.configMapKeyRef) != has(self.secretKeyRef)",message="valueFrom has either a configMapKeyRef or a secretKeyRef"
+// +kubebuilder:validation:MinProperties=1
+type ValueSource struct {
+	// configMapKeyRef is a key of a ConfigMap.
+	// +optional
+	ConfigMapKeyRef KeyReference `json:"configMapKeyRef,omitzero"`
+
+	// secretKeyRef is a key of a Secret.
+	// +optional
+	SecretKeyRef KeyReference `json:"secretKeyRef,omitzero"`
+}
+
+// KeyReference is a key of an object of the run's namespace.
+type KeyReference struct {
+	// name is the object's.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// key is what the object has the value under.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key,omitempty"`
+}
+
+// ObjectReference is an object of the run's namespace.
+type ObjectReference struct {
+	// name is the object's.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+}
+
+// ObjectKind is the kind of an object that is read.
+// +kubebuilder:validation:Enum=ConfigMap;Secret
+type ObjectKind string
+
+const (
+	// KindConfigMap is a ConfigMap.
+	KindConfigMap ObjectKind = "ConfigMap"
+	// KindSecret is a Secret.
+	KindSecret ObjectKind = "Secret"
+)
+
+// VariableSource makes a variable of each key of a ConfigMap or Secret.
+type VariableSource struct {
+	// kind is ConfigMap or Secret.
+	// +required
+	Kind ObjectKind `json:"kind,omitempty"`
+
+	// name is the object's.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+
+	// prefix is put before each key.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="a prefix must be letters, digits and '_', and begin with no digit"
+	Prefix string `json:"prefix,omitempty"`
+}
+
+// FileMount puts the keys of a ConfigMap or Secret as read-only files into a folder.
+// +kubebuilder:validation:XValidation:rule="has(self.configMap) != has(self.secret)",message="an item of files has either a configMap or a secret"
+type FileMount struct {
+	// path is the folder, which hides what the image has there. It is absolute.
+	// +required
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[^:]*$') && !self.matches('(^|/)[.][.]?(/|$)')",message="path must be absolute, without ':', '.' and '..'"
+	Path string `json:"path,omitempty"`
+
+	// configMap is the ConfigMap that has the files.
+	// +optional
+	ConfigMap ObjectReference `json:"configMap,omitzero"`
+
+	// secret is the Secret that has the files.
+	// +optional
+	Secret ObjectReference `json:"secret,omitzero"`
+}
+
+// Scratch is an empty, writable folder, which is gone with its trial.
+type Scratch struct {
+	// path is the folder, which hides what the image has there. It is absolute.
+	// +required
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[^:]*$') && !self.matches('(^|/)[.][.]?(/|$)')",message="path must be absolute, without ':', '.' and '..'"
+	Path string `json:"path,omitempty"`
+
+	// size is the most that may be written; a pod that writes more is evicted. Defaults to 256Mi.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+}
+
+// Readiness is when a server counts as started. Without it, a server has started when it listens on its port.
+// +kubebuilder:validation:MinProperties=1
+type Readiness struct {
+	// path is asked by GET, once the server listens, until the answer has a status of 2xx. If absent, nothing is asked.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"
+	Path string `json:"path,omitempty"`
+
+	// timeoutSeconds is how long the server may take from its start until it is ready. Defaults to 30; at most 600.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=600
+	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"`
+}

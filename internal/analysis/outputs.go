@@ -1,0 +1,75 @@
+package analysis
+
+import (
+	"loadstone.dev/loadstone/internal/cases"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// UnreadOutput is what could not be read of what an implementation printed, and belongs to no case.
+type UnreadOutput struct {
+	Implementation string `json:"implementation"`
+	// Processes is in how many of its processes something could not be read, and Parts how much of it in all.
+	Processes int `json:"processes"`
+	Parts     int `json:"parts"`
+	// Block is that of the first such process, and the rest is the first part that it could not read.
+	Block int32 `json:"block"`
+	record.Unread
+}
+
+// CaseName is a name that the run gives to cases of an implementation, in the place of the printed one.
+type CaseName struct {
+	Implementation string `json:"implementation"`
+	record.CaseName
+	// Cases is how many distinct cases of the implementation have it; 0 if the implementation printed none of that name.
+	Cases int `json:"cases"`
+}
+
+// unreadOf lists whose output could not be read as a whole.
+func unreadOf(data record.RunData, p planned.Run) []UnreadOutput {
+	printed := programsOf(data)
+	var out []UnreadOutput
+	for _, i := range p.Implementations {
+		own := UnreadOutput{Implementation: i.Name}
+		for _, one := range printed {
+			if one.implementation != i.Name || len(one.unread) == 0 {
+				continue
+			}
+			if own.Processes == 0 {
+				own.Block, own.Unread = one.block, one.unread[0]
+			}
+			own.Processes++
+			own.Parts += len(one.unread) + one.unreadMore
+		}
+		if own.Processes > 0 {
+			out = append(out, own)
+		}
+	}
+	return out
+}
+
+// caseNamesOf lists the names that the run gives to cases, and whose they are.
+func caseNamesOf(data record.RunData) []CaseName {
+	if data.Manifest.Plan.Programs == nil {
+		return nil
+	}
+	printed := programsOf(data)
+	var out []CaseName
+	for _, o := range data.Manifest.Plan.Programs.Outputs {
+		found := make([]map[string]bool, len(o.Cases))
+		for _, one := range printed {
+			for _, c := range one.cases {
+				if _, i := cases.Renamed(o.Cases, c.Printed); one.implementation == o.Implementation && c.Printed != "" && i >= 0 {
+					if found[i] == nil {
+						found[i] = map[string]bool{}
+					}
+					found[i][c.Printed] = true
+				}
+			}
+		}
+		for i, n := range o.Cases {
+			out = append(out, CaseName{Implementation: o.Implementation, CaseName: n, Cases: len(found[i])})
+		}
+	}
+	return out
+}

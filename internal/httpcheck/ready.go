@@ -1,0 +1,40 @@
+package httpcheck
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// readyPatience is how long one answer may take while a server gets ready.
+const readyPatience = 5 * time.Second
+
+// Ready asks for a path until the answer has a status of 2xx. It ends with ctx, and then reports false.
+func Ready(ctx context.Context, target, path string) bool {
+	for ctx.Err() == nil {
+		if code, err := status(ctx, target, path); err == nil && code/100 == http.StatusOK/100 {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(awaitPause):
+		}
+	}
+	return false
+}
+
+// status is that of one answer, over a connection of its own.
+func status(ctx context.Context, target, path string) (int, error) {
+	text, err := request(target, path)
+	if err != nil {
+		return 0, err
+	}
+	s, err := openSession(ctx, target, time.Now().Add(readyPatience))
+	if err != nil {
+		return 0, err
+	}
+	defer s.close()
+	a, err := s.ask(text, io.Discard)
+	return a.status, err
+}

@@ -1,0 +1,44 @@
+package httpcheck
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+)
+
+func TestAServerIsReadyWhenItAnswersWithAStatusOf2xx(t *testing.T) {
+	var asked atomic.Int64
+	answers := []string{
+		"", // The connection is closed.
+		"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 204 No Content\r\n\r\n",
+	}
+	target := speak(t, func(conn net.Conn) {
+		n := asked.Add(1)
+		if readRequest(bufio.NewReader(conn)) {
+			_, _ = io.WriteString(conn, answers[min(int(n), len(answers))-1])
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if !Ready(ctx, target, "/ready") || asked.Load() != int64(len(answers)) {
+		t.Errorf("after %d answers the server is not ready, or it was so before", asked.Load())
+	}
+}
+
+func TestNobodyWaitsForAServerLongerThanTheCaller(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	target := speak(t, func(conn net.Conn) {
+		if readRequest(bufio.NewReader(conn)) {
+			_, _ = io.WriteString(conn, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+			cancel()
+		}
+	})
+	if Ready(ctx, target, "/ready") {
+		t.Error("a server that answers 503 is ready")
+	}
+}

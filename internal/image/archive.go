@@ -1,0 +1,110 @@
+package image
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+// maxArchive bounds what is unpacked of an archive of an OCI layout.
+const maxArchive = 16 << 30
+
+var errNoImage = errors.New("it holds no image for this machine: name an archive as docker save or podman save makes it, or an OCI layout")
+
+// openArchive reads the only image of an archive, as docker save makes it, or of a layout.
+func openArchive(path, scratch string) (*Image, error) {
+	source, err := tarball.ImageFromPath(path, nil)
+	if err == nil {
+		return suited(source, "")
+	}
+	dir := filepath.Join(scratch, "layout")
+	if failed := extractLayout(path, dir); failed != nil {
+		return nil, errors.Join(err, failed)
+	}
+	if _, missing := os.Stat(filepath.Join(dir, "index.json")); missing != nil {
+		return nil, errors.Join(errNoImage, err)
+	}
+	return openLayout(dir)
+}
+
+// extractLayout extracts the regular files of an archive below a folder.
+func extractLayout(path, dir string) (err error) {
+	archive, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer archive.Close() //nolint:errcheck // It is only read.
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	left := int64(maxArchive)
+	for entries := tar.NewReader(archive); ; {
+		h, err := entries.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		if left -= h.Size; left < 0 {
+			return fmt.Errorf("it holds more than %d bytes", int64(maxArchive))
+		}
+		if err := errors.Join(root.MkdirAll(filepath.Dir(h.Name), 0o700), writeFile(root, h.Name, entries, 0o600)); err != nil {
+			return err
+		}
+	}
+}
+
+// openLayout reads the image of a layout for this machine.
+func openLayout(dir string) (*Image, error) {
+	index, err := layout.ImageIndexFromPath(dir)
+	if err != nil {
+		return nil, errors.Join(errNoImage, err)
+	}
+	found, err := imageOf(index)
+	if err != nil {
+		return nil, err
+	}
+	return described(found)
+}
+
+// imageOf is the first image of an index for this machine, or its only one.
+func imageOf(index v1.ImageIndex) (v1.Image, error) {
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range manifest.Manifests {
+		p := m.Platform
+		if p != nil && (p.OS != linux || p.Architecture != runtime.GOARCH) && len(manifest.Manifests) > 1 {
+			continue
+		}
+		switch {
+		case m.MediaType.IsImage():
+			return index.Image(m.Digest)
+		case m.MediaType.IsIndex():
+			below, err := index.ImageIndex(m.Digest)
+			if err != nil {
+				return nil, err
+			}
+			return imageOf(below)
+		}
+	}
+	return nil, errNoImage
+}

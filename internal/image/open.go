@@ -1,0 +1,108 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// linux is the operating system of every image that can be unpacked.
+const linux = "linux"
+
+// Image is an image for this machine.
+type Image struct {
+	// Digest is that of its manifest, or, of an archive that may have none, that of its configuration, which tools call its ID.
+	Digest string
+	// Config is what the image says of its process.
+	Config v1.Config
+
+	// id is the digest of the configuration, which names the content of all layers.
+	id     v1.Hash
+	source v1.Image
+}
+
+// OpenPath reads the image in an archive or in the folder of an OCI layout, and hands it to use, which must be done with it when it returns.
+func OpenPath(path string, use func(*Image) error) error {
+	return open(path, use, func(scratch string) (*Image, error) {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			return openLayout(path)
+		}
+		return openArchive(path, scratch)
+	})
+}
+
+// OpenName reads an image by its name, and hands it to use, which must be done with it when it returns.
+func OpenName(ctx context.Context, reference string, use func(*Image) error) error {
+	return open(reference, use, func(scratch string) (*Image, error) { return openName(ctx, reference, scratch) })
+}
+
+// open reads an image with the help of a folder that is removed when it was used.
+func open(called string, use func(*Image) error, from func(scratch string) (*Image, error)) error {
+	scratch, err := os.MkdirTemp("", "loadstone-image-*")
+	if err != nil {
+		return fmt.Errorf("making a folder for the image %s: %w", called, err)
+	}
+	defer os.RemoveAll(scratch) //nolint:errcheck // It holds copies only.
+	found, err := from(scratch)
+	if err != nil {
+		return fmt.Errorf("reading the image %s: %w", called, err)
+	}
+	return use(found)
+}
+
+// openName reads an image by its name: from a local store if one has it, and else from its registry.
+func openName(ctx context.Context, reference, scratch string) (*Image, error) {
+	named, err := name.ParseReference(reference)
+	if err != nil {
+		return nil, err
+	}
+	archive, stores := export(ctx, reference, scratch)
+	if archive != "" {
+		return openArchive(archive, scratch)
+	}
+	platform := v1.Platform{OS: linux, Architecture: runtime.GOARCH}
+	source, err := remote.Image(named, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithPlatform(platform))
+	if err != nil {
+		return nil, errors.Join(err, stores)
+	}
+	return described(source)
+}
+
+// described is an image with its manifest's digest.
+func described(source v1.Image) (*Image, error) {
+	digest, err := source.Digest()
+	if err != nil {
+		return nil, err
+	}
+	return suited(source, digest.String())
+}
+
+// suited is an image that was found to be for this machine.
+func suited(source v1.Image, digest string) (*Image, error) {
+	config, err := source.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	id, err := source.ConfigName()
+	if err != nil {
+		return nil, err
+	}
+	if config.OS != linux || config.Architecture != runtime.GOARCH {
+		return nil, fmt.Errorf("it is for %s/%s, and this machine is %s/%s: build it for %s", config.OS, config.Architecture, linux, runtime.GOARCH, runtime.GOARCH)
+	}
+	if digest == "" {
+		digest = id.String()
+	}
+	return &Image{Digest: digest, Config: config.Config, id: id, source: source}, nil
+}

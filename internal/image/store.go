@@ -1,0 +1,60 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// exportLimit is how long a container tool may take to export an image, and maxSaid how much is quoted of one that does not.
+const (
+	exportLimit = 5 * time.Minute
+	maxSaid     = 200
+)
+
+// exporters are the argument vectors with which container tools write an image that they store to an archive.
+func exporters(reference, archive string) [][]string {
+	return [][]string{
+		{"docker", "save", "--output", archive, reference},
+		{"podman", "save", "--output", archive, reference},
+		{"buildah", "push", reference, "docker-archive:" + archive},
+		{"ctr", "images", "export", archive, reference},
+	}
+}
+
+// export writes an image of a local store to an archive, and returns its path. It is empty if no store has the image, and the error says what the tools
+// said.
+func export(ctx context.Context, reference, scratch string) (string, error) {
+	archive := filepath.Join(scratch, "image.tar")
+	var failed error
+	for _, argv := range exporters(reference, archive) {
+		path, err := exec.LookPath(argv[0])
+		if err != nil {
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, exportLimit)
+		said, err := exec.CommandContext(limited, path, argv[1:]...).CombinedOutput()
+		cancel()
+		if err == nil {
+			return archive, nil
+		}
+		failed = errors.Join(failed, fmt.Errorf("%s: %s", strings.Join(argv[:2], " "), lastOf(said, err)))
+		_ = os.Remove(archive) // It may not have been begun.
+	}
+	return "", failed
+}
+
+// lastOf is the last line of what a tool said, or its error if it said nothing.
+func lastOf(said []byte, err error) string {
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	last := lines[len(lines)-1]
+	if last == "" {
+		return err.Error()
+	}
+	return last[:min(len(last), maxSaid)]
+}

@@ -1,0 +1,96 @@
+package image
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// most is what is unpacked of an image at most.
+var most = limits{bytes: 16 << 30, entries: 1 << 20}
+
+// Folders and files of a root file system over which package rootfs mounts those of this machine.
+const (
+	// HostsFile is where a program finds the names of this machine.
+	HostsFile = "etc/hosts"
+	// ExchangeFolder is where a program's parent meets its collector.
+	ExchangeFolder = ".loadstone"
+)
+
+// MountFolders are the folders over which something is mounted.
+func MountFolders() []string { return []string{"proc", "dev", "sys", "tmp", ExchangeFolder} }
+
+// Unpack unpacks the image into a folder of a cache, unless it is there, and returns its path.
+func (i *Image) Unpack(cache string) (string, error) { return i.unpack(cache, most) }
+
+func (i *Image) unpack(cache string, bound limits) (string, error) {
+	dir := filepath.Join(cache, i.id.Algorithm+"-"+i.id.Hex)
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return "", fmt.Errorf("making a cache for images: %w", err)
+	}
+	part, err := os.MkdirTemp(cache, "part-*")
+	if err != nil {
+		return "", fmt.Errorf("making a cache for images: %w", err)
+	}
+	defer os.RemoveAll(part) //nolint:errcheck // It has its place by then, or is worth nothing.
+	if err := i.fill(part, bound); err != nil {
+		return "", err
+	}
+	// Another run may have unpacked the same meanwhile.
+	if err := os.Rename(part, dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("keeping an unpacked image: %w", err)
+	}
+	return dir, nil
+}
+
+// fill unpacks all layers, and makes the places of what is mounted over them.
+func (i *Image) fill(dir string, left limits) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // It was only held.
+	t := tree{root}
+	layers, err := i.source.Layers()
+	if err != nil {
+		return err
+	}
+	for _, l := range layers {
+		if err := unpackLayer(t, l, &left); err != nil {
+			return err
+		}
+	}
+	if err := root.Chmod(".", everybodyReads); err != nil {
+		return err
+	}
+	return t.makePlaces()
+}
+
+// makePlaces makes folders of this machine's own, and none that a link of the image leads elsewhere.
+func (t tree) makePlaces() error {
+	for _, name := range MountFolders() {
+		if info, err := t.Lstat(name); err == nil && info.IsDir() {
+			continue
+		}
+		if err := errors.Join(t.RemoveAll(name), t.Mkdir(name, everybodyReads)); err != nil {
+			return err
+		}
+	}
+	folder := filepath.Dir(HostsFile)
+	if info, err := t.Lstat(folder); err == nil && !info.IsDir() {
+		return nil // A program that looks there finds what the image has.
+	}
+	if err := t.MkdirAll(folder, everybodyReads); err != nil {
+		return err
+	}
+	if info, err := t.Lstat(HostsFile); err == nil && info.Mode().IsRegular() {
+		return nil
+	}
+	return errors.Join(t.RemoveAll(HostsFile), writeFile(t.Root, HostsFile, strings.NewReader(""), 0o644))
+}

@@ -1,0 +1,75 @@
+package kind
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Container is what a spec gives an implementation beside its image and its command.
+func Container(i v1alpha1.Implementation) record.Container {
+	c := record.Container{
+		Args: slices.Clone(i.Args), User: i.User, Group: i.Group, Readiness: record.Readiness{Path: i.Readiness.Path, Seconds: i.Readiness.TimeoutSeconds},
+	}
+	for _, v := range i.Env {
+		config, secret := v.ValueFrom.ConfigMapKeyRef, v.ValueFrom.SecretKeyRef
+		own := record.Variable{Name: v.Name, From: record.Object{ConfigMap: config.Name, Secret: secret.Name}, Key: cmp.Or(config.Key, secret.Key)}
+		if v.Value != nil {
+			own.Value = *v.Value
+		}
+		c.Env = append(c.Env, own)
+	}
+	for _, e := range i.EnvFrom {
+		c.EnvFrom = append(c.EnvFrom, record.VariableSource{Kind: string(e.Kind), Name: e.Name, Prefix: e.Prefix})
+	}
+	for _, f := range i.Files {
+		c.Files = append(c.Files, record.FileMount{Path: f.Path, From: record.Object{ConfigMap: f.ConfigMap.Name, Secret: f.Secret.Name}})
+	}
+	for _, s := range i.Scratch {
+		own := record.Scratch{Path: s.Path}
+		if s.Size != nil {
+			own.Bytes = s.Size.Value()
+		}
+		c.Scratch = append(c.Scratch, own)
+	}
+	for _, s := range i.ImagePullSecrets {
+		c.PullSecrets = append(c.PullSecrets, s.Name)
+	}
+	return c
+}
+
+// writeContainer is what Container has read.
+func writeContainer(c record.Container, into *v1alpha1.Implementation) {
+	into.Args, into.User, into.Group = slices.Clone(c.Args), c.User, c.Group
+	into.Readiness = v1alpha1.Readiness{Path: c.Readiness.Path, TimeoutSeconds: c.Readiness.Seconds}
+	for _, v := range c.Env {
+		own := v1alpha1.Variable{Name: v.Name}
+		if name := v.From.ConfigMap; name != "" {
+			own.ValueFrom.ConfigMapKeyRef = v1alpha1.KeyReference{Name: name, Key: v.Key}
+		}
+		if name := v.From.Secret; name != "" {
+			own.ValueFrom.SecretKeyRef = v1alpha1.KeyReference{Name: name, Key: v.Key}
+		}
+		if v.From == (record.Object{}) || v.Value != "" {
+			own.Value = &v.Value
+		}
+		into.Env = append(into.Env, own)
+	}
+	for _, e := range c.EnvFrom {
+		into.EnvFrom = append(into.EnvFrom, v1alpha1.VariableSource{Kind: v1alpha1.ObjectKind(e.Kind), Name: e.Name, Prefix: e.Prefix})
+	}
+	for _, f := range c.Files {
+		config, secret := v1alpha1.ObjectReference{Name: f.From.ConfigMap}, v1alpha1.ObjectReference{Name: f.From.Secret}
+		into.Files = append(into.Files, v1alpha1.FileMount{Path: f.Path, ConfigMap: config, Secret: secret})
+	}
+	for _, s := range c.Scratch {
+		into.Scratch = append(into.Scratch, v1alpha1.Scratch{Path: s.Path, Size: resource.NewQuantity(s.Bytes, resource.BinarySI)})
+	}
+	for _, name := range c.PullSecrets {
+		into.ImagePullSecrets = append(into.ImagePullSecrets, v1alpha1.ObjectReference{Name: name})
+	}
+}

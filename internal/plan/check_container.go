@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
+)
+
+// defaultScratchBytes is the size of a folder to write to.
+const defaultScratchBytes = 256 << 20
+
+// takenFolders are those of a container that are the kernel's, or Loadstone's own.
+var takenFolders = []string{"/proc", "/sys", "/dev", "/loadstone"}
+
+// checkContainers looks at what implementations ask for beside image and command.
+func checkContainers(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	for i, impl := range spec.Implementations {
+		if v := checkFolders(i, impl); v != nil {
+			return v
+		}
+		if impl.Readiness != (v1alpha1.Readiness{}) && impl.Port == 0 {
+			return kind.Invalid("spec.implementations[%d].readiness is for servers, and %s has no port: name its port, or remove readiness", i, impl.Name)
+		}
+	}
+	return nil
+}
+
+func checkFolders(i int, impl v1alpha1.Implementation) *Violation {
+	var folders []string
+	add := func(field, folder string) *Violation {
+		clean := path.Clean(folder)
+		for _, taken := range takenFolders {
+			if clean == taken || strings.HasPrefix(clean, taken+"/") || clean == "/" {
+				return kind.Invalid("spec.implementations[%d].%s is %s, which a container needs for itself: choose another folder", i, field, folder)
+			}
+		}
+		if slices.Contains(folders, clean) {
+			return kind.Invalid("spec.implementations[%d].%s is %s, which another item of files or scratch names, too: give each a folder of its own", i, field, folder)
+		}
+		folders = append(folders, clean)
+		return nil
+	}
+	for n, f := range impl.Files {
+		if v := add(fmt.Sprintf("files[%d].path", n), f.Path); v != nil {
+			return v
+		}
+	}
+	for n, s := range impl.Scratch {
+		if v := add(fmt.Sprintf("scratch[%d].path", n), s.Path); v != nil {
+			return v
+		}
+		if s.Size != nil && s.Size.Value() < 1<<20 {
+			return kind.Invalid("spec.implementations[%d].scratch[%d].size is %s, too little for any file: give at least 1Mi", i, n, s.Size)
+		}
+	}
+	return nil
+}
+
+// checkHere refuses what only a cluster can give, for a run on one machine.
+func checkHere(i int, impl v1alpha1.Implementation) *Violation {
+	const way = "a run on one machine has no ConfigMaps and Secrets"
+	for n, v := range impl.Env {
+		if v.ValueFrom != (v1alpha1.ValueSource{}) {
+			return kind.Invalid("spec.implementations[%d].env[%d].valueFrom cannot be read: %s: give %s a value", i, n, way, v.Name)
+		}
+	}
+	switch {
+	case len(impl.EnvFrom) > 0:
+		return kind.Invalid("spec.implementations[%d].envFrom cannot be read: %s: list the variables in env", i, way)
+	case len(impl.Files) > 0:
+		return kind.Invalid("spec.implementations[%d].files cannot be read: %s: name the files of this machine in command or args", i, way)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Container is what an implementation gets beside its image and its command. Objects are named, and their contents are not recorded.
+type Container struct {
+	// Args follow the command, or the entrypoint of the image.
+	Args    []string         `json:"args,omitempty"`
+	Env     []Variable       `json:"env,omitempty"`
+	EnvFrom []VariableSource `json:"envFrom,omitempty"`
+	Files   []FileMount      `json:"files,omitempty"`
+	Scratch []Scratch        `json:"scratch,omitempty"`
+	// User and Group are those of its process; nil is Loadstone's own.
+	User  *int64 `json:"user,omitempty"`
+	Group *int64 `json:"group,omitempty"`
+	// PullSecrets are the names of the Secrets with which its image is pulled.
+	PullSecrets []string  `json:"pullSecrets,omitempty"`
+	Readiness   Readiness `json:"readiness,omitzero"`
+}
+
+// Setting is one thing that a container gets, as it is printed.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Settings are all that a container gets, in a fixed order.
+func (c Container) Settings() []Setting {
+	var out []Setting
+	if len(c.Args) > 0 {
+		out = append(out, Setting{"args", strings.Join(c.Args, " ")})
+	}
+	for _, v := range c.Env {
+		value := v.Value
+		if v.From != (Object{}) {
+			value = "key " + v.Key + " of " + v.From.String()
+		}
+		out = append(out, Setting{"env " + v.Name, value})
+	}
+	for _, e := range c.EnvFrom {
+		out = append(out, Setting{"envFrom " + e.Kind + " " + e.Name, fmt.Sprintf("with the prefix %q", e.Prefix)})
+	}
+	for _, f := range c.Files {
+		out = append(out, Setting{"files " + f.Path, f.From.String()})
+	}
+	for _, s := range c.Scratch {
+		out = append(out, Setting{"scratch " + s.Path, fmt.Sprintf("%d MiB", s.Bytes>>20)})
+	}
+	if c.User != nil {
+		out = append(out, Setting{"user", fmt.Sprint(*c.User)})
+	}
+	if c.Group != nil {
+		out = append(out, Setting{"group", fmt.Sprint(*c.Group)})
+	}
+	if path := c.Readiness.Path; path != "" {
+		out = append(out, Setting{"readiness.path", path})
+	}
+	return out
+}
+
+// Variable is an environment variable: a value, or a key of an object.
+type Variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+	From  Object `json:"from,omitzero"`
+	// Key is what the object has the value under.
+	Key string `json:"key,omitempty"`
+}
+
+// VariableSource is an object of which each key is a variable.
+type VariableSource struct {
+	// Kind is ConfigMap or Secret.
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Prefix string `json:"prefix,omitempty"`
+}
+
+// FileMount is an object of which each key is a file of a folder.
+type FileMount struct {
+	Path string `json:"path"`
+	From Object `json:"from"`
+}
+
+// Object is a ConfigMap or a Secret of the run's namespace: it has the name of one of them.
+type Object struct {
+	ConfigMap string `json:"configMap,omitempty"`
+	Secret    string `json:"secret,omitempty"`
+}
+
+// String names the object.
+func (o Object) String() string {
+	if o.Secret != "" {
+		return "Secret " + o.Secret
+	}
+	return "ConfigMap " + o.ConfigMap
+}
+
+// Scratch is an empty folder to write to.
+type Scratch struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Readiness is when a server counts as started.
+type Readiness struct {
+	// Path is asked until the answer has a status of 2xx; empty if it is enough that the server listens.
+	Path string `json:"path,omitempty"`
+	// Seconds is how long it may take from its start; 0 in records of before it could be said, which is 30.
+	Seconds int32 `json:"seconds,omitempty"`
+}

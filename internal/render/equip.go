@@ -1,0 +1,94 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// equip gives the newest container of a pod what its implementation asks for beside image and command. The pod's user is the container's, since an
+// observer must share it to read of the process.
+func equip(pod *corev1.Pod, own record.Container) {
+	c := &pod.Spec.Containers[len(pod.Spec.Containers)-1]
+	for _, v := range own.Env {
+		c.Env = append(c.Env, variable(v))
+	}
+	for _, e := range own.EnvFrom {
+		source := corev1.EnvFromSource{Prefix: e.Prefix}
+		if e.Kind == string(v1alpha1.KindSecret) {
+			source.SecretRef = &corev1.SecretEnvSource{LocalObjectReference: named(e.Name)}
+		} else {
+			source.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: named(e.Name)}
+		}
+		c.EnvFrom = append(c.EnvFrom, source)
+	}
+	for i, f := range own.Files {
+		mount(pod, c, "files-"+strconv.Itoa(i), f.Path, objectVolume(f.From))
+	}
+	for i, s := range own.Scratch {
+		size := resource.NewQuantity(s.Bytes, resource.BinarySI)
+		mount(pod, c, "scratch-"+strconv.Itoa(i), s.Path, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: size}})
+	}
+	for _, name := range own.PullSecrets {
+		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
+	}
+	if own.User != nil {
+		pod.Spec.SecurityContext.RunAsUser = ptr(*own.User)
+	}
+	if own.Group != nil {
+		pod.Spec.SecurityContext.RunAsGroup, pod.Spec.SecurityContext.FSGroup = ptr(*own.Group), ptr(*own.Group)
+	}
+}
+
+func mount(pod *corev1.Pod, c *corev1.Container, name, path string, from corev1.VolumeSource) {
+	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: from})
+	readOnly := from.EmptyDir == nil
+	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: readOnly})
+}
+
+func objectVolume(o record.Object) corev1.VolumeSource {
+	if o.Secret != "" {
+		return corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: o.Secret}}
+	}
+	return corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named(o.ConfigMap)}}
+}
+
+func variable(v record.Variable) corev1.EnvVar {
+	switch {
+	case v.From.Secret != "":
+		return corev1.EnvVar{Name: v.Name, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: named(v.From.Secret), Key: v.Key}}}
+	case v.From.ConfigMap != "":
+		return corev1.EnvVar{Name: v.Name, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: named(v.From.ConfigMap), Key: v.Key}}}
+	}
+	return corev1.EnvVar{Name: v.Name, Value: literal(v.Value)}
+}
+
+func named(object string) corev1.LocalObjectReference {
+	return corev1.LocalObjectReference{Name: object}
+}
+
+// literal is a text that means itself where a kubelet would put variables into it.
+func literal(text string) string { return strings.ReplaceAll(text, "$", "$$") }
+
+func literals(list []string) []string {
+	var out []string
+	for _, text := range list {
+		out = append(out, literal(text))
+	}
+	return out
+}
+
+// asRoot lets a pod run as root, where its namespace admits that.
+func asRoot(pod *corev1.Pod) {
+	pod.Spec.SecurityContext.RunAsNonRoot = nil
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			list[i].SecurityContext.RunAsNonRoot = nil
+		}
+	}
+}

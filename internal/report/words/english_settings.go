@@ -1,0 +1,9 @@
+package words
+
+// englishSettings are the words of what implementations get beside image and command.
+var englishSettings = map[string]string{
+	"settings.title": "Settings that differ",
+	"settings.lead":  "What the implementations were given beside image and command, where it is not the same for all of them: part of every difference may come from it.",
+	"settings.none":  "not set",
+	"th.setting":     "setting",
+}
