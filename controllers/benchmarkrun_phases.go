@@ -183,12 +183,12 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		s.why = v1alpha1.ReasonWorkflowEngineDown
 		s.waiting = fmt.Sprintf("Argo has not picked up workflow %s: is its controller running, and with the same instanceID (chart value argo.instanceID)?", s.workflow.GetName())
 	}
-	if s.held() {
+	if facts.Held(s.trials) {
 		if err := r.replaceAgentPod(ctx, s); err != nil {
 			return pass.Halt, err
 		}
 	}
-	s.waiting = cmp.Or(s.waiting, s.heldUp())
+	s.waiting = cmp.Or(s.waiting, facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now))
 	return pass.Again(min(runFacts(s).Deadline().Sub(s.now)+time.Second, answerPatience)), nil
 }
 

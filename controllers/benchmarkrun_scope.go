@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -111,40 +109,6 @@ func (s *runScope) active() bool { return s.run.Status.StartTime != nil }
 
 // executed reports whether every trial that is needed has ended.
 func (s *runScope) executed() bool { return s.plan != nil && runFacts(s).Executed() }
-
-// held reports whether the trial whose turn it is waits for its step: then no load runs.
-func (s *runScope) held() bool {
-	for i := range s.trials {
-		if t := &s.trials[i]; t.Status.CompletionTime == nil {
-			return t.Spec.Start == v1alpha1.StartHeld
-		}
-	}
-	return false
-}
-
-// heldUpAfter is how long a trial may be prepared before its run says for what it waits. Most trials take less, and need no word.
-const heldUpAfter = 30 * time.Second
-
-// heldUp is what the trial whose turn it is has waited for, for some time; empty if nothing holds it up.
-func (s *runScope) heldUp() string {
-	since := s.run.Status.StartTime.Time
-	for i := range s.trials {
-		t := &s.trials[i]
-		if t.Status.CompletionTime != nil {
-			since = t.Status.CompletionTime.Time
-			continue
-		}
-		if t.Status.AttemptTime != nil {
-			since = t.Status.AttemptTime.Time
-		}
-		c := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionPrepared)
-		if c == nil || c.Status != metav1.ConditionUnknown || s.now.Sub(since) < heldUpAfter {
-			return ""
-		}
-		return fmt.Sprintf("trial %s: %s", t.Name, c.Message)
-	}
-	return ""
-}
 
 // stuck is the trial that ended some time ago while the next was not released: Argo has lost the answer, or its agent pod.
 func (s *runScope) stuck(patience time.Duration) *v1alpha1.Trial {

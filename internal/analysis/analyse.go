@@ -55,7 +55,7 @@ func measure(data record.RunData) (Table, error) {
 	if err := contradict(rows); err != nil {
 		return Table{}, err
 	}
-	r, err := validity.NewReader(sweeps(data), p)
+	r, err := validity.NewReader(celled(data), p)
 	if err != nil {
 		return Table{}, err
 	}

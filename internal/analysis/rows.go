@@ -45,8 +45,8 @@ func contradict(rows []verdict.BlockRow) error {
 	return nil
 }
 
-// sweeps are the trials of a run that put load on servers: only they have cells.
-func sweeps(data record.RunData) record.RunData {
-	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return t.Manifest.Type != record.Sweep })
+// celled are the trials of a run that were measured cell by cell: what any other trial has measured is one process.
+func celled(data record.RunData) record.RunData {
+	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return !t.Manifest.HasCells() })
 	return data
 }

@@ -73,6 +73,13 @@ type Grouper interface {
 	Groups(p record.Plan, drawn []string) []Group
 }
 
+// Placed is a kind whose members can be kept on nodes of their own, and that says itself what becomes of its results where a process does not own
+// its CPUs. Of any other kind the process is void.
+type Placed interface {
+	// Unowned is what the default of spec.placement.pinning voids, in a sentence.
+	Unowned(pl v1alpha1.Placement, order record.Order) string
+}
+
 // Alone are trials that measure one implementation each.
 func Alone(drawn []string) []Group {
 	groups := make([]Group, len(drawn))

@@ -78,7 +78,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if p.Baseline == "" {
 		p.Baseline = spec.Implementations[0].Name
 	}
-	p.placement(spec.Placement, work.Type())
+	p.placement(spec.Placement, work)
 	p.Validity = validityOf(spec.Validity)
 	p.implementations(spec.Implementations)
 	p.stop(spec.Stop)
@@ -179,13 +179,18 @@ func (p Plan) EstimateOf(lines []record.PlannedTrial) time.Duration {
 	return all
 }
 
-func (p *Plan) placement(pl v1alpha1.Placement, work record.WorkType) {
+func (p *Plan) placement(pl v1alpha1.Placement, work kind.Kind) {
+	placed, separable := work.(kind.Placed)
 	p.Placement = record.Placement{
 		Pinning: record.Strictness(pl.Pinning), GeneratorPinning: record.Strictness(pl.GeneratorPinning), SeparateNodes: record.Strictness(pl.SeparateNodes),
 	}
 	if pl.Pinning == "" {
 		p.Placement.Pinning = record.Required
-		p.Note("spec.placement.pinning defaults to Required: %s", ownership(pl, p.Order, work))
+		unowned := "a process that does not own its CPUs is void"
+		if separable {
+			unowned = placed.Unowned(pl, p.Order)
+		}
+		p.Note("spec.placement.pinning defaults to Required: %s", unowned)
 	}
 	if pl.GeneratorPinning == "" {
 		p.Placement.GeneratorPinning = p.Placement.Pinning
@@ -193,22 +198,9 @@ func (p *Plan) placement(pl v1alpha1.Placement, work record.WorkType) {
 	if pl.SeparateNodes == "" {
 		p.Placement.SeparateNodes = record.Preferred
 	}
-	if pl.SeparateNodes == "" && work == record.Sweep {
+	if pl.SeparateNodes == "" && separable {
 		p.Note("spec.placement.separateNodes defaults to Preferred")
 	}
-}
-
-// ownership is what the default of pinning voids, in a sentence.
-func ownership(pl v1alpha1.Placement, order record.Order, work record.WorkType) string {
-	switch {
-	case work != record.Sweep:
-		return "a process that does not own its CPUs is void"
-	case order == record.OrderSlicedDuet:
-		return "a cell whose servers do not share one CPU is void"
-	case pl.GeneratorPinning == v1alpha1.Preferred:
-		return "a cell whose server does not own its CPUs is void"
-	}
-	return "a cell whose server or generator does not own its CPUs is void"
 }
 
 func (p *Plan) implementations(list []v1alpha1.Implementation) {

@@ -76,6 +76,9 @@ type TrialManifest struct {
 	Operator string `json:"operator"`
 }
 
+// HasCells reports whether the trial was measured cell by cell, as its kind has described it. Any other is one process, judged as a whole.
+func (m TrialManifest) HasCells() bool { return len(m.Cells) > 0 }
+
 // TrialEntry is one trial in a run's manifest: either stored or failed.
 type TrialEntry struct {
 	PlannedTrial

@@ -32,7 +32,7 @@ func checkCPUTimes(f *facts) []Reason {
 
 // Programs judges every process of a run of programs that measure themselves, in the order of its implementations and blocks.
 func Programs(data record.RunData, p planned.Run) ([]Program, error) {
-	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return t.Manifest.Type == record.Sweep })
+	data.Trials = slices.DeleteFunc(slices.Clone(data.Trials), func(t record.TrialData) bool { return t.Manifest.HasCells() })
 	trials, err := index(data, p)
 	if err != nil {
 		return nil, err

@@ -164,7 +164,7 @@ func TestWhatAProcessPrintedIsFoundByItsName(t *testing.T) {
 func TestOnlyProgramsAreProcesses(t *testing.T) {
 	d := processes()
 	for i := range d.Trials {
-		d.Trials[i].Manifest.Type = record.Sweep
+		d.Trials[i].Manifest.Cells = []record.Cell{{Load: "sweep", Connections: 10}}
 	}
 	if got := judgedPrograms(t, d); len(got) != 0 {
 		t.Errorf("sweeps are processes: %+v", got)

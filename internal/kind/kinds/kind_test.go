@@ -107,6 +107,9 @@ func TestAKindPlansAndWritesItsTrials(t *testing.T) {
 	if len(p.Trials) != 20 || p.TrialSeconds != 60 || !slices.Contains(p.Notes, "everything is timed") {
 		t.Errorf("%d trials of %v s, with the notes %q", len(p.Trials), p.TrialSeconds, p.Notes)
 	}
+	if !slices.Contains(p.Notes, "spec.placement.pinning defaults to Required: a process that does not own its CPUs is void") || slices.Contains(p.Notes, "spec.placement.separateNodes defaults to Preferred") {
+		t.Errorf("a kind without words of its own has the notes %q", p.Notes)
+	}
 	for _, line := range p.Trials {
 		written := kinds.Write("timed", p.Plan, line)
 		w, err := kinds.Of(written)

@@ -34,3 +34,14 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 	noteDuet(p)
 	return nil
 }
+
+// Unowned implements kind.Placed.
+func (Kind) Unowned(pl v1alpha1.Placement, order record.Order) string {
+	switch {
+	case order == record.OrderSlicedDuet:
+		return "a cell whose servers do not share one CPU is void"
+	case pl.GeneratorPinning == v1alpha1.Preferred:
+		return "a cell whose server does not own its CPUs is void"
+	}
+	return "a cell whose server or generator does not own its CPUs is void"
+}
