@@ -178,7 +178,8 @@ func TestLineSaysWhatProgramsDidNotPrint(t *testing.T) {
 	got := phrase.English.Line(analysis.Headline{
 		Rules: rules, AloneCases: 3,
 		CaseGaps: []analysis.CaseGap{
-			{Implementation: "new", Case: "print", Processes: 7}, {Implementation: "old", Case: "sort", Processes: 1, Failure: "no paper"},
+			{Implementation: "new", Case: "print", Processes: 7},
+			{Implementation: "old", Case: "sort", Processes: 1, Failure: "no paper"},
 			{Implementation: "new", Case: "sort", Processes: 7},
 		},
 		Unread:    []analysis.UnreadOutput{{Implementation: "new", Processes: 1, Parts: 1, Block: 1, Unread: record.Unread{Line: 2, Why: "no JSON"}}},
