@@ -444,8 +444,13 @@ func TestAnImageIsReadFromTheStoreOfAContainerTool(t *testing.T) {
 func TestAProcessIsWhatTheImageStartsOrACommand(t *testing.T) {
 	t.Parallel()
 	accounts := []entry{
-		{name: "etc/passwd", text: "root:x:0:0::/:/bin/sh\nweb:x:33:34::/:/bin/sh\n"}, {name: "etc/group", text: "root:x:0:\nstaff:x:50:\n"},
-		{name: "server"}, {name: "usr/bin/tool"}, {name: "bin", link: "usr/bin", kind: tar.TypeSymlink}, {name: "data/own"}, {name: "dir/x"},
+		{name: "etc/passwd", text: "root:x:0:0::/:/bin/sh\nweb:x:33:34::/:/bin/sh\n"},
+		{name: "etc/group", text: "root:x:0:\nstaff:x:50:\n"},
+		{name: "server"},
+		{name: "usr/bin/tool"},
+		{name: "bin", link: "usr/bin", kind: tar.TypeSymlink},
+		{name: "data/own"},
+		{name: "dir/x"},
 		{name: "usr/local/bin/tool", link: "/usr/bin/tool", kind: tar.TypeSymlink},
 	}
 	dir, found, err := unpacked(t, archive(t, imageOfLayers(t, runtime.GOARCH, layerOf(t, accounts...))))
