@@ -27,7 +27,8 @@ plan, checks and report. An implementation is its command, which is looked up in
 One without a command runs in its image, and so does one whose image is a path, such as ./server.tar, which docker save has made, or the folder of an
 OCI layout; --images makes all run in their images that have one. A name is looked for in the stores of docker, podman, buildah and containerd, and then
 in its registry. The image is unpacked below the user's cache, once; it needs Linux 5.12, and root or a user namespace. A load's script is a file in
-that folder: KEY, or CONFIGMAP/KEY. spec.profiles is left out: it needs a cluster.
+that folder: KEY, or CONFIGMAP/KEY. Profiles take valgrind and strace from PATH, of implementations
+that do not run in an image.
 
 Servers and load generators get CPUs of their own, and the report says which. Ctrl-C ends everything that was started and reports the blocks
 that are complete. A run whose process is killed leaves no process either.

@@ -6,7 +6,6 @@ import (
 
 	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/helper"
-	"loadstone.dev/loadstone/internal/plan"
 )
 
 // openCgroups makes a cgroup for the run where this machine permits it.
@@ -56,15 +55,6 @@ func (r *Run) notes() []string {
 		notes = append(notes, at.Sentence())
 	}
 	return notes
-}
-
-// opening are the sentences that a run tells when it begins: how it is led here, and what of its spec is left out. The plan notes that by itself.
-func (r *Run) opening() []string {
-	sentences := r.notes()
-	if len(r.options.Run.Spec.Profiles) > 0 {
-		sentences = append(sentences, plan.ProfilesLeftOut)
-	}
-	return sentences
 }
 
 // isolation says in a sentence what processes share here.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/kernel"
@@ -104,6 +105,28 @@ func checkTool(c record.Cell, t tool.Tool) error {
 	name := t.VersionArgs()[0]
 	if _, err := exec.LookPath(name); err != nil {
 		return fmt.Errorf("loads[%s].tool: %s is not installed on this machine: install it (%s), or choose another tool", c.Load, name, t.Traits().Install)
+	}
+	return nil
+}
+
+// checkProfilers says in a sentence which profiler is not installed, or cannot be used here.
+func (r *Run) checkProfilers() error {
+	for _, line := range r.facts.Plan.Following {
+		i := slices.IndexFunc(r.facts.Plan.Profiles, func(p record.Profile) bool { return p.Name == line.Profile })
+		if i < 0 {
+			continue
+		}
+		own := r.facts.Plan.Profiles[i]
+		if _, found := r.images[line.Servers[0]]; found {
+			return fmt.Errorf("profiles[%s] runs %s under %s, which on this machine cannot enter its image: name its program by command and without --images, or leave it out of profiles[].implementations", own.Name, line.Servers[0], own.Tool)
+		}
+		name := own.Tool.Program()
+		if name == "" {
+			continue
+		}
+		if _, err := exec.LookPath(name); err != nil {
+			return fmt.Errorf("profiles[%s].tool: %s is not installed on this machine: install it (apt-get install %s), or remove the profile", own.Name, name, name)
+		}
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func refuse(reason string, err error) error {
 	return &plan.Violation{Reason: reason, Message: err.Error()}
 }
 
-// checkMachine asks for what the run needs of this machine: programs, free ports, load generators.
+// checkMachine asks for what the run needs of this machine: programs, free ports, profilers, load generators.
 func (r *Run) checkMachine(ctx context.Context) error {
 	for _, i := range r.facts.Plan.Implementations {
 		if err := r.checkProgram(ctx, i); err != nil {
@@ -138,6 +138,9 @@ func (r *Run) checkMachine(ctx context.Context) error {
 		if err := checkPort(i); err != nil {
 			return refuse(v1alpha1.ReasonInvalidSpec, err)
 		}
+	}
+	if err := r.checkProfilers(); err != nil {
+		return refuse(v1alpha1.ReasonInvalidSpec, err)
 	}
 	if err := r.checkDuetPorts(); err != nil {
 		return refuse(v1alpha1.ReasonInvalidSpec, err)
@@ -281,7 +284,7 @@ func (r *Run) begin() error {
 	if err := r.remember(); err != nil {
 		return err
 	}
-	for _, n := range r.opening() {
+	for _, n := range r.notes() {
 		r.tell(progress.Event{Kind: progress.EventNote, Message: n})
 	}
 	return stayOn(r.seats.Rest)

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -172,14 +171,22 @@ func TestARunSaysHowItWasLedHere(t *testing.T) {
 	}
 }
 
-func TestARunTellsAtItsBeginWhatIsLeftOutHere(t *testing.T) {
-	r := led(t, quick())
-	if slices.Contains(r.opening(), plan.ProfilesLeftOut) {
-		t.Errorf("a run without profiles tells %q", r.opening())
+func TestAProfilerMustBeInstalled(t *testing.T) {
+	path := t.TempDir()
+	t.Setenv("PATH", path)
+	spec := quick()
+	spec.Profiles = []v1alpha1.Profile{{Name: "counters", Tool: v1alpha1.ToolPerfStat, Implementations: []string{"plain"}}, {Name: "costs", Tool: v1alpha1.ToolCallgrind, Implementations: []string{"costly"}}}
+	r := led(t, spec)
+	if err := r.checkProfilers(); err == nil || !strings.HasPrefix(err.Error(), "profiles[costs].tool: valgrind is not installed on this machine: install it (") {
+		t.Errorf("without valgrind it ends with %v", err)
 	}
-	r.options.Run.Spec.Profiles = []v1alpha1.Profile{{Name: "costs", Tool: v1alpha1.ToolCallgrind}}
-	if !slices.Contains(r.opening(), plan.ProfilesLeftOut) {
-		t.Errorf("a run with profiles tells %q", r.opening())
+	write(t, filepath.Join(path, "valgrind"), "#!/bin/sh\n", 0o700)
+	if err := r.checkProfilers(); err != nil {
+		t.Errorf("with valgrind it ends with %v", err)
+	}
+	r.images = map[string]imaged{"costly": {}}
+	if err := r.checkProfilers(); err == nil || !strings.HasPrefix(err.Error(), "profiles[costs] runs costly under callgrind") {
+		t.Errorf("in an image it ends with %v", err)
 	}
 }
 

@@ -173,7 +173,7 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 	if err != nil {
 		return record.Launch{}, err
 	}
-	wrapped, err := profiler.Command(s.found.Tool, profiler.Folders{Toolbox: s.exchange.Path(profiler.ToolboxFolder), Output: folder}, asked.Argv)
+	wrapped, err := profiler.Command(s.found.Tool, profiler.Folders{Toolbox: s.toolbox(), Output: folder}, asked.Argv)
 	if err != nil {
 		return record.Launch{}, err
 	}
@@ -202,6 +202,15 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 	}
 	s.files = append(s.files, one.Files...)
 	return one, os.RemoveAll(folder)
+}
+
+// toolbox is the folder of the profilers that were brought in; empty where none was, and those that are installed are used.
+func (s *profiling) toolbox() string {
+	folder := s.exchange.Path(profiler.ToolboxFolder)
+	if _, err := os.Stat(folder); err != nil {
+		return ""
+	}
+	return folder
 }
 
 // ask waits until the server answers, sends it its requests, and returns how many it has answered rightly, the first one that was to find out

@@ -42,9 +42,6 @@ const TrialOverhead = 4 * time.Second
 // is many times that.
 const FollowingEstimate = 15 * time.Second
 
-// ProfilesLeftOut is said of a run on one machine whose spec asks for profiles.
-const ProfilesLeftOut = "spec.profiles is left out: profilers are brought into images, which a run on one machine has none of"
-
 // Options is what Compile needs beside the spec.
 type Options struct {
 	Name string
@@ -94,11 +91,8 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	return p, nil
 }
 
-// following lays out what follows the blocks, the repeat blocks included. One machine measures none of it, and it is checked there all the same.
+// following lays out what follows the blocks, the repeat blocks included.
 func (p *Plan) following(spec v1alpha1.BenchmarkRunSpec, opts Options) *Violation {
-	if opts.Local {
-		return p.leaveOut(spec)
-	}
 	last := p.Repeat(opts.Name, RepeatBlocks(p.Blocks))
 	first := last[len(last)-1].Index + 1
 	for _, k := range kinds.Following(spec) {
@@ -110,21 +104,6 @@ func (p *Plan) following(spec v1alpha1.BenchmarkRunSpec, opts Options) *Violatio
 	}
 	if n := len(p.Following); n > 0 {
 		p.Note("%d trials follow the blocks, one after the other", n)
-	}
-	return nil
-}
-
-// leaveOut checks what would follow the blocks on a cluster, and notes that it is left out.
-func (p *Plan) leaveOut(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	scratch := p.Plan
-	scratch.Notes = slices.Clone(p.Notes)
-	for _, k := range kinds.Following(spec) {
-		if v := k.Plan(spec, &scratch); v != nil {
-			return v
-		}
-	}
-	if len(spec.Profiles) > 0 {
-		p.Note(ProfilesLeftOut)
 	}
 	return nil
 }

@@ -40,12 +40,24 @@ func (t Tool) Counts() bool {
 	return t == Callgrind || t == Cachegrind || t == Strace || t == PerfStat
 }
 
+// Program returns the name of the program that a tool is, where it is installed; empty if it needs none.
+func (t Tool) Program() string {
+	switch t {
+	case PerfStat:
+		return ""
+	case Strace:
+		return "strace"
+	default:
+		return "valgrind"
+	}
+}
+
 // ToolboxFolder is where the profilers lie in their image, below its root, and in the folder into which they are brought.
 const ToolboxFolder = "toolbox"
 
 // Folders are where a profiler finds what it needs, as absolute paths in the implementation's image.
 type Folders struct {
-	// Toolbox holds the tools.
+	// Toolbox holds the tools; empty for those that are installed.
 	Toolbox string
 	// Output is where the tool writes. It is also its folder for temporary files: an image may have no /tmp.
 	Output string
@@ -98,8 +110,8 @@ func Command(tool Tool, folders Folders, argv []string) (Wrapped, error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return Wrapped{}, ErrNoCommand
 	}
-	for _, f := range []string{folders.Toolbox, folders.Output} {
-		if !path.IsAbs(f) || strings.Contains(f, "%") {
+	for i, f := range []string{folders.Output, folders.Toolbox} {
+		if installed := i > 0 && f == ""; !installed && !path.IsAbs(f) || strings.Contains(f, "%") {
 			return Wrapped{}, fmt.Errorf("%w: %q", ErrFolder, f)
 		}
 	}
@@ -125,10 +137,12 @@ func valgrind(tool Tool, folders Folders, argv []string) Wrapped {
 	}
 	file := func(o Output) string { return path.Join(folders.Output, strings.Replace(string(o), "*", "%p", 1)) }
 	own, outputs := options(tool, file)
-	common := []string{
-		path.Join(folders.Toolbox, "valgrind", "launcher"), "--tool=" + string(name), "--vgdb=no", "--trace-children=yes", "--num-callers=" + callers,
-		"--extra-debuginfo-path=" + path.Join(folders.Toolbox, "debug"), "--log-file=" + file(OutputLog),
+	common := []string{"valgrind", "--tool=" + string(name), "--vgdb=no", "--trace-children=yes", "--num-callers=" + callers}
+	if folders.Toolbox != "" {
+		common[0] = path.Join(folders.Toolbox, "valgrind", "launcher")
+		common = append(common, "--extra-debuginfo-path="+path.Join(folders.Toolbox, "debug"))
 	}
+	common = append(common, "--log-file="+file(OutputLog))
 	return Wrapped{Argv: slices.Concat(common, own, argv), Env: []string{"TMPDIR=" + folders.Output}, Outputs: append(outputs, OutputLog)}
 }
 
@@ -157,7 +171,10 @@ func options(tool Tool, file func(Output) string) ([]string, []Output) {
 // loaded wraps a command with a program of the toolbox that is started by the toolbox's own loader, with its own libraries, and so needs none
 // of the image's. The program that is profiled knows nothing of them.
 func loaded(name string, folders Folders, options, argv []string, output Output) Wrapped {
-	lib := path.Join(folders.Toolbox, "lib")
-	start := []string{path.Join(lib, "loader"), "--library-path", lib, path.Join(folders.Toolbox, "bin", name)}
+	start := []string{name}
+	if folders.Toolbox != "" {
+		lib := path.Join(folders.Toolbox, "lib")
+		start = []string{path.Join(lib, "loader"), "--library-path", lib, path.Join(folders.Toolbox, "bin", name)}
+	}
 	return Wrapped{Argv: slices.Concat(start, options, argv), Outputs: []Output{output}}
 }

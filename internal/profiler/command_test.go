@@ -49,6 +49,22 @@ func TestTheCommandStaysAsItIsBehindItsProfiler(t *testing.T) {
 	}
 }
 
+func TestWithoutAToolboxWhatIsInstalledIsTaken(t *testing.T) {
+	for tool, want := range map[profiler.Tool]string{
+		profiler.Callgrind: "valgrind --tool=callgrind --vgdb=no --trace-children=yes --num-callers=30 --log-file=/opt/out/valgrind.%p.log --callgrind-out-file=/opt/out/callgrind.%p.out /srv/server",
+		profiler.Strace:    "strace -c -f -S name -o /opt/out/strace.txt -- /srv/server",
+		profiler.PerfStat:  "/srv/server",
+	} {
+		w, err := profiler.Command(tool, profiler.Folders{Output: "/opt/out"}, []string{"/srv/server"})
+		if got := strings.Join(w.Argv, " "); err != nil || got != want {
+			t.Errorf("%s is started as %q, %v, want %q", tool, got, err, want)
+		}
+		if name := tool.Program(); name != "" && name != w.Argv[0] {
+			t.Errorf("%s is the program %q, and %q is started", tool, name, w.Argv[0])
+		}
+	}
+}
+
 func TestWhatCannotBeWrappedIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		tool    profiler.Tool
