@@ -27,7 +27,8 @@ func TestAProfileThatGoesWrongIsASentence(t *testing.T) {
 		"another architecture":                  {nil, "it was not launched: /srv is a program for arm64, and the node's CPUs are x86-64", "is a program for arm64", "0 launches"},
 		"a server that ignores its stop signal": {[]record.Launch{stubborn}, "", "1 launch did not end when it was told to, and was killed", "checksum"},
 		"a profile that outlasts its limit": {
-			[]record.Launch{late}, "limitSeconds 300 was over after 40 of 200 requests of launch 2 of 6: raise it, or lower requests",
+			[]record.Launch{late},
+			"limitSeconds 300 was over after 40 of 200 requests of launch 2 of 6: raise it, or lower requests",
 			"limitSeconds 300 was over after 40 of 200 requests of launch 2 of 6", "checksum",
 		},
 		"garbage": {[]record.Launch{garbled}, "", "callgrind.7.out: reading ", "checksum"},

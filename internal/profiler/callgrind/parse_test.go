@@ -213,8 +213,10 @@ func TestTheCallsThatCostMostComeFirst(t *testing.T) {
 	p := callgrind.Profile{
 		Functions: []callgrind.Function{{Name: "main"}, {Name: "serve"}, {Name: "log"}},
 		Calls: []callgrind.Call{
-			{From: 0, To: 2, Count: 9, Inclusive: callgrind.Cost{10}}, {From: 0, To: 1, Count: 1, Inclusive: callgrind.Cost{500}},
-			{From: 1, To: 1, Count: 3, Inclusive: callgrind.Cost{400}}, {From: 1, To: 2, Count: 4, Inclusive: callgrind.Cost{20}},
+			{From: 0, To: 2, Count: 9, Inclusive: callgrind.Cost{10}},
+			{From: 0, To: 1, Count: 1, Inclusive: callgrind.Cost{500}},
+			{From: 1, To: 1, Count: 3, Inclusive: callgrind.Cost{400}},
+			{From: 1, To: 2, Count: 4, Inclusive: callgrind.Cost{20}},
 		},
 	}
 	want := []callgrind.Edge{{From: "main", To: "serve", Count: 1, Inclusive: callgrind.Cost{500}}, {From: "serve", To: "log", Count: 4, Inclusive: callgrind.Cost{20}}}
