@@ -51,7 +51,7 @@ func help(what, text string) error {
 // probed makes a root file system of the probe alone. Every user may read it.
 func probed(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "loadstone-rootfs-*")
+	dir, err := os.MkdirTemp("", "loadstone-rootfs-*") //nolint:usetesting // The folder of a test can be entered by nobody else.
 	if err != nil {
 		t.Fatal(err)
 	}
