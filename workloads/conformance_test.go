@@ -146,9 +146,11 @@ func TestConformance(t *testing.T) {
 func timeouts(t *testing.T, programs map[string]string) {
 	t.Helper()
 	// Servers with planted faults wait for ever where nothing else is planted.
-	delete(programs, "faulty")
 	addresses := map[string]string{}
 	for program, path := range programs {
+		if program == "faulty" {
+			continue
+		}
 		server := start(t, path)
 		defer server.stop(t)
 		addresses[program] = server.address

@@ -106,7 +106,8 @@ type Implementation struct {
 	// +kubebuilder:validation:MaxItems=8
 	Scratch []Scratch `json:"scratch,omitempty"`
 
-	// user is the numeric user that the server or the program runs as. Defaults to 65532. 0 needs a namespace that admits root.
+	// user is the numeric user that the server or the program runs as. Defaults to 65532 on a cluster, and to
+	// the image's on one machine. 0 needs a namespace that admits root.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647

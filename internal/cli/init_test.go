@@ -83,7 +83,6 @@ func TestInitRefusesWhatIsNoRun(t *testing.T) {
 		"no blocks":             {[]string{"--blocks", "-1"}, "spec.blocks"},
 		"a file that is there":  {[]string{"--out", there}, "exists already: name another file with --out"},
 		"a folder that is none": {[]string{"--out", filepath.Join(there, "below.yaml")}, "writing the file of the run"},
-		"neither way for all":   {[]string{"a=./a", "--image", "b=b:1"}, "is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if out, err := execute(t, append([]string{"init"}, tc.args...)...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), tc.want) || out != "" {

@@ -25,7 +25,7 @@ func TestAServerIsReadyWhenItAnswersWithAStatusOf2xx(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if !Ready(ctx, target, "/ready") || asked.Load() != int64(len(answers)) {
+	if !Ready(ctx, target, "/ready") || asked.Load() < int64(len(answers)) {
 		t.Errorf("after %d answers the server is not ready, or it was so before", asked.Load())
 	}
 }

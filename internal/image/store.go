@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"loadstone.dev/loadstone/internal/pick"
 )
 
 // exportLimit is how long a container tool may take to export an image, and maxSaid how much is quoted of one that does not.
@@ -56,5 +58,5 @@ func lastOf(said []byte, err error) string {
 	if last == "" {
 		return err.Error()
 	}
-	return last[:min(len(last), maxSaid)]
+	return pick.Clip(last, maxSaid)
 }

@@ -87,7 +87,7 @@ func variables(i record.Implementation) []string {
 func checkScratch(i record.Implementation) error {
 	for _, s := range i.Container.Scratch {
 		if path.Clean(s.Path) != "/tmp" {
-			return fmt.Errorf("implementations[%s].scratch: in an image on this machine only /tmp can be written to, and not %s: use /tmp, or give implementations[].command, which is started without its image", i.Name, s.Path)
+			return fmt.Errorf("implementations[%s].scratch: in an image on this machine only /tmp can be written to, and not %s: use /tmp", i.Name, s.Path)
 		}
 	}
 	return nil

@@ -153,6 +153,12 @@ func (r *Run) checkProgram(ctx context.Context, i record.Implementation) error {
 	if r.options.inImage(i) {
 		return r.unpackImage(ctx, i)
 	}
+	switch c := i.Container; {
+	case c.User != nil || c.Group != nil:
+		return fmt.Errorf("implementations[%s].user and group are of an image: on this machine a command runs as the user who started the run: remove them, or run it in its image (--images)", i.Name)
+	case len(c.Scratch) > 0:
+		return fmt.Errorf("implementations[%s].scratch is of an image: on this machine a command writes where its user may: remove it, or run it in its image (--images)", i.Name)
+	}
 	_, err := findProgram(r.options.Folder, i)
 	return err
 }

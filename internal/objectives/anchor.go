@@ -120,7 +120,7 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 		return AnchorDiffers, fmt.Sprintf("the image of %s was %s and is %s", anchor, strings.Join(before, ", "), strings.Join(digest, ", "))
 	case !slices.Equal(a.Command, b.Command):
 		return AnchorDiffers, fmt.Sprintf("the command of %s was %q and is %q", anchor, b.Command, a.Command)
-	case !slices.Equal(a.Container.Settings(), b.Container.Settings()):
+	case !a.Container.Alike(b.Container):
 		return AnchorDiffers, fmt.Sprintf("the arguments, environment, files or user of %s are not what they were", anchor)
 	case a.CPUs != b.CPUs:
 		return AnchorDiffers, fmt.Sprintf("%s had %d CPUs and has %d", anchor, b.CPUs, a.CPUs)

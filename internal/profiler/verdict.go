@@ -117,7 +117,7 @@ func (r Result) Trouble() []Remark { return trouble(r.worst()) }
 func trouble(m messages.Messages) []Remark {
 	switch {
 	case m.MissingSymbols != "":
-		return []Remark{remark(MissingSymbols, "memcheck did not start the program: the image's %s has no symbols. Debian's package libc6-dbg, "+
+		return []Remark{remark(MissingSymbols, "memcheck did not start the program: the loader %s has no symbols. Debian's package libc6-dbg, "+
 			"of the image's version, holds them.", m.MissingSymbols)}
 	case m.UnknownInstruction != "":
 		return []Remark{remark(UnknownInstruction, "valgrind does not know the instruction at %s (%s). Build for a baseline CPU: -march=x86-64-v2.",

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -27,11 +28,17 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// Settings are all that a container gets, in a fixed order.
+// Alike reports whether two containers make the same process: how an image is pulled, and how long a start may take, make none.
+func (c Container) Alike(o Container) bool {
+	c.PullSecrets, o.PullSecrets, c.Readiness.Seconds, o.Readiness.Seconds = nil, nil, 0, 0
+	return reflect.DeepEqual(c, o)
+}
+
+// Settings are what is printed of a container, in a fixed order. Each has a name of its own.
 func (c Container) Settings() []Setting {
 	var out []Setting
 	if len(c.Args) > 0 {
-		out = append(out, Setting{"args", strings.Join(c.Args, " ")})
+		out = append(out, Setting{"args", strings.Trim(fmt.Sprintf("%q", c.Args), "[]")})
 	}
 	for _, v := range c.Env {
 		value := v.Value
@@ -41,7 +48,7 @@ func (c Container) Settings() []Setting {
 		out = append(out, Setting{"env " + v.Name, value})
 	}
 	for _, e := range c.EnvFrom {
-		out = append(out, Setting{"envFrom " + e.Kind + " " + e.Name, fmt.Sprintf("with the prefix %q", e.Prefix)})
+		out = append(out, Setting{"envFrom " + e.Kind + " " + e.Name + " as " + e.Prefix + "*", "all keys"})
 	}
 	for _, f := range c.Files {
 		out = append(out, Setting{"files " + f.Path, f.From.String()})
@@ -57,6 +64,9 @@ func (c Container) Settings() []Setting {
 	}
 	if path := c.Readiness.Path; path != "" {
 		out = append(out, Setting{"readiness.path", path})
+	}
+	if s := c.Readiness.Seconds; s > 0 {
+		out = append(out, Setting{"readiness.timeoutSeconds", fmt.Sprint(s)})
 	}
 	return out
 }

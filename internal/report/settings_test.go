@@ -17,7 +17,7 @@ func TestOnlySettingsThatDifferAreListed(t *testing.T) {
 	first := record.Container{Args: []string{"--workers", "4"}, Env: []record.Variable{both}, User: &user}
 	second := record.Container{Env: []record.Variable{both, {Name: "KEY", From: record.Object{Secret: "db"}, Key: "password"}}, User: &user}
 	got := shown(analysis.Table{Implementations: []planned.Implementation{{Name: "a", Settings: first.Settings()}, {Name: "b", Settings: second.Settings()}}}).settings()
-	want := [][]string{{"args", "--workers 4", "not set"}, {"env KEY", "not set", "key password of Secret db"}}
+	want := [][]string{{"args", `"--workers" "4"`, "not set"}, {"env KEY", "not set", "key password of Secret db"}}
 	if diff := cmp.Diff(want, texts(got.Data.(page.Extra).Table)); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // A child goes on after its run was killed, as long as it does not end. Meanwhile its run is not resumed.
@@ -32,14 +34,16 @@ func TestAResumedRunWaitsForTheProcessesOfItsPredecessor(t *testing.T) {
 	}
 	defer second.End()
 	waited := make(chan error, 1)
-	go func() { waited <- second.ClaimProcesses(Work(dir)) }()
-	for range 5 {
-		if busy, err := os.Open(Work(dir)); err != nil || lock(busy) {
-			t.Fatalf("it does not wait for the process that is left: %v", err)
-		} else if err := busy.Close(); err != nil {
-			t.Fatal(err)
+	var released atomic.Bool
+	go func() {
+		err := second.ClaimProcesses(Work(dir))
+		if !released.Load() {
+			err = errors.Join(err, errors.New("it did not wait for the process that is left"))
 		}
-	}
+		waited <- err
+	}()
+	time.Sleep(10 * leftPause)
+	released.Store(true)
 	if err := left.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func provide(t *testing.T, o client.Object) {
 }
 
 // One image twice, the second time with arguments, a file, a folder to write to, a secret and a user of its own: it starts only with all of them, and
-// the report lists them. The secret stands nowhere.
+// the report lists them. The secret is not on its page.
 func TestAnImageIsMeasuredUnderTwoSettings(t *testing.T) {
 	const secret = "a-word-that-nobody-may-read"
 	file, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", "nginx.conf"))
@@ -43,8 +43,8 @@ func TestAnImageIsMeasuredUnderTwoSettings(t *testing.T) {
 	logging.Env = append(logging.Env, v1alpha1.Variable{Name: "WORD", ValueFrom: v1alpha1.ValueSource{SecretKeyRef: v1alpha1.KeyReference{Name: "settings", Key: "word"}}})
 	data, table := measure(t, run, 10*time.Minute)
 	i := slices.IndexFunc(data.Manifest.Plan.Implementations, func(i record.Implementation) bool { return i.Name == "logging" })
-	if got := len(data.Manifest.Plan.Implementations[i].Container.Settings()); got != 8 {
-		t.Errorf("the plan has %d settings, want the arguments, two variables, a file, a folder, a user, a group and a path", got)
+	if got := len(data.Manifest.Plan.Implementations[i].Container.Settings()); got != 9 {
+		t.Errorf("the plan has %d settings, want the arguments, two variables, a file, a folder, a user, a group, a path and a time", got)
 	}
 	checkReport(t, run, table)
 	_, key, _ := strings.Cut(strings.TrimPrefix(run.Status.Report.URI, "s3://"), "/")

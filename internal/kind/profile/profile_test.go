@@ -179,21 +179,18 @@ func TestWhatFollowsChangesNoBlock(t *testing.T) {
 	}
 }
 
-func TestARunOnOneMachineLeavesProfilesOut(t *testing.T) {
-	p, err := plan.Compile(spec(), plan.Options{Name: "run", UID: "u", Local: true})
+func TestARunOnOneMachineIsProfiledAsOnACluster(t *testing.T) {
+	there := compiled(t)
+	here, err := plan.Compile(spec(), plan.Options{Name: "run", UID: "u", Local: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Following) != 0 || !slices.ContainsFunc(p.Notes, func(n string) bool { return strings.HasPrefix(n, "spec.profiles is left out") }) {
-		t.Errorf("what follows is %v, with the notes %q", p.Following, p.Notes)
-	}
-	if len(p.Profiles) != 0 || slices.ContainsFunc(p.Notes, func(n string) bool { return strings.HasPrefix(n, "profiles[") }) {
-		t.Errorf("the profiles %v are planned, with the notes %q", p.Profiles, p.Notes)
+	if diff := cmp.Diff(there.Profiles, here.Profiles); diff != "" || len(here.Following) != len(there.Following) || len(here.Following) == 0 {
+		t.Errorf("%d trials follow, and the profiles differ (-cluster +here):\n%s", len(here.Following), diff)
 	}
 }
 
-// What no cluster would accept is wrong on one machine, too, although it is left out there.
-func TestARunOnOneMachineChecksWhatItLeavesOut(t *testing.T) {
+func TestARunOnOneMachineChecksItsProfiles(t *testing.T) {
 	_, err := plan.Compile(spec(own(func(p *v1alpha1.Profile) { p.Load = "none" })), plan.Options{Name: "run", UID: "u", Local: true})
 	if err == nil || !strings.HasPrefix(err.Error(), "spec.profiles[0].load is none, which is no load of the run") {
 		t.Errorf("a profile of no load ends with %v", err)

@@ -31,9 +31,15 @@ func Capital(s string) string {
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// ASCII spells what formats print for a place that takes ASCII alone.
+// ASCII spells what formats print for a place that takes ASCII alone. Of other people's text, what has no spelling becomes a question mark.
 func ASCII(s string) string {
-	return strings.NewReplacer("µ", "u", "×", "x", "−", "-", "–", "-", "≥", ">=", "≤", "<=", "±", "+/-").Replace(s)
+	spelt := strings.NewReplacer("µ", "u", "×", "x", "−", "-", "–", "-", "≥", ">=", "≤", "<=", "±", "+/-", "…", "...", "→", "->").Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII {
+			return '?'
+		}
+		return r
+	}, spelt)
 }
 
 // Join puts words in a row, leaving out empty ones.
