@@ -36,6 +36,8 @@ type CaseGap struct {
 	Processes int `json:"processes"`
 	// Failure is why, in the program's words: untrusted; empty of a case that is not there.
 	Failure string `json:"failure,omitempty"`
+	// Unread is true if some output of such a process could not be read, which may have been the case's.
+	Unread bool `json:"unread,omitempty"`
 }
 
 const (
@@ -123,9 +125,11 @@ func gapsOf(data record.RunData, p planned.Run) []CaseGap {
 	printed := programsOf(data)
 	processes := map[string]int{}
 	whole, failures := map[verdict.Place]int{}, map[verdict.Place]string{}
+	unread := map[string]bool{}
 	var names []string
 	for _, one := range printed {
 		processes[one.implementation]++
+		unread[one.implementation] = unread[one.implementation] || len(one.unread) > 0
 		for _, c := range one.cases {
 			names = append(names, c.Name)
 			at := verdict.Place{Implementation: one.implementation, Case: c.Name}
@@ -140,7 +144,7 @@ func gapsOf(data record.RunData, p planned.Run) []CaseGap {
 		for _, i := range p.Implementations {
 			at := verdict.Place{Implementation: i.Name, Case: name}
 			if missing := processes[i.Name] - whole[at]; missing > 0 {
-				out = append(out, CaseGap{Implementation: i.Name, Case: name, Processes: missing, Failure: failures[at]})
+				out = append(out, CaseGap{Implementation: i.Name, Case: name, Processes: missing, Failure: failures[at], Unread: failures[at] == "" && unread[i.Name]})
 			}
 		}
 	}

@@ -264,7 +264,8 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 // Counts reports whether anything that was measured counts.
 func (t Table) Counts() bool {
 	h := t.Headline()
-	return len(h.Peaks)+h.AloneCases+len(t.Rows) > 0
+	return len(h.Peaks)+h.AloneCases > 0 || slices.ContainsFunc(t.Cases, func(c Case) bool { return c.Summary != nil }) ||
+		slices.ContainsFunc(t.Rows, func(r verdict.RowComparison) bool { return r.Blocks > 0 })
 }
 
 func entry(c verdict.Comparison) HeadlineEntry {

@@ -21,7 +21,7 @@ type UnreadOutput struct {
 type CaseName struct {
 	Implementation string `json:"implementation"`
 	record.CaseName
-	// Cases is how many distinct cases of the implementation have it; 0 if the implementation printed none of that name.
+	// Cases is how many distinct cases of the implementation have it; 0 if every process was read as a whole and none printed that name.
 	Cases int `json:"cases"`
 }
 
@@ -56,20 +56,38 @@ func caseNamesOf(data record.RunData) []CaseName {
 	printed := programsOf(data)
 	var out []CaseName
 	for _, o := range data.Manifest.Plan.Programs.Outputs {
-		found := make([]map[string]bool, len(o.Cases))
-		for _, one := range printed {
-			for _, c := range one.cases {
-				if _, i := cases.Renamed(o.Cases, c.Printed); one.implementation == o.Implementation && c.Printed != "" && i >= 0 {
-					if found[i] == nil {
-						found[i] = map[string]bool{}
-					}
-					found[i][c.Printed] = true
-				}
-			}
-		}
+		found, whole := namesOf(printed, o)
 		for i, n := range o.Cases {
-			out = append(out, CaseName{Implementation: o.Implementation, CaseName: n, Cases: len(found[i])})
+			if len(found[i]) > 0 || whole {
+				out = append(out, CaseName{Implementation: o.Implementation, CaseName: n, Cases: len(found[i])})
+			}
 		}
 	}
 	return out
+}
+
+// namesOf are the printed names that each name of an implementation was taken for, and whether all that it printed could be read, and something was.
+func namesOf(printed []program, o record.ProgramOutput) (found []map[string]bool, whole bool) {
+	found = make([]map[string]bool, len(o.Cases))
+	processes, unread := 0, 0
+	for _, one := range printed {
+		if one.implementation != o.Implementation {
+			continue
+		}
+		processes++
+		unread += len(one.unread)
+		for _, c := range one.cases {
+			for _, name := range append([]string{c.Printed}, c.Others...) {
+				_, i := cases.Renamed(o.Cases, name)
+				if name == "" || i < 0 {
+					continue
+				}
+				if found[i] == nil {
+					found[i] = map[string]bool{}
+				}
+				found[i][name] = true
+			}
+		}
+	}
+	return found, processes > 0 && unread == 0
 }

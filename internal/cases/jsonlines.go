@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -124,6 +125,9 @@ func (r jsonReader) add(l caseLine) error {
 	return r.addValue(k, l)
 }
 
+// allocations are the units of the metrics that objectives know beside the time, as go test prints them.
+var allocations = map[string]string{"Bytes allocated": "B/op", "Allocations": "allocs/op"}
+
 func (r jsonReader) addValue(k *Case, l caseLine) error {
 	switch {
 	case l.Value == nil:
@@ -134,6 +138,9 @@ func (r jsonReader) addValue(k *Case, l caseLine) error {
 		return fmt.Errorf("case %q: better is %q: print %q or %q", k.Name, words(string(l.Better)), record.LessIsBetter, record.MoreIsBetter)
 	case l.Iterations != nil && l.Metric != wallTime:
 		return fmt.Errorf("case %q has iterations beside %q: print them beside %q alone, since they are added up", k.Name, l.Metric, wallTime)
+	}
+	if known := allocations[l.Metric]; known != "" && (l.Unit != known || l.Better != record.LessIsBetter) {
+		return fmt.Errorf("case %q has %q in %q, %s is better: this metric is in %q, and less is better: print it so, or give the metric another name", k.Name, l.Metric, words(l.Unit), strings.ToLower(words(string(l.Better))), known)
 	}
 	s := sample{metric: l.Metric, unit: l.Unit, better: l.Better, value: *l.Value}
 	if err := r.normalise(k.Name, &s); err != nil {

@@ -133,6 +133,8 @@ func TestLinesOfJSONThatCannotBeReadAreRefused(t *testing.T) {
 		"a negative value":            {caseLine(`"value":-1`), `case "a": "Time" is -1: print a number that is finite and at least 0`, nil},
 		"a time that overflows":       {caseLine(`"value":1e308`, `"unit":"s"`), `"Time" is +Inf`, nil},
 		"an unknown unit of time":     {caseLine(`"unit":"min"`), `the unit of "Time" is "min", no unit of time: print ns, us, ms or s`, nil},
+		"bytes that are no bytes":     {caseLine(`"metric":"Bytes allocated"`, `"unit":"KiB"`), `case "a" has "Bytes allocated" in "KiB", less is better: this metric is in "B/op", and less is better`, nil},
+		"allocations to be proud of":  {caseLine(`"metric":"Allocations"`, `"unit":"allocs/op"`, `"better":"More"`), `case "a" has "Allocations" in "allocs/op", more is better: this metric is in "allocs/op", and less is better`, nil},
 		"a metric in two units":       {caseLine() + caseLine(`"unit":"ms"`), `line 2: case "a" has "Time" both in "ns" and in "ms": print one unit`, nil},
 		"a metric in two directions":  {caseLine() + caseLine(`"better":"More"`), `both as better when Less and as better when More`, nil},
 		"an unknown direction":        {caseLine(`"better":"less"`), `better is "less": print "Less" or "More"`, nil},

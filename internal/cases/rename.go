@@ -48,6 +48,7 @@ func Rename(all []record.Case, names []record.CaseName) []record.Case {
 		if first, ok := at[name]; ok {
 			same := &out[first]
 			same.Values, same.Iterations = nil, 0
+			same.Others = append(same.Others, c.Name)
 			same.Failure = fmt.Sprintf("%q and %q are both taken for it: give each a name of its own in spec.microbenchmark.outputs[].cases", printedAs(*same), c.Name)
 			continue
 		}

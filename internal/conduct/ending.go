@@ -137,12 +137,17 @@ func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
 	case len(r.Failed()) > 0:
 		return Outcome{Failed, v1alpha1.ReasonTrialsFailed, r.Failures()}
 	case verdict.Unmet != "":
-		return Outcome{Failed, verdict.Unmet, verdict.Objectives}
+		return Outcome{Failed, verdict.Unmet, r.besides(verdict.Objectives)}
 	}
 	if open := r.notMade(); open > 0 {
 		return Outcome{Failed, v1alpha1.ReasonTimedOut, fmt.Sprintf("%d of %d trials that follow the blocks were not made in time: raise spec.timeoutSeconds", open, len(r.Plan.Following))}
 	}
-	return Outcome{Succeeded, v1alpha1.ReasonDone, strings.TrimSuffix(verdict.Text+"; "+r.WithoutResult(), "; ")}
+	return Outcome{Succeeded, v1alpha1.ReasonDone, r.besides(verdict.Text)}
+}
+
+// besides adds to a message which profiles have failed.
+func (r Run) besides(message string) string {
+	return strings.TrimSuffix(message+"; "+r.WithoutResult(), "; ")
 }
 
 // WithoutResult names the profiles that have failed, each with its reason; empty if none has. They belong to no block, and what the blocks have

@@ -77,15 +77,21 @@ func openLayout(dir string) (*Image, error) {
 	if err != nil {
 		return nil, errors.Join(errNoImage, err)
 	}
-	found, err := imageOf(index)
+	found, err := imageOf(index, maxIndexes)
 	if err != nil {
 		return nil, err
 	}
 	return described(found)
 }
 
+// maxIndexes is how deep indexes of images may lie in one another.
+const maxIndexes = 4
+
 // imageOf is the first image of an index for this machine, or its only one.
-func imageOf(index v1.ImageIndex) (v1.Image, error) {
+func imageOf(index v1.ImageIndex, deep int) (v1.Image, error) {
+	if deep == 0 {
+		return nil, errNoImage
+	}
 	manifest, err := index.IndexManifest()
 	if err != nil {
 		return nil, err
@@ -103,7 +109,7 @@ func imageOf(index v1.ImageIndex) (v1.Image, error) {
 			if err != nil {
 				return nil, err
 			}
-			return imageOf(below)
+			return imageOf(below, deep-1)
 		}
 	}
 	return nil, errNoImage

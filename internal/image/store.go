@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"loadstone.dev/loadstone/internal/pick"
@@ -40,7 +42,7 @@ func export(ctx context.Context, reference, scratch string) (string, error) {
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, exportLimit)
-		said, err := exec.CommandContext(limited, path, argv[1:]...).CombinedOutput()
+		said, err := runTool(limited, path, argv[1:])
 		cancel()
 		if err == nil {
 			return archive, nil
@@ -49,6 +51,18 @@ func export(ctx context.Context, reference, scratch string) (string, error) {
 		_ = os.Remove(archive) // It may not have been begun.
 	}
 	return "", failed
+}
+
+// runTool runs a tool that dies with this program, and whose children do not keep it waiting.
+func runTool(ctx context.Context, path string, args []string) ([]byte, error) {
+	// The tool dies with this thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd.CombinedOutput()
 }
 
 // lastOf is the last line of what a tool said, or its error if it said nothing.

@@ -61,7 +61,18 @@ func (i *Image) fill(dir string, left limits) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range layers {
+	config, err := i.source.ConfigFile()
+	if err != nil {
+		return err
+	}
+	// Each layer is checked against its own digest; here the list is checked against what the image's name stands for.
+	if len(layers) != len(config.RootFS.DiffIDs) {
+		return fmt.Errorf("the image lists %d layers and its configuration %d: pull or save it again", len(layers), len(config.RootFS.DiffIDs))
+	}
+	for n, l := range layers {
+		if own, err := l.DiffID(); err != nil || own != config.RootFS.DiffIDs[n] {
+			return errors.Join(err, fmt.Errorf("layer %d of the image is %s, and its configuration names %s: pull or save it again", n, own, config.RootFS.DiffIDs[n]))
+		}
 		if err := unpackLayer(t, l, &left); err != nil {
 			return err
 		}

@@ -19,6 +19,9 @@ import (
 	"loadstone.dev/loadstone/internal/rootfs"
 )
 
+// nobody is who an implementation runs as whose image names no user, as on a cluster.
+const nobody = 65532
+
 // imaged is an implementation that runs in its image.
 type imaged struct {
 	digest string
@@ -36,6 +39,9 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 	if err := namespacesPermitted(ctx); err != nil {
 		return fmt.Errorf("implementations[%s].image: this machine permits no mount namespace (%w): run loadstone as root, or give implementations[].command, which is started without its image", i.Name, err)
 	}
+	if c := i.Container; (c.User != nil || c.Group != nil) && (r.facts.Plan.Programs != nil || !rootfs.ChangesUser()) {
+		return fmt.Errorf("implementations[%s].user and group cannot be given on this machine: a program that measures itself runs as root there, and who is not root has no other user: remove them", i.Name)
+	}
 	if err := checkScratch(i); err != nil {
 		return err
 	}
@@ -51,6 +57,10 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 		process, err := opened.Process(dir, i.Command, i.Container.Args, variables(i))
 		if err != nil {
 			return err
+		}
+		if process.UID == 0 {
+			// As on a cluster: nobody measures as root who has not asked for it, and who is root here may signal every process of this machine.
+			process.UID, process.GID = nobody, nobody
 		}
 		if user := i.Container.User; user != nil {
 			process.UID = int(*user)
@@ -160,9 +170,12 @@ func (r *Run) imageNotes() []string {
 		if !found {
 			continue
 		}
-		user := fmt.Sprintf("as user %d and group %d of the image", own.root.Process.UID, own.root.Process.GID)
-		if !rootfs.ChangesUser() {
+		user := fmt.Sprintf("as user %d and group %d", own.root.Process.UID, own.root.Process.GID)
+		switch {
+		case !rootfs.ChangesUser():
 			user = "as the user who started the run"
+		case r.facts.Plan.Programs != nil:
+			user = "as root, whatever its image says, since its parent writes what it reads"
 		}
 		notes = append(notes, fmt.Sprintf("implementations[%s] ran in its image %s (%s), unpacked: in a mount namespace of its own, with a root file system that is only read, %s; the network, the processes and the users are this machine's", i.Name, i.Image, own.digest, user))
 	}

@@ -121,7 +121,7 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 	case !slices.Equal(a.Command, b.Command):
 		return AnchorDiffers, fmt.Sprintf("the command of %s was %q and is %q", anchor, b.Command, a.Command)
 	case !a.Container.Alike(b.Container):
-		return AnchorDiffers, fmt.Sprintf("the arguments, environment, files or user of %s are not what they were", anchor)
+		return AnchorDiffers, fmt.Sprintf("what %s is given beside its image and command is not what it was", anchor)
 	case a.CPUs != b.CPUs:
 		return AnchorDiffers, fmt.Sprintf("%s had %d CPUs and has %d", anchor, b.CPUs, a.CPUs)
 	}

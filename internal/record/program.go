@@ -22,7 +22,9 @@ type Case struct {
 	Name string `json:"name"`
 	// Printed is the name that the program printed, where the run gives the case another; it is not stored.
 	Printed string `json:"-"`
-	Axes    []Axis `json:"axes,omitempty"`
+	// Others are names that the program printed and that were taken for this case, too, which costs it its values; they are not stored.
+	Others []string `json:"-"`
+	Axes   []Axis   `json:"axes,omitempty"`
 	// Values are its metrics, times first.
 	Values []CaseValue `json:"values,omitempty"`
 	// Iterations is their number over all repetitions; 0 if the program prints none.

@@ -105,6 +105,18 @@ func (r Root) bind(from, to string, flags uintptr) error {
 	return nil
 }
 
+// show shows a file of this machine at its own place, only readable: it stays this machine's. A device can be written to all the same.
+func (r Root) show(name string) error {
+	if err := r.bind("/"+name, name, 0); err != nil {
+		return err
+	}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
+	if err := unix.MountSetattr(unix.AT_FDCWD, filepath.Join(r.Dir, name), 0, &attr); err != nil {
+		return fmt.Errorf("making /%s of the image read-only: %w", name, err)
+	}
+	return nil
+}
+
 // temporary makes a folder whose content is in memory.
 func (r Root) temporary(at, options string) error {
 	if err := unix.Mount("tmpfs", filepath.Join(r.Dir, at), "tmpfs", unix.MS_NOSUID, options); err != nil {
@@ -127,7 +139,7 @@ func (r Root) mount() error {
 	}
 	if info, err := os.Lstat(filepath.Join(r.Dir, image.HostsFile)); err == nil && info.Mode().IsRegular() {
 		if _, err := os.Stat("/" + image.HostsFile); err == nil {
-			if err := r.bind("/"+image.HostsFile, image.HostsFile, 0); err != nil {
+			if err := r.show(image.HostsFile); err != nil {
 				return err
 			}
 		}
@@ -147,7 +159,7 @@ func (r Root) devices() error {
 		if err := os.WriteFile(filepath.Join(r.Dir, target), nil, 0o666); err != nil {
 			return fmt.Errorf("making /%s in the image: %w", target, err)
 		}
-		if err := r.bind("/"+target, target, 0); err != nil {
+		if err := r.show(target); err != nil {
 			return err
 		}
 	}

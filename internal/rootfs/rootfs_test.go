@@ -115,7 +115,7 @@ func TestAProcessSeesItsImageAlone(t *testing.T) {
 	}
 	dir, exchange := probed(t), t.TempDir()
 	everything := map[string]string{
-		"folder": "/data", "env": "COLOUR=red", "args": "/probe --flag", "/own": "refused", "/proc/sys/kernel/hostname": "refused",
+		"folder": "/data", "env": "COLOUR=red", "args": "/probe --flag", "/own": "refused", "/proc/sys/kernel/hostname": "refused", "/etc/hosts": "refused", "chmod /dev/null": "refused",
 		"root": ".loadstone data dev etc probe proc sys tmp", "CapBnd": "0000000000000400", "NoNewPrivs": "1",
 	}
 	for name, tc := range map[string]struct {

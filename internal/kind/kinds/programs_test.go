@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/kind/microbenchmark"
 	"loadstone.dev/loadstone/internal/record"
@@ -125,6 +126,9 @@ func TestAProgramThatDoesNotOwnItsCPUsIsVoid(t *testing.T) {
 			t.Fatalf("%s is %s: %+v", p.Trial, p.Validity, p.Reasons)
 		}
 	}
+	if conclusive, why := table.Conclusive(); table.Counts() || conclusive || why != v1alpha1.ReasonNothingCounts {
+		t.Errorf("of void processes alone the run is conclusive %v, %s", conclusive, why)
+	}
 }
 
 func TestACaseThatIsLackingOrHasFailedIsNamed(t *testing.T) {
@@ -148,7 +152,7 @@ func TestACaseThatIsLackingOrHasFailedIsNamed(t *testing.T) {
 	if strings.Contains(page, "every cell passed every check") {
 		t.Error("the caveats say that nothing is wrong")
 	}
-	if !strings.Contains(page, "no &lt;paper&gt;") || !strings.Contains(page, "does not print the case parse/size:256") {
+	if !strings.Contains(page, "no &lt;paper&gt;") || !strings.Contains(page, "did not print the case parse/size:256") {
 		t.Error("the page does not name them")
 	}
 }

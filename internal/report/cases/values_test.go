@@ -76,7 +76,7 @@ func TestGapsAreSentences(t *testing.T) {
 		{Implementation: "old", CaseName: record.CaseName{Printed: "BM_Copy", Name: "copy"}},
 	}
 	want := []string{
-		"new does not print the case print (7 processes).", "The case sort of old gave no value in 1 process: no <paper>",
+		"new did not print the case print (7 processes).", "The case sort of old gave no value in 1 process: no <paper>",
 		"BM_* of new is taken for * (4 cases).",
 		"spec.microbenchmark.outputs renames BM_Copy of old, which printed no such case: correct the name, as the report shows it.",
 		`What new printed could not be read as a whole in 2 processes (10 parts), first in block 3: line 7: no JSON (it begins with "hello")`,

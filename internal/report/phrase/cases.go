@@ -25,6 +25,9 @@ func (l Lexicon) CaseGap(g analysis.CaseGap) string {
 	if g.Failure != "" {
 		return l.Say("values.failed", g.Case, g.Implementation, l.Count("processes", g.Processes), g.Failure)
 	}
+	if g.Unread {
+		return l.Say("values.lacksRead", g.Case, g.Implementation, l.Count("processes", g.Processes))
+	}
 	return l.Say("values.lacks", g.Implementation, g.Case, l.Count("processes", g.Processes))
 }
 

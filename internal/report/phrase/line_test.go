@@ -188,7 +188,7 @@ func TestLineSaysWhatProgramsDidNotPrint(t *testing.T) {
 	want := "3 cases were measured, and there is nothing to compare them with; " +
 		"What new printed could not be read as a whole in 1 process (1 part), first in block 1: line 2: no JSON; " +
 		"spec.microbenchmark.outputs renames A of new, which printed no such case: correct the name, as the report shows it; " +
-		"new does not print the case print (7 processes), and 1 case more like it; The case sort of old gave no value in 1 process: no paper"
+		"new did not print the case print (7 processes), and 1 case more like it; The case sort of old gave no value in 1 process: no paper"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -47,7 +47,7 @@ func counted(unit string) func(float64) string {
 // unmeasured is the reason why instructions were not counted, by a tool that would have counted them.
 func unmeasured(f analysis.Profiled) string {
 	for _, c := range f.Counters {
-		if c.Event == perfstat.Instructions && c.Whole == nil {
+		if (c.Event == perfstat.Instructions || c.Event == perfstat.Instructions+perfstat.UserOnly) && c.Whole == nil {
 			return c.Why
 		}
 	}

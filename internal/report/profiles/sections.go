@@ -9,6 +9,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/profiler/perfstat"
 	"loadstone.dev/loadstone/internal/report/chart"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
@@ -187,7 +188,13 @@ func reasons(found profiler.Result) []profiler.Remark {
 // value is what a tool has counted or measured.
 func (v profiles) value(f analysis.Profiled) table.Cell {
 	if c := f.PerRequest; c != nil {
-		return v.spread(*c, format.Digits)
+		cell := v.spread(*c, format.Digits)
+		for _, k := range f.Counters {
+			if k.Event == perfstat.Instructions+perfstat.UserOnly && k.Whole != nil {
+				cell.Sub = format.Join(", ", v.Say("profiles.userOnly"), cell.Sub)
+			}
+		}
+		return cell
 	}
 	if why := unmeasured(f); why != "" {
 		return table.Cell{Text: v.Say("profiles.unmeasured"), Sub: why, Number: true, Wrap: true}

@@ -3,7 +3,7 @@ package words
 // englishProfiles are the words of what profilers have found.
 var englishProfiles = map[string]string{
 	"profiles.title":   "Profiles",
-	"profiles.lead":    "What the servers did under profilers, when all blocks had been measured. Nothing here was timed, and nothing takes part in a verdict. Instructions and system calls are counted, not sampled, and no test is made of them: counts that are all apart say that these launches differed. Where counts vary from launch to launch, three of each of two equal servers lie apart by chance one time in ten.",
+	"profiles.lead":    "What the servers did under profilers, when all blocks had been measured. Nothing here takes part in a verdict, and no time of an answer was compared. Instructions and system calls are counted, not sampled, unless a line says that a value is an estimate, and no test is made of them: counts that are all apart say that these launches differed. Where counts vary from launch to launch, three of each of two equal servers lie apart by chance one time in ten.",
 	"profiles.of":      "%s (%s)",
 	"profiles.what":    "GET %s, %s requests over %s.",
 	"profiles.counted": "GET %s over %[4]s: once with %[2]s requests and once with %[3]s, %[5]s. The difference is what a request costs, without start and end of the server, but with what the server does by time meanwhile.",
@@ -13,9 +13,9 @@ var englishProfiles = map[string]string{
 	"profiles.versus":         "to %s",
 	"profiles.value.memcheck": "", "profiles.value.massif": "peak heap", "profiles.value.massif-heap": "peak heap", "profiles.value.massif-pages": "peak memory",
 	"profiles.value.callgrind": "instructions per request", "profiles.value.cachegrind": "instructions per request", "profiles.value.strace": "system calls per request",
-	"profiles.value.perf-stat": "instructions per request",
-	"profiles.spread":          "n = %s; %s to %s",
-	"profiles.apart":           "all counts apart", "profiles.together": "counts overlap", "profiles.once": "counted once: no spread is known",
+	"profiles.value.perf-stat": "instructions per request", "profiles.userOnly": "outside the kernel alone",
+	"profiles.spread": "n = %s; %s to %s",
+	"profiles.apart":  "all counts apart", "profiles.together": "counts overlap", "profiles.once": "counted once: no spread is known",
 	"profiles.launches.1": "%s launch", "profiles.launches.n": "%s launches",
 
 	"profiles.answer.found": "found", "profiles.answer.clean": "none", "profiles.answer.inconclusive": "inconclusive",
@@ -48,7 +48,7 @@ var englishProfiles = map[string]string{
 	"profiles.extrapolated": "The event shared its counter with others: the value is an estimate.",
 
 	"profiles.peak.heap": "%s: what held the heap when heap and stacks were largest", "profiles.peak.pages": "%s: what held the pages when most were held", "profiles.held": "held", "profiles.share": "share",
-	"profiles.treeLead": "A tree: below each place that asked for memory stand those that led there. What holds less than 1 % is left out here, and is in the file of the tool.",
+	"profiles.treeLead": "A tree: below each place that asked for memory stand those that led there. What holds less than 1 % is left out; what massif has not put together itself is in its file.",
 	"profiles.stacks":   "Asked for: %s; the allocator adds %s, and stacks have %s. At their largest, stacks had %s.",
 	"profiles.small.1":  "%s place below 1 %%", "profiles.small.n": "%s places below 1 %%, together",
 	"profiles.full.1": "%s more place", "profiles.full.n": "%s more places, together",

@@ -12,10 +12,15 @@ func main() {
 	seen["folder"], _ = os.Getwd()
 	seen["env"] = strings.Join(os.Environ(), " ")
 	seen["args"] = strings.Join(os.Args, " ")
-	for _, path := range []string{"/own", "/tmp/own", "/dev/shm/own", "/proc/sys/kernel/hostname", "/.loadstone/own"} {
-		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+	for _, path := range []string{"/own", "/tmp/own", "/dev/shm/own", "/proc/sys/kernel/hostname", "/.loadstone/own", "/etc/hosts"} {
+		// Nothing is cut off or written where there is something: it may be this machine's.
+		if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600); err != nil || f.Close() != nil {
 			seen[path] = "refused"
 		}
+	}
+	// What it has already, so that nothing changes where it is permitted.
+	if os.Chmod("/dev/null", 0o666) != nil {
+		seen["chmod /dev/null"] = "refused"
 	}
 	entries, _ := os.ReadDir("/")
 	var names []string
