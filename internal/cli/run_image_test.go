@@ -78,11 +78,12 @@ func imageServer(t *testing.T, dir string) string {
 
 func TestARunOnThisMachineOfImages(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	if out, err := exec.CommandContext(t.Context(), "unshare", "--mount", "--map-root-user", "true").CombinedOutput(); err != nil {
 		t.Skipf("this machine permits no mount namespace: %v: %s", err, out)
 	}
 	program := imageServer(t, dir)
+	// Not before: the compiler's cache is there, too.
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	plain, costly := freePort(t), freePort(t)
 	tag, err := name.NewTag("localhost/plain:1")
 	if err != nil {

@@ -89,9 +89,10 @@ func TestAServerIsProfiledByTheRealTools(t *testing.T) {
 		},
 		profiler.PerfStat: func(t *testing.T, fewer, more profiler.Result) {
 			t.Helper()
-			// Which counters the kernel gives is another matter on each machine; its accounts are always there.
-			if each, known := profiler.EachOf("task-clock", fewer, more); !known || each < 0 || len(more.Counters) < 9 {
-				t.Errorf("a request has the CPU for %v ms, %v, by the counters %+v", each, known, more.Counters)
+			// Which counters the kernel gives is another matter on each machine; its accounts are always there. So few requests may cost less than
+			// the difference between two starts.
+			if _, known := profiler.EachOf("task-clock", fewer, more); !known || len(more.Counters) < 9 {
+				t.Errorf("what a request has of the CPU is not known by the counters %+v", more.Counters)
 			}
 		},
 		profiler.Callgrind: func(t *testing.T, fewer, more profiler.Result) {
