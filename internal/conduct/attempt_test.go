@@ -283,7 +283,7 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 			"permanent ProgramFailed: implementations[go] was killed because it exceeded its memory of 448Mi, of which 64Mi are its own and the rest is for its profiler: raise implementations[].memory",
 		},
 		"a server is killed":         {conduct.ServerExited(sweep.Sweep{}, server, conduct.Exit{Code: 137, Reason: "Error"}), "transient PodLost: implementations[go] was killed by another process, and not for its memory (exit code 137, Error)"},
-		"a server fills its disk":    {conduct.DiskFull(sweep.Sweep{}, server, "Container server exceeded its limit. "), "permanent ServerExited: implementations[go] was ended because it filled its disk: write or print less: Container server exceeded its limit."},
+		"a server fills its disk":    {conduct.DiskFull(sweep.Sweep{}, server, "Container server exceeded its limit. "), "permanent ServerExited: implementations[go] was ended because it filled its disk: write or print less, or raise the size of its scratch: Container server exceeded its limit."},
 		"a program fills its disk":   {conduct.DiskFull(microbenchmark.Microbenchmark{}, server, "so it was"), "permanent ProgramFailed: implementations[go] was ended because it filled its disk"},
 		"the operator fails":         {conduct.OperatorFailed(errors.New("a panic")), "transient OperatorFailed: a panic"},
 		"an agent ends":              {conduct.AgentExited("the observer", conduct.Exit{Code: 1, Reason: "Error"}), "transient AgentLost: the observer exited (exit code 1, Error)"},

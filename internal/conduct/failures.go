@@ -99,7 +99,7 @@ func memoryOf(w kind.Work, server record.Implementation) string {
 
 // DiskFull is the failure of a measured process that has written more than it may; said is the system's word for it.
 func DiskFull(w kind.Work, server record.Implementation, said string) *Failure {
-	return PermanentFailure(endReason(w), "implementations[%s] was ended because it filled its disk: write or print less: %s", server.Name, strings.TrimSpace(said))
+	return PermanentFailure(endReason(w), "implementations[%s] was ended because it filled its disk: write or print less, or raise the size of its scratch: %s", server.Name, strings.TrimSpace(said))
 }
 
 // endReason is the reason of a measured process that has ended as it should not.

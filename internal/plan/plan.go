@@ -16,6 +16,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
 )
@@ -287,8 +288,26 @@ func (p *Plan) times(timeout int32) {
 	p.TimeoutSeconds = timeout
 	if timeout == 0 {
 		p.TimeoutSeconds = int32((3*p.Estimate(len(p.Trials)) + p.EstimateOf(p.Following)).Seconds()) + 600
-		p.Note("spec.timeoutSeconds defaults to %d: three times the planned time plus ten minutes", p.TimeoutSeconds)
+		words := "three times the planned time plus ten minutes"
+		if starts := p.readySeconds(); starts > 0 {
+			p.TimeoutSeconds += starts
+			words += ", and the time that servers may take to start"
+		}
+		p.Note("spec.timeoutSeconds defaults to %d: %s", p.TimeoutSeconds, words)
 	}
+}
+
+// readySeconds is how long the servers of all trials may take to start, as far as the spec says.
+func (p *Plan) readySeconds() int32 {
+	var sum int32
+	for _, t := range slices.Concat(p.Trials, p.Following) {
+		for _, name := range t.Servers {
+			if i := pick.First(p.Implementations, func(i *record.Implementation) bool { return i.Name == name }); i != nil {
+				sum += i.Container.Readiness.Seconds
+			}
+		}
+	}
+	return sum
 }
 
 // seed takes the spec's seed, or draws one of as many bits from the run's UID: what a report names can be written into a spec.

@@ -62,7 +62,8 @@ func overfull(p *corev1.Pod) bool {
 	said := func(what string) bool { return strings.Contains(p.Status.Message, what) }
 	return said("exceeds the total limit of containers") ||
 		said(fmt.Sprintf("Container %s exceeded its local ephemeral storage limit", p.Spec.Containers[0].Name)) ||
-		said(fmt.Sprintf("Usage of EmptyDir volume %q exceeds the limit", render.ExchangeVolume))
+		said(fmt.Sprintf("Usage of EmptyDir volume %q exceeds the limit", render.ExchangeVolume)) ||
+		said(fmt.Sprintf("Usage of EmptyDir volume \"%s", render.ScratchVolume))
 }
 
 // containers are the states of all containers of a pod, the one that brings the agent into another's image among them.

@@ -146,6 +146,7 @@ func TestAFullDiskIsTheProgramsIfTheProgramFilledIt(t *testing.T) {
 		`Container program exceeded its local ephemeral storage limit "2Gi". `:                           true,
 		`Pod ephemeral local storage usage exceeds the total limit of containers 4Gi. `:                  true,
 		`Usage of EmptyDir volume "loadstone" exceeds the limit "256Mi". `:                               true,
+		`Usage of EmptyDir volume "scratch-0" exceeds the limit "256Mi". `:                               true,
 		`Container collector exceeded its local ephemeral storage limit "2Gi". `:                         false,
 		`Usage of EmptyDir volume "data" exceeds the limit "1Gi". `:                                      false,
 		`The node was low on resource: ephemeral-storage. Container program was using 3Gi, request is 0`: false,
@@ -154,7 +155,7 @@ func TestAFullDiskIsTheProgramsIfTheProgramFilledIt(t *testing.T) {
 		a.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: message}
 		want := "PodLost transient: pod parsers-000-old-1-s0: Evicted: "
 		if own {
-			want = "ProgramFailed permanent: implementations[old] was ended because it filled its disk: write or print less: "
+			want = "ProgramFailed permanent: implementations[old] was ended because it filled its disk: write or print less, or raise the size of its scratch: "
 		}
 		if got := describe(a.Fault()); got != want+strings.TrimSpace(message) && got != want+message {
 			t.Errorf("%q gives %q", message, got)

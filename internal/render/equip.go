@@ -11,6 +11,9 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
+// ScratchVolume begins the names of the volumes for folders to write to.
+const ScratchVolume = "scratch-"
+
 // equip gives the newest container of a pod what its implementation asks for beside image and command. The pod's user is the container's, since an
 // observer must share it to read of the process.
 func equip(pod *corev1.Pod, own record.Container) {
@@ -32,7 +35,11 @@ func equip(pod *corev1.Pod, own record.Container) {
 	}
 	for i, s := range own.Scratch {
 		size := resource.NewQuantity(s.Bytes, resource.BinarySI)
-		mount(pod, c, "scratch-"+strconv.Itoa(i), s.Path, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: size}})
+		// What is written there counts against the sum of the containers' limits, too.
+		disk := c.Resources.Limits[corev1.ResourceEphemeralStorage]
+		disk.Add(*size)
+		c.Resources.Limits[corev1.ResourceEphemeralStorage] = disk
+		mount(pod, c, ScratchVolume+strconv.Itoa(i), s.Path, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: size}})
 	}
 	for _, name := range own.PullSecrets {
 		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
