@@ -112,7 +112,7 @@ bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met o
 	@hack/bench.sh
 
 .PHONY: bench-local
-bench-local: build ## Only those of loadstone run on this machine: fifteen minutes, wrk, and nothing else running.
+bench-local: build ## Only those of loadstone run on this machine: twelve minutes, wrk, and nothing else running.
 	@go run ./hack/bench -only local,cases,program
 
 .PHONY: bench-stats

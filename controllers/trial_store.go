@@ -36,7 +36,7 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (pass.Step, 
 			continue
 		}
 		if err := r.orderStore(ctx, s, a); err != nil {
-			if s.fault = refusal(a.pod, err); s.fault != nil {
+			if s.fault = s.blame(refusal(a.pod, err)); s.fault != nil {
 				return pass.Halt, nil
 			}
 			return r.storeTrouble(s, err)

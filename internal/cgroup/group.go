@@ -85,15 +85,23 @@ func (g *Group) OutOfMemory() bool {
 		if !slices.Contains(f.Controllers, "memory") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(f.Dir, file))
-		for line := range strings.Lines(string(text)) {
-			count, ok := strings.CutPrefix(strings.TrimSpace(line), "oom_kill ")
-			if ok && err == nil && count != "0" {
-				return true
-			}
+		if text, err := os.ReadFile(filepath.Join(f.Dir, file)); err == nil && OOMKills(string(text)) > 0 {
+			return true
 		}
 	}
 	return false
+}
+
+// OOMKills is how many processes the kernel has killed for the memory of a group, by its memory.events or, in version 1, its memory.oom_control; 0
+// where it counts none.
+func OOMKills(text string) int64 {
+	for line := range strings.Lines(text) {
+		if digits, found := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); found {
+			n, _ := strconv.ParseInt(digits, 10, 64) // What is no number counts as none.
+			return n
+		}
+	}
+	return 0
 }
 
 // Remove removes the group, whose processes have ended. It may be called twice.

@@ -126,6 +126,12 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		_, f := a.AgentBusy(protocol.State{Member: "server", Phase: protocol.Running})
 		return f
 	}
+	slow := server
+	slow.Container.Readiness = record.Readiness{Path: "/ready", Seconds: 90}
+	patient := func(a *conduct.Attempt) {
+		a.Work = sweep.Sweep{Cells: a.Work.(sweep.Sweep).Cells, Implementations: []record.Implementation{server, slow}}
+	}
+	unready := func(a conduct.Attempt) *conduct.Failure { return a.NotListening(slow, noon) }
 	for name, tc := range map[string]struct {
 		ask      func(conduct.Attempt) *conduct.Failure
 		deadline time.Duration
@@ -135,6 +141,8 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	}{
 		"agents start":                  {silent, conduct.PrepareDeadline, nil, "transient AgentLost: the agent is not responding: connection refused"},
 		"agents end":                    {silent, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "transient AgentLost: the agent is not responding"},
+		"agents of a slow server start": {silent, conduct.PrepareDeadline + 90*time.Second, []func(*conduct.Attempt){patient}, "transient AgentLost: the agent is not responding"},
+		"the server is ready":           {unready, 90 * time.Second, nil, "permanent ServerNotListening: implementations[go] did not answer GET /ready on port 8080 with a status of 2xx within 1m30s of its start: check readiness, port and command"},
 		"the server listens":            {deaf, conduct.ListenDeadline, nil, "permanent ServerNotListening: implementations[go] did not listen on port 8080 within 30s of its start: check port and command"},
 		"scripts are read":              {scripts, conduct.PrepareDeadline, nil, "transient StoreUnavailable: the run's scripts cannot be read: connection refused"},
 		"agents are told to start":      {missed, 0, []func(*conduct.Attempt){told}, "transient AgentLost: the agent did not receive its start in time"},

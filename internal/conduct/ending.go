@@ -135,7 +135,7 @@ func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
 	case verdict == nil:
 		return Outcome{State: Ongoing, Reason: v1alpha1.ReasonInProgress}
 	case len(r.Failed()) > 0:
-		return Outcome{Failed, v1alpha1.ReasonTrialsFailed, r.Failures()}
+		return Outcome{Failed, v1alpha1.ReasonTrialsFailed, r.besides(r.Failures())}
 	case verdict.Unmet != "":
 		return Outcome{Failed, verdict.Unmet, r.besides(verdict.Objectives)}
 	}
@@ -151,11 +151,11 @@ func (r Run) besides(message string) string {
 }
 
 // WithoutResult names the profiles that have failed, each with its reason; empty if none has. They belong to no block, and what the blocks have
-// shown stands without them.
+// shown stands without them. Those that were skipped for what a trial of the blocks has shown are left out: that trial is named.
 func (r Run) WithoutResult() string {
 	var failed []string
 	for _, t := range r.Trials.inOrder() {
-		if t.Follows() && t.failed() && reason.Of(t.Reason) != reason.Nobody {
+		if t.Follows() && t.failed() && reason.Of(t.Reason) != reason.Nobody && !strings.HasPrefix(t.Message, skipped) {
 			failed = append(failed, fmt.Sprintf("profiles[%s] of %s failed: %s", t.Profile, strings.Join(t.Servers, " "), cmp.Or(t.Message, t.Reason)))
 		}
 	}

@@ -14,10 +14,11 @@ func (l Trials) Binding() *Trial {
 	return nil
 }
 
-// Bound are the nodes to which the members of every further trial are bound, by their names; nil if they may still be chosen.
-func (l Trials) Bound() map[string]string {
+// Bound are the nodes to which the members of every further trial of a block are bound, by their names; nil if they may still be chosen. A trial that
+// follows the blocks is compared with nothing that they have measured, and goes where it has room.
+func (l Trials) Bound(follows bool) map[string]string {
 	first := l.Binding()
-	if first == nil {
+	if first == nil || follows {
 		return nil
 	}
 	nodes := make(map[string]string, len(first.Nodes))

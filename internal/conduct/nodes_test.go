@@ -31,8 +31,11 @@ func TestARunIsBoundByWhatIsStored(t *testing.T) {
 		"an earlier operator's trial likewise": {trials: conduct.Trials{trial(0, "", "key"), trial(1, "n2", "key")}, want: map[string]string{"server-0": "n2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.trials.Bound()); diff != "" {
+			if diff := cmp.Diff(tc.want, tc.trials.Bound(false)); diff != "" {
 				t.Errorf("bound to (-want +got):\n%s", diff)
+			}
+			if got := tc.trials.Bound(true); got != nil {
+				t.Errorf("what follows the blocks is bound to %v", got)
 			}
 		})
 	}

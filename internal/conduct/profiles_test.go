@@ -192,6 +192,10 @@ func TestTheVerdictStandsWhateverHasFailedAProfile(t *testing.T) {
 			if o.State != conduct.Succeeded || o.Reason != v1alpha1.ReasonDone || o.Message != "go is faster; profiles[leaks] of go failed: "+tc.message {
 				t.Errorf("the run has ended with %+v", o)
 			}
+			o = r.Outcome(nil, &conduct.Verdict{Unmet: v1alpha1.ReasonObjectivesMissed, Objectives: "go is too slow"})
+			if o.State != conduct.Failed || o.Message != "go is too slow; profiles[leaks] of go failed: "+tc.message {
+				t.Errorf("the run that misses its objective has ended with %+v", o)
+			}
 		})
 	}
 }

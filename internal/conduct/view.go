@@ -8,6 +8,9 @@ import (
 	"loadstone.dev/loadstone/internal/reason"
 )
 
+// skipped begins the message of a trial that is given up for what another one has shown.
+const skipped = "skipped: "
+
 // View is a run as one of its trials sees it.
 type View struct {
 	// Name is the run's.
@@ -84,7 +87,7 @@ func (l Trials) shown(t Trial) *Failure {
 		if !sameServers(other, &t) && reason.Of(other.Reason) != reason.Load {
 			continue
 		}
-		return PermanentFailure(other.Reason, "skipped: trial %s has already failed this way: %s", other.Name, other.Message)
+		return PermanentFailure(other.Reason, skipped+"trial %s has already failed this way: %s", other.Name, other.Message)
 	}
 	return nil
 }

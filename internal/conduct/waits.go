@@ -31,7 +31,7 @@ func (a Attempt) PrepareLeft() time.Duration { return a.Begun.Add(PrepareDeadlin
 
 // AgentSilent is the failure of an agent that does not answer; nil while it may yet.
 func (a Attempt) AgentSilent(agent string, err error) *Failure {
-	deadline := a.Begun.Add(PrepareDeadline)
+	deadline := a.Begun.Add(PrepareDeadline + a.readiness())
 	if end := a.End(); !end.IsZero() {
 		deadline = end.Add(AgentGrace)
 	}
@@ -39,6 +39,15 @@ func (a Attempt) AgentSilent(agent string, err error) *Failure {
 		return nil
 	}
 	return TransientFailure(v1alpha1.ReasonAgentLost, "%s is not responding: %s", agent, err)
+}
+
+// readiness is the longest that a server of the attempt may take to get ready, as far as its spec says.
+func (a Attempt) readiness() time.Duration {
+	var most int32
+	for _, s := range a.Work.Servers() {
+		most = max(most, s.Container.Readiness.Seconds)
+	}
+	return time.Duration(most) * time.Second
 }
 
 // NotListening is the failure of a server that runs since some instant and does not listen on its port, or of a program whose parent does not

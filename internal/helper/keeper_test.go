@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/helper/helpertest"
 	"loadstone.dev/loadstone/internal/kernel"
 )
 
@@ -61,7 +62,7 @@ func (k *kept) note(t *testing.T) Note {
 	return n
 }
 
-// End ends the pipe of a keeper and waits for the keeper, which must be content.
+// end ends the pipe of a keeper and waits for the keeper, which must be content.
 func (k *kept) end(t *testing.T) {
 	t.Helper()
 	if err := errors.Join(k.in.Close(), k.cmd.Wait()); err != nil {
@@ -73,7 +74,7 @@ func (k *kept) end(t *testing.T) {
 func (k *kept) written(t *testing.T, name string) string {
 	t.Helper()
 	var line string
-	await(t, name+" was written", func() bool {
+	helpertest.Await(t, name+" was written", func() bool {
 		text, err := os.ReadFile(filepath.Join(k.dir, name))
 		line = strings.TrimSuffix(string(text), "\n")
 		return err == nil && line != string(text)
@@ -92,7 +93,7 @@ func TestAKeeperTellsHowItsProgramHasEnded(t *testing.T) {
 		"by a signal that nobody catches": {[]string{"/bin/sh", "-c", "kill -KILL $$"}, keeperExit{137, "killed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := keeping(t, ownCPUs(t), tc.command...)
+			k := keeping(t, helpertest.OwnCPUs(t), tc.command...)
 			if first := k.note(t); first.PID <= 0 || first.Failed != "" || first.Exited != nil {
 				t.Errorf("its first note is %+v", first)
 			}
@@ -105,10 +106,10 @@ func TestAKeeperTellsHowItsProgramHasEnded(t *testing.T) {
 }
 
 func TestAKeeperTellsOfAProgramThatCannotBeStarted(t *testing.T) {
-	noProgram := write(t, filepath.Join(t.TempDir(), "text"), "This is no program.\n", 0o700)
+	noProgram := helpertest.Write(t, filepath.Join(t.TempDir(), "text"), "This is no program.\n", 0o700)
 	for name, command := range map[string]string{"a file that is not there": "/no/such/program", "a file that is no program": noProgram} {
 		t.Run(name, func(t *testing.T) {
-			k := keeping(t, ownCPUs(t), command)
+			k := keeping(t, helpertest.OwnCPUs(t), command)
 			if first := k.note(t); first.PID != 0 || !strings.Contains(first.Failed, command) {
 				t.Errorf("its first note is %+v", first)
 			}
@@ -118,7 +119,7 @@ func TestAKeeperTellsOfAProgramThatCannotBeStarted(t *testing.T) {
 }
 
 func TestAKeptProgramHasItsPlace(t *testing.T) {
-	cpus := ownCPUs(t)
+	cpus := helpertest.OwnCPUs(t)
 	last := cpus[len(cpus)-1]
 	k := keeping(t, []int{last}, "/bin/sh", "-c", "pwd -P; grep Cpus_allowed_list /proc/self/status; echo trouble >&2")
 	k.note(t)
@@ -154,7 +155,7 @@ func TestAKeeperLeavesNoProcess(t *testing.T) {
 		"of a program that failed and left two behind": {"setsid sleep 1000 & setsid " + stubborn + " & exit 1", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := keeping(t, ownCPUs(t), "/bin/sh", "-c", tc.command)
+			k := keeping(t, helpertest.OwnCPUs(t), "/bin/sh", "-c", tc.command)
 			started := k.note(t)
 			left, err := strconv.Atoi(k.written(t, "left"))
 			if err != nil {
@@ -180,7 +181,7 @@ func TestAKeeperLeavesNoProcess(t *testing.T) {
 func TestAKeptProgramIsAskedToEndBeforeItIsKilled(t *testing.T) {
 	const tries = 10
 	for range tries {
-		k := keeping(t, ownCPUs(t), "/bin/sh", "-c", `trap 'echo goodbye > said; exit 0' TERM; echo ready > ready; while :; do sleep 1000; done`)
+		k := keeping(t, helpertest.OwnCPUs(t), "/bin/sh", "-c", `trap 'echo goodbye > said; exit 0' TERM; echo ready > ready; while :; do sleep 1000; done`)
 		k.note(t)
 		k.written(t, "ready")
 		k.end(t)

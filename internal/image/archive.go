@@ -3,7 +3,6 @@ package image
 import (
 	"archive/tar"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,9 +12,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
-
-// maxArchive bounds what is unpacked of an archive of an OCI layout.
-const maxArchive = 16 << 30
 
 var errNoImage = errors.New("it holds no image for this machine: name an archive as docker save or podman save makes it, or an OCI layout")
 
@@ -50,7 +46,7 @@ func extractLayout(path, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	left := int64(maxArchive)
+	left := most
 	for entries := tar.NewReader(archive); ; {
 		h, err := entries.Next()
 		if errors.Is(err, io.EOF) {
@@ -62,8 +58,9 @@ func extractLayout(path, dir string) (err error) {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if left -= h.Size; left < 0 {
-			return fmt.Errorf("it holds more than %d bytes", int64(maxArchive))
+		left.entries--
+		if left.bytes -= h.Size; left.bytes < 0 || left.entries < 0 {
+			return errTooLarge
 		}
 		if err := errors.Join(root.MkdirAll(filepath.Dir(h.Name), 0o700), writeFile(root, h.Name, entries, 0o600)); err != nil {
 			return err

@@ -3,6 +3,7 @@ package image
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,7 +99,7 @@ func unpacked(t *testing.T, path string) (dir string, found *Image, err error) {
 	err = OpenPath(path, func(i *Image) error {
 		found = i
 		var err error
-		dir, err = i.Unpack(cache)
+		dir, err = i.Unpack(t.Context(), cache)
 		return err
 	})
 	return dir, found, err
@@ -288,7 +290,7 @@ func TestADamagedLayerIsRefusedAndLeavesNothing(t *testing.T) {
 	}
 	cache := t.TempDir()
 	err = OpenPath(dir, func(i *Image) error {
-		_, err := i.Unpack(cache)
+		_, err := i.Unpack(t.Context(), cache)
 		return err
 	})
 	if err == nil {
@@ -303,7 +305,7 @@ func TestAnImageOfAnotherContentThanItsDigestIsRefused(t *testing.T) {
 	t.Parallel()
 	honest, other := layerOf(t, entry{name: "a", text: "1"}), layerOf(t, entry{name: "a", text: "2"})
 	i := &Image{source: swapped{imageOfLayers(t, runtime.GOARCH, honest), other}}
-	if err := i.fill(t.TempDir(), most); err == nil || !strings.Contains(err.Error(), "is damaged") {
+	if err := i.fill(t.Context(), t.TempDir(), most); err == nil || !strings.Contains(err.Error(), "is damaged") {
 		t.Errorf("it ends with %v", err)
 	}
 }
@@ -326,6 +328,44 @@ type swappedLayer struct {
 
 func (s swappedLayer) Uncompressed() (io.ReadCloser, error) { return s.other.Uncompressed() }
 
+// cut is an image that lists one layer fewer than its configuration, which gives it its name.
+type cut struct{ v1.Image }
+
+func (c cut) Layers() ([]v1.Layer, error) {
+	layers, err := c.Image.Layers()
+	return layers[1:], err
+}
+
+// turned is one that lists its layers in another order.
+type turned struct{ v1.Image }
+
+func (c turned) Layers() ([]v1.Layer, error) {
+	layers, err := c.Image.Layers()
+	slices.Reverse(layers)
+	return layers, err
+}
+
+func TestAnImageOfOtherLayersThanItsNameStandsForIsRefused(t *testing.T) {
+	t.Parallel()
+	whole := imageOfLayers(t, runtime.GOARCH, layerOf(t, entry{name: "a", text: "1"}), layerOf(t, entry{name: "b", text: "2"}))
+	for want, source := range map[string]v1.Image{"the image lists 1 layers and its configuration 2": cut{whole}, "layer 0 of the image is sha256:": turned{whole}} {
+		i := &Image{source: source}
+		if err := i.fill(t.Context(), t.TempDir(), most); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("it ends with %v, want %q", err, want)
+		}
+	}
+}
+
+func TestUnpackingEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	i := &Image{source: imageOfLayers(t, runtime.GOARCH, layerOf(t, entry{name: "a", text: "1"}))}
+	if err := i.fill(ctx, t.TempDir(), most); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
 func TestAnImageIsBounded(t *testing.T) {
 	t.Parallel()
 	i := &Image{source: imageOfLayers(t, runtime.GOARCH, layerOf(t, entry{name: "a", text: "12345"}, entry{name: "b", text: "12345"}))}
@@ -333,7 +373,7 @@ func TestAnImageIsBounded(t *testing.T) {
 		bound limits
 		fits  bool
 	}{{limits{bytes: 1 << 20, entries: 2}, true}, {limits{bytes: 1 << 20, entries: 1}, false}, {limits{bytes: 9, entries: 2}, false}} {
-		if err := i.fill(t.TempDir(), tc.bound); errors.Is(err, errTooLarge) == tc.fits {
+		if err := i.fill(t.Context(), t.TempDir(), tc.bound); errors.Is(err, errTooLarge) == tc.fits {
 			t.Errorf("%+v ends with %v", tc.bound, err)
 		}
 	}
@@ -380,7 +420,7 @@ func TestAnImageIsReadFromEverywhere(t *testing.T) {
 			if got.Digest != tc.want || got.id != id {
 				return fmt.Errorf("it has the digest %s of %s, want %s", got.Digest, got.id, tc.want)
 			}
-			dir, err := got.Unpack(t.TempDir())
+			dir, err := got.Unpack(t.Context(), t.TempDir())
 			if err == nil && content(t, dir)["server"] != "1" {
 				err = errors.New("it holds another server")
 			}

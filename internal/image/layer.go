@@ -2,6 +2,7 @@ package image
 
 import (
 	"archive/tar"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -38,7 +39,7 @@ type layer struct {
 }
 
 // unpackLayer unpacks a layer over those below, and checks that it is what the image's configuration says.
-func unpackLayer(t tree, source v1.Layer, left *limits) (err error) {
+func unpackLayer(ctx context.Context, t tree, source v1.Layer, left *limits) (err error) {
 	want, err := source.DiffID()
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func unpackLayer(t tree, source v1.Layer, left *limits) (err error) {
 	sum := sha256.New()
 	whole := io.TeeReader(body, sum)
 	l := layer{tree: t, left: left, own: map[string]bool{}}
-	if err := l.unpack(tar.NewReader(whole)); err != nil {
+	if err := l.unpack(ctx, tar.NewReader(whole)); err != nil {
 		return err
 	}
 	// What follows the end of an archive belongs to the layer, too.
@@ -68,13 +69,15 @@ func unpackLayer(t tree, source v1.Layer, left *limits) (err error) {
 	return nil
 }
 
-func (l *layer) unpack(entries *tar.Reader) error {
+func (l *layer) unpack(ctx context.Context, entries *tar.Reader) error {
 	for {
 		h, err := entries.Next()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
 			return fmt.Errorf("its layer is damaged: %w", err)
 		}
 		l.left.entries--

@@ -53,7 +53,7 @@ func (i *Image) Process(root string, command, args, env []string) (Process, erro
 	return p, err
 }
 
-// find returns the path of a process' program below the root.
+// find returns the path of a process's program below the root.
 func (t tree) find(p Process) (string, error) {
 	name := p.Argv[0]
 	candidates := []string{path.Join(p.Folder, name)}

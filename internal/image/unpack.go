@@ -1,6 +1,7 @@
 package image
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,9 +25,11 @@ const (
 func MountFolders() []string { return []string{"proc", "dev", "sys", "tmp", ExchangeFolder} }
 
 // Unpack unpacks the image into a folder of a cache, unless it is there, and returns its path.
-func (i *Image) Unpack(cache string) (string, error) { return i.unpack(cache, most) }
+func (i *Image) Unpack(ctx context.Context, cache string) (string, error) {
+	return i.unpack(ctx, cache, most)
+}
 
-func (i *Image) unpack(cache string, bound limits) (string, error) {
+func (i *Image) unpack(ctx context.Context, cache string, bound limits) (string, error) {
 	dir := filepath.Join(cache, i.id.Algorithm+"-"+i.id.Hex)
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
@@ -39,7 +42,7 @@ func (i *Image) unpack(cache string, bound limits) (string, error) {
 		return "", fmt.Errorf("making a cache for images: %w", err)
 	}
 	defer os.RemoveAll(part) //nolint:errcheck // It has its place by then, or is worth nothing.
-	if err := i.fill(part, bound); err != nil {
+	if err := i.fill(ctx, part, bound); err != nil {
 		return "", err
 	}
 	// Another run may have unpacked the same meanwhile.
@@ -50,7 +53,7 @@ func (i *Image) unpack(cache string, bound limits) (string, error) {
 }
 
 // fill unpacks all layers, and makes the places of what is mounted over them.
-func (i *Image) fill(dir string, left limits) error {
+func (i *Image) fill(ctx context.Context, dir string, left limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -73,7 +76,7 @@ func (i *Image) fill(dir string, left limits) error {
 		if own, err := l.DiffID(); err != nil || own != config.RootFS.DiffIDs[n] {
 			return errors.Join(err, fmt.Errorf("layer %d of the image is %s, and its configuration names %s: pull or save it again", n, own, config.RootFS.DiffIDs[n]))
 		}
-		if err := unpackLayer(t, l, &left); err != nil {
+		if err := unpackLayer(ctx, t, l, &left); err != nil {
 			return err
 		}
 	}

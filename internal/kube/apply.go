@@ -57,7 +57,7 @@ func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followe
 	}
 }
 
-// Remove deletes a run that stands in the way.
+// remove deletes a run that stands in the way.
 func (a Applier) remove(ctx context.Context, run *v1alpha1.BenchmarkRun) error {
 	a.Note(fmt.Sprintf("benchmarkrun %s/%s is deleted first: waiting until its load has stopped", run.Namespace, run.Name))
 	ctx, cancel := context.WithTimeout(ctx, awayAtMost)

@@ -44,6 +44,7 @@ func (s *Stored) Load(ctx context.Context, key client.ObjectKey) (record.RunData
 	return s.in.Store.Load(ctx, PrefixOf(r))
 }
 
+// Close ends the connection to the store.
 func (s *Stored) Close() { s.in.Close() }
 
 // PrefixOf is where a run lies in the store.

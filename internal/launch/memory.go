@@ -2,9 +2,9 @@ package launch
 
 import (
 	"os"
-	"strconv"
-	"strings"
 	"syscall"
+
+	"loadstone.dev/loadstone/internal/cgroup"
 )
 
 // oomFiles are where a container finds how many of its processes were killed for its memory, in version 2 of cgroups and in version 1.
@@ -13,15 +13,8 @@ var oomFiles = []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/m
 // oomKills is how many processes of this container the kernel has killed for its memory; 0 where nobody counts them.
 func oomKills(files []string) int64 {
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(text)) {
-			if digits, found := strings.CutPrefix(strings.TrimSpace(line), "oom_kill "); found {
-				n, _ := strconv.ParseInt(digits, 10, 64) // What is no number counts as none.
-				return n
-			}
+		if text, err := os.ReadFile(file); err == nil {
+			return cgroup.OOMKills(string(text))
 		}
 	}
 	return 0

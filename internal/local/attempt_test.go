@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/helper"
+	"loadstone.dev/loadstone/internal/helper/helpertest"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -192,7 +193,7 @@ func holding(t *testing.T, a *attempt) {
 		}
 		m.dir = made.dir
 		text := "the record of " + m.Name
-		write(t, filepath.Join(m.dir, record.ResultFile), text, 0o600)
+		helpertest.Write(t, filepath.Join(m.dir, record.ResultFile), text, 0o600)
 		sum := sha256.Sum256([]byte(text))
 		m.state.Files = []protocol.File{{Name: record.ResultFile, Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])}}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper/helpertest"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/progress"
@@ -82,7 +83,7 @@ func TestATrialKnowsWhenAndWhereItWasStarted(t *testing.T) {
 }
 
 func TestAnAgentThatWasNeverStartedIsLost(t *testing.T) {
-	m := observed(t, ownCPUs(t), "observe", "--port=1")
+	m := observed(t, helpertest.OwnCPUs(t), "observe", "--port=1")
 	a := tried(led(t, quick()))
 	// A member without an agent is not waited for.
 	a.team.members = []*member{{Member: kind.Member{Name: "generator-0"}}, m}
@@ -102,8 +103,8 @@ func serverOf(t *testing.T) (*attempt, *member) {
 }
 
 func TestAProgramIsStartedAsItIsPlanned(t *testing.T) {
-	folder, cpus := t.TempDir(), ownCPUs(t)
-	path := write(t, filepath.Join(folder, "server"), "#!/bin/sh\ngrep Cpus_allowed_list /proc/self/status\necho $1\nexit 4\n", 0o700)
+	folder, cpus := t.TempDir(), helpertest.OwnCPUs(t)
+	path := helpertest.Write(t, filepath.Join(folder, "server"), "#!/bin/sh\ngrep Cpus_allowed_list /proc/self/status\necho $1\nexit 4\n", 0o700)
 	a, m := serverOf(t)
 	f, err := a.startProgram(m, place{cpus: cpus, rest: cpus, folder: folder}, kind.Process{Command: []string{"./server", "argument"}, MilliCPU: 1000})
 	if f != nil || err != nil {
@@ -127,15 +128,15 @@ func TestAProgramIsStartedAsItIsPlanned(t *testing.T) {
 }
 
 func TestAProgramThatMeasuresItselfWaitsForItsOrder(t *testing.T) {
-	folder, cpus := t.TempDir(), ownCPUs(t)
-	path := write(t, filepath.Join(folder, "bench"), "#!/bin/sh\necho > ran\n", 0o700)
+	folder, cpus := t.TempDir(), helpertest.OwnCPUs(t)
+	path := helpertest.Write(t, filepath.Join(folder, "bench"), "#!/bin/sh\necho > ran\n", 0o700)
 	a, m := serverOf(t)
 	f, err := a.startProgram(m, place{cpus: cpus, rest: cpus, folder: folder}, kind.Process{Command: []string{"./bench"}, MilliCPU: 1000, Launched: true})
 	if f != nil || err != nil {
 		t.Fatalf("it is not started: %+v, %v", f, err)
 	}
 	var found string
-	await(t, "the program's parent has found it", func() bool {
+	helpertest.Await(t, "the program's parent has found it", func() bool {
 		program, failed := launch.Exchange(m.exchange).Program()
 		found, err = program.Path, failed
 		return err != nil || found != ""
@@ -151,7 +152,7 @@ func TestAProgramThatMeasuresItselfWaitsForItsOrder(t *testing.T) {
 
 func TestAProgramThatIsGoneFailsItsTrialForGood(t *testing.T) {
 	a, m := serverOf(t)
-	f, err := a.startProgram(m, place{cpus: ownCPUs(t), rest: ownCPUs(t), folder: t.TempDir()}, kind.Process{Command: []string{"./server"}, MilliCPU: 1000})
+	f, err := a.startProgram(m, place{cpus: helpertest.OwnCPUs(t), rest: helpertest.OwnCPUs(t), folder: t.TempDir()}, kind.Process{Command: []string{"./server"}, MilliCPU: 1000})
 	want := fmt.Sprintf("implementations[%s].command: there is no program ", a.trial.Servers[0])
 	if err != nil || f == nil || f.Kind != conduct.Permanent || f.Reason != v1alpha1.ReasonServerExited || !strings.HasPrefix(f.Message, want) {
 		t.Errorf("it ends with %+v, %v, want %q", f, err, want)

@@ -50,7 +50,7 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 		return err
 	}
 	err = r.options.openImage(ctx, i.Image, func(opened *image.Image) error {
-		dir, err := opened.Unpack(cache)
+		dir, err := opened.Unpack(ctx, cache)
 		if err != nil {
 			return fmt.Errorf("unpacking the image %s: %w", i.Image, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper/helpertest"
 	"loadstone.dev/loadstone/internal/seats"
 )
 
@@ -68,7 +69,7 @@ func TestAProgramThatExceedsItsMemoryIsTold(t *testing.T) {
 	own := assembled(t)
 	m := joined(t, own, r.facts.Trials[0].Work.Members()[1])
 	m.Processes[0].MemoryBytes = 16 << 20
-	cpus := ownCPUs(t)
+	cpus := helpertest.OwnCPUs(t)
 	at := place{cpus: cpus, rest: cpus, folder: t.TempDir()}
 	a := &attempt{Run: r, trial: &r.facts.Trials[0], team: own}
 	flags, err := a.isolate(m, at)
@@ -98,7 +99,7 @@ func TestAGeneratorEntersItsOwnGroup(t *testing.T) {
 	t.Cleanup(r.cgroups.Remove)
 	own := assembled(t)
 	m := joined(t, own, r.facts.Trials[0].Work.Members()[0])
-	cpus := ownCPUs(t)
+	cpus := helpertest.OwnCPUs(t)
 	a := &attempt{Run: r, trial: &r.facts.Trials[0], team: own}
 	flags, err := a.isolate(m, place{cpus: cpus, rest: cpus})
 	if err != nil {
@@ -107,7 +108,7 @@ func TestAGeneratorEntersItsOwnGroup(t *testing.T) {
 	if err := own.startAgent(m, cpus, append(flags, "--trial", "quick-000-plain", "--node", "here"), []string{"generate"}); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the agent is in its cgroup", func() bool {
+	helpertest.Await(t, "the agent is in its cgroup", func() bool {
 		text, err := os.ReadFile(m.group.Folders[0].Dir + "/cgroup.procs")
 		return err == nil && strings.TrimSpace(string(text)) != ""
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"loadstone.dev/loadstone/internal/helper/helpertest"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -20,10 +21,10 @@ func TestAProgramIsFoundFromTheFolderOfItsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{folder, below, path} {
-		write(t, filepath.Join(dir, "server"), "#!/bin/sh\n", 0o700)
+		helpertest.Write(t, filepath.Join(dir, "server"), "#!/bin/sh\n", 0o700)
 	}
-	write(t, filepath.Join(folder, "alone"), "#!/bin/sh\n", 0o700)
-	write(t, filepath.Join(folder, "text"), "text", 0o600)
+	helpertest.Write(t, filepath.Join(folder, "alone"), "#!/bin/sh\n", 0o700)
+	helpertest.Write(t, filepath.Join(folder, "text"), "text", 0o600)
 	t.Setenv("PATH", path)
 	for name, tc := range map[string]struct{ command, want, refusal string }{
 		"in the folder itself":               {"./server", filepath.Join(folder, "server"), ""},
@@ -50,8 +51,8 @@ func TestAProgramIsFoundFromTheFolderOfItsRun(t *testing.T) {
 
 func TestADigestIsThatOfEverythingThatACommandRuns(t *testing.T) {
 	folder := t.TempDir()
-	program := write(t, filepath.Join(t.TempDir(), "interpreter"), "an interpreter", 0o700)
-	script := write(t, filepath.Join(folder, "server.py"), "a script", 0o600)
+	program := helpertest.Write(t, filepath.Join(t.TempDir(), "interpreter"), "an interpreter", 0o700)
+	script := helpertest.Write(t, filepath.Join(folder, "server.py"), "a script", 0o600)
 	of := func(texts ...string) string {
 		sum := sha256.Sum256([]byte(strings.Join(texts, "")))
 		return "sha256:" + hex.EncodeToString(sum[:])
@@ -103,11 +104,11 @@ func TestALoadGeneratorMustBeInstalled(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "loads[sweep].tool: wrk is not installed on this machine: install it (") {
 		t.Errorf("without any tool it ends with %v", err)
 	}
-	write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
+	helpertest.Write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
 	if err := checkTools(cells); err == nil || !strings.HasPrefix(err.Error(), "loads[open].tool: k6 is not installed") {
 		t.Errorf("without k6 it ends with %v", err)
 	}
-	write(t, filepath.Join(path, "k6"), "#!/bin/sh\n", 0o700)
+	helpertest.Write(t, filepath.Join(path, "k6"), "#!/bin/sh\n", 0o700)
 	if err := checkTools(cells); err != nil {
 		t.Errorf("with both it ends with %v", err)
 	}

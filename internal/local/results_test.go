@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/internal/helper/helpertest"
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
@@ -62,7 +63,7 @@ func TestACellIsToldWhenItHasFinished(t *testing.T) {
 			for _, m := range a.team.members {
 				m.dir = t.TempDir()
 				for _, s := range slots[:tc.files] {
-					write(t, filepath.Join(m.dir, timetable.RawFile(s.Cell, 0)), printed(t), 0o600)
+					helpertest.Write(t, filepath.Join(m.dir, timetable.RawFile(s.Cell, 0)), printed(t), 0o600)
 				}
 			}
 			a.tellFinished()
@@ -78,7 +79,7 @@ func TestALatencyIsShownIfEveryGeneratorKnowsIt(t *testing.T) {
 	a := tried(led(t, quick()))
 	a.team.generators()[0].dir = t.TempDir()
 	cell := a.Slots()[0].Cell
-	write(t, filepath.Join(a.team.generators()[0].dir, timetable.RawFile(cell, 0)), printed(t), 0o600)
+	helpertest.Write(t, filepath.Join(a.team.generators()[0].dir, timetable.RawFile(cell, 0)), printed(t), 0o600)
 	one, ok := a.readCell(cell)
 	if !ok || one.P99Micros == nil {
 		t.Fatalf("it reads %+v", one)

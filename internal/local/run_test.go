@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper/helpertest"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/progress"
@@ -105,7 +106,7 @@ func TestAScriptIsReadFromTheFolderOfItsRun(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				write(t, path, text, 0o600)
+				helpertest.Write(t, path, text, 0o600)
 			}
 			spec := quick()
 			spec.Loads = append(spec.Loads, spec.Loads[0])
@@ -144,9 +145,9 @@ func TestResultsAreNotMixedWithThoseOfAnotherRun(t *testing.T) {
 	if err := r.openFolder(t.Context()); err != nil {
 		t.Errorf("a folder that is empty yet ends with %v", err)
 	}
-	write(t, filepath.Join(out, "plan.json"), "{}", 0o600)
+	helpertest.Write(t, filepath.Join(out, "plan.json"), "{}", 0o600)
 	refused(t, r.openFolder(t.Context()), "the folder "+out+" holds another run already")
-	r.options.Out = filepath.Join(write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results")
+	r.options.Out = filepath.Join(helpertest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results")
 	refused(t, r.openFolder(t.Context()), "file/results")
 }
 
@@ -180,7 +181,7 @@ func TestAProfilerMustBeInstalled(t *testing.T) {
 	if err := r.checkProfilers(); err == nil || !strings.HasPrefix(err.Error(), "profiles[costs].tool: valgrind is not installed on this machine: install it (") {
 		t.Errorf("without valgrind it ends with %v", err)
 	}
-	write(t, filepath.Join(path, "valgrind"), "#!/bin/sh\n", 0o700)
+	helpertest.Write(t, filepath.Join(path, "valgrind"), "#!/bin/sh\n", 0o700)
 	if err := r.checkProfilers(); err != nil {
 		t.Errorf("with valgrind it ends with %v", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/helper"
+	"loadstone.dev/loadstone/internal/helper/helpertest"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/microbenchmark"
@@ -72,7 +73,7 @@ func anyFault(t *testing.T, own *team) *conduct.Failure {
 	select {
 	case f := <-own.faults:
 		return f
-	case <-time.After(patience):
+	case <-time.After(helpertest.Patience):
 		t.Fatal("no process fails")
 		return nil
 	}
@@ -102,7 +103,7 @@ func TestAServerThatEndsFailsItsTrial(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			own := assembled(t)
 			m := joined(t, own, kind.Member{Name: record.MemberServer(0), Role: v1alpha1.RoleServer})
-			at := place{cpus: ownCPUs(t), rest: ownCPUs(t), folder: t.TempDir()}
+			at := place{cpus: helpertest.OwnCPUs(t), rest: helpertest.OwnCPUs(t), folder: t.TempDir()}
 			if f, err := own.startServer(m, at, []string{"/bin/sh", "-c", tc.command}, tc.work, plainServer); f != nil || err != nil {
 				t.Fatalf("it is not started: %+v, %v", f, err)
 			}
@@ -117,7 +118,7 @@ func TestAServerHasTheVariablesOfItsImplementation(t *testing.T) {
 	t.Setenv("OF_ALL", "inherited")
 	own := assembled(t)
 	m := joined(t, own, kind.Member{Name: record.MemberServer(0), Role: v1alpha1.RoleServer})
-	at := place{cpus: ownCPUs(t), rest: ownCPUs(t), folder: t.TempDir()}
+	at := place{cpus: helpertest.OwnCPUs(t), rest: helpertest.OwnCPUs(t), folder: t.TempDir()}
 	set := plainServer
 	set.Container.Env = []record.Variable{{Name: "MODE", Value: "a $HOME of words"}, {Name: "OF_ALL", Value: "its own"}}
 	if f, err := own.startServer(m, at, []string{"/bin/sh", "-c", `echo "$MODE, $OF_ALL"; exit 7`}, serving, set); f != nil || err != nil {
@@ -131,7 +132,7 @@ func TestAServerHasTheVariablesOfItsImplementation(t *testing.T) {
 func TestAServerThatCannotBeStartedIsAFailureForGood(t *testing.T) {
 	own := assembled(t)
 	m := joined(t, own, kind.Member{Name: record.MemberServer(0), Role: v1alpha1.RoleServer})
-	f, err := own.startServer(m, place{cpus: ownCPUs(t), rest: ownCPUs(t), folder: t.TempDir()}, []string{"/no/such/program"}, serving, plainServer)
+	f, err := own.startServer(m, place{cpus: helpertest.OwnCPUs(t), rest: helpertest.OwnCPUs(t), folder: t.TempDir()}, []string{"/no/such/program"}, serving, plainServer)
 	if err != nil || f == nil || f.Kind != conduct.Permanent || !strings.Contains(f.Message, "implementations[plain] cannot be started: ") || !strings.Contains(f.Message, "/no/such/program") {
 		t.Errorf("it ends with %+v, %v", f, err)
 	}
@@ -140,11 +141,11 @@ func TestAServerThatCannotBeStartedIsAFailureForGood(t *testing.T) {
 func TestTheEndOfATeamIsNoFault(t *testing.T) {
 	own := assembled(t)
 	m := joined(t, own, kind.Member{Name: record.MemberServer(0), Role: v1alpha1.RoleServer})
-	at := place{cpus: ownCPUs(t), rest: ownCPUs(t), folder: t.TempDir()}
+	at := place{cpus: helpertest.OwnCPUs(t), rest: helpertest.OwnCPUs(t), folder: t.TempDir()}
 	if f, err := own.startServer(m, at, []string{"/bin/sh", "-c", "exec sleep 1000"}, serving, plainServer); f != nil || err != nil {
 		t.Fatalf("it is not started: %+v, %v", f, err)
 	}
-	if err := own.startAgent(m, ownCPUs(t), nil, []string{"observe", "--port=1"}); err != nil {
+	if err := own.startAgent(m, helpertest.OwnCPUs(t), nil, []string{"observe", "--port=1"}); err != nil {
 		t.Fatal(err)
 	}
 	keeper, observer := m.keeper.Cmd.Process.Pid, m.agent.Cmd.Process.Pid
@@ -177,7 +178,7 @@ func TestOnlyTheFirstFaultOfATeamCounts(t *testing.T) {
 }
 
 func TestAnAgentAnswersOnItsCPUs(t *testing.T) {
-	cpus := ownCPUs(t)
+	cpus := helpertest.OwnCPUs(t)
 	for _, cpu := range []int{cpus[0], cpus[len(cpus)-1]} {
 		t.Run(fmt.Sprint(cpu), func(t *testing.T) {
 			runtime.LockOSThread()
@@ -208,7 +209,7 @@ func threadCPUs(t *testing.T) unix.CPUSet {
 }
 
 func TestARefusalIsAFailureOfTheAgent(t *testing.T) {
-	m := observed(t, ownCPUs(t), "observe", "--port=1")
+	m := observed(t, helpertest.OwnCPUs(t), "observe", "--port=1")
 	f, err := m.ask(protocol.Command{Start: &protocol.Start{Targets: []string{"127.0.0.1:1"}}})
 	if err != nil || f == nil || f.Kind != conduct.Transient || f.Reason != v1alpha1.ReasonAgentFailed || !strings.HasPrefix(f.Message, "the agent of server-0: ") {
 		t.Errorf("it ends with %+v, %v", f, err)
@@ -229,7 +230,7 @@ func TestAnAgentThatHasEndedIsLost(t *testing.T) {
 		"since somebody has killed it":    {[]string{"observe", "--port=1"}, true, "the agent of server-0 exited (exit code -1, signal: killed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := observed(t, ownCPUs(t), tc.args...)
+			m := observed(t, helpertest.OwnCPUs(t), tc.args...)
 			if tc.kill {
 				if err := m.agent.Cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
@@ -254,8 +255,8 @@ func TestAProcessThatHasEndedDoesNotAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A keeper speaks without being asked.
-	args := []string{helper.KeeperCommand, "--cpus", helper.CPUList(ownCPUs(t)), "--dir", m.dir, "--log", m.log, "--", "/bin/true"}
-	if m.agent, err = helper.Start(args, ownCPUs(t), log, nil, syscall.SIGKILL); err != nil {
+	args := []string{helper.KeeperCommand, "--cpus", helper.CPUList(helpertest.OwnCPUs(t)), "--dir", m.dir, "--log", m.log, "--", "/bin/true"}
+	if m.agent, err = helper.Start(args, helpertest.OwnCPUs(t), log, nil, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	var first helper.Note
@@ -291,7 +292,7 @@ func TestAMemberHasFoldersOfItsOwn(t *testing.T) {
 		}
 		seen[path] = true
 	}
-	file := write(t, filepath.Join(dir, "file"), "", 0o600)
+	file := helpertest.Write(t, filepath.Join(dir, "file"), "", 0o600)
 	if _, err := newMember(file, kind.Member{Name: "server-0"}, nil); err == nil || !strings.Contains(err.Error(), "server-0") {
 		t.Errorf("a member below a file ends with %v", err)
 	}

@@ -32,13 +32,9 @@ func (j judge) regression(o record.Objective, l planned.Level, i planned.Impleme
 	now := verdict.ByBlock(metric, j.run.group(l, i.Name), j.run.group(l, o.Against.Anchor))
 	var then []verdict.Result
 	for _, prefix := range o.Against.Runs {
-		run := j.run.Data.Earlier[prefix]
-		if run.Data == nil {
-			return unknown(NoEarlierRun, run.Error)
-		}
-		earlier, err := j.earlierRun(prefix, run.Data)
-		if err != nil {
-			return unknown(NoEarlierRun, err.Error())
+		earlier, missing := j.earlierRun(prefix)
+		if earlier == nil {
+			return unknown(NoEarlierRun, missing)
 		}
 		if why, detail := alike(j.run, *earlier, l, o.Against.Anchor, i.Name); why != "" {
 			return unknown(why, detail)
@@ -60,25 +56,26 @@ func (j judge) regression(o record.Objective, l planned.Level, i planned.Impleme
 }
 
 // earlierRun analyses an earlier run, once. What that run compared itself with is of no interest here.
-func (j judge) earlierRun(prefix string, data *record.RunData) (*Run, error) {
+func (j judge) earlierRun(prefix string) (r *Run, missing string) {
 	if r := j.earlier[prefix]; r != nil {
-		return r, nil
+		return r, ""
 	}
-	alone := *data
+	loaded := j.run.Data.Earlier[prefix]
+	if loaded.Data == nil {
+		return nil, loaded.Error
+	}
+	alone := *loaded.Data
 	alone.Manifest.Plan.Objectives, alone.Earlier = nil, nil
-	r, err := j.analyse(alone)
+	analysed, err := j.analyse(alone)
 	if err != nil {
-		return nil, err
+		return nil, err.Error()
 	}
-	j.earlier[prefix] = &r
-	return &r, nil
+	j.earlier[prefix] = &analysed
+	return &analysed, ""
 }
 
 // alike returns why two runs cannot be compared at a level through an anchor; empty if they can.
 func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, detail string) {
-	if was, is := then.Data.Manifest.Run.Namespace, now.Data.Manifest.Run.Namespace; was != is {
-		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", was, is)
-	}
 	if why, detail := sameAnchor(&now.Data, &then.Data, anchor); why != "" {
 		return why, detail
 	}
@@ -107,8 +104,12 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 	return sameScript(&now.Data, &then.Data, *level, l)
 }
 
-// sameAnchor checks that the anchor was measured in both runs and that it was the same thing: image digest, command and CPUs.
+// sameAnchor checks that both runs are of one namespace, and that the anchor was measured in both and was the same thing: image digest, command,
+// settings and CPUs.
 func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail string) {
+	if was, is := then.Manifest.Run.Namespace, now.Manifest.Run.Namespace; was != is {
+		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", was, is)
+	}
 	a, b := plannedAs(now, anchor), plannedAs(then, anchor)
 	digest, before := imagesOf(now, anchor), imagesOf(then, anchor)
 	switch {

@@ -120,13 +120,9 @@ func (j judge) ratioOfCase(name, metric, implementation string) estimate {
 func (j judge) regressionOfCase(o record.Objective, name, metric, implementation string) estimate {
 	var then []verdict.Result
 	for _, prefix := range o.Against.Runs {
-		run := j.run.Data.Earlier[prefix]
-		if run.Data == nil {
-			return unknown(NoEarlierRun, run.Error)
-		}
-		earlier, err := j.earlierRun(prefix, run.Data)
-		if err != nil {
-			return unknown(NoEarlierRun, err.Error())
+		earlier, missing := j.earlierRun(prefix)
+		if earlier == nil {
+			return unknown(NoEarlierRun, missing)
 		}
 		if why, detail := alikePrograms(j.run, *earlier, name, metric, o.Against.Anchor, implementation); why != "" {
 			return unknown(why, detail)
@@ -138,9 +134,6 @@ func (j judge) regressionOfCase(o record.Objective, name, metric, implementation
 
 // alikePrograms returns why two runs cannot be compared in a case through an anchor; empty if they can.
 func alikePrograms(now, then Run, name, metric, anchor, implementation string) (why Reason, detail string) {
-	if was, is := then.Data.Manifest.Run.Namespace, now.Data.Manifest.Run.Namespace; was != is {
-		return NoEarlierRun, fmt.Sprintf("it is of namespace %s: name one of the namespace %s", was, is)
-	}
 	if why, detail := sameAnchor(&now.Data, &then.Data, anchor); why != "" {
 		return why, detail
 	}

@@ -58,8 +58,8 @@ func (a Attempt) AwaitedNode() string {
 
 // boundTo returns a phrase that names the node to which a pod is bound and why; empty if it is not.
 func (a Attempt) boundTo(p *corev1.Pod) string {
-	node := a.Trials.Bound()[p.Labels[v1alpha1.LabelMember]]
-	if node == "" || a.Follows {
+	node := a.Trials.Bound(a.Follows)[p.Labels[v1alpha1.LabelMember]]
+	if node == "" {
 		return ""
 	}
 	return fmt.Sprintf("node %s, where trial %s was measured: all trials of a run share their nodes", node, a.Trials.Binding().Name)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -40,7 +41,7 @@ func SetNamespaces(a *syscall.SysProcAttr) {
 // ChangesUser reports whether processes can get the users that their images name. Where not, there is only user 0 of a namespace.
 func ChangesUser() bool { return os.Geteuid() == 0 }
 
-// Private makes the mounts of this process' namespace its own. It is the first that fails where a machine permits none.
+// Private makes the mounts of this process's namespace its own. It is the first that fails where a machine permits none.
 func Private() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("making mounts private: %w", err)
@@ -50,7 +51,7 @@ func Private() error {
 
 // Enter makes the root file system that of this process. The calling goroutine must keep its thread, and start the program from it.
 func (r Root) Enter() error {
-	for _, step := range []func() error{Private, r.mount, r.protect, r.pivot, r.limit} {
+	for _, step := range []func() error{Private, r.mount, r.protect, r.pivot, r.dropPrivileges} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -183,4 +184,10 @@ func (r Root) protect() error {
 		}
 	}
 	return nil
+}
+
+// cut splits a variable into its name and its value.
+func cut(variable string) (key, value string, found bool) {
+	key, value, found = strings.Cut(variable, "=")
+	return key, value, found && key != ""
 }

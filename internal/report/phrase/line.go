@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/verdict"
 )
@@ -55,7 +56,7 @@ func (l Lexicon) fit(parts []string) string {
 			continue
 		}
 		if i == 0 {
-			return clip(next)
+			return pick.Clip(next, maxLine)
 		}
 		return line + rest
 	}
@@ -83,13 +84,6 @@ func (l Lexicon) LineWithoutComparison(h analysis.Headline) string {
 		peaks = append(peaks, l.Say("line.peak", p.Implementation, rate, p.Connections, p.Throughput.N))
 	}
 	return l.Say("line.alone", strings.Join(peaks, ", "))
-}
-
-func clip(s string) string {
-	if len(s) > maxLine {
-		return s[:maxLine-3] + "..."
-	}
-	return s
 }
 
 // lineEntry returns the outcome of one comparison: with its evidence, or why there is none.

@@ -3,7 +3,6 @@ package rootfs
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -12,8 +11,8 @@ import (
 // maxCapability is larger than the number of any capability.
 const maxCapability = 63
 
-// limit takes from this thread, and from the program that it starts, every capability that a program needs not, and gives it its user.
-func (r Root) limit() error {
+// dropPrivileges takes every capability but CAP_NET_BIND_SERVICE from this thread and from the program that it starts, and gives them their user.
+func (r Root) dropPrivileges() error {
 	for c := uintptr(0); c <= maxCapability; c++ {
 		if c == unix.CAP_NET_BIND_SERVICE {
 			continue
@@ -53,10 +52,4 @@ func (r Root) becomeUser() error {
 		return fmt.Errorf("becoming user %d and group %d of the image: %w", uid, gid, err)
 	}
 	return nil
-}
-
-// cut splits a variable into its name and its value.
-func cut(variable string) (key, value string, found bool) {
-	key, value, found = strings.Cut(variable, "=")
-	return key, value, found && key != ""
 }
