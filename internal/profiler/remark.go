@@ -74,8 +74,8 @@ func Limits(tool Tool) []Remark {
 		return []Remark{remark(TracingChangesCounts, "Tracing slows the program down, so that it does more with one call than it does otherwise.")}
 	case PerfStat:
 		return []Remark{remark(NotCounted, "A counter that the kernel refuses is not measured: EPERM and ENOSYS are the answers of a pod's seccomp profile, as "+
-			"RuntimeDefault gives them, EACCES that of kernel.perf_event_paranoid. CPU time, context switches and page faults are the kernel's accounts, which "+
-			"hold of the program's processes those that it has waited for.")}
+			"RuntimeDefault gives them, EACCES that of kernel.perf_event_paranoid. CPU time, context switches and page faults are the kernel's accounts of "+
+			"the program and of those of its children that it has waited for.")}
 	}
 	return nil
 }
