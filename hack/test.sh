@@ -55,7 +55,7 @@ local_tests() {
   # Tests skip what they have no program for: here they shall have all.
   export CI=true
   need_commands gcc:gcc make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux
-  stage "servers are built" hack/cluster/build.sh
+  stage "servers are built" hack/cluster/build.sh kube-apiserver kubectl etcd minio helm k6
   export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
   stage "verify" make -s verify
   stage "Go tests, with the race detector where goroutines start" go_tests
