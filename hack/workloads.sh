@@ -103,7 +103,7 @@ main() {
     set -- "${WORKLOADS[@]}"
     [ "$mode" = build ] || set -- "$@" fuzz
   fi
-  need_commands ccache:ccache
+  need_commands ccache:ccache /usr/include/stdio.h:libc6-dev
   for name; do
     needs "$name"
     begin=$(now_ms)
