@@ -14,6 +14,7 @@ import (
 func Container(i v1alpha1.Implementation) record.Container {
 	c := record.Container{
 		Args: slices.Clone(i.Args), User: i.User, Group: i.Group, Readiness: record.Readiness{Path: i.Readiness.Path, Seconds: i.Readiness.TimeoutSeconds},
+		StopSignal: string(i.StopSignal),
 	}
 	for _, v := range i.Env {
 		config, secret := v.ValueFrom.ConfigMapKeyRef, v.ValueFrom.SecretKeyRef
@@ -46,6 +47,7 @@ func Container(i v1alpha1.Implementation) record.Container {
 func writeContainer(c record.Container, into *v1alpha1.Implementation) {
 	into.Args, into.User, into.Group = slices.Clone(c.Args), c.User, c.Group
 	into.Readiness = v1alpha1.Readiness{Path: c.Readiness.Path, TimeoutSeconds: c.Readiness.Seconds}
+	into.StopSignal = v1alpha1.StopSignal(c.StopSignal)
 	for _, v := range c.Env {
 		own := v1alpha1.Variable{Name: v.Name}
 		if name := v.From.ConfigMap; name != "" {

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"time"
 
 	"loadstone.dev/loadstone/internal/agent"
 	"loadstone.dev/loadstone/internal/generate"
@@ -48,6 +49,9 @@ type Role struct {
 	exchange string
 	symbols  *[]string
 	profile  func() record.Profile
+	// stopSignal and startSeconds are of a server that the agent starts and ends.
+	stopSignal   string
+	startSeconds int
 }
 
 // Parse reads the arguments of an agent: the name of a role, and its flags.
@@ -71,6 +75,8 @@ func Parse(args []string) (Role, error) {
 	case monitor:
 		f.StringVar(&r.exchange, "exchange", "", "the folder in which a monitor and the parent of a server meet")
 		r.profile = profileFlags(f)
+		f.StringVar(&r.stopSignal, "stop-signal", "", "the signal that tells the server to end")
+		f.IntVar(&r.startSeconds, "start-seconds", 0, "how long the server may take without a profiler from its start to its first answer")
 	default:
 		return Role{}, UnknownError(r.name)
 	}
@@ -97,7 +103,7 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	own.ReadyPath = r.ready
+	own.ReadyPath, own.StopSignal, own.StartLimit = r.ready, r.stopSignal, time.Duration(r.startSeconds)*time.Second
 	if r.symbols != nil {
 		own.Symbols = *r.symbols
 	}

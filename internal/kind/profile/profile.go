@@ -99,5 +99,11 @@ func (p Profile) monitorArgs() []string {
 	if body := p.Request.Expect.Body; body != nil {
 		args = append(args, "--compare-body", "--body="+*body)
 	}
+	if seconds := p.Server.Container.Readiness.Seconds; seconds > 0 {
+		args = append(args, "--start-seconds="+strconv.Itoa(int(seconds)))
+	}
+	if name := p.Server.Container.StopSignal; name != "" {
+		args = append(args, "--stop-signal="+name)
+	}
 	return args
 }
