@@ -40,8 +40,9 @@ type world struct {
 	namespace string
 	scheme    *runtime.Scheme
 	// address is the registry's.
-	address string
-	stop    func()
+	address     string
+	concurrency v1alpha1.Concurrency
+	stop        func()
 }
 
 var worlds atomic.Int32
@@ -111,6 +112,7 @@ func (w *world) apply(images v1alpha1.Images, templates ...string) *v1alpha1.Ben
 	s.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkSuite"))
 	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: w.address + "/shop/checkout:main"}}
 	s.Spec.Triggers.Change = v1alpha1.ChangeTrigger{Images: images, IntervalSeconds: 10}
+	s.Spec.Concurrency = w.concurrency
 	for i, text := range templates {
 		run := v1alpha1.SuiteRun{Name: fmt.Sprintf("r%d", i), Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte(text)}}}
 		s.Spec.Runs = append(s.Spec.Runs, run)
@@ -264,6 +266,24 @@ func TestNothingStartsWithoutTheRegistry(t *testing.T) {
 	w.wantRuns(1)
 }
 
+func TestAChangeReplacesARound(t *testing.T) {
+	w := newWorld(t)
+	w.concurrency = v1alpha1.ConcurrencyReplace
+	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
+	w.await("the first round", measures(1))
+	first := w.wantRuns(1)
+	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 20))
+	s := w.await("the second round", measures(2))
+	if len(s.Status.History) != 1 || s.Status.History[0].Outcome != v1alpha1.RoundReplaced {
+		t.Errorf("the history is %+v", s.Status.History)
+	}
+	if second := w.wantRuns(1); slices.Equal(first, second) {
+		t.Errorf("the run %q was not replaced", first)
+	}
+	w.must(w.c.Delete(t.Context(), &w.runs()[0]))
+	w.await("that the run which somebody has deleted is made again", func(*v1alpha1.BenchmarkSuite) bool { return len(w.runs()) == 1 })
+}
+
 func TestATypoHurtsNoRound(t *testing.T) {
 	w := newWorld(t)
 	good := fmt.Sprintf(template, 10)
@@ -276,7 +296,7 @@ func TestATypoHurtsNoRound(t *testing.T) {
 		"what a rule refuses":             {strings.Replace(good, `"loads"`, `"baseline": "b", "loads"`, 1), "baseline must be the name of one of the implementations"},
 		"no implementation":               {`{"loads": [{"name": "l", "tool": "wrk", "levels": [{"connections": 10}]}]}`, "implementations"},
 		"a parameter that there is not":   {strings.Replace(good, "$(image)", "$(imgae)", 1), "imgae"},
-		"what the plan finds out to late": {strings.Replace(good, `"port": 8080`, `"port": 8080, "cpus": 1, "memory": "1Mi"`, 1), "memory"},
+		"what the plan finds out too late": {strings.Replace(good, `"port": 8080`, `"port": 8080, "cpus": 1, "memory": "1Mi"`, 1), "memory"},
 	} {
 		w.apply(v1alpha1.ImagesAsWritten, bad.text)
 		s := w.await(what, is(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec))

@@ -211,6 +211,7 @@ func prepare(t *testing.T, config *rest.Config) {
 			t.Fatal(err)
 		}
 		if o == client.Object(suite) {
+			suite.Status.ObservedGeneration = &suite.Generation
 			suite.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone, LastTransitionTime: now}}
 			if err := c.Status().Update(t.Context(), suite); err != nil {
 				t.Fatal(err)
