@@ -290,12 +290,12 @@ func TestATypoHurtsNoRound(t *testing.T) {
 	w.apply(v1alpha1.ImagesAsWritten, good)
 	w.await("the first round", measures(1))
 	for what, bad := range map[string]struct{ text, said string }{
-		"a field that there is not":       {strings.Replace(good, "levels", "level", 1), `unknown field "loads[0].level"`},
-		"a value of another type":         {strings.Replace(good, "8080", `"8080"`, 1), "runs[r0]"},
-		"what the schema refuses":         {fmt.Sprintf(template, 0), "connections"},
-		"what a rule refuses":             {strings.Replace(good, `"loads"`, `"baseline": "b", "loads"`, 1), "baseline must be the name of one of the implementations"},
-		"no implementation":               {`{"loads": [{"name": "l", "tool": "wrk", "levels": [{"connections": 10}]}]}`, "implementations"},
-		"a parameter that there is not":   {strings.Replace(good, "$(image)", "$(imgae)", 1), "imgae"},
+		"a field that there is not":        {strings.Replace(good, "levels", "level", 1), `unknown field "loads[0].level"`},
+		"a value of another type":          {strings.Replace(good, "8080", `"8080"`, 1), "runs[r0]"},
+		"what the schema refuses":          {fmt.Sprintf(template, 0), "connections"},
+		"what a rule refuses":              {strings.Replace(good, `"loads"`, `"baseline": "b", "loads"`, 1), "baseline must be the name of one of the implementations"},
+		"no implementation":                {`{"loads": [{"name": "l", "tool": "wrk", "levels": [{"connections": 10}]}]}`, "implementations"},
+		"a parameter that there is not":    {strings.Replace(good, "$(image)", "$(imgae)", 1), "imgae"},
 		"what the plan finds out too late": {strings.Replace(good, `"port": 8080`, `"port": 8080, "cpus": 1, "memory": "1Mi"`, 1), "memory"},
 	} {
 		w.apply(v1alpha1.ImagesAsWritten, bad.text)

@@ -8,12 +8,19 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-func suspend(s *v1alpha1.BenchmarkSuiteSpec)   { yes := true; s.Suspend = &yes }
-func resume(s *v1alpha1.BenchmarkSuiteSpec)    { s.Suspend = nil }
-func faster(s *v1alpha1.BenchmarkSuiteSpec)    { s.Runs[0] = suiteRun("small", strings.Replace(template, "10}", "20}", 1)) }
-func asBefore(s *v1alpha1.BenchmarkSuiteSpec)  { s.Runs[0] = suiteRun("small", template) }
-func typo(s *v1alpha1.BenchmarkSuiteSpec)      { s.Runs[0] = suiteRun("small", strings.Replace(template, "levels", "level", 1)) }
-func unmeasured(s *v1alpha1.BenchmarkSuiteSpec) { s.Runs[0] = suiteRun("small", strings.Replace(template, `"baseline"`, `"order": "SlicedDuet", "latencyPercentiles": ["99"], "baseline"`, 1)) }
+func suspend(s *v1alpha1.BenchmarkSuiteSpec) { yes := true; s.Suspend = &yes }
+func resume(s *v1alpha1.BenchmarkSuiteSpec)  { s.Suspend = nil }
+func faster(s *v1alpha1.BenchmarkSuiteSpec) {
+	s.Runs[0] = suiteRun("small", strings.Replace(template, "10}", "20}", 1))
+}
+func asBefore(s *v1alpha1.BenchmarkSuiteSpec) { s.Runs[0] = suiteRun("small", template) }
+func typo(s *v1alpha1.BenchmarkSuiteSpec) {
+	s.Runs[0] = suiteRun("small", strings.Replace(template, "levels", "level", 1))
+}
+
+func unmeasured(s *v1alpha1.BenchmarkSuiteSpec) {
+	s.Runs[0] = suiteRun("small", strings.Replace(template, `"baseline"`, `"order": "SlicedDuet", "latencyPercentiles": ["99"], "baseline"`, 1))
+}
 
 // nightly is a suite that only schedules start.
 func nightly(w *world) {

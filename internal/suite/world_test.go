@@ -90,7 +90,9 @@ func push(digest string) func(*world) {
 
 // away makes the registry give no digest.
 func away(reason, message string) func(*world) {
-	return func(w *world) { w.digests, w.trouble = map[string]string{}, Resolution{Reason: reason, Message: message} }
+	return func(w *world) {
+		w.digests, w.trouble = map[string]string{}, Resolution{Reason: reason, Message: message}
+	}
 }
 
 func annotate(name, value string) func(*world) {
