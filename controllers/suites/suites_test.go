@@ -240,6 +240,13 @@ func TestARoundIsMadeOnce(t *testing.T) {
 		t.Errorf("Ready is %+v", c)
 	}
 	w.wantRuns(4)
+	w.await("an event", func(*v1alpha1.BenchmarkSuite) bool {
+		var events corev1.EventList
+		w.must(w.c.List(t.Context(), &events, client.InNamespace(w.namespace)))
+		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool {
+			return e.InvolvedObject.Kind == "BenchmarkSuite" && e.Type == corev1.EventTypeWarning && e.Reason == v1alpha1.ReasonObjectivesMissed && strings.Contains(e.Message, "+23 %")
+		})
+	})
 
 	metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1alpha1.AnnotationReconcileAt, "now")
 	w.must(w.c.Update(t.Context(), s))

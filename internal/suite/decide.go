@@ -190,11 +190,12 @@ func (d *decision) start() {
 	}
 	record, asked := d.asked()
 	if d.open != nil && asked {
-		switch {
-		case d.Suite.Spec.Concurrency == v1alpha1.ConcurrencyReplace:
+		switch d.Suite.Spec.Concurrency {
+		case v1alpha1.ConcurrencyReplace:
 			d.replace()
-		case d.Suite.Spec.Concurrency == v1alpha1.ConcurrencySkip:
+		case v1alpha1.ConcurrencySkip:
 			d.dropped = true
+		case v1alpha1.ConcurrencyQueue:
 		}
 	}
 	switch {

@@ -54,6 +54,7 @@ func TestStories(t *testing.T) {
 }
 
 func aChangeIsMeasured(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	w.step("the suite is applied")
 	w.step("its first run ends", ends(well))
@@ -66,6 +67,7 @@ func aChangeIsMeasured(t *testing.T) *world {
 }
 
 func aGateIsMissed(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	w.step("the suite is applied")
 	w.step("one of its runs misses an objective", ends(well, missed))
@@ -75,6 +77,7 @@ func aGateIsMissed(t *testing.T) *world {
 }
 
 func theImageChanges(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	w.step("the suite is applied")
 	w.step("the round passes", ends(well, well))
@@ -87,6 +90,7 @@ func theImageChanges(t *testing.T) *world {
 }
 
 func theRegistryIsAway(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t, away(v1alpha1.ReasonRegistryUnavailable, "shop: connection refused"))
 	w.step("the suite is applied")
 	w.step("the registry does not have the image", away(v1alpha1.ReasonImageNotFound, "shop does not have shop/checkout:main"))
@@ -100,6 +104,7 @@ func theRegistryIsAway(t *testing.T) *world {
 }
 
 func aTypo(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	w.step("the suite is applied")
 	w.step("a typo is committed while a run is in progress", commit(typo))
@@ -112,6 +117,7 @@ func aTypo(t *testing.T) *world {
 }
 
 func theNightComes(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t, nightly)
 	w.step("the suite is applied")
 	w.step("a spec is committed: no change starts a round", commit(faster), after(time.Hour))
@@ -125,6 +131,7 @@ func theNightComes(t *testing.T) *world {
 }
 
 func aRoundIsAskedFor(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	w.step("the suite is applied, and a round asked for", annotate(v1alpha1.AnnotationRequestedAt, "1"))
 	w.step("the round passes", ends(well, well))
@@ -136,6 +143,7 @@ func aRoundIsAskedFor(t *testing.T) *world {
 }
 
 func changesWaitInAQueue(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	w.step("the suite is applied")
 	w.step("another image is pushed", push("sha256:bb"))
@@ -146,6 +154,7 @@ func changesWaitInAQueue(t *testing.T) *world {
 }
 
 func aChangeReplacesARound(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t, concurrency(v1alpha1.ConcurrencyReplace))
 	w.step("the suite is applied")
 	w.step("another image is pushed after its first run", ends(well), push("sha256:bb"))
@@ -155,6 +164,7 @@ func aChangeReplacesARound(t *testing.T) *world {
 }
 
 func whatComesIsSkipped(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t, concurrency(v1alpha1.ConcurrencySkip), func(w *world) {
 		w.suite.Spec.Triggers.Schedules = []v1alpha1.Schedule{{Cron: "*/15 * * * *"}}
 	})
@@ -167,6 +177,7 @@ func whatComesIsSkipped(t *testing.T) *world {
 }
 
 func nothingStartsInSuspense(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t, func(w *world) { w.suite.Spec.Triggers.Schedules = []v1alpha1.Schedule{{Cron: "0 * * * *"}} })
 	w.step("the suite is applied")
 	w.step("it is suspended: what has begun goes on", commit(suspend))
@@ -177,6 +188,7 @@ func nothingStartsInSuspense(t *testing.T) *world {
 }
 
 func oldRoundsGo(t *testing.T) *world {
+	t.Helper()
 	none, one := int32(0), int32(1)
 	w := newWorld(t, func(w *world) { w.suite.Spec.History = v1alpha1.History{Passed: &one, Failed: &none} })
 	w.step("the suite is applied")
@@ -192,6 +204,7 @@ func oldRoundsGo(t *testing.T) *world {
 }
 
 func inconclusiveAndBroken(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	w.step("the suite is applied")
 	w.step("an objective is undecided", ends(well, undecided))
@@ -202,6 +215,7 @@ func inconclusiveAndBroken(t *testing.T) *world {
 }
 
 func aRunIsDeletedBySomeone(t *testing.T) *world {
+	t.Helper()
 	remove := func(w *world) { w.runs = w.runs[1:] }
 	w := newWorld(t)
 	w.step("the suite is applied")
