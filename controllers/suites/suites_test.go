@@ -7,6 +7,7 @@ import (
 	"io"
 	"log"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,15 +20,19 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -45,6 +50,9 @@ type world struct {
 	stop        func()
 }
 
+// operator is the account of the operator.
+const operator = "operator"
+
 var worlds atomic.Int32
 
 func newWorld(t *testing.T) *world {
@@ -60,6 +68,7 @@ func newWorld(t *testing.T) *world {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
 	w.address = strings.TrimPrefix(server.URL, "http://")
+	w.authorize()
 	w.start()
 	t.Cleanup(func() { w.stop() })
 	return w
@@ -72,11 +81,32 @@ func (w *world) must(err error) {
 	}
 }
 
+// authorize gives the operator's account what it is given when it is installed, and nothing more.
+func (w *world) authorize() {
+	w.t.Helper()
+	text, err := os.ReadFile("../../config/rbac/role.yaml")
+	w.must(err)
+	role := &rbacv1.ClusterRole{}
+	w.must(yaml.Unmarshal([]byte(strings.Split(string(text), "\n---\n")[0]), role))
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operator}},
+	}
+	for _, o := range []client.Object{role, binding} {
+		if err := w.c.Create(w.t.Context(), o); !apierrors.IsAlreadyExists(err) {
+			w.must(err)
+		}
+	}
+}
+
 // start starts an operator. Its stop ends it as SIGTERM would.
 func (w *world) start() {
 	w.t.Helper()
 	again := true
-	m, err := ctrl.NewManager(testbed.Cluster(w.t, "../.."), ctrl.Options{
+	access := rest.CopyConfig(testbed.Cluster(w.t, "../.."))
+	access.Impersonate.UserName = operator
+	m, err := ctrl.NewManager(access, ctrl.Options{
 		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &again},
 	})
 	w.must(err)
