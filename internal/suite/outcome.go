@@ -32,10 +32,8 @@ func endingOf(run *v1alpha1.BenchmarkRun) ending {
 		return ending{v1alpha1.RoundInconclusive, e.Reason, e.Message}
 	case e.State != conduct.Succeeded:
 		return ending{v1alpha1.RoundFailed, e.Reason, e.Message}
-	case !e.Counts:
-		return ending{v1alpha1.RoundInconclusive, v1alpha1.ReasonNothingCounts, e.Verdict.Text}
-	case !e.Verdict.Conclusive && !e.Gated && e.Verdict.Reason != v1alpha1.ReasonNothingToCompare:
-		return ending{v1alpha1.RoundInconclusive, e.Verdict.Reason, e.Verdict.Text}
+	case e.Open() != "":
+		return ending{v1alpha1.RoundInconclusive, e.Open(), e.Verdict.Text}
 	}
 	return ending{v1alpha1.RoundPassed, v1alpha1.ReasonDone, e.Verdict.Text}
 }

@@ -126,3 +126,30 @@ func TestTheSampleIsMeasured(t *testing.T) {
 		t.Errorf("it makes %d runs:\n%s", len(w.runs), strings.Join(w.log, "\n"))
 	}
 }
+
+func TestTheOutcomeOfARunIsItsExitCode(t *testing.T) {
+	gated := func(r *v1alpha1.BenchmarkRun) { r.Spec.Objectives = []v1alpha1.Objective{{}} }
+	for name, tc := range map[string]struct {
+		ways []func(*v1alpha1.BenchmarkRun)
+		want v1alpha1.RoundOutcome
+	}{
+		"every objective is met":                     {[]func(*v1alpha1.BenchmarkRun){gated, well}, v1alpha1.RoundPassed},
+		"and a comparison without a verdict":         {[]func(*v1alpha1.BenchmarkRun){gated, endsAs("True", "Done", "", "False", v1alpha1.ReasonNoiseTooHigh)}, v1alpha1.RoundPassed},
+		"an objective is missed":                     {[]func(*v1alpha1.BenchmarkRun){gated, missed}, v1alpha1.RoundMissed},
+		"an objective is undecided":                  {[]func(*v1alpha1.BenchmarkRun){gated, undecided}, v1alpha1.RoundInconclusive},
+		"nothing counts":                             {[]func(*v1alpha1.BenchmarkRun){gated, endsAs("True", "Done", "", "False", v1alpha1.ReasonNothingCounts)}, v1alpha1.RoundInconclusive},
+		"no objective, and a verdict":                {[]func(*v1alpha1.BenchmarkRun){well}, v1alpha1.RoundPassed},
+		"no objective, and no verdict":               {[]func(*v1alpha1.BenchmarkRun){endsAs("True", "Done", "", "False", v1alpha1.ReasonTooFewBlocks)}, v1alpha1.RoundInconclusive},
+		"no objective, and nothing to compare":       {[]func(*v1alpha1.BenchmarkRun){endsAs("True", "Done", "", "False", v1alpha1.ReasonNothingToCompare)}, v1alpha1.RoundPassed},
+		"its trials fail":                            {[]func(*v1alpha1.BenchmarkRun){gated, broken}, v1alpha1.RoundFailed},
+		"nobody has said how it ended: that is none": {nil, v1alpha1.RoundFailed},
+	} {
+		run := &v1alpha1.BenchmarkRun{}
+		for _, way := range tc.ways {
+			way(run)
+		}
+		if got := endingOf(run); got.outcome != tc.want || got.reason == "" {
+			t.Errorf("%s: %+v, want %s", name, got, tc.want)
+		}
+	}
+}
