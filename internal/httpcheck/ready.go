@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // readyPatience is how long one answer may take while a server gets ready.
@@ -26,7 +28,7 @@ func Ready(ctx context.Context, target, path string) bool {
 
 // status is that of one answer, over a connection of its own.
 func status(ctx context.Context, target, path string) (int, error) {
-	text, err := request(target, path)
+	text, err := request(target, record.Request{Path: path})
 	if err != nil {
 		return 0, err
 	}

@@ -93,6 +93,7 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 		{"tool", string(level.Tool), string(l.Tool)},
 		{"connection", string(level.Connection), string(l.Connection)},
 		{"path", level.Path, l.Path},
+		{"request", level.Key(), l.Key()},
 		{"generators.pods", fmt.Sprint(level.Generators), fmt.Sprint(l.Generators)},
 		{"generators.cpus", fmt.Sprint(level.Threads), fmt.Sprint(l.Threads)},
 		{"rampToRequestsPerSecond", fmt.Sprint(level.RampToRequestsPerSecond), fmt.Sprint(l.RampToRequestsPerSecond)},

@@ -244,19 +244,6 @@ type Cell struct {
 	Order Order `json:"order,omitempty"`
 }
 
-// Request is what is asked of a server.
-type Request struct {
-	Path   string `json:"path"`
-	Expect Expect `json:"expect"`
-}
-
-// Expect is what a correct response looks like.
-type Expect struct {
-	Status int32 `json:"status"`
-	// Body is the exact body; nil if bodies are compared with those of the baseline only.
-	Body *string `json:"body,omitempty"`
-}
-
 // Script is the entry of a ConfigMap that holds a user's program for a tool.
 type Script struct {
 	ConfigMap string `json:"configMap"`

@@ -112,7 +112,7 @@ func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptio
 func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) corev1.Container {
 	var c corev1.Container
 	if p.IsAgent() {
-		c = agent(t, o, member, p.Name, p.Args...)
+		c = agent(t, o, member, p.Name, literals(p.Args)...)
 	} else {
 		c = corev1.Container{
 			Name: p.Name, Image: p.Image, Command: literals(p.Command), Args: literals(p.Container.Args), ImagePullPolicy: corev1.PullIfNotPresent,

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/agent"
 	"loadstone.dev/loadstone/internal/generate"
@@ -116,6 +117,16 @@ func profileFlags(flags *flag.FlagSet) func() record.Profile {
 	number := func(name, usage string) *int { return flags.Int(name, 1, usage) }
 	tool := flags.String("tool", "", "the profiler")
 	flags.StringVar(&p.Request.Path, "path", "/", "what is asked of the server")
+	flags.StringVar(&p.Request.Method, "method", "", "the method of the request, if it is not GET")
+	flags.Func("header", "a header of the request, such as \"X-Tenant: a\"", func(line string) error {
+		name, value, found := strings.Cut(line, ": ")
+		if !found {
+			return errors.New("want a name and a value, with a colon between them")
+		}
+		p.Request.Headers = append(p.Request.Headers, record.Header{Name: name, Value: value})
+		return nil
+	})
+	flags.StringVar(&p.Request.Body, "send", "", "the body of the request")
 	body := flags.String("body", "", "the right answer's body")
 	compare := flags.Bool("compare-body", false, "compare bodies with the right one")
 	status, requests, connections := number("status", "the right answer's status"), number("requests", "how many requests are sent"), number("connections", "how many connections send them")

@@ -120,7 +120,7 @@ func (Kind) Write(p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
 	return v1alpha1.TrialSpec{Profile: v1alpha1.ProfiledRun{
 		Name: own.Name, Tool: v1alpha1.ProfileTool(own.Tool), Requests: own.Requests, Connections: own.Connections, Repeats: own.Repeats,
 		LimitSeconds: own.LimitSeconds,
-		Request:      v1alpha1.Request{Path: own.Request.Path, Expect: v1alpha1.Expect{Status: own.Request.Expect.Status, Body: own.Request.Expect.Body}},
+		Request:      kind.WriteRequest(own.Request),
 	}}
 }
 
@@ -130,7 +130,7 @@ func (Kind) Read(spec v1alpha1.TrialSpec) kind.Work {
 	out := Profile{Profile: record.Profile{
 		Name: own.Name, Tool: profiler.Tool(own.Tool), Requests: own.Requests, Connections: own.Connections, Repeats: own.Repeats,
 		LimitSeconds: own.LimitSeconds,
-		Request:      record.Request{Path: own.Request.Path, Expect: record.Expect{Status: own.Request.Expect.Status, Body: own.Request.Expect.Body}},
+		Request:      kind.ReadRequest(own.Request),
 	}}
 	if servers := kind.ReadServers(spec); len(servers) > 0 {
 		out.Server = servers[0]

@@ -99,5 +99,14 @@ func (p Profile) monitorArgs() []string {
 	if body := p.Request.Expect.Body; body != nil {
 		args = append(args, "--compare-body", "--body="+*body)
 	}
+	if p.Request.Method != "" {
+		args = append(args, "--method="+p.Request.Method)
+	}
+	for _, h := range p.Request.Headers {
+		args = append(args, "--header="+h.Name+": "+h.Value)
+	}
+	if p.Request.Body != "" {
+		args = append(args, "--send="+p.Request.Body)
+	}
 	return args
 }
