@@ -12,8 +12,13 @@ import (
 
 // Container is what a spec gives an implementation beside its image and its command.
 func Container(i v1alpha1.Implementation) record.Container {
+	return readContainer(i.ContainerSettings, i.Readiness)
+}
+
+// readContainer is what an implementation or a dependency gets beside its image and its command.
+func readContainer(i v1alpha1.ContainerSettings, ready v1alpha1.Readiness) record.Container {
 	c := record.Container{
-		Args: slices.Clone(i.Args), User: i.User, Group: i.Group, Readiness: record.Readiness{Path: i.Readiness.Path, Seconds: i.Readiness.TimeoutSeconds},
+		Args: slices.Clone(i.Args), User: i.User, Group: i.Group, Readiness: record.Readiness{Path: ready.Path, Seconds: ready.TimeoutSeconds},
 	}
 	for _, v := range i.Env {
 		config, secret := v.ValueFrom.ConfigMapKeyRef, v.ValueFrom.SecretKeyRef
@@ -42,10 +47,10 @@ func Container(i v1alpha1.Implementation) record.Container {
 	return c
 }
 
-// writeContainer is what Container has read.
-func writeContainer(c record.Container, into *v1alpha1.Implementation) {
+// writeContainer is what readContainer has read.
+func writeContainer(c record.Container, into *v1alpha1.ContainerSettings, ready *v1alpha1.Readiness) {
 	into.Args, into.User, into.Group = slices.Clone(c.Args), c.User, c.Group
-	into.Readiness = v1alpha1.Readiness{Path: c.Readiness.Path, TimeoutSeconds: c.Readiness.Seconds}
+	*ready = v1alpha1.Readiness{Path: c.Readiness.Path, TimeoutSeconds: c.Readiness.Seconds}
 	for _, v := range c.Env {
 		own := v1alpha1.Variable{Name: v.Name}
 		if name := v.From.ConfigMap; name != "" {

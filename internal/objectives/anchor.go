@@ -122,7 +122,7 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 		return AnchorDiffers, fmt.Sprintf("the image of %s was %s and is %s", anchor, strings.Join(before, ", "), strings.Join(digest, ", "))
 	case !slices.Equal(a.Command, b.Command):
 		return AnchorDiffers, fmt.Sprintf("the command of %s was %q and is %q", anchor, b.Command, a.Command)
-	case !a.Container.Alike(b.Container):
+	case !a.SetAlike(*b):
 		return AnchorDiffers, fmt.Sprintf("what %s is given beside its image and command is not what it was", anchor)
 	case a.CPUs != b.CPUs:
 		return AnchorDiffers, fmt.Sprintf("%s had %d CPUs and has %d", anchor, b.CPUs, a.CPUs)

@@ -95,7 +95,7 @@ func Of(m record.RunManifest) (Run, error) {
 	}
 	for _, i := range plan.Implementations {
 		p.Implementations = append(p.Implementations, Implementation{
-			Name: i.Name, Role: i.Role, Baseline: i.Name == p.Baseline, Image: i.Image, CPUs: i.CPUs, Settings: i.Container.Settings(),
+			Name: i.Name, Role: i.Role, Baseline: i.Name == p.Baseline, Image: i.Image, CPUs: i.CPUs, Settings: i.Settings(),
 		})
 	}
 	if !slices.ContainsFunc(p.Implementations, func(i Implementation) bool { return i.Baseline }) {

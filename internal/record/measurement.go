@@ -306,6 +306,8 @@ type CellObservation struct {
 	// Threads and Descriptors are the server's at the end of the window.
 	Threads     int64 `json:"threads"`
 	Descriptors int64 `json:"descriptors"`
+	// Dependencies is what the dependencies of the server cost that could be read.
+	Dependencies []DependencyUse `json:"dependencies,omitempty"`
 	// Unknown lists, in sentences, what could not be read, such as the descriptors of a server that is not dumpable.
 	Unknown []string `json:"unknown,omitempty"`
 }

@@ -49,6 +49,8 @@ type Role struct {
 	exchange string
 	symbols  *[]string
 	profile  func() record.Profile
+	// dependencies are those of the server that is observed.
+	dependencies []string
 }
 
 // Parse reads the arguments of an agent: the name of a role, and its flags.
@@ -65,6 +67,10 @@ func Parse(args []string) (Role, error) {
 		f.IntVar(&r.port, "port", 0, "the port of the server that is observed")
 		f.StringVar(&r.ready, "ready-path", "", "what is asked of the server until it answers with a status of 2xx")
 		r.symbols = observe.SymbolFlag(f)
+		f.Func("dependency", "a container that was started before the server's; may be given again, in the order of their start", func(name string) error {
+			r.dependencies = append(r.dependencies, name)
+			return nil
+		})
 	case collector:
 		r.symbols = observe.SymbolFlag(f)
 		f.StringVar(&r.format, "format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
@@ -99,6 +105,10 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 		return nil, err
 	}
 	own.ReadyPath = r.ready
+	if len(r.dependencies) > 0 {
+		// What they say to the server goes through the network namespace that they share with it.
+		own.Dependencies, own.FindServer, own.SharedNetwork = r.dependencies, observe.ParentlessAfter(len(r.dependencies)), true
+	}
 	if r.symbols != nil {
 		own.Symbols = *r.symbols
 	}

@@ -67,7 +67,7 @@ func check(spec v1alpha1.BenchmarkRunSpec, profile int) *kind.Violation {
 	}
 	for i, impl := range spec.Implementations {
 		switch {
-		case !profiled(own, impl.Name):
+		case !kind.Profiled(own, impl.Name):
 		case len(impl.Command) == 0:
 			return kind.Invalid("spec.implementations[%d].command is not set: name the program of %s and its arguments, since spec.profiles[%d] starts it under %s without the entrypoint of its image", i, impl.Name, profile, own.Tool)
 		case impl.Memory != nil && impl.Memory.Value() < leastMemory:
@@ -75,11 +75,6 @@ func check(spec v1alpha1.BenchmarkRunSpec, profile int) *kind.Violation {
 		}
 	}
 	return nil
-}
-
-// profiled reports whether a profile is of an implementation.
-func profiled(own v1alpha1.Profile, implementation string) bool {
-	return len(own.Implementations) == 0 || slices.Contains(own.Implementations, implementation)
 }
 
 // cellOf is the cell whose request a profile sends.
@@ -102,7 +97,7 @@ func (Kind) Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, fi
 	var lines []record.PlannedTrial
 	for _, own := range spec.Profiles {
 		for _, i := range p.Implementations {
-			if !profiled(own, i.Name) {
+			if !kind.Profiled(own, i.Name) {
 				continue
 			}
 			lines = append(lines, record.PlannedTrial{

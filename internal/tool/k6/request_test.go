@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/tool"
 )
 
 func TestRealK6SendsTheRequest(t *testing.T) {
