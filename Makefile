@@ -123,7 +123,7 @@ bench-stats: ## Only those of its figures that need no cluster: verdicts on reco
 bench-record: build ## Record the blocks that they are drawn from: half an hour on a quiet machine.
 	@go build -o bin/bench ./hack/bench
 	@rm -rf bin/aa
-	@for run in sequential sliced planted calibration; do bin/loadstone run --out bin/aa/$$run hack/bench/aa/$$run.yaml || [[ $$? == [34] ]]; done
+	@for run in sequential sliced planted calibration; do bin/loadstone run --out bin/aa/$$run config/aa/$$run.yaml || [[ $$? == [34] ]]; done
 	@bin/bench record bin/aa hack/bench/verdicts/testdata/aa-blocks.json
 
 .PHONY: bench-workloads

@@ -32,6 +32,7 @@ IMAGES=(
   "coro                server         $ROOT/bin/coro-bench,$ROOT/bin/coro"
   "lzlog               server         $ROOT/bin/lzlog,$ROOT/bin/lzlog-bench"
   "planted             server         $(printf "$ROOT/bin/planted-%s," clean leak uninit slow syscall arena)"
+  "planted-debian      server         $(printf "$ROOT/bin/planted-%s," clean uninit syscall)"
   "ablation            server         $(printf "$ROOT/bin/ablation-%s," o0 o1 o2 o3 coverage address undefined)"
   "workflow-controller infra          $BIN/workflow-controller"
   "argoexec            infra          $BIN/argoexec"

@@ -10,6 +10,9 @@ cd "$(dirname "$0")/.."
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
 . hack/cluster/lib.sh
 
+# What was compiled once, in whatever clone, is not compiled again.
+export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$LOADSTONE_CACHE/ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 ZIG_VERSION=0.14.1
 WORKLOADS=(ablation coro ipc lzlog planted uvhttp zco)
 RESULTS=bin/workloads
@@ -100,6 +103,7 @@ main() {
     set -- "${WORKLOADS[@]}"
     [ "$mode" = build ] || set -- "$@" fuzz
   fi
+  need_commands ccache:ccache /usr/include/stdio.h:libc6-dev
   for name; do
     needs "$name"
     begin=$(now_ms)

@@ -81,6 +81,11 @@ type Implementation struct {
 	// +optional
 	Readiness Readiness `json:"readiness,omitzero"`
 
+	// stopSignal is the signal that tells the server to end where Loadstone ends it, under a profiler and on
+	// one machine. Elsewhere the container runtime sends the one that the image names. Defaults to SIGTERM.
+	// +optional
+	StopSignal StopSignal `json:"stopSignal,omitempty"`
+
 	// port is the TCP port on which the server listens for HTTP requests. Required with loads.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -187,6 +187,10 @@ type Scratch struct {
 	Size *resource.Quantity `json:"size,omitempty"`
 }
 
+// StopSignal tells a server to end.
+// +kubebuilder:validation:Enum=SIGHUP;SIGINT;SIGQUIT;SIGTERM;SIGUSR1;SIGUSR2
+type StopSignal string
+
 // Readiness is when a server or a dependency counts as started. Without it, one has started when it listens on its port.
 // +kubebuilder:validation:MinProperties=1
 type Readiness struct {

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Builds every server of the hack cluster from Go modules, into $LOADSTONE_CACHE/bin (~/.cache/loadstone/bin). The first
+# Builds the servers of the hack cluster from Go modules, into $LOADSTONE_CACHE/bin (~/.cache/loadstone/bin). The first
 # build takes a quarter of an hour on two CPUs; after that only what changed is built: beside each binary lies a stamp
 # that hashes its version, its recipe and its sources. (Not Go's version: that would cost a quarter of an hour for each
 # patch release.)
+#
+#   usage: hack/cluster/build.sh [NAME...]      (no name: every one, and what Debian has of a node)
 set -euo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -174,13 +176,20 @@ pause_image() {
   rm -rf "$dir"
 }
 
+# wanted NAME NAMES...: reports whether a binary is one of these, or whether there are none and all are wanted.
+wanted() { [ $# = 1 ] || [[ " ${*:2} " == *" $1 "* ]]; }
+
 main() {
   local entry index=0 stale=() all_seconds=0 done_seconds=0
+  for entry; do
+    [[ " ${BINARIES[*]%% *} " == *" $entry "* ]] || die "$entry is not built here, but ${BINARIES[*]%% *}"
+  done
   mkdir -p "$BIN" "$STAMPS" "$SOURCES" "$BUILD_LOGS"
   lock build
-  need_commands containerd:containerd runc:runc /usr/lib/cni/bridge:containernetworking-plugins nft:nftables \
+  [ $# != 0 ] || need_commands containerd:containerd runc:runc /usr/lib/cni/bridge:containernetworking-plugins nft:nftables \
     ip:iproute2 sysctl:procps openssl:openssl
   for entry in "${BINARIES[@]}"; do
+    wanted "${entry%% *}" "$@" || continue
     # shellcheck disable=SC2086  # Three words, and its seconds.
     up_to_date ${entry% *} || stale+=("$entry")
   done
@@ -196,7 +205,7 @@ main() {
       done_seconds=$(( done_seconds + ${entry##* } ))
     done
   fi
-  pause_image
+  ! wanted pause "$@" || pause_image
 }
 
-main
+main "$@"

@@ -55,7 +55,7 @@ func TestServersAreDescribedBeforeAnyLoad(t *testing.T) {
 		if name != "go" {
 			return
 		}
-		seen.StartUp = &record.StartUp{Millis: int64(block) * 100, ResolutionMillis: 40, AtMost: block == 2}
+		seen.StartUp = &record.StartUp{Millis: int64(block) * 100, ResolutionMillis: 40, AtMost: block == 2, AnswerMillis: int64(block-1) * 150}
 		seen.IdleBytes = int64(block) << 20
 		if block == 3 {
 			seen.Binary.SHA256, seen.Binary.Bytes = "other", 999
@@ -64,7 +64,8 @@ func TestServersAreDescribedBeforeAnyLoad(t *testing.T) {
 	b := analysed(t, d).Builds
 	want := builds.AtRest{
 		Implementation: "go", StartUpMillis: &builds.Spread{N: 3, Median: 200, Min: 100, Max: 300}, ResolutionMillis: 40, AtMost: 1,
-		IdleBytes: &builds.Spread{N: 3, Median: 2 << 20, Min: 1 << 20, Max: 3 << 20}, Binaries: 2,
+		AnswerMillis: &builds.Spread{N: 2, Median: 225, Min: 150, Max: 300},
+		IdleBytes:    &builds.Spread{N: 3, Median: 2 << 20, Min: 1 << 20, Max: 3 << 20}, Binaries: 2,
 	}
 	if diff := cmp.Diff(want, b.AtRest[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -80,6 +80,8 @@ type AtRest struct {
 	StartUpMillis    *Spread `json:"startUpMillis,omitempty"`
 	ResolutionMillis int64   `json:"resolutionMillis,omitempty"`
 	AtMost           int     `json:"atMost,omitempty"`
+	// AnswerMillis is from the same creation to its first answer, of the trials in which one came within a second of the open port.
+	AnswerMillis *Spread `json:"answerMillis,omitempty"`
 	// IdleBytes is the resident memory.
 	IdleBytes *Spread `json:"idleBytes,omitempty"`
 	// Binaries is the number of different files that its trials ran.
@@ -115,7 +117,7 @@ func Of(data record.RunData, p planned.Run) *Builds {
 // atRest is an implementation over its trials, and the binary that most of them ran.
 func atRest(data record.RunData, implementation string) (AtRest, *record.Binary) {
 	rest := AtRest{Implementation: implementation}
-	var starts, idle []float64
+	var starts, answers, idle []float64
 	var found []*record.Binary
 	count := map[string]int{}
 	for _, t := range data.Trials {
@@ -132,6 +134,9 @@ func atRest(data record.RunData, implementation string) (AtRest, *record.Binary)
 			if s.AtMost {
 				rest.AtMost++
 			}
+			if s.AnswerMillis > 0 {
+				answers = append(answers, float64(s.AnswerMillis))
+			}
 		}
 		if own.IdleBytes > 0 {
 			idle = append(idle, float64(own.IdleBytes))
@@ -140,7 +145,7 @@ func atRest(data record.RunData, implementation string) (AtRest, *record.Binary)
 	if len(found) == 0 {
 		return rest, nil
 	}
-	rest.Binaries, rest.StartUpMillis, rest.IdleBytes = len(count), spread(starts), spread(idle)
+	rest.Binaries, rest.StartUpMillis, rest.AnswerMillis, rest.IdleBytes = len(count), spread(starts), spread(answers), spread(idle)
 	return rest, slices.MaxFunc(found, func(a, b *record.Binary) int { return cmp.Compare(count[a.SHA256], count[b.SHA256]) })
 }
 

@@ -14,10 +14,12 @@ import (
 	"loadstone.dev/loadstone/internal/draft"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/screen"
 )
 
 const initHelp = `Writes a BenchmarkRun with comments, ready to be run. Each argument names an implementation and the command that starts it, word by word and
-without a shell; the first one is the baseline. On a cluster an implementation needs its image: --image NAME=IMAGE.`
+without a shell; the first one is the baseline. On a cluster an implementation needs its image: --image NAME=IMAGE. At a terminal, without any of
+them, three questions are asked.`
 
 // initCommand writes the file of a new run.
 func initCommand() *cobra.Command {
@@ -30,6 +32,11 @@ func initCommand() *cobra.Command {
 		Example: "  loadstone init 'old=./server-old --port=8080' 'new=./server-new --port=8080' --out run.yaml\n" +
 			"  loadstone init --image old=registry.example/server:1 --image new=registry.example/server:2 --port 80 > run.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args)+len(d.Images) == 0 && screen.IsTerminal(c.InOrStdin()) {
+				if err := d.Ask(c.InOrStdin(), c.ErrOrStderr()); err != nil {
+					return badInput(err)
+				}
+			}
 			text, err := draftText(c.Context(), d, args)
 			if err != nil {
 				return err
@@ -59,8 +66,10 @@ func bindDraft(d *draft.Draft, f *pflag.FlagSet) {
 
 // draftText is the file of a draft. One that no machine and no cluster would take is an error of the flags.
 func draftText(ctx context.Context, d draft.Draft, args []string) (string, error) {
-	if err := d.Add(args); err != nil {
-		return "", badInput(err)
+	if len(d.Implementations) == 0 {
+		if err := d.Add(args); err != nil {
+			return "", badInput(err)
+		}
 	}
 	text, err := d.Text()
 	if err != nil {

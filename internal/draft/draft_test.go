@@ -1,6 +1,8 @@
 package draft
 
 import (
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -55,5 +57,35 @@ func TestAnArgumentThatNamesNoCommandIsRefused(t *testing.T) {
 		if err := (&Draft{}).Add([]string{arg}); err == nil || !strings.Contains(err.Error(), "is no implementation") {
 			t.Errorf("%q ends with %v", arg, err)
 		}
+	}
+}
+
+func TestThreeAnswersMakeADraft(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answers string
+		want    []Implementation
+		wantErr string
+	}{
+		"commands": {"./old -p 80\n ./new\n80\n", []Implementation{
+			{Name: "baseline", Command: []string{"./old", "-p", "80"}, Port: 80}, {Name: "contender", Command: []string{"./new"}, Port: 80},
+		}, ""},
+		"an image, a command and no port": {"image r.io/a:1\n./new\n\n", []Implementation{
+			{Name: "baseline", Image: "r.io/a:1", Port: 8080}, {Name: "contender", Command: []string{"./new"}, Port: 8080},
+		}, ""},
+		"nothing":               {"\n", nil, ""},
+		"one, and no other":     {"./old\n", nil, ""},
+		"no input":              {"", nil, ""},
+		"a port that is a word": {"./old\n./new\nhttp\n", nil, `"http" is no port`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, asked := Draft{Port: 8080}, strings.Builder{}
+			err := d.Ask(strings.NewReader(tc.answers), &asked)
+			if got := fmt.Sprint(err); err == nil && tc.wantErr != "" || err != nil && (tc.wantErr == "" || !strings.Contains(got, tc.wantErr)) {
+				t.Fatalf("it ends with %v, want %q", err, tc.wantErr)
+			}
+			if !reflect.DeepEqual(d.Implementations, tc.want) || !strings.Contains(asked.String(), "The command that starts") {
+				t.Errorf("it has %+v, and asked %q", d.Implementations, asked.String())
+			}
+		})
 	}
 }

@@ -17,11 +17,12 @@ import (
 	"loadstone.dev/loadstone/internal/cgroup"
 	"loadstone.dev/loadstone/internal/cpuset"
 	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/rootfs"
 )
 
 const (
-	// termLimit is how long an implementation may take to end after SIGTERM, before it is killed.
+	// termLimit is how long an implementation may take to end when it is told to, before it is killed.
 	termLimit = time.Second
 	// sweepPause is the pause between two looks for processes that an implementation has left.
 	sweepPause = 5 * time.Millisecond
@@ -50,6 +51,7 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	cpus := f.String("cpus", "", "the CPUs of the implementation")
 	dir := f.String("dir", "", "its working directory")
 	log := f.String("log", "", "the file for its output")
+	stop := f.String("stop-signal", "", "the signal that tells the implementation to end")
 	contained := f.Bool("contained", false, "let the implementation begin in namespaces of its own")
 	var env []string
 	f.Func("env", "a variable of its environment", func(v string) error {
@@ -93,7 +95,7 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 		return err
 	case <-over:
 	}
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // It may have ended meanwhile.
+	_ = syscall.Kill(-cmd.Process.Pid, launch.StopSignal(*stop)) // It may have ended meanwhile.
 	select {
 	case <-exited:
 	case <-time.After(termLimit):

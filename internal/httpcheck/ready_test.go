@@ -42,3 +42,25 @@ func TestNobodyWaitsForAServerLongerThanTheCaller(t *testing.T) {
 		t.Error("a server that answers 503 is ready")
 	}
 }
+
+func TestAnyStatusIsAnAnswer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer string
+		want   bool
+	}{
+		"a page that is not there":       {"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", true},
+		"a greeting in another protocol": {"220 ready\r\n", false},
+		"nothing":                        {"", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := speak(t, func(conn net.Conn) {
+				if readRequest(bufio.NewReader(conn)) {
+					_, _ = io.WriteString(conn, tc.answer)
+				}
+			})
+			if got := Answers(t.Context(), target, "/"); got != tc.want {
+				t.Errorf("it answers: %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

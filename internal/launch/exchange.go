@@ -34,6 +34,8 @@ type Order struct {
 	// variables that are added to the program's own.
 	Argv []string `json:"argv,omitempty"`
 	Env  []string `json:"env,omitempty"`
+	// StopSignal is the signal that tells the program to end, such as SIGINT; empty is SIGTERM.
+	StopSignal string `json:"stopSignal,omitempty"`
 	// StopGrace is how long the program may take to end when it is told to. 0 for one that ends by itself: then nobody looks whether it is
 	// told to, and its parent sleeps.
 	StopGrace time.Duration `json:"stopGrace,omitempty"`

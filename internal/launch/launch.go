@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"loadstone.dev/loadstone/internal/timing"
 )
 
@@ -169,7 +171,7 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 		return exit, fmt.Errorf("starting the program: %w", err)
 	}
 	own := peakBytes()
-	killed := x.stopWhenTold(limited, launch, cmd.Process.Pid, o.StopGrace)
+	killed := x.stopWhenTold(limited, launch, cmd.Process.Pid, o)
 	waitErr := cmd.Wait()
 	exit.Ended = exit.Started.Add(time.Since(exit.Started))
 	// What it has started and left behind would disturb the next.
@@ -188,10 +190,18 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	return exit, counted(cmd.ProcessState)
 }
 
+// StopSignal is the signal of a name; SIGTERM of an empty one, and of one that the system does not know.
+func StopSignal(name string) syscall.Signal {
+	if known := unix.SignalNum(name); known != 0 {
+		return known
+	}
+	return syscall.SIGTERM
+}
+
 // stopWhenTold ends a group of processes by the signal that asks for it, when it is told to, and by the one that does not ask when that has
-// not helped within a grace; then it answers true. It answers false when ctx ends before. Without a grace nobody looks.
-func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, grace time.Duration) <-chan bool {
-	killed := make(chan bool, 1)
+// not helped within the order's grace; then it answers true. It answers false when ctx ends before. Without a grace nobody looks.
+func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, o Order) <-chan bool {
+	grace, killed := o.StopGrace, make(chan bool, 1)
 	go func() {
 		for grace > 0 && !x.stopped(launch) {
 			if timing.SleepUntil(ctx, time.Now().Add(stopPoll)) != nil {
@@ -202,7 +212,7 @@ func (x Exchange) stopWhenTold(ctx context.Context, launch, group int, grace tim
 			killed <- false
 			return
 		}
-		_ = syscall.Kill(-group, syscall.SIGTERM) // A program that has ended already needs none.
+		_ = syscall.Kill(-group, StopSignal(o.StopSignal)) // A program that has ended already needs none.
 		if timing.SleepUntil(ctx, time.Now().Add(grace)) != nil {
 			killed <- false
 			return

@@ -194,22 +194,24 @@ func TestAProgramEndsWhenItIsToldTo(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		trap   string
+		stop   string
 		grace  time.Duration
 		code   int
 		signal string
 		killed bool
 	}{
-		"one that ends in order":       {`trap 'exit 0' TERM`, never, 0, "", false},
-		"one that ends with a code":    {`trap 'exit 5' TERM`, never, 5, "", false},
-		"one that knows no signal":     {`:`, never, 143, "terminated", false},
-		"one that ignores the signal":  {`trap '' TERM`, 100 * time.Millisecond, 137, "killed", true},
-		"one whose parent ignores it":  {`trap '' TERM; (trap - TERM; sleep 60) & trap 'exit 4' TERM`, never, 4, "", false},
-		"one that has children to end": {`(sleep 60) & trap 'exit 0' TERM`, never, 0, "", false},
+		"one that ends in order":       {`trap 'exit 0' TERM`, "", never, 0, "", false},
+		"one that ends with a code":    {`trap 'exit 5' TERM`, "", never, 5, "", false},
+		"one that knows no signal":     {`:`, "", never, 143, "terminated", false},
+		"one that ignores the signal":  {`trap '' TERM`, "", 100 * time.Millisecond, 137, "killed", true},
+		"one whose parent ignores it":  {`trap '' TERM; (trap - TERM; sleep 60) & trap 'exit 4' TERM`, "", never, 4, "", false},
+		"one that has children to end": {`(sleep 60) & trap 'exit 0' TERM`, "", never, 0, "", false},
+		"one that ends by its own":     {`trap '' TERM; trap 'exit 3' QUIT`, "SIGQUIT", never, 3, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := launches(t, serving(tc.trap)...)
-			l.give(0, launch.Order{StopGrace: tc.grace})
+			l.give(0, launch.Order{StopGrace: tc.grace, StopSignal: tc.stop})
 			l.stop(0)
 			if exit := l.exit(0); exit.Code != tc.code || exit.Signal != tc.signal || exit.Killed != tc.killed || exit.TimedOut {
 				t.Errorf("it ended with %+v", exit)

@@ -22,24 +22,58 @@ import (
 // looked at every so often.
 const startResolution = 10*time.Millisecond + 10*time.Millisecond + listenPoll
 
-// Watch waits for the server's port, and until it says that it is ready, if it is to be asked. It reads the server's executable as soon as somebody
-// listens, and says both at once, so that nobody starts the load in between.
+// Watch waits for the server's port, and for its first answer: until it says that it is ready, if it is to be asked for that, and for a second
+// otherwise. It reads the server's executable then, and says both at once, so that nobody starts the load in between.
 func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))) {
-	atOnce := true
+	began := started{atOnce: true}
 	for !o.proc.Listening(o.config.Port) {
-		atOnce = false
+		began.atOnce = false
 		if timing.SleepUntil(ctx, time.Now().Add(listenPoll)) != nil {
 			return
 		}
 	}
-	seen := o.readServer(atOnce)
+	began.listens = o.sinceBoot()
+	target := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.config.Port))
+	if path := o.config.ReadyPath; path == "" && httpcheck.Answers(ctx, target, "/") || path != "" && httpcheck.Ready(ctx, target, path) {
+		began.answers = o.sinceBoot()
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	seen := o.readServer(began)
 	o.mu.Lock()
 	o.seen = &seen
 	o.mu.Unlock()
-	if path := o.config.ReadyPath; path != "" && !httpcheck.Ready(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(o.config.Port)), path) {
-		return
-	}
 	update(func(s *protocol.State) { s.Listening, s.Build = true, &seen.binary.Build })
+}
+
+// started is when a server did what, since the boot; 0 where that is not known.
+type started struct {
+	listens, answers time.Duration
+	// atOnce says that it listened when it was first looked at.
+	atOnce bool
+}
+
+// since is how long a process that began at some instant since the boot took; nil if that is not known.
+func (s started) since(begin time.Duration) *record.StartUp {
+	if s.listens == 0 {
+		return nil
+	}
+	up := &record.StartUp{Millis: max(s.listens-begin, 0).Milliseconds(), ResolutionMillis: startResolution.Milliseconds(), AtMost: s.atOnce}
+	if s.answers > 0 {
+		// A clock of ticks may count none of them.
+		up.AnswerMillis = max((s.answers - begin).Milliseconds(), up.Millis, 1)
+	}
+	return up
+}
+
+// sinceBoot is the time since the boot; 0 if nobody can tell.
+func (o *Observer) sinceBoot() time.Duration {
+	now, err := o.proc.SinceBoot()
+	if err != nil {
+		return 0
+	}
+	return now
 }
 
 // atRest is what is known of a server before anything is measured.
@@ -48,9 +82,8 @@ type atRest struct {
 	startUp *record.StartUp
 }
 
-// readServer reads how the server was built and how long it took to start. The time is taken first, since reading takes some itself.
-func (o *Observer) readServer(atOnce bool) atRest {
-	now, errClock := o.proc.SinceBoot()
+// readServer reads how the server was built and how long it took to start.
+func (o *Observer) readServer(began started) atRest {
 	pid, err := o.config.FindServer(o.proc)
 	if err != nil {
 		return atRest{binary: unread(err.Error())}
@@ -60,10 +93,8 @@ func (o *Observer) readServer(atOnce bool) atRest {
 		return atRest{binary: unread(err.Error())}
 	}
 	seen := atRest{}
-	if i := slices.IndexFunc(all, func(p kernel.Process) bool { return p.PID == pid }); i >= 0 && errClock == nil {
-		seen.startUp = &record.StartUp{
-			Millis: max(now-all[i].Start(), 0).Milliseconds(), ResolutionMillis: startResolution.Milliseconds(), AtMost: atOnce,
-		}
+	if i := slices.IndexFunc(all, func(p kernel.Process) bool { return p.PID == pid }); i >= 0 {
+		seen.startUp = began.since(all[i].Start())
 	}
 	// A server that a shell has started, and not become, is the shell's child.
 	if listener, ok := o.proc.Listener(kernel.Family(all, pid), o.config.Port); ok {

@@ -21,7 +21,7 @@ import (
 // helperPort is what an environment variable holds that turns the test binary into a server which listens.
 const helperPort = "listen"
 
-// listenUntilKilled listens on a port, which it prints.
+// listenUntilKilled listens on a port, which it prints, and finds nothing that it is asked for.
 func listenUntilKilled() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -31,6 +31,8 @@ func listenUntilKilled() {
 	_, _ = os.Stdout.WriteString(port + "\n")
 	for {
 		if conn, err := l.Accept(); err == nil {
+			_, _ = conn.Read(make([]byte, 1024))
+			_, _ = conn.Write([]byte("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"))
 			_ = conn.Close()
 		}
 	}
@@ -85,7 +87,7 @@ func TestAServerIsDescribedBeforeTheLoad(t *testing.T) {
 	if r.IdleBytes < 1<<20 {
 		t.Errorf("at rest it holds %d bytes", r.IdleBytes)
 	}
-	if r.StartUp == nil || !r.StartUp.AtMost || r.StartUp.Millis < 0 || r.StartUp.Millis > time.Minute.Milliseconds() || r.StartUp.ResolutionMillis != 40 {
+	if up := r.StartUp; up == nil || !up.AtMost || up.Millis < 0 || up.Millis > time.Minute.Milliseconds() || up.ResolutionMillis != 40 || up.AnswerMillis < max(up.Millis, 1) {
 		t.Errorf("it started in %+v", r.StartUp)
 	}
 }
@@ -111,11 +113,11 @@ func TestTheProcessThatListensIsDescribed(t *testing.T) {
 func TestAServerThatIsWatchedFromTheBeginningIsTimed(t *testing.T) {
 	dir := kerneltest.Proc(t, map[string]string{"net/tcp": "", "net/tcp6": "", "uptime": "5.00 9.00\n"})
 	o := observing(t, kernel.Proc(dir), 7)
-	o.config.Port = 8080
+	o.config.Port = 1
 	go func() {
 		time.Sleep(3 * listenPoll)
 		_ = os.WriteFile(filepath.Join(dir, "uptime"), []byte("5.25 9.00\n"), 0o600)
-		_ = os.WriteFile(filepath.Join(dir, "net/tcp"), []byte("   0: 00000000:1F90 00000000:0000 0A 0:0 0:0 0 65532 0 77 1\n"), 0o600)
+		_ = os.WriteFile(filepath.Join(dir, "net/tcp"), []byte("   0: 00000000:0001 00000000:0000 0A 0:0 0:0 0 65532 0 77 1\n"), 0o600)
 	}()
 	var s protocol.State
 	o.Watch(t.Context(), func(change func(*protocol.State)) { change(&s) })
@@ -130,7 +132,7 @@ func TestAServerThatIsWatchedFromTheBeginningIsTimed(t *testing.T) {
 func TestAServerThatIsGoneIsUnknown(t *testing.T) {
 	o := observing(t, kernel.Proc(kerneltest.Proc(t, nil)), 7)
 	o.config.FindServer = func(kernel.Proc) (int, error) { return 0, errors.New("there is no server") }
-	got := o.readServer(true)
+	got := o.readServer(started{listens: time.Second})
 	if got.startUp != nil || got.binary.Unknown != "there is no server" || got.binary.Build.PIE.By != "there is no server" {
 		t.Errorf("got %+v", got)
 	}

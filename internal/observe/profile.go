@@ -29,7 +29,7 @@ import (
 const (
 	// profileLead is the time between an order and the start of the program.
 	profileLead = 20 * time.Millisecond
-	// startLimit is how long a server may take under a profiler until it answers, and stopGrace how long it may take to end when it is told to.
+	// startLimit is how long a server may take under a profiler until it answers, if it is not given longer, and stopGrace how long it may take to end when it is told to.
 	startLimit = 60 * time.Second
 	stopGrace  = 20 * time.Second
 	// leastLeft is how much of a trial's time must be left for another launch.
@@ -178,7 +178,10 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 		return record.Launch{}, err
 	}
 	at := time.Now().Add(profileLead)
-	order := launch.Order{At: at, Limit: time.Until(s.deadline) + stopGrace + exitGrace, Argv: wrapped.Argv, Env: wrapped.Env, StopGrace: stopGrace, Counters: wrapped.Counters}
+	order := launch.Order{
+		At: at, Limit: time.Until(s.deadline) + stopGrace + exitGrace, Argv: wrapped.Argv, Env: wrapped.Env,
+		StopSignal: s.config.StopSignal, StopGrace: stopGrace, Counters: wrapped.Counters,
+	}
 	if err := s.exchange.Give(index, order); err != nil {
 		return record.Launch{}, err
 	}
@@ -226,7 +229,7 @@ func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests i
 			_ = timing.SleepUntil(alive, time.Now().Add(exitPoll)) // It ends with the loop.
 		}
 	}()
-	limit := at.Add(startLimit)
+	limit := at.Add(max(startLimit, s.config.StartLimit))
 	if limit.After(s.deadline) {
 		limit = s.deadline
 	}

@@ -188,7 +188,8 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 		own := record.Implementation{
 			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: DefaultMemoryBytes,
 			Role: cmp.Or(record.Role(i.Role), record.RoleContender), Build: kind.Expectations(i.Build),
-			Claims: kind.Claims(i.Claims), Container: kind.Container(i), Dependencies: kind.ReadDependencies(i.Dependencies),
+			Claims: kind.Claims(i.Claims), Container: kind.Container(i),
+			StopSignal: string(i.StopSignal), Dependencies: kind.ReadDependencies(i.Dependencies),
 		}
 		p.scratch("implementations["+i.Name+"]", own.Container)
 		p.dependencies(i.Name, own.Dependencies)

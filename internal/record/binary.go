@@ -102,12 +102,15 @@ type GoBuild struct {
 	Settings []string `json:"settings,omitempty"`
 }
 
-// StartUp is how long a server needed until somebody listened on its port.
+// StartUp is how long a server needed until somebody listened on its port, and until it answered.
 type StartUp struct {
 	// Millis is from the creation of its process, which the container runtime does shortly before it executes the server, to the instant at which
 	// the port was first seen open. It is right to ResolutionMillis: the kernel counts starts in ticks, and the port is looked at every few ms.
 	Millis           int64 `json:"millis"`
 	ResolutionMillis int64 `json:"resolutionMillis"`
+	// AnswerMillis is from the same creation to its first HTTP answer: of status 2xx where readiness has a path, and of any status to a GET of /
+	// otherwise. It is 0 if none came within a second of the open port.
+	AnswerMillis int64 `json:"answerMillis,omitempty"`
 	// AtMost says that the port was open already when it was first looked at: the server was quicker.
 	AtMost bool `json:"atMost,omitempty"`
 }

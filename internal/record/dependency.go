@@ -53,13 +53,17 @@ func (d Dependency) alike(o Dependency) bool {
 // Settings are what is printed of an implementation beside its image and its command, in a fixed order. Each has a name of its own.
 func (i Implementation) Settings() []Setting {
 	out := i.Container.Settings()
+	if s := i.StopSignal; s != "" {
+		out = append(out, Setting{"stopSignal", s})
+	}
 	for _, d := range i.Dependencies {
 		out = append(out, d.settings()...)
 	}
 	return out
 }
 
-// SetAlike reports whether two implementations get the same beside image and command, dependencies included.
+// SetAlike reports whether two implementations get the same beside image and command, dependencies included. How they are told to end makes no other
+// process.
 func (i Implementation) SetAlike(o Implementation) bool {
 	return i.Container.Alike(o.Container) && slices.EqualFunc(i.Dependencies, o.Dependencies, Dependency.alike)
 }

@@ -125,6 +125,8 @@ type Implementation struct {
 	Claims []Claim `json:"claims,omitempty"`
 	// Container is what it gets beside its image and its command.
 	Container Container `json:"container,omitzero"`
+	// StopSignal tells its process to end where Loadstone ends it; empty is SIGTERM.
+	StopSignal string `json:"stopSignal,omitempty"`
 	// Dependencies are the containers that it needs beside it, in the order in which they start.
 	Dependencies []Dependency `json:"dependencies,omitempty"`
 }

@@ -66,19 +66,20 @@ func (v run) builds() page.Section {
 // restBody is what the implementations are before any load.
 func (v run) restBody(list []builds.AtRest) table.Body {
 	start, idle := table.Row{Cells: []table.Cell{{}}}, table.Row{Cells: []table.Cell{table.Word(v.Say("builds.idle"))}}
+	answer := table.Row{Cells: []table.Cell{table.Wrapped(v.Say("builds.answer"), v.Say("builds.answerBy"))}}
 	var resolution int64
 	for _, r := range list {
 		resolution = max(resolution, r.ResolutionMillis)
 		start.Cells = append(start.Cells, v.startCell(r))
+		answer.Cells = append(answer.Cells, v.spreadCell(r.AnswerMillis, millis))
 		idle.Cells = append(idle.Cells, v.spreadCell(r.IdleBytes, format.Size))
 	}
 	start.Cells[0] = table.Wrapped(v.Say("builds.start"), v.Say("builds.startBy", format.Integer(resolution)))
-	return table.Body{Title: v.Say("builds.rest"), Rows: []table.Row{start, idle}}
+	return table.Body{Title: v.Say("builds.rest"), Rows: []table.Row{start, answer, idle}}
 }
 
 // startCell is how long an implementation needs to start. A median of bounds is a bound.
 func (v run) startCell(r builds.AtRest) table.Cell {
-	millis := func(n float64) string { return format.Micros(n * 1000) }
 	c := v.spreadCell(r.StartUpMillis, millis)
 	if s := r.StartUpMillis; s != nil && r.AtMost > 0 {
 		c.Text = v.Say("builds.atMost", c.Text)
@@ -86,6 +87,9 @@ func (v run) startCell(r builds.AtRest) table.Cell {
 	}
 	return c
 }
+
+// millis prints milliseconds.
+func millis(n float64) string { return format.Micros(n * 1000) }
 
 func (v run) spreadCell(s *builds.Spread, print func(float64) string) table.Cell {
 	if s == nil {

@@ -189,7 +189,7 @@ func built() record.RunData {
 			b.SHA256 = "77aa01"
 		}
 		t.Servers[0].Binary, t.Servers[0].IdleBytes = &b, 8<<20+int64(i)<<12
-		t.Servers[0].StartUp = &record.StartUp{Millis: 120 + int64(i)*10, ResolutionMillis: 40, AtMost: i%2 == 0}
+		t.Servers[0].StartUp = &record.StartUp{Millis: 120 + int64(i)*10, ResolutionMillis: 40, AtMost: i%2 == 0, AnswerMillis: 131 + int64(i)*10}
 	}
 	d.Manifest.Plan.Implementations[0].Build = record.Expectations{Assertions: record.ExpectForbidden, Optimized: record.ExpectRequired}
 	d.Manifest.Plan.Implementations[0].Claims = []record.Claim{

@@ -29,7 +29,7 @@ type Screen struct {
 // New makes a screen, which is live if it is a terminal.
 func New(out io.Writer) *Screen {
 	s := &Screen{out: out}
-	if f, ok := out.(*os.File); ok && isTerminal(f) {
+	if f, ok := out.(*os.File); ok && IsTerminal(f) {
 		s.width = func() int { return widthOf(f) }
 	}
 	return s
@@ -87,8 +87,12 @@ func (s *Screen) draw() string {
 	return strings.Join(lines, "\n")
 }
 
-// isTerminal reports whether a file is a terminal on which the cursor can be moved.
-func isTerminal(f *os.File) bool {
+// IsTerminal reports whether a stream is a terminal on which the cursor can be moved.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
 	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	return err == nil && os.Getenv("TERM") != "dumb"
 }

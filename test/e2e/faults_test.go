@@ -110,7 +110,9 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 			v1alpha1.ReasonTrialsFailed, `implementations[go].image: "localhost/loadstone/nothing:none" cannot be pulled`,
 		},
 		"a server that never listens": {
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].Port = 8099 },
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Implementations[0].Port, s.Implementations[0].Readiness.TimeoutSeconds = 8099, 5
+			},
 			v1alpha1.ReasonTrialsFailed, "implementations[go] did not listen on port 8099",
 		},
 		"a command that is not in the image": {

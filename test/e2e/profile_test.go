@@ -13,17 +13,18 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
-const plantedImage = "localhost/loadstone/planted:dev"
-
-// plantedProfiles is the sample of profiles with servers of planted faults beside its own, each under the tools that can find its fault.
+// plantedProfiles is the sample of profiles with servers of planted faults beside its own, each under the tools that can find its fault. The images
+// are of three sorts: a static file alone, a file with the libraries that it needs, and a whole Debian.
 func plantedProfiles(t *testing.T) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	run := sample(t, "profile.yaml")
 	run.Spec.Blocks, run.Spec.Baseline = 1, "clean"
 	run.Spec.Loads[0].DurationSeconds, run.Spec.Loads[0].WarmupSeconds = 1, new(int32(0))
-	for _, name := range []string{"clean", "leak", "uninit", "slow", "syscall", "arena"} {
+	for name, from := range map[string]string{
+		"clean": "planted", "leak": "planted", "slow": "planted", "arena": "planted", "uninit": "planted-debian", "syscall": "planted-debian",
+	} {
 		run.Spec.Implementations = append(run.Spec.Implementations, v1alpha1.Implementation{
-			Name: name, Image: plantedImage, Command: []string{"/usr/local/bin/planted-" + name}, Port: 8080,
+			Name: name, Image: image(from), Command: []string{"/usr/local/bin/planted-" + name}, Port: 8080,
 		})
 	}
 	of := map[string][]string{

@@ -156,7 +156,7 @@ func TestARecordingIsMadeOfRuns(t *testing.T) {
 
 func TestTheRunsOfARecordingAreAccepted(t *testing.T) {
 	for _, name := range []string{"sequential", "sliced", "planted", "calibration"} {
-		if f, err := runfile.Open(t.Context(), name+".yaml"); err != nil || f.Run.Name != name {
+		if f, err := runfile.Open(t.Context(), "../../../config/aa/"+name+".yaml"); err != nil || f.Run.Name != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -184,7 +184,7 @@ func (t trial) describe() string {
 	return text
 }
 
-// recordings hold aa-blocks.json, which "make bench-record" makes, and a placeholder for tests that was recorded beside compilers.
+// recordings hold aa-blocks.json, which "make bench-record" makes.
 //
 //go:embed testdata/*.json
 var recordings embed.FS

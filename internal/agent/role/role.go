@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"time"
 
 	"loadstone.dev/loadstone/internal/agent"
 	"loadstone.dev/loadstone/internal/generate"
@@ -51,6 +52,9 @@ type Role struct {
 	profile  func() record.Profile
 	// dependencies are those of the server that is observed.
 	dependencies []string
+	// stopSignal and startSeconds are of a server that the agent starts and ends.
+	stopSignal   string
+	startSeconds int
 }
 
 // Parse reads the arguments of an agent: the name of a role, and its flags.
@@ -78,6 +82,8 @@ func Parse(args []string) (Role, error) {
 	case monitor:
 		f.StringVar(&r.exchange, "exchange", "", "the folder in which a monitor and the parent of a server meet")
 		r.profile = profileFlags(f)
+		f.StringVar(&r.stopSignal, "stop-signal", "", "the signal that tells the server to end")
+		f.IntVar(&r.startSeconds, "start-seconds", 0, "how long the server may take without a profiler from its start to its first answer")
 	default:
 		return Role{}, UnknownError(r.name)
 	}
@@ -104,7 +110,7 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	own.ReadyPath = r.ready
+	own.ReadyPath, own.StopSignal, own.StartLimit = r.ready, r.stopSignal, time.Duration(r.startSeconds)*time.Second
 	if len(r.dependencies) > 0 {
 		// What they say to the server goes through the network namespace that they share with it.
 		own.Dependencies, own.FindServer, own.SharedNetwork = r.dependencies, observe.ParentlessAfter(len(r.dependencies)), true

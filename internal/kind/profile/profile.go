@@ -108,5 +108,11 @@ func (p Profile) monitorArgs() []string {
 	if p.Request.Body != "" {
 		args = append(args, "--send="+p.Request.Body)
 	}
+	if seconds := p.Server.Container.Readiness.Seconds; seconds > 0 {
+		args = append(args, "--start-seconds="+strconv.Itoa(int(seconds)))
+	}
+	if name := p.Server.StopSignal; name != "" {
+		args = append(args, "--stop-signal="+name)
+	}
 	return args
 }

@@ -322,3 +322,26 @@ func TestTheCountsOfATrialAreOnePairForEachRepeatOfAToolThatCounts(t *testing.T)
 		t.Errorf("many requests are %v", got)
 	}
 }
+
+// How a server is told to end, and how long it may take to start, is its implementation's: whoever starts and ends it is told.
+func TestTheMonitorKnowsHowItsServerStartsAndEnds(t *testing.T) {
+	p := compiled(t, func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Implementations[1].StopSignal, s.Implementations[1].Readiness.TimeoutSeconds = "SIGQUIT", 90
+	})
+	for name, want := range map[string][]string{"go": nil, "epoll": {"--start-seconds=90", "--stop-signal=SIGQUIT"}} {
+		line := p.Following[slices.IndexFunc(p.Following, func(l record.PlannedTrial) bool { return l.Servers[0] == name })]
+		work, err := kinds.Of(kinds.Write("run", p.Plan, line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, arg := range work.Members()[0].Processes[1].Args {
+			if strings.HasPrefix(arg, "--st") && !strings.HasPrefix(arg, "--status") {
+				got = append(got, arg)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
