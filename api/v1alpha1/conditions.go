@@ -130,6 +130,8 @@ const (
 	ReasonServerNotListening = "ServerNotListening"
 	// ReasonServerExited surfaces when the server's process ends before the trial does.
 	ReasonServerExited = "ServerExited"
+	// ReasonDependencyFailed surfaces when a dependency of the server does not get ready in time, or ends before the trial does.
+	ReasonDependencyFailed = "DependencyFailed"
 	// ReasonWrongResponse surfaces when the server's response differs from expect.
 	ReasonWrongResponse = "WrongResponse"
 	// ReasonProgramFailed surfaces when a program that measures itself ends with an exit code other than 0, or by a signal.

@@ -46,6 +46,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonNoRound:             Nobody,
 	v1alpha1.ReasonServerNotListening:  Implementation,
 	v1alpha1.ReasonServerExited:        Implementation,
+	v1alpha1.ReasonDependencyFailed:    Implementation,
 	v1alpha1.ReasonWrongResponse:       Implementation,
 	v1alpha1.ReasonProgramFailed:       Implementation,
 	v1alpha1.ReasonProgramTooLong:      Implementation,
