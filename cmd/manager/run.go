@@ -10,7 +10,6 @@ import (
 	_ "time/tzdata" // Schedules name time zones, and the operator's image has none.
 
 	"github.com/go-logr/logr"
-	_ "golang.org/x/crypto/x509roots/fallback" // Registries have certificates of known authorities, and the operator's image knows none.
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"

@@ -28,7 +28,8 @@ func TestAParameterIsFilledInWhereItMayStand(t *testing.T) {
 	}
 	w := newWorld(t, func(w *world) {
 		w.suite.Spec.Runs = []v1alpha1.SuiteRun{suiteRun("r", `{"implementations": [{"name": "$(image)", "image": "$(image)", "args": ["$(image)"],
-			"command": ["$(image)"], "env": [{"name": "$(image)", "value": "$(image)"}], "files": [{"path": "/$(image)"}]}], "baseline": "$(image)", "seed": 9007199254740991}`)}
+			"command": ["$(image)"], "env": [{"name": "$(image)", "value": "$(image)"}], "files": [{"path": "/$(image)"}],
+			"dependencies": [{"name": "$(image)", "image": "$(image)", "args": ["$(image)"]}]}], "baseline": "$(image)", "seed": 9007199254740991}`)}
 	})
 	in, problem := inputsOf(w.suite, w.facts().Images)
 	if problem != nil {
@@ -40,6 +41,7 @@ func TestAParameterIsFilledInWhereItMayStand(t *testing.T) {
 		ContainerSettings: v1alpha1.ContainerSettings{
 			Args: []string{image}, Env: []v1alpha1.Variable{{Name: "$(image)", Value: &value}}, Files: []v1alpha1.FileMount{{Path: "/$(image)"}},
 		},
+		Dependencies: []v1alpha1.Dependency{{Name: "$(image)", Image: image + "@sha256:aa", ContainerSettings: v1alpha1.ContainerSettings{Args: []string{image}}}},
 	}}}
 	if diff := cmp.Diff(want, in.specs[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
