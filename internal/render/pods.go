@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
@@ -48,6 +49,8 @@ type PodOptions struct {
 	AgentImage string
 	// ToolboxImage holds the agent and the profilers.
 	ToolboxImage string
+	// PullSecrets are the Secrets of the run's namespace by which every pod pulls its images, its implementation's own aside.
+	PullSecrets []string
 	// Key is the operator's public key: the only thing by which an agent knows whom to obey.
 	Key ed25519.PublicKey
 	// RunUID is the UID of the BenchmarkRun.
@@ -86,8 +89,14 @@ func Pod(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *
 func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *corev1.Pod {
 	pod := basePod(t, length, o, m.Role, m.Name)
 	for _, p := range m.Processes {
-		pod.Spec.Containers = append(pod.Spec.Containers, container(t, o, m.Name, p))
-		equip(pod, p.Container)
+		c := container(t, o, m.Name, p)
+		equip(pod, &c, p)
+		if p.Dependency != "" {
+			pod.Spec.InitContainers = append(pod.Spec.InitContainers, c)
+			continue
+		}
+		pod.Spec.Containers = append(pod.Spec.Containers, c)
+		podUser(pod, p.Container)
 		if p.Launched {
 			pod.Spec.InitContainers = append(pod.Spec.InitContainers, bringer(o, p.Toolbox))
 			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: ExchangeVolume, VolumeSource: corev1.VolumeSource{
@@ -114,7 +123,7 @@ func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptio
 func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) corev1.Container {
 	var c corev1.Container
 	if p.IsAgent() {
-		c = agent(t, o, member, p.Name, p.Args...)
+		c = agent(t, o, member, p.Name, literals(p.Args)...)
 	} else {
 		c = corev1.Container{
 			Name: p.Name, Image: p.Image, Command: literals(p.Command), Args: literals(p.Container.Args), ImagePullPolicy: corev1.PullIfNotPresent,
@@ -130,6 +139,9 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 	if p.Launched || p.Exchanges {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: ExchangeVolume, MountPath: exchangeDir})
 	}
+	if p.Dependency != "" {
+		sidecar(&c, p)
+	}
 	if p.Port > 0 {
 		c.Ports = []corev1.ContainerPort{{ContainerPort: p.Port, Protocol: corev1.ProtocolTCP}}
 	}
@@ -141,6 +153,22 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 		delete(c.Resources.Limits, corev1.ResourceCPU)
 	}
 	return c
+}
+
+// sidecar makes a container a dependency of those after it: the kubelet starts them when it is ready, and ends it when they have ended. A probe that
+// fails for long ends it, and its pod shows what it has printed last.
+func sidecar(c *corev1.Container, p kind.Process) {
+	c.RestartPolicy = ptr(corev1.ContainerRestartPolicyAlways)
+	if p.Port == 0 {
+		return
+	}
+	ready, port := p.Container.Readiness, intstr.FromInt32(p.Port)
+	c.StartupProbe = &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: ready.Seconds}
+	if ready.Path != "" {
+		c.StartupProbe.HTTPGet = &corev1.HTTPGetAction{Path: ready.Path, Port: port, Scheme: corev1.URISchemeHTTP}
+	} else {
+		c.StartupProbe.TCPSocket = &corev1.TCPSocketAction{Port: port}
+	}
 }
 
 // bringer copies the agent, and the profilers where they are needed, into the folder that it shares with a program, whose image knows nothing of
@@ -212,6 +240,7 @@ func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member
 			ActiveDeadlineSeconds:         &life,
 			NodeSelector:                  maps.Clone(plan.Selector(o.Nodes, role)),
 			Tolerations:                   []corev1.Toleration{{Key: v1alpha1.TaintMeasure, Operator: corev1.TolerationOpExists}},
+			ImagePullSecrets:              references(o.PullSecrets),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot: ptr(true), RunAsUser: ptr(int64(user)), RunAsGroup: ptr(int64(user)), FSGroup: ptr(int64(user)),
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
@@ -221,6 +250,15 @@ func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member
 			}}},
 		},
 	}
+}
+
+// references name the Secrets by which images are pulled.
+func references(names []string) []corev1.LocalObjectReference {
+	var out []corev1.LocalObjectReference
+	for _, name := range names {
+		out = append(out, corev1.LocalObjectReference{Name: name})
+	}
+	return out
 }
 
 // agent is a container of Loadstone's own: it knows its trial, its attempt and whom to obey, and holds no credential.
