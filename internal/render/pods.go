@@ -63,6 +63,8 @@ type PodOptions struct {
 	Bound map[string]string
 	// LargestServer is the CPU that the largest server of the run needs with its observer, in thousandths.
 	LargestServer int64
+	// Patience is how long the run waits for the pod's image.
+	Patience time.Duration
 }
 
 // PodName is the name of the pod of a member of a trial: "-s0" ends that of the first server, "-g0" that of the first generator.
@@ -213,7 +215,7 @@ func together(t *v1alpha1.Trial, with string, o PodOptions) *corev1.PodAffinity 
 }
 
 func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member string) *corev1.Pod {
-	life := int64((length + podMargin).Seconds())
+	life := int64((length + podMargin + o.Patience).Seconds())
 	return &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
