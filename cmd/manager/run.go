@@ -93,6 +93,9 @@ func (o *options) check() error {
 }
 
 func run(ctx context.Context, args []string) error {
+	if len(args) > 0 && args[0] == "await" {
+		return await(ctx, args[1:])
+	}
 	o, err := parse(args)
 	if err != nil {
 		return err

@@ -25,6 +25,12 @@ func (r repository) checkRestricted(ctx context.Context) ([]string, error) {
 				return nil, err
 			}
 			found = podFindings(spec)
+		case "Pod":
+			var spec corev1.PodSpec
+			if err := into(o.at("spec"), &spec); err != nil {
+				return nil, err
+			}
+			found = podFindings(spec)
 		case "Role", "ClusterRole":
 			var rules []rbacv1.PolicyRule
 			if err := into(o.at("rules"), &rules); err != nil {
