@@ -26,6 +26,8 @@ IMAGES=(
   "zco                 server         $ROOT/bin/zco"
   "uvhttp              server         $ROOT/bin/uvhttp"
   "nginx               server         $ROOT/bin/nginx/nginx.conf,$ROOT/bin/nginx/files.sh"
+  "webdis              server         $ROOT/config/samples/webdis.json"
+  "redis               server         $ROOT/images/redis.conf"
   "ipc                 server         $ROOT/bin/ipc-bench,$ROOT/bin/ipc-c-bench,$ROOT/bin/ipc.test"
   "coro                server         $ROOT/bin/coro-bench,$ROOT/bin/coro"
   "lzlog               server         $ROOT/bin/lzlog,$ROOT/bin/lzlog-bench"

@@ -66,66 +66,16 @@ type Implementation struct {
 	// +kubebuilder:validation:items:MaxLength=1024
 	Command []string `json:"command,omitempty"`
 
-	// args are the arguments after command, or after the entrypoint of the image, in the place of the image's own; at most 64. Nothing is expanded
-	// in them.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:items:MaxLength=1024
-	Args []string `json:"args,omitempty"`
+	ContainerSettings `json:",inline"`
 
-	// env are environment variables, in addition to the image's; at most 64.
+	// dependencies are containers that the server needs beside it, such as a database, in the order in which they start; at most 4. They are new for
+	// every trial.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=64
-	Env []Variable `json:"env,omitempty"`
-
-	// envFrom are ConfigMaps and Secrets of the run's namespace, each key of which is an environment variable; at most 8.
-	// +optional
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
-	EnvFrom []VariableSource `json:"envFrom,omitempty"`
-
-	// files are folders of read-only files from ConfigMaps and Secrets of the run's namespace; at most 8.
-	// +optional
-	// +listType=map
-	// +listMapKey=path
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
-	Files []FileMount `json:"files,omitempty"`
-
-	// scratch are empty folders to write to, new for every trial; at most 8.
-	// +optional
-	// +listType=map
-	// +listMapKey=path
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
-	Scratch []Scratch `json:"scratch,omitempty"`
-
-	// user is the numeric user that the server or the program runs as. Defaults to 65532 on a cluster, and to
-	// the image's on one machine. 0 needs a namespace that admits root.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=2147483647
-	User *int64 `json:"user,omitempty"`
-
-	// group is the numeric group of the process and of its scratch folders. Defaults to 65532.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=2147483647
-	Group *int64 `json:"group,omitempty"`
-
-	// imagePullSecrets are Secrets of the run's namespace with which the image is pulled; at most 8.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
-	ImagePullSecrets []ObjectReference `json:"imagePullSecrets,omitempty"`
+	// +kubebuilder:validation:MaxItems=4
+	Dependencies []Dependency `json:"dependencies,omitempty"`
 
 	// readiness is when the server counts as started. If absent, it has started when it listens, for which it has 30 seconds.
 	// +optional

@@ -2,6 +2,70 @@ package v1alpha1
 
 import "k8s.io/apimachinery/pkg/api/resource"
 
+// ContainerSettings are what a container gets beside its image and its command.
+type ContainerSettings struct {
+	// args are the arguments after command, or after the entrypoint of the image, in the place of the image's own; at most 64. Nothing is expanded
+	// in them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=1024
+	Args []string `json:"args,omitempty"`
+
+	// env are environment variables, in addition to the image's; at most 64.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Env []Variable `json:"env,omitempty"`
+
+	// envFrom are ConfigMaps and Secrets of the run's namespace, each key of which is an environment variable; at most 8.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	EnvFrom []VariableSource `json:"envFrom,omitempty"`
+
+	// files are folders of read-only files from ConfigMaps and Secrets of the run's namespace; at most 8.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Files []FileMount `json:"files,omitempty"`
+
+	// scratch are empty folders to write to, new for every trial; at most 8.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Scratch []Scratch `json:"scratch,omitempty"`
+
+	// user is the numeric user that the server or the program runs as. Defaults to 65532 on a cluster, and to
+	// the image's on one machine. 0 needs a namespace that admits root.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	User *int64 `json:"user,omitempty"`
+
+	// group is the numeric group of the process and of its scratch folders. Defaults to 65532.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
+	Group *int64 `json:"group,omitempty"`
+
+	// imagePullSecrets are Secrets of the run's namespace with which the image is pulled; at most 8.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	ImagePullSecrets []ObjectReference `json:"imagePullSecrets,omitempty"`
+}
+
 // Variable is an environment variable of a server or program.
 // +kubebuilder:validation:XValidation:rule="!(has(self.value) && has(self.valueFrom))",message="a variable has a value or a valueFrom, not both"
 type Variable struct {
@@ -127,17 +191,17 @@ type Scratch struct {
 // +kubebuilder:validation:Enum=SIGHUP;SIGINT;SIGQUIT;SIGTERM;SIGUSR1;SIGUSR2
 type StopSignal string
 
-// Readiness is when a server counts as started. Without it, a server has started when it listens on its port.
+// Readiness is when a server or a dependency counts as started. Without it, one has started when it listens on its port.
 // +kubebuilder:validation:MinProperties=1
 type Readiness struct {
-	// path is asked by GET, once the server listens, until the answer has a status of 2xx. If absent, nothing is asked.
+	// path is asked by GET, once the port is open, until the answer has a status of 2xx. If absent, nothing is asked.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"
 	Path string `json:"path,omitempty"`
 
-	// timeoutSeconds is how long the server may take from its start until it is ready. Defaults to 30; at most 600.
+	// timeoutSeconds is how long it may take from its start until it is ready. Defaults to 30 for a server; at most 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=600

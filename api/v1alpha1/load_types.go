@@ -41,15 +41,51 @@ type Expect struct {
 	Body *string `json:"body,omitempty"`
 }
 
+// Header is a header of a request.
+type Header struct {
+	// name is the header's, such as Content-Type. A request has each header once, whatever the case of its letters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Name string `json:"name,omitempty"`
+
+	// value is printable ASCII on one line. It is recorded and printed: it is no place for a secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=4096
+	Value string `json:"value,omitempty"`
+}
+
 // Request is the HTTP request of a load. It has no host: a load reaches only the pods of its own run.
 // +kubebuilder:validation:MinProperties=1
 type Request struct {
+	// method is the request's method, such as POST: upper-case letters and '-'. Defaults to GET.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Method string `json:"method,omitempty"`
+
 	// path is the request target, which begins with a slash. Defaults to "/".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="self.matches('^/[!-~]*$')",message="path must begin with '/' and hold printable ASCII without spaces; percent-encode everything else"
 	Path string `json:"path,omitempty"`
+
+	// headers are sent with every request, beside those that a tool needs itself; at most 32. Content-Type defaults to text/plain where there
+	// is a body.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Headers []Header `json:"headers,omitempty"`
+
+	// body is sent with every request: text of at most 65,536 bytes. Defaults to none.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=65536
+	Body string `json:"body,omitempty"`
 
 	// expect describes a correct response.
 	// +optional
@@ -183,7 +219,7 @@ type Load struct {
 	// +optional
 	Connection ConnectionUse `json:"connection,omitempty"`
 
-	// script is a user's program that makes the requests in place of request.path.
+	// script is a user's program that makes the requests in place of request.
 	// +optional
 	Script Script `json:"script,omitzero"`
 

@@ -26,7 +26,7 @@ import (
 )
 
 const usage = `usage: loadstone-agent generate [--dir DIR]
-       loadstone-agent observe --port PORT [--symbol NAME]... [--dir DIR]
+       loadstone-agent observe --port PORT [--dependency NAME]... [--symbol NAME]... [--dir DIR]
        loadstone-agent collect --format FORMAT --exchange DIR [--symbol NAME]... [--dir DIR]
        loadstone-agent profile --tool TOOL --path PATH --status STATUS --requests N --exchange DIR [--dir DIR]
        loadstone-agent launch --exchange DIR -- COMMAND...

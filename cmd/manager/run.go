@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"os"
 	"time"
+	_ "time/tzdata" // Schedules name time zones, and the operator's image has none.
 
 	"github.com/go-logr/logr"
+	_ "golang.org/x/crypto/x509roots/fallback" // Registries have certificates of known authorities, and the operator's image knows none.
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,6 +26,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers"
+	"loadstone.dev/loadstone/controllers/suites"
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/authority"
@@ -146,6 +149,12 @@ func run(ctx context.Context, args []string) error {
 	}
 	if err := runs.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering runs: %w", err)
+	}
+	rounds := &suites.Reconciler{
+		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: suites.AskRegistry, Now: time.Now,
+	}
+	if err := rounds.SetupWithManager(m); err != nil {
+		return fmt.Errorf("registering suites: %w", err)
 	}
 	if err := m.Start(ctx); err != nil {
 		return fmt.Errorf("running: %w", err)

@@ -60,7 +60,7 @@ func measure(data record.RunData) (Table, error) {
 		return Table{}, err
 	}
 	t := Table{
-		Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Artifacts: objects,
+		Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Requests: p.Requests, Artifacts: objects,
 		Programs: programs, Cases: casesOf(data, p, rows), CaseGaps: gapsOf(data, p), Unread: unreadOf(data, p), CaseNames: caseNamesOf(data),
 	}
 	if t.Groups, err = r.Groups(); err != nil {

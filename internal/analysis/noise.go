@@ -25,7 +25,7 @@ func fitting(c *record.Calibration, fingerprint string) *record.Calibration {
 func twins(p record.Plan) (a, b string, ok bool) {
 	for i, x := range p.Implementations {
 		for _, y := range p.Implementations[i+1:] {
-			if x.Role != record.RoleReference && y.Role != record.RoleReference && x.Image == y.Image && slices.Equal(x.Command, y.Command) && x.Container.Alike(y.Container) &&
+			if x.Role != record.RoleReference && y.Role != record.RoleReference && x.Image == y.Image && slices.Equal(x.Command, y.Command) && x.SetAlike(y) &&
 				x.CPUs == y.CPUs && x.MemoryBytes == y.MemoryBytes {
 				return x.Name, y.Name, true
 			}

@@ -20,6 +20,8 @@ type Table struct {
 	Rules           Rules                    `json:"rules"`
 	Implementations []planned.Implementation `json:"implementations"`
 	Levels          []planned.Level          `json:"levels"`
+	// Requests are those of loads that ask for more than a path.
+	Requests []planned.Request `json:"requests,omitempty"`
 	// Groups hold one implementation at one level each, ordered by level and then by implementation.
 	Groups []validity.Group `json:"groups"`
 	// Comparisons hold one contender against the baseline under one load each, those over all loads first; empty if there is nothing to

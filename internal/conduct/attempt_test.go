@@ -193,6 +193,13 @@ func TestMembersHaveThreeMinutesToRun(t *testing.T) {
 	if left := attemptAt(conduct.PrepareDeadline).PrepareLeft(); left > 0 {
 		t.Errorf("after the deadline %s are left", left)
 	}
+	database := func(a *conduct.Attempt) {
+		slow := record.Dependency{Name: "db", Port: 5432, Container: record.Container{Readiness: record.Readiness{Seconds: 90}}}
+		a.Work = sweep.Sweep{Implementations: []record.Implementation{{Name: "go", Dependencies: []record.Dependency{slow}}}}
+	}
+	if left := attemptAt(time.Minute, database).PrepareLeft(); left != 2*time.Minute+90*time.Second {
+		t.Errorf("a server whose database may take 90 s has %s left after a minute", left)
+	}
 }
 
 func TestTheStartLeavesTimeToTellEverybody(t *testing.T) {

@@ -135,7 +135,7 @@ func (b *factBook) trial(t record.TrialData) {
 func headers(responses []record.Response) string {
 	var out []string
 	for _, r := range responses {
-		out = append(out, r.Path+" "+strconv.FormatInt(r.HeaderBytes, 10))
+		out = append(out, r.Key()+" "+strconv.FormatInt(r.HeaderBytes, 10))
 	}
 	return strings.Join(out, ", ")
 }

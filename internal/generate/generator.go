@@ -74,7 +74,7 @@ type Generator struct {
 	cpusError error
 
 	mu sync.Mutex
-	// answers are those of the check that succeeded, by path.
+	// answers are those of the check that succeeded, by the key of the request.
 	answers   map[string]httpcheck.Expectation
 	responses []record.Response
 }
@@ -107,7 +107,7 @@ func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checke
 		}
 		for _, a := range all {
 			if i == 0 {
-				answers[a.Again.Path] = a.Again
+				answers[a.Again.Request.Key()] = a.Again
 			}
 			a.Response.Server = i
 			result.Responses = append(result.Responses, a.Response)
@@ -135,7 +135,7 @@ func (g *Generator) expected(r record.Request) httpcheck.Expectation {
 	e := httpcheck.Expect(r)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if seen, ok := g.answers[e.Path]; ok {
+	if seen, ok := g.answers[r.Key()]; ok {
 		return e.OrBodyOf(seen)
 	}
 	return e

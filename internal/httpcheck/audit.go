@@ -36,7 +36,7 @@ type Auditor struct {
 
 // NewAuditor makes an auditor that asks a server until a deadline.
 func NewAuditor(target string, e Expectation, deadline time.Time) (*Auditor, error) {
-	text, err := request(target, e.Path)
+	text, err := request(target, e.Request)
 	if err != nil {
 		return nil, WithoutURL(err)
 	}

@@ -43,7 +43,7 @@ func Check(ctx context.Context, target string, requests []record.Request) ([]Ans
 
 // ask sends one request.
 func ask(ctx context.Context, target string, e Expectation) (Answer, error) {
-	text, err := request(target, e.Path)
+	text, err := request(target, e.Request)
 	if err != nil {
 		return Answer{}, fmt.Errorf("%s cannot be sent: %w", e.what(), WithoutURL(err))
 	}
@@ -61,9 +61,13 @@ func ask(ctx context.Context, target string, e Expectation) (Answer, error) {
 		return Answer{}, err
 	}
 	e.known, e.body, e.bytes = true, bytes.Clone(a.body), a.bytes
-	return Answer{Again: e, Response: record.Response{
-		Path: e.Path, Status: int32(a.status), BodyBytes: a.bytes, BodySHA256: hex.EncodeToString(digest.Sum(nil)), HeaderBytes: a.head,
-	}}, nil
+	response := record.Response{
+		Path: e.Request.Path, Status: int32(a.status), BodyBytes: a.bytes, BodySHA256: hex.EncodeToString(digest.Sum(nil)), HeaderBytes: a.head,
+	}
+	if !e.Request.Plain() {
+		response.Request = e.Request.Key()
+	}
+	return Answer{Again: e, Response: response}, nil
 }
 
 // unanswered returns why a request has no answer.

@@ -87,7 +87,7 @@ func counted(ctx context.Context, target string, e Expectation, requests int64, 
 
 // askUntil sends one request over a connection of its own.
 func askUntil(ctx context.Context, target string, e Expectation, deadline time.Time) (answer, error) {
-	text, err := request(target, e.Path)
+	text, err := request(target, e.Request)
 	if err != nil {
 		return answer{}, fmt.Errorf("%s cannot be sent: %w", e.what(), WithoutURL(err))
 	}

@@ -10,11 +10,11 @@ import (
 // maxShown is how much of a body a sentence shows, in bytes.
 const maxShown = 80
 
-// Expectation is a GET request, and what answers to it must be.
+// Expectation is a request, and what answers to it must be.
 type Expectation struct {
-	// Path is what is asked for.
-	Path   string
-	status int
+	// Request is what is asked.
+	Request record.Request
+	status  int
 	// body is compared if known is true; of a long one its beginning, and bytes is the size of all of it.
 	known bool
 	body  []byte
@@ -23,7 +23,7 @@ type Expectation struct {
 
 // Expect is what a load's request says of its answer.
 func Expect(r record.Request) Expectation {
-	e := Expectation{Path: r.Path, status: int(r.Expect.Status)}
+	e := Expectation{Request: r, status: int(r.Expect.Status)}
 	if r.Expect.Body != nil {
 		e.known, e.body, e.bytes = true, []byte(*r.Expect.Body), int64(len(*r.Expect.Body))
 	}
@@ -39,7 +39,7 @@ func (e Expectation) OrBodyOf(seen Expectation) Expectation {
 }
 
 // what names the request in sentences, such as "GET /".
-func (e Expectation) what() string { return "GET " + e.Path }
+func (e Expectation) what() string { return e.Request.Verb() + " " + e.Request.Path }
 
 // Errors of an answer that is not as expected; both are sentences.
 type (

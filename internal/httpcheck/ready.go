@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 const (
@@ -36,7 +38,7 @@ func Ready(ctx context.Context, target, path string) bool {
 
 // status is that of one answer, over a connection of its own.
 func status(ctx context.Context, target, path string, patience time.Duration) (int, error) {
-	text, err := request(target, path)
+	text, err := request(target, record.Request{Path: path})
 	if err != nil {
 		return 0, err
 	}

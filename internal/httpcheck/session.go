@@ -9,7 +9,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 const (
@@ -48,13 +51,16 @@ type answer struct {
 	last bool
 }
 
-// request is a GET request as it goes over the wire, with the one header that HTTP demands: what wrk sends.
-func request(target, path string) ([]byte, error) {
-	r, err := http.NewRequest(http.MethodGet, "http://"+target+path, nil)
+// request is a request as it goes over the wire, with no headers but its own and those that HTTP demands: what wrk sends.
+func request(target string, asked record.Request) ([]byte, error) {
+	r, err := http.NewRequest(asked.Verb(), "http://"+target+asked.Path, strings.NewReader(asked.Body))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("User-Agent", "")
+	for _, h := range asked.Headers {
+		r.Header.Set(h.Name, h.Value)
+	}
 	var text bytes.Buffer
 	if err := r.Write(&text); err != nil {
 		return nil, err

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // speak serves connections with a function that is given each in turn, and returns the address.
@@ -94,7 +96,7 @@ func TestAsk(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			target := speak(t, tc.server)
-			text, err := request(target, "/a?b=c")
+			text, err := request(target, record.Request{Path: "/a?b=c"})
 			if err != nil {
 				t.Fatal(err)
 			}

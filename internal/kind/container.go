@@ -12,9 +12,13 @@ import (
 
 // Container is what a spec gives an implementation beside its image and its command.
 func Container(i v1alpha1.Implementation) record.Container {
+	return readContainer(i.ContainerSettings, i.Readiness)
+}
+
+// readContainer is what an implementation or a dependency gets beside its image and its command.
+func readContainer(i v1alpha1.ContainerSettings, ready v1alpha1.Readiness) record.Container {
 	c := record.Container{
-		Args: slices.Clone(i.Args), User: i.User, Group: i.Group, Readiness: record.Readiness{Path: i.Readiness.Path, Seconds: i.Readiness.TimeoutSeconds},
-		StopSignal: string(i.StopSignal),
+		Args: slices.Clone(i.Args), User: i.User, Group: i.Group, Readiness: record.Readiness{Path: ready.Path, Seconds: ready.TimeoutSeconds},
 	}
 	for _, v := range i.Env {
 		config, secret := v.ValueFrom.ConfigMapKeyRef, v.ValueFrom.SecretKeyRef
@@ -43,11 +47,10 @@ func Container(i v1alpha1.Implementation) record.Container {
 	return c
 }
 
-// writeContainer is what Container has read.
-func writeContainer(c record.Container, into *v1alpha1.Implementation) {
+// writeContainer is what readContainer has read.
+func writeContainer(c record.Container, into *v1alpha1.ContainerSettings, ready *v1alpha1.Readiness) {
 	into.Args, into.User, into.Group = slices.Clone(c.Args), c.User, c.Group
-	into.Readiness = v1alpha1.Readiness{Path: c.Readiness.Path, TimeoutSeconds: c.Readiness.Seconds}
-	into.StopSignal = v1alpha1.StopSignal(c.StopSignal)
+	*ready = v1alpha1.Readiness{Path: c.Readiness.Path, TimeoutSeconds: c.Readiness.Seconds}
 	for _, v := range c.Env {
 		own := v1alpha1.Variable{Name: v.Name}
 		if name := v.From.ConfigMap; name != "" {

@@ -173,6 +173,9 @@ type Process struct {
 	Launched, Exchanges bool
 	// Toolbox is true of a Launched command that needs the profilers, which are brought into the image with the agent.
 	Toolbox bool
+	// Dependency is the name of a dependency, which is started before the measured process, is ready before it and lives as long; empty of any
+	// other process.
+	Dependency string
 	// Port is where the process listens; 0 if it does not.
 	Port int32
 	// MilliCPU is the CPU time that it asks for, in thousandths of a CPU, and CPU how it gets it.

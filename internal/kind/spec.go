@@ -15,7 +15,8 @@ func WriteImplementation(i record.Implementation) v1alpha1.Implementation {
 		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs,
 		Memory: resource.NewQuantity(i.MemoryBytes, resource.BinarySI), Role: v1alpha1.Role(i.Role), Build: buildSpec(i.Build), Claims: claimsSpec(i.Claims),
 	}
-	writeContainer(i.Container, &out)
+	writeContainer(i.Container, &out.ContainerSettings, &out.Readiness)
+	out.StopSignal, out.Dependencies = v1alpha1.StopSignal(i.StopSignal), writeDependencies(i.Dependencies)
 	return out
 }
 
@@ -23,7 +24,7 @@ func WriteImplementation(i record.Implementation) v1alpha1.Implementation {
 func ReadImplementation(i v1alpha1.Implementation) record.Implementation {
 	return record.Implementation{
 		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: record.Role(i.Role),
-		Build: Expectations(i.Build), Claims: Claims(i.Claims), Container: Container(i),
+		Build: Expectations(i.Build), Claims: Claims(i.Claims), Container: Container(i), StopSignal: string(i.StopSignal), Dependencies: ReadDependencies(i.Dependencies),
 	}
 }
 

@@ -133,7 +133,7 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 	if err != nil {
 		return nil, err
 	}
-	args := []string{helper.KeeperCommand, "--cpus", helper.CPUList(at.cpus), "--dir", at.folder, "--log", m.log, "--stop-signal", own.Container.StopSignal}
+	args := []string{helper.KeeperCommand, "--cpus", helper.CPUList(at.cpus), "--dir", at.folder, "--log", m.log, "--stop-signal", own.StopSignal}
 	if at.contained {
 		args = append(args, "--contained")
 	} else {

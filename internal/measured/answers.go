@@ -21,10 +21,10 @@ func Responses(t *record.TrialData) []record.Response {
 
 // Response is what the check before the trial got for the level's request; nil if there was none.
 func (f *Facts) Response() *record.Response {
-	return pick.First(Responses(f.Trial), func(r *record.Response) bool { return r.Path == f.Level.Path })
+	return pick.First(Responses(f.Trial), func(r *record.Response) bool { return r.Key() == f.Level.Key() })
 }
 
-// Reference is the baseline's answer to one path.
+// Reference is the baseline's answer to one request.
 type Reference struct {
 	record.Response
 	// SameBody is true if the baseline gave the same body in all its trials. One that gives another each time, such as the time of
@@ -34,20 +34,20 @@ type Reference struct {
 	Least, Most int64
 }
 
-// NewReferences finds the baseline's answer to each path: the most frequent one of its trials.
+// NewReferences finds the baseline's answer to each request, by its key: the most frequent one of its trials.
 func NewReferences(trials []*record.TrialData) map[string]*Reference {
 	counts := map[string]map[record.Response]int{}
 	for _, t := range trials {
 		for _, r := range Responses(t) {
-			if counts[r.Path] == nil {
-				counts[r.Path] = map[record.Response]int{}
+			if counts[r.Key()] == nil {
+				counts[r.Key()] = map[record.Response]int{}
 			}
 			r.HeaderBytes = 0
-			counts[r.Path][r]++
+			counts[r.Key()][r]++
 		}
 	}
 	out := map[string]*Reference{}
-	for path, seen := range counts {
+	for key, seen := range counts {
 		answers := slices.SortedFunc(maps.Keys(seen), func(a, b record.Response) int {
 			return cmp.Or(cmp.Compare(seen[b], seen[a]), cmp.Compare(a.Status, b.Status), cmp.Compare(a.BodySHA256, b.BodySHA256))
 		})
@@ -56,15 +56,15 @@ func NewReferences(trials []*record.TrialData) map[string]*Reference {
 		for _, r := range answers {
 			ref.Least, ref.Most = min(ref.Least, r.BodyBytes), max(ref.Most, r.BodyBytes)
 		}
-		out[path] = ref
+		out[key] = ref
 	}
 	return out
 }
 
-// Sizes are the sizes of one implementation's answers to a path, over the checks of all its trials.
+// Sizes are the sizes of one implementation's answers to a request, over the checks of all its trials.
 type Sizes struct{ least, most float64 }
 
-// NewSizes gathers the sizes by path.
+// NewSizes gathers the sizes by the key of the request.
 func NewSizes(trials []*record.TrialData) map[string]Sizes {
 	out := map[string]Sizes{}
 	for _, t := range trials {
@@ -72,11 +72,11 @@ func NewSizes(trials []*record.TrialData) map[string]Sizes {
 			if r.HeaderBytes <= 0 {
 				continue
 			}
-			s, ok := out[r.Path]
+			s, ok := out[r.Key()]
 			if !ok {
 				s.least = math.Inf(1)
 			}
-			out[r.Path] = Sizes{least: min(s.least, wire(r)), most: max(s.most, wire(r))}
+			out[r.Key()] = Sizes{least: min(s.least, wire(r)), most: max(s.most, wire(r))}
 		}
 	}
 	return out
@@ -124,7 +124,7 @@ func (f *Facts) answerBytes() *AnswerBytes {
 		b.Slack = 0 // Nobody has checked what a script asks for.
 	} else if own := f.Response(); own != nil && own.HeaderBytes > 0 {
 		b.Least, b.Most = wire(*own), wire(*own)
-		if s, ok := f.sizes[f.Level.Path]; ok {
+		if s, ok := f.sizes[f.Level.Key()]; ok {
 			b.Least, b.Most = min(b.Least, s.least), max(b.Most, s.most)
 		}
 	}

@@ -14,6 +14,8 @@ type ObservationName string
 const (
 	// RunQueue is how long threads of the server were ready and waited for a CPU, in microseconds for each request.
 	RunQueue ObservationName = "runQueueMicrosPerRequest"
+	// DependencyCPU is the CPU time of all dependencies of the server together, in microseconds for each request.
+	DependencyCPU ObservationName = "dependencyCPUMicrosPerRequest"
 	// Pressure is the share of the time in which some task waited for a CPU, by the kernel's pressure stall information.
 	Pressure ObservationName = "cpuPressureShare"
 	// NeighbourShare is the share of the server's CPUs that others used.
@@ -56,7 +58,7 @@ const (
 
 // ObservationNames are all names, in the order of tables.
 var ObservationNames = []ObservationName{
-	RunQueue, Pressure, NeighbourShare, AgentShare, RetransmittedShare, ConnectionsOpened, TimeWait, Fairness, MemoryGrowth,
+	DependencyCPU, RunQueue, Pressure, NeighbourShare, AgentShare, RetransmittedShare, ConnectionsOpened, TimeWait, Fairness, MemoryGrowth,
 	StartSkew, StartSkewError, Trend, LargestDip, StillShare,
 	ListenOverflows, SynRetransmits, HungConnections, AuditedAnswers, ServerMHz, WorkChange,
 }
@@ -103,6 +105,13 @@ func (f *Facts) observeServer() {
 	requests := float64(f.Requests)
 	if f.Seen.RunQueueNanos > 0 {
 		f.note(RunQueue, float64(f.Seen.RunQueueNanos)/1e3/requests)
+	}
+	if len(f.Seen.Dependencies) > 0 {
+		var nanos int64
+		for _, d := range f.Seen.Dependencies {
+			nanos += d.CPUNanos
+		}
+		f.note(DependencyCPU, float64(nanos)/1e3/requests)
 	}
 	if f.Seen.PressureMicros != nil {
 		f.note(Pressure, float64(*f.Seen.PressureMicros)/float64(f.Seen.Ended.Sub(f.Seen.Started).Microseconds()))

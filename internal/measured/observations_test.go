@@ -34,6 +34,12 @@ func TestWhatIsSeenBesideTheSpeed(t *testing.T) {
 				o.RunQueueNanos, r.Measurement.Requests = 20_000_000, 0
 			}, 0, false,
 		},
+		"dependencies together, each request": {
+			measured.DependencyCPU, func(_ *record.CellRun, o *record.CellObservation) {
+				o.Dependencies = []record.DependencyUse{{Name: "db", CPUNanos: 15_000_000}, {Name: "cache", CPUNanos: 5_000_000}}
+			}, 2, true,
+		},
+		"a server without dependencies": {measured.DependencyCPU, func(*record.CellRun, *record.CellObservation) {}, 0, false},
 		"segments that were sent again, on both sides": {
 			measured.RetransmittedShare, func(r *record.CellRun, o *record.CellObservation) {
 				r.Network.Retransmits, o.Network.Retransmits = 100, 300

@@ -93,6 +93,7 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 		{"tool", string(level.Tool), string(l.Tool)},
 		{"connection", string(level.Connection), string(l.Connection)},
 		{"path", level.Path, l.Path},
+		{"request", level.Key(), l.Key()},
 		{"generators.pods", fmt.Sprint(level.Generators), fmt.Sprint(l.Generators)},
 		{"generators.cpus", fmt.Sprint(level.Threads), fmt.Sprint(l.Threads)},
 		{"rampToRequestsPerSecond", fmt.Sprint(level.RampToRequestsPerSecond), fmt.Sprint(l.RampToRequestsPerSecond)},
@@ -121,7 +122,7 @@ func sameAnchor(now, then *record.RunData, anchor string) (why Reason, detail st
 		return AnchorDiffers, fmt.Sprintf("the image of %s was %s and is %s", anchor, strings.Join(before, ", "), strings.Join(digest, ", "))
 	case !slices.Equal(a.Command, b.Command):
 		return AnchorDiffers, fmt.Sprintf("the command of %s was %q and is %q", anchor, b.Command, a.Command)
-	case !a.Container.Alike(b.Container):
+	case !a.SetAlike(*b):
 		return AnchorDiffers, fmt.Sprintf("what %s is given beside its image and command is not what it was", anchor)
 	case a.CPUs != b.CPUs:
 		return AnchorDiffers, fmt.Sprintf("%s had %d CPUs and has %d", anchor, b.CPUs, a.CPUs)

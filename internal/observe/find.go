@@ -1,7 +1,9 @@
 package observe
 
 import (
+	"cmp"
 	"os"
+	"slices"
 
 	"loadstone.dev/loadstone/internal/kernel"
 )
@@ -40,7 +42,32 @@ func OldestChildOf(parent int) func(kernel.Proc) (int, error) {
 	}
 }
 
+// ParentlessAfter finds the server's first process where the containers of so many dependencies have been started before its own, one after the
+// other. One of them that is started again comes after the server; its trial has failed then.
+func ParentlessAfter(dependencies int) func(kernel.Proc) (int, error) {
+	return func(proc kernel.Proc) (int, error) {
+		all, err := proc.Processes()
+		if err != nil {
+			return 0, err
+		}
+		roots := parentless(all, os.Getpid())
+		if len(roots) <= dependencies {
+			return 0, errGone
+		}
+		return roots[dependencies].PID, nil
+	}
+}
+
 func oldestParentless(all []kernel.Process, self int) (int, bool) {
+	roots := parentless(all, self)
+	if len(roots) == 0 {
+		return 0, false
+	}
+	return roots[0].PID, true
+}
+
+// parentless are the first processes of the other containers of the pod, the oldest first.
+func parentless(all []kernel.Process, self int) []kernel.Process {
 	parents := map[int]int{}
 	for _, s := range all {
 		parents[s.PID] = s.Parent
@@ -49,11 +76,12 @@ func oldestParentless(all []kernel.Process, self int) (int, bool) {
 	for pid := self; pid != 0 && !own[pid]; pid = parents[pid] {
 		own[pid] = true
 	}
-	found := kernel.Process{}
+	var roots []kernel.Process
 	for _, s := range all {
-		if s.Parent == 0 && !own[s.PID] && (found.PID == 0 || s.Started < found.Started) {
-			found = s
+		if s.Parent == 0 && !own[s.PID] {
+			roots = append(roots, s)
 		}
 	}
-	return found.PID, found.PID != 0
+	slices.SortStableFunc(roots, func(a, b kernel.Process) int { return cmp.Compare(a.Started, b.Started) })
+	return roots
 }

@@ -52,6 +52,8 @@ type Config struct {
 	SharedNetwork bool
 	// Symbols are those that claims about the server ask for.
 	Symbols []string
+	// Dependencies are the names of the containers that were started before the server's, in that order.
+	Dependencies []string
 }
 
 // Observer reads what a server costs while others put load on it.
@@ -149,6 +151,11 @@ func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot timetab
 	if s.group == nil && o.config.Cgroup != "" {
 		const reason = "The server's cgroup cannot be read, so its CPU time is that of its processes to 10 ms: "
 		cell.Unknown = append(cell.Unknown, reason+s.groupError.Error()+".")
+	}
+	for _, d := range s.dependencies {
+		if why := d.coarse(); why != "" {
+			cell.Unknown = append(cell.Unknown, why)
+		}
 	}
 	if cell.RSSStartBytes, err = s.residentBytes(); err != nil {
 		return err

@@ -46,6 +46,8 @@ type server struct {
 	frequencies kernel.Frequencies
 	// machinePressure is /proc/pressure/cpu; nil where the kernel has none.
 	machinePressure *kernel.File
+	// dependencies are the containers that were started before the server's.
+	dependencies []dependency
 }
 
 // openServer opens what is read of a server whose first process is root.
@@ -78,6 +80,7 @@ func openServer(proc kernel.Proc, root int, c Config) (*server, error) {
 	s.machinePressure = proc.OpenPressure()
 	s.allowed, _ = proc.CPUsAllowed(root) // What cannot be read is "unknown".
 	s.allowedCPUs = cpuset.Parse(s.allowed)
+	s.dependencies = openDependencies(proc, all, c)
 	return s, nil
 }
 
@@ -90,6 +93,9 @@ func (s *server) close() {
 	s.network.Close()
 	s.frequencies.Close()
 	s.machinePressure.Close()
+	for _, d := range s.dependencies {
+		d.group.Close()
+	}
 }
 
 // residentBytes is the resident memory of the server's processes. It is how an observer notices that the server has ended: a

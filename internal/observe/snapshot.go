@@ -22,6 +22,8 @@ type snapshot struct {
 	failed map[string]error
 	// sharedNetwork is true if other programs use the server's network namespace.
 	sharedNetwork bool
+	// dependencies are the CPU times of the dependencies so far, in their order.
+	dependencies []spent
 }
 
 // Names of counters in sentences.
@@ -63,6 +65,11 @@ func (s *server) snapshot() snapshot {
 	shot.pressure = s.pressure()
 	shot.network, err = s.traffic()
 	note(nameNetwork, err)
+	for _, d := range s.dependencies {
+		used, err := d.spent(s.proc)
+		note(used.what, err)
+		shot.dependencies = append(shot.dependencies, used)
+	}
 	shot.own, err = kernel.OwnCPUNanos()
 	note(nameOwn, err)
 	shot.times, err = s.times()
@@ -126,6 +133,11 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 	}
 	if known(nameOwn) {
 		cell.ObserverCPUNanos = after.own - before.own
+	}
+	for i, d := range after.dependencies {
+		if known(d.what) {
+			cell.Dependencies = append(cell.Dependencies, record.DependencyUse{Name: d.name, CPUNanos: d.since(before.dependencies[i])})
+		}
 	}
 }
 

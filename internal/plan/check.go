@@ -15,6 +15,9 @@ const (
 	maxTrials = 1000
 	// maxTrialBytes bounds the spec of a trial, of which etcd takes an object of 1.5 MiB with all that is said of it.
 	maxTrialBytes = 1 << 20
+	// leastMemory and leastMilliCPU are what any container needs.
+	leastMemory   = 4 << 20
+	leastMilliCPU = 10
 )
 
 // Violation says why a run cannot be.
@@ -22,7 +25,7 @@ type Violation = kind.Violation
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkContainers, checkValidity, checkSize} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkContainers, checkDependencies, checkValidity, checkSize} {
 		if v := check(spec); v != nil {
 			return v
 		}
@@ -61,9 +64,8 @@ func IsPath(image string) bool {
 }
 
 func checkMemory(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	const least = 4 << 20
 	for i, impl := range spec.Implementations {
-		if impl.Memory != nil && impl.Memory.Value() < least {
+		if impl.Memory != nil && impl.Memory.Value() < leastMemory {
 			return kind.Invalid("spec.implementations[%d].memory is %s, too little for any container: give at least 4Mi", i, impl.Memory)
 		}
 	}
@@ -112,7 +114,7 @@ func (p *Plan) checkTrials(local bool) *Violation {
 			return kind.Invalid("trial %s cannot be written: %s", line.Name, err)
 		}
 		if len(spec) > maxTrialBytes {
-			return kind.Invalid("each trial of %s takes %d bytes, and the maximum is %d: shorten spec.loads[].request.expect.body, which each of its %d cells holds, or spread the levels over several runs",
+			return kind.Invalid("each trial of %s takes %d bytes, and the maximum is %d: shorten body and expect.body of spec.loads[].request, which each of its %d cells holds, or spread the levels over several runs",
 				strings.Join(line.Servers, " and "), len(spec), maxTrialBytes, len(p.Cells))
 		}
 	}

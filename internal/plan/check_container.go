@@ -19,7 +19,7 @@ var takenFolders = []string{"/proc", "/sys", "/dev", "/loadstone"}
 // checkContainers looks at what implementations ask for beside image and command.
 func checkContainers(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	for i, impl := range spec.Implementations {
-		if v := checkFolders(i, impl); v != nil {
+		if v := checkFolders(fmt.Sprintf("spec.implementations[%d]", i), impl.ContainerSettings); v != nil {
 			return v
 		}
 		if impl.Readiness != (v1alpha1.Readiness{}) && impl.Port == 0 {
@@ -29,32 +29,33 @@ func checkContainers(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return nil
 }
 
-func checkFolders(i int, impl v1alpha1.Implementation) *Violation {
+// checkFolders looks at the folders of a container, which is a field of the spec.
+func checkFolders(container string, own v1alpha1.ContainerSettings) *Violation {
 	var folders []string
 	add := func(field, folder string) *Violation {
 		clean := path.Clean(folder)
 		for _, taken := range takenFolders {
 			if clean == taken || strings.HasPrefix(clean, taken+"/") || clean == "/" {
-				return kind.Invalid("spec.implementations[%d].%s is %s, which a container needs for itself: choose another folder", i, field, folder)
+				return kind.Invalid("%s.%s is %s, which a container needs for itself: choose another folder", container, field, folder)
 			}
 		}
 		if slices.Contains(folders, clean) {
-			return kind.Invalid("spec.implementations[%d].%s is %s, which another item of files or scratch names, too: give each a folder of its own", i, field, folder)
+			return kind.Invalid("%s.%s is %s, which another item of files or scratch names, too: give each a folder of its own", container, field, folder)
 		}
 		folders = append(folders, clean)
 		return nil
 	}
-	for n, f := range impl.Files {
+	for n, f := range own.Files {
 		if v := add(fmt.Sprintf("files[%d].path", n), f.Path); v != nil {
 			return v
 		}
 	}
-	for n, s := range impl.Scratch {
+	for n, s := range own.Scratch {
 		if v := add(fmt.Sprintf("scratch[%d].path", n), s.Path); v != nil {
 			return v
 		}
 		if s.Size != nil && s.Size.Value() < 1<<20 {
-			return kind.Invalid("spec.implementations[%d].scratch[%d].size is %s, too little for any file: give at least 1Mi", i, n, s.Size)
+			return kind.Invalid("%s.scratch[%d].size is %s, too little for any file: give at least 1Mi", container, n, s.Size)
 		}
 	}
 	return nil
@@ -69,6 +70,8 @@ func checkHere(i int, impl v1alpha1.Implementation) *Violation {
 		}
 	}
 	switch {
+	case len(impl.Dependencies) > 0:
+		return kind.Invalid("spec.implementations[%d].dependencies cannot be started: a run on one machine starts no containers beside a server: start %s on this machine before the run and remove it here, or measure on a cluster", i, impl.Dependencies[0].Name)
 	case len(impl.EnvFrom) > 0:
 		return kind.Invalid("spec.implementations[%d].envFrom cannot be read: %s: list the variables in env", i, way)
 	case len(impl.Files) > 0:

@@ -129,9 +129,21 @@ func (p Plan) subject(line record.PlannedTrial, m kind.Member) string {
 	}
 	if index, err := record.ServerIndex(m.Name); err == nil && index < len(line.Servers) {
 		i := slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return i.Name == line.Servers[index] })
-		return fmt.Sprintf("spec.implementations[%d].cpus is %d: its pod needs", i, p.Implementations[i].CPUs)
+		return fmt.Sprintf("spec.implementations[%d].cpus is %d%s: its pod needs", i, p.Implementations[i].CPUs, beside(p.Implementations[i]))
 	}
 	return fmt.Sprintf("the pod of %s needs", m.Name)
+}
+
+// beside is what a sentence about the CPUs of an implementation says of its dependencies; empty if it has none.
+func beside(own record.Implementation) string {
+	var sum int64
+	for _, d := range own.Dependencies {
+		sum += d.MilliCPU
+	}
+	if sum == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", with %dm of dependencies", sum)
 }
 
 // fitShares says whether the nodes have room for all members of a role of a trial at the same time; nil if they have.

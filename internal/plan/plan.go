@@ -189,13 +189,10 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: DefaultMemoryBytes,
 			Role: cmp.Or(record.Role(i.Role), record.RoleContender), Build: kind.Expectations(i.Build),
 			Claims: kind.Claims(i.Claims), Container: kind.Container(i),
+			StopSignal: string(i.StopSignal), Dependencies: kind.ReadDependencies(i.Dependencies),
 		}
-		for n := range own.Container.Scratch {
-			if s := &own.Container.Scratch[n]; s.Bytes == 0 {
-				s.Bytes = defaultScratchBytes
-				p.Note("implementations[%s].scratch[%d].size defaults to %s", i.Name, n, Memory(defaultScratchBytes))
-			}
-		}
+		p.scratch("implementations["+i.Name+"]", own.Container)
+		p.dependencies(i.Name, own.Dependencies)
 		if i.CPUs == 0 {
 			own.CPUs = DefaultCPUs
 			p.Note("implementations[%s].cpus defaults to %d", i.Name, own.CPUs)
@@ -206,6 +203,37 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 			own.MemoryBytes = i.Memory.Value()
 		}
 		p.Implementations = append(p.Implementations, own)
+	}
+}
+
+// scratch fills in the sizes of the folders that a container may write to.
+func (p *Plan) scratch(container string, own record.Container) {
+	for n := range own.Scratch {
+		if s := &own.Scratch[n]; s.Bytes == 0 {
+			s.Bytes = defaultScratchBytes
+			p.Note("%s.scratch[%d].size defaults to %s", container, n, Memory(defaultScratchBytes))
+		}
+	}
+}
+
+// dependencies fills in what the containers beside an implementation get.
+func (p *Plan) dependencies(implementation string, list []record.Dependency) {
+	for n := range list {
+		d := &list[n]
+		container := fmt.Sprintf("implementations[%s].dependencies[%s]", implementation, d.Name)
+		p.scratch(container, d.Container)
+		if d.MilliCPU == 0 {
+			d.MilliCPU = defaultDependencyMilliCPU
+			p.Note("%s.cpu defaults to 1", container)
+		}
+		if d.MemoryBytes == 0 {
+			d.MemoryBytes = DefaultMemoryBytes
+			p.Note("%s.memory defaults to %s", container, Memory(DefaultMemoryBytes))
+		}
+		if ready := &d.Container.Readiness; d.Port > 0 && ready.Seconds == 0 {
+			ready.Seconds = defaultDependencySeconds
+			p.Note("%s.readiness.timeoutSeconds defaults to %d", container, ready.Seconds)
+		}
 	}
 }
 
@@ -303,7 +331,7 @@ func (p *Plan) readySeconds() int32 {
 	for _, t := range slices.Concat(p.Trials, p.Following) {
 		for _, name := range t.Servers {
 			if i := pick.First(p.Implementations, func(i *record.Implementation) bool { return i.Name == name }); i != nil {
-				sum += i.Container.Readiness.Seconds
+				sum += i.Container.Readiness.Seconds + i.DependencySeconds()
 			}
 		}
 	}

@@ -3,6 +3,7 @@
 package planned
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -31,11 +32,16 @@ type Level struct {
 	Threads    int32                `json:"threads"`
 	Connection record.ConnectionUse `json:"connection"`
 	// Scripted is true if a script of the user's makes the requests.
-	Scripted        bool   `json:"scripted,omitempty"`
-	Path            string `json:"path"`
+	Scripted bool   `json:"scripted,omitempty"`
+	Path     string `json:"path"`
+	// Request is the key of what is asked; empty of a GET without headers and body, whose key is its path.
+	Request         string `json:"request,omitempty"`
 	WarmupSeconds   int32  `json:"warmupSeconds"`
 	DurationSeconds int32  `json:"durationSeconds"`
 }
+
+// Key tells what the level asks for apart from what else the run asks.
+func (l Level) Key() string { return cmp.Or(l.Request, l.Path) }
 
 // Search is a load whose rates are found while a trial runs: its steps are no levels.
 type Search struct {
@@ -66,6 +72,8 @@ type Run struct {
 	// Analyses is the number of times the run may be analysed: once at its end, and earlier if spec.stop allows interim analyses.
 	Analyses int
 	Searches []Search
+	// Requests are those that are more than a GET of a path, one a load.
+	Requests []Request
 	// Programs is true of a run of programs that measure themselves, which has neither levels nor searches.
 	Programs bool
 }
@@ -87,12 +95,13 @@ func Of(m record.RunManifest) (Run, error) {
 	}
 	for _, i := range plan.Implementations {
 		p.Implementations = append(p.Implementations, Implementation{
-			Name: i.Name, Role: i.Role, Baseline: i.Name == p.Baseline, Image: i.Image, CPUs: i.CPUs, Settings: i.Container.Settings(),
+			Name: i.Name, Role: i.Role, Baseline: i.Name == p.Baseline, Image: i.Image, CPUs: i.CPUs, Settings: i.Settings(),
 		})
 	}
 	if !slices.ContainsFunc(p.Implementations, func(i Implementation) bool { return i.Baseline }) {
 		return p, fmt.Errorf("reading the plan of run %s: its baseline %s is none of its implementations", m.Run.Name, p.Baseline)
 	}
+	p.Requests = requests(plan.Cells)
 	for _, c := range plan.Cells {
 		switch {
 		case c.Search == nil:
@@ -106,10 +115,14 @@ func Of(m record.RunManifest) (Run, error) {
 
 // LevelOf is a cell as a level.
 func LevelOf(c record.Cell) Level {
-	return Level{
+	l := Level{
 		Point: record.PointOf(c), Tool: c.Tool, RampToRequestsPerSecond: c.RampToRequestsPerSecond, Generators: c.Generators, Threads: c.Threads,
 		Connection: c.Connection, Scripted: c.Script != nil, Path: c.Request.Path, WarmupSeconds: c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
 	}
+	if !c.Request.Plain() {
+		l.Request = c.Request.Key()
+	}
+	return l
 }
 
 // GeneratorCPUs is the number of CPUs that each generator of a level was to own: one a thread.

@@ -165,12 +165,15 @@ func TestAStepOfASearchHasItsOwnRateAndTheRestOfTheLoad(t *testing.T) {
 
 func TestALevelHoldsWhatItsCellHolds(t *testing.T) {
 	c := cell(10)
-	c.RequestsPerSecond, c.RampToRequestsPerSecond, c.Script = 20, 30, &record.Script{Key: "a.js"}
+	c.RequestsPerSecond, c.RampToRequestsPerSecond, c.Script, c.Request.Method = 20, 30, &record.Script{Key: "a.js"}, "POST"
 	want := planned.Level{
 		Point: record.Point{Load: "sweep", Connections: 10, RequestsPerSecond: 20}, Tool: record.ToolWrk, RampToRequestsPerSecond: 30,
-		Generators: 2, Threads: 3, Connection: record.KeepAlive, Scripted: true, Path: "/x", WarmupSeconds: 1, DurationSeconds: 5,
+		Generators: 2, Threads: 3, Connection: record.KeepAlive, Scripted: true, Path: "/x", Request: c.Request.Key(), WarmupSeconds: 1, DurationSeconds: 5,
 	}
 	got := planned.LevelOf(c)
+	if got.Key() != c.Request.Key() || planned.LevelOf(cell(10)).Key() != "/x" {
+		t.Errorf("the keys are %q and %q", got.Key(), planned.LevelOf(cell(10)).Key())
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -263,5 +266,19 @@ func TestADuetIsRead(t *testing.T) {
 		if got := read(t, manifest(func(m *record.RunManifest) { m.Plan.Order = order })).Duet; got != want {
 			t.Errorf("the order %q is a duet: %v, want %v", order, got, want)
 		}
+	}
+}
+
+func TestRequestsThatAreMoreThanAPathAreListedOnceALoad(t *testing.T) {
+	post := record.Request{Method: "POST", Path: "/x", Headers: []record.Header{{Name: "X-A", Value: "b"}}, Body: "{}"}
+	run := read(t, manifest(func(m *record.RunManifest) {
+		m.Plan.Cells = append(m.Plan.Cells, searchOf("orders", 3)...)
+		for i := range m.Plan.Cells[2:] {
+			m.Plan.Cells[2+i].Request = post
+		}
+	}))
+	want := []planned.Request{{Load: "orders", Key: post.Key(), Method: "POST", Path: "/x", Headers: post.Headers, BodyBytes: 2, BodySHA256: post.BodySHA256()}}
+	if diff := cmp.Diff(want, run.Requests); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

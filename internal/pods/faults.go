@@ -76,27 +76,56 @@ func (a Attempt) isAgent(p *corev1.Pod, container string) bool {
 	if container == render.Bringer {
 		return true
 	}
-	for _, m := range a.Work.Members() {
-		if m.Name == p.Labels[v1alpha1.LabelMember] {
-			return slices.ContainsFunc(m.Processes, func(own kind.Process) bool { return own.Name == container && own.IsAgent() })
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.processes(p), func(own kind.Process) bool { return own.Name == container && own.IsAgent() })
 }
 
 // exited containers end the attempt: the failure of a server is the implementation's, that of an agent is not.
 func exited(a Attempt, p *corev1.Pod) *conduct.Failure {
 	for _, c := range containers(p) {
-		t := c.State.Terminated
+		t := terminated(c)
 		if t == nil || c.Name == render.Bringer && t.ExitCode == 0 {
 			continue
 		}
 		if a.isAgent(p, c.Name) {
 			return conduct.AgentExited(fmt.Sprintf("container %s of pod %s", c.Name, p.Name), exitOf(t))
 		}
+		if name := a.dependency(p, c.Name); name != "" {
+			return conduct.DependencyEnded(Implementation(a.Work, p), name, exitOf(t), initialised(p), t.FinishedAt.Sub(t.StartedAt.Time))
+		}
 		if f := conduct.ServerExited(a.Work, Implementation(a.Work, p), exitOf(t)); f != nil {
 			return f
 		}
+	}
+	return nil
+}
+
+// terminated is how a container has ended; nil if it has not. A kubelet starts a dependency again that has ended, and none may end.
+func terminated(c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	if c.State.Terminated != nil {
+		return c.State.Terminated
+	}
+	return c.LastTerminationState.Terminated
+}
+
+// initialised reports whether the containers of a pod have been started that its dependencies come before.
+func initialised(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.State.Running != nil || c.State.Terminated != nil })
+}
+
+// dependency is the name of the dependency that a container of a pod is; empty if it is none.
+func (a Attempt) dependency(p *corev1.Pod, container string) string {
+	for _, own := range a.processes(p) {
+		if own.Name == container {
+			return own.Dependency
+		}
+	}
+	return ""
+}
+
+// processes are those of the member of the trial that a pod is.
+func (a Attempt) processes(p *corev1.Pod) []kind.Process {
+	if m := pick.First(a.Work.Members(), func(m *kind.Member) bool { return m.Name == p.Labels[v1alpha1.LabelMember] }); m != nil {
+		return m.Processes
 	}
 	return nil
 }
@@ -126,7 +155,7 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 		default:
 			continue
 		}
-		field := fmt.Sprintf("implementations[%s].image", Implementation(a.Work, p).Name)
+		field := a.field(p, c.Name) + ".image"
 		if a.isAgent(p, c.Name) {
 			field = "the operator's agent image (chart value images.agent)"
 		}
@@ -135,17 +164,29 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
+// field is the part of the spec that a container of a pod, which is none of Loadstone's, is made of.
+func (a Attempt) field(p *corev1.Pod, container string) string {
+	field := fmt.Sprintf("implementations[%s]", Implementation(a.Work, p).Name)
+	if name := a.dependency(p, container); name != "" {
+		field += fmt.Sprintf(".dependencies[%s]", name)
+	}
+	return field
+}
+
 // unstartable is a container that its kubelet cannot make of what the spec gives.
 func unstartable(a Attempt, p *corev1.Pod, name, image string, why corev1.ContainerStateWaiting) *conduct.Failure {
-	own, fields := Implementation(a.Work, p).Name, "command"
+	fields := "command"
 	if why.Reason == "CreateContainerConfigError" {
 		fields = "env, envFrom and user"
 	}
 	reason := v1alpha1.ReasonServerExited
-	if a.Work.EndsItself() {
+	switch {
+	case a.dependency(p, name) != "":
+		reason = v1alpha1.ReasonDependencyFailed
+	case a.Work.EndsItself():
 		reason = v1alpha1.ReasonProgramFailed
 	}
-	return conduct.PermanentFailure(reason, "container %s with image %q cannot be started: %s: check %s of implementations[%s]", name, image, why.Message, fields, own)
+	return conduct.PermanentFailure(reason, "container %s with image %q cannot be started: %s: check %s of %s", name, image, why.Message, fields, a.field(p, name))
 }
 
 func unschedulable(a Attempt, p *corev1.Pod) *conduct.Failure {

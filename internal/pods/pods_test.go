@@ -215,3 +215,62 @@ func TestAPodRunsWhenAllOfItsContainersDo(t *testing.T) {
 		t.Errorf("a container that waits has been awaited since %s", got)
 	}
 }
+
+// depending gives the server of an attempt a database, of which something is known.
+func depending(state corev1.ContainerStatus) func(*pods.Attempt) {
+	return func(a *pods.Attempt) {
+		work := a.Work.(sweep.Sweep)
+		work.Implementations[0].Dependencies = []record.Dependency{{Name: "db", Image: "redis:7", Port: 6379, MemoryBytes: 64 << 20, Container: record.Container{Readiness: record.Readiness{Seconds: 60}}}}
+		state.Name, state.Image = "dep-db", "redis:7"
+		server(a).Status.InitContainerStatuses = []corev1.ContainerStatus{state}
+	}
+}
+
+// exit is a container that has ended some time after its start, and was started again, as a kubelet does with dependencies.
+func exit(code int32, why, message string, after time.Duration) corev1.ContainerStatus {
+	var s corev1.ContainerStatus
+	s.State.Running = &corev1.ContainerStateRunning{}
+	s.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{
+		ExitCode: code, Reason: why, Message: message, StartedAt: metav1.Time{Time: noon.Add(-after)}, FinishedAt: metav1.Time{Time: noon},
+	}
+	return s
+}
+
+func TestADependencyThatEndsFailsItsTrialInASentence(t *testing.T) {
+	waiting := func(why, message string) corev1.ContainerStatus {
+		return corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: why, Message: message}}}
+	}
+	for name, tc := range map[string]struct {
+		state corev1.ContainerStatus
+		// begun is true where the server has been started.
+		begun bool
+		want  string
+	}{
+		"it runs":               {state: corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},
+		"it is not ready":       {state: exit(137, "Error", "waiting for a disk", time.Minute), want: `DependencyFailed permanent: implementations[go].dependencies[db] was not ready on port 6379 within 60 s of its start (exit code 137, Error, last output: "waiting for a disk"): let it listen on all addresses, check its command, or give it longer with readiness.timeoutSeconds`},
+		"it ends at once":       {state: exit(1, "Error", "no such option", time.Second), want: `DependencyFailed permanent: implementations[go].dependencies[db] exited before it was ready (exit code 1, Error, last output: "no such option"): check its command, env and files`},
+		"it ends later":         {state: exit(1, "Error", "oh", time.Hour), begun: true, want: `DependencyFailed permanent: implementations[go].dependencies[db] exited while its server was running (exit code 1, Error, last output: "oh")`},
+		"it is too large":       {state: exit(137, "OOMKilled", "", time.Hour), begun: true, want: "DependencyFailed permanent: implementations[go].dependencies[db] was killed because it exceeded its memory of 64Mi: raise its memory"},
+		"somebody kills it":     {state: exit(137, "Error", "", time.Hour), begun: true, want: "PodLost transient: implementations[go].dependencies[db] was killed by another process"},
+		"its image is nowhere":  {state: waiting("InvalidImageName", "no"), want: `ImagePull permanent: implementations[go].dependencies[db].image: "redis:7" cannot be pulled`},
+		"its Secret is nowhere": {state: waiting("CreateContainerConfigError", "no secret"), want: `DependencyFailed permanent: container dep-db with image "redis:7" cannot be started: no secret: check env, envFrom and user of implementations[go].dependencies[db]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := attempt()
+			depending(tc.state)(&a)
+			if !tc.begun {
+				for i := range server(&a).Status.ContainerStatuses {
+					waitingFor(server(&a), i, "PodInitializing", "")
+				}
+			}
+			got := ""
+			if f := a.Fault(); f != nil {
+				kind := map[conduct.Kind]string{conduct.Permanent: "permanent", conduct.Transient: "transient"}[f.Kind]
+				got = fmt.Sprintf("%s %s: %s", f.Reason, kind, f.Message)
+			}
+			if !strings.HasPrefix(got, tc.want) || (got == "") != (tc.want == "") {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

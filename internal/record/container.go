@@ -20,8 +20,6 @@ type Container struct {
 	// PullSecrets are the names of the Secrets with which its image is pulled.
 	PullSecrets []string  `json:"pullSecrets,omitempty"`
 	Readiness   Readiness `json:"readiness,omitzero"`
-	// StopSignal tells the process to end where Loadstone ends it; empty is SIGTERM.
-	StopSignal string `json:"stopSignal,omitempty"`
 }
 
 // Setting is one thing that a container gets, as it is printed.
@@ -30,9 +28,9 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// Alike reports whether two containers make the same process: how an image is pulled, how long a start may take and how it is told to end make none.
+// Alike reports whether two containers make the same process: how an image is pulled, and how long a start may take, make none.
 func (c Container) Alike(o Container) bool {
-	c.PullSecrets, o.PullSecrets, c.Readiness.Seconds, o.Readiness.Seconds, c.StopSignal, o.StopSignal = nil, nil, 0, 0, "", ""
+	c.PullSecrets, o.PullSecrets, c.Readiness.Seconds, o.Readiness.Seconds = nil, nil, 0, 0
 	return reflect.DeepEqual(c, o)
 }
 
@@ -69,9 +67,6 @@ func (c Container) Settings() []Setting {
 	}
 	if s := c.Readiness.Seconds; s > 0 {
 		out = append(out, Setting{"readiness.timeoutSeconds", fmt.Sprint(s)})
-	}
-	if s := c.StopSignal; s != "" {
-		out = append(out, Setting{"stopSignal", s})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 )
@@ -193,12 +194,17 @@ type Response struct {
 	// Server is the place of the server that answered among those of the trial, from 0.
 	Server int    `json:"server,omitempty"`
 	Path   string `json:"path"`
-	Status int32  `json:"status"`
+	// Request is the key of what was asked, as Request.Key has it; empty of a plain request, whose key is its path.
+	Request string `json:"request,omitempty"`
+	Status  int32  `json:"status"`
 	// BodyBytes and BodySHA256 are of the body; HeaderBytes is the size of status line and headers on the wire, as sent.
 	BodyBytes   int64  `json:"bodyBytes"`
 	BodySHA256  string `json:"bodySHA256"`
 	HeaderBytes int64  `json:"headerBytes"`
 }
+
+// Key tells what was asked apart from what else the run asks.
+func (r Response) Key() string { return cmp.Or(r.Request, r.Path) }
 
 // ScriptRun is the script of a load as a generator had it when the last cell had ended.
 type ScriptRun struct {
@@ -300,6 +306,8 @@ type CellObservation struct {
 	// Threads and Descriptors are the server's at the end of the window.
 	Threads     int64 `json:"threads"`
 	Descriptors int64 `json:"descriptors"`
+	// Dependencies is what the dependencies of the server cost that could be read.
+	Dependencies []DependencyUse `json:"dependencies,omitempty"`
 	// Unknown lists, in sentences, what could not be read, such as the descriptors of a server that is not dumpable.
 	Unknown []string `json:"unknown,omitempty"`
 }

@@ -125,6 +125,10 @@ type Implementation struct {
 	Claims []Claim `json:"claims,omitempty"`
 	// Container is what it gets beside its image and its command.
 	Container Container `json:"container,omitzero"`
+	// StopSignal tells its process to end where Loadstone ends it; empty is SIGTERM.
+	StopSignal string `json:"stopSignal,omitempty"`
+	// Dependencies are the containers that it needs beside it, in the order in which they start.
+	Dependencies []Dependency `json:"dependencies,omitempty"`
 }
 
 // CaseFormat is the format in which a program prints what it has measured.
@@ -242,19 +246,6 @@ type Cell struct {
 	DurationSeconds int32 `json:"durationSeconds"`
 	// Order is SlicedDuet where two servers share the cell's time in slices, each for the whole of the times above; empty otherwise.
 	Order Order `json:"order,omitempty"`
-}
-
-// Request is what is asked of a server.
-type Request struct {
-	Path   string `json:"path"`
-	Expect Expect `json:"expect"`
-}
-
-// Expect is what a correct response looks like.
-type Expect struct {
-	Status int32 `json:"status"`
-	// Body is the exact body; nil if bodies are compared with those of the baseline only.
-	Body *string `json:"body,omitempty"`
 }
 
 // Script is the entry of a ConfigMap that holds a user's program for a tool.

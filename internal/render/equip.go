@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,16 +9,20 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // ScratchVolume begins the names of the volumes for folders to write to.
 const ScratchVolume = "scratch-"
 
-// equip gives the newest container of a pod what its implementation asks for beside image and command. The pod's user is the container's, since an
-// observer must share it to read of the process.
-func equip(pod *corev1.Pod, own record.Container) {
-	c := &pod.Spec.Containers[len(pod.Spec.Containers)-1]
+// equip gives a container of a pod what its process asks for beside image and command.
+func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
+	own, of := p.Container, ""
+	if p.Dependency != "" {
+		of = p.Dependency + "-"
+		dependencyUser(c, own)
+	}
 	for _, v := range own.Env {
 		c.Env = append(c.Env, variable(v))
 	}
@@ -31,7 +36,7 @@ func equip(pod *corev1.Pod, own record.Container) {
 		c.EnvFrom = append(c.EnvFrom, source)
 	}
 	for i, f := range own.Files {
-		mount(pod, c, "files-"+strconv.Itoa(i), f.Path, objectVolume(f.From))
+		mount(pod, c, "files-"+of+strconv.Itoa(i), f.Path, objectVolume(f.From))
 	}
 	for i, s := range own.Scratch {
 		size := resource.NewQuantity(s.Bytes, resource.BinarySI)
@@ -39,16 +44,36 @@ func equip(pod *corev1.Pod, own record.Container) {
 		disk := c.Resources.Limits[corev1.ResourceEphemeralStorage]
 		disk.Add(*size)
 		c.Resources.Limits[corev1.ResourceEphemeralStorage] = disk
-		mount(pod, c, ScratchVolume+strconv.Itoa(i), s.Path, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: size}})
+		mount(pod, c, ScratchVolume+of+strconv.Itoa(i), s.Path, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: size}})
 	}
 	for _, name := range own.PullSecrets {
-		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: name})
+		if secret := named(name); !slices.Contains(pod.Spec.ImagePullSecrets, secret) {
+			pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, secret)
+		}
 	}
+}
+
+// podUser gives a pod the user of its server, since an observer must share it to read of the process.
+func podUser(pod *corev1.Pod, own record.Container) {
 	if own.User != nil {
 		pod.Spec.SecurityContext.RunAsUser = ptr(*own.User)
 	}
 	if own.Group != nil {
 		pod.Spec.SecurityContext.RunAsGroup, pod.Spec.SecurityContext.FSGroup = ptr(*own.Group), ptr(*own.Group)
+	}
+}
+
+// dependencyUser gives a dependency a user of its own: Loadstone's, unless it names one.
+func dependencyUser(c *corev1.Container, own record.Container) {
+	c.SecurityContext.RunAsUser, c.SecurityContext.RunAsGroup = ptr(int64(user)), ptr(int64(user))
+	if own.User != nil {
+		c.SecurityContext.RunAsUser = ptr(*own.User)
+		if *own.User == 0 {
+			c.SecurityContext.RunAsNonRoot = ptr(false)
+		}
+	}
+	if own.Group != nil {
+		c.SecurityContext.RunAsGroup = ptr(*own.Group)
 	}
 }
 
@@ -95,7 +120,9 @@ func asRoot(pod *corev1.Pod) {
 	pod.Spec.SecurityContext.RunAsNonRoot = nil
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {
-			list[i].SecurityContext.RunAsNonRoot = nil
+			if as := list[i].SecurityContext.RunAsUser; as == nil || *as == 0 {
+				list[i].SecurityContext.RunAsNonRoot = nil
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
@@ -86,8 +87,14 @@ func Pod(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *
 func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *corev1.Pod {
 	pod := basePod(t, length, o, m.Role, m.Name)
 	for _, p := range m.Processes {
-		pod.Spec.Containers = append(pod.Spec.Containers, container(t, o, m.Name, p))
-		equip(pod, p.Container)
+		c := container(t, o, m.Name, p)
+		equip(pod, &c, p)
+		if p.Dependency != "" {
+			pod.Spec.InitContainers = append(pod.Spec.InitContainers, c)
+			continue
+		}
+		pod.Spec.Containers = append(pod.Spec.Containers, c)
+		podUser(pod, p.Container)
 		if p.Launched {
 			pod.Spec.InitContainers = append(pod.Spec.InitContainers, bringer(o, p.Toolbox))
 			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: ExchangeVolume, VolumeSource: corev1.VolumeSource{
@@ -114,7 +121,7 @@ func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptio
 func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) corev1.Container {
 	var c corev1.Container
 	if p.IsAgent() {
-		c = agent(t, o, member, p.Name, p.Args...)
+		c = agent(t, o, member, p.Name, literals(p.Args)...)
 	} else {
 		c = corev1.Container{
 			Name: p.Name, Image: p.Image, Command: literals(p.Command), Args: literals(p.Container.Args), ImagePullPolicy: corev1.PullIfNotPresent,
@@ -130,6 +137,9 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 	if p.Launched || p.Exchanges {
 		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: ExchangeVolume, MountPath: exchangeDir})
 	}
+	if p.Dependency != "" {
+		sidecar(&c, p)
+	}
 	if p.Port > 0 {
 		c.Ports = []corev1.ContainerPort{{ContainerPort: p.Port, Protocol: corev1.ProtocolTCP}}
 	}
@@ -141,6 +151,22 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 		delete(c.Resources.Limits, corev1.ResourceCPU)
 	}
 	return c
+}
+
+// sidecar makes a container a dependency of those after it: the kubelet starts them when it is ready, and ends it when they have ended. A probe that
+// fails for long ends it, and its pod shows what it has printed last.
+func sidecar(c *corev1.Container, p kind.Process) {
+	c.RestartPolicy = ptr(corev1.ContainerRestartPolicyAlways)
+	if p.Port == 0 {
+		return
+	}
+	ready, port := p.Container.Readiness, intstr.FromInt32(p.Port)
+	c.StartupProbe = &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: ready.Seconds}
+	if ready.Path != "" {
+		c.StartupProbe.HTTPGet = &corev1.HTTPGetAction{Path: ready.Path, Port: port, Scheme: corev1.URISchemeHTTP}
+	} else {
+		c.StartupProbe.TCPSocket = &corev1.TCPSocketAction{Port: port}
+	}
 }
 
 // bringer copies the agent, and the profilers where they are needed, into the folder that it shares with a program, whose image knows nothing of

@@ -2,6 +2,7 @@ package report
 
 import (
 	"strconv"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/page"
@@ -32,6 +33,25 @@ func (v run) planFacts() []page.Fact {
 	var out []page.Fact
 	for _, row := range rows {
 		out = append(out, page.Fact{Name: v.Say(row.key), Values: []string{row.value}})
+	}
+	if len(v.Table.Requests) > 0 {
+		out = append(out, page.Fact{Name: v.Say("plan.requests"), Values: v.requests()})
+	}
+	return out
+}
+
+// requests are what the loads ask for, one each. Of a body its size and its digest are printed: it may be long.
+func (v run) requests() []string {
+	var out []string
+	for _, r := range v.Table.Requests {
+		parts := []string{r.Method + " " + r.Path}
+		for _, h := range r.Headers {
+			parts = append(parts, h.Name+": "+h.Value)
+		}
+		if r.BodyBytes > 0 {
+			parts = append(parts, v.Say("plan.body", format.Integer(r.BodyBytes), r.BodySHA256))
+		}
+		out = append(out, v.Say("plan.request", r.Load, strings.Join(parts, "; ")))
 	}
 	return out
 }

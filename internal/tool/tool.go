@@ -68,6 +68,8 @@ type Traits struct {
 	OldHTTP bool
 	// ConnectsOnce is true of a tool that never opens a connection again that was refused: it goes on with fewer.
 	ConnectsOnce bool
+	// MaxHeadBytes is how long method, path and headers of a request may be together, each header with four bytes more; 0 if that has no bound.
+	MaxHeadBytes int
 	// Freezable is true of a tool that bears being stopped in the middle of its work and let go on.
 	Freezable bool
 }

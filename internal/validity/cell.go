@@ -34,7 +34,7 @@ func (r *Reader) gather(l planned.Level, i planned.Implementation, t *record.Tri
 	if err != nil {
 		return nil, err
 	}
-	return &facts{Facts: f, rules: r.rules, reference: r.references[l.Path]}, nil
+	return &facts{Facts: f, rules: r.rules, reference: r.references[l.Key()]}, nil
 }
 
 // judge runs all checks, and gives the cell with what they said.

@@ -68,7 +68,7 @@ type Reader struct {
 	plan  planned.Run
 	// trials are those of each implementation, by its name and in the order of their blocks.
 	trials map[string][]*record.TrialData
-	// references are the baseline's answers, by path.
+	// references are the baseline's answers, by the key of the request.
 	references map[string]*measured.Reference
 	// sizes are those of each implementation's answers, by path.
 	sizes   map[string]map[string]measured.Sizes

@@ -16,10 +16,14 @@ import (
 func TestAMonitorReadsWhatItsTrialWrites(t *testing.T) {
 	body, empty := `a "b" --status=1 $HOME`+"\nnext line", ""
 	for name, request := range map[string]record.Request{
-		"any body":         {Path: "/", Expect: record.Expect{Status: 200}},
-		"a body":           {Path: "/a?b=c&d=--e", Expect: record.Expect{Status: 404, Body: &body}},
-		"no body at all":   {Path: "/", Expect: record.Expect{Status: 204, Body: &empty}},
-		"a long path":      {Path: "/" + strings.Repeat("x", 1000), Expect: record.Expect{Status: 301}},
+		"any body":       {Path: "/", Expect: record.Expect{Status: 200}},
+		"a body":         {Path: "/a?b=c&d=--e", Expect: record.Expect{Status: 404, Body: &body}},
+		"no body at all": {Path: "/", Expect: record.Expect{Status: 204, Body: &empty}},
+		"a long path":    {Path: "/" + strings.Repeat("x", 1000), Expect: record.Expect{Status: 301}},
+		"all of a request": {
+			Method: "POST", Path: "/", Body: "--header=a\n$(HOME) é", Expect: record.Expect{Status: 200},
+			Headers: []record.Header{{Name: "X-A", Value: "a: b"}, {Name: "X-B", Value: "--send=c"}},
+		},
 		"a path of a flag": {Path: "/--requests=9", Expect: record.Expect{Status: 200}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"loadstone.dev/loadstone/internal/agent"
@@ -49,6 +50,8 @@ type Role struct {
 	exchange string
 	symbols  *[]string
 	profile  func() record.Profile
+	// dependencies are those of the server that is observed.
+	dependencies []string
 	// stopSignal and startSeconds are of a server that the agent starts and ends.
 	stopSignal   string
 	startSeconds int
@@ -68,6 +71,10 @@ func Parse(args []string) (Role, error) {
 		f.IntVar(&r.port, "port", 0, "the port of the server that is observed")
 		f.StringVar(&r.ready, "ready-path", "", "what is asked of the server until it answers with a status of 2xx")
 		r.symbols = observe.SymbolFlag(f)
+		f.Func("dependency", "a container that was started before the server's; may be given again, in the order of their start", func(name string) error {
+			r.dependencies = append(r.dependencies, name)
+			return nil
+		})
 	case collector:
 		r.symbols = observe.SymbolFlag(f)
 		f.StringVar(&r.format, "format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
@@ -104,6 +111,10 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 		return nil, err
 	}
 	own.ReadyPath, own.StopSignal, own.StartLimit = r.ready, r.stopSignal, time.Duration(r.startSeconds)*time.Second
+	if len(r.dependencies) > 0 {
+		// What they say to the server goes through the network namespace that they share with it.
+		own.Dependencies, own.FindServer, own.SharedNetwork = r.dependencies, observe.ParentlessAfter(len(r.dependencies)), true
+	}
 	if r.symbols != nil {
 		own.Symbols = *r.symbols
 	}
@@ -122,6 +133,16 @@ func profileFlags(flags *flag.FlagSet) func() record.Profile {
 	number := func(name, usage string) *int { return flags.Int(name, 1, usage) }
 	tool := flags.String("tool", "", "the profiler")
 	flags.StringVar(&p.Request.Path, "path", "/", "what is asked of the server")
+	flags.StringVar(&p.Request.Method, "method", "", "the method of the request, if it is not GET")
+	flags.Func("header", "a header of the request, such as \"X-Tenant: a\"", func(line string) error {
+		name, value, found := strings.Cut(line, ": ")
+		if !found {
+			return errors.New("want a name and a value, with a colon between them")
+		}
+		p.Request.Headers = append(p.Request.Headers, record.Header{Name: name, Value: value})
+		return nil
+	})
+	flags.StringVar(&p.Request.Body, "send", "", "the body of the request")
 	body := flags.String("body", "", "the right answer's body")
 	compare := flags.Bool("compare-body", false, "compare bodies with the right one")
 	status, requests, connections := number("status", "the right answer's status"), number("requests", "how many requests are sent"), number("connections", "how many connections send them")

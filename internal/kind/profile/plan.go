@@ -67,7 +67,7 @@ func check(spec v1alpha1.BenchmarkRunSpec, profile int) *kind.Violation {
 	}
 	for i, impl := range spec.Implementations {
 		switch {
-		case !profiled(own, impl.Name):
+		case !kind.Profiled(own, impl.Name):
 		case len(impl.Command) == 0:
 			return kind.Invalid("spec.implementations[%d].command is not set: name the program of %s and its arguments, since spec.profiles[%d] starts it under %s without the entrypoint of its image", i, impl.Name, profile, own.Tool)
 		case impl.Memory != nil && impl.Memory.Value() < leastMemory:
@@ -75,11 +75,6 @@ func check(spec v1alpha1.BenchmarkRunSpec, profile int) *kind.Violation {
 		}
 	}
 	return nil
-}
-
-// profiled reports whether a profile is of an implementation.
-func profiled(own v1alpha1.Profile, implementation string) bool {
-	return len(own.Implementations) == 0 || slices.Contains(own.Implementations, implementation)
 }
 
 // cellOf is the cell whose request a profile sends.
@@ -102,7 +97,7 @@ func (Kind) Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, fi
 	var lines []record.PlannedTrial
 	for _, own := range spec.Profiles {
 		for _, i := range p.Implementations {
-			if !profiled(own, i.Name) {
+			if !kind.Profiled(own, i.Name) {
 				continue
 			}
 			lines = append(lines, record.PlannedTrial{
@@ -120,7 +115,7 @@ func (Kind) Write(p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
 	return v1alpha1.TrialSpec{Profile: v1alpha1.ProfiledRun{
 		Name: own.Name, Tool: v1alpha1.ProfileTool(own.Tool), Requests: own.Requests, Connections: own.Connections, Repeats: own.Repeats,
 		LimitSeconds: own.LimitSeconds,
-		Request:      v1alpha1.Request{Path: own.Request.Path, Expect: v1alpha1.Expect{Status: own.Request.Expect.Status, Body: own.Request.Expect.Body}},
+		Request:      kind.WriteRequest(own.Request),
 	}}
 }
 
@@ -130,7 +125,7 @@ func (Kind) Read(spec v1alpha1.TrialSpec) kind.Work {
 	out := Profile{Profile: record.Profile{
 		Name: own.Name, Tool: profiler.Tool(own.Tool), Requests: own.Requests, Connections: own.Connections, Repeats: own.Repeats,
 		LimitSeconds: own.LimitSeconds,
-		Request:      record.Request{Path: own.Request.Path, Expect: record.Expect{Status: own.Request.Expect.Status, Body: own.Request.Expect.Body}},
+		Request:      kind.ReadRequest(own.Request),
 	}}
 	if servers := kind.ReadServers(spec); len(servers) > 0 {
 		out.Server = servers[0]

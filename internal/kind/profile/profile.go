@@ -99,10 +99,19 @@ func (p Profile) monitorArgs() []string {
 	if body := p.Request.Expect.Body; body != nil {
 		args = append(args, "--compare-body", "--body="+*body)
 	}
+	if p.Request.Method != "" {
+		args = append(args, "--method="+p.Request.Method)
+	}
+	for _, h := range p.Request.Headers {
+		args = append(args, "--header="+h.Name+": "+h.Value)
+	}
+	if p.Request.Body != "" {
+		args = append(args, "--send="+p.Request.Body)
+	}
 	if seconds := p.Server.Container.Readiness.Seconds; seconds > 0 {
 		args = append(args, "--start-seconds="+strconv.Itoa(int(seconds)))
 	}
-	if name := p.Server.Container.StopSignal; name != "" {
+	if name := p.Server.StopSignal; name != "" {
 		args = append(args, "--stop-signal="+name)
 	}
 	return args

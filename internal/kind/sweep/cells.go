@@ -2,8 +2,11 @@ package sweep
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -45,6 +48,9 @@ func commonCell(p *record.Plan, l v1alpha1.Load) record.Cell {
 		c.DurationSeconds = DefaultDurationSeconds
 		p.Note("loads[%s].durationSeconds defaults to %d", l.Name, c.DurationSeconds)
 	}
+	if defaultContentType(&c.Request) {
+		p.Note("loads[%s].request.headers has no Content-Type: it defaults to %s", l.Name, DefaultContentType)
+	}
 	if c.Request.Expect.Body == nil {
 		p.Note("loads[%s].request.expect.body is not set: response bodies are compared with the baseline's only", l.Name)
 	}
@@ -52,9 +58,18 @@ func commonCell(p *record.Plan, l v1alpha1.Load) record.Cell {
 }
 
 func requestOf(r v1alpha1.Request) record.Request {
-	return record.Request{
-		Path: cmp.Or(r.Path, "/"), Expect: record.Expect{Status: cmp.Or(r.Expect.Status, DefaultStatus), Body: r.Expect.Body},
+	out := kind.ReadRequest(r)
+	out.Path, out.Expect.Status = cmp.Or(r.Path, "/"), cmp.Or(r.Expect.Status, DefaultStatus)
+	return out
+}
+
+// defaultContentType heads a body that has no type: ab would send one of its own choice, and the others none. It reports whether it did.
+func defaultContentType(r *record.Request) bool {
+	if r.Body == "" || slices.ContainsFunc(r.Headers, func(h record.Header) bool { return strings.EqualFold(h.Name, contentType) }) {
+		return false
 	}
+	r.Headers = append(r.Headers, record.Header{Name: contentType, Value: DefaultContentType})
+	return true
 }
 
 func scriptOf(s v1alpha1.Script) *record.Script {

@@ -60,6 +60,7 @@ func (s Sweep) server(index int) kind.Member {
 			MilliCPU: ObserverMilliCPU, MemoryBytes: observerMemory,
 		},
 	}}
+	m.Processes = append(m.Processes, kind.Dependencies(own)...)
 	if s.Duet() {
 		m.Processes[0].MilliCPU, m.Processes[0].CPU = DuetMilliCPU, kind.Unlimited
 		m.Words = kind.Words{CPUs: "spec.order is SlicedDuet: its two servers need", Way: "choose spec.order Blocks"}
@@ -74,6 +75,9 @@ func observerArgs(own record.Implementation) []string {
 	args := []string{"observe", "--port=" + strconv.Itoa(int(own.Port))}
 	if path := own.Container.Readiness.Path; path != "" {
 		args = append(args, "--ready-path="+path)
+	}
+	for _, d := range own.Dependencies {
+		args = append(args, "--dependency="+d.Name)
 	}
 	return args
 }

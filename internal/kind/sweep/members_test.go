@@ -1,6 +1,7 @@
 package sweep_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,30 @@ func TestMembersAreGeneratorsThenServers(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestDependenciesBelongToTheMemberOfTheirServer(t *testing.T) {
+	own := record.Implementation{Name: "go", CPUs: 1, Dependencies: []record.Dependency{
+		{Name: "db", Image: "postgres:16", Port: 5432, MilliCPU: 2000, MemoryBytes: 1 << 30}, {Name: "cache", Image: "redis:7", MilliCPU: 300, MemoryBytes: 64 << 20},
+	}}
+	members := sweep.Sweep{Generators: record.Generators{Pods: 1}, Implementations: []record.Implementation{own}}.Members()
+	server := members[len(members)-1]
+	var processes, dependencies []string
+	for _, p := range server.Processes {
+		processes, dependencies = append(processes, p.Name), append(dependencies, p.Dependency)
+	}
+	if diff := cmp.Diff([]string{"server", "observer", "dep-db", "dep-cache"}, processes); diff != "" {
+		t.Errorf("processes (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"", "", "db", "cache"}, dependencies); diff != "" {
+		t.Errorf("dependencies (-want +got):\n%s", diff)
+	}
+	if got := server.MilliCPU(); got != 1000+sweep.ObserverMilliCPU+2300 {
+		t.Errorf("the member asks for %dm CPU", got)
+	}
+	if args := server.Processes[1].Args; !slices.Contains(args, "--dependency=db") || !slices.Contains(args, "--dependency=cache") {
+		t.Errorf("the observer is told %v", args)
 	}
 }
 

@@ -13,6 +13,7 @@ const (
 	DefaultWarmupSeconds   = 2
 	DefaultDurationSeconds = 5
 	DefaultStatus          = 200
+	DefaultContentType     = "text/plain"
 	DefaultSearchSteps     = 12
 	DefaultSearchStart     = 100
 )
@@ -23,7 +24,7 @@ func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return len(spec.Loads) 
 // Plan implements kind.Kind.
 func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
 	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *kind.Violation{
-		checkLevels, checkDivision, checkRates, checkWeights, checkPercentiles, checkObjectives, checkDuet, checkPorts,
+		checkLevels, checkRequests, checkDivision, checkRates, checkWeights, checkPercentiles, checkObjectives, checkDuet, checkPorts,
 	} {
 		if v := check(spec); v != nil {
 			return v

@@ -20,7 +20,7 @@ func cellSpec(c record.Cell) v1alpha1.Cell {
 		Load: c.Load, Tool: v1alpha1.Tool(c.Tool), Connections: c.Connections, RequestsPerSecond: c.RequestsPerSecond,
 		RampToRequestsPerSecond: c.RampToRequestsPerSecond, Step: c.Step, Generators: c.Generators, Threads: c.Threads,
 		Connection: v1alpha1.ConnectionUse(c.Connection), WarmupSeconds: &c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
-		Request: v1alpha1.Request{Path: c.Request.Path, Expect: v1alpha1.Expect{Status: c.Request.Expect.Status, Body: c.Request.Expect.Body}},
+		Request: kind.WriteRequest(c.Request),
 		Order:   v1alpha1.Order(c.Order),
 	}
 	if s := c.Search; s != nil {
@@ -51,7 +51,7 @@ func cellOf(c v1alpha1.Cell) record.Cell {
 		Load: c.Load, Tool: record.Tool(c.Tool), Connections: c.Connections, RequestsPerSecond: c.RequestsPerSecond,
 		RampToRequestsPerSecond: c.RampToRequestsPerSecond, Step: c.Step, Generators: c.Generators, Threads: c.Threads,
 		Connection: record.ConnectionUse(c.Connection), DurationSeconds: c.DurationSeconds,
-		Request: record.Request{Path: c.Request.Path, Expect: record.Expect{Status: c.Request.Expect.Status, Body: c.Request.Expect.Body}},
+		Request: kind.ReadRequest(c.Request),
 		Order:   record.Order(c.Order),
 	}
 	if c.WarmupSeconds != nil {

@@ -12,7 +12,7 @@ import (
 
 // seenPrint is how each observation is printed.
 var seenPrint = map[measured.ObservationName]func(float64) string{
-	measured.RunQueue: format.Micros, measured.Pressure: format.Percent, measured.NeighbourShare: format.Percent, measured.AgentShare: format.Percent,
+	measured.DependencyCPU: format.Micros, measured.RunQueue: format.Micros, measured.Pressure: format.Percent, measured.NeighbourShare: format.Percent, measured.AgentShare: format.Percent,
 	measured.RetransmittedShare: format.Percent, measured.ConnectionsOpened: whole, measured.TimeWait: whole, measured.Fairness: fraction,
 	measured.MemoryGrowth: bytesEach, measured.StartSkew: format.Micros, measured.StartSkewError: format.Micros,
 	measured.Trend: signed, measured.LargestDip: format.Percent,

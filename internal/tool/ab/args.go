@@ -3,6 +3,7 @@ package ab
 import (
 	"regexp"
 	"strconv"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
@@ -21,7 +22,8 @@ const (
 )
 
 const (
-	program = "ab"
+	program     = "ab"
+	contentType = "Content-Type"
 	// timeout is for how many seconds no connection at all may get a byte; then ab ends without a result.
 	timeout = "2"
 	// warmupMargin is what a warm-up is asked to take longer than it may, in seconds: the agent ends it by killing it.
@@ -43,8 +45,36 @@ func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string
 	if cell.Connection != record.PerRequest {
 		args = append(args, "-k")
 	}
-	return append(args, "-r", "-s", timeout, "-e", output(cell), "http://"+target+cell.Request.Path)
+	args = append(args, "-r", "-s", timeout, "-e", output(cell))
+	args = append(args, requestArgs(cell)...)
+	return append(args, "http://"+target+cell.Request.Path)
 }
+
+// requestArgs are those of a request that is no plain one. -p must come before -m: it makes the request a POST, and ab refuses a second method.
+func requestArgs(cell record.Cell) []string {
+	r := cell.Request
+	var args []string
+	if r.Body != "" {
+		args = append(args, "-p", bodyName(cell))
+	}
+	if !r.Plain() {
+		args = append(args, "-m", r.Verb())
+	}
+	for _, h := range r.Headers {
+		if r.Body != "" && strings.EqualFold(h.Name, contentType) {
+			args = append(args, "-T", h.Value) // It heads each body with a type of its own choice otherwise.
+		} else {
+			args = append(args, "-H", h.Name+": "+h.Value)
+		}
+	}
+	if r.NoBody() {
+		args = append(args, "-H", "Content-Length: 0")
+	}
+	return args
+}
+
+// bodyName is the name of the file with the body of a cell's requests.
+func bodyName(cell record.Cell) string { return "ab-" + record.PointOf(cell).Name() + ".body" }
 
 // extent returns how long ab runs, on how many connections.
 func extent(cell record.Cell, purpose tool.Purpose) []string {
@@ -63,7 +93,12 @@ func extent(cell record.Cell, purpose tool.Purpose) []string {
 func output(cell record.Cell) string { return "ab-" + record.PointOf(cell).Name() + ".csv" }
 
 // Files implements tool.Tool.
-func (Tool) Files(record.Cell, string) []tool.File { return nil }
+func (Tool) Files(cell record.Cell, _ string) []tool.File {
+	if cell.Request.Body == "" {
+		return nil
+	}
+	return []tool.File{{Name: bodyName(cell), Text: cell.Request.Body}}
+}
 
 // Waits implements tool.Tool: ab connects as soon as it runs.
 func (Tool) Waits() bool { return false }

@@ -169,6 +169,11 @@ func run(t *testing.T, args []string, cell record.Cell) []byte {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = t.TempDir()
+	for _, f := range (ab.Tool{}).Files(cell, "") {
+		if err := os.WriteFile(filepath.Join(cmd.Dir, f.Name), []byte(f.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	// ab's own words say what an error was.
 	raw, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {

@@ -90,7 +90,10 @@ func TestFilesHoldTheRequest(t *testing.T) {
 	if len(files) != 1 || files[0].Name != "a-1.k6.js" || !strings.Contains(files[0].Text, "const user = null;") {
 		t.Fatalf("got %d files, the first %q", len(files), files[0].Name)
 	}
-	want := map[string]any{"path": "/a?b='c'", "status": 418., "body": body, "timeoutMillis": 2000., "perRequest": true, "open": nil}
+	want := map[string]any{
+		"method": "GET", "path": "/a?b='c'", "headers": map[string]any{}, "sent": nil,
+		"status": 418., "body": body, "timeoutMillis": 2000., "perRequest": true, "open": nil,
+	}
 	if diff := cmp.Diff(want, declared(t, files[0].Text, "const cell = ")); diff != "" {
 		t.Errorf("cell (-want +got):\n%s", diff)
 	}

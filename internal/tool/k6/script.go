@@ -62,12 +62,15 @@ type options struct {
 
 // plan is what the wrapper knows of its cell.
 type plan struct {
-	Path          string  `json:"path"`
-	Status        int32   `json:"status"`
-	Body          *string `json:"body"`
-	TimeoutMillis int     `json:"timeoutMillis"`
-	PerRequest    bool    `json:"perRequest"`
-	Open          *open   `json:"open"`
+	Method        string            `json:"method"`
+	Path          string            `json:"path"`
+	Headers       map[string]string `json:"headers"`
+	Sent          *string           `json:"sent"`
+	Status        int32             `json:"status"`
+	Body          *string           `json:"body"`
+	TimeoutMillis int               `json:"timeoutMillis"`
+	PerRequest    bool              `json:"perRequest"`
+	Open          *open             `json:"open"`
 }
 
 // open is the timetable of an arrival rate.
@@ -88,10 +91,7 @@ func (t Tool) Files(cell record.Cell, _ string) []tool.File {
 	} else {
 		b.WriteString("const user = null;\n")
 	}
-	fmt.Fprintf(&b, "const cell = %s;\n", literal(plan{
-		Path: cell.Request.Path, Status: status, Body: cell.Request.Expect.Body, TimeoutMillis: timeoutMillis,
-		PerRequest: cell.Connection == record.PerRequest, Open: openOf(cell),
-	}))
+	fmt.Fprintf(&b, "const cell = %s;\n", literal(planOf(cell)))
 	once := func(declaration string, v any) {
 		fmt.Fprintf(&b, "%s = __VU > 0 ? {} : %s;\n", declaration, literal(v))
 	}
@@ -106,6 +106,22 @@ func (t Tool) Files(cell record.Cell, _ string) []tool.File {
 	fmt.Fprintf(&b, "options.scenarios = { %s: scenarios[__ENV.LOADSTONE_PURPOSE] };\n\n", scenarioName)
 	b.WriteString(wrapper)
 	return []tool.File{{Name: scriptName(cell), Text: b.String()}}
+}
+
+// planOf is what the wrapper of a cell knows. k6 says itself of a method that is about a body that there is none.
+func planOf(cell record.Cell) plan {
+	r := cell.Request
+	p := plan{
+		Method: r.Verb(), Path: r.Path, Headers: map[string]string{}, Status: r.Expect.Status, Body: r.Expect.Body, TimeoutMillis: timeoutMillis,
+		PerRequest: cell.Connection == record.PerRequest, Open: openOf(cell),
+	}
+	for _, h := range r.Headers {
+		p.Headers[h.Name] = h.Value
+	}
+	if r.Body != "" {
+		p.Sent = &r.Body
+	}
+	return p
 }
 
 // literal writes a value as JavaScript reads it. The values hold strings, numbers and lists only, which JSON has all.

@@ -1,6 +1,6 @@
 // Loadstone's wrapper of one cell. Above it stand `cell`, `options`, `says` and `kept` (names of metrics) and `user`, the user's script or null.
 
-const ask = { redirects: 0, responseType: cell.body === null ? 'none' : 'text', throw: true, timeout: cell.timeoutMillis };
+const ask = { redirects: 0, responseType: cell.body === null ? 'none' : 'text', throw: true, timeout: cell.timeoutMillis, headers: cell.headers };
 const url = 'http://' + __ENV.LOADSTONE_TARGET + cell.path;
 
 const threw = new Counter('loadstone_threw');
@@ -88,7 +88,7 @@ function begin() {
 function request() {
   let answer;
   try {
-    answer = http.get(url, ask);
+    answer = http.request(cell.method, url, cell.sent, ask);
   } catch (e) {
     return false; // k6 has counted it, with its kind.
   }

@@ -121,7 +121,7 @@ func TestNeedsOfEachTool(t *testing.T) {
 func TestTraitsOfEachTool(t *testing.T) {
 	for name, want := range map[record.Tool]tool.Traits{
 		record.ToolWrk: {EqualThreads: true, ConnectsOnce: true, Freezable: true},
-		record.ToolAb:  {OneThread: true, WholePercents: true, OldHTTP: true},
+		record.ToolAb:  {OneThread: true, WholePercents: true, OldHTTP: true, MaxHeadBytes: 7680},
 		record.ToolK6:  {MaxRatePerCPU: 25_000},
 		"siege":        {},
 		"":             {},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool"
@@ -34,14 +35,14 @@ type Tool struct {
 
 var _ tool.Tool = Tool{}
 
-// Args implements tool.Tool. A script of the user's makes the requests of the warm-up too.
+// Args implements tool.Tool. A script that makes the requests makes those of the warm-up, too.
 func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string {
 	args := append([]string{program}, extent(cell, purpose)...)
 	args = append(args, "--timeout", timeout)
 	if cell.Connection == record.PerRequest {
 		args = append(args, "-H", "Connection: close")
 	}
-	if purpose != tool.Warmup || cell.Script != nil {
+	if purpose != tool.Warmup || scriptName(cell) != doneName {
 		args = append(args, "-s", scriptName(cell))
 	}
 	return append(args, "http://"+target+cell.Request.Path)
@@ -63,18 +64,34 @@ func extent(cell record.Cell, purpose tool.Purpose) []string {
 // Files implements tool.Tool.
 func (t Tool) Files(cell record.Cell, _ string) []tool.File {
 	files := []tool.File{{Name: doneName, Text: doneText}}
-	if cell.Script == nil {
-		return files
+	switch {
+	case cell.Script != nil:
+		return append(files, tool.File{Name: scriptName(cell), Text: "local path = " + quote(tool.ScriptPath(t.Scripts, cell)) + "\n" + userText})
+	case !cell.Request.Plain():
+		return append(files, tool.File{Name: scriptName(cell), Text: requestText(cell.Request)})
 	}
-	return append(files, tool.File{Name: scriptName(cell), Text: "local path = " + quote(tool.ScriptPath(t.Scripts, cell)) + "\n" + userText})
+	return files
 }
 
-// scriptName is the name of the script that wrk is given: a cell with a script of the user's has one of its own around it.
+// scriptName is the name of the script that wrk is given: a cell whose requests a script makes, the user's or Loadstone's, has one of its own.
 func scriptName(cell record.Cell) string {
-	if cell.Script == nil {
+	if cell.Script == nil && cell.Request.Plain() {
 		return doneName
 	}
 	return "wrk-" + record.PointOf(cell).Name() + ".lua"
+}
+
+// requestText is the script of a request: wrk makes it once, for all threads to send again and again.
+func requestText(r record.Request) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "dofile(%s)\nwrk.method = %s\n", quote(doneName), quote(r.Verb()))
+	for _, h := range r.Headers {
+		fmt.Fprintf(&b, "wrk.headers[%s] = %s\n", quote(h.Name), quote(h.Value))
+	}
+	if r.Body != "" || r.NoBody() {
+		fmt.Fprintf(&b, "wrk.body = %s\n", quote(r.Body)) // wrk says of every body how long it is, of an empty one, too.
+	}
+	return b.String()
 }
 
 // quote writes a string as Lua has it, each byte by its number, so that none can mean anything else.

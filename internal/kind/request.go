@@ -1,0 +1,29 @@
+package kind
+
+import (
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// ReadRequest is the request of an object's spec.
+func ReadRequest(r v1alpha1.Request) record.Request {
+	out := record.Request{Method: r.Method, Path: r.Path, Body: r.Body, Expect: record.Expect{Status: r.Expect.Status, Body: r.Expect.Body}}
+	if r.Method == record.MethodGet {
+		out.Method = ""
+	}
+	for _, h := range r.Headers {
+		out.Headers = append(out.Headers, record.Header{Name: h.Name, Value: h.Value})
+	}
+	return out
+}
+
+// WriteRequest is what ReadRequest reads.
+func WriteRequest(r record.Request) v1alpha1.Request {
+	out := v1alpha1.Request{
+		Method: r.Method, Path: r.Path, Body: r.Body, Expect: v1alpha1.Expect{Status: r.Expect.Status, Body: r.Expect.Body},
+	}
+	for _, h := range r.Headers {
+		out.Headers = append(out.Headers, v1alpha1.Header{Name: h.Name, Value: h.Value})
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package sweep
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/tool/tools"
+)
+
+const (
+	contentType = "Content-Type"
+	// maxBodyBytes bounds the body of a request, which each cell of a trial holds.
+	maxBodyBytes = 64 << 10
+	// headerRest is what a header takes on the wire beside its name and its value.
+	headerRest = len(": \r\n")
+)
+
+var (
+	methodPattern = regexp.MustCompile(`^[A-Z][A-Z-]*$`)
+	// headerName is a token of HTTP, and headerValue what may follow it on one line.
+	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+	headerValue = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
+)
+
+// unsent are the methods that no load sends, with the reason.
+var unsent = map[string]string{
+	"HEAD":    "its answers announce a body that wrk and ab would wait for: use GET",
+	"CONNECT": "it asks a proxy for a tunnel: use GET or POST",
+	"TRACE":   "its answers are the request itself: use GET",
+}
+
+// taken are the headers that the tools and the connections of a load decide, with the way out.
+var taken = map[string]string{
+	"host":              "a load reaches the pods of its run by their addresses: remove it",
+	"content-length":    "it follows from request.body: remove it",
+	"transfer-encoding": "bodies are sent whole, with their length: remove it",
+	"connection":        "it follows from the load's connection: remove it, and choose connection: PerRequest for one request on each connection",
+	"keep-alive":        "it follows from the load's connection: remove it",
+	"proxy-connection":  "loads use no proxy: remove it",
+	"upgrade":           "loads stay with HTTP/1.1: remove it",
+	"te":                "loads stay with HTTP/1.1 and no trailers: remove it",
+	"trailer":           "loads send no trailers: remove it",
+	"expect":            "a body is sent without waiting for leave: remove it",
+}
+
+// checkRequests refuses requests that not every tool and the check before the measurement could send alike.
+func checkRequests(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
+	for i, l := range spec.Loads {
+		field, r := fmt.Sprintf("spec.loads[%d].request", i), l.Request
+		if v := checkScripted(field, l); v != nil {
+			return v
+		}
+		if reason := unsent[r.Method]; reason != "" {
+			return kind.Invalid("%s.method is %s, which no load sends, since %s", field, r.Method, reason)
+		}
+		if r.Method != "" && !methodPattern.MatchString(r.Method) {
+			return kind.Invalid("%s.method is %q: give a method of upper-case letters, such as POST", field, r.Method)
+		}
+		if len(r.Body) > maxBodyBytes {
+			return kind.Invalid("%s.body has %d bytes, and the maximum is %d: shorten it, or let a script make the requests (wrk, k6)", field, len(r.Body), maxBodyBytes)
+		}
+		if strings.ContainsRune(r.Body, 0) {
+			return kind.Invalid("%s.body contains a zero byte, and it must be text: let a script make the requests (wrk, k6)", field)
+		}
+		if v := checkHeaders(field, r.Headers); v != nil {
+			return v
+		}
+		if v := checkHead(field, l); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// checkScripted refuses what a script would not send: it makes its requests itself.
+func checkScripted(field string, l v1alpha1.Load) *kind.Violation {
+	if l.Script.IsZero() {
+		return nil
+	}
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"method", l.Request.Method != ""}, {"headers", len(l.Request.Headers) > 0}, {"body", l.Request.Body != ""}} {
+		if f.set {
+			return kind.Invalid("%s.%s has no effect beside script, which makes the requests: set it in the script, and remove it here", field, f.name)
+		}
+	}
+	return nil
+}
+
+func checkHeaders(field string, headers []v1alpha1.Header) *kind.Violation {
+	var names []string
+	for n, h := range headers {
+		name := strings.ToLower(h.Name)
+		switch {
+		case !headerName.MatchString(h.Name):
+			return kind.Invalid("%s.headers[%d].name is %q: a header's name has letters, digits and '-', such as X-Tenant", field, n, h.Name)
+		case taken[name] != "":
+			return kind.Invalid("%s.headers[%d].name is %s, which cannot be set: %s", field, n, h.Name, taken[name])
+		case slices.Contains(names, name):
+			return kind.Invalid("%s.headers[%d].name is %s for the second time, and wrk and k6 send each header once: put the values into one, separated by commas", field, n, h.Name)
+		case strings.ContainsAny(h.Value, "\r\n"):
+			return kind.Invalid("%s.headers[%d].value, of %s, has a line break, which would begin another header: write it on one line", field, n, h.Name)
+		case !headerValue.MatchString(h.Value):
+			return kind.Invalid("%s.headers[%d].value, of %s, is %q: give printable ASCII without spaces at its ends", field, n, h.Name, h.Value)
+		}
+		names = append(names, name)
+	}
+	return nil
+}
+
+// checkHead asks whether the tool has room for the head of the request.
+func checkHead(field string, l v1alpha1.Load) *kind.Violation {
+	most := tools.Traits(record.Tool(l.Tool)).MaxHeadBytes
+	size := len(l.Request.Method) + len(l.Request.Path)
+	for _, h := range l.Request.Headers {
+		size += len(h.Name) + len(h.Value) + headerRest
+	}
+	if most == 0 || size <= most {
+		return nil
+	}
+	return kind.Invalid("%s has %d bytes of method, path and headers, and %s has room for %d: shorten them, or use wrk or k6", field, size, l.Tool, most)
+}

@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"fmt"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/protocol"
+)
+
+// Defaults of a dependency.
+const (
+	defaultDependencyMilliCPU = 1000
+	defaultDependencySeconds  = 60
+)
+
+// checkDependencies looks at the containers that implementations need beside them.
+func checkDependencies(spec v1alpha1.BenchmarkRunSpec) *Violation {
+	for i, impl := range spec.Implementations {
+		if len(impl.Dependencies) == 0 {
+			continue
+		}
+		if v := checkHosts(spec, i); v != nil {
+			return v
+		}
+		ports := map[int32]string{protocol.Port: "Loadstone's agent", impl.Port: impl.Name}
+		for n, d := range impl.Dependencies {
+			if v := checkDependency(fmt.Sprintf("spec.implementations[%d].dependencies[%d]", i, n), d, ports); v != nil {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// checkHosts refuses dependencies of what is no server with CPUs of its own, started once a trial.
+func checkHosts(spec v1alpha1.BenchmarkRunSpec, i int) *Violation {
+	impl := spec.Implementations[i]
+	switch {
+	case len(spec.Loads) == 0:
+		return kind.Invalid("spec.implementations[%d].dependencies are for servers, and %s measures itself: remove them, or start what it needs in its image", i, impl.Name)
+	case spec.Order == v1alpha1.OrderSlicedDuet:
+		return kind.Invalid("spec.implementations[%d].dependencies cannot run beside a duet, whose servers own no CPU: choose spec.order Blocks", i)
+	}
+	for n, p := range spec.Profiles {
+		if kind.Profiled(p, impl.Name) {
+			return kind.Invalid("spec.profiles[%d] would start %s several times beside one and the same database or the like (spec.implementations[%d].dependencies): name others in spec.profiles[%d].implementations", n, impl.Name, i, n)
+		}
+	}
+	return nil
+}
+
+// checkDependency looks at one dependency. All containers of a pod share their ports, of which those that are taken are given.
+func checkDependency(field string, d v1alpha1.Dependency, taken map[int32]string) *Violation {
+	switch {
+	case IsPath(d.Image):
+		return kind.Invalid("%s.image is %s, a file of one machine: name the image as a cluster pulls it", field, d.Image)
+	case d.Port != 0 && taken[d.Port] != "":
+		return kind.Invalid("%s.port is %d, on which %s listens, and both share the ports of one pod: let %s listen on another one", field, d.Port, taken[d.Port], d.Name)
+	case d.Readiness != (v1alpha1.Readiness{}) && d.Port == 0:
+		return kind.Invalid("%s.readiness is asked of its port, and %s has none: name its port, or remove readiness", field, d.Name)
+	case d.CPU != nil && d.CPU.MilliValue() < leastMilliCPU:
+		return kind.Invalid("%s.cpu is %s, too little for any container: give at least %dm", field, d.CPU, leastMilliCPU)
+	case d.Memory != nil && d.Memory.Value() < leastMemory:
+		return kind.Invalid("%s.memory is %s, too little for any container: give at least 4Mi", field, d.Memory)
+	}
+	if d.Port != 0 {
+		taken[d.Port] = d.Name
+	}
+	return checkFolders(field, d.ContainerSettings)
+}

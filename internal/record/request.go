@@ -1,0 +1,79 @@
+package record
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MethodGet is the method of a request that names none.
+const MethodGet = "GET"
+
+// keyDigits is how much of a digest tells the requests of a run apart.
+const keyDigits = 12
+
+// bodied are the methods that are about a body: without one, its length is said to be 0.
+var bodied = []string{"POST", "PUT", "PATCH"}
+
+// Request is what is asked of a server.
+type Request struct {
+	// Method is empty for GET.
+	Method string `json:"method,omitempty"`
+	Path   string `json:"path"`
+	// Headers are those beside the ones that a tool sends for itself. Each name is there once, whatever the case of its letters.
+	Headers []Header `json:"headers,omitempty"`
+	// Body is empty if there is none.
+	Body   string `json:"body,omitempty"`
+	Expect Expect `json:"expect"`
+}
+
+// Header is a header of a request.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Expect is what a correct response looks like.
+type Expect struct {
+	Status int32 `json:"status"`
+	// Body is the exact body; nil if bodies are compared with those of the baseline only.
+	Body *string `json:"body,omitempty"`
+}
+
+// Verb is the method of the request.
+func (r Request) Verb() string { return cmp.Or(r.Method, MethodGet) }
+
+// Plain reports whether the request is a GET with nothing but its path.
+func (r Request) Plain() bool { return r.Method == "" && len(r.Headers) == 0 && r.Body == "" }
+
+// Key tells what is asked apart from what else a run asks: the path of a plain request, or else the method, the path and the beginning of a digest
+// of headers and body, such as "POST /orders 5891b5b522d5".
+func (r Request) Key() string {
+	if r.Plain() {
+		return r.Path
+	}
+	var all strings.Builder
+	for _, h := range r.Headers {
+		fmt.Fprintf(&all, "%s: %s\n", strings.ToLower(h.Name), h.Value)
+	}
+	return r.Verb() + " " + r.Path + " " + digest(all.String() + "\n" + r.Body)[:keyDigits]
+}
+
+// BodySHA256 is the digest of the body; empty if there is none.
+func (r Request) BodySHA256() string {
+	if r.Body == "" {
+		return ""
+	}
+	return digest(r.Body)
+}
+
+// NoBody reports whether the request has to say that it has no body, since its method is about one.
+func (r Request) NoBody() bool { return r.Body == "" && slices.Contains(bodied, r.Method) }
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}

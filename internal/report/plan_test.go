@@ -1,0 +1,27 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+func TestThePlanShowsRequestsThatAreMoreThanAPath(t *testing.T) {
+	requests := []planned.Request{
+		{Load: "orders", Method: "POST", Path: "/orders", Headers: []record.Header{{Name: "Content-Type", Value: "application/json"}}, BodyBytes: 1234, BodySHA256: "ab12"},
+		{Load: "drop", Method: "DELETE", Path: "/orders/7"},
+	}
+	facts := shown(analysis.Table{Requests: requests}).planFacts()
+	last := facts[len(facts)-1]
+	want := []string{"orders: POST /orders; Content-Type: application/json; body of 1,234 bytes, SHA-256 ab12", "drop: DELETE /orders/7"}
+	if diff := cmp.Diff(want, last.Values); diff != "" || last.Name != "requests" {
+		t.Errorf("%s (-want +got):\n%s", last.Name, diff)
+	}
+	if facts := shown(analysis.Table{}).planFacts(); facts[len(facts)-1].Name == "requests" {
+		t.Error("a run of paths alone lists requests")
+	}
+}

@@ -1,0 +1,45 @@
+package ab_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/ab"
+)
+
+func TestRealAbSendsTheRequest(t *testing.T) {
+	needAb(t)
+	for name, r := range testbed.Requests() {
+		for _, connection := range []record.ConnectionUse{record.KeepAlive, record.PerRequest} {
+			t.Run(name+", "+string(connection), func(t *testing.T) {
+				t.Parallel()
+				server := testbed.NewAsked(t, r)
+				cell := record.Cell{Load: "post", Connections: 2, Threads: 1, DurationSeconds: 1, Request: r, Connection: connection}
+				m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, server.Target, tool.Measure), cell))
+				if err != nil || m.Errors.Sum() != 0 {
+					t.Fatalf("Parse() = %+v, %v", m.Errors, err)
+				}
+				server.Check(t, m.Requests)
+			})
+		}
+	}
+}
+
+func TestArgsOfARequest(t *testing.T) {
+	r := record.Request{Method: "POST", Path: "/a", Body: "b", Headers: []record.Header{{Name: "content-type", Value: "x/y"}, {Name: "X-A", Value: "b"}}}
+	cell := record.Cell{Load: "post", Connections: 2, DurationSeconds: 1, Request: r}
+	want := []string{
+		"ab", "-q", "-c", "2", "-t", "1", "-n", "500000", "-k", "-r", "-s", "2", "-e", "ab-post-2.csv",
+		"-p", "ab-post-2.body", "-m", "POST", "-T", "x/y", "-H", "X-A: b", "http://h:1/a",
+	}
+	if diff := cmp.Diff(want, ab.Tool{}.Args(cell, "h:1", tool.Measure)); diff != "" {
+		t.Errorf("Args() (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]tool.File{{Name: "ab-post-2.body", Text: "b"}}, ab.Tool{}.Files(cell, "h:1")); diff != "" {
+		t.Errorf("Files() (-want +got):\n%s", diff)
+	}
+}
