@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,15 +34,17 @@ func TestARunOfProgramsGoesFromApplyToItsReport(t *testing.T) {
 		t.Errorf("progress is %s, and pods of %d trials were there at the same time", run.Status.Progress, w.kubelet.crowd())
 	}
 	inTheirTurn(t, w, run)
-	started := w.agents.started()
-	for i, trial := range w.trials(run) {
+	// A machine that is busy may cost a trial an attempt.
+	started, attempts := w.agents.started(), 0
+	for _, trial := range w.trials(run) {
 		condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
-		if want := trial.Name + " attempt 1 server-0"; trial.Spec.Type != v1alpha1.TypeMicrobenchmark || len(started) != 4 || started[i] != want {
+		attempts += int(trial.Status.Attempt)
+		if want := fmt.Sprintf("%s attempt %d server-0", trial.Name, trial.Status.Attempt); trial.Spec.Type != v1alpha1.TypeMicrobenchmark || !slices.Contains(started, want) {
 			t.Errorf("of the %s %s was told to start: %v", trial.Spec.Type, want, started)
 		}
 	}
-	if pods := w.kubelet.pods(); len(pods) != 4 {
-		t.Errorf("a program has a pod of its own and no other: %v", pods)
+	if pods := w.kubelet.pods(); len(pods) != attempts || len(started) > attempts {
+		t.Errorf("in %d attempts a program has a pod of its own and no other: %v, of which started %v", attempts, pods, started)
 	}
 	storedPrograms(t, w, run)
 }

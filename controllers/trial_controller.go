@@ -40,14 +40,18 @@ type Store interface {
 // TrialReconciler takes trials through their cells.
 type TrialReconciler struct {
 	client.Client
-	Store      Store
+	Store Store
+	// StoreCA holds certificates of private authorities in PEM, which agents trust when they upload to the store.
+	StoreCA    string
 	Agents     agents.Client
 	Key        ed25519.PrivateKey
 	AgentImage string
 	// ToolboxImage holds the agent and the profilers.
 	ToolboxImage string
-	Version      string
-	Now          func() time.Time
+	// PullSecrets are the Secrets by which all measured pods pull their images.
+	PullSecrets []string
+	Version     string
+	Now         func() time.Time
 }
 
 // Reconcile does one pass over a trial: 1 observe, 2 go through the phases as far as they lead, 3 write the status.

@@ -73,7 +73,7 @@ func (s *trialScope) blame(f *conduct.Failure) *conduct.Failure {
 
 func (r *TrialReconciler) orderStore(ctx context.Context, s *trialScope, a *member) error {
 	o := s.command(a.Name)
-	o.Store = &protocol.Store{}
+	o.Store = &protocol.Store{CA: r.StoreCA}
 	for _, f := range a.state.Files {
 		url, headers, err := r.Store.Destination(ctx, s.key(a.Name, f.Name), f.SHA256, addressLife)
 		if err != nil {

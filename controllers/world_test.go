@@ -52,6 +52,8 @@ type world struct {
 	key               ed25519.PrivateKey
 	addr              string
 	stop              func()
+	// reaper ends operators at their writes; nil lets them live.
+	reaper *reaper
 }
 
 var (
@@ -186,14 +188,15 @@ func (w *world) startManager() {
 	m := w.newManager()
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	endpoint := &steps.Endpoint{Client: m.GetClient(), Key: w.key, Addr: w.addr}
+	operator := w.reaper.seize(life{client: m.GetClient(), store: store, agents: w.agents})
+	endpoint := &steps.Endpoint{Client: operator.client, Key: w.key, Addr: w.addr}
 	w.must(endpoint.SetupWithManager(ctx, m))
 	trials := &TrialReconciler{
-		Client: m.GetClient(), Store: store, Agents: w.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
+		Client: operator.client, Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
 	}
 	w.must(trials.SetupWithManager(m))
 	runs := &BenchmarkRunReconciler{
-		Client: m.GetClient(), Live: m.GetAPIReader(), Store: store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
+		Client: operator.client, Live: m.GetAPIReader(), Store: operator.store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
 		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Version: "test", Now: w.clock.Now,
 	}
 	w.must(runs.SetupWithManager(m))

@@ -9,8 +9,13 @@ kubectl create namespace "$namespace" --dry-run=client -o yaml | kubectl apply -
 kubectl label namespace "$namespace" --overwrite pod-security.kubernetes.io/enforce=restricted >/dev/null
 # Runs live in the default namespace unless told otherwise: measured pods meet the same standard.
 kubectl label namespace default --overwrite pod-security.kubernetes.io/enforce=restricted >/dev/null
+# A cluster without a StorageClass, as that of hack/cluster, has no volume for MinIO.
+persistent=false
+[ -z "$(kubectl get storageclasses --output name)" ] || persistent=true
+# A number is a tag, too, and MinIO's is its own: MINIO_TAG leaves it where it is while TAG changes.
 helm upgrade --install loadstone charts/loadstone --namespace "$namespace" \
-  --set "images.registry=${REGISTRY:-localhost/loadstone}" --set "images.tag=${TAG:-dev}" "$@" >/dev/null
+  --set "images.registry=${REGISTRY:-localhost/loadstone}" --set-string "images.tag=${TAG:-dev}" \
+  --set-string "images.minio.tag=${MINIO_TAG:-${TAG:-dev}}" --set "minio.persistence.enabled=$persistent" "$@" >/dev/null
 # The tag may be the same while the image is not.
 kubectl --namespace "$namespace" rollout restart deployment loadstone >/dev/null
 kubectl --namespace "$namespace" rollout status deployment --timeout=180s

@@ -35,9 +35,9 @@ unit() {
 }
 
 # concurrent names the packages in which goroutines are started, by their tests, too. The race detector has something to find there, and makes
-# numbers, in which it cannot find anything, five times slower. The tests of internal/cli lead whole runs, in processes of their own.
+# numbers, as of hack/bench/verdicts, five times slower. The tests of internal/cli lead whole runs, in processes of their own.
 concurrent() {
-  git grep -lE '^\s*go (func|[a-zA-Z_.]+\()|\.Go\(' -- '*.go' ':!internal/cli' ':!test/e2e' | xargs -n1 dirname | sed 's,^,./,' | sort -u
+  git grep -lE '^\s*go (func|[a-zA-Z_.]+\()|\.Go\(' -- '*.go' ':!internal/cli' ':!hack/bench/verdicts' ':!test/e2e' | xargs -n1 dirname | sed 's,^,./,' | sort -u
 }
 
 go_tests() {
@@ -45,8 +45,8 @@ go_tests() {
   make -s build
   mapfile -t races < <(concurrent | xargs go list)
   mapfile -t rest < <(packages | grep -v /internal/cli | grep -vxF "$(printf '%s\n' "${races[@]}")")
+  go test -race "${races[@]}"
   # Many wait most of the time: twice as many at once as there are CPUs.
-  go test -race -p "$(( 2 * $(nproc) ))" "${races[@]}"
   go test -p "$(( 2 * $(nproc) ))" "${rest[@]}"
   # These lead whole runs: beside others, all that they measure is disturbed.
   go test ./internal/cli

@@ -29,6 +29,17 @@ const (
 	ConditionStored = "Stored"
 )
 
+// Conditions of a BenchmarkSuite, in addition to Reconciling and Stalled.
+const (
+	// ConditionReady is True when the newest round of the current inputs has passed, and False when it has not. It is Unknown while inputs that
+	// have changed wait for their round, or are measured.
+	ConditionReady = "Ready"
+	// ConditionMeasuring is True while a round is in progress, whatever has started it.
+	ConditionMeasuring = "Measuring"
+	// ConditionImagesResolved is True when the digest behind each tag is known.
+	ConditionImagesResolved = "ImagesResolved"
+)
+
 // Reasons that several conditions share.
 const (
 	// ReasonPending surfaces when an earlier step must end first.
@@ -82,6 +93,18 @@ const (
 	// ReasonObjectivesUndecided surfaces when no objective is missed and at least one is undecided. Succeeded is then False and not
 	// Unknown: the run has ended, and a gate must not open on an undecided objective.
 	ReasonObjectivesUndecided = "ObjectivesUndecided"
+)
+
+// Reasons of a BenchmarkSuite. Ready has moreover those with which a run's condition Succeeded ends.
+const (
+	// ReasonSuspended surfaces when changed inputs wait, since spec.suspend is true.
+	ReasonSuspended = "Suspended"
+	// ReasonNoRound surfaces when no round has ended, and none is to start now.
+	ReasonNoRound = "NoRound"
+	// ReasonImageNotFound surfaces when a registry does not have an image.
+	ReasonImageNotFound = "ImageNotFound"
+	// ReasonRegistryUnavailable surfaces when a registry cannot be reached, or does not answer anybody without a password.
+	ReasonRegistryUnavailable = "RegistryUnavailable"
 )
 
 // Reasons of Conclusive.
@@ -157,6 +180,18 @@ const (
 	RoleServer = "server"
 	// RoleGenerator is the value of LabelRole of pods that run load generators, and of the nodes for them.
 	RoleGenerator = "generator"
+	// LabelSuiteUID carries the UID of the BenchmarkSuite on each of its runs.
+	LabelSuiteUID = "loadstone.dev/suite-uid"
+	// LabelSuite carries the name of the BenchmarkSuite.
+	LabelSuite = "loadstone.dev/suite"
+	// LabelRound carries the number of the round that a run belongs to.
+	LabelRound = "loadstone.dev/round"
+	// AnnotationRound carries what else is to be known of the round that a run belongs to, as JSON. Its form is the operator's own.
+	AnnotationRound = "loadstone.dev/round-record"
+	// AnnotationRequestedAt starts a round of a BenchmarkSuite whenever its value changes.
+	AnnotationRequestedAt = "loadstone.dev/requestedAt"
+	// AnnotationReconcileAt is Flux' way to ask for the same.
+	AnnotationReconcileAt = "reconcile.fluxcd.io/requestedAt"
 	// Finalizer keeps a BenchmarkRun until its load has stopped and its objects in other namespaces are gone.
 	Finalizer = "loadstone.dev/cleanup"
 )

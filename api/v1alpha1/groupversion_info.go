@@ -11,7 +11,7 @@ var GroupVersion = schema.GroupVersion{Group: "loadstone.dev", Version: "v1alpha
 
 // AddToScheme registers the kinds of this package in a scheme.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{}, &Trial{}, &TrialList{})
+	s.AddKnownTypes(GroupVersion, &BenchmarkRun{}, &BenchmarkRunList{}, &BenchmarkSuite{}, &BenchmarkSuiteList{}, &Trial{}, &TrialList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // pages are the kinds' pages in docs/, by the plural of the kind.
-var pages = map[string]string{"benchmarkruns": "benchmarkrun.md", "trials": "trial.md"}
+var pages = map[string]string{"benchmarkruns": "benchmarkrun.md", "benchmarksuites": "benchmarksuite.md", "trials": "trial.md"}
 
 func fromRoot(t *testing.T, path ...string) string {
 	t.Helper()

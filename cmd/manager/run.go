@@ -4,12 +4,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
 	"time"
+	_ "time/tzdata" // Schedules name time zones, and the operator's image has none.
 
 	"github.com/go-logr/logr"
+	_ "golang.org/x/crypto/x509roots/fallback" // Registries have certificates of known authorities, and the operator's image knows none.
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,8 +26,10 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers"
+	"loadstone.dev/loadstone/controllers/suites"
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/authority"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/version"
@@ -42,6 +45,10 @@ type options struct {
 	instanceID     string
 	listen         string
 	probes         string
+	metrics        string
+	pullSecrets    string
+	storeSecret    string
+	logs           logs
 	store          artifact.Config
 }
 
@@ -56,20 +63,36 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.instanceID, "argo-instance-id", "", "the instanceID of the Argo controller that runs the workflows")
 	f.StringVar(&o.listen, "listen", ":8090", "the address of the trial endpoint")
 	f.StringVar(&o.probes, "probes", ":8081", "the address of the health probes")
+	f.StringVar(&o.metrics, "metrics", "0", "the address at which metrics are served, such as :8082; 0 serves none")
+	f.StringVar(&o.pullSecrets, "pull-secrets", "", "the Secrets by which measured pods pull images, separated by commas; they lie in each namespace of runs")
+	f.StringVar(&o.storeSecret, "s3-generate-secret", "", "an empty Secret of the operator's namespace in which the operator puts a key that it draws, where the environment has none")
+	o.logs.addFlags(f)
 	o.store.AddFlags(f)
 	if err := f.Parse(args); err != nil {
 		return o, fmt.Errorf("parsing flags: %w", err)
 	}
+	var err error
+	if o.store.CA, err = authority.Read(o.store.CAFile); err != nil {
+		return o, err
+	}
 	o.store.AccessKey, o.store.SecretKey = os.Getenv(artifact.AccessKeyVariable), os.Getenv(artifact.SecretKeyVariable)
-	for name, value := range map[string]string{
+	return o, o.check()
+}
+
+// check refuses to start without what is needed.
+func (o *options) check() error {
+	needed := map[string]string{
 		"-namespace": o.namespace, "-agent-image": o.agentImage, "-toolbox-image": o.toolboxImage, "-service": o.service, "-s3-endpoint": o.store.Endpoint,
-		artifact.AccessKeyVariable + " (environment)": o.store.AccessKey, artifact.SecretKeyVariable + " (environment)": o.store.SecretKey,
-	} {
+	}
+	if o.storeSecret == "" {
+		needed[artifact.AccessKeyVariable+" (environment)"], needed[artifact.SecretKeyVariable+" (environment)"] = o.store.AccessKey, o.store.SecretKey
+	}
+	for name, value := range needed {
 		if value == "" {
-			return o, fmt.Errorf("%s is empty: set it", name)
+			return fmt.Errorf("%s is empty: set it", name)
 		}
 	}
-	return o, nil
+	return nil
 }
 
 func run(ctx context.Context, args []string) error {
@@ -77,19 +100,26 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctrl.SetLogger(logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, nil)))
+	handler, err := o.logs.handler(os.Stderr)
+	if err != nil {
+		return err
+	}
+	ctrl.SetLogger(logr.FromSlogHandler(handler))
 	m, err := newManager(o)
 	if err != nil {
+		return err
+	}
+	// The manager's own client reads from caches that start later; the keys are needed now.
+	direct, err := client.New(m.GetConfig(), client.Options{Scheme: m.GetScheme()})
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	if err := storeKey(ctx, direct, &o); err != nil {
 		return err
 	}
 	store, err := artifact.Open(o.store)
 	if err != nil {
 		return err
-	}
-	// The manager's own client reads from caches that start later; the key is needed now.
-	direct, err := client.New(m.GetConfig(), client.Options{Scheme: m.GetScheme()})
-	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
 	}
 	key, err := steps.SigningKey(ctx, direct, o.namespace)
 	if err != nil {
@@ -100,7 +130,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	trials := &controllers.TrialReconciler{
-		Client: m.GetClient(), Store: store, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, Version: version.Version, Now: time.Now,
+		Client: m.GetClient(), Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: version.Version, Now: time.Now,
 		Agents: agents.HTTP{Key: key, Client: &http.Client{Transport: &http.Transport{IdleConnTimeout: 10 * time.Second}}},
 	}
 	if err := trials.SetupWithManager(m); err != nil {
@@ -113,6 +143,12 @@ func run(ctx context.Context, args []string) error {
 	}
 	if err := runs.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering runs: %w", err)
+	}
+	rounds := &suites.Reconciler{
+		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: suites.AskRegistry, Now: time.Now,
+	}
+	if err := rounds.SetupWithManager(m); err != nil {
+		return fmt.Errorf("registering suites: %w", err)
 	}
 	if err := m.Start(ctx); err != nil {
 		return fmt.Errorf("running: %w", err)
@@ -146,7 +182,7 @@ func newManager(o options) (ctrl.Manager, error) {
 	lease, renew, retry := 15*time.Second, 10*time.Second, 3*time.Second
 	m, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                 scheme,
-		Metrics:                metricsserver.Options{BindAddress: "0"},
+		Metrics:                metricsserver.Options{BindAddress: o.metrics},
 		HealthProbeBindAddress: o.probes,
 		LeaderElection:         true, LeaderElectionID: "loadstone", LeaderElectionNamespace: o.namespace,
 		LeaderElectionReleaseOnCancel: true, LeaseDuration: &lease, RenewDeadline: &renew, RetryPeriod: &retry,

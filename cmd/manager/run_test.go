@@ -32,7 +32,7 @@ func environment(t *testing.T, but ...string) {
 func TestSettingsOfTheOperator(t *testing.T) {
 	usual := options{
 		namespace: "system", agentImage: "agent:1", toolboxImage: "toolbox:1", service: "http://loadstone.system.svc:8090", serviceAccount: "loadstone-workflow",
-		listen: ":8090", probes: ":8081",
+		listen: ":8090", probes: ":8081", metrics: "0", logs: logs{level: "info", format: "json"},
 		store: artifact.Config{Endpoint: "minio:9000", Bucket: "loadstone", Region: "us-east-1", AccessKey: "key", SecretKey: "secret"},
 	}
 	for name, tc := range map[string]struct {
@@ -43,10 +43,12 @@ func TestSettingsOfTheOperator(t *testing.T) {
 		"what must be set, and defaults": {args: needed, change: func(*options) {}},
 		"all that can be set": {
 			args: append(slices.Clone(needed), "-workflow-service-account=runner", "-argo-instance-id=bench", "-listen=:1", "-probes=:2",
-				"-s3-bucket=results", "-s3-region=eu", "-s3-tls=true"),
+				"-s3-bucket=results", "-s3-region=eu", "-s3-tls=true",
+				"-metrics=:3", "-log-level=debug", "-log-format=text", "-pull-secrets=a,b", "-s3-generate-secret=own"),
 			change: func(o *options) {
 				o.serviceAccount, o.instanceID, o.listen, o.probes = "runner", "bench", ":1", ":2"
 				o.store.Bucket, o.store.Region, o.store.Secure = "results", "eu", true
+				o.metrics, o.pullSecrets, o.storeSecret, o.logs = ":3", "a,b", "own", logs{level: "debug", format: "text"}
 			},
 		},
 		"the namespace of its pod":            {args: needed[1:], pod: "elsewhere", change: func(o *options) { o.namespace = "elsewhere" }},
@@ -61,7 +63,7 @@ func TestSettingsOfTheOperator(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, logs{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -74,14 +76,15 @@ func TestTheOperatorDoesNotStartWithoutWhatItNeeds(t *testing.T) {
 		// unset is a variable that is not there.
 		unset, want string
 	}{
-		"no namespace":             {needed[1:], "", "-namespace is empty"},
-		"no image of the agent":    {append(slices.Clone(needed[:1]), needed[2:]...), "", "-agent-image is empty"},
-		"no image of profilers":    {append(slices.Clone(needed[:2]), needed[3:]...), "", "-toolbox-image is empty"},
-		"no address of itself":     {append(slices.Clone(needed[:3]), needed[4]), "", "-service is empty"},
-		"no object store":          {needed[:4], "", "-s3-endpoint is empty"},
-		"no access key":            {needed, artifact.AccessKeyVariable, artifact.AccessKeyVariable + " (environment) is empty"},
-		"no secret key":            {needed, artifact.SecretKeyVariable, artifact.SecretKeyVariable + " (environment) is empty"},
-		"a flag that there is not": {append(slices.Clone(needed), "-replicas=2"), "", "parsing flags"},
+		"no namespace":               {needed[1:], "", "-namespace is empty"},
+		"no image of the agent":      {append(slices.Clone(needed[:1]), needed[2:]...), "", "-agent-image is empty"},
+		"no image of profilers":      {append(slices.Clone(needed[:2]), needed[3:]...), "", "-toolbox-image is empty"},
+		"no address of itself":       {append(slices.Clone(needed[:3]), needed[4]), "", "-service is empty"},
+		"no object store":            {needed[:4], "", "-s3-endpoint is empty"},
+		"no access key":              {needed, artifact.AccessKeyVariable, artifact.AccessKeyVariable + " (environment) is empty"},
+		"no secret key":              {needed, artifact.SecretKeyVariable, artifact.SecretKeyVariable + " (environment) is empty"},
+		"no bundle where it is said": {append(slices.Clone(needed), "-s3-ca-file=none"), "", "reading the certificate authorities of the object store (chart value s3.caBundle)"},
+		"a flag that there is not":   {append(slices.Clone(needed), "-replicas=2"), "", "parsing flags"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			environment(t, tc.unset)
@@ -106,6 +109,9 @@ func TestTheChartKnowsTheFlags(t *testing.T) {
 		value := "x"
 		if m[1] == "--s3-tls" {
 			value = "true"
+		}
+		if m[1] == "--s3-ca-file" {
+			value = ""
 		}
 		args = append(args, m[1]+"="+value)
 	}

@@ -53,6 +53,9 @@ func (r repository) generated(ctx context.Context) (map[string][]byte, error) {
 		}
 		files[filepath.Join(chartDir, "files/argo-crds", name)] = body
 	}
+	if files[readmeFile], err = r.readme(); err != nil {
+		return nil, err
+	}
 	return files, nil
 }
 

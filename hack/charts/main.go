@@ -52,6 +52,8 @@ func check(ctx context.Context, stdout io.Writer, r repository) error {
 		{"the chart's operator and config/default are equal", r.checkEqual},
 		{"every pod is restricted, and no role goes too far", r.checkRestricted},
 		{"the rendered chart is the golden one", r.checkGolden},
+		{"the chart rendered twice is the same", r.checkRepeatable},
+		{"an upgrade leaves MinIO alone", r.checkUpgrade},
 		{"wrong values are refused with a sentence", r.checkRefusals},
 		{"helm lint", r.checkLint},
 	} {

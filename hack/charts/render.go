@@ -59,9 +59,17 @@ func (r repository) command(ctx context.Context, name string, args ...string) ([
 	return out, nil
 }
 
-// chart is the chart as helm renders it.
+// chart is the chart as helm renders it with default values, but for some settings.
 func (r repository) chart(ctx context.Context, settings ...string) ([]object, error) {
+	return r.chartOf(ctx, "", settings...)
+}
+
+// chartOf is the chart with the values of a file, and settings that go before them.
+func (r repository) chartOf(ctx context.Context, values string, settings ...string) ([]object, error) {
 	args := []string{"template", release, chartDir, "--namespace=" + namespace, "--kube-version=" + kubeVersion}
+	if values != "" {
+		args = append(args, "--values="+values)
+	}
 	for _, s := range settings {
 		args = append(args, "--set="+s)
 	}

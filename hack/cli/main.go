@@ -61,10 +61,7 @@ func generate() (map[string]string, error) {
 	top.InitDefaultCompletionCmd()
 	page := bytes.NewBufferString("# Commands\n\nThis page is generated from the commands themselves (`make generate`), and so are the manual pages in [man](man): `man -l docs/man/loadstone-run.1`.\n\n")
 	files := map[string]string{}
-	for _, c := range append([]*cobra.Command{top}, top.Commands()...) {
-		if !c.IsAvailableCommand() && c != top {
-			continue
-		}
+	for _, c := range append([]*cobra.Command{top}, described(top)...) {
 		c.DisableAutoGenTag = true
 		if err := doc.GenMarkdownCustom(c, page, anchor); err != nil {
 			return nil, fmt.Errorf("describing %s: %w", c.CommandPath(), err)
@@ -78,6 +75,21 @@ func generate() (map[string]string, error) {
 	}
 	files["docs/cli.md"] = strings.TrimRight(page.String(), "\n") + "\n"
 	return files, nil
+}
+
+// described are the commands below another that have a description of their own. Those of the completion are explained by it.
+func described(parent *cobra.Command) []*cobra.Command {
+	var list []*cobra.Command
+	for _, c := range parent.Commands() {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		list = append(list, c)
+		if c.Name() != "completion" {
+			list = append(list, described(c)...)
+		}
+	}
+	return list
 }
 
 // manual is the manual page of a command. It has no date: it changes with the command alone.

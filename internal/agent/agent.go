@@ -140,9 +140,25 @@ func (a *Agent) measure(start protocol.Start) {
 
 // store uploads files; what is stored stays stored whatever happens to the others.
 func (a *Agent) store(command protocol.Store) {
+	err := a.uploadAll(command)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.state.Uploading, a.state.StoreError = false, ""
+	if err != nil {
+		a.state.StoreError = err.Error()
+	} else if len(a.stored) == len(a.state.Files) {
+		a.state.Phase = protocol.Stored
+	}
+}
+
+// uploadAll uploads what is not stored yet.
+func (a *Agent) uploadAll(command protocol.Store) error {
 	ctx, cancel := context.WithTimeout(a.life, storeLimit)
 	defer cancel()
-	var failed string
+	upload, err := a.upload.trusting(command.CA)
+	if err != nil {
+		return err
+	}
 	for _, d := range command.Files {
 		a.mu.Lock()
 		stored := a.stored[d.Name]
@@ -150,18 +166,12 @@ func (a *Agent) store(command protocol.Store) {
 		if stored {
 			continue
 		}
-		if err := a.upload.put(ctx, d); err != nil {
-			failed = err.Error()
-			break
+		if err := upload.put(ctx, d); err != nil {
+			return err
 		}
 		a.mu.Lock()
 		a.stored[d.Name] = true
 		a.mu.Unlock()
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.state.Uploading, a.state.StoreError = false, failed
-	if failed == "" && len(a.stored) == len(a.state.Files) {
-		a.state.Phase = protocol.Stored
-	}
+	return nil
 }

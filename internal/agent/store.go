@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"loadstone.dev/loadstone/internal/authority"
 	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/timing"
@@ -48,6 +49,18 @@ func newUploader(dir string) uploader {
 	}
 }
 
+// trusting is an uploader that checks the object store's certificate by private authorities, too.
+func (u uploader) trusting(bundle string) (uploader, error) {
+	trusted, err := authority.TLS(bundle)
+	if trusted == nil || err != nil {
+		return u, err
+	}
+	client := *u.client
+	client.Transport = &http.Transport{Proxy: nil, MaxIdleConnsPerHost: 1, IdleConnTimeout: 30 * time.Second, TLSClientConfig: trusted}
+	u.client = &client
+	return u, nil
+}
+
 // put uploads one file and tries again until ctx ends, unless the answer says that trying again is of no use.
 func (u uploader) put(ctx context.Context, d protocol.Destination) error {
 	pause := firstPause
@@ -76,6 +89,9 @@ func (u uploader) putOnce(ctx context.Context, d protocol.Destination) (final bo
 		return true, err
 	}
 	response, err := u.client.Do(request)
+	if reason := authority.Explain(err); reason != nil {
+		return true, reason
+	}
 	if err != nil {
 		return false, httpcheck.WithoutURL(err)
 	}

@@ -10,22 +10,28 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"loadstone.dev/loadstone/internal/authority"
 	"loadstone.dev/loadstone/internal/record"
 )
 
 // Config names the object store.
 type Config struct {
 	// Endpoint is host:port, as the operator and the measured pods reach it.
-	Endpoint  string
-	Bucket    string
-	Region    string
-	Secure    bool
+	Endpoint string
+	Bucket   string
+	Region   string
+	Secure   bool
+	// CAFile is where the operator finds the certificates in CA; it is empty if the public authorities suffice.
+	CAFile string
+	// CA holds certificates of private authorities in PEM, which are trusted besides the public ones.
+	CA        string
 	AccessKey string
 	SecretKey string
 }
@@ -43,6 +49,7 @@ func (c *Config) AddFlags(f *flag.FlagSet) {
 	f.StringVar(&c.Bucket, "s3-bucket", "loadstone", "the bucket; it must exist")
 	f.StringVar(&c.Region, "s3-region", "us-east-1", "the object store's region")
 	f.BoolVar(&c.Secure, "s3-tls", false, "use TLS for the object store")
+	f.StringVar(&c.CAFile, "s3-ca-file", "", "a PEM file of authorities that sign the object store's certificate, besides the public ones")
 }
 
 // Store is a bucket.
@@ -63,8 +70,12 @@ const (
 // Open makes a Store; it does not connect yet.
 func Open(c Config) (*Store, error) { return OpenThrough(c, nil) }
 
-// OpenThrough makes a Store whose requests take a way of their own, such as a forwarded port; nil means the usual one.
-func OpenThrough(c Config, way http.RoundTripper) (*Store, error) {
+// OpenThrough makes a Store whose connections take a way of their own, such as a forwarded port; nil means the usual one.
+func OpenThrough(c Config, dial Dial) (*Store, error) {
+	way, err := transport(c, dial)
+	if err != nil {
+		return nil, err
+	}
 	// The region is given, so that the first call need not ask the store for it.
 	client, err := minio.New(c.Endpoint, &minio.Options{
 		Creds:  credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""),
@@ -74,6 +85,28 @@ func OpenThrough(c Config, way http.RoundTripper) (*Store, error) {
 		return nil, fmt.Errorf("configuring the object store at %q: %w", c.Endpoint, err)
 	}
 	return &Store{client: client, bucket: c.Bucket}, nil
+}
+
+// Dial makes a connection.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// transport is the usual one with the authorities that the store's certificate is checked by, and a way of its own.
+func transport(c Config, dial Dial) (http.RoundTripper, error) {
+	t, err := minio.DefaultTransport(c.Secure)
+	if err != nil {
+		return nil, fmt.Errorf("preparing connections to the object store: %w", err)
+	}
+	if dial != nil {
+		t.DialContext, t.Proxy = dial, nil
+	}
+	trusted, err := authority.TLS(c.CA)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate authorities of the object store (chart value s3.caBundle): %w", err)
+	}
+	if trusted != nil && c.Secure {
+		t.TLSClientConfig = trusted
+	}
+	return t, nil
 }
 
 // URI is an object's address for people, such as s3://bucket/key. It holds no credentials.
@@ -207,6 +240,9 @@ func (s *Store) explain(doing, key string, err error) error {
 	case "":
 	default:
 		return fmt.Errorf("%s %s: %s: %s", doing, s.URI(key), resp.Code, resp.Message)
+	}
+	if reason := authority.Explain(err); reason != nil {
+		return fmt.Errorf("%s %s: %w", doing, s.URI(key), reason)
 	}
 	if errors.Is(kind, ErrUnreachable) {
 		return fmt.Errorf("%s %s: %w: %s", doing, s.URI(key), kind, rootCause(err))

@@ -194,8 +194,8 @@ func statusOf(e progress.Ending) error {
 		return &statusError{statusFailed, fmt.Errorf("%s: %s", e.Reason, e.Message)}
 	case !e.Counts:
 		return &statusError{statusInconclusive, errors.New("inconclusive: nothing that was measured counts, and the report says why")}
-	case !e.Verdict.Conclusive && !e.Gated && e.Verdict.Reason != v1alpha1.ReasonNothingToCompare:
-		return &statusError{statusInconclusive, fmt.Errorf("inconclusive: %s", e.Verdict.Reason)}
+	case e.Open() != "":
+		return &statusError{statusInconclusive, fmt.Errorf("inconclusive: %s", e.Open())}
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -100,13 +99,13 @@ func FindIn(ctx context.Context, config *rest.Config, namespace string) (*Instal
 		return nil, Explain(config.Host, err)
 	}
 	in := &Installation{Client: c, Close: func() {}}
-	var transport http.RoundTripper
+	var dial artifact.Dial
 	if service, ok := inCluster(s3.Endpoint, namespace); ok {
-		if transport, in.Close, err = forward(ctx, config, c, service, s3.Endpoint); err != nil {
+		if dial, in.Close, err = forward(ctx, config, c, service, s3.Endpoint); err != nil {
 			return nil, err
 		}
 	}
-	in.Store, err = artifact.OpenThrough(s3, transport)
+	in.Store, err = artifact.OpenThrough(s3, dial)
 	return in, err
 }
 

@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/internal/artifact"
 )
 
 // inCluster tells whether an endpoint is a Service, as NAME.NAMESPACE.svc:PORT or NAME:PORT, which a user reaches by a forwarded port only.
@@ -34,7 +36,7 @@ func inCluster(endpoint, namespace string) (client.ObjectKey, bool) {
 
 // forward opens a port of this machine to the pod behind a Service. Requests keep the store's own name, which S3's
 // signatures cover; only the connection goes elsewhere.
-func forward(ctx context.Context, config *rest.Config, c client.Client, service client.ObjectKey, endpoint string) (http.RoundTripper, func(), error) {
+func forward(ctx context.Context, config *rest.Config, c client.Client, service client.ObjectKey, endpoint string) (artifact.Dial, func(), error) {
 	pod, port, err := podBehind(ctx, c, service, endpoint)
 	if err != nil {
 		return nil, nil, err
@@ -69,10 +71,10 @@ func forward(ctx context.Context, config *rest.Config, c client.Client, service 
 		return nil, nil, fmt.Errorf("forwarding a port to pod %s: %w", pod.Name, err)
 	}
 	local := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(ports[0].Local)))
-	t := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, local)
-	}}
-	return t, func() { close(stop) }, nil
+	}
+	return dial, func() { close(stop) }, nil
 }
 
 func podBehind(ctx context.Context, c client.Client, service client.ObjectKey, endpoint string) (*corev1.Pod, int, error) {

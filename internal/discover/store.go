@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/pick"
 )
 
 // storeConfig reads from the operator's Deployment, and the Secret that it names, which object store the operator writes to.
@@ -28,7 +29,43 @@ func storeConfig(ctx context.Context, c client.Client, d *appsv1.Deployment) (ar
 	if s3.SecretKey, err = fromSecret(ctx, c, d.Namespace, container.Env, artifact.SecretKeyVariable); err != nil {
 		return s3, fmt.Errorf("reading the object store's key: %w", err)
 	}
+	if s3.CAFile != "" {
+		if s3.CA, err = fromVolume(ctx, c, d, s3.CAFile); err != nil {
+			return s3, fmt.Errorf("reading the certificate authorities of the object store: %w", err)
+		}
+	}
 	return s3, nil
+}
+
+// fromVolume reads the file that the operator finds at a path from the ConfigMap or Secret that is mounted there.
+func fromVolume(ctx context.Context, c client.Client, d *appsv1.Deployment, file string) (string, error) {
+	spec := d.Spec.Template.Spec
+	for _, mount := range spec.Containers[0].VolumeMounts {
+		name, below := strings.CutPrefix(file, mount.MountPath+"/")
+		v := pick.First(spec.Volumes, func(v *corev1.Volume) bool { return v.Name == mount.Name })
+		if !below || v == nil {
+			continue
+		}
+		switch {
+		case v.ConfigMap != nil:
+			var m corev1.ConfigMap
+			err := c.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: v.ConfigMap.Name}, &m)
+			return m.Data[keyAt(v.ConfigMap.Items, name)], err
+		case v.Secret != nil:
+			var secret corev1.Secret
+			err := c.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: v.Secret.SecretName}, &secret)
+			return string(secret.Data[keyAt(v.Secret.Items, name)]), err
+		}
+	}
+	return "", fmt.Errorf("the operator mounts no ConfigMap or Secret for %s", file)
+}
+
+// keyAt is the key that is mounted as a file of a name.
+func keyAt(items []corev1.KeyToPath, name string) string {
+	if item := pick.First(items, func(i *corev1.KeyToPath) bool { return i.Path == name }); item != nil {
+		return item.Key
+	}
+	return name
 }
 
 // storeArgs reads the flags that say where the object store is, as the operator does, and passes over its others.

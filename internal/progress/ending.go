@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 )
 
@@ -17,4 +18,16 @@ type Ending struct {
 	Report string
 	// Interrupted is true if somebody ended the run before it was complete.
 	Interrupted bool
+}
+
+// Open is the reason why a run that has succeeded gives no answer: nothing that was measured counts, or, where no objective decides, a comparison
+// has no verdict. It is empty if the run gives one.
+func (e Ending) Open() string {
+	switch {
+	case !e.Counts:
+		return v1alpha1.ReasonNothingCounts
+	case !e.Verdict.Conclusive && !e.Gated && e.Verdict.Reason != v1alpha1.ReasonNothingToCompare:
+		return e.Verdict.Reason
+	}
+	return ""
 }

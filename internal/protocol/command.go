@@ -166,6 +166,8 @@ type Destination struct {
 // trial's and the attempt's own and the operator compares the stored checksums.
 type Store struct {
 	Files []Destination `json:"files"`
+	// CA holds certificates of private authorities in PEM, by which the object store's certificate is checked besides the public ones.
+	CA string `json:"ca,omitempty"`
 }
 
 // Command is one command; exactly one of Check, Start and Store is set.

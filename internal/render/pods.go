@@ -49,6 +49,8 @@ type PodOptions struct {
 	AgentImage string
 	// ToolboxImage holds the agent and the profilers.
 	ToolboxImage string
+	// PullSecrets are the Secrets of the run's namespace by which every pod pulls its images, its implementation's own aside.
+	PullSecrets []string
 	// Key is the operator's public key: the only thing by which an agent knows whom to obey.
 	Key ed25519.PublicKey
 	// RunUID is the UID of the BenchmarkRun.
@@ -236,6 +238,7 @@ func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member
 			ActiveDeadlineSeconds:         &life,
 			NodeSelector:                  maps.Clone(plan.Selector(o.Nodes, role)),
 			Tolerations:                   []corev1.Toleration{{Key: v1alpha1.TaintMeasure, Operator: corev1.TolerationOpExists}},
+			ImagePullSecrets:              references(o.PullSecrets),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot: ptr(true), RunAsUser: ptr(int64(user)), RunAsGroup: ptr(int64(user)), FSGroup: ptr(int64(user)),
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
@@ -245,6 +248,15 @@ func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member
 			}}},
 		},
 	}
+}
+
+// references name the Secrets by which images are pulled.
+func references(names []string) []corev1.LocalObjectReference {
+	var out []corev1.LocalObjectReference
+	for _, name := range names {
+		out = append(out, corev1.LocalObjectReference{Name: name})
+	}
+	return out
 }
 
 // agent is a container of Loadstone's own: it knows its trial, its attempt and whom to obey, and holds no credential.

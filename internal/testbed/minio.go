@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -23,6 +24,27 @@ type ObjectStore struct {
 	Endpoint  string
 	AccessKey string
 	SecretKey string
+	// CA is the certificate, in PEM, of the private authority by which the server's certificate is signed; it is empty without TLS.
+	CA string
+}
+
+// SecureStore is a MinIO server of the test's own that speaks TLS, with a certificate of a private authority.
+func SecureStore(t *testing.T) ObjectStore {
+	t.Helper()
+	need(t, "minio")
+	ca, pair := Certificate(t, time.Now().Add(time.Hour))
+	certs := t.TempDir()
+	for name, body := range pair {
+		if err := os.WriteFile(filepath.Join(certs, name), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := startMinIO("--certs-dir", certs)
+	if err != nil {
+		t.Fatalf("starting MinIO with TLS: %v", err)
+	}
+	s.CA = ca
+	return s
 }
 
 var store struct {
@@ -64,7 +86,7 @@ func (s ObjectStore) NewBucket(t *testing.T) string {
 	return name
 }
 
-func startMinIO() (ObjectStore, error) {
+func startMinIO(more ...string) (ObjectStore, error) {
 	dir, err := os.MkdirTemp("", "loadstone-minio-")
 	if err != nil {
 		return ObjectStore{}, err
@@ -79,7 +101,7 @@ func startMinIO() (ObjectStore, error) {
 		return s, err
 	}
 	onEnd(func() error { return errors.Join(log.Close(), os.Remove(log.Name())) })
-	c := exec.Command(filepath.Join(Assets(), "minio"), "server", "--quiet", "--address", s.Endpoint, dir)
+	c := exec.Command(filepath.Join(Assets(), "minio"), append([]string{"server", "--quiet", "--address", s.Endpoint, dir}, more...)...)
 	c.Env = []string{"MINIO_ROOT_USER=" + s.AccessKey, "MINIO_ROOT_PASSWORD=" + s.SecretKey, "MINIO_BROWSER=off", "HOME=" + dir, "GOMAXPROCS=1"}
 	c.Stdout, c.Stderr = log, log
 	exited, err := run(c)
@@ -94,7 +116,11 @@ func startMinIO() (ObjectStore, error) {
 		}
 		return err
 	})
-	return s, ready("http://"+s.Endpoint+"/minio/health/ready", exited, log.Name())
+	scheme := "http://"
+	if len(more) > 0 {
+		scheme = "https://"
+	}
+	return s, ready(scheme+s.Endpoint+"/minio/health/ready", exited, log.Name())
 }
 
 // run starts a program that ends with this process, also when a test panics. The kernel's promise is bound to the thread that
@@ -116,7 +142,8 @@ func run(c *exec.Cmd) (exited <-chan struct{}, err error) {
 
 // ready waits until a health probe is answered 200.
 func ready(url string, exited <-chan struct{}, log string) error {
-	client := &http.Client{Timeout: time.Second}
+	// Whose certificate it is matters to the tests and not to the question whether anybody answers.
+	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	deadline := time.After(60 * time.Second)
 	for {
 		if resp, err := client.Get(url); err == nil {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/runfile"
@@ -174,7 +175,7 @@ func access(config *rest.Config) api.Config {
 	}
 }
 
-// prepare makes what the commands name: a node, the namespace of Loadstone, and runs that have ended.
+// prepare makes what the commands name: a node, the namespace of Loadstone, runs that have ended, and a suite that is ready.
 func prepare(t *testing.T, config *rest.Config) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -201,9 +202,20 @@ func prepare(t *testing.T, config *rest.Config) {
 		run.Name, run.Namespace = name, "default"
 		objects = append(objects, run)
 	}
-	for _, o := range objects {
+	suite := &v1alpha1.BenchmarkSuite{}
+	if err := yaml.Unmarshal([]byte(fenced(pages(t)["benchmarksuite.md"], "yaml")[0]), suite); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range append(objects, suite) {
 		if err := c.Create(t.Context(), o); err != nil {
 			t.Fatal(err)
+		}
+		if o == client.Object(suite) {
+			suite.Status.ObservedGeneration = &suite.Generation
+			suite.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone, LastTransitionTime: now}}
+			if err := c.Status().Update(t.Context(), suite); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if run, ok := o.(*v1alpha1.BenchmarkRun); ok {
 			run.Status.CompletionTime = &now

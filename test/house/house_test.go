@@ -19,6 +19,8 @@ const (
 	module = "loadstone.dev/loadstone/"
 	// mostLines is how many lines a package may have without its tests and without what is generated.
 	mostLines = 2000
+	// mostOfAPI is how many a version of the API may have: it cannot be split, and most of its lines are the comments of docs/reference.md.
+	mostOfAPI = 3000
 )
 
 // listed is a package as go list prints it.
@@ -121,8 +123,12 @@ func TestNoPackageIsTooLargeToBeRead(t *testing.T) {
 				lines += bytes.Count(text, []byte("\n"))
 			}
 		}
-		if lines > mostLines {
-			t.Errorf("%s has %d lines: split it along a seam that a reader expects, %d are the most", p.ImportPath, lines, mostLines)
+		most := mostLines
+		if strings.HasPrefix(p.ImportPath, module+"api/") {
+			most = mostOfAPI
+		}
+		if lines > most {
+			t.Errorf("%s has %d lines: split it along a seam that a reader expects, %d are the most", p.ImportPath, lines, most)
 		}
 	}
 }

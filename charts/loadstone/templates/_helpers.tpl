@@ -8,6 +8,9 @@ app.kubernetes.io/instance: {{ $root.Release.Name }}
 app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
+{{- with $root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{/* The labels by which the pods of a component are selected. Call with its name. */}}
@@ -16,10 +19,68 @@ app.kubernetes.io/name: loadstone
 app.kubernetes.io/component: {{ . }}
 {{- end }}
 
-{{/* A full image name. Call with (list $ "its own name" "name in REGISTRY"). */}}
+{{/* A full image name. Call with (list $ "its name in the values"). */}}
 {{- define "loadstone.image" -}}
+{{- $root := index . 0 -}}
+{{- $images := $root.Values.images -}}
+{{- $image := index $images (index . 1) -}}
+{{- $image.registry | default $images.registry }}/{{ $image.repository -}}
+{{- if $image.digest -}}
+@{{ $image.digest }}
+{{- else -}}
+:{{ $image.tag | default $images.tag | default $root.Chart.AppVersion }}
+{{- end -}}
+{{- end }}
+
+{{/* The pull policy of an image. Call with (list $ "its name in the values"). */}}
+{{- define "loadstone.pullPolicy" -}}
 {{- $images := (index . 0).Values.images -}}
-{{- index . 1 | default (printf "%s/%s:%s" $images.registry (index . 2) $images.tag) -}}
+{{- (index $images (index . 1)).pullPolicy | default $images.pullPolicy -}}
+{{- end }}
+
+{{/* The Secrets by which a pod or a service account pulls images. */}}
+{{- define "loadstone.pullSecrets" -}}
+{{- with .Values.images.pullSecrets }}
+imagePullSecrets:
+{{- range . }}
+- name: {{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The annotations of a component's service account. Call with its values. */}}
+{{- define "loadstone.accountAnnotations" -}}
+{{- with .serviceAccount.annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Where a component's pod runs: off the nodes that measure, tainted or not. Call with its values. */}}
+{{- define "loadstone.scheduling" -}}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+{{ toYaml . }}
+{{- end }}
+affinity:
+{{- if .affinity }}
+  {{- toYaml .affinity | nindent 2 }}
+{{- else }}
+  nodeAffinity:
+    requiredDuringSchedulingIgnoredDuringExecution:
+      nodeSelectorTerms:
+      - matchExpressions:
+        - key: loadstone.dev/role
+          operator: NotIn
+          values: [server, generator]
+{{- end }}
 {{- end }}
 
 {{/* host:port of the object store. */}}
@@ -62,17 +123,6 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
-{{/* Off the nodes that measure, tainted or not. */}}
-{{- define "loadstone.affinity" -}}
-nodeAffinity:
-  requiredDuringSchedulingIgnoredDuringExecution:
-    nodeSelectorTerms:
-    - matchExpressions:
-      - key: loadstone.dev/role
-        operator: NotIn
-        values: [server, generator]
-{{- end }}
-
 {{/* Measured pods, as a label selector. */}}
 {{- define "loadstone.measured" -}}
 matchExpressions:
@@ -84,6 +134,17 @@ matchExpressions:
 {{- define "loadstone.check" -}}
 {{- if and .Values.minio.enabled .Values.s3.endpoint -}}
 {{- fail "s3.endpoint and minio.enabled exclude each other: set minio.enabled=false to use your S3, or leave s3.endpoint empty" -}}
+{{- end -}}
+{{- with .Values.s3.caBundle -}}
+{{- if and .configMap .secret -}}
+{{- fail "s3.caBundle.configMap and s3.caBundle.secret exclude each other: set the one that holds the certificates" -}}
+{{- end -}}
+{{- if and (or .configMap .secret) (not $.Values.s3.tls) -}}
+{{- fail "s3.caBundle is for TLS: set s3.tls=true, or leave it empty" -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}
+{{- fail "metrics.serviceMonitor.enabled needs metrics.enabled=true" -}}
 {{- end -}}
 {{- if and .Values.minio.enabled .Values.s3.tls -}}
 {{- fail "s3.tls is for an S3 of your own: the embedded MinIO speaks no TLS; set minio.enabled=false or s3.tls=false" -}}

@@ -1,7 +1,7 @@
 {{- define "type_members" -}}
 {{- $rules := list -}}
 {{- range .Validation -}}
-{{- if hasPrefix "Optional" . -}}
+{{- if or (hasPrefix "Optional" .) (hasPrefix "Schemaless" .) -}}
 {{- else if contains "XValidation" . -}}
 {{- else if hasPrefix "Required" . }}{{ $rules = append $rules "required" -}}
 {{- else if hasPrefix "Maximum: " . }}{{ $rules = append $rules (trimPrefix "Maximum: " . | float64 | int64 | printf "Maximum: %d") -}}

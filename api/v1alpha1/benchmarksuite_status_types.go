@@ -1,0 +1,219 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Trigger is what has started a round.
+// +kubebuilder:validation:Enum=Change;Schedule;Request
+type Trigger string
+
+const (
+	// TriggerChange is a change of the inputs.
+	TriggerChange Trigger = "Change"
+	// TriggerSchedule is a scheduled time.
+	TriggerSchedule Trigger = "Schedule"
+	// TriggerRequest is a request by hand.
+	TriggerRequest Trigger = "Request"
+)
+
+// RoundOutcome is how a round has ended.
+// +kubebuilder:validation:Enum=Passed;Missed;Inconclusive;Failed;Replaced;Incomplete
+type RoundOutcome string
+
+const (
+	// RoundPassed rounds have met every objective; without objectives, every comparison has a verdict.
+	RoundPassed RoundOutcome = "Passed"
+	// RoundMissed rounds have missed an objective.
+	RoundMissed RoundOutcome = "Missed"
+	// RoundInconclusive rounds have missed no objective, and leave something open.
+	RoundInconclusive RoundOutcome = "Inconclusive"
+	// RoundFailed rounds hold a run that failed.
+	RoundFailed RoundOutcome = "Failed"
+	// RoundReplaced rounds were ended for a newer one.
+	RoundReplaced RoundOutcome = "Replaced"
+	// RoundIncomplete rounds lack a run that somebody has deleted.
+	RoundIncomplete RoundOutcome = "Incomplete"
+)
+
+// ResolvedImage is an image of the inputs, and what its tag stands for.
+type ResolvedImage struct {
+	// image is the image as the suite has it, with its parameters filled in.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	Image string `json:"image,omitempty"`
+
+	// digest is the digest behind the tag.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Digest string `json:"digest,omitempty"`
+}
+
+// ParameterValue is the value of a parameter.
+type ParameterValue struct {
+	// name is the parameter's.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+
+	// value is the parameter's text.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Value string `json:"value,omitempty"`
+}
+
+// SuiteInputs is what a round of the suite would measure now.
+// +kubebuilder:validation:MinProperties=1
+type SuiteInputs struct {
+	// hash is the digest of the specs of all runs, with parameters filled in and images resolved.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Hash string `json:"hash,omitempty"`
+
+	// images are the images whose tags were resolved.
+	// +optional
+	// +listType=map
+	// +listMapKey=image
+	// +kubebuilder:validation:MaxItems=512
+	Images []ResolvedImage `json:"images,omitempty"`
+
+	// parameters are the values of all parameters.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Parameters []ParameterValue `json:"parameters,omitempty"`
+}
+
+// CurrentRound is the round in progress.
+// +kubebuilder:validation:MinProperties=1
+type CurrentRound struct {
+	// round is the number of the round. The first is 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	Round int32 `json:"round,omitempty"`
+
+	// trigger is what has started the round.
+	// +optional
+	Trigger Trigger `json:"trigger,omitempty"`
+
+	// run is the name of the BenchmarkRun that is measured, or measured next.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=28
+	Run string `json:"run,omitempty"`
+
+	// progress is the number of runs that have ended and of all runs of the round, such as "1/3".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Progress string `json:"progress,omitempty"`
+
+	// startTime is when the round began.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+}
+
+// SuiteRound is a round that has ended.
+type SuiteRound struct {
+	// round is the number of the round.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	Round int32 `json:"round,omitempty"`
+
+	// trigger is what started the round.
+	// +optional
+	Trigger Trigger `json:"trigger,omitempty"`
+
+	// inputs is the hash of what the round measured.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Inputs string `json:"inputs,omitempty"`
+
+	// outcome is how the round ended.
+	// +optional
+	Outcome RoundOutcome `json:"outcome,omitempty"`
+
+	// reason is why, in a word: that of the run which decided the outcome.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+
+	// message is the same in a sentence, with the values.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+
+	// startTime is when the round began.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// completionTime is when its last run ended.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+}
+
+// BenchmarkSuiteStatus is the observed state of a suite.
+// +kubebuilder:validation:MinProperties=1
+type BenchmarkSuiteStatus struct {
+	// conditions are Ready, Reconciling and Stalled as kstatus defines them, Measuring and ImagesResolved.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status describes. Defaults to -1, which no generation has.
+	// +optional
+	// +default=-1
+	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+
+	// inputs is what a round would measure now.
+	// +optional
+	Inputs SuiteInputs `json:"inputs,omitzero"`
+
+	// current is the round in progress.
+	// +optional
+	Current CurrentRound `json:"current,omitzero"`
+
+	// lastRound is the newest round that has ended.
+	// +optional
+	LastRound SuiteRound `json:"lastRound,omitzero"`
+
+	// lastGood is the newest round that has passed. Its runs are never deleted.
+	// +optional
+	LastGood SuiteRound `json:"lastGood,omitzero"`
+
+	// history are the rounds that have ended, the newest first; at most 20.
+	// +optional
+	// +listType=map
+	// +listMapKey=round
+	// +kubebuilder:validation:MaxItems=20
+	History []SuiteRound `json:"history,omitempty"`
+
+	// nextScheduleTime is the next scheduled time, or one that has passed and waits for the end of the round in progress.
+	// +optional
+	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
+
+	// lastHandledRequest is the value of the annotation loadstone.dev/requestedAt that was answered last.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	LastHandledRequest string `json:"lastHandledRequest,omitempty"`
+
+	// lastHandledReconcileAt is the value of the annotation reconcile.fluxcd.io/requestedAt that was answered last.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
+}

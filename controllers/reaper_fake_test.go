@@ -1,0 +1,251 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/agents"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// errDead is what an operator sees of the world after its end.
+var errDead = errors.New("the operator has ended")
+
+// reaper ends one operator after the other, each at a write that none before it has ended at: instead of the write, or right after it, before
+// the operator learns of it. A status is written many times, each time another one: every write of it is an end, or every other one where
+// the write does not land, so that the next operator gets on. Nothing of what an operator does after its end reaches anybody.
+type reaper struct {
+	// after is true if writes land at which operators end.
+	after bool
+
+	mu sync.Mutex
+	// ends are the writes at which an operator has ended, in their order; met are the same without statuses, as a set.
+	ends []string
+	met  map[string]bool
+	// owed are the statuses whose last write has not landed.
+	owed map[string]bool
+	// starts are how often the start of each trial was written down, and told how many agents were told one.
+	starts map[string]int
+	told   int
+	// late is true from the second start of a trial on until its agents were told: a third end at the same place would use up the trial's attempts.
+	late bool
+	life *life
+}
+
+func newReaper(after bool) *reaper {
+	return &reaper{after: after, met: map[string]bool{}, owed: map[string]bool{}, starts: map[string]int{}}
+}
+
+// life is an operator's ways to the world, until dead is closed.
+type life struct {
+	client client.Client
+	store  Store
+	agents agents.Client
+	dead   chan struct{}
+}
+
+// seize puts the reaper between a new operator and its world.
+func (r *reaper) seize(l life) life {
+	if r == nil {
+		return l
+	}
+	l.dead = make(chan struct{})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.life = &l
+	return life{client: mortalClient{l.client, r, &l}, store: mortalStore{l.store, r, &l}, agents: mortalAgents{l.agents, r, &l}}
+}
+
+// died is closed when the operator of today has ended.
+func (r *reaper) died() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.life.dead
+}
+
+// ended are the writes at which operators have ended.
+func (r *reaper) ended() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.ends...)
+}
+
+func (l *life) over() bool {
+	select {
+	case <-l.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+// write is something that an operator writes.
+type write struct {
+	// what it is, in words that hold for all writes like it, and which of them it is.
+	what, which string
+	// status is true of a status, and begins of one that says when a trial starts.
+	status, begins bool
+}
+
+// write does a write of an operator, or lets it end at it. One write happens at a time.
+func (r *reaper) write(l *life, one write, do func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l.over() {
+		return errDead
+	}
+	ends := r.due(one)
+	if ends && !r.after {
+		r.end(l, one)
+		return errDead
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	if one.begins {
+		r.starts[one.which]++
+		r.late = r.starts[one.which] > 1
+	}
+	if ends {
+		r.end(l, one)
+		return errDead
+	}
+	return nil
+}
+
+// due reports whether an operator is to end at a write.
+func (r *reaper) due(one write) bool {
+	key := one.what + " " + one.which
+	switch {
+	case r.late || r.told%2 == 1:
+		return false // What a start that only some have been told costs is another story.
+	case one.status && r.after:
+		return true
+	case one.status:
+		r.owed[key] = !r.owed[key]
+		return r.owed[key]
+	case r.met[key]:
+		return false
+	}
+	r.met[key] = true
+	return true
+}
+
+func (r *reaper) end(l *life, one write) {
+	r.ends = append(r.ends, one.what)
+	close(l.dead)
+}
+
+// order passes on a command of an operator that has not ended.
+func (r *reaper) order(l *life, o protocol.Command, do func() (protocol.State, error)) (protocol.State, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l.over() {
+		return protocol.State{}, errDead
+	}
+	state, err := do()
+	if err == nil && o.Start != nil {
+		r.told++
+		r.late = r.late && r.told%2 == 1
+	}
+	return state, err
+}
+
+// mortalClient is an operator's client of the API server.
+type mortalClient struct {
+	client.Client
+	r *reaper
+	l *life
+}
+
+func (c mortalClient) write(verb string, o client.Object, detail string, do func() error) error {
+	return c.r.write(c.l, write{what: fmt.Sprintf("%s %T", verb, o), which: o.GetName() + detail}, do)
+}
+
+// Create implements client.Client, as do the methods after it.
+func (c mortalClient) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
+	return c.write("create", o, "", func() error { return c.Client.Create(ctx, o, opts...) })
+}
+
+func (c mortalClient) Delete(ctx context.Context, o client.Object, opts ...client.DeleteOption) error {
+	return c.write("delete", o, "", func() error { return c.Client.Delete(ctx, o, opts...) })
+}
+
+func (c mortalClient) DeleteAllOf(ctx context.Context, o client.Object, opts ...client.DeleteAllOfOption) error {
+	return c.write("delete all", o, "", func() error { return c.Client.DeleteAllOf(ctx, o, opts...) })
+}
+
+func (c mortalClient) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+	data, err := p.Data(o)
+	if err != nil {
+		return err
+	}
+	return c.write("patch", o, string(data), func() error { return c.Client.Patch(ctx, o, client.RawPatch(p.Type(), data), opts...) })
+}
+
+func (c mortalClient) Status() client.SubResourceWriter {
+	return mortalStatus{c.Client.Status(), c.r, c.l}
+}
+
+// mortalStatus is how an operator writes statuses.
+type mortalStatus struct {
+	client.SubResourceWriter
+	r *reaper
+	l *life
+}
+
+// Patch implements client.SubResourceWriter.
+func (s mortalStatus) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+	data, err := p.Data(o)
+	if err != nil {
+		return err
+	}
+	_, trial := o.(*v1alpha1.Trial)
+	one := write{what: fmt.Sprintf("status %T", o), which: o.GetName(), status: true, begins: trial && strings.Contains(string(data), `"startTime":"`)}
+	return s.r.write(s.l, one, func() error { return s.SubResourceWriter.Patch(ctx, o, client.RawPatch(p.Type(), data), opts...) })
+}
+
+// mortalStore is an operator's object store.
+type mortalStore struct {
+	Store
+	r *reaper
+	l *life
+}
+
+// Put implements Store.
+func (s mortalStore) Put(ctx context.Context, key, contentType string, body []byte) (a record.Artifact, err error) {
+	err = s.r.write(s.l, write{what: "store " + path.Base(key), which: key}, func() (err error) {
+		a, err = s.Store.Put(ctx, key, contentType, body)
+		return err
+	})
+	return a, err
+}
+
+// PutJSON implements Store.
+func (s mortalStore) PutJSON(ctx context.Context, key string, v any) (a record.Artifact, err error) {
+	err = s.r.write(s.l, write{what: "store " + path.Base(key), which: key}, func() (err error) {
+		a, err = s.Store.PutJSON(ctx, key, v)
+		return err
+	})
+	return a, err
+}
+
+// mortalAgents is an operator's way to the agents.
+type mortalAgents struct {
+	agents.Client
+	r *reaper
+	l *life
+}
+
+// Command implements agents.Client.
+func (a mortalAgents) Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error) {
+	return a.r.order(a.l, o, func() (protocol.State, error) { return a.Client.Command(ctx, ip, o) })
+}

@@ -1,0 +1,73 @@
+package suites
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/pick"
+	"loadstone.dev/loadstone/internal/suite"
+)
+
+// workers is how many suites are reconciled at a time: one that waits for a registry holds up no other.
+const workers = 4
+
+// Reconciler takes suites from round to round.
+type Reconciler struct {
+	client.Client
+	// Live reads from the API server itself, where a cache could be too old.
+	Live     client.Reader
+	Recorder record.EventRecorder
+	// Registry returns the digest behind an image's tag.
+	Registry func(ctx context.Context, image string) suite.Resolution
+	Now      func() time.Time
+
+	answers answers
+}
+
+// Reconcile does one pass over a suite: 1 observe, 2 go through the phases as far as they lead, 3 write the status.
+func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.BenchmarkSuite) (ctrl.Result, error) {
+	if !s.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil // Its runs are collected with it, and stop their load first.
+	}
+	runs, err := owned(ctx, r.Client, s)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	of := &scope{facts: suite.Facts{Suite: s.DeepCopy(), Runs: runs, Now: r.Now()}}
+	return pass.Drive(ctx, r.Client, of, []pass.Phase[*scope]{r.resolve, r.show, r.decide, r.act}, r.announce)
+}
+
+// announce tells of conditions that people wait for and that have changed, after they were written.
+func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
+	for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionImagesResolved} {
+		c, old := meta.FindStatusCondition(after.Status.Conditions, kind), meta.FindStatusCondition(before.Status.Conditions, kind)
+		if c == nil || c.Status == metav1.ConditionUnknown || old != nil && old.Status == c.Status && old.Reason == c.Reason {
+			continue
+		}
+		level := corev1.EventTypeNormal
+		if c.Status == metav1.ConditionFalse {
+			level = corev1.EventTypeWarning
+		}
+		r.Recorder.Event(after, level, c.Reason, pick.Clip(c.Type+" is "+string(c.Status)+": "+c.Message, pass.MaxMessage))
+	}
+}
+
+// SetupWithManager registers the reconciler.
+func (r *Reconciler) SetupWithManager(m ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(m).
+		For(&v1alpha1.BenchmarkSuite{}).
+		Owns(&v1alpha1.BenchmarkRun{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(reconcile.AsReconciler(r.Client, r))
+}

@@ -1,0 +1,17 @@
+package suites
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.FromSlogHandler(slog.DiscardHandler))
+	os.Exit(testbed.Main(m))
+}

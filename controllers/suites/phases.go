@@ -1,0 +1,122 @@
+package suites
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/suite"
+)
+
+// scope is what one pass over a suite knows.
+type scope struct {
+	facts    suite.Facts
+	decision suite.Decision
+	// done is true when the decision has been carried out: its status holds then.
+	done bool
+	// hindered is an error that kept it from being carried out.
+	hindered error
+}
+
+// Hindered implements pass.Scope.
+func (s *scope) Hindered(err error) { s.hindered = err }
+
+// States implements pass.Scope. What was not carried out is not written down, but for what hinders it.
+func (s *scope) States() (before, after *v1alpha1.BenchmarkSuite) {
+	after = s.facts.Suite.DeepCopy()
+	switch {
+	case s.done:
+		after.Status = s.decision.Status
+	case s.hindered != nil:
+		c := pass.NewConditions(after.Status.Conditions, after.Generation, s.facts.Now)
+		c.Set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonInProgress, s.hindered.Error())
+		after.Status.Conditions = c.Sorted()
+	}
+	return s.facts.Suite, after
+}
+
+// owned are the runs of a suite that nobody is deleting.
+func owned(ctx context.Context, c client.Reader, s *v1alpha1.BenchmarkSuite) ([]v1alpha1.BenchmarkRun, error) {
+	var list v1alpha1.BenchmarkRunList
+	if err := c.List(ctx, &list, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(s.UID)}); err != nil {
+		return nil, fmt.Errorf("listing BenchmarkRuns: %w", err)
+	}
+	var runs []v1alpha1.BenchmarkRun
+	for i := range list.Items {
+		if run := &list.Items[i]; run.DeletionTimestamp.IsZero() && metav1.IsControlledBy(run, s) {
+			runs = append(runs, *run)
+		}
+	}
+	return runs, nil
+}
+
+// resolve asks registries for the digests behind tags, unless they were asked a short time ago.
+func (r *Reconciler) resolve(ctx context.Context, s *scope) (pass.Step, error) {
+	s.facts.Images = r.answers.of(ctx, s.facts.Suite, s.facts.Now, r.Registry)
+	return pass.GoOn, nil
+}
+
+// show lets the API server read the runs of inputs that are new, which creates nothing.
+func (r *Reconciler) show(ctx context.Context, s *scope) (pass.Step, error) {
+	for _, run := range suite.Draft(s.facts) {
+		err := r.Create(ctx, &run, client.DryRunAll)
+		var status apierrors.APIStatus
+		switch {
+		case err == nil, apierrors.IsAlreadyExists(err):
+		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+			if s.facts.Refused = err.Error(); errors.As(err, &status) {
+				s.facts.Refused = status.Status().Message
+			}
+			return pass.GoOn, nil
+		default:
+			return pass.Halt, fmt.Errorf("checking BenchmarkRun %s: %w", run.Name, err)
+		}
+	}
+	return pass.GoOn, nil
+}
+
+// decide finds out what is to be done. What changes the cluster, and the end of a round, are decided by what the API server itself has.
+func (r *Reconciler) decide(ctx context.Context, s *scope) (pass.Step, error) {
+	s.decision = suite.Decide(s.facts)
+	quiet := len(s.decision.Create) == 0 && len(s.decision.Delete) == 0
+	if quiet && s.decision.Status.Current.Round == s.facts.Suite.Status.Current.Round {
+		return pass.GoOn, nil
+	}
+	var err error
+	if s.facts.Runs, err = owned(ctx, r.Live, s.facts.Suite); err != nil {
+		return pass.Halt, err
+	}
+	s.decision = suite.Decide(s.facts)
+	return pass.GoOn, nil
+}
+
+// act carries the decision out.
+func (r *Reconciler) act(ctx context.Context, s *scope) (pass.Step, error) {
+	for i := range s.decision.Delete {
+		run := &s.decision.Delete[i]
+		if err := client.IgnoreNotFound(r.Delete(ctx, run, client.Preconditions{UID: &run.UID})); err != nil {
+			return pass.Halt, fmt.Errorf("deleting BenchmarkRun %s: %w", run.Name, err)
+		}
+	}
+	for i := range s.decision.Create {
+		run := &s.decision.Create[i]
+		err := r.Create(ctx, run)
+		if apierrors.IsAlreadyExists(err) {
+			return pass.Halt, fmt.Errorf("BenchmarkRun %s is there already, and not of this suite or still being deleted: the round waits until it is gone", run.Name)
+		}
+		if err != nil {
+			return pass.Halt, fmt.Errorf("creating BenchmarkRun %s: %w", run.Name, err)
+		}
+	}
+	s.done = true
+	if s.decision.After == 0 {
+		return pass.Halt, nil
+	}
+	return pass.Again(s.decision.After), nil
+}

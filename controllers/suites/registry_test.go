@@ -1,0 +1,74 @@
+package suites
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/suite"
+)
+
+func TestWhatARegistrySays(t *testing.T) {
+	registry := func(status int) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v2/" {
+				w.WriteHeader(status)
+			}
+		}))
+		t.Cleanup(server.Close)
+		return strings.TrimPrefix(server.URL, "http://")
+	}
+	for name, tc := range map[string]struct{ image, reason, said string }{
+		"it wants a password":        {registry(http.StatusUnauthorized) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "without a password"},
+		"it refuses":                 {registry(http.StatusForbidden) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "without a password"},
+		"it does not have the image": {registry(http.StatusNotFound) + "/a:1", v1alpha1.ReasonImageNotFound, "does not have"},
+		"it is asked too often":      {registry(http.StatusTeapot) + "/a:1", v1alpha1.ReasonRegistryUnavailable, "answers 418"},
+		"nobody is there":            {"127.0.0.1:1/a:1", v1alpha1.ReasonRegistryUnavailable, "refused"},
+		"that is no image":           {"A:1", v1alpha1.ReasonImageNotFound, "could not parse"},
+	} {
+		got := AskRegistry(t.Context(), tc.image)
+		if got.Digest != "" || got.Reason != tc.reason || !strings.Contains(got.Message, tc.said) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestARegistryIsAskedAsOftenAsItIsNeeded(t *testing.T) {
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	s := &v1alpha1.BenchmarkSuite{}
+	s.Generation = 1
+	s.Spec.Triggers.Change.IntervalSeconds = 600
+	s.Spec.Runs = []v1alpha1.SuiteRun{{Name: "r", Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte(`{"image": "a:1"}`)}}}}
+	answer := suite.Resolution{Digest: "sha256:aa"}
+	asked := 0
+	var a answers
+	for _, step := range []struct {
+		name   string
+		change func()
+		asks   bool
+	}{
+		{"at first", func() {}, true},
+		{"soon after", func() { now = now.Add(599 * time.Second) }, false},
+		{"when the interval is over", func() { now = now.Add(time.Second) }, true},
+		{"of a new spec", func() { s.Generation++ }, true},
+		{"on request", func() { s.Annotations = map[string]string{v1alpha1.AnnotationRequestedAt: "1"} }, true},
+		{"of the same request", func() {}, false},
+		{"after a restart", func() { a = answers{} }, true},
+		{"when it goes away", func() { now, answer = now.Add(time.Hour), suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable} }, true},
+		{"soon after that", func() { now = now.Add(suite.RetryImages - time.Second) }, false},
+		{"half a minute after that", func() { now = now.Add(time.Second) }, true},
+	} {
+		step.change()
+		before := asked
+		said := a.of(t.Context(), s, now, func(context.Context, string) suite.Resolution { asked++; return answer })
+		if said["a:1"] != answer || (asked > before) != step.asks {
+			t.Errorf("%s: it was asked %d times, and said %+v", step.name, asked-before, said)
+		}
+	}
+}

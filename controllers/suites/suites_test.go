@@ -1,0 +1,352 @@
+package suites
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// world is a real API server with the reconciler of suites, and a real registry. Nobody measures: the test ends the runs.
+type world struct {
+	t         *testing.T
+	c         client.Client
+	namespace string
+	scheme    *runtime.Scheme
+	// address is the registry's.
+	address     string
+	concurrency v1alpha1.Concurrency
+	stop        func()
+}
+
+// operator is the account of the operator.
+const operator = "operator"
+
+var worlds atomic.Int32
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, scheme: runtime.NewScheme(), namespace: fmt.Sprintf("suites-%d", worlds.Add(1))}
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		w.must(add(w.scheme))
+	}
+	var err error
+	w.c, err = client.New(testbed.Cluster(t, "../.."), client.Options{Scheme: w.scheme})
+	w.must(err)
+	w.must(w.c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	w.address = strings.TrimPrefix(server.URL, "http://")
+	w.authorize()
+	w.start()
+	t.Cleanup(func() { w.stop() })
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// authorize gives the operator's account what it is given when it is installed, and nothing more.
+func (w *world) authorize() {
+	w.t.Helper()
+	text, err := os.ReadFile("../../config/rbac/role.yaml")
+	w.must(err)
+	role := &rbacv1.ClusterRole{}
+	w.must(yaml.Unmarshal([]byte(strings.Split(string(text), "\n---\n")[0]), role))
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operator}},
+	}
+	for _, o := range []client.Object{role, binding} {
+		if err := w.c.Create(w.t.Context(), o); !apierrors.IsAlreadyExists(err) {
+			w.must(err)
+		}
+	}
+}
+
+// start starts an operator. Its stop ends it as SIGTERM would.
+func (w *world) start() {
+	w.t.Helper()
+	again := true
+	access := rest.CopyConfig(testbed.Cluster(w.t, "../.."))
+	access.Impersonate.UserName = operator
+	m, err := ctrl.NewManager(access, ctrl.Options{
+		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &again},
+	})
+	w.must(err)
+	r := &Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorderFor("loadstone"), Registry: AskRegistry, Now: time.Now}
+	w.must(r.SetupWithManager(m))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Start(ctx) }()
+	w.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("the operator ended: %v", err)
+		}
+	})
+}
+
+// push puts a new image behind a tag of the registry.
+func (w *world) push() {
+	w.t.Helper()
+	image, err := random.Image(16, 1)
+	w.must(err)
+	ref, err := name.ParseReference(w.address + "/shop/checkout:main")
+	w.must(err)
+	w.must(remote.Write(ref, image))
+}
+
+const template = `{"implementations": [{"name": "a", "image": "$(image)", "port": 8080}], "loads": [{"name": "l", "tool": "wrk", "levels": [{"connections": %d}]}]}`
+
+// apply creates or changes the suite of the test, as a GitOps tool does.
+func (w *world) apply(images v1alpha1.Images, templates ...string) *v1alpha1.BenchmarkSuite {
+	w.t.Helper()
+	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "checkout"}}
+	s.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkSuite"))
+	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: w.address + "/shop/checkout:main"}}
+	s.Spec.Triggers.Change = v1alpha1.ChangeTrigger{Images: images, IntervalSeconds: 10}
+	s.Spec.Concurrency = w.concurrency
+	for i, text := range templates {
+		run := v1alpha1.SuiteRun{Name: fmt.Sprintf("r%d", i), Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte(text)}}}
+		s.Spec.Runs = append(s.Spec.Runs, run)
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": s.APIVersion, "kind": s.Kind, "metadata": map[string]any{"name": s.Name, "namespace": s.Namespace}, "spec": s.Spec})
+	w.must(err)
+	w.must(w.c.Patch(w.t.Context(), s, client.RawPatch("application/apply-patch+yaml", text), client.FieldOwner("git"), client.ForceOwnership))
+	return s
+}
+
+// await reads the suite until it is as wanted.
+func (w *world) await(what string, wanted func(*v1alpha1.BenchmarkSuite) bool) *v1alpha1.BenchmarkSuite {
+	w.t.Helper()
+	s := &v1alpha1.BenchmarkSuite{}
+	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		w.must(w.c.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "checkout"}, s))
+		if wanted(s) {
+			return s
+		}
+		if time.Now().After(deadline) {
+			text, err := json.MarshalIndent(s.Status, "", " ")
+			w.must(err)
+			w.t.Fatalf("%s has not come about:\n%s", what, text)
+		}
+	}
+}
+
+// is reports whether a condition of the current spec has a status and a reason.
+func is(kind string, status metav1.ConditionStatus, reason string) func(*v1alpha1.BenchmarkSuite) bool {
+	return func(s *v1alpha1.BenchmarkSuite) bool {
+		c := meta.FindStatusCondition(s.Status.Conditions, kind)
+		return c != nil && c.ObservedGeneration == s.Generation && c.Status == status && c.Reason == reason
+	}
+}
+
+// measures reports whether a round is in progress.
+func measures(round int32) func(*v1alpha1.BenchmarkSuite) bool {
+	return func(s *v1alpha1.BenchmarkSuite) bool { return s.Status.Current.Round == round }
+}
+
+// runs are the runs of the suite, by name.
+func (w *world) runs() []v1alpha1.BenchmarkRun {
+	w.t.Helper()
+	var list v1alpha1.BenchmarkRunList
+	w.must(w.c.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
+	return list.Items
+}
+
+// end ends all runs, each with a reason.
+func (w *world) end(status metav1.ConditionStatus, reason, message string) {
+	w.t.Helper()
+	for _, run := range w.runs() {
+		if run.Status.CompletionTime != nil {
+			continue
+		}
+		now := metav1.Now()
+		run.Status = v1alpha1.BenchmarkRunStatus{CompletionTime: &now, Verdict: message}
+		meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message})
+		meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionConclusive, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone})
+		w.must(w.c.Status().Update(w.t.Context(), &run))
+	}
+}
+
+// poke makes the operator look at the suite again, and waits until it has: the annotation is answered by no round.
+func (w *world) poke() {
+	w.t.Helper()
+	for i := range 5 {
+		s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "checkout"}}
+		patch := fmt.Appendf(nil, `{"metadata": {"labels": {"poke": "%d-%d"}}}`, i, time.Now().UnixNano())
+		w.must(w.c.Patch(w.t.Context(), s, client.RawPatch("application/merge-patch+json", patch)))
+	}
+}
+
+// wantRuns wants the runs of so many rounds of two, each owned by the suite.
+func (w *world) wantRuns(n int) []string {
+	w.t.Helper()
+	var names []string
+	for _, run := range w.runs() {
+		if owner := metav1.GetControllerOf(&run); owner == nil || owner.Kind != "BenchmarkSuite" {
+			w.t.Errorf("%s is not the suite's: %+v", run.Name, run.OwnerReferences)
+		}
+		names = append(names, run.Name)
+	}
+	if len(names) != n {
+		w.t.Errorf("there are the runs %q, want %d", names, n)
+	}
+	return names
+}
+
+func TestARoundIsMadeOnce(t *testing.T) {
+	w := newWorld(t)
+	w.push()
+	small, large := fmt.Sprintf(template, 10), fmt.Sprintf(template, 100)
+	w.apply(v1alpha1.ImagesResolve, small, large)
+	w.await("the first round", measures(1))
+	first := w.wantRuns(2)
+	for _, run := range w.runs() {
+		if image := run.Spec.Implementations[0].Image; !strings.HasPrefix(image, w.address+"/shop/checkout:main@sha256:") {
+			t.Errorf("the image %s has no digest", image)
+		}
+	}
+	w.poke()
+	w.apply(v1alpha1.ImagesResolve, small, large)
+	w.stop()
+	w.start()
+	w.poke()
+	w.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	s := w.await("readiness", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
+	if s.Status.LastGood.Round != 1 || s.Status.LastRound.Outcome != v1alpha1.RoundPassed {
+		t.Errorf("the status is %+v", s.Status)
+	}
+	if diff := slices.Compare(first, w.wantRuns(2)); diff != 0 {
+		t.Errorf("there are other runs than %q", first)
+	}
+
+	w.push()
+	w.await("the round of another image", measures(2))
+	w.wantRuns(4)
+	w.stop()
+	w.start()
+	w.poke()
+	w.end(metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed, "p99 +23 %, at most +10 % wanted")
+	s = w.await("a stall", is(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonObjectivesMissed))
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "+23 %") {
+		t.Errorf("Ready is %+v", c)
+	}
+	w.wantRuns(4)
+	w.await("an event", func(*v1alpha1.BenchmarkSuite) bool {
+		var events corev1.EventList
+		w.must(w.c.List(t.Context(), &events, client.InNamespace(w.namespace)))
+		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool {
+			return e.InvolvedObject.Kind == "BenchmarkSuite" && e.Type == corev1.EventTypeWarning && e.Reason == v1alpha1.ReasonObjectivesMissed && strings.Contains(e.Message, "+23 %")
+		})
+	})
+
+	metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1alpha1.AnnotationReconcileAt, "now")
+	w.must(w.c.Update(t.Context(), s))
+	s = w.await("a round by request", measures(3))
+	if s.Status.LastHandledReconcileAt != "now" || s.Status.Current.Trigger != v1alpha1.TriggerRequest {
+		t.Errorf("the status is %+v", s.Status)
+	}
+	w.wantRuns(6)
+}
+
+func TestNothingStartsWithoutTheRegistry(t *testing.T) {
+	w := newWorld(t)
+	w.apply(v1alpha1.ImagesResolve, fmt.Sprintf(template, 10))
+	w.await("that the tag is missed", is(v1alpha1.ConditionImagesResolved, metav1.ConditionFalse, v1alpha1.ReasonImageNotFound))
+	address := w.address
+	w.address = "127.0.0.1:1"
+	w.apply(v1alpha1.ImagesResolve, fmt.Sprintf(template, 10))
+	w.await("that the registry is away", is(v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonRegistryUnavailable))
+	w.poke()
+	w.wantRuns(0)
+	w.address = address
+	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
+	w.await("a round without the registry", measures(1))
+	w.wantRuns(1)
+}
+
+func TestAChangeReplacesARound(t *testing.T) {
+	w := newWorld(t)
+	w.concurrency = v1alpha1.ConcurrencyReplace
+	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
+	w.await("the first round", measures(1))
+	first := w.wantRuns(1)
+	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 20))
+	s := w.await("the second round", measures(2))
+	if len(s.Status.History) != 1 || s.Status.History[0].Outcome != v1alpha1.RoundReplaced {
+		t.Errorf("the history is %+v", s.Status.History)
+	}
+	if second := w.wantRuns(1); slices.Equal(first, second) {
+		t.Errorf("the run %q was not replaced", first)
+	}
+	w.must(w.c.Delete(t.Context(), &w.runs()[0]))
+	w.await("that the run which somebody has deleted is made again", func(*v1alpha1.BenchmarkSuite) bool { return len(w.runs()) == 1 })
+}
+
+func TestATypoHurtsNoRound(t *testing.T) {
+	w := newWorld(t)
+	good := fmt.Sprintf(template, 10)
+	w.apply(v1alpha1.ImagesAsWritten, good)
+	w.await("the first round", measures(1))
+	for what, bad := range map[string]struct{ text, said string }{
+		"a field that there is not":        {strings.Replace(good, "levels", "level", 1), `unknown field "loads[0].level"`},
+		"a value of another type":          {strings.Replace(good, "8080", `"8080"`, 1), "runs[r0]"},
+		"what the schema refuses":          {fmt.Sprintf(template, 0), "connections"},
+		"what a rule refuses":              {strings.Replace(good, `"loads"`, `"baseline": "b", "loads"`, 1), "baseline must be the name of one of the implementations"},
+		"no implementation":                {`{"loads": [{"name": "l", "tool": "wrk", "levels": [{"connections": 10}]}]}`, "implementations"},
+		"a parameter that there is not":    {strings.Replace(good, "$(image)", "$(imgae)", 1), "imgae"},
+		"what the plan finds out too late": {strings.Replace(good, `"port": 8080`, `"port": 8080, "cpus": 1, "memory": "1Mi"`, 1), "memory"},
+	} {
+		w.apply(v1alpha1.ImagesAsWritten, bad.text)
+		s := w.await(what, is(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec))
+		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); !strings.Contains(c.Message, bad.said) {
+			t.Errorf("%s: the message is %q, want %q", what, c.Message, bad.said)
+		}
+		if s.Status.Current.Round != 1 {
+			t.Errorf("%s: the round in progress is %+v", what, s.Status.Current)
+		}
+		w.wantRuns(1)
+	}
+	w.apply(v1alpha1.ImagesAsWritten, good)
+	w.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+	w.await("readiness", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
+	w.wantRuns(1)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const readmeFile = chartDir + "/README.md"
+
+// readmeHead is what the chart's page says before its values.
+const readmeHead = `# Loadstone's chart
+
+Installs the operator, and with it Argo Workflows' controller and a MinIO server, unless you bring your own. One installation serves a whole
+cluster. What Loadstone is, and how its images are built and pushed, stands in the [README of the project](../../README.md).
+
+    helm install loadstone charts/loadstone --namespace loadstone-system --create-namespace \
+      --set images.registry=YOUR_REGISTRY/loadstone --set-string images.tag=YOUR_TAG --set-string images.minio.tag=YOUR_TAG
+
+How to upgrade and to uninstall it is said in [installation](../../docs/installation.md).
+
+## Values
+
+A key that the chart does not know is refused with its name. A list or a map replaces the default as a whole, as Helm has it for lists.
+
+| value | what it is | default |
+|---|---|---|
+`
+
+// readme is the chart's page, made from the comments of its values.
+func (r repository) readme() ([]byte, error) {
+	body, err := os.ReadFile(r.path(chartDir, "values.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("reading values: %w", err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(body, &doc); err != nil {
+		return nil, fmt.Errorf("reading values: %w", err)
+	}
+	rows, err := valueRows("", doc.Content[0])
+	if err != nil {
+		return nil, err
+	}
+	return []byte(readmeHead + strings.Join(rows, "")), nil
+}
+
+// valueRows are the lines of a table with the values below a path. A map is a value as a whole if nothing is said of what is in it.
+func valueRows(path string, m *yaml.Node) ([]string, error) {
+	var rows []string
+	for i := 0; i < len(m.Content); i += 2 {
+		key, value := m.Content[i], m.Content[i+1]
+		name := strings.TrimPrefix(path+"."+key.Value, ".")
+		said := comment(key)
+		if said == "" {
+			return nil, fmt.Errorf("%s says nothing of %s: give it a comment", filepath.Join(chartDir, "values.yaml"), name)
+		}
+		if value.Kind == yaml.MappingNode && len(value.Content) > 0 && comment(value.Content[0]) != "" {
+			below, err := valueRows(name, value)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, fmt.Sprintf("| **%s** | %s | |\n", name, said))
+			rows = append(rows, below...)
+			continue
+		}
+		is, err := inline(value)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | `%s` |\n", name, said, is))
+	}
+	return rows, nil
+}
+
+// comment is what the lines just before a key say, as one line.
+func comment(key *yaml.Node) string {
+	block := key.HeadComment[strings.LastIndex(key.HeadComment, "\n\n")+1:]
+	var words []string
+	for line := range strings.Lines(block) {
+		words = append(words, strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "#"))...)
+	}
+	return strings.ReplaceAll(strings.Join(words, " "), "|", `\|`)
+}
+
+// inline is a value on one line.
+func inline(value *yaml.Node) (string, error) {
+	flow := bare(value)
+	body, err := yaml.Marshal(flow)
+	if err != nil {
+		return "", fmt.Errorf("writing a value: %w", err)
+	}
+	return strings.Join(strings.Fields(string(body)), " "), nil
+}
+
+// bare is a copy of a value without comments, in the style of one line.
+func bare(n *yaml.Node) *yaml.Node {
+	out := &yaml.Node{Kind: n.Kind, Tag: n.Tag, Value: n.Value, Style: n.Style | yaml.FlowStyle}
+	if n.Kind == yaml.ScalarNode {
+		out.Style = n.Style
+	}
+	for _, c := range n.Content {
+		out.Content = append(out.Content, bare(c))
+	}
+	return out
+}

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/kube"
+)
+
+const (
+	suiteHelp = `A BenchmarkSuite on the cluster measures a set of runs at each change, at scheduled times, and on request: docs/benchmarksuite.md.`
+
+	suiteRunHelp = `Asks for a round of a suite on the cluster, whatever was measured before: it begins at once, or after the round in progress as spec.concurrency
+says. The registry is asked first for the images behind the suite's tags. The command does not wait for the round.`
+
+	suiteListHelp = `Lists the suites of a namespace of the cluster: whether each is ready, what it measures now, and how its last round has ended.`
+)
+
+// suiteCommand is all that there is for suites.
+func suiteCommand(k *kube.Flags) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "suite",
+		Short: "Ask for rounds of suites on the cluster, and list them",
+		Long:  suiteHelp,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return badInput(fmt.Errorf("name what to do: %s --help lists it", c.CommandPath()))
+		},
+	}
+	c.AddCommand(suiteRunCommand(k), suiteListCommand(k))
+	return c
+}
+
+// suiteRunCommand asks for a round.
+func suiteRunCommand(k *kube.Flags) *cobra.Command {
+	return &cobra.Command{
+		Use:     "run SUITE",
+		Short:   "Ask for a round of a suite",
+		Long:    suiteRunHelp,
+		Example: "  loadstone suite run checkout --namespace perf",
+		Args:    exactly(1, "name the suite"),
+		RunE: func(c *cobra.Command, args []string) error {
+			said, err := requestRound(c.Context(), k, args[0], time.Now())
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(c.OutOrStdout(), said)
+			return err
+		},
+	}
+}
+
+// requestRound asks for a round of a suite, and says what will come of it.
+func requestRound(ctx context.Context, k *kube.Flags, name string, now time.Time) (string, error) {
+	namespace, err := k.Namespace()
+	if err != nil {
+		return "", err
+	}
+	c, err := k.Client(ctx)
+	if err != nil {
+		return "", err
+	}
+	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationRequestedAt, now.UTC().Format(time.RFC3339Nano))
+	err = c.Patch(ctx, s, client.RawPatch("application/merge-patch+json", patch))
+	if apierrors.IsNotFound(err) {
+		return "", badInput(fmt.Errorf("there is no BenchmarkSuite %s/%s: loadstone suite list shows those that there are", namespace, name))
+	}
+	if err != nil {
+		return "", fmt.Errorf("asking for a round of BenchmarkSuite %s/%s: %w", namespace, name, discover.Explain("", err))
+	}
+	said := fmt.Sprintf("benchmarksuite %s/%s: a round is asked for", namespace, name)
+	if s.Spec.Suspend != nil && *s.Spec.Suspend {
+		said += ", and waits until spec.suspend is false"
+	}
+	return said, nil
+}
+
+// listedSuite is a suite as list shows it.
+type listedSuite struct {
+	Namespace string                `json:"namespace"`
+	Name      string                `json:"name"`
+	Ready     string                `json:"ready"`
+	Reason    string                `json:"reason"`
+	Message   string                `json:"message,omitempty"`
+	Measuring string                `json:"measuring,omitempty"`
+	Last      v1alpha1.SuiteRound   `json:"lastRound,omitzero"`
+	Good      v1alpha1.SuiteRound   `json:"lastGood,omitzero"`
+	History   []v1alpha1.SuiteRound `json:"history,omitempty"`
+}
+
+// suiteListCommand lists suites.
+func suiteListCommand(k *kube.Flags) *cobra.Command {
+	output := textOutput
+	var everywhere bool
+	c := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the suites on the cluster",
+		Long:    suiteListHelp,
+		Example: "  loadstone suite list --all-namespaces",
+		Args:    exactly(0, "suite list takes no argument"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			suites, err := listSuites(c.Context(), k, everywhere)
+			if err != nil {
+				return err
+			}
+			if output == jsonOutput {
+				return printJSON(c.OutOrStdout(), suites)
+			}
+			return printSuites(c.OutOrStdout(), suites)
+		},
+	}
+	c.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list the suites of all namespaces")
+	bindOutput(c, &output)
+	return c
+}
+
+func listSuites(ctx context.Context, k *kube.Flags, everywhere bool) ([]listedSuite, error) {
+	namespace, err := k.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	c, err := k.Client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if everywhere {
+		namespace = ""
+	}
+	var list v1alpha1.BenchmarkSuiteList
+	if err := c.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("listing BenchmarkSuites: %w", discover.Explain("", err))
+	}
+	out := []listedSuite{}
+	for _, s := range list.Items {
+		one := listedSuite{
+			Namespace: s.Namespace, Name: s.Name, Ready: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending,
+			Measuring: s.Status.Current.Progress, Last: s.Status.LastRound, Good: s.Status.LastGood, History: s.Status.History,
+		}
+		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c != nil {
+			one.Ready, one.Reason, one.Message = string(c.Status), c.Reason, c.Message
+		}
+		out = append(out, one)
+	}
+	slices.SortFunc(out, func(a, b listedSuite) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+func printSuites(out io.Writer, suites []listedSuite) error {
+	if len(suites) == 0 {
+		_, err := fmt.Fprintln(out, "there is no suite")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "NAMESPACE\tNAME\tREADY\tREASON\tMEASURING\tLAST\tMESSAGE")
+	for _, s := range suites {
+		last := "-"
+		if s.Last.Round > 0 {
+			last = fmt.Sprintf("%d %s", s.Last.Round, s.Last.Outcome)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Namespace, s.Name, s.Ready, s.Reason, cmp.Or(s.Measuring, "-"), last, cmp.Or(s.Message, "-"))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("printing suites: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+func TestARoundIsAskedFor(t *testing.T) {
+	w := newCluster(t)
+	if out, err := execute(t, "suite", "list"); err != nil || out != "there is no suite\n" {
+		t.Errorf("without a suite the list is %q, %v", out, err)
+	}
+	if _, err := execute(t, "suite", "run", "checkout"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "there is no BenchmarkSuite "+w.namespace+"/checkout") {
+		t.Errorf("a round of no suite ends with %v", err)
+	}
+	suspended := true
+	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "checkout"}}
+	s.Spec.Suspend = &suspended
+	s.Spec.Runs = []v1alpha1.SuiteRun{{Name: "small", Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte(`{}`)}}}}
+	w.create(s)
+	for i := range 2 {
+		before := s.Annotations[v1alpha1.AnnotationRequestedAt]
+		out, err := execute(t, "suite", "run", "checkout")
+		if err != nil || !strings.Contains(out, "a round is asked for, and waits until spec.suspend is false") {
+			t.Errorf("asking for a round prints %q, %v", out, err)
+		}
+		if err := w.c.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
+			t.Fatal(err)
+		}
+		if now := s.Annotations[v1alpha1.AnnotationRequestedAt]; now == "" || now == before {
+			t.Errorf("request %d has the value %q after %q", i, now, before)
+		}
+	}
+	s.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonObjectivesMissed, Message: "round 3: small: p99 +23 %", LastTransitionTime: metav1.Now(),
+	}}
+	s.Status.LastRound = v1alpha1.SuiteRound{Round: 3, Outcome: v1alpha1.RoundMissed}
+	if err := w.c.Status().Update(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	out, err := execute(t, "suite", "list")
+	if err != nil || !strings.Contains(out, "False  ObjectivesMissed  -          3 Missed  round 3: small: p99 +23 %") {
+		t.Errorf("the list is %s, %v", out, err)
+	}
+	out, err = execute(t, "suite", "list", "--all-namespaces", "--output", "json")
+	var listed []listedSuite
+	if err != nil || json.Unmarshal([]byte(out), &listed) != nil || len(listed) != 1 || listed[0].Last.Round != 3 || listed[0].Namespace != w.namespace {
+		t.Errorf("for programs the list is %s, %v", out, err)
+	}
+	if _, err := execute(t, "suite"); err == nil || status(err) != statusBadInput {
+		t.Errorf("a command that names nothing to do ends with %v", err)
+	}
+}

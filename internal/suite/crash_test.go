@@ -1,0 +1,93 @@
+package suite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// events are all that can happen, each of which leaves the world in which the next can happen.
+func events(w *world, random *rand.Rand) {
+	switch random.IntN(6) {
+	case 0:
+		push(fmt.Sprintf("sha256:%02x", random.IntN(4)))(w)
+	case 1:
+		annotate(v1alpha1.AnnotationRequestedAt, fmt.Sprint(random.IntN(4)))(w)
+	case 2:
+		commit([]func(*v1alpha1.BenchmarkSuiteSpec){faster, asBefore, typo}[random.IntN(3)])(w)
+	case 3:
+		after(time.Duration(random.IntN(90)) * time.Minute)(w)
+	default:
+		if slices.ContainsFunc(w.runs, func(r v1alpha1.BenchmarkRun) bool { return r.Status.CompletionTime == nil }) {
+			ends([]func(*v1alpha1.BenchmarkRun){well, missed, undecided, broken}[random.IntN(4)])(w)
+		}
+	}
+}
+
+// play lets forty things happen. An operator that dies does a part of what it has decided and does not write its status; another comes at once.
+func play(t *testing.T, seed uint64, dies bool) *world {
+	t.Helper()
+	w := newWorld(t, func(w *world) {
+		w.suite.Spec.Triggers.Schedules = []v1alpha1.Schedule{{Cron: "0 * * * *"}}
+		w.suite.Spec.Concurrency = []v1alpha1.Concurrency{"", v1alpha1.ConcurrencyReplace, v1alpha1.ConcurrencySkip}[seed%3]
+	})
+	what, when := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
+	for range 40 {
+		events(w, what)
+		for range 3 {
+			if d := Decide(w.facts()); dies {
+				w.apply(d, when.IntN(len(d.Create)+len(d.Delete)+1))
+			}
+		}
+		w.apply(Decide(w.facts()), always)
+		w.isSettled(fmt.Sprint("seed ", seed))
+		w.isSound()
+	}
+	if s := w.kstatus(); (w.health() == "Healthy") != (s == "Current") {
+		w.t.Errorf("Flux reads %s, and Argo CD %s", s, w.health())
+	}
+	return w
+}
+
+// isSound wants what must be true at every moment: the last good round is there, names are unique, and no round is measured beside another.
+func (w *world) isSound() {
+	w.t.Helper()
+	going := 0
+	rounds := roundsOf(w.runs)
+	for _, r := range rounds {
+		if r.measuring() {
+			going++
+		}
+	}
+	if going > 1 {
+		w.t.Errorf("%d rounds are in progress at a time", going)
+	}
+	good := w.suite.Status.LastGood.Round
+	if good > 0 && !slices.ContainsFunc(rounds, func(r *round) bool { return r.number == good && r.whole() }) {
+		w.t.Errorf("the runs of the last good round %d are gone", good)
+	}
+}
+
+func TestAnOperatorThatDiesMakesEveryRoundOnce(t *testing.T) {
+	rounds := 0
+	for seed := range uint64(60) {
+		unhurt, hurt := play(t, seed, false), play(t, seed, true)
+		if diff := cmp.Diff(unhurt.created, hurt.created); diff != "" {
+			t.Errorf("seed %d: other runs were created (-unhurt +hurt):\n%s", seed, diff)
+		}
+		distinct := slices.Compact(slices.Sorted(slices.Values(hurt.created)))
+		if len(distinct) != len(hurt.created) && seed%3 != 1 { // A round that was replaced can come again.
+			t.Errorf("seed %d: a run was created twice: %q", seed, hurt.created)
+		}
+		rounds += len(distinct) / 2
+	}
+	if rounds < 200 {
+		t.Errorf("only %d rounds were made", rounds)
+	}
+}

@@ -1,0 +1,111 @@
+package suite
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+const (
+	// maxLines is how many rounds the status remembers.
+	maxLines = 20
+	// keptRounds is how many rounds stay in the cluster, unless the suite says.
+	keptRounds = 10
+)
+
+// settle writes down how rounds have ended. A round of which runs are gone keeps the outcome that it had when they were there.
+func (d *decision) settle() {
+	lines := slices.Clone(d.Status.History)
+	remember := func(line v1alpha1.SuiteRound) {
+		lines = slices.DeleteFunc(lines, func(l v1alpha1.SuiteRound) bool { return l.Round == line.Round })
+		lines = append(lines, line)
+	}
+	for _, r := range d.rounds {
+		switch {
+		case r == d.open:
+			lines = slices.DeleteFunc(lines, func(l v1alpha1.SuiteRound) bool { return l.Round == r.number })
+		case slices.Contains(d.replaced, r):
+			remember(r.line(ending{outcome: v1alpha1.RoundReplaced}, d.Now))
+		case r.measuring():
+		case r.whole():
+			remember(r.line(r.ending(), d.Now))
+		case !d.ended(r.number):
+			remember(r.line(ending{outcome: v1alpha1.RoundIncomplete}, d.Now))
+		}
+	}
+	slices.SortFunc(lines, func(a, b v1alpha1.SuiteRound) int { return cmp.Compare(b.Round, a.Round) })
+	d.Status.History = lines[:min(len(lines), maxLines)]
+	d.Status.LastRound = v1alpha1.SuiteRound{}
+	if len(lines) > 0 {
+		d.Status.LastRound = lines[0]
+	}
+	if good := slices.IndexFunc(lines, func(l v1alpha1.SuiteRound) bool { return l.Outcome == v1alpha1.RoundPassed }); good >= 0 {
+		d.Status.LastGood = lines[good]
+	}
+	d.Status.Current = v1alpha1.CurrentRound{}
+	if d.open != nil {
+		d.Status.Current = d.open.current()
+	}
+}
+
+// result is the round that the suite is judged by: the newest with a result that measured the current inputs, or, where changes start nothing, the
+// newest with a result.
+func (d *decision) result() *v1alpha1.SuiteRound {
+	for i := range d.Status.History {
+		line := &d.Status.History[i]
+		if isResult(line.Outcome) && (line.Inputs == d.in.hash || !follows(d.Suite.Spec)) {
+			return line
+		}
+	}
+	return nil
+}
+
+// collect deletes the rounds that are too old to stay. The last good one stays, and the one that the suite is judged by.
+func (d *decision) collect() {
+	left := map[bool]int32{true: kept(d.Suite.Spec.History.Passed), false: kept(d.Suite.Spec.History.Failed)}
+	judged := d.result()
+	for _, r := range d.rounds {
+		if r == d.open || r.measuring() {
+			continue
+		}
+		passed := r.whole() && r.ending().outcome == v1alpha1.RoundPassed
+		left[passed]--
+		if left[passed] >= 0 || r.number == d.Status.LastGood.Round || judged != nil && r.number == judged.Round {
+			continue
+		}
+		for _, run := range r.runs {
+			d.Delete = append(d.Delete, *run.object)
+		}
+	}
+}
+
+// kept is how many rounds of a sort stay.
+func kept(asked *int32) int32 {
+	if asked == nil {
+		return keptRounds
+	}
+	return *asked
+}
+
+// answer notes which requests and scheduled times have been answered: by a round, or by dropping them.
+func (d *decision) answer() {
+	begun := len(d.Create) > 0 && d.open != nil
+	if d.requested != "" && (begun && d.open.Requested == d.requested || d.dropped && !d.suspended()) {
+		d.Status.LastHandledRequest = d.requested
+	}
+	if d.reconcile != "" && (begun && d.open.Reconcile == d.reconcile || d.dropped && !d.suspended()) {
+		d.Status.LastHandledReconcileAt = d.reconcile
+	}
+	d.Status.NextScheduleTime = nil
+	next := d.times.next
+	answered := begun && d.open.Scheduled != nil && d.open.Scheduled.Time.Equal(d.times.due)
+	if !d.times.due.IsZero() && !d.dropped && !answered {
+		next = d.times.due // It waits.
+	}
+	if !next.IsZero() {
+		d.Status.NextScheduleTime = &metav1.Time{Time: next}
+	}
+}

@@ -1,0 +1,199 @@
+package suite
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	kjson "sigs.k8s.io/json"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/plan"
+)
+
+// Resolution is what a registry said of an image: its digest, or why there is none.
+type Resolution struct {
+	Digest string
+	// Reason and Message say why there is no digest; both are empty if there is one.
+	Reason, Message string
+}
+
+// inputs are what a round measures.
+type inputs struct {
+	hash       string
+	names      []string
+	specs      []v1alpha1.BenchmarkRunSpec
+	images     []v1alpha1.ResolvedImage
+	parameters []v1alpha1.ParameterValue
+	// unresolved is why a digest is not known now; nil if all are. Where all were known before, the inputs are those of before.
+	unresolved *Problem
+}
+
+// written is a run of a suite with its parameters filled in.
+type written struct {
+	Name string `json:"name"`
+	Spec any    `json:"spec"`
+}
+
+// Images returns the images whose tags a registry is to be asked for; none if the suite takes them as they are written.
+func Images(spec v1alpha1.BenchmarkSuiteSpec) []string {
+	if !resolves(spec) {
+		return nil
+	}
+	_, runs, problem := write(spec)
+	if problem != nil {
+		return nil
+	}
+	return tagged(runs)
+}
+
+// resolves reports whether digests are inputs of the suite.
+func resolves(spec v1alpha1.BenchmarkSuiteSpec) bool {
+	return follows(spec) && spec.Triggers.Change.Images != v1alpha1.ImagesAsWritten
+}
+
+// follows reports whether a change of the inputs starts a round.
+func follows(spec v1alpha1.BenchmarkSuiteSpec) bool {
+	return spec.Triggers.Change != v1alpha1.ChangeTrigger{}
+}
+
+// write fills the parameters into the templates.
+func write(spec v1alpha1.BenchmarkSuiteSpec) ([]v1alpha1.ParameterValue, []written, *Problem) {
+	values, problem := parameterValues(spec)
+	if problem != nil {
+		return nil, nil, problem
+	}
+	var runs []written
+	for _, r := range spec.Runs {
+		// Numbers stay as they are written: a seed has more digits than a floating-point number.
+		reader := json.NewDecoder(bytes.NewReader(r.Template.Spec.Raw))
+		reader.UseNumber()
+		var template any
+		if err := reader.Decode(&template); err != nil {
+			return nil, nil, invalid("runs[%s].template.spec cannot be read: %v", r.Name, err)
+		}
+		unfilled := ""
+		edit(template, func(field, text string) string {
+			text = fill(text, values)
+			if field == "image" && placeholder.MatchString(text) {
+				unfilled = text
+			}
+			return text
+		})
+		if unfilled != "" {
+			return nil, nil, invalid("runs[%s]: the image %s names a parameter that the suite does not have", r.Name, unfilled)
+		}
+		runs = append(runs, written{r.Name, template})
+	}
+	return values, runs, nil
+}
+
+// tagged are the images of some runs that are not named by a digest, each once.
+func tagged(runs []written) []string {
+	var images []string
+	for _, r := range runs {
+		edit(r.Spec, func(field, text string) string {
+			if field == "image" && !strings.Contains(text, "@") && !slices.Contains(images, text) {
+				images = append(images, text)
+			}
+			return text
+		})
+	}
+	slices.Sort(images)
+	return images
+}
+
+// inputsOf are what a round of the suite would measure now.
+func inputsOf(suite *v1alpha1.BenchmarkSuite, said map[string]Resolution) (inputs, *Problem) {
+	values, runs, problem := write(suite.Spec)
+	if problem != nil {
+		return inputs{}, problem
+	}
+	in := inputs{parameters: values}
+	if resolves(suite.Spec) {
+		if problem := in.resolve(tagged(runs), said, suite.Status.Inputs.Images); problem != nil {
+			return in, problem
+		}
+	}
+	for _, r := range runs {
+		edit(r.Spec, in.pin)
+	}
+	text, err := json.Marshal(runs)
+	if err != nil {
+		return in, invalid("the runs cannot be written as JSON: %v", err)
+	}
+	in.hash = digest(string(text))
+	return in, in.read(runs)
+}
+
+// resolve takes the digest of each image from what registries said, and from what was known before where they say nothing.
+func (in *inputs) resolve(images []string, said map[string]Resolution, known []v1alpha1.ResolvedImage) *Problem {
+	for _, image := range images {
+		r := said[image]
+		if r.Digest == "" {
+			in.unresolved = &Problem{r.Reason, r.Message}
+			before := slices.IndexFunc(known, func(k v1alpha1.ResolvedImage) bool { return k.Image == image })
+			if before < 0 {
+				return in.unresolved
+			}
+			r.Digest = known[before].Digest
+		}
+		in.images = append(in.images, v1alpha1.ResolvedImage{Image: image, Digest: r.Digest})
+	}
+	return nil
+}
+
+// pin names an image by its digest, beside its tag.
+func (in *inputs) pin(field, text string) string {
+	if field != "image" {
+		return text
+	}
+	for _, i := range in.images {
+		if i.Image == text {
+			return text + "@" + i.Digest
+		}
+	}
+	return text
+}
+
+// read makes specs of the runs, and refuses fields that a BenchmarkRun does not have.
+func (in *inputs) read(runs []written) *Problem {
+	for _, r := range runs {
+		text, err := json.Marshal(r.Spec)
+		if err != nil {
+			return invalid("runs[%s].template.spec cannot be written as JSON: %v", r.Name, err)
+		}
+		var spec v1alpha1.BenchmarkRunSpec
+		strict, err := kjson.UnmarshalStrict(text, &spec)
+		if err := errors.Join(append(strict, err)...); err != nil {
+			return invalid("runs[%s].template.spec: %v", r.Name, err)
+		}
+		in.names, in.specs = append(in.names, r.Name), append(in.specs, spec)
+	}
+	return nil
+}
+
+// compile refuses runs that cannot be planned.
+func (in *inputs) compile(names []string) *Problem {
+	for i, spec := range in.specs {
+		_, err := plan.Compile(spec, plan.Options{Name: names[i], UID: "suite"})
+		var v *plan.Violation
+		if errors.As(err, &v) {
+			return invalid("runs[%s].template: %s", in.names[i], v.Message)
+		}
+		if err != nil {
+			return invalid("runs[%s].template: %v", in.names[i], err)
+		}
+	}
+	return nil
+}
+
+// digest is the SHA-256 of a text, in hexadecimal.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,57 @@
+package suite
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/follow"
+)
+
+// severity orders outcomes: that of a round is the worst of its runs.
+var severity = []v1alpha1.RoundOutcome{v1alpha1.RoundPassed, v1alpha1.RoundInconclusive, v1alpha1.RoundFailed, v1alpha1.RoundMissed}
+
+// isResult reports whether an outcome says something of what was measured: such inputs are not measured again.
+func isResult(o v1alpha1.RoundOutcome) bool { return slices.Contains(severity, o) }
+
+// ending is how a run or a round has ended.
+type ending struct {
+	outcome         v1alpha1.RoundOutcome
+	reason, message string
+}
+
+// endingOf is how a run has ended, by the rules of the command line's exit code.
+func endingOf(run *v1alpha1.BenchmarkRun) ending {
+	e := follow.Ending(run)
+	switch {
+	case e.Reason == v1alpha1.ReasonObjectivesMissed:
+		return ending{v1alpha1.RoundMissed, e.Reason, e.Message}
+	case e.Reason == v1alpha1.ReasonObjectivesUndecided:
+		return ending{v1alpha1.RoundInconclusive, e.Reason, e.Message}
+	case e.State != conduct.Succeeded:
+		return ending{v1alpha1.RoundFailed, e.Reason, e.Message}
+	case e.Open() != "":
+		return ending{v1alpha1.RoundInconclusive, e.Open(), e.Verdict.Text}
+	}
+	return ending{v1alpha1.RoundPassed, v1alpha1.ReasonDone, e.Verdict.Text}
+}
+
+// ending is how the round has ended: as the worst of its runs, each of which is quoted that is as bad.
+func (r *round) ending() ending {
+	var worst ending
+	var texts []string
+	for _, run := range r.runs {
+		e := endingOf(run.object)
+		switch order := cmp.Compare(slices.Index(severity, e.outcome), slices.Index(severity, worst.outcome)); {
+		case order < 0:
+			continue
+		case order > 0:
+			worst, texts = e, nil
+		}
+		texts = append(texts, run.record.Run+": "+cmp.Or(e.message, e.reason))
+	}
+	worst.message = strings.Join(texts, "; ")
+	return worst
+}

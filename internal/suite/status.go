@@ -1,0 +1,119 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/pick"
+)
+
+// maxCondition bounds the messages of conditions.
+const maxCondition = 1024
+
+// conditions states how the suite stands.
+func (d *decision) conditions() {
+	s := d.stands()
+	d.set(v1alpha1.ConditionReady, s.ready, s.reason, s.message)
+	d.set(v1alpha1.ConditionReconciling, s.reconciling, s.reason, s.message)
+	d.set(v1alpha1.ConditionStalled, s.stalled, s.reason, s.message)
+	if d.open != nil {
+		d.set(v1alpha1.ConditionMeasuring, metav1.ConditionTrue, v1alpha1.ReasonInProgress, fmt.Sprintf("round %d (%s): %s", d.open.number, d.open.Trigger, d.progress()))
+	} else {
+		d.set(v1alpha1.ConditionMeasuring, metav1.ConditionFalse, v1alpha1.ReasonNoRound, "no round is in progress")
+	}
+	switch {
+	case d.in.unresolved != nil:
+		d.set(v1alpha1.ConditionImagesResolved, metav1.ConditionFalse, d.in.unresolved.Reason, d.in.unresolved.Message)
+	case d.in.hash == "":
+		d.set(v1alpha1.ConditionImagesResolved, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")
+	case !resolves(d.Suite.Spec):
+		d.set(v1alpha1.ConditionImagesResolved, metav1.ConditionTrue, v1alpha1.ReasonDone, "images are taken as they are written")
+	default:
+		d.set(v1alpha1.ConditionImagesResolved, metav1.ConditionTrue, v1alpha1.ReasonDone, fmt.Sprintf("the digest behind each of %d tags is known", len(d.in.images)))
+	}
+	slices.SortFunc(d.Status.Conditions, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
+}
+
+// set states a condition; its transition time moves only when its status does.
+func (d *decision) set(kind string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: pick.Clip(message, maxCondition),
+		ObservedGeneration: d.Suite.Generation, LastTransitionTime: metav1.Time{Time: d.Now},
+	})
+}
+
+// standing is how the suite stands, as kstatus and people read it.
+type standing struct {
+	ready, reconciling, stalled metav1.ConditionStatus
+	reason, message             string
+}
+
+func passed(reason, message string) standing {
+	return standing{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionFalse, reason, message}
+}
+
+func failed(reason, message string) standing {
+	return standing{metav1.ConditionFalse, metav1.ConditionFalse, metav1.ConditionTrue, reason, message}
+}
+
+func waiting(reason, message string) standing {
+	return standing{metav1.ConditionUnknown, metav1.ConditionTrue, metav1.ConditionFalse, reason, message}
+}
+
+// stands is how the suite stands. A round that nobody waits for, as a scheduled one, changes it only when it has ended.
+func (d *decision) stands() standing {
+	if d.problem != nil && d.problem == d.in.unresolved {
+		return waiting(d.problem.Reason, "nothing starts before the images of the suite are known: "+d.problem.Message)
+	}
+	if d.problem != nil {
+		return failed(d.problem.Reason, d.problem.Message)
+	}
+	line := d.result()
+	switch {
+	case line != nil:
+		return d.judged(*line)
+	case !follows(d.Suite.Spec):
+		return passed(v1alpha1.ReasonNoRound, "no round has ended, and the next one waits for its trigger")
+	case d.open != nil && d.open.Inputs == d.in.hash:
+		return waiting(v1alpha1.ReasonInProgress, fmt.Sprintf("round %d measures the inputs: %s", d.open.number, d.progress()))
+	case d.suspended():
+		s := waiting(v1alpha1.ReasonSuspended, "the inputs have not been measured, and nothing starts while spec.suspend is true")
+		s.reconciling = metav1.ConditionFalse
+		return s
+	case d.open != nil:
+		return waiting(v1alpha1.ReasonQueued, fmt.Sprintf("the changed inputs wait for the end of round %d: %s", d.open.number, d.progress()))
+	}
+	return waiting(cmp.Or(d.why().Reason, v1alpha1.ReasonInProgress), cmp.Or(d.why().Message, "a round of the inputs begins"))
+}
+
+// why is what keeps a round from beginning whose inputs are known; zero if nothing does.
+func (d *decision) why() Problem {
+	if d.in.unresolved == nil {
+		return Problem{}
+	}
+	return *d.in.unresolved
+}
+
+// judged is how the suite stands after a round.
+func (d *decision) judged(line v1alpha1.SuiteRound) standing {
+	message := fmt.Sprintf("round %d: %s", line.Round, line.Message)
+	if line.Outcome == v1alpha1.RoundPassed || line.Outcome == v1alpha1.RoundInconclusive && d.Suite.Spec.Gate.OnInconclusive == v1alpha1.InconclusivePasses {
+		return passed(line.Reason, message)
+	}
+	return failed(line.Reason, message)
+}
+
+// progress is how far the round in progress is.
+func (d *decision) progress() string {
+	c := d.Status.Current
+	text := c.Progress + " runs have ended"
+	if c.Run != "" {
+		text += ", " + c.Run + " is next or measured"
+	}
+	return text
+}

@@ -1,0 +1,155 @@
+package suite
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+func TestAParameterIsFilledInWhereItMayStand(t *testing.T) {
+	values := []v1alpha1.ParameterValue{{Name: "image", Value: "a:1"}, {Name: "n-2", Value: "7"}}
+	for text, want := range map[string]string{
+		"$(image)":           "a:1",
+		"x$(n-2)y$(n-2)":     "x7y7",
+		"$$(image)":          "$(image)",
+		"$$$(image)":         "$$(image)",
+		"$(other) $(date +)": "$(other) $(date +)",
+		"$image":             "$image",
+	} {
+		if got := fill(text, values); got != want {
+			t.Errorf("%s becomes %s, want %s", text, got, want)
+		}
+	}
+	w := newWorld(t, func(w *world) {
+		w.suite.Spec.Runs = []v1alpha1.SuiteRun{suiteRun("r", `{"implementations": [{"name": "$(image)", "image": "$(image)", "args": ["$(image)"],
+			"command": ["$(image)"], "env": [{"name": "$(image)", "value": "$(image)"}], "files": [{"path": "/$(image)"}]}], "baseline": "$(image)", "seed": 9007199254740991}`)}
+	})
+	in, problem := inputsOf(w.suite, w.facts().Images)
+	if problem != nil {
+		t.Fatal(problem)
+	}
+	image, value := "shop/checkout:main", "shop/checkout:main"
+	want := v1alpha1.BenchmarkRunSpec{Baseline: "$(image)", Seed: 9007199254740991, Implementations: []v1alpha1.Implementation{{
+		Name: "$(image)", Image: image + "@sha256:aa", Args: []string{image}, Command: []string{image},
+		Env: []v1alpha1.Variable{{Name: "$(image)", Value: &value}}, Files: []v1alpha1.FileMount{{Path: "/$(image)"}},
+	}}}
+	if diff := cmp.Diff(want, in.specs[0]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestASpecThatIsNotValid(t *testing.T) {
+	schedule := func(s v1alpha1.Schedule) func(*v1alpha1.BenchmarkSuiteSpec) {
+		return func(spec *v1alpha1.BenchmarkSuiteSpec) { spec.Triggers.Schedules = []v1alpha1.Schedule{s} }
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkSuiteSpec)
+		want   string
+	}{
+		"a value that breaks its pattern": {func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Pattern = "shop/[a-z]+" }, `"shop/checkout:main", which does not match`},
+		"a value of two lines":            {func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Default = "a\nb" }, "does not match"},
+		"no pattern":                      {func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Pattern = "(" }, "no regular expression"},
+		"an image without its parameter":  {func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters = nil }, "names a parameter that the suite does not have"},
+		"no cron line":                    {schedule(v1alpha1.Schedule{Cron: "3 o'clock"}), "is no schedule"},
+		"a time that never comes":         {schedule(v1alpha1.Schedule{Cron: "0 0 30 2 *"}), "never comes"},
+		"an unknown time zone":            {schedule(v1alpha1.Schedule{Cron: "@daily", TimeZone: "Europe/Bonn"}), "is no time zone"},
+		"the time zone of the operator":   {schedule(v1alpha1.Schedule{Cron: "@daily", TimeZone: "Local"}), "is no time zone"},
+		"a time zone in the cron line":    {schedule(v1alpha1.Schedule{Cron: "TZ=Asia/Tokyo 0 3 * * *"}), "name the time zone in timeZone"},
+		"an interval":                     {schedule(v1alpha1.Schedule{Cron: "@every 1h"}), "times instead of @every"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, commit(tc.change))
+			d := Decide(w.facts())
+			w.apply(d, always)
+			if len(w.runs) > 0 || w.kstatus() != "Failed" || w.health() != "Degraded" {
+				t.Errorf("%d runs were created, Flux reads %s and Argo CD %s", len(w.runs), w.kstatus(), w.health())
+			}
+			for _, c := range d.Status.Conditions {
+				if c.Type == v1alpha1.ConditionReady && (c.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(c.Message, tc.want)) {
+					t.Errorf("Ready is %+v, want %q", c, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestWhenToDecideAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		deltas []func(*world)
+		want   time.Duration
+	}{
+		"as often as the registry is asked": {nil, 10 * time.Minute},
+		"as the suite says":                 {[]func(*world){func(w *world) { w.suite.Spec.Triggers.Change.IntervalSeconds = 60 }}, time.Minute},
+		"soon, if it does not answer":       {[]func(*world){away(v1alpha1.ReasonRegistryUnavailable, "away")}, RetryImages},
+		"at the next scheduled time":        {[]func(*world){nightly}, 14 * time.Hour},
+		"never":                             {[]func(*world){func(w *world) { w.suite.Spec.Triggers.Change.Images = v1alpha1.ImagesAsWritten }}, 0},
+	} {
+		if got := Decide(newWorld(t, tc.deltas...).facts()).After; got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+func TestNamesHoldWhateverTheSuiteIsCalled(t *testing.T) {
+	for name, want := range map[string]string{
+		"checkout":                          "checkout-01234567-03",
+		"a-suite-of-the-longest-name-there": "a-suite-of-the-l-01234567-03",
+		"fifteen-letters-and-more":          "fifteen-letters-01234567-03",
+	} {
+		s := &v1alpha1.BenchmarkSuite{}
+		s.Name = name
+		if got := runName(s, "0123456789", 3); got != want || len(got) > 28 {
+			t.Errorf("a run of %s is called %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestTheSampleIsMeasured(t *testing.T) {
+	text, err := os.ReadFile("../../config/gitops/suite.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	before := w.suite.Status
+	if err := yaml.UnmarshalStrict(text, w.suite); err != nil {
+		t.Fatal(err)
+	}
+	w.suite.UID, w.suite.Generation, w.suite.Status = "u", 1, before
+	w.step("it is applied")
+	if len(w.runs) != 2 {
+		t.Errorf("it makes %d runs:\n%s", len(w.runs), strings.Join(w.log, "\n"))
+	}
+}
+
+func TestTheOutcomeOfARunIsItsExitCode(t *testing.T) {
+	gated := func(r *v1alpha1.BenchmarkRun) { r.Spec.Objectives = []v1alpha1.Objective{{}} }
+	for name, tc := range map[string]struct {
+		ways []func(*v1alpha1.BenchmarkRun)
+		want v1alpha1.RoundOutcome
+	}{
+		"every objective is met":                     {[]func(*v1alpha1.BenchmarkRun){gated, well}, v1alpha1.RoundPassed},
+		"and a comparison without a verdict":         {[]func(*v1alpha1.BenchmarkRun){gated, endsAs("True", "Done", "", "False", v1alpha1.ReasonNoiseTooHigh)}, v1alpha1.RoundPassed},
+		"an objective is missed":                     {[]func(*v1alpha1.BenchmarkRun){gated, missed}, v1alpha1.RoundMissed},
+		"an objective is undecided":                  {[]func(*v1alpha1.BenchmarkRun){gated, undecided}, v1alpha1.RoundInconclusive},
+		"nothing counts":                             {[]func(*v1alpha1.BenchmarkRun){gated, endsAs("True", "Done", "", "False", v1alpha1.ReasonNothingCounts)}, v1alpha1.RoundInconclusive},
+		"no objective, and a verdict":                {[]func(*v1alpha1.BenchmarkRun){well}, v1alpha1.RoundPassed},
+		"no objective, and no verdict":               {[]func(*v1alpha1.BenchmarkRun){endsAs("True", "Done", "", "False", v1alpha1.ReasonTooFewBlocks)}, v1alpha1.RoundInconclusive},
+		"no objective, and nothing to compare":       {[]func(*v1alpha1.BenchmarkRun){endsAs("True", "Done", "", "False", v1alpha1.ReasonNothingToCompare)}, v1alpha1.RoundPassed},
+		"its trials fail":                            {[]func(*v1alpha1.BenchmarkRun){gated, broken}, v1alpha1.RoundFailed},
+		"nobody has said how it ended: that is none": {nil, v1alpha1.RoundFailed},
+	} {
+		run := &v1alpha1.BenchmarkRun{}
+		for _, way := range tc.ways {
+			way(run)
+		}
+		if got := endingOf(run); got.outcome != tc.want || got.reason == "" {
+			t.Errorf("%s: %+v, want %s", name, got, tc.want)
+		}
+	}
+}
