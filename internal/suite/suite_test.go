@@ -36,8 +36,9 @@ func TestAParameterIsFilledInWhereItMayStand(t *testing.T) {
 	}
 	image, value := "shop/checkout:main", "shop/checkout:main"
 	want := v1alpha1.BenchmarkRunSpec{Baseline: "$(image)", Seed: 9007199254740991, Implementations: []v1alpha1.Implementation{{
-		Name: "$(image)", Image: image + "@sha256:aa", Args: []string{image}, Command: []string{image},
-		Env: []v1alpha1.Variable{{Name: "$(image)", Value: &value}}, Files: []v1alpha1.FileMount{{Path: "/$(image)"}},
+		Name: "$(image)", Image: image + "@sha256:aa", Command: []string{image}, ContainerSettings: v1alpha1.ContainerSettings{
+			Args: []string{image}, Env: []v1alpha1.Variable{{Name: "$(image)", Value: &value}}, Files: []v1alpha1.FileMount{{Path: "/$(image)"}},
+		},
 	}}}
 	if diff := cmp.Diff(want, in.specs[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
