@@ -36,7 +36,8 @@ func TestAParameterIsFilledInWhereItMayStand(t *testing.T) {
 	}
 	image, value := "shop/checkout:main", "shop/checkout:main"
 	want := v1alpha1.BenchmarkRunSpec{Baseline: "$(image)", Seed: 9007199254740991, Implementations: []v1alpha1.Implementation{{
-		Name: "$(image)", Image: image + "@sha256:aa", Command: []string{image}, ContainerSettings: v1alpha1.ContainerSettings{
+		Name: "$(image)", Image: image + "@sha256:aa", Command: []string{image},
+		ContainerSettings: v1alpha1.ContainerSettings{
 			Args: []string{image}, Env: []v1alpha1.Variable{{Name: "$(image)", Value: &value}}, Files: []v1alpha1.FileMount{{Path: "/$(image)"}},
 		},
 	}}}
