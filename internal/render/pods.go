@@ -163,7 +163,8 @@ func sidecar(c *corev1.Container, p kind.Process) {
 		return
 	}
 	ready, port := p.Container.Readiness, intstr.FromInt32(p.Port)
-	c.StartupProbe = &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: ready.Seconds}
+	// The first is asked at once, and the last when the time is over.
+	c.StartupProbe = &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: ready.Seconds + 1}
 	if ready.Path != "" {
 		c.StartupProbe.HTTPGet = &corev1.HTTPGetAction{Path: ready.Path, Port: port, Scheme: corev1.URISchemeHTTP}
 	} else {
