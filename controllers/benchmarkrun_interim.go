@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/publish"
 )
@@ -24,7 +25,7 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (pass
 	}
 	data, err := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), next.Block))
 	if err != nil {
-		if s.end = run.NotAnalysed(err, artifact.Terminal(err)); s.end != nil {
+		if s.end = run.NotAnalysed(err, s.forGood(err)); s.end != nil {
 			return pass.Halt, nil
 		}
 		return s.awaitStore(err)
@@ -60,12 +61,17 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.St
 			break
 		}
 		disturbed = table.DisturbedBlocks()
-	case run.ScanWaits(artifact.Terminal(err)):
+	case run.ScanWaits(s.forGood(err)):
 		return s.awaitStore(err)
 	}
 	made := run.Scanned(disturbed)
 	s.scan = &made
 	return pass.Halt, nil
+}
+
+// forGood reports whether a failure of the store is waited for no longer, if it ever was.
+func (s *runScope) forGood(err error) bool {
+	return artifact.Terminal(err) && (!artifact.Mendable(err) || facts.Impatient(s.run, s.now))
 }
 
 // awaitStore waits for a store that may come back.

@@ -97,7 +97,7 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (pa
 		s.waiting = fmt.Sprintf("BenchmarkRun %s/%s is measuring: runs take turns, because two at a time would disturb each other", first.Namespace, first.Name)
 		return pass.Halt, nil
 	}
-	if err := r.putPlan(ctx, s); err != nil && !artifact.Terminal(err) {
+	if err := r.putPlan(ctx, s); err != nil && !s.forGood(err) {
 		return s.awaitStore(err) // The time of a run does not begin while there is no store.
 	}
 	s.begins = true
@@ -227,7 +227,7 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.
 		s.reported = made
 		return pass.Halt, nil
 	}
-	if end := runFacts(s).NotReported(err, artifact.Terminal(err) || errors.Is(err, publish.ErrReport)); end != nil {
+	if end := runFacts(s).NotReported(err, s.forGood(err) || errors.Is(err, publish.ErrReport)); end != nil {
 		s.unreported(end)
 		return pass.Halt, nil
 	}

@@ -116,14 +116,19 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err    error
+		waited time.Duration
 		begins bool
 	}{
-		"there is one":               {nil, true},
-		"it is away":                 {artifact.ErrUnreachable, false},
-		"it will not become another": {artifact.ErrNoBucket, true},
+		"there is one":                           {begins: true},
+		"it is away":                             {err: artifact.ErrUnreachable, waited: time.Hour},
+		"its bucket is missing":                  {err: artifact.ErrNoBucket},
+		"its key is wrong, and was a moment ago": {err: artifact.ErrDenied, waited: time.Minute - time.Second},
+		"its key is wrong for as long as the run has patience": {err: artifact.ErrDenied, waited: time.Minute, begins: true},
+		"it holds another plan":                                {err: artifact.ErrExists, begins: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := runScopeOf(t, func(s *runScope) { s.run.Status.StartTime, s.trials = nil, nil })
+			s.run.Spec.PatienceSeconds, s.run.Status.WaitingSince = 60, &metav1.Time{Time: s.now.Add(-tc.waited)}
 			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(s.run).Build()
 			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{err: tc.err}}).awaitTurn(t.Context(), s)
 			if err != nil || !next.Stop || s.begins != tc.begins || (next.After > 0) == tc.begins || s.end != nil {

@@ -24,6 +24,7 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 		return st
 	}
 	st.ObservedGeneration = &s.run.Generation
+	st.WaitingSince = facts.WaitingSince(s.run, s.why, s.now)
 	if s.begins {
 		st.StartTime = &metav1.Time{Time: s.now}
 	}

@@ -222,19 +222,21 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 
 func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
 	tests := map[string]struct {
-		err   error
-		since time.Duration
-		ends  bool
+		err           error
+		since, waited time.Duration
+		ends          bool
 	}{
-		"the store is away":              {err: artifact.ErrUnreachable, since: conduct.ReportPatience - time.Second},
-		"the store is away for too long": {err: artifact.ErrUnreachable, since: conduct.ReportPatience, ends: true},
-		"the bucket is gone":             {err: artifact.ErrNoBucket, ends: true},
-		"it cannot be made":              {err: publish.ErrReport, ends: true},
+		"the store is away":               {err: artifact.ErrUnreachable, since: conduct.ReportPatience - time.Second},
+		"the store is away for too long":  {err: artifact.ErrUnreachable, since: conduct.ReportPatience, ends: true},
+		"the bucket is gone":              {err: artifact.ErrNoBucket},
+		"the bucket is gone for too long": {err: artifact.ErrNoBucket, waited: 10 * time.Minute, ends: true},
+		"it cannot be made":               {err: publish.ErrReport, ends: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
 			s := runScopeOf(t, endTrials(), func(s *runScope) { s.now = noon.Add(tc.since) })
+			s.run.Status.WaitingSince = &metav1.Time{Time: s.now.Add(-tc.waited)}
 			next, err := r.report(t.Context(), s)
 			if err != nil || !next.Stop || (s.end != nil) != tc.ends || (next.After > 0) == tc.ends {
 				t.Errorf("the phase ends with %+v, %v, %+v", next, err, s.end)

@@ -347,7 +347,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, func(w *world) { tc.change(&w.store) })
-			run := w.awaitEnd(w.apply("nostore"))
+			run := w.awaitEnd(w.apply("nostore", func(s *v1alpha1.BenchmarkRunSpec) { s.PatienceSeconds = 1 }))
 			for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {
 				condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, tc.says, "s3://"+w.store.Bucket)
 			}

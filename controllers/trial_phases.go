@@ -90,7 +90,7 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (pass.S
 	}
 	opts := render.PodOptions{
 		AgentImage: r.AgentImage, ToolboxImage: r.ToolboxImage, PullSecrets: r.PullSecrets, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
-		Bound: s.siblings.Bound(facts.Trial(s.trial).Follows()), LargestServer: largest,
+		Bound: s.siblings.Bound(facts.Trial(s.trial).Follows()), LargestServer: largest, Patience: facts.Patience(s.run),
 	}
 	for _, m := range s.members {
 		if m.pod != nil {
@@ -122,12 +122,18 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pa
 	case overQuota(err):
 		s.waiting = fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err)
 		return pass.Again(retryPods), nil
+	case denied(err) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
+		s.waiting = fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err)
+		return pass.Again(retryPods), nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		s.fault = conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "the API server rejected pod %s: %s", pod.Name, err)
 		return pass.Halt, nil
 	}
 	return pass.Halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
 }
+
+// denied reports whether a webhook refuses an object, which may do so for a while only.
+func denied(err error) bool { return strings.Contains(err.Error(), "admission webhook") }
 
 // overQuota reports whether the API server refuses an object because a ResourceQuota is used up, which others may free or somebody raise.
 func overQuota(err error) bool {
@@ -143,7 +149,7 @@ func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (pass.St
 	if !slices.ContainsFunc(seen.Pods, func(p *corev1.Pod) bool { return !pods.Running(p, s.work().EndsItself()) }) {
 		return pass.GoOn, nil
 	}
-	left, awaited := attemptFacts(s).PrepareLeft(), seen.AwaitedNode()
+	left, awaited := attemptFacts(s).PrepareLeft(), cmp.Or(seen.AwaitedNode(), seen.Awaited())
 	if left <= 0 && awaited == "" {
 		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s%s", conduct.PrepareDeadline, v1alpha1.LabelTrial, s.trial.Name, seen.AwaitedFiles())
 		return pass.Halt, nil

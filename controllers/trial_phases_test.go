@@ -266,6 +266,8 @@ func TestAPodThatTheServerRefusesIsAFaultOfItsOwn(t *testing.T) {
 	}{
 		"by policy":                    {err: apierrors.NewForbidden(pods, "x", errors.New("violates PodSecurity")), fault: `PodRejected permanent: the API server rejected pod quick-000-go-1-s0: pods "x" is forbidden: violates PodSecurity`},
 		"by quota":                     {err: apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: stop, requested: pods=1, used: pods=0, limited: pods=0")), since: 24 * time.Hour},
+		"by a webhook, for a while":    {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: 10*time.Minute - time.Second},
+		"by a webhook, for too long":   {err: apierrors.NewForbidden(pods, "x", errors.New(`admission webhook "scan" denied the request: not scanned yet`)), since: 10 * time.Minute, fault: "PodRejected permanent"},
 		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected permanent"},
 		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline},
 		"since the name stays taken":   {err: apierrors.NewAlreadyExists(pods, "x"), since: conduct.PrepareDeadline + 1, fault: "PodRejected permanent: a pod named quick-000-go-1-s0 exists and does not belong to this trial: delete it"},

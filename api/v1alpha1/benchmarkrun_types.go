@@ -276,6 +276,14 @@ type BenchmarkRunSpec struct {
 	// +kubebuilder:validation:Maximum=604800
 	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"`
 
+	// patienceSeconds is how long the run waits for what may come back: an image whose registry does not answer, a node for a pod, an
+	// admission webhook that denies a pod, and a store that refuses its key, its bucket or more data. What the spec has wrong is refused at
+	// once. Defaults to 600.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	PatienceSeconds int32 `json:"patienceSeconds,omitempty"`
+
 	// ttlSecondsAfterFinished is how long the run's trials and workflows stay in the cluster after its end. The run itself and what is in
 	// the object store stay. Defaults to 604800, a week.
 	// +optional

@@ -94,7 +94,13 @@ func (o *options) check() error {
 	return nil
 }
 
+// errands are what the operator's image does for the chart's hooks.
+var errands = map[string]func(context.Context, []string) error{"await": await, "retire": retire}
+
 func run(ctx context.Context, args []string) error {
+	if len(args) > 0 && errands[args[0]] != nil {
+		return errands[args[0]](ctx, args[1:])
+	}
 	o, err := parse(args)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 // external are the values with which the chart installs the operator alone, as config/default does.
 var external = []string{
-	"images.tag=dev",
+	"images.tag=dev", "test.enabled=false", "uninstall.hook=false",
 	"argo.enabled=false", "argo.instanceID=",
 	"minio.enabled=false", "s3.endpoint=s3.amazonaws.com", "s3.tls=true", "s3.existingSecret=loadstone-s3",
 }

@@ -19,9 +19,15 @@ func (r repository) checkRestricted(ctx context.Context) ([]string, error) {
 	for _, o := range list {
 		var found []string
 		switch o.text("kind") {
-		case "Deployment", "StatefulSet":
+		case "Deployment", "StatefulSet", "Job":
 			var spec corev1.PodSpec
 			if err := into(o.at("spec", "template", "spec"), &spec); err != nil {
+				return nil, err
+			}
+			found = podFindings(spec)
+		case "Pod":
+			var spec corev1.PodSpec
+			if err := into(o.at("spec"), &spec); err != nil {
 				return nil, err
 			}
 			found = podFindings(spec)

@@ -106,8 +106,8 @@ func TestLoadRefusesWhatIsNotWhatItSays(t *testing.T) {
 	}{
 		"no run at all":                     {want: artifact.ErrNotFound, says: "p/manifest.json"},
 		"a manifest of another shape":       {spoil: func(d *record.RunData) { d.Manifest.Schema = "loadstone.dev/run-manifest/v9" }, says: `its schema is "loadstone.dev/run-manifest/v9"`},
-		"a trial whose manifest is another": {spoil: func(d *record.RunData) { d.Manifest.Trials[0].Manifest.SHA256 = digest("x") }, want: artifact.ErrCorrupt},
-		"a trial whose manifest is gone":    {spoil: func(d *record.RunData) { d.Manifest.Trials[0].Manifest.Key = "gone" }, want: artifact.ErrNotFound, says: "gone"},
+		"trials whose manifests are others": {spoil: func(d *record.RunData) { eachTrial(d, func(a *record.Artifact) { a.SHA256 = digest("x") }) }, want: artifact.ErrCorrupt},
+		"trials whose manifests are gone":   {spoil: func(d *record.RunData) { eachTrial(d, func(a *record.Artifact) { a.Key = "gone" }) }, want: artifact.ErrNotFound, says: "gone"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -123,6 +123,43 @@ func TestLoadRefusesWhatIsNotWhatItSays(t *testing.T) {
 			_, err := store.Load(t.Context(), "p")
 			if err == nil || tc.want != nil && !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("got %v, want %v that says %q", err, tc.want, tc.says)
+			}
+		})
+	}
+}
+
+func eachTrial(d *record.RunData, change func(*record.Artifact)) {
+	for i := range d.Manifest.Trials {
+		change(d.Manifest.Trials[i].Manifest)
+	}
+}
+
+func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spoil func(*record.Artifact)
+		says  string
+	}{
+		"its manifest is another": {func(a *record.Artifact) { a.SHA256 = digest("x") }, "its manifest says"},
+		"its manifest is gone":    {func(a *record.Artifact) { a.Key = "gone" }, "gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, store := bucket(t)
+			d := recordtest.Run(recordtest.Duel(1))
+			keep(t, store, "q", d)
+			tc.spoil(d.Manifest.Trials[0].Manifest)
+			if _, err := store.PutJSON(t.Context(), artifact.ManifestKey("p"), d.Manifest); err != nil {
+				t.Fatal(err)
+			}
+			got, err := store.Load(t.Context(), "p")
+			if err != nil {
+				t.Fatal(err)
+			}
+			lost := got.Manifest.Trials[0]
+			if len(got.Trials) != len(d.Trials)-1 || lost.Manifest != nil || lost.Reason != "StoreUnavailable" || !strings.Contains(lost.Message, tc.says) {
+				t.Errorf("%d of %d trials are read, and of the lost one is said: %+v", len(got.Trials), len(d.Trials), lost)
+			}
+			if notes := strings.Join(got.Manifest.Notes, " "); !strings.Contains(notes, "this record is partial") || !strings.Contains(notes, lost.Name) {
+				t.Errorf("the record notes %q", notes)
 			}
 		})
 	}

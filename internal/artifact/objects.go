@@ -5,8 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -73,29 +78,50 @@ func load(ctx context.Context, o Objects, runPrefix string) (record.RunData, err
 	return loadTrials(ctx, o, d.Manifest)
 }
 
+// loadTrials reads what a manifest names. What cannot be read of a trial costs that trial, as if it had failed, unless nothing else is left.
 func loadTrials(ctx context.Context, o Objects, m record.RunManifest) (record.RunData, error) {
 	d := record.RunData{Manifest: m}
-	var err error
-	if d.Trials, err = loadEntries(ctx, o, m.Trials); err != nil {
-		return d, err
+	lost := map[string]error{}
+	for _, part := range []struct {
+		entries *[]record.TrialEntry
+		into    *[]record.TrialData
+	}{{&d.Manifest.Trials, &d.Trials}, {&d.Manifest.Following, &d.Following}} {
+		if err := loadEntries(ctx, o, part.entries, part.into, lost); err != nil {
+			return d, err
+		}
 	}
-	d.Following, err = loadEntries(ctx, o, m.Following)
-	return d, err
+	names := slices.Sorted(maps.Keys(lost))
+	if len(names) == 0 {
+		return d, nil
+	}
+	if len(d.Trials)+len(d.Following) == 0 {
+		return d, lost[names[0]]
+	}
+	note := fmt.Sprintf("this record is partial, since what was stored of %s cannot be read: %s", strings.Join(names, ", "), lost[names[0]])
+	d.Manifest.Notes = append(slices.Clone(m.Notes), note)
+	return d, nil
 }
 
-func loadEntries(ctx context.Context, o Objects, entries []record.TrialEntry) ([]record.TrialData, error) {
-	var out []record.TrialData
-	for _, entry := range entries {
+// loadEntries reads the trials of entries. Those that cannot be read have no manifest any more in a copy that takes the entries' place.
+func loadEntries(ctx context.Context, o Objects, entries *[]record.TrialEntry, into *[]record.TrialData, lost map[string]error) error {
+	*entries = slices.Clone(*entries)
+	for i := range *entries {
+		entry := &(*entries)[i]
 		if entry.Manifest == nil {
 			continue
 		}
 		t, err := loadTrial(ctx, o, *entry.Manifest)
-		if err != nil {
-			return out, err
+		switch {
+		case err == nil:
+			*into = append(*into, t)
+		case Unreadable(err) && !errors.Is(err, ErrSchema):
+			lost[entry.Name] = err
+			entry.Manifest, entry.Reason, entry.Message = nil, v1alpha1.ReasonStoreUnavailable, fmt.Sprintf("what was stored of the trial cannot be read: %s", err)
+		default:
+			return err
 		}
-		out = append(out, t)
 	}
-	return out, nil
+	return nil
 }
 
 func loadTrial(ctx context.Context, o Objects, manifest record.Artifact) (record.TrialData, error) {

@@ -227,8 +227,8 @@ func TestAnEndpointThatIsNoneIsRefused(t *testing.T) {
 	}
 }
 
-// What a run left behind is read whole or not at all.
-func TestALostRecordOfAKeptRunIsAnError(t *testing.T) {
+// A trial that cannot be read costs itself alone, but a run of which nothing is left is no record.
+func TestARunOfWhichNothingCanBeReadIsAnError(t *testing.T) {
 	_, store := bucket(t)
 	d := recordtest.Run(recordtest.Duel(1))
 	keep(t, store, "p", d)
@@ -239,7 +239,7 @@ func TestALostRecordOfAKeptRunIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Trials[0].Manifest = &a
+	m.Trials, m.Trials[0].Manifest = m.Trials[:1], &a
 	if _, err := store.LoadTrials(t.Context(), m); !errors.Is(err, artifact.ErrNotFound) {
 		t.Errorf("got %v, want %v", err, artifact.ErrNotFound)
 	}

@@ -267,6 +267,11 @@ func Terminal(err error) bool {
 		errors.Is(err, ErrNotWritable)
 }
 
+// Mendable reports whether what the store refuses may be granted once somebody has corrected its key, its bucket or its room.
+func Mendable(err error) bool {
+	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrFull) || errors.Is(err, ErrNotWritable)
+}
+
 // Unreadable reports whether what was asked for is not there, or is not what it should be, while the store itself is well: however often
 // it is read, it stays so.
 func Unreadable(err error) bool {

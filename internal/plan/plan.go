@@ -311,16 +311,23 @@ func (p *Plan) draw(block int32, name string) []byte {
 	return sum[:]
 }
 
+// maxTimeout is the longest that a run may take, in seconds: a week, as in the API.
+const maxTimeout = 604800
+
 func (p *Plan) times(timeout int32) {
 	p.TrialSeconds = timetable.End(p.Slots(p.Trials[0])).Seconds()
 	p.TimeoutSeconds = timeout
 	if timeout == 0 {
-		p.TimeoutSeconds = int32((3*p.Estimate(len(p.Trials)) + p.EstimateOf(p.Following)).Seconds()) + 600
+		seconds := int64((3*p.Estimate(len(p.Trials)) + p.EstimateOf(p.Following)).Seconds()) + 600
 		words := "three times the planned time plus ten minutes"
 		if starts := p.readySeconds(); starts > 0 {
-			p.TimeoutSeconds += starts
+			seconds += int64(starts)
 			words += ", and the time that servers may take to start"
 		}
+		if seconds > maxTimeout {
+			seconds, words = maxTimeout, "the longest that a run may take"
+		}
+		p.TimeoutSeconds = int32(seconds)
 		p.Note("spec.timeoutSeconds defaults to %d: %s", p.TimeoutSeconds, words)
 	}
 }

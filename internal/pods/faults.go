@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// PullDeadline is how long an image pull may fail before it counts as impossible.
+	// PullDeadline is how long an image pull may at least fail before it counts as impossible, and at most where its registry says so.
 	PullDeadline = 20 * time.Second
-	// ScheduleDeadline is how long a pod may find no node.
+	// ScheduleDeadline is how long a pod may at least find no node.
 	ScheduleDeadline = 45 * time.Second
 )
 
@@ -134,7 +134,7 @@ func exitOf(t *corev1.ContainerStateTerminated) conduct.Exit {
 	return conduct.Exit{Code: t.ExitCode, Reason: t.Reason, OutOfMemory: t.Reason == "OOMKilled", LastWords: pick.Clip(strings.TrimSpace(t.Message), maxLastWords)}
 }
 
-// unpullable images are the spec's fault; a registry that stumbles gets PullDeadline.
+// unpullable images are the spec's fault; a registry that stumbles gets the run's patience.
 func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	for _, c := range containers(p) {
 		w := c.State.Waiting
@@ -143,7 +143,7 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 		}
 		switch w.Reason {
 		case "ErrImagePull", "ImagePullBackOff":
-			if a.Now.Sub(pullingSince(p)) < PullDeadline {
+			if a.Now.Sub(pullingSince(p)) < a.pullDeadline(w.Message) {
 				continue
 			}
 		case "InvalidImageName", "ErrImageNeverPull":
@@ -191,13 +191,13 @@ func unstartable(a Attempt, p *corev1.Pod, name, image string, why corev1.Contai
 
 func unschedulable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	for _, c := range p.Status.Conditions {
-		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse || a.Now.Sub(c.LastTransitionTime.Time) <= ScheduleDeadline {
+		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse || a.Now.Sub(c.LastTransitionTime.Time) <= a.scheduleDeadline() {
 			continue
 		}
 		if a.boundTo(p) != "" {
 			return nil // The run waits for its node: what it has measured there can be compared with nothing from elsewhere.
 		}
-		return conduct.TransientFailure(v1alpha1.ReasonUnschedulable, "pod %s was not scheduled within %s: %s: free CPUs, or label nodes with %s", p.Name, ScheduleDeadline, c.Message, v1alpha1.LabelRole)
+		return conduct.PermanentFailure(v1alpha1.ReasonUnschedulable, "pod %s was not scheduled within %s: %s: free CPUs, label nodes with %s, or raise spec.patienceSeconds", p.Name, a.scheduleDeadline(), c.Message, v1alpha1.LabelRole)
 	}
 	return nil
 }

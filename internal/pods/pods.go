@@ -23,6 +23,8 @@ type Attempt struct {
 	Trials conduct.Trials
 	// Follows is true of a trial that follows the blocks: it is compared with nothing that was measured, and waits for no node.
 	Follows bool
+	// Patience is how long the run waits for what may come back.
+	Patience time.Duration
 	// Now is the instant of the question.
 	Now time.Time
 }

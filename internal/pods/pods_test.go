@@ -99,7 +99,7 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 		}},
 		"a pod waits long for a node": {change: func(a *pods.Attempt) {
 			generator(a).Status.Conditions = condOf("False", pods.ScheduleDeadline+time.Second, "0/3 nodes")
-		}, want: "Unschedulable transient: pod quick-000-go-1-g0 was not scheduled within 45s: 0/3 nodes: free CPUs, or label nodes with loadstone.dev/role"},
+		}, want: "Unschedulable permanent: pod quick-000-go-1-g0 was not scheduled within 45s: 0/3 nodes: free CPUs, label nodes with loadstone.dev/role, or raise spec.patienceSeconds"},
 		"deletion comes before the end": {change: func(a *pods.Attempt) {
 			server(a).DeletionTimestamp = &metav1.Time{Time: noon}
 			ended(server(a), 0, 143, "Error", "")

@@ -24,8 +24,10 @@ type Dependency struct {
 // settings are what is printed of a dependency, each under its name.
 func (d Dependency) settings() []Setting {
 	own := []Setting{
-		{"image", d.Image}, {"command", cmp.Or(strings.Trim(fmt.Sprintf("%q", d.Command), "[]"), "the image's own")},
-		{"cpu", fmt.Sprintf("%dm", d.MilliCPU)}, {"memory", fmt.Sprintf("%d MiB", d.MemoryBytes>>20)},
+		{"image", d.Image},
+		{"command", cmp.Or(strings.Trim(fmt.Sprintf("%q", d.Command), "[]"), "the image's own")},
+		{"cpu", fmt.Sprintf("%dm", d.MilliCPU)},
+		{"memory", fmt.Sprintf("%d MiB", d.MemoryBytes>>20)},
 	}
 	if d.Port > 0 {
 		own = append(own, Setting{"port", fmt.Sprint(d.Port)})

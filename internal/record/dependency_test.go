@@ -22,8 +22,11 @@ func TestADependencyIsASettingOfItsImplementation(t *testing.T) {
 		d.Command, d.Container.Args = []string{"redis-server"}, []string{"--appendonly", "yes"}
 	}).Settings()
 	want := []record.Setting{
-		{Name: "dependencies db image", Value: "redis:7"}, {Name: "dependencies db command", Value: `"redis-server"`},
-		{Name: "dependencies db cpu", Value: "300m"}, {Name: "dependencies db memory", Value: "64 MiB"}, {Name: "dependencies db port", Value: "6379"},
+		{Name: "dependencies db image", Value: "redis:7"},
+		{Name: "dependencies db command", Value: `"redis-server"`},
+		{Name: "dependencies db cpu", Value: "300m"},
+		{Name: "dependencies db memory", Value: "64 MiB"},
+		{Name: "dependencies db port", Value: "6379"},
 		{Name: "dependencies db args", Value: `"--appendonly" "yes"`},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

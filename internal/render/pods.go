@@ -63,6 +63,8 @@ type PodOptions struct {
 	Bound map[string]string
 	// LargestServer is the CPU that the largest server of the run needs with its observer, in thousandths.
 	LargestServer int64
+	// Patience is how long the run waits for the pod's image.
+	Patience time.Duration
 }
 
 // PodName is the name of the pod of a member of a trial: "-s0" ends that of the first server, "-g0" that of the first generator.
@@ -161,7 +163,8 @@ func sidecar(c *corev1.Container, p kind.Process) {
 		return
 	}
 	ready, port := p.Container.Readiness, intstr.FromInt32(p.Port)
-	c.StartupProbe = &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: ready.Seconds}
+	// The first is asked at once, and the last when the time is over.
+	c.StartupProbe = &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: ready.Seconds + 1}
 	if ready.Path != "" {
 		c.StartupProbe.HTTPGet = &corev1.HTTPGetAction{Path: ready.Path, Port: port, Scheme: corev1.URISchemeHTTP}
 	} else {
@@ -213,7 +216,7 @@ func together(t *v1alpha1.Trial, with string, o PodOptions) *corev1.PodAffinity 
 }
 
 func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member string) *corev1.Pod {
-	life := int64((length + podMargin).Seconds())
+	life := int64((length + podMargin + o.Patience).Seconds())
 	return &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{

@@ -62,7 +62,11 @@ func TestAServerIsMeasuredWithItsDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"dependencies redis args", "CPU time of dependencies per request", "POST /; Content-Type: application/json; body of 32 bytes"} {
+	texts := []string{"dependencies redis args", "POST /; Content-Type: application/json; body of 32 bytes"}
+	if table.Coverage.VoidCells < table.Coverage.MeasuredCells {
+		texts = append(texts, "CPU time of dependencies per request")
+	}
+	for _, text := range texts {
 		if !bytes.Contains(page, []byte(text)) {
 			t.Errorf("the report does not hold %q", text)
 		}

@@ -43,6 +43,7 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 			credentials(t, tc.key)
 			upgrade(t, append(own, "--set", "s3.bucket="+tc.bucket)...)
 			run := small("elsewhere")
+			run.Spec.PatienceSeconds = 5 // What is wrong here stays so.
 			mustApply(t, run)
 			if tc.reason == "" {
 				awaitSuccess(t, run, time.Minute)

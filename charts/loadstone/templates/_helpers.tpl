@@ -130,6 +130,29 @@ matchExpressions:
   operator: Exists
 {{- end }}
 
+{{/* The spec of a comparison that ends in a verdict within a minute and a half: two servers far apart, seven blocks, as short as can be. */}}
+{{- define "loadstone.comparison" -}}
+spec:
+  implementations:
+  - name: gohttp
+    image: {{ include "loadstone.image" (list . "gohttp") }}
+    command: [/usr/local/bin/gohttp, --port=8080]
+    port: 8080
+  - name: epoll
+    image: {{ include "loadstone.image" (list . "epoll") }}
+    command: [/usr/local/bin/epoll, --port=8080]
+    port: 8080
+  baseline: gohttp
+  loads:
+  - name: short
+    tool: wrk
+    levels:
+    - connections: 10
+    warmupSeconds: 0
+    durationSeconds: 1
+  blocks: 7
+{{- end }}
+
 {{/* What the schema cannot say. */}}
 {{- define "loadstone.check" -}}
 {{- if and .Values.minio.enabled .Values.s3.endpoint -}}

@@ -74,7 +74,8 @@ func TestABodyWithoutATypeGetsOneAndTheNotesSayIt(t *testing.T) {
 		"a body without a type": {v1alpha1.Request{Method: "POST", Body: "a"}, []record.Header{{Name: "Content-Type", Value: "text/plain"}}, true},
 		"a body with one": {
 			v1alpha1.Request{Method: "POST", Body: "a", Headers: []v1alpha1.Header{{Name: "content-type", Value: "application/json"}}},
-			[]record.Header{{Name: "content-type", Value: "application/json"}}, false,
+			[]record.Header{{Name: "content-type", Value: "application/json"}},
+			false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

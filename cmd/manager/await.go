@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// awaitPause is how often a run that measures is asked for: rarely, because nobody should work beside it.
+const awaitPause = 2 * time.Second
+
+// errNoVerdict says that a run has ended without what the chart's test wants of it.
+var errNoVerdict = errors.New("the run has ended without a verdict")
+
+// await follows a run until it ends, for the chart's test, whose account may read this one run and nothing else.
+func await(ctx context.Context, args []string) error {
+	f := flag.NewFlagSet("await", flag.ContinueOnError)
+	namespace := f.String("namespace", os.Getenv("POD_NAMESPACE"), "the namespace of the run")
+	if err := f.Parse(args); err != nil {
+		return fmt.Errorf("parsing flags: %w", err)
+	}
+	if f.NArg() != 1 || *namespace == "" {
+		return errors.New("usage: manager await --namespace=NAMESPACE RUN")
+	}
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return fmt.Errorf("registering types: %w", err)
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("finding the cluster: %w", err)
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	return ending(ctx, c, client.ObjectKey{Namespace: *namespace, Name: f.Arg(0)}, os.Stdout, awaitPause)
+}
+
+// ending prints how far a run is whenever that changes, and at its end what it says. A run without a verdict is an error.
+func ending(ctx context.Context, c client.Reader, name client.ObjectKey, out io.Writer, pause time.Duration) error {
+	said := ""
+	for {
+		var run v1alpha1.BenchmarkRun
+		if err := c.Get(ctx, name, &run); err != nil {
+			return fmt.Errorf("reading BenchmarkRun %s: %w", name, err)
+		}
+		if now := told(&run); now != said {
+			said = now
+			if _, err := fmt.Fprintln(out, now); err != nil {
+				return fmt.Errorf("printing: %w", err)
+			}
+		}
+		if run.Status.CompletionTime != nil {
+			return judged(&run)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for BenchmarkRun %s: %w", name, ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}
+
+// told is what a run says of itself.
+func told(run *v1alpha1.BenchmarkRun) string {
+	text := "trials: " + run.Status.Progress
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil && c.Message != "" {
+		text += ", " + c.Message
+	}
+	if run.Status.Verdict != "" {
+		text += "\nverdict: " + run.Status.Verdict
+	}
+	return text
+}
+
+// judged is nil for a run that has succeeded and ended in a verdict.
+func judged(run *v1alpha1.BenchmarkRun) error {
+	for _, kind := range []string{v1alpha1.ConditionSucceeded, v1alpha1.ConditionConclusive} {
+		c := meta.FindStatusCondition(run.Status.Conditions, kind)
+		if c == nil {
+			return fmt.Errorf("%w: its condition %s is absent", errNoVerdict, kind)
+		}
+		if c.Status != metav1.ConditionTrue {
+			return fmt.Errorf("%w: %s is %s (%s): %s", errNoVerdict, kind, c.Status, c.Reason, c.Message)
+		}
+	}
+	return nil
+}

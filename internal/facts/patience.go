@@ -1,0 +1,47 @@
+package facts
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// defaultPatience is how long a run waits for what may come back.
+const defaultPatience = 10 * time.Minute
+
+// Patience is how long a run waits for what may come back, such as an image, a node or the key of the store.
+func Patience(run *v1alpha1.BenchmarkRun) time.Duration {
+	if run == nil || run.Spec.PatienceSeconds == 0 {
+		return defaultPatience
+	}
+	return time.Duration(run.Spec.PatienceSeconds) * time.Second
+}
+
+// WaitingSince is since when a run waits for something of the cluster that is away, where why is the reason for which it waits now; nil if it
+// waits for nothing, or for its turn alone.
+func WaitingSince(run *v1alpha1.BenchmarkRun, why string, now time.Time) *metav1.Time {
+	switch {
+	case why == "" || why == v1alpha1.ReasonQueued:
+		return nil
+	case run.Status.WaitingSince != nil && reasonOf(run) == why:
+		return run.Status.WaitingSince
+	}
+	return &metav1.Time{Time: now}
+}
+
+// reasonOf is the reason that a run's summary has had since its last pass.
+func reasonOf(run *v1alpha1.BenchmarkRun) string {
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {
+		return c.Reason
+	}
+	return ""
+}
+
+// Impatient reports whether a run has waited for as long as its spec allows.
+func Impatient(run *v1alpha1.BenchmarkRun, now time.Time) bool {
+	since := run.Status.WaitingSince
+	return since != nil && now.Sub(since.Time) >= Patience(run)
+}

@@ -1,0 +1,40 @@
+package facts
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+func TestARunWaitsFromTheFirstWordOfTroubleToTheEndOfItsPatience(t *testing.T) {
+	noon := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	run := &v1alpha1.BenchmarkRun{}
+	if Impatient(run, noon) {
+		t.Error("a run that waits for nothing is impatient")
+	}
+	for _, why := range []string{"", v1alpha1.ReasonQueued} {
+		if since := WaitingSince(run, why, noon); since != nil {
+			t.Errorf("a run with the reason %q waits since %s", why, since)
+		}
+	}
+	run.Status.WaitingSince = WaitingSince(run, v1alpha1.ReasonStoreUnavailable, noon)
+	run.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Reason: v1alpha1.ReasonStoreUnavailable}}
+	if other := WaitingSince(run, v1alpha1.ReasonNotEnoughCPUs, noon.Add(time.Hour)); !other.Equal(&metav1.Time{Time: noon.Add(time.Hour)}) {
+		t.Errorf("another wait began at %s", other)
+	}
+	if later := WaitingSince(run, v1alpha1.ReasonStoreUnavailable, noon.Add(time.Hour)); !later.Equal(&metav1.Time{Time: noon}) {
+		t.Errorf("a run that waits since noon waits since %s", later)
+	}
+	for after, want := range map[time.Duration]bool{10*time.Minute - time.Second: false, 10 * time.Minute: true} {
+		if got := Impatient(run, noon.Add(after)); got != want {
+			t.Errorf("after %s, a run without a patience of its own is impatient: %v", after, got)
+		}
+	}
+	run.Spec.PatienceSeconds = 5
+	if !Impatient(run, noon.Add(5*time.Second)) {
+		t.Error("a run waits beyond its own patience")
+	}
+}
