@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -33,7 +34,8 @@ func TestADuetGoesFromApplyToItsReport(t *testing.T) {
 	}
 	var want []string
 	for _, trial := range w.trials(run) {
-		want = append(want, trial.Name+" attempt 1 generator-0", trial.Name+" attempt 1 server-0", trial.Name+" attempt 1 server-1")
+		attempt := fmt.Sprintf("%s attempt %d ", trial.Name, trial.Status.Attempt)
+		want = append(want, attempt+"generator-0", attempt+"server-0", attempt+"server-1")
 	}
 	if diff := cmp.Diff(want, w.agents.started()); diff != "" {
 		t.Errorf("who was told to start (-want +got):\n%s", diff)
