@@ -36,6 +36,8 @@ func suiteCommand(k *kube.Flags) *cobra.Command {
 		Use:   "suite",
 		Short: "Ask for rounds of suites on the cluster, and list them",
 		Long:  suiteHelp,
+		Example: "  loadstone suite list\n" +
+			"  loadstone suite run checkout",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return badInput(fmt.Errorf("name what to do: %s --help lists it", c.CommandPath()))
 		},

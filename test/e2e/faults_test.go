@@ -106,7 +106,10 @@ func TestAMistakeThatShowsLaterEndsTheRunWithASentence(t *testing.T) {
 			v1alpha1.ReasonNotEnoughCPUs, "spec.implementations[0].cpus is 512",
 		},
 		"an image that cannot be pulled": {
-			func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].Image = "localhost/loadstone/nothing:none" },
+			// There is no such registry either, which may come back.
+			func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Implementations[0].Image, s.PatienceSeconds = "localhost/loadstone/nothing:none", 1
+			},
 			v1alpha1.ReasonTrialsFailed, `implementations[go].image: "localhost/loadstone/nothing:none" cannot be pulled`,
 		},
 		"a server that never listens": {
