@@ -153,7 +153,7 @@ func listSuites(ctx context.Context, k *kube.Flags, everywhere bool) ([]listedSu
 			Namespace: s.Namespace, Name: s.Name, Ready: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending,
 			Measuring: s.Status.Current.Progress, Last: s.Status.LastRound, Good: s.Status.LastGood, History: s.Status.History,
 		}
-		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c != nil {
+		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c != nil && c.ObservedGeneration == s.Generation {
 			one.Ready, one.Reason, one.Message = string(c.Status), c.Reason, c.Message
 		}
 		out = append(out, one)

@@ -40,6 +40,7 @@ func TestARoundIsAskedFor(t *testing.T) {
 	}
 	s.Status.Conditions = []metav1.Condition{{
 		Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonObjectivesMissed, Message: "round 3: small: p99 +23 %", LastTransitionTime: metav1.Now(),
+		ObservedGeneration: s.Generation,
 	}}
 	s.Status.LastRound = v1alpha1.SuiteRound{Round: 3, Outcome: v1alpha1.RoundMissed}
 	if err := w.c.Status().Update(t.Context(), s); err != nil {

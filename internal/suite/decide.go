@@ -58,6 +58,8 @@ type decision struct {
 	dropped bool
 	// replaced are the rounds that this decision ends.
 	replaced []*round
+	// lines are all rounds that have ended, of the history and of the cluster, the newest first.
+	lines []v1alpha1.SuiteRound
 }
 
 // Draft returns the runs that a round would have now. They are to be shown to the API server once: those of inputs that the status names were

@@ -37,7 +37,7 @@ func (d *decision) settle() {
 		}
 	}
 	slices.SortFunc(lines, func(a, b v1alpha1.SuiteRound) int { return cmp.Compare(b.Round, a.Round) })
-	d.Status.History = lines[:min(len(lines), maxLines)]
+	d.lines, d.Status.History = lines, lines[:min(len(lines), maxLines)]
 	d.Status.LastRound = v1alpha1.SuiteRound{}
 	if len(lines) > 0 {
 		d.Status.LastRound = lines[0]
@@ -54,8 +54,8 @@ func (d *decision) settle() {
 // result is the round that the suite is judged by: the newest with a result that measured the current inputs, or, where changes start nothing, the
 // newest with a result.
 func (d *decision) result() *v1alpha1.SuiteRound {
-	for i := range d.Status.History {
-		line := &d.Status.History[i]
+	for i := range d.lines {
+		line := &d.lines[i]
 		if isResult(line.Outcome) && (line.Inputs == d.in.hash || !follows(d.Suite.Spec)) {
 			return line
 		}

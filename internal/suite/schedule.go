@@ -52,7 +52,7 @@ func parse(i int, s v1alpha1.Schedule) (cron.Schedule, *Problem) {
 	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
 		return nil, invalid("triggers.schedules[%d].timeZone %q is no time zone that is known: name one such as Europe/Berlin", i, s.TimeZone)
 	}
-	if strings.Contains(s.Cron, "TZ=") || strings.HasPrefix(s.Cron, "@every") {
+	if strings.Contains(s.Cron, "TZ=") || strings.HasPrefix(strings.TrimSpace(s.Cron), "@every") {
 		return nil, invalid("triggers.schedules[%d].cron %q: name the time zone in timeZone, and times instead of @every", i, s.Cron)
 	}
 	times, err := cron.ParseStandard("CRON_TZ=" + zone + " " + s.Cron)

@@ -1,12 +1,15 @@
 package suite
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -155,5 +158,21 @@ func TestTheOutcomeOfARunIsItsExitCode(t *testing.T) {
 		if got := endingOf(run); got.outcome != tc.want || got.reason == "" {
 			t.Errorf("%s: %+v, want %s", name, got, tc.want)
 		}
+	}
+}
+
+// The last good round stays in the cluster, whatever the history remembers: its inputs are known when they come back.
+func TestTheLastGoodInputsAreKnownHoweverManyRoundsHaveFailedSince(t *testing.T) {
+	w := newWorld(t)
+	w.step("the suite is applied")
+	w.step("the round passes", ends(well, well))
+	for i := range 2 * maxLines {
+		w.step("another image is pushed", after(10*time.Minute), push(fmt.Sprintf("sha256:b%02d", i)))
+		w.step("its round fails", ends(missed, well))
+	}
+	w.step("the first image is put back", after(10*time.Minute), push("sha256:aa"))
+	w.step("the operator looks again")
+	if c := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionReady); c == nil || c.Status != metav1.ConditionTrue {
+		t.Errorf("the suite is ready: %+v", c)
 	}
 }
