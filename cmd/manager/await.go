@@ -11,8 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -34,17 +32,9 @@ func await(ctx context.Context, args []string) error {
 	if f.NArg() != 1 || *namespace == "" {
 		return errors.New("usage: manager await --namespace=NAMESPACE RUN")
 	}
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return fmt.Errorf("registering types: %w", err)
-	}
-	config, err := ctrl.GetConfig()
+	c, err := errandClient()
 	if err != nil {
-		return fmt.Errorf("finding the cluster: %w", err)
-	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return err
 	}
 	return ending(ctx, c, client.ObjectKey{Namespace: *namespace, Name: f.Arg(0)}, os.Stdout, awaitPause)
 }

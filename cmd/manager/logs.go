@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 )
 
 // logs says how the operator writes its log.
@@ -30,9 +29,4 @@ func (l *logs) handler(out io.Writer) (slog.Handler, error) {
 		return slog.NewTextHandler(out, options), nil
 	}
 	return nil, fmt.Errorf("-log-format is %q: set it to json or text", l.format)
-}
-
-// pullSecretNames are the Secrets by which measured pods pull their images.
-func (o *options) pullSecretNames() []string {
-	return strings.FieldsFunc(o.pullSecrets, func(r rune) bool { return r == ',' })
 }

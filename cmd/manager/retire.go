@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -28,21 +27,30 @@ func retire(ctx context.Context, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("parsing flags: %w", err)
 	}
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return fmt.Errorf("registering types: %w", err)
-	}
-	config, err := ctrl.GetConfig()
+	c, err := errandClient()
 	if err != nil {
-		return fmt.Errorf("finding the cluster: %w", err)
-	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, *patience)
 	defer cancel()
+	if err := noSuites(ctx, c); err != nil {
+		return err
+	}
 	return release(ctx, c, awaitPause)
+}
+
+// noSuites refuses to go on beside a suite that would make the runs again which are deleted.
+func noSuites(ctx context.Context, c client.Reader) error {
+	var suites v1alpha1.BenchmarkSuiteList
+	if err := c.List(ctx, &suites); err != nil {
+		return fmt.Errorf("listing BenchmarkSuites: %w", err)
+	}
+	for i := range suites.Items {
+		if s := &suites.Items[i]; s.DeletionTimestamp.IsZero() && (s.Spec.Suspend == nil || !*s.Spec.Suspend) {
+			return fmt.Errorf("BenchmarkSuite %s would make new runs: delete it, or set its spec.suspend, and uninstall again", client.ObjectKeyFromObject(s))
+		}
+	}
+	return nil
 }
 
 // release goes over all runs until none of them needs the operator.
@@ -58,7 +66,8 @@ func release(ctx context.Context, c client.Client, pause time.Duration) error {
 			if !controllerutil.ContainsFinalizer(run, v1alpha1.Finalizer) && run.Status.CompletionTime != nil {
 				continue
 			}
-			if err := letGo(ctx, c, run); client.IgnoreNotFound(err) != nil {
+			// Of a run that somebody else has just changed, the next pass knows more.
+			if err := letGo(ctx, c, run); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 				return fmt.Errorf("releasing BenchmarkRun %s: %w", client.ObjectKeyFromObject(run), err)
 			}
 			left++
@@ -80,7 +89,8 @@ func letGo(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) err
 	case !run.DeletionTimestamp.IsZero():
 		return nil // The operator is about to remove it.
 	case run.Status.CompletionTime == nil:
-		return c.Delete(ctx, run)
+		// One that ends meanwhile is a record, and stays.
+		return c.Delete(ctx, run, client.Preconditions{UID: &run.UID, ResourceVersion: &run.ResourceVersion})
 	}
 	controllerutil.RemoveFinalizer(run, v1alpha1.Finalizer)
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": run.Finalizers, "resourceVersion": run.ResourceVersion}})

@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -89,5 +92,48 @@ func TestAnOperatorThatIsGoneIsNamed(t *testing.T) {
 	}
 	if got := namesOf(t, c); len(got["on"]) != 1 {
 		t.Errorf("the finalizer of a run that goes on was taken: %v", got)
+	}
+}
+
+func TestUninstallingBesideASuiteIsRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		suspended bool
+		want      string
+	}{
+		"that goes on":      {false, "BenchmarkSuite team/nightly would make new runs: delete it, or set its spec.suspend"},
+		"that is suspended": {true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := retiring(t)
+			suite := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "nightly"}, Spec: v1alpha1.BenchmarkSuiteSpec{Suspend: &tc.suspended}}
+			if err := c.Create(t.Context(), suite); err != nil {
+				t.Fatal(err)
+			}
+			if err := noSuites(t.Context(), c); fmt.Sprint(err) != "<nil>" && tc.want == "" || tc.want != "" && !strings.Contains(fmt.Sprint(err), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// conflicting is a client whose first patch is too late: somebody else has changed the run.
+type conflicting struct {
+	client.Client
+	patches int
+}
+
+func (c *conflicting) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+	if c.patches++; c.patches == 1 {
+		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("benchmarkruns").GroupResource(), o.GetName(), errors.New("it has changed"))
+	}
+	return c.Client.Patch(ctx, o, p, opts...)
+}
+
+func TestARunThatSomebodyElseChangesIsReleasedLater(t *testing.T) {
+	c := &conflicting{Client: retiring(t)}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := release(ctx, &operatorOf{c, 0}, time.Millisecond); err != nil || c.patches != 2 {
+		t.Errorf("after %d patches it ends with %v, want 2 and none", c.patches, err)
 	}
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"flag"
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 	_ "time/tzdata" // Schedules name time zones, and the operator's image has none.
 
@@ -94,8 +96,10 @@ func (o *options) check() error {
 	return nil
 }
 
-// errands are what the operator's image does for the chart's hooks.
-var errands = map[string]func(context.Context, []string) error{"await": await, "retire": retire}
+// pullSecretNames are the Secrets by which measured pods pull their images.
+func (o *options) pullSecretNames() []string {
+	return strings.FieldsFunc(o.pullSecrets, func(r rune) bool { return r == ',' })
+}
 
 func run(ctx context.Context, args []string) error {
 	if len(args) > 0 && errands[args[0]] != nil {
@@ -122,16 +126,27 @@ func run(ctx context.Context, args []string) error {
 	if err := storeKey(ctx, direct, &o); err != nil {
 		return err
 	}
-	store, err := artifact.Open(o.store)
-	if err != nil {
-		return err
-	}
 	key, err := steps.SigningKey(ctx, direct, o.namespace)
 	if err != nil {
 		return err
 	}
 	endpoint := &steps.Endpoint{Client: m.GetClient(), Key: key, Addr: o.listen}
 	if err := endpoint.SetupWithManager(ctx, m); err != nil {
+		return err
+	}
+	if err := register(m, o, key); err != nil {
+		return err
+	}
+	if err := m.Start(ctx); err != nil {
+		return fmt.Errorf("running: %w", err)
+	}
+	return nil
+}
+
+// register gives a manager the reconcilers of trials, runs and suites.
+func register(m ctrl.Manager, o options, key ed25519.PrivateKey) error {
+	store, err := artifact.Open(o.store)
+	if err != nil {
 		return err
 	}
 	trials := &controllers.TrialReconciler{
@@ -154,9 +169,6 @@ func run(ctx context.Context, args []string) error {
 	}
 	if err := rounds.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering suites: %w", err)
-	}
-	if err := m.Start(ctx); err != nil {
-		return fmt.Errorf("running: %w", err)
 	}
 	return nil
 }

@@ -77,6 +77,7 @@ var refusals = []struct{ setting, want string }{
 	{"s3.tls=true", "the embedded MinIO speaks no TLS"},
 	{"minio.enabled=false", "set s3.endpoint to host:port of your S3"},
 	{"minio.enabled=false,s3.endpoint=s3.example.com", "make a Secret with the keys access-key and secret-key"},
+	{"s3.secretKeys.accessKey=AWS_ACCESS_KEY_ID", "names the keys of s3.existingSecret"},
 	{"s3.endpoint=http://s3.example.com", "/s3/endpoint"},
 	{"s3.bucket=No", "/s3/bucket"},
 	{"images.pullPolicy=Sometimes", "/images/pullPolicy"},

@@ -95,14 +95,19 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 		return err
 	case <-over:
 	}
-	_ = syscall.Kill(-cmd.Process.Pid, launch.StopSignal(*stop)) // It may have ended meanwhile.
+	end(cmd, launch.StopSignal(*stop), exited)
+	return nil
+}
+
+// end tells an implementation to end, and kills it if it does not.
+func end(cmd *exec.Cmd, stop syscall.Signal, exited <-chan struct{}) {
+	_ = syscall.Kill(-cmd.Process.Pid, stop) // It may have ended meanwhile.
 	select {
 	case <-exited:
 	case <-time.After(termLimit):
 		_ = cmd.Process.Kill()
 		<-exited
 	}
-	return nil
 }
 
 // startSpec is what a keeper starts, and how.

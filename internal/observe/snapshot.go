@@ -123,13 +123,7 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 	}
 	if known(nameNetwork) {
 		cell.Network = kernel.Traffic(before.network, after.network)
-		if after.sharedNetwork {
-			cell.Network.ActiveOpens, cell.Network.PassiveOpens, cell.Network.Handshakes = 0, 0, nil
-			missing(cell, nameOpened, errSharedNetwork)
-			missing(cell, nameHandshakes, errSharedNetwork)
-		} else if cell.Network.Handshakes == nil {
-			missing(cell, nameHandshakes, kernel.ErrNoHandshakes)
-		}
+		missConnections(cell, after.sharedNetwork)
 	}
 	if known(nameOwn) {
 		cell.ObserverCPUNanos = after.own - before.own
@@ -138,6 +132,17 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 		if known(d.what) {
 			cell.Dependencies = append(cell.Dependencies, record.DependencyUse{Name: d.name, CPUNanos: d.since(before.dependencies[i])})
 		}
+	}
+}
+
+// missConnections notes in a cell which connections are not known to be the server's, or not known at all.
+func missConnections(cell *record.CellObservation, sharedNetwork bool) {
+	if sharedNetwork {
+		cell.Network.ActiveOpens, cell.Network.PassiveOpens, cell.Network.Handshakes = 0, 0, nil
+		missing(cell, nameOpened, errSharedNetwork)
+		missing(cell, nameHandshakes, errSharedNetwork)
+	} else if cell.Network.Handshakes == nil {
+		missing(cell, nameHandshakes, kernel.ErrNoHandshakes)
 	}
 }
 

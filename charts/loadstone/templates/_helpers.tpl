@@ -178,4 +178,7 @@ spec:
 {{- if and (not .Values.minio.enabled) (not .Values.s3.existingSecret) -}}
 {{- fail "s3.existingSecret is empty: make a Secret with the keys access-key and secret-key in the release's namespace, and name it here" -}}
 {{- end -}}
+{{- if and (not .Values.s3.existingSecret) (or (ne .Values.s3.secretKeys.accessKey "access-key") (ne .Values.s3.secretKeys.secretKey "secret-key")) -}}
+{{- fail "s3.secretKeys names the keys of s3.existingSecret: set that, too, or leave s3.secretKeys as it is" -}}
+{{- end -}}
 {{- end }}
