@@ -71,11 +71,19 @@ func (r *BenchmarkRunReconciler) scan(ctx context.Context, s *runScope) (pass.St
 
 // forGood reports whether a failure of the store is waited for no longer, if it ever was.
 func (s *runScope) forGood(err error) bool {
-	return artifact.Terminal(err) && (!artifact.Mendable(err) || facts.Impatient(s.run, s.now))
+	return artifact.Terminal(err) && (!artifact.Mendable(err) || facts.Impatient(s.run, v1alpha1.ReasonStoreRefused, s.now))
 }
 
 // awaitStore waits for a store that may come back.
 func (s *runScope) awaitStore(err error) (pass.Step, error) {
-	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
+	s.waitForStore(err)
 	return pass.Again(retryStore), nil
+}
+
+// waitForStore says for what a run waits. A refusal has a patience of its own, of which the store's absence takes nothing.
+func (s *runScope) waitForStore(err error) {
+	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
+	if artifact.Mendable(err) {
+		s.why = v1alpha1.ReasonStoreRefused
+	}
 }

@@ -232,7 +232,7 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.
 		return pass.Halt, nil
 	}
 	s.end = nil // It ends when that is stored for which it waits.
-	s.why, s.waiting = v1alpha1.ReasonStoreUnavailable, err.Error()
+	s.waitForStore(err)
 	return pass.Again(retryReport), nil
 }
 

@@ -1,7 +1,9 @@
 package controllers
 
 import (
+	"cmp"
 	"crypto/ed25519"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -117,6 +120,7 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err    error
 		waited time.Duration
+		before string // what it has waited for; a refusal, if it does not say
 		begins bool
 	}{
 		"there is one":                           {begins: true},
@@ -124,18 +128,25 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 		"its bucket is missing":                  {err: artifact.ErrNoBucket},
 		"its key is wrong, and was a moment ago": {err: artifact.ErrDenied, waited: time.Minute - time.Second},
 		"its key is wrong for as long as the run has patience": {err: artifact.ErrDenied, waited: time.Minute, begins: true},
+		"its key is wrong, after it was away for an hour":      {err: artifact.ErrDenied, waited: time.Hour, before: v1alpha1.ReasonStoreUnavailable},
 		"it holds another plan":                                {err: artifact.ErrExists, begins: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := runScopeOf(t, func(s *runScope) { s.run.Status.StartTime, s.trials = nil, nil })
 			s.run.Spec.PatienceSeconds, s.run.Status.WaitingSince = 60, &metav1.Time{Time: s.now.Add(-tc.waited)}
+			before := cmp.Or(tc.before, v1alpha1.ReasonStoreRefused)
+			meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: before})
 			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(s.run).Build()
 			next, err := (&BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{err: tc.err}}).awaitTurn(t.Context(), s)
 			if err != nil || !next.Stop || s.begins != tc.begins || (next.After > 0) == tc.begins || s.end != nil {
 				t.Errorf("the phase ends with %+v, %v, %+v, and the run begins: %v", next, err, s.end, s.begins)
 			}
 			if st := runStatus(s); !tc.begins {
-				condition(t, st.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, tc.err.Error())
+				why := v1alpha1.ReasonStoreRefused
+				if errors.Is(tc.err, artifact.ErrUnreachable) {
+					why = v1alpha1.ReasonStoreUnavailable
+				}
+				condition(t, st.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionUnknown, why, tc.err.Error())
 			}
 		})
 	}

@@ -151,7 +151,7 @@ func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (pass.St
 	}
 	left, awaited := attemptFacts(s).PrepareLeft(), cmp.Or(seen.AwaitedNode(), seen.Awaited())
 	if left <= 0 && awaited == "" {
-		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s%s", conduct.PrepareDeadline, v1alpha1.LabelTrial, s.trial.Name, seen.AwaitedFiles())
+		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s%s", attemptFacts(s).PrepareLimit(), v1alpha1.LabelTrial, s.trial.Name, seen.AwaitedFiles())
 		return pass.Halt, nil
 	}
 	s.waiting = cmp.Or(awaited, "pods are starting")

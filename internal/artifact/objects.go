@@ -97,8 +97,8 @@ func loadTrials(ctx context.Context, o Objects, m record.RunManifest) (record.Ru
 	if len(d.Trials)+len(d.Following) == 0 {
 		return d, lost[names[0]]
 	}
-	note := fmt.Sprintf("this record is partial, since what was stored of %s cannot be read: %s", strings.Join(names, ", "), lost[names[0]])
-	d.Manifest.Notes = append(slices.Clone(m.Notes), note)
+	d.Lost = fmt.Sprintf("this record is partial, since what was stored of %s cannot be read: %s", strings.Join(names, ", "), lost[names[0]])
+	d.Manifest.Notes = append(slices.Clone(m.Notes), d.Lost)
 	return d, nil
 }
 

@@ -62,6 +62,9 @@ func compareRuns(ctx context.Context, out io.Writer, k *kube.Flags, names []stri
 		if err != nil {
 			return err
 		}
+		if data.Lost != "" {
+			return notComparable(name + ": " + data.Lost)
+		}
 		all = append(all, compare.Earlier{Name: name, Data: data})
 	}
 	last := len(all) - 1

@@ -30,11 +30,32 @@ func checkCommandsOnResults(t *testing.T, results, page string) {
 	if out, err := execute(t, "compare", results, results, "--anchor", "zig"); err == nil || status(err) != statusInconclusive || !strings.Contains(err.Error(), "has not measured zig") {
 		t.Errorf("another anchor prints %s and ends with %v", out, err)
 	}
+	checkPartialRun(t, results)
 	for _, flags := range [][]string{nil, {"--again"}} {
 		out, err := execute(t, append([]string{"report", results}, flags...)...)
 		if err != nil || !strings.HasSuffix(strings.TrimSpace(out), "report.html") || flags == nil && strings.TrimSpace(out) != page {
 			t.Errorf("the report of a folder is %s, %v, want %s", out, err, page)
 		}
+	}
+}
+
+// checkPartialRun compares a run with a copy of itself that has lost a trial.
+func checkPartialRun(t *testing.T, results string) {
+	t.Helper()
+	partial := filepath.Join(t.TempDir(), filepath.Base(results))
+	if err := os.CopyFS(partial, os.DirFS(results)); err != nil {
+		t.Fatal(err)
+	}
+	trials, err := filepath.Glob(filepath.Join(partial, "trials", "*"))
+	if err != nil || len(trials) == 0 {
+		t.Fatalf("trials in %s: %v, %v", partial, trials, err)
+	}
+	if err := os.RemoveAll(trials[0]); err != nil {
+		t.Fatal(err)
+	}
+	out, err := execute(t, "compare", results, partial)
+	if err == nil || status(err) != statusInconclusive || !strings.Contains(err.Error(), filepath.Base(trials[0])+" cannot be read") {
+		t.Errorf("a run of which a trial is lost is compared: it prints %s and ends with %v", out, err)
 	}
 }
 

@@ -97,9 +97,18 @@ func memoryOf(w kind.Work, server record.Implementation) string {
 	return own
 }
 
-// DiskFull is the failure of a measured process that has written more than it may; said is the system's word for it.
-func DiskFull(w kind.Work, server record.Implementation, said string) *Failure {
-	return PermanentFailure(endReason(w), "implementations[%s] was ended because it filled its disk: write or print less, or raise the size of its scratch: %s", server.Name, strings.TrimSpace(said))
+// DiskFull is the failure of a measured process, or of a dependency of it that is named, that has written more than it may; said is the system's
+// word for it.
+func DiskFull(w kind.Work, server record.Implementation, dependency, said string) *Failure {
+	said = strings.TrimSpace(said)
+	if dependency != "" {
+		return PermanentFailure(v1alpha1.ReasonDependencyFailed, "implementations[%s].dependencies[%s] was ended because it filled its scratch: write less, or raise its size: %s", server.Name, dependency, said)
+	}
+	who := ""
+	if len(server.Dependencies) > 0 {
+		who = ", or its dependencies did"
+	}
+	return PermanentFailure(endReason(w), "implementations[%s] was ended because it filled its disk%s: write or print less, or raise the size of its scratch: %s", server.Name, who, said)
 }
 
 // endReason is the reason of a measured process that has ended as it should not.

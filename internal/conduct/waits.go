@@ -27,10 +27,10 @@ const (
 )
 
 // PrepareLeft is how long the attempt may still take until its members run; not positive if it has taken too long.
-func (a Attempt) PrepareLeft() time.Duration { return a.Begun.Add(a.prepareLimit()).Sub(a.Now) }
+func (a Attempt) PrepareLeft() time.Duration { return a.Begun.Add(a.PrepareLimit()).Sub(a.Now) }
 
-// prepareLimit is how long the members of an attempt may take until they run: the dependencies of a server get ready before it does.
-func (a Attempt) prepareLimit() time.Duration {
+// PrepareLimit is how long the members of an attempt may take until they run: the dependencies of a server get ready before it does.
+func (a Attempt) PrepareLimit() time.Duration {
 	var most int32
 	for _, s := range a.Work.Servers() {
 		most = max(most, s.DependencySeconds())
@@ -40,7 +40,7 @@ func (a Attempt) prepareLimit() time.Duration {
 
 // AgentSilent is the failure of an agent that does not answer; nil while it may yet.
 func (a Attempt) AgentSilent(agent string, err error) *Failure {
-	deadline := a.Begun.Add(a.prepareLimit() + a.readiness())
+	deadline := a.Begun.Add(a.PrepareLimit() + a.readiness())
 	if end := a.End(); !end.IsZero() {
 		deadline = end.Add(AgentGrace)
 	}

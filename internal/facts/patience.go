@@ -40,8 +40,8 @@ func reasonOf(run *v1alpha1.BenchmarkRun) string {
 	return ""
 }
 
-// Impatient reports whether a run has waited for as long as its spec allows.
-func Impatient(run *v1alpha1.BenchmarkRun, now time.Time) bool {
+// Impatient reports whether a run has waited for a reason for as long as its spec allows.
+func Impatient(run *v1alpha1.BenchmarkRun, why string, now time.Time) bool {
 	since := run.Status.WaitingSince
-	return since != nil && now.Sub(since.Time) >= Patience(run)
+	return since != nil && reasonOf(run) == why && now.Sub(since.Time) >= Patience(run)
 }

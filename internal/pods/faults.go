@@ -44,7 +44,7 @@ func lost(a Attempt, p *corev1.Pod) *conduct.Failure {
 	case !p.DeletionTimestamp.IsZero():
 		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by another client", p.Name)
 	case overfull(p):
-		return conduct.DiskFull(a.Work, Implementation(a.Work, p), p.Status.Message)
+		return conduct.DiskFull(a.Work, Implementation(a.Work, p), a.filler(p), p.Status.Message)
 	case p.Status.Phase == corev1.PodFailed && p.Status.Reason != "":
 		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s: %s: %s", p.Name, p.Status.Reason, p.Status.Message)
 	case p.Status.Phase == corev1.PodUnknown:
@@ -64,6 +64,18 @@ func overfull(p *corev1.Pod) bool {
 		said(fmt.Sprintf("Container %s exceeded its local ephemeral storage limit", p.Spec.Containers[0].Name)) ||
 		said(fmt.Sprintf("Usage of EmptyDir volume %q exceeds the limit", render.ExchangeVolume)) ||
 		said(fmt.Sprintf("Usage of EmptyDir volume \"%s", render.ScratchVolume))
+}
+
+// filler is the dependency that has filled a folder of its own, as the kubelet says; empty if it names none.
+func (a Attempt) filler(p *corev1.Pod) string {
+	for _, own := range a.processes(p) {
+		for i := range own.Container.Scratch {
+			if own.Dependency != "" && strings.Contains(p.Status.Message, fmt.Sprintf("volume %q", render.Scratch(own, i))) {
+				return own.Dependency
+			}
+		}
+	}
+	return ""
 }
 
 // containers are the states of all containers of a pod, the one that brings the agent into another's image among them.
@@ -90,7 +102,7 @@ func exited(a Attempt, p *corev1.Pod) *conduct.Failure {
 			return conduct.AgentExited(fmt.Sprintf("container %s of pod %s", c.Name, p.Name), exitOf(t))
 		}
 		if name := a.dependency(p, c.Name); name != "" {
-			return conduct.DependencyEnded(Implementation(a.Work, p), name, exitOf(t), initialised(p), t.FinishedAt.Sub(t.StartedAt.Time))
+			return conduct.DependencyEnded(Implementation(a.Work, p), name, exitOf(t), followed(p, c.Name), t.FinishedAt.Sub(t.StartedAt.Time))
 		}
 		if f := conduct.ServerExited(a.Work, Implementation(a.Work, p), exitOf(t)); f != nil {
 			return f
@@ -107,9 +119,18 @@ func terminated(c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	return c.LastTerminationState.Terminated
 }
 
-// initialised reports whether the containers of a pod have been started that its dependencies come before.
-func initialised(p *corev1.Pod) bool {
-	return slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.State.Running != nil || c.State.Terminated != nil })
+// begun reports whether a container has been started.
+func begun(c corev1.ContainerStatus) bool { return c.State.Running != nil || terminated(c) != nil }
+
+// followed reports whether a container of a pod has been started that comes after a dependency, which was ready then.
+func followed(p *corev1.Pod, dependency string) bool {
+	at := slices.IndexFunc(p.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == dependency })
+	for _, later := range p.Spec.InitContainers[at+1:] {
+		if slices.ContainsFunc(p.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == later.Name && begun(c) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.Status.ContainerStatuses, begun)
 }
 
 // dependency is the name of the dependency that a container of a pod is; empty if it is none.

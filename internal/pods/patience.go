@@ -24,18 +24,26 @@ func (a Attempt) pullDeadline(said string) time.Duration {
 // scheduleDeadline is how long a pod may find no node.
 func (a Attempt) scheduleDeadline() time.Duration { return max(ScheduleDeadline, a.Patience) }
 
+// atMost says how long something is waited for; a shortest time of Loadstone's own is not that of the spec.
+func (a Attempt) atMost(d time.Duration) string {
+	if d == a.Patience {
+		return fmt.Sprintf("up to %s (spec.patienceSeconds)", d)
+	}
+	return fmt.Sprintf("up to %s", d)
+}
+
 // Awaited returns what the pods of an attempt wait for that may come back, and how long, in a sentence; empty if it is nothing. Fault ends
 // the wait.
 func (a Attempt) Awaited() string {
 	for _, p := range a.Pods {
 		for _, c := range containers(p) {
 			if w := c.State.Waiting; w != nil && (w.Reason == "ErrImagePull" || w.Reason == "ImagePullBackOff") {
-				return fmt.Sprintf("waiting for up to %s (spec.patienceSeconds) for image %q on node %s: %s", a.pullDeadline(w.Message), c.Image, p.Spec.NodeName, w.Message)
+				return fmt.Sprintf("waiting for %s for image %q on node %s: %s", a.atMost(a.pullDeadline(w.Message)), c.Image, p.Spec.NodeName, w.Message)
 			}
 		}
 		for _, c := range p.Status.Conditions {
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-				return fmt.Sprintf("waiting for up to %s (spec.patienceSeconds) for a node for pod %s: %s", a.scheduleDeadline(), p.Name, c.Message)
+				return fmt.Sprintf("waiting for %s for a node for pod %s: %s", a.atMost(a.scheduleDeadline()), p.Name, c.Message)
 			}
 		}
 	}

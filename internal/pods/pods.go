@@ -2,6 +2,7 @@ package pods
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,15 +30,29 @@ type Attempt struct {
 	Now time.Time
 }
 
-// Settled is when the last of some pods found its node, or was made, if it has none; zero if there are none.
+// Settled is when the last of some pods found its node, or was made, if it has none, or when the last of their containers began, whose image may have
+// been long in coming; zero if there are no pods.
 func Settled(pods []*corev1.Pod) time.Time {
 	var last time.Time
 	for _, p := range pods {
-		if at := scheduledAt(p); at.After(last) {
-			last = at
+		last = latest(last, scheduledAt(p))
+		for _, c := range containers(p) {
+			if c.State.Running != nil {
+				last = latest(last, c.State.Running.StartedAt.Time)
+			}
+			if c.State.Terminated != nil {
+				last = latest(last, c.State.Terminated.StartedAt.Time)
+			}
 		}
 	}
 	return last
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // AwaitedNode returns which pod waits for the node that it is bound to, and what the scheduler says of it; empty if none does.
@@ -72,8 +87,8 @@ func (a Attempt) boundTo(p *corev1.Pod) string {
 func (a Attempt) AwaitedFiles() string {
 	var names []string
 	for _, p := range a.Pods {
-		if len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Waiting == nil {
-			continue
+		if slices.ContainsFunc(containers(p), begun) {
+			continue // Its volumes are there: a kubelet mounts all of them before it starts the first container.
 		}
 		for _, v := range p.Spec.Volumes {
 			switch {
@@ -87,7 +102,7 @@ func (a Attempt) AwaitedFiles() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return ": implementations[].files needs " + strings.Join(names, ", ") + ", which may not be there"
+	return ": files of implementations[] or of their dependencies need " + strings.Join(names, ", ") + ", which may not be there"
 }
 
 // Implementation is what a server's pod runs.
@@ -123,12 +138,21 @@ func ContainerStart(p *corev1.Pod, name string) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// pullingSince is when the images of a pod's containers began to be pulled at the latest: after the agent was brought, where it is.
+// pullingSince is when the images of a pod's containers began to be pulled at the latest: after the agent was brought and after each dependency was
+// ready, where there are any.
 func pullingSince(p *corev1.Pod) time.Time {
 	since := scheduledAt(p)
 	for _, c := range p.Status.InitContainerStatuses {
-		if t := c.State.Terminated; t != nil && t.FinishedAt.After(since) {
-			since = t.FinishedAt.Time
+		if t := c.State.Terminated; t != nil {
+			since = latest(since, t.FinishedAt.Time)
+		}
+		if r := c.State.Running; r != nil {
+			since = latest(since, r.StartedAt.Time)
+		}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodInitialized && c.Status == corev1.ConditionTrue {
+			since = latest(since, c.LastTransitionTime.Time)
 		}
 	}
 	return since

@@ -129,8 +129,10 @@ func TestPodsThatWaitForFilesNameTheirObjects(t *testing.T) {
 	if got := a.AwaitedFiles(); got != "" {
 		t.Errorf("a pod that runs waits for files: %q", got)
 	}
-	waitingFor(server(&a), 0, "ContainerCreating", "")
-	if got, want := a.AwaitedFiles(), ": implementations[].files needs ConfigMap app, Secret keys, which may not be there"; got != want {
+	for i := range server(&a).Status.ContainerStatuses {
+		waitingFor(server(&a), i, "ContainerCreating", "")
+	}
+	if got, want := a.AwaitedFiles(), ": files of implementations[] or of their dependencies need ConfigMap app, Secret keys, which may not be there"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -182,6 +184,10 @@ func TestPodsHaveSettledWhenTheLastHasItsNode(t *testing.T) {
 	if got := pods.Settled(a.Pods); !got.Equal(noon.Add(time.Minute)) {
 		t.Errorf("pods of which one waited a minute for its node have settled at %s", got)
 	}
+	generator(&a).Status.ContainerStatuses[0].State.Running.StartedAt = metav1.Time{Time: noon.Add(8 * time.Minute)}
+	if got := pods.Settled(a.Pods); !got.Equal(noon.Add(8 * time.Minute)) {
+		t.Errorf("pods of which one waited eight minutes for its image have settled at %s", got)
+	}
 }
 
 func TestAPodRunsWhenAllOfItsContainersDo(t *testing.T) {
@@ -226,6 +232,42 @@ func depending(state corev1.ContainerStatus) func(*pods.Attempt) {
 	}
 }
 
+// A kubelet names the volume that was overfull: whose it was is to be blamed.
+func TestWhoFillsADiskIsBlamed(t *testing.T) {
+	for name, tc := range map[string]struct{ said, want string }{
+		"the server":     {`Usage of EmptyDir volume "scratch-0" exceeds the limit "1Gi".`, "ServerExited permanent: implementations[go] was ended because it filled its disk, or its dependencies did"},
+		"its dependency": {`Usage of EmptyDir volume "scratch-db-0" exceeds the limit "1Gi".`, "DependencyFailed permanent: implementations[go].dependencies[db] was ended because it filled its scratch"},
+		"one of them":    {"Pod ephemeral local storage usage exceeds the total limit of containers 2Gi.", "ServerExited permanent: implementations[go] was ended because it filled its disk, or its dependencies did"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := attempt()
+			depending(corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})(&a)
+			a.Work.(sweep.Sweep).Implementations[0].Dependencies[0].Container.Scratch = []record.Scratch{{Path: "/data", Bytes: 1 << 30}}
+			server(&a).Status.Phase, server(&a).Status.Reason, server(&a).Status.Message = corev1.PodFailed, "Evicted", tc.said
+			if got := describe(a.Fault()); !strings.HasPrefix(got, tc.want) {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// A dependency takes nothing from the patience for the image of its server, whose pull begins when it is ready.
+func TestThePullOfAServersImageBeginsAfterItsDependencies(t *testing.T) {
+	a := attempt()
+	started := metav1.Time{Time: noon.Add(-10 * time.Second)}
+	depending(corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}}})(&a)
+	waitingFor(server(&a), 0, "ErrImagePull", "not found")
+	waitingFor(server(&a), 1, "PodInitializing", "")
+	server(&a).Status.Conditions = condOf("True", time.Hour, "")
+	if f := a.Fault(); f != nil {
+		t.Errorf("a pull that failed for 10 s at most ends the attempt: %s", describe(f))
+	}
+	a.Now = noon.Add(pods.PullDeadline)
+	if f := a.Fault(); f == nil {
+		t.Error("the pull goes on for ever")
+	}
+}
+
 // exit is a container that has ended some time after its start, and was started again, as a kubelet does with dependencies.
 func exit(code int32, why, message string, after time.Duration) corev1.ContainerStatus {
 	var s corev1.ContainerStatus
@@ -246,14 +288,15 @@ func TestADependencyThatEndsFailsItsTrialInASentence(t *testing.T) {
 		begun bool
 		want  string
 	}{
-		"it runs":               {state: corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},
-		"it is not ready":       {state: exit(137, "Error", "waiting for a disk", time.Minute), want: `DependencyFailed permanent: implementations[go].dependencies[db] was not ready on port 6379 within 60 s of its start (exit code 137, Error, last output: "waiting for a disk"): let it listen on all addresses, check its command, or give it longer with readiness.timeoutSeconds`},
-		"it ends at once":       {state: exit(1, "Error", "no such option", time.Second), want: `DependencyFailed permanent: implementations[go].dependencies[db] exited before it was ready (exit code 1, Error, last output: "no such option"): check its command, env and files`},
-		"it ends later":         {state: exit(1, "Error", "oh", time.Hour), begun: true, want: `DependencyFailed permanent: implementations[go].dependencies[db] exited while its server was running (exit code 1, Error, last output: "oh")`},
-		"it is too large":       {state: exit(137, "OOMKilled", "", time.Hour), begun: true, want: "DependencyFailed permanent: implementations[go].dependencies[db] was killed because it exceeded its memory of 64Mi: raise its memory"},
-		"somebody kills it":     {state: exit(137, "Error", "", time.Hour), begun: true, want: "PodLost transient: implementations[go].dependencies[db] was killed by another process"},
-		"its image is nowhere":  {state: waiting("InvalidImageName", "no"), want: `ImagePull permanent: implementations[go].dependencies[db].image: "redis:7" cannot be pulled`},
-		"its Secret is nowhere": {state: waiting("CreateContainerConfigError", "no secret"), want: `DependencyFailed permanent: container dep-db with image "redis:7" cannot be started: no secret: check env, envFrom and user of implementations[go].dependencies[db]`},
+		"it runs":                               {state: corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},
+		"it is not ready":                       {state: exit(137, "Error", "waiting for a disk", time.Minute), want: `DependencyFailed permanent: implementations[go].dependencies[db] was not ready on port 6379 within 60 s of its start (exit code 137, Error, last output: "waiting for a disk"): let it listen on all addresses, check its command, or give it longer with readiness.timeoutSeconds`},
+		"it ends at once":                       {state: exit(1, "Error", "no such option", time.Second), want: `DependencyFailed permanent: implementations[go].dependencies[db] exited before its server was started (exit code 1, Error, last output: "no such option"): check its command, env and files`},
+		"it ends after a minute, beside a pull": {state: exit(137, "Error", "", 3*time.Minute), want: "DependencyFailed permanent: implementations[go].dependencies[db] exited before its server was started"},
+		"it ends later":                         {state: exit(1, "Error", "oh", time.Hour), begun: true, want: `DependencyFailed permanent: implementations[go].dependencies[db] exited before its trial was over (exit code 1, Error, last output: "oh")`},
+		"it is too large":                       {state: exit(137, "OOMKilled", "", time.Hour), begun: true, want: "DependencyFailed permanent: implementations[go].dependencies[db] was killed because it exceeded its memory of 64Mi: raise its memory"},
+		"somebody kills it":                     {state: exit(137, "Error", "", time.Hour), begun: true, want: "PodLost transient: implementations[go].dependencies[db] was killed by another process"},
+		"its image is nowhere":                  {state: waiting("InvalidImageName", "no"), want: `ImagePull permanent: implementations[go].dependencies[db].image: "redis:7" cannot be pulled`},
+		"its Secret is nowhere":                 {state: waiting("CreateContainerConfigError", "no secret"), want: `DependencyFailed permanent: container dep-db with image "redis:7" cannot be started: no secret: check env, envFrom and user of implementations[go].dependencies[db]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := attempt()

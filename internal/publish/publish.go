@@ -141,18 +141,20 @@ func Read(ctx context.Context, store Store, runPrefix string) (record.RunData, e
 	return data, err
 }
 
-// earlier reads the runs that objectives name. One that is not there, or is not what a run is, leaves its objectives undecided; anything
+// earlier reads the runs that objectives name. One that is not there, is not what a run is, or is partial leaves its objectives undecided; anything
 // else is an error of the store, which may answer when it is asked again.
 func earlier(ctx context.Context, store Store, data record.RunData) (map[string]record.EarlierRun, error) {
 	var out map[string]record.EarlierRun
 	for _, prefix := range earlierRuns(data.Manifest.Plan.Objectives) {
 		run, err := store.Load(ctx, prefix)
 		e := record.EarlierRun{Data: &run}
-		if err != nil {
-			if !artifact.Unreadable(err) {
-				return nil, err
-			}
+		switch {
+		case err != nil && !artifact.Unreadable(err):
+			return nil, err
+		case err != nil:
 			e = record.EarlierRun{Error: err.Error()}
+		case run.Lost != "":
+			e = record.EarlierRun{Error: run.Lost}
 		}
 		if out == nil {
 			out = map[string]record.EarlierRun{}

@@ -61,6 +61,7 @@ func against(prefix string) record.RunData {
 func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err     error
+		lost    string
 		want    objectives.Reason
 		trouble bool
 	}{
@@ -69,12 +70,15 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 		"the earlier run was tampered":  {err: artifact.ErrCorrupt, want: objectives.NoEarlierRun},
 		"the earlier run is no record":  {err: artifact.ErrMalformed, want: objectives.NoEarlierRun},
 		"another version has stored it": {err: artifact.ErrSchema, want: objectives.NoEarlierRun},
+		"the earlier run is partial":    {lost: "this record is partial", want: objectives.NoEarlierRun},
 		"the store is away":             {err: artifact.ErrUnreachable, trouble: true},
 		"the store refuses our key now": {err: artifact.ErrDenied, trouble: true},
 		"a trouble that has no name":    {err: errors.New("reading s3://b/k: SlowDown: Please reduce your request rate"), trouble: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := shelf{runs: map[string]record.RunData{"now": against("then"), "then": small()}, errs: map[string]error{"then": tc.err}}
+			then := small()
+			then.Lost = tc.lost
+			s := shelf{runs: map[string]record.RunData{"now": against("then"), "then": then}, errs: map[string]error{"then": tc.err}}
 			o, err := publish.Make(t.Context(), s, "now")
 			if tc.trouble {
 				if !errors.Is(err, tc.err) || errors.Is(err, publish.ErrReport) {
@@ -85,7 +89,7 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := o.Table.Objectives[0]; got.Reason != tc.want || (got.Outcome == objectives.Met) != (tc.want == "") || len(o.Files) != len(report.FileNames()) {
+			if got := o.Table.Objectives[0]; !strings.Contains(got.Detail, tc.lost) || got.Reason != tc.want || (got.Outcome == objectives.Met) != (tc.want == "") || len(o.Files) != len(report.FileNames()) {
 				t.Errorf("objective %+v, %d files", got, len(o.Files))
 			}
 		})

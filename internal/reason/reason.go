@@ -63,6 +63,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonUploadFailed:        Infrastructure,
 	v1alpha1.ReasonRegistryUnavailable: Infrastructure,
 	v1alpha1.ReasonStoreUnavailable:    Infrastructure,
+	v1alpha1.ReasonStoreRefused:        Infrastructure,
 	v1alpha1.ReasonOperatorFailed:      Infrastructure,
 }
 

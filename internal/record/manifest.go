@@ -143,6 +143,8 @@ type RunData struct {
 	Trials   []TrialData
 	// Following are the trials that followed the blocks.
 	Following []TrialData
+	// Lost says which trials were stored and cannot be read any more, and why; empty if all can.
+	Lost string
 	// Earlier holds the runs that objectives name, by the prefix under which they lie.
 	Earlier map[string]EarlierRun
 	// Calibration is the newest of the machine; nil if there is none.

@@ -16,11 +16,23 @@ import (
 // ScratchVolume begins the names of the volumes for folders to write to.
 const ScratchVolume = "scratch-"
 
+// Scratch is the name of the volume for a process's folder to write to of some place.
+func Scratch(p kind.Process, place int) string {
+	return ScratchVolume + ofDependency(p) + strconv.Itoa(place)
+}
+
+// ofDependency begins what follows in the name of a volume of a dependency; empty of another process.
+func ofDependency(p kind.Process) string {
+	if p.Dependency == "" {
+		return ""
+	}
+	return p.Dependency + "-"
+}
+
 // equip gives a container of a pod what its process asks for beside image and command.
 func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
-	own, of := p.Container, ""
+	own := p.Container
 	if p.Dependency != "" {
-		of = p.Dependency + "-"
 		dependencyUser(c, own)
 	}
 	for _, v := range own.Env {
@@ -36,7 +48,7 @@ func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
 		c.EnvFrom = append(c.EnvFrom, source)
 	}
 	for i, f := range own.Files {
-		mount(pod, c, "files-"+of+strconv.Itoa(i), f.Path, objectVolume(f.From))
+		mount(pod, c, "files-"+ofDependency(p)+strconv.Itoa(i), f.Path, objectVolume(f.From))
 	}
 	for i, s := range own.Scratch {
 		size := resource.NewQuantity(s.Bytes, resource.BinarySI)
@@ -44,7 +56,7 @@ func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
 		disk := c.Resources.Limits[corev1.ResourceEphemeralStorage]
 		disk.Add(*size)
 		c.Resources.Limits[corev1.ResourceEphemeralStorage] = disk
-		mount(pod, c, ScratchVolume+of+strconv.Itoa(i), s.Path, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: size}})
+		mount(pod, c, Scratch(p, i), s.Path, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: size}})
 	}
 	for _, name := range own.PullSecrets {
 		if secret := named(name); !slices.Contains(pod.Spec.ImagePullSecrets, secret) {
