@@ -109,6 +109,8 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 		"a claim about nothing that is known":    {oldNew: []string{"role: Reference", "claims: [{subject: Colour, value: red}]"}, want: `spec.implementations[1].claims[0].subject: Unsupported value: "Colour"`},
 		"a claim about no property":              {oldNew: []string{"role: Reference", "claims: [{subject: Property, value: fast}]"}, want: "a claim about a Property must name one of assertions,"},
 		"a claim about no flag":                  {oldNew: []string{"role: Reference", "claims: [{subject: Flag, value: O2}]"}, want: "a claim about a Flag must give it as the compiler gets it, such as -O2"},
+		"a claim with a path and no answer":      {oldNew: []string{"role: Reference", "claims: [{subject: Symbol, value: main, path: /}]"}, want: "only a claim about a Response has a path"},
+		"a claim about an answer to no path":     {oldNew: []string{"role: Reference", "claims: [{subject: Response, value: a, path: version}]"}, want: "path must begin with '/'"},
 		"a claim with a blank at its end":        {oldNew: []string{"role: Reference", `claims: [{subject: Symbol, value: "main "}]`}, want: "a claim's value must be printable ASCII, without blanks at its ends"},
 		"an expectation of nothing":              {oldNew: []string{"role: Reference", "build: {}"}, want: "spec.implementations[1].build in body should have at least 1 properties"},
 		"port 0":                                 {oldNew: []string{"port: 8080", "port: 0"}, want: "spec.implementations[0].port in body should be greater than or equal to 1"},

@@ -27,7 +27,8 @@ type Claim struct {
 	By string `json:"by"`
 }
 
-// Claims are the claims of a run in the order of its plan, checked against the file that most trials of an implementation ran.
+// Claims are the claims of a run in the order of its plan, checked against the file that most trials of an implementation ran, and against what it
+// has answered in all of them.
 func Claims(data record.RunData, p planned.Run) []Claim {
 	var out []Claim
 	for _, i := range p.Implementations {
@@ -36,9 +37,23 @@ func Claims(data record.RunData, p planned.Run) []Claim {
 			continue
 		}
 		_, binary := atRest(data, i.Name)
+		replies := repliesOf(data, i.Name)
 		for _, c := range own {
-			found := claims.Check(c, binary)
+			found := claims.Check(c, binary, replies)
 			out = append(out, Claim{Implementation: i.Name, Claim: c, Answer: answer(found.Is, c.Absent), By: found.By})
+		}
+	}
+	return out
+}
+
+// repliesOf are the answers of an implementation in all trials.
+func repliesOf(data record.RunData, implementation string) []record.Reply {
+	var out []record.Reply
+	for _, t := range data.Trials {
+		for k, own := range t.Servers {
+			if t.Manifest.Servers[k] == implementation {
+				out = append(out, own.Replies...)
+			}
 		}
 	}
 	return out

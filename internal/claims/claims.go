@@ -8,9 +8,12 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Check answers whether what a claim is about is there: Yes, No or Unknown. It does not heed whether the claim denies it.
-func Check(c record.Claim, b *record.Binary) record.Fact {
+// Check answers whether what a claim is about is there: Yes, No or Unknown, by the file of an implementation and by what its trials have seen
+// it answer. It does not heed whether the claim denies it.
+func Check(c record.Claim, b *record.Binary, replies []record.Reply) record.Fact {
 	switch {
+	case c.Subject == record.ClaimResponse:
+		return response(c, replies)
 	case b == nil:
 		return unknown("no observer has read the file")
 	case b.Unknown != "":
@@ -163,4 +166,34 @@ func property(b *record.Binary, value string) record.Fact {
 		return unknown("nothing is known of such a property")
 	}
 	return f
+}
+
+// response goes by the answers of all trials, which must agree.
+func response(c record.Claim, replies []record.Reply) record.Fact {
+	var own []record.Fact
+	for _, r := range replies {
+		if r.Path == c.Path && r.Text == c.Value {
+			own = append(own, r.There)
+		}
+	}
+	if len(own) == 0 {
+		return unknown("nobody has asked a server for %s", c.Path)
+	}
+	same := 0
+	for _, f := range own {
+		if f.Is == own[0].Is {
+			same++
+		}
+	}
+	if same < len(own) {
+		return unknown("the trials do not agree: in %d of %d %s, and in others not", same, len(own), own[0].By)
+	}
+	return record.Fact{Is: own[0].Is, By: fmt.Sprintf("in %s %s", trials(len(own)), own[0].By)}
+}
+
+func trials(n int) string {
+	if n == 1 {
+		return "one trial"
+	}
+	return fmt.Sprintf("each of %d trials", n)
 }

@@ -58,7 +58,7 @@ func TestClaimsAreCheckedByWhatWasRead(t *testing.T) {
 		"the interpreter in place of the program": {record.ClaimAllocator, "glibc", record.Binary{Script: "server.py", Allocator: "glibc"}, record.Unknown, "interpreter"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := claims.Check(record.Claim{Subject: tc.subject, Value: tc.value}, &tc.binary)
+			got := claims.Check(record.Claim{Subject: tc.subject, Value: tc.value}, &tc.binary, nil)
 			if got.Is != tc.want || got.By == "" && tc.by != "" || !strings.Contains(got.By, tc.by) {
 				t.Errorf("got %+v, want %s by %q", got, tc.want, tc.by)
 			}
@@ -67,7 +67,7 @@ func TestClaimsAreCheckedByWhatWasRead(t *testing.T) {
 }
 
 func TestAClaimAboutAFileThatNobodyHasReadIsOpen(t *testing.T) {
-	if got := claims.Check(record.Claim{Subject: record.ClaimSymbol, Value: "main"}, nil); got.Is != record.Unknown {
+	if got := claims.Check(record.Claim{Subject: record.ClaimSymbol, Value: "main"}, nil, nil); got.Is != record.Unknown {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -80,8 +80,33 @@ func TestEveryPropertyIsKnown(t *testing.T) {
 	}
 	const all = "assertions bindNow branchTargets coverage debugInfo fortify optimized pie sanitizers shadowStack stackClash stackProtector static stripped"
 	for value := range strings.FieldsSeq(all) {
-		if got := claims.Check(record.Claim{Subject: record.ClaimProperty, Value: value}, &b); got != fact {
+		if got := claims.Check(record.Claim{Subject: record.ClaimProperty, Value: value}, &b, nil); got != fact {
 			t.Errorf("%s: got %+v", value, got)
 		}
+	}
+}
+
+func TestAClaimAboutAnAnswerGoesByAllTrials(t *testing.T) {
+	reply := func(is record.Truth) record.Reply {
+		return record.Reply{Path: "/version", Text: "1.2", There: record.Fact{Is: is, By: "GET /version was answered"}}
+	}
+	other := reply(record.No)
+	other.Path = "/health"
+	for name, tc := range map[string]struct {
+		replies []record.Reply
+		want    record.Fact
+	}{
+		"nobody has asked":        {[]record.Reply{other}, record.Fact{Is: record.Unknown, By: "nobody has asked a server for /version"}},
+		"one trial has asked":     {[]record.Reply{reply(record.Yes), other}, record.Fact{Is: record.Yes, By: "in one trial GET /version was answered"}},
+		"all trials see it":       {[]record.Reply{reply(record.Yes), reply(record.Yes)}, record.Fact{Is: record.Yes, By: "in each of 2 trials GET /version was answered"}},
+		"no trial sees it":        {[]record.Reply{reply(record.No), reply(record.No)}, record.Fact{Is: record.No, By: "in each of 2 trials GET /version was answered"}},
+		"no trial can tell":       {[]record.Reply{reply(record.Unknown)}, record.Fact{Is: record.Unknown, By: "in one trial GET /version was answered"}},
+		"the trials do not agree": {[]record.Reply{reply(record.Yes), reply(record.No)}, record.Fact{Is: record.Unknown, By: "the trials do not agree: in 1 of 2 GET /version was answered, and in others not"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := claims.Check(record.Claim{Subject: record.ClaimResponse, Value: "1.2", Path: "/version"}, nil, tc.replies); got != tc.want {
+				t.Errorf("got %+v, want %+v", got, tc.want)
+			}
+		})
 	}
 }

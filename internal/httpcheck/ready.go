@@ -36,17 +36,40 @@ func Ready(ctx context.Context, target, path string) bool {
 	return false
 }
 
-// status is that of one answer, over a connection of its own.
+// Page is an answer to a GET.
+type Page struct {
+	Status int
+	// Body is its beginning, at most 64 KiB of it; Bytes is the size of all of it.
+	Body  string
+	Bytes int64
+}
+
+// Fetch asks for a path once. The error tells that no answer came within five seconds, or none that is of HTTP.
+func Fetch(ctx context.Context, target, path string) (Page, error) {
+	p, err := get(ctx, target, path, readyPatience)
+	if err != nil {
+		return Page{}, WithoutURL(err)
+	}
+	return p, nil
+}
+
+// status is that of one answer.
 func status(ctx context.Context, target, path string, patience time.Duration) (int, error) {
+	p, err := get(ctx, target, path, patience)
+	return p.Status, err
+}
+
+// get is one answer, over a connection of its own.
+func get(ctx context.Context, target, path string, patience time.Duration) (Page, error) {
 	text, err := request(target, record.Request{Path: path})
 	if err != nil {
-		return 0, err
+		return Page{}, err
 	}
 	s, err := openSession(ctx, target, time.Now().Add(patience))
 	if err != nil {
-		return 0, err
+		return Page{}, err
 	}
 	defer s.close()
 	a, err := s.ask(text, io.Discard)
-	return a.status, err
+	return Page{Status: a.status, Body: string(a.body), Bytes: a.bytes}, err
 }

@@ -1,6 +1,8 @@
 package kind
 
 import (
+	"cmp"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -8,7 +10,7 @@ import (
 func claimsSpec(list []record.Claim) []v1alpha1.Claim {
 	var out []v1alpha1.Claim
 	for _, c := range list {
-		own := v1alpha1.Claim{Subject: v1alpha1.ClaimSubject(c.Subject), Value: c.Value, Presence: v1alpha1.PresencePresent}
+		own := v1alpha1.Claim{Subject: v1alpha1.ClaimSubject(c.Subject), Value: c.Value, Path: c.Path, Presence: v1alpha1.PresencePresent}
 		if c.Absent {
 			own.Presence = v1alpha1.PresenceAbsent
 		}
@@ -21,7 +23,11 @@ func claimsSpec(list []record.Claim) []v1alpha1.Claim {
 func Claims(list []v1alpha1.Claim) []record.Claim {
 	var out []record.Claim
 	for _, c := range list {
-		out = append(out, record.Claim{Subject: record.ClaimSubject(c.Subject), Value: c.Value, Absent: c.Presence == v1alpha1.PresenceAbsent})
+		own := record.Claim{Subject: record.ClaimSubject(c.Subject), Value: c.Value, Path: c.Path, Absent: c.Presence == v1alpha1.PresenceAbsent}
+		if own.Subject == record.ClaimResponse {
+			own.Path = cmp.Or(own.Path, "/")
+		}
+		out = append(out, own)
 	}
 	return out
 }
@@ -32,6 +38,17 @@ func SymbolArgs(list []record.Claim) []string {
 	for _, c := range list {
 		if c.Subject == record.ClaimSymbol {
 			args = append(args, "--symbol="+c.Value)
+		}
+	}
+	return args
+}
+
+// ReplyArgs are the arguments by which an observer learns what answers the claims about a server are about.
+func ReplyArgs(list []record.Claim) []string {
+	var args []string
+	for _, c := range list {
+		if c.Subject == record.ClaimResponse {
+			args = append(args, "--reply="+c.Path+" "+c.Value)
 		}
 	}
 	return args

@@ -23,7 +23,7 @@ import (
 const startResolution = 10*time.Millisecond + 10*time.Millisecond + listenPoll
 
 // Watch waits for the server's port, and for its first answer: until it says that it is ready, if it is to be asked for that, and for a second
-// otherwise. It reads the server's executable then, and says both at once, so that nobody starts the load in between.
+// otherwise. It reads the server's executable then, asks for what claims are about, and says all at once, so that nobody starts the load in between.
 func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))) {
 	began := started{atOnce: true}
 	for !o.proc.Listening(o.config.Port) {
@@ -41,6 +41,7 @@ func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))
 		return
 	}
 	seen := o.readServer(began)
+	seen.replies = askAll(ctx, target, o.config.Replies)
 	o.mu.Lock()
 	o.seen = &seen
 	o.mu.Unlock()
@@ -80,6 +81,7 @@ func (o *Observer) sinceBoot() time.Duration {
 type atRest struct {
 	binary  record.Binary
 	startUp *record.StartUp
+	replies []record.Reply
 }
 
 // readServer reads how the server was built and how long it took to start.
@@ -172,7 +174,7 @@ func (o *Observer) describeRest(result *record.ObserverResult) {
 	seen := o.seen
 	o.mu.Unlock()
 	if seen != nil {
-		result.Binary, result.StartUp = &seen.binary, seen.startUp
+		result.Binary, result.StartUp, result.Replies = &seen.binary, seen.startUp, seen.replies
 	}
 	if o.locate() != nil {
 		return // Each cell says that the server is gone.

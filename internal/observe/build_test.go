@@ -95,10 +95,15 @@ func TestAServerIsDescribedBeforeTheLoad(t *testing.T) {
 func TestClaimsGetWhatTheyAskFor(t *testing.T) {
 	pid, port := listening(t, "/bin/sh", "-c", os.Args[0]+" & wait")
 	o := observing(t, "/proc", pid)
-	o.config.Port, o.config.Symbols = port, []string{"main.main"}
+	o.config.Port, o.config.Symbols, o.config.Replies = port, []string{"main.main"}, []record.Reply{{Path: "/", Text: "x"}}
 	o.Watch(t.Context(), func(func(*protocol.State)) {})
 	if got := o.seen.binary.Symbols; len(got) != 1 || got[0].Name != "main.main" || got[0].There.Is == "" {
 		t.Errorf("the symbols are %+v", got)
+	}
+	var r record.ObserverResult
+	o.describeRest(&r)
+	if len(r.Replies) != 1 || r.Replies[0].Path != "/" || r.Replies[0].There.By == "" {
+		t.Errorf("the replies are %+v", r.Replies)
 	}
 }
 

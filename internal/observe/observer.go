@@ -52,6 +52,8 @@ type Config struct {
 	SharedNetwork bool
 	// Symbols are those that claims about the server ask for.
 	Symbols []string
+	// Replies are the answers that claims about the server are about, of which nothing is known yet.
+	Replies []record.Reply
 	// Dependencies are the names of the containers that were started before the server's, in that order.
 	Dependencies []string
 }

@@ -320,8 +320,10 @@ type ObserverResult struct {
 	StartUp *StartUp `json:"startUp,omitempty"`
 	// IdleBytes is the resident memory of the server's processes before the first load, when each kind of request had been answered once; 0 if
 	// it was not read.
-	IdleBytes int64             `json:"idleBytes,omitempty"`
-	Cells     []CellObservation `json:"cells"`
+	IdleBytes int64 `json:"idleBytes,omitempty"`
+	// Replies are the answers that claims are about.
+	Replies []Reply           `json:"replies,omitempty"`
+	Cells   []CellObservation `json:"cells"`
 	// Program is what a program that measures itself has printed, and what it cost; nil of a server.
 	Program *ProgramRun `json:"program,omitempty"`
 	// Profiled is what a profiler has found; nil where none was used.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"loadstone.dev/loadstone/internal/builds"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/page"
 	"loadstone.dev/loadstone/internal/report/table"
 )
@@ -29,14 +30,20 @@ func (v run) claimTable(wanted func(builds.Claim) bool) table.Table {
 		if c.Answer == builds.Refuted {
 			answer.Tone = "suspect"
 		}
-		key := "claims.present"
-		if c.Absent {
-			key = "claims.absent"
-		}
-		s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{
-			table.Word(c.Implementation), table.Wrapped(v.Say(key, v.Say("claim."+string(c.Subject)), c.Value), ""), answer,
-		}})
+		s.Rows = append(s.Rows, table.Row{Cells: []table.Cell{table.Word(c.Implementation), table.Wrapped(v.stated(c.Claim), ""), answer}})
 	}
 	t.Bodies = append(t.Bodies, s)
 	return t
+}
+
+// stated is a claim in words.
+func (v run) stated(c record.Claim) string {
+	key, denied, args := "claims.present", "claims.absent", []any{v.Say("claim." + string(c.Subject)), c.Value}
+	if c.Subject == record.ClaimResponse {
+		key, denied, args = "claims.answered", "claims.unsaid", []any{c.Value, c.Path}
+	}
+	if c.Absent {
+		key = denied
+	}
+	return v.Say(key, args...)
 }

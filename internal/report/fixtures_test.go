@@ -189,6 +189,10 @@ func built() record.RunData {
 			b.SHA256 = "77aa01"
 		}
 		t.Servers[0].Binary, t.Servers[0].IdleBytes = &b, 8<<20+int64(i)<<12
+		t.Servers[0].Replies = []record.Reply{
+			{Path: "/version", Text: "1.2", There: record.Fact{Is: record.Yes, By: `GET /version was answered with "shop 1.2 (debug)\n"`}},
+			{Path: "/version", Text: "debug", There: record.Fact{Is: record.Yes, By: `GET /version was answered with "shop 1.2 (debug)\n"`}},
+		}
 		t.Servers[0].StartUp = &record.StartUp{Millis: 120 + int64(i)*10, ResolutionMillis: 40, AtMost: i%2 == 0, AnswerMillis: 131 + int64(i)*10}
 	}
 	d.Manifest.Plan.Implementations[0].Build = record.Expectations{Assertions: record.ExpectForbidden, Optimized: record.ExpectRequired}
@@ -196,6 +200,8 @@ func built() record.RunData {
 		{Subject: record.ClaimAllocator, Value: "mimalloc"},
 		{Subject: record.ClaimFlag, Value: "-O2"},
 		{Subject: record.ClaimSymbol, Value: "mi_malloc"},
+		{Subject: record.ClaimResponse, Value: "1.2", Path: "/version"},
+		{Subject: record.ClaimResponse, Value: "debug", Path: "/version", Absent: true},
 		{Subject: record.ClaimProperty, Value: "sanitizers", Absent: true},
 	}
 	return d

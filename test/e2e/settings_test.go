@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/builds"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -45,6 +46,14 @@ func TestAnImageIsMeasuredUnderTwoSettings(t *testing.T) {
 	i := slices.IndexFunc(data.Manifest.Plan.Implementations, func(i record.Implementation) bool { return i.Name == "logging" })
 	if got := len(data.Manifest.Plan.Implementations[i].Container.Settings()); got != 9 {
 		t.Errorf("the plan has %d settings, want the arguments, two variables, a file, a folder, a user, a group, a path and a time", got)
+	}
+	for _, c := range table.Claims {
+		if c.Implementation != "logging" || c.Answer != builds.Confirmed {
+			t.Errorf("the claim %+v of %s is %s by %s", c.Claim, c.Implementation, c.Answer, c.By)
+		}
+	}
+	if len(table.Claims) != 3 {
+		t.Errorf("%d claims are answered, want 3", len(table.Claims))
 	}
 	checkReport(t, run, table)
 	_, key, _ := strings.Cut(strings.TrimPrefix(run.Status.Report.URI, "s3://"), "/")

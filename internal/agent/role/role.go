@@ -49,6 +49,7 @@ type Role struct {
 	format   string
 	exchange string
 	symbols  *[]string
+	replies  *[]record.Reply
 	profile  func() record.Profile
 	// dependencies are those of the server that is observed.
 	dependencies []string
@@ -70,7 +71,7 @@ func Parse(args []string) (Role, error) {
 	case observer:
 		f.IntVar(&r.port, "port", 0, "the port of the server that is observed")
 		f.StringVar(&r.ready, "ready-path", "", "what is asked of the server until it answers with a status of 2xx")
-		r.symbols = observe.SymbolFlag(f)
+		r.symbols, r.replies = observe.SymbolFlag(f), observe.ReplyFlag(f)
 		f.Func("dependency", "a container that was started before the server's; may be given again, in the order of their start", func(name string) error {
 			r.dependencies = append(r.dependencies, name)
 			return nil
@@ -117,6 +118,9 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 	}
 	if r.symbols != nil {
 		own.Symbols = *r.symbols
+	}
+	if r.replies != nil {
+		own.Replies = *r.replies
 	}
 	switch r.name {
 	case collector:

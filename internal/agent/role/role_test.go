@@ -4,10 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestAnAgentIsWhatItsArgumentsSay(t *testing.T) {
@@ -53,6 +59,22 @@ func TestAnAgentIsWhatItsArgumentsSay(t *testing.T) {
 				t.Errorf("it is a %s of %s, want a %s of %s", kind, got.Member(), tc.want, tc.member)
 			}
 		})
+	}
+}
+
+func TestAnObserverLearnsWhatClaimsAskFor(t *testing.T) {
+	claims := kind.Claims([]v1alpha1.Claim{
+		{Subject: v1alpha1.ClaimSymbol, Value: "main"},
+		{Subject: v1alpha1.ClaimResponse, Value: "a = b"},
+		{Subject: v1alpha1.ClaimResponse, Value: "1.2", Path: "/version?full=yes"},
+	})
+	r, err := Parse(append(append([]string{"observe", "--port=8080"}, kind.SymbolArgs(claims)...), kind.ReplyArgs(claims)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []record.Reply{{Path: "/", Text: "a = b"}, {Path: "/version?full=yes", Text: "1.2"}}
+	if diff := cmp.Diff(want, *r.replies); diff != "" || !slices.Equal(*r.symbols, []string{"main"}) {
+		t.Errorf("symbols %v, replies (-want +got):\n%s", *r.symbols, diff)
 	}
 }
 

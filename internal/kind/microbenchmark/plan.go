@@ -43,6 +43,9 @@ func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 		case impl.Port != 0:
 			return kind.Invalid("spec.implementations[%d].port is %d, but nobody sends requests to a program of spec.microbenchmark: leave it out, or give spec.loads instead", i, impl.Port)
 		}
+		if k := slices.IndexFunc(impl.Claims, func(c v1alpha1.Claim) bool { return c.Subject == v1alpha1.ClaimResponse }); k >= 0 {
+			return kind.Invalid("spec.implementations[%d].claims[%d].subject is Response, but nobody sends requests to a program of spec.microbenchmark: leave the claim out, or give spec.loads instead", i, k)
+		}
 	}
 	return nil
 }

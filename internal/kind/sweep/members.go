@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -56,7 +57,7 @@ func (s Sweep) server(index int) kind.Member {
 			Name: ProcessServer, Image: own.Image, Command: own.Command, Container: own.Container, Port: own.Port, MilliCPU: int64(own.CPUs) * 1000, MemoryBytes: own.MemoryBytes,
 		},
 		{
-			Name: ProcessObserver, Args: append(observerArgs(own), kind.SymbolArgs(own.Claims)...),
+			Name: ProcessObserver, Args: slices.Concat(observerArgs(own), kind.SymbolArgs(own.Claims), kind.ReplyArgs(own.Claims)),
 			MilliCPU: ObserverMilliCPU, MemoryBytes: observerMemory,
 		},
 	}}

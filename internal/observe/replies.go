@@ -1,0 +1,76 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"loadstone.dev/loadstone/internal/httpcheck"
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// ReplyFlag adds a flag that may be given several times: a path, a blank, and the text that claims expect in the server's answer.
+func ReplyFlag(flags *flag.FlagSet) *[]record.Reply {
+	var list []record.Reply
+	flags.Func("reply", "a path and, after a blank, the text that claims expect in the answer; may be given again", func(value string) error {
+		path, text, ok := strings.Cut(value, " ")
+		if !ok || text == "" {
+			return errors.New("a path, a blank and a text are expected")
+		}
+		list = append(list, record.Reply{Path: path, Text: text})
+		return nil
+	})
+	return &list
+}
+
+// askAll asks a server for each path once, and looks for the texts in its answers.
+func askAll(ctx context.Context, target string, list []record.Reply) []record.Reply {
+	var out []record.Reply
+	answers := map[string]func(text string) record.Fact{}
+	for _, r := range list {
+		if answers[r.Path] == nil {
+			page, err := httpcheck.Fetch(ctx, target, r.Path)
+			answers[r.Path] = func(text string) record.Fact { return lookUp(r.Path, page, err, text) }
+		}
+		r.There = answers[r.Path](r.Text)
+		out = append(out, r)
+	}
+	return out
+}
+
+// excerpt is how much of a body is quoted, in bytes, before and after where it is looked at.
+const excerpt = 60
+
+// lookUp tells whether an answer has a text. One without success says nothing of it.
+func lookUp(path string, page httpcheck.Page, err error, text string) record.Fact {
+	fact := func(is record.Truth, format string, args ...any) record.Fact {
+		return record.Fact{Is: is, By: fmt.Sprintf("GET %s ", path) + fmt.Sprintf(format, args...)}
+	}
+	at := strings.Index(page.Body, text)
+	switch {
+	case err != nil:
+		return fact(record.Unknown, "was not answered: %v", err)
+	case page.Status/100 != 2:
+		return fact(record.Unknown, "was answered with status %d", page.Status)
+	case at >= 0:
+		return fact(record.Yes, "was answered with %s", quote(page.Body, at, at+len(text)))
+	case page.Bytes > int64(len(page.Body)):
+		return fact(record.Unknown, "was answered with %d bytes, of which the first %d do not have it", page.Bytes, len(page.Body))
+	}
+	return fact(record.No, "was answered with %d bytes that do not have it: %s", page.Bytes, quote(page.Body, 0, 0))
+}
+
+// quote is a part of a body with what is around it.
+func quote(body string, from, to int) string {
+	from, to = max(from-excerpt, 0), min(to+excerpt, len(body))
+	begin, end := "", ""
+	if from > 0 {
+		begin = "..."
+	}
+	if to < len(body) {
+		end = "..."
+	}
+	return fmt.Sprintf("%s%+q%s", begin, body[from:to], end)
+}
