@@ -50,8 +50,10 @@ func TestWhatIsSaidOfServersIsRefusedOfPrograms(t *testing.T) {
 		change func(*v1alpha1.Implementation)
 		want   string
 	}{
-		"a port":                   {func(i *v1alpha1.Implementation) { i.Port = 80 }, "spec.implementations[1].port is 80, but nobody sends requests to a program"},
-		"a claim about its answer": {func(i *v1alpha1.Implementation) { i.Claims = []v1alpha1.Claim{{Subject: v1alpha1.ClaimSymbol, Value: "main"}, {Subject: v1alpha1.ClaimResponse, Value: "1.2"}} }, "spec.implementations[1].claims[1].subject is Response, but nobody sends requests to a program"},
+		"a port": {func(i *v1alpha1.Implementation) { i.Port = 80 }, "spec.implementations[1].port is 80, but nobody sends requests to a program"},
+		"a claim about its answer": {func(i *v1alpha1.Implementation) {
+			i.Claims = []v1alpha1.Claim{{Subject: v1alpha1.ClaimSymbol, Value: "main"}, {Subject: v1alpha1.ClaimResponse, Value: "1.2"}}
+		}, "spec.implementations[1].claims[1].subject is Response, but nobody sends requests to a program"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := plan.Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) { tc.change(&s.Implementations[1]) }), plan.Options{Name: "parsers", UID: "u"})
