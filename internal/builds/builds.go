@@ -81,7 +81,9 @@ type AtRest struct {
 	ResolutionMillis int64   `json:"resolutionMillis,omitempty"`
 	AtMost           int     `json:"atMost,omitempty"`
 	// AnswerMillis is from the same creation to its first answer, of the trials in which one came within a second of the open port.
-	AnswerMillis *Spread `json:"answerMillis,omitempty"`
+	// AnswersAtMost counts those of which it is only an upper bound.
+	AnswerMillis  *Spread `json:"answerMillis,omitempty"`
+	AnswersAtMost int     `json:"answersAtMost,omitempty"`
 	// IdleBytes is the resident memory.
 	IdleBytes *Spread `json:"idleBytes,omitempty"`
 	// Binaries is the number of different files that its trials ran.
@@ -136,6 +138,9 @@ func atRest(data record.RunData, implementation string) (AtRest, *record.Binary)
 			}
 			if s.AnswerMillis > 0 {
 				answers = append(answers, float64(s.AnswerMillis))
+				if s.AtMost {
+					rest.AnswersAtMost++
+				}
 			}
 		}
 		if own.IdleBytes > 0 {

@@ -25,6 +25,22 @@ func checkContainers(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		if impl.Readiness != (v1alpha1.Readiness{}) && impl.Port == 0 {
 			return kind.Invalid("spec.implementations[%d].readiness is for servers, and %s has no port: name its port, or remove readiness", i, impl.Name)
 		}
+		if v := checkPaths(fmt.Sprintf("spec.implementations[%d]", i), impl); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// checkPaths looks at what else than loads asks a server for.
+func checkPaths(field string, impl v1alpha1.Implementation) *Violation {
+	if v := kind.CheckPath(field+".readiness.path", impl.Readiness.Path); v != nil {
+		return v
+	}
+	for n, c := range impl.Claims {
+		if v := kind.CheckPath(fmt.Sprintf("%s.claims[%d].path", field, n), c.Path); v != nil {
+			return v
+		}
 	}
 	return nil
 }

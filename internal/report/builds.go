@@ -71,7 +71,7 @@ func (v run) restBody(list []builds.AtRest) table.Body {
 	for _, r := range list {
 		resolution = max(resolution, r.ResolutionMillis)
 		start.Cells = append(start.Cells, v.startCell(r))
-		answer.Cells = append(answer.Cells, v.spreadCell(r.AnswerMillis, millis))
+		answer.Cells = append(answer.Cells, v.answerCell(r))
 		idle.Cells = append(idle.Cells, v.spreadCell(r.IdleBytes, format.Size))
 	}
 	start.Cells[0] = table.Wrapped(v.Say("builds.start"), v.Say("builds.startBy", format.Integer(resolution)))
@@ -80,10 +80,24 @@ func (v run) restBody(list []builds.AtRest) table.Body {
 
 // startCell is how long an implementation needs to start. A median of bounds is a bound.
 func (v run) startCell(r builds.AtRest) table.Cell {
-	c := v.spreadCell(r.StartUpMillis, millis)
-	if s := r.StartUpMillis; s != nil && r.AtMost > 0 {
+	return v.boundCell(r.StartUpMillis, r.AtMost)
+}
+
+// answerCell is how long an implementation needs to its first answer. Of a trial without one within a second nothing is known.
+func (v run) answerCell(r builds.AtRest) table.Cell {
+	c := v.boundCell(r.AnswerMillis, r.AnswersAtMost)
+	if s, all := r.AnswerMillis, r.StartUpMillis; s != nil && all != nil && s.N < all.N {
+		c.Sub += v.Say("builds.late", format.Integer(int64(all.N-s.N)), format.Integer(int64(all.N)))
+	}
+	return c
+}
+
+// boundCell is a time, of which some values are bounds.
+func (v run) boundCell(s *builds.Spread, bounds int) table.Cell {
+	c := v.spreadCell(s, millis)
+	if s != nil && bounds > 0 {
 		c.Text = v.Say("builds.atMost", c.Text)
-		c.Sub = v.Say("builds.bounds", format.Integer(int64(s.N)), format.Integer(int64(r.AtMost)), millis(s.Min), millis(s.Max))
+		c.Sub = v.Say("builds.bounds", format.Integer(int64(s.N)), format.Integer(int64(bounds)), millis(s.Min), millis(s.Max))
 	}
 	return c
 }

@@ -70,6 +70,8 @@ type Traits struct {
 	ConnectsOnce bool
 	// MaxHeadBytes is how long method, path and headers of a request may be together, each header with four bytes more; 0 if that has no bound.
 	MaxHeadBytes int
+	// Methods are those that the tool can send, with a blank in between; empty if it sends any.
+	Methods string
 	// Freezable is true of a tool that bears being stopped in the middle of its work and let go on.
 	Freezable bool
 }

@@ -61,6 +61,12 @@ func checkRequests(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 		if r.Method != "" && !methodPattern.MatchString(r.Method) {
 			return kind.Invalid("%s.method is %q: give a method of upper-case letters, such as POST", field, r.Method)
 		}
+		if known := strings.Fields(tools.Traits(record.Tool(l.Tool)).Methods); r.Method != "" && len(known) > 0 && !slices.Contains(known, r.Method) {
+			return kind.Invalid("%s.method is %s, which %s cannot send: use ab or k6", field, r.Method, l.Tool)
+		}
+		if v := kind.CheckPath(field+".path", r.Path); v != nil {
+			return v
+		}
 		if len(r.Body) > maxBodyBytes {
 			return kind.Invalid("%s.body has %d bytes, and the maximum is %d: shorten it, or let a script make the requests (wrk, k6)", field, len(r.Body), maxBodyBytes)
 		}

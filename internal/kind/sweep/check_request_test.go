@@ -22,7 +22,11 @@ func TestARequestThatCannotBeSentIsRefusedWithAWayOut(t *testing.T) {
 	}{
 		"JSON that is posted":                 {request: v1alpha1.Request{Method: "POST", Headers: []v1alpha1.Header{header("Content-Type", "application/json")}, Body: `{"a":1}`}},
 		"the largest body":                    {request: v1alpha1.Request{Method: "PUT", Body: strings.Repeat("x", 64<<10)}},
-		"a method of HTTP's extensions":       {request: v1alpha1.Request{Method: "VERSION-CONTROL"}},
+		"a method of HTTP's extensions":       {request: v1alpha1.Request{Method: "M-SEARCH"}},
+		"a method that wrk does not know":     {request: v1alpha1.Request{Method: "QUERY"}, want: "spec.loads[0].request.method is QUERY, which wrk cannot send: use ab or k6"},
+		"a new method":                        {tool: v1alpha1.ToolAb, request: v1alpha1.Request{Method: "QUERY"}},
+		"a path that clients rewrite":         {request: v1alpha1.Request{Path: "/items/{id}"}, want: "spec.loads[0].request.path is /items/{id}, which clients would send in different forms: write /items/%7Bid%7D"},
+		"such a path beside a script":         {script: "a.lua", request: v1alpha1.Request{Path: "/a#b"}, want: "spec.loads[0].request.path is /a#b"},
 		"a method in lower case":              {request: v1alpha1.Request{Method: "post"}, want: `spec.loads[0].request.method is "post": give a method of upper-case letters`},
 		"a method with a space":               {request: v1alpha1.Request{Method: "GET /x"}, want: `spec.loads[0].request.method is "GET /x"`},
 		"a method without bodies":             {request: v1alpha1.Request{Method: "HEAD"}, want: "spec.loads[0].request.method is HEAD, which no load sends, since its answers announce a body that wrk and ab would wait for: use GET"},

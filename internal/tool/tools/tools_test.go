@@ -130,7 +130,10 @@ func TestTraitsOfEachTool(t *testing.T) {
 		if known := name != "siege" && name != ""; (got.Install != "") != known {
 			t.Errorf("%q says %q of how it is installed", name, got.Install)
 		}
-		if got.Install = ""; got != want {
+		if knowsAll := name != record.ToolWrk; (got.Methods == "") != knowsAll {
+			t.Errorf("%q sends the methods %q", name, got.Methods)
+		}
+		if got.Install, got.Methods = "", ""; got != want {
 			t.Errorf("%q has the traits %+v, want %+v", name, got, want)
 		}
 	}

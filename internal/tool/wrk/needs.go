@@ -5,9 +5,13 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
+// methods are those that wrk's own parser of requests knows, without which it does not start.
+const methods = "GET POST PUT PATCH DELETE OPTIONS PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK SEARCH REPORT MERGE NOTIFY PURGE BIND REBIND " +
+	"UNBIND ACL MKACTIVITY CHECKOUT M-SEARCH SUBSCRIBE UNSUBSCRIBE MKCALENDAR LINK UNLINK"
+
 // Traits implements tool.Tool. wrk looks every 100 ms whether its time is over, and takes a pause for part of it.
 func (Tool) Traits() tool.Traits {
-	return tool.Traits{Install: "apt-get install wrk", EqualThreads: true, ConnectsOnce: true, Freezable: true}
+	return tool.Traits{Install: "apt-get install wrk", EqualThreads: true, ConnectsOnce: true, Freezable: true, Methods: methods}
 }
 
 // Needs implements tool.Tool.

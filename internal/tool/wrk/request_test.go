@@ -1,6 +1,10 @@
 package wrk_test
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"loadstone.dev/loadstone/internal/record"
@@ -23,5 +27,24 @@ func TestRealWrkSendsTheRequest(t *testing.T) {
 				server.Check(t, m.Requests)
 			})
 		}
+	}
+}
+
+// wrk refuses to start with a method that its parser does not know: what Traits names must be what it takes.
+func TestRealWrkSendsTheMethodsThatItSaysItDoes(t *testing.T) {
+	needWrk(t)
+	server := testbed.NewAsked(t, record.Request{Path: "/"})
+	for _, method := range append(strings.Fields(wrk.Tool{}.Traits().Methods), "QUERY", "VERSION-CONTROL") {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			script := filepath.Join(t.TempDir(), "method.lua")
+			if err := os.WriteFile(script, []byte("wrk.method = \""+method+"\""), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			said, err := exec.Command("wrk", "-t1", "-c1", "-d1s", "-s", script, "http://"+server.Target).CombinedOutput()
+			if refused := strings.Contains(string(said), "invalid HTTP method"); refused == strings.Contains(wrk.Tool{}.Traits().Methods, method) || !refused && err != nil {
+				t.Errorf("it ends with %v and prints %s", err, said)
+			}
+		})
 	}
 }
