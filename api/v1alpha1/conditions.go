@@ -103,6 +103,8 @@ const (
 	ReasonSuspended = "Suspended"
 	// ReasonNoRound surfaces when no round has ended, and none is to start now.
 	ReasonNoRound = "NoRound"
+	// ReasonRunDenied surfaces when a quota, a webhook or a policy denies the runs of a suite.
+	ReasonRunDenied = "RunDenied"
 	// ReasonImageNotFound surfaces when a registry does not have an image.
 	ReasonImageNotFound = "ImageNotFound"
 	// ReasonRegistryUnavailable surfaces when a registry cannot be reached, or does not answer anybody without a password.

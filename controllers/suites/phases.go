@@ -69,9 +69,13 @@ func (r *Reconciler) show(ctx context.Context, s *scope) (pass.Step, error) {
 		var status apierrors.APIStatus
 		switch {
 		case err == nil, apierrors.IsAlreadyExists(err):
-		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-			if s.facts.Refused = err.Error(); errors.As(err, &status) {
-				s.facts.Refused = status.Status().Message
+		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err):
+			s.facts.Refused = &suite.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: err.Error()}
+			if errors.As(err, &status) {
+				s.facts.Refused.Message = status.Status().Message
+			}
+			if apierrors.IsForbidden(err) {
+				s.facts.Refused.Reason = v1alpha1.ReasonRunDenied
 			}
 			return pass.GoOn, nil
 		default:

@@ -24,6 +24,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -349,4 +350,34 @@ func TestATypoHurtsNoRound(t *testing.T) {
 	w.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
 	w.await("readiness", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
 	w.wantRuns(1)
+}
+
+// A quota denies what it has no room for with another code than a schema does. It can be raised, and nothing but the API server tells.
+func TestRunsThatAQuotaDeniesStallTheirSuiteUntilItIsRaised(t *testing.T) {
+	w := newWorld(t)
+	none := corev1.ResourceList{"count/benchmarkruns.loadstone.dev": resource.MustParse("0")}
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "runs"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
+	w.must(w.c.Create(t.Context(), quota))
+	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none} // Nobody counts here as a cluster does.
+	w.must(w.c.Status().Update(t.Context(), quota))
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		probe := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "probe"}}
+		w.must(json.Unmarshal(fmt.Appendf(nil, template, 10), &probe.Spec))
+		if err := w.c.Create(t.Context(), probe, client.DryRunAll); apierrors.IsForbidden(err) {
+			break // Now the API server knows of it.
+		} else if time.Now().After(deadline) {
+			t.Fatalf("the quota denies nothing: %v", err)
+		}
+	}
+	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))
+	s := w.await("that the runs are denied", is(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonRunDenied))
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "quota") {
+		t.Errorf("Ready is %+v", c)
+	}
+	w.wantRuns(0)
+	w.must(w.c.Delete(t.Context(), quota))
+	w.await("the round", func(s *v1alpha1.BenchmarkSuite) bool {
+		w.poke() // The operator asks again after a minute, or when the suite changes.
+		return measures(1)(s)
+	})
 }

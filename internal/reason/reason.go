@@ -61,6 +61,7 @@ var origins = map[string]Origin{
 	v1alpha1.ReasonAgentLost:           Infrastructure,
 	v1alpha1.ReasonAgentFailed:         Infrastructure,
 	v1alpha1.ReasonUploadFailed:        Infrastructure,
+	v1alpha1.ReasonRunDenied:           Setup,
 	v1alpha1.ReasonRegistryUnavailable: Infrastructure,
 	v1alpha1.ReasonStoreUnavailable:    Infrastructure,
 	v1alpha1.ReasonStoreRefused:        Infrastructure,

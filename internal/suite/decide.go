@@ -13,6 +13,8 @@ import (
 const (
 	// RetryImages is when a registry is asked again that did not give a digest.
 	RetryImages = 30 * time.Second
+	// RetryRefused is when an API server is asked again that has denied the runs of a suite.
+	RetryRefused = time.Minute
 	// resolveEvery is how often a registry is asked, unless the suite says.
 	resolveEvery = 10 * time.Minute
 	// maxMessage bounds the messages of rounds, and maxToken those of requests.
@@ -26,8 +28,8 @@ type Facts struct {
 	Runs []v1alpha1.BenchmarkRun
 	// Images are what registries said of the images that package function Images names.
 	Images map[string]Resolution
-	// Refused is why the API server refuses the runs of a round; empty if it takes them.
-	Refused string
+	// Refused is why the API server refuses the runs of a round; nil if it takes them.
+	Refused *Problem
 	Now     time.Time
 }
 
@@ -111,8 +113,8 @@ func Decide(f Facts) Decision {
 // readInputs finds out what a round would measure now, and whether it could.
 func (d *decision) readInputs() {
 	d.in, d.problem = inputsOf(d.Suite, d.Images)
-	if d.problem == nil && d.Refused != "" {
-		d.problem = invalid("%s", d.Refused)
+	if d.problem == nil {
+		d.problem = d.Refused
 	}
 	if d.problem != nil {
 		return
@@ -246,6 +248,9 @@ func (d *decision) changed() bool {
 // begin starts a round, or goes on with one of its id that was ended before it was whole.
 func (d *decision) begin(record roundRecord) {
 	number := max(1, d.Status.Current.Round+1, d.Status.LastRound.Round+1, d.Status.LastGood.Round+1)
+	for _, line := range d.Status.History {
+		number = max(number, line.Round+1)
+	}
 	for _, r := range d.rounds {
 		if r.ID == record.ID {
 			d.open = r
@@ -297,6 +302,9 @@ func (d *decision) again() time.Duration {
 	}
 	if !d.times.next.IsZero() {
 		sooner(max(d.times.next.Sub(d.Now), time.Second))
+	}
+	if d.problem != nil && d.problem.Reason == v1alpha1.ReasonRunDenied {
+		sooner(RetryRefused)
 	}
 	if images := Images(d.Suite.Spec); len(images) > 0 {
 		sooner(Interval(d.Suite.Spec))

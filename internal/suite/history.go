@@ -40,7 +40,7 @@ func (d *decision) settle() {
 	d.lines, d.Status.History = lines, lines[:min(len(lines), maxLines)]
 	d.Status.LastRound = v1alpha1.SuiteRound{}
 	if len(lines) > 0 {
-		d.Status.LastRound = lines[0]
+		d.Status.LastRound = slices.MaxFunc(lines, endedBefore)
 	}
 	if good := slices.IndexFunc(lines, func(l v1alpha1.SuiteRound) bool { return l.Outcome == v1alpha1.RoundPassed }); good >= 0 {
 		d.Status.LastGood = lines[good]
@@ -49,6 +49,17 @@ func (d *decision) settle() {
 	if d.open != nil {
 		d.Status.Current = d.open.current()
 	}
+}
+
+// endedBefore orders rounds by when they ended. One that was ended, and then gone on with, can end after one with a higher number.
+func endedBefore(a, b v1alpha1.SuiteRound) int {
+	at := func(line v1alpha1.SuiteRound) int64 {
+		if line.CompletionTime == nil {
+			return 0
+		}
+		return line.CompletionTime.Unix()
+	}
+	return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(a.Round, b.Round))
 }
 
 // result is the round that the suite is judged by: the newest with a result that measured the current inputs, or, where changes start nothing, the

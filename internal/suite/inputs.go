@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	kjson "sigs.k8s.io/json"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
@@ -115,6 +116,11 @@ func inputsOf(suite *v1alpha1.BenchmarkSuite, said map[string]Resolution) (input
 	}
 	in := inputs{parameters: values}
 	if resolves(suite.Spec) {
+		for _, image := range tagged(runs) {
+			if _, err := name.ParseReference(image); err != nil {
+				return in, invalid("the image %q is no reference: %v", image, err)
+			}
+		}
 		if problem := in.resolve(tagged(runs), said, suite.Status.Inputs.Images); problem != nil {
 			return in, problem
 		}

@@ -34,7 +34,7 @@ func (d *decision) conditions() {
 	case !resolves(d.Suite.Spec):
 		d.set(v1alpha1.ConditionImagesResolved, metav1.ConditionTrue, v1alpha1.ReasonDone, "images are taken as they are written")
 	default:
-		d.set(v1alpha1.ConditionImagesResolved, metav1.ConditionTrue, v1alpha1.ReasonDone, fmt.Sprintf("the digest behind each of %d tags is known", len(d.in.images)))
+		d.set(v1alpha1.ConditionImagesResolved, metav1.ConditionTrue, v1alpha1.ReasonDone, known(len(d.in.images)))
 	}
 	slices.SortFunc(d.Status.Conditions, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
 }
@@ -78,7 +78,7 @@ func (d *decision) stands() standing {
 	case line != nil:
 		return d.judged(*line)
 	case !follows(d.Suite.Spec):
-		return passed(v1alpha1.ReasonNoRound, "no round has ended, and the next one waits for its trigger")
+		return passed(v1alpha1.ReasonNoRound, "no round has a result yet: "+d.next())
 	case d.open != nil && d.open.Inputs == d.in.hash:
 		return waiting(v1alpha1.ReasonInProgress, fmt.Sprintf("round %d measures the inputs: %s", d.open.number, d.progress()))
 	case d.suspended():
@@ -89,6 +89,14 @@ func (d *decision) stands() standing {
 		return waiting(v1alpha1.ReasonQueued, fmt.Sprintf("the changed inputs wait for the end of round %d: %s", d.open.number, d.progress()))
 	}
 	return waiting(cmp.Or(d.why().Reason, v1alpha1.ReasonInProgress), cmp.Or(d.why().Message, "a round of the inputs begins"))
+}
+
+// next is what comes where no change starts a round.
+func (d *decision) next() string {
+	if d.open != nil {
+		return fmt.Sprintf("round %d is in progress: %s", d.open.number, d.progress())
+	}
+	return "the next one waits for its trigger"
 }
 
 // why is what keeps a round from beginning whose inputs are known; zero if nothing does.
@@ -102,6 +110,9 @@ func (d *decision) why() Problem {
 // judged is how the suite stands after a round.
 func (d *decision) judged(line v1alpha1.SuiteRound) standing {
 	message := fmt.Sprintf("round %d: %s", line.Round, line.Message)
+	if line.Inputs != d.in.hash {
+		message = fmt.Sprintf("round %d, of an earlier spec, since no trigger follows changes: %s", line.Round, line.Message)
+	}
 	if line.Outcome == v1alpha1.RoundPassed || line.Outcome == v1alpha1.RoundInconclusive && d.Suite.Spec.Gate.OnInconclusive == v1alpha1.InconclusivePasses {
 		return passed(line.Reason, message)
 	}
@@ -116,4 +127,15 @@ func (d *decision) progress() string {
 		text += ", " + c.Run + " is next or measured"
 	}
 	return text
+}
+
+// known tells of how many tags the digest is known.
+func known(tags int) string {
+	switch tags {
+	case 0:
+		return "all images are named by their digests"
+	case 1:
+		return "the digest behind the tag is known"
+	}
+	return fmt.Sprintf("the digest behind each of %d tags is known", tags)
 }

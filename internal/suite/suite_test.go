@@ -176,3 +176,69 @@ func TestTheLastGoodInputsAreKnownHoweverManyRoundsHaveFailedSince(t *testing.T)
 		t.Errorf("the suite is ready: %+v", c)
 	}
 }
+
+// A condition tells of what is now: a verdict on an earlier spec is named as one, and a round in progress is not denied.
+func TestWithoutATriggerForChangesTheVerdictNamesItsSpec(t *testing.T) {
+	w := newWorld(t, commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Triggers.Change = v1alpha1.ChangeTrigger{} }))
+	says := func(want string) {
+		t.Helper()
+		d := Decide(w.facts())
+		if c := meta.FindStatusCondition(d.Status.Conditions, v1alpha1.ConditionReady); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, want) {
+			t.Errorf("Ready is %s: %s, want %q", c.Status, c.Message, want)
+		}
+		w.apply(d, len(d.Create)+len(d.Delete)+1)
+	}
+	says("no round has a result yet: the next one waits for its trigger")
+	annotate(v1alpha1.AnnotationRequestedAt, "now")(w)
+	says("no round has a result yet: round 1 is in progress")
+	ends(well, well)(w)
+	says("round 1: ")
+	commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Runs[0].Name += "-b" })(w)
+	says("round 1, of an earlier spec, since no trigger follows changes: ")
+}
+
+func TestAnImageThatIsNoReferenceIsATypo(t *testing.T) {
+	w := newWorld(t)
+	w.suite.Spec.Runs = []v1alpha1.SuiteRun{suiteRun("r", `{"implementations": [{"name": "a", "image": "Shop/Checkout:main:2"}]}`)}
+	d := Decide(w.facts())
+	c := meta.FindStatusCondition(d.Status.Conditions, v1alpha1.ConditionStalled)
+	if c.Status != metav1.ConditionTrue || c.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(c.Message, `the image "Shop/Checkout:main:2" is no reference`) {
+		t.Errorf("Stalled is %+v", c)
+	}
+}
+
+func TestRunsThatAreDeniedStallTheirSuiteUntilTheyAreNot(t *testing.T) {
+	w := newWorld(t)
+	f := w.facts()
+	f.Refused = &Problem{Reason: v1alpha1.ReasonRunDenied, Message: "exceeded quota: runs"}
+	d := Decide(f)
+	c := meta.FindStatusCondition(d.Status.Conditions, v1alpha1.ConditionStalled)
+	if c.Status != metav1.ConditionTrue || c.Reason != v1alpha1.ReasonRunDenied || c.Message != "exceeded quota: runs" || len(d.Create) > 0 || d.After != RetryRefused {
+		t.Errorf("%+v, %d runs, again after %s", c, len(d.Create), d.After)
+	}
+	if d := Decide(w.facts()); len(d.Create) == 0 {
+		t.Error("no round begins when the runs are denied no longer")
+	}
+}
+
+func TestTheLastRoundIsTheOneThatEndedLast(t *testing.T) {
+	noon := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	line := func(round int32, ended time.Duration) v1alpha1.SuiteRound {
+		return v1alpha1.SuiteRound{Round: round, CompletionTime: &metav1.Time{Time: noon.Add(ended)}}
+	}
+	for name, tc := range map[string]struct {
+		a, b   v1alpha1.SuiteRound
+		sooner bool
+	}{
+		"a round after another":                      {line(1, 0), line(2, time.Hour), true},
+		"a replaced round before one that goes on":   {line(2, 0), line(1, time.Hour), true},
+		"a round that ends in the second of another": {line(1, 0), line(2, 0), true},
+		"a round without an end":                     {v1alpha1.SuiteRound{Round: 9}, line(1, 0), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := endedBefore(tc.a, tc.b) < 0; got != tc.sooner || endedBefore(tc.b, tc.a) < 0 == got {
+				t.Errorf("%d ended before %d: %v", tc.a.Round, tc.b.Round, got)
+			}
+		})
+	}
+}

@@ -138,7 +138,7 @@ func (w *world) facts() Facts {
 			said[image] = Resolution{Digest: w.digests[image]}
 		}
 	}
-	return Facts{Suite: w.suite, Runs: w.runs, Images: said, Refused: w.refused, Now: w.now}
+	return Facts{Suite: w.suite, Runs: w.runs, Images: said, Refused: w.refusal(), Now: w.now}
 }
 
 // apply carries a decision out as far as it is allowed to.
@@ -301,4 +301,12 @@ func (w *world) golden(name string) {
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		w.t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
+}
+
+// refusal is what the API server says of the runs; nil if it takes them.
+func (w *world) refusal() *Problem {
+	if w.refused == "" {
+		return nil
+	}
+	return invalid("%s", w.refused)
 }
