@@ -62,7 +62,7 @@ func (a *argo) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(30 * time.Millisecond):
+		case <-time.After(lookEvery):
 		}
 	}
 }

@@ -18,11 +18,12 @@ func (w *world) awaitLeft(what string, wanted func(left string) bool) {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("%s has not come about: there is %s", what, w.left(w.t.Context()))
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(lookEvery)
 	}
 }
 
 func TestWhatIsLeftOfARunIsCollectedAfterAWhile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("week"))
 	w.awaitLeft("the end of its token", func(left string) bool { return !strings.Contains(left, "token") })
@@ -41,6 +42,7 @@ func TestWhatIsLeftOfARunIsCollectedAfterAWhile(t *testing.T) {
 }
 
 func TestARunSaysHowLongItsTrialsStay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("once", func(s *v1alpha1.BenchmarkRunSpec) { s.TTLSecondsAfterFinished = new(int32) })
 	w.awaitLeft("the end of all but the run", func(left string) bool { return left == "*v1alpha1.BenchmarkRunList once" })

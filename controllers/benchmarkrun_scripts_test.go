@@ -34,6 +34,7 @@ func scripted(configMap, key string) func(*v1alpha1.BenchmarkRunSpec) {
 }
 
 func TestAScriptIsFrozenWhenTheRunStarts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const before, after = "-- as it was", "-- another load"
 	mine := w.scripts(map[string]string{"a.lua": before})
@@ -72,6 +73,7 @@ func TestAScriptIsFrozenWhenTheRunStarts(t *testing.T) {
 }
 
 func TestAScriptThatIsNotThereIsRefusedBeforeAnythingStarts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	large := strings.Repeat("-", protocol.MaxScripts/2+1)
 	w.scripts(map[string]string{"empty.lua": "", "large.lua": large})

@@ -18,8 +18,10 @@ const crashDeadline = 8 * time.Minute
 // TestAnOperatorMayEndAtAnyWrite leads a whole run, and then its deletion, with operators of which each ends at another write: what is
 // measured, and what is left, is as if one had done it all.
 func TestAnOperatorMayEndAtAnyWrite(t *testing.T) {
+	t.Parallel()
 	for name, after := range map[string]bool{"instead of it": false, "before it learns that it was done": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, func(w *world) { w.reaper = newReaper(after) })
 			run := w.apply("mortal", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
 			w.outlive("the run's end", func() bool {
@@ -48,7 +50,7 @@ func (w *world) outlive(what string, done func() bool) {
 		case <-w.reaper.died():
 			w.stop()
 			w.startManager()
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(lookEvery):
 		}
 	}
 }

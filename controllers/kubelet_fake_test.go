@@ -64,7 +64,7 @@ func (k *kubelet) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(lookEvery):
 		}
 	}
 }

@@ -25,6 +25,7 @@ func programs(s *v1alpha1.BenchmarkRunSpec) {
 
 // The trials end when their programs do: the run would take four hours if it waited for their limits.
 func TestARunOfProgramsGoesFromApplyToItsReport(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("parsers", programs))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)

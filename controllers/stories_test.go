@@ -43,6 +43,7 @@ func condition(t *testing.T, list []metav1.Condition, kind string, status metav1
 }
 
 func TestARunGoesFromApplyToItsReport(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("quick", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Blocks, s.Artifacts.Prefix = 2, "suites/x"
@@ -132,6 +133,7 @@ func artifactsOf(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 }
 
 func TestASecondRunWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	first := w.apply("first")
 	await(w, first, "its turn", func(r *v1alpha1.BenchmarkRun) bool { return r.Status.StartTime != nil })
@@ -152,6 +154,7 @@ func TestASecondRunWaitsForTheFirst(t *testing.T) {
 }
 
 func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("gone", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
 	w.awaitMeasuring("gone-000-go", 1)
@@ -164,7 +167,7 @@ func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("10 s after the run was deleted there is %s:\n%s", w.left(t.Context()), w.dump())
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(lookEvery)
 	}
 	if pods := w.kubelet.pods(); len(pods) != 2 {
 		t.Errorf("the deletion was taken for a fault from outside: pods %v", pods)
@@ -172,6 +175,7 @@ func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
 }
 
 func TestAnOperatorThatStartsAnewFinishesWhatItFinds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("restart")
 	w.awaitMeasuring("restart-000-go", 1)
@@ -198,6 +202,7 @@ func deletePod(w *world, name string) {
 }
 
 func TestATrialIsTriedAgainAfterAFaultFromOutsideBeforeItMeasures(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("retry", warm)
 	w.awaitMeasuring("retry-000-go", 1)
@@ -219,6 +224,7 @@ func TestATrialIsTriedAgainAfterAFaultFromOutsideBeforeItMeasures(t *testing.T) 
 }
 
 func TestATrialIsGivenUpAfterThreeFaultsFromOutside(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("thrice", warm)
 	for attempt := int32(1); attempt <= 3; attempt++ {
@@ -231,6 +237,7 @@ func TestATrialIsGivenUpAfterThreeFaultsFromOutside(t *testing.T) {
 }
 
 func TestABlockThatAFaultFromOutsideHasHitIsMeasuredAgainAsAWhole(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("again", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
 	first := w.awaitFirst("again")
@@ -252,6 +259,7 @@ func TestABlockThatAFaultFromOutsideHasHitIsMeasuredAgainAsAWhole(t *testing.T) 
 }
 
 func TestABlockThatStrangersHaveVoidedIsMeasuredAnew(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.agents.disturb("noisy-001-go")
 	run := w.awaitEnd(w.apply("noisy", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 }))
@@ -265,6 +273,7 @@ func TestABlockThatStrangersHaveVoidedIsMeasuredAnew(t *testing.T) {
 }
 
 func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("unlucky")
 	for index := range 3 {
@@ -277,6 +286,7 @@ func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
 }
 
 func TestGeneratorsStartAllAtOneInstant(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("gang", func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Loads[0].Generators.Pods = 2
@@ -296,6 +306,7 @@ func TestGeneratorsStartAllAtOneInstant(t *testing.T) {
 }
 
 func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("faults", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 }, with("go",
 		v1alpha1.Implementation{Name: "wrong", Image: imageWrong}, v1alpha1.Implementation{Name: "deaf", Image: imageDeaf},
@@ -340,6 +351,7 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 }
 
 func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		change func(*artifact.Config)
 		says   string
@@ -348,6 +360,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 		"the secret key is wrong": {func(c *artifact.Config) { c.SecretKey = "wrong" }, "the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret)"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t, func(w *world) { tc.change(&w.store) })
 			run := w.awaitEnd(w.apply("nostore", func(s *v1alpha1.BenchmarkRunSpec) { s.PatienceSeconds = 1 }))
 			for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {
@@ -361,6 +374,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 }
 
 func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("large", func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs = 3 }))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionFalse, v1alpha1.ReasonNotEnoughCPUs,
@@ -371,6 +385,7 @@ func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {
 }
 
 func TestARunThatTakesTooLongIsEnded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("slow", func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds, s.Loads[0].DurationSeconds = 30, 3600 })
 	w.awaitMeasuring("slow-000-go", 1)
@@ -386,11 +401,12 @@ func TestARunThatTakesTooLongIsEnded(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the load of a run that has ended goes on: %s", w.left(t.Context()))
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(lookEvery)
 	}
 }
 
 func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	stranger := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: render.PodName("taken-000-go", 1, record.MemberServer(0))},
@@ -413,6 +429,7 @@ func TestAStrangersPodOfTheSameNameIsLeftAlone(t *testing.T) {
 }
 
 func TestArgoThatNeverComesIsNamed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(w *world) { w.argo.namespace = "nowhere" })
 	run := w.apply("alone")
 	await(w, w.trial("alone-000-go"), "readiness", func(t *v1alpha1.Trial) bool {
@@ -430,6 +447,7 @@ func TestArgoThatNeverComesIsNamed(t *testing.T) {
 }
 
 func TestTheEndpointRefusesStrangers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("guarded", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
 	w.awaitMeasuring("guarded-000-go", 1)

@@ -23,6 +23,7 @@ import (
 func asDuet(s *v1alpha1.BenchmarkRunSpec) { s.Order, s.Blocks = v1alpha1.OrderSlicedDuet, 2 }
 
 func TestADuetGoesFromApplyToItsReport(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet))
 
@@ -59,6 +60,7 @@ func TestADuetGoesFromApplyToItsReport(t *testing.T) {
 }
 
 func TestTheServerThatAnswersWrongInADuetIsNamed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("duet", with("go", v1alpha1.Implementation{Name: "bad", Image: imageWrong}), asDuet))
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "implementations[bad]: GET / answered 500 instead of 200")
@@ -70,6 +72,7 @@ func TestTheServerThatAnswersWrongInADuetIsNamed(t *testing.T) {
 }
 
 func TestADuetThatAFaultFromOutsideHasHitIsMeasuredAgainWithBothServers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet)
 	w.awaitMeasuring("duet-000-duet", 1)

@@ -25,6 +25,7 @@ func scatter(w *world) {
 }
 
 func TestARunStaysOnTheNodesOfItsFirstTrial(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scatter)
 	run := w.apply("bound", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
 	first := w.awaitFirst("bound")
@@ -41,6 +42,7 @@ func TestARunStaysOnTheNodesOfItsFirstTrial(t *testing.T) {
 }
 
 func TestEachGeneratorStaysOnItsNode(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scatter)
 	run := w.awaitEnd(w.apply("gang", func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Blocks, s.Loads[0].Generators.Pods, s.Placement.GeneratorPinning = 2, 2, v1alpha1.Preferred
@@ -76,6 +78,7 @@ func onTheirNodes(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, first stri
 }
 
 func TestADuetStaysOnItsNode(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(w *world) {
 		w.kubelet.place = func(p *corev1.Pod) string {
 			return "own-" + p.Labels[v1alpha1.LabelTrial] + "-" + p.Labels[v1alpha1.LabelRole] // The second server follows the first.
@@ -100,6 +103,7 @@ func TestADuetStaysOnItsNode(t *testing.T) {
 }
 
 func TestARunWaitsForItsNodeAndDoesNotMove(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scatter)
 	run := w.apply("fixed", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
 	w.awaitMeasuring("fixed-000-go", 1)
@@ -130,6 +134,7 @@ func TestARunWaitsForItsNodeAndDoesNotMove(t *testing.T) {
 }
 
 func TestARunWhoseTimeIsOverReportsWhatItHasMeasured(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, scatter)
 	run := w.apply("part", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.TimeoutSeconds = 2, 30 })
 	w.awaitMeasuring("part-000-go", 1)

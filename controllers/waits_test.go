@@ -48,6 +48,7 @@ func TestARunWaitsForANodeThatIsCordoned(t *testing.T) {
 }
 
 func TestATrialWaitsForAQuota(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	none := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "stop"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
@@ -71,6 +72,7 @@ func TestATrialWaitsForAQuota(t *testing.T) {
 }
 
 func TestAPodThatOnlyHasALabelOfOursHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	stranger := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.system, Name: "stranger", Labels: map[string]string{v1alpha1.LabelTrial: "x"}},

@@ -35,8 +35,12 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
+// lookEvery is how often tests, kubelets and Argo look at what has come about. A look costs milliseconds of the CPUs that all share.
+const lookEvery = 50 * time.Millisecond
+
 // world is a cluster with an operator in it: the API server, the object store, both reconcilers and the endpoint are real;
-// kubelets, agents and Argo are played. Each test has one, with namespaces of its own.
+// kubelets, agents and Argo are played. Each test has one, with namespaces of its own, of which alone its operator knows: tests wait most of
+// the time, and several go on at once.
 type world struct {
 	t      *testing.T
 	c      client.WithWatch
@@ -136,7 +140,7 @@ func (w *world) end() {
 	}
 	left := "?"
 	for left != "" && ctx.Err() == nil {
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(lookEvery)
 		left = w.left(ctx)
 	}
 	if left != "" {
@@ -196,7 +200,7 @@ func (w *world) startManager() {
 	}
 	w.must(trials.SetupWithManager(m))
 	runs := &BenchmarkRunReconciler{
-		Client: operator.client, Live: m.GetAPIReader(), Store: operator.store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
+		Client: operator.client, Live: inNamespace{m.GetAPIReader(), w.namespace}, Store: operator.store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
 		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Version: "test", Now: w.clock.Now,
 	}
 	w.must(runs.SetupWithManager(m))
@@ -208,6 +212,16 @@ func (w *world) startManager() {
 			w.t.Errorf("the operator ended: %v", err)
 		}
 	})
+}
+
+// inNamespace lists objects of one namespace where all would be listed.
+type inNamespace struct {
+	client.Reader
+	namespace string
+}
+
+func (r inNamespace) List(ctx context.Context, list client.ObjectList, how ...client.ListOption) error {
+	return r.Reader.List(ctx, list, append([]client.ListOption{client.InNamespace(r.namespace)}, how...)...)
 }
 
 func (w *world) newManager() ctrl.Manager {
@@ -224,10 +238,13 @@ func (w *world) newManager() ctrl.Manager {
 		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: &again},
 		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}, Unstructured: true}},
-		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}: {Label: has(v1alpha1.LabelTrial)},
-			workflow:      {Label: has(v1alpha1.LabelRunUID), Namespaces: map[string]cache.Config{w.system: {}}},
-		}},
+		Cache: cache.Options{
+			DefaultNamespaces: map[string]cache.Config{w.namespace: {}, w.system: {}},
+			ByObject: map[client.Object]cache.ByObject{
+				&corev1.Pod{}: {Label: has(v1alpha1.LabelTrial)},
+				workflow:      {Label: has(v1alpha1.LabelRunUID), Namespaces: map[string]cache.Config{w.system: {}}},
+			},
+		},
 	})
 	w.must(err)
 	return m
@@ -278,7 +295,7 @@ func await[T client.Object](w *world, o T, what string, wanted func(T) bool) T {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("%s %s: %s has not come about:\n%s", w.namespace, o.GetName(), what, w.dump())
 		}
-		time.Sleep(15 * time.Millisecond)
+		time.Sleep(lookEvery)
 	}
 }
 
@@ -315,7 +332,7 @@ func (w *world) awaitFirst(run string) *v1alpha1.Trial {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("the run %s has no first trial", run)
 		}
-		time.Sleep(15 * time.Millisecond)
+		time.Sleep(lookEvery)
 	}
 }
 

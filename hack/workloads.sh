@@ -37,6 +37,10 @@ needs() {
 # zig_up: zig in a folder of the cache, as the others have their servers there.
 zig_up() {
   local dir=$LOADSTONE_CACHE/zig-$ZIG_VERSION zig
+  # Zig never forgets what it has compiled.
+  if [ -d "$ZIG_CACHE" ] && [ "$(du -sm "$ZIG_CACHE" | cut -f1)" -gt 2000 ]; then
+    rm -rf "$ZIG_CACHE"
+  fi
   if [ ! -x "$BIN/zig" ] || [ "$("$BIN/zig" version)" != "$ZIG_VERSION" ]; then
     need_commands python3:python3
     python3 -c 'import ensurepip' 2>/dev/null || need_commands /nowhere:python3-venv

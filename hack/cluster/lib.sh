@@ -12,6 +12,8 @@ PIDS=$CLUSTER/pids
 NODES=(infra server loadgen)
 PAUSE_IMAGE=localhost/loadstone/pause:1
 export PATH="$BIN:$PATH:/usr/sbin:/sbin"
+# What Zig has compiled once, in whatever clone, it does not compile again.
+export ZIG_CACHE=$LOADSTONE_CACHE/zig-cache
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }

@@ -115,11 +115,23 @@ func Cluster(t *testing.T, root string) *rest.Config {
 	return rest.CopyConfig(cluster.config)
 }
 
-// FreeAddress is an address on the loopback interface on which nobody listens.
+// given are the addresses that FreeAddress has returned.
+var given sync.Map
+
+// FreeAddress is an address on the loopback interface on which nobody listens, another one each time: who got one before may be about to
+// listen there.
 func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", fmt.Errorf("looking for a free port: %w", err)
+		}
+		address := l.Addr().String()
+		if err := l.Close(); err != nil {
+			return "", err
+		}
+		if _, again := given.LoadOrStore(address, true); !again {
+			return address, nil
+		}
 	}
-	return l.Addr().String(), l.Close()
 }
