@@ -48,9 +48,8 @@ go_tests() {
   make -s build
   mapfile -t races < <(concurrent | xargs go list)
   mapfile -t rest < <(packages | grep -v /internal/cli | grep -vxF "$(printf '%s\n' "${races[@]}")")
-  # The linter has asked all that go vet would ask.
-  go test -vet=off -race "${races[@]}"
-  # Many wait most of the time: twice as many at once as there are CPUs.
+  # Many wait most of the time: twice as many at once as there are CPUs. The linter has asked all that go vet would ask.
+  go test -vet=off -p "$(( 2 * $(nproc) ))" -race "${races[@]}"
   go test -vet=off -p "$(( 2 * $(nproc) ))" "${rest[@]}"
   # These lead whole runs: beside others, all that they measure is disturbed.
   go test -vet=off ./internal/cli

@@ -93,6 +93,12 @@ system_calls() {
   }'
 }
 
+# tests NAME...: tests two at a time, for most of them wait, or do one thing after the other. What a test says is printed when it has ended.
+tests() {
+  # shellcheck disable=SC2016 # It is the other shell that expands it.
+  printf '%s\n' "$@" | xargs -P 2 -n 1 sh -c 'said=$(hack/workloads.sh test "$1" 2>&1); status=$?; printf "%s\n" "$said"; exit $status' tests
+}
+
 main() {
   local mode=${1:-} name begin
   if [ "$mode" = measure ]; then
@@ -110,6 +116,12 @@ main() {
   need_commands ccache:ccache /usr/include/stdio.h:libc6-dev
   for name; do
     needs "$name"
+  done
+  if [ "$mode" = test ] && [ $# -gt 1 ]; then
+    tests "$@"
+    return
+  fi
+  for name; do
     begin=$(now_ms)
     if [ "$mode" = build ]; then
       make -s -C "workloads/$name" OUT="$PWD/bin" ZIG="$BIN/zig"

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,25 +12,22 @@ import (
 	"loadstone.dev/loadstone/test/structure"
 )
 
-// The end-to-end tests compare a run on a cluster with the same file.
-func TestARunHereAndARunOnAClusterHaveOneStructure(t *testing.T) {
-	dir := servers(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	// The levels are those of the sample, and answers are expected as there.
-	file := comparison(t, dir, "connections: 2}, {connections: 8}]", "connections: 10}, {connections: 100}], request: {path: /, expect: {status: 200, body: helloworld}}")
-	if out, err := loadstone(ctx, "run", file, "--out", filepath.Join(dir, "results")).CombinedOutput(); statusAfter(err) != statusInconclusive {
-		t.Fatalf("it ends with %v: %s", err, out)
-	}
-	folder, err := artifact.OpenFolder(dir)
+// asTheSample gives the comparison of tests the levels of the quick sample, whose answers are expected as there.
+var asTheSample = []string{"connections: 2}, {connections: 8}]", "connections: 10}, {connections: 100}], request: {path: /, expect: {status: 200, body: helloworld}}"}
+
+// checkStructure checks that the records and the report of such a run are built like those of a run on a cluster, which the end-to-end tests
+// compare with the same file.
+func checkStructure(t *testing.T, results string) {
+	t.Helper()
+	folder, err := artifact.OpenFolder(filepath.Dir(results))
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := publish.Read(ctx, folder, "results")
+	data, err := publish.Read(t.Context(), folder, filepath.Base(results))
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := publish.Make(ctx, folder, "results")
+	o, err := publish.Make(t.Context(), folder, filepath.Base(results))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +42,6 @@ func TestARunHereAndARunOnAClusterHaveOneStructure(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(structure.Quick, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
+		t.Errorf("the structure of the run: -want +got:\n%s", diff)
 	}
 }

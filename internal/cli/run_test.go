@@ -112,7 +112,7 @@ func TestARunOnThisMachineLeavesARecordAndAReport(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	results := filepath.Join(dir, "results")
-	cmd := loadstone(ctx, "run", comparison(t, dir, "warmupSeconds: 1", "warmupSeconds: 0"), "--out", results)
+	cmd := loadstone(ctx, "run", comparison(t, dir, asTheSample...), "--out", results)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -139,6 +139,7 @@ func TestARunOnThisMachineLeavesARecordAndAReport(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(results, ".work")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the files of processes are left: %v", err)
 	}
+	t.Run("built like that of a cluster", func(t *testing.T) { checkStructure(t, results) })
 	checkCommandsOnResults(t, results, string(page[1]))
 }
 
@@ -166,7 +167,7 @@ func checkTrial(t *testing.T, results string, entry record.TrialEntry) {
 	for _, a := range m.Artifacts {
 		names[a.Member+"/"+a.Name] = true
 	}
-	for _, want := range []string{"server-0/result.json", "server-0/samples.csv", "generator-0/result.json", "generator-0/sweep-2.wrk.txt", "generator-0/sweep-8.wrk.txt"} {
+	for _, want := range []string{"server-0/result.json", "server-0/samples.csv", "generator-0/result.json", "generator-0/sweep-10.wrk.txt", "generator-0/sweep-100.wrk.txt"} {
 		if !names[want] {
 			t.Errorf("trial %s has no %s among %v", entry.Name, want, names)
 		}
