@@ -237,6 +237,7 @@ func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
 			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
 			s := runScopeOf(t, endTrials(), func(s *runScope) { s.now = noon.Add(tc.since) })
 			s.run.Status.WaitingSince = &metav1.Time{Time: s.now.Add(-tc.waited)}
+			meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonStoreRefused})
 			next, err := r.report(t.Context(), s)
 			if err != nil || !next.Stop || (s.end != nil) != tc.ends || (next.After > 0) == tc.ends {
 				t.Errorf("the phase ends with %+v, %v, %+v", next, err, s.end)
