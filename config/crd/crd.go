@@ -7,3 +7,8 @@ import _ "embed"
 //
 //go:embed bases/loadstone.dev_benchmarkruns.yaml
 var BenchmarkRun []byte
+
+// BenchmarkSuite is the definition of BenchmarkSuites, as YAML.
+//
+//go:embed bases/loadstone.dev_benchmarksuites.yaml
+var BenchmarkSuite []byte

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,16 +14,18 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/suite"
 )
 
-const validateHelp = `Holds each file against the schema and the rules of BenchmarkRuns, and then plans it, as a cluster would, without one. Everything that is wrong
-with a file is printed at once, as FILE:LINE: what is wrong, and the way out. The file - is standard input.`
+const validateHelp = `Holds each file, of a BenchmarkRun or a BenchmarkSuite, against the schema and the rules of its kind, and then plans it, as a cluster would, without
+one. Of a suite the parameters are filled in, each run is checked and planned, and no registry is asked. Everything that is wrong with a file is
+printed at once, as FILE:LINE: what is wrong, and the way out. The file - is standard input.`
 
 // checked is what validate has found of one file.
 type checked struct {
 	File  string `json:"file"`
 	Valid bool   `json:"valid"`
-	// Here and OnCluster are true of a run that this machine, or a cluster, could be asked to measure.
+	// Here and OnCluster are true of what this machine, or a cluster, could be asked to measure.
 	Here      bool `json:"here"`
 	OnCluster bool `json:"onCluster"`
 	// Size and Estimate say how much is measured, and about how long that takes.
@@ -37,7 +40,7 @@ func validateCommand() *cobra.Command {
 	output := textOutput
 	c := &cobra.Command{
 		Use:     "validate FILE...",
-		Short:   "Check the files of BenchmarkRuns, without a cluster",
+		Short:   "Check the files of runs and suites, without a cluster",
 		Long:    validateHelp,
 		Example: "  loadstone validate run.yaml\n  loadstone validate config/samples/*.yaml --output json\n  loadstone init | loadstone validate -",
 		Args:    atLeastOne("name the files to validate"),
@@ -80,9 +83,17 @@ func validate(ctx context.Context, out io.Writer, in io.Reader, files []string, 
 // validateFile checks one file, or in if it is called "-". An error that is not the file's ends everything.
 func validateFile(ctx context.Context, in io.Reader, path string) (checked, error) {
 	out := checked{File: path}
-	file, err := openRun(ctx, in, path)
-	if err == nil {
-		out, err = planFile(file, out)
+	name, text, err := readFile(in, path)
+	if err != nil {
+		return out, badInput(err)
+	}
+	if runfile.IsSuite(text) {
+		out, err = planSuite(ctx, name, text, out, time.Now())
+	} else {
+		var file *runfile.File
+		if file, err = runfile.Named(ctx, name, text); err == nil {
+			out, err = planFile(file, out)
+		}
 	}
 	var wrong *runfile.Invalid
 	switch {
@@ -96,16 +107,16 @@ func validateFile(ctx context.Context, in io.Reader, path string) (checked, erro
 	return out, nil
 }
 
-// openRun reads the run in a file, or in in if it is called "-".
-func openRun(ctx context.Context, in io.Reader, path string) (*runfile.File, error) {
+// readFile reads a file, or in if it is called "-", and says by which name people know it.
+func readFile(in io.Reader, path string) (name string, text []byte, err error) {
 	if path != "-" {
-		return runfile.Open(ctx, path)
+		text, err = runfile.Read(path)
+		return path, text, err
 	}
-	text, err := io.ReadAll(in)
-	if err != nil {
-		return nil, fmt.Errorf("reading standard input: %w", err)
+	if text, err = io.ReadAll(in); err != nil {
+		return "", nil, fmt.Errorf("reading standard input: %w", err)
 	}
-	return runfile.Named(ctx, "stdin", text)
+	return "stdin", text, nil
 }
 
 // planFile plans a run for this machine and for a cluster. One of both is enough, unless the file names the images that a cluster asks for.
@@ -129,6 +140,41 @@ func planFile(file *runfile.File, out checked) (checked, error) {
 	}
 	out.Size, out.Estimate = size(p), estimate(p).Round(time.Second).String()
 	out.text = fmt.Sprintf("%s: valid: %s, about %s, %s", out.File, out.Size, out.Estimate, where)
+	return out, nil
+}
+
+// planSuite checks the runs of a suite as the operator does, and plans them. Suites are for clusters alone.
+func planSuite(ctx context.Context, name string, text []byte, out checked, now time.Time) (checked, error) {
+	file, err := runfile.NamedSuite(ctx, name, text)
+	if err != nil {
+		return out, err
+	}
+	explained := func(faults []suite.Fault) error {
+		var problems []runfile.Problem
+		for _, f := range faults {
+			problems = append(problems, file.Explain(f.Run, f.Message))
+		}
+		return file.Wrong(problems)
+	}
+	specs, faults := suite.Filled(file.Suite.Spec)
+	if err := explained(faults); err != nil {
+		return out, err
+	}
+	if err := file.Admit(ctx, specs); err != nil {
+		return out, err
+	}
+	plans, faults := suite.Check(file.Suite, now)
+	if err := explained(faults); err != nil {
+		return out, err
+	}
+	var sizes []string
+	var long time.Duration
+	for i, p := range plans {
+		sizes = append(sizes, file.Suite.Spec.Runs[i].Name+" has "+size(p))
+		long += estimate(p)
+	}
+	out.OnCluster, out.Size, out.Estimate = true, "in a round "+strings.Join(sizes, "; "), long.Round(time.Second).String()
+	out.text = fmt.Sprintf("%s: valid: %s, about %s, on a cluster", out.File, out.Size, out.Estimate)
 	return out, nil
 }
 

@@ -157,8 +157,89 @@ func TestValidateLooksAtEveryFile(t *testing.T) {
 	}
 }
 
+const soundSuite = `apiVersion: loadstone.dev/v1alpha1
+kind: BenchmarkSuite
+metadata: {name: checkout}
+spec:
+  parameters:
+  - {name: image, default: "shop/checkout:main"}
+  runs:
+  - name: small
+    template:
+      spec:
+        implementations:
+        - {name: candidate, image: $(image), port: 8080}
+        - {name: anchor, image: "shop/anchor:1.4", port: 8080}
+        baseline: anchor
+        loads:
+        - {name: sweep, tool: wrk, levels: [{connections: 10}], durationSeconds: 2}
+        blocks: 7
+  - name: large
+    template:
+      spec:
+        implementations:
+        - {name: candidate, image: $(image), port: 8080}
+        - {name: anchor, image: "shop/anchor:1.4", port: 8081}
+        baseline: anchor
+        loads:
+        - {name: sweep, tool: wrk, levels: [{connections: 100}], durationSeconds: 2}
+        blocks: 7
+  triggers:
+    change: {images: Resolve}
+    schedules:
+    - {cron: "0 3 * * *", timeZone: Europe/Berlin}
+`
+
+func TestValidateReadsSuitesAndTheirTemplates(t *testing.T) {
+	for name, tc := range map[string]struct {
+		old, instead string
+		want         []string
+	}{
+		"a sound one": {"", "", []string{": valid: in a round small has 14 trials of 1 cells; large has 14 trials of 1 cells, about ", ", on a cluster\n"}},
+		"faults in both templates": {"durationSeconds: 2}\n        blocks", "duration: 2}\n        bloks", []string{
+			":16: spec.runs[0].template.spec.loads[0].duration: there is no such field: ",
+			":17: spec.runs[0].template.spec.bloks: there is no such field: did you mean blocks?\n",
+			":27: spec.runs[1].template.spec.bloks: there is no such field: did you mean blocks?\n",
+		}},
+		"a value out of bounds":    {"port: 8081", "port: 0", []string{":23: spec.runs[1].template.spec.implementations[1].port: 0 should be greater than or equal to 1\n"}},
+		"a rule between fields":    {"baseline: anchor", "baseline: other", []string{":14: spec.runs[0].template.spec: baseline must be the name of one of the implementations\n"}},
+		"a field of the suite":     {"  triggers:", "  trigger:", []string{":28: spec.trigger: there is no such field: did you mean triggers?\n"}},
+		"what the plan refuses":    {", port: 8080}", "}", []string{":12: runs[small].template: spec.implementations[0].port is not set: name the port", ":22: runs[large].template: spec.implementations[0].port is not set"}},
+		"a parameter that is none": {"$(image)", "$(imag)", []string{":8: runs[small]: the image $(imag) names a parameter that the suite does not have\n"}},
+		"a pattern":                {"default:", "pattern: \"[a-z]+\", default:", []string{`:6: parameters[image].default is "shop/checkout:main", which does not match its pattern`}},
+		"a schedule":               {"0 3 * * *", "0 25 * * *", []string{`:31: triggers.schedules[0].cron "0 25 * * *" is no schedule: `}},
+		"a time zone":              {"Europe/Berlin", "Europe/Bonn", []string{`:31: triggers.schedules[0].timeZone "Europe/Bonn" is no time zone`}},
+		"a command without image":  {"image: $(image)", "command: [./a]", []string{":12: runs[small].template: spec.implementations[0].image"}},
+		"a second document":        {"spec:\n  parameters", "---\nspec:\n  parameters", []string{":5: a second document begins here: keep each suite in a file of its own\n"}},
+		"a name that is none":      {"name: checkout}", "name: check_out}", []string{`:3: metadata.name is "check_out": `}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(soundSuite, tc.old) {
+				t.Fatalf("%q is not in the file", tc.old)
+			}
+			text := soundSuite
+			if tc.old != "" {
+				text = strings.ReplaceAll(text, tc.old, tc.instead)
+			}
+			path := filepath.Join(t.TempDir(), "suite.yaml")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := execute(t, "validate", path)
+			if name == "a sound one" != (err == nil) || err != nil && status(err) != statusBadInput {
+				t.Errorf("it ends with %v", err)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(out, want) || !strings.HasPrefix(out, path) {
+					t.Errorf("it prints %q, want %q", out, want)
+				}
+			}
+		})
+	}
+}
+
 func TestEverySampleAndSuiteIsValid(t *testing.T) {
-	for _, folder := range []string{"samples", "suites"} {
+	for _, folder := range []string{"samples", "suites", "gitops"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", "config", folder, "*.yaml"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("there is nothing in %s: %v", folder, err)

@@ -16,14 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
-
-	"loadstone.dev/loadstone/config/crd"
 )
 
-// admit holds an object against the schema and the rules of BenchmarkRuns, as an API server does when one is created. It returns a problem
-// for each thing that is wrong, with its line.
-func admit(ctx context.Context, object map[string]any, lines tree) ([]Problem, error) {
-	internal, structural, err := definition()
+// admit holds an object against the schema and the rules of its form, as an API server does when one is created. It returns a problem for each
+// thing that is wrong, with its line.
+func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]Problem, error) {
+	internal, structural, err := of.schema()
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +32,7 @@ func admit(ctx context.Context, object map[string]any, lines tree) ([]Problem, e
 	}
 	validator, _, err := validation.NewSchemaValidator(internal)
 	if err != nil {
-		return nil, fmt.Errorf("reading the definition of BenchmarkRuns: %w", err)
+		return nil, fmt.Errorf("reading the definition of %ss: %w", of.kind, err)
 	}
 	wrong := validation.ValidateCustomResource(nil, object, validator)
 	wrong = append(wrong, listtype.ValidateListSetsAndMaps(nil, structural, object)...)
@@ -49,19 +47,19 @@ func admit(ctx context.Context, object map[string]any, lines tree) ([]Problem, e
 	return problems, nil
 }
 
-// definition is the schema of BenchmarkRuns in the two forms that checks need.
-func definition() (*apiextensions.JSONSchemaProps, *schema.Structural, error) {
+// schema is that of a form, in the two shapes that checks need.
+func (f form) schema() (*apiextensions.JSONSchemaProps, *schema.Structural, error) {
 	var d apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(crd.BenchmarkRun, &d); err != nil {
-		return nil, nil, fmt.Errorf("reading the definition of BenchmarkRuns: %w", err)
+	if err := yaml.Unmarshal(f.definition, &d); err != nil {
+		return nil, nil, fmt.Errorf("reading the definition of %ss: %w", f.kind, err)
 	}
 	var internal apiextensions.JSONSchemaProps
 	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(d.Spec.Versions[0].Schema.OpenAPIV3Schema, &internal, nil); err != nil {
-		return nil, nil, fmt.Errorf("reading the definition of BenchmarkRuns: %w", err)
+		return nil, nil, fmt.Errorf("reading the definition of %ss: %w", f.kind, err)
 	}
 	structural, err := schema.NewStructural(&internal)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the definition of BenchmarkRuns: %w", err)
+		return nil, nil, fmt.Errorf("reading the definition of %ss: %w", f.kind, err)
 	}
 	return &internal, structural, nil
 }

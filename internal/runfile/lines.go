@@ -38,6 +38,22 @@ func (t tree) line(path string) (line int, whole bool) {
 	return line, true
 }
 
+// below are the lines of the fields below one; of those below the nearest that is there, if it is missing.
+func (t tree) below(path string) tree {
+	node := t.root
+	for _, step := range steps(path) {
+		if node == nil {
+			break
+		}
+		_, next := child(node, step)
+		if next == nil {
+			break
+		}
+		node = next
+	}
+	return tree{node}
+}
+
 // steps are the names and indices of a path. What is in brackets is one step, dots and all.
 func steps(path string) []string {
 	var out []string

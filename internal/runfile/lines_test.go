@@ -99,7 +99,7 @@ func TestProblemsAreListedByLine(t *testing.T) {
 }
 
 func TestTheNearestNameIsProposed(t *testing.T) {
-	_, structural, err := definition()
+	_, structural, err := runForm().schema()
 	if err != nil {
 		t.Fatal(err)
 	}

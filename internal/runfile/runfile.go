@@ -11,12 +11,27 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/config/crd"
 	"loadstone.dev/loadstone/internal/kind"
 )
+
+// form is a kind of object that a file may hold.
+type form struct {
+	kind string
+	// word is what people call it, and limit is the sentence for objects of another kind.
+	word, limit string
+	// definition is that of the API, as YAML.
+	definition []byte
+}
+
+func runForm() form {
+	return form{kind: "BenchmarkRun", word: "run", limit: "only a BenchmarkRun can be run", definition: crd.BenchmarkRun}
+}
 
 // maxFile bounds the size of a file: the API server takes no larger object.
 const maxFile = 3 << 20
@@ -31,6 +46,15 @@ type File struct {
 
 // Open reads a file. Its error names the file and, if it is an *Invalid, everything that is wrong with it.
 func Open(ctx context.Context, path string) (*File, error) {
+	text, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return Named(ctx, path, text)
+}
+
+// Read returns the text of a file that may hold an object.
+func Read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading a run: %w", err)
@@ -42,52 +66,66 @@ func Open(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a run: %w", err)
 	}
-	return Named(ctx, path, text)
+	return text, nil
 }
 
 // Named is Open for a text that was read already, under the name by which errors know it.
 func Named(ctx context.Context, name string, text []byte) (*File, error) {
 	f, err := Parse(ctx, text)
-	if e := (*Invalid)(nil); errors.As(err, &e) {
-		e.Path = name
-		return nil, e
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, called(name, err)
 	}
 	f.path = name
 	return f, nil
 }
 
+// called gives an error of a text the name by which people know the text.
+func called(name string, err error) error {
+	if e := (*Invalid)(nil); errors.As(err, &e) {
+		e.Path = name
+		return e
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
 // Parse is Named for a text without a name.
 func Parse(ctx context.Context, text []byte) (*File, error) {
-	if err := checkDocuments(text); err != nil {
+	var run v1alpha1.BenchmarkRun
+	lines, err := parse(ctx, text, runForm(), &run)
+	if err != nil {
 		return nil, err
+	}
+	return &File{Run: &run, lines: lines}, nil
+}
+
+// parse reads an object of a form, and where its fields are.
+func parse(ctx context.Context, text []byte, of form, into metav1.Object) (tree, error) {
+	if err := checkDocuments(text, of); err != nil {
+		return tree{}, err
 	}
 	object, err := decode(text)
 	if err != nil {
-		return nil, err
+		return tree{}, err
 	}
 	lines := newTree(text)
-	if err := checkKind(object, lines); err != nil {
-		return nil, err
+	if err := checkKind(object, of, lines); err != nil {
+		return tree{}, err
 	}
-	problems, err := admit(ctx, object, lines)
+	problems, err := admit(ctx, object, of, lines)
 	if err != nil {
-		return nil, err
+		return tree{}, err
 	}
 	if err := invalid(problems); err != nil {
-		return nil, err
+		return tree{}, err
 	}
-	var run v1alpha1.BenchmarkRun
-	if err := yaml.UnmarshalStrict(text, &run); err != nil {
-		return nil, at(0, "it is no BenchmarkRun: %v", err)
+	if err := yaml.UnmarshalStrict(text, into); err != nil {
+		return tree{}, at(0, "it is no %s: %v", of.kind, err)
 	}
-	if wrong := validation.NameIsDNSSubdomain(run.Name, false); len(wrong) > 0 {
+	if wrong := validation.NameIsDNSSubdomain(into.GetName(), false); len(wrong) > 0 {
 		line, _ := lines.line("metadata.name")
-		return nil, at(line, "metadata.name is %q: %s", run.Name, wrong[0])
+		return tree{}, at(line, "metadata.name is %q: %s", into.GetName(), wrong[0])
 	}
-	return &File{Run: &run, lines: lines}, nil
+	return lines, nil
 }
 
 // Explain gives a violation of the plan the file and the line of the field that it names. Other errors stay what they are.
@@ -100,7 +138,7 @@ func (f *File) Explain(err error) error {
 }
 
 // checkDocuments refuses tabs and a second document, and a file without any.
-func checkDocuments(text []byte) error {
+func checkDocuments(text []byte, of form) error {
 	var problems []Problem
 	documents, begun := 0, false
 	for i, line := range bytes.Split(text, []byte("\n")) {
@@ -116,7 +154,7 @@ func checkDocuments(text []byte) error {
 		case !begun:
 			begun = true
 			if documents++; documents > 1 {
-				problems = append(problems, Problem{i + 1, "a second document begins here: keep each run in a file of its own"})
+				problems = append(problems, Problem{i + 1, "a second document begins here: keep each " + of.word + " in a file of its own"})
 			}
 		}
 	}
@@ -167,12 +205,12 @@ func notYAML(err error) []Problem {
 }
 
 // checkKind refuses objects of another kind or version.
-func checkKind(object map[string]any, lines tree) error {
+func checkKind(object map[string]any, of form, lines tree) error {
 	want := v1alpha1.GroupVersion.String()
 	switch kind, version := object["kind"], object["apiVersion"]; {
-	case kind != "BenchmarkRun":
+	case kind != of.kind:
 		line, _ := lines.line("kind")
-		return at(line, "kind is %q: only a BenchmarkRun can be run", written(kind))
+		return at(line, "kind is %q: %s", written(kind), of.limit)
 	case version != want:
 		line, _ := lines.line("apiVersion")
 		return at(line, "apiVersion is %q: this version of Loadstone reads %q", written(version), want)

@@ -185,17 +185,25 @@ func (in *inputs) read(runs []written) *Problem {
 
 // compile refuses runs that cannot be planned.
 func (in *inputs) compile(names []string) *Problem {
-	for i, spec := range in.specs {
-		_, err := plan.Compile(spec, plan.Options{Name: names[i], UID: "suite"})
-		var v *plan.Violation
-		if errors.As(err, &v) {
-			return invalid("runs[%s].template: %s", in.names[i], v.Message)
-		}
-		if err != nil {
-			return invalid("runs[%s].template: %v", in.names[i], err)
+	for i := range in.specs {
+		if _, problem := in.plan(i, names[i]); problem != nil {
+			return problem
 		}
 	}
 	return nil
+}
+
+// plan plans one of the runs under a name.
+func (in *inputs) plan(i int, name string) (plan.Plan, *Problem) {
+	p, err := plan.Compile(in.specs[i], plan.Options{Name: name, UID: "suite"})
+	var v *plan.Violation
+	if errors.As(err, &v) {
+		return p, invalid("runs[%s].template: %s", in.names[i], v.Message)
+	}
+	if err != nil {
+		return p, invalid("runs[%s].template: %v", in.names[i], err)
+	}
+	return p, nil
 }
 
 // digest is the SHA-256 of a text, in hexadecimal.

@@ -124,7 +124,16 @@ func checkLoadstone(t *testing.T, usage string, args []string) {
 			}
 		}
 	}
-	if _, err := runfile.Open(t.Context(), filepath.Join(root, file)); err != nil {
+	text, err := runfile.Read(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if args[0] == "validate" && runfile.IsSuite(text) {
+		_, err = runfile.NamedSuite(t.Context(), file, text)
+	} else {
+		_, err = runfile.Named(t.Context(), file, text)
+	}
+	if err != nil {
 		t.Error(err)
 	}
 }
