@@ -116,9 +116,11 @@ func inputsOf(suite *v1alpha1.BenchmarkSuite, said map[string]Resolution) (input
 	}
 	in := inputs{parameters: values}
 	if resolves(suite.Spec) {
-		for _, image := range tagged(runs) {
-			if _, err := name.ParseReference(image); err != nil {
-				return in, invalid("the image %q is no reference: %v", image, err)
+		for _, r := range runs {
+			for _, image := range tagged([]written{r}) {
+				if _, err := name.ParseReference(image); err != nil {
+					return in, invalid("runs[%s].template.spec: the image %q is no reference: %v", r.Name, image, err)
+				}
 			}
 		}
 		if problem := in.resolve(tagged(runs), said, suite.Status.Inputs.Images); problem != nil {

@@ -202,7 +202,7 @@ func TestAnImageThatIsNoReferenceIsATypo(t *testing.T) {
 	w.suite.Spec.Runs = []v1alpha1.SuiteRun{suiteRun("r", `{"implementations": [{"name": "a", "image": "Shop/Checkout:main:2"}]}`)}
 	d := Decide(w.facts())
 	c := meta.FindStatusCondition(d.Status.Conditions, v1alpha1.ConditionStalled)
-	if c.Status != metav1.ConditionTrue || c.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(c.Message, `the image "Shop/Checkout:main:2" is no reference`) {
+	if c.Status != metav1.ConditionTrue || c.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(c.Message, `runs[r].template.spec: the image "Shop/Checkout:main:2" is no reference`) {
 		t.Errorf("Stalled is %+v", c)
 	}
 }
