@@ -170,11 +170,11 @@ func planSuite(ctx context.Context, name string, text []byte, out checked, now t
 	var sizes []string
 	var long time.Duration
 	for i, p := range plans {
-		sizes = append(sizes, file.Suite.Spec.Runs[i].Name+" has "+size(p))
+		sizes = append(sizes, fmt.Sprintf("%s (%s)", size(p), file.Suite.Spec.Runs[i].Name))
 		long += estimate(p)
 	}
-	out.OnCluster, out.Size, out.Estimate = true, "in a round "+strings.Join(sizes, "; "), long.Round(time.Second).String()
-	out.text = fmt.Sprintf("%s: valid: %s, about %s, on a cluster", out.File, out.Size, out.Estimate)
+	out.OnCluster, out.Size, out.Estimate = true, strings.Join(sizes, ", "), long.Round(time.Second).String()
+	out.text = fmt.Sprintf("%s: valid: %s, about %s a round, on a cluster", out.File, out.Size, out.Estimate)
 	return out, nil
 }
 

@@ -195,7 +195,7 @@ func TestValidateReadsSuitesAndTheirTemplates(t *testing.T) {
 		old, instead string
 		want         []string
 	}{
-		"a sound one": {"", "", []string{": valid: in a round small has 14 trials of 1 cells; large has 14 trials of 1 cells, about ", ", on a cluster\n"}},
+		"a sound one": {"", "", []string{": valid: 14 trials of 1 cells (small), 14 trials of 1 cells (large), about ", " a round, on a cluster\n"}},
 		"faults in both templates": {"durationSeconds: 2}\n        blocks", "duration: 2}\n        bloks", []string{
 			":16: spec.runs[0].template.spec.loads[0].duration: there is no such field: ",
 			":17: spec.runs[0].template.spec.bloks: there is no such field: did you mean blocks?\n",
