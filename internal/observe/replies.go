@@ -2,28 +2,12 @@ package observe
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/record"
 )
-
-// ReplyFlag adds a flag that may be given several times: a path, a blank, and the text that claims expect in the server's answer.
-func ReplyFlag(flags *flag.FlagSet) *[]record.Reply {
-	var list []record.Reply
-	flags.Func("reply", "a path and, after a blank, the text that claims expect in the answer; may be given again", func(value string) error {
-		path, text, ok := strings.Cut(value, " ")
-		if !ok || text == "" {
-			return errors.New("a path, a blank and a text are expected")
-		}
-		list = append(list, record.Reply{Path: path, Text: text})
-		return nil
-	})
-	return &list
-}
 
 // askAll asks a server for each path once, and looks for the texts in its answers.
 func askAll(ctx context.Context, target string, list []record.Reply) []record.Reply {

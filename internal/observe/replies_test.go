@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -44,20 +43,5 @@ func TestClaimsAboutAnswersAreLookedUpInThem(t *testing.T) {
 	}
 	if n := asked.Load(); n != 1 {
 		t.Errorf("/version was asked for %d times", n)
-	}
-}
-
-func TestARepliesFlagHoldsAPathAndAText(t *testing.T) {
-	f := flag.NewFlagSet("observe", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	list := ReplyFlag(f)
-	if err := f.Parse([]string{"--reply=/v?a=b a text", "--reply=/ x"}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]record.Reply{{Path: "/v?a=b", Text: "a text"}, {Path: "/", Text: "x"}}, *list); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if err := f.Parse([]string{"--reply=/"}); err == nil {
-		t.Error("a path without a text is taken")
 	}
 }

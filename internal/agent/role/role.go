@@ -71,13 +71,13 @@ func Parse(args []string) (Role, error) {
 	case observer:
 		f.IntVar(&r.port, "port", 0, "the port of the server that is observed")
 		f.StringVar(&r.ready, "ready-path", "", "what is asked of the server until it answers with a status of 2xx")
-		r.symbols, r.replies = observe.SymbolFlag(f), observe.ReplyFlag(f)
+		r.symbols, r.replies = symbolFlag(f), replyFlag(f)
 		f.Func("dependency", "a container that was started before the server's; may be given again, in the order of their start", func(name string) error {
 			r.dependencies = append(r.dependencies, name)
 			return nil
 		})
 	case collector:
-		r.symbols = observe.SymbolFlag(f)
+		r.symbols = symbolFlag(f)
 		f.StringVar(&r.format, "format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
 		f.StringVar(&r.exchange, "exchange", "", "the folder in which a collector and the parent of a program meet")
 	case monitor:

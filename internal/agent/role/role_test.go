@@ -2,7 +2,9 @@ package role
 
 import (
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -105,5 +107,20 @@ func TestARoleSaysWhereItsFilesLieAndWhatItDoes(t *testing.T) {
 	var unknown UnknownError
 	if _, err := Parse([]string{"launch"}); !errors.As(err, &unknown) || unknown != "launch" {
 		t.Errorf("a command is taken for a role: %v", err)
+	}
+}
+
+func TestARepliesFlagHoldsAPathAndAText(t *testing.T) {
+	f := flag.NewFlagSet("observe", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	list := replyFlag(f)
+	if err := f.Parse([]string{"--reply=/v?a=b a text", "--reply=/ x"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]record.Reply{{Path: "/v?a=b", Text: "a text"}, {Path: "/", Text: "x"}}, *list); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := f.Parse([]string{"--reply=/"}); err == nil {
+		t.Error("a path without a text is taken")
 	}
 }
