@@ -24,7 +24,18 @@ const (
 	PerRequest ConnectionUse = "PerRequest"
 )
 
-// Expect describes a correct response. It is checked once before each trial measures.
+// Bodies is whether the bodies of responses are compared.
+// +kubebuilder:validation:Enum=Same;Any
+type Bodies string
+
+const (
+	// BodiesSame compares them: with expect.body if it is there, or else with each other.
+	BodiesSame Bodies = "Same"
+	// BodiesAny compares none: a response is correct by its status alone.
+	BodiesAny Bodies = "Any"
+)
+
+// Expect describes a correct response. It is checked once before each trial measures, and again beside its load.
 // +kubebuilder:validation:MinProperties=1
 type Expect struct {
 	// status is the HTTP status code of a correct response. Defaults to 200.
@@ -33,12 +44,17 @@ type Expect struct {
 	// +kubebuilder:validation:Maximum=599
 	Status int32 `json:"status,omitempty"`
 
-	// body is the exact body of a correct response. If absent, bodies are compared with those
-	// of the baseline only.
+	// body is the exact body of a correct response. If absent, the bodies of a trial are compared with its first, and that with the
+	// baseline's.
 	// +optional
 	// +kubebuilder:validation:MinLength=0
 	// +kubebuilder:validation:MaxLength=65536
 	Body *string `json:"body,omitempty"`
+
+	// bodies is Same, or Any for responses that differ each time, such as by the number of a new order: then only the status is compared,
+	// and body must be absent. Defaults to Same.
+	// +optional
+	Bodies Bodies `json:"bodies,omitempty"`
 }
 
 // Header is a header of a request.

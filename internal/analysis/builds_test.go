@@ -64,8 +64,8 @@ func TestServersAreDescribedBeforeAnyLoad(t *testing.T) {
 	b := analysed(t, d).Builds
 	want := builds.AtRest{
 		Implementation: "go", StartUpMillis: &builds.Spread{N: 3, Median: 200, Min: 100, Max: 300}, ResolutionMillis: 40, AtMost: 1,
-		AnswerMillis: &builds.Spread{N: 2, Median: 225, Min: 150, Max: 300},
-		IdleBytes:    &builds.Spread{N: 3, Median: 2 << 20, Min: 1 << 20, Max: 3 << 20}, Binaries: 2,
+		AnswerMillis: &builds.Spread{N: 2, Median: 225, Min: 150, Max: 300}, AnswersAtMost: 1,
+		IdleBytes: &builds.Spread{N: 3, Median: 2 << 20, Min: 1 << 20, Max: 3 << 20}, Binaries: 2,
 	}
 	if diff := cmp.Diff(want, b.AtRest[0]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -7,7 +7,10 @@ import (
 
 // ReadRequest is the request of an object's spec.
 func ReadRequest(r v1alpha1.Request) record.Request {
-	out := record.Request{Method: r.Method, Path: r.Path, Body: r.Body, Expect: record.Expect{Status: r.Expect.Status, Body: r.Expect.Body}}
+	out := record.Request{
+		Method: r.Method, Path: r.Path, Body: r.Body,
+		Expect: record.Expect{Status: r.Expect.Status, Body: r.Expect.Body, AnyBody: r.Expect.Bodies == v1alpha1.BodiesAny},
+	}
 	if r.Method == record.MethodGet {
 		out.Method = ""
 	}
@@ -21,6 +24,9 @@ func ReadRequest(r v1alpha1.Request) record.Request {
 func WriteRequest(r record.Request) v1alpha1.Request {
 	out := v1alpha1.Request{
 		Method: r.Method, Path: r.Path, Body: r.Body, Expect: v1alpha1.Expect{Status: r.Expect.Status, Body: r.Expect.Body},
+	}
+	if r.Expect.AnyBody {
+		out.Expect.Bodies = v1alpha1.BodiesAny
 	}
 	for _, h := range r.Headers {
 		out.Headers = append(out.Headers, v1alpha1.Header{Name: h.Name, Value: h.Value})

@@ -91,7 +91,7 @@ type AnswerBytes struct {
 	Each float64
 	// Unfinished is the largest part of Each that can be of answers which were under way when the tools stopped.
 	Unfinished float64
-	// Least and Most are what the checks got; 0 if that is unknown.
+	// Least and Most are what the checks got; 0 if that is unknown, or says nothing of other answers.
 	Least, Most float64
 	// Slack is by how much the head may differ from the check's.
 	Slack float64
@@ -122,7 +122,7 @@ func (f *Facts) answerBytes() *AnswerBytes {
 	}
 	if f.Level.Scripted {
 		b.Slack = 0 // Nobody has checked what a script asks for.
-	} else if own := f.Response(); own != nil && own.HeaderBytes > 0 {
+	} else if own := f.Response(); own != nil && own.HeaderBytes > 0 && !f.Level.AnyBody {
 		b.Least, b.Most = wire(*own), wire(*own)
 		if s, ok := f.sizes[f.Level.Key()]; ok {
 			b.Least, b.Most = min(b.Least, s.least), max(b.Most, s.most)

@@ -71,6 +71,10 @@ func TestBytesOfAnAnswerAreRelatedToWhatWasChecked(t *testing.T) {
 			level: func(l *planned.Level) { l.Scripted = true },
 			want:  &measured.AnswerBytes{Each: 128, Unfinished: 0.001 * (128 / 1.001)},
 		},
+		"the check's answer says nothing of others where any body will do": {
+			level: func(l *planned.Level) { l.AnyBody = true },
+			want:  &measured.AnswerBytes{Each: 128, Unfinished: 0.001 * (128 / 1.001), Slack: 16},
+		},
 		"a path that nobody asked for": {
 			level: func(l *planned.Level) { l.Path = "/other" },
 			want:  &measured.AnswerBytes{Each: 128, Unfinished: 0.001 * (128 / 1.001), Slack: 16},

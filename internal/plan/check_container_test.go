@@ -40,6 +40,7 @@ func TestWhatAContainerCannotHaveIsRefused(t *testing.T) {
 		"scratch where files are":         {func(i *v1alpha1.Implementation) { file("/a")(i); scratch("/a", "1Mi")(i) }, false, "spec.implementations[0].scratch[0].path is /a, which another item"},
 		"scratch for no file":             {scratch("/a", "1Ki"), false, "spec.implementations[0].scratch[0].size is 1Ki, too little for any file"},
 		"scratch for a file":              {scratch("/a", "1Mi"), false, ""},
+		"a path that clients rewrite":     {func(i *v1alpha1.Implementation) { i.Readiness.Path = "/a|b" }, false, "spec.implementations[0].readiness.path is /a|b, which clients would send in different forms: write /a%7Cb"},
 		"a Secret on a cluster":           {secret, false, ""},
 		"a Secret on this machine":        {secret, true, "spec.implementations[0].env[0].valueFrom cannot be read: a run on one machine has no ConfigMaps and Secrets: give PASSWORD a value"},
 		"files on this machine":           {file("/etc/app"), true, "spec.implementations[0].files cannot be read: a run on one machine has no ConfigMaps"},

@@ -64,6 +64,9 @@ func checkDependency(field string, d v1alpha1.Dependency, taken map[int32]string
 	case d.Memory != nil && d.Memory.Value() < leastMemory:
 		return kind.Invalid("%s.memory is %s, too little for any container: give at least 4Mi", field, d.Memory)
 	}
+	if v := kind.CheckPath(field+".readiness.path", d.Readiness.Path); v != nil {
+		return v
+	}
 	if d.Port != 0 {
 		taken[d.Port] = d.Name
 	}

@@ -28,18 +28,19 @@ func TestADependencyThatCannotRunIsRefused(t *testing.T) {
 		local   bool
 		want    string
 	}{
-		"a database":                {changes: []func(*v1alpha1.BenchmarkRunSpec){database()}},
-		"one that nobody waits for": {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port = 0 })}},
-		"on this machine":           {changes: []func(*v1alpha1.BenchmarkRunSpec){database()}, local: true, want: "spec.implementations[0].dependencies cannot be started: a run on one machine starts no containers beside a server: start db on this machine before the run and remove it here, or measure on a cluster"},
-		"the port of the agent":     {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port = 7600 })}, want: "spec.implementations[0].dependencies[0].port is 7600, on which Loadstone's agent listens, and both share the ports of one pod"},
-		"the port of the server":    {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port = 8080 })}, want: "spec.implementations[0].dependencies[0].port is 8080, on which go listens"},
-		"one port twice":            {changes: []func(*v1alpha1.BenchmarkRunSpec){database(), database(func(d *v1alpha1.Dependency) { d.Name = "cache" })}, want: "spec.implementations[0].dependencies[1].port is 6379, on which db listens"},
-		"a time for no port":        {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port, d.Readiness.TimeoutSeconds = 0, 5 })}, want: "spec.implementations[0].dependencies[0].readiness is asked of its port, and db has none"},
-		"hardly any CPU":            {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.CPU = quantity("1m") })}, want: "spec.implementations[0].dependencies[0].cpu is 1m, too little for any container: give at least 10m"},
-		"hardly any memory":         {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Memory = quantity("1Mi") })}, want: "spec.implementations[0].dependencies[0].memory is 1Mi, too little for any container"},
-		"an image of one machine":   {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Image = "./redis.tar" })}, want: "spec.implementations[0].dependencies[0].image is ./redis.tar, a file of one machine"},
-		"a folder of the kernel":    {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Scratch = []v1alpha1.Scratch{{Path: "/proc"}} })}, want: "spec.implementations[0].dependencies[0].scratch[0].path is /proc"},
-		"beside a duet":             {changes: []func(*v1alpha1.BenchmarkRunSpec){database(), func(s *v1alpha1.BenchmarkRunSpec) { s.Order = v1alpha1.OrderSlicedDuet }}, want: "spec.implementations[0].dependencies cannot run beside a duet"},
+		"a database":                  {changes: []func(*v1alpha1.BenchmarkRunSpec){database()}},
+		"one that nobody waits for":   {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port = 0 })}},
+		"on this machine":             {changes: []func(*v1alpha1.BenchmarkRunSpec){database()}, local: true, want: "spec.implementations[0].dependencies cannot be started: a run on one machine starts no containers beside a server: start db on this machine before the run and remove it here, or measure on a cluster"},
+		"the port of the agent":       {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port = 7600 })}, want: "spec.implementations[0].dependencies[0].port is 7600, on which Loadstone's agent listens, and both share the ports of one pod"},
+		"the port of the server":      {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port = 8080 })}, want: "spec.implementations[0].dependencies[0].port is 8080, on which go listens"},
+		"one port twice":              {changes: []func(*v1alpha1.BenchmarkRunSpec){database(), database(func(d *v1alpha1.Dependency) { d.Name = "cache" })}, want: "spec.implementations[0].dependencies[1].port is 6379, on which db listens"},
+		"a time for no port":          {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port, d.Readiness.TimeoutSeconds = 0, 5 })}, want: "spec.implementations[0].dependencies[0].readiness is asked of its port, and db has none"},
+		"a path that clients rewrite": {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Readiness.Path = "/a|b" })}, want: "spec.implementations[0].dependencies[0].readiness.path is /a|b, which clients would send in different forms: write /a%7Cb"},
+		"hardly any CPU":              {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.CPU = quantity("1m") })}, want: "spec.implementations[0].dependencies[0].cpu is 1m, too little for any container: give at least 10m"},
+		"hardly any memory":           {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Memory = quantity("1Mi") })}, want: "spec.implementations[0].dependencies[0].memory is 1Mi, too little for any container"},
+		"an image of one machine":     {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Image = "./redis.tar" })}, want: "spec.implementations[0].dependencies[0].image is ./redis.tar, a file of one machine"},
+		"a folder of the kernel":      {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Scratch = []v1alpha1.Scratch{{Path: "/proc"}} })}, want: "spec.implementations[0].dependencies[0].scratch[0].path is /proc"},
+		"beside a duet":               {changes: []func(*v1alpha1.BenchmarkRunSpec){database(), func(s *v1alpha1.BenchmarkRunSpec) { s.Order = v1alpha1.OrderSlicedDuet }}, want: "spec.implementations[0].dependencies cannot run beside a duet"},
 		"under a profiler": {changes: []func(*v1alpha1.BenchmarkRunSpec){database(), func(s *v1alpha1.BenchmarkRunSpec) {
 			s.Profiles = []v1alpha1.Profile{{Name: "calls", Tool: v1alpha1.ToolStrace}}
 		}}, want: "spec.profiles[0] would start go several times beside one and the same database"},

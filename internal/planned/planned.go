@@ -35,9 +35,11 @@ type Level struct {
 	Scripted bool   `json:"scripted,omitempty"`
 	Path     string `json:"path"`
 	// Request is the key of what is asked; empty of a GET without headers and body, whose key is its path.
-	Request         string `json:"request,omitempty"`
-	WarmupSeconds   int32  `json:"warmupSeconds"`
-	DurationSeconds int32  `json:"durationSeconds"`
+	Request string `json:"request,omitempty"`
+	// AnyBody is true if the bodies of the answers are not compared.
+	AnyBody         bool  `json:"anyBody,omitempty"`
+	WarmupSeconds   int32 `json:"warmupSeconds"`
+	DurationSeconds int32 `json:"durationSeconds"`
 }
 
 // Key tells what the level asks for apart from what else the run asks.
@@ -117,7 +119,8 @@ func Of(m record.RunManifest) (Run, error) {
 func LevelOf(c record.Cell) Level {
 	l := Level{
 		Point: record.PointOf(c), Tool: c.Tool, RampToRequestsPerSecond: c.RampToRequestsPerSecond, Generators: c.Generators, Threads: c.Threads,
-		Connection: c.Connection, Scripted: c.Script != nil, Path: c.Request.Path, WarmupSeconds: c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
+		Connection: c.Connection, Scripted: c.Script != nil, Path: c.Request.Path, AnyBody: c.Request.Expect.AnyBody,
+		WarmupSeconds: c.WarmupSeconds, DurationSeconds: c.DurationSeconds,
 	}
 	if !c.Request.Plain() {
 		l.Request = c.Request.Key()

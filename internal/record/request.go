@@ -39,8 +39,10 @@ type Header struct {
 // Expect is what a correct response looks like.
 type Expect struct {
 	Status int32 `json:"status"`
-	// Body is the exact body; nil if bodies are compared with those of the baseline only.
+	// Body is the exact body; nil if the bodies of a trial are compared with its first, and that with the baseline's.
 	Body *string `json:"body,omitempty"`
+	// AnyBody is true if no bodies are compared: only the status counts.
+	AnyBody bool `json:"anyBody,omitempty"`
 }
 
 // Verb is the method of the request.

@@ -51,6 +51,9 @@ func (v run) requests() []string {
 		if r.BodyBytes > 0 {
 			parts = append(parts, v.Say("plan.body", format.Integer(r.BodyBytes), r.BodySHA256))
 		}
+		if r.AnyBody {
+			parts = append(parts, v.Say("plan.anyBody"))
+		}
 		out = append(out, v.Say("plan.request", r.Load, strings.Join(parts, "; ")))
 	}
 	return out

@@ -108,6 +108,11 @@ func TestAnswersMustBeThoseOfTheBaseline(t *testing.T) {
 			r.Measurement.Bytes -= bytes * r.Measurement.Requests
 		}
 	}
+	anyBody := func(d *record.RunData) {
+		for i := range d.Manifest.Plan.Cells {
+			d.Manifest.Plan.Cells[i].Request.Expect.AnyBody = true
+		}
+	}
 	for name, tc := range map[string]struct {
 		change func(*record.RunData)
 		want   []finding
@@ -119,6 +124,26 @@ func TestAnswersMustBeThoseOfTheBaseline(t *testing.T) {
 		"another body": {
 			change: func(d *record.RunData) { answer(d, "rust", func(r *record.Response) { r.BodySHA256 = "other" }) },
 			want:   []finding{{NotEquivalent, Suspect}},
+		},
+		"another status where any body will do": {
+			change: func(d *record.RunData) {
+				anyBody(d)
+				answer(d, "rust", func(r *record.Response) { r.Status = 204 })
+			},
+			want: []finding{{NotEquivalent, Void}},
+		},
+		"a body of half the size where any will do": {
+			change: func(d *record.RunData) {
+				anyBody(d)
+				answer(d, "rust", func(r *record.Response) { r.BodyBytes, r.BodySHA256 = 1, "other" })
+			},
+		},
+		"answers that are far longer where any body will do": {
+			change: func(d *record.RunData) {
+				anyBody(d)
+				shorten(d, -400)
+			},
+			want: []finding{{UnequalAnswers, Suspect}},
 		},
 		"another size of the headers": {
 			change: func(d *record.RunData) {

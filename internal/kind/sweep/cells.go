@@ -51,7 +51,10 @@ func commonCell(p *record.Plan, l v1alpha1.Load) record.Cell {
 	if defaultContentType(&c.Request) {
 		p.Note("loads[%s].request.headers has no Content-Type: it defaults to %s", l.Name, DefaultContentType)
 	}
-	if c.Request.Expect.Body == nil {
+	switch expect := c.Request.Expect; {
+	case expect.AnyBody:
+		p.Note("loads[%s].request.expect.bodies is Any: response bodies are not compared, and an implementation may answer something else", l.Name)
+	case expect.Body == nil:
 		p.Note("loads[%s].request.expect.body is not set: response bodies are compared with the baseline's only", l.Name)
 	}
 	return c

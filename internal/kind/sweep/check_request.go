@@ -64,6 +64,9 @@ func checkRequests(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 		if known := strings.Fields(tools.Traits(record.Tool(l.Tool)).Methods); r.Method != "" && len(known) > 0 && !slices.Contains(known, r.Method) {
 			return kind.Invalid("%s.method is %s, which %s cannot send: use ab or k6", field, r.Method, l.Tool)
 		}
+		if r.Expect.Body != nil && r.Expect.Bodies == v1alpha1.BodiesAny {
+			return kind.Invalid("%s.expect.body is one body, and bodies: Any compares none: remove one of the two", field)
+		}
 		if v := kind.CheckPath(field+".path", r.Path); v != nil {
 			return v
 		}
@@ -91,7 +94,7 @@ func checkScripted(field string, l v1alpha1.Load) *kind.Violation {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"method", l.Request.Method != ""}, {"headers", len(l.Request.Headers) > 0}, {"body", l.Request.Body != ""}} {
+	}{{"method", l.Request.Method != ""}, {"headers", len(l.Request.Headers) > 0}, {"body", l.Request.Body != ""}, {"expect.bodies", l.Request.Expect.Bodies != ""}} {
 		if f.set {
 			return kind.Invalid("%s.%s has no effect beside script, which makes the requests: set it in the script, and remove it here", field, f.name)
 		}

@@ -48,6 +48,10 @@ func TestARequestThatCannotBeSentIsRefusedWithAWayOut(t *testing.T) {
 		"a body beside a script":              {script: "a.lua", request: v1alpha1.Request{Body: "a"}, want: "spec.loads[0].request.body has no effect beside script, which makes the requests: set it in the script"},
 		"a method beside a script":            {script: "a.lua", request: v1alpha1.Request{Method: "POST"}, want: "spec.loads[0].request.method has no effect beside script"},
 		"headers beside a script":             {script: "a.lua", request: v1alpha1.Request{Headers: []v1alpha1.Header{header("X-A", "a")}}, want: "spec.loads[0].request.headers has no effect beside script"},
+		"any body":                            {request: v1alpha1.Request{Expect: v1alpha1.Expect{Bodies: v1alpha1.BodiesAny}}},
+		"one body for all":                    {request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: new("a"), Bodies: v1alpha1.BodiesSame}}},
+		"a body where any will do":            {request: v1alpha1.Request{Expect: v1alpha1.Expect{Body: new(""), Bodies: v1alpha1.BodiesAny}}, want: "spec.loads[0].request.expect.body is one body, and bodies: Any compares none: remove one of the two"},
+		"any body beside a script":            {script: "a.lua", request: v1alpha1.Request{Expect: v1alpha1.Expect{Bodies: v1alpha1.BodiesAny}}, want: "spec.loads[0].request.expect.bodies has no effect beside script"},
 		"a script with a path of its own":     {script: "a.lua", request: v1alpha1.Request{Path: "/x"}},
 		"a header that a tool may set itself": {request: v1alpha1.Request{Headers: []v1alpha1.Header{header("User-Agent", "a b (c)")}}},
 	} {
@@ -102,6 +106,7 @@ func TestARequestSurvivesItsTrial(t *testing.T) {
 		"a path":       {Path: "/a"},
 		"GET by name":  {Method: "GET", Path: "/a"},
 		"all of it":    {Method: "POST", Path: "/a", Headers: []v1alpha1.Header{{Name: "X-A", Value: "a"}}, Body: "é\n$HOME", Expect: v1alpha1.Expect{Status: 201, Body: &empty}},
+		"any body":     {Path: "/a", Expect: v1alpha1.Expect{Bodies: v1alpha1.BodiesAny}},
 		"a query only": {Method: "DELETE", Path: "/a?b=c"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,5 +122,42 @@ func TestARequestSurvivesItsTrial(t *testing.T) {
 				t.Errorf("the request is %+v", got)
 			}
 		})
+	}
+}
+
+func TestTheNotesSayHowBodiesAreCompared(t *testing.T) {
+	for name, tc := range map[string]struct {
+		expect v1alpha1.Expect
+		want   string
+	}{
+		"one body":         {expect: v1alpha1.Expect{Body: new("a")}},
+		"no word about it": {want: "loads[sweep].request.expect.body is not set: response bodies are compared with the baseline's only"},
+		"any body":         {expect: v1alpha1.Expect{Bodies: v1alpha1.BodiesAny}, want: "loads[sweep].request.expect.bodies is Any: response bodies are not compared, and an implementation may answer something else"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var p record.Plan
+			if v := (sweep.Kind{}).Plan(loads(func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Request.Expect = tc.expect }), &p); v != nil {
+				t.Fatal(v)
+			}
+			var got []string
+			for _, note := range p.Notes {
+				if strings.Contains(note, "request.expect") {
+					got = append(got, note)
+				}
+			}
+			if strings.Join(got, "\n") != tc.want {
+				t.Errorf("the notes are %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// Two loads may ask for the same and expect something else of it.
+func TestRequestsThatExpectSomethingElseAreCheckedEach(t *testing.T) {
+	same := record.Cell{Request: record.Request{Path: "/", Expect: record.Expect{Status: 200}}}
+	other := same
+	other.Request.Expect.AnyBody = true
+	if got := sweep.Requests([]record.Cell{same, other, same, other}); len(got) != 2 {
+		t.Errorf("%d requests are sent, want 2: %+v", len(got), got)
 	}
 }

@@ -26,6 +26,8 @@ func (f *filler) fill(v reflect.Value) {
 		v.SetString(fmt.Sprintf("text-%d", f.next))
 	case reflect.Int32, reflect.Int64:
 		v.SetInt(f.next)
+	case reflect.Bool:
+		v.SetBool(true)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		f.fill(v.Elem())

@@ -74,7 +74,7 @@ func Requests(cells []record.Cell) []record.Request {
 }
 
 func sameRequest(a, b record.Request) bool {
-	return a.Key() == b.Key() && a.Expect.Status == b.Expect.Status && equalBody(a.Expect.Body, b.Expect.Body)
+	return a.Key() == b.Key() && a.Expect.Status == b.Expect.Status && a.Expect.AnyBody == b.Expect.AnyBody && equalBody(a.Expect.Body, b.Expect.Body)
 }
 
 func equalBody(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -45,6 +45,9 @@ func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string
 	if cell.Connection != record.PerRequest {
 		args = append(args, "-k")
 	}
+	if cell.Request.Expect.AnyBody {
+		args = append(args, "-l") // Else each answer of another length than the first has failed.
+	}
 	args = append(args, "-r", "-s", timeout, "-e", output(cell))
 	args = append(args, requestArgs(cell)...)
 	return append(args, "http://"+target+cell.Request.Path)

@@ -13,7 +13,8 @@
 //   - "Complete requests" are those that have ended, and the percentiles are of all of them: with -r a refused or broken connection
 //     is one, and counts as "Receive", "Exceptions" and mostly as "Length" too. Against a server that has died ab -r completes
 //     80,000 requests a second. They are taken out of the requests again; Brackets takes them out of the latencies.
-//   - "Length" is also what a connection counts that the server closed, in good order, before its answer was whole.
+//   - "Length" is also what a connection counts that the server closed, in good order, before its answer was whole. With -l, for
+//     answers that may differ in length, ab counts neither: what was cut off passes for an answer.
 //   - An answer with a status other than 2xx is "Non-2xx"; if its length is not that of the first, it is a "Length" too.
 //
 // The package is pure: it starts no process and opens no file.

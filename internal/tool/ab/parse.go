@@ -15,6 +15,7 @@ import (
 const (
 	unknownTimeouts = "ab counts no timeouts: a request that was never answered while others were is counted nowhere."
 	unknownLengths  = "ab does not tell an answer of another length than the first from a connection that closed before its answer was whole: both are counted as wrong bodies."
+	unknownCut      = "ab did not compare the lengths of answers: one whose connection closed before it was whole counts as a whole one."
 	unknownLost     = "ab times requests that failed with their connection like the others: the latencies of those that were answered lie within wider bounds."
 	unknownOpening  = "Some of ab's latencies begin with the opening of a connection, since the server did not keep every connection."
 	unknownKept     = "The server kept no connection, although ab asked for it: all latencies begin with the opening of one."
@@ -112,6 +113,9 @@ func unknown(r report) []string {
 	out := []string{unknownTimeouts}
 	if r.lengths > r.lost() {
 		out = append(out, unknownLengths)
+	}
+	if r.anyLength {
+		out = append(out, unknownCut)
 	}
 	if r.lost() > 0 {
 		out = append(out, unknownLost)

@@ -20,6 +20,8 @@ type report struct {
 	// kept is the number of requests after which their connection was kept; keepAlive says whether ab asked for that.
 	kept      int64
 	keepAlive bool
+	// anyLength says that the lengths of answers were not compared.
+	anyLength bool
 	// micros is the time taken.
 	micros int64
 }
@@ -29,7 +31,7 @@ func newReport(t Text) (report, error) {
 	if len(t.Doubts) > 0 {
 		return report{}, fmt.Errorf("reading ab's line %s", t.Doubts[0])
 	}
-	r := report{writes: t.Writes, otherStatus: t.OtherStatus}
+	r := report{writes: t.Writes, otherStatus: t.OtherStatus, anyLength: t.AnyLength}
 	for _, c := range []struct {
 		name     string
 		from, to *int64

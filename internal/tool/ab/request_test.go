@@ -1,6 +1,7 @@
 package ab_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +30,25 @@ func TestRealAbSendsTheRequest(t *testing.T) {
 	}
 }
 
+func TestRealAbTakesAnyBodyIfItIsToldTo(t *testing.T) {
+	needAb(t)
+	for name, anyBody := range map[string]bool{"any body": true, "the same body": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target := testbed.NewCounting(t)
+			cell := record.Cell{Load: "orders", Connections: 2, Threads: 1, DurationSeconds: 1, Connection: record.KeepAlive, Request: root}
+			cell.Request.Expect.AnyBody = anyBody
+			m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, target, tool.Measure), cell))
+			if err != nil || m.Requests < 20 || (m.Errors.Body == 0) != anyBody || m.Errors.Sum() != m.Errors.Body {
+				t.Fatalf("Parse() = %d requests, %+v, %v", m.Requests, m.Errors, err)
+			}
+			if got := strings.Contains(strings.Join(m.Unknown, " "), "ab did not compare the lengths of answers"); got != anyBody {
+				t.Errorf("it says %q", m.Unknown)
+			}
+		})
+	}
+}
+
 func TestArgsOfARequest(t *testing.T) {
 	r := record.Request{Method: "POST", Path: "/a", Body: "b", Headers: []record.Header{{Name: "content-type", Value: "x/y"}, {Name: "X-A", Value: "b"}}}
 	cell := record.Cell{Load: "post", Connections: 2, DurationSeconds: 1, Request: r}
@@ -39,6 +59,12 @@ func TestArgsOfARequest(t *testing.T) {
 	if diff := cmp.Diff(want, ab.Tool{}.Args(cell, "h:1", tool.Measure)); diff != "" {
 		t.Errorf("Args() (-want +got):\n%s", diff)
 	}
+	cell.Request = record.Request{Path: "/", Expect: record.Expect{AnyBody: true}}
+	want = []string{"ab", "-q", "-c", "2", "-t", "1", "-n", "500000", "-k", "-l", "-r", "-s", "2", "-e", "ab-post-2.csv", "http://h:1/"}
+	if diff := cmp.Diff(want, ab.Tool{}.Args(cell, "h:1", tool.Measure)); diff != "" {
+		t.Errorf("Args() where any body will do (-want +got):\n%s", diff)
+	}
+	cell.Request = r
 	if diff := cmp.Diff([]tool.File{{Name: "ab-post-2.body", Text: "b"}}, ab.Tool{}.Files(cell, "h:1")); diff != "" {
 		t.Errorf("Files() (-want +got):\n%s", diff)
 	}

@@ -29,6 +29,8 @@ var (
 const (
 	// stepMicros is the step of ab's tables in microseconds: they print whole milliseconds.
 	stepMicros = 1000
+	// anyLength is what it prints as the length of a document whose length it does not compare.
+	anyLength = "Variable"
 	// said is how much is kept of a text that quotes what ab was given or met, in bytes.
 	said = 200
 )
@@ -52,6 +54,8 @@ type Text struct {
 	Writes, OtherStatus int64
 	// Kept counts requests after which their connection was kept; nil where ab did not ask for that.
 	Kept *int64
+	// AnyLength is true if ab was told not to compare the lengths of answers (-l).
+	AnyLength bool
 	// Bytes were read in all, BodyBytes without headers.
 	Bytes, BodyBytes *int64
 	// Seconds is the time taken; Throughput is in requests per second.
@@ -169,6 +173,9 @@ func (r *reader) readField(line, name, value string) error {
 		err = readCount(&r.BodyBytes, first)
 	case "Requests per second":
 		usual, err = rateValue, readQuantity(&r.Throughput, first)
+	case "Document Length":
+		r.AnyLength = value == anyLength
+		return nil
 	default:
 		if r.readAddress(name, first, value) {
 			r.doubt(line, name, true)

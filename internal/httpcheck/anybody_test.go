@@ -1,0 +1,50 @@
+package httpcheck
+
+import (
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+func TestBodiesAreComparedUnlessAnyWillDo(t *testing.T) {
+	target := testbed.NewCounting(t)
+	for name, anyBody := range map[string]bool{"any body": true, "the same body": false} {
+		t.Run(name, func(t *testing.T) {
+			r := record.Request{Path: "/", Expect: record.Expect{Status: 200, AnyBody: anyBody}}
+			answers, err := Check(t.Context(), target, []record.Request{r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := auditing(t, target, Expect(r).OrBodyOf(answers[0].Again), time.Now().Add(200*time.Millisecond)).Warmup(t.Context())
+			if got.Requests == 0 || got.WrongStatus+got.Failed > 0 || (got.WrongBody == 0) != anyBody {
+				t.Errorf("the audit is %+v", got)
+			}
+		})
+	}
+}
+
+func TestAStatusIsComparedThoughAnyBodyWillDo(t *testing.T) {
+	r := record.Request{Path: "/", Expect: record.Expect{Status: 201, AnyBody: true}}
+	if _, err := Check(t.Context(), testbed.NewCounting(t), []record.Request{r}); err == nil || err.Error() != "GET / answered 200 instead of 201" {
+		t.Errorf("got the error %v", err)
+	}
+}
+
+// Two loads may ask for the same: the answer of the one that takes any body is what the other's must be like.
+func TestAnAnswerOfAnyBodyStillSaysWhatOthersMustBeLike(t *testing.T) {
+	anyBody := record.Request{Path: "/", Expect: record.Expect{Status: 200, AnyBody: true}}
+	same := record.Request{Path: "/", Expect: record.Expect{Status: 200}}
+	answers, err := Check(t.Context(), speak(t, says(helloAnswer)), []record.Request{anyBody})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Expect(same).OrBodyOf(answers[0].Again)
+	if err := e.compare(answer{status: 200, body: []byte("helloworld"), bytes: 10}); err != nil {
+		t.Error(err)
+	}
+	if err := e.compare(answer{status: 200, body: []byte("goodbye"), bytes: 7}); err == nil {
+		t.Error("another body passes")
+	}
+}
