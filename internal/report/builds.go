@@ -86,9 +86,21 @@ func (v run) startCell(r builds.AtRest) table.Cell {
 // answerCell is how long an implementation needs to its first answer. Of a trial without one within a second nothing is known.
 func (v run) answerCell(r builds.AtRest) table.Cell {
 	c := v.boundCell(r.AnswerMillis, r.AnswersAtMost)
-	if s, all := r.AnswerMillis, r.StartUpMillis; s != nil && all != nil && s.N < all.N {
-		c.Sub += v.Say("builds.late", format.Integer(int64(all.N-s.N)), format.Integer(int64(all.N)))
+	answered, all := 0, 0
+	if r.AnswerMillis != nil {
+		answered = r.AnswerMillis.N
 	}
+	if r.StartUpMillis != nil {
+		all = r.StartUpMillis.N
+	}
+	if answered >= all {
+		return c
+	}
+	late := v.Say("builds.late", format.Integer(int64(all-answered)), format.Integer(int64(all)))
+	if answered == 0 {
+		return table.Wrapped(c.Text, late)
+	}
+	c.Sub += "; " + late
 	return c
 }
 

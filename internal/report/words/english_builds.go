@@ -20,7 +20,7 @@ var englishBuilds = map[string]string{
 	"builds.atMost":   "at most %s",
 	"builds.spread":   "n = %s; %s to %s",
 	"builds.bounds":   "n = %s, of which %s only bounded from above; %s to %s",
-	"builds.late":     "; none within a second of the open port in %s of %s trials",
+	"builds.late":     "none within a second of the open port in %s of %s trials",
 	"builds.files.1":  "%s file", "builds.files.n": "%s different files: that of most trials is described",
 	"builds.yes": "yes", "builds.no": "no", "builds.unknown": "unknown",
 	"build.path": "path", "build.script": "script that it runs", "build.bytes": "size", "build.sha256": "SHA-256", "build.buildID": "build ID",
