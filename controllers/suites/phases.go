@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,23 +67,35 @@ func (r *Reconciler) resolve(ctx context.Context, s *scope) (pass.Step, error) {
 func (r *Reconciler) show(ctx context.Context, s *scope) (pass.Step, error) {
 	for _, run := range suite.Draft(s.facts) {
 		err := r.Create(ctx, &run, client.DryRunAll)
-		var status apierrors.APIStatus
 		switch {
 		case err == nil, apierrors.IsAlreadyExists(err):
-		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err):
-			s.facts.Refused = &suite.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: err.Error()}
-			if errors.As(err, &status) {
-				s.facts.Refused.Message = status.Status().Message
-			}
-			if apierrors.IsForbidden(err) {
-				s.facts.Refused.Reason = v1alpha1.ReasonRunDenied
-			}
+		case denied(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+			s.facts.Refused = refusal(err)
 			return pass.GoOn, nil
 		default:
 			return pass.Halt, fmt.Errorf("checking BenchmarkRun %s: %w", run.Name, err)
 		}
 	}
 	return pass.GoOn, nil
+}
+
+// denied reports whether a quota, a webhook or a policy of the cluster refuses an object that may be as it should. Webhooks and policies choose
+// the code with which they do.
+func denied(err error) bool {
+	return apierrors.IsForbidden(err) || strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy ")
+}
+
+// refusal is what the API server says of a run that it does not take.
+func refusal(err error) *suite.Problem {
+	p := &suite.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: err.Error()}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		p.Message = status.Status().Message
+	}
+	if denied(err) {
+		p.Reason = v1alpha1.ReasonRunDenied
+	}
+	return p
 }
 
 // decide finds out what is to be done. What changes the cluster, and the end of a round, are decided by what the API server itself has.
@@ -113,6 +126,11 @@ func (r *Reconciler) act(ctx context.Context, s *scope) (pass.Step, error) {
 		err := r.Create(ctx, run)
 		if apierrors.IsAlreadyExists(err) {
 			return pass.Halt, fmt.Errorf("BenchmarkRun %s is there already, and not of this suite or still being deleted: the round waits until it is gone", run.Name)
+		}
+		if denied(err) {
+			s.facts.Refused = refusal(err)
+			s.decision = suite.Decide(s.facts) // It creates nothing, and says why.
+			break
 		}
 		if err != nil {
 			return pass.Halt, fmt.Errorf("creating BenchmarkRun %s: %w", run.Name, err)

@@ -55,7 +55,7 @@ func TestServersAreDescribedBeforeAnyLoad(t *testing.T) {
 		if name != "go" {
 			return
 		}
-		seen.StartUp = &record.StartUp{Millis: int64(block) * 100, ResolutionMillis: 40, AtMost: block == 2, AnswerMillis: int64(block-1) * 150}
+		seen.StartUp = &record.StartUp{Millis: int64(block) * 100, ResolutionMillis: 40, AtMost: block == 2, AnswerMillis: int64(block-1) * 150, AnswerAtMost: block == 2}
 		seen.IdleBytes = int64(block) << 20
 		if block == 3 {
 			seen.Binary.SHA256, seen.Binary.Bytes = "other", 999

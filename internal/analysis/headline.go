@@ -29,6 +29,8 @@ type Headline struct {
 	Unread   []UnreadOutput `json:"unreadOutput,omitempty"`
 	// Unprinted are the names of cases that the run renames, and that no process has printed.
 	Unprinted []CaseName `json:"unprinted,omitempty"`
+	// Profiles are those that tell less than was asked of them.
+	Profiles []ProfileGap `json:"profiles,omitempty"`
 	// Peaks hold each implementation's best mean throughput, or the rates that searches found, in the order of the spec.
 	Peaks []Peak `json:"peaks"`
 	// AloneCases is how many cases of programs that measure themselves have a value, where nothing is compared.
@@ -167,6 +169,7 @@ func (t Table) Headline() Headline {
 	t.addCapacities(&h)
 	h.Cases, h.AloneCases = t.caseOutcomes(), t.aloneCases()
 	h.CaseGaps, h.Unread = t.CaseGaps, t.Unread
+	h.Profiles = t.profileGaps()
 	h.Unprinted = slices.DeleteFunc(slices.Clone(t.CaseNames), func(n CaseName) bool { return n.Cases > 0 })
 	slices.SortStableFunc(h.Entries, func(a, b HeadlineEntry) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.size(), a.size()))

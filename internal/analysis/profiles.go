@@ -265,3 +265,39 @@ func countsOf(t profiler.Tool) profiler.Tool {
 	}
 	return t
 }
+
+// ProfileGap is a profile of an implementation that ran, and went wrong.
+type ProfileGap struct {
+	Profile        string `json:"profile"`
+	Implementation string `json:"implementation"`
+	// Why is a sentence; it is empty if launches tell: of so many, Silent never answered rightly, Starved exceeded their memory, and Unended did
+	// not end when they were told to.
+	Why      string `json:"why,omitempty"`
+	Launches int    `json:"launches"`
+	Silent   int    `json:"silent,omitempty"`
+	Starved  int    `json:"starved,omitempty"`
+	Unended  int    `json:"unended,omitempty"`
+	// Example is a wrong answer.
+	Example string `json:"example,omitempty"`
+}
+
+// profileGaps are what went wrong in profiles. One whose trial failed is among the trials that failed.
+func (t Table) profileGaps() []ProfileGap {
+	var out []ProfileGap
+	for _, p := range t.Profiles {
+		for _, f := range p.Found {
+			g := ProfileGap{
+				Profile: p.Name, Implementation: f.Implementation, Launches: f.Launches, Silent: f.Silent, Starved: f.Starved, Unended: f.Unended, Example: f.Example,
+			}
+			if f.Result != nil {
+				for _, r := range f.Result.Trouble() {
+					g.Why = cmp.Or(g.Why, r.Sentence)
+				}
+			}
+			if g.Why = cmp.Or(g.Why, f.Cut); f.Missing == "" && (g.Why != "" || f.Silent+f.Starved+f.Unended > 0) {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}

@@ -160,6 +160,8 @@ func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
 			}
 			if notes := strings.Join(got.Manifest.Notes, " "); !strings.Contains(notes, "this record is partial") || !strings.Contains(notes, lost.Name) {
 				t.Errorf("the record notes %q", notes)
+			} else if got.Lost == "" || !strings.Contains(notes, got.Lost) {
+				t.Errorf("what is lost is called %q", got.Lost)
 			}
 		})
 	}

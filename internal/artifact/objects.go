@@ -97,8 +97,11 @@ func loadTrials(ctx context.Context, o Objects, m record.RunManifest) (record.Ru
 	if len(d.Trials)+len(d.Following) == 0 {
 		return d, lost[names[0]]
 	}
-	d.Lost = fmt.Sprintf("this record is partial, since what was stored of %s cannot be read: %s", strings.Join(names, ", "), lost[names[0]])
-	d.Manifest.Notes = append(slices.Clone(m.Notes), d.Lost)
+	note := fmt.Sprintf("this record is partial, since what was stored of %s cannot be read: %s", strings.Join(names, ", "), lost[names[0]])
+	d.Manifest.Notes = append(slices.Clone(m.Notes), note)
+	if slices.ContainsFunc(d.Manifest.Trials, func(e record.TrialEntry) bool { return lost[e.Name] != nil }) {
+		d.Lost = note
+	}
 	return d, nil
 }
 

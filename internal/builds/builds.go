@@ -138,7 +138,7 @@ func atRest(data record.RunData, implementation string) (AtRest, *record.Binary)
 			}
 			if s.AnswerMillis > 0 {
 				answers = append(answers, float64(s.AnswerMillis))
-				if s.AtMost {
+				if s.AnswerAtMost {
 					rest.AnswersAtMost++
 				}
 			}

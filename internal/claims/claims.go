@@ -168,32 +168,39 @@ func property(b *record.Binary, value string) record.Fact {
 	return f
 }
 
-// response goes by the answers of all trials, which must agree.
+// response goes by the answers of all trials that had one, which must agree.
 func response(c record.Claim, replies []record.Reply) record.Fact {
-	var own []record.Fact
+	seen := map[record.Truth][]record.Fact{}
 	for _, r := range replies {
 		if r.Path == c.Path && r.Text == c.Value {
-			own = append(own, r.There)
+			seen[r.There.Is] = append(seen[r.There.Is], r.There)
 		}
 	}
-	if len(own) == 0 {
+	has, lacks, open := seen[record.Yes], seen[record.No], seen[record.Unknown]
+	switch {
+	case len(has)+len(lacks)+len(open) == 0:
 		return unknown("nobody has asked a server for %s", c.Path)
+	case len(has) > 0 && len(lacks) > 0:
+		return unknown("the trials do not agree: %s; %s", inTrials(has), inTrials(lacks))
+	case len(has)+len(lacks) == 0:
+		return unknown("%s", inTrials(open))
 	}
-	same := 0
-	for _, f := range own {
-		if f.Is == own[0].Is {
-			same++
-		}
+	known := slices.Concat(has, lacks)
+	by := inTrials(known)
+	if len(open) > 0 {
+		by += fmt.Sprintf("; %s", inTrials(open))
 	}
-	if same < len(own) {
-		return unknown("the trials do not agree: in %d of %d %s, and in others not", same, len(own), own[0].By)
-	}
-	return record.Fact{Is: own[0].Is, By: fmt.Sprintf("in %s %s", trials(len(own)), own[0].By)}
+	return record.Fact{Is: known[0].Is, By: by}
 }
 
-func trials(n int) string {
-	if n == 1 {
-		return "one trial"
+// inTrials says in how many trials something was found, and what; where they found it by different answers, it is the first one's.
+func inTrials(found []record.Fact) string {
+	first := found[0].By
+	switch {
+	case len(found) == 1:
+		return "in one trial " + first
+	case slices.ContainsFunc(found, func(f record.Fact) bool { return f.By != first }):
+		return fmt.Sprintf("in %d trials, in the first of which %s", len(found), first)
 	}
-	return fmt.Sprintf("each of %d trials", n)
+	return fmt.Sprintf("in %d trials %s", len(found), first)
 }

@@ -90,6 +90,8 @@ func TestAClaimAboutAnAnswerGoesByAllTrials(t *testing.T) {
 	reply := func(is record.Truth) record.Reply {
 		return record.Reply{Path: "/version", Text: "1.2", There: record.Fact{Is: is, By: "GET /version was answered"}}
 	}
+	late := reply(record.No)
+	late.There.By = "GET /version was answered later"
 	other := reply(record.No)
 	other.Path = "/health"
 	for name, tc := range map[string]struct {
@@ -98,10 +100,12 @@ func TestAClaimAboutAnAnswerGoesByAllTrials(t *testing.T) {
 	}{
 		"nobody has asked":        {[]record.Reply{other}, record.Fact{Is: record.Unknown, By: "nobody has asked a server for /version"}},
 		"one trial has asked":     {[]record.Reply{reply(record.Yes), other}, record.Fact{Is: record.Yes, By: "in one trial GET /version was answered"}},
-		"all trials see it":       {[]record.Reply{reply(record.Yes), reply(record.Yes)}, record.Fact{Is: record.Yes, By: "in each of 2 trials GET /version was answered"}},
-		"no trial sees it":        {[]record.Reply{reply(record.No), reply(record.No)}, record.Fact{Is: record.No, By: "in each of 2 trials GET /version was answered"}},
+		"all trials see it":       {[]record.Reply{reply(record.Yes), reply(record.Yes)}, record.Fact{Is: record.Yes, By: "in 2 trials GET /version was answered"}},
+		"no trial sees it":        {[]record.Reply{reply(record.No), reply(record.No)}, record.Fact{Is: record.No, By: "in 2 trials GET /version was answered"}},
 		"no trial can tell":       {[]record.Reply{reply(record.Unknown)}, record.Fact{Is: record.Unknown, By: "in one trial GET /version was answered"}},
-		"the trials do not agree": {[]record.Reply{reply(record.Yes), reply(record.No)}, record.Fact{Is: record.Unknown, By: "the trials do not agree: in 1 of 2 GET /version was answered, and in others not"}},
+		"the trials do not agree": {[]record.Reply{reply(record.Yes), reply(record.No)}, record.Fact{Is: record.Unknown, By: "the trials do not agree: in one trial GET /version was answered; in one trial GET /version was answered"}},
+		"one trial cannot tell":   {[]record.Reply{reply(record.Yes), reply(record.Unknown), reply(record.Yes)}, record.Fact{Is: record.Yes, By: "in 2 trials GET /version was answered; in one trial GET /version was answered"}},
+		"the answers differ":      {[]record.Reply{reply(record.No), late}, record.Fact{Is: record.No, By: "in 2 trials, in the first of which GET /version was answered"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := claims.Check(record.Claim{Subject: record.ClaimResponse, Value: "1.2", Path: "/version"}, nil, tc.replies); got != tc.want {

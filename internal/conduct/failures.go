@@ -105,7 +105,7 @@ func DiskFull(w kind.Work, server record.Implementation, dependency, said string
 		return PermanentFailure(v1alpha1.ReasonDependencyFailed, "implementations[%s].dependencies[%s] was ended because it filled its scratch: write less, or raise its size: %s", server.Name, dependency, said)
 	}
 	who := ""
-	if len(server.Dependencies) > 0 {
+	if len(server.Dependencies) > 0 && strings.Contains(said, "total limit of containers") {
 		who = ", or its dependencies did"
 	}
 	return PermanentFailure(endReason(w), "implementations[%s] was ended because it filled its disk%s: write or print less, or raise the size of its scratch: %s", server.Name, who, said)

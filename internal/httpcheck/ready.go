@@ -22,18 +22,18 @@ func Answers(ctx context.Context, target, path string) bool {
 	return err == nil
 }
 
-// Ready asks for a path until the answer has a status of 2xx. It ends with ctx, and then reports false.
-func Ready(ctx context.Context, target, path string) bool {
-	for ctx.Err() == nil {
+// Ready asks for a path until the answer has a status of 2xx, and returns how often it has asked. It ends with ctx, and then returns 0.
+func Ready(ctx context.Context, target, path string) int {
+	for asked := 1; ctx.Err() == nil; asked++ {
 		if code, err := status(ctx, target, path, readyPatience); err == nil && code/100 == http.StatusOK/100 {
-			return true
+			return asked
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(awaitPause):
 		}
 	}
-	return false
+	return 0
 }
 
 // Page is an answer to a GET.
@@ -44,11 +44,11 @@ type Page struct {
 	Bytes int64
 }
 
-// Fetch asks for a path once. The error tells that no answer came within five seconds, or none that is of HTTP.
+// Fetch asks for a path once, for which the server has five seconds. The error is a sentence.
 func Fetch(ctx context.Context, target, path string) (Page, error) {
 	p, err := get(ctx, target, path, readyPatience)
 	if err != nil {
-		return Page{}, WithoutURL(err)
+		return Page{}, unanswered("GET "+path, WithoutURL(err), readyPatience)
 	}
 	return p, nil
 }

@@ -25,7 +25,7 @@ func TestAServerIsReadyWhenItAnswersWithAStatusOf2xx(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if !Ready(ctx, target, "/ready") || asked.Load() < int64(len(answers)) {
+	if n := Ready(ctx, target, "/ready"); n == 0 || asked.Load() < int64(len(answers)) {
 		t.Errorf("after %d answers the server is not ready, or it was so before", asked.Load())
 	}
 }
@@ -38,7 +38,7 @@ func TestNobodyWaitsForAServerLongerThanTheCaller(t *testing.T) {
 			cancel()
 		}
 	})
-	if Ready(ctx, target, "/ready") {
+	if Ready(ctx, target, "/ready") > 0 {
 		t.Error("a server that answers 503 is ready")
 	}
 }

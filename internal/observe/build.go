@@ -34,12 +34,13 @@ func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))
 	}
 	began.listens = o.sinceBoot()
 	target := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.config.Port))
-	if path := o.config.ReadyPath; path == "" && httpcheck.Answers(ctx, target, "/") || path != "" && httpcheck.Ready(ctx, target, path) {
-		began.answers = o.sinceBoot()
+	if asked := o.askFirst(ctx, target); asked > 0 {
+		began.answers, began.answered = o.sinceBoot(), began.atOnce && asked == 1
 	}
 	if ctx.Err() != nil {
 		return
 	}
+	update(func(s *protocol.State) { s.Up = true })
 	seen := o.readServer(began)
 	seen.replies = askAll(ctx, target, o.config.Replies)
 	o.mu.Lock()
@@ -48,11 +49,23 @@ func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))
 	update(func(s *protocol.State) { s.Listening, s.Build = true, &seen.binary.Build })
 }
 
+// askFirst asks a server until it says that it is ready, if it is to be asked for that, and once for any answer otherwise. It returns how often
+// it has asked; 0 if there was no answer.
+func (o *Observer) askFirst(ctx context.Context, target string) int {
+	if path := o.config.ReadyPath; path != "" {
+		return httpcheck.Ready(ctx, target, path)
+	}
+	if httpcheck.Answers(ctx, target, "/") {
+		return 1
+	}
+	return 0
+}
+
 // started is when a server did what, since the boot; 0 where that is not known.
 type started struct {
 	listens, answers time.Duration
-	// atOnce says that it listened when it was first looked at.
-	atOnce bool
+	// atOnce says that it listened when it was first looked at, and answered that it answered then, too.
+	atOnce, answered bool
 }
 
 // since is how long a process that began at some instant since the boot took; nil if that is not known.
@@ -63,7 +76,7 @@ func (s started) since(begin time.Duration) *record.StartUp {
 	up := &record.StartUp{Millis: max(s.listens-begin, 0).Milliseconds(), ResolutionMillis: startResolution.Milliseconds(), AtMost: s.atOnce}
 	if s.answers > 0 {
 		// A clock of ticks may count none of them.
-		up.AnswerMillis = max((s.answers - begin).Milliseconds(), up.Millis, 1)
+		up.AnswerMillis, up.AnswerAtMost = max((s.answers-begin).Milliseconds(), up.Millis, 1), s.answered
 	}
 	return up
 }

@@ -87,7 +87,7 @@ func TestAServerIsDescribedBeforeTheLoad(t *testing.T) {
 	if r.IdleBytes < 1<<20 {
 		t.Errorf("at rest it holds %d bytes", r.IdleBytes)
 	}
-	if up := r.StartUp; up == nil || !up.AtMost || up.Millis < 0 || up.Millis > time.Minute.Milliseconds() || up.ResolutionMillis != 40 || up.AnswerMillis < max(up.Millis, 1) {
+	if up := r.StartUp; up == nil || !up.AtMost || up.Millis < 0 || up.Millis > time.Minute.Milliseconds() || up.ResolutionMillis != 40 || up.AnswerMillis < max(up.Millis, 1) || !up.AnswerAtMost {
 		t.Errorf("it started in %+v", r.StartUp)
 	}
 }
@@ -96,7 +96,15 @@ func TestClaimsGetWhatTheyAskFor(t *testing.T) {
 	pid, port := listening(t, "/bin/sh", "-c", os.Args[0]+" & wait")
 	o := observing(t, "/proc", pid)
 	o.config.Port, o.config.Symbols, o.config.Replies = port, []string{"main.main"}, []record.Reply{{Path: "/", Text: "x"}}
-	o.Watch(t.Context(), func(func(*protocol.State)) {})
+	var states []protocol.State
+	o.Watch(t.Context(), func(change func(*protocol.State)) {
+		var s protocol.State
+		change(&s)
+		states = append(states, s)
+	})
+	if len(states) != 2 || !states[0].Up || states[0].Listening || !states[1].Listening {
+		t.Errorf("it says %+v, want that the server is up before what claims ask for is known", states)
+	}
 	if got := o.seen.binary.Symbols; len(got) != 1 || got[0].Name != "main.main" || got[0].There.Is == "" {
 		t.Errorf("the symbols are %+v", got)
 	}

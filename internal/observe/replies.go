@@ -4,21 +4,32 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// askAll asks a server for each path once, and looks for the texts in its answers.
+// askAll asks a server for each path once, all at the same time, and looks for the texts in its answers.
 func askAll(ctx context.Context, target string, list []record.Reply) []record.Reply {
-	var out []record.Reply
-	answers := map[string]func(text string) record.Fact{}
+	type answer struct {
+		page httpcheck.Page
+		err  error
+	}
+	answers := map[string]*answer{}
+	var group sync.WaitGroup
 	for _, r := range list {
 		if answers[r.Path] == nil {
-			page, err := httpcheck.Fetch(ctx, target, r.Path)
-			answers[r.Path] = func(text string) record.Fact { return lookUp(r.Path, page, err, text) }
+			a := &answer{}
+			answers[r.Path] = a
+			group.Go(func() { a.page, a.err = httpcheck.Fetch(ctx, target, r.Path) })
 		}
-		r.There = answers[r.Path](r.Text)
+	}
+	group.Wait()
+	var out []record.Reply
+	for _, r := range list {
+		a := answers[r.Path]
+		r.There = lookUp(r.Path, a.page, a.err, r.Text)
 		out = append(out, r)
 	}
 	return out
@@ -35,7 +46,7 @@ func lookUp(path string, page httpcheck.Page, err error, text string) record.Fac
 	at := strings.Index(page.Body, text)
 	switch {
 	case err != nil:
-		return fact(record.Unknown, "was not answered: %v", err)
+		return record.Fact{Is: record.Unknown, By: err.Error()}
 	case page.Status/100 != 2:
 		return fact(record.Unknown, "was answered with status %d", page.Status)
 	case at >= 0:

@@ -235,7 +235,7 @@ func depending(state corev1.ContainerStatus) func(*pods.Attempt) {
 // A kubelet names the volume that was overfull: whose it was is to be blamed.
 func TestWhoFillsADiskIsBlamed(t *testing.T) {
 	for name, tc := range map[string]struct{ said, want string }{
-		"the server":     {`Usage of EmptyDir volume "scratch-0" exceeds the limit "1Gi".`, "ServerExited permanent: implementations[go] was ended because it filled its disk, or its dependencies did"},
+		"the server":     {`Usage of EmptyDir volume "scratch-0" exceeds the limit "1Gi".`, "ServerExited permanent: implementations[go] was ended because it filled its disk: "},
 		"its dependency": {`Usage of EmptyDir volume "scratch-db-0" exceeds the limit "1Gi".`, "DependencyFailed permanent: implementations[go].dependencies[db] was ended because it filled its scratch"},
 		"one of them":    {"Pod ephemeral local storage usage exceeds the total limit of containers 2Gi.", "ServerExited permanent: implementations[go] was ended because it filled its disk, or its dependencies did"},
 	} {

@@ -113,4 +113,6 @@ type StartUp struct {
 	AnswerMillis int64 `json:"answerMillis,omitempty"`
 	// AtMost says that the port was open already when it was first looked at: the server was quicker.
 	AtMost bool `json:"atMost,omitempty"`
+	// AnswerAtMost says the same of the first answer: it came to the first request, and the server would have answered an earlier one.
+	AnswerAtMost bool `json:"answerAtMost,omitempty"`
 }

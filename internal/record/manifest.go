@@ -143,7 +143,7 @@ type RunData struct {
 	Trials   []TrialData
 	// Following are the trials that followed the blocks.
 	Following []TrialData
-	// Lost says which trials were stored and cannot be read any more, and why; empty if all can.
+	// Lost says which trials were stored and cannot be read any more, and why; empty if all of the blocks can.
 	Lost string
 	// Earlier holds the runs that objectives name, by the prefix under which they lie.
 	Earlier map[string]EarlierRun

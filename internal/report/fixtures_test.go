@@ -193,7 +193,7 @@ func built() record.RunData {
 			{Path: "/version", Text: "1.2", There: record.Fact{Is: record.Yes, By: `GET /version was answered with "shop 1.2 (debug)\n"`}},
 			{Path: "/version", Text: "debug", There: record.Fact{Is: record.Yes, By: `GET /version was answered with "shop 1.2 (debug)\n"`}},
 		}
-		t.Servers[0].StartUp = &record.StartUp{Millis: 120 + int64(i)*10, ResolutionMillis: 40, AtMost: i%2 == 0, AnswerMillis: 131 + int64(i)*10}
+		t.Servers[0].StartUp = &record.StartUp{Millis: 120 + int64(i)*10, ResolutionMillis: 40, AtMost: i%2 == 0, AnswerMillis: 131 + int64(i)*10, AnswerAtMost: i%2 == 0}
 		if i == 4 {
 			t.Servers[0].StartUp.AnswerMillis = 0 // It came later than anybody waits for it.
 		}

@@ -171,6 +171,15 @@ func TestTheSectionOnProfilesTellsWhatWasFound(t *testing.T) {
 	}
 }
 
+func TestAProfileSaysWhatItAsksAServerFor(t *testing.T) {
+	d := profiledRun()
+	d.Manifest.Plan.Profiles[0].Request.Method = "POST"
+	path := d.Manifest.Plan.Profiles[0].Request.Path
+	if section := profilesSection(t, d); !strings.Contains(section, "POST "+path+" over ") && !strings.Contains(section, "POST "+path+", ") {
+		t.Errorf("a profile of POST %s is not called one", path)
+	}
+}
+
 func TestARunWithoutProfilesHasNoSectionOfThem(t *testing.T) {
 	if got := profilesSection(t, quick()); got != "" {
 		t.Errorf("it has %q", got)

@@ -30,7 +30,7 @@ type form struct {
 }
 
 func runForm() form {
-	return form{kind: "BenchmarkRun", word: "run", limit: "only a BenchmarkRun can be run", definition: crd.BenchmarkRun}
+	return form{kind: "BenchmarkRun", word: "run", limit: "only a BenchmarkRun can be run, and a BenchmarkSuite be validated", definition: crd.BenchmarkRun}
 }
 
 // maxFile bounds the size of a file: the API server takes no larger object.

@@ -118,6 +118,9 @@ func inputsOf(suite *v1alpha1.BenchmarkSuite, said map[string]Resolution) (input
 	if resolves(suite.Spec) {
 		for _, r := range runs {
 			for _, image := range tagged([]written{r}) {
+				if plan.IsPath(image) {
+					return in, invalid("runs[%s].template.spec: the image %s is a file of one machine: name the image as a cluster pulls it", r.Name, image)
+				}
 				if _, err := name.ParseReference(image); err != nil {
 					return in, invalid("runs[%s].template.spec: the image %q is no reference: %v", r.Name, image, err)
 				}

@@ -96,6 +96,9 @@ func (d *decision) next() string {
 	if d.open != nil {
 		return fmt.Sprintf("round %d is in progress: %s", d.open.number, d.progress())
 	}
+	if d.suspended() {
+		return "nothing starts while spec.suspend is true"
+	}
 	return "the next one waits for its trigger"
 }
 

@@ -189,6 +189,10 @@ func TestWithoutATriggerForChangesTheVerdictNamesItsSpec(t *testing.T) {
 		w.apply(d, len(d.Create)+len(d.Delete)+1)
 	}
 	says("no round has a result yet: the next one waits for its trigger")
+	suspend := true
+	commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Suspend = &suspend })(w)
+	says("no round has a result yet: nothing starts while spec.suspend is true")
+	commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Suspend = nil })(w)
 	annotate(v1alpha1.AnnotationRequestedAt, "now")(w)
 	says("no round has a result yet: round 1 is in progress")
 	ends(well, well)(w)
@@ -197,13 +201,18 @@ func TestWithoutATriggerForChangesTheVerdictNamesItsSpec(t *testing.T) {
 	says("round 1, of an earlier spec, since no trigger follows changes: ")
 }
 
-func TestAnImageThatIsNoReferenceIsATypo(t *testing.T) {
-	w := newWorld(t)
-	w.suite.Spec.Runs = []v1alpha1.SuiteRun{suiteRun("r", `{"implementations": [{"name": "a", "image": "Shop/Checkout:main:2"}]}`)}
-	d := Decide(w.facts())
-	c := meta.FindStatusCondition(d.Status.Conditions, v1alpha1.ConditionStalled)
-	if c.Status != metav1.ConditionTrue || c.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(c.Message, `runs[r].template.spec: the image "Shop/Checkout:main:2" is no reference`) {
-		t.Errorf("Stalled is %+v", c)
+func TestAnImageThatNoRegistryCanHaveIsATypo(t *testing.T) {
+	for image, want := range map[string]string{
+		"Shop/Checkout:main:2": `the image "Shop/Checkout:main:2" is no reference`,
+		"./server":             "the image ./server is a file of one machine: name the image as a cluster pulls it",
+	} {
+		w := newWorld(t)
+		w.suite.Spec.Runs = []v1alpha1.SuiteRun{suiteRun("r", `{"implementations": [{"name": "a", "image": "`+image+`"}]}`)}
+		d := Decide(w.facts())
+		c := meta.FindStatusCondition(d.Status.Conditions, v1alpha1.ConditionStalled)
+		if c.Status != metav1.ConditionTrue || c.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(c.Message, want) {
+			t.Errorf("Stalled is %+v", c)
+		}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/builds"
+	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/workloads/conformance"
 )
@@ -116,6 +118,15 @@ func TestTheSuitesRun(t *testing.T) {
 					if f.Missing != "" || f.Asked == 0 || f.Wrong > 0 || f.Cut != "" || p.Tool.Counts() && f.PerRequest == nil {
 						t.Errorf("%s of %s is not whole: %+v", p.Name, f.Implementation, f)
 					}
+					// None of these servers has an allocator that memcheck sees.
+					if r := f.Result; r != nil && r.Memcheck != nil && r.Memcheck.Verdicts.Leaks.Answer != profiler.Inconclusive {
+						t.Errorf("memcheck says of the leaks of %s: %+v", f.Implementation, r.Memcheck.Verdicts.Leaks)
+					}
+				}
+			}
+			for _, c := range table.Claims {
+				if c.Answer != builds.Confirmed {
+					t.Errorf("the claim %+v of %s is %s by %s", c.Claim, c.Implementation, c.Answer, c.By)
 				}
 			}
 			checkReport(t, run, table)

@@ -39,6 +39,9 @@ func (l Lexicon) Line(h analysis.Headline) string {
 		parts = append(parts, strings.TrimSuffix(l.CaseName(n), "."))
 	}
 	parts = append(parts, l.CaseGaps(h.CaseGaps)...)
+	for _, g := range h.Profiles {
+		parts = append(parts, l.ProfileGap(g))
+	}
 	return l.fit(parts)
 }
 
@@ -106,4 +109,19 @@ func (l Lexicon) lineEntry(h analysis.Headline, e analysis.HeadlineEntry) string
 		words += "; " + strings.Join(o.Besides, "; ")
 	}
 	return words
+}
+
+// ProfileGap says what went wrong in a profile.
+func (l Lexicon) ProfileGap(g analysis.ProfileGap) string {
+	why, launches := strings.TrimSuffix(g.Why, "."), l.Count("profiles.launches", g.Launches)
+	switch {
+	case why != "":
+	case g.Starved > 0:
+		why = l.Say("line.starved", format.Integer(g.Starved), launches)
+	case g.Silent > 0:
+		why = l.Say("profiles.mute", format.Integer(g.Silent), launches, g.Example)
+	default:
+		why = l.Count("profiles.unended", g.Unended)
+	}
+	return l.Say("line.profile", g.Profile, g.Implementation, why)
 }

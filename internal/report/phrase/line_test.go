@@ -194,6 +194,24 @@ func TestLineSaysWhatProgramsDidNotPrint(t *testing.T) {
 	}
 }
 
+func TestLineSaysWhichProfilesWentWrong(t *testing.T) {
+	gap := func(g analysis.ProfileGap) string {
+		g.Profile, g.Implementation, g.Launches = "memory", "go", 6
+		return phrase.English.Line(analysis.Headline{Rules: rules, AloneCases: 3, Profiles: []analysis.ProfileGap{g}})
+	}
+	const begin = "3 cases were measured, and there is nothing to compare them with; profile memory of go went wrong: "
+	for want, g := range map[string]analysis.ProfileGap{
+		"valgrind itself failed": {Why: "valgrind itself failed.", Silent: 6},
+		"2 of 6 launches never answered rightly: GET / was not answered": {Silent: 2, Unended: 1, Example: "GET / was not answered"},
+		"2 of 6 launches exceeded the memory of the pod":                 {Silent: 2, Starved: 2},
+		"1 launch did not end when it was told to, and was killed":       {Unended: 1},
+	} {
+		if got := gap(g); got != begin+want {
+			t.Errorf("got  %s\nwant %s", got, begin+want)
+		}
+	}
+}
+
 func TestLineFitsIntoAStatus(t *testing.T) {
 	for n := 1; n <= 15; n++ {
 		h := analysis.Headline{Rules: rules}

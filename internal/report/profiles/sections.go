@@ -64,9 +64,10 @@ func Profiles(w *view.View) page.Section {
 }
 
 func (v profiles) profile(p analysis.Profile) shown {
-	lead := v.Say("profiles.what", p.Request.Path, format.Integer(p.Requests), v.Count("connections", int(p.Connections)))
+	asked := p.Request.Verb() + " " + p.Request.Path
+	lead := v.Say("profiles.what", asked, format.Integer(p.Requests), v.Count("connections", int(p.Connections)))
 	if p.Tool.Counts() {
-		lead = v.Say("profiles.counted", p.Request.Path, format.Integer(p.Requests), format.Integer(2*p.Requests), v.Count("connections", int(p.Connections)),
+		lead = v.Say("profiles.counted", asked, format.Integer(p.Requests), format.Integer(2*p.Requests), v.Count("connections", int(p.Connections)),
 			v.Count("profiles.times", int(p.Repeats)))
 	}
 	title := v.Say("profiles.of", p.Name, string(p.Tool))

@@ -5,8 +5,8 @@ var englishProfiles = map[string]string{
 	"profiles.title":   "Profiles",
 	"profiles.lead":    "What the servers did under profilers, when all blocks had been measured. Nothing here takes part in a verdict, and no time of an answer was compared. Instructions and system calls are counted, not sampled, unless a line says that a value is an estimate, and no test is made of them: counts that are all apart say that these launches differed. Where counts vary from launch to launch, three of each of two equal servers lie apart by chance one time in ten.",
 	"profiles.of":      "%s (%s)",
-	"profiles.what":    "GET %s, %s requests over %s.",
-	"profiles.counted": "GET %s over %[4]s: once with %[2]s requests and once with %[3]s, %[5]s. The difference is what a request costs, without start and end of the server, but with what the server does by time meanwhile.",
+	"profiles.what":    "%s, %s requests over %s.",
+	"profiles.counted": "%s over %[4]s: once with %[2]s requests and once with %[3]s, %[5]s. The difference is what a request costs, without start and end of the server, but with what the server does by time meanwhile.",
 	"profiles.times.1": "%s time", "profiles.times.n": "%s times",
 
 	"profiles.errors": "errors", "profiles.leaks": "leaks", "profiles.requests": "answered rightly", "profiles.first": "first answer within",
@@ -22,6 +22,8 @@ var englishProfiles = map[string]string{
 	"profiles.contexts": "%s, %s times", "profiles.sites.1": "%s place", "profiles.sites.n": "%s places", "profiles.lost": "%s in %s blocks lost",
 
 	"profiles.missing": "not made", "profiles.limit": "limit",
+	"line.profile":       "profile %s of %s went wrong: %s",
+	"line.starved":       "%s of %s exceeded the memory of the pod",
 	"profiles.mute":      "%s of %s never answered rightly: %s",
 	"profiles.wrong":     "%s of %s requests were not answered rightly: %s",
 	"profiles.unended.1": "%s launch did not end when it was told to, and was killed", "profiles.unended.n": "%s launches did not end when they were told to, and were killed",
