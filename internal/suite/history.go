@@ -36,6 +36,9 @@ func (d *decision) settle() {
 			remember(r.line(ending{outcome: v1alpha1.RoundIncomplete}, d.Now))
 		}
 	}
+	if line, gone := d.gone(); gone {
+		remember(line)
+	}
 	slices.SortFunc(lines, func(a, b v1alpha1.SuiteRound) int { return cmp.Compare(b.Round, a.Round) })
 	d.lines, d.Status.History = lines, lines[:min(len(lines), maxLines)]
 	d.Status.LastRound = v1alpha1.SuiteRound{}
@@ -49,6 +52,23 @@ func (d *decision) settle() {
 	if d.open != nil {
 		d.Status.Current = d.open.current()
 	}
+}
+
+// gone is the round that was in progress and of which no run is left: somebody has deleted them, or an operator that has not lived to write it
+// down, for another round.
+func (d *decision) gone() (v1alpha1.SuiteRound, bool) {
+	was := d.Suite.Status.Current
+	if was.Round == 0 || d.ended(was.Round) || slices.ContainsFunc(d.rounds, func(r *round) bool { return r.number == was.Round }) {
+		return v1alpha1.SuiteRound{}, false
+	}
+	line := v1alpha1.SuiteRound{
+		Round: was.Round, Trigger: was.Trigger, Inputs: d.Suite.Status.Inputs.Hash, Outcome: v1alpha1.RoundIncomplete,
+		StartTime: was.StartTime, CompletionTime: &metav1.Time{Time: d.Now},
+	}
+	if d.Suite.Spec.Concurrency == v1alpha1.ConcurrencyReplace && d.open != nil {
+		line.Outcome = v1alpha1.RoundReplaced
+	}
+	return line, true
 }
 
 // endedBefore orders rounds by when they ended. One that was ended, and then gone on with, can end after one with a higher number.

@@ -251,3 +251,26 @@ func TestTheLastRoundIsTheOneThatEndedLast(t *testing.T) {
 		})
 	}
 }
+
+// An operator that dies between the deletion of a round's runs and the writing of the status has told nobody of the round's end.
+func TestARoundOfWhichNoRunIsLeftIsRemembered(t *testing.T) {
+	for name, tc := range map[string]struct {
+		concurrency v1alpha1.Concurrency
+		want        v1alpha1.RoundOutcome
+	}{
+		"since another has replaced it": {v1alpha1.ConcurrencyReplace, v1alpha1.RoundReplaced},
+		"since somebody has deleted it": {v1alpha1.ConcurrencyQueue, v1alpha1.RoundIncomplete},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Concurrency = tc.concurrency }))
+			begun := Decide(w.facts())
+			w.apply(begun, len(begun.Create))
+			w.suite.Status, w.runs = begun.Status, nil
+			commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Runs[0].Name += "-b" })(w)
+			d := Decide(w.facts())
+			if h := d.Status.History; len(h) != 1 || h[0].Round != 1 || h[0].Outcome != tc.want || h[0].CompletionTime == nil || d.Status.Current.Round != 2 {
+				t.Errorf("the history is %+v, in progress is %+v", h, d.Status.Current)
+			}
+		})
+	}
+}

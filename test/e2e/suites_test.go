@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/builds"
 	"loadstone.dev/loadstone/internal/profiler"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/validity"
 	"loadstone.dev/loadstone/workloads/conformance"
 )
@@ -125,7 +126,8 @@ func TestTheSuitesRun(t *testing.T) {
 				}
 			}
 			for _, c := range table.Claims {
-				if c.Answer != builds.Confirmed {
+				// Of a stripped file nobody knows the allocator; what its server says is known.
+				if c.Answer == builds.Refuted || c.Subject == record.ClaimResponse && c.Answer != builds.Confirmed {
 					t.Errorf("the claim %+v of %s is %s by %s", c.Claim, c.Implementation, c.Answer, c.By)
 				}
 			}
