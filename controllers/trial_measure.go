@@ -90,10 +90,9 @@ func (r *TrialReconciler) awaitListening(_ context.Context, s *trialScope) (pass
 			}
 			continue
 		}
-		if s.fault = attemptFacts(s).NotListening(impl, pods.ContainerStart(m.pod, m.pod.Spec.Containers[0].Name)); s.fault != nil && !m.state.Up {
+		if s.fault = attemptFacts(s).NotListening(impl, pods.ContainerStart(m.pod, m.pod.Spec.Containers[0].Name), *m.state); s.fault != nil {
 			return pass.Halt, nil
 		}
-		s.fault = nil
 		s.waiting = fmt.Sprintf("implementations[%s] is not ready yet", impl.Name)
 		return pass.Again(pollEvery), nil
 	}

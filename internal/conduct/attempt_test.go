@@ -115,7 +115,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	refused := errors.New("connection refused")
 	server := record.Implementation{Name: "go", Port: 8080}
 	silent := func(a conduct.Attempt) *conduct.Failure { return a.AgentSilent("the agent", refused) }
-	deaf := func(a conduct.Attempt) *conduct.Failure { return a.NotListening(server, noon) }
+	deaf := func(a conduct.Attempt) *conduct.Failure { return a.NotListening(server, noon, protocol.State{}) }
 	scripts := func(a conduct.Attempt) *conduct.Failure { return a.ScriptsAway(refused) }
 	away := func(a conduct.Attempt) *conduct.Failure { return a.StoreAway(refused) }
 	upload := func(a conduct.Attempt) *conduct.Failure {
@@ -131,7 +131,8 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	patient := func(a *conduct.Attempt) {
 		a.Work = sweep.Sweep{Cells: a.Work.(sweep.Sweep).Cells, Implementations: []record.Implementation{server, slow}}
 	}
-	unready := func(a conduct.Attempt) *conduct.Failure { return a.NotListening(slow, noon) }
+	unready := func(a conduct.Attempt) *conduct.Failure { return a.NotListening(slow, noon, protocol.State{}) }
+	unread := func(a conduct.Attempt) *conduct.Failure { return a.NotListening(slow, noon, protocol.State{Up: true}) }
 	for name, tc := range map[string]struct {
 		ask      func(conduct.Attempt) *conduct.Failure
 		deadline time.Duration
@@ -144,6 +145,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"agents of a slow server start": {silent, conduct.PrepareDeadline + 90*time.Second, []func(*conduct.Attempt){patient}, "transient AgentLost: the agent is not responding"},
 		"the server is ready":           {unready, 90 * time.Second, nil, "permanent ServerNotListening: implementations[go] did not answer GET /ready on port 8080 with a status of 2xx within 1m30s of its start: check readiness, port and command"},
 		"the server listens":            {deaf, conduct.ListenDeadline, nil, "permanent ServerNotListening: implementations[go] did not listen on port 8080 within 30s of its start: check port and command"},
+		"the server is read":            {unread, 90*time.Second + conduct.ReadDeadline, nil, "transient AgentLost: the observer of implementations[go] has not read its server within 2m0s of its start"},
 		"scripts are read":              {scripts, conduct.PrepareDeadline, nil, "transient StoreUnavailable: the run's scripts cannot be read: connection refused"},
 		"agents are told to start":      {missed, 0, []func(*conduct.Attempt){told}, "transient AgentLost: the agent did not receive its start in time"},
 		"agents end their last cell":    {busy, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "transient AgentLost: the agent (server) was still busy 30s after the last cell"},

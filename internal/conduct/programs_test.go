@@ -162,10 +162,10 @@ func TestTheParentOfAProgramIsLoadstonesOwn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			since := noon.Add(time.Minute)
-			if f := attemptAt(time.Minute+conduct.ListenDeadline, tc.deltas...).NotListening(server, since); f != nil {
+			if f := attemptAt(time.Minute+conduct.ListenDeadline, tc.deltas...).NotListening(server, since, protocol.State{}); f != nil {
 				t.Errorf("at the deadline it is given up: %s", describe(f))
 			}
-			f := attemptAt(time.Minute+conduct.ListenDeadline+1, tc.deltas...).NotListening(server, since)
+			f := attemptAt(time.Minute+conduct.ListenDeadline+1, tc.deltas...).NotListening(server, since, protocol.State{})
 			if got := describe(f); !strings.HasPrefix(got, tc.want) {
 				t.Errorf("got %q\nwant %q", got, tc.want)
 			}

@@ -15,6 +15,8 @@ const (
 	PrepareDeadline = 3 * time.Minute
 	// ListenDeadline bounds the time from the start of the server until its port accepts connections.
 	ListenDeadline = 30 * time.Second
+	// ReadDeadline bounds how much longer an observer takes until it has read a server that is ready.
+	ReadDeadline = 30 * time.Second
 	// StartLead is the least time between writing down the start and the first request, in which all agents are told one after the other, and
 	// leadPerMember what a trial of many members takes for each. A further attempt takes leadGrowth times as much: the start may have been missed.
 	StartLead     = 250 * time.Millisecond
@@ -59,16 +61,18 @@ func (a Attempt) readiness() time.Duration {
 	return time.Duration(most) * time.Second
 }
 
-// NotListening is the failure of a server that runs since some instant and does not listen on its port, or of a program whose parent does not
-// come up; nil while they may yet.
-func (a Attempt) NotListening(server record.Implementation, since time.Time) *Failure {
+// NotListening is the failure of a server that runs since some instant and does not listen on its port, of a program whose parent does not come
+// up, or of an observer that does not tell what it has read of either; nil while they may yet. state is that of the observer.
+func (a Attempt) NotListening(server record.Implementation, since time.Time, state protocol.State) *Failure {
 	deadline := ListenDeadline
 	if s := server.Container.Readiness.Seconds; s > 0 && !a.Work.EndsItself() {
 		deadline = time.Duration(s) * time.Second
 	}
 	switch path := server.Container.Readiness.Path; {
-	case a.Now.Sub(since) <= deadline:
+	case state.Listening || a.Now.Sub(since) <= deadline || state.Up && a.Now.Sub(since) <= deadline+ReadDeadline:
 		return nil
+	case state.Up:
+		return TransientFailure(v1alpha1.ReasonAgentLost, "the observer of implementations[%s] has not read its server within %s of its start", server.Name, deadline+ReadDeadline)
 	case a.Work.EndsItself():
 		return TransientFailure(v1alpha1.ReasonAgentLost, "the agent in the image of implementations[%s] was not ready within %s", server.Name, deadline)
 	case path != "":

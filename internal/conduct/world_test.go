@@ -302,7 +302,7 @@ func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure,
 	case what == neverStored && over:
 		return a.NotUploaded("server", protocol.State{StoreError: "503"}), true
 	case what == deaf:
-		return a.NotListening(server, a.Begun), true
+		return a.NotListening(server, a.Begun, protocol.State{}), true
 	case what == wrong && !t.Follows():
 		return conduct.Checked(t, protocol.Checked{Message: "GET / answered 404", Fault: protocol.FaultServer}), true
 	case what == exits, what == exitsUnderLoad && a.Measuring():

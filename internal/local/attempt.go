@@ -206,7 +206,7 @@ func (a *attempt) awaitListening(ctx context.Context) (*conduct.Failure, error) 
 			if f, err := m.ask(protocol.Command{}); f != nil || err != nil {
 				return f, err
 			}
-			if f := a.NotListening(own, m.begun); f != nil && !m.state.Listening && !m.state.Up {
+			if f := a.NotListening(own, m.begun, m.state); f != nil {
 				return f, nil
 			}
 		}

@@ -64,7 +64,7 @@ func (o *Observer) askFirst(ctx context.Context, target string) int {
 // started is when a server did what, since the boot; 0 where that is not known.
 type started struct {
 	listens, answers time.Duration
-	// atOnce says that it listened when it was first looked at, and answered that it answered then, too.
+	// atOnce says that it listened when it was first looked at, and answered that it answered its first request besides.
 	atOnce, answered bool
 }
 

@@ -62,9 +62,9 @@ type State struct {
 	Now time.Time `json:"now"`
 	// CPUsAllowed is the agent's own Cpus_allowed_list, as it was before its Start.
 	CPUsAllowed string `json:"cpusAllowed,omitempty"`
-	// Up is true when the server's port accepts connections and it is ready; what its observer reads of it then may take some seconds more.
+	// Up is true when the server's port accepts connections and it is ready: what its observer reads of it then may take some seconds.
 	Up bool `json:"up,omitempty"`
-	// Listening is true when the server's port accepts connections, or when the parent of a program is ready (observers and collectors only).
+	// Listening is true when that has been read, too, or when the parent of a program is ready (observers and collectors only).
 	Listening bool `json:"listening,omitempty"`
 	// Build is how the server or the program was built, known as soon as Listening is true (observers and collectors only).
 	Build *record.Build `json:"build,omitempty"`

@@ -55,7 +55,7 @@ func commonCell(p *record.Plan, l v1alpha1.Load) record.Cell {
 	case expect.AnyBody:
 		p.Note("loads[%s].request.expect.bodies is Any: response bodies are not compared, and an implementation may answer something else", l.Name)
 	case expect.Body == nil:
-		p.Note("loads[%s].request.expect.body is not set: response bodies are compared with the baseline's only", l.Name)
+		p.Note("loads[%s].request.expect.body is not set: response bodies are compared with the first of their trial, and that with the baseline's", l.Name)
 	}
 	return c
 }

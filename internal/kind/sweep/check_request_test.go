@@ -131,7 +131,7 @@ func TestTheNotesSayHowBodiesAreCompared(t *testing.T) {
 		want   string
 	}{
 		"one body":         {expect: v1alpha1.Expect{Body: new("a")}},
-		"no word about it": {want: "loads[sweep].request.expect.body is not set: response bodies are compared with the baseline's only"},
+		"no word about it": {want: "loads[sweep].request.expect.body is not set: response bodies are compared with the first of their trial, and that with the baseline's"},
 		"any body":         {expect: v1alpha1.Expect{Bodies: v1alpha1.BodiesAny}, want: "loads[sweep].request.expect.bodies is Any: response bodies are not compared, and an implementation may answer something else"},
 	} {
 		t.Run(name, func(t *testing.T) {
