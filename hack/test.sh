@@ -15,7 +15,7 @@ export GOFLAGS
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
 . hack/cluster/lib.sh
 
-took=()
+took=() beside='' said=$(mktemp)
 # stage NAME COMMAND...: runs a stage and keeps how long it took.
 stage() {
   local name=$1 began=$SECONDS
@@ -25,8 +25,26 @@ stage() {
   took+=("$(printf '%6d s  %s' $((SECONDS - began)) "$name")")
 }
 ended() {
+  [ -z "$beside" ] || kill -- "-$beside" 2>/dev/null || true
+  rm -f "$said"
   printf '\n'
   [ ${#took[@]} -eq 0 ] || printf '%s\n' "${took[@]}"
+}
+
+# begin COMMAND...: runs a command beside what follows, in a process group of its own, so that nothing is left of it. join waits for it and prints what it
+# has said.
+begin() {
+  set -m
+  "$@" >"$said" 2>&1 </dev/null &
+  set +m
+  beside=$!
+}
+join() {
+  local status=0
+  wait "$beside" || status=$?
+  beside=''
+  cat "$said"
+  return $status
 }
 
 packages() { go list ./... | grep -v /test/e2e; }
@@ -48,22 +66,34 @@ go_tests() {
   make -s build
   mapfile -t races < <(concurrent | xargs go list)
   mapfile -t rest < <(packages | grep -v /internal/cli | grep -vxF "$(printf '%s\n' "${races[@]}")")
-  # Many wait most of the time: twice as many at once as there are CPUs. The linter has asked all that go vet would ask.
-  go test -vet=off -p "$(( 2 * $(nproc) ))" -race "${races[@]}"
-  go test -vet=off -p "$(( 2 * $(nproc) ))" "${rest[@]}"
+  # Many wait most of the time: twice as many at once as there are CPUs, half of them with the race detector. The linter has asked all that go vet
+  # would ask.
+  begin go test -vet=off -p "$(nproc)" -race "${races[@]}"
+  go test -vet=off -p "$(nproc)" "${rest[@]}"
+  join
   # These lead whole runs: beside others, all that they measure is disturbed.
   go test -vet=off ./internal/cli
+}
+
+# builds makes the servers that tests need, and checks what needs none. What is tested meanwhile comes first.
+builds() {
+  nice -n 10 hack/cluster/build.sh kube-apiserver kubectl etcd minio helm k6
+  nice -n 10 make -s verify
+}
+
+builds_and_workloads() {
+  begin hack/workloads.sh test
+  builds
+  join
 }
 
 local_tests() {
   # Tests skip what they have no program for: here they shall have all.
   export CI=true
-  need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux
-  stage "servers are built" hack/cluster/build.sh kube-apiserver kubectl etcd minio helm k6
+  need_commands gcc:gcc /usr/include/stdio.h:libc6-dev make:make wrk:wrk ab:apache2-utils shellcheck:shellcheck taskset:util-linux strace:strace
   export PATH=$LOADSTONE_CACHE/bin:$PATH KUBEBUILDER_ASSETS=$LOADSTONE_CACHE/bin
-  stage "verify" make -s verify
+  stage "servers are built, all is verified, and beside it workloads are tested, with and without sanitizers" builds_and_workloads
   stage "Go tests, with the race detector where goroutines start" go_tests
-  stage "workloads, with and without sanitizers" hack/workloads.sh test
 }
 
 cluster_up() {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Checks what needs no cluster: generated files are current, modules tidy, lint and shell scripts clean, chart and config/ equal.
-# usage: hack/verify.sh "COMMAND OF GOLANGCI-LINT" "COMMAND OF KUBE-API-LINTER"
+# usage: hack/verify.sh "COMMAND OF THE LINTER"
 set -euo pipefail
 cd "$(dirname "$0")/.."
-lint=$1 api_lint=$2
+lint=$1
 
 say() { printf '== %s\n' "$1"; }
 
@@ -21,7 +21,7 @@ $lint fmt --diff
 $lint run ./...
 
 say "conventions of the Kubernetes API"
-$api_lint run -c hack/kube-api-linter.yml ./api/...
+$lint run -c hack/kube-api-linter.yml ./api/...
 
 say "shell scripts"
 mapfile -t scripts < <(git ls-files '*.sh' .ci/run)

@@ -111,7 +111,7 @@ main() {
   [ "$mode" = test ] || install -D -t bin/nginx workloads/nginx/nginx.conf workloads/nginx/files.sh
   if [ $# = 0 ]; then
     set -- "${WORKLOADS[@]}"
-    [ "$mode" = build ] || set -- "$@" fuzz
+    [ "$mode" = build ] || set -- fuzz "$@" # What takes longest begins first.
   fi
   need_commands ccache:ccache /usr/include/stdio.h:libc6-dev
   for name; do
