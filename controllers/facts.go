@@ -62,5 +62,5 @@ func attemptFacts(s *trialScope) conduct.Attempt {
 
 // podFacts are what the pods of the current try at a trial say.
 func podFacts(s *trialScope) pods.Attempt {
-	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Follows: facts.Trial(s.trial).Follows(), Patience: facts.Patience(s.run), Now: s.now}
+	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Follows: facts.Trial(s.trial).Follows(), Patience: facts.Patience(s.run), Unmounted: s.unmounted, Now: s.now}
 }

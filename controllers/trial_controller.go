@@ -40,6 +40,8 @@ type Store interface {
 // TrialReconciler takes trials through their cells.
 type TrialReconciler struct {
 	client.Client
+	// Live reads from the API server itself what no cache holds.
+	Live  client.Reader
 	Store Store
 	// StoreCA holds certificates of private authorities in PEM, which agents trust when they upload to the store.
 	StoreCA    string

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/mounts"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/render"
@@ -119,10 +119,10 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pa
 			return pass.Halt, nil
 		}
 		return pass.Again(pollEvery), nil
-	case overQuota(err):
+	case pass.OverQuota(err):
 		s.waiting = fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err)
 		return pass.Again(retryPods), nil
-	case denied(err) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
+	case pass.Denied(err) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
 		s.waiting = fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err)
 		return pass.Again(retryPods), nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
@@ -132,16 +132,12 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pa
 	return pass.Halt, fmt.Errorf("creating pod %s: %w", pod.Name, err)
 }
 
-// denied reports whether a webhook refuses an object, which may do so for a while only.
-func denied(err error) bool { return strings.Contains(err.Error(), "admission webhook") }
-
-// overQuota reports whether the API server refuses an object because a ResourceQuota is used up, which others may free or somebody raise.
-func overQuota(err error) bool {
-	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota:")
-}
-
 // examinePods turns what has become of the pods into a fault, or waits until all run: all generators start, or none.
-func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (pass.Step, error) {
+func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (pass.Step, error) {
+	var err error
+	if s.unmounted, err = mounts.Failed(ctx, r.Live, podFacts(s).AwaitFiles()); err != nil {
+		return pass.Halt, err
+	}
 	seen := podFacts(s)
 	if s.fault = seen.Fault(); s.fault != nil {
 		return pass.Halt, nil
@@ -151,10 +147,10 @@ func (r *TrialReconciler) examinePods(_ context.Context, s *trialScope) (pass.St
 	}
 	left, awaited := attemptFacts(s).PrepareLeft(), cmp.Or(seen.AwaitedNode(), seen.Awaited())
 	if left <= 0 && awaited == "" {
-		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s%s", attemptFacts(s).PrepareLimit(), v1alpha1.LabelTrial, s.trial.Name, seen.AwaitedFiles())
+		s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "the trial's pods were not running within %s: see kubectl describe pods -l %s=%s", attemptFacts(s).PrepareLimit(), v1alpha1.LabelTrial, s.trial.Name)
 		return pass.Halt, nil
 	}
-	s.waiting = cmp.Or(awaited, "pods are starting")
+	s.waiting = cmp.Or(awaited, seen.Starting())
 	// Pod events wake us; the deadlines of pulls and of scheduling need a look of our own.
 	if left <= 0 {
 		left = retryPods

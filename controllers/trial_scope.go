@@ -40,6 +40,8 @@ type trialScope struct {
 	turn bool
 	// prepared and measured are true once this pass has seen it so.
 	prepared, measured bool
+	// unmounted is what kubelets say of volumes that they cannot mount, by the pod's name.
+	unmounted map[string]string
 	// scripts are the run's, as it has frozen them; nil until they are needed.
 	scripts []protocol.Script
 	// startTime is set when the agents are to be told to start; it is written before they are.

@@ -196,7 +196,7 @@ func (w *world) startManager() {
 	endpoint := &steps.Endpoint{Client: operator.client, Key: w.key, Addr: w.addr}
 	w.must(endpoint.SetupWithManager(ctx, m))
 	trials := &TrialReconciler{
-		Client: operator.client, Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
+		Client: operator.client, Live: m.GetAPIReader(), Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
 	}
 	w.must(trials.SetupWithManager(m))
 	runs := &BenchmarkRunReconciler{

@@ -150,7 +150,7 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey) error {
 		return err
 	}
 	trials := &controllers.TrialReconciler{
-		Client: m.GetClient(), Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: version.Version, Now: time.Now,
+		Client: m.GetClient(), Live: m.GetAPIReader(), Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: version.Version, Now: time.Now,
 		Agents: agents.HTTP{Key: key, Client: &http.Client{Transport: &http.Transport{IdleConnTimeout: 10 * time.Second}}},
 	}
 	if err := trials.SetupWithManager(m); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,11 +78,8 @@ func (r *Reconciler) show(ctx context.Context, s *scope) (pass.Step, error) {
 	return pass.GoOn, nil
 }
 
-// denied reports whether a quota, a webhook or a policy of the cluster refuses an object that may be as it should. Webhooks and policies choose
-// the code with which they do.
-func denied(err error) bool {
-	return apierrors.IsForbidden(err) || strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy ")
-}
+// denied reports whether the cluster refuses a run that may be as it should: of runs, that is whatever it forbids.
+func denied(err error) bool { return apierrors.IsForbidden(err) || pass.Denied(err) }
 
 // refusal is what the API server says of a run that it does not take.
 func refusal(err error) *suite.Problem {

@@ -3,6 +3,7 @@ package pass
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,3 +25,14 @@ func writeStatus(ctx context.Context, c client.Client, before, after client.Obje
 
 // Benign reports whether the next pass will see the world as it is: a conflict, or an object gone meanwhile.
 func Benign(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
+
+// Denied reports whether a webhook or a policy of the cluster refuses an object that may be as it should. Both choose the code with which they do, and
+// are known by the words of the API server alone.
+func Denied(err error) bool {
+	return strings.Contains(err.Error(), "admission webhook ") || strings.Contains(err.Error(), "ValidatingAdmissionPolicy ")
+}
+
+// OverQuota reports whether the API server refuses an object because a ResourceQuota is used up, which others may free or somebody raise.
+func OverQuota(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota:")
+}

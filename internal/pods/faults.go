@@ -29,7 +29,7 @@ const maxLastWords = 300
 // Fault returns why the pods of an attempt can no longer be measured; nil if they can, or may yet.
 func (a Attempt) Fault() *conduct.Failure {
 	for _, p := range a.Pods {
-		for _, check := range []func(Attempt, *corev1.Pod) *conduct.Failure{lost, exited, unpullable, unschedulable} {
+		for _, check := range []func(Attempt, *corev1.Pod) *conduct.Failure{lost, exited, unpullable, unmountable, unschedulable} {
 			if f := check(a, p); f != nil {
 				return f
 			}

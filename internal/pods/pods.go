@@ -2,8 +2,6 @@ package pods
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +24,8 @@ type Attempt struct {
 	Follows bool
 	// Patience is how long the run waits for what may come back.
 	Patience time.Duration
+	// Unmounted is what kubelets say of volumes that they cannot mount, by the pod's name.
+	Unmounted map[string]string
 	// Now is the instant of the question.
 	Now time.Time
 }
@@ -80,29 +80,6 @@ func (a Attempt) boundTo(p *corev1.Pod) string {
 		return ""
 	}
 	return fmt.Sprintf("node %s, where trial %s was measured: all trials of a run share their nodes", node, a.Trials.Binding().Name)
-}
-
-// AwaitedFiles names the ConfigMaps and Secrets whose files pods wait for, in a sentence; empty if none does. A kubelet waits for ever for one that
-// is not there, and says so in an event alone.
-func (a Attempt) AwaitedFiles() string {
-	var names []string
-	for _, p := range a.Pods {
-		if slices.ContainsFunc(containers(p), begun) {
-			continue // Its volumes are there: a kubelet mounts all of them before it starts the first container.
-		}
-		for _, v := range p.Spec.Volumes {
-			switch {
-			case v.ConfigMap != nil:
-				names = append(names, "ConfigMap "+v.ConfigMap.Name)
-			case v.Secret != nil:
-				names = append(names, "Secret "+v.Secret.SecretName)
-			}
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return ": files of implementations[] or of their dependencies need " + strings.Join(names, ", ") + ", which may not be there"
 }
 
 // Implementation is what a server's pod runs.

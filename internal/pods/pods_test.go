@@ -117,26 +117,6 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 	}
 }
 
-func TestPodsThatWaitForFilesNameTheirObjects(t *testing.T) {
-	a := attempt()
-	if got := a.AwaitedFiles(); got != "" {
-		t.Errorf("pods without files say %q", got)
-	}
-	server(&a).Spec.Volumes = []corev1.Volume{
-		{Name: "a", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "app"}}}},
-		{Name: "b", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "keys"}}},
-	}
-	if got := a.AwaitedFiles(); got != "" {
-		t.Errorf("a pod that runs waits for files: %q", got)
-	}
-	for i := range server(&a).Status.ContainerStatuses {
-		waitingFor(server(&a), i, "ContainerCreating", "")
-	}
-	if got, want := a.AwaitedFiles(), ": files of implementations[] or of their dependencies need ConfigMap app, Secret keys, which may not be there"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // describe is "REASON permanent|transient: MESSAGE", or nothing.
 func describe(f *conduct.Failure) string {
 	if f == nil {
