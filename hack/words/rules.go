@@ -31,6 +31,6 @@ func words(expression string) *regexp.Regexp {
 
 // places are the folders and files where users read.
 var places = []string{
-	"README.md", "CONTRIBUTING.md", "docs", "charts/loadstone", "config/crd", "config/samples", "config/suites", "config/workloads", "api/v1alpha1",
+	"README.md", "CONTRIBUTING.md", "Makefile", "docs", "charts/loadstone", "config/crd", "config/samples", "config/suites", "config/workloads", "api/v1alpha1",
 	"cmd", "controllers", "hack", "internal",
 }

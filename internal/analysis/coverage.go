@@ -131,7 +131,7 @@ func coverage(data record.RunData, p planned.Run, groups []validity.Group) Cover
 
 // addPrograms counts the processes that measured themselves: each is the only cell of its trial.
 func (c *Coverage) addPrograms(p planned.Run, programs []validity.Program) {
-	if !p.Programs {
+	if !p.WholeTrials {
 		return
 	}
 	for _, i := range p.Implementations {

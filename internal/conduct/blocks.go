@@ -7,6 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Scan is what a scan for disturbed cells has found.
@@ -117,5 +118,5 @@ func (r Run) enough() bool {
 			lacking[t.Block] = true
 		}
 	}
-	return len(begun)-len(lacking) >= int(min(wanted, plan.VerdictBlocks))
+	return len(begun)-len(lacking) >= int(min(wanted, verdict.MinBlocks))
 }

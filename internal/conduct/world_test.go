@@ -21,6 +21,7 @@ import (
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // fate is what happens to an attempt at a trial.
@@ -376,7 +377,7 @@ func (w *world) checkEnd() {
 	if w.end != nil && !w.run.Now.After(w.run.Deadline()) {
 		w.t.Fatalf("the run was ended before its time: %+v", *w.end)
 	}
-	if o.Reason == v1alpha1.ReasonTrialsFailed && w.complete() >= plan.VerdictBlocks && !w.failedByItself() {
+	if o.Reason == v1alpha1.ReasonTrialsFailed && w.complete() >= verdict.MinBlocks && !w.failedByItself() {
 		w.t.Fatalf("the infrastructure fails a run of which %d blocks are complete: %s", w.complete(), o.Message)
 	}
 	if done, all := w.run.Progress(); done > all {

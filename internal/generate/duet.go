@@ -31,8 +31,7 @@ type duet struct {
 // newDuet gives each player a tool that lasts for the turns of both.
 func (g *Generator) newDuet(slot timetable.Slot, start protocol.Start) *duet {
 	long := slot
-	long.Cell.DurationSeconds *= int32(timetable.Servers(slot.Cell))
-	long.Cell.WarmupSeconds *= int32(timetable.Servers(slot.Cell))
+	long.Cell = timetable.Whole(slot.Cell)
 	d := &duet{generator: g, slot: slot, chance: chance(g.config.Trial, slot.Cell)}
 	for i := range d.players {
 		d.players[i] = &player{cellRun: g.newCellRun(long, start.Targets[i]), target: start.Targets[i]}

@@ -55,8 +55,3 @@ func Dependencies(own record.Implementation) []Process {
 	}
 	return out
 }
-
-// Profiled reports whether a profile is of an implementation.
-func Profiled(own v1alpha1.Profile, implementation string) bool {
-	return len(own.Implementations) == 0 || slices.Contains(own.Implementations, implementation)
-}

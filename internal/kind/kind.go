@@ -39,6 +39,10 @@ type Kind interface {
 	Asked(spec v1alpha1.BenchmarkRunSpec) bool
 	// Plan checks the kind's part of a run's spec and fills it into a plan, whose common part is filled in.
 	Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *Violation
+	// RefuseDependencies says why nothing can run beside an implementation, which has an index in the spec; nil if it can.
+	RefuseDependencies(spec v1alpha1.BenchmarkRunSpec, implementation int) *Violation
+	// Needs are the programs that trials start on one machine beside the implementations. On a cluster Loadstone's images bring them.
+	Needs(p record.Plan) []Need
 	// Write is the kind's own member of the spec of a Trial, for a line of a plan. What all kinds have in common is written by package kinds.
 	Write(p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec
 	// Read is the work that the spec of a Trial of the kind asks for.
@@ -49,6 +53,14 @@ type Kind interface {
 	// Rows are the values of a trial that are compared as they are, block by block. A kind with rules of its own for what is compared,
 	// as a sweep has for its levels, has none.
 	Rows(t record.TrialData) []record.Row
+}
+
+// Need is a program that has to be installed where no image brings it.
+type Need struct {
+	// Field is what asks for it, such as "loads[sweep].tool".
+	Field, Program string
+	// Install says how it is installed, and Otherwise what to do without it.
+	Install, Otherwise string
 }
 
 // Follower is a kind of work that follows the blocks of another kind, when all of them have been measured. Asked and Plan are asked of it when

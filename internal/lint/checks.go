@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/printout"
+	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/validity"
 )
 
@@ -67,7 +68,7 @@ func checkRequests(s printout.Sample) []Finding {
 	if !s.Counted() || s.Requests >= fewRequests {
 		return nil
 	}
-	return one(validity.TooFewRequests, validity.Suspect, ScopeSample, fmt.Sprintf("The run made %s requests only.", count(s.Requests)),
+	return one(validity.TooFewRequests, validity.Suspect, ScopeSample, fmt.Sprintf("The run made %s requests only.", format.Integer(s.Requests)),
 		"Let it run longer: below 1,000 requests chance alone moves the throughput by 3 % and more.").with(float64(s.Requests), fewRequests)
 }
 
@@ -92,7 +93,7 @@ func checkStatus(s printout.Sample) []Finding {
 		return nil
 	}
 	share := float64(s.Errors.Status) / float64(s.Requests)
-	return one(validity.WrongStatus, validity.Void, ScopeSample, fmt.Sprintf("%s of %s answers (%s) had an error status.", count(s.Errors.Status), count(s.Requests), percent(share)),
+	return one(validity.WrongStatus, validity.Void, ScopeSample, fmt.Sprintf("%s of %s answers (%s) had an error status.", format.Integer(s.Errors.Status), format.Integer(s.Requests), percent(share)),
 		"Ask for the page once with curl -i, mend it, and measure again; what was measured is the error page.").with(share, 0)
 }
 
@@ -104,7 +105,7 @@ func checkFailed(s printout.Sample) []Finding {
 	}
 	share := min(float64(failed)/float64(max(s.Requests+s.Errors.Connect+s.Errors.Read+s.Errors.Write, 1)), 1)
 	return graded(FailedRequests, share, failedVoid,
-		fmt.Sprintf("%s requests (%s of all) failed: %s.", count(failed), percent(share), kinds(s)),
+		fmt.Sprintf("%s requests (%s of all) failed: %s.", format.Integer(failed), percent(share), kinds(s)),
 		"Count errors of every kind beside each throughput; more than 0.1 % make it another load than the one named.")
 }
 
@@ -117,7 +118,7 @@ func kinds(s printout.Sample) string {
 		n    int64
 	}{{"connect", e.Connect}, {"read", e.Read}, {"write", e.Write}, {"timeout", e.Timeout}, {"of unknown kind", e.Unsorted}} {
 		if k.n > 0 {
-			out = append(out, k.name+" "+count(k.n))
+			out = append(out, k.name+" "+format.Integer(k.n))
 		}
 	}
 	return strings.Join(out, ", ")
@@ -129,7 +130,7 @@ func checkLength(s printout.Sample) []Finding {
 	}
 	share := min(float64(s.Errors.Body)/float64(s.Requests), 1)
 	return graded(WrongLength, share, failedVoid,
-		fmt.Sprintf("%s answers (%s) were not as long as the first.", count(s.Errors.Body), percent(share)),
+		fmt.Sprintf("%s answers (%s) were not as long as the first.", format.Integer(s.Errors.Body), percent(share)),
 		"If the page's length varies, say so with ab -l; if it does not, the server answered something else.")
 }
 
@@ -145,7 +146,7 @@ func checkStarved(s printout.Sample) []Finding {
 	ofRequests := float64(s.Errors.Timeout) / float64(max(s.Requests, 1))
 	return one(validity.Starved, validity.Void, ScopeSample,
 		fmt.Sprintf("%s timeouts on %s (%s; as a share of requests only %s): some were left waiting, and their waits are in no latency.",
-			count(s.Errors.Timeout), plural(s.Connections, "connection"), percent(share), percent(ofRequests)),
+			format.Integer(s.Errors.Timeout), plural(s.Connections, "connection"), percent(share), percent(ofRequests)),
 		"Lower the connections until nobody times out, or raise wrk's --timeout so that the waits are measured.").with(share, starvedVoid)
 }
 
@@ -155,7 +156,7 @@ func checkScript(s printout.Sample) []Finding {
 	if s.ChecksFailed > 0 {
 		all := s.ChecksFailed + s.ChecksPassed
 		share := float64(s.ChecksFailed) / float64(all)
-		out = graded(ChecksFailed, share, failedVoid, fmt.Sprintf("%s of %s checks (%s) failed.", count(s.ChecksFailed), count(all), percent(share)),
+		out = graded(ChecksFailed, share, failedVoid, fmt.Sprintf("%s of %s checks (%s) failed.", format.Integer(s.ChecksFailed), format.Integer(all), percent(share)),
 			"The script says that the answers are wrong: mend them before measuring how fast they come.")
 	}
 	if len(s.Crossed) > 0 {
@@ -181,7 +182,7 @@ func checkRate(s printout.Sample) []Finding {
 	}
 	share := missed / max(a.Asked, missed)
 	f := one(RateNotReached, Note, ScopeSample, fmt.Sprintf("%s of %s iterations that the rate asked for (%s) were not started, %s of them dropped for want of virtual users.",
-		number(missed), number(a.Asked), percent(share), count(a.Dropped)),
+		number(missed), number(a.Asked), percent(share), format.Integer(a.Dropped)),
 		"Raise maxVUs; if they still run out, the server cannot sustain the rate, and the throughput that it reached is the result.").with(share, missedShare)
 	if missed > max(missedShare*a.Asked, missedStarts) {
 		f[0].Weight = validity.Void
@@ -194,7 +195,7 @@ func checkKept(s printout.Sample) []Finding {
 		return nil
 	}
 	share := float64(*s.Reused) / float64(s.Requests)
-	f := one(NotKeptAlive, Note, ScopeSample, fmt.Sprintf("Connections were to be kept, and %s of %s requests (%s) found theirs kept.", count(*s.Reused), count(s.Requests), percent(share)),
+	f := one(NotKeptAlive, Note, ScopeSample, fmt.Sprintf("Connections were to be kept, and %s of %s requests (%s) found theirs kept.", format.Integer(*s.Reused), format.Integer(s.Requests), percent(share)),
 		"Let the server keep connections of HTTP/1.0 clients, or use wrk, which speaks HTTP/1.1.").with(share, keptShare)
 	if share < keptShare {
 		f[0].Weight = validity.Suspect

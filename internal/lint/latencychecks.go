@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/printout"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/tool/printed"
 	"loadstone.dev/loadstone/internal/validity"
 )
@@ -21,7 +22,7 @@ func checkThroughput(s printout.Sample) []Finding {
 		return nil
 	}
 	return one(ThroughputMismatch, validity.Void, ScopeSample,
-		fmt.Sprintf("It says %s requests a second, and %s requests in %s make %s.", hundredths(s.Throughput.Value), count(s.Requests), spell(s.Seconds.Value*1e6), hundredths(s.Recomputed)),
+		fmt.Sprintf("It says %s requests a second, and %s requests in %s make %s.", hundredths(s.Throughput.Value), format.Integer(s.Requests), spell(s.Seconds.Value*1e6), hundredths(s.Recomputed)),
 		"Go back to the file that the tool wrote: this text was changed or put together from two.")
 }
 
@@ -77,7 +78,7 @@ func checkLoop(s printout.Sample) []Finding {
 		return nil
 	}
 	return impossible(users/float64(s.Connections), fmt.Sprintf("%s iterations a second of %s each need %s virtual users, and there were %s: one of the numbers is wrong.",
-		number(s.Loop.PerSecond), spell(s.Loop.MeanMicros.Value), number(users), count(s.Connections)))
+		number(s.Loop.PerSecond), spell(s.Loop.MeanMicros.Value), number(users), format.Integer(s.Connections)))
 }
 
 func impossible(value float64, sentence string) []Finding {

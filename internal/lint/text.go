@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"loadstone.dev/loadstone/internal/printout"
+	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/tool/printed"
 )
 
@@ -64,9 +65,9 @@ func sampleRows(r Report) [][]string {
 		if s.Failed != "" {
 			row = append(row, missing, missing, missing, missing, missing, missing)
 		} else {
-			row = append(row, spell(s.Seconds.Value*1e6), count(s.Requests), number(s.PerSecond()), latency(s.Mean()), latency(s.P99()), latency(s.Most()))
+			row = append(row, spell(s.Seconds.Value*1e6), format.Integer(s.Requests), number(s.PerSecond()), latency(s.Mean()), latency(s.P99()), latency(s.Most()))
 		}
-		rows = append(rows, append(row, count(s.Errors.Sum()), string(r.Verdicts[i])))
+		rows = append(rows, append(row, format.Integer(s.Errors.Sum()), string(r.Verdicts[i])))
 	}
 	return rows
 }
@@ -133,7 +134,7 @@ func orMissing(n int64) string {
 	if n == 0 {
 		return missing
 	}
-	return count(n)
+	return format.Integer(n)
 }
 
 func latency(q *printed.Quantity) string {
@@ -167,11 +168,7 @@ func number(v float64) string {
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}
-	whole, fraction, dotted := strings.Cut(text, ".")
-	if dotted {
-		return separated(whole) + "." + fraction
-	}
-	return separated(whole)
+	return format.Thousands(text)
 }
 
 // hundredths prints a number as the tools print throughputs.
@@ -180,21 +177,10 @@ func hundredths(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 // percent prints a share. Small shares keep their digits, since 0.0985 % and 0.1 % differ.
 func percent(share float64) string { return number(share*100) + " %" }
 
-// count prints a count.
-func count(n int64) string { return separated(strconv.FormatInt(n, 10)) }
-
 // plural prints a count and what is counted.
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return count(n) + " " + noun + "s"
-}
-
-// separated puts commas between groups of three digits.
-func separated(digits string) string {
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return format.Integer(n) + " " + noun + "s"
 }

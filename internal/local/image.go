@@ -39,7 +39,7 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 	if err := namespacesPermitted(ctx); err != nil {
 		return fmt.Errorf("implementations[%s].image: this machine permits no mount namespace (%w): run loadstone as root, or give implementations[].command, which is started without its image", i.Name, err)
 	}
-	if c := i.Container; (c.User != nil || c.Group != nil) && (r.facts.Plan.Programs != nil || !rootfs.ChangesUser()) {
+	if c := i.Container; (c.User != nil || c.Group != nil) && (r.launched(i.Name) || !rootfs.ChangesUser()) {
 		return fmt.Errorf("implementations[%s].user and group cannot be given on this machine: a program that measures itself runs as root there, and who is not root has no other user: remove them", i.Name)
 	}
 	if err := checkScratch(i); err != nil {
@@ -68,7 +68,7 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 		if group := i.Container.Group; group != nil {
 			process.GID = int(*group)
 		}
-		if r.facts.Plan.Programs != nil || !rootfs.ChangesUser() {
+		if r.launched(i.Name) || !rootfs.ChangesUser() {
 			// Its parent writes what it reads, or there is no other user in its namespace.
 			process.UID, process.GID = 0, 0
 		}
@@ -174,7 +174,7 @@ func (r *Run) imageNotes() []string {
 		switch {
 		case !rootfs.ChangesUser():
 			user = "as the user who started the run"
-		case r.facts.Plan.Programs != nil:
+		case r.launched(i.Name):
 			user = "as root, whatever its image says, since its parent writes what it reads"
 		}
 		notes = append(notes, fmt.Sprintf("implementations[%s] ran in its image %s (%s), unpacked: in a mount namespace of its own, with a root file system that is only read, %s; the network, the processes and the users are this machine's", i.Name, i.Image, own.digest, user))

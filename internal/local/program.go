@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,9 +14,9 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
 // findProgram returns the path of an implementation's program: a name without a slash is looked up in PATH, any other one is relative to
@@ -87,46 +88,45 @@ func checkPort(i record.Implementation) error {
 	return fmt.Errorf("implementations[%s].port: another process of this machine listens on port %d already: end it, or choose another port and tell it to the server by its command", i.Name, i.Port)
 }
 
-// checkTools says in a sentence which load generator is not installed.
-func checkTools(cells []record.Cell) error {
-	all := tools.All("")
-	for _, c := range cells {
-		if err := checkTool(c, all[c.Tool]); err != nil {
-			return err
+// checkNeeds says in a sentence which program of a kind of work is not installed.
+func checkNeeds(p record.Plan) error {
+	for _, n := range kinds.Needs(p) {
+		if _, err := exec.LookPath(n.Program); err != nil {
+			return fmt.Errorf("%s: %s is not installed on this machine: install it (%s), or %s", n.Field, n.Program, n.Install, n.Otherwise)
 		}
 	}
 	return nil
 }
 
-func checkTool(c record.Cell, t tool.Tool) error {
-	if t == nil {
-		return fmt.Errorf("loads[%s].tool: this version of Loadstone has no tool %q", c.Load, c.Tool)
-	}
-	name := t.VersionArgs()[0]
-	if _, err := exec.LookPath(name); err != nil {
-		return fmt.Errorf("loads[%s].tool: %s is not installed on this machine: install it (%s), or choose another tool", c.Load, name, t.Traits().Install)
+// checkImages says in a sentence that an implementation would need a profiler in its image.
+func (r *Run) checkImages() error {
+	p := r.facts.Plan.Plan
+	for _, name := range slices.Sorted(maps.Keys(r.images)) {
+		if launches(p, p.Following, name) {
+			return fmt.Errorf("implementations[%s] runs in its image, which on this machine no profiler can enter: name its program by command and without --images, or leave it out of profiles[].implementations", name)
+		}
 	}
 	return nil
 }
 
-// checkProfilers says in a sentence which profiler is not installed, or cannot be used here.
-func (r *Run) checkProfilers() error {
-	for _, line := range r.facts.Plan.Following {
-		i := slices.IndexFunc(r.facts.Plan.Profiles, func(p record.Profile) bool { return p.Name == line.Profile })
-		if i < 0 {
+// launched reports whether an agent starts an implementation and reads what it writes, in the blocks of the run.
+func (r *Run) launched(name string) bool {
+	return launches(r.facts.Plan.Plan, r.facts.Plan.Trials, name)
+}
+
+// launches reports whether an agent starts an implementation in one of some lines of a plan.
+func launches(p record.Plan, lines []record.PlannedTrial, name string) bool {
+	var asked []record.WorkType // Trials of one kind have the same processes.
+	for _, line := range lines {
+		if !slices.Contains(line.Servers, name) || slices.Contains(asked, line.Type) {
 			continue
 		}
-		own := r.facts.Plan.Profiles[i]
-		if _, found := r.images[line.Servers[0]]; found {
-			return fmt.Errorf("profiles[%s] runs %s under %s, which on this machine cannot enter its image: name its program by command and without --images, or leave it out of profiles[].implementations", own.Name, line.Servers[0], own.Tool)
-		}
-		name := own.Tool.Program()
-		if name == "" {
-			continue
-		}
-		if _, err := exec.LookPath(name); err != nil {
-			return fmt.Errorf("profiles[%s].tool: %s is not installed on this machine: install it (apt-get install %s), or remove the profile", own.Name, name, name)
+		asked = append(asked, line.Type)
+		for _, m := range kinds.Planned(p, line).Members() {
+			if slices.ContainsFunc(m.Processes, func(p kind.Process) bool { return p.Launched }) {
+				return true
+			}
 		}
 	}
-	return nil
+	return false
 }

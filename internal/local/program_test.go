@@ -99,23 +99,22 @@ func TestAPortThatIsTakenIsRefused(t *testing.T) {
 func TestALoadGeneratorMustBeInstalled(t *testing.T) {
 	path := t.TempDir()
 	t.Setenv("PATH", path)
-	cells := []record.Cell{{Load: "sweep", Tool: record.ToolWrk}, {Load: "open", Tool: record.ToolK6}}
-	err := checkTools(cells)
+	loads := record.Plan{
+		Trials: []record.PlannedTrial{{Type: record.Sweep}}, Cells: []record.Cell{{Load: "sweep", Tool: record.ToolWrk}, {Load: "open", Tool: record.ToolK6}},
+	}
+	err := checkNeeds(loads)
 	if err == nil || !strings.HasPrefix(err.Error(), "loads[sweep].tool: wrk is not installed on this machine: install it (") {
 		t.Errorf("without any tool it ends with %v", err)
 	}
 	helpertest.Write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
-	if err := checkTools(cells); err == nil || !strings.HasPrefix(err.Error(), "loads[open].tool: k6 is not installed") {
+	if err := checkNeeds(loads); err == nil || !strings.HasPrefix(err.Error(), "loads[open].tool: k6 is not installed") {
 		t.Errorf("without k6 it ends with %v", err)
 	}
 	helpertest.Write(t, filepath.Join(path, "k6"), "#!/bin/sh\n", 0o700)
-	if err := checkTools(cells); err != nil {
+	if err := checkNeeds(loads); err != nil {
 		t.Errorf("with both it ends with %v", err)
 	}
-	if err := checkTools([]record.Cell{{Load: "old", Tool: "hammer"}}); err == nil || !strings.Contains(err.Error(), `loads[old].tool: this version of Loadstone has no tool "hammer"`) {
-		t.Errorf("a tool that nobody knows ends with %v", err)
-	}
-	if err := checkTools(nil); err != nil {
+	if err := checkNeeds(record.Plan{Trials: []record.PlannedTrial{{Type: record.Microbenchmark}}}); err != nil {
 		t.Errorf("a run without loads ends with %v", err)
 	}
 }

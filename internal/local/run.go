@@ -139,13 +139,13 @@ func (r *Run) checkMachine(ctx context.Context) error {
 			return refuse(v1alpha1.ReasonInvalidSpec, err)
 		}
 	}
-	if err := r.checkProfilers(); err != nil {
+	if err := r.checkImages(); err != nil {
 		return refuse(v1alpha1.ReasonInvalidSpec, err)
 	}
 	if err := r.checkDuetPorts(); err != nil {
 		return refuse(v1alpha1.ReasonInvalidSpec, err)
 	}
-	return refuse(v1alpha1.ReasonInvalidSpec, checkTools(r.facts.Plan.Cells))
+	return refuse(v1alpha1.ReasonInvalidSpec, checkNeeds(r.facts.Plan.Plan))
 }
 
 // checkProgram finds an implementation's program, in its image if it runs there.

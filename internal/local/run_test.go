@@ -178,15 +178,20 @@ func TestAProfilerMustBeInstalled(t *testing.T) {
 	spec := quick()
 	spec.Profiles = []v1alpha1.Profile{{Name: "counters", Tool: v1alpha1.ToolPerfStat, Implementations: []string{"plain"}}, {Name: "costs", Tool: v1alpha1.ToolCallgrind, Implementations: []string{"costly"}}}
 	r := led(t, spec)
-	if err := r.checkProfilers(); err == nil || !strings.HasPrefix(err.Error(), "profiles[costs].tool: valgrind is not installed on this machine: install it (") {
+	helpertest.Write(t, filepath.Join(path, "wrk"), "#!/bin/sh\n", 0o700)
+	if err := checkNeeds(r.facts.Plan.Plan); err == nil || !strings.HasPrefix(err.Error(), "profiles[costs].tool: valgrind is not installed on this machine: install it (") {
 		t.Errorf("without valgrind it ends with %v", err)
 	}
 	helpertest.Write(t, filepath.Join(path, "valgrind"), "#!/bin/sh\n", 0o700)
-	if err := r.checkProfilers(); err != nil {
+	if err := checkNeeds(r.facts.Plan.Plan); err != nil {
 		t.Errorf("with valgrind it ends with %v", err)
 	}
+	r.images = map[string]imaged{"other": {}}
+	if err := r.checkImages(); err != nil {
+		t.Errorf("what is not profiled, in an image, ends with %v", err)
+	}
 	r.images = map[string]imaged{"costly": {}}
-	if err := r.checkProfilers(); err == nil || !strings.HasPrefix(err.Error(), "profiles[costs] runs costly under callgrind") {
+	if err := r.checkImages(); err == nil || !strings.HasPrefix(err.Error(), "implementations[costly] runs in its image, which on this machine no profiler can enter") {
 		t.Errorf("in an image it ends with %v", err)
 	}
 }

@@ -146,7 +146,7 @@ func (f *Facts) load() {
 			continue
 		}
 		m := r.Measurement
-		seconds := float64(m.DurationMicros) / 1e6
+		seconds := float64(r.LoadNanos()) / 1e9
 		f.Requests += m.Requests
 		f.Asked += m.Asked
 		f.Dropped += m.Dropped

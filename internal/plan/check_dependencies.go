@@ -14,37 +14,22 @@ const (
 	defaultDependencySeconds  = 60
 )
 
-// checkDependencies looks at the containers that implementations need beside them.
-func checkDependencies(spec v1alpha1.BenchmarkRunSpec) *Violation {
+// checkDependencies looks at the containers that implementations need beside them, in all kinds of work that the spec asks for.
+func checkDependencies(spec v1alpha1.BenchmarkRunSpec, works []kind.Kind) *Violation {
 	for i, impl := range spec.Implementations {
 		if len(impl.Dependencies) == 0 {
 			continue
 		}
-		if v := checkHosts(spec, i); v != nil {
-			return v
+		for _, k := range works {
+			if v := k.RefuseDependencies(spec, i); v != nil {
+				return v
+			}
 		}
 		ports := map[int32]string{protocol.Port: "Loadstone's agent", impl.Port: impl.Name}
 		for n, d := range impl.Dependencies {
 			if v := checkDependency(fmt.Sprintf("spec.implementations[%d].dependencies[%d]", i, n), d, ports); v != nil {
 				return v
 			}
-		}
-	}
-	return nil
-}
-
-// checkHosts refuses dependencies of what is no server with CPUs of its own, started once a trial.
-func checkHosts(spec v1alpha1.BenchmarkRunSpec, i int) *Violation {
-	impl := spec.Implementations[i]
-	switch {
-	case len(spec.Loads) == 0:
-		return kind.Invalid("spec.implementations[%d].dependencies are for servers, and %s measures itself: remove them, or start what it needs in its image", i, impl.Name)
-	case spec.Order == v1alpha1.OrderSlicedDuet:
-		return kind.Invalid("spec.implementations[%d].dependencies cannot run beside a duet, whose servers own no CPU: choose spec.order Blocks", i)
-	}
-	for n, p := range spec.Profiles {
-		if kind.Profiled(p, impl.Name) {
-			return kind.Invalid("spec.profiles[%d] would start %s several times beside one and the same database or the like (spec.implementations[%d].dependencies): name others in spec.profiles[%d].implementations", n, impl.Name, i, n)
 		}
 	}
 	return nil

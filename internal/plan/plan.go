@@ -19,6 +19,7 @@ import (
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 // Defaults of a spec, filled in by Compile and echoed in the plan's notes.
@@ -26,8 +27,6 @@ const (
 	DefaultBlocks      = 10
 	DefaultMemoryBytes = 256 << 20
 	DefaultCPUs        = 1
-	// VerdictBlocks is the number of complete blocks from which on a comparison gets a verdict.
-	VerdictBlocks = 7
 	// Attempts is how often a trial is prepared when faults come from outside before it measures.
 	Attempts = 3
 	// seedBits is how many bits of a whole number a JSON number keeps for every reader.
@@ -61,7 +60,7 @@ type Plan struct {
 func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	work, v := kinds.Asked(spec)
 	if v == nil {
-		v = checkSpec(spec)
+		v = cmp.Or(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)))
 	}
 	if v != nil {
 		return Plan{}, v
@@ -70,8 +69,8 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if spec.Blocks == 0 {
 		p.Note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)
 	}
-	if p.Blocks < VerdictBlocks {
-		p.Note("%d blocks give ratios but no verdict: a verdict needs at least %d", p.Blocks, VerdictBlocks)
+	if p.Blocks < verdict.MinBlocks {
+		p.Note("%d blocks give ratios but no verdict: a verdict needs at least %d", p.Blocks, verdict.MinBlocks)
 	}
 	if p.Baseline == "" {
 		p.Baseline = spec.Implementations[0].Name

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/verdict"
 )
 
 func read(t *testing.T, text []byte) v1alpha1.BenchmarkRun {
@@ -30,7 +31,7 @@ func TestTheQuickSampleIsPlannedToEndInAVerdictWithinThreeMinutes(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := p.Estimate(len(p.Trials)); p.Blocks < VerdictBlocks || took > 3*time.Minute {
+	if took := p.Estimate(len(p.Trials)); p.Blocks < verdict.MinBlocks || took > 3*time.Minute {
 		t.Errorf("%d blocks, planned to take %s", p.Blocks, took)
 	}
 }

@@ -76,8 +76,8 @@ type Run struct {
 	Searches []Search
 	// Requests are those that are more than a GET of a path, one a load.
 	Requests []Request
-	// Programs is true of a run of programs that measure themselves, which has neither levels nor searches.
-	Programs bool
+	// WholeTrials is true of a run whose trials have no cells: each counts as one.
+	WholeTrials bool
 }
 
 // Of reads the plan of a run.
@@ -85,7 +85,7 @@ func Of(m record.RunManifest) (Run, error) {
 	plan := m.Plan
 	p := Run{
 		Baseline: plan.Baseline, Blocks: m.Blocks + m.RepeatBlocks, Latencies: plan.LatencyPercentiles, Analyses: len(plan.Interim) + 1,
-		Duet: plan.Order == record.OrderSlicedDuet, Programs: len(plan.Cells) == 0, Weights: map[string]float64{},
+		Duet: plan.Order == record.OrderSlicedDuet, WholeTrials: len(plan.Cells) == 0, Weights: map[string]float64{},
 	}
 	if len(plan.Implementations) == 0 || len(plan.Cells)+len(plan.Trials) == 0 {
 		return p, fmt.Errorf("reading the plan of run %s: it names no implementation or no trial", m.Run.Name)

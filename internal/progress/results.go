@@ -52,14 +52,12 @@ func ResultOf(name string, runs []record.CellRun) Result {
 	var decoder histogram.Decoder
 	for _, run := range runs {
 		m := run.Measurement
-		switch {
-		case m == nil:
+		if m == nil {
 			found.Failed = run.Error
 			continue
-		case run.ActiveNanos > 0:
-			found.Value += float64(m.Requests) * 1e9 / float64(run.ActiveNanos)
-		case m.DurationMicros > 0:
-			found.Value += float64(m.Requests) * 1e6 / float64(m.DurationMicros)
+		}
+		if nanos := run.LoadNanos(); nanos > 0 {
+			found.Value += float64(m.Requests) * 1e9 / float64(nanos)
 		}
 		parts, timeouts, dropped = parts+1, timeouts+m.Errors.Timeout, dropped+m.Dropped
 		for _, l := range m.Latency {

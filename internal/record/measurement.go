@@ -159,6 +159,18 @@ type CellRun struct {
 	Network Network `json:"network"`
 }
 
+// LoadNanos is for how long the tool made load, in nanoseconds: by its own clock, or for as long as it was let run where it was frozen in between.
+// It is 0 without a measurement.
+func (r CellRun) LoadNanos() int64 {
+	switch {
+	case r.Measurement == nil:
+		return 0
+	case r.ActiveNanos > 0:
+		return r.ActiveNanos
+	}
+	return 1000 * r.Measurement.DurationMicros
+}
+
 // Throttling is what a CPU quota took from a container during a cell.
 type Throttling struct {
 	Nanos   int64 `json:"nanos"`

@@ -28,13 +28,13 @@ func Of(cells []record.Cell) []Slot {
 	slots := make([]Slot, 0, len(cells))
 	var at time.Duration
 	for _, c := range cells {
-		servers := time.Duration(Servers(c))
+		whole := Whole(c)
 		s := Slot{Cell: c, Warmup: at, Measure: at}
-		if c.WarmupSeconds > 0 {
-			s.Measure += servers*time.Duration(c.WarmupSeconds)*time.Second + WarmupGap
+		if whole.WarmupSeconds > 0 {
+			s.Measure += time.Duration(whole.WarmupSeconds)*time.Second + WarmupGap
 		}
-		s.Measured = s.Measure + servers*time.Duration(c.DurationSeconds)*time.Second
-		s.End = s.Measured + servers*tools.Needs(Share(c, 0)).Gap
+		s.Measured = s.Measure + time.Duration(whole.DurationSeconds)*time.Second
+		s.End = s.Measured + time.Duration(Servers(c))*tools.Needs(Share(c, 0)).Gap
 		at = s.End
 		slots = append(slots, s)
 	}
@@ -75,4 +75,11 @@ func Servers(c record.Cell) int {
 		return 2
 	}
 	return 1
+}
+
+// Whole is a cell with the times of all its servers together, which is how long a tool lasts that is let run in turns.
+func Whole(c record.Cell) record.Cell {
+	c.DurationSeconds *= int32(Servers(c))
+	c.WarmupSeconds *= int32(Servers(c))
+	return c
 }

@@ -132,3 +132,72 @@ func TestNoPackageIsTooLargeToBeRead(t *testing.T) {
 		}
 	}
 }
+
+// folders are those of the table in docs/design.md, each with whether it may do I/O.
+func folders(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "design.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !strings.HasPrefix(cells[1], " `") {
+			continue
+		}
+		names := named(cells[1])
+		words := strings.Split(cells[3], ";")
+		for i, name := range names {
+			word := words[0]
+			if len(words) == len(names) {
+				word = words[i]
+			}
+			all[name] = strings.TrimSpace(word)
+		}
+	}
+	return all
+}
+
+// named are the folders that stand in backticks, of which one may be several: a/{b,c} is a/b and a/c.
+func named(cell string) []string {
+	var names []string
+	for i, part := range strings.Split(cell, "`") {
+		if i%2 == 0 {
+			continue
+		}
+		before, rest, several := strings.Cut(part, "{")
+		if !several {
+			names = append(names, part)
+			continue
+		}
+		for _, last := range strings.Split(strings.TrimSuffix(rest, "}"), ",") {
+			names = append(names, before+last)
+		}
+	}
+	return names
+}
+
+func TestThePageOfTheDesignNamesEveryFolder(t *testing.T) {
+	pure, but := patterns(t)
+	table, found := folders(t), map[string]bool{}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		found[name] = true
+		if top := strings.Split(name, "/"); top[0] != "internal" || len(p.GoFiles) == 0 || strings.HasSuffix(name, "test") {
+			continue
+		} else if whole := strings.Join(top[:2], "/"); table[whole] == "" {
+			t.Errorf("the table in docs/design.md lacks %s", whole)
+		}
+	}
+	for name, may := range table {
+		if !found[name] {
+			t.Errorf("the table in docs/design.md names %s, which is no package", name)
+			continue
+		}
+		mixed := slices.ContainsFunc(but, func(f string) bool { return filepath.Dir(f) == name })
+		if kept := isPure(name, pure) && !mixed; kept != (may == "no") {
+			t.Errorf("the table in docs/design.md says of I/O in %s %q, and that the linter keeps it pure is %v", name, may, kept)
+		}
+	}
+}

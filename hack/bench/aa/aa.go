@@ -343,10 +343,7 @@ func cellOf(t record.TrialData, side int, at record.Point) (c Cell) {
 		if run.Point != at || run.Server != side || run.Measurement == nil || run.Measurement.Errors.Sum() > 0 {
 			continue
 		}
-		c.Requests, c.LoadNanos = run.Measurement.Requests, run.ActiveNanos
-		if c.LoadNanos == 0 {
-			c.LoadNanos = 1000 * run.Measurement.DurationMicros
-		}
+		c.Requests, c.LoadNanos = run.Measurement.Requests, run.LoadNanos()
 	}
 	busy, core := int64(0), int64(0)
 	for i, server := range t.Servers {

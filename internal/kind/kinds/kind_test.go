@@ -2,8 +2,6 @@ package kinds_test
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -18,6 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/kind/kindtest"
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/protocol"
@@ -29,82 +28,18 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// timings is a kind of work that is nothing like a sweep: a program that times itself and ends. It has no generator and no cells, its process
-// ending is success, and its values are nanoseconds. The tests of this file take it through pods, attempts, records, comparison and report,
-// none of which knows it.
-type timings struct{}
+// The tests of this file take a kind that nothing knows through plans, pods, attempts, comparison and report. In package local it is led by a real
+// backend, stored and read back.
 
-const (
-	timed     record.WorkType = "Timings"
-	timedSeed int64           = 4711
-)
-
-func (timings) Type() record.WorkType { return timed }
-
-// Asked takes a seed for the question, since the spec of a run has no member for a kind that exists here only.
-func (timings) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return spec.Seed == timedSeed }
-
-func (timings) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
-	if spec.Blocks > 20 {
-		return kind.Invalid("spec.blocks is %d: nobody has so much time", spec.Blocks)
-	}
-	p.Note("everything is timed")
-	return nil
-}
-
-func (timings) Write(record.Plan, record.PlannedTrial) v1alpha1.TrialSpec {
-	return v1alpha1.TrialSpec{}
-}
-
-func (timings) Read(spec v1alpha1.TrialSpec) kind.Work {
-	return timing{program: kind.ReadServers(spec)[0]}
-}
-
-func (timings) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
-	body, ok := results[record.MemberServer(0)]
-	if !ok {
-		return errors.New("the program left no result")
-	}
-	var nanos map[string]float64
-	if err := json.Unmarshal(body, &nanos); err != nil {
-		return fmt.Errorf("reading the program's result: %w", err)
-	}
-	for _, name := range []string{"parse", "print"} {
-		into.Rows = append(into.Rows, record.Exactly("Time", name, "ns", record.LessIsBetter, nanos[name]))
-	}
-	return nil
-}
-
-func (timings) Rows(t record.TrialData) []record.Row { return t.Rows }
-
-type timing struct{ program record.Implementation }
-
-func (w timing) Servers() []record.Implementation { return []record.Implementation{w.program} }
-func (w timing) EndsItself() bool                 { return true }
-func (w timing) Describe(*record.TrialManifest)   {}
-
-func (w timing) Slots() []timetable.Slot {
-	return []timetable.Slot{{Measured: time.Minute, End: time.Minute}}
-}
-
-func (w timing) Check([]string, []protocol.Script) *protocol.Check { return nil }
-
-func (w timing) Members() []kind.Member {
-	return []kind.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []kind.Process{
-		{Name: "program", Image: w.program.Image, Command: []string{"/bench", "--json"}, MilliCPU: 2000, MemoryBytes: 1 << 30},
-		{Name: "collector", Args: []string{"collect"}, MilliCPU: 100, MemoryBytes: 32 << 20},
-	}}}
-}
-
-var fast = timing{program: record.Implementation{Name: "fast", Image: "fast:1"}}
+var fast = kindtest.Timing{Program: record.Implementation{Name: "fast", Image: "fast:1", Command: []string{"/bench", "--json"}}}
 
 func TestAKindPlansAndWritesItsTrials(t *testing.T) {
-	know(t)
+	kindtest.Know(t)
 	spec := v1alpha1.BenchmarkRunSpec{
-		Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1"}, {Name: "slow", Image: "slow:1"}}, Baseline: "fast", Seed: timedSeed,
+		Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1"}, {Name: "slow", Image: "slow:1"}}, Baseline: "fast", Seed: kindtest.Seed,
 	}
 	p := planOf(t, spec)
-	if len(p.Trials) != 20 || p.TrialSeconds != 60 || !slices.Contains(p.Notes, "everything is timed") {
+	if len(p.Trials) != 20 || p.TrialSeconds != 60 || !slices.Contains(p.Notes, kindtest.Note) {
 		t.Errorf("%d trials of %v s, with the notes %q", len(p.Trials), p.TrialSeconds, p.Notes)
 	}
 	if !slices.Contains(p.Notes, "spec.placement.pinning defaults to Required: a process that does not own its CPUs is void") || slices.Contains(p.Notes, "spec.placement.separateNodes defaults to Preferred") {
@@ -113,7 +48,7 @@ func TestAKindPlansAndWritesItsTrials(t *testing.T) {
 	for _, line := range p.Trials {
 		written := kinds.Write("timed", p.Plan, line)
 		w, err := kinds.Of(written)
-		if err != nil || written.Type != v1alpha1.TrialType(timed) || w.Servers()[0].Name != line.Servers[0] {
+		if err != nil || written.Type != v1alpha1.TrialType(kindtest.Type) || w.Servers()[0].Name != line.Servers[0] {
 			t.Fatalf("%s is written as %+v, %v", line.Name, written, err)
 		}
 	}
@@ -121,18 +56,10 @@ func TestAKindPlansAndWritesItsTrials(t *testing.T) {
 	if _, all := run.Progress(); all != 20 {
 		t.Errorf("its progress counts %d, want one a trial", all)
 	}
-	spec.Blocks = 21
+	spec.Blocks = kindtest.MaxBlocks + 1
 	if _, err := plan.Compile(spec, plan.Options{}); err == nil || !strings.Contains(err.Error(), "nobody has so much time") {
 		t.Errorf("got %v", err)
 	}
-}
-
-// know makes the kind of this file known beside sweeps, for the length of a test.
-func know(t *testing.T) {
-	t.Helper()
-	known := kinds.All
-	kinds.All = kind.NewKinds(sweep.Kind{}, timings{})
-	t.Cleanup(func() { kinds.All = known })
 }
 
 // planOf is the plan of a spec.
@@ -146,18 +73,18 @@ func planOf(t *testing.T, spec v1alpha1.BenchmarkRunSpec) plan.Plan {
 }
 
 func TestAKindFitsWhereItsMembersFindRoom(t *testing.T) {
-	know(t)
+	kindtest.Know(t)
 	server := func(milliCPU int64) plan.Node {
 		return plan.Node{Name: "s", Role: v1alpha1.RoleServer, MilliCPU: milliCPU}
 	}
-	timedOnly := v1alpha1.BenchmarkRunSpec{Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1"}}, Seed: timedSeed}
+	timedOnly := v1alpha1.BenchmarkRunSpec{Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1"}}, Seed: kindtest.Seed}
 	swept := v1alpha1.BenchmarkRunSpec{
 		Implementations: []v1alpha1.Implementation{{Name: "fast", Image: "fast:1", Port: 80}},
 		Loads:           []v1alpha1.Load{{Name: "l", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 1}}}},
 	}
 	// After its blocks of a sweep, a run times each program, too.
 	both := planOf(t, swept)
-	both.Following = []record.PlannedTrial{{Name: "timed-fast", Index: int32(len(both.Trials)), Type: timed, Servers: []string{"fast"}}}
+	both.Following = []record.PlannedTrial{{Name: "timed-fast", Index: int32(len(both.Trials)), Type: kindtest.Type, Servers: []string{"fast"}}}
 	for name, tc := range map[string]struct {
 		plan  plan.Plan
 		nodes []plan.Node
@@ -186,7 +113,7 @@ func TestAKindFitsWhereItsMembersFindRoom(t *testing.T) {
 }
 
 // paired is a kind whose trials run two programs side by side, and which knows what to say where they find no room.
-type paired struct{ timings }
+type paired struct{ kindtest.Timings }
 
 func (paired) Groups(_ record.Plan, drawn []string) []kind.Group {
 	return []kind.Group{{Name: "pair", Servers: drawn[:2]}, {Name: drawn[2], Servers: drawn[2:]}}
@@ -195,14 +122,14 @@ func (paired) Groups(_ record.Plan, drawn []string) []kind.Group {
 func (paired) Read(spec v1alpha1.TrialSpec) kind.Work { return pair{programs: kind.ReadServers(spec)} }
 
 type pair struct {
-	timing
+	kindtest.Timing
 	programs []record.Implementation
 }
 
 func (w pair) Members() []kind.Member {
 	var members []kind.Member
 	for i := range w.programs {
-		m := timing{program: w.programs[i]}.Members()[0]
+		m := kindtest.Timing{Program: w.programs[i]}.Members()[0]
 		m.Name, m.Words = record.MemberServer(i), kind.Words{CPUs: "spec.seed is a pair's: its programs need", Way: "choose another seed"}
 		if i > 0 {
 			m.With = record.MemberServer(0)
@@ -213,11 +140,9 @@ func (w pair) Members() []kind.Member {
 }
 
 func TestAKindSaysWhichImplementationsATrialHas(t *testing.T) {
-	known := kinds.All
-	kinds.All = kind.NewKinds(sweep.Kind{}, paired{})
-	t.Cleanup(func() { kinds.All = known })
+	kindtest.KnowOnly(t, paired{})
 	p := planOf(t, v1alpha1.BenchmarkRunSpec{
-		Implementations: []v1alpha1.Implementation{{Name: "a", Image: "a:1"}, {Name: "b", Image: "b:1"}, {Name: "c", Image: "c:1"}}, Seed: timedSeed, Blocks: 3,
+		Implementations: []v1alpha1.Implementation{{Name: "a", Image: "a:1"}, {Name: "b", Image: "b:1"}, {Name: "c", Image: "c:1"}}, Seed: kindtest.Seed, Blocks: 3,
 	})
 	if len(p.Trials) != 6 {
 		t.Fatalf("%d trials, want two a block", len(p.Trials))
@@ -249,7 +174,7 @@ func TestAKindNamesItsOwnPods(t *testing.T) {
 		t.Errorf("the pod is called %s", got)
 	}
 	program, collector := pod.Spec.Containers[0], pod.Spec.Containers[1]
-	if program.Image != "fast:1" || program.Resources.Limits.Cpu().Value() != 2 || len(program.Ports) != 0 || program.Command[0] != "/bench" {
+	if program.Image != "fast:1" || program.Resources.Limits.Cpu().Value() != 2 || len(program.Ports) != 0 || !slices.Contains(program.Command, "/bench") {
 		t.Errorf("the program is %+v", program)
 	}
 	if collector.Image != "agent:1" || collector.Args[0] != "collect" || program.Resources.Limits[corev1.ResourceMemory] == collector.Resources.Limits[corev1.ResourceMemory] {
@@ -271,7 +196,7 @@ func TestAKindSaysWhatTheEndOfItsProcessMeans(t *testing.T) {
 		"a server that ends as if all well": {sweep.Sweep{}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := conduct.ServerExited(tc.work, fast.program, conduct.Exit{Code: tc.code})
+			f := conduct.ServerExited(tc.work, fast.Program, conduct.Exit{Code: tc.code})
 			if (f != nil) != tc.failed {
 				t.Errorf("got %+v, want a failure: %v", f, tc.failed)
 			}
@@ -298,10 +223,15 @@ func TestAnAttemptAtAKindFollowsItsSlots(t *testing.T) {
 	if a.CellsDone() != 1 || a.Quiet() {
 		t.Errorf("at its end: %d done, quiet %v", a.CellsDone(), a.Quiet())
 	}
-	m := conduct.Trial{PlannedTrial: record.PlannedTrial{Name: "t", Type: timed, Servers: []string{"fast"}}, Work: fast}.Manifest(conduct.TrialRecord{})
-	if m.Type != timed || len(m.Cells) != 0 {
+	m := conduct.Trial{PlannedTrial: record.PlannedTrial{Name: "t", Type: kindtest.Type, Servers: []string{"fast"}}, Work: fast}.Manifest(conduct.TrialRecord{})
+	if m.Type != kindtest.Type || len(m.Cells) != 0 {
 		t.Errorf("the manifest is of %s with %d cells", m.Type, len(m.Cells))
 	}
+}
+
+// printed is a case as a program prints it, three times.
+func printed(name string, nanos float64) record.Case {
+	return record.Case{Name: name, Values: []record.CaseValue{{Metric: "Time", Unit: "ns", Better: record.LessIsBetter, Samples: []float64{2 * nanos, nanos, 3 * nanos}}}}
 }
 
 // run is a run in which each of two programs was timed in every block: the second prints as fast as the first, and parses in so many times the
@@ -317,20 +247,22 @@ func run(t *testing.T, blocks int32, factor float64) record.RunData {
 	noisy := func(nanos float64) float64 { return nanos * math.Exp(0.01*rng.NormFloat64()) }
 	for _, sweep := range swept {
 		m := sweep.Manifest
-		m.Type, m.Artifacts, m.Cells = timed, nil, nil
+		m.Type, m.Artifacts, m.Cells = kindtest.Type, nil, nil
 		parse := 100.0
 		if m.Servers[0] == o.Servers[1].Name {
 			parse *= factor
 		}
-		result, err := json.Marshal(map[string]float64{"parse": noisy(parse), "print": noisy(50)})
+		seen := sweep.Servers[0]
+		seen.Cells, seen.Program = seen.Cells[:1], &record.ProgramRun{Cases: []record.Case{printed("parse", noisy(parse)), printed("print", noisy(50))}}
+		result, err := json.Marshal(seen)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := record.TrialData{Manifest: m, Servers: sweep.Servers[:1]}
-		one.Servers[0].Cells = one.Servers[0].Cells[:1]
-		if err := (timings{}).Decode(map[string]json.RawMessage{record.MemberServer(0): result}, &one); err != nil {
+		one := record.TrialData{Manifest: m}
+		if err := (kindtest.Timings{}).Decode(map[string]json.RawMessage{record.MemberServer(0): result}, &one); err != nil {
 			t.Fatal(err)
 		}
+		one.Rows = kindtest.Timings{}.Rows(one)
 		d.Trials = append(d.Trials, one)
 		d.Manifest.Plan.Trials = append(d.Manifest.Plan.Trials, m.PlannedTrial)
 		d.Manifest.Trials = append(d.Manifest.Trials, record.TrialEntry{PlannedTrial: m.PlannedTrial, Manifest: &record.Artifact{Key: m.Name}})
@@ -398,7 +330,7 @@ func TestTheReportHasASectionForTheValuesOfAKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`id="cases"`, "parse", "Time (ns, less is better)", "worse"} {
+	for _, want := range []string{`id="cases"`, "parse", "Least time (ns, less is better)", "worse"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the report has no %q", want)
 		}
@@ -406,8 +338,8 @@ func TestTheReportHasASectionForTheValuesOfAKind(t *testing.T) {
 }
 
 func TestARegistryFindsAKindByItsType(t *testing.T) {
-	known := kind.NewKinds(sweep.Kind{}, timings{})
-	if len(known) != 2 || known[timed].Type() != timed {
+	known := kind.NewKinds(sweep.Kind{}, kindtest.Timings{})
+	if len(known) != 2 || known[kindtest.Type].Type() != kindtest.Type {
 		t.Errorf("the registry is %v", known)
 	}
 	if _, err := kinds.Of(v1alpha1.TrialSpec{Type: "Dance"}); err == nil || !strings.Contains(err.Error(), `"Dance"`) {

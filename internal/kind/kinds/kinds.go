@@ -34,6 +34,26 @@ func Asked(spec v1alpha1.BenchmarkRunSpec) (kind.Kind, *kind.Violation) {
 	return nil, kind.Invalid("spec.loads and spec.microbenchmark are both given, but an implementation either serves requests or measures itself: make a run of each")
 }
 
+// With are a kind of work and those that follow it in a run.
+func With(work kind.Kind, spec v1alpha1.BenchmarkRunSpec) []kind.Kind {
+	all := []kind.Kind{work}
+	for _, k := range Following(spec) {
+		all = append(all, k)
+	}
+	return all
+}
+
+// Needs are the programs that the trials of a plan start on one machine beside the implementations.
+func Needs(p record.Plan) []kind.Need {
+	var needs []kind.Need
+	for _, k := range inOrder() {
+		if slices.ContainsFunc(slices.Concat(p.Trials, p.Following), func(line record.PlannedTrial) bool { return line.Type == k.Type() }) {
+			needs = append(needs, k.Needs(p)...)
+		}
+	}
+	return needs
+}
+
 // Following are the kinds of work that the spec of a run asks for when its blocks have been measured.
 func Following(spec v1alpha1.BenchmarkRunSpec) []kind.Follower {
 	var asked []kind.Follower

@@ -41,6 +41,14 @@ var _ kind.Kind = Kind{}
 // Type implements kind.Kind.
 func (Kind) Type() record.WorkType { return record.Microbenchmark }
 
+// RefuseDependencies implements kind.Kind: what runs beside a program would be measured with it.
+func (Kind) RefuseDependencies(spec v1alpha1.BenchmarkRunSpec, implementation int) *kind.Violation {
+	return kind.Invalid("spec.implementations[%d].dependencies are for servers, and %s measures itself: remove them, or start what it needs in its image", implementation, spec.Implementations[implementation].Name)
+}
+
+// Needs implements kind.Kind: a program measures itself.
+func (Kind) Needs(record.Plan) []kind.Need { return nil }
+
 // Microbenchmark is what one trial does.
 type Microbenchmark struct {
 	// Program is the implementation that is run.

@@ -67,7 +67,7 @@ func check(spec v1alpha1.BenchmarkRunSpec, profile int) *kind.Violation {
 	}
 	for i, impl := range spec.Implementations {
 		switch {
-		case !kind.Profiled(own, impl.Name):
+		case !profiled(own, impl.Name):
 		case len(impl.Command) == 0:
 			return kind.Invalid("spec.implementations[%d].command is not set: name the program of %s and its arguments, since spec.profiles[%d] starts it under %s without the entrypoint of its image", i, impl.Name, profile, own.Tool)
 		case impl.Memory != nil && impl.Memory.Value() < leastMemory:
@@ -97,7 +97,7 @@ func (Kind) Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, fi
 	var lines []record.PlannedTrial
 	for _, own := range spec.Profiles {
 		for _, i := range p.Implementations {
-			if !kind.Profiled(own, i.Name) {
+			if !profiled(own, i.Name) {
 				continue
 			}
 			lines = append(lines, record.PlannedTrial{
@@ -131,4 +131,9 @@ func (Kind) Read(spec v1alpha1.TrialSpec) kind.Work {
 		out.Server = servers[0]
 	}
 	return out
+}
+
+// profiled reports whether a profile is of an implementation.
+func profiled(own v1alpha1.Profile, implementation string) bool {
+	return len(own.Implementations) == 0 || slices.Contains(own.Implementations, implementation)
 }

@@ -1,0 +1,123 @@
+// Package kindtest has a kind of work that nothing else of the project knows. Tests take it through plans, pods, backends, stores, comparisons
+// and reports.
+package kindtest
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind"
+	"loadstone.dev/loadstone/internal/kind/kinds"
+	"loadstone.dev/loadstone/internal/kind/sweep"
+	"loadstone.dev/loadstone/internal/protocol"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/timetable"
+)
+
+const (
+	// Type is the kind's name, and Seed that by which a run asks for it: the spec of a run has no member for a kind that exists here only.
+	Type record.WorkType = "Timings"
+	Seed int64           = 4711
+	// Note is what it says of every plan, and Case what it calls the case of the same name that a program prints.
+	Note = "everything is timed"
+	// MaxBlocks is how many blocks it takes.
+	MaxBlocks = 20
+	// MilliCPU is what all processes of a trial ask for together, ProgramMilliCPU what the program does.
+	MilliCPU, ProgramMilliCPU = 2100, 2000
+)
+
+// Know makes the kind known beside sweeps, for the length of a test.
+func Know(t *testing.T) {
+	t.Helper()
+	KnowOnly(t, Timings{})
+}
+
+// KnowOnly makes one kind known beside sweeps, for the length of a test.
+func KnowOnly(t *testing.T, k kind.Kind) {
+	t.Helper()
+	known := kinds.All
+	kinds.All = kind.NewKinds(sweep.Kind{}, k)
+	t.Cleanup(func() { kinds.All = known })
+}
+
+// Timings is a kind of work that is nothing like a sweep: a program that times itself and ends. It has no generator and no cells, its process
+// ending is success, and of what a case prints in nanoseconds the least counts.
+type Timings struct{}
+
+var _ kind.Kind = Timings{}
+
+// Type implements kind.Kind.
+func (Timings) Type() record.WorkType { return Type }
+
+// Asked implements kind.Kind.
+func (Timings) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return spec.Seed == Seed }
+
+// Plan implements kind.Kind.
+func (Timings) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
+	if spec.Blocks > MaxBlocks {
+		return kind.Invalid("spec.blocks is %d: nobody has so much time", spec.Blocks)
+	}
+	p.Note(Note)
+	return nil
+}
+
+// RefuseDependencies implements kind.Kind.
+func (Timings) RefuseDependencies(v1alpha1.BenchmarkRunSpec, int) *kind.Violation { return nil }
+
+// Needs implements kind.Kind.
+func (Timings) Needs(record.Plan) []kind.Need { return nil }
+
+// Write implements kind.Kind.
+func (Timings) Write(record.Plan, record.PlannedTrial) v1alpha1.TrialSpec {
+	return v1alpha1.TrialSpec{}
+}
+
+// Read implements kind.Kind.
+func (Timings) Read(spec v1alpha1.TrialSpec) kind.Work {
+	return Timing{Program: kind.ReadServers(spec)[0]}
+}
+
+// Decode implements kind.Kind.
+func (Timings) Decode(results map[string]json.RawMessage, into *record.TrialData) error {
+	return kind.DecodeAlone(results, into, "programs", "a program", func(r record.ObserverResult) bool { return r.Program != nil })
+}
+
+// Rows implements kind.Kind.
+func (Timings) Rows(t record.TrialData) []record.Row {
+	var rows []record.Row
+	for _, c := range t.Servers[0].Program.Cases {
+		rows = append(rows, record.Exactly("Least time", c.Name, c.Values[0].Unit, record.LessIsBetter, slices.Min(c.Values[0].Samples)))
+	}
+	return rows
+}
+
+// Timing is what one trial does.
+type Timing struct{ Program record.Implementation }
+
+// Servers implements kind.Work.
+func (w Timing) Servers() []record.Implementation { return []record.Implementation{w.Program} }
+
+// EndsItself implements kind.Work.
+func (w Timing) EndsItself() bool { return true }
+
+// Describe implements kind.Work.
+func (w Timing) Describe(*record.TrialManifest) {}
+
+// Slots implements kind.Work.
+func (w Timing) Slots() []timetable.Slot {
+	return []timetable.Slot{{Measured: time.Minute, End: time.Minute}}
+}
+
+// Check implements kind.Work.
+func (w Timing) Check([]string, []protocol.Script) *protocol.Check { return nil }
+
+// Members implements kind.Work.
+func (w Timing) Members() []kind.Member {
+	return []kind.Member{{Name: record.MemberServer(0), Role: v1alpha1.RoleServer, Processes: []kind.Process{
+		{Name: "program", Image: w.Program.Image, Command: w.Program.Command, Container: w.Program.Container, Launched: true, MilliCPU: ProgramMilliCPU, MemoryBytes: 1 << 30},
+		{Name: "collector", Args: []string{"collect", "--format=" + string(record.JSONLines)}, Exchanges: true, MilliCPU: MilliCPU - ProgramMilliCPU, MemoryBytes: 32 << 20},
+	}}}
+}

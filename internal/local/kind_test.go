@@ -1,0 +1,72 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/conduct"
+	"loadstone.dev/loadstone/internal/helper/helpertest"
+	"loadstone.dev/loadstone/internal/kind/kindtest"
+	"loadstone.dev/loadstone/internal/progress"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// Nothing but its own folder knows the kind: it is planned, its programs are started, what they print is stored and read back, compared and reported.
+func TestAKindOfWorkThatNothingKnowsIsLedFromItsSpecToItsReport(t *testing.T) {
+	kindtest.Know(t)
+	dir := t.TempDir()
+	helpertest.Write(t, filepath.Join(dir, "bench"), `#!/bin/sh
+for nanos in $(( 2 * $1 )) $1 $(( 3 * $1 )); do
+  printf '{"schema":"loadstone.case/v1","case":"parse","metric":"Time","unit":"ns","better":"Less","value":%d}\n' "$nanos"
+done
+`, 0o700)
+	object := &v1alpha1.BenchmarkRun{Spec: v1alpha1.BenchmarkRunSpec{
+		Implementations: []v1alpha1.Implementation{{Name: "old", Command: []string{"./bench", "100"}}, {Name: "new", Command: []string{"./bench", "150"}}},
+		Baseline:        "old", Blocks: 2, Seed: kindtest.Seed, Placement: v1alpha1.Placement{Pinning: v1alpha1.Preferred},
+	}}
+	object.Name = "timed"
+	var told []string
+	r, err := New(t.Context(), Options{Run: object, Folder: dir, Out: filepath.Join(dir, "results"), Version: "v0.0.0-test", Tell: func(e progress.Event) {
+		for _, found := range e.Results {
+			told = append(told, found.Name)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ending, err := r.Lead(t.Context())
+	// Two blocks give no verdict.
+	if err != nil || ending.State != conduct.Succeeded {
+		t.Fatalf("it ends with %+v, %v", ending, err)
+	}
+	d, err := r.folder.Load(t.Context(), r.prefix)
+	if err != nil || len(d.Trials) != len(d.Manifest.Trials) || len(d.Trials) < 4 {
+		t.Fatalf("%d of %d trials are read back: %v", len(d.Trials), len(d.Manifest.Trials), err)
+	}
+	for _, one := range d.Trials {
+		want := map[string]float64{"old": 100, "new": 150}[one.Manifest.Servers[0]]
+		if len(one.Rows) != 1 || one.Rows[0].Value != want || one.Manifest.Type != kindtest.Type {
+			t.Errorf("%s, a trial of %s, has the rows %+v, want %v", one.Manifest.Name, one.Manifest.Type, one.Rows, want)
+		}
+	}
+	table, err := analysis.Analyse(d)
+	if err != nil || len(table.Rows) != 1 || table.Rows[0].Verdict != verdict.Inconclusive {
+		t.Fatalf("it is compared as %+v, %v", table.Rows, err)
+	}
+	// On a machine that is not alone every process may be void, and then there is no ratio.
+	if ratio := table.Rows[0].Ratio; ratio != nil && *ratio != 1.5 {
+		t.Errorf("the ratio is %v", *ratio)
+	}
+	if !slices.Contains(told, "parse Least time") {
+		t.Errorf("people are told of %q only", told)
+	}
+	page, err := os.ReadFile(ending.Report)
+	if err != nil || !strings.Contains(string(page), "Least time (ns, less is better)") {
+		t.Errorf("the report does not show what was printed: %v", err)
+	}
+}
