@@ -94,6 +94,7 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 		{"connection", string(level.Connection), string(l.Connection)},
 		{"path", level.Path, l.Path},
 		{"request", level.Key(), l.Key()},
+		{"expect.bodies", bodies(*level), bodies(l)},
 		{"generators.pods", fmt.Sprint(level.Generators), fmt.Sprint(l.Generators)},
 		{"generators.cpus", fmt.Sprint(level.Threads), fmt.Sprint(l.Threads)},
 		{"rampToRequestsPerSecond", fmt.Sprint(level.RampToRequestsPerSecond), fmt.Sprint(l.RampToRequestsPerSecond)},
@@ -103,6 +104,14 @@ func alike(now, then Run, l planned.Level, anchor, name string) (why Reason, det
 		}
 	}
 	return sameScript(&now.Data, &then.Data, *level, l)
+}
+
+// bodies is how the answers of a level are compared.
+func bodies(l planned.Level) string {
+	if l.AnyBody {
+		return "Any"
+	}
+	return "Same"
 }
 
 // sameAnchor checks that both runs are of one namespace, and that the anchor was measured in both and was the same thing: image digest, command,
