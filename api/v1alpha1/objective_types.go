@@ -68,8 +68,8 @@ type Earlier struct {
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="each of runs must be a key prefix in the bucket, such as PREFIX/NAMESPACE/NAME-UID8, without a slash at either end"
 	Runs []string `json:"runs,omitempty"`
 
-	// lastGood, in the template of a BenchmarkSuite, is with how many of the suite's last good rounds each round is compared: with the run that
-	// each of them made of the same template, by its name. As long as there are fewer, the round is compared with those that there are. Before the
+	// lastGood is with how many of the last good rounds of a BenchmarkSuite each round is compared: with the run that each of them made of the same
+	// template, by its name. It is for templates of a suite only. As long as there are fewer, the round is compared with those that there are. Before the
 	// first good round there is nothing to compare with: the objective is left out, and the plan and the round say so. From 1 to 20.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
