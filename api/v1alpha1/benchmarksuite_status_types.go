@@ -118,6 +118,15 @@ type CurrentRound struct {
 	// startTime is when the round began.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// against are the numbers of the good rounds that the round is compared with, the newest first. Absent if it is compared with none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=2147483647
+	Against []int32 `json:"against,omitempty"`
 }
 
 // SuiteRound is a round that has ended.
@@ -161,6 +170,47 @@ type SuiteRound struct {
 	// completionTime is when its last run ended.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// against are the numbers of the good rounds that the round was compared with, the newest first. Absent if it was compared with none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=2147483647
+	Against []int32 `json:"against,omitempty"`
+}
+
+// GoodRun is where a run of a good round lies.
+type GoodRun struct {
+	// name is the run's in the suite.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Name string `json:"name,omitempty"`
+
+	// prefix is the object-store prefix of the run, as against.runs of an objective names it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Prefix string `json:"prefix,omitempty"`
+}
+
+// GoodRound is a round that has passed, with what later rounds are compared with.
+type GoodRound struct {
+	// round is the number of the round.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	Round int32 `json:"round,omitempty"`
+
+	// runs are its runs.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Runs []GoodRun `json:"runs,omitempty"`
 }
 
 // BenchmarkSuiteStatus is the observed state of a suite.
@@ -193,6 +243,14 @@ type BenchmarkSuiteStatus struct {
 	// lastGood is the newest round that has passed. Its runs are never deleted.
 	// +optional
 	LastGood SuiteRound `json:"lastGood,omitzero"`
+
+	// goodRounds are the newest rounds that have passed, the newest first, and where their runs lie in the object store; at most 20. Objectives with
+	// against.lastGood compare with them, also when their runs are no longer in the cluster.
+	// +optional
+	// +listType=map
+	// +listMapKey=round
+	// +kubebuilder:validation:MaxItems=20
+	GoodRounds []GoodRound `json:"goodRounds,omitempty"`
 
 	// history are the rounds that have ended, the newest first; at most 20.
 	// +optional

@@ -53,12 +53,13 @@ const (
 	ComparedCaseAllocations ComparedMetric = "CaseAllocations"
 )
 
-// Earlier identifies earlier runs, and the implementation that links them to this run.
+// Earlier identifies earlier runs, and the implementation that links them to this run. With three or more runs, a difference must exceed the
+// spread between them; with fewer, only the spread within the runs is known, and the report states it.
+// +kubebuilder:validation:XValidation:rule="has(self.runs) != has(self.lastGood)",message="against needs either runs or lastGood: name earlier runs, or say with how many of its last good rounds a suite compares"
 type Earlier struct {
 	// runs are the object-store prefixes of the earlier runs, such as "bench/quick-0c9f3f11": the part of status.report.uri between the
-	// bucket and "/reports/". The runs must be of the same namespace. With three or more runs, a difference must exceed the spread
-	// between them; with fewer, only the spread within the runs is known, and the report states it. At most 20.
-	// +required
+	// bucket and "/reports/". The runs must be of the same namespace. At most 20.
+	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
@@ -66,6 +67,14 @@ type Earlier struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="each of runs must be a key prefix in the bucket, such as PREFIX/NAMESPACE/NAME-UID8, without a slash at either end"
 	Runs []string `json:"runs,omitempty"`
+
+	// lastGood is with how many of the last good rounds of a BenchmarkSuite each round is compared: with the run that each of them made of the same
+	// template, by its name. It is for templates of a suite only. As long as there are fewer, the round is compared with those that there are. Before the
+	// first good round there is nothing to compare with: the objective is left out, and the plan and the round say so. From 1 to 20.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20
+	LastGood int32 `json:"lastGood,omitempty"`
 
 	// anchor is the name of the implementation that all runs measured with the same image. Machines drift: values of different days are
 	// comparable only as ratios to the same implementation.
@@ -81,7 +90,7 @@ type Earlier struct {
 // +kubebuilder:validation:XValidation:rule="has(self.min) != has(self.max)",message="an objective needs either min or max: give a range as two objectives"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'LatencyPercentile' || (has(self.of) && self.of == 'LatencyPercentile')) == has(self.percentile)",message="percentile belongs to LatencyPercentile, as metric or in of, which needs it"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'RatioToBaseline' || self.metric == 'Regression') == has(self.of)",message="of is required for metrics RatioToBaseline and Regression, and forbidden otherwise: it selects the value of which the ratio is"
-// +kubebuilder:validation:XValidation:rule="(self.metric == 'Regression') == has(self.against)",message="against belongs to metric Regression, which needs it: it names the earlier runs"
+// +kubebuilder:validation:XValidation:rule="(self.metric == 'Regression') == has(self.against)",message="against belongs to metric Regression, which needs it: it says which runs are the earlier ones"
 // +kubebuilder:validation:XValidation:rule="!has(self.connections) || has(self.load)",message="connections needs load: name the load whose levels are meant"
 // +kubebuilder:validation:XValidation:rule="!has(self.requestsPerSecond) || has(self.load)",message="requestsPerSecond needs load: name the load whose levels are meant"
 // +kubebuilder:validation:XValidation:rule="self.metric != 'Capacity' || (has(self.load) && has(self.min) && !has(self.connections) && !has(self.requestsPerSecond))",message="metric Capacity needs load and min, and neither connections nor requestsPerSecond: name a load with search and the least rate that it must find"

@@ -20,6 +20,10 @@ func TestABadObjectiveIsRefusedWithASentence(t *testing.T) {
 		"a regression against nothing":        {`{metric: Regression, of: Throughput, min: "1"}`, "against belongs to metric Regression, which needs it"},
 		"a throughput against an earlier run": {`{metric: Throughput, min: "1", against: {runs: [a], anchor: go}}`, "against belongs to metric Regression, which needs it"},
 		"an earlier run without an anchor":    {`{metric: Regression, of: Throughput, min: "1", against: {runs: [a]}}`, "spec.objectives[0].against.anchor: Required value"},
+		"earlier runs and last good ones":     {`{metric: Regression, of: Throughput, min: "1", against: {runs: [a], lastGood: 3, anchor: go}}`, "against needs either runs or lastGood"},
+		"an anchor and nothing earlier":       {`{metric: Regression, of: Throughput, min: "1", against: {anchor: go}}`, "against needs either runs or lastGood"},
+		"no good round":                       {`{metric: Regression, of: Throughput, min: "1", against: {lastGood: 0, anchor: go}}`, "should be greater than or equal to 1"},
+		"more good rounds than are known":     {`{metric: Regression, of: Throughput, min: "1", against: {lastGood: 21, anchor: go}}`, "should be less than or equal to 20"},
 		"an earlier run that climbs":          {`{metric: Regression, of: Throughput, min: "1", against: {runs: [a/../b], anchor: go}}`, "each of runs must be a key prefix in the bucket"},
 		"a case of a load":                    {`{metric: Throughput, case: copy, min: "1"}`, "case belongs to CaseTime, CaseBytes and CaseAllocations, as metric or in of"},
 		"a load of a case":                    {`{metric: CaseTime, load: sweep, max: "1"}`, "load does not apply to CaseTime, CaseBytes and CaseAllocations: name a case"},
@@ -50,6 +54,7 @@ func TestGoodObjectivesAreAccepted(t *testing.T) {
   - {metric: RatioToBaseline, of: CaseAllocations, max: "1"}
   - {metric: RatioToBaseline, of: LatencyPercentile, percentile: "99", max: "1.5"}
   - {metric: Regression, of: ServerCPUPerRequest, max: "1.05", against: {runs: [suites/zco/bench/quick-0c9f3f11], anchor: epoll}}
+  - {metric: Regression, of: Throughput, min: "0.95", against: {lastGood: 20, anchor: epoll}}
 `
 	if err := create(t, c, edit(t, "gated", "baseline: go\n", all)); err != nil {
 		t.Error(err)

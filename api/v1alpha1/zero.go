@@ -10,7 +10,7 @@ func (s Search) IsZero() bool { return s == Search{} }
 func (s Stop) IsZero() bool { return s == Stop{} }
 
 // IsZero reports whether there are no earlier runs.
-func (e Earlier) IsZero() bool { return len(e.Runs) == 0 && e.Anchor == "" }
+func (e Earlier) IsZero() bool { return len(e.Runs) == 0 && e.LastGood == 0 && e.Anchor == "" }
 
 // IsZero reports whether the run puts loads on servers.
 func (m Microbenchmark) IsZero() bool {

@@ -48,6 +48,7 @@ type world struct {
 	// address is the registry's.
 	address     string
 	concurrency v1alpha1.Concurrency
+	history     v1alpha1.History
 	stop        func()
 }
 
@@ -143,7 +144,7 @@ func (w *world) apply(images v1alpha1.Images, templates ...string) *v1alpha1.Ben
 	s.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkSuite"))
 	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: w.address + "/shop/checkout:main"}}
 	s.Spec.Triggers.Change = v1alpha1.ChangeTrigger{Images: images, IntervalSeconds: 10}
-	s.Spec.Concurrency = w.concurrency
+	s.Spec.Concurrency, s.Spec.History = w.concurrency, w.history
 	for i, text := range templates {
 		run := v1alpha1.SuiteRun{Name: fmt.Sprintf("r%d", i), Template: v1alpha1.RunTemplate{Spec: apiextensionsv1.JSON{Raw: []byte(text)}}}
 		s.Spec.Runs = append(s.Spec.Runs, run)
@@ -201,10 +202,16 @@ func (w *world) end(status metav1.ConditionStatus, reason, message string) {
 		}
 		now := metav1.Now()
 		run.Status = v1alpha1.BenchmarkRunStatus{CompletionTime: &now, Verdict: message}
+		run.Status.Report.URI = fmt.Sprintf("s3://bench/%s/reports/0123456789ab/report.html", lies(&run))
 		meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message})
 		meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionConclusive, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone})
 		w.must(w.c.Status().Update(w.t.Context(), &run))
 	}
+}
+
+// lies is where a run lies in the object store.
+func lies(r *v1alpha1.BenchmarkRun) string {
+	return fmt.Sprintf("%s/%s-%.8s", r.Namespace, r.Name, r.UID)
 }
 
 // poke makes the operator look at the suite again, and waits until it has: the annotation is answered by no round.
@@ -286,6 +293,43 @@ func TestARoundIsMadeOnce(t *testing.T) {
 		t.Errorf("the status is %+v", s.Status)
 	}
 	w.wantRuns(6)
+}
+
+const compared = `{"implementations": [{"name": "a", "image": "$(image)", "port": 8080}, {"name": "anchor", "image": "anchor:1", "port": 8080}],
+	"baseline": "anchor", "loads": [{"name": "l", "tool": "wrk", "levels": [{"connections": %d}]}],
+	"objectives": [{"metric": "Regression", "of": "Throughput", "min": "0.95", "against": {"lastGood": 2, "anchor": "anchor"}}]}`
+
+// A round names the runs of the last good ones, also of those that the history has deleted; and what they are is no input of the suite.
+func TestRoundsAreComparedWithTheLastGoodOnes(t *testing.T) {
+	w := newWorld(t)
+	none := int32(0)
+	w.history = v1alpha1.History{Passed: &none, Failed: &none}
+	var want []string
+	for round := int32(1); round <= 4; round++ {
+		w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(compared, 10*round))
+		s := w.await("the round", measures(round))
+		i := slices.IndexFunc(w.runs(), func(r v1alpha1.BenchmarkRun) bool { return r.Status.CompletionTime == nil })
+		run := w.runs()[i]
+		against := run.Spec.Objectives[0].Against
+		if !slices.Equal(against.Runs, want) || (against.LastGood == 2) != (len(want) == 0) || len(s.Status.Current.Against) != len(want) {
+			t.Errorf("round %d is compared with %+v, want %q; it says %d", round, against, want, s.Status.Current.Against)
+		}
+		if round == 3 { // The others are good.
+			w.end(metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed, "throughput -12 %, at least -5 % wanted")
+			w.await("a stall", is(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonObjectivesMissed))
+			continue
+		}
+		w.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
+		s = w.await("a good round", func(s *v1alpha1.BenchmarkSuite) bool { return s.Status.LastGood.Round == round })
+		want = append([]string{lies(&run)}, want...)
+		want = want[:min(len(want), 2)]
+		if first := strings.Contains(s.Status.LastGood.Message, "r0: no good round to compare with yet"); first != (round == 1) {
+			t.Errorf("round %d says %q", round, s.Status.LastGood.Message)
+		}
+	}
+	w.await("the memory of all good rounds, of which one has runs", func(s *v1alpha1.BenchmarkSuite) bool {
+		return len(s.Status.GoodRounds) == 3 && len(w.runs()) == 1
+	})
 }
 
 func TestNothingStartsWithoutTheRegistry(t *testing.T) {

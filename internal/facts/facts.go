@@ -100,7 +100,13 @@ func LargestServer(run *v1alpha1.BenchmarkRun) (int64, error) {
 
 // Plan is the plan of a run on a cluster.
 func Plan(run *v1alpha1.BenchmarkRun) (plan.Plan, error) {
-	return plan.Compile(run.Spec, plan.Options{Name: run.Name, UID: string(run.UID)})
+	return plan.Compile(run.Spec, plan.Options{Name: run.Name, UID: string(run.UID), Round: ofRound(run)})
+}
+
+// ofRound reports whether a suite has made a run.
+func ofRound(run *v1alpha1.BenchmarkRun) bool {
+	owner := metav1.GetControllerOf(run)
+	return owner != nil && owner.Kind == "BenchmarkSuite" && owner.APIVersion == v1alpha1.GroupVersion.String()
 }
 
 // OfSomeTrial reports whether a pod was made for a trial. Anybody may give a pod our labels; one whose controller does not exist is collected.

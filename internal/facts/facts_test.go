@@ -13,6 +13,31 @@ import (
 	"loadstone.dev/loadstone/internal/plan"
 )
 
+func TestARunOfARoundMayBeTheFirstOfItsSuite(t *testing.T) {
+	suite := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Name: "checkout", UID: "u"}}
+	of := func(kind string) []metav1.OwnerReference {
+		return []metav1.OwnerReference{*metav1.NewControllerRef(suite, v1alpha1.GroupVersion.WithKind(kind))}
+	}
+	for name, tc := range map[string]struct {
+		owners []metav1.OwnerReference
+		round  bool
+	}{
+		"a run that a suite has made":                                     {of("BenchmarkSuite"), true},
+		"a run that somebody has made, or that was copied from a suite's": {nil, false},
+		"a run that something else has made":                              {of("CronJob"), false},
+	} {
+		run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Name: "r", UID: "v", OwnerReferences: tc.owners}, Spec: v1alpha1.BenchmarkRunSpec{
+			Implementations: []v1alpha1.Implementation{{Name: "a", Image: "a:1", Port: 80}, {Name: "b", Image: "b:1", Port: 80}},
+			Loads:           []v1alpha1.Load{{Name: "l", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 1}}}},
+			Objectives:      []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveRegression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{LastGood: 1, Anchor: "b"}}},
+		}}
+		p, err := Plan(run)
+		if (err == nil) != tc.round || len(p.Objectives) > 0 {
+			t.Errorf("%s has the objectives %+v, and %v", name, p.Objectives, err)
+		}
+	}
+}
+
 func TestANodeIsAwayUnlessItRunsPods(t *testing.T) {
 	node := func(status corev1.ConditionStatus, cordoned bool) corev1.Node {
 		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{v1alpha1.LabelRole: "server"}}, Spec: corev1.NodeSpec{Unschedulable: cordoned}}

@@ -51,12 +51,26 @@ func CheckSubjects(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 	switch {
 	case o.Against.IsZero():
 		return Invalid("spec.objectives[%d].against is not set: a Regression needs earlier runs", i)
+	case (len(o.Against.Runs) > 0) == (o.Against.LastGood > 0):
+		return Invalid("spec.objectives[%d].against needs either runs or lastGood: name earlier runs, or say with how many of its last good rounds a suite compares", i)
 	case role[o.Against.Anchor] == "":
 		return Invalid("spec.objectives[%d].against.anchor is %s, which is not in spec.implementations: every run must measure the anchor", i, o.Against.Anchor)
 	case slices.Contains(o.Implementations, o.Against.Anchor):
 		return Invalid("spec.objectives[%d].implementations holds %s, which is the anchor: its ratio to itself is always 1", i, o.Against.Anchor)
 	}
 	return nil
+}
+
+// PlanObjectives fills in what has to be met. What asks for the last good rounds of a suite that has none yet is left out, since nothing could
+// answer it: such an objective of a round has the number of rounds, where later rounds have the runs.
+func PlanObjectives(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) {
+	for i, o := range spec.Objectives {
+		if o.Against.LastGood > 0 {
+			p.Note("spec.objectives[%d] is left out: no earlier round of the suite was good when this one began, so there is nothing to compare with", i)
+			continue
+		}
+		p.Objectives = append(p.Objectives, ObjectiveOf(o))
+	}
 }
 
 // ObjectiveOf is an objective of a spec as a plan records it.

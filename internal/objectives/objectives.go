@@ -65,7 +65,7 @@ const (
 
 // Result is one objective of one implementation at one level, or in one case.
 type Result struct {
-	// Index is the objective's place in the spec, Name its name there.
+	// Index is the objective's place in the plan, Name its name there.
 	Index      int                    `json:"index"`
 	Name       string                 `json:"name,omitempty"`
 	Metric     record.ObjectiveMetric `json:"metric"`

@@ -33,6 +33,16 @@ func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return nil
 }
 
+// checkLastGood refuses a comparison with the last good rounds where there are no rounds.
+func checkLastGood(spec v1alpha1.BenchmarkRunSpec, round bool) *Violation {
+	for i, o := range spec.Objectives {
+		if o.Against.LastGood > 0 && !round {
+			return kind.Invalid("spec.objectives[%d].against.lastGood is set, and only a BenchmarkSuite has good rounds: make this run a template of one, or name earlier runs in spec.objectives[%d].against.runs", i, i)
+		}
+	}
+	return nil
+}
+
 func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	if len(spec.Implementations) == 0 {
 		return kind.Invalid("spec.implementations is empty: name at least one image to measure")

@@ -2,10 +2,12 @@ package plan
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
@@ -23,6 +25,7 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		objective v1alpha1.Objective
 		change    func(*v1alpha1.BenchmarkRunSpec)
+		round     bool
 		want      string
 	}{
 		"all levels of all contenders":   {objective: v1alpha1.Objective{Metric: "Throughput", Min: "17000"}},
@@ -53,6 +56,10 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 		"a limit against the baseline":      {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1", Implementations: []string{"epoll"}}, want: "is epoll, which is not compared"},
 		"a baseline alone":                  {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1"}, change: func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations = s.Implementations[:1] }, want: "only one implementation"},
 		"a regression against nothing":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1"}, want: "against is not set"},
+		"a regression of a lone run":        {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{LastGood: 3, Anchor: "epoll"}}, want: "spec.objectives[0].against.lastGood is set, and only a BenchmarkSuite has good rounds: make this run a template of one, or name earlier runs in spec.objectives[0].against.runs"},
+		"runs and last good ones":           {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{Runs: []string{"a"}, LastGood: 3, Anchor: "epoll"}}, round: true, want: "needs either runs or lastGood"},
+		"neither runs nor last good ones":   {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{Anchor: "epoll"}}, want: "needs either runs or lastGood"},
+		"no good round yet, and no anchor":  {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{LastGood: 3, Anchor: "rust"}}, round: true, want: "against.anchor is rust"},
 		"an anchor that is none":            {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "rust"}}, want: "against.anchor is rust"},
 		"an anchor that is held to a bound": {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Implementations: []string{"epoll"}, Against: v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}, want: "which is the anchor"},
 		"a latency of a search": {
@@ -78,7 +85,7 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&s)
 			}
-			_, err := Compile(s, Options{Name: "a", UID: "b"})
+			_, err := Compile(s, Options{Name: "a", UID: "b", Round: tc.round})
 			var v *Violation
 			switch {
 			case tc.want == "" && err != nil:
@@ -87,5 +94,25 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 				t.Errorf("got %v, want a violation that says %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestAnObjectiveThatNothingCanAnswerYetIsLeftOut(t *testing.T) {
+	s := spec(func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Objectives = []v1alpha1.Objective{
+			{Metric: v1alpha1.ObjectiveRegression, Of: "Throughput", Min: "0.95", Against: v1alpha1.Earlier{LastGood: 3, Anchor: "epoll"}},
+			{Metric: "Throughput", Min: "17000"},
+		}
+	})
+	p, err := Compile(s, Options{Name: "a", UID: "b", Round: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Objectives) != 1 || p.Objectives[0].Metric != record.ObjectiveThroughput {
+		t.Errorf("the plan has the objectives %+v", p.Objectives)
+	}
+	const want = "spec.objectives[0] is left out: no earlier round of the suite was good when this one began, so there is nothing to compare with"
+	if !slices.Contains(p.Notes, want) {
+		t.Errorf("the notes are %q", p.Notes)
 	}
 }

@@ -49,6 +49,8 @@ type Options struct {
 	UID string
 	// Local is true of a run on one machine, which starts implementations by command; a cluster starts them by image.
 	Local bool
+	// Round is true of a run of a suite's round: before the first good round, its objectives may ask for last good ones.
+	Round bool
 }
 
 // Plan is a compiled BenchmarkRun. It is a record, and a run's manifest holds it as it is.
@@ -60,7 +62,7 @@ type Plan struct {
 func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	work, v := kinds.Asked(spec)
 	if v == nil {
-		v = cmp.Or(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)))
+		v = cmp.Or(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkLastGood(spec, opts.Round))
 	}
 	if v != nil {
 		return Plan{}, v

@@ -44,7 +44,7 @@ func TestTheLineOfObjectivesNamesWhatKeepsARunFromSucceeding(t *testing.T) {
 		{Metric: record.ObjectiveRegression, Of: record.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.5", Against: &record.Reference{Runs: []string{"b"}, Anchor: "epoll"}, Implementations: []string{"go"}},
 	}
 	line = report.ObjectivesLine(analyse(t, d))
-	for _, want := range []string{"2 of 2 objectives undecided; fast of go at sweep-10 is ", "(ImplementationFailures)", "is not known (NoEarlierRun), min -50.0 %"} {
+	for _, want := range []string{"2 of 2 objectives undecided; fast of go at sweep-10 is ", "(ImplementationFailures)", "is not known (NoEarlierRun: no such object: ", "), min -50.0 %"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("no %q in %s", want, line)
 		}

@@ -48,7 +48,7 @@ func Check(s *v1alpha1.BenchmarkSuite, now time.Time) ([]plan.Plan, []Fault) {
 	}
 	var plans []plan.Plan
 	var faults []Fault
-	for i, run := range runsOf(s, in, Facts{Suite: s, Now: now}.change(in), 1) {
+	for i, run := range runsOf(s, in, Facts{Suite: s, Now: now}.change(in), 1, nil) {
 		p, problem := in.plan(i, run.Name)
 		if plans = append(plans, p); problem != nil {
 			faults = append(faults, Fault{i, problem.Message})

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -25,7 +26,7 @@ func events(w *world, random *rand.Rand) {
 		after(time.Duration(random.IntN(90)) * time.Minute)(w)
 	default:
 		if slices.ContainsFunc(w.runs, func(r v1alpha1.BenchmarkRun) bool { return r.Status.CompletionTime == nil }) {
-			ends([]func(*v1alpha1.BenchmarkRun){well, missed, undecided, broken}[random.IntN(4)])(w)
+			ends([]func(*v1alpha1.BenchmarkRun){well, well, well, well, missed, undecided, broken}[random.IntN(7)])(w)
 		}
 	}
 }
@@ -33,13 +34,20 @@ func events(w *world, random *rand.Rand) {
 // play lets forty things happen. An operator that dies does a part of what it has decided and does not write its status; another comes at once.
 func play(t *testing.T, seed uint64, dies bool) *world {
 	t.Helper()
+	few := int32(seed % 2)
 	w := newWorld(t, func(w *world) {
+		w.suite.Spec.Runs[1] = suiteRun("large", since(3))
 		w.suite.Spec.Triggers.Schedules = []v1alpha1.Schedule{{Cron: "0 * * * *"}}
 		w.suite.Spec.Concurrency = []v1alpha1.Concurrency{"", v1alpha1.ConcurrencyReplace, v1alpha1.ConcurrencySkip}[seed%3]
+		if w.suite.Spec.Concurrency != v1alpha1.ConcurrencyReplace { // What is left of a replaced round would go one look later.
+			w.suite.Spec.History = v1alpha1.History{Passed: &few, Failed: &few}
+		}
 	})
 	what, when := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
+	passed := map[int32]good{}
 	for range 40 {
 		events(w, what)
+		witness(w, passed)
 		for range 3 {
 			if d := Decide(w.facts()); dies {
 				w.apply(d, when.IntN(len(d.Create)+len(d.Delete)+1))
@@ -48,6 +56,7 @@ func play(t *testing.T, seed uint64, dies bool) *world {
 		w.apply(Decide(w.facts()), always)
 		w.isSettled(fmt.Sprint("seed ", seed))
 		w.isSound()
+		w.isCompared(passed)
 	}
 	if s := w.kstatus(); (w.health() == "Healthy") != (s == "Current") {
 		w.t.Errorf("Flux reads %s, and Argo CD %s", s, w.health())
@@ -71,6 +80,45 @@ func (w *world) isSound() {
 	good := w.suite.Status.LastGood.Round
 	if good > 0 && !slices.ContainsFunc(rounds, func(r *round) bool { return r.number == good && r.whole() }) {
 		w.t.Errorf("the runs of the last good round %d are gone", good)
+	}
+}
+
+// good is a round that has passed, as somebody has seen it who writes everything down.
+type good struct {
+	at     time.Time
+	prefix string
+}
+
+// witness sees which rounds have passed, before any operator does.
+func witness(w *world, passed map[int32]good) {
+	for _, r := range roundsOf(w.runs) {
+		isGood := func(run roundRun) bool { return run.object.Status.Verdict == "all objectives met" }
+		if r.whole() && !slices.ContainsFunc(r.runs, func(run roundRun) bool { return !isGood(run) }) {
+			passed[r.number] = good{r.over().Time, lies(r.runs[1].object)}
+		}
+	}
+}
+
+// isCompared wants the run that compares to name the last three rounds that were good when its round began, and no more than there were.
+func (w *world) isCompared(passed map[int32]good) {
+	w.t.Helper()
+	for _, r := range roundsOf(w.runs) {
+		var want []string
+		for _, number := range slices.Backward(slices.Sorted(maps.Keys(passed))) {
+			if at := passed[number].at; at.After(r.Begun.Time) || number == r.number || len(want) == 3 {
+				continue
+			}
+			want = append(want, passed[number].prefix)
+		}
+		for _, run := range r.runs {
+			if run.record.Run != "large" {
+				continue
+			}
+			against := run.object.Spec.Objectives[0].Against
+			if !slices.Equal(against.Runs, want) || (against.LastGood > 0) == (len(want) > 0) {
+				w.t.Errorf("round %d is compared with %+v, want %q", r.number, against, want)
+			}
+		}
 	}
 }
 

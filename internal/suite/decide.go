@@ -52,7 +52,9 @@ type decision struct {
 	problem *Problem
 	rounds  []*round
 	// open is the round in progress; nil if there is none.
-	open  *round
+	open *round
+	// good are the newest rounds that have passed, the newest first.
+	good  []v1alpha1.GoodRound
 	times timetable
 	// requested and reconcile are requests that no round has answered; empty if there are none.
 	requested, reconcile string
@@ -71,7 +73,10 @@ func Draft(f Facts) []v1alpha1.BenchmarkRun {
 	if problem != nil || in.hash == f.Suite.Status.Inputs.Hash {
 		return nil
 	}
-	return runsOf(f.Suite, in, f.change(in), 1)
+	good := goodRounds(f.Suite.Status.GoodRounds, roundsOf(f.Runs))
+	record := f.change(in)
+	record.Against = in.against(good)
+	return runsOf(f.Suite, in, record, 1, good)
 }
 
 // change is the record of the round that the inputs start by themselves.
@@ -81,12 +86,18 @@ func (f Facts) change(in inputs) roundRecord {
 	return record
 }
 
-// runsOf are all runs of a round.
-func runsOf(suite *v1alpha1.BenchmarkSuite, in inputs, record roundRecord, number int32) []v1alpha1.BenchmarkRun {
+// runsOf are all runs of a round. Of the good rounds those count with which the round is compared.
+func runsOf(suite *v1alpha1.BenchmarkSuite, in inputs, record roundRecord, number int32, good []v1alpha1.GoodRound) []v1alpha1.BenchmarkRun {
+	var against []v1alpha1.GoodRound
+	for _, g := range good {
+		if slices.Contains(record.Against, g.Round) {
+			against = append(against, g)
+		}
+	}
 	var runs []v1alpha1.BenchmarkRun
-	for i, spec := range in.specs {
+	for i := range in.specs {
 		record.Run = in.names[i]
-		runs = append(runs, runOf(suite, record, number, spec, i))
+		runs = append(runs, runOf(suite, record, number, in.compared(i, against), i))
 	}
 	return runs
 }
@@ -97,6 +108,7 @@ func Decide(f Facts) Decision {
 	d.Status = *f.Suite.Status.DeepCopy()
 	d.Status.ObservedGeneration = &f.Suite.Generation
 	d.rounds = roundsOf(f.Runs)
+	d.good = goodRounds(f.Suite.Status.GoodRounds, d.rounds)
 	d.readInputs()
 	d.readTimes()
 	d.readRequests()
@@ -121,7 +133,7 @@ func (d *decision) readInputs() {
 	}
 	if d.in.hash != d.Status.Inputs.Hash {
 		var names []string
-		for _, run := range runsOf(d.Suite, d.in, d.change(d.in), 1) {
+		for _, run := range runsOf(d.Suite, d.in, d.change(d.in), 1, nil) {
 			names = append(names, run.Name)
 		}
 		if d.problem = d.in.compile(names); d.problem != nil {
@@ -259,6 +271,7 @@ func (d *decision) begin(record roundRecord) {
 		}
 		number = max(number, r.number+1)
 	}
+	record.Against = d.in.against(d.good)
 	d.open = &round{roundRecord: record, number: number}
 	d.rounds = append([]*round{d.open}, d.rounds...)
 	d.create(d.open)
@@ -266,7 +279,7 @@ func (d *decision) begin(record roundRecord) {
 
 // create makes the runs of a round that do not exist.
 func (d *decision) create(r *round) {
-	for _, run := range runsOf(d.Suite, d.in, r.roundRecord, r.number) {
+	for _, run := range runsOf(d.Suite, d.in, r.roundRecord, r.number, d.good) {
 		if slices.ContainsFunc(r.runs, func(there roundRun) bool { return there.object.Name == run.Name }) {
 			continue
 		}

@@ -48,8 +48,9 @@ func (d *decision) settle() {
 	if good := slices.IndexFunc(lines, func(l v1alpha1.SuiteRound) bool { return l.Outcome == v1alpha1.RoundPassed }); good >= 0 {
 		d.Status.LastGood = lines[good]
 	}
-	d.Status.Current = v1alpha1.CurrentRound{}
+	d.Status.GoodRounds, d.Status.Current = d.good, v1alpha1.CurrentRound{}
 	if d.open != nil {
+		d.Status.GoodRounds = slices.DeleteFunc(d.good, func(g v1alpha1.GoodRound) bool { return g.Round == d.open.number })
 		d.Status.Current = d.open.current()
 	}
 }
@@ -102,7 +103,7 @@ func (d *decision) collect() {
 		if r == d.open || r.measuring() {
 			continue
 		}
-		passed := r.whole() && r.ending().outcome == v1alpha1.RoundPassed
+		passed := r.passed()
 		left[passed]--
 		if left[passed] >= 0 || r.number == d.Status.LastGood.Round || judged != nil && r.number == judged.Round {
 			continue

@@ -52,6 +52,9 @@ func (r *round) ending() ending {
 		}
 		texts = append(texts, run.record.Run+": "+cmp.Or(e.message, e.reason))
 	}
+	if names := r.uncompared(); len(names) > 0 {
+		texts = append([]string{strings.Join(names, ", ") + ": no good round to compare with yet"}, texts...)
+	}
 	worst.message = strings.Join(texts, "; ")
 	return worst
 }

@@ -30,6 +30,8 @@ type roundRecord struct {
 	Scheduled *metav1.Time `json:"scheduled,omitempty"`
 	Requested string       `json:"requested,omitempty"`
 	Reconcile string       `json:"reconcile,omitempty"`
+	// Against are the numbers of the good rounds that the round is compared with: all of its runs with the same ones, whenever they are made.
+	Against []int32 `json:"against,omitempty"`
 }
 
 // roundRun is a run of a round.
@@ -98,7 +100,7 @@ func (r *round) over() *metav1.Time {
 func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 	line := v1alpha1.SuiteRound{
 		Round: r.number, Trigger: r.Trigger, Inputs: r.Inputs, Outcome: e.outcome, Reason: e.reason, Message: pick.Clip(e.message, maxMessage),
-		StartTime: &r.Begun, CompletionTime: r.over(),
+		StartTime: &r.Begun, CompletionTime: r.over(), Against: r.Against,
 	}
 	if line.CompletionTime == nil {
 		line.CompletionTime = &metav1.Time{Time: now}
@@ -109,7 +111,7 @@ func (r *round) line(e ending, now time.Time) v1alpha1.SuiteRound {
 // current is what the status says of the round while it is in progress.
 func (r *round) current() v1alpha1.CurrentRound {
 	ended := 0
-	c := v1alpha1.CurrentRound{Round: r.number, Trigger: r.Trigger, StartTime: &r.Begun}
+	c := v1alpha1.CurrentRound{Round: r.number, Trigger: r.Trigger, StartTime: &r.Begun, Against: r.Against}
 	for _, run := range r.runs {
 		if run.ended() {
 			ended++

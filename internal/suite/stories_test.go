@@ -48,6 +48,10 @@ func TestStories(t *testing.T) {
 		"old-rounds-go":               oldRoundsGo,
 		"inconclusive-and-broken":     inconclusiveAndBroken,
 		"a-run-is-deleted-by-someone": aRunIsDeletedBySomeone,
+		"rounds-are-compared":         roundsAreCompared,
+		"good-rounds-are-remembered":  goodRoundsAreRemembered,
+		"templates-come-and-go":       templatesComeAndGo,
+		"a-comparison-is-interrupted": aComparisonIsInterrupted,
 	} {
 		t.Run(name, func(t *testing.T) { tell(t).golden(name) })
 	}

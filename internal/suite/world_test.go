@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
@@ -111,9 +112,15 @@ func ends(ways ...func(*v1alpha1.BenchmarkRun)) func(*world) {
 				w.t.Fatal("no run goes on that could end")
 			}
 			w.runs[i].Status.CompletionTime = &metav1.Time{Time: w.now}
+			w.runs[i].Status.Report.URI = "s3://bench/" + lies(&w.runs[i]) + "/reports/0123456789ab/report.html"
 			way(&w.runs[i])
 		}
 	}
+}
+
+// lies is where a run lies in the object store.
+func lies(r *v1alpha1.BenchmarkRun) string {
+	return fmt.Sprintf("%s/%s-%.8s", r.Namespace, r.Name, r.UID)
 }
 
 func endsAs(succeeded metav1.ConditionStatus, reason, message string, conclusive metav1.ConditionStatus, why string) func(*v1alpha1.BenchmarkRun) {
@@ -157,6 +164,7 @@ func (w *world) apply(d Decision, acts int) {
 			w.t.Errorf("%s is created though it is there", run.Name)
 		}
 		run.CreationTimestamp = metav1.Time{Time: w.now}
+		run.UID = types.UID(digest(run.Name)) // A run that is made again would have another: no test compares with one.
 		w.runs = append(w.runs, run)
 		w.created = append(w.created, run.Name)
 	}
@@ -181,10 +189,24 @@ func (w *world) step(title string, changes ...func(*world)) {
 		w.log = append(w.log, "   delete "+run.Name)
 	}
 	for _, run := range d.Create {
-		w.log = append(w.log, "   create "+run.Name)
+		w.log = append(w.log, "   create "+run.Name+against(run))
 	}
 	w.tell()
 	w.isSettled(title)
+}
+
+// against is with what a run is compared.
+func against(r v1alpha1.BenchmarkRun) string {
+	text := ""
+	for _, o := range r.Spec.Objectives {
+		switch {
+		case len(o.Against.Runs) > 0:
+			text += " against " + strings.Join(o.Against.Runs, ", ")
+		case o.Against.LastGood > 0:
+			text += fmt.Sprintf(" against nothing, as there is no good round of %d", o.Against.LastGood)
+		}
+	}
+	return text
 }
 
 // isSettled wants a decision that was carried out to be the last.
@@ -207,6 +229,11 @@ func (w *world) tell() {
 			continue
 		}
 		w.log = append(w.log, fmt.Sprintf("   %s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+	}
+	for _, r := range []v1alpha1.SuiteRound{s.LastRound, {Round: s.Current.Round, Against: s.Current.Against}} {
+		if len(r.Against) > 0 {
+			w.log = append(w.log, fmt.Sprintf("   round %d is compared with rounds %d", r.Round, r.Against))
+		}
 	}
 	line := fmt.Sprintf("   Flux: %s; Argo CD: %s; last: %d %s; good: %d", w.kstatus(), w.health(), s.LastRound.Round, s.LastRound.Outcome, s.LastGood.Round)
 	if s.NextScheduleTime != nil {

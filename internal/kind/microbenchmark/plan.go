@@ -23,9 +23,7 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 	programs := readPrograms(own)
 	programs.LimitSeconds = cmp.Or(own.LimitSeconds, DefaultLimitSeconds)
 	p.Programs = &programs
-	for _, o := range spec.Objectives {
-		p.Objectives = append(p.Objectives, kind.ObjectiveOf(o))
-	}
+	kind.PlanObjectives(spec, p)
 	if own.LimitSeconds == 0 {
 		p.Note("spec.microbenchmark.limitSeconds defaults to %d", p.Programs.LimitSeconds)
 	}

@@ -21,9 +21,7 @@ var DefaultLatencyPercentiles = []string{"50", "99"}
 // compare fills in what is compared, and what has to be met.
 func compare(p *record.Plan, spec v1alpha1.BenchmarkRunSpec) {
 	p.LatencyPercentiles = latencyPercentiles(spec)
-	for _, o := range spec.Objectives {
-		p.Objectives = append(p.Objectives, kind.ObjectiveOf(o))
-	}
+	kind.PlanObjectives(spec, p)
 }
 
 // weightOf is the weight of a load of a spec that was checked; 0 if it has none.

@@ -5,10 +5,14 @@ import (
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/objectives"
+	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/verdict"
 )
+
+// maxDetail is the room that a line has for why an objective has no value: enough for what differs between two images of an anchor.
+const maxDetail = 240
 
 // CountOutcomes returns how many objectives had each outcome.
 func CountOutcomes(t analysis.Table) map[objectives.Outcome]int64 {
@@ -83,7 +87,8 @@ func (l Lexicon) objectiveLine(o objectives.Result) string {
 	}
 	switch {
 	case o.Value == nil:
-		return l.Say("line.objective.unknown", format.ASCII(what), o.Implementation, o.At(), o.Reason, bound, print(*value))
+		why := format.Join(": ", string(o.Reason), pick.Clip(format.ASCII(o.Detail), maxDetail))
+		return l.Say("line.objective.unknown", format.ASCII(what), o.Implementation, o.At(), why, bound, print(*value))
 	case o.Reason != "":
 		return l.Say("line.objective.why", format.ASCII(what), o.Implementation, o.At(), print(*o.Value), bound, print(*value), o.Reason)
 	}

@@ -1,0 +1,181 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+)
+
+// since is the template with a further objective, which compares with the last good rounds.
+func since(n int) string {
+	objective := fmt.Sprintf(`"objectives": [{"metric": "Regression", "of": "Throughput", "min": "0.95", "against": {"lastGood": %d, "anchor": "anchor"}}, `, n)
+	return strings.Replace(template, `"objectives": [`, objective, 1)
+}
+
+// runs gives a suite other runs.
+func runs(list ...v1alpha1.SuiteRun) func(*v1alpha1.BenchmarkSuiteSpec) {
+	return func(s *v1alpha1.BenchmarkSuiteSpec) { s.Runs = list }
+}
+
+// compares is a suite of one run, which compares with the last good rounds.
+func compares(n int) func(*world) {
+	return func(w *world) { runs(suiteRun("small", since(n)))(&w.suite.Spec) }
+}
+
+var (
+	slower  = endsAs("False", v1alpha1.ReasonObjectivesMissed, "1 of 2 objectives missed; ratio to earlier runs of throughput of candidate at sweep: 10 connections is -12.0 %, min -5.0 %", "True", v1alpha1.ReasonDone)
+	deleted = endsAs("False", v1alpha1.ReasonObjectivesUndecided, "1 of 2 objectives undecided; ratio to earlier runs of throughput of candidate at sweep: 10 connections is not known (NoEarlierRun: no such object), min -5.0 %", "True", v1alpha1.ReasonDone)
+)
+
+func roundsAreCompared(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, compares(3))
+	w.step("the suite is applied: there is nothing to compare with")
+	w.step("its round passes", ends(well))
+	w.step("the second is compared with the first", push("sha256:bb"))
+	w.step("it is slower", ends(slower))
+	w.step("the third is compared with the first, too", push("sha256:cc"))
+	w.step("it passes", ends(well))
+	w.step("the fourth is compared with two", annotate(v1alpha1.AnnotationRequestedAt, "1"))
+	w.step("it is undecided", ends(undecided))
+	w.step("the fifth is compared with the same two", annotate(v1alpha1.AnnotationRequestedAt, "2"))
+	w.step("it passes", ends(well))
+	w.step("the sixth has three", annotate(v1alpha1.AnnotationRequestedAt, "3"))
+	w.step("it passes", ends(well))
+	w.step("the seventh has the newest three: what was good is no new input", annotate(v1alpha1.AnnotationRequestedAt, "4"))
+	w.step("the artifacts of one of them are gone", ends(deleted))
+	w.step("the slow image comes back: it is known", push("sha256:bb"))
+	w.step("the operator looks again")
+	return w
+}
+
+func goodRoundsAreRemembered(t *testing.T) *world {
+	t.Helper()
+	none := int32(0)
+	w := newWorld(t, compares(2), func(w *world) { w.suite.Spec.History = v1alpha1.History{Passed: &none, Failed: &none} })
+	for i, image := range []string{"sha256:aa", "sha256:bb", "sha256:cc"} {
+		w.step(fmt.Sprintf("image %d is pushed", i+1), push(image))
+		w.step("it passes, and its run alone stays", ends(well))
+	}
+	w.step("the last run is deleted by hand", func(w *world) { w.runs = nil })
+	w.step("another image is compared with two rounds of which no run is left", push("sha256:dd"))
+	return w
+}
+
+func templatesComeAndGo(t *testing.T) *world {
+	t.Helper()
+	small, large := suiteRun("small", since(1)), suiteRun("large", since(2))
+	w := newWorld(t, commit(runs(small)))
+	w.step("the suite is applied")
+	w.step("it passes", ends(well))
+	w.step("a template is added", commit(runs(small, large)))
+	w.step("the round passes: it is the first good one of the new template", ends(well, well))
+	w.step("a template is renamed, and has nothing to compare with", commit(runs(suiteRun("tiny", since(1)), large)))
+	w.step("it passes", ends(well, well))
+	w.step("the name is taken back: those inputs are known", commit(runs(small, large)))
+	w.step("a round is asked for: each run is compared with the last good one of its name", annotate(v1alpha1.AnnotationRequestedAt, "1"))
+	return w
+}
+
+func aComparisonIsInterrupted(t *testing.T) *world {
+	t.Helper()
+	small, large := suiteRun("small", since(1)), suiteRun("large", since(1))
+	w := newWorld(t, concurrency(v1alpha1.ConcurrencyReplace), commit(runs(small, large)))
+	w.step("the suite is applied")
+	w.step("it passes", ends(well, well))
+	w.step("another image is pushed", push("sha256:bb"))
+	w.step("a third replaces it: what was replaced is compared with by nobody", ends(well), push("sha256:cc"))
+	w.step("a run is deleted: it is made again, and compared with the same", func(w *world) { w.runs = w.runs[:len(w.runs)-1] })
+	w.step("it passes", ends(well, well))
+	w.step("the second image comes back: the rest of its round is compared with what its first run was", push("sha256:bb"))
+	return w
+}
+
+func TestWhatWasGoodIsNoInput(t *testing.T) {
+	w := newWorld(t, compares(3))
+	w.step("the suite is applied")
+	before := w.suite.Status.Inputs.Hash
+	w.step("it passes", ends(well))
+	w.step("the operator looks again", after(time.Hour))
+	if len(w.runs) != 1 || w.suite.Status.Inputs.Hash != before {
+		t.Errorf("%d runs, and the inputs are %s, were %s", len(w.runs), w.suite.Status.Inputs.Hash, before)
+	}
+	w.step("another number is committed", commit(runs(suiteRun("small", since(4)))))
+	if len(w.runs) != 2 || w.suite.Status.Inputs.Hash == before {
+		t.Error("another number is no other input")
+	}
+}
+
+// A round that has nothing but comparisons with earlier rounds can become the first good one, whatever its comparison within the run says.
+func TestTheFirstRoundPassesWithoutAVerdict(t *testing.T) {
+	w := newWorld(t, compares(1))
+	w.suite.Spec.Runs[0].Template.Spec.Raw = []byte(strings.Replace(since(1), `, {"metric": "RatioToBaseline", "of": "Throughput", "min": "0.9"}`, "", 1))
+	w.step("the suite is applied")
+	w.step("its run has no verdict", ends(endsAs("True", v1alpha1.ReasonDone, "the difference may be due to chance", "False", v1alpha1.ReasonNoiseTooHigh)))
+	const want = "round 1: small: no good round to compare with yet; small: the difference may be due to chance"
+	if c := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionReady); w.suite.Status.LastGood.Round != 1 || c.Message != want {
+		t.Errorf("the last good round is %d, and Ready says %q", w.suite.Status.LastGood.Round, c.Message)
+	}
+}
+
+// The API server reads a run as it will be created, before it is: a prefix that it refuses would stall the suite and not hang it.
+func TestTheDraftIsComparedAsTheRoundWillBe(t *testing.T) {
+	w := newWorld(t, compares(2))
+	w.step("the suite is applied")
+	w.step("it passes", ends(well))
+	push("sha256:bb")(w)
+	var drafted, created []string
+	for _, run := range Draft(w.facts()) {
+		drafted = append(drafted, run.Name+against(run))
+	}
+	for _, run := range Decide(w.facts()).Create {
+		created = append(created, run.Name+against(run))
+	}
+	if diff := cmp.Diff(created, drafted); diff != "" || !strings.Contains(created[0], " against perf/checkout-") {
+		t.Errorf("(-created +drafted):\n%s%q", diff, created)
+	}
+}
+
+func TestWhereARunLies(t *testing.T) {
+	for uri, want := range map[string]string{
+		"s3://bench/perf/checkout-1-00-0c9f3f11/reports/0123456789ab/report.html":     "perf/checkout-1-00-0c9f3f11",
+		"s3://bench/a/reports/b/perf/checkout-1-00-0c9f3f11/reports/0123/report.html": "a/reports/b/perf/checkout-1-00-0c9f3f11",
+		"":                       "",
+		"s3://bench/report.html": "",
+	} {
+		run := &v1alpha1.BenchmarkRun{Status: v1alpha1.BenchmarkRunStatus{Report: v1alpha1.ReportRef{URI: uri}}}
+		if got := prefixOf(run); got != want {
+			t.Errorf("the run of %q lies in %q, want %q", uri, got, want)
+		}
+	}
+}
+
+func TestTheStatusRemembersAsManyGoodRoundsAsAnObjectiveMayAskFor(t *testing.T) {
+	w := newWorld(t, compares(20))
+	for i := range maxGood + 3 {
+		w.step("an image is pushed", push(fmt.Sprintf("sha256:%02x", i)))
+		w.step("its round passes", ends(well))
+	}
+	w.step("the next round", push("sha256:ff"))
+	if good, last := w.suite.Status.GoodRounds, w.runs[len(w.runs)-1]; len(good) != maxGood || good[0].Round != maxGood+3 || len(last.Spec.Objectives[0].Against.Runs) != maxGood {
+		t.Errorf("%d good rounds are remembered, and a run is compared with %q", len(good), last.Spec.Objectives[0].Against.Runs)
+	}
+}
+
+func TestARunWithoutAReportIsComparedWithByNobody(t *testing.T) {
+	w := newWorld(t, compares(1))
+	w.step("the suite is applied")
+	ends(well)(w)
+	w.runs[0].Status.Report.URI = ""
+	w.step("it passes")
+	w.step("the next round", push("sha256:bb"))
+	if w.suite.Status.LastGood.Round != 1 || len(w.suite.Status.GoodRounds) > 0 || w.runs[1].Spec.Objectives[0].Against.LastGood != 1 {
+		t.Errorf("the status is %+v, and the run is compared with %+v", w.suite.Status.GoodRounds, w.runs[1].Spec.Objectives[0].Against)
+	}
+}
