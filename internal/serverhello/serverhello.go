@@ -35,39 +35,42 @@ const (
 	extensionVersions                        = 43
 )
 
-// Read reads the beginning of what a server has sent.
+// Read reads the beginning of what a server has sent: its first message, which may lie in several records, up to its end.
 func Read(sent []byte) (Agreed, error) {
 	var message []byte
 	for len(sent) >= recordHead {
-		kind, size := sent[0], int(binary.BigEndian.Uint16(sent[3:]))
-		if kind != recordHandshake && kind != recordAlert || sent[1] != 3 {
+		kind, end := sent[0], recordHead+int(binary.BigEndian.Uint16(sent[3:]))
+		part := sent[recordHead:min(end, len(sent))]
+		switch {
+		case sent[1] != 3 || kind != recordHandshake && kind != recordAlert:
 			return Agreed{}, fmt.Errorf("the server speaks no TLS: what it sends begins with %q", sent[:recordHead])
-		}
-		whole := len(sent) >= recordHead+size
-		part := sent[recordHead:min(recordHead+size, len(sent))]
-		if kind == recordAlert {
-			if len(part) < 2 {
-				return Agreed{}, ErrShort
-			}
+		case kind == recordAlert && len(part) >= 2:
 			return Agreed{}, AlertError(part[1])
+		case kind == recordAlert:
+			return Agreed{}, ErrShort
 		}
 		message = append(message, part...)
-		if !whole {
-			break
+		if agreed, err := first(message); !errors.Is(err, ErrShort) || end > len(sent) {
+			return agreed, err
 		}
-		sent = sent[recordHead+size:]
+		sent = sent[end:]
 	}
+	return Agreed{}, ErrShort
+}
+
+// first reads the first message of a handshake.
+func first(message []byte) (Agreed, error) {
 	if len(message) < messageHead {
 		return Agreed{}, ErrShort
 	}
-	size := int(message[1])<<16 | int(binary.BigEndian.Uint16(message[2:]))
+	end := messageHead + (int(message[1])<<16 | int(binary.BigEndian.Uint16(message[2:])))
 	switch {
 	case message[0] != messageServerHello:
 		return Agreed{}, fmt.Errorf("the server begins its handshake with message %d", message[0])
-	case len(message) < messageHead+size:
+	case len(message) < end:
 		return Agreed{}, ErrShort
 	}
-	return hello(message[messageHead : messageHead+size])
+	return hello(message[messageHead:end])
 }
 
 var errMalformed = errors.New("the server's hello cannot be read")
