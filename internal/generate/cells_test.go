@@ -101,7 +101,7 @@ func TestToolInheritsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=3", "K6_AUTO_EXTENSION_RESOLUTION=false"}
+	want := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=3", "K6_AUTO_EXTENSION_RESOLUTION=false", "GODEBUG=http2client=0"}
 	var got []string
 	for l := range strings.Lines(string(raw)) {
 		if l = strings.TrimSpace(l); !strings.HasPrefix(l, "PWD=") {

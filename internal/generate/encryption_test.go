@@ -138,3 +138,26 @@ func TestAToolThatBeginsNoTLSIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// Each side of a duet is asked as it speaks.
+func TestTheServersOfADuetMaySpeakDifferently(t *testing.T) {
+	testbed.Programs(t, "wrk")
+	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(hello))
+	b := newBench(t, withTools)
+	c := duetCell(2, 1)
+	check := protocol.Check{
+		Targets: []string{newTarget(t, hello), server.Target}, TLS: []*record.TLS{nil, {CA: server.Authority}}, Requests: []record.Request{c.Request}, Cells: []record.Cell{c},
+	}
+	if checked := b.generator.Check(t.Context(), check); !checked.OK() {
+		t.Fatal(checked.Message)
+	}
+	result := b.measure(protocol.Start{At: time.Now().Add(300 * time.Millisecond), Targets: check.Targets, TLS: check.TLS, Slots: timetable.Of(check.Cells)})
+	for i, c := range result.Cells {
+		if c.Server != i || c.Error != "" || c.Measurement == nil || c.Measurement.Requests == 0 || c.Measurement.Errors.Sum() > 0 {
+			t.Errorf("the cell of server %d has %q and %+v", i, c.Error, c.Measurement)
+		}
+	}
+	if len(result.Encryption) != 2 || result.Encryption[0].Server != 1 || result.Encryption[1].Client != "wrk" {
+		t.Errorf("was agreed on %+v", result.Encryption)
+	}
+}
