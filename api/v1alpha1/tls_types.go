@@ -31,8 +31,7 @@ type TLS struct {
 	CA string `json:"ca,omitempty"`
 
 	// serverName is the DNS name or the address that the server's certificate must be for. Nobody sends it: loads reach a server by the address of its
-	// pod, and get the certificate that it shows to a client which
-	// names no host. If absent, names are not compared.
+	// pod, and get the certificate that it shows to a client which names no host. If absent, names are not compared.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

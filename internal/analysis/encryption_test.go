@@ -23,7 +23,8 @@ func TestWhatServersHaveAgreedOnIsListedByClient(t *testing.T) {
 		}
 		d.Trials[i].Generators[0].Encryption = []record.Encryption{
 			{Client: record.ClientCheck, Version: "TLS 1.3", Cipher: "TLS_AES_128_GCM_SHA256", Key: "RSA 2048", Verified: true},
-			{Client: "wrk", Version: "TLS 1.3", Cipher: cipher}, {Client: "wrk", Server: 7, Version: "of nobody"},
+			{Client: "wrk", Version: "TLS 1.3", Cipher: cipher},
+			{Client: "wrk", Server: 7, Version: "of nobody"},
 		}
 	}
 	table := analyse(t, d)

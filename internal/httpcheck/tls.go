@@ -40,7 +40,7 @@ func Handshake(ctx context.Context, server Server) (record.Encryption, error) {
 		return record.Encryption{}, noHandshake(err)
 	}
 	defer s.close()
-	state := s.conn.(*tls.Conn).ConnectionState() //nolint:errcheck // A server that speaks TLS is spoken to so.
+	state := s.conn.(*tls.Conn).ConnectionState()
 	return record.Encryption{
 		Client: record.ClientCheck, Version: tls.VersionName(state.Version), Cipher: tls.CipherSuiteName(state.CipherSuite),
 		Key: keyOf(state.PeerCertificates[0]), Verified: server.TLS.CA != "",

@@ -31,8 +31,10 @@ func TestOnlySettingsThatDifferAreListed(t *testing.T) {
 func TestWhatWasAgreedOnIsListedWhereItDiffers(t *testing.T) {
 	old, modern := environment.Value{Value: "TLS 1.2 A", Trials: 2}, environment.Value{Value: "TLS 1.3 B", Trials: 1}
 	list := []environment.Agreed{
-		{Implementation: "a", Client: "check", Values: []environment.Value{modern}}, {Implementation: "a", Client: "wrk", Values: []environment.Value{old, modern}},
-		{Implementation: "b", Client: "check", Values: []environment.Value{modern}}, {Implementation: "b", Client: "wrk", Values: []environment.Value{modern}},
+		{Implementation: "a", Client: "check", Values: []environment.Value{modern}},
+		{Implementation: "a", Client: "wrk", Values: []environment.Value{old, modern}},
+		{Implementation: "b", Client: "check", Values: []environment.Value{modern}},
+		{Implementation: "b", Client: "wrk", Values: []environment.Value{modern}},
 	}
 	both := []planned.Implementation{{Name: "a"}, {Name: "b"}}
 	got := shown(analysis.Table{Implementations: both, Encryption: list}).settings()

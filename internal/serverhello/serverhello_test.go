@@ -27,7 +27,7 @@ func sent(t *testing.T, server *tls.Config, client *tls.Config) ([]byte, tls.Con
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer listener.Close() //nolint:errcheck // Nobody else connects.
 	go func() {
 		if there, err := listener.Accept(); err == nil {
 			_ = there.(*tls.Conn).Handshake() // The client sees what becomes of it.
@@ -54,14 +54,14 @@ type tapped struct {
 func (c tapped) Read(p []byte) (int, error) { return c.in.Read(p) }
 
 func TestAHelloSaysWhatTheClientSays(t *testing.T) {
-	for name, tc := range map[string]struct{ server, client tls.Config }{
-		"TLS 1.3":                      {},
-		"TLS 1.2":                      {server: tls.Config{MaxVersion: tls.VersionTLS12}},
-		"a cipher suite of the client": {client: tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384}}},
-		"a hello that is asked again":  {server: tls.Config{CurvePreferences: []tls.CurveID{tls.CurveP521}}},
+	for name, tc := range map[string]struct{ server, client *tls.Config }{
+		"TLS 1.3":                      {&tls.Config{}, &tls.Config{}},
+		"TLS 1.2":                      {&tls.Config{MaxVersion: tls.VersionTLS12}, &tls.Config{}},
+		"a cipher suite of the client": {&tls.Config{}, &tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384}}},
+		"a hello that is asked again":  {&tls.Config{CurvePreferences: []tls.CurveID{tls.CurveP521}}, &tls.Config{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all, state, err := sent(t, &tc.server, &tc.client)
+			all, state, err := sent(t, tc.server, tc.client)
 			if err != nil {
 				t.Fatal(err)
 			}
