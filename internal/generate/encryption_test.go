@@ -151,7 +151,11 @@ func TestTheServersOfADuetMaySpeakDifferently(t *testing.T) {
 	if checked := b.generator.Check(t.Context(), check); !checked.OK() {
 		t.Fatal(checked.Message)
 	}
+	server.Visits()
 	result := b.measure(protocol.Start{At: time.Now().Add(300 * time.Millisecond), Targets: check.Targets, TLS: check.TLS, Slots: timetable.Of(check.Cells)})
+	if v := server.Visits(); v.Requests == 0 {
+		t.Errorf("the second server has seen %+v", v)
+	}
 	for i, c := range result.Cells {
 		if c.Server != i || c.Error != "" || c.Measurement == nil || c.Measurement.Requests == 0 || c.Measurement.Errors.Sum() > 0 {
 			t.Errorf("the cell of server %d has %q and %+v", i, c.Error, c.Measurement)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
 	"loadstone.dev/loadstone/internal/tool"
@@ -89,6 +90,28 @@ func TestRealToolsSpeakTLS(t *testing.T) {
 				t.Errorf("%d bytes were counted for each answer", each)
 			}
 		})
+	}
+}
+
+// A latency from the opening of a connection holds its handshake.
+func TestRealK6CountsTheHandshakeOfAConnectionEachRequest(t *testing.T) {
+	testbed.Programs(t, "k6")
+	const pause = 50 * time.Millisecond
+	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.NotFoundHandler(), func(c *tls.Config) {
+		c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			time.Sleep(pause)
+			return nil, nil
+		}
+	})
+	m := runOnce(t, record.Cell{
+		Load: "web", Tool: record.ToolK6, Connections: 2, Threads: 1, DurationSeconds: 1, Request: record.Request{Path: "/", Expect: record.Expect{Status: 404}}, Connection: record.PerRequest,
+	}, tool.Target{Address: server.Target, TLS: true})
+	all, err := histogram.Decode(m.Latency[0].HDRHigh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := time.Duration(all.Min()) * time.Microsecond; m.Latency[0].Kind != record.WithConnection || least < pause {
+		t.Errorf("a latency %s is %s, and a handshake takes %s", m.Latency[0].Kind, least, pause)
 	}
 }
 
