@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/pods"
@@ -190,7 +191,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 			return pass.Halt, nil
 		}
 		o := s.command(a.Name)
-		o.Start = &protocol.Start{At: try.Started.Add(offset), Targets: s.targets(), ServerCPU: cpu, Slots: try.Slots()}
+		o.Start = &protocol.Start{At: try.Started.Add(offset), Targets: s.targets(), TLS: kind.TLS(s.work().Servers()), ServerCPU: cpu, Slots: try.Slots()}
 		state, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o)
 		if err != nil {
 			return silent(s, a.pod, err)

@@ -236,13 +236,14 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	}
 
 	s = scopeOf(agentsIn(idle, idle), later(0))
+	s.trial.Spec.Servers[0].TLS.Verify = v1alpha1.VerifyNone
 	if got, err := r.start(t.Context(), s); err != nil || got != pass.GoOn || s.fault != nil {
 		t.Fatalf("the second pass ends with %+v, %v, %v", got, err, s.fault)
 	}
 	var roles []string
 	for _, o := range commands {
 		roles = append(roles, o.Member)
-		if at := o.Start.At; !at.Equal(noon.Add(time.Hour)) || o.Start.Targets[0] != "192.0.2.1:8080" || len(o.Start.Slots) != 2 {
+		if at := o.Start.At; !at.Equal(noon.Add(time.Hour)) || o.Start.Targets[0] != "192.0.2.1:8080" || len(o.Start.TLS) != 1 || o.Start.TLS[0] == nil || len(o.Start.Slots) != 2 {
 			t.Errorf("%s is told to start at %s (in its own clock) on %s", o.Member, at, o.Start.Targets[0])
 		}
 	}

@@ -92,6 +92,10 @@ type Implementation struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 
+	// tls says that the server speaks HTTPS on its port, and how its certificate is verified. If absent, it speaks plain HTTP.
+	// +optional
+	TLS TLS `json:"tls,omitzero"`
+
 	// cpus is the number of whole CPUs that the server or the program owns exclusively. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

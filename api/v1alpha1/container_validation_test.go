@@ -24,11 +24,13 @@ spec:
     group: 1000
     imagePullSecrets: [{name: registry}]
     readiness: {path: /ready, timeoutSeconds: 60}
+    tls: {ca: PEM, serverName: app.example}
   loads: [{name: sweep, tool: wrk, levels: [{connections: 10}]}]
 `
 
 func TestABadContainerIsRefusedWithASentence(t *testing.T) {
 	c := apiServer(t)
+	const noTLS = "tls: {ca: PEM, serverName: app.example}"
 	const env, absolute = "{name: MODE, value: fast}", "path must be absolute, without ':', '.' and '..'"
 	for name, tc := range map[string]struct{ before, after, want string }{
 		"a variable with a hyphen":         {"name: MODE", "name: MO-DE", "a variable's name must be letters, digits and '_', and begin with no digit"},
@@ -44,6 +46,11 @@ func TestABadContainerIsRefusedWithASentence(t *testing.T) {
 		"a negative user":                  {"user: 1000", "user: -1", "spec.implementations[0].user in body should be greater than or equal to 0"},
 		"a server that is never ready":     {"timeoutSeconds: 60", "timeoutSeconds: 601", "spec.implementations[0].readiness.timeoutSeconds in body should be less than or equal to 600"},
 		"a path that is none":              {"path: /ready", "path: ready", "path must begin with '/' and hold printable ASCII"},
+		"TLS of nothing":                   {noTLS, "tls: {}", "spec.implementations[0].tls in body should have at least 1 properties"},
+		"TLS with a name and no authority": {noTLS, "tls: {verify: None, serverName: a}", "tls.serverName is the name for which the certificate is verified by ca: give ca, or remove serverName"},
+		"an authority for nothing":         {noTLS, "tls: {verify: None, ca: PEM}", "tls has either a ca, by which the server's certificate is verified, or verify: None"},
+		"nothing to verify by":             {noTLS, "tls: {verify: Authority}", "tls has either a ca, by which the server's certificate is verified, or verify: None"},
+		"another way to verify":            {noTLS, "tls: {verify: Some}", `spec.implementations[0].tls.verify: Unsupported value: "Some": supported values: "Authority", "None"`},
 		"a readiness of nothing":           {"{path: /ready, timeoutSeconds: 60}", "{}", "spec.implementations[0].readiness in body should have at least 1 properties"},
 	} {
 		t.Run(name, func(t *testing.T) {

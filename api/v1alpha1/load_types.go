@@ -231,7 +231,8 @@ type Load struct {
 	// +optional
 	Request Request `json:"request,omitzero"`
 
-	// connection is KeepAlive, many requests per connection, or PerRequest, one request per connection. Defaults to KeepAlive.
+	// connection is KeepAlive, many requests per connection, or PerRequest, one request per connection, with a handshake of its own where the server
+	// speaks TLS. Defaults to KeepAlive.
 	// +optional
 	Connection ConnectionUse `json:"connection,omitempty"`
 

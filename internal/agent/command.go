@@ -59,7 +59,7 @@ func (a *Agent) obeyCheck(c protocol.Check) error {
 	if !able {
 		return refuse(http.StatusUnprocessableEntity, "%s has nothing to check", a.work.Member())
 	}
-	if err := validateTargets("check", c.Targets); err != nil {
+	if err := validateTargets("check", c.Targets, c.TLS); err != nil {
 		return err
 	}
 	result := checking.Check(a.life, c)
@@ -88,13 +88,16 @@ func (a *Agent) obeyStart(start protocol.Start) error {
 }
 
 func sameStart(a, b protocol.Start) bool {
-	return a.At.Equal(b.At) && slices.Equal(a.Targets, b.Targets) && reflect.DeepEqual(a.ServerCPU, b.ServerCPU) && reflect.DeepEqual(a.Slots, b.Slots)
+	return a.At.Equal(b.At) && slices.Equal(a.Targets, b.Targets) && reflect.DeepEqual(a.TLS, b.TLS) && reflect.DeepEqual(a.ServerCPU, b.ServerCPU) && reflect.DeepEqual(a.Slots, b.Slots)
 }
 
 // validateTargets refuses addresses of servers that no command can be about.
-func validateTargets(command string, targets []string) error {
+func validateTargets(command string, targets []string, encrypted []*record.TLS) error {
 	if n := len(targets); n < 1 || n > record.MaxServers {
 		return refuse(http.StatusUnprocessableEntity, "the %s has %d targets: want 1 to %d", command, n, record.MaxServers)
+	}
+	if n := len(encrypted); n > 0 && n != len(targets) {
+		return refuse(http.StatusUnprocessableEntity, "the %s says of %d servers how they speak TLS, and has %d targets", command, n, len(targets))
 	}
 	for i, target := range targets {
 		if _, _, err := net.SplitHostPort(target); err != nil {
@@ -106,7 +109,7 @@ func validateTargets(command string, targets []string) error {
 
 // validate refuses a start that cannot be followed, before anything is measured.
 func validate(start protocol.Start) error {
-	if err := validateTargets("start", start.Targets); err != nil {
+	if err := validateTargets("start", start.Targets, start.TLS); err != nil {
 		return err
 	}
 	if len(start.Slots) == 0 {

@@ -44,6 +44,7 @@ func TestOrdersThatAreRefused(t *testing.T) {
 		"a start with a path as a load":      {b.key, start(func(s *protocol.Start) { s.Slots[0].Cell.Load = "../x" }), http.StatusUnprocessableEntity},
 		"a start with one cell twice":        {b.key, start(func(s *protocol.Start) { s.Slots[1].Cell = s.Slots[0].Cell }), http.StatusUnprocessableEntity},
 		"a start out of order":               {b.key, start(func(s *protocol.Start) { s.Slots[1].Measure = 0 }), http.StatusUnprocessableEntity},
+		"a start of another number of TLS":   {b.key, start(func(s *protocol.Start) { s.TLS = make([]*record.TLS, 2) }), http.StatusUnprocessableEntity},
 		"a start without a port":             {b.key, start(func(s *protocol.Start) { s.Targets[0] = "127.0.0.1" }), http.StatusUnprocessableEntity},
 	}
 	for name, tc := range tests {

@@ -78,7 +78,7 @@ func measure(data record.RunData) (Table, error) {
 	t.Rows, searches = verdict.CompareRows(p, rows, verdict.Failures{Trials: failures, Cases: failedCases(t.CaseGaps)}, searches)
 	t.Comparisons = verdict.Compare(p, t.Groups, failures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
-	t.Environment = environment.Of(data, p)
+	t.Environment, t.Encryption = environment.Of(data, p), environment.Encryption(data, p)
 	t.Builds, t.Claims = builds.Of(data, p), builds.Claims(data, p)
 	t.Run.Notes = append(t.Run.Notes, builds.Notes(t.Builds, p, data)...)
 	t.Profiles = profiles(data, p)

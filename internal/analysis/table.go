@@ -50,6 +50,8 @@ type Table struct {
 	NoiseFloor  *record.Calibration `json:"noiseFloor,omitempty"`
 	Coverage    Coverage            `json:"coverage"`
 	Environment []environment.Fact  `json:"environment"`
+	// Encryption is what servers that speak TLS have agreed on with each of their clients.
+	Encryption []environment.Agreed `json:"encryption,omitempty"`
 	// Builds is how the servers were built; nil if no observer has read it.
 	Builds *builds.Builds `json:"builds,omitempty"`
 	// Claims are what the spec states of implementations, with what became of it.

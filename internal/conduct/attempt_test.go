@@ -316,6 +316,7 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 		"an answer is wrong":         {conduct.Checked(single, wrong(0)), "permanent WrongResponse: implementations[go]: GET / answered 404: correct the server, or request and expect of the load"},
 		"the other's is wrong":       {conduct.Checked(pair, wrong(1)), "permanent WrongResponse: implementations[epoll]: GET / answered 404: correct"},
 		"a lone server has a second": {conduct.Checked(single, wrong(1)), "permanent WrongResponse: implementations[go]: GET / answered 404: correct"},
+		"TLS is not what it should":  {conduct.Checked(pair, protocol.Checked{Fault: protocol.FaultTLS, Message: "its certificate is out of date", Server: 1}), "permanent WrongResponse: implementations[epoll]: its certificate is out of date"},
 		"a load cannot be made":      {conduct.Checked(single, protocol.Checked{Fault: protocol.FaultLoad, Message: "the script does not compile"}), "permanent LoadImpossible: the script does not compile"},
 	} {
 		t.Run(name, func(t *testing.T) {

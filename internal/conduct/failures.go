@@ -175,5 +175,8 @@ func Checked(t Trial, c protocol.Checked) *Failure {
 		return PermanentFailure(v1alpha1.ReasonLoadImpossible, "%s", c.Message)
 	}
 	server := t.Servers[min(max(c.Server, 0), len(t.Servers)-1)]
+	if c.Fault == protocol.FaultTLS {
+		return PermanentFailure(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s", server, c.Message)
+	}
 	return PermanentFailure(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s: correct the server, or request and expect of the load", server, c.Message)
 }

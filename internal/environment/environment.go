@@ -35,6 +35,8 @@ const (
 	ToolVersion  Key = "toolVersion"
 	AgentVersion Key = "agentVersion"
 	Headers      Key = "responseHeaderBytes"
+	TLS          Key = "tls"
+	Certificate  Key = "certificate"
 	Operator     Key = "operatorVersion"
 )
 
@@ -119,6 +121,7 @@ func (b *factBook) trial(t record.TrialData) {
 	b.processes(t, &generators)
 	b.together(generators)
 	b.note(roleServer, Headers, t.Manifest.Servers[0], headers(measured.Responses(&t)))
+	b.encryption(t)
 	for _, p := range t.Manifest.Pods {
 		role, implementation := roleGenerator, ""
 		if record.IsServer(p.Member) {

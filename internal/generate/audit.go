@@ -52,7 +52,7 @@ func (g *Generator) auditor(r *cellRun, deadline time.Time, unknown string) *htt
 	if g.config.Index != 0 || r.slot.Cell.Script != nil {
 		return nil
 	}
-	auditor, err := httpcheck.NewAuditor(r.target, g.expected(r.slot.Cell.Request), deadline)
+	auditor, err := httpcheck.NewAuditor(r.server, g.expected(r.slot.Cell.Request), deadline)
 	if err != nil {
 		r.unknown = append(r.unknown, unknown+err.Error()+".")
 		return nil

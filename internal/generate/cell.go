@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
 	"loadstone.dev/loadstone/internal/timing"
@@ -17,7 +18,7 @@ import (
 // cellRun is one cell while it is run.
 type cellRun struct {
 	slot   timetable.Slot
-	target string
+	server httpcheck.Server
 	// share is this generator's part of the cell.
 	share record.Cell
 	tool  tool.Tool
@@ -27,12 +28,12 @@ type cellRun struct {
 	unknown []string
 }
 
-func (g *Generator) newCellRun(slot timetable.Slot, target string) *cellRun {
+func (g *Generator) newCellRun(slot timetable.Slot, server httpcheck.Server) *cellRun {
 	r := &cellRun{
-		slot: slot, target: target, share: timetable.Share(slot.Cell, g.config.Index), run: record.CellRun{Point: record.PointOf(slot.Cell)},
+		slot: slot, server: server, share: timetable.Share(slot.Cell, g.config.Index), run: record.CellRun{Point: record.PointOf(slot.Cell)},
 	}
 	if t, ok := g.tools[slot.Cell.Tool]; ok && r.share.Connections > 0 {
-		r.tool, r.args = t, t.Args(r.share, target, tool.Measure)
+		r.tool, r.args = t, t.Args(r.share, targetOf(server), tool.Measure)
 	}
 	return r
 }
@@ -62,7 +63,7 @@ func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, 
 		return err
 	}
 	defer g.discard(r.tool, r.share)
-	args := r.tool.Args(r.share, r.target, tool.Warmup)
+	args := r.tool.Args(r.share, targetOf(r.server), tool.Warmup)
 	end := clock.At(r.slot.Measure - timetable.WarmupGap)
 	p, err := launch(ctx, g.config.Dir, args, r.share.Threads, nil, raw, end)
 	if err != nil {

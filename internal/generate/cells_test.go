@@ -101,7 +101,7 @@ func TestToolInheritsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=3", "K6_AUTO_EXTENSION_RESOLUTION=false"}
+	want := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=3", "K6_AUTO_EXTENSION_RESOLUTION=false", "GODEBUG=http2client=0"}
 	var got []string
 	for l := range strings.Lines(string(raw)) {
 		if l = strings.TrimSpace(l); !strings.HasPrefix(l, "PWD=") {
@@ -276,7 +276,7 @@ func TestWhoAudits(t *testing.T) {
 			if tc.answer != "" {
 				g.answers = map[string]httpcheck.Expectation{"/": httpcheck.Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200, Body: &tc.answer}})}
 			}
-			a := &cellRun{slot: timetable.Slot{Cell: tc.cell}, target: target}
+			a := &cellRun{slot: timetable.Slot{Cell: tc.cell}, server: httpcheck.Server{Address: target}}
 			got := g.beginAudit(t.Context(), a, time.Now().Add(100*time.Millisecond))()
 			if (got != nil) != tc.want || got != nil && (got.WrongBody > 0) != tc.wrong {
 				t.Errorf("the audit is %+v", got)

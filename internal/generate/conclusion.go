@@ -30,7 +30,7 @@ func (g *Generator) conclude() *conclusion {
 	}
 	if g.config.Index == 0 {
 		g.mu.Lock()
-		c.result.Responses = g.responses
+		c.result.Responses, c.result.Encryption = g.responses, g.encryption
 		g.mu.Unlock()
 	}
 	return c

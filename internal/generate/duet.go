@@ -34,7 +34,7 @@ func (g *Generator) newDuet(slot timetable.Slot, start protocol.Start) *duet {
 	long.Cell = timetable.Whole(slot.Cell)
 	d := &duet{generator: g, slot: slot, chance: chance(g.config.Trial, slot.Cell)}
 	for i := range d.players {
-		d.players[i] = &player{cellRun: g.newCellRun(long, start.Targets[i]), target: start.Targets[i]}
+		d.players[i] = &player{cellRun: g.newCellRun(long, serverAt(start.Targets, start.TLS, i))}
 		d.players[i].run.Server = i
 	}
 	return d
@@ -143,7 +143,7 @@ func (d *duet) play(ctx context.Context, purpose tool.Purpose, from, until, dead
 		first := d.chance.IntN(2)
 		for _, p := range []*player{d.players[first], d.players[1-first]} {
 			at = at.Add(timetable.DuetSlice)
-			args := p.tool.Args(p.share, p.target, purpose)
+			args := p.tool.Args(p.share, targetOf(p.server), purpose)
 			if err := p.play(ctx, d.generator.config.Dir, args, deadline, at); err != nil {
 				return err
 			}

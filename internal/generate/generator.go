@@ -77,6 +77,8 @@ type Generator struct {
 	// answers are those of the check that succeeded, by the key of the request.
 	answers   map[string]httpcheck.Expectation
 	responses []record.Response
+	// encryption is what was agreed on with servers that speak TLS.
+	encryption []record.Encryption
 }
 
 // New makes a generator. It is given a Searcher for cells that are steps of a search.
@@ -100,8 +102,14 @@ func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checke
 	}
 	var result protocol.Checked
 	answers := map[string]httpcheck.Expectation{}
-	for i, target := range c.Targets {
-		all, err := httpcheck.Check(ctx, target, c.Requests)
+	var encryption []record.Encryption
+	for i := range c.Targets {
+		agreed, err := g.checkEncryption(ctx, c, i)
+		if err != nil {
+			return protocol.Checked{Fault: protocol.FaultTLS, Message: err.Error(), Server: i}
+		}
+		encryption = append(encryption, agreed...)
+		all, err := httpcheck.Check(ctx, serverAt(c.Targets, c.TLS, i), c.Requests)
 		if err != nil {
 			return protocol.Checked{Fault: protocol.FaultServer, Message: err.Error(), Server: i}
 		}
@@ -118,7 +126,7 @@ func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checke
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.answers, g.responses = answers, result.Responses
+	g.answers, g.responses, g.encryption = answers, result.Responses, encryption
 	return result
 }
 
@@ -159,7 +167,7 @@ func (g *Generator) Measure(ctx context.Context, start protocol.Start, done func
 	runs := make([]*cellRun, 0, len(start.Slots))
 	steps, hung := map[string][]record.CellRun{}, false
 	for _, slot := range start.Slots {
-		r := g.newCellRun(slot, start.Targets[0])
+		r := g.newCellRun(slot, serverAt(start.Targets, start.TLS, 0))
 		ran, err := g.run(ctx, clock, r, steps[slot.Cell.Load])
 		if ctx.Err() != nil {
 			return nil, nil, fmt.Errorf("measuring: %w", ctx.Err())
@@ -192,7 +200,7 @@ func (g *Generator) writeToolFiles(start protocol.Start) error {
 		if !ok || share.Connections == 0 || share.Step > 0 {
 			continue
 		}
-		if err := g.writeFiles(t, share, start.Targets[0]); err != nil {
+		if err := g.writeFiles(t, share, targetOf(serverAt(start.Targets, start.TLS, 0))); err != nil {
 			return err
 		}
 	}
@@ -233,8 +241,8 @@ func (g *Generator) decide(r *cellRun, past []record.CellRun) (bool, error) {
 	whole := r.slot.Cell
 	whole.RequestsPerSecond = rate
 	r.run.Rate, r.share = rate, timetable.Share(whole, g.config.Index)
-	r.args = r.tool.Args(r.share, r.target, tool.Measure)
-	return true, g.writeFiles(r.tool, r.share, r.target)
+	r.args = r.tool.Args(r.share, targetOf(r.server), tool.Measure)
+	return true, g.writeFiles(r.tool, r.share, targetOf(r.server))
 }
 
 // parse reads what a tool has printed, once.

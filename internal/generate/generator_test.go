@@ -99,12 +99,12 @@ func TestGeneratorSaysWhatTheToolSaid(t *testing.T) {
 // sleeper is a tool that never ends by itself in time.
 type sleeper struct{ fakeTool }
 
-func (sleeper) Args(record.Cell, string, tool.Purpose) []string { return []string{"sleep", "300"} }
+func (sleeper) Args(record.Cell, tool.Target, tool.Purpose) []string { return []string{"sleep", "300"} }
 
 type fakeTool struct{}
 
-func (fakeTool) Args(record.Cell, string, tool.Purpose) []string { return []string{"true"} }
-func (fakeTool) Files(record.Cell, string) []tool.File           { return nil }
+func (fakeTool) Args(record.Cell, tool.Target, tool.Purpose) []string { return []string{"true"} }
+func (fakeTool) Files(record.Cell, tool.Target) []tool.File           { return nil }
 
 func (fakeTool) Waits() bool                              { return false }
 func (fakeTool) Traits() tool.Traits                      { return tool.Traits{} }

@@ -84,7 +84,7 @@ func (g *Generator) tryScripts(ctx context.Context, c protocol.Check) error {
 		if share.Search != nil {
 			share.RequestsPerSecond = max(share.Search.StartRequestsPerSecond, 1)
 		}
-		if err := g.try(ctx, t, share, c.Targets[0]); err != nil {
+		if err := g.try(ctx, t, share, targetOf(serverAt(c.Targets, c.TLS, 0))); err != nil {
 			return fmt.Errorf("loads[%s].script: %w", cell.Load, err)
 		}
 	}
@@ -92,7 +92,7 @@ func (g *Generator) tryScripts(ctx context.Context, c protocol.Check) error {
 }
 
 // try runs one script and returns what its tool complains of.
-func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, target string) (err error) {
+func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, target tool.Target) (err error) {
 	if err := g.writeFiles(t, share, target); err != nil {
 		return err
 	}

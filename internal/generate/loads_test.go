@@ -24,13 +24,13 @@ type toolOf struct {
 	parse   func(string) (record.Measurement, error)
 }
 
-func (f toolOf) Args(c record.Cell, _ string, p tool.Purpose) []string { return f.args(c, p) }
-func (f toolOf) Waits() bool                                           { return false }
-func (f toolOf) Traits() tool.Traits                                   { return tool.Traits{} }
-func (f toolOf) Needs(record.Cell) tool.Needs                          { return tool.Needs{} }
-func (f toolOf) Outputs(record.Cell) []string                          { return f.outputs }
+func (f toolOf) Args(c record.Cell, _ tool.Target, p tool.Purpose) []string { return f.args(c, p) }
+func (f toolOf) Waits() bool                                                { return false }
+func (f toolOf) Traits() tool.Traits                                        { return tool.Traits{} }
+func (f toolOf) Needs(record.Cell) tool.Needs                               { return tool.Needs{} }
+func (f toolOf) Outputs(record.Cell) []string                               { return f.outputs }
 
-func (f toolOf) Files(c record.Cell, _ string) []tool.File {
+func (f toolOf) Files(c record.Cell, _ tool.Target) []tool.File {
 	if f.files == nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // writeFiles writes what a tool needs to run a cell.
-func (g *Generator) writeFiles(t tool.Tool, share record.Cell, target string) error {
+func (g *Generator) writeFiles(t tool.Tool, share record.Cell, target tool.Target) error {
 	for _, f := range t.Files(share, target) {
 		if err := os.WriteFile(filepath.Join(g.config.Dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			return fmt.Errorf("writing a file of the tool: %w", err)

@@ -13,8 +13,7 @@ import (
 // is frozen by SIGSTOP.
 type player struct {
 	*cellRun
-	target string
-	raw    *os.File
+	raw *os.File
 	// process is nil until the player's first turn, and ended gets its end, once.
 	process *process
 	ended   chan error

@@ -45,10 +45,13 @@ func launch(ctx context.Context, dir string, args []string, threads int32, in, o
 	return &process{cmd: cmd, ctx: ctx, cancel: cancel}, nil
 }
 
-// toolEnv is the whole environment of a tool. The last two are for k6, and the others do not read them: it would otherwise take as many
-// threads as the machine has CPUs, and ask the network for extensions that a script imports.
+// toolEnv is the whole environment of a tool. The last three are for k6, and the others do not read them: it would otherwise take as many
+// threads as the machine has CPUs, ask the network for extensions that a script imports, and speak HTTP/2 with a server that offers it over TLS.
 func toolEnv(dir string, threads int32) []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(max(threads, 1))), "K6_AUTO_EXTENSION_RESOLUTION=false"}
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GOMAXPROCS=" + strconv.Itoa(int(max(threads, 1))), "K6_AUTO_EXTENSION_RESOLUTION=false",
+		"GODEBUG=http2client=0",
+	}
 }
 
 // wait returns when the tool has ended: nil after a good end, errKilled after its deadline.

@@ -13,7 +13,7 @@ func TestBodiesAreComparedUnlessAnyWillDo(t *testing.T) {
 	for name, anyBody := range map[string]bool{"any body": true, "the same body": false} {
 		t.Run(name, func(t *testing.T) {
 			r := record.Request{Path: "/", Expect: record.Expect{Status: 200, AnyBody: anyBody}}
-			answers, err := Check(t.Context(), target, []record.Request{r})
+			answers, err := Check(t.Context(), Server{Address: target}, []record.Request{r})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -27,7 +27,7 @@ func TestBodiesAreComparedUnlessAnyWillDo(t *testing.T) {
 
 func TestAStatusIsComparedThoughAnyBodyWillDo(t *testing.T) {
 	r := record.Request{Path: "/", Expect: record.Expect{Status: 201, AnyBody: true}}
-	if _, err := Check(t.Context(), testbed.NewCounting(t), []record.Request{r}); err == nil || err.Error() != "GET / answered 200 instead of 201" {
+	if _, err := Check(t.Context(), Server{Address: testbed.NewCounting(t)}, []record.Request{r}); err == nil || err.Error() != "GET / answered 200 instead of 201" {
 		t.Errorf("got the error %v", err)
 	}
 }
@@ -36,7 +36,7 @@ func TestAStatusIsComparedThoughAnyBodyWillDo(t *testing.T) {
 func TestAnAnswerOfAnyBodyStillSaysWhatOthersMustBeLike(t *testing.T) {
 	anyBody := record.Request{Path: "/", Expect: record.Expect{Status: 200, AnyBody: true}}
 	same := record.Request{Path: "/", Expect: record.Expect{Status: 200}}
-	answers, err := Check(t.Context(), speak(t, says(helloAnswer)), []record.Request{anyBody})
+	answers, err := Check(t.Context(), Server{Address: speak(t, says(helloAnswer))}, []record.Request{anyBody})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ const (
 
 // Auditor reads answers beside a tool and compares them, on one connection at a time.
 type Auditor struct {
-	target   string
+	server   Server
 	request  []byte
 	expect   Expectation
 	deadline time.Time
@@ -35,12 +35,12 @@ type Auditor struct {
 }
 
 // NewAuditor makes an auditor that asks a server until a deadline.
-func NewAuditor(target string, e Expectation, deadline time.Time) (*Auditor, error) {
-	text, err := request(target, e.Request)
+func NewAuditor(server Server, e Expectation, deadline time.Time) (*Auditor, error) {
+	text, err := request(server.Address, e.Request)
 	if err != nil {
 		return nil, WithoutURL(err)
 	}
-	return &Auditor{target: target, request: text, expect: e, deadline: deadline}, nil
+	return &Auditor{server: server, request: text, expect: e, deadline: deadline}, nil
 }
 
 // Warmup sends requests until the deadline or the end of ctx, each as soon as the one before is answered.
@@ -96,7 +96,7 @@ func (a *Auditor) once(ctx context.Context) error {
 
 func (a *Auditor) ask(ctx context.Context) error {
 	if a.session == nil {
-		s, err := openSession(ctx, a.target, a.deadline)
+		s, err := openSession(ctx, a.server, a.deadline)
 		if err != nil {
 			return err
 		}

@@ -26,11 +26,11 @@ type Answer struct {
 }
 
 // Check sends every request once, at the same time. The error is the first one's that was answered wrongly, as a sentence.
-func Check(ctx context.Context, target string, requests []record.Request) ([]Answer, error) {
+func Check(ctx context.Context, server Server, requests []record.Request) ([]Answer, error) {
 	all, errs := make([]Answer, len(requests)), make([]error, len(requests))
 	var group sync.WaitGroup
 	for i, r := range requests {
-		group.Go(func() { all[i], errs[i] = ask(ctx, target, Expect(r)) })
+		group.Go(func() { all[i], errs[i] = ask(ctx, server, Expect(r)) })
 	}
 	group.Wait()
 	for _, err := range errs {
@@ -42,12 +42,12 @@ func Check(ctx context.Context, target string, requests []record.Request) ([]Ans
 }
 
 // ask sends one request.
-func ask(ctx context.Context, target string, e Expectation) (Answer, error) {
-	text, err := request(target, e.Request)
+func ask(ctx context.Context, server Server, e Expectation) (Answer, error) {
+	text, err := request(server.Address, e.Request)
 	if err != nil {
 		return Answer{}, fmt.Errorf("%s cannot be sent: %w", e.what(), WithoutURL(err))
 	}
-	s, err := openSession(ctx, target, time.Now().Add(checkLimit))
+	s, err := openSession(ctx, server, time.Now().Add(checkLimit))
 	if err != nil {
 		return Answer{}, unanswered(e.what(), err, checkLimit)
 	}
@@ -58,7 +58,7 @@ func ask(ctx context.Context, target string, e Expectation) (Answer, error) {
 		return Answer{}, unanswered(e.what(), err, checkLimit)
 	}
 	if err := e.compare(a); err != nil {
-		return Answer{}, err
+		return Answer{}, plainly(server, a, err)
 	}
 	e.known, e.body, e.bytes = true, bytes.Clone(a.body), a.bytes
 	response := record.Response{
@@ -75,6 +75,8 @@ func unanswered(what string, err error, limit time.Duration) error {
 	switch {
 	case timedOut(err):
 		return fmt.Errorf("%s was not answered: no answer within %v", what, limit)
+	case untrusted(err):
+		return fmt.Errorf("%s was not sent: %w", what, err)
 	case errors.Is(err, errSurplus):
 		return fmt.Errorf("%s was answered wrongly: %w", what, err)
 	}

@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 			if tc.target == "" {
 				tc.target = target
 			}
-			answers, err := Check(t.Context(), tc.target, tc.requests)
+			answers, err := Check(t.Context(), Server{Address: tc.target}, tc.requests)
 			if tc.want != "" {
 				if err == nil || err.Error() != tc.want {
 					t.Errorf("Check() = %v\nwant      %s", err, tc.want)

@@ -15,10 +15,10 @@ const awaitPause = 20 * time.Millisecond
 
 // Await asks a server again and again until it answers rightly, and returns when it did. The error is that of the last try, when the deadline has
 // passed or ctx has ended.
-func Await(ctx context.Context, target string, r record.Request, deadline time.Time) (time.Time, error) {
+func Await(ctx context.Context, server Server, r record.Request, deadline time.Time) (time.Time, error) {
 	var why error
 	for {
-		_, err := askUntil(ctx, target, Expect(r), deadline)
+		_, err := askUntil(ctx, server, Expect(r), deadline)
 		now := time.Now()
 		if err == nil {
 			return now, nil
@@ -35,7 +35,7 @@ func Await(ctx context.Context, target string, r record.Request, deadline time.T
 
 // Counted sends a request so and so often, over some connections at once, and compares every answer. It ends early at the deadline, or with ctx.
 // What was not sent is not among the requests.
-func Counted(ctx context.Context, target string, r record.Request, requests int64, connections int, deadline time.Time) (record.Audit, error) {
+func Counted(ctx context.Context, server Server, r record.Request, requests int64, connections int, deadline time.Time) (record.Audit, error) {
 	parts, errs := make([]record.Audit, connections), make([]error, connections)
 	var group sync.WaitGroup
 	for i := range connections {
@@ -43,7 +43,7 @@ func Counted(ctx context.Context, target string, r record.Request, requests int6
 		if int64(i) < requests%int64(connections) {
 			share++
 		}
-		group.Go(func() { parts[i], errs[i] = counted(ctx, target, Expect(r), share, deadline) })
+		group.Go(func() { parts[i], errs[i] = counted(ctx, server, Expect(r), share, deadline) })
 	}
 	group.Wait()
 	var sum record.Audit
@@ -61,8 +61,8 @@ func Counted(ctx context.Context, target string, r record.Request, requests int6
 }
 
 // counted is the share of one connection. A request that is not answered ends it: the server is gone, or hangs.
-func counted(ctx context.Context, target string, e Expectation, requests int64, deadline time.Time) (record.Audit, error) {
-	a, err := NewAuditor(target, e, deadline)
+func counted(ctx context.Context, server Server, e Expectation, requests int64, deadline time.Time) (record.Audit, error) {
+	a, err := NewAuditor(server, e, deadline)
 	if err != nil {
 		return record.Audit{}, fmt.Errorf("%s cannot be sent: %w", e.what(), err)
 	}
@@ -86,12 +86,12 @@ func counted(ctx context.Context, target string, e Expectation, requests int64, 
 }
 
 // askUntil sends one request over a connection of its own.
-func askUntil(ctx context.Context, target string, e Expectation, deadline time.Time) (answer, error) {
-	text, err := request(target, e.Request)
+func askUntil(ctx context.Context, server Server, e Expectation, deadline time.Time) (answer, error) {
+	text, err := request(server.Address, e.Request)
 	if err != nil {
 		return answer{}, fmt.Errorf("%s cannot be sent: %w", e.what(), WithoutURL(err))
 	}
-	s, err := openSession(ctx, target, deadline)
+	s, err := openSession(ctx, server, deadline)
 	if err != nil {
 		return answer{}, unanswered(e.what(), err, time.Until(deadline))
 	}

@@ -42,7 +42,7 @@ func TestCountedSendsExactlyTheRequestsOverExactlyTheConnections(t *testing.T) {
 					}
 				}
 			})
-			got, err := Counted(t.Context(), target, hello("helloworld"), tc.requests, tc.connections, time.Now().Add(patience))
+			got, err := Counted(t.Context(), Server{Address: target}, hello("helloworld"), tc.requests, tc.connections, time.Now().Add(patience))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestCountedTellsWrongAnswersAndGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Each of two connections gets three right answers, and seven that are not.
-			got, err := Counted(t.Context(), speak(t, answersThen(3, tc.then)), hello("helloworld"), 20, 2, time.Now().Add(patience))
+			got, err := Counted(t.Context(), Server{Address: speak(t, answersThen(3, tc.then))}, hello("helloworld"), 20, 2, time.Now().Add(patience))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestCountedOpensAnotherConnectionForOneThatTheServerEnds(t *testing.T) {
 			_, _ = io.WriteString(conn, helloAnswer)
 		}
 	})
-	got, err := Counted(t.Context(), target, hello("helloworld"), 10, 1, time.Now().Add(patience))
+	got, err := Counted(t.Context(), Server{Address: target}, hello("helloworld"), 10, 1, time.Now().Add(patience))
 	if err != nil || got.Requests != 10 || got.Failed != 0 || got.Connections != 3 {
 		t.Errorf("it says %+v, %v", got, err)
 	}
@@ -110,19 +110,19 @@ func TestCountedStopsAConnectionThatIsNotAnswered(t *testing.T) {
 			_ = l.Close()
 			answersThenEnds(conn, 6)
 		}()
-		got, err := Counted(t.Context(), l.Addr().String(), hello("helloworld"), 100, 1, time.Now().Add(patience))
+		got, err := Counted(t.Context(), Server{Address: l.Addr().String()}, hello("helloworld"), 100, 1, time.Now().Add(patience))
 		if err != nil || got.Requests != 7 || got.Failed != 1 || !strings.HasPrefix(got.Example, "GET / was not answered") {
 			t.Errorf("it says %+v, %v", got, err)
 		}
 	})
 	t.Run("the deadline cuts a request off", func(t *testing.T) {
-		got, err := Counted(t.Context(), speak(t, answersThen(6, "")), hello("helloworld"), 100, 1, time.Now().Add(time.Second))
+		got, err := Counted(t.Context(), Server{Address: speak(t, answersThen(6, ""))}, hello("helloworld"), 100, 1, time.Now().Add(time.Second))
 		if err != nil || got.Requests > 6 || got.Failed != 0 {
 			t.Errorf("it says %+v, %v", got, err)
 		}
 	})
 	t.Run("the server hangs until the deadline", func(t *testing.T) {
-		got, err := Counted(t.Context(), speak(t, answersThen(6, "")), hello("helloworld"), 100, 1, time.Now().Add(auditPatience+time.Second))
+		got, err := Counted(t.Context(), Server{Address: speak(t, answersThen(6, ""))}, hello("helloworld"), 100, 1, time.Now().Add(auditPatience+time.Second))
 		if err != nil || got.Requests > 7 || got.Failed != 1 || !strings.Contains(got.Example, "no answer within") {
 			t.Errorf("it says %+v, %v", got, err)
 		}
@@ -133,7 +133,7 @@ func TestCountedStopsAConnectionThatIsNotAnswered(t *testing.T) {
 		target := speak(t, func(conn net.Conn) {
 			answersThen(6, "")(&ending{Conn: conn, after: 6, end: cancel})
 		})
-		got, err := Counted(ctx, target, hello("helloworld"), 100, 1, time.Now().Add(patience))
+		got, err := Counted(ctx, Server{Address: target}, hello("helloworld"), 100, 1, time.Now().Add(patience))
 		if err != nil || got.Requests < 6 || got.Requests > 7 || got.Failed > 1 {
 			t.Errorf("it says %+v, %v", got, err)
 		}
@@ -168,7 +168,7 @@ func (e *ending) Write(b []byte) (int, error) {
 
 func TestARequestThatCannotBeSentIsAnError(t *testing.T) {
 	r := record.Request{Path: "/\x7f", Expect: record.Expect{Status: 200}}
-	if got, err := Counted(t.Context(), "127.0.0.1:1", r, 5, 2, time.Now().Add(patience)); err == nil || got.Requests != 0 {
+	if got, err := Counted(t.Context(), Server{Address: "127.0.0.1:1"}, r, 5, 2, time.Now().Add(patience)); err == nil || got.Requests != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -188,7 +188,7 @@ func TestAwaitReturnsWhenTheServerAnswersRightly(t *testing.T) {
 		}
 	})
 	before := time.Now()
-	at, err := Await(t.Context(), target, hello("helloworld"), before.Add(patience))
+	at, err := Await(t.Context(), Server{Address: target}, hello("helloworld"), before.Add(patience))
 	if err != nil || at.Before(before) || at.After(time.Now()) || asked.Load() != 4 {
 		t.Errorf("after %d requests it returns %s, %v", asked.Load(), at, err)
 	}
@@ -206,7 +206,7 @@ func TestAwaitEndsAtItsDeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at, err := Await(t.Context(), tc.target, hello("helloworld"), time.Now().Add(500*time.Millisecond))
+			at, err := Await(t.Context(), Server{Address: tc.target}, hello("helloworld"), time.Now().Add(500*time.Millisecond))
 			if !at.IsZero() || err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("it returns %s, %v; want %q", at, err, tc.want)
 			}
@@ -221,7 +221,7 @@ func TestAwaitEndsWithItsContext(t *testing.T) {
 		cancel()
 		_, _ = io.Copy(io.Discard, conn)
 	})
-	if _, err := Await(ctx, target, hello("helloworld"), time.Now().Add(time.Hour)); err == nil {
+	if _, err := Await(ctx, Server{Address: target}, hello("helloworld"), time.Now().Add(time.Hour)); err == nil {
 		t.Error("no error")
 	}
 }

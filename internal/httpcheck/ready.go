@@ -17,15 +17,15 @@ const (
 )
 
 // Answers asks for a path once and reports whether an HTTP answer comes within a second, whatever its status.
-func Answers(ctx context.Context, target, path string) bool {
-	_, err := status(ctx, target, path, firstPatience)
+func Answers(ctx context.Context, server Server, path string) bool {
+	_, err := status(ctx, server, path, firstPatience)
 	return err == nil
 }
 
 // Ready asks for a path until the answer has a status of 2xx, and returns how often it has asked. It ends with ctx, and then returns 0.
-func Ready(ctx context.Context, target, path string) int {
+func Ready(ctx context.Context, server Server, path string) int {
 	for asked := 1; ctx.Err() == nil; asked++ {
-		if code, err := status(ctx, target, path, readyPatience); err == nil && code/100 == http.StatusOK/100 {
+		if code, err := status(ctx, server, path, readyPatience); err == nil && code/100 == http.StatusOK/100 {
 			return asked
 		}
 		select {
@@ -45,8 +45,8 @@ type Page struct {
 }
 
 // Fetch asks for a path once, for which the server has five seconds. The error is a sentence.
-func Fetch(ctx context.Context, target, path string) (Page, error) {
-	p, err := get(ctx, target, path, readyPatience)
+func Fetch(ctx context.Context, server Server, path string) (Page, error) {
+	p, err := get(ctx, server, path, readyPatience)
 	if err != nil {
 		return Page{}, unanswered("GET "+path, WithoutURL(err), readyPatience)
 	}
@@ -54,18 +54,18 @@ func Fetch(ctx context.Context, target, path string) (Page, error) {
 }
 
 // status is that of one answer.
-func status(ctx context.Context, target, path string, patience time.Duration) (int, error) {
-	p, err := get(ctx, target, path, patience)
+func status(ctx context.Context, server Server, path string, patience time.Duration) (int, error) {
+	p, err := get(ctx, server, path, patience)
 	return p.Status, err
 }
 
 // get is one answer, over a connection of its own.
-func get(ctx context.Context, target, path string, patience time.Duration) (Page, error) {
-	text, err := request(target, record.Request{Path: path})
+func get(ctx context.Context, server Server, path string, patience time.Duration) (Page, error) {
+	text, err := request(server.Address, record.Request{Path: path})
 	if err != nil {
 		return Page{}, err
 	}
-	s, err := openSession(ctx, target, time.Now().Add(patience))
+	s, err := openSession(ctx, server, time.Now().Add(patience))
 	if err != nil {
 		return Page{}, err
 	}

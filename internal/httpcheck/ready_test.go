@@ -25,7 +25,7 @@ func TestAServerIsReadyWhenItAnswersWithAStatusOf2xx(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if n := Ready(ctx, target, "/ready"); n == 0 || asked.Load() < int64(len(answers)) {
+	if n := Ready(ctx, Server{Address: target}, "/ready"); n == 0 || asked.Load() < int64(len(answers)) {
 		t.Errorf("after %d answers the server is not ready, or it was so before", asked.Load())
 	}
 }
@@ -38,7 +38,7 @@ func TestNobodyWaitsForAServerLongerThanTheCaller(t *testing.T) {
 			cancel()
 		}
 	})
-	if Ready(ctx, target, "/ready") > 0 {
+	if Ready(ctx, Server{Address: target}, "/ready") > 0 {
 		t.Error("a server that answers 503 is ready")
 	}
 }
@@ -58,7 +58,7 @@ func TestAnyStatusIsAnAnswer(t *testing.T) {
 					_, _ = io.WriteString(conn, tc.answer)
 				}
 			})
-			if got := Answers(t.Context(), target, "/"); got != tc.want {
+			if got := Answers(t.Context(), Server{Address: target}, "/"); got != tc.want {
 				t.Errorf("it answers: %v, want %v", got, tc.want)
 			}
 		})

@@ -69,14 +69,21 @@ func request(target string, asked record.Request) ([]byte, error) {
 }
 
 // openSession connects to the server. Everything on the connection ends at the deadline, or with ctx.
-func openSession(ctx context.Context, target string, deadline time.Time) (*session, error) {
+func openSession(ctx context.Context, server Server, deadline time.Time) (*session, error) {
 	dialer := net.Dialer{Deadline: deadline}
-	conn, err := dialer.DialContext(ctx, "tcp", target)
+	conn, err := dialer.DialContext(ctx, "tcp", server.Address)
 	if err != nil {
 		return nil, err
 	}
 	if err := conn.SetDeadline(deadline); err != nil {
 		return nil, errors.Join(err, conn.Close())
+	}
+	if server.TLS != nil {
+		encrypted, err := secure(ctx, conn, *server.TLS)
+		if err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		conn = encrypted
 	}
 	s := &session{conn: conn, in: bufio.NewReaderSize(conn, maxLine), parser: bufio.NewReader(conn)}
 	s.stop = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) }) // A connection that is closed already has ended too.

@@ -103,7 +103,7 @@ func TestAsk(t *testing.T) {
 			if want := "GET /a?b=c HTTP/1.1\r\nHost: " + target + "\r\n\r\n"; string(text) != want {
 				t.Errorf("the request is %q, want %q", text, want)
 			}
-			s, err := openSession(t.Context(), target, time.Now().Add(patience))
+			s, err := openSession(t.Context(), Server{Address: target}, time.Now().Add(patience))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,7 @@ func WriteImplementation(i record.Implementation) v1alpha1.Implementation {
 		Memory: resource.NewQuantity(i.MemoryBytes, resource.BinarySI), Role: v1alpha1.Role(i.Role), Build: buildSpec(i.Build), Claims: claimsSpec(i.Claims),
 	}
 	writeContainer(i.Container, &out.ContainerSettings, &out.Readiness)
-	out.StopSignal, out.Dependencies = v1alpha1.StopSignal(i.StopSignal), writeDependencies(i.Dependencies)
+	out.StopSignal, out.Dependencies, out.TLS = v1alpha1.StopSignal(i.StopSignal), writeDependencies(i.Dependencies), writeTLS(i.TLS)
 	return out
 }
 
@@ -25,6 +25,7 @@ func ReadImplementation(i v1alpha1.Implementation) record.Implementation {
 	return record.Implementation{
 		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: record.Role(i.Role),
 		Build: Expectations(i.Build), Claims: Claims(i.Claims), Container: Container(i), StopSignal: string(i.StopSignal), Dependencies: ReadDependencies(i.Dependencies),
+		TLS: ReadTLS(i.TLS),
 	}
 }
 

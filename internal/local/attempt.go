@@ -251,7 +251,7 @@ func (a *attempt) start(context.Context) (*conduct.Failure, error) {
 	a.Now = time.Now()
 	a.Started = a.StartAt()
 	a.trial.Started, a.trial.Nodes = a.Started, a.bound()
-	c := protocol.Command{Start: &protocol.Start{At: a.Started, Targets: a.targets(), ServerCPU: a.sharedCPU(), Slots: a.Slots()}}
+	c := protocol.Command{Start: &protocol.Start{At: a.Started, Targets: a.targets(), TLS: kind.TLS(a.Work.Servers()), ServerCPU: a.sharedCPU(), Slots: a.Slots()}}
 	for _, m := range a.team.members {
 		if m.agent == nil {
 			continue

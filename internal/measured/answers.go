@@ -106,9 +106,9 @@ const (
 	otherHeadSlack = 56
 )
 
-// answerBytes relates the bytes that the tools read to the answers; nil where there is nothing to relate.
+// answerBytes relates the bytes that the tools read to the answers; nil where there is nothing to relate: what TLS adds is in no check.
 func (f *Facts) answerBytes() *AnswerBytes {
-	if !f.Complete() || f.Requests <= 0 {
+	if !f.Complete() || f.Requests <= 0 || f.Implementation.TLS && tools.Traits(f.Level.Tool).CountsEncrypted {
 		return nil
 	}
 	var read int64

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/planned"
 	"loadstone.dev/loadstone/internal/record"
@@ -98,6 +99,30 @@ func TestBytesOfAnAnswerAreRelatedToWhatWasChecked(t *testing.T) {
 			f := readAt(t, d, l, measured.NewSizes(answered(tc.other...)))
 			if diff := cmp.Diff(tc.want, f.Bytes, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 				t.Errorf("bytes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// k6 counts the bytes of TLS with those that it reads, which no check has: the others do not.
+func TestTheBytesOfTLSAreRelatedToNoCheck(t *testing.T) {
+	for name, tc := range map[string]struct {
+		tool record.Tool
+		tls  bool
+		want bool
+	}{
+		"k6 over TLS":   {record.ToolK6, true, false},
+		"k6 over plain": {record.ToolK6, false, true},
+		"wrk over TLS":  {record.ToolWrk, true, true},
+		"ab over TLS":   {record.ToolAb, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := trial(1)
+			l := level(d)
+			l.Tool = tc.tool
+			f, err := measured.Read(&histogram.Decoder{}, l, planned.Implementation{Name: "go", TLS: tc.tls}, d, nil)
+			if err != nil || (f.Bytes != nil) != tc.want {
+				t.Errorf("the bytes are %+v, %v", f.Bytes, err)
 			}
 		})
 	}

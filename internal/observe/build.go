@@ -33,8 +33,8 @@ func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))
 		}
 	}
 	began.listens = o.sinceBoot()
-	target := net.JoinHostPort("127.0.0.1", strconv.Itoa(o.config.Port))
-	if asked := o.askFirst(ctx, target); asked > 0 {
+	server := httpcheck.Unverified(net.JoinHostPort("127.0.0.1", strconv.Itoa(o.config.Port)), o.config.TLS)
+	if asked := o.askFirst(ctx, server); asked > 0 {
 		began.answers, began.answered = o.sinceBoot(), began.atOnce && asked == 1
 	}
 	if ctx.Err() != nil {
@@ -42,7 +42,7 @@ func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))
 	}
 	update(func(s *protocol.State) { s.Up = true })
 	seen := o.readServer(began)
-	seen.replies = askAll(ctx, target, o.config.Replies)
+	seen.replies = askAll(ctx, server, o.config.Replies)
 	o.mu.Lock()
 	o.seen = &seen
 	o.mu.Unlock()
@@ -51,11 +51,11 @@ func (o *Observer) Watch(ctx context.Context, update func(func(*protocol.State))
 
 // askFirst asks a server until it says that it is ready, if it is to be asked for that, and once for any answer otherwise. It returns how often
 // it has asked; 0 if there was no answer.
-func (o *Observer) askFirst(ctx context.Context, target string) int {
+func (o *Observer) askFirst(ctx context.Context, server httpcheck.Server) int {
 	if path := o.config.ReadyPath; path != "" {
-		return httpcheck.Ready(ctx, target, path)
+		return httpcheck.Ready(ctx, server, path)
 	}
-	if httpcheck.Answers(ctx, target, "/") {
+	if httpcheck.Answers(ctx, server, "/") {
 		return 1
 	}
 	return 0

@@ -37,6 +37,8 @@ type Config struct {
 	Dir string
 	// Port is where the server listens.
 	Port int
+	// TLS says that it speaks HTTPS there. Nobody verifies its certificate here: the check before the trial does.
+	TLS bool
 	// ReadyPath is asked of the server until it answers with a status of 2xx, before which it has not started; empty asks nothing.
 	ReadyPath string
 	// StopSignal is the signal that tells the server to end, if its observer ends it; empty is SIGTERM. StartLimit is how long a server that is

@@ -58,7 +58,7 @@ func (m *Monitor) Measure(ctx context.Context, start protocol.Start, done func(c
 		return nil, nil, fmt.Errorf("the start has %d slots and %d targets: a profile has one of each", len(start.Slots), len(start.Targets))
 	}
 	slot, clock := start.Slots[0], timing.From(start.At)
-	session := &profiling{Monitor: m, target: start.Targets[0], deadline: clock.At(slot.Measured), program: programFacts(m.executable())}
+	session := &profiling{Monitor: m, server: httpcheck.Unverified(start.Targets[0], m.config.TLS), deadline: clock.At(slot.Measured), program: programFacts(m.executable())}
 	if err := timing.SleepUntil(ctx, clock.At(slot.Measure)); err != nil {
 		return nil, nil, err
 	}
@@ -102,7 +102,7 @@ func foreign(b *record.Binary, goarch string) string {
 // profiling is what is known while the launches of a trial follow each other.
 type profiling struct {
 	*Monitor
-	target   string
+	server   httpcheck.Server
 	deadline time.Time
 	program  profiler.Program
 	// launches counts them, those of a profiler that has failed included.
@@ -233,13 +233,13 @@ func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests i
 	if limit.After(s.deadline) {
 		limit = s.deadline
 	}
-	first, err := httpcheck.Await(alive, s.target, s.task.Request, limit)
+	first, err := httpcheck.Await(alive, s.server, s.task.Request, limit)
 	if err != nil {
 		one.Example = err.Error()
 		return 0, ctx.Err()
 	}
 	one.FirstAnswerMillis = max(first.Sub(at).Milliseconds(), 1)
-	audit, err := httpcheck.Counted(alive, s.target, s.task.Request, requests, int(s.task.Connections), s.deadline)
+	audit, err := httpcheck.Counted(alive, s.server, s.task.Request, requests, int(s.task.Connections), s.deadline)
 	if err != nil {
 		return 0, err
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -35,12 +36,14 @@ const serverOfProfiles = "LOADSTONE_TEST_PROFILED"
 
 // What a server does with its requests, after a number of right answers.
 const (
-	// well answers them all, stubborn does and does not end, odd answers the others wrongly, mortal ends, and mute says nothing.
-	well     = "well"
-	stubborn = "stubborn"
-	odd      = "odd"
-	mortal   = "mortal"
-	mute     = "mute"
+	// well answers them all, encrypted does so over TLS, stubborn does and does not end, odd answers the others wrongly, mortal ends, and mute says
+	// nothing.
+	well      = "well"
+	encrypted = "encrypted"
+	stubborn  = "stubborn"
+	odd       = "odd"
+	mortal    = "mortal"
+	mute      = "mute"
 )
 
 // serveProfiled is the server: it serves until something ends it.
@@ -58,9 +61,9 @@ func serveProfiled(asked string) {
 		}()
 	}
 	var answered atomic.Int64
-	panic(http.ListenAndServe(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch n := answered.Add(1); {
-		case n <= right || mode == well || mode == stubborn:
+		case n <= right || mode == well || mode == stubborn || mode == encrypted:
 			_, _ = io.WriteString(w, "hello from "+r.URL.Path)
 		case mode == mortal:
 			fmt.Fprintln(os.Stderr, "out of answers")
@@ -70,7 +73,18 @@ func serveProfiled(asked string) {
 		default:
 			http.NotFound(w, r)
 		}
-	})))
+	})
+	if mode != encrypted {
+		panic(http.ListenAndServe(address, handler))
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		panic(err)
+	}
+	server := httptest.NewUnstartedServer(handler)
+	server.Listener = listener
+	server.StartTLS()
+	select {} // It is ended from outside.
 }
 
 // somewhere is an address of this machine that no other test uses.
@@ -191,6 +205,17 @@ func (m monitored) profile(t *testing.T, limit time.Duration, target string, arg
 		t.Fatalf("the result is %+v", of)
 	}
 	return *of.Profiled, files
+}
+
+func TestAServerThatSpeaksTLSIsProfiled(t *testing.T) {
+	t.Parallel()
+	m := monitoring(t, profiler.Callgrind, "")
+	m.config.TLS, m.task.Connections = true, 2
+	address := somewhere(t)
+	got, _ := m.profile(t, aMinute*5, address, serves(t, address, encrypted, 0)...)
+	if diff := cmp.Diff([]told{{20, 0, 21, 0, false, true}, {40, 0, 41, 0, false, true}}, tellings(got.Launches)); diff != "" {
+		t.Errorf("launches (-want +got):\n%s", diff)
+	}
 }
 
 // told is what a launch says of its requests and its end.

@@ -11,7 +11,7 @@ import (
 )
 
 // askAll asks a server for each path once, all at the same time, and looks for the texts in its answers.
-func askAll(ctx context.Context, target string, list []record.Reply) []record.Reply {
+func askAll(ctx context.Context, server httpcheck.Server, list []record.Reply) []record.Reply {
 	type answer struct {
 		page httpcheck.Page
 		err  error
@@ -22,7 +22,7 @@ func askAll(ctx context.Context, target string, list []record.Reply) []record.Re
 		if answers[r.Path] == nil {
 			a := &answer{}
 			answers[r.Path] = a
-			group.Go(func() { a.page, a.err = httpcheck.Fetch(ctx, target, r.Path) })
+			group.Go(func() { a.page, a.err = httpcheck.Fetch(ctx, server, r.Path) })
 		}
 	}
 	group.Wait()

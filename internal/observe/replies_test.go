@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -38,7 +39,7 @@ func TestClaimsAboutAnswersAreLookedUpInThem(t *testing.T) {
 	for _, r := range want {
 		list = append(list, record.Reply{Path: r.Path, Text: r.Text})
 	}
-	if diff := cmp.Diff(want, askAll(t.Context(), s.Listener.Addr().String(), list)); diff != "" {
+	if diff := cmp.Diff(want, askAll(t.Context(), httpcheck.Server{Address: s.Listener.Addr().String()}, list)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if n := asked.Load(); n != 1 {

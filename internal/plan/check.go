@@ -25,7 +25,7 @@ type Violation = kind.Violation
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkContainers, checkValidity, checkSize} {
+	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkContainers, checkTLS, checkValidity, checkSize} {
 		if v := check(spec); v != nil {
 			return v
 		}

@@ -190,8 +190,9 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: DefaultMemoryBytes,
 			Role: cmp.Or(record.Role(i.Role), record.RoleContender), Build: kind.Expectations(i.Build),
 			Claims: kind.Claims(i.Claims), Container: kind.Container(i),
-			StopSignal: string(i.StopSignal), Dependencies: kind.ReadDependencies(i.Dependencies),
+			StopSignal: string(i.StopSignal), Dependencies: kind.ReadDependencies(i.Dependencies), TLS: kind.ReadTLS(i.TLS),
 		}
+		p.encryption(i.Name, own.TLS)
 		p.scratch("implementations["+i.Name+"]", own.Container)
 		p.dependencies(i.Name, own.Dependencies)
 		if i.CPUs == 0 {

@@ -17,6 +17,8 @@ type Implementation struct {
 	Baseline bool        `json:"baseline"`
 	Image    string      `json:"image"`
 	CPUs     int32       `json:"cpus"`
+	// TLS says that it speaks HTTPS.
+	TLS bool `json:"tls,omitempty"`
 	// Settings are what it gets beside image and command.
 	Settings []record.Setting `json:"settings,omitempty"`
 }
@@ -97,7 +99,7 @@ func Of(m record.RunManifest) (Run, error) {
 	}
 	for _, i := range plan.Implementations {
 		p.Implementations = append(p.Implementations, Implementation{
-			Name: i.Name, Role: i.Role, Baseline: i.Name == p.Baseline, Image: i.Image, CPUs: i.CPUs, Settings: i.Settings(),
+			Name: i.Name, Role: i.Role, Baseline: i.Name == p.Baseline, Image: i.Image, CPUs: i.CPUs, TLS: i.TLS != nil, Settings: i.Settings(),
 		})
 	}
 	if !slices.ContainsFunc(p.Implementations, func(i Implementation) bool { return i.Baseline }) {

@@ -112,6 +112,8 @@ type Fault string
 const (
 	// FaultServer is that of a server which does not answer as it should.
 	FaultServer Fault = "Server"
+	// FaultTLS is that of a server whose TLS, or whose certificate, is not what is wanted.
+	FaultTLS Fault = "TLS"
 	// FaultLoad is that of a load which no server could be measured with: its script does not work, or it asks for more
 	// connections than its generators can open.
 	FaultLoad Fault = "Load"
@@ -125,8 +127,10 @@ const (
 
 // Check asks a generator to send one request of each kind and to compare the answers with what is expected.
 type Check struct {
-	// Targets are the addresses of the servers, as host:port: one, or the two of a duet.
+	// Targets are the addresses of the servers, as host:port: one, or the two of a duet. TLS is how each of them speaks TLS, nil of one that does not;
+	// empty if none does.
 	Targets  []string         `json:"targets"`
+	TLS      []*record.TLS    `json:"tls,omitempty"`
 	Requests []record.Request `json:"requests"`
 	// Cells are those that the generator is to make. It checks whether it can: for descriptors and ports enough, and for scripts that
 	// work, each of which is tried once.
@@ -149,8 +153,9 @@ type Script struct {
 type Start struct {
 	// At is the instant of the first slot in the agent's own clock.
 	At time.Time `json:"at"`
-	// Targets are the addresses of the servers, as host:port: one, or the two of a duet, which take turns.
-	Targets []string `json:"targets"`
+	// Targets are the addresses of the servers, as host:port: one, or the two of a duet, which take turns. TLS is as in a Check.
+	Targets []string      `json:"targets"`
+	TLS     []*record.TLS `json:"tls,omitempty"`
 	// ServerCPU is the CPU on which an observer puts its server, where two servers must share one; nil otherwise.
 	ServerCPU *int32           `json:"serverCPU,omitempty"`
 	Slots     []timetable.Slot `json:"slots"`

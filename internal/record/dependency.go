@@ -55,6 +55,9 @@ func (d Dependency) alike(o Dependency) bool {
 // Settings are what is printed of an implementation beside its image and its command, in a fixed order. Each has a name of its own.
 func (i Implementation) Settings() []Setting {
 	out := i.Container.Settings()
+	if t := i.TLS; t != nil {
+		out = append(out, Setting{"tls", "HTTPS; " + t.Verification()})
+	}
 	if s := i.StopSignal; s != "" {
 		out = append(out, Setting{"stopSignal", s})
 	}
@@ -64,10 +67,10 @@ func (i Implementation) Settings() []Setting {
 	return out
 }
 
-// SetAlike reports whether two implementations get the same beside image and command, dependencies included. How they are told to end makes no other
-// process.
+// SetAlike reports whether two implementations get the same beside image and command, dependencies included, and are asked alike. How they are told to
+// end makes no other process, and neither does how their certificates are verified.
 func (i Implementation) SetAlike(o Implementation) bool {
-	return i.Container.Alike(o.Container) && slices.EqualFunc(i.Dependencies, o.Dependencies, Dependency.alike)
+	return (i.TLS == nil) == (o.TLS == nil) && i.Container.Alike(o.Container) && slices.EqualFunc(i.Dependencies, o.Dependencies, Dependency.alike)
 }
 
 // DependencySeconds is how long the dependencies of an implementation may take to get ready, one after the other, as far as that is bounded.

@@ -231,6 +231,8 @@ type GeneratorResult struct {
 	LocalPorts int32 `json:"localPorts,omitempty"`
 	// Responses are those of generator 0, one a kind of request.
 	Responses []Response `json:"responses,omitempty"`
+	// Encryption is what generator 0 and its tools have agreed on with servers that speak TLS, by server and client.
+	Encryption []Encryption `json:"encryption,omitempty"`
 	// Scripts are the users' scripts that were run, one a load.
 	Scripts []ScriptRun `json:"scripts,omitempty"`
 	Cells   []CellRun   `json:"cells"`

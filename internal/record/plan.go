@@ -115,6 +115,8 @@ type Implementation struct {
 	// Command is the argument vector that starts it; empty means the image's own.
 	Command []string `json:"command,omitempty"`
 	Port    int32    `json:"port"`
+	// TLS says that it speaks HTTPS there; nil if it speaks plain HTTP.
+	TLS *TLS `json:"tls,omitempty"`
 	// CPUs is the number of whole CPUs that it gets for itself.
 	CPUs        int32 `json:"cpus"`
 	MemoryBytes int64 `json:"memoryBytes"`

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/page"
@@ -35,12 +36,53 @@ func (v run) settings() page.Section {
 			body.Rows = append(body.Rows, row)
 		}
 	}
+	body.Rows = append(body.Rows, v.encryption()...)
 	if len(body.Rows) == 0 {
 		return out
 	}
 	t.Bodies = append(t.Bodies, body)
 	out.Data = page.Extra{Leads: []string{v.Say("settings.lead")}, Table: t.Finish(out.Title, true)}
 	return out
+}
+
+// encryption are the rows of what the implementations have agreed on with a client, where it is not the same for all of them.
+func (v run) encryption() []table.Row {
+	var rows []table.Row
+	var clients []string
+	for _, a := range v.Table.Encryption {
+		if !slices.Contains(clients, a.Client) {
+			clients = append(clients, a.Client)
+		}
+	}
+	for _, client := range clients {
+		row, same := table.Row{Cells: []table.Cell{table.Word(v.Say("settings.tls", client))}}, true
+		for _, i := range v.Table.Implementations {
+			value := v.agreed(i.Name, client)
+			row.Cells = append(row.Cells, table.Wrapped(value, ""))
+			same = same && value == v.agreed(v.Table.Implementations[0].Name, client)
+		}
+		if !same {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// agreed is what an implementation has agreed on with a client.
+func (v run) agreed(implementation, client string) string {
+	var out []string
+	for _, a := range v.Table.Encryption {
+		if a.Implementation != implementation || a.Client != client {
+			continue
+		}
+		for _, value := range a.Values {
+			out = append(out, value.Value)
+		}
+	}
+	if len(out) == 0 {
+		return v.Say("settings.plain")
+	}
+	return strings.Join(out, ", ")
 }
 
 // setting is what a setting is set to.

@@ -20,6 +20,23 @@ const (
 	Probe Purpose = "Probe"
 )
 
+// Target is the server that a tool puts load on.
+type Target struct {
+	// Address is its host:port.
+	Address string
+	// TLS says that it speaks HTTPS.
+	TLS bool
+}
+
+// URL is the address of a path of the server.
+func (t Target) URL(path string) string {
+	scheme := "http"
+	if t.TLS {
+		scheme = "https"
+	}
+	return scheme + "://" + t.Address + path
+}
+
 // File is a file that a tool needs in its working directory.
 type File struct {
 	Name string
@@ -29,13 +46,13 @@ type File struct {
 // Tool is one load generator program. Cells that it is given hold the share of one generator: its own number of connections, and
 // its own part of the arrival rate.
 type Tool interface {
-	// Args is the argument vector that puts the cell's load on target (host:port); its first element is the program's name.
-	Args(cell record.Cell, target string, purpose Purpose) []string
+	// Args is the argument vector that puts the cell's load on target; its first element is the program's name. No tool verifies a certificate.
+	Args(cell record.Cell, target Target, purpose Purpose) []string
 	// Waits says that a measured run opens one connection, to see whether the server is there, and then waits until its standard input
 	// ends: it can be started before its time, so that several of them begin at one instant, even on one CPU.
 	Waits() bool
 	// Files are written into the tool's working directory before it runs the cell.
-	Files(cell record.Cell, target string) []File
+	Files(cell record.Cell, target Target) []File
 	// Outputs are the files that the tool writes beside its standard output. The agent appends each to the raw output, after a line
 	// that OutputHeader makes, and removes it.
 	Outputs(cell record.Cell) []string
@@ -66,6 +83,13 @@ type Traits struct {
 	WholePercents bool
 	// OldHTTP is true of a tool that asks in HTTP/1.0, so that servers head their answers differently than those to the agents' checks.
 	OldHTTP bool
+	// CountsEncrypted is true of a tool that counts the bytes of TLS with those that it reads.
+	CountsEncrypted bool
+	// WholeHandshakes is true of a tool that begins each connection with a whole handshake of TLS, and false of one that resumes sessions.
+	WholeHandshakes bool
+	// StallsTLS is true of a tool that sends the first request of a connection of TLS 1.3 only when the server's kernel has acknowledged the handshake,
+	// which takes 40 ms with servers that send nothing of their own then.
+	StallsTLS bool
 	// ConnectsOnce is true of a tool that never opens a connection again that was refused: it goes on with fewer.
 	ConnectsOnce bool
 	// MaxHeadBytes is how long method, path and headers of a request may be together, each header with four bytes more; 0 if that has no bound.

@@ -160,14 +160,14 @@ func noticed(m record.Measurement, err error) (kinds string, most int64) {
 func (c column) run(t *testing.T, target string) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range c.Files(c.cell, target) {
+	for _, f := range c.Files(c.cell, tool.Target{Address: target}) {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	args := c.Args(c.cell, target, tool.Measure)
+	args := c.Args(c.cell, tool.Target{Address: target}, tool.Measure)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
 	// A tool that exits with another status than 0 may still have measured: that is for its parser to say.

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,7 +24,7 @@ const (
 )
 
 // errUsage marks what is wrong with the flags.
-var errUsage = errors.New("usage: gohttp [--port PORT] [--burn ITERATIONS]")
+var errUsage = errors.New("usage: gohttp [--port PORT] [--burn ITERATIONS] [--tls FOLDER|self-signed]")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
@@ -42,6 +43,7 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 	flags.SetOutput(io.Discard)
 	port := flags.Int("port", 8080, "the TCP port to listen on")
 	iterations := flags.Uint64("burn", 0, "iterations of a planted loop per request, for tests with a known answer")
+	encrypted := flags.String("tls", "", "speak HTTPS: the folder of tls.crt and tls.key, or self-signed")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -56,6 +58,15 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    8 << 10,
+	}
+	serve := server.ListenAndServe
+	if *encrypted != "" {
+		own, err := certificate(*encrypted, time.Now())
+		if err != nil {
+			return err
+		}
+		server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{own}}
+		serve = func() error { return server.ListenAndServeTLS("", "") }
 	}
 	// The runtime itself sets GOMAXPROCS to the CPUs that the process may use, by affinity and by cgroup quota.
 	if _, err := fmt.Fprintf(stdout, "gohttp: %s, port %d, GOMAXPROCS %d, burn %d\n", runtime.Version(), *port, runtime.GOMAXPROCS(0), *iterations); err != nil {
@@ -72,7 +83,7 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 		}
 		stopped <- err
 	}()
-	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+	if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving: %w", err)
 	}
 	return <-stopped

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"crypto/x509"
 	"errors"
 	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestBadFlagsGetTheUsage(t *testing.T) {
@@ -21,6 +23,25 @@ func TestAnAnswerHasTheHeadersOfItsPeers(t *testing.T) {
 	handler(0).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 	if _, dated := w.Header()["Date"]; !dated || w.Header().Get("Date") != "" || w.Body.String() != body {
 		t.Errorf("headers %v, body %q", w.Header(), w.Body)
+	}
+}
+
+func TestACertificateIsReadOrMade(t *testing.T) {
+	if _, err := certificate(t.TempDir(), time.Now()); err == nil || !strings.Contains(err.Error(), "reading the certificate: open ") {
+		t.Errorf("of a folder without one: %v", err)
+	}
+	own, err := certificate(selfSigned, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(own.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(leaf)
+	if _, err := leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: "127.0.0.1"}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -46,6 +46,7 @@ type Role struct {
 	name     string
 	port     int
 	ready    string
+	tls      bool
 	format   string
 	exchange string
 	symbols  *[]string
@@ -71,6 +72,7 @@ func Parse(args []string) (Role, error) {
 	case observer:
 		f.IntVar(&r.port, "port", 0, "the port of the server that is observed")
 		f.StringVar(&r.ready, "ready-path", "", "what is asked of the server until it answers with a status of 2xx")
+		tlsFlag(f, &r.tls)
 		r.symbols, r.replies = symbolFlag(f), replyFlag(f)
 		f.Func("dependency", "a container that was started before the server's; may be given again, in the order of their start", func(name string) error {
 			r.dependencies = append(r.dependencies, name)
@@ -83,6 +85,7 @@ func Parse(args []string) (Role, error) {
 	case monitor:
 		f.StringVar(&r.exchange, "exchange", "", "the folder in which a monitor and the parent of a server meet")
 		r.profile = profileFlags(f)
+		tlsFlag(f, &r.tls)
 		f.StringVar(&r.stopSignal, "stop-signal", "", "the signal that tells the server to end")
 		f.IntVar(&r.startSeconds, "start-seconds", 0, "how long the server may take without a profiler from its start to its first answer")
 	default:
@@ -112,6 +115,7 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 		return nil, err
 	}
 	own.ReadyPath, own.StopSignal, own.StartLimit = r.ready, r.stopSignal, time.Duration(r.startSeconds)*time.Second
+	own.TLS = r.tls
 	if len(r.dependencies) > 0 {
 		// What they say to the server goes through the network namespace that they share with it.
 		own.Dependencies, own.FindServer, own.SharedNetwork = r.dependencies, observe.ParentlessAfter(len(r.dependencies)), true
@@ -129,6 +133,11 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 		return observe.NewMonitor(own, r.profile(), launch.Exchange(r.exchange)), nil
 	}
 	return observe.New(own), nil
+}
+
+// tlsFlag adds the flag of agents that ask a server.
+func tlsFlag(flags *flag.FlagSet, on *bool) {
+	flags.BoolVar(on, "tls", false, "the server speaks TLS; its certificate is not verified")
 }
 
 // profileFlags are those of a profile, which is complete when they have been read.

@@ -124,3 +124,18 @@ func TestARepliesFlagHoldsAPathAndAText(t *testing.T) {
 		t.Error("a path without a text is taken")
 	}
 }
+
+func TestWhoAsksAServerIsToldThatItSpeaksTLS(t *testing.T) {
+	observes, profiles := []string{"observe", "--port=8080"}, []string{"profile", "--tool=strace"}
+	for _, args := range [][]string{observes, profiles} {
+		for _, speaks := range []bool{false, true} {
+			own := record.Implementation{}
+			if speaks {
+				own.TLS = &record.TLS{}
+			}
+			if r, err := Parse(append(slices.Clone(args), kind.TLSArgs(own)...)); err != nil || r.tls != speaks {
+				t.Errorf("%s of a server that speaks TLS (%v) is told %v, %v", args[0], speaks, r.tls, err)
+			}
+		}
+	}
+}

@@ -108,6 +108,7 @@ func (p Profile) monitorArgs() []string {
 	if p.Request.Body != "" {
 		args = append(args, "--send="+p.Request.Body)
 	}
+	args = append(args, kind.TLSArgs(p.Server)...)
 	if seconds := p.Server.Container.Readiness.Seconds; seconds > 0 {
 		args = append(args, "--start-seconds="+strconv.Itoa(int(seconds)))
 	}

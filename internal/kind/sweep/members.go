@@ -73,7 +73,7 @@ func (s Sweep) server(index int) kind.Member {
 }
 
 func observerArgs(own record.Implementation) []string {
-	args := []string{"observe", "--port=" + strconv.Itoa(int(own.Port))}
+	args := append([]string{"observe", "--port=" + strconv.Itoa(int(own.Port))}, kind.TLSArgs(own)...)
 	if path := own.Container.Readiness.Path; path != "" {
 		args = append(args, "--ready-path="+path)
 	}

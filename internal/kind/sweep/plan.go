@@ -24,7 +24,7 @@ func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return len(spec.Loads) 
 // Plan implements kind.Kind.
 func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
 	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *kind.Violation{
-		checkLevels, checkRequests, checkDivision, checkRates, checkWeights, checkPercentiles, checkObjectives, checkDuet, checkPorts,
+		checkLevels, checkRequests, checkDivision, checkRates, checkWeights, checkPercentiles, checkObjectives, checkDuet, checkPorts, checkHandshakes,
 	} {
 		if v := check(spec); v != nil {
 			return v
@@ -33,6 +33,7 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 	compare(p, spec)
 	cells(p, spec.Loads)
 	noteDuet(p)
+	noteHandshakes(p, spec)
 	return nil
 }
 

@@ -58,7 +58,7 @@ func (s Sweep) Describe(m *record.TrialManifest) { m.Cells = s.Cells }
 
 // Check implements kind.Work: every generator sends one request of each kind to each server, and tries its loads.
 func (s Sweep) Check(targets []string, scripts []protocol.Script) *protocol.Check {
-	return &protocol.Check{Targets: targets, Requests: Requests(s.Cells), Cells: s.Cells, Scripts: scripts}
+	return &protocol.Check{Targets: targets, TLS: kind.TLS(s.Implementations), Requests: Requests(s.Cells), Cells: s.Cells, Scripts: scripts}
 }
 
 // Requests are those that a check sends before anything is measured: one of each kind. A script makes its own.

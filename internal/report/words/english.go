@@ -276,7 +276,7 @@ var englishGeneral = map[string]string{
 	"fact.node": "node", "fact.kernel": "kernel", "fact.os": "system", "fact.cpuModel": "CPU", "fact.onlineCPUs": "CPUs online",
 	"fact.cpus": "CPUs allowed", "fact.smtSiblings": "SMT siblings", "fact.governor": "frequency governor", "fact.microcode": "microcode", "fact.memoryBytes": "memory",
 	"fact.cgroupVersion": "cgroup", "fact.qosClass": "QoS class", "fact.image": "image", "fact.imageID": "image digest",
-	"fact.toolVersion": "load generator", "fact.agentVersion": "agent", "fact.responseHeaderBytes": "response headers", "fact.operatorVersion": "version",
+	"fact.toolVersion": "load generator", "fact.agentVersion": "agent", "fact.responseHeaderBytes": "response headers", "fact.tls": "TLS", "fact.certificate": "certificate", "fact.operatorVersion": "version",
 
 	"plan.title": "Plan", "plan.reproduce": "To reproduce this run, use the same spec, with the seed below as spec.seed for the same order of trials. Runs with the same plan hash have the same plan.",
 	"plan.seed": "order seed", "plan.hash": "plan hash", "plan.uid": "run UID", "plan.blocks": "blocks", "plan.baseline": "baseline", "plan.pinning": "pinning", "plan.operator": "operator",

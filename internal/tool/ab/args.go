@@ -39,7 +39,7 @@ var _ tool.Tool = Tool{}
 func Requests(seconds int32) int64 { return min(int64(seconds)*RequestsPerSecond, MaxRequests) }
 
 // Args implements tool.Tool.
-func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string {
+func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []string {
 	args := []string{program, "-q"}
 	args = append(args, extent(cell, purpose)...)
 	if cell.Connection != record.PerRequest {
@@ -50,7 +50,7 @@ func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string
 	}
 	args = append(args, "-r", "-s", timeout, "-e", output(cell))
 	args = append(args, requestArgs(cell)...)
-	return append(args, "http://"+target+cell.Request.Path)
+	return append(args, target.URL(cell.Request.Path))
 }
 
 // requestArgs are those of a request that is no plain one. -p must come before -m: it makes the request a POST, and ab refuses a second method.
@@ -96,7 +96,7 @@ func extent(cell record.Cell, purpose tool.Purpose) []string {
 func output(cell record.Cell) string { return "ab-" + record.PointOf(cell).Name() + ".csv" }
 
 // Files implements tool.Tool.
-func (Tool) Files(cell record.Cell, _ string) []tool.File {
+func (Tool) Files(cell record.Cell, _ tool.Target) []tool.File {
 	if cell.Request.Body == "" {
 		return nil
 	}

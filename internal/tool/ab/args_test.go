@@ -46,7 +46,7 @@ func TestArgs(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, ab.Tool{}.Args(tc.cell, "10.0.0.1:8080", tc.purpose)); diff != "" {
+			if diff := cmp.Diff(tc.want, ab.Tool{}.Args(tc.cell, tool.Target{Address: "10.0.0.1:8080"}, tc.purpose)); diff != "" {
 				t.Errorf("Args() (-want +got):\n%s", diff)
 			}
 		})

@@ -16,7 +16,7 @@ const maxHeadBytes = 7680
 
 // Traits implements tool.Tool. ab prints whole percentiles only.
 func (Tool) Traits() tool.Traits {
-	return tool.Traits{Install: "apt-get install apache2-utils", OneThread: true, WholePercents: true, OldHTTP: true, MaxHeadBytes: maxHeadBytes}
+	return tool.Traits{Install: "apt-get install apache2-utils", OneThread: true, WholePercents: true, OldHTTP: true, WholeHandshakes: true, StallsTLS: true, MaxHeadBytes: maxHeadBytes}
 }
 
 // Needs implements tool.Tool.

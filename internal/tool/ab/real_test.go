@@ -87,7 +87,7 @@ func TestRealAb(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { everyFifth(requests.Add(1), tc.other)(w) }))
 			defer server.Close()
 			cell := record.Cell{Load: "sweep", Connections: 4, Threads: 1, DurationSeconds: 1, Request: root, Connection: tc.connection}
-			m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, strings.TrimPrefix(server.URL, "http://"), tool.Measure), cell))
+			m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, tool.Target{Address: strings.TrimPrefix(server.URL, "http://")}, tool.Measure), cell))
 			if tc.wantErr != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), tc.wantErr) {
 					t.Errorf("Parse() = %+v, %v, want the error %q", m, err, tc.wantErr)
@@ -127,13 +127,13 @@ func TestRealAbProbes(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w) }))
 	target := strings.TrimPrefix(server.URL, "http://")
 	cell := record.Cell{Load: "sweep", Connections: 4, Threads: 1, DurationSeconds: 1, Request: root, Connection: record.KeepAlive}
-	m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, target, tool.Probe), cell))
+	m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, tool.Target{Address: target}, tool.Probe), cell))
 	if err != nil || m.Requests != 1 || m.Latency[0].Samples != 1 {
 		t.Errorf("Parse() = %+v, %v, want one request", m, err)
 	}
 	server.Close()
 	const want = "ab got no answer: its connections were refused or broken"
-	if m, err := (ab.Tool{}).Parse(run(t, ab.Tool{}.Args(cell, target, tool.Probe), cell)); err == nil || err.Error() != want {
+	if m, err := (ab.Tool{}).Parse(run(t, ab.Tool{}.Args(cell, tool.Target{Address: target}, tool.Probe), cell)); err == nil || err.Error() != want {
 		t.Errorf("Parse() without a server = %+v, %v, want the error %q", m, err, want)
 	}
 }
@@ -169,7 +169,7 @@ func run(t *testing.T, args []string, cell record.Cell) []byte {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = t.TempDir()
-	for _, f := range (ab.Tool{}).Files(cell, "") {
+	for _, f := range (ab.Tool{}).Files(cell, tool.Target{}) {
 		if err := os.WriteFile(filepath.Join(cmd.Dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			t.Fatal(err)
 		}

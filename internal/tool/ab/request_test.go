@@ -20,7 +20,7 @@ func TestRealAbSendsTheRequest(t *testing.T) {
 				t.Parallel()
 				server := testbed.NewAsked(t, r)
 				cell := record.Cell{Load: "post", Connections: 2, Threads: 1, DurationSeconds: 1, Request: r, Connection: connection}
-				m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, server.Target, tool.Measure), cell))
+				m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, tool.Target{Address: server.Target}, tool.Measure), cell))
 				if err != nil || m.Errors.Sum() != 0 {
 					t.Fatalf("Parse() = %+v, %v", m.Errors, err)
 				}
@@ -38,7 +38,7 @@ func TestRealAbTakesAnyBodyIfItIsToldTo(t *testing.T) {
 			target := testbed.NewCounting(t)
 			cell := record.Cell{Load: "orders", Connections: 2, Threads: 1, DurationSeconds: 1, Connection: record.KeepAlive, Request: root}
 			cell.Request.Expect.AnyBody = anyBody
-			m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, target, tool.Measure), cell))
+			m, err := ab.Tool{}.Parse(run(t, ab.Tool{}.Args(cell, tool.Target{Address: target}, tool.Measure), cell))
 			if err != nil || m.Requests < 20 || (m.Errors.Body == 0) != anyBody || m.Errors.Sum() != m.Errors.Body {
 				t.Fatalf("Parse() = %d requests, %+v, %v", m.Requests, m.Errors, err)
 			}
@@ -56,16 +56,16 @@ func TestArgsOfARequest(t *testing.T) {
 		"ab", "-q", "-c", "2", "-t", "1", "-n", "500000", "-k", "-r", "-s", "2", "-e", "ab-post-2.csv",
 		"-p", "ab-post-2.body", "-m", "POST", "-T", "x/y", "-H", "X-A: b", "http://h:1/a",
 	}
-	if diff := cmp.Diff(want, ab.Tool{}.Args(cell, "h:1", tool.Measure)); diff != "" {
+	if diff := cmp.Diff(want, ab.Tool{}.Args(cell, tool.Target{Address: "h:1"}, tool.Measure)); diff != "" {
 		t.Errorf("Args() (-want +got):\n%s", diff)
 	}
 	cell.Request = record.Request{Path: "/", Expect: record.Expect{AnyBody: true}}
 	want = []string{"ab", "-q", "-c", "2", "-t", "1", "-n", "500000", "-k", "-l", "-r", "-s", "2", "-e", "ab-post-2.csv", "http://h:1/"}
-	if diff := cmp.Diff(want, ab.Tool{}.Args(cell, "h:1", tool.Measure)); diff != "" {
+	if diff := cmp.Diff(want, ab.Tool{}.Args(cell, tool.Target{Address: "h:1"}, tool.Measure)); diff != "" {
 		t.Errorf("Args() where any body will do (-want +got):\n%s", diff)
 	}
 	cell.Request = r
-	if diff := cmp.Diff([]tool.File{{Name: "ab-post-2.body", Text: "b"}}, ab.Tool{}.Files(cell, "h:1")); diff != "" {
+	if diff := cmp.Diff([]tool.File{{Name: "ab-post-2.body", Text: "b"}}, ab.Tool{}.Files(cell, tool.Target{Address: "h:1"})); diff != "" {
 		t.Errorf("Files() (-want +got):\n%s", diff)
 	}
 }

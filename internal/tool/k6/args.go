@@ -18,12 +18,17 @@ type Tool struct {
 var _ tool.Tool = Tool{}
 
 // Args implements tool.Tool. k6 opens no port, asks nobody for news, reports its use to nobody and shows no progress; a script sees no
-// environment but LOADSTONE_TARGET, the server as host:port, and LOADSTONE_PURPOSE.
-func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string {
-	return []string{
+// environment but LOADSTONE_TARGET, the server as host:port, LOADSTONE_PURPOSE, and LOADSTONE_SCHEME, which is https of a server that speaks TLS and
+// not there otherwise.
+func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []string {
+	args := []string{
 		program, "run", "--quiet", "--no-color", "--no-usage-report", "--address", "", "--include-system-env-vars=false",
-		"-e", "LOADSTONE_TARGET=" + target, "-e", "LOADSTONE_PURPOSE=" + string(purpose), scriptName(cell),
+		"-e", "LOADSTONE_TARGET=" + target.Address, "-e", "LOADSTONE_PURPOSE=" + string(purpose),
 	}
+	if target.TLS {
+		args = append(args, "-e", "LOADSTONE_SCHEME=https")
+	}
+	return append(args, scriptName(cell))
 }
 
 // Waits implements tool.Tool: k6 has no place in which a script of the whole test could wait.

@@ -18,7 +18,7 @@ func TestArgs(t *testing.T) {
 		"k6", "run", "--quiet", "--no-color", "--no-usage-report", "--address", "", "--include-system-env-vars=false",
 		"-e", "LOADSTONE_TARGET=10.0.0.1:8080", "-e", "LOADSTONE_PURPOSE=Warmup", "open-50-r2000-s3.k6.js",
 	}
-	if diff := cmp.Diff(want, k6.Tool{}.Args(cell, "10.0.0.1:8080", tool.Warmup)); diff != "" {
+	if diff := cmp.Diff(want, k6.Tool{}.Args(cell, tool.Target{Address: "10.0.0.1:8080"}, tool.Warmup)); diff != "" {
 		t.Errorf("Args() (-want +got):\n%s", diff)
 	}
 }
@@ -69,7 +69,7 @@ func TestFilesHoldTheScenario(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			scenarios := declared(t, k6.Tool{}.Files(tc.cell, "")[0].Text, "const scenarios = __VU > 0 ? {} : ")
+			scenarios := declared(t, k6.Tool{}.Files(tc.cell, tool.Target{})[0].Text, "const scenarios = __VU > 0 ? {} : ")
 			want := map[string]any{
 				"Warmup": tc.wantWarmup, "Measure": tc.wantMeasure,
 				"Probe": map[string]any{"executor": "shared-iterations", "vus": 1., "iterations": 1., "maxDuration": "5s", "gracefulStop": "0s", "env": env},
@@ -86,7 +86,7 @@ func TestFilesHoldTheRequest(t *testing.T) {
 	cell := record.Cell{Load: "a", Connections: 1, Connection: record.PerRequest, Request: record.Request{
 		Path: "/a?b='c'", Expect: record.Expect{Status: 418, Body: &body},
 	}}
-	files := k6.Tool{}.Files(cell, "")
+	files := k6.Tool{}.Files(cell, tool.Target{})
 	if len(files) != 1 || files[0].Name != "a-1.k6.js" || !strings.Contains(files[0].Text, "const user = null;") {
 		t.Fatalf("got %d files, the first %q", len(files), files[0].Name)
 	}
@@ -104,7 +104,7 @@ func TestFilesHoldTheRequest(t *testing.T) {
 
 func TestFilesImportTheScript(t *testing.T) {
 	cell := record.Cell{Load: "a", Connections: 1, Request: root, Script: &record.Script{ConfigMap: "c", Key: "user.js"}}
-	text := k6.Tool{Scripts: "/data/scripts"}.Files(cell, "")[0].Text
+	text := k6.Tool{Scripts: "/data/scripts"}.Files(cell, tool.Target{})[0].Text
 	if want := `import * as user from "/data/scripts/a/user.js";`; !strings.Contains(text, want) {
 		t.Errorf("the wrapper does not hold %q", want)
 	}

@@ -6,7 +6,11 @@
 //   - The quantile q of a trend is the linear interpolation between the samples of the ranks ⌊q(n-1)⌋ and ⌈q(n-1)⌉, from 0. A thousand of
 //     them, dense towards 1, say of each sample between which two values it lies: latencies are brackets.
 //   - http_req_duration begins when the request is written, so Observed latencies hold no opening of a connection. http_req_blocked contains
-//     the dialling: latencies WithConnection are http_req_connecting and http_req_duration, which follow each other without a gap.
+//     the dialling: latencies WithConnection are http_req_connecting, http_req_tls_handshaking and http_req_duration, which follow each other
+//     without a gap.
+//   - data_received counts what comes from the socket: with TLS also its records and handshakes.
+//   - It verifies certificates unless its options say otherwise, and offers HTTP/2 in a handshake unless GODEBUG=http2client=0 is in its own environment,
+//     which the agent puts there.
 //   - A counter by tag exists only where a threshold names it: the wrapper names thresholds that are empty.
 //   - exec.instance tells the time in nanoseconds, Date in milliseconds. exec.scenario.progress tells when the scenario began, until its
 //     time is over; each virtual user compares the two clocks once, and the largest doubt widens every latency from the intended start.
@@ -25,7 +29,7 @@
 //   - Initialising takes about 0.7 ms of CPU time for each virtual user.
 //
 // A user's script exports a default function, and setup and teardown if it likes. It finds the server as host:port in
-// __ENV.LOADSTONE_TARGET, and no other variable of the environment but LOADSTONE_PURPOSE. Its options and its handleSummary are ignored,
+// __ENV.LOADSTONE_TARGET, and no other variable of the environment but LOADSTONE_PURPOSE, and LOADSTONE_SCHEME (https) if the server speaks TLS. Its options and its handleSummary are ignored,
 // since the cell says what runs. A request that is answered with a status of 400 or above is an error, unless the script sets a response
 // callback of its own; a check that fails is a wrong body; anything that it throws spoils the cell. At an arrival rate an arrival is
 // an iteration, and latencies from the intended start are given if each iteration made one request.

@@ -23,7 +23,7 @@ const (
 
 // Traits implements tool.Tool. k6 shares its virtual users among its threads as it likes.
 func (Tool) Traits() tool.Traits {
-	return tool.Traits{Install: "see https://grafana.com/docs/k6/latest/set-up/install-k6/", MaxRatePerCPU: maxRatePerCPU}
+	return tool.Traits{Install: "see https://grafana.com/docs/k6/latest/set-up/install-k6/", MaxRatePerCPU: maxRatePerCPU, CountsEncrypted: true, WholeHandshakes: true}
 }
 
 // Needs implements tool.Tool. Connections are virtual users.

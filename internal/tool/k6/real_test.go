@@ -49,14 +49,14 @@ func run(t *testing.T, cell record.Cell, script string, purpose tool.Purpose, ta
 		}
 	}
 	k := k6.Tool{Scripts: filepath.Join(dir, "scripts")}
-	for _, f := range k.Files(cell, target) {
+	for _, f := range k.Files(cell, tool.Target{Address: target}) {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	args := k.Args(cell, target, purpose)
+	args := k.Args(cell, tool.Target{Address: target}, purpose)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
 	var r real

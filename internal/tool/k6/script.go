@@ -58,6 +58,7 @@ type options struct {
 	SummaryTrendStats []string            `json:"summaryTrendStats"`
 	SystemTags        []string            `json:"systemTags"`
 	NoConnectionReuse bool                `json:"noConnectionReuse"`
+	InsecureSkipTLS   bool                `json:"insecureSkipTLSVerify,omitempty"`
 }
 
 // plan is what the wrapper knows of its cell.
@@ -71,6 +72,7 @@ type plan struct {
 	TimeoutMillis int               `json:"timeoutMillis"`
 	PerRequest    bool              `json:"perRequest"`
 	Open          *open             `json:"open"`
+	TLS           bool              `json:"tls,omitempty"`
 }
 
 // open is the timetable of an arrival rate.
@@ -82,7 +84,7 @@ type open struct {
 }
 
 // Files implements tool.Tool: one script for the cell, which imports the user's where there is one.
-func (t Tool) Files(cell record.Cell, _ string) []tool.File {
+func (t Tool) Files(cell record.Cell, target tool.Target) []tool.File {
 	status := cell.Request.Expect.Status
 	var b strings.Builder
 	b.WriteString("import http from 'k6/http';\nimport exec from 'k6/execution';\nimport { Counter, Gauge, Trend } from 'k6/metrics';\n")
@@ -91,7 +93,7 @@ func (t Tool) Files(cell record.Cell, _ string) []tool.File {
 	} else {
 		b.WriteString("const user = null;\n")
 	}
-	fmt.Fprintf(&b, "const cell = %s;\n", literal(planOf(cell)))
+	fmt.Fprintf(&b, "const cell = %s;\n", literal(planOf(cell, target)))
 	once := func(declaration string, v any) {
 		fmt.Fprintf(&b, "%s = __VU > 0 ? {} : %s;\n", declaration, literal(v))
 	}
@@ -102,18 +104,18 @@ func (t Tool) Files(cell record.Cell, _ string) []tool.File {
 		tool.Warmup:  scenarioOf(cell, cell.WarmupSeconds+warmupMargin),
 		tool.Probe:   {Executor: "shared-iterations", VUs: 1, Iterations: 1, MaxDuration: probeLimit, GracefulStop: "0s", Env: environment(cell)},
 	})
-	once("export const options", optionsOf(cell, status))
+	once("export const options", optionsOf(cell, status, target))
 	fmt.Fprintf(&b, "options.scenarios = { %s: scenarios[__ENV.LOADSTONE_PURPOSE] };\n\n", scenarioName)
 	b.WriteString(wrapper)
 	return []tool.File{{Name: scriptName(cell), Text: b.String()}}
 }
 
 // planOf is what the wrapper of a cell knows. k6 says itself of a method that is about a body that there is none.
-func planOf(cell record.Cell) plan {
+func planOf(cell record.Cell, target tool.Target) plan {
 	r := cell.Request
 	p := plan{
 		Method: r.Verb(), Path: r.Path, Headers: map[string]string{}, Status: r.Expect.Status, Body: r.Expect.Body, TimeoutMillis: timeoutMillis,
-		PerRequest: cell.Connection == record.PerRequest, Open: openOf(cell),
+		PerRequest: cell.Connection == record.PerRequest, Open: openOf(cell), TLS: target.TLS,
 	}
 	for _, h := range r.Headers {
 		p.Headers[h.Name] = h.Value
@@ -133,7 +135,7 @@ func literal(v any) string {
 	return string(text)
 }
 
-func optionsOf(cell record.Cell, status int32) options {
+func optionsOf(cell record.Cell, status int32, target tool.Target) options {
 	thresholds := map[string][]string{}
 	for _, name := range submetrics(status) {
 		thresholds[name] = []string{}
@@ -142,6 +144,7 @@ func optionsOf(cell record.Cell, status int32) options {
 		Scenarios: map[string]scenario{}, Thresholds: thresholds, SummaryTrendStats: trendStats(),
 		SystemTags:        []string{"scenario", "status", "error_code", "expected_response"},
 		NoConnectionReuse: cell.Connection == record.PerRequest,
+		InsecureSkipTLS:   target.TLS,
 	}
 }
 

@@ -1,7 +1,7 @@
 // Loadstone's wrapper of one cell. Above it stand `cell`, `options`, `says` and `kept` (names of metrics) and `user`, the user's script or null.
 
 const ask = { redirects: 0, responseType: cell.body === null ? 'none' : 'text', throw: true, timeout: cell.timeoutMillis, headers: cell.headers };
-const url = 'http://' + __ENV.LOADSTONE_TARGET + cell.path;
+const url = (cell.tls ? 'https://' : 'http://') + __ENV.LOADSTONE_TARGET + cell.path;
 
 const threw = new Counter('loadstone_threw');
 const wrongBody = cell.body === null ? null : new Counter('loadstone_wrong_body');
@@ -93,7 +93,7 @@ function request() {
     return false; // k6 has counted it, with its kind.
   }
   if (cell.body !== null && answer.status === cell.status && answer.body !== cell.body) wrongBody.add(1);
-  if (cell.perRequest) withConnection.add(answer.timings.connecting + answer.timings.duration);
+  if (cell.perRequest) withConnection.add(answer.timings.connecting + (cell.tls ? answer.timings.tls_handshaking : 0) + answer.timings.duration);
   return true;
 }
 

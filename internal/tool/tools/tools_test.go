@@ -30,7 +30,7 @@ func TestEveryToolOfTheRecordIsKnown(t *testing.T) {
 			continue
 		}
 		cell.Tool = name
-		if args := known.Args(cell, "10.0.0.1:80", tool.Measure); len(args) == 0 || args[0] != string(name) {
+		if args := known.Args(cell, tool.Target{Address: "10.0.0.1:80"}, tool.Measure); len(args) == 0 || args[0] != string(name) {
 			t.Errorf("%s is started as %q", name, args)
 		}
 		if args := known.VersionArgs(); len(args) < 2 || args[0] != string(name) {
@@ -57,8 +57,8 @@ func TestNoToolMeasuresAnythingOfNothing(t *testing.T) {
 func TestScriptsAreReadBelowTheGivenFolder(t *testing.T) {
 	texts := func(folder string, cell record.Cell) []string {
 		known := tools.All(folder)[cell.Tool]
-		out := known.Args(cell, "10.0.0.1:80", tool.Measure)
-		for _, f := range known.Files(cell, "10.0.0.1:80") {
+		out := known.Args(cell, tool.Target{Address: "10.0.0.1:80"}, tool.Measure)
+		for _, f := range known.Files(cell, tool.Target{Address: "10.0.0.1:80"}) {
 			out = append(out, f.Text)
 		}
 		return out
@@ -121,8 +121,8 @@ func TestNeedsOfEachTool(t *testing.T) {
 func TestTraitsOfEachTool(t *testing.T) {
 	for name, want := range map[record.Tool]tool.Traits{
 		record.ToolWrk: {EqualThreads: true, ConnectsOnce: true, Freezable: true},
-		record.ToolAb:  {OneThread: true, WholePercents: true, OldHTTP: true, MaxHeadBytes: 7680},
-		record.ToolK6:  {MaxRatePerCPU: 25_000},
+		record.ToolAb:  {OneThread: true, WholePercents: true, OldHTTP: true, WholeHandshakes: true, StallsTLS: true, MaxHeadBytes: 7680},
+		record.ToolK6:  {MaxRatePerCPU: 25_000, CountsEncrypted: true, WholeHandshakes: true},
 		"siege":        {},
 		"":             {},
 	} {

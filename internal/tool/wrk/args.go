@@ -36,7 +36,7 @@ type Tool struct {
 var _ tool.Tool = Tool{}
 
 // Args implements tool.Tool. A script that makes the requests makes those of the warm-up, too.
-func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string {
+func (Tool) Args(cell record.Cell, target tool.Target, purpose tool.Purpose) []string {
 	args := append([]string{program}, extent(cell, purpose)...)
 	args = append(args, "--timeout", timeout)
 	if cell.Connection == record.PerRequest {
@@ -45,7 +45,7 @@ func (Tool) Args(cell record.Cell, target string, purpose tool.Purpose) []string
 	if purpose != tool.Warmup || scriptName(cell) != doneName {
 		args = append(args, "-s", scriptName(cell))
 	}
-	return append(args, "http://"+target+cell.Request.Path)
+	return append(args, target.URL(cell.Request.Path))
 }
 
 // extent returns with how much wrk runs, and for how long. A probe is of one connection and as short as wrk can be.
@@ -62,7 +62,7 @@ func extent(cell record.Cell, purpose tool.Purpose) []string {
 }
 
 // Files implements tool.Tool.
-func (t Tool) Files(cell record.Cell, _ string) []tool.File {
+func (t Tool) Files(cell record.Cell, _ tool.Target) []tool.File {
 	files := []tool.File{{Name: doneName, Text: doneText}}
 	switch {
 	case cell.Script != nil:

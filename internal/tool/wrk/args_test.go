@@ -50,7 +50,7 @@ func TestArgs(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, wrk.Tool{}.Args(tc.cell, "10.0.0.1:8080", tc.purpose)); diff != "" {
+			if diff := cmp.Diff(tc.want, wrk.Tool{}.Args(tc.cell, tool.Target{Address: "10.0.0.1:8080"}, tc.purpose)); diff != "" {
 				t.Errorf("Args() (-want +got):\n%s", diff)
 			}
 		})
@@ -65,11 +65,11 @@ func TestFiles(t *testing.T) {
 		return out
 	}
 	cell := record.Cell{Load: "a", Connections: 8}
-	if diff := cmp.Diff([]string{"wrk-done.lua"}, names(wrk.Tool{}.Files(cell, ""))); diff != "" {
+	if diff := cmp.Diff([]string{"wrk-done.lua"}, names(wrk.Tool{}.Files(cell, tool.Target{}))); diff != "" {
 		t.Errorf("Files() without a script (-want +got):\n%s", diff)
 	}
 	cell.Script = &record.Script{Key: "b"}
-	files := wrk.Tool{Scripts: "/"}.Files(cell, "")
+	files := wrk.Tool{Scripts: "/"}.Files(cell, tool.Target{})
 	if diff := cmp.Diff([]string{"wrk-done.lua", "wrk-a-8.lua"}, names(files)); diff != "" {
 		t.Fatalf("Files() with a script (-want +got):\n%s", diff)
 	}

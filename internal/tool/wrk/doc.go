@@ -15,6 +15,8 @@
 //     user's ends wrk instead. An error that a script throws later, in whatever wrk calls, ends wrk with status 1 and "PANIC".
 //   - wrk opens a connection for each request if it asks for "Connection: close"; a script that makes its own headers must do so
 //     itself. Its latencies begin after the connection is open.
+//   - It speaks TLS, and verifies nothing. It sends the host of its URL as the server's name, also an IP, and whatever the Host header says; it offers no
+//     protocol, keeps connections, and resumes the session where it opens one anew. The bytes that it counts are without those of TLS.
 //   - A script's request may be several requests. wrk then has one sample for all of them, and the observed latencies are unknown.
 //
 // The package is pure: it starts no process and opens no file. Other versions of wrk may work; nothing says so.

@@ -122,14 +122,14 @@ func output(t *testing.T, wrkTool wrk.Tool, cell record.Cell, target string) ([]
 func command(t *testing.T, wrkTool wrk.Tool, cell record.Cell, target string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range wrkTool.Files(cell, target) {
+	for _, f := range wrkTool.Files(cell, tool.Target{Address: target}) {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
-	args := wrkTool.Args(cell, target, tool.Measure)
+	args := wrkTool.Args(cell, tool.Target{Address: target}, tool.Measure)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
 	return cmd

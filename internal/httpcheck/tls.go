@@ -1,0 +1,152 @@
+package httpcheck
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/internal/record"
+)
+
+// Server is whom requests are sent to.
+type Server struct {
+	// Address is its host:port.
+	Address string
+	// TLS is how it speaks TLS, and what its certificate is held against; nil if it speaks plain HTTP.
+	TLS *record.TLS
+}
+
+// Unverified is a server whose certificate is held against nothing, if it has one.
+func Unverified(address string, speaksTLS bool) Server {
+	if !speaksTLS {
+		return Server{Address: address}
+	}
+	return Server{Address: address, TLS: &record.TLS{}}
+}
+
+// Handshake connects to a server that speaks TLS, and returns what was agreed on. The error is a sentence.
+func Handshake(ctx context.Context, server Server) (record.Encryption, error) {
+	s, err := openSession(ctx, server, time.Now().Add(checkLimit))
+	if err != nil {
+		return record.Encryption{}, noHandshake(err)
+	}
+	defer s.close()
+	state := s.conn.(*tls.Conn).ConnectionState()
+	return record.Encryption{
+		Client: record.ClientCheck, Version: tls.VersionName(state.Version), Cipher: tls.CipherSuiteName(state.CipherSuite),
+		Key: keyOf(state.PeerCertificates[0]), Verified: server.TLS.CA != "",
+	}, nil
+}
+
+func noHandshake(err error) error {
+	switch {
+	case untrusted(err):
+		return err
+	case timedOut(err):
+		return fmt.Errorf("the server did not answer the check's TLS handshake within %v", checkLimit)
+	}
+	return fmt.Errorf("the check could not connect to the server: %w", err)
+}
+
+// untrustedError is why a server is not spoken to over TLS: a sentence with the way out.
+type untrustedError struct{ error }
+
+func untrusted(err error) bool {
+	_, ok := errors.AsType[untrustedError](err)
+	return ok
+}
+
+// secure begins TLS on a connection. It names no host, since no tool can name another than the address: the certificate is the one that they get. And
+// it offers no protocol but HTTP/1.1, in which all loads are.
+func secure(ctx context.Context, conn net.Conn, want record.TLS) (net.Conn, error) {
+	config := &tls.Config{
+		InsecureSkipVerify: true, // By the name of the address; VerifyConnection verifies what the spec wants.
+		VerifyConnection: func(state tls.ConnectionState) error {
+			return verify(state.PeerCertificates, want, time.Now())
+		},
+	}
+	encrypted := tls.Client(conn, config)
+	err := encrypted.HandshakeContext(ctx)
+	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return nil, untrustedError{fmt.Errorf("the server speaks no TLS on its port: its answer to a handshake begins with %q: remove tls, or let the server speak it", plain.RecordHeader)}
+	}
+	if err != nil && !untrusted(err) {
+		return nil, fmt.Errorf("the TLS handshake failed: %w", err)
+	}
+	return encrypted, err
+}
+
+// verify holds the certificates that a server has sent, its own first, against what the spec wants.
+func verify(sent []*x509.Certificate, want record.TLS, now time.Time) error {
+	if want.CA == "" {
+		return nil
+	}
+	options := x509.VerifyOptions{Roots: x509.NewCertPool(), Intermediates: x509.NewCertPool(), DNSName: want.ServerName, CurrentTime: now}
+	options.Roots.AppendCertsFromPEM([]byte(want.CA))
+	for _, c := range sent[1:] {
+		options.Intermediates.AddCert(c)
+	}
+	_, err := sent[0].Verify(options)
+	if err == nil {
+		return nil
+	}
+	return untrustedError{fmt.Errorf("%w, or give tls.verify: None in the place of ca", doubt(err, sent[0], want))}
+}
+
+// doubt says what is wrong with a certificate, and what to do about it.
+func doubt(err error, own *x509.Certificate, want record.TLS) error {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return fmt.Errorf("the server's certificate, by %q, is not signed by an authority of tls.ca: give the certificate of the one that has signed it", own.Issuer)
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return fmt.Errorf("the server's certificate is for %s and not for tls.serverName %s: correct serverName, or the certificate", namesOf(own), want.ServerName)
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		const day = time.DateOnly
+		of := invalid.Cert
+		return fmt.Errorf("the server's certificate is out of date: that of %q lasts from %s to %s: renew it", of.Subject, of.NotBefore.UTC().Format(day), of.NotAfter.UTC().Format(day))
+	}
+	return fmt.Errorf("the server's certificate cannot be verified: %w: correct it", err)
+}
+
+// namesOf are the names that a certificate is for.
+func namesOf(c *x509.Certificate) string {
+	names := append([]string{}, c.DNSNames...)
+	for _, ip := range c.IPAddresses {
+		names = append(names, ip.String())
+	}
+	if len(names) == 0 {
+		return "no name"
+	}
+	return strings.Join(names, ", ")
+}
+
+// keyOf names the kind of a certificate's key, on which the cost of a handshake depends.
+func keyOf(c *x509.Certificate) string {
+	switch key := c.PublicKey.(type) {
+	case *rsa.PublicKey:
+		return fmt.Sprintf("RSA %d", key.N.BitLen())
+	case *ecdsa.PublicKey:
+		return "ECDSA " + key.Curve.Params().Name
+	case ed25519.PublicKey:
+		return "Ed25519"
+	}
+	return c.PublicKeyAlgorithm.String()
+}
+
+// plainly adds to what is wrong with an answer that the server seems to speak TLS, if it was asked without: such servers say so in words.
+func plainly(server Server, a answer, wrong error) error {
+	if server.TLS == nil && a.status == http.StatusBadRequest && strings.Contains(string(a.body), "HTTPS") {
+		return fmt.Errorf("%w, and says that it speaks HTTPS: set implementations[].tls", wrong)
+	}
+	return wrong
+}

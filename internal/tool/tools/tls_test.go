@@ -1,0 +1,147 @@
+package tools_test
+
+import (
+	"crypto/tls"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"loadstone.dev/loadstone/internal/histogram"
+	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/tool"
+	"loadstone.dev/loadstone/internal/tool/tools"
+)
+
+// What each tool does with a server that speaks TLS, and offers HTTP/2 as well. Each line is what the documents say of the tool.
+func TestRealToolsSpeakTLS(t *testing.T) {
+	plain := record.Request{Path: "/", Expect: record.Expect{Status: 200}}
+	posted := record.Request{Method: "POST", Path: "/orders", Headers: []record.Header{{Name: "X-Tenant", Value: "a"}}, Body: "{}", Expect: record.Expect{Status: 200}}
+	const old = tls.VersionTLS12
+	// A byte in a record of its own is 22 more where the bytes of TLS are counted.
+	const body, most = "hello world, hello everybody", 250
+	for name, tc := range map[string]struct {
+		tool       record.Tool
+		request    record.Request
+		connection record.ConnectionUse
+		newest     uint16
+		kind       record.LatencyKind
+		// named is true of a tool that sends the address as the name of the server, and resumes of one that resumes sessions.
+		named, resumes bool
+	}{
+		"wrk, TLS 1.3":                          {record.ToolWrk, plain, record.KeepAlive, 0, record.Observed, true, false},
+		"wrk, TLS 1.2":                          {record.ToolWrk, plain, record.KeepAlive, old, record.Observed, true, false},
+		"wrk with its script of the request":    {record.ToolWrk, posted, record.KeepAlive, 0, record.Observed, true, false},
+		"wrk, a connection each request":        {record.ToolWrk, plain, record.PerRequest, 0, record.Observed, true, true},
+		"wrk, a connection, TLS 1.2":            {record.ToolWrk, plain, record.PerRequest, old, record.Observed, true, true},
+		"ab, TLS 1.3":                           {record.ToolAb, plain, record.KeepAlive, 0, record.Observed, false, false},
+		"ab, TLS 1.2":                           {record.ToolAb, plain, record.KeepAlive, old, record.Observed, false, false},
+		"ab that posts":                         {record.ToolAb, posted, record.KeepAlive, 0, record.Observed, false, false},
+		"ab, a connection each request":         {record.ToolAb, plain, record.PerRequest, old, record.WithConnection, false, false},
+		"k6, TLS 1.3":                           {record.ToolK6, plain, record.KeepAlive, 0, record.Observed, false, false},
+		"k6, TLS 1.2":                           {record.ToolK6, plain, record.KeepAlive, old, record.Observed, false, false},
+		"k6 that posts":                         {record.ToolK6, posted, record.KeepAlive, 0, record.Observed, false, false},
+		"k6, a connection each request":         {record.ToolK6, plain, record.PerRequest, 0, record.WithConnection, false, false},
+		"k6, a connection each request, TLS1.2": {record.ToolK6, plain, record.PerRequest, old, record.WithConnection, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			testbed.Programs(t, string(tc.tool))
+			server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if asked, _ := io.ReadAll(r.Body); r.Method != tc.request.Verb() || string(asked) != tc.request.Body {
+					w.WriteHeader(http.StatusTeapot)
+				}
+				w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+				for i := range body {
+					_, _ = io.WriteString(w, body[i:i+1]) // A client that is gone is no news.
+					w.(http.Flusher).Flush()
+				}
+			}), func(c *tls.Config) { c.MaxVersion = tc.newest })
+			cell := record.Cell{
+				Load: "web", Tool: tc.tool, Connections: 2, Threads: 1, DurationSeconds: 1, Request: tc.request, Connection: tc.connection,
+			}
+			m := runOnce(t, cell, tool.Target{Address: server.Target, TLS: true})
+			v := server.Visits()
+			if m.Requests == 0 || m.Requests > int64(v.Requests) || m.Errors.Sum() > int64(cell.Connections) {
+				t.Errorf("%d requests and the errors %+v were counted, and %d arrived", m.Requests, m.Errors, v.Requests)
+			}
+			if named := len(v.Names) == 1 && v.Names[0] == "127.0.0.1"; named != tc.named || !named && len(v.Names) > 0 {
+				t.Errorf("the names %q were sent", v.Names)
+			}
+			if len(v.Protocols) > 0 || v.HTTP != "" {
+				t.Errorf("the protocols %q were offered, and %q was agreed on", v.Protocols, v.HTTP)
+			}
+			traits := tools.Traits(tc.tool)
+			if v.Resumed != tc.resumes || traits.WholeHandshakes == tc.resumes && tc.connection == record.PerRequest {
+				t.Errorf("the last session was resumed: %v", v.Resumed)
+			}
+			if kept := v.Handshakes <= int(cell.Connections); kept != (tc.connection == record.KeepAlive) {
+				t.Errorf("there were %d handshakes for %d requests", v.Handshakes, v.Requests)
+			}
+			if !slices.ContainsFunc(m.Latency, func(l record.Latency) bool { return l.Kind == tc.kind }) {
+				t.Errorf("no latency is %s", tc.kind)
+			}
+			if each := m.Bytes / m.Requests; traits.CountsEncrypted != (each > most) {
+				t.Errorf("%d bytes were counted for each answer", each)
+			}
+		})
+	}
+}
+
+// A latency from the opening of a connection holds its handshake.
+func TestRealK6CountsTheHandshakeOfAConnectionEachRequest(t *testing.T) {
+	testbed.Programs(t, "k6")
+	const pause = 50 * time.Millisecond
+	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), http.NotFoundHandler(), func(c *tls.Config) {
+		c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			time.Sleep(pause)
+			return nil, nil
+		}
+	})
+	m := runOnce(t, record.Cell{
+		Load: "web", Tool: record.ToolK6, Connections: 2, Threads: 1, DurationSeconds: 1, Request: record.Request{Path: "/", Expect: record.Expect{Status: 404}}, Connection: record.PerRequest,
+	}, tool.Target{Address: server.Target, TLS: true})
+	all, err := histogram.Decode(m.Latency[0].HDRHigh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := time.Duration(all.Min()) * time.Microsecond; m.Latency[0].Kind != record.WithConnection || least < pause {
+		t.Errorf("a latency %s is %s, and a handshake takes %s", m.Latency[0].Kind, least, pause)
+	}
+}
+
+// runOnce runs a tool as an agent does, and returns what it has measured.
+func runOnce(t *testing.T, cell record.Cell, target tool.Target) record.Measurement {
+	t.Helper()
+	dir := t.TempDir()
+	own := tools.All(filepath.Join(dir, "scripts"))[cell.Tool]
+	for _, f := range own.Files(cell, target) {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := own.Args(cell, target, tool.Measure)
+	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GODEBUG=http2client=0")
+	raw, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	for _, name := range own.Outputs(cell) {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = append(append(raw, tool.OutputHeader(name)...), text...)
+	}
+	m, err := own.Parse(raw)
+	if err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	return m
+}
