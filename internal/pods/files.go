@@ -21,12 +21,19 @@ var absences = []string{"not found", "non-existent"}
 func (a Attempt) AwaitFiles() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, p := range a.Pods {
-		// A kubelet mounts all volumes before it starts the first container.
-		if p.Spec.NodeName != "" && !slices.ContainsFunc(containers(p), begun) && slices.ContainsFunc(p.Spec.Volumes, holdsFiles) {
+		if p.Spec.NodeName != "" && !mounted(p) && slices.ContainsFunc(p.Spec.Volumes, holdsFiles) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// mounted reports whether all volumes of a pod are there. A kubelet mounts them before it makes the pod's sandbox, and that before it pulls the first
+// image; what it has said of them before stays for an hour.
+func mounted(p *corev1.Pod) bool {
+	return slices.ContainsFunc(containers(p), begun) || slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReadyToStartContainers && c.Status == corev1.ConditionTrue
+	})
 }
 
 // holdsFiles reports whether a volume is made of an object of the user's.

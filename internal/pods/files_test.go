@@ -29,6 +29,9 @@ func TestOnlyPodsThatHaveStartedNothingAwaitTheirFiles(t *testing.T) {
 		"a pod on its node":    {func(*corev1.Pod) {}, true},
 		"a pod without a node": {func(p *corev1.Pod) { p.Spec.NodeName = "" }, false},
 		"a pod without files":  {func(p *corev1.Pod) { p.Spec.Volumes = nil }, false},
+		"a pod that pulls its image": {func(p *corev1.Pod) {
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
+		}, false},
 		"a pod of which a part runs": {func(p *corev1.Pod) {
 			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 		}, false},
