@@ -1,6 +1,6 @@
 module loadstone.dev/loadstone/hack/lint
 
-go 1.26.8
+go 1.26.0
 
 tool sigs.k8s.io/kube-api-linter/cmd/golangci-lint-kube-api-linter
 
