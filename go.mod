@@ -2,6 +2,9 @@ module loadstone.dev/loadstone
 
 go 1.26.0
 
+// What tests of workloads make and remove there is no package of ours.
+ignore ./bin
+
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/fluxcd/cli-utils v0.36.0-flux.15
