@@ -43,16 +43,13 @@ func viewFacts(s *trialScope) conduct.View {
 
 // attemptFacts are what is known of the current try at a trial.
 func attemptFacts(s *trialScope) conduct.Attempt {
-	a := conduct.Attempt{Number: s.attempt, Work: s.work(), Follows: facts.Trial(s.trial).Follows(), Begun: s.now, Now: s.now}
+	a := facts.Trial(s.trial).Attempt(s.attempt, s.now)
 	if at := s.trial.Status.AttemptTime; at != nil {
 		a.Begun = at.Time
 	}
 	// What kept pods from being made, or from their nodes, takes nothing from the time in which they have to start.
 	if at := pods.Settled(s.pods()); at.After(a.Begun) {
 		a.Begun = at
-	}
-	if at := s.trial.Status.StartTime; at != nil {
-		a.Started = at.Time
 	}
 	if c := meta.FindStatusCondition(s.trial.Status.Conditions, v1alpha1.ConditionMeasured); a.Work.EndsItself() && c != nil && c.Status == metav1.ConditionTrue {
 		a.Ended = c.LastTransitionTime.Time

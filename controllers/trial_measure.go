@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
-	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pick"
 	"loadstone.dev/loadstone/internal/pods"
@@ -117,7 +116,7 @@ func (r *TrialReconciler) check(ctx context.Context, s *trialScope) (pass.Step, 
 			}
 			g.state = &st
 		}
-		if s.fault = s.checked(g); s.fault != nil {
+		if s.fault = conduct.Checked(facts.Trial(s.trial), agentIn(g.pod), g.state.Checked); s.fault != nil {
 			return pass.Halt, nil
 		}
 	}
@@ -140,14 +139,6 @@ func scriptsAway(s *trialScope, err error) (pass.Step, error) {
 	}
 	s.waiting = pick.Clip(err.Error(), pass.MaxMessage)
 	return pass.Again(retryStore), nil
-}
-
-// checked is what a generator that was asked says; nil if it has nothing to find fault with.
-func (s *trialScope) checked(g *member) *conduct.Failure {
-	if g.state.Checked == nil {
-		return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "%s accepted a preflight check but reported no result", agentIn(g.pod))
-	}
-	return conduct.Checked(facts.Trial(s.trial), *g.state.Checked)
 }
 
 func (s *trialScope) checkCommand(member string) protocol.Command {
@@ -191,7 +182,7 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (pass.Step, 
 			return pass.Halt, nil
 		}
 		o := s.command(a.Name)
-		o.Start = &protocol.Start{At: try.Started.Add(offset), Targets: s.targets(), TLS: kind.TLS(s.work().Servers()), ServerCPU: cpu, Slots: try.Slots()}
+		o.Start = try.Start(try.Started.Add(offset), s.targets(), cpu)
 		state, err := r.Agents.Command(ctx, a.pod.Status.PodIP, o)
 		if err != nil {
 			return silent(s, a.pod, err)

@@ -66,7 +66,7 @@ go_tests() {
   make -s build
   mapfile -t races < <(concurrent | xargs go list)
   mapfile -t rest < <(packages | grep -v /internal/cli | grep -vxF "$(printf '%s\n' "${races[@]}")")
-  # Many wait most of the time: twice as many at once as there are CPUs, half of them with the race detector. The linter has asked all that go vet
+  # Many wait most of the time: twice as many at once as there are CPUs, half of them with the race detector. make lint asks all that go vet
   # would ask.
   begin go test -vet=off -p "$(nproc)" -race "${races[@]}"
   go test -vet=off -p "$(nproc)" "${rest[@]}"

@@ -105,7 +105,7 @@ func profiles(data record.RunData, p planned.Run) []Profile {
 	for _, planned := range data.Manifest.Plan.Profiles {
 		own := Profile{Profile: planned}
 		for _, line := range data.Manifest.Plan.Following {
-			if line.Profile == planned.Name && len(line.Servers) == 1 {
+			if line.Item == planned.Name && len(line.Servers) == 1 {
 				own.Found = append(own.Found, profiled(data, line))
 			}
 		}
@@ -146,7 +146,7 @@ func profiled(data record.RunData, line record.PlannedTrial) Profiled {
 // memory fills in how much memory a server had that has exceeded it: what its plan gave it, for the tool that was asked for.
 func (p *Profiled) memory(all record.Plan, line record.PlannedTrial) {
 	i := slices.IndexFunc(all.Implementations, func(i record.Implementation) bool { return i.Name == p.Implementation })
-	k := slices.IndexFunc(all.Profiles, func(r record.Profile) bool { return r.Name == line.Profile })
+	k := slices.IndexFunc(all.Profiles, func(r record.Profile) bool { return r.Name == line.Item })
 	if p.Starved > 0 && i >= 0 && k >= 0 {
 		p.OwnBytes = all.Implementations[i].MemoryBytes
 		p.MemoryBytes = profiler.MemoryBytes(all.Profiles[k].Tool, p.OwnBytes)

@@ -51,7 +51,7 @@ func profiled(tool profiler.Tool, found map[string]*record.Profiled) record.RunD
 	m.Plan.Profiles = []record.Profile{{Name: "costs", Tool: tool, Request: record.Request{Path: "/"}, Requests: 10_000, Connections: 1, Repeats: 3, LimitSeconds: 300}}
 	for i, own := range m.Plan.Implementations {
 		line := record.PlannedTrial{
-			Name: fmt.Sprintf("duel-p%02d-%s", i, own.Name), Index: int32(100 + i), Type: record.ProfileType, Servers: []string{own.Name}, Profile: "costs",
+			Name: fmt.Sprintf("duel-p%02d-%s", i, own.Name), Index: int32(100 + i), Type: record.ProfileType, Servers: []string{own.Name}, Item: "costs",
 		}
 		m.Plan.Following = append(m.Plan.Following, line)
 		if found[own.Name] == nil {

@@ -17,7 +17,7 @@ func storedProfile(t *testing.T, f *Folder, line record.PlannedTrial, result any
 	}
 	a.Member, a.Name = record.MemberServer(0), record.ResultFile
 	m, err := f.PutJSON(t.Context(), line.Name+"/manifest.json", record.TrialManifest{
-		Schema: record.TrialManifestSchema, PlannedTrial: line, Artifacts: []record.Artifact{a}, Profiling: &record.Profile{Name: line.Profile, Tool: "strace"},
+		Schema: record.TrialManifestSchema, PlannedTrial: line, Artifacts: []record.Artifact{a}, Profiling: &record.Profile{Name: line.Item, Tool: "strace"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func storedProfile(t *testing.T, f *Folder, line record.PlannedTrial, result any
 }
 
 func profileLine(n int) record.PlannedTrial {
-	return record.PlannedTrial{Name: fmt.Sprintf("run-p%02d-go", n), Index: int32(n), Type: record.ProfileType, Servers: []string{"go"}, Profile: "calls"}
+	return record.PlannedTrial{Name: fmt.Sprintf("run-p%02d-go", n), Index: int32(n), Type: record.ProfileType, Servers: []string{"go"}, Item: "calls"}
 }
 
 func TestWhatFollowedTheBlocksIsLoadedApart(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
@@ -16,8 +17,8 @@ type Attempt struct {
 	Number int32
 	// Work is what the trial does.
 	Work kind.Work
-	// Follows is true of a trial that follows the blocks and belongs to none.
-	Follows bool
+	// follows is true of a trial that follows the blocks and belongs to none.
+	follows bool
 	// Begun is when the attempt began.
 	Begun time.Time
 	// Started is the instant at which the agents were told to start the first cell; zero before.
@@ -26,6 +27,11 @@ type Attempt struct {
 	Ended time.Time
 	// Now is the instant of the question.
 	Now time.Time
+}
+
+// Attempt is a try at the trial that begins now.
+func (t Trial) Attempt(number int32, now time.Time) Attempt {
+	return Attempt{Number: number, Work: t.Work, follows: t.Follows(), Begun: now, Started: t.Started, Now: now}
 }
 
 // Slots are the trial's timetable.
@@ -46,6 +52,12 @@ func (a Attempt) End() time.Time {
 func (a Attempt) Measuring() bool {
 	slots := a.Slots()
 	return !a.Started.IsZero() && len(slots) > 0 && !a.Now.Before(a.Started.Add(slots[0].Measure))
+}
+
+// Start is what every agent is told: the timetable and the instant of its clock at which it begins, the servers' addresses, and the CPU that the
+// servers of a duet share, if they do.
+func (a Attempt) Start(at time.Time, targets []string, shared *int32) *protocol.Start {
+	return &protocol.Start{At: at, Targets: targets, TLS: kind.TLS(a.Work.Servers()), ServerCPU: shared, Slots: a.Slots()}
 }
 
 // Quiet is true while nobody may be asked anything: from the first measured time to the end of the last, an answer would cost the
@@ -79,7 +91,7 @@ func (a Attempt) NextEnd() time.Duration {
 // Retried reports whether a failure is followed by another attempt: one of the infrastructure is, a few times. What has begun to measure is not
 // measured again alone: its block is repeated as a whole, if it belongs to one.
 func (a Attempt) Retried(f *Failure) bool {
-	return f.Kind == Transient && a.Number < plan.Attempts && (f.Unstarted || a.Follows || !a.Measuring())
+	return f.Kind == Transient && a.Number < plan.Attempts && (f.Unstarted || a.follows || !a.Measuring())
 }
 
 // Note returns a sentence about why the attempt was given up.

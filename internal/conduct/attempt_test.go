@@ -106,6 +106,12 @@ func TestAnAttemptIsFollowedByAnotherOnlyAfterTheInfrastructureFailedItEarly(t *
 			}
 		})
 	}
+	for block, want := range map[int32]bool{1: false, 0: true} {
+		a := conduct.Trial{PlannedTrial: record.PlannedTrial{Block: block}, Work: attemptAt(0).Work, Started: noon}.Attempt(1, noon.Add(time.Second))
+		if !a.Measuring() || a.Retried(lost) != want {
+			t.Errorf("a trial of block %d that was lost under load is tried again: %v", block, !want)
+		}
+	}
 	if got := attemptAt(0).Note(lost); got != "attempt 1: PodLost: gone" {
 		t.Errorf("the note is %q", got)
 	}
@@ -285,8 +291,8 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 	program := func(f protocol.Fault, message string) protocol.State {
 		return protocol.State{Phase: protocol.Failed, Program: &protocol.ProgramFault{Fault: f, Message: message}}
 	}
-	wrong := func(server int) protocol.Checked {
-		return protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404", Server: server}
+	wrong := func(server int) *protocol.Checked {
+		return &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404", Server: server}
 	}
 	for name, tc := range map[string]struct {
 		failure *conduct.Failure
@@ -312,12 +318,13 @@ func TestWhatEndsAnAttemptIsTheImplementationsOrTheInfrastructures(t *testing.T)
 		"its output is stored":       {conduct.ProgramFailed(single, program(protocol.FaultExit, "exit code 3"), []string{"a/output.txt", "a/errors.txt"}), "permanent ProgramFailed: implementations[go]: exit code 3; what it printed is stored as a/output.txt and a/errors.txt"},
 		"a program that was fine":    {conduct.ProgramFailed(single, protocol.State{Phase: protocol.Stored}, []string{"a/output.txt"}), ""},
 		"an agent works":             {conduct.AgentFailed(single, "the agent", protocol.State{Phase: protocol.Running}), ""},
-		"a check is passed":          {conduct.Checked(single, protocol.Checked{}), ""},
-		"an answer is wrong":         {conduct.Checked(single, wrong(0)), "permanent WrongResponse: implementations[go]: GET / answered 404: correct the server, or request and expect of the load"},
-		"the other's is wrong":       {conduct.Checked(pair, wrong(1)), "permanent WrongResponse: implementations[epoll]: GET / answered 404: correct"},
-		"a lone server has a second": {conduct.Checked(single, wrong(1)), "permanent WrongResponse: implementations[go]: GET / answered 404: correct"},
-		"TLS is not what it should":  {conduct.Checked(pair, protocol.Checked{Fault: protocol.FaultTLS, Message: "its certificate is out of date", Server: 1}), "permanent WrongResponse: implementations[epoll]: its certificate is out of date"},
-		"a load cannot be made":      {conduct.Checked(single, protocol.Checked{Fault: protocol.FaultLoad, Message: "the script does not compile"}), "permanent LoadImpossible: the script does not compile"},
+		"a check is passed":          {conduct.Checked(single, "the agent", &protocol.Checked{}), ""},
+		"a check is forgotten":       {conduct.Checked(single, "the agent", nil), "transient AgentFailed: the agent accepted a preflight check but reported no result"},
+		"an answer is wrong":         {conduct.Checked(single, "the agent", wrong(0)), "permanent WrongResponse: implementations[go]: GET / answered 404: correct the server, or request and expect of the load"},
+		"the other's is wrong":       {conduct.Checked(pair, "the agent", wrong(1)), "permanent WrongResponse: implementations[epoll]: GET / answered 404: correct"},
+		"a lone server has a second": {conduct.Checked(single, "the agent", wrong(1)), "permanent WrongResponse: implementations[go]: GET / answered 404: correct"},
+		"TLS is not what it should":  {conduct.Checked(pair, "the agent", &protocol.Checked{Fault: protocol.FaultTLS, Message: "its certificate is out of date", Server: 1}), "permanent WrongResponse: implementations[epoll]: its certificate is out of date"},
+		"a load cannot be made":      {conduct.Checked(single, "the agent", &protocol.Checked{Fault: protocol.FaultLoad, Message: "the script does not compile"}), "permanent LoadImpossible: the script does not compile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := describe(tc.failure)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/reason"
 )
@@ -145,18 +146,18 @@ func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
 	return Outcome{Succeeded, v1alpha1.ReasonDone, r.besides(verdict.Text)}
 }
 
-// besides adds to a message which profiles have failed.
+// besides adds to a message what of that which follows the blocks has failed.
 func (r Run) besides(message string) string {
 	return strings.TrimSuffix(message+"; "+r.WithoutResult(), "; ")
 }
 
-// WithoutResult names the profiles that have failed, each with its reason; empty if none has. They belong to no block, and what the blocks have
-// shown stands without them. Those that were skipped for what a trial of the blocks has shown are left out: that trial is named.
+// WithoutResult names the trials that follow the blocks and have failed, each with its reason; empty if none has. They belong to no block, and what
+// the blocks have shown stands without them. Those that were skipped for what a trial of the blocks has shown are left out: that trial is named.
 func (r Run) WithoutResult() string {
 	var failed []string
 	for _, t := range r.Trials.inOrder() {
 		if t.Follows() && t.failed() && reason.Of(t.Reason) != reason.Nobody && !strings.HasPrefix(t.Message, skipped) {
-			failed = append(failed, fmt.Sprintf("profiles[%s] of %s failed: %s", t.Profile, strings.Join(t.Servers, " "), cmp.Or(t.Message, t.Reason)))
+			failed = append(failed, fmt.Sprintf("%s of %s failed: %s", kinds.Field(t.PlannedTrial), strings.Join(t.Servers, " "), cmp.Or(t.Message, t.Reason)))
 		}
 	}
 	return strings.Join(failed, "; ")

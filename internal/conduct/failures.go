@@ -166,9 +166,12 @@ func AgentRefused(agent string, answer error) *Failure {
 	return TransientFailure(v1alpha1.ReasonAgentFailed, "%s %s", agent, answer)
 }
 
-// Checked is what a generator's check, which has been made, shows of a trial; nil if all is well.
-func Checked(t Trial, c protocol.Checked) *Failure {
-	if c.OK() {
+// Checked is what a generator's check, which has been asked of an agent, shows of a trial; nil if all is well.
+func Checked(t Trial, agent string, c *protocol.Checked) *Failure {
+	switch {
+	case c == nil:
+		return TransientFailure(v1alpha1.ReasonAgentFailed, "%s accepted a preflight check but reported no result", agent)
+	case c.OK():
 		return nil
 	}
 	if c.Fault == protocol.FaultLoad {

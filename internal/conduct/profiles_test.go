@@ -267,7 +267,7 @@ func TestTheManifestOfARunKeepsWhatFollowsApart(t *testing.T) {
 	if got := names(linesOf(m.Trials)); len(got) != 3 || slices.ContainsFunc(got, func(n string) bool { return strings.Contains(n, "-p0") }) {
 		t.Errorf("the blocks are %v", got)
 	}
-	if len(m.Following) != 1 || m.Following[0].Name != "quick-p00-go" || m.Following[0].Profile != "costs" || m.Following[0].Manifest == nil {
+	if len(m.Following) != 1 || m.Following[0].Name != "quick-p00-go" || m.Following[0].Item != "costs" || m.Following[0].Manifest == nil {
 		t.Errorf("what follows is %+v: want the one that has ended", m.Following)
 	}
 	if m.RepeatBlocks != 1 || m.Blocks != 2 || !m.Ended.Equal(r.Trials[3].Ended) {
@@ -285,10 +285,10 @@ func TestTheManifestOfAProfileSaysWhatWasAsked(t *testing.T) {
 	if diff := cmp.Diff(want, m.Profiling); diff != "" {
 		t.Errorf("what was asked (-want +got):\n%s", diff)
 	}
-	if m.Type != record.ProfileType || len(m.Cells) != 0 || m.Block != 0 || m.Profile != "costs" {
+	if m.Type != record.ProfileType || len(m.Cells) != 0 || m.Block != 0 || m.Item != "costs" {
 		t.Errorf("the manifest is %+v", m)
 	}
-	if sweep := r.Trials[0].Manifest(conduct.TrialRecord{}); sweep.Profiling != nil || sweep.Profile != "" {
+	if sweep := r.Trials[0].Manifest(conduct.TrialRecord{}); sweep.Profiling != nil || sweep.Item != "" {
 		t.Errorf("the manifest of a sweep holds %+v", sweep.Profiling)
 	}
 }
@@ -301,8 +301,9 @@ func TestAMonitorThatFailsLosesItsTrial(t *testing.T) {
 	if got := describe(f); got != "transient AgentFailed: the monitor: the server's parent did not say how the server ended" {
 		t.Errorf("it ends with %q", got)
 	}
-	a := conduct.Attempt{Number: 1, Work: trial.Work, Begun: noon, Started: noon, Now: noon.Add(time.Minute)}
-	if a.Quiet() || a.Retried(f) {
+	trial.Started = noon
+	a := trial.Attempt(1, noon.Add(time.Minute))
+	if a.Quiet() || !a.Retried(f) {
 		t.Errorf("quiet: %v, tried again: %v", a.Quiet(), a.Retried(f))
 	}
 	if f := a.AgentSilent("the monitor", errors.New("refused")); f != nil {

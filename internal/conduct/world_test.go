@@ -276,7 +276,8 @@ func (w *world) visit(i int) {
 	}
 	a := w.attempts[t.Name]
 	if a == nil {
-		a = &conduct.Attempt{Number: 1, Work: t.Work, Begun: w.run.Now}
+		first := t.Attempt(1, w.run.Now)
+		a = &first
 		w.attempts[t.Name] = a
 		w.checkTurn(t)
 	}
@@ -305,7 +306,7 @@ func (w *world) happens(t conduct.Trial, a conduct.Attempt) (f *conduct.Failure,
 	case what == deaf:
 		return a.NotListening(server, a.Begun, protocol.State{}), true
 	case what == wrong && !t.Follows():
-		return conduct.Checked(t, protocol.Checked{Message: "GET / answered 404", Fault: protocol.FaultServer}), true
+		return conduct.Checked(t, "the agent", &protocol.Checked{Message: "GET / answered 404", Fault: protocol.FaultServer}), true
 	case what == exits, what == exitsUnderLoad && a.Measuring():
 		return conduct.ServerExited(t.Work, server, conduct.Exit{Code: 3, Reason: "Error"}), true
 	}
@@ -336,8 +337,8 @@ func (w *world) fail(t *conduct.Trial, a *conduct.Attempt, f *conduct.Failure) {
 		w.t.Fatalf("%s is tried again after attempt %d: %s", t.Name, a.Number, describe(f))
 	}
 	w.say("%s: %s", t.Name, a.Note(f))
-	*a = conduct.Attempt{Number: a.Number + 1, Work: a.Work, Begun: a.Now, Now: a.Now}
 	t.Started = time.Time{}
+	*a = t.Attempt(a.Number+1, a.Now)
 }
 
 func (w *world) finish(t *conduct.Trial, f *conduct.Failure) {

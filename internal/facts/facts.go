@@ -34,7 +34,7 @@ func Trials(list []v1alpha1.Trial) conduct.Trials {
 // Trial is what is known of a trial.
 func Trial(t *v1alpha1.Trial) conduct.Trial {
 	f := conduct.Trial{
-		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Profile: t.Spec.Profile.Name},
+		PlannedTrial: record.PlannedTrial{Name: t.Name, Index: *t.Spec.Index, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Item: kinds.Item(t.Spec)},
 		Work:         Work(t),
 	}
 	for _, i := range t.Spec.Servers {

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/record"
@@ -89,7 +90,7 @@ func (f *Follower) event(s Sight, t *v1alpha1.Trial, kind progress.EventKind, me
 		e.Repeats = max(e.Repeats, other.Spec.Block-e.Blocks)
 	}
 	if t != nil {
-		e.Trial = &record.PlannedTrial{Name: t.Name, Block: t.Spec.Block, Profile: t.Spec.Profile.Name}
+		e.Trial = &record.PlannedTrial{Name: t.Name, Block: t.Spec.Block, Type: record.WorkType(t.Spec.Type), Item: kinds.Item(t.Spec)}
 		for _, server := range t.Spec.Servers {
 			e.Trial.Servers = append(e.Trial.Servers, server.Name)
 		}

@@ -88,7 +88,7 @@ func TestAProfileThatFollowsTheBlocksIsToldByItsName(t *testing.T) {
 	profiled.Spec.Type, profiled.Spec.Profile.Name = v1alpha1.TypeProfile, "cpu"
 	var f Follower
 	got := f.See(Sight{Run: &measuring, Trials: []v1alpha1.Trial{profiled}})
-	want := &record.PlannedTrial{Name: "plain4", Profile: "cpu", Servers: []string{"plain"}}
+	want := &record.PlannedTrial{Name: "plain4", Type: record.ProfileType, Item: "cpu", Servers: []string{"plain"}}
 	if len(got) != 1 || !cmp.Equal(got[0].Trial, want) || got[0].Repeats != 0 {
 		t.Errorf("it is told as %+v", got)
 	}

@@ -1,7 +1,8 @@
 // Package kind is what every kind of work looks like that a trial can do: who takes part in it, when it is measured, what its results say.
 //
-// A kind is a folder beside this package, its member in the spec of a Trial, a line in package kinds, and a section of the report. What plans,
-// leads, starts, stores, compares and prints a trial asks its kind.
+// A kind is a folder beside this package, its member in the spec of a Trial, a line in package kinds, and a section of the report where its results
+// are more than rows. What plans, leads, starts, stores, compares and prints a trial asks its kind. One that measures as no agent does yet adds an
+// agent to package role.
 //
 // The package and its kinds are pure.
 package kind
@@ -69,6 +70,10 @@ type Follower interface {
 	Kind
 	// Follow lays out the kind's trials, which have indices from first on.
 	Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, first int32) []record.PlannedTrial
+	// Item is the name of the item of the run's spec for which the spec of a Trial was laid out.
+	Item(spec v1alpha1.TrialSpec) string
+	// Field is what people know an item by, such as "profiles[memory]".
+	Field(item string) string
 }
 
 // Group is a trial of a block, as its kind lays the block out.

@@ -20,7 +20,7 @@ func WriteImplementation(i record.Implementation) v1alpha1.Implementation {
 	return out
 }
 
-// ReadImplementation is what WriteImplementation has written.
+// ReadImplementation is an implementation as an object's spec has it, with nothing filled in.
 func ReadImplementation(i v1alpha1.Implementation) record.Implementation {
 	return record.Implementation{
 		Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: memoryOf(i), Role: record.Role(i.Role),

@@ -236,10 +236,7 @@ func (a *attempt) check(context.Context) (*conduct.Failure, error) {
 		if f, err := g.ask(protocol.Command{Check: c}); f != nil || err != nil {
 			return f, err
 		}
-		if g.state.Checked == nil {
-			return conduct.TransientFailure(v1alpha1.ReasonAgentFailed, "%s accepted a preflight check but reported no result", g.called()), nil
-		}
-		if f := conduct.Checked(*a.trial, *g.state.Checked); f != nil {
+		if f := conduct.Checked(*a.trial, g.called(), g.state.Checked); f != nil {
 			return f, nil
 		}
 	}
@@ -251,7 +248,7 @@ func (a *attempt) start(context.Context) (*conduct.Failure, error) {
 	a.Now = time.Now()
 	a.Started = a.StartAt()
 	a.trial.Started, a.trial.Nodes = a.Started, a.bound()
-	c := protocol.Command{Start: &protocol.Start{At: a.Started, Targets: a.targets(), TLS: kind.TLS(a.Work.Servers()), ServerCPU: a.sharedCPU(), Slots: a.Slots()}}
+	c := protocol.Command{Start: a.Start(a.Started, a.targets(), a.sharedCPU())}
 	for _, m := range a.team.members {
 		if m.agent == nil {
 			continue

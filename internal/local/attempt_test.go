@@ -65,7 +65,7 @@ func led(t *testing.T, spec v1alpha1.BenchmarkRunSpec) *Run {
 // tried is an attempt at the first trial of a run, whose processes were never started.
 func tried(r *Run) *attempt {
 	t := &r.facts.Trials[0]
-	a := &attempt{Run: r, Attempt: conduct.Attempt{Number: 1, Work: t.Work, Begun: noon, Now: noon}, trial: t, team: &team{faults: make(chan *conduct.Failure, 1)}}
+	a := &attempt{Run: r, Attempt: t.Attempt(1, noon), trial: t, team: &team{faults: make(chan *conduct.Failure, 1)}}
 	for _, planned := range t.Work.Members() {
 		a.team.members = append(a.team.members, &member{Member: planned, trial: t, agent: &helper.Process{}})
 	}

@@ -16,7 +16,8 @@ import (
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
-// Nothing but its own folder knows the kind: it is planned, its programs are started, what they print is stored and read back, compared and reported.
+// Nothing but its own folder knows the kind: it is planned, its programs are started by an agent that is not its own, what they print is stored and
+// read back, and the rows that it makes of it are compared and reported.
 func TestAKindOfWorkThatNothingKnowsIsLedFromItsSpecToItsReport(t *testing.T) {
 	kindtest.Know(t)
 	dir := t.TempDir()

@@ -102,7 +102,7 @@ func checkNeeds(p record.Plan) error {
 func (r *Run) checkImages() error {
 	p := r.facts.Plan.Plan
 	for _, name := range slices.Sorted(maps.Keys(r.images)) {
-		if launches(p, p.Following, name) {
+		if starts(p, slices.Concat(p.Trials, p.Following), name, func(own kind.Process) bool { return own.Toolbox }) {
 			return fmt.Errorf("implementations[%s] runs in its image, which on this machine no profiler can enter: name its program by command and without --images, or leave it out of profiles[].implementations", name)
 		}
 	}
@@ -111,11 +111,11 @@ func (r *Run) checkImages() error {
 
 // launched reports whether an agent starts an implementation and reads what it writes, in the blocks of the run.
 func (r *Run) launched(name string) bool {
-	return launches(r.facts.Plan.Plan, r.facts.Plan.Trials, name)
+	return starts(r.facts.Plan.Plan, r.facts.Plan.Trials, name, func(own kind.Process) bool { return own.Launched })
 }
 
-// launches reports whether an agent starts an implementation in one of some lines of a plan.
-func launches(p record.Plan, lines []record.PlannedTrial, name string) bool {
+// starts reports whether one of some lines of a plan starts a process of a sort for an implementation.
+func starts(p record.Plan, lines []record.PlannedTrial, name string, sort func(kind.Process) bool) bool {
 	var asked []record.WorkType // Trials of one kind have the same processes.
 	for _, line := range lines {
 		if !slices.Contains(line.Servers, name) || slices.Contains(asked, line.Type) {
@@ -123,7 +123,7 @@ func launches(p record.Plan, lines []record.PlannedTrial, name string) bool {
 		}
 		asked = append(asked, line.Type)
 		for _, m := range kinds.Planned(p, line).Members() {
-			if slices.ContainsFunc(m.Processes, func(p kind.Process) bool { return p.Launched }) {
+			if slices.ContainsFunc(m.Processes, sort) {
 				return true
 			}
 		}

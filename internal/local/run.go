@@ -335,8 +335,7 @@ func (r *Run) measure(ctx context.Context) error {
 		if err := r.remember(); err != nil {
 			return err
 		}
-		now := time.Now()
-		a := attempt{Run: r, Attempt: conduct.Attempt{Number: own.Begun, Work: t.Work, Begun: now, Now: now}, try: try, trial: t, failures: own.Failures}
+		a := attempt{Run: r, Attempt: t.Attempt(own.Begun, time.Now()), try: try, trial: t, failures: own.Failures}
 		stored, f, err := a.take(ctx)
 		switch {
 		case err != nil:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -53,8 +54,8 @@ func (p Plan) tooLittle(line record.PlannedTrial, s share, best Node) *Violation
 	if server, err := record.ServerIndex(first.Name); err == nil && server < len(line.Servers) {
 		i := slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return i.Name == line.Servers[server] })
 		subject, way = fmt.Sprintf("spec.implementations[%d].memory is %s: its pod", i, Memory(p.Implementations[i].MemoryBytes)), "lower it, or "
-		if line.Profile != "" {
-			subject = fmt.Sprintf("%s under profiles[%s], with what the profiler needs besides,", subject, line.Profile)
+		if field := kinds.Field(line); field != "" {
+			subject = fmt.Sprintf("%s under %s, with what is needed besides,", subject, field)
 		}
 	}
 	return &Violation{Reason: v1alpha1.ReasonNotEnoughMemory, Message: fmt.Sprintf(

@@ -162,9 +162,7 @@ func (p Plan) EstimateOf(lines []record.PlannedTrial) time.Duration {
 
 func (p *Plan) placement(pl v1alpha1.Placement, work kind.Kind) {
 	placed, separable := work.(kind.Placed)
-	p.Placement = record.Placement{
-		Pinning: record.Strictness(pl.Pinning), GeneratorPinning: record.Strictness(pl.GeneratorPinning), SeparateNodes: record.Strictness(pl.SeparateNodes),
-	}
+	p.Placement = kind.ReadPlacement(pl)
 	if pl.Pinning == "" {
 		p.Placement.Pinning = record.Required
 		unowned := "a process that does not own its CPUs is void"
@@ -186,12 +184,8 @@ func (p *Plan) placement(pl v1alpha1.Placement, work kind.Kind) {
 
 func (p *Plan) implementations(list []v1alpha1.Implementation) {
 	for _, i := range list {
-		own := record.Implementation{
-			Name: i.Name, Image: i.Image, Command: slices.Clone(i.Command), Port: i.Port, CPUs: i.CPUs, MemoryBytes: DefaultMemoryBytes,
-			Role: cmp.Or(record.Role(i.Role), record.RoleContender), Build: kind.Expectations(i.Build),
-			Claims: kind.Claims(i.Claims), Container: kind.Container(i),
-			StopSignal: string(i.StopSignal), Dependencies: kind.ReadDependencies(i.Dependencies), TLS: kind.ReadTLS(i.TLS),
-		}
+		own := kind.ReadImplementation(i)
+		own.Role = cmp.Or(own.Role, record.RoleContender)
 		p.encryption(i.Name, own.TLS)
 		p.scratch("implementations["+i.Name+"]", own.Container)
 		p.dependencies(i.Name, own.Dependencies)
@@ -200,9 +194,8 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 			p.Note("implementations[%s].cpus defaults to %d", i.Name, own.CPUs)
 		}
 		if i.Memory == nil {
+			own.MemoryBytes = DefaultMemoryBytes
 			p.Note("implementations[%s].memory defaults to %s", i.Name, Memory(DefaultMemoryBytes))
-		} else {
-			own.MemoryBytes = i.Memory.Value()
 		}
 		p.Implementations = append(p.Implementations, own)
 	}

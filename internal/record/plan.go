@@ -216,8 +216,9 @@ type PlannedTrial struct {
 	Type WorkType `json:"type"`
 	// Servers names the implementations that it measures: one, or the two of a duet.
 	Servers []string `json:"servers"`
-	// Profile is the name of the profile that it makes; empty of other work.
-	Profile string `json:"profile,omitempty"`
+	// Item is the name of the item of the spec that it was laid out for, such as that of a profile; empty of a trial of a block. (Records call it a
+	// profile: nothing else followed the blocks when their shape was made.)
+	Item string `json:"profile,omitempty"`
 }
 
 // Follows reports whether the trial follows all blocks and belongs to none.

@@ -84,7 +84,7 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 // stepName is what Argo shows of a trial: its place, and what it measures.
 func stepName(t record.PlannedTrial) string {
 	if t.Follows() {
-		return fmt.Sprintf("t%03d-%s-%s", t.Index, t.Profile, strings.Join(t.Servers, "-"))
+		return fmt.Sprintf("t%03d-%s-%s", t.Index, t.Item, strings.Join(t.Servers, "-"))
 	}
 	return fmt.Sprintf("t%03d-%s", t.Index, strings.Join(t.Servers, "-"))
 }

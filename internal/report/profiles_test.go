@@ -119,7 +119,7 @@ func profile(d *record.RunData, name string, tool profiler.Tool, found ...*recor
 	m.Plan.Profiles = append(m.Plan.Profiles, p)
 	for i, own := range []string{"go", "go-slow", "epoll"} {
 		n := len(m.Plan.Following)
-		line := record.PlannedTrial{Name: fmt.Sprintf("duel-p%02d-%s", n, own), Index: int32(100 + n), Type: record.ProfileType, Servers: []string{own}, Profile: name}
+		line := record.PlannedTrial{Name: fmt.Sprintf("duel-p%02d-%s", n, own), Index: int32(100 + n), Type: record.ProfileType, Servers: []string{own}, Item: name}
 		m.Plan.Following = append(m.Plan.Following, line)
 		entry := record.TrialEntry{PlannedTrial: line, Manifest: &record.Artifact{Name: "manifest.json", Key: "default/duel/" + line.Name + "/manifest.json"}}
 		m.Following = append(m.Following, entry)

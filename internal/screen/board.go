@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/progress"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
@@ -77,7 +78,7 @@ func progressLine(e progress.Event) string {
 	return text + fmt.Sprintf("  %d of %d cells  ", e.Done, e.All) + leftOf(e)
 }
 
-// trialOf names an event's trial by its block, or its profile, and its servers.
+// trialOf names an event's trial by its block, or what else it was laid out for, and its servers.
 func trialOf(e progress.Event) string {
 	if e.Trial == nil {
 		return ""
@@ -85,10 +86,10 @@ func trialOf(e progress.Event) string {
 	return fmt.Sprintf("%-12s  %s", blockOf(e, e.Trial), strings.Join(e.Trial.Servers, " and "))
 }
 
-// blockOf names what a trial belongs to: a block, a repeat block, or a profile that follows them.
+// blockOf names what a trial belongs to: a block, a repeat block, or an item of the spec that follows them.
 func blockOf(e progress.Event, t *record.PlannedTrial) string {
 	if t.Follows() {
-		return "profile " + t.Profile
+		return kinds.Field(*t)
 	}
 	if t.Block > e.Blocks {
 		return fmt.Sprintf("repeat %d/%d", t.Block-e.Blocks, e.Repeats)

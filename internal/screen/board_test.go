@@ -19,7 +19,7 @@ func TestATrialIsNamedByItsBlockAndServers(t *testing.T) {
 		"the first repeat":     {progress.Event{Blocks: 10, Repeats: 2, Trial: &record.PlannedTrial{Block: 11, Servers: []string{"plain"}}}, "repeat 1/2    plain"},
 		"the second repeat":    {progress.Event{Blocks: 10, Repeats: 2, Trial: &record.PlannedTrial{Block: 12, Servers: []string{"plain"}}}, "repeat 2/2    plain"},
 		"a duet":               {progress.Event{Blocks: 2, Trial: &record.PlannedTrial{Block: 1, Servers: []string{"plain", "costly"}}}, "block 1/2     plain and costly"},
-		"a profile":            {progress.Event{Blocks: 7, Trial: &record.PlannedTrial{Profile: "cpu", Servers: []string{"plain"}}}, "profile cpu   plain"},
+		"a profile":            {progress.Event{Blocks: 7, Trial: &record.PlannedTrial{Type: record.ProfileType, Item: "cpu", Servers: []string{"plain"}}}, "profiles[cpu]  plain"},
 		"more blocks than fit": {progress.Event{Blocks: 10000, Trial: &record.PlannedTrial{Block: 9999, Servers: []string{"plain"}}}, "block 9999/10000  plain"},
 	} {
 		t.Run(name, func(t *testing.T) {

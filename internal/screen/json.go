@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"loadstone.dev/loadstone/internal/kind/kinds"
 	"loadstone.dev/loadstone/internal/progress"
 )
 
@@ -20,7 +21,7 @@ type jsonEvent struct {
 	Trial       string       `json:"trial,omitempty"`
 	Servers     []string     `json:"servers,omitempty"`
 	Block       int32        `json:"block,omitempty"`
-	Profile     string       `json:"profile,omitempty"`
+	Field       string       `json:"field,omitempty"`
 	Blocks      int32        `json:"blocks"`
 	Repeats     int32        `json:"repeats"`
 	Disturbed   string       `json:"disturbed,omitempty"`
@@ -39,19 +40,19 @@ type jsonResult struct {
 	Failed    string   `json:"failed,omitempty"`
 }
 
-// kinds are the names of events.
-var kinds = map[progress.EventKind]string{
+// eventNames are the names of events.
+var eventNames = map[progress.EventKind]string{
 	progress.EventProgress: "progress", progress.EventFinished: "cells", progress.EventNote: "note", progress.EventMeasured: "trial", progress.EventFailed: "failed",
 }
 
 // Tell prints an event.
 func (j JSON) Tell(e progress.Event) {
 	line := jsonEvent{
-		Event: kinds[e.Kind], Message: e.Message, Blocks: e.Blocks, Repeats: e.Repeats, Disturbed: e.Troubles,
+		Event: eventNames[e.Kind], Message: e.Message, Blocks: e.Blocks, Repeats: e.Repeats, Disturbed: e.Troubles,
 		Cell: e.Cell, CellsDone: e.Done, Cells: e.All, LeftSeconds: e.Left.Seconds(),
 	}
 	if e.Trial != nil {
-		line.Trial, line.Servers, line.Block, line.Profile = e.Trial.Name, e.Trial.Servers, e.Trial.Block, e.Trial.Profile
+		line.Trial, line.Servers, line.Block, line.Field = e.Trial.Name, e.Trial.Servers, e.Trial.Block, kinds.Field(*e.Trial)
 	}
 	for _, r := range e.Results {
 		own := jsonResult{Name: r.Name, Unit: r.Unit, P99Micros: r.P99Micros, Failed: r.Failed}

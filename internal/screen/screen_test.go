@@ -156,11 +156,11 @@ func TestWhatIsNoTerminalHasNoLiveView(t *testing.T) {
 	}
 }
 
-func TestProgramsReadWhichProfileATrialMakes(t *testing.T) {
+func TestProgramsReadWhatATrialThatFollowsTheBlocksIsFor(t *testing.T) {
 	var out bytes.Buffer
-	trial := &record.PlannedTrial{Name: "quick-p00-plain", Profile: "cpu", Servers: []string{"plain"}}
+	trial := &record.PlannedTrial{Name: "quick-p00-plain", Type: record.ProfileType, Item: "cpu", Servers: []string{"plain"}}
 	NewJSON(&out).Tell(progress.Event{Kind: progress.EventMeasured, Trial: trial, Blocks: 2})
-	want := `{"event":"trial","trial":"quick-p00-plain","servers":["plain"],"profile":"cpu","blocks":2,"repeats":0,"cellsDone":0,"cells":0,"leftSeconds":0}` + "\n"
+	want := `{"event":"trial","trial":"quick-p00-plain","servers":["plain"],"field":"profiles[cpu]","blocks":2,"repeats":0,"cellsDone":0,"cells":0,"leftSeconds":0}` + "\n"
 	if out.String() != want {
 		t.Errorf("it prints\n%swant\n%s", out.String(), want)
 	}

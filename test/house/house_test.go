@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -21,18 +24,20 @@ const (
 	mostLines = 2000
 	// mostOfAPI is how many a version of the API may have: it cannot be split, and most of its lines are the comments of docs/reference.md.
 	mostOfAPI = 3000
+	// leastPure is the least share of the programs' lines that are in files without I/O, and leastTested the least number of lines of tests to a line of code.
+	leastPure, leastTested = 0.7, 0.8
 )
 
 // listed is a package as go list prints it.
 type listed struct {
-	ImportPath, Dir  string
-	GoFiles, Imports []string
+	ImportPath, Dir                             string
+	GoFiles, Imports, TestGoFiles, XTestGoFiles []string
 }
 
 // packages are those of the project.
 func packages(t *testing.T) []listed {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,Imports", module+"...")
+	c := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,GoFiles,Imports,TestGoFiles,XTestGoFiles", module+"...")
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {
@@ -111,18 +116,62 @@ func TestPurePackagesImportPureOnes(t *testing.T) {
 	}
 }
 
+// linesOf counts the lines of some files of a package, without what is generated.
+func linesOf(t *testing.T, p listed, files []string) int {
+	t.Helper()
+	lines := 0
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(p.Dir, f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(f, "zz_generated") {
+			lines += bytes.Count(text, []byte("\n"))
+		}
+	}
+	return lines
+}
+
+// edges are the imports of files that do I/O themselves.
+var edges = []string{"os", "net", "syscall", "golang.org/x/sys", "k8s.io/client-go", "sigs.k8s.io/controller-runtime", "github.com/minio/minio-go"}
+
+// doesIO reports whether a file imports what I/O is done with.
+func doesIO(t *testing.T, file string) bool {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(parsed.Imports, func(i *ast.ImportSpec) bool {
+		path := strings.Trim(i.Path.Value, `"`)
+		return slices.ContainsFunc(edges, func(edge string) bool { return path == edge || strings.HasPrefix(path, edge+"/") })
+	})
+}
+
+// What does no I/O can be tested as a function.
+func TestMostOfTheProgramsDoesNoIOAndIsTested(t *testing.T) {
+	all, without, tests := 0, 0, 0
+	for _, p := range packages(t) {
+		top, _, _ := strings.Cut(strings.TrimPrefix(p.ImportPath, module), "/")
+		if !slices.Contains([]string{"api", "cmd", "controllers", "internal"}, top) {
+			continue
+		}
+		tests += linesOf(t, p, slices.Concat(p.TestGoFiles, p.XTestGoFiles))
+		all += linesOf(t, p, p.GoFiles)
+		without += linesOf(t, p, slices.DeleteFunc(p.GoFiles, func(f string) bool { return doesIO(t, filepath.Join(p.Dir, f)) }))
+	}
+	t.Logf("%d lines of code, %.1f %% of them in files without I/O, and %.2f lines of tests to each", all, 100*float64(without)/float64(all), float64(tests)/float64(all))
+	if float64(without) < leastPure*float64(all) {
+		t.Errorf("%.0f %% are the least in files without I/O: move what decides out of what reads and writes", 100*leastPure)
+	}
+	if float64(tests) < leastTested*float64(all) {
+		t.Errorf("%.2f lines of tests to a line of code are the least", leastTested)
+	}
+}
+
 func TestNoPackageIsTooLargeToBeRead(t *testing.T) {
 	for _, p := range packages(t) {
-		lines := 0
-		for _, f := range p.GoFiles {
-			text, err := os.ReadFile(filepath.Join(p.Dir, f))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.HasPrefix(f, "zz_generated") {
-				lines += bytes.Count(text, []byte("\n"))
-			}
-		}
+		lines := linesOf(t, p, p.GoFiles)
 		most := mostLines
 		if strings.HasPrefix(p.ImportPath, module+"api/") {
 			most = mostOfAPI
@@ -157,6 +206,32 @@ func folders(t *testing.T) map[string]string {
 		}
 	}
 	return all
+}
+
+func TestThePageOfTheDesignNamesEveryFolderAtTheTop(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "git", "-C", "../..", "ls-files").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "design.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for line := range strings.Lines(string(out)) {
+		if top, _, deep := strings.Cut(line, "/"); deep && !strings.HasPrefix(top, ".") && !slices.Contains(want, top) {
+			want = append(want, top)
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		if cells := strings.Split(line, "|"); len(cells) == 4 && strings.HasPrefix(cells[1], " `") && !strings.Contains(cells[1], "/") {
+			got = append(got, named(cells[1])...)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the table in docs/design.md names %q at the top, and there are %q", got, want)
+	}
 }
 
 // named are the folders that stand in backticks, of which one may be several: a/{b,c} is a/b and a/c.

@@ -74,6 +74,22 @@ func inOrder() []kind.Kind {
 	return all
 }
 
+// Item is the name of the item of a run's spec for which a trial was laid out that follows the blocks; empty of any other trial.
+func Item(spec v1alpha1.TrialSpec) string {
+	if f, ok := All[record.WorkType(spec.Type)].(kind.Follower); ok {
+		return f.Item(spec)
+	}
+	return ""
+}
+
+// Field is what people know the item by for which a trial was laid out, such as "profiles[memory]"; empty of a trial of a block.
+func Field(line record.PlannedTrial) string {
+	if f, ok := All[line.Type].(kind.Follower); ok {
+		return f.Field(line.Item)
+	}
+	return ""
+}
+
 // Planned is the work of a line of a plan.
 func Planned(p record.Plan, line record.PlannedTrial) kind.Work {
 	return All[line.Type].Read(Write("", p, line))

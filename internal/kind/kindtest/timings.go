@@ -1,5 +1,5 @@
 // Package kindtest has a kind of work that nothing else of the project knows. Tests take it through plans, pods, backends, stores, comparisons
-// and reports.
+// and reports. Its programs are started by the agent that all kinds have whose programs measure themselves; what is compared is its own.
 package kindtest
 
 import (

@@ -102,16 +102,22 @@ func (Kind) Follow(spec v1alpha1.BenchmarkRunSpec, p record.Plan, run string, fi
 			}
 			lines = append(lines, record.PlannedTrial{
 				Name: fmt.Sprintf("%s-p%02d-%s", run, len(lines), i.Name), Index: first + int32(len(lines)), Type: record.ProfileType,
-				Servers: []string{i.Name}, Profile: own.Name,
+				Servers: []string{i.Name}, Item: own.Name,
 			})
 		}
 	}
 	return lines
 }
 
+// Item implements kind.Follower.
+func (Kind) Item(spec v1alpha1.TrialSpec) string { return spec.Profile.Name }
+
+// Field implements kind.Follower.
+func (Kind) Field(item string) string { return "profiles[" + item + "]" }
+
 // Write implements kind.Kind.
 func (Kind) Write(p record.Plan, line record.PlannedTrial) v1alpha1.TrialSpec {
-	own := p.Profiles[slices.IndexFunc(p.Profiles, func(r record.Profile) bool { return r.Name == line.Profile })]
+	own := p.Profiles[slices.IndexFunc(p.Profiles, func(r record.Profile) bool { return r.Name == line.Item })]
 	return v1alpha1.TrialSpec{Profile: v1alpha1.ProfiledRun{
 		Name: own.Name, Tool: v1alpha1.ProfileTool(own.Tool), Requests: own.Requests, Connections: own.Connections, Repeats: own.Repeats,
 		LimitSeconds: own.LimitSeconds,

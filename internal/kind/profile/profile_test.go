@@ -152,11 +152,11 @@ func TestEachProfileHasATrialOfEachImplementationInTheOrderOfTheSpec(t *testing.
 	})
 	// Six trials of three planned blocks, and as many of three repeat blocks.
 	want := []record.PlannedTrial{
-		{Name: "run-p00-go", Index: 12, Type: record.ProfileType, Servers: []string{"go"}, Profile: "costs"},
-		{Name: "run-p01-epoll", Index: 13, Type: record.ProfileType, Servers: []string{"epoll"}, Profile: "costs"},
-		{Name: "run-p02-epoll", Index: 14, Type: record.ProfileType, Servers: []string{"epoll"}, Profile: "leaks"},
-		{Name: "run-p03-go", Index: 15, Type: record.ProfileType, Servers: []string{"go"}, Profile: "calls"},
-		{Name: "run-p04-epoll", Index: 16, Type: record.ProfileType, Servers: []string{"epoll"}, Profile: "calls"},
+		{Name: "run-p00-go", Index: 12, Type: record.ProfileType, Servers: []string{"go"}, Item: "costs"},
+		{Name: "run-p01-epoll", Index: 13, Type: record.ProfileType, Servers: []string{"epoll"}, Item: "costs"},
+		{Name: "run-p02-epoll", Index: 14, Type: record.ProfileType, Servers: []string{"epoll"}, Item: "leaks"},
+		{Name: "run-p03-go", Index: 15, Type: record.ProfileType, Servers: []string{"go"}, Item: "calls"},
+		{Name: "run-p04-epoll", Index: 16, Type: record.ProfileType, Servers: []string{"epoll"}, Item: "calls"},
 	}
 	if diff := cmp.Diff(want, p.Following); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
