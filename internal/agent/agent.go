@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
-// Worker is what differs between a generator, an observer and a collector.
+// Worker is what differs between a generator, an observer, a collector and a monitor.
 type Worker interface {
 	// Member is the member of its trial that the worker is.
 	Member() string
