@@ -6,15 +6,17 @@ import (
 	"sync"
 	"time"
 
+	"loadstone.dev/loadstone/internal/collect"
 	"loadstone.dev/loadstone/internal/generate"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/observe"
+	"loadstone.dev/loadstone/internal/profile"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
-// Worker is what differs between a generator, an observer and a collector.
+// Worker is what differs between a generator, an observer, a collector and a monitor.
 type Worker interface {
 	// Member is the member of its trial that the worker is.
 	Member() string
@@ -39,10 +41,10 @@ var (
 	_ checker = (*generate.Generator)(nil)
 	_ Worker  = (*observe.Observer)(nil)
 	_ watcher = (*observe.Observer)(nil)
-	_ Worker  = (*observe.Collector)(nil)
-	_ watcher = (*observe.Collector)(nil)
-	_ Worker  = (*observe.Monitor)(nil)
-	_ watcher = (*observe.Monitor)(nil)
+	_ Worker  = (*collect.Collector)(nil)
+	_ watcher = (*collect.Collector)(nil)
+	_ Worker  = (*profile.Monitor)(nil)
+	_ watcher = (*profile.Monitor)(nil)
 )
 
 // Agent answers the operator and does its commands.

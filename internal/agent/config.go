@@ -8,6 +8,8 @@ import (
 
 	"loadstone.dev/loadstone/internal/generate"
 	"loadstone.dev/loadstone/internal/kernel"
+	"loadstone.dev/loadstone/internal/launch"
+	"loadstone.dev/loadstone/internal/launched"
 	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -34,7 +36,7 @@ type Config struct {
 type Sandbox struct {
 	// Address is where the agent listens for commands.
 	Address string
-	// FindServer finds the first process of the server that is observed.
+	// FindServer finds the first process of the server that is observed, or the parent of the program that is launched.
 	FindServer func(kernel.Proc) (pid int, err error)
 	// Cgroup is the folder in which a process sees the cgroup of its container. All that ran in it is taken for the generator's, or for
 	// the server's. It is empty where processes have no cgroup of their own.
@@ -65,6 +67,15 @@ func (c Config) Observer(port int) (observe.Config, error) {
 	return observe.Config{
 		Server: index, Node: c.Node, Dir: c.Dir, Port: port, FindServer: c.Sandbox.FindServer, Cgroup: c.Sandbox.Cgroup, SharedNetwork: c.Sandbox.SharedNetwork,
 	}, nil
+}
+
+// Launched is what of it a collector or a monitor needs of the program beside whose parent it works. The error says that the agent is neither.
+func (c Config) Launched(x launch.Exchange) (launched.Config, error) {
+	index, err := record.ServerIndex(c.Member)
+	if err != nil {
+		return launched.Config{}, fmt.Errorf("reading %s: %w", protocol.EnvMember, err)
+	}
+	return launched.Config{Server: index, Node: c.Node, Dir: c.Dir, FindParent: c.Sandbox.FindServer, Exchange: x}, nil
 }
 
 // ConfigFromEnv reads from environment variables what an agent is told of its trial; folder and sandbox are the caller's.

@@ -36,4 +36,7 @@ func TestAnAgentIsTheMemberThatItsEnvironmentNames(t *testing.T) {
 	if _, err := c.Observer(1); err == nil {
 		t.Error("generator-3 passes for an observer")
 	}
+	if _, err := c.Launched("/exchange"); err == nil {
+		t.Error("generator-3 passes for a collector")
+	}
 }

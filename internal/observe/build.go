@@ -3,14 +3,11 @@ package observe
 import (
 	"context"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"loadstone.dev/loadstone/internal/binary"
+	"loadstone.dev/loadstone/internal/executable"
 	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/protocol"
@@ -101,11 +98,11 @@ type atRest struct {
 func (o *Observer) readServer(began started) atRest {
 	pid, err := o.config.FindServer(o.proc)
 	if err != nil {
-		return atRest{binary: unread(err.Error())}
+		return atRest{binary: executable.Unread(err.Error())}
 	}
 	all, err := o.proc.Processes()
 	if err != nil {
-		return atRest{binary: unread(err.Error())}
+		return atRest{binary: executable.Unread(err.Error())}
 	}
 	seen := atRest{}
 	if i := slices.IndexFunc(all, func(p kernel.Process) bool { return p.PID == pid }); i >= 0 {
@@ -115,70 +112,8 @@ func (o *Observer) readServer(began started) atRest {
 	if listener, ok := o.proc.Listener(kernel.Family(all, pid), o.config.Port); ok {
 		pid = listener
 	}
-	seen.binary = readBinary(o.proc, pid, o.config.Symbols)
+	seen.binary = executable.Of(o.proc, pid, o.config.Symbols)
 	return seen
-}
-
-// readBinary reads the executable of a process, which its container may have deleted or replaced since.
-func readBinary(proc kernel.Proc, pid int, symbols []string) record.Binary {
-	path := proc.Path(pid, "exe")
-	name, err := os.Readlink(path)
-	if err != nil {
-		return unread(err.Error())
-	}
-	b := openBinary(path, symbols)
-	b.Path, b.Script = name, script(proc, pid, name)
-	b.Loaded, _ = proc.Libraries(pid) // None are known of a process that may not be read.
-	return b
-}
-
-// openBinary reads an executable; of one that cannot be read nothing is known.
-func openBinary(path string, symbols []string) record.Binary {
-	b, err := binary.Open(path, symbols...)
-	if err != nil {
-		return unread(err.Error())
-	}
-	return b
-}
-
-// unread is a binary of which nothing is known, for a reason.
-func unread(why string) record.Binary {
-	f := record.Fact{Is: record.Unknown, By: why}
-	return record.Binary{
-		Unknown: why, BindNow: f, StackProtector: f, StackClash: f, Fortify: f, BranchTargets: f, ShadowStack: f,
-		Build: record.Build{Optimized: f, DebugInfo: f, Coverage: f, Sanitizers: f, Assertions: f, Stripped: f, PIE: f, Static: f},
-	}
-}
-
-// interpreters are programs that run others, by their names without a version.
-var interpreters = []string{"sh", "bash", "dash", "ash", "busybox", "python", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "java", "tclsh"}
-
-func isInterpreter(executable string) bool {
-	return slices.Contains(interpreters, strings.TrimRight(filepath.Base(executable), "0123456789."))
-}
-
-// maxScript bounds the name of a script.
-const maxScript = 200
-
-// script is what an interpreter runs, by its first argument that is no flag; empty for any other program.
-func script(proc kernel.Proc, pid int, executable string) string {
-	if !isInterpreter(executable) {
-		return ""
-	}
-	text, err := os.ReadFile(proc.Path(pid, "cmdline"))
-	if err != nil {
-		return record.Unknown
-	}
-	args := strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
-	for _, arg := range args[1:] {
-		switch {
-		case arg == "-c", arg == "-e":
-			return "an inline program" // Its text may hold anything, and be long.
-		case arg != "" && !strings.HasPrefix(arg, "-"):
-			return strings.ToValidUTF8(arg[:min(len(arg), maxScript)], "")
-		}
-	}
-	return record.Unknown
 }
 
 // describeRest fills in what was known of the server before the load, and what it holds in memory now.

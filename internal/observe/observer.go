@@ -41,10 +41,6 @@ type Config struct {
 	TLS bool
 	// ReadyPath is asked of the server until it answers with a status of 2xx, before which it has not started; empty asks nothing.
 	ReadyPath string
-	// StopSignal is the signal that tells the server to end, if its observer ends it; empty is SIGTERM. StartLimit is how long a server that is
-	// profiled may take from its start to its first answer, if that is longer than a minute.
-	StopSignal string
-	StartLimit time.Duration
 	// FindServer finds the server's first process.
 	FindServer func(kernel.Proc) (pid int, err error)
 	// Cgroup is where the server's processes see the cgroup of their container. It is empty if they have none of their own: then their CPU

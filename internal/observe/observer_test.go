@@ -24,9 +24,6 @@ import (
 const helperServer = "LOADSTONE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
-	if asked := os.Getenv(serverOfProfiles); asked != "" {
-		serveProfiled(asked)
-	}
 	switch os.Getenv(helperServer) {
 	case "":
 	case helperPort:

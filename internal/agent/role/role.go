@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/agent"
+	"loadstone.dev/loadstone/internal/collect"
 	"loadstone.dev/loadstone/internal/generate"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/launch"
 	"loadstone.dev/loadstone/internal/observe"
+	"loadstone.dev/loadstone/internal/profile"
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/search"
@@ -110,27 +112,30 @@ func (r Role) Worker(c agent.Config) (agent.Worker, error) {
 	}
 	// Who watches shares its CPUs with others: it takes one at a time.
 	runtime.GOMAXPROCS(1)
+	if r.name == observer {
+		return r.observer(c)
+	}
+	own, err := c.Launched(launch.Exchange(r.exchange))
+	if err != nil {
+		return nil, err
+	}
+	if r.name == monitor {
+		start := time.Duration(r.startSeconds) * time.Second
+		return profile.New(profile.Config{Config: own, Task: r.profile(), TLS: r.tls, StopSignal: r.stopSignal, StartLimit: start}), nil
+	}
+	own.Symbols = *r.symbols
+	return collect.New(collect.Config{Config: own, Cgroup: c.Sandbox.Cgroup, SharedNetwork: c.Sandbox.SharedNetwork, Format: record.CaseFormat(r.format)}), nil
+}
+
+func (r Role) observer(c agent.Config) (agent.Worker, error) {
 	own, err := c.Observer(r.port)
 	if err != nil {
 		return nil, err
 	}
-	own.ReadyPath, own.StopSignal, own.StartLimit = r.ready, r.stopSignal, time.Duration(r.startSeconds)*time.Second
-	own.TLS = r.tls
+	own.ReadyPath, own.TLS, own.Symbols, own.Replies = r.ready, r.tls, *r.symbols, *r.replies
 	if len(r.dependencies) > 0 {
 		// What they say to the server goes through the network namespace that they share with it.
 		own.Dependencies, own.FindServer, own.SharedNetwork = r.dependencies, observe.ParentlessAfter(len(r.dependencies)), true
-	}
-	if r.symbols != nil {
-		own.Symbols = *r.symbols
-	}
-	if r.replies != nil {
-		own.Replies = *r.replies
-	}
-	switch r.name {
-	case collector:
-		return observe.NewCollector(own, record.CaseFormat(r.format), launch.Exchange(r.exchange)), nil
-	case monitor:
-		return observe.NewMonitor(own, r.profile(), launch.Exchange(r.exchange)), nil
 	}
 	return observe.New(own), nil
 }

@@ -1,4 +1,4 @@
-package observe
+package collect
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"loadstone.dev/loadstone/internal/cases"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/launch"
+	"loadstone.dev/loadstone/internal/launched"
+	"loadstone.dev/loadstone/internal/observe"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timing"
@@ -19,33 +21,37 @@ import (
 )
 
 const (
-	// exitPoll is the pause between two looks for the end of the program, from CPUs that are not its own.
-	exitPoll = 50 * time.Millisecond
-	// exitGrace is how long after its limit the program's parent may take to say how it ended.
-	exitGrace = 3 * time.Second
 	// leadProgram is how much before the program's start its counters are read.
 	leadProgram = 20 * time.Millisecond
 	// maxOutput bounds what is read of a program's output.
 	maxOutput = 8 << 20
 	// goFailed is the exit code of a test binary of Go of which a benchmark has failed.
 	goFailed = 1
-	// quoted is how much of a program's last words a message quotes.
-	quoted = 300
 	// programOutput and programErrors are the collector's copies of what the program printed.
 	programOutput = "output.txt"
 	programErrors = "errors.txt"
 )
 
-// Collector starts a program that measures itself, watches what it costs, and reads what it prints.
-type Collector struct {
-	launched
-	format record.CaseFormat
+// Config is what a collector is told.
+type Config struct {
+	// Config is what it is told of the program and its parent.
+	launched.Config
+	// Cgroup is where the parent sees the cgroup of its container; empty if it has none of its own.
+	Cgroup string
+	// SharedNetwork is true if other programs use the network namespace of the program.
+	SharedNetwork bool
+	// Format is how the program prints what it has measured.
+	Format record.CaseFormat
 }
 
-// NewCollector makes a collector beside the parent of a program, with which it shares a process namespace and a folder.
-func NewCollector(c Config, format record.CaseFormat, exchange launch.Exchange) *Collector {
-	return &Collector{launched: launched{config: c, exchange: exchange, proc: "/proc"}, format: format}
+// Collector starts a program that measures itself, watches what it costs, and reads what it prints.
+type Collector struct {
+	*launched.Program
+	config Config
 }
+
+// New makes a collector beside the parent of a program, with which it shares a process namespace and a folder.
+func New(c Config) *Collector { return &Collector{Program: launched.New(c.Config), config: c} }
 
 // Measure runs the program once. A failure that is the program's own is a *protocol.ProgramFault, with the files of what it printed.
 func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
@@ -54,7 +60,7 @@ func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func
 	}
 	slot, clock := start.Slots[0], timing.From(start.At)
 	limit := slot.Measured - slot.Measure
-	if err := c.exchange.Give(0, launch.Order{At: clock.At(slot.Measure), Limit: limit}); err != nil {
+	if err := c.config.Exchange.Give(0, launch.Order{At: clock.At(slot.Measure), Limit: limit}); err != nil {
 		return nil, nil, err
 	}
 	var cell record.CellObservation
@@ -62,7 +68,7 @@ func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.exchange.Collected(); err != nil {
+	if err := c.config.Exchange.Collected(); err != nil {
 		return nil, nil, err
 	}
 	program, err := c.read(*exit, limit)
@@ -73,52 +79,39 @@ func (c *Collector) Measure(ctx context.Context, start protocol.Start, done func
 	cell.PeakMemoryBytes = exit.PeakMemoryBytes
 	result := record.ObserverResult{Environment: kernel.Environment(os.DirFS("/"), cell.CPUsAllowed), Cells: []record.CellObservation{cell}, Program: program}
 	result.Environment.Node, result.Environment.AgentVersion = c.config.Node, version.Version
-	result.Binary = c.executable()
+	result.Binary = c.Binary()
 	done(slot.Cell, "")
 	return result, []string{programOutput}, nil
 }
 
 // observe reads the counters of the program's container around its run.
 func (c *Collector) observe(ctx context.Context, clock timing.Clock, at, limit time.Duration, cell *record.CellObservation) (*launch.Exit, error) {
-	parent, err := c.config.FindServer(c.proc)
+	parent, err := c.config.FindParent("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("finding the program's parent: %w", err)
 	}
-	s, err := openServer(c.proc, parent, c.config)
+	window, err := observe.OpenWindow(parent, c.config.Cgroup, c.config.SharedNetwork)
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer window.Close()
 	// The program inherits the CPUs of its parent.
-	cell.CPUsAllowed = s.allowed
+	cell.CPUsAllowed = window.CPUsAllowed()
 	if err := timing.SleepUntil(ctx, clock.At(at-leadProgram)); err != nil {
 		return nil, err
 	}
-	before := s.snapshot()
-	deadline := clock.At(at + limit + exitGrace)
-	for {
-		exit, err := c.exchange.Exited(0)
-		if err != nil {
-			return nil, err
-		}
-		if exit != nil {
-			difference(cell, before, s.snapshot())
-			if s.group == nil {
-				cell.CPUNanos = exit.UserNanos + exit.SystemNanos
-			}
-			// The parent's threads and traffic are nobody's; the kernel accounts for the program itself.
-			cell.Unknown = slices.DeleteFunc(cell.Unknown, func(s string) bool {
-				return !strings.HasPrefix(s, nameTimes) && !strings.HasPrefix(s, nameThrottling)
-			})
-			return exit, nil
-		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("the program's parent did not say within %s how the program ended", limit+exitGrace)
-		}
-		if err := timing.SleepUntil(ctx, time.Now().Add(exitPoll)); err != nil {
-			return nil, err
-		}
+	window.Begin()
+	exit, err := c.Ended(ctx, 0, clock.At(at+limit+launched.ExitGrace))
+	switch {
+	case err != nil:
+		return nil, err
+	case exit == nil:
+		return nil, fmt.Errorf("the program's parent did not say within %s how the program ended", limit+launched.ExitGrace)
 	}
+	if whole := window.End(cell); !whole {
+		cell.CPUNanos = exit.UserNanos + exit.SystemNanos
+	}
+	return exit, nil
 }
 
 // read makes the record of a program that has ended, and keeps what it printed. Every error of the program's own making is a fault.
@@ -126,14 +119,14 @@ func (c *Collector) read(exit launch.Exit, limit time.Duration) (*record.Program
 	switch {
 	case exit.TimedOut:
 		return nil, &protocol.ProgramFault{Fault: protocol.FaultLimit, Message: fmt.Sprintf("it had not ended after %s", limit)}
-	case exit.Code != 0 && (c.format != record.GoTest || exit.Code != goFailed):
+	case exit.Code != 0 && (c.config.Format != record.GoTest || exit.Code != goFailed):
 		return nil, &protocol.ProgramFault{Fault: protocol.FaultExit, Message: c.howItEnded(exit)}
 	}
 	output, cut, err := c.output()
 	if err != nil {
 		return nil, err
 	}
-	found, err := cases.Read(cases.Format(c.format), output)
+	found, err := cases.Read(cases.Format(c.config.Format), output)
 	failed := slices.ContainsFunc(found.Cases, func(one cases.Case) bool { return one.Failure != "" })
 	switch {
 	case exit.Code != 0 && (err != nil || !failed || len(found.Unread) > 0):
@@ -162,7 +155,7 @@ func (c *Collector) howItEnded(exit launch.Exit) string {
 		how = "ended by signal: " + exit.Signal
 	}
 	for _, file := range []string{launch.ErrorsFile, launch.OutputFile} {
-		if said := launch.Tail(c.exchange.Path(file), quoted); said != "" {
+		if said := launch.Tail(c.config.Exchange.Path(file), launched.Quoted); said != "" {
 			return fmt.Sprintf("%s, last output: %q", how, said)
 		}
 	}

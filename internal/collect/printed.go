@@ -1,4 +1,4 @@
-package observe
+package collect
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ var errReplaced = errors.New("it has removed or replaced the file of its standar
 
 // output is what the program printed, and a sentence on what is cut off; empty if that is nothing.
 func (c *Collector) output() (text []byte, cut string, err error) {
-	text, all, err := printed(c.exchange.Path(launch.OutputFile))
+	text, all, err := printed(c.config.Exchange.Path(launch.OutputFile))
 	switch {
 	case errors.Is(err, errReplaced):
 		return nil, "", &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: err.Error()}
@@ -55,7 +55,7 @@ func (c *Collector) keepFailed(failure error) []string {
 	}
 	var names []string
 	for _, of := range []struct{ from, name string }{{launch.OutputFile, programOutput}, {launch.ErrorsFile, programErrors}} {
-		text, all, err := printed(c.exchange.Path(of.from))
+		text, all, err := printed(c.config.Exchange.Path(of.from))
 		if errors.Is(err, errReplaced) || err == nil && len(text) == 0 {
 			continue
 		}

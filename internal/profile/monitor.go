@@ -1,4 +1,4 @@
-package observe
+package profile
 
 import (
 	"cmp"
@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/httpcheck"
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/launch"
+	"loadstone.dev/loadstone/internal/launched"
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
 	"loadstone.dev/loadstone/internal/profiler/flame"
@@ -40,16 +41,28 @@ const (
 	ownFile = 0o600
 )
 
-// Monitor runs a server under a profiler, sends it its requests, ends it, and reads what the profiler wrote.
-type Monitor struct {
-	launched
-	task record.Profile
+// Config is what a monitor is told.
+type Config struct {
+	// Config is what it is told of the server and its parent.
+	launched.Config
+	// Task is what is profiled, and how.
+	Task record.Profile
+	// TLS says that the server speaks HTTPS. Nobody verifies its certificate.
+	TLS bool
+	// StopSignal is the signal that tells the server to end; empty is SIGTERM.
+	StopSignal string
+	// StartLimit is how long the server may take from its start to its first answer, if that is longer than a minute.
+	StartLimit time.Duration
 }
 
-// NewMonitor makes a monitor beside the parent of a server, with which it shares a process namespace and a folder.
-func NewMonitor(c Config, task record.Profile, exchange launch.Exchange) *Monitor {
-	return &Monitor{launched: launched{config: c, exchange: exchange, proc: "/proc"}, task: task}
+// Monitor runs a server under a profiler, sends it its requests, ends it, and reads what the profiler wrote.
+type Monitor struct {
+	*launched.Program
+	config Config
 }
+
+// New makes a monitor beside the parent of a server, with which it shares a process namespace and a folder.
+func New(c Config) *Monitor { return &Monitor{Program: launched.New(c.Config), config: c} }
 
 // Measure launches the server under the profiler as often as its profile says, as long as its slot lasts. What goes wrong with the server is a
 // finding and no error.
@@ -58,17 +71,17 @@ func (m *Monitor) Measure(ctx context.Context, start protocol.Start, done func(c
 		return nil, nil, fmt.Errorf("the start has %d slots and %d targets: a profile has one of each", len(start.Slots), len(start.Targets))
 	}
 	slot, clock := start.Slots[0], timing.From(start.At)
-	session := &profiling{Monitor: m, server: httpcheck.Unverified(start.Targets[0], m.config.TLS), deadline: clock.At(slot.Measured), program: programFacts(m.executable())}
+	session := &profiling{Monitor: m, server: httpcheck.Unverified(start.Targets[0], m.config.TLS), deadline: clock.At(slot.Measured), program: programFacts(m.Binary())}
 	if err := timing.SleepUntil(ctx, clock.At(slot.Measure)); err != nil {
 		return nil, nil, err
 	}
 	if err := session.run(ctx); err != nil {
 		return nil, nil, err
 	}
-	if err := m.exchange.Collected(); err != nil {
+	if err := m.config.Exchange.Collected(); err != nil {
 		return nil, nil, err
 	}
-	result := record.ObserverResult{Environment: kernel.Environment(os.DirFS("/"), ""), Binary: m.executable(), Profiled: &session.found}
+	result := record.ObserverResult{Environment: kernel.Environment(os.DirFS("/"), ""), Binary: m.Binary(), Profiled: &session.found}
 	result.Environment.Node, result.Environment.AgentVersion = m.config.Node, version.Version
 	done(slot.Cell, "")
 	return result, session.files, nil
@@ -113,17 +126,17 @@ type profiling struct {
 
 // run makes all launches. Where the profiler itself fails at the first, another takes its place.
 func (s *profiling) run(ctx context.Context) error {
-	s.found.Tool, s.found.Remarks = profiler.Suited(s.task.Tool, s.program)
+	s.found.Tool, s.found.Remarks = profiler.Suited(s.config.Task.Tool, s.program)
 	if why, blind := profiler.Blind(s.found.Tool, s.program); blind {
 		s.found.Cut = why.Sentence
 		return nil
 	}
-	if s.found.Cut = foreign(s.executable(), runtime.GOARCH); s.found.Cut != "" {
+	if s.found.Cut = foreign(s.Binary(), runtime.GOARCH); s.found.Cut != "" {
 		return nil
 	}
-	for i, requests := range s.task.Counts() {
+	for i, requests := range s.config.Task.Counts() {
 		if left := time.Until(s.deadline); i > 0 && left < leastLeft {
-			s.found.Cut = fmt.Sprintf("%d of %d launches were made within limitSeconds %d: raise it, or lower requests", i, len(s.task.Counts()), s.task.LimitSeconds)
+			s.found.Cut = fmt.Sprintf("%d of %d launches were made within limitSeconds %d: raise it, or lower requests", i, len(s.config.Task.Counts()), s.config.Task.LimitSeconds)
 			return nil
 		}
 		one, err := s.launch(ctx, requests)
@@ -139,7 +152,7 @@ func (s *profiling) run(ctx context.Context) error {
 		s.keep(one)
 		if late := !time.Now().Before(s.deadline); one.TimedOut || late && one.Asked < requests {
 			s.found.Cut = fmt.Sprintf("limitSeconds %d was over after %d of %d requests of launch %d of %d: raise it, or lower requests",
-				s.task.LimitSeconds, one.Asked, requests, i+1, len(s.task.Counts()))
+				s.config.Task.LimitSeconds, one.Asked, requests, i+1, len(s.config.Task.Counts()))
 			return nil
 		}
 	}
@@ -165,11 +178,11 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 	index := s.launches
 	s.launches++
 	name := fmt.Sprintf("launch-%d", index)
-	folder := s.exchange.Path(name)
+	folder := s.config.Exchange.Path(name)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return record.Launch{}, fmt.Errorf("making the profiler's folder: %w", err)
 	}
-	asked, err := s.exchange.Program()
+	asked, err := s.config.Exchange.Program()
 	if err != nil {
 		return record.Launch{}, err
 	}
@@ -179,10 +192,10 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 	}
 	at := time.Now().Add(profileLead)
 	order := launch.Order{
-		At: at, Limit: time.Until(s.deadline) + stopGrace + exitGrace, Argv: wrapped.Argv, Env: wrapped.Env,
+		At: at, Limit: time.Until(s.deadline) + stopGrace + launched.ExitGrace, Argv: wrapped.Argv, Env: wrapped.Env,
 		StopSignal: s.config.StopSignal, StopGrace: stopGrace, Counters: wrapped.Counters,
 	}
-	if err := s.exchange.Give(index, order); err != nil {
+	if err := s.config.Exchange.Give(index, order); err != nil {
 		return record.Launch{}, err
 	}
 	one := record.Launch{Started: at.UTC()}
@@ -196,7 +209,7 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 	}
 	one.Ended, one.Killed, one.TimedOut, one.OutOfMemory = exit.Ended.UTC(), exit.Killed, exit.TimedOut, exit.OutOfMemory
 	if exit.Code != 0 || one.Asked == 0 {
-		one.Said = launch.Tail(s.exchange.Path(launch.ErrorsFile), quoted)
+		one.Said = launch.Tail(s.config.Exchange.Path(launch.ErrorsFile), launched.Quoted)
 	}
 	run := profiler.Run{Tool: s.found.Tool, Requests: right, Unanswered: one.Wrong, Exit: exitOf(*exit), Program: s.program}
 	one.Result = profiler.Read(os.DirFS(folder), run)
@@ -209,7 +222,7 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 
 // toolbox is the folder of the profilers that were brought in; empty where none was, and those that are installed are used.
 func (s *profiling) toolbox() string {
-	folder := s.exchange.Path(profiler.ToolboxFolder)
+	folder := s.config.Exchange.Path(profiler.ToolboxFolder)
 	if _, err := os.Stat(folder); err != nil {
 		return ""
 	}
@@ -223,23 +236,23 @@ func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests i
 	defer gone()
 	go func() {
 		for alive.Err() == nil {
-			if exit, err := s.exchange.Exited(index); exit != nil || err != nil {
+			if exit, err := s.config.Exchange.Exited(index); exit != nil || err != nil {
 				gone()
 			}
-			_ = timing.SleepUntil(alive, time.Now().Add(exitPoll)) // It ends with the loop.
+			_ = timing.SleepUntil(alive, time.Now().Add(launched.ExitPoll)) // It ends with the loop.
 		}
 	}()
 	limit := at.Add(max(startLimit, s.config.StartLimit))
 	if limit.After(s.deadline) {
 		limit = s.deadline
 	}
-	first, err := httpcheck.Await(alive, s.server, s.task.Request, limit)
+	first, err := httpcheck.Await(alive, s.server, s.config.Task.Request, limit)
 	if err != nil {
 		one.Example = err.Error()
 		return 0, ctx.Err()
 	}
 	one.FirstAnswerMillis = max(first.Sub(at).Milliseconds(), 1)
-	audit, err := httpcheck.Counted(alive, s.server, s.task.Request, requests, int(s.task.Connections), s.deadline)
+	audit, err := httpcheck.Counted(alive, s.server, s.config.Task.Request, requests, int(s.config.Task.Connections), s.deadline)
 	if err != nil {
 		return 0, err
 	}
@@ -249,22 +262,14 @@ func (s *profiling) ask(ctx context.Context, index int, at time.Time, requests i
 
 // end tells a launch to end, and waits until it has.
 func (s *profiling) end(ctx context.Context, index int) (*launch.Exit, error) {
-	if err := s.exchange.Stop(index); err != nil {
+	if err := s.config.Exchange.Stop(index); err != nil {
 		return nil, err
 	}
-	deadline := time.Now().Add(stopGrace + exitGrace)
-	for {
-		exit, err := s.exchange.Exited(index)
-		if exit != nil || err != nil {
-			return exit, err
-		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("the server's parent did not say within %s how the server ended", stopGrace+exitGrace)
-		}
-		if err := timing.SleepUntil(ctx, time.Now().Add(exitPoll)); err != nil {
-			return nil, err
-		}
+	exit, err := s.Ended(ctx, index, time.Now().Add(stopGrace+launched.ExitGrace))
+	if err == nil && exit == nil {
+		err = fmt.Errorf("the server's parent did not say within %s how the server ended", stopGrace+launched.ExitGrace)
 	}
+	return exit, err
 }
 
 // exitOf is how a launch has ended, in the words of profilers.

@@ -1,4 +1,4 @@
-package observe
+package profile
 
 import (
 	"debug/elf"
@@ -25,6 +25,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/launch"
+	"loadstone.dev/loadstone/internal/launched"
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
@@ -45,6 +46,16 @@ const (
 	mortal    = "mortal"
 	mute      = "mute"
 )
+
+// aMinute is what limits are made of that no server here reaches.
+const aMinute = time.Minute
+
+func TestMain(m *testing.M) {
+	if asked := os.Getenv(serverOfProfiles); asked != "" {
+		serveProfiled(asked)
+	}
+	os.Exit(m.Run())
+}
 
 // serveProfiled is the server: it serves until something ends it.
 func serveProfiled(asked string) {
@@ -168,16 +179,15 @@ func monitoring(t *testing.T, tool, fails profiler.Tool) monitored {
 		Name: "p", Tool: tool, Request: record.Request{Path: "/path", Expect: record.Expect{Status: 200, Body: new("hello from /path")}}, Requests: 20,
 		Connections: 1, Repeats: 1, LimitSeconds: 300,
 	}
-	m.Monitor = NewMonitor(Config{
-		Dir: t.TempDir(), Node: "here", SharedNetwork: true, FindServer: func(kernel.Proc) (int, error) { return os.Getpid(), nil },
-	}, m.task, m.x)
+	parent := func(kernel.Proc) (int, error) { return os.Getpid(), nil }
+	m.Monitor = New(Config{Config: launched.Config{Dir: t.TempDir(), Node: "here", FindParent: parent, Exchange: m.x}, Task: m.task})
 	return m
 }
 
 // profile lets the monitor do its task on a server within a limit, as long as a machine may take that is slow.
 func (m monitored) profile(t *testing.T, limit time.Duration, target string, argv ...string) (record.Profiled, []string) {
 	t.Helper()
-	m.Monitor.task = m.task
+	m.config.Task = m.task
 	parent := make(chan error, 1)
 	go func() {
 		code, err := launch.Run(t.Context(), m.x, argv, io.Discard)

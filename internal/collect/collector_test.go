@@ -1,4 +1,4 @@
-package observe
+package collect
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/kernel"
 	"loadstone.dev/loadstone/internal/launch"
+	"loadstone.dev/loadstone/internal/launched"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/timetable"
@@ -31,10 +32,9 @@ const aMinute = time.Minute
 func collecting(t *testing.T) (*Collector, launch.Exchange) {
 	t.Helper()
 	x := launch.Exchange(t.TempDir())
-	c := NewCollector(Config{
-		Dir: t.TempDir(), Node: "here", SharedNetwork: true, FindServer: func(kernel.Proc) (int, error) { return os.Getpid(), nil },
-	}, record.JSONLines, x)
-	return c, x
+	parent := func(kernel.Proc) (int, error) { return os.Getpid(), nil }
+	own := launched.Config{Dir: t.TempDir(), Node: "here", FindParent: parent, Exchange: x}
+	return New(Config{Config: own, SharedNetwork: true, Format: record.JSONLines}), x
 }
 
 // once is the timetable of a program that starts soon and has a limit.
@@ -66,7 +66,7 @@ func collect(t *testing.T, c *Collector, x launch.Exchange, limit time.Duration,
 		code, err := launch.Run(t.Context(), x, argv, io.Discard)
 		parent <- ending{code, err}
 	}()
-	looked(t.Context(), c)
+	c.Watch(t.Context(), func(change func(*protocol.State)) { change(new(protocol.State)) })
 	got := collected{start: once(limit)}
 	result, files, err := c.Measure(t.Context(), got.start, func(_ record.Cell, failure string) {
 		got.done++
@@ -148,17 +148,17 @@ func TestTheCostOfAProgramIsItsOwnAndNotItsParents(t *testing.T) {
 		t.Errorf("it was seen until %s, and ran until %s", cell.Ended, run.Ended)
 	}
 	for _, sentence := range cell.Unknown {
-		if !strings.HasPrefix(sentence, nameThrottling) && !strings.HasPrefix(sentence, nameTimes) {
+		if !strings.HasPrefix(sentence, "The throttling of the server") && !strings.HasPrefix(sentence, "The time of the server's CPUs") {
 			t.Errorf("what is unknown of the parent is no concern of the program's: %s", sentence)
 		}
 	}
-	if allowed, _ := c.proc.CPUsAllowed(os.Getpid()); cell.CPUsAllowed != allowed || got.result.Environment.Node != "here" {
+	if allowed, _ := kernel.Proc("/proc").CPUsAllowed(os.Getpid()); cell.CPUsAllowed != allowed || got.result.Environment.Node != "here" {
 		t.Errorf("it ran on the CPUs %q of %q, want %q", cell.CPUsAllowed, got.result.Environment.Node, allowed)
 	}
 }
 
 func TestAProgramThatFailsIsQuoted(t *testing.T) {
-	long := strings.Repeat("x", 2*quoted)
+	long := strings.Repeat("x", 2*launched.Quoted)
 	printed := func(text string) map[string]string { return map[string]string{programOutput: text + "\n"} }
 	for name, tc := range map[string]struct {
 		script, want string
@@ -169,7 +169,7 @@ func TestAProgramThatFailsIsQuoted(t *testing.T) {
 		"it says nothing":              {"exit 7", "exit code 7", map[string]string{}},
 		"a signal ends it":             {"kill -TERM $$", "ended by signal: terminated", map[string]string{}},
 		"it fails after its last case": {"echo '" + oneCase + "'; exit 2", fmt.Sprintf("exit code 2, last output: %q", oneCase), printed(oneCase)},
-		"it talks much":                {"echo " + long + "; exit 1", fmt.Sprintf("exit code 1, last output: %q", long[:quoted-1]), printed(long)},
+		"it talks much":                {"echo " + long + "; exit 1", fmt.Sprintf("exit code 1, last output: %q", long[:launched.Quoted-1]), printed(long)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, x := collecting(t)
@@ -227,7 +227,7 @@ func TestABenchmarkOfGoThatFailsCostsItsCaseAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, x := collecting(t)
-			c.format = record.GoTest
+			c.config.Format = record.GoTest
 			got := collect(t, c, x, aMinute, "/bin/sh", "-c", tc.script)
 			if tc.want != "" {
 				if fault := faultOf(t, got); fault.Fault != protocol.FaultExit || !strings.HasPrefix(fault.Message, tc.want) {
@@ -314,7 +314,7 @@ func TestAProgramRunsOnce(t *testing.T) {
 }
 
 func TestWhatIsNotTheProgramsIsNoFaultOfIts(t *testing.T) {
-	nobody := func(kernel.Proc) (int, error) { return 0, errGone }
+	nobody := func(kernel.Proc) (int, error) { return 0, errors.New("it is gone") }
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, tc := range map[string]struct {
@@ -332,7 +332,7 @@ func TestWhatIsNotTheProgramsIsNoFaultOfIts(t *testing.T) {
 			t.Parallel()
 			c, x := collecting(t)
 			if tc.find != nil {
-				c.config.FindServer = tc.find
+				c.config.FindParent = tc.find
 			}
 			if tc.exit != "" {
 				if err := os.WriteFile(x.Path("exit-0.json"), []byte(tc.exit), 0o600); err != nil {
@@ -345,83 +345,5 @@ func TestWhatIsNotTheProgramsIsNoFaultOfIts(t *testing.T) {
 				t.Errorf("got %v, want %s", err, tc.want)
 			}
 		})
-	}
-}
-
-// ready is a collector's exchange in which its parent has found a program, and waits.
-func ready(t *testing.T, x launch.Exchange, argv ...string) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_, _ = launch.Run(ctx, x, argv, io.Discard) // It gets no order, and so ends with its context.
-	}()
-	t.Cleanup(func() { cancel(); <-ended })
-}
-
-// looked is the state of an agent whose collector has looked for its program.
-func looked(ctx context.Context, c *Collector) (s protocol.State, updates int) {
-	c.Watch(ctx, func(change func(*protocol.State)) {
-		change(&s)
-		updates++
-	})
-	return s, updates
-}
-
-func TestTheExecutableIsReadBeforeAnythingRuns(t *testing.T) {
-	for name, tc := range map[string]struct {
-		program, script string
-	}{
-		"a program of its own": {program: os.Args[0]},
-		"an interpreter":       {program: "/bin/sh", script: record.Unknown},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c, x := collecting(t)
-			ready(t, x, tc.program)
-			s, updates := looked(t.Context(), c)
-			if !s.Listening || s.Build == nil || updates != 1 || s.Phase == protocol.Failed {
-				t.Fatalf("after %d updates it is %+v", updates, s)
-			}
-			path, err := filepath.EvalSymlinks(tc.program)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if c.binary.Path != path || c.binary.SHA256 == "" || c.binary.Script != tc.script {
-				t.Errorf("it read %+v", c.binary)
-			}
-			interpreted := strings.Contains(s.Build.Static.By, "is run by an interpreter")
-			if interpreted != (tc.script != "") || interpreted && s.Build.Static.Is != record.Unknown {
-				t.Errorf("how it was built is %+v", s.Build)
-			}
-		})
-	}
-}
-
-func TestAParentThatIsGoneLeavesTheExecutableUnknown(t *testing.T) {
-	c, x := collecting(t)
-	c.config.FindServer = func(kernel.Proc) (int, error) { return 0, errGone }
-	ready(t, x, "/bin/cat")
-	if s, _ := looked(t.Context(), c); !s.Listening || s.Build.Optimized.Is != record.Unknown || s.Build.Optimized.By != errGone.Error() {
-		t.Errorf("got %+v, %+v", s, s.Build)
-	}
-}
-
-func TestAWatchThatSeesNothingSaysNothing(t *testing.T) {
-	c, _ := collecting(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*listenPoll)
-	defer cancel()
-	if s, updates := looked(ctx, c); updates != 0 || s.Listening {
-		t.Errorf("after %d updates it is %+v", updates, s)
-	}
-}
-
-func TestAnExchangeThatCannotBeReadFailsTheAgent(t *testing.T) {
-	c, x := collecting(t)
-	if err := os.WriteFile(x.Path("program.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if s, _ := looked(t.Context(), c); s.Phase != protocol.Failed || s.Listening || !strings.Contains(s.Message, "program.json") {
-		t.Errorf("got %+v", s)
 	}
 }
