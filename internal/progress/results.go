@@ -1,6 +1,8 @@
 package progress
 
 import (
+	"fmt"
+
 	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/latency"
 	"loadstone.dev/loadstone/internal/record"
@@ -41,7 +43,15 @@ func throughput(d record.TrialData, cell string, server int) Result {
 			}
 		}
 	}
-	return ResultOf(name, runs)
+	found := ResultOf(name, runs)
+	if missing := len(d.Generators) - len(runs); missing > 0 && len(runs) > 0 && found.Failed == "" {
+		found.Failed = fmt.Sprintf("%d of %d generators have no record of it", missing, len(d.Generators))
+	}
+	// Of a duet, whose servers wait for each other, the report has no latencies either.
+	if len(d.Manifest.Servers) > 1 || found.Failed != "" {
+		found.P99Micros = nil
+	}
+	return found
 }
 
 // ResultOf is what the generators of a cell have found together.

@@ -1,11 +1,13 @@
 package progress
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadstone.dev/loadstone/internal/histogram"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -20,44 +22,64 @@ func TestTheThroughputOfACellIsThatOfAllItsGenerators(t *testing.T) {
 	}
 	other := cellRun(0, made(7, 1), 0, "")
 	other.Connections = 100
+	late := made(1000, 10)
+	late.Latency = latencyOf(t, 1000, 1000)
+	p99 := 1000.0
 	for name, tc := range map[string]struct {
-		servers []string
-		server  int
-		cells   []record.CellRun
-		want    Result
+		servers    []string
+		server     int
+		generators [][]record.CellRun
+		want       Result
 	}{
-		"one generator": {[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 10), 0, "")}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
+		"one generator": {[]string{"plain"}, 0, [][]record.CellRun{{cellRun(0, made(1000, 10), 0, "")}}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
+		"one with latencies": {
+			[]string{"plain"}, 0, [][]record.CellRun{{cellRun(0, late, 0, "")}},
+			Result{Name: "sweep-10", Value: 100, Unit: "requests/s", P99Micros: &p99},
+		},
 		"two generators that took different times": {
-			[]string{"plain"},
-			0,
-			[]record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, made(1000, 5), 0, "")},
+			[]string{"plain"}, 0, [][]record.CellRun{{cellRun(0, made(1000, 10), 0, "")}, {cellRun(0, made(1000, 5), 0, "")}},
 			Result{Name: "sweep-10", Value: 300, Unit: "requests/s"},
 		},
-		"another cell is not counted": {[]string{"plain"}, 0, []record.CellRun{other, cellRun(0, made(1000, 10), 0, "")}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
-		"the second server of a duet": {
-			[]string{"plain", "costly"},
-			1,
-			[]record.CellRun{cellRun(0, made(9, 10), time.Second, ""), cellRun(1, made(1000, 10), 5*time.Second, "")},
+		"another cell is not counted": {
+			[]string{"plain"}, 0, [][]record.CellRun{{other, cellRun(0, made(1000, 10), 0, "")}},
+			Result{Name: "sweep-10", Value: 100, Unit: "requests/s"},
+		},
+		"a generator that has no record of it": {
+			[]string{"plain"}, 0, [][]record.CellRun{{cellRun(0, late, 0, "")}, {other}},
+			Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "1 of 2 generators have no record of it"},
+		},
+		"the second server of a duet, whose servers wait for each other": {
+			[]string{"plain", "costly"}, 1, [][]record.CellRun{{cellRun(0, made(9, 10), time.Second, ""), cellRun(1, late, 5*time.Second, "")}},
 			Result{Name: "costly sweep-10", Value: 200, Unit: "requests/s"},
 		},
 		"a generator that failed": {
-			[]string{"plain"},
-			0,
-			[]record.CellRun{cellRun(0, made(1000, 10), 0, ""), cellRun(0, nil, 0, "the tool hung")},
+			[]string{"plain"}, 0, [][]record.CellRun{{cellRun(0, late, 0, "")}, {cellRun(0, nil, 0, "the tool hung")}},
 			Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "the tool hung"},
 		},
-		"a time that is not known": {[]string{"plain"}, 0, []record.CellRun{cellRun(0, made(1000, 0), 0, "")}, Result{Name: "sweep-10", Unit: "requests/s"}},
+		"a time that is not known": {[]string{"plain"}, 0, [][]record.CellRun{{cellRun(0, made(1000, 0), 0, "")}}, Result{Name: "sweep-10", Unit: "requests/s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := record.TrialData{Manifest: record.TrialManifest{PlannedTrial: record.PlannedTrial{Servers: tc.servers}}}
-			for _, c := range tc.cells {
-				d.Generators = append(d.Generators, record.GeneratorResult{Cells: []record.CellRun{c}})
+			for _, cells := range tc.generators {
+				d.Generators = append(d.Generators, record.GeneratorResult{Cells: cells})
 			}
 			if diff := cmp.Diff(tc.want, throughput(d, "sweep-10", tc.server)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
 	}
+}
+
+// latencyOf is a distribution of a number of equal latencies.
+func latencyOf(t *testing.T, micros int64, count int64) []record.Latency {
+	t.Helper()
+	var h histogram.Histogram
+	err := h.Record(micros, count)
+	encoded, failed := h.Encode()
+	if err = errors.Join(err, failed); err != nil {
+		t.Fatal(err)
+	}
+	return []record.Latency{{Kind: record.Observed, HDR: encoded, Samples: count}}
 }
 
 func TestTheResultsOfATrialAreInTheOrderOfItsCells(t *testing.T) {
