@@ -113,6 +113,12 @@ fuzz: ## Fuzz every parser of the reference workloads, guided by coverage: a min
 test-cluster: ## Test end to end, on a real cluster that is started for the tests and taken down after.
 	@hack/test.sh cluster
 
+.PHONY: faults
+faults: cluster-up ## Let faults befall a queue of runs on the cluster: 20 minutes (LOADSTONE_FAULTS=20m), in an order that follows from a seed.
+	@$(MAKE) -s build
+	@hack/images.sh manager agent gohttp
+	@$(CLUSTER_ENV); hack/deploy.sh && LOADSTONE_FAULTS=$${LOADSTONE_FAULTS:-20m} go test -count=1 -timeout 60m -v ./test/e2e -run TestRandomFaults
+
 .PHONY: bench
 bench: ## Measure Loadstone itself on the cluster: name, value, unit, aim, met or short.
 	@hack/bench.sh

@@ -25,7 +25,9 @@ func OpenFolder(dir string) (*Folder, error) {
 		return nil, fmt.Errorf("naming the folder %s: %w", dir, err)
 	}
 	f := &Folder{dir: whole}
-	if err := os.MkdirAll(whole, 0o755); err != nil {
+	if err := os.MkdirAll(whole, 0o755); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("making %s: %w", whole, ErrNotWritable) // As in /proc, where nobody can make one.
+	} else if err != nil {
 		return nil, f.explain("making", "", err)
 	}
 	probe, err := os.CreateTemp(whole, ".loadstone-*")

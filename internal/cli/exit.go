@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/kube"
+	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/runfile"
 )
 
@@ -61,6 +62,9 @@ func status(err error) int {
 		return e.status
 	}
 	if e := (*runfile.Invalid)(nil); errors.As(err, &e) {
+		return statusBadInput
+	}
+	if e := (*local.FolderError)(nil); errors.As(err, &e) {
 		return statusBadInput
 	}
 	if e := (*kube.Invalid)(nil); errors.As(err, &e) {

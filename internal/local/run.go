@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -195,22 +196,34 @@ func (r *Run) chooseSeats(context.Context) error {
 	return nil
 }
 
+// FolderError says why results cannot go to the folder that was named for them.
+type FolderError struct{ Err error }
+
+// Error implements error.
+func (e *FolderError) Error() string { return fmt.Sprintf("the folder of the results: %s", e.Err) }
+
+// Unwrap lets errors.Is look inside.
+func (e *FolderError) Unwrap() error { return e.Err }
+
 // openFolder makes the folder of the results.
 func (r *Run) openFolder(context.Context) error {
 	whole, err := filepath.Abs(r.options.Out)
 	if err != nil {
-		return refuse(v1alpha1.ReasonInvalidSpec, err)
+		return &FolderError{err}
 	}
 	if _, err := artifact.OpenFolder(whole); err != nil {
-		return refuse(v1alpha1.ReasonInvalidSpec, err)
+		return &FolderError{err}
 	}
 	r.prefix = filepath.Base(whole)
 	if r.folder, err = artifact.OpenFolder(filepath.Dir(whole)); err != nil {
-		return refuse(v1alpha1.ReasonInvalidSpec, err)
+		return &FolderError{err}
 	}
 	r.work = runfolder.Work(whole)
 	if _, err := os.Stat(filepath.Join(whole, "plan.json")); err == nil && r.recalled == nil {
-		return refuse(v1alpha1.ReasonInvalidSpec, fmt.Errorf("the folder %s holds another run already: choose another one with --out, or go on with it by --resume", whole))
+		return &FolderError{fmt.Errorf("%s holds another run already: choose another one with --out, or go on with it by --resume", whole)}
+	}
+	if err := r.full(); err != nil {
+		return &FolderError{err}
 	}
 	return r.claimFolder(whole)
 }
@@ -337,6 +350,9 @@ func (r *Run) measure(ctx context.Context) error {
 		}
 		a := attempt{Run: r, Attempt: t.Attempt(own.Begun, time.Now()), try: try, trial: t, failures: own.Failures}
 		stored, f, err := a.take(ctx)
+		if f != nil || errors.Is(err, artifact.ErrFull) {
+			err = cmp.Or(r.full(), err) // Whatever has failed, it was for want of room.
+		}
 		switch {
 		case err != nil:
 			return err

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"golang.org/x/sys/unix"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/helper/helpertest"
@@ -146,9 +148,44 @@ func TestResultsAreNotMixedWithThoseOfAnotherRun(t *testing.T) {
 		t.Errorf("a folder that is empty yet ends with %v", err)
 	}
 	helpertest.Write(t, filepath.Join(out, "plan.json"), "{}", 0o600)
-	refused(t, r.openFolder(t.Context()), "the folder "+out+" holds another run already")
-	r.options.Out = filepath.Join(helpertest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results")
-	refused(t, r.openFolder(t.Context()), "file/results")
+	for wanted, folder := range map[string]string{
+		out + " holds another run already": out,
+		"file/results":                     filepath.Join(helpertest.Write(t, filepath.Join(t.TempDir(), "file"), "", 0o600), "results"),
+		"the folder cannot be written":     "/proc/nowhere",
+	} {
+		r.options.Out = folder
+		err := r.openFolder(t.Context())
+		var f *FolderError
+		if !errors.As(err, &f) || !strings.Contains(err.Error(), wanted) {
+			t.Errorf("%s ends with %v, want %q", folder, err, wanted)
+		}
+	}
+}
+
+func TestADiskWithoutRoomIsNamedBeforeTheRunAndInIt(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=3m"); err != nil {
+		t.Skipf("this test mounts a small disk: %s", err)
+	}
+	r := &Run{options: Options{Out: filepath.Join(dir, "results")}}
+	t.Cleanup(func() {
+		r.claim.End()
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := errors.Join(r.openFolder(t.Context()), r.full()); err != nil {
+		t.Fatal(err)
+	}
+	helpertest.Write(t, filepath.Join(dir, "large"), strings.Repeat("x", 5<<19), 0o600)
+	const want = "make room, then go on with --resume"
+	if err := r.full(); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("in the run it is told as %v", err)
+	}
+	r.options.Out = filepath.Join(dir, "others")
+	if err := r.openFolder(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("before the run it is told as %v", err)
+	}
 }
 
 func TestARunSaysHowItWasLedHere(t *testing.T) {

@@ -50,10 +50,10 @@ type fault struct {
 // Runs follow each other in a queue while something goes wrong every twenty seconds, in an order that follows from a seed. Whatever it is: every run
 // ends with a reason, what it has measured can be read back and reported, nothing is left of it, and no implementation is blamed.
 //
-//	LOADSTONE_FAULTS       how long faults begin, such as 20m; two minutes unless it is set
+//	LOADSTONE_FAULTS       how long faults begin, such as 20m; 80 seconds unless it is set
 //	LOADSTONE_FAULTS_SEED  the seed; 1 unless it is set
 func TestRandomFaultsLoseNothingAndBlameNobody(t *testing.T) {
-	length, seed := 2*time.Minute, uint64(1)
+	length, seed := 80*time.Second, uint64(1)
 	if own := os.Getenv("LOADSTONE_FAULTS"); own != "" {
 		var err error
 		if length, err = time.ParseDuration(own); err != nil {
@@ -108,7 +108,7 @@ func (s *storm) feed() {
 			other := *spec.Implementations[0].DeepCopy()
 			other.Name = "same"
 			spec.Implementations = append(spec.Implementations, other)
-			spec.Loads[0].DurationSeconds, spec.Blocks, spec.TimeoutSeconds, spec.Baseline = 3, 3, 900, other.Name
+			spec.Loads[0].DurationSeconds, spec.Blocks, spec.TimeoutSeconds, spec.Baseline = 3, 2, 900, other.Name
 		})
 		if err := apply(s.t, run); apierrors.IsInvalid(err) {
 			s.t.Fatal(err)
