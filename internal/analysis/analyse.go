@@ -19,63 +19,55 @@ import (
 // Analyse makes the table of a run. It fails only on records that contradict each other or cannot be read; whatever a run lacks
 // is in the table, with its reason.
 func Analyse(data record.RunData) (Table, error) {
-	t, err := measure(data)
+	t, asked, err := measure(data)
 	if err != nil {
 		return Table{}, err
 	}
-	t.Objectives, err = objectives.Judge(objectified(t, data), func(earlier record.RunData) (objectives.Run, error) {
-		t, err := measure(earlier)
-		return objectified(t, earlier), err
+	t.Objectives, err = objectives.Judge(asked, func(earlier record.RunData) (objectives.Run, error) {
+		_, asked, err := measure(earlier)
+		return asked, err
 	})
 	return t, err
 }
 
-// objectified is a run as its objectives see it.
-func objectified(t Table, data record.RunData) objectives.Run {
-	return objectives.Run{
-		Data: split(data), Implementations: t.Implementations, Levels: t.Levels, Groups: t.Groups, Comparisons: t.Comparisons,
-		Capacities: t.Capacities, ImplementationFailures: t.Coverage.failures(),
-		Cases: rowsOf(data, t.Programs), Rows: t.Rows, CaseFailures: failedCases(t.CaseGaps),
-	}
-}
-
-// measure makes the table but for the objectives.
-func measure(data record.RunData) (Table, error) {
+// measure makes the table but for the objectives, and the run as its objectives see it.
+func measure(data record.RunData) (Table, objectives.Run, error) {
 	objects := artifacts(data)
 	data = split(data)
 	p, err := planned.Of(data.Manifest)
 	if err != nil {
-		return Table{}, err
+		return Table{}, objectives.Run{}, err
 	}
 	programs, err := validity.Programs(data, p)
 	if err != nil {
-		return Table{}, err
+		return Table{}, objectives.Run{}, err
 	}
 	rows := rowsOf(data, programs)
 	if err := contradict(rows); err != nil {
-		return Table{}, err
+		return Table{}, objectives.Run{}, err
 	}
 	r, err := validity.NewReader(celled(data), p)
 	if err != nil {
-		return Table{}, err
+		return Table{}, objectives.Run{}, err
 	}
 	t := Table{
 		Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Requests: p.Requests, Artifacts: objects,
 		Programs: programs, Cases: casesOf(data, p, rows), CaseGaps: gapsOf(data, p), Unread: unreadOf(data, p), CaseNames: caseNamesOf(data),
 	}
 	if t.Groups, err = r.Groups(); err != nil {
-		return Table{}, err
+		return Table{}, objectives.Run{}, err
 	}
 	t.Coverage = coverage(data, p, t.Groups)
 	t.Coverage.addPrograms(p, programs)
 	failures := t.Coverage.failures()
 	if t.Capacities, err = capacity.Read(r, p, failures); err != nil {
-		return Table{}, err
+		return Table{}, objectives.Run{}, err
 	}
 	t.Coverage.addSteps(t.Capacities)
+	failedCases := failedCases(t.CaseGaps)
 	var searches verdict.Searches
 	t.Capacities, searches = capacity.Compare(p, t.Capacities)
-	t.Rows, searches = verdict.CompareRows(p, rows, verdict.Failures{Trials: failures, Cases: failedCases(t.CaseGaps)}, searches)
+	t.Rows, searches = verdict.CompareRows(p, rows, verdict.Failures{Trials: failures, Cases: failedCases}, searches)
 	t.Comparisons = verdict.Compare(p, t.Groups, failures, searches)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
 	t.Environment, t.Encryption = environment.Of(data, p), environment.Encryption(data, p)
@@ -87,7 +79,10 @@ func measure(data record.RunData) (Table, error) {
 	if t.NoiseFloor = noise(t, data); t.NoiseFloor == nil {
 		t.NoiseFloor = fitting(data.Calibration, t.Fingerprint)
 	}
-	return t, nil
+	return t, objectives.Run{
+		Data: data, Implementations: t.Implementations, Levels: t.Levels, Groups: t.Groups, Comparisons: t.Comparisons,
+		Capacities: t.Capacities, ImplementationFailures: failures, Cases: rows, Rows: t.Rows, CaseFailures: failedCases,
+	}, nil
 }
 
 // rulesOf are the rules of a run.

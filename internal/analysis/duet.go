@@ -56,6 +56,10 @@ func half(t record.TrialData, k int) record.TrialData {
 	for i := range t.Servers[0].Cells {
 		t.Servers[0].Cells[i].Series = nil // It shows the turns, and nothing of the server.
 	}
+	t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r record.Row) bool { return r.Server != k })
+	for i := range t.Rows {
+		t.Rows[i].Server = 0
+	}
 	t.Generators = slices.Clone(t.Generators)
 	for i, g := range t.Generators {
 		g.Cells = thaw(slices.DeleteFunc(slices.Clone(g.Cells), func(c record.CellRun) bool { return c.Server != k }))

@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -182,5 +183,20 @@ func TestAFailedDuetIsMissingOnBothSides(t *testing.T) {
 	got := analyse(t, d).Coverage.Missing
 	if len(got) != 2 || got[0].Implementation == got[1].Implementation || got[0].Reason != v1alpha1.ReasonPodLost || got[1].Reason != v1alpha1.ReasonPodLost {
 		t.Errorf("missing: %+v", got)
+	}
+}
+
+func TestTheRowsOfEachServerOfADuetAreItsOwn(t *testing.T) {
+	d := twins(true, 1)
+	for i := range d.Trials {
+		for server, name := range d.Trials[i].Manifest.Servers {
+			row := record.Exactly("Time", "parse", "ns", record.LessIsBetter, map[string]float64{"go": 100, "go2": 150}[name]+float64(i%3)/100)
+			row.Server = server
+			d.Trials[i].Rows = append(d.Trials[i].Rows, row)
+		}
+	}
+	got := analyse(t, d)
+	if len(got.Rows) != 1 || got.Rows[0].Ratio == nil || math.Abs(*got.Rows[0].Ratio-1.5) > 0.01 || got.Rows[0].Verdict != verdict.Worse {
+		t.Errorf("they are compared as %+v", got.Rows)
 	}
 }

@@ -25,6 +25,8 @@ const (
 // Row is one value of one trial that is compared with the same of others: of a metric, in a case. It follows from the trial's results and
 // is not stored.
 type Row struct {
+	// Server is the place of its implementation among those of its trial, from 0.
+	Server int    `json:"server,omitempty"`
 	Metric string `json:"metric"`
 	// Case is what was measured, such as the name of a benchmark or of a level.
 	Case   string    `json:"case"`
