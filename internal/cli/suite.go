@@ -28,21 +28,25 @@ const (
 says. The registry is asked first for the images behind the suite's tags. The command does not wait for the round.`
 
 	suiteListHelp = `Lists the suites of a namespace of the cluster: whether each is ready, what it measures now, and how its last round has ended.`
+
+	suiteHistoryHelp = `Shows how each value of a suite has gone from round to round, from the reports of its rounds, and from which round on it has changed:
+docs/benchmarksuite.md, History and change points.`
 )
 
 // suiteCommand is all that there is for suites.
 func suiteCommand(k *kube.Flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "suite",
-		Short: "Ask for rounds of suites on the cluster, and list them",
+		Short: "Ask for rounds of suites on the cluster, list them, and show their history",
 		Long:  suiteHelp,
 		Example: "  loadstone suite list\n" +
-			"  loadstone suite run checkout",
+			"  loadstone suite run checkout\n" +
+			"  loadstone suite history checkout",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return badInput(fmt.Errorf("name what to do: %s --help lists it", c.CommandPath()))
 		},
 	}
-	c.AddCommand(suiteRunCommand(k), suiteListCommand(k))
+	c.AddCommand(suiteRunCommand(k), suiteListCommand(k), suiteHistoryCommand(k))
 	return c
 }
 
@@ -89,6 +93,30 @@ func requestRound(ctx context.Context, k *kube.Flags, name string, now time.Time
 		said += ", and waits until spec.suspend is false"
 	}
 	return said, nil
+}
+
+// suiteHistoryCommand shows the history of a suite.
+func suiteHistoryCommand(k *kube.Flags) *cobra.Command {
+	output := textOutput
+	c := &cobra.Command{
+		Use:     "history SUITE",
+		Short:   "Show the values of a suite from round to round, and where they change",
+		Long:    suiteHistoryHelp,
+		Example: "  loadstone suite history checkout --namespace perf",
+		Args:    exactly(1, "name the suite"),
+		RunE: func(c *cobra.Command, args []string) error {
+			h, err := kube.SuiteHistory(c.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
+			if output == jsonOutput {
+				return printJSON(c.OutOrStdout(), h)
+			}
+			return h.Print(c.OutOrStdout())
+		},
+	}
+	bindOutput(c, &output)
+	return c
 }
 
 // listedSuite is a suite as list shows it.
