@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/changepoint"
 	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/verdict"
 )
 
@@ -161,6 +163,21 @@ func (s *Series) Comparable() int {
 		return len(s.Values) - s.Breaks[n-1].at
 	}
 	return len(s.Values)
+}
+
+// Worse says which values have become worse within the newest rounds of their series, and stay so; empty if none has.
+func (h History) Worse(within int) string {
+	var all []string
+	for _, s := range h.Series {
+		if len(s.Points) == 0 {
+			continue
+		}
+		c := s.Points[len(s.Points)-1]
+		if c.Worse && len(s.Values)-c.At <= within {
+			all = append(all, fmt.Sprintf("%s, %s of %s under %s: %s", s.Run, phrase.English.Metric(s.Metric), s.measured(), s.Load, s.change(c)))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // valueOf is a value with the series to which it belongs.

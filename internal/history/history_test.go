@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -36,11 +37,14 @@ func rounds(n int, cost func(i int) float64) []round {
 	return all
 }
 
-// reports are those of rounds, as they are stored. Each is changed before it is.
-func reports(t *testing.T, rounds []round, servers int, change func(i int, table *analysis.Table)) []history.Report {
+// stored are the reports of rounds that a test has made.
+var stored = map[string][]byte{}
+
+// reportOf is the report of a round, as it is stored.
+func reportOf(t *testing.T, i int, r round, servers int) analysis.Table {
 	t.Helper()
-	var all []history.Report
-	for i, r := range rounds {
+	name := fmt.Sprint(i, r, servers)
+	if stored[name] == nil {
 		o := recordtest.Duel(6)
 		o.Levels, o.Seconds, o.Noise, o.Seed = []int32{100}, 1, 0.01, uint64(i+1)
 		o.Servers = slices.Clone(o.Servers[:2])
@@ -53,18 +57,27 @@ func reports(t *testing.T, rounds []round, servers int, change func(i int, table
 		if err != nil {
 			t.Fatal(err)
 		}
+		if stored[name], err = report.JSON(made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var table analysis.Table
+	if err := json.Unmarshal(stored[name], &table); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// reports are those of rounds, each of them changed.
+func reports(t *testing.T, rounds []round, servers int, change func(i int, table *analysis.Table)) []history.Report {
+	t.Helper()
+	var all []history.Report
+	for i, r := range rounds {
+		table := reportOf(t, i, r, servers)
 		if change != nil {
-			change(i, &made)
+			change(i, &table)
 		}
-		body, err := report.JSON(made)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var stored analysis.Table
-		if err := json.Unmarshal(body, &stored); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: stored})
+		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: table})
 	}
 	return all
 }
@@ -101,6 +114,29 @@ func TestAStepIsFoundInItsRoundThoughTheMachineDrifts(t *testing.T) {
 	}
 	if s := seriesOf(t, h, verdict.Throughput); len(s.Points) != 1 || s.Points[0].Round != 13 || !s.Points[0].Worse || s.Points[0].Ratio >= 1 {
 		t.Errorf("the throughput's change points are %+v", s.Points)
+	}
+}
+
+func TestOnlyANewLossIsToldOf(t *testing.T) {
+	worse := history.Of("checkout", reports(t, rounds(24, fromRound(18, 1.1)), 2, nil), nil)
+	for within, want := range map[int]string{0: "", 5: "", 7: "small, throughput of go-slow / go under sweep: round 18: −", 24: "server CPU time per request"} {
+		if got := worse.Worse(within); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("within %d rounds it tells of %q, want %q", within, got, want)
+		}
+	}
+	for name, cost := range map[string]func(int) float64{
+		"nothing has changed": always,
+		"it has become better": fromRound(13, 0.9),
+		"a loss was repaired": func(i int) float64 {
+			if i < 12 || i >= 24 {
+				return 1
+			}
+			return 1.1
+		},
+	} {
+		if got := history.Of("checkout", reports(t, rounds(36, cost), 2, nil), nil).Worse(36); got != "" {
+			t.Errorf("though %s, it tells of %q", name, got)
+		}
 	}
 }
 

@@ -22,12 +22,8 @@ func (h History) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tMEASURED\tLOAD\tMETRIC\tROUNDS\tNEWEST\tCOURSE\tCHANGE POINTS")
 	for _, s := range h.Series {
-		measured := s.Implementation
-		if s.Baseline != "" {
-			measured += " / " + s.Baseline
-		}
 		newest := s.print(s.Values[len(s.Values)-1].Value)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Run, measured, s.Load, phrase.English.Metric(s.Metric), len(s.Values), newest, s.course(), s.changes())
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Run, s.measured(), s.Load, phrase.English.Metric(s.Metric), len(s.Values), newest, s.course(), s.changes())
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("printing the history: %w", err)
@@ -43,16 +39,28 @@ func (s Series) print(v float64) string {
 	return format.Digits(v) + " " + s.Unit
 }
 
+// measured is of what the values are.
+func (s Series) measured() string {
+	if s.Baseline == "" {
+		return s.Implementation
+	}
+	return s.Implementation + " / " + s.Baseline
+}
+
+// change is a change point in words.
+func (s Series) change(c Change) string {
+	way := "better"
+	if c.Worse {
+		way = "worse"
+	}
+	return fmt.Sprintf("round %d: %s, %s, from %s (%d rounds) to %s (%d rounds)", c.Round, format.Change(c.Ratio), way, s.print(c.Before), c.BeforeN, s.print(c.After), c.AfterN)
+}
+
 // changes are the change points in words, the newest first.
 func (s Series) changes() string {
 	var all []string
 	for i := len(s.Points) - 1; i >= 0; i-- {
-		c := s.Points[i]
-		way := "better"
-		if c.Worse {
-			way = "worse"
-		}
-		all = append(all, fmt.Sprintf("round %d: %s, %s, from %s (%d rounds) to %s (%d rounds)", c.Round, format.Change(c.Ratio), way, s.print(c.Before), c.BeforeN, s.print(c.After), c.AfterN))
+		all = append(all, s.change(s.Points[i]))
 	}
 	if n := s.Comparable(); n < s.Needed {
 		all = append(all, fmt.Sprintf("not enough rounds yet: %d of %d", n, s.Needed))
