@@ -186,9 +186,9 @@ type valueOf struct {
 	value Value
 }
 
-// valuesOf are the values of a report: ratios where it compares, plain ones otherwise. What the generator bounded is no value.
+// valuesOf are the values of a report: ratios, or plain ones of a run of one implementation. What the generator bounded is no value.
 func valuesOf(r Report) []valueOf {
-	if len(r.Table.Comparisons) == 0 {
+	if len(r.Table.Implementations) == 1 {
 		return plain(r)
 	}
 	var out []valueOf
@@ -211,9 +211,12 @@ func valuesOf(r Report) []valueOf {
 func plain(r Report) []valueOf {
 	var out []valueOf
 	for _, g := range r.Table.Groups {
+		if g.Step > 0 {
+			continue // A search asks for other rates in each round.
+		}
 		t := terms{load: load(r.Table, g.Load), machine: r.Table.Fingerprint}
 		k := key{r.Run, g.Implementation, "", g.Name(), verdict.Throughput, "requests/s"}
-		if s := g.Throughput; s != nil && s.Mean > 0 && !g.ThroughputIsBound && g.RequestsPerSecond == 0 && g.Step == 0 {
+		if s := g.Throughput; s != nil && s.Mean > 0 && !g.ThroughputIsBound && g.RequestsPerSecond == 0 {
 			out = append(out, r.value(k, s.Mean, s.N, t))
 		}
 		k.Metric, k.Unit = verdict.CPUPerRequest, "µs"

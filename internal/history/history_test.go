@@ -125,7 +125,7 @@ func TestOnlyANewLossIsToldOf(t *testing.T) {
 		}
 	}
 	for name, cost := range map[string]func(int) float64{
-		"nothing has changed": always,
+		"nothing has changed":  always,
 		"it has become better": fromRound(13, 0.9),
 		"a loss was repaired": func(i int) float64 {
 			if i < 12 || i >= 24 {

@@ -27,8 +27,10 @@ func TestWhatHasBeenMeasuredIsKnownByItsRunsAndByTheStatus(t *testing.T) {
 	}
 	page := func(r v1alpha1.BenchmarkRun) string { return lies(&r) + "/reports/0123456789ab/report.html" }
 	want := []Measured{
-		{1, "large", lies(&first[1]), page(first[1])}, {1, "small", lies(&first[0]), page(first[0])},
-		{2, "large", "", ""}, {2, "small", lies(&second[0]), page(second[0])},
+		{1, "large", lies(&first[1]), page(first[1])},
+		{1, "small", lies(&first[0]), page(first[0])},
+		{2, "large", "", ""},
+		{2, "small", lies(&second[0]), page(second[0])},
 	}
 	if diff := cmp.Diff(want, MeasuredBy(w.suite, w.runs)); diff != "" {
 		t.Errorf("measured (-want +got):\n%s", diff)
