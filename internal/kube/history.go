@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 
@@ -66,21 +67,17 @@ func tableOf(ctx context.Context, store publish.Store, m suite.Measured) (table 
 	}
 	if m.Report == "" {
 		made, err := publish.Make(ctx, store, m.Prefix)
-		if artifact.Unreadable(err) {
+		if artifact.Unreadable(err) || errors.Is(err, publish.ErrReport) {
 			return table, err.Error(), nil
 		}
 		return made.Table, "", err
 	}
 	body, err := store.Get(ctx, path.Join(path.Dir(m.Report), report.FileNames()[1]), "")
-	if err == nil {
-		err = json.Unmarshal(body, &table)
-		if err != nil {
-			return table, "its report is not readable: " + err.Error(), nil
-		}
-		return table, "", nil
-	}
 	if artifact.Unreadable(err) {
 		return table, err.Error(), nil
+	}
+	if err == nil && json.Unmarshal(body, &table) != nil {
+		return table, "its report is no JSON of this version", nil
 	}
 	return table, "", err
 }
