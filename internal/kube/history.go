@@ -76,8 +76,11 @@ func tableOf(ctx context.Context, store publish.Store, m suite.Measured) (table 
 	if artifact.Unreadable(err) {
 		return table, err.Error(), nil
 	}
-	if err == nil && json.Unmarshal(body, &table) != nil {
-		return table, "its report is no JSON of this version", nil
+	if err != nil {
+		return table, "", err
 	}
-	return table, "", err
+	if json.Unmarshal(body, &table) != nil {
+		why = "its report is no JSON of this version"
+	}
+	return table, why, nil
 }
