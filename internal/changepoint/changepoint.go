@@ -17,7 +17,7 @@ const (
 const MinSide = 3
 
 // resolution is how many permutations there are for each that may be as extreme as the series by chance.
-const resolution = 5
+const resolution = 2
 
 // Point is a change of level.
 type Point struct {
@@ -120,6 +120,8 @@ type scan struct {
 	// pairs is the sum of the distances of all pairs.
 	pairs int64
 	tree  []node
+	// all is how many values the tree holds, and their sum.
+	all node
 }
 
 // node is a node of a Fenwick tree: how many values it holds, and their sum.
@@ -167,6 +169,8 @@ func wholeOf(values []float64) []int64 {
 
 // add puts a value into the tree.
 func (s *scan) add(value int) {
+	s.all.count++
+	s.all.sum += s.levels[value]
 	for i := value; i < len(s.tree); i += i & -i {
 		s.tree[i].count++
 		s.tree[i].sum += s.levels[value]
@@ -185,14 +189,14 @@ func (s *scan) upTo(value int) (count, sum int64) {
 // distance is the sum of the distances of a value from those of the tree.
 func (s *scan) distance(value int) int64 {
 	count, sum := s.upTo(value)
-	all, total := s.upTo(len(s.tree) - 1)
 	r := s.levels[value]
-	return r*count - sum + (total - sum) - r*(all-count)
+	return r*count - sum + (s.all.sum - sum) - r*(s.all.count-count)
 }
 
 // best is the largest step of an order of the values: the index of its first value, and its energy.
 func (s *scan) best(order []int) (at int, energy float64) {
 	clear(s.tree)
+	s.all = node{}
 	energy = math.Inf(-1)
 	left, right := int64(0), s.pairs
 	for i, value := range order {

@@ -240,3 +240,21 @@ func TestPrint(t *testing.T) {
 		})
 	}
 }
+
+func BenchmarkAThousandRounds(b *testing.B) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	var all []history.Report
+	for i := range 1000 {
+		c := verdict.Comparison{Implementation: "candidate", Baseline: "anchor", Load: "sweep"}
+		for _, m := range []verdict.Metric{verdict.Throughput, verdict.CPUPerRequest, verdict.LatencyAt("50"), verdict.LatencyAt("99")} {
+			ratio := fromRound(400, 1.02)(i) * fromRound(700, 0.97)(i) * (1 + 0.01*rng.NormFloat64())
+			c.Overall = append(c.Overall, verdict.Result{Metric: m, Ratio: &ratio, Blocks: 10})
+		}
+		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: analysis.Table{Comparisons: []verdict.Comparison{c}}})
+	}
+	for b.Loop() {
+		if h := history.Of("checkout", all, nil); len(h.Series) != 4 || len(h.Series[0].Points) != 2 {
+			b.Fatalf("the history is %+v", h.Series[0].Points)
+		}
+	}
+}
