@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,21 +28,25 @@ const (
 says. The registry is asked first for the images behind the suite's tags. The command does not wait for the round.`
 
 	suiteListHelp = `Lists the suites of a namespace of the cluster: whether each is ready, what it measures now, and how its last round has ended.`
+
+	suiteHistoryHelp = `Shows how each value of a suite has gone from round to round, from the reports of its rounds, and from which round on it has changed:
+docs/benchmarksuite.md, History and change points.`
 )
 
 // suiteCommand is all that there is for suites.
 func suiteCommand(k *kube.Flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "suite",
-		Short: "Ask for rounds of suites on the cluster, and list them",
+		Short: "Ask for rounds of suites on the cluster, list them, and show their history",
 		Long:  suiteHelp,
 		Example: "  loadstone suite list\n" +
-			"  loadstone suite run checkout",
+			"  loadstone suite run checkout\n" +
+			"  loadstone suite history checkout",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return badInput(fmt.Errorf("name what to do: %s --help lists it", c.CommandPath()))
 		},
 	}
-	c.AddCommand(suiteRunCommand(k), suiteListCommand(k))
+	c.AddCommand(suiteRunCommand(k), suiteListCommand(k), suiteHistoryCommand(k))
 	return c
 }
 
@@ -55,7 +59,7 @@ func suiteRunCommand(k *kube.Flags) *cobra.Command {
 		Example: "  loadstone suite run checkout --namespace perf",
 		Args:    exactly(1, "name the suite"),
 		RunE: func(c *cobra.Command, args []string) error {
-			said, err := requestRound(c.Context(), k, args[0], time.Now())
+			said, err := kube.RequestRound(c.Context(), k, args[0], time.Now())
 			if err != nil {
 				return err
 			}
@@ -65,30 +69,35 @@ func suiteRunCommand(k *kube.Flags) *cobra.Command {
 	}
 }
 
-// requestRound asks for a round of a suite, and says what will come of it.
-func requestRound(ctx context.Context, k *kube.Flags, name string, now time.Time) (string, error) {
-	namespace, err := k.Namespace()
-	if err != nil {
-		return "", err
+// suiteHistoryCommand shows the history of a suite.
+func suiteHistoryCommand(k *kube.Flags) *cobra.Command {
+	output := textOutput
+	var within int
+	c := &cobra.Command{
+		Use:     "history SUITE",
+		Short:   "Show the values of a suite from round to round, and where they change",
+		Long:    suiteHistoryHelp,
+		Example: "  loadstone suite history checkout --namespace perf",
+		Args:    exactly(1, "name the suite"),
+		RunE: func(c *cobra.Command, args []string) error {
+			h, err := kube.SuiteHistory(c.Context(), k, args[0])
+			if err != nil {
+				return err
+			}
+			if output == jsonOutput {
+				err = printJSON(c.OutOrStdout(), h)
+			} else {
+				err = h.Print(c.OutOrStdout())
+			}
+			if worse := h.Worse(within); worse != "" && err == nil {
+				return &statusError{statusMissed, errors.New(worse)}
+			}
+			return err
+		},
 	}
-	c, err := k.Client(ctx)
-	if err != nil {
-		return "", err
-	}
-	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	patch := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, v1alpha1.AnnotationRequestedAt, now.UTC().Format(time.RFC3339Nano))
-	err = c.Patch(ctx, s, client.RawPatch("application/merge-patch+json", patch))
-	if apierrors.IsNotFound(err) {
-		return "", badInput(fmt.Errorf("there is no BenchmarkSuite %s/%s: loadstone suite list shows those that there are", namespace, name))
-	}
-	if err != nil {
-		return "", fmt.Errorf("asking for a round of BenchmarkSuite %s/%s: %w", namespace, name, discover.Explain("", err))
-	}
-	said := fmt.Sprintf("benchmarksuite %s/%s: a round is asked for", namespace, name)
-	if s.Spec.Suspend != nil && *s.Spec.Suspend {
-		said += ", and waits until spec.suspend is false"
-	}
-	return said, nil
+	c.Flags().IntVar(&within, "fail-within", 0, "exit with code 3 if a value has become worse within the newest `ROUNDS`")
+	bindOutput(c, &output)
+	return c
 }
 
 // listedSuite is a suite as list shows it.

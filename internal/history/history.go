@@ -1,0 +1,284 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/changepoint"
+	"loadstone.dev/loadstone/internal/environment"
+	"loadstone.dev/loadstone/internal/planned"
+	"loadstone.dev/loadstone/internal/report/phrase"
+	"loadstone.dev/loadstone/internal/verdict"
+)
+
+// Alpha is the probability of any change point at all in a history in which nothing has changed.
+const Alpha = 0.01
+
+// Report is the report of one run of a round.
+type Report struct {
+	Round int32
+	// Run is the run's name in the suite.
+	Run   string
+	Table analysis.Table
+}
+
+// Gap is a run of a round whose values are not known.
+type Gap struct {
+	Round  int32  `json:"round"`
+	Run    string `json:"run"`
+	Reason string `json:"reason"`
+}
+
+// History is the course of all values of a suite.
+type History struct {
+	Suite string `json:"suite"`
+	// Alpha is that of the whole history, and SeriesAlpha what of it each series has between two breaks.
+	Alpha       float64  `json:"alpha"`
+	SeriesAlpha float64  `json:"seriesAlpha"`
+	Series      []Series `json:"series"`
+	Gaps        []Gap    `json:"gaps,omitempty"`
+}
+
+// Series is the course of one metric of one implementation under one load of one run of the suite.
+type Series struct {
+	key
+	// Needed is how many values are needed since the last break for a change to be found.
+	Needed int      `json:"needed"`
+	Values []Value  `json:"values"`
+	Breaks []Break  `json:"breaks,omitempty"`
+	Points []Change `json:"changePoints,omitempty"`
+}
+
+type key struct {
+	Run            string `json:"run"`
+	Implementation string `json:"implementation"`
+	// Baseline is what the values are ratios to; empty of plain values.
+	Baseline string         `json:"baseline,omitempty"`
+	Load     string         `json:"load"`
+	Metric   verdict.Metric `json:"metric"`
+	// Unit is that of the values: "ratio", "requests/s" or "µs".
+	Unit string `json:"unit"`
+}
+
+func (k key) compare(o key) int {
+	return cmp.Or(strings.Compare(k.Run, o.Run), strings.Compare(k.Implementation, o.Implementation), strings.Compare(k.Baseline, o.Baseline),
+		strings.Compare(k.Load, o.Load), strings.Compare(string(k.Metric), string(o.Metric)))
+}
+
+// Value is the value of one round, from a number of blocks.
+type Value struct {
+	Round   int32     `json:"round"`
+	Started time.Time `json:"started"`
+	Value   float64   `json:"value"`
+	Blocks  int       `json:"blocks"`
+	terms   terms
+}
+
+// Break is a round whose values cannot be compared with those before.
+type Break struct {
+	Round int32 `json:"round"`
+	// Why is what differs from the round before.
+	Why string `json:"why"`
+	at  int
+}
+
+// Change is a change point: the round from which on the values are others.
+type Change struct {
+	Round int32 `json:"round"`
+	changepoint.Point
+	// Ratio is the level after over the level before; Worse says whether that is bad.
+	Ratio float64 `json:"ratio"`
+	Worse bool    `json:"worse"`
+}
+
+// Of is the history of a suite, from its reports in any order.
+func Of(suite string, reports []Report, gaps []Gap) History {
+	h := History{Suite: suite, Alpha: Alpha, SeriesAlpha: Alpha, Series: []Series{}, Gaps: slices.Clone(gaps)}
+	reports = slices.Clone(reports)
+	slices.SortStableFunc(reports, func(a, b Report) int { return cmp.Compare(a.Round, b.Round) })
+	slices.SortFunc(h.Gaps, func(a, b Gap) int { return cmp.Or(cmp.Compare(a.Round, b.Round), strings.Compare(a.Run, b.Run)) })
+	for _, r := range reports {
+		for _, o := range valuesOf(r) {
+			i := slices.IndexFunc(h.Series, func(s Series) bool { return s.key == o.key })
+			if i < 0 {
+				i = len(h.Series)
+				h.Series = append(h.Series, Series{key: o.key})
+			}
+			h.Series[i].add(o.value)
+		}
+	}
+	slices.SortFunc(h.Series, func(a, b Series) int { return a.compare(b.key) })
+	parts := 0
+	for _, s := range h.Series {
+		parts += len(s.Breaks) + 1
+	}
+	h.SeriesAlpha /= float64(max(parts, 1))
+	for i := range h.Series {
+		h.Series[i].find(h.SeriesAlpha)
+	}
+	return h
+}
+
+// add puts a value at the end, behind a break where it rests upon something else than the one before.
+func (s *Series) add(v Value) {
+	if n := len(s.Values); n > 0 {
+		if why := v.terms.differ(s.Values[n-1].terms); why != "" {
+			s.Breaks = append(s.Breaks, Break{Round: v.Round, Why: why, at: n})
+		}
+	}
+	s.Values = append(s.Values, v)
+}
+
+// find looks for change points between breaks.
+func (s *Series) find(alpha float64) {
+	s.Needed = changepoint.Fewest(alpha)
+	from := 0
+	for i := range len(s.Breaks) + 1 {
+		to := len(s.Values)
+		if i < len(s.Breaks) {
+			to = s.Breaks[i].at
+		}
+		var values []float64
+		for _, v := range s.Values[from:to] {
+			values = append(values, v.Value)
+		}
+		for _, p := range changepoint.Find(values, alpha) {
+			p.At += from
+			c := Change{Round: s.Values[p.At].Round, Point: p, Ratio: p.After / p.Before}
+			c.Worse = c.Ratio < 1 == s.Metric.MoreIsBetter()
+			s.Points = append(s.Points, c)
+		}
+		from = to
+	}
+}
+
+// Comparable is how many of the newest values can be compared with each other.
+func (s *Series) Comparable() int {
+	if n := len(s.Breaks); n > 0 {
+		return len(s.Values) - s.Breaks[n-1].at
+	}
+	return len(s.Values)
+}
+
+// Worse says which values have become worse within the newest rounds of their series, and stay so; empty if none has.
+func (h History) Worse(within int) string {
+	var all []string
+	for _, s := range h.Series {
+		if len(s.Points) == 0 {
+			continue
+		}
+		c := s.Points[len(s.Points)-1]
+		if c.Worse && len(s.Values)-c.At <= within {
+			all = append(all, fmt.Sprintf("%s, %s of %s under %s: %s", s.Run, phrase.English.Metric(s.Metric), s.measured(), s.Load, s.change(c)))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// valueOf is a value with the series to which it belongs.
+type valueOf struct {
+	key
+	value Value
+}
+
+// valuesOf are the values of a report: ratios, or plain ones of a run of one implementation. What the generator bounded is no value.
+func valuesOf(r Report) []valueOf {
+	if len(r.Table.Implementations) == 1 {
+		return plain(r)
+	}
+	var out []valueOf
+	for _, c := range r.Table.Comparisons {
+		if c.Load == "" {
+			continue // The mean over all loads has nothing that its loads do not have.
+		}
+		for _, o := range c.Overall {
+			if o.Ratio == nil || *o.Ratio <= 0 || o.ContenderIsBound || o.BaselineIsBound {
+				continue
+			}
+			k := key{r.Run, c.Implementation, c.Baseline, c.Load, o.Metric, "ratio"}
+			out = append(out, r.value(k, *o.Ratio, o.Blocks, terms{baseline: baseline(r.Table, c.Baseline), load: load(r.Table, c.Load)}))
+		}
+	}
+	return out
+}
+
+// plain are the values of a run that compares nothing, level by level.
+func plain(r Report) []valueOf {
+	var out []valueOf
+	for _, g := range r.Table.Groups {
+		if g.Step > 0 {
+			continue // A search asks for other rates in each round.
+		}
+		t := terms{load: load(r.Table, g.Load), machine: r.Table.Fingerprint}
+		k := key{r.Run, g.Implementation, "", g.Name(), verdict.Throughput, "requests/s"}
+		if s := g.Throughput; s != nil && s.Mean > 0 && !g.ThroughputIsBound && g.RequestsPerSecond == 0 {
+			out = append(out, r.value(k, s.Mean, s.N, t))
+		}
+		k.Metric, k.Unit = verdict.CPUPerRequest, "µs"
+		if s := g.CPUPerRequest; s != nil && s.Mean > 0 {
+			out = append(out, r.value(k, s.Mean, s.N, t))
+		}
+	}
+	return out
+}
+
+func (r Report) value(k key, value float64, blocks int, t terms) valueOf {
+	return valueOf{k, Value{Round: r.Round, Started: r.Table.Run.Started, Value: value, Blocks: blocks, terms: t}}
+}
+
+// terms are what a value rests upon, besides the implementation that it is of; empty where it does not matter.
+type terms struct{ baseline, load, machine string }
+
+// differ says in what two terms differ; empty if they do not.
+func (t terms) differ(from terms) string {
+	var what []string
+	if t.baseline != from.baseline {
+		what = append(what, "another baseline")
+	}
+	if t.load != from.load {
+		what = append(what, "other levels of the load")
+	}
+	if t.machine != from.machine {
+		what = append(what, "another machine")
+	}
+	return strings.Join(what, ", ")
+}
+
+// baseline is what a baseline is: the digest of its image, its CPUs and its settings.
+func baseline(t analysis.Table, name string) string {
+	var of planned.Implementation
+	for _, i := range t.Implementations {
+		if i.Name == name {
+			of = i
+		}
+	}
+	of.Baseline = false
+	for _, f := range t.Environment {
+		if f.Implementation == name && f.Key == environment.ImageID && len(f.Values) > 0 {
+			of.Image = f.Values[0].Value
+		}
+	}
+	return text(of)
+}
+
+// load is what a load is: its levels.
+func load(t analysis.Table, name string) string {
+	var levels []planned.Level
+	for _, l := range t.Levels {
+		if l.Load == name {
+			levels = append(levels, l)
+		}
+	}
+	return text(levels)
+}
+
+// text writes what a report was read from, which can always be written again.
+func text(v any) string {
+	data, _ := json.Marshal(v)
+	return string(data)
+}

@@ -1,0 +1,123 @@
+package history
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"loadstone.dev/loadstone/internal/report/format"
+	"loadstone.dev/loadstone/internal/report/phrase"
+)
+
+// longest is how many values a course shows: the newest ones.
+const longest = 60
+
+// Print writes the history for people: a line for each series, with its course and its change points.
+func (h History) Print(out io.Writer) error {
+	if len(h.Series) == 0 {
+		fmt.Fprintf(out, "suite %s has no values yet\n", h.Suite)
+		return h.notes(out)
+	}
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tMEASURED\tLOAD\tMETRIC\tROUNDS\tNEWEST\tCOURSE\tCHANGE POINTS")
+	for _, s := range h.Series {
+		newest := s.print(s.Values[len(s.Values)-1].Value)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Run, s.measured(), s.Load, phrase.English.Metric(s.Metric), len(s.Values), newest, s.course(), s.changes())
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("printing the history: %w", err)
+	}
+	return h.notes(out)
+}
+
+// print is a value with its unit.
+func (s Series) print(v float64) string {
+	if s.Unit == "ratio" {
+		return format.Times(v)
+	}
+	return format.Digits(v) + " " + s.Unit
+}
+
+// measured is of what the values are.
+func (s Series) measured() string {
+	if s.Baseline == "" {
+		return s.Implementation
+	}
+	return s.Implementation + " / " + s.Baseline
+}
+
+// change is a change point in words.
+func (s Series) change(c Change) string {
+	way := "better"
+	if c.Worse {
+		way = "worse"
+	}
+	return fmt.Sprintf("round %d: %s, %s, from %s (%d rounds) to %s (%d rounds)", c.Round, format.Change(c.Ratio), way, s.print(c.Before), c.BeforeN, s.print(c.After), c.AfterN)
+}
+
+// changes are the change points in words, the newest first.
+func (s Series) changes() string {
+	var all []string
+	for i := len(s.Points) - 1; i >= 0; i-- {
+		all = append(all, s.change(s.Points[i]))
+	}
+	if n := s.Comparable(); n < s.Needed {
+		all = append(all, fmt.Sprintf("not enough rounds yet: %d of %d", n, s.Needed))
+	}
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, "; ")
+}
+
+// course draws the newest values as blocks between the least and the largest. A | stands before a change point, a : before a break.
+func (s Series) course() string {
+	first := max(0, len(s.Values)-longest)
+	low, high := s.Values[first].Value, s.Values[first].Value
+	for _, v := range s.Values[first:] {
+		low, high = min(low, v.Value), max(high, v.Value)
+	}
+	marks := map[int]string{}
+	for _, c := range s.Points {
+		marks[c.At] = "|"
+	}
+	for _, b := range s.Breaks {
+		marks[b.at] = ":"
+	}
+	blocks := []rune("▁▂▃▄▅▆▇█")
+	var text strings.Builder
+	for i, v := range s.Values[first:] {
+		height := len(blocks) / 2
+		if high > low {
+			height = int((v.Value - low) / (high - low) * float64(len(blocks)-1))
+		}
+		text.WriteString(marks[first+i] + string(blocks[height]))
+	}
+	return text.String()
+}
+
+// notes say what stands between the values, and what the change points are worth.
+func (h History) notes(out io.Writer) error {
+	var text strings.Builder
+	told := map[string]bool{}
+	for _, s := range h.Series {
+		for _, b := range s.Breaks {
+			line := fmt.Sprintf("%s, round %d: not compared with the rounds before: %s\n", s.Run, b.Round, b.Why)
+			if !told[line] {
+				text.WriteString(line)
+			}
+			told[line] = true
+		}
+	}
+	for _, g := range h.Gaps {
+		fmt.Fprintf(&text, "%s, round %d: left out: %s\n", g.Run, g.Round, g.Reason)
+	}
+	if len(h.Series) > 0 {
+		fmt.Fprintf(&text, "Where nothing has changed, at most one history in %.0f shows a change point. Rounds that measured the same inputs again count, too.\n", 1/h.Alpha)
+	}
+	if _, err := io.WriteString(out, text.String()); err != nil {
+		return fmt.Errorf("printing the history: %w", err)
+	}
+	return nil
+}
