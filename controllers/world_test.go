@@ -56,6 +56,8 @@ type world struct {
 	key               ed25519.PrivateKey
 	addr              string
 	stop              func()
+	// elects is true if the test starts operators of its own, which stand for election.
+	elects bool
 	// reaper ends operators at their writes; nil lets them live.
 	reaper *reaper
 }
@@ -101,7 +103,9 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 		d(w)
 	}
 	w.play()
-	w.startManager()
+	if !w.elects {
+		w.startManager()
+	}
 	t.Cleanup(w.end)
 	return w
 }
@@ -189,11 +193,24 @@ func (w *world) left(ctx context.Context) string {
 func (w *world) startManager() {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	m := w.newManager()
+	m := w.newManager(w.config)
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	operator := w.reaper.seize(life{client: m.GetClient(), store: store, agents: w.agents})
-	endpoint := &steps.Endpoint{Client: operator.client, Key: w.key, Addr: w.addr}
+	w.register(ctx, m, w.reaper.seize(life{client: m.GetClient(), store: store, agents: w.agents}), w.addr)
+	ended := make(chan error, 1)
+	go func() { ended <- m.Start(ctx) }()
+	w.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("the operator ended: %v", err)
+		}
+	})
+}
+
+// register gives a manager the endpoint, at an address, and the reconcilers of an operator with its ways to the world.
+func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, addr string) {
+	w.t.Helper()
+	endpoint := &steps.Endpoint{Client: operator.client, Key: w.key, Addr: addr}
 	w.must(endpoint.SetupWithManager(ctx, m))
 	trials := &TrialReconciler{
 		Client: operator.client, Live: m.GetAPIReader(), Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.clock.Now,
@@ -204,14 +221,6 @@ func (w *world) startManager() {
 		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Version: "test", Now: w.clock.Now,
 	}
 	w.must(runs.SetupWithManager(m))
-	ended := make(chan error, 1)
-	go func() { ended <- m.Start(ctx) }()
-	w.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			w.t.Errorf("the operator ended: %v", err)
-		}
-	})
 }
 
 // inNamespace lists objects of one namespace where all would be listed.
@@ -224,7 +233,8 @@ func (r inNamespace) List(ctx context.Context, list client.ObjectList, how ...cl
 	return r.Reader.List(ctx, list, append([]client.ListOption{client.InNamespace(r.namespace)}, how...)...)
 }
 
-func (w *world) newManager() ctrl.Manager {
+// newManager makes a manager that reaches the cluster as a configuration says, with changes.
+func (w *world) newManager(reach *rest.Config, deltas ...func(*ctrl.Options)) ctrl.Manager {
 	w.t.Helper()
 	has := func(label string) labels.Selector {
 		r, err := labels.NewRequirement(label, selection.Exists, nil)
@@ -234,7 +244,7 @@ func (w *world) newManager() ctrl.Manager {
 	workflow := &unstructured.Unstructured{}
 	workflow.SetGroupVersionKind(render.WorkflowKind)
 	again := true
-	m, err := ctrl.NewManager(w.config, ctrl.Options{
+	options := ctrl.Options{
 		Scheme: w.scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: &again},
 		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}, Unstructured: true}},
@@ -245,7 +255,11 @@ func (w *world) newManager() ctrl.Manager {
 				workflow:      {Label: has(v1alpha1.LabelRunUID), Namespaces: map[string]cache.Config{w.system: {}}},
 			},
 		},
-	})
+	}
+	for _, d := range deltas {
+		d(&options)
+	}
+	m, err := ctrl.NewManager(reach, options)
 	w.must(err)
 	return m
 }

@@ -18,7 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,6 +34,7 @@ import (
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/authority"
+	"loadstone.dev/loadstone/internal/lease"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
 	"loadstone.dev/loadstone/internal/version"
@@ -114,12 +118,13 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(handler))
-	m, err := newManager(o)
+	fence := lease.NewFence(leaseDuration, time.Now)
+	m, config, err := newManager(o, fence)
 	if err != nil {
 		return err
 	}
-	// The manager's own client reads from caches that start later; the keys are needed now.
-	direct, err := client.New(m.GetConfig(), client.Options{Scheme: m.GetScheme()})
+	// The manager's own client reads from caches that start later, and writes while it leads; the keys are needed now.
+	direct, err := client.New(config, client.Options{Scheme: m.GetScheme()})
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
@@ -134,7 +139,7 @@ func run(ctx context.Context, args []string) error {
 	if err := endpoint.SetupWithManager(ctx, m); err != nil {
 		return err
 	}
-	if err := register(m, o, key); err != nil {
+	if err := register(m, o, key, fence); err != nil {
 		return err
 	}
 	if err := m.Start(ctx); err != nil {
@@ -144,14 +149,14 @@ func run(ctx context.Context, args []string) error {
 }
 
 // register gives a manager the reconcilers of trials, runs and suites.
-func register(m ctrl.Manager, o options, key ed25519.PrivateKey) error {
-	store, err := artifact.Open(o.store)
+func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fence) error {
+	store, err := artifact.OpenBehind(o.store, fence.Guard)
 	if err != nil {
 		return err
 	}
 	trials := &controllers.TrialReconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: version.Version, Now: time.Now,
-		Agents: agents.HTTP{Key: key, Client: &http.Client{Transport: &http.Transport{IdleConnTimeout: 10 * time.Second}}},
+		Agents: agents.HTTP{Key: key, Client: &http.Client{Transport: fence.Guard(&http.Transport{IdleConnTimeout: 10 * time.Second})}},
 	}
 	if err := trials.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering trials: %w", err)
@@ -173,36 +178,50 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey) error {
 	return nil
 }
 
-// newManager keeps in memory only what Loadstone made, and the nodes: a cluster's other pods are none of its business.
-func newManager(o options) (ctrl.Manager, error) {
+// Times of the lease by which one operator acts at a time.
+const (
+	leaseName     = "loadstone"
+	leaseDuration = 15 * time.Second
+	leaseRenew    = 10 * time.Second
+	leaseRetry    = 3 * time.Second
+)
+
+// newManager keeps in memory only what Loadstone made, and the nodes: a cluster's other pods are none of its business. What it writes goes through
+// the fence; the configuration is one that does not.
+func newManager(o options, fence *lease.Fence) (ctrl.Manager, *rest.Config, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("registering types: %w", err)
+			return nil, nil, fmt.Errorf("registering types: %w", err)
 		}
 	}
 	measured, err := labels.NewRequirement(v1alpha1.LabelTrial, selection.Exists, nil)
 	if err != nil {
-		return nil, fmt.Errorf("selecting measured pods: %w", err)
+		return nil, nil, fmt.Errorf("selecting measured pods: %w", err)
 	}
 	ours, err := labels.NewRequirement(v1alpha1.LabelRunUID, selection.Exists, nil)
 	if err != nil {
-		return nil, fmt.Errorf("selecting workflows: %w", err)
+		return nil, nil, fmt.Errorf("selecting workflows: %w", err)
 	}
 	workflow := &unstructured.Unstructured{}
 	workflow.SetGroupVersionKind(render.WorkflowKind)
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return nil, fmt.Errorf("finding the cluster: %w", err)
+		return nil, nil, fmt.Errorf("finding the cluster: %w", err)
 	}
 	config.QPS, config.Burst = 100, 200
-	lease, renew, retry := 15*time.Second, 10*time.Second, 3*time.Second
-	m, err := ctrl.NewManager(config, ctrl.Options{
+	lock, err := lock(config, o.namespace, fence)
+	if err != nil {
+		return nil, nil, err
+	}
+	fenced := rest.CopyConfig(config)
+	fenced.Wrap(fence.Guard)
+	m, err := ctrl.NewManager(fenced, ctrl.Options{
 		Scheme:                 scheme,
 		Metrics:                metricsserver.Options{BindAddress: o.metrics},
 		HealthProbeBindAddress: o.probes,
-		LeaderElection:         true, LeaderElectionID: "loadstone", LeaderElectionNamespace: o.namespace,
-		LeaderElectionReleaseOnCancel: true, LeaseDuration: &lease, RenewDeadline: &renew, RetryPeriod: &retry,
+		LeaderElection:         true, LeaderElectionResourceLockInterface: lock,
+		LeaderElectionReleaseOnCancel: true, LeaseDuration: new(leaseDuration), RenewDeadline: new(leaseRenew), RetryPeriod: new(leaseRetry),
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}, Unstructured: true}},
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(),
@@ -214,15 +233,24 @@ func newManager(o options) (ctrl.Manager, error) {
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("making the manager: %w", err)
+		return nil, nil, fmt.Errorf("making the manager: %w", err)
 	}
 	if err := m.AddHealthzCheck("alive", healthz.Ping); err != nil {
-		return nil, fmt.Errorf("adding the health probe: %w", err)
+		return nil, nil, fmt.Errorf("adding the health probe: %w", err)
 	}
 	if err := m.AddReadyzCheck("alive", healthz.Ping); err != nil {
-		return nil, fmt.Errorf("adding the health probe: %w", err)
+		return nil, nil, fmt.Errorf("adding the health probe: %w", err)
 	}
-	return m, nil
+	return m, config, nil
+}
+
+// lock is the lease for which this operator stands.
+func lock(config *rest.Config, namespace string, fence *lease.Fence) (resourcelock.Interface, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("finding a name for this operator: %w", err)
+	}
+	return fence.Lock(config, namespace, leaseName, host+"_"+string(uuid.NewUUID()), leaseRenew)
 }
 
 // trimNode keeps of a node what plans are made from: its heartbeats and image lists are large and change all the time.

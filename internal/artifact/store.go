@@ -76,6 +76,19 @@ func OpenThrough(c Config, dial Dial) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return open(c, way)
+}
+
+// OpenBehind makes a Store whose requests go through a guard, which may refuse them.
+func OpenBehind(c Config, guard func(http.RoundTripper) http.RoundTripper) (*Store, error) {
+	way, err := transport(c, nil)
+	if err != nil {
+		return nil, err
+	}
+	return open(c, guard(way))
+}
+
+func open(c Config, way http.RoundTripper) (*Store, error) {
 	// The region is given, so that the first call need not ask the store for it.
 	client, err := minio.New(c.Endpoint, &minio.Options{
 		Creds:  credentials.NewStaticV4(c.AccessKey, c.SecretKey, ""),
@@ -227,6 +240,9 @@ var (
 // explain turns S3's errors into ours, so that callers can tell what to do next. It drops signed addresses.
 func (s *Store) explain(doing, key string, err error) error {
 	resp := minio.ToErrorResponse(err)
+	if (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusForbidden) && !fromStore(resp) {
+		return fmt.Errorf("%s %s: %w: what answered %d in its place is no object store, such as a proxy before it", doing, s.URI(key), ErrUnreachable, resp.StatusCode)
+	}
 	kind := ErrUnreachable
 	switch resp.Code {
 	case minio.NoSuchBucket:
@@ -248,6 +264,12 @@ func (s *Store) explain(doing, key string, err error) error {
 		return fmt.Errorf("%s %s: %w: %s", doing, s.URI(key), kind, rootCause(err))
 	}
 	return fmt.Errorf("%s %s: %w", doing, s.URI(key), kind)
+}
+
+// fromStore reports whether an error is the store's own. The client makes NoSuchKey of whatever is answered with 404, and AccessDenied of 403; stores
+// say in S3's XML what is wrong and, where an answer has no body, at least number it: S3, MinIO, Ceph and SeaweedFS do both.
+func fromStore(resp minio.ErrorResponse) bool {
+	return resp.XMLName.Local == "Error" || resp.RequestID != "" || resp.HostID != ""
 }
 
 // rootCause is the innermost message, since the outer ones of net/http carry the address with its signature.

@@ -164,7 +164,7 @@ func unpullable(a Attempt, p *corev1.Pod) *conduct.Failure {
 		}
 		switch w.Reason {
 		case "ErrImagePull", "ImagePullBackOff":
-			if a.Now.Sub(pullingSince(p)) < a.pullDeadline(w.Message) {
+			if a.Now.Sub(pullingSince(p)) < a.pullDeadline(c.Image, w.Message) {
 				continue
 			}
 		case "InvalidImageName", "ErrImageNeverPull":

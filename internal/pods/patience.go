@@ -10,15 +10,38 @@ import (
 )
 
 // refusals are words of a registry, or of a container runtime, that no waiting changes.
-var refusals = []string{"not found", "does not exist", "manifest unknown", "no such image", "denied", "unauthorized", "authorization failed"}
+var refusals = []string{
+	"not found", "does not exist", "manifest unknown", "name unknown", "not known to registry", "no such image", "no image found", "no matching manifest",
+	"denied", "unauthorized", "authorization failed", "403 forbidden", "no basic auth credentials", "bad credentials",
+}
+
+// ownTrouble is what a node says of its own files and sockets, which no registry has refused.
+const ownTrouble = "permission denied"
 
 // pullDeadline is how long the pull of an image may fail of which the runtime says something.
-func (a Attempt) pullDeadline(said string) time.Duration {
-	said = strings.ToLower(said)
-	if slices.ContainsFunc(refusals, func(word string) bool { return strings.Contains(said, word) }) {
+func (a Attempt) pullDeadline(image, said string) time.Duration {
+	if refused(image, said) {
 		return PullDeadline
 	}
 	return max(PullDeadline, a.Patience)
+}
+
+// refused reports whether a registry does not know an image or does not give it, by what the runtime says. The image's own name says nothing.
+func refused(image, said string) bool {
+	said = strings.NewReplacer(repository(image), "", ownTrouble, "").Replace(strings.ToLower(said))
+	return slices.ContainsFunc(refusals, func(word string) bool { return strings.Contains(said, word) })
+}
+
+// repository is an image's name without its registry, tag and digest, as it stands in messages and addresses.
+func repository(image string) string {
+	name, _, _ := strings.Cut(strings.ToLower(image), "@")
+	if i := strings.LastIndex(name, ":"); i > strings.LastIndex(name, "/") {
+		name = name[:i]
+	}
+	if host, path, found := strings.Cut(name, "/"); found && (strings.ContainsAny(host, ".:") || host == "localhost") {
+		return path
+	}
+	return name
 }
 
 // scheduleDeadline is how long a pod may find no node.
@@ -38,7 +61,7 @@ func (a Attempt) Awaited() string {
 	for _, p := range a.Pods {
 		for _, c := range containers(p) {
 			if w := c.State.Waiting; w != nil && (w.Reason == "ErrImagePull" || w.Reason == "ImagePullBackOff") {
-				return fmt.Sprintf("waiting for %s for image %q on node %s: %s", a.atMost(a.pullDeadline(w.Message)), c.Image, p.Spec.NodeName, w.Message)
+				return fmt.Sprintf("waiting for %s for image %q on node %s: %s", a.atMost(a.pullDeadline(c.Image, w.Message)), c.Image, p.Spec.NodeName, w.Message)
 			}
 		}
 		for _, c := range p.Status.Conditions {

@@ -1,0 +1,98 @@
+package controllers
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// toxicDeadline is far beyond what a run takes that waits for its store.
+const toxicDeadline = 5 * time.Minute
+
+// TestAStoreThatIsHardToReachCostsNothing leads runs with a proxy between the store and everybody else, the operator and the agents. What is wrong
+// begins while the first trial measures. Where nothing can be stored meanwhile it ends once the trial has said what it waits for.
+func TestAStoreThatIsHardToReachCostsNothing(t *testing.T) {
+	t.Parallel()
+	up, down := "upstream", "downstream"
+	for name, tc := range map[string]struct {
+		toxics []testbed.Toxic
+		// away is true if nothing is stored until the proxy is well again, and gone if it takes no connections.
+		away, gone bool
+	}{
+		"it is far away": {toxics: []testbed.Toxic{{Type: "latency", Stream: down, Attributes: map[string]int{"latency": 150, "jitter": 100}}}},
+		"it is slow, and what comes is in pieces": {toxics: []testbed.Toxic{{Type: "bandwidth", Stream: up, Attributes: map[string]int{"rate": 200}}, {Type: "slicer", Stream: down, Attributes: map[string]int{"average_size": 64, "size_variation": 32, "delay": 50}}}},
+		"its connections take long to close":      {toxics: []testbed.Toxic{{Type: "slow_close", Stream: down, Attributes: map[string]int{"delay": 500}}}},
+		"it hangs, and then hangs up":             {toxics: []testbed.Toxic{{Type: "timeout", Stream: down, Attributes: map[string]int{"timeout": 200}}}, away: true},
+		"it resets what is open":                  {toxics: []testbed.Toxic{{Type: "reset_peer", Stream: down, Attributes: map[string]int{"timeout": 0}}}, away: true},
+		"it is cut off in mid-request":            {toxics: []testbed.Toxic{{Type: "limit_data", Stream: up, Attributes: map[string]int{"bytes": 300}}}, away: true},
+		"it is cut off in mid-answer":             {toxics: []testbed.Toxic{{Type: "limit_data", Stream: down, Attributes: map[string]int{"bytes": 40}}}, away: true},
+		"it is gone":                              {gone: true, away: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var proxy *testbed.Proxy
+			w := newWorld(t, func(w *world) {
+				proxy = testbed.NewProxy(t, w.store.Endpoint)
+				w.store.Endpoint = proxy.Addr
+			})
+			run := w.apply("far", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
+			first := w.awaitFirst("far")
+			for _, toxic := range tc.toxics {
+				proxy.Poison(toxic)
+			}
+			if tc.gone {
+				proxy.Down()
+			}
+			if tc.away {
+				w.within("a trial that says what it waits for", func() bool {
+					w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(first), first))
+					return waitsForStore(first)
+				})
+				if first.Status.CompletionTime != nil {
+					t.Errorf("the trial has ended: %+v", first.Status)
+				}
+				proxy.Heal()
+			}
+			w.within("the run's end", func() bool {
+				w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(run), run))
+				return run.Status.CompletionTime != nil
+			})
+			proxy.Heal()
+			condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+			startedOnce(t, w, run)
+			inTheirTurn(t, w, run)
+			artifactsOf(t, w, run)
+			for _, trial := range w.trials(run) {
+				if trial.Status.Attempt != 1 {
+					t.Errorf("%s was measured in attempt %d: the store's trouble is not its own", trial.Name, trial.Status.Attempt)
+				}
+			}
+		})
+	}
+}
+
+// waitsForStore reports whether a trial says that it waits for its store.
+func waitsForStore(t *v1alpha1.Trial) bool {
+	for _, c := range t.Status.Conditions {
+		if c.Status == metav1.ConditionUnknown && (strings.Contains(c.Message, "not stored yet") || strings.Contains(c.Message, "object store cannot be reached")) {
+			return true
+		}
+	}
+	return false
+}
+
+// within waits until something has come about.
+func (w *world) within(what string, done func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(toxicDeadline); !done(); time.Sleep(lookEvery) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited in vain for %s:\n%s", what, w.dump())
+		}
+	}
+}
