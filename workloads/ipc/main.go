@@ -13,9 +13,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"loadstone.dev/loadstone/workloads/ipc/ladder"
 )
 
-var errUsage = errors.New("usage: ipc-bench cases, or ipc-bench cell CASE [--seconds 1.0]")
+var errUsage = errors.New("usage: ipc-bench cases, ipc-bench cell CASE [--seconds 1.0], ipc-bench rungs, or ipc-bench ladder RUNG [--seconds 1.0]")
 
 // warmUp is how long a case runs before it is timed.
 const warmUp = 100 * time.Millisecond
@@ -47,6 +49,12 @@ func command(stdout io.Writer, args []string) error {
 			return err
 		}
 		return measure(stdout, args[1], b, size, least)
+	case len(args) == 1 && args[0] == "rungs":
+		return listRungs(stdout)
+	case len(args) >= 2 && args[0] == "ladder":
+		return climb(stdout, args[1], args[2:])
+	case len(args) > 0 && args[0] == "ladder-peer":
+		return ladder.Peer(args[1:])
 	case len(args) > 0 && args[0] == "peer":
 		return peer(args[1:])
 	}
@@ -102,6 +110,29 @@ func measure(stdout io.Writer, name string, b benchmark, size int, least time.Du
 	return json.NewEncoder(stdout).Encode(cell{
 		Case: name, Operations: operations, WallSeconds: end.Sub(begin).Seconds(), CPUSeconds: (cpuEnd - cpuBegin + r.otherCPUs).Seconds(),
 	})
+}
+
+// listRungs prints the names of all transports.
+func listRungs(stdout io.Writer) error {
+	for _, r := range ladder.Rungs() {
+		if _, err := fmt.Fprintln(stdout, r.Name); err != nil {
+			return fmt.Errorf("listing the rungs: %w", err)
+		}
+	}
+	return nil
+}
+
+// climb holds the conversations of the ladder over one of its transports.
+func climb(stdout io.Writer, name string, args []string) error {
+	rung, ok := ladder.Find(name)
+	if !ok {
+		return fmt.Errorf("%w: there is no rung %q", errUsage, name)
+	}
+	least, err := seconds(args)
+	if err != nil {
+		return err
+	}
+	return ladder.Print(stdout, rung, least)
 }
 
 // list prints the names of all cases, those of the C peer too if it is there.
