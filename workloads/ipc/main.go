@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,6 +86,9 @@ type cell struct {
 	Operations  uint64  `json:"operations"`
 	WallSeconds float64 `json:"wallSeconds"`
 	CPUSeconds  float64 `json:"cpuSeconds"`
+	// Bytes and Allocations are what this process allocates for an operation.
+	Bytes       float64 `json:"bytesPerOperation"`
+	Allocations float64 `json:"allocationsPerOperation"`
 }
 
 // measure runs a case twice: to warm up, and to be timed.
@@ -95,6 +99,7 @@ func measure(stdout io.Writer, name string, b benchmark, size int, least time.Du
 	}
 	var begin, end time.Time
 	var cpuBegin, cpuEnd time.Duration
+	var memBegin, memEnd runtime.MemStats
 	var clock error
 	read := func(wall *time.Time, cpu *time.Duration) {
 		var err error
@@ -102,13 +107,19 @@ func measure(stdout io.Writer, name string, b benchmark, size int, least time.Du
 		*cpu, err = cpuTime()
 		clock = errors.Join(clock, err)
 	}
-	r := &run{size: size, least: least, begin: func() { read(&begin, &cpuBegin) }, end: func() { read(&end, &cpuEnd) }}
+	r := &run{
+		size: size, least: least,
+		begin: func() { runtime.ReadMemStats(&memBegin); read(&begin, &cpuBegin) },
+		end:   func() { read(&end, &cpuEnd); runtime.ReadMemStats(&memEnd) },
+	}
 	operations, err := b.do(r)
 	if err = errors.Join(err, clock); err != nil {
 		return fmt.Errorf("measuring %s: %w", name, err)
 	}
+	each := func(n uint64) float64 { return float64(n) / float64(operations) }
 	return json.NewEncoder(stdout).Encode(cell{
 		Case: name, Operations: operations, WallSeconds: end.Sub(begin).Seconds(), CPUSeconds: (cpuEnd - cpuBegin + r.otherCPUs).Seconds(),
+		Bytes: each(memEnd.TotalAlloc - memBegin.TotalAlloc), Allocations: each(memEnd.Mallocs - memBegin.Mallocs),
 	})
 }
 
