@@ -146,7 +146,7 @@ func TestTheLadderPrintsItsCasesByTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	rungs := strings.Fields(out.String())
-	for _, want := range []string{"shared-memory-futex", "shared-memory-eventfd", "pipe", "unix-stream", "unix-seqpacket", "unix-datagram", "tcp"} {
+	for _, want := range []string{"memory-futex", "memory-eventfd", "pipe", "unix-stream", "unix-seqpacket", "unix-datagram", "tcp"} {
 		if !slices.Contains(rungs, want) {
 			t.Errorf("%s is missing", want)
 		}

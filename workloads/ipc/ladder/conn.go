@@ -23,8 +23,8 @@ var (
 	ErrEmpty = errors.New("a message needs at least one byte")
 	// ErrTooLong says that a message does not fit in the buffer that is there for it. After one that was received nothing else can be.
 	ErrTooLong = errors.New("a message of more than 64 KiB")
-	// ErrTorn says that a packet does not hold the one message that it should.
-	ErrTorn = errors.New("a packet does not hold one whole message")
+	// ErrTorn says that a message did not come or go as a whole.
+	ErrTorn = errors.New("a part of a message")
 )
 
 // link moves bytes to another process, or packets: then each Write is one Read of the other side, which loses what does not fit.
@@ -52,6 +52,7 @@ type Conn struct {
 	begin  int     // of in, what was received and not yet delivered
 	end    int
 	broken error // why nothing more can be received
+	torn   error // why nothing more can be sent
 }
 
 func newConn(l link, packets bool) *Conn {
@@ -75,10 +76,17 @@ func (c *Conn) End() error { return c.send(nil) }
 func (c *Conn) send(message []byte) error {
 	binary.LittleEndian.PutUint32(c.out[:], uint32(len(message)))
 	copy(c.out[header:], message)
-	if _, err := c.link.Write(c.out[:header+len(message)]); err != nil {
-		return fmt.Errorf("sending a message: %w", err)
+	if c.torn != nil {
+		return c.torn
 	}
-	return nil
+	n, err := c.link.Write(c.out[:header+len(message)])
+	if err == nil {
+		return nil
+	}
+	if n > 0 {
+		c.torn = fmt.Errorf("sending a message after %w", ErrTorn)
+	}
+	return fmt.Errorf("sending a message: %w", err)
 }
 
 // Receive receives a message, which holds until the next call. The end of the conversation is io.EOF. If the other side goes without
@@ -113,22 +121,22 @@ func (c *Conn) next() ([]byte, error) {
 		return nil, nil
 	}
 	if held < header {
-		return nil, c.torn()
+		return nil, c.part()
 	}
 	size := int(binary.LittleEndian.Uint32(c.in[c.begin:]))
 	switch {
 	case size > Largest:
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLong, size)
 	case held < header+size, c.packets && held > header+size:
-		return nil, c.torn()
+		return nil, c.part()
 	}
 	first := c.begin + header
 	c.begin = first + size
 	return c.in[first:c.begin:c.begin], nil
 }
 
-// torn is what a part of a message is: usual in bytes, and wrong in packets.
-func (c *Conn) torn() error {
+// part is what a part of a message is: usual in bytes, and wrong in packets.
+func (c *Conn) part() error {
 	if c.packets {
 		return ErrTorn
 	}

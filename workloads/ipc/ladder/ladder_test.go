@@ -309,6 +309,30 @@ func TestAWaitEndsAtItsDeadlineAndTheConnectionHolds(t *testing.T) {
 	})
 }
 
+func TestAfterAPartOfAMessageNoneIsSent(t *testing.T) {
+	for _, name := range []string{"memory-futex", "memory-eventfd", "pipe"} { // These have less room than a message has bytes.
+		t.Run(name, func(t *testing.T) {
+			rung, _ := Find(name)
+			a, b := connect(t, rung)
+			within(t, func() {
+				err := errors.Join(a.SetDeadline(time.Now().Add(10*time.Millisecond)), b.SetDeadline(time.Now().Add(20*time.Millisecond)))
+				if err != nil {
+					t.Error(err)
+				}
+				if err := a.Send(make([]byte, Largest)); !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("got %v", err)
+				}
+				if m, err := b.Receive(); !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("received %d bytes, %v", len(m), err)
+				}
+				if err := errors.Join(a.SetDeadline(time.Time{}), a.Send([]byte("x"))); !errors.Is(err, ErrTorn) {
+					t.Errorf("got %v, want %v", err, ErrTorn)
+				}
+			})
+		})
+	}
+}
+
 func TestCloseEndsTheWaitsOfItsOwnSide(t *testing.T) {
 	onEachRung(t, func(t *testing.T, rung Rung) {
 		a, _ := connect(t, rung)
@@ -488,7 +512,7 @@ func TestOneConversationThatFailsEndsTheOthers(t *testing.T) {
 }
 
 func TestDamagedMemoryIsAnError(t *testing.T) {
-	rung, _ := Find("shared-memory-futex")
+	rung, _ := Find("memory-futex")
 	a, _ := connect(t, rung)
 	s := a.link.(*shared)
 	s.in.written.Store(s.in.read.Load() + ringBytes + 1)

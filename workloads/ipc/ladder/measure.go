@@ -16,7 +16,7 @@ const (
 	// warmUp is how long a case runs before it is timed.
 	warmUp = 50 * time.Millisecond
 	// patience is how much longer than it should a conversation may last: a case that hangs fails.
-	patience = 20 * time.Second
+	patience = 5 * time.Second
 )
 
 // Case is a conversation that every rung is asked to hold.

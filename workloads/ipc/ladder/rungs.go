@@ -26,9 +26,9 @@ type Rung struct {
 func Rungs() []Rung {
 	stream := func(fds []int, _ bool) (link, error) { return connection(fds[0]) }
 	return []Rung{
-		{Name: "shared-memory-spin", open: (*opened).memory, attach: memoryOf(spins)},
-		{Name: "shared-memory-futex", open: (*opened).memory, attach: memoryOf(0)},
-		{Name: "shared-memory-eventfd", open: (*opened).memoryAndEvents, attach: memoryWithEvents},
+		{Name: "memory-spin", open: (*opened).memory, attach: memoryOf(spins)},
+		{Name: "memory-futex", open: (*opened).memory, attach: memoryOf(0)},
+		{Name: "memory-eventfd", open: (*opened).memoryAndEvents, attach: memoryWithEvents},
 		{Name: "pipe", open: (*opened).pipes, attach: func(fds []int, _ bool) (link, error) { return newPipes(fds[0], fds[1]) }},
 		{Name: "unix-stream", open: socketsOf(unix.SOCK_STREAM), attach: stream},
 		{Name: "unix-stream-poll", poll: true, open: socketsOf(unix.SOCK_STREAM), attach: stream},
