@@ -4,13 +4,13 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -62,22 +62,18 @@ func command(stdout io.Writer, args []string) error {
 	return errUsage
 }
 
-// seconds reads "--seconds N" or "--seconds=N"; 1 without.
+// seconds reads "--seconds N" or "--seconds=N", of which the last counts; 1 without.
 func seconds(args []string) (time.Duration, error) {
-	text := "1"
-	switch {
-	case len(args) == 2 && args[0] == "--seconds":
-		text = args[1]
-	case len(args) == 1 && strings.HasPrefix(args[0], "--seconds="):
-		text = args[0][len("--seconds="):]
-	case len(args) > 0:
-		return 0, errUsage
+	flags := flag.NewFlagSet("ipc-bench", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	n := flags.Float64("seconds", 1, "")
+	if err := flags.Parse(args); err != nil {
+		return 0, fmt.Errorf("%w: %w", errUsage, err)
 	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(n > 0 && n <= 3600) {
-		return 0, fmt.Errorf("%w: %q is not a number of seconds", errUsage, text)
+	if flags.NArg() > 0 || !(*n > 0 && *n <= 3600) {
+		return 0, fmt.Errorf("%w: %q is not a number of seconds", errUsage, args)
 	}
-	return time.Duration(n * float64(time.Second)), nil
+	return time.Duration(*n * float64(time.Second)), nil
 }
 
 // cell is what a measurement prints.

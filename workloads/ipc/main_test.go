@@ -152,7 +152,7 @@ func TestTheLadderPrintsItsCasesByTheCommand(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := command(&out, []string{"ladder", "pipe", "--seconds=0.001"}); err != nil {
+	if err := command(&out, []string{"ladder", "pipe", "--seconds", "3600", "--seconds=0.001"}); err != nil {
 		t.Fatal(err)
 	}
 	read, err := cases.Read(cases.JSONLines, out.Bytes())
@@ -169,7 +169,7 @@ func TestTheLadderPrintsItsCasesByTheCommand(t *testing.T) {
 func TestNonsenseIsRefusedWithTheUsage(t *testing.T) {
 	for _, args := range []string{
 		"", "cell", "cases 1", "cell nothing", "cell go-baseline-6", "cell go-baseline-65537", "cell go-baseline-07", "cell go-baseline-",
-		"cell go-baseline --seconds", "cell go-baseline --seconds 0", "cell go-baseline --seconds NaN", "cell go-baseline --second=1", "rungs 1", "ladder", "ladder nothing", "ladder pipe --seconds 0", "peer", "peer true x", "peer true 1",
+		"cell go-baseline --seconds", "cell go-baseline --seconds 0", "cell go-baseline --seconds NaN", "cell go-baseline --second=1", "cell go-baseline --seconds 1 2", "cell go-baseline 1", "rungs 1", "ladder", "ladder nothing", "ladder pipe --seconds 0", "peer", "peer true x", "peer true 1",
 	} {
 		if err := command(&bytes.Buffer{}, strings.Fields(args)); !errors.Is(err, errUsage) {
 			t.Errorf("%q: got %v, want the usage", args, err)

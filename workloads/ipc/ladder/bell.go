@@ -41,8 +41,7 @@ func (f *futex) wait(number *atomic.Uint32, was uint32) error {
 	}
 	span := unix.NsecToTimespec(int64(limit))
 	_, _, errno := unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(number)), futexWait, uintptr(was), uintptr(unsafe.Pointer(&span)), 0, 0)
-	switch errno {
-	case 0, unix.EAGAIN, unix.EINTR, unix.ETIMEDOUT:
+	if errno == 0 || errno == unix.EAGAIN || errno == unix.EINTR || errno == unix.ETIMEDOUT {
 		return nil
 	}
 	return os.NewSyscallError("futex", errno)

@@ -27,12 +27,12 @@ type hello struct {
 
 const helloSize = 17
 
-func (h hello) append(b []byte) []byte {
+func (h hello) bytes() []byte {
 	answers := byte(0)
 	if h.answers {
 		answers = 1
 	}
-	b = binary.LittleEndian.AppendUint64(append(b, answers), uint64(h.size))
+	b := binary.LittleEndian.AppendUint64([]byte{answers}, uint64(h.size))
 	return binary.LittleEndian.AppendUint64(b, uint64(h.limit))
 }
 
@@ -147,7 +147,7 @@ func (a client) greet() (there status, err error) {
 	if err := a.conn.SetDeadline(time.Now().Add(a.hello.limit)); err != nil {
 		return there, err
 	}
-	if err := a.conn.Send(a.hello.append(nil)); err != nil {
+	if err := a.conn.Send(a.hello.bytes()); err != nil {
 		return there, err
 	}
 	return a.conn.status()
@@ -226,4 +226,6 @@ func (s *server) report() error {
 }
 
 // over says whether an error is that the other side has gone after its last conversation.
-func (s *server) over(err error) bool { return s.hello.size == 0 && errors.Is(err, io.ErrUnexpectedEOF) }
+func (s *server) over(err error) bool {
+	return s.hello.size == 0 && errors.Is(err, io.ErrUnexpectedEOF)
+}

@@ -95,6 +95,7 @@ func openFiles(t *testing.T) int {
 
 func TestMessagesOfAllSizesArriveInOrderBothWaysAtOnce(t *testing.T) {
 	onEachRung(t, func(t *testing.T, rung Rung) {
+		t.Helper()
 		a, b := connect(t, rung)
 		const rounds = 20 // Together they are larger than any buffer on the way.
 		sizes := []int{Smallest, 63, 64, 4092, 4096, 4097, ringBytes - header, Largest}
@@ -123,7 +124,7 @@ func TestMessagesOfAllSizesArriveInOrderBothWaysAtOnce(t *testing.T) {
 					}
 				}
 			}
-			if m, err := c.Receive(); err != io.EOF {
+			if m, err := c.Receive(); !errors.Is(err, io.EOF) {
 				results <- fmt.Errorf("after the last message: %d bytes, %w", len(m), err)
 				return
 			}
@@ -147,6 +148,7 @@ func TestMessagesOfAllSizesArriveInOrderBothWaysAtOnce(t *testing.T) {
 
 func TestAMessageThatNoBufferHoldsIsRefusedAndNothingOfItIsSent(t *testing.T) {
 	onEachRung(t, func(t *testing.T, rung Rung) {
+		t.Helper()
 		a, b := connect(t, rung)
 		if err := a.Send(make([]byte, Largest+1)); !errors.Is(err, ErrTooLong) {
 			t.Errorf("got %v, want %v", err, ErrTooLong)
@@ -178,6 +180,7 @@ func TestWhatIsNoMessageIsAnErrorFromThenOn(t *testing.T) {
 		"a packet of two":         {sent: []byte{1, 0, 0, 0, 1, 1, 0, 0, 0, 2}, packets: true, want: ErrTorn},
 	}
 	onEachRung(t, func(t *testing.T, rung Rung) {
+		t.Helper()
 		for name, tc := range tests {
 			if tc.packets && !rung.packets {
 				continue
@@ -204,6 +207,7 @@ func (l trickle) Read(p []byte) (int, error) { return l.link.Read(p[:1]) }
 
 func TestShortReadsMakeWholeMessages(t *testing.T) {
 	onEachRung(t, func(t *testing.T, rung Rung) {
+		t.Helper()
 		if rung.packets {
 			t.Skip("a packet is read as a whole")
 		}
@@ -229,7 +233,7 @@ func TestShortReadsMakeWholeMessages(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if _, err := b.Receive(); err != io.EOF {
+			if _, err := b.Receive(); !errors.Is(err, io.EOF) {
 				t.Errorf("got %v, want the end", err)
 			}
 		})
@@ -238,6 +242,7 @@ func TestShortReadsMakeWholeMessages(t *testing.T) {
 
 func TestAnEndThatNobodySaidIsAnErrorAfterAllThatWasSentBefore(t *testing.T) {
 	onEachRung(t, func(t *testing.T, rung Rung) {
+		t.Helper()
 		before := openFiles(t)
 		a, b := connect(t, rung)
 		within(t, func() {
@@ -278,6 +283,7 @@ func TestAnEndThatNobodySaidIsAnErrorAfterAllThatWasSentBefore(t *testing.T) {
 
 func TestAWaitEndsAtItsDeadlineAndTheConnectionHolds(t *testing.T) {
 	onEachRung(t, func(t *testing.T, rung Rung) {
+		t.Helper()
 		a, b := connect(t, rung)
 		within(t, func() {
 			if err := b.SetDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
@@ -335,6 +341,7 @@ func TestAfterAPartOfAMessageNoneIsSent(t *testing.T) {
 
 func TestCloseEndsTheWaitsOfItsOwnSide(t *testing.T) {
 	onEachRung(t, func(t *testing.T, rung Rung) {
+		t.Helper()
 		a, _ := connect(t, rung)
 		results := make(chan error, 2)
 		go func() {
@@ -364,6 +371,7 @@ func TestCloseEndsTheWaitsOfItsOwnSide(t *testing.T) {
 
 func TestTheDeathOfTheOtherProcessEndsAllWaits(t *testing.T) {
 	onEachRung(t, func(t *testing.T, rung Rung) {
+		t.Helper()
 		p, err := start(rung, 2, aWhile, "deaf")
 		if err != nil {
 			t.Fatal(err)
@@ -427,12 +435,12 @@ func TestAServerThatIsToldNonsenseSaysSo(t *testing.T) {
 		want string
 	}{
 		"no greeting":            {say: [][]byte{{1, 2, 3}}, want: "begins with 3 bytes"},
-		"a size beyond all":      {say: [][]byte{hello{size: Largest + 1}.append(nil)}, want: "want 8 to 65536"},
-		"a message of no number": {say: [][]byte{hello{size: 1}.append(nil)}, want: "want 8 to 65536"},
-		"a wrong message":        {say: [][]byte{good.append(nil), newScript(64, askSeed+1).number(0)}, want: "message 0 is not what was sent"},
-		"a message too short":    {say: [][]byte{good.append(nil), newScript(63, askSeed).number(0)}, want: "63 bytes, want 64"},
-		"a message that is lost": {say: [][]byte{good.append(nil), newScript(64, askSeed).number(1)}, want: "message 0 is not what was sent"},
-		"gone in the middle":     {say: [][]byte{good.append(nil)}, want: "unexpected EOF"},
+		"a size beyond all":      {say: [][]byte{hello{size: Largest + 1}.bytes()}, want: "want 8 to 65536"},
+		"a message of no number": {say: [][]byte{hello{size: 1}.bytes()}, want: "want 8 to 65536"},
+		"a wrong message":        {say: [][]byte{good.bytes(), newScript(64, askSeed+1).number(0)}, want: "message 0 is not what was sent"},
+		"a message too short":    {say: [][]byte{good.bytes(), newScript(63, askSeed).number(0)}, want: "63 bytes, want 64"},
+		"a message that is lost": {say: [][]byte{good.bytes(), newScript(64, askSeed).number(1)}, want: "message 0 is not what was sent"},
+		"gone in the middle":     {say: [][]byte{good.bytes()}, want: "unexpected EOF"},
 	}
 	rung, _ := Find("unix-seqpacket")
 	for name, tc := range tests {
