@@ -200,7 +200,7 @@ func TestWhatIsNoMessageIsAnErrorFromThenOn(t *testing.T) {
 	})
 }
 
-// trickle is a link that gives a byte at a time, and with each the error of the link.
+// trickle is a link that gives a byte at a time.
 type trickle struct{ link }
 
 func (l trickle) Read(p []byte) (int, error) { return l.link.Read(p[:1]) }

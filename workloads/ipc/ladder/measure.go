@@ -40,9 +40,10 @@ func Cases() (all []Case) {
 
 // Result is what a case took, of both processes.
 type Result struct {
-	Operations          uint64
-	Wall, CPU           time.Duration
-	Bytes, Allocated, N uint64 // sent, allocated, and the number of allocations
+	Operations             uint64
+	Wall, CPU              time.Duration
+	Bytes                  uint64 // of all messages there
+	Allocated, Allocations uint64 // bytes, and how often
 }
 
 // peer is another process and the connections to it.
@@ -162,7 +163,7 @@ func (p *peer) talk(h hello, least time.Duration) (r Result, err error) {
 	r.Bytes = r.Operations * uint64(h.size)
 	r.CPU = time.Duration(after.CPUNanoseconds - before.CPUNanoseconds + last.CPUNanoseconds - first.CPUNanoseconds)
 	r.Allocated = after.Allocated - before.Allocated + last.Allocated - first.Allocated
-	r.N = after.Mallocs - before.Mallocs + last.Mallocs - first.Mallocs
+	r.Allocations = after.Mallocs - before.Mallocs + last.Mallocs - first.Mallocs
 	return r, nil
 }
 

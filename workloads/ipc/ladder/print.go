@@ -58,7 +58,7 @@ func (r Result) lines(c Case) []line {
 		value("Time", "ns", "Less", float64(r.Wall)/n),
 		value("CPU time", "ns", "Less", float64(r.CPU)/n),
 		value("Bytes allocated", "B/op", "Less", float64(r.Allocated/r.Operations)),
-		value("Allocations", "allocs/op", "Less", float64(r.N/r.Operations)),
+		value("Allocations", "allocs/op", "Less", float64(r.Allocations/r.Operations)),
 	}
 	all[0].Iterations = r.Operations
 	if !c.hello.answers {
