@@ -4,18 +4,21 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
+
+	"loadstone.dev/loadstone/workloads/ipc/ladder"
 )
 
-var errUsage = errors.New("usage: ipc-bench cases, or ipc-bench cell CASE [--seconds 1.0]")
+var errUsage = errors.New("usage: ipc-bench cases, ipc-bench cell CASE [--seconds 1.0], ipc-bench rungs, or ipc-bench ladder RUNG [--seconds 1.0]")
 
 // warmUp is how long a case runs before it is timed.
 const warmUp = 100 * time.Millisecond
@@ -47,28 +50,30 @@ func command(stdout io.Writer, args []string) error {
 			return err
 		}
 		return measure(stdout, args[1], b, size, least)
+	case len(args) == 1 && args[0] == "rungs":
+		return listRungs(stdout)
+	case len(args) >= 2 && args[0] == "ladder":
+		return climb(stdout, args[1], args[2:])
+	case len(args) > 0 && args[0] == "ladder-peer":
+		return ladder.Peer(args[1:])
 	case len(args) > 0 && args[0] == "peer":
 		return peer(args[1:])
 	}
 	return errUsage
 }
 
-// seconds reads "--seconds N" or "--seconds=N"; 1 without.
+// seconds reads "--seconds N" or "--seconds=N", of which the last counts; 1 without.
 func seconds(args []string) (time.Duration, error) {
-	text := "1"
-	switch {
-	case len(args) == 2 && args[0] == "--seconds":
-		text = args[1]
-	case len(args) == 1 && strings.HasPrefix(args[0], "--seconds="):
-		text = args[0][len("--seconds="):]
-	case len(args) > 0:
-		return 0, errUsage
+	flags := flag.NewFlagSet("ipc-bench", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	n := flags.Float64("seconds", 1, "")
+	if err := flags.Parse(args); err != nil {
+		return 0, fmt.Errorf("%w: %w", errUsage, err)
 	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(n > 0 && n <= 3600) {
-		return 0, fmt.Errorf("%w: %q is not a number of seconds", errUsage, text)
+	if flags.NArg() > 0 || !(*n > 0 && *n <= 3600) {
+		return 0, fmt.Errorf("%w: %q is not a number of seconds", errUsage, args)
 	}
-	return time.Duration(n * float64(time.Second)), nil
+	return time.Duration(*n * float64(time.Second)), nil
 }
 
 // cell is what a measurement prints.
@@ -77,6 +82,9 @@ type cell struct {
 	Operations  uint64  `json:"operations"`
 	WallSeconds float64 `json:"wallSeconds"`
 	CPUSeconds  float64 `json:"cpuSeconds"`
+	// Bytes and Allocations are what this process allocates for an operation.
+	Bytes       float64 `json:"bytesPerOperation"`
+	Allocations float64 `json:"allocationsPerOperation"`
 }
 
 // measure runs a case twice: to warm up, and to be timed.
@@ -87,6 +95,7 @@ func measure(stdout io.Writer, name string, b benchmark, size int, least time.Du
 	}
 	var begin, end time.Time
 	var cpuBegin, cpuEnd time.Duration
+	var memBegin, memEnd runtime.MemStats
 	var clock error
 	read := func(wall *time.Time, cpu *time.Duration) {
 		var err error
@@ -94,14 +103,43 @@ func measure(stdout io.Writer, name string, b benchmark, size int, least time.Du
 		*cpu, err = cpuTime()
 		clock = errors.Join(clock, err)
 	}
-	r := &run{size: size, least: least, begin: func() { read(&begin, &cpuBegin) }, end: func() { read(&end, &cpuEnd) }}
+	r := &run{
+		size: size, least: least,
+		begin: func() { runtime.ReadMemStats(&memBegin); read(&begin, &cpuBegin) },
+		end:   func() { read(&end, &cpuEnd); runtime.ReadMemStats(&memEnd) },
+	}
 	operations, err := b.do(r)
 	if err = errors.Join(err, clock); err != nil {
 		return fmt.Errorf("measuring %s: %w", name, err)
 	}
+	each := func(n uint64) float64 { return float64(n) / float64(operations) }
 	return json.NewEncoder(stdout).Encode(cell{
 		Case: name, Operations: operations, WallSeconds: end.Sub(begin).Seconds(), CPUSeconds: (cpuEnd - cpuBegin + r.otherCPUs).Seconds(),
+		Bytes: each(memEnd.TotalAlloc - memBegin.TotalAlloc), Allocations: each(memEnd.Mallocs - memBegin.Mallocs),
 	})
+}
+
+// listRungs prints the names of all transports.
+func listRungs(stdout io.Writer) error {
+	for _, r := range ladder.Rungs() {
+		if _, err := fmt.Fprintln(stdout, r.Name); err != nil {
+			return fmt.Errorf("listing the rungs: %w", err)
+		}
+	}
+	return nil
+}
+
+// climb holds the conversations of the ladder over one of its transports.
+func climb(stdout io.Writer, name string, args []string) error {
+	rung, ok := ladder.Find(name)
+	if !ok {
+		return fmt.Errorf("%w: there is no rung %q", errUsage, name)
+	}
+	least, err := seconds(args)
+	if err != nil {
+		return err
+	}
+	return ladder.Print(stdout, rung, least)
 }
 
 // list prints the names of all cases, those of the C peer too if it is there.

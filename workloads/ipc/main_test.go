@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/internal/cases"
+	"loadstone.dev/loadstone/workloads/ipc/ladder"
 	"loadstone.dev/loadstone/workloads/ipc/socket"
 )
 
@@ -26,6 +28,18 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "ladder-peer" {
+		if err := ladder.Peer(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	// The race detector lets each process sleep for a second at its end, for races of what goes on there. Here nothing does.
+	if err := os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
@@ -95,10 +109,67 @@ func TestACellPrintsOneLineOfJSONAndLastsAsLongAsItWasTold(t *testing.T) {
 	}
 }
 
+// As described: a message allocates nothing, and a goroutine for it twice.
+func TestACellTellsWhatAnOperationAllocates(t *testing.T) {
+	tests := map[string]struct{ least, most cell }{
+		"go-netpoll-baseline":  {most: cell{Bytes: 1, Allocations: 0.1}},
+		"go-netpoll-channel-0": {most: cell{Bytes: 1, Allocations: 0.1}},
+		"go-netpoll-channel-1": {most: cell{Bytes: 1, Allocations: 0.1}},
+		"go-netpoll-channel-4": {most: cell{Bytes: 1, Allocations: 0.1}},
+		"go-netpoll-pool":      {most: cell{Bytes: 1, Allocations: 0.1}},
+		"go-netpoll-goroutine": {least: cell{Bytes: 90, Allocations: 1}, most: cell{Bytes: 180, Allocations: 2.1}},
+		"go-empty-goroutine":   {least: cell{Bytes: 90, Allocations: 1}, most: cell{Bytes: 180, Allocations: 2.1}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := command(&out, []string{"cell", name, "--seconds", "0.05"}); err != nil {
+				t.Fatal(err)
+			}
+			var c cell
+			if err := json.Unmarshal(out.Bytes(), &c); err != nil {
+				t.Fatal(err)
+			}
+			if c.Operations < 20_000 {
+				t.Skipf("%d operations do not outweigh what the runtime allocates", c.Operations)
+			}
+			if c.Bytes < tc.least.Bytes || c.Bytes > tc.most.Bytes || c.Allocations < tc.least.Allocations || c.Allocations > tc.most.Allocations {
+				t.Errorf("got %v B and %v allocations, want %v to %v and %v to %v", c.Bytes, c.Allocations, tc.least.Bytes, tc.most.Bytes, tc.least.Allocations, tc.most.Allocations)
+			}
+		})
+	}
+}
+
+func TestTheLadderPrintsItsCasesByTheCommand(t *testing.T) {
+	var out bytes.Buffer
+	if err := command(&out, []string{"rungs"}); err != nil {
+		t.Fatal(err)
+	}
+	rungs := strings.Fields(out.String())
+	for _, want := range []string{"memory-futex", "memory-eventfd", "pipe", "unix-stream", "unix-seqpacket", "unix-datagram", "tcp"} {
+		if !slices.Contains(rungs, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	out.Reset()
+	if err := command(&out, []string{"ladder", "pipe", "--seconds", "3600", "--seconds=0.001"}); err != nil {
+		t.Fatal(err)
+	}
+	read, err := cases.Read(cases.JSONLines, out.Bytes())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	for _, c := range read.Cases {
+		if c.Failure != "" {
+			t.Errorf("%s failed: %s", c.Name, c.Failure)
+		}
+	}
+}
+
 func TestNonsenseIsRefusedWithTheUsage(t *testing.T) {
 	for _, args := range []string{
 		"", "cell", "cases 1", "cell nothing", "cell go-baseline-6", "cell go-baseline-65537", "cell go-baseline-07", "cell go-baseline-",
-		"cell go-baseline --seconds", "cell go-baseline --seconds 0", "cell go-baseline --seconds NaN", "cell go-baseline --second=1", "peer", "peer true x", "peer true 1",
+		"cell go-baseline --seconds", "cell go-baseline --seconds 0", "cell go-baseline --seconds NaN", "cell go-baseline --second=1", "cell go-baseline --seconds 1 2", "cell go-baseline 1", "rungs 1", "ladder", "ladder nothing", "ladder pipe --seconds 0", "peer", "peer true x", "peer true 1",
 	} {
 		if err := command(&bytes.Buffer{}, strings.Fields(args)); !errors.Is(err, errUsage) {
 			t.Errorf("%q: got %v, want the usage", args, err)

@@ -1,0 +1,136 @@
+package ladder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// inherited is the first descriptor that the other process finds.
+const inherited = 3
+
+// Peer is what the other process does: it serves connections whose descriptors it has inherited, until all are gone. Its arguments are
+// the rung's name, the number of connections and the number of descriptors of each.
+func Peer(args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("the other process has %d arguments, want 3", len(args))
+	}
+	rung, ok := Find(args[0])
+	connections, err := strconv.Atoi(args[1])
+	each, err2 := strconv.Atoi(args[2])
+	if err := errors.Join(err, err2); err != nil || !ok {
+		return fmt.Errorf("the other process has the arguments %q: %w", args, err)
+	}
+	fds := make([][]int, connections)
+	for i := range fds {
+		for j := range each {
+			fds[i] = append(fds[i], inherited+i*each+j)
+			unix.CloseOnExec(inherited + i*each + j)
+		}
+	}
+	if rung.poll {
+		return servePolled(fds)
+	}
+	return serveAll(rung, fds)
+}
+
+// serveAll serves each connection in a goroutine of its own.
+func serveAll(rung Rung, fds [][]int) error {
+	results := make(chan error, len(fds))
+	for _, own := range fds {
+		conn, err := rung.conn(own, false)
+		if err != nil {
+			return err
+		}
+		go func() { results <- serve(conn) }()
+	}
+	for range fds {
+		if err := <-results; err != nil {
+			return err // The others end with this process.
+		}
+	}
+	return nil
+}
+
+// serve serves a connection until the other side has gone.
+func serve(conn *Conn) error {
+	s := &server{conn: conn}
+	for {
+		if err := s.turn(); s.over(err) {
+			return conn.Close()
+		} else if err != nil {
+			return errors.Join(err, conn.Close())
+		}
+	}
+}
+
+// servePolled serves all connections in one thread, which asks the kernel what is ready. A connection has a buffer only while it holds
+// a part of a message.
+func servePolled(fds [][]int) error {
+	waits, servers := make([]unix.PollFd, len(fds)), make([]*server, len(fds))
+	for i, own := range fds {
+		l, err := newPolled(own[0])
+		if err != nil {
+			return err
+		}
+		waits[i] = unix.PollFd{Fd: int32(own[0]), Events: unix.POLLIN}
+		servers[i] = &server{conn: newConn(l, false)}
+	}
+	for len(servers) > 0 {
+		if err := poll(waits, earliest(servers)); err != nil {
+			return err
+		}
+		for i := len(servers) - 1; i >= 0; i-- {
+			if waits[i].Revents == 0 {
+				continue
+			}
+			over, err := servers[i].ready()
+			if err != nil {
+				return err
+			}
+			if over {
+				last := len(servers) - 1
+				servers[i], waits[i] = servers[last], waits[last]
+				servers, waits = servers[:last], waits[:last]
+			}
+		}
+	}
+	return nil
+}
+
+// ready takes all that has come. At the end it closes the connection.
+func (s *server) ready() (over bool, err error) {
+	for {
+		err := s.turn()
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			return false, nil
+		case s.over(err):
+			return true, s.conn.Close()
+		case err != nil:
+			return false, err
+		}
+	}
+}
+
+// earliest is the deadline of the connection that has the first.
+func earliest(servers []*server) (first time.Time) {
+	for _, s := range servers {
+		if d := s.conn.link.(*polled).deadline; first.IsZero() || !d.IsZero() && d.Before(first) {
+			first = d
+		}
+	}
+	return first
+}
+
+// files are descriptors as a program that is started wants them.
+func files(fds []int) (all []*os.File) {
+	for _, fd := range fds {
+		all = append(all, os.NewFile(uintptr(fd), "inherited"))
+	}
+	return all
+}
