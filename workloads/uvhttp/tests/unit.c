@@ -464,7 +464,7 @@ static void test_files(void)
     write_file(".secret", "secret", 100);
     write_file(outside, "outside", 100);
     check(mkdir("sub", 0755) == 0 && symlink(outside, "out") == 0 && symlink("a.txt", "in") == 0 && symlink("..", "sub/up") == 0, "links are made", dir);
-    check(files_open(&f, dir), "a folder is opened", dir);
+    check(files_open(&f, dir, CACHE_BYTES), "a folder is opened", dir);
     expect_file(&f, "a.txt", 5000, "one", 0, "a file is served");
     expect_file(&f, "in", 5000, "one", 0, "a link within the folder is followed");
     expect_file(&f, "out", 5000, NULL, 404, "a link out of the folder is not followed");
