@@ -282,10 +282,10 @@ static bool fail(const char *what, int error)
 }
 
 /*
- * listen_on binds the socket that listens. Several instances share the port by SO_REUSEPORT, with which nobody would notice that another
+ * bind_to binds the socket that listens. Several instances share the port by SO_REUSEPORT, with which nobody would notice that another
  * server has it: the first of them tries without.
  */
-static bool listen_on(struct server *s, const struct uvhttp_config *config)
+static bool bind_to(struct server *s, const struct uvhttp_config *config)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)config->port)};
     int one = 1;
@@ -297,7 +297,7 @@ static bool listen_on(struct server *s, const struct uvhttp_config *config)
             return fail("socket", errno);
         if (setsockopt(s->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
             (config->instances > 1 && !probe && setsockopt(s->listen_fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) < 0) ||
-            bind(s->listen_fd, (struct sockaddr *)&address, sizeof(address)) < 0 || (!probe && listen(s->listen_fd, BACKLOG) < 0))
+            bind(s->listen_fd, (struct sockaddr *)&address, sizeof(address)) < 0)
             return fail("listening", errno);
         if (!probe)
             break;
@@ -363,7 +363,12 @@ bool server_open(struct server *s, struct uvhttp *owner, unsigned index)
     if (config->warm)
         files_warm(&s->files, uv_now(&s->loop));
     s->live = mem_alloc((s->max + REFUSED_MAX + 1) * sizeof(struct conn *));
-    return watch_signals(s) && listen_on(s, config) && watch_listener(s);
+    return watch_signals(s) && bind_to(s, config) && watch_listener(s);
+}
+
+bool server_listen(struct server *s)
+{
+    return listen(s->listen_fd, BACKLOG) == 0 || fail("listening", errno);
 }
 
 bool server_run(struct server *s)

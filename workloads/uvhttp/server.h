@@ -98,8 +98,9 @@ struct uvhttp {
     struct account accounts[UVHTTP_INSTANCES_MAX]; /* as of the last tick */
 };
 
-/* server_open makes an instance, which listens from then on; server_run serves; server_close frees what it has. */
+/* server_open makes an instance; server_listen has it listen; server_run serves; server_close frees what it has. */
 bool server_open(struct server *s, struct uvhttp *owner, unsigned index);
+bool server_listen(struct server *s);
 bool server_run(struct server *s);
 void server_close(struct server *s);
 

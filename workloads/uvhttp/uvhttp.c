@@ -162,6 +162,11 @@ bool uvhttp_start(struct uvhttp *server)
         if (!server_open(s, server, i))
             return false;
     }
+    /* All at once: who connects meanwhile stays where he is, and the first instance would have too many. */
+    for (unsigned i = 0; i < server->count; i++) {
+        if (!server_listen(server->instances[i]))
+            return false;
+    }
     return true;
 }
 
