@@ -25,7 +25,7 @@ void reply_decide(struct server *s, const struct head *h, const char *data, stru
     r->tell_keep = h->old && !r->close;
     if (h->odd_path && (r->status = path_clean(path, clean, &path)) != 0)
         return;
-    struct text params[PARAMS_MAX] = {0};
+    struct text params[PARAMS_MAX]; /* of a route that has some */
     unsigned allowed = 0;
     const struct route *route = router_find(&s->router, path);
     if (route == NULL && s->router.pattern_count > 0)

@@ -24,7 +24,7 @@ struct uvhttp_request *request_new(struct server *s, const struct route *route, 
         memcpy(r->clean, path.data, path.size);
         r->path.data = r->clean;
     }
-    for (size_t i = 0; params != NULL && i < PARAMS_MAX && params[i].data != NULL; i++)
+    for (size_t i = 0; i < route->params; i++)
         r->params[i] = (struct text){r->path.data + (params[i].data - path.data), params[i].size};
     return r;
 }
@@ -45,6 +45,8 @@ void request_part(struct uvhttp_request *r)
     r->conn = NULL;
     if (r->state == REQUEST_READ || r->state == REQUEST_ANSWERED)
         request_free(r);
+    else if (r->state == REQUEST_WAITING && r->gone.handler != NULL)
+        r->gone.handler(r, r->gone.data); /* and then it may be no more */
 }
 
 static struct uvhttp_text shown(struct text t)
@@ -97,6 +99,11 @@ unsigned uvhttp_instance(const struct uvhttp_request *request)
 bool uvhttp_gone(const struct uvhttp_request *request)
 {
     return request->conn == NULL;
+}
+
+void uvhttp_when_gone(struct uvhttp_request *request, uvhttp_handler function, void *data)
+{
+    request->gone = (struct target){function, data};
 }
 
 /* is_value is true for what may stand behind the colon of a header. */

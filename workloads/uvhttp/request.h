@@ -22,6 +22,7 @@ struct uvhttp_request {
     enum request_state state;
     bool apart;     /* the answer was written at once, but for its body */
     uint64_t began; /* when the read began that completed it, or 0 */
+    struct target gone; /* what to call when the connection goes first */
     struct head head;
     struct text path, params[PARAMS_MAX];
     char *body, *copy; /* held: what came, and what goes when that is something else */

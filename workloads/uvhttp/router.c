@@ -82,9 +82,10 @@ static bool add_pattern(struct router *r, const struct route *route)
 bool router_add(struct router *r, struct route route)
 {
     int params = judge(route.path);
-    route.next = 0;
     if (r->count == ROUTES_MAX || params < 0)
         return false;
+    route.next = 0;
+    route.params = (uint8_t)params;
     if (params > 0)
         return add_pattern(r, &route);
     unsigned char *link = &r->slots[slot_of(r, route.path)];

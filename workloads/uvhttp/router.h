@@ -15,6 +15,7 @@ struct route {
     struct text path;
     uint16_t methods; /* METHOD_* */
     uint8_t next;     /* another route of this path, with other methods: index into routes plus 1; the router's business */
+    uint8_t params;   /* how many its path has; this, too */
     int handler;      /* what to do is the caller's business */
     const void *content;
 };

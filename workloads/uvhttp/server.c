@@ -170,6 +170,56 @@ static void note_delay(struct server *s, uint64_t now)
     s->ticked = now;
 }
 
+void server_account(struct server *s)
+{
+    const struct cache *c = &s->files.cache;
+    struct account account = {
+        .counters = s->counters,
+        .open = s->count,
+        .waiting = s->waiting,
+        .held = s->held,
+        .unused = s->inputs.kept + s->outputs.kept,
+        .cache_files = c->files,
+        .cache_bytes = c->bytes,
+        .hits = c->hits,
+        .misses = c->misses,
+        .evictions = c->evictions,
+        .reloads = c->changes,
+        .late_ms = s->late_ms,
+        .most_late_ms = s->most_late_ms,
+        .latency = s->latency,
+        .delay = s->delay,
+    };
+    uv_mutex_lock(&s->owner->lock);
+    s->owner->accounts[s->index] = account;
+    uv_mutex_unlock(&s->owner->lock);
+}
+
+void server_answered(struct server *s, struct uvhttp_request *request)
+{
+    request->state = REQUEST_QUEUED;
+    *s->answered_end = request;
+    s->answered_end = &request->next;
+    uv_async_send(&s->wake);
+}
+
+/* send_answered sends what handlers have answered since, but not what they answer meanwhile. */
+static void send_answered(struct server *s)
+{
+    struct uvhttp_request *next, *r = s->answered;
+    s->answered = NULL;
+    s->answered_end = &s->answered;
+    for (; r != NULL; r = next) {
+        next = r->next;
+        r->next = NULL;
+        r->state = REQUEST_ANSWERED;
+        if (r->conn == NULL)
+            request_free(r);
+        else
+            conn_resume(r->conn);
+    }
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct server *s = timer->data;
@@ -177,6 +227,7 @@ static void on_tick(uv_timer_t *timer)
     note_delay(s, now);
     server_refresh(s);
     server_account(s);
+    send_answered(s); /* before the time of those who wait for it is over */
     for (unsigned i = s->count; i-- > 0;) {
         if (s->draining && now >= s->drain_by)
             conn_close(s->live[i]);
@@ -214,31 +265,6 @@ static void on_signal(uv_signal_t *signal, int number)
     drain(s); /* at once, lest a signal that follows find the server as it was */
 }
 
-void server_answered(struct server *s, struct uvhttp_request *request)
-{
-    request->state = REQUEST_QUEUED;
-    *s->answered_end = request;
-    s->answered_end = &request->next;
-    uv_async_send(&s->wake);
-}
-
-/* send_answered sends what handlers have answered since, but not what they answer meanwhile. */
-static void send_answered(struct server *s)
-{
-    struct uvhttp_request *next, *r = s->answered;
-    s->answered = NULL;
-    s->answered_end = &s->answered;
-    for (; r != NULL; r = next) {
-        next = r->next;
-        r->next = NULL;
-        r->state = REQUEST_ANSWERED;
-        if (r->conn == NULL)
-            request_free(r);
-        else
-            conn_resume(r->conn);
-    }
-}
-
 static void on_wake(uv_async_t *wake)
 {
     struct server *s = wake->data;
@@ -248,31 +274,6 @@ static void on_wake(uv_async_t *wake)
     uv_mutex_unlock(&s->owner->lock);
     if (ending)
         drain(s);
-}
-
-void server_account(struct server *s)
-{
-    const struct cache *c = &s->files.cache;
-    struct account account = {
-        .counters = s->counters,
-        .open = s->count,
-        .waiting = s->waiting,
-        .held = s->held,
-        .unused = s->inputs.kept + s->outputs.kept,
-        .cache_files = c->files,
-        .cache_bytes = c->bytes,
-        .hits = c->hits,
-        .misses = c->misses,
-        .evictions = c->evictions,
-        .reloads = c->changes,
-        .late_ms = s->late_ms,
-        .most_late_ms = s->most_late_ms,
-        .latency = s->latency,
-        .delay = s->delay,
-    };
-    uv_mutex_lock(&s->owner->lock);
-    s->owner->accounts[s->index] = account;
-    uv_mutex_unlock(&s->owner->lock);
 }
 
 static bool fail(const char *what, int error)

@@ -106,6 +106,12 @@ unsigned uvhttp_instance(const struct uvhttp_request *request);
 bool uvhttp_gone(const struct uvhttp_request *request);
 
 /*
+ * uvhttp_when_gone has a function called once nobody can get the answer of a request any more whose handler has returned: the connection broke,
+ * the time for the answer is over, or the server ends. The function may answer at once, and end what the answer has waited for.
+ */
+void uvhttp_when_gone(struct uvhttp_request *request, uvhttp_handler function, void *data);
+
+/*
  * uvhttp_add_header adds a line to the answer. It returns false for a name that is no token or that the server writes itself (Content-Type,
  * Content-Length, Transfer-Encoding, Connection, Date), for a value with control characters, and when the lines are longer than 512 bytes.
  */

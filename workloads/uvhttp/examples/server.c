@@ -84,6 +84,14 @@ static void answer_now(uv_timer_t *timer)
     uv_close((uv_handle_t *)timer, free_later);
 }
 
+/* give_up ends a timer that nobody waits for any more. */
+static void give_up(struct uvhttp_request *request, void *data)
+{
+    struct later *later = data;
+    (void)uvhttp_answer(request, 503, NULL, NULL, 0); /* which frees it */
+    uv_close((uv_handle_t *)&later->timer, free_later);
+}
+
 /* answer_later answers /api/later/:milliseconds after so long, ten seconds at most. Its client may be gone by then. */
 static void answer_later(struct uvhttp_request *request, void *data)
 {
@@ -105,6 +113,7 @@ static void answer_later(struct uvhttp_request *request, void *data)
     }
     later->timer.data = later;
     later->request = request;
+    uvhttp_when_gone(request, give_up, later);
     uv_timer_start(&later->timer, answer_now, wait, 0);
 }
 

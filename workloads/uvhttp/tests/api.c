@@ -29,9 +29,19 @@ static struct {
     atomic_uint count;
 } kept;
 
+static atomic_uint told_gone;
+
+static void count_gone(struct uvhttp_request *request, void *data)
+{
+    (void)data;
+    check(uvhttp_gone(request), "who is told that a client has gone may ask", "it has not");
+    told_gone++;
+}
+
 static void keep(struct uvhttp_request *request, void *data)
 {
     (void)data;
+    uvhttp_when_gone(request, count_gone, NULL);
     kept.requests[kept.count++ % 8] = request;
 }
 
@@ -189,6 +199,7 @@ static void test_never(int port)
 {
     int a = dial(port), b = dial(port);
     ask(a, "GET /keep/never" REST "\r\n", "503", "Connection: close\r\n", "who waits too long is told so");
+    check(told_gone == 2, "a handler is told once of each client that has gone", "it is not");
     ask(b, "GET /release" REST "\r\n", "200", "1 of 1 gone", "a request that was given up may be answered all the same");
     ask(b, "GET /stats" REST "\r\n", "200", "\"waiting\":0", "nothing is left over");
     close(a), close(b);

@@ -385,9 +385,9 @@ class Handlers(unittest.TestCase):
         for reset in (False, True):
             for text in (b"", GET, b"GET / HT"):
                 clients = [self.server.connect() for _ in range(20)]
-                for s in clients:
-                    s.sendall(request(b"GET /api/later/300") + text)
-                until(lambda: self.server.stats()["waiting"] >= 20, "nothing waits")
+                for s in clients:  # nothing tells the server of who has only closed before it answers
+                    s.sendall(request(b"GET /api/later/%d" % (10000 if reset else 1000)) + text)
+                until(lambda: self.server.stats()["waiting"] >= 1, "nothing waits")
                 for s in clients:
                     if reset:
                         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
@@ -468,12 +468,12 @@ class Instances(unittest.TestCase):
             server = Server(program, *self.FLAGS)
             clients = [Client(server) for _ in range(20)]
             for c in clients:
-                c.send(request(b"GET /api/later/200"))
-            until(lambda: server.stats()["waiting"] == 20, "not all wait")
+                c.send(request(b"GET /api/later/500"))
+            until(lambda: server.stats()["waiting"] > 0, "nobody waits")
             server.process.send_signal(signal.SIGTERM)
             for c in clients:
-                status, headers, _ = c.answer()
-                self.assertEqual((status, headers.get("connection")), (200, "close"))
+                self.assertEqual(c.answer()[2], b'{"later":true}\n')
+                self.assertTrue(c.closed())
                 c.__exit__()
             self.assertEqual(server.stop()[0], 0, server.errors())
 
@@ -495,7 +495,8 @@ class Instances(unittest.TestCase):
             for c in clients:
                 c.send(GET)
                 statuses.append(c.answer()[0])
-            self.assertEqual((statuses.count(200), statuses.count(503)), (10, 90))
+            self.assertIn(statuses.count(200), range(1, 11))  # one of them may still hold a connection that is over
+            self.assertEqual(statuses.count(200) + statuses.count(503), 100)
             for c in clients:
                 c.__exit__()
 
@@ -745,6 +746,20 @@ class Ends(unittest.TestCase):
                     stalled.socket.settimeout(1)
                     if len(stalled.input.read(30 << 20)) < 20 << 20:
                         raise EOFError
+
+    def test_a_handler_that_has_its_client_wait_does_not_keep_the_server(self):
+        for flags in ((), ("--instances=2",)):
+            server = Server(ASAN, *flags)
+            clients = [Client(server) for _ in range(20)]
+            for c in clients:
+                c.send(request(b"GET /api/later/10000"))
+            until(lambda: server.stats()["waiting"] == 20, "not all wait")
+            status, seconds = server.stop()
+            self.assertEqual(status, 0, server.errors())
+            self.assertLess(seconds, 5)
+            for c in clients:
+                self.assertTrue(c.closed())
+                c.__exit__()
 
     def test_a_request_that_waits_is_answered_after_sigterm(self):
         server = Server(RELEASE)
