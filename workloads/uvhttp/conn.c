@@ -27,7 +27,10 @@ static void answered(struct conn *c)
     if (c->reply.file != NULL)
         file_release(c->reply.file);
     c->reply.file = NULL;
-    let_go(c->server, &c->echo_bytes, OUT_MAX);
+    if (c->reply.request != NULL)
+        request_part(c->reply.request);
+    c->reply.request = NULL;
+    c->waiting = false;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -132,21 +135,66 @@ static enum flushed flush(struct conn *c)
     return ALL;
 }
 
-/* answer writes the answer that was decided on. It returns false when the connection is broken. */
-static bool answer(struct conn *c)
+/* send_off sends the body of an answer whose head was written, if it is apart. It returns false when the connection is broken. */
+static bool send_off(struct conn *c, bool apart)
 {
-    struct reply *r = &c->reply;
     c->phase = READ_HEAD;
     c->timed = false;
-    c->last = r->close;
+    c->last = c->reply.close;
     head_begin(&c->head);
-    if (!reply_write(c->server, r)) {
+    if (!apart) {
         answered(c);
         return true;
     }
-    c->sending = r->content;
+    c->sending = c->reply.content;
     c->sent = 0;
     return flush(c) != BROKEN;
+}
+
+/* answer writes the answer that was decided on. It returns false when the connection is broken. */
+static bool answer(struct conn *c)
+{
+    return send_off(c, reply_write(c->server, &c->reply));
+}
+
+void conn_write(struct conn *c)
+{
+    struct uvhttp_request *r = c->reply.request;
+    r->state = REQUEST_ANSWERED;
+    c->reply.status = r->status;
+    c->reply.content = &r->content;
+    r->apart = reply_write(c->server, &c->reply);
+}
+
+/* handle has a handler answer, now or later. It returns false when the connection is broken. */
+static bool handle(struct conn *c)
+{
+    struct uvhttp_request *r = c->reply.request;
+    const struct target *target = r->route->content;
+    r->conn = c;
+    r->state = REQUEST_HANDLED;
+    target->handler(r, target->data);
+    if (r->state == REQUEST_ANSWERED)
+        return send_off(c, r->apart);
+    r->state = REQUEST_WAITING;
+    r->began = c->server->began != 0 ? c->server->began : uv_hrtime();
+    c->phase = READ_HEAD;
+    c->timed = false;
+    c->waiting = c->unread = true; /* meanwhile more may come */
+    return true;
+}
+
+/* go_on sends what a handler has answered later. It returns false when the connection is broken. */
+static bool go_on(struct conn *c)
+{
+    struct uvhttp_request *r = c->reply.request;
+    if (r->state != REQUEST_ANSWERED)
+        return true;
+    c->waiting = false;
+    c->reply.close = c->reply.close || c->server->draining;
+    times_add(&c->server->latency, uv_hrtime() - r->began);
+    conn_write(c);
+    return send_off(c, r->apart);
 }
 
 /* refuse answers what cannot be understood or is too much, and ends the connection. */
@@ -162,14 +210,14 @@ static bool refuse(struct conn *c, int status)
 static bool begin_body(struct conn *c)
 {
     struct server *s = c->server;
-    bool echo = c->reply.status == 200 && c->reply.handler == SERVE_ECHO;
+    struct uvhttp_request *r = c->reply.request;
     if (c->head.length > BODY_MAX)
         return refuse(c, 413);
     if (c->head.expects && c->reply.status != 200) {
         c->reply.close = c->unread = true; /* the client has not sent its body yet, and need not */
         return answer(c);
     }
-    if (echo && (c->echo_bytes = server_hold(s, OUT_MAX)) == NULL)
+    if (r != NULL && (r->body = server_hold(s, OUT_MAX)) == NULL)
         return refuse(c, 503);
     if (c->head.expects) {
         static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -180,10 +228,6 @@ static bool begin_body(struct conn *c)
         body_begin_chunked(&c->body);
     else
         body_begin_length(&c->body, c->head.length);
-    if (echo) {
-        c->echo = (struct content){.bytes = c->echo_bytes, .fd = -1};
-        c->reply.content = &c->echo;
-    }
     c->phase = READ_BODY;
     c->timed = false; /* the body has a deadline of its own */
     return true;
@@ -192,31 +236,30 @@ static bool begin_body(struct conn *c)
 /* take_body reads a body as far as it has come, and answers when it is complete. */
 static bool take_body(struct conn *c, struct text *input)
 {
+    struct uvhttp_request *r = c->reply.request;
     struct text piece;
     int result;
     while ((result = body_read(&c->body, input, &piece)) == BODY_PIECE) {
         c->server->counters.body_bytes += piece.size;
-        if (c->echo_bytes == NULL)
+        if (r == NULL)
             continue;
-        memcpy(c->echo_bytes + c->echo.size, piece.data, piece.size);
-        c->echo.size += piece.size;
+        memcpy(r->body + r->body_size, piece.data, piece.size);
+        r->body_size += piece.size;
     }
     if (result == BODY_MORE)
         return true;
     if (result != BODY_DONE)
         return refuse(c, result);
-    if (c->echo_bytes != NULL) {
-        int n = snprintf(c->echo_head, sizeof(c->echo_head), "Content-Type: application/octet-stream\r\nContent-Length: %zu\r\n", c->echo.size);
-        c->echo.head = (struct text){c->echo_head, (size_t)n};
-    }
-    return answer(c);
+    return r != NULL ? handle(c) : answer(c);
 }
 
 /* work answers the requests in input, as far as they are complete and their answers go out. It returns false when broken. */
 static bool work(struct conn *c, struct text *input)
 {
     struct server *s = c->server;
-    while (!c->last && !c->blocked) {
+    if (c->waiting && !go_on(c))
+        return false;
+    while (!c->last && !c->blocked && !c->waiting) {
         if (OUT_MAX - s->out_used < REPLY_HEAD_MAX + COPIED_MAX) {
             enum flushed flushed = flush(c);
             if (flushed != ALL)
@@ -230,8 +273,8 @@ static bool work(struct conn *c, struct text *input)
                 return refuse(c, result);
             reply_decide(s, &c->head, input->data, &c->reply);
             *input = (struct text){input->data + c->head.size, input->size - c->head.size};
-            bool body = c->head.chunked || c->head.length > 0 || (c->reply.status == 200 && c->reply.handler == SERVE_ECHO);
-            if (!(body ? begin_body(c) : answer(c)))
+            bool body = c->head.chunked || c->head.length > 0;
+            if (!(body ? begin_body(c) : c->reply.request != NULL ? handle(c) : answer(c)))
                 return false;
         } else {
             if (!take_body(c, input))
@@ -286,6 +329,10 @@ static bool feed(struct conn *c, struct text input)
         return false;
     if (c->blocked)
         return true;
+    if (c->waiting) {
+        c->deadline = uv_now(&c->server->loop) + c->server->owner->config.answer_milliseconds;
+        return watch(c, UV_DISCONNECT);
+    }
     if (c->last)
         return finish(c);
     if (!c->timed) {
@@ -293,6 +340,20 @@ static bool feed(struct conn *c, struct text input)
         c->deadline = uv_now(&c->server->loop) + (c->timed ? HEAD_MS : IDLE_MS);
     }
     return watch(c, UV_READABLE);
+}
+
+/* feed_timed feeds, and notes how long an answer took; one that comes later is noted when it comes. */
+static bool feed_timed(struct conn *c, struct text input)
+{
+    struct server *s = c->server;
+    uint64_t requests = s->counters.requests;
+    s->until_timed = s->owner->config.time_every;
+    s->began = uv_hrtime();
+    bool good = feed(c, input);
+    if (s->counters.requests != requests && !c->waiting)
+        times_add(&s->latency, uv_hrtime() - s->began);
+    s->began = 0;
+    return good;
 }
 
 /* pull reads once. It returns false when the connection is to be closed. */
@@ -311,7 +372,8 @@ static bool pull(struct conn *c)
     if (n <= 0)
         return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
     c->unread = (size_t)n == HEAD_MAX - used;
-    return feed(c, (struct text){to, used + (size_t)n});
+    struct text input = {to, used + (size_t)n};
+    return --s->until_timed == 0 ? feed_timed(c, input) : feed(c, input);
 }
 
 /* push goes on with answers that had to wait. It returns false when the connection is to be closed. */
@@ -330,11 +392,27 @@ static bool push(struct conn *c)
     return feed(c, (struct text){c->in, c->in_used});
 }
 
+/*
+ * rest no longer watches a connection whose client sends no more while its answer is still to come. It may have gone, or wait for the
+ * answer: nothing tells the one from the other before the answer is sent.
+ */
+static bool rest(struct conn *c)
+{
+    c->events = 0;
+    return uv_poll_stop(&c->poll) == 0;
+}
+
 static void on_event(uv_poll_t *poll, int status, int events)
 {
     struct conn *c = poll->data;
     (void)events; /* only one is watched for at a time */
-    if (status < 0 || !(c->blocked ? push(c) : pull(c)))
+    if (status < 0 || !(c->blocked ? push(c) : c->waiting ? rest(c) : pull(c)))
+        conn_close(c);
+}
+
+void conn_resume(struct conn *c)
+{
+    if (!c->blocked && !feed(c, (struct text){c->in, c->in_used}))
         conn_close(c);
 }
 
@@ -343,15 +421,18 @@ void conn_look(struct conn *c, uint64_t now)
     if (now < c->deadline)
         return;
     c->server->counters.timeouts++;
-    if (c->blocked || c->phase == LINGER || !c->timed || !refuse(c, 408) || flush(c) != ALL || !finish(c))
+    int status = c->waiting ? 503 : 408;
+    if (c->blocked || c->phase == LINGER || !(c->timed || c->waiting) || !refuse(c, status) || flush(c) != ALL || !finish(c))
         conn_close(c);
 }
 
 void conn_drain(struct conn *c)
 {
+    if (c->waiting)
+        return; /* the answer will be the last */
     if (c->blocked || c->phase == LINGER)
         c->last = c->unread = true;
-    else if (!pull(c) || (!c->blocked && !c->timed && c->phase == READ_HEAD))
+    else if (!pull(c) || (!c->blocked && !c->waiting && !c->timed && c->phase == READ_HEAD))
         conn_close(c);
 }
 

@@ -3,6 +3,7 @@
 #define UVHTTP_CONN_H
 
 #include "reply.h"
+#include "request.h"
 #include "server.h"
 
 enum phase { READ_HEAD, READ_BODY, LINGER };
@@ -19,6 +20,7 @@ struct conn {
     bool blocked;      /* answers wait for the client; nothing is read meanwhile */
     bool last;         /* no request after the answers under way */
     bool unread;       /* the client may have sent more than was read: closing at once could take the last answer from it */
+    bool waiting;      /* for an answer of a handler that has returned; nothing is read meanwhile */
     bool refused;      /* it was above the limit of connections */
 
     char *in;          /* an incomplete request, or what follows an answer that is blocked; NULL when there is none */
@@ -32,9 +34,6 @@ struct conn {
     struct head head;
     struct body body;
     struct reply reply;
-    struct content echo;
-    char *echo_bytes;
-    char echo_head[80];
 };
 
 /* conn_open takes over an accepted socket. A refused one is told so and then waited for. */
@@ -42,6 +41,12 @@ void conn_open(struct server *s, int fd, bool refused);
 
 /* conn_look ends a connection whose deadline has passed. */
 void conn_look(struct conn *c, uint64_t now);
+
+/* conn_write writes the answer that a handler has given. */
+void conn_write(struct conn *c);
+
+/* conn_resume goes on with a connection whose handler has answered. */
+void conn_resume(struct conn *c);
 
 /* conn_drain ends a connection that has nothing to do, and lets the others end after their answer. */
 void conn_drain(struct conn *c);

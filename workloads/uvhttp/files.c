@@ -1,5 +1,6 @@
 #include "files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -40,10 +41,10 @@ static void make_files(struct files *f)
     clock_gettime(CLOCK_REALTIME, &f->made_at);
 }
 
-bool files_open(struct files *f, const char *root)
+bool files_open(struct files *f, const char *root, size_t cache_bytes)
 {
     *f = (struct files){.root = -1};
-    cache_init(&f->cache, CACHE_BYTES, CACHE_FILES);
+    cache_init(&f->cache, cache_bytes, CACHE_FILES);
     if (root == NULL) {
         make_files(f);
         return true;
@@ -249,4 +250,56 @@ bool file_unchanged(const struct file *f, struct text if_none_match, struct text
     if (if_none_match.size > 0)
         return names_tag(if_none_match, f->etag);
     return if_modified_since.size > 0 && date_read(if_modified_since, &since) && f->modified.tv_sec <= since;
+}
+
+/* warm reads a file. It returns false when the cache has no more room, and the file would drive out another. */
+static bool warm(struct files *f, struct text name, uint64_t now)
+{
+    int status;
+    uint64_t evictions = f->cache.evictions;
+    struct file *file = files_get(f, name, now, &status);
+    if (file != NULL)
+        file_release(file);
+    return f->cache.evictions == evictions;
+}
+
+/* warm_folder reads what is in a folder and below. Its name ends with a slash, or is empty; path has room for TARGET_MAX. */
+static bool warm_folder(struct files *f, char *path, size_t size, unsigned depth, uint64_t now)
+{
+    bool room = true;
+    path[size] = '\0';
+    int fd = open_beneath(f->root, size == 0 ? "." : path, O_RDONLY | O_DIRECTORY);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (folder == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return true; /* who asks for what is in it will be told why not */
+    }
+    const struct dirent *entry;
+    while (room && (entry = readdir(folder)) != NULL) {
+        size_t length = strlen(entry->d_name);
+        struct stat st;
+        if (entry->d_name[0] == '.' || size + length + 1 >= TARGET_MAX || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        memcpy(path + size, entry->d_name, length);
+        if (S_ISREG(st.st_mode)) {
+            room = warm(f, (struct text){path, size + length}, now);
+        } else if (S_ISDIR(st.st_mode) && depth > 0) {
+            path[size + length] = '/';
+            room = warm_folder(f, path, size + length + 1, depth - 1, now);
+        }
+    }
+    closedir(folder);
+    return room;
+}
+
+size_t files_warm(struct files *f, uint64_t now)
+{
+    enum { DEPTH_MAX = 16 };
+    char path[TARGET_MAX];
+    if (f->root >= 0)
+        (void)warm_folder(f, path, 0, DEPTH_MAX, now);
+    for (size_t i = 0; i < MADE_FILES && f->root < 0; i++)
+        (void)warm(f, made_files[i].name, now);
+    return f->cache.files;
 }

@@ -12,8 +12,11 @@ struct files {
 };
 
 /* files_open opens the folder, or makes files when there is none. It returns false after a sentence on stderr. */
-bool files_open(struct files *f, const char *root);
+bool files_open(struct files *f, const char *root, size_t cache_bytes);
 void files_close(struct files *f);
+
+/* files_warm reads files into the cache, as many as it holds, before anybody asks for them. It returns how many. */
+size_t files_warm(struct files *f, uint64_t now);
 
 /*
  * files_get returns a file by its name, held for the caller, or NULL and a status. A cached file is compared with the one on

@@ -1,6 +1,7 @@
 #include "head.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "limits.h"
 
@@ -43,7 +44,20 @@ static enum method method_of(struct text name)
         return METHOD_HEAD;
     if (text_same(name, TEXT("POST")))
         return METHOD_POST;
+    if (text_same(name, TEXT("PUT")))
+        return METHOD_PUT;
+    if (text_same(name, TEXT("PATCH")))
+        return METHOD_PATCH;
+    if (text_same(name, TEXT("DELETE")))
+        return METHOD_DELETE;
     return METHOD_OTHER;
+}
+
+/* take_query takes what follows a '?'. */
+static void take_query(struct head *h, const char *data, const char *mark, const char *end)
+{
+    if (mark < end)
+        h->query = (struct span){(uint16_t)(mark + 1 - data), (uint16_t)(end - mark - 1)};
 }
 
 /*
@@ -61,11 +75,12 @@ static int take_target(struct head *h, const char *data, const char *begin, cons
             return 400;
         if (p == end || *p == '?') {
             h->path = (struct span){(uint16_t)(host - 1 - data), 1};
+            take_query(h, data, p, end);
             return HEAD_MORE;
         }
         begin = p;
     }
-    if (*begin != '/' && !(h->method == METHOD_OTHER && end - begin == 1 && *begin == '*'))
+    if (*begin != '/' && !(h->method >= METHOD_OTHER && end - begin == 1 && *begin == '*'))
         return 400;
     const char *p = begin + 1;
     for (char before = '/'; p < end && *p != '?'; before = *p++) {
@@ -73,6 +88,7 @@ static int take_target(struct head *h, const char *data, const char *begin, cons
             h->odd_path = true;
     }
     h->path = (struct span){(uint16_t)(begin - data), (uint16_t)(p - begin)};
+    take_query(h, data, p, end);
     return HEAD_MORE;
 }
 
@@ -254,4 +270,37 @@ int head_read(struct head *h, const char *data, size_t size)
     if (size >= HEAD_MAX)
         return h->started ? 431 : 414;
     return HEAD_MORE;
+}
+
+bool head_token(struct text name)
+{
+    for (size_t i = 0; i < name.size; i++) {
+        if (!is(name.data[i], TOKEN))
+            return false;
+    }
+    return name.size > 0;
+}
+
+static bool same_name(struct text a, struct text b)
+{
+    return a.size == b.size && strncasecmp(a.data, b.data, a.size) == 0;
+}
+
+struct text head_find(const char *data, size_t size, struct text name)
+{
+    const char *end = data + size, *line = data, *feed;
+    /* Neither the request line nor a blank one before it begins with a name and a colon: no token holds a blank or a carriage return. */
+    for (; line < end && (feed = memchr(line, '\n', (size_t)(end - line))) != NULL; line = feed + 1) {
+        const char *p = line, *last = feed - 1;
+        while (p < last && is(*p, TOKEN))
+            p++;
+        if (p == last || *p != ':' || !same_name((struct text){line, (size_t)(p - line)}, name))
+            continue;
+        for (p++; p < last && (*p == ' ' || *p == '\t');)
+            p++;
+        while (last > p && (last[-1] == ' ' || last[-1] == '\t'))
+            last--;
+        return (struct text){p, (size_t)(last - p)};
+    }
+    return (struct text){NULL, 0};
 }

@@ -14,7 +14,7 @@
 
 #include "text.h"
 
-enum method { METHOD_GET = 1, METHOD_HEAD = 2, METHOD_POST = 4, METHOD_OTHER = 8 };
+enum method { METHOD_GET = 1, METHOD_HEAD = 2, METHOD_POST = 4, METHOD_OTHER = 8, METHOD_PUT = 16, METHOD_PATCH = 32, METHOD_DELETE = 64 };
 
 /* span is a part of the head; its size is 0 when the part is not there. */
 struct span {
@@ -33,6 +33,7 @@ struct head {
     bool has_length, chunked;
     uint64_t length;
     struct span path; /* without the query */
+    struct span query; /* without the '?' */
     struct span if_none_match, if_modified_since;
 };
 
@@ -46,6 +47,12 @@ int head_read(struct head *h, const char *data, size_t size);
 
 /* head_keeps is true when the connection outlives the request, as far as the client is concerned. */
 bool head_keeps(const struct head *h);
+
+/* head_token is true for what may be the name of a header. */
+bool head_token(struct text name);
+
+/* head_find returns the value of the first header of a name, in whatever case, in a whole head; or no text at all. */
+struct text head_find(const char *data, size_t size, struct text name);
 
 static inline struct text head_text(const char *data, struct span s)
 {

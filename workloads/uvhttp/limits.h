@@ -43,9 +43,16 @@
 #ifndef HELD_MAX
 #define HELD_MAX (256 * 1024 * 1024) /* bytes that all connections together hold of requests and answers that wait for their clients */
 #endif
+#ifndef REQUESTS_MAX
+#define REQUESTS_MAX 4096 /* requests of one instance that handlers have not answered, with 15 KiB and the bodies of each; more get 503 */
+#endif
 #define POOL_MAX (1024 * 1024) /* bytes of one kind that are kept for later when they are not in use */
 
+#define ANSWER_MS 30000        /* a handler that answers later has so long, unless the config says otherwise */
+#define TIME_EVERY 64          /* one of so many reads is timed, unless the config says otherwise */
+#ifndef TICK_MS
 #define TICK_MS 250            /* how often the clock, the deadlines and the Date are looked at */
+#endif
 #define CHECK_MS 1000          /* a cached file is compared with the one on disk at most this often */
 #define CONNECTIONS_MAX 16384  /* unless --max-connections says otherwise */
 #define REFUSED_MAX 128        /* connections above the limit that are told so politely at one time */

@@ -1,5 +1,6 @@
 #include "mem.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <uv.h>
@@ -18,11 +19,11 @@
 #define RAW_FREE free
 #endif
 
-static uint64_t allocations;
+static _Atomic uint64_t allocations; /* of all threads */
 
 void *mem_try(size_t size)
 {
-    allocations++;
+    atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
     return RAW_MALLOC(size);
 }
 
@@ -44,19 +45,19 @@ void mem_free(void *p)
 /* libuv handles a lack of memory itself, so these may return NULL. */
 static void *uv_side_malloc(size_t size)
 {
-    allocations++;
+    atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
     return RAW_MALLOC(size);
 }
 
 static void *uv_side_calloc(size_t count, size_t size)
 {
-    allocations++;
+    atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
     return RAW_CALLOC(count, size);
 }
 
 static void *uv_side_realloc(void *p, size_t size)
 {
-    allocations++;
+    atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
     return RAW_REALLOC(p, size);
 }
 

@@ -3,56 +3,10 @@
 #include <stdio.h>
 
 #include "path.h"
+#include "request.h"
 
-enum { PAGE_HEAD = 96, SMALL = 1 << 10, MEDIUM = 10 << 10, LARGE = 100 << 10 };
-
-static const char healthy[] = "ok\n";
-static const char hello[] = "helloworld";
-static const char json[] = "{\"message\":\"helloworld\",\"server\":\"uvhttp\"}\n";
-
-/* add_page makes a page of known text, or of a repeated letter. */
-static char *add_page(struct server *s, size_t i, char *room, struct text path, const char *type, const char *text, size_t size)
+static void decide_file(struct server *s, const struct head *h, const char *data, struct text path, size_t prefix, struct reply *r)
 {
-    int head = snprintf(room, PAGE_HEAD, "Content-Type: %s\r\nContent-Length: %zu\r\n", type, size);
-    char *bytes = room + head;
-    if (text != NULL)
-        memcpy(bytes, text, size);
-    else
-        memset(bytes, 'a' + (int)i, size);
-    s->pages[i] = (struct content){.head = {room, (size_t)head}, .bytes = bytes, .fd = -1, .size = size, .lasting = true};
-    struct route route = {.path = path, .methods = METHOD_GET | METHOD_HEAD, .handler = SERVE_PAGE, .content = &s->pages[i]};
-    return router_add(&s->router, route) ? bytes + size : NULL;
-}
-
-bool reply_routes(struct server *s)
-{
-    static const struct {
-        struct text path;
-        const char *type, *text;
-        size_t size;
-    } pages[PAGES] = {
-        {TEXT_INIT("/"), "text/plain", hello, sizeof(hello) - 1}, {TEXT_INIT("/json"), "application/json", json, sizeof(json) - 1},
-        {TEXT_INIT("/small"), "text/plain", NULL, SMALL},         {TEXT_INIT("/medium"), "text/plain", NULL, MEDIUM},
-        {TEXT_INIT("/large"), "text/plain", NULL, LARGE},         {TEXT_INIT("/health"), "text/plain", healthy, sizeof(healthy) - 1},
-    };
-    static const struct route others[] = {
-        {.path = TEXT_INIT("/stats"), .methods = METHOD_GET | METHOD_HEAD, .handler = SERVE_STATS},
-        {.path = TEXT_INIT("/static/"), .methods = METHOD_GET | METHOD_HEAD, .handler = SERVE_FILE},
-        {.path = TEXT_INIT("/echo"), .methods = METHOD_POST, .handler = SERVE_ECHO},
-    };
-    for (size_t i = 0; i < PAGES; i++)
-        s->page_size += PAGE_HEAD + pages[i].size;
-    char *at = s->page_room = lend_memory(s->page_size);
-    for (size_t i = 0; i < PAGES && at != NULL; i++)
-        at = add_page(s, i, at, pages[i].path, pages[i].type, pages[i].text, pages[i].size);
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && at != NULL; i++)
-        at = router_add(&s->router, others[i]) ? at : NULL;
-    return at != NULL;
-}
-
-static void decide_file(struct server *s, const struct head *h, const char *data, struct text path, struct reply *r)
-{
-    const size_t prefix = sizeof("/static/") - 1;
     struct text name = {path.data + prefix, path.size - prefix};
     r->file = files_get(&s->files, name, uv_now(&s->loop), &r->status);
     if (r->file == NULL)
@@ -71,20 +25,26 @@ void reply_decide(struct server *s, const struct head *h, const char *data, stru
     r->tell_keep = h->old && !r->close;
     if (h->odd_path && (r->status = path_clean(path, clean, &path)) != 0)
         return;
+    struct text params[PARAMS_MAX]; /* of a route that has some */
+    unsigned allowed = 0;
     const struct route *route = router_find(&s->router, path);
+    if (route == NULL && s->router.pattern_count > 0)
+        route = router_match(&s->router, path, h->method, params, &allowed);
+    for (; route != NULL && (route->methods & h->method) == 0; route = router_next(&s->router, route))
+        allowed |= route->methods;
     r->status = 200;
     if (route == NULL) {
-        r->status = 404;
-    } else if ((route->methods & h->method) == 0) {
-        r->status = 405;
-        r->allowed = route->methods;
-    } else if (route->handler == SERVE_FILE) {
-        r->handler = SERVE_FILE;
-        decide_file(s, h, data, path, r);
-    } else {
-        r->handler = route->handler;
-        r->content = route->content;
+        r->status = allowed != 0 ? 405 : 404;
+        r->allowed = allowed;
+        return;
     }
+    r->handler = (enum handler)route->handler;
+    if (r->handler == SERVE_FILE)
+        decide_file(s, h, data, path, route->path.size, r);
+    else if (r->handler != SERVE_HANDLER)
+        r->content = route->content;
+    else if ((r->request = request_new(s, route, h, data, path, params)) == NULL)
+        r->status = 503;
 }
 
 static char *put(char *to, struct text t)
@@ -96,15 +56,31 @@ static char *put(char *to, struct text t)
 static const char *reason(int status)
 {
     switch (status) {
+    case 200: return "OK";
+    case 201: return "Created";
+    case 202: return "Accepted";
+    case 204: return "No Content";
+    case 301: return "Moved Permanently";
+    case 302: return "Found";
+    case 303: return "See Other";
+    case 307: return "Temporary Redirect";
+    case 308: return "Permanent Redirect";
     case 304: return "Not Modified";
     case 400: return "Bad Request";
+    case 401: return "Unauthorized";
     case 403: return "Forbidden";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
     case 408: return "Request Timeout";
+    case 409: return "Conflict";
+    case 410: return "Gone";
+    case 412: return "Precondition Failed";
     case 413: return "Content Too Large";
     case 414: return "URI Too Long";
+    case 415: return "Unsupported Media Type";
     case 417: return "Expectation Failed";
+    case 422: return "Unprocessable Content";
+    case 429: return "Too Many Requests";
     case 431: return "Request Header Fields Too Large";
     case 500: return "Internal Server Error";
     case 501: return "Not Implemented";
@@ -114,16 +90,39 @@ static const char *reason(int status)
     return "Unknown";
 }
 
-/* put_other begins an answer that is not a 200. */
-static char *put_other(const struct server *s, char *to, const struct reply *r)
+/* put_allowed writes the methods that a path has. */
+static char *put_allowed(char *to, unsigned allowed)
+{
+    static const struct {
+        unsigned method;
+        const char *name;
+    } methods[] = {{METHOD_GET, "GET"}, {METHOD_HEAD, "HEAD"}, {METHOD_POST, "POST"}, {METHOD_PUT, "PUT"}, {METHOD_PATCH, "PATCH"}, {METHOD_DELETE, "DELETE"}};
+    const char *before = "Allow: ";
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        if ((allowed & methods[i].method) == 0)
+            continue;
+        to += sprintf(to, "%s%s", before, methods[i].name);
+        before = ", ";
+    }
+    return put(to, TEXT("\r\n"));
+}
+
+/* put_line writes the status and the Date. */
+static char *put_line(const struct server *s, char *to, int status)
 {
     const size_t ok = sizeof("HTTP/1.1 200 OK\r\n") - 1;
-    to += sprintf(to, "HTTP/1.1 %d %s\r\n", r->status, reason(r->status));
-    to = put(to, (struct text){s->ok_line + ok, s->ok_size - ok}); /* the Date */
+    to += sprintf(to, "HTTP/1.1 %d %s\r\n", status, reason(status));
+    return put(to, (struct text){s->ok_line + ok, s->ok_size - ok});
+}
+
+/* put_other begins an answer that is not a 200 and has no body. */
+static char *put_other(const struct server *s, char *to, const struct reply *r)
+{
+    to = put_line(s, to, r->status);
     if (r->status == 304)
         return put(to, r->content->shared);
     if (r->status == 405)
-        to = put(to, r->allowed == METHOD_POST ? TEXT("Allow: POST\r\n") : TEXT("Allow: GET, HEAD\r\n"));
+        to = put_allowed(to, r->allowed);
     return put(to, TEXT("Content-Length: 0\r\n"));
 }
 
@@ -135,7 +134,13 @@ bool reply_write(struct server *s, const struct reply *r)
     bool apart = false;
     s->counters.requests++;
     s->counters.answers[r->status / 100]++;
-    if (r->status != 200) {
+    if (r->status != 200 && r->content != NULL && r->handler == SERVE_HANDLER) {
+        p = put_line(s, p, r->status);
+        p = put(p, r->content->head);
+        apart = r->content->size > COPIED_MAX;
+        if (!apart)
+            body = (struct text){r->content->bytes, r->content->size};
+    } else if (r->status != 200) {
         p = put_other(s, p, r);
     } else if (r->handler == SERVE_STATS) {
         p = put(p, (struct text){s->ok_line, s->ok_size});

@@ -1,5 +1,5 @@
 """Drives real servers over loopback: integration.py SERVER-WITH-SANITIZERS SERVER-WITH-SHORT-TIMES SERVER-WITH-LITTLE-ROOM
-RELEASED-SERVER MIMALLOC-FLAGS COMPILER."""
+RELEASED-SERVER MIMALLOC-FLAGS COMPILER SERVER-WITH-THREAD-SANITIZER."""
 
 import http.client
 import io
@@ -16,7 +16,7 @@ import tempfile
 import time
 import unittest
 
-ASAN, SHORT, TIGHT, RELEASE, MIMALLOC, COMPILER = sys.argv[1:7]
+ASAN, SHORT, TIGHT, RELEASE, MIMALLOC, COMPILER, TSAN = sys.argv[1:8]
 PATIENCE = 20
 GET = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 LINE = b"helloworld\n"
@@ -308,6 +308,199 @@ class Answers(unittest.TestCase):
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+RESET = b"\1\0\0\0\0\0\0\0"
+
+
+def request(line, body=None, *headers):
+    head = b"".join(h + b"\r\n" for h in headers)
+    return line + b" HTTP/1.1\r\nHost: h\r\n" + head + (b"" if body is None else b"Content-Length: %d\r\n" % len(body)) + b"\r\n" + (body or b"")
+
+
+def metrics(server):
+    """The figures of /metrics by name, with labels."""
+    lines = server.get("/metrics")[1].decode().splitlines()
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
+
+
+def until(condition, what):
+    deadline = time.time() + PATIENCE
+    while not condition():
+        if time.time() > deadline:
+            raise AssertionError(what)
+        time.sleep(0.02)
+
+
+class Handlers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(ASAN, "--time-every=1")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def test_parameters_are_decoded(self):
+        for path, want in {"/7": "7", "/a%20b": "a b", "/%22%5c": '"\\', "/:id": ":id", "/%C3%A4": "\u00e4", "/a..b": "a..b", "/" + "x" * 400: "x" * 400}.items():
+            r, body = self.server.get("/api/users" + path)
+            self.assertEqual((r.status, json.loads(body)["user"], r.getheader("content-type")), (200, want, "application/json"), path)
+        self.assertEqual(json.loads(self.server.get("/api/%75sers/7?a=%20b/c?")[1]), {"user": "7", "query": "a=%20b/c?", "instance": 0})
+        for path, want in {"/": 404, "": 405, "/7/": 404, "/7/8": 404, "/a%2fb": 400, "/..": 400, "/%": 400, "/%00": 400}.items():
+            self.assertEqual(self.server.get("/api/users" + path)[0].status, want, path)
+
+    def test_a_path_has_a_handler_for_each_method(self):
+        with Client(self.server) as c:
+            for line, body, want, allow in (
+                (b"GET /api/users/1", None, 200, None), (b"HEAD /api/users/1", None, 200, None), (b"DELETE /api/users/1", None, 204, None),
+                (b"PUT /api/users/1", b"x", 405, "GET, HEAD, DELETE"), (b"GET /api/users", None, 405, "POST"), (b"POST /api/users", b"x", 201, None),
+                (b"POST /api/users", None, 422, None), (b"PATCH /api", b"x", 405, "GET, HEAD"), (b"GET /api", None, 200, None),
+            ):
+                c.send(request(line, body))
+                if line.startswith(b"HEAD"):
+                    status, headers = c.head()
+                    self.assertGreater(int(headers["content-length"]), 0)
+                else:
+                    status, headers, _ = c.answer()
+                self.assertEqual((status, headers.get("allow")), (want, allow), line)
+                if want == 201:
+                    self.assertEqual(headers["location"], "/api/users/1")
+                self.assertEqual("content-length" in headers, want != 204)
+
+    def test_answers_that_come_later_keep_their_order(self):
+        with Client(self.server) as c:
+            c.send(GET + request(b"GET /api/later/200") + GET + request(b"GET /api/later/0") * 3 + request(b"POST /echo", b"hello") + request(b"HEAD /api/later/1") + GET)
+            want = [b"helloworld", b'{"later":true}\n', b"helloworld"] + [b'{"later":true}\n'] * 3 + [b"hello"]
+            self.assertEqual([c.answer()[2] for _ in want], want)
+            self.assertEqual(c.head()[0], 200)
+            self.assertEqual(c.answer()[2], b"helloworld")
+
+    def test_many_wait_at_once(self):
+        clients = [Client(self.server) for _ in range(200)]
+        for i, c in enumerate(clients):
+            c.send(request(b"GET /api/later/%d" % (i % 50)) + GET)
+        for c in clients:
+            self.assertEqual((c.answer()[0], c.answer()[2]), (200, b"helloworld"))
+            c.__exit__()
+
+    def test_a_connection_may_die_before_its_answer(self):
+        for reset in (False, True):
+            for text in (b"", GET, b"GET / HT"):
+                clients = [self.server.connect() for _ in range(20)]
+                for s in clients:  # nothing tells the server of who has only closed before it answers
+                    s.sendall(request(b"GET /api/later/%d" % (10000 if reset else 1000)) + text)
+                until(lambda: self.server.stats()["waiting"] >= 1, "nothing waits")
+                for s in clients:
+                    if reset:
+                        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+                    s.close()
+                until(lambda: self.server.stats()["waiting"] == 0, "requests are left over")
+                until(lambda: self.server.stats()["connections"]["open"] == 1, "connections are left over")
+        self.assertEqual(self.server.stats()["held"]["bytes"], 0)
+
+    def test_who_sends_no_more_gets_its_answer(self):
+        with Client(self.server) as c:
+            c.send(request(b"GET /api/later/200"))
+            c.socket.shutdown(socket.SHUT_WR)
+            self.assertEqual(c.answer()[2], b'{"later":true}\n')
+            self.assertTrue(c.closed())
+
+    def test_a_large_answer_of_a_handler_comes_whole(self):
+        body = random.Random(7).randbytes(65536)
+        with Client(self.server, receive_buffer=4096) as c:
+            c.send(request(b"POST /api/users", body) + request(b"POST /echo", body[:5000]) + GET)
+            self.assertEqual([c.answer()[2] == b for b in (body, body[:5000], made(10))], [True] * 3)
+
+    def test_metrics_are_told(self):
+        before = metrics(self.server)
+        for _ in range(10):
+            self.server.get("/")
+        self.server.get("/api/later/50")
+        self.server.get("/nothing")
+        after = metrics(self.server)
+        # That of "before" was timed once it had been told.
+        for name, more in {'uvhttp_requests_total{instance="0"}': 13, "uvhttp_latency_seconds_count": 13, 'uvhttp_answers_total{status="2xx"}': 12,
+                           'uvhttp_answers_total{status="4xx"}': 1, 'uvhttp_latency_seconds_bucket{le="+Inf"}': 13}.items():
+            self.assertEqual(after[name] - before[name], more, name)
+        self.assertGreaterEqual(after["uvhttp_latency_seconds_sum"] - before["uvhttp_latency_seconds_sum"], 0.049)
+        name = "uvhttp_latency_seconds_bucket{le=\"0.032768\"}"
+        self.assertLessEqual(after[name] - before[name], 12, "the answer that came after 50 ms")
+        until(lambda: metrics(self.server)["uvhttp_loop_delay_seconds_count"] > before["uvhttp_loop_delay_seconds_count"], "no delay is told")
+
+
+class Instances(unittest.TestCase):
+    FLAGS = ("--instances=2", "--time-every=1")
+
+    def both(self, server):
+        """Waits until both instances listen."""
+        seen = set()
+        until(lambda: seen.add(json.loads(server.get("/api/users/1")[1])["instance"]) or len(seen) == 2, "one instance answers alone")
+        until(lambda: server.stats()["connections"]["open"] == 1, "connections are left over")
+
+    def test_two_instances_share_a_port(self):
+        for program in (ASAN, TSAN, RELEASE):
+            with Server(program, *self.FLAGS) as server:
+                self.both(server)
+                clients = [Client(server) for _ in range(100)]
+                seen = set()
+                for i, c in enumerate(clients):
+                    c.send(request(b"GET /api/users/%d" % i) + request(b"GET /static/10k.bin") + request(b"GET /api/later/1"))
+                for i, c in enumerate(clients):
+                    user = json.loads(c.answer()[2])
+                    self.assertEqual(user["user"], str(i))
+                    seen.add(user["instance"])
+                    self.assertTrue(c.answer()[2] == made(10 << 10))
+                    self.assertEqual(c.answer()[0], 200)
+                self.assertEqual(seen, {0, 1})
+                until(lambda: server.stats()["connections"]["open"] == 101, "the instances do not tell of all connections")
+                told = metrics(server)
+                self.assertTrue(all(told['uvhttp_connections{instance="%d"}' % i] > 0 for i in range(2)))
+                for c in clients:
+                    c.__exit__()
+
+    def test_another_server_does_not_get_a_part_of_the_port(self):
+        with Server(ASAN, *self.FLAGS) as server:
+            for flags in (self.FLAGS, ()):
+                p = subprocess.run([ASAN, f"--port={server.port}", *flags], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+                self.assertEqual(p.returncode, 1)
+                self.assertIn(b"in use", p.stderr)
+
+    def test_all_instances_end_at_sigterm_and_answer_before(self):
+        for program in (ASAN, TSAN, RELEASE):
+            server = Server(program, *self.FLAGS)
+            clients = [Client(server) for _ in range(20)]
+            for c in clients:
+                c.send(request(b"GET /api/later/500"))
+            until(lambda: server.stats()["waiting"] > 0, "nobody waits")
+            server.process.send_signal(signal.SIGTERM)
+            for c in clients:
+                self.assertEqual(c.answer()[2], b'{"later":true}\n')
+                self.assertTrue(c.closed())
+                c.__exit__()
+            self.assertEqual(server.stop()[0], 0, server.errors())
+
+    def test_sigterm_may_come_at_any_time(self):
+        for i in range(20):
+            server = Server(RELEASE, *self.FLAGS)
+            if i % 2 == 0:
+                server.get("/")
+            while server.process.poll() is None:
+                server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(server.process.returncode, 0, server.errors())
+            server.stop()
+
+    def test_the_limit_of_connections_is_that_of_all(self):
+        with Server(ASAN, "--max-connections=10", *self.FLAGS) as server:
+            self.both(server)
+            clients = [Client(server) for _ in range(100)]
+            statuses = []
+            for c in clients:
+                c.send(GET)
+                statuses.append(c.answer()[0])
+            self.assertIn(statuses.count(200), range(1, 11))  # one of them may still hold a connection that is over
+            self.assertEqual(statuses.count(200) + statuses.count(503), 100)
+            for c in clients:
+                c.__exit__()
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="uvhttp-")
@@ -338,6 +531,14 @@ class Folder(unittest.TestCase):
             self.assertLessEqual(cache["bytes"], 100000)
             self.assertLessEqual(cache["files"], 8)
 
+    def test_a_warm_cache_has_the_files_before_anybody_asks(self):
+        with Server(ASAN, "--warm", f"--root={self.folder}") as server:
+            cache = server.stats()["cache"]
+            self.assertEqual(cache["files"], len(self.content))
+            for name, content in self.content.items():
+                self.assertTrue(server.get("/static/" + name)[1] == content, name)
+            self.assertEqual(server.stats()["cache"]["misses"], cache["misses"])
+
     def test_a_file_that_changes_is_served_anew_within_a_second_or_two(self):
         with Server(ASAN, f"--root={self.folder}") as server:
             for name in ("f1.bin", "f8.bin"):
@@ -366,7 +567,7 @@ class Folder(unittest.TestCase):
 
 class Limits(unittest.TestCase):
     def test_bad_flags_are_refused_with_a_sentence(self):
-        for flags in (["--port"], ["--port=0"], ["--port", "65536"], ["--port=80x"], ["--por=80"], ["--max-connections=0"], ["--root="], ["x"], ["--portable=1"]):
+        for flags in (["--port"], ["--port=0"], ["--port", "65536"], ["--port=80x"], ["--por=80"], ["--max-connections=0"], ["--root="], ["x"], ["--portable=1"], ["--instances=0"], ["--instances=65"], ["--time-every=0"], ["--warm=1"]):
             p = subprocess.run([ASAN, *flags], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, timeout=PATIENCE)
             self.assertEqual((p.returncode, p.stderr[:5]), (2, b"usage"), flags)
 
@@ -546,6 +747,20 @@ class Ends(unittest.TestCase):
                     if len(stalled.input.read(30 << 20)) < 20 << 20:
                         raise EOFError
 
+    def test_a_handler_that_has_its_client_wait_does_not_keep_the_server(self):
+        for flags in ((), ("--instances=2",)):
+            server = Server(ASAN, *flags)
+            clients = [Client(server) for _ in range(20)]
+            for c in clients:
+                c.send(request(b"GET /api/later/10000"))
+            until(lambda: server.stats()["waiting"] == 20, "not all wait")
+            status, seconds = server.stop()
+            self.assertEqual(status, 0, server.errors())
+            self.assertLess(seconds, 5)
+            for c in clients:
+                self.assertTrue(c.closed())
+                c.__exit__()
+
     def test_a_request_that_waits_is_answered_after_sigterm(self):
         server = Server(RELEASE)
         with Client(server) as c:
@@ -601,19 +816,19 @@ class Accounts(unittest.TestCase):
 
     def test_requests_take_no_memory_once_the_server_is_warm(self):
         text = b"".join(b"GET " + p + b" HTTP/1.1\r\nHost: h\r\n\r\n" for p in (b"/", b"/json", b"/static/12b.txt", b"/static/10k.bin", b"/static/100k.bin", b"/large"))
-        text += b"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
+        text += request(b"POST /echo", b"hello") + request(b"GET /api/users/7")
         for program in (ASAN, RELEASE):
             with Server(program) as server:
-                self.pipeline(server, text, 7, 20)
+                self.pipeline(server, text, 8, 20)
                 self.warm(server)
                 before = server.stats()
-                self.pipeline(server, text, 7, 400)
+                self.pipeline(server, text, 8, 400)
                 for _ in range(100):
                     self.assertEqual(server.get("/")[0].status, 200)
                 after = server.stats()
                 self.assertEqual(after["allocator"]["allocations"], before["allocator"]["allocations"])
-                self.assertEqual(after["requests"] - before["requests"], 400 * 7 + 101)
-                self.assertEqual(after["answers"]["2xx"] - before["answers"]["2xx"], 400 * 7 + 101)
+                self.assertEqual(after["requests"] - before["requests"], 400 * 8 + 101)
+                self.assertEqual(after["answers"]["2xx"] - before["answers"]["2xx"], 400 * 8 + 101)
 
     def test_memory_is_the_same_after_many_requests(self):
         with Server(RELEASE) as server, Client(server) as c:
@@ -644,12 +859,12 @@ def main():
     stream = io.StringIO()
     begin = time.time()
     bad = 0
-    for case in (Answers, Folder, Limits, Ends, Accounts):
+    for case in (Answers, Handlers, Instances, Folder, Limits, Ends, Accounts):
         result = unittest.TextTestRunner(stream=stream).run(unittest.defaultTestLoader.loadTestsFromTestCase(case))
         bad += len(result.failures) + len(result.errors)
         for _, text in result.failures + result.errors:
             print(text)
-    tests = sum(len(unittest.defaultTestLoader.getTestCaseNames(c)) for c in (Answers, Folder, Limits, Ends, Accounts))
+    tests = sum(len(unittest.defaultTestLoader.getTestCaseNames(c)) for c in (Answers, Handlers, Instances, Folder, Limits, Ends, Accounts))
     print(f"integration: {tests} tests, {bad} failed, {time.time() - begin:.0f} s")
     return bad > 0
 

@@ -14,8 +14,10 @@
 #include "lend.h"
 #include "limits.h"
 #include "mem.h"
+#include "metrics.h"
 #include "path.h"
 #include "router.h"
+#include "uvhttp.h"
 
 static int failures, checks;
 
@@ -294,6 +296,156 @@ static void test_router(void)
     free(r);
 }
 
+static void test_methods(void)
+{
+    struct router *r = calloc(1, sizeof(*r));
+    check(router_add(r, (struct route){.path = TEXT_INIT("/users"), .methods = METHOD_GET, .handler = 1}), "a route is added", "GET /users");
+    check(router_add(r, (struct route){.path = TEXT_INIT("/users"), .methods = METHOD_POST | METHOD_PUT, .handler = 2}), "a path may have other methods",
+          "POST /users");
+    check(router_add(r, (struct route){.path = TEXT_INIT("/users"), .methods = METHOD_DELETE, .handler = 3}), "a path may have other methods", "DELETE");
+    check(!router_add(r, (struct route){.path = TEXT_INIT("/users"), .methods = METHOD_PUT}), "a method is added once", "PUT /users");
+    const struct route *route = router_find(r, TEXT("/users"));
+    for (int i = 1; i <= 3; i++, route = router_next(r, route))
+        check(route != NULL && route->handler == i, "the routes of a path follow each other", "not so");
+    check(route == NULL, "the routes of a path end", "they do not");
+    free(r);
+}
+
+/* Which paths a route may have. */
+static void test_route_paths(void)
+{
+    static const struct {
+        const char *path;
+        bool want;
+    } cases[] = {
+        {"/", true},        {"/a", true},        {"/a/b", true},   {"/static/", true}, {"/a/b/", false},    {"", false},
+        {"a", false},       {"/:id", true},      {"/a/:id", true}, {"/a/:", false},    {"/a/:id/", false},  {"/a/:id/b/:name", true},
+        {"/a/b:c", true},   {"/:1/:2/:3/:4/:5/:6/:7/:8", true},    {"/:1/:2/:3/:4/:5/:6/:7/:8/:9", false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct router *r = calloc(1, sizeof(*r));
+        struct route route = {.path = {cases[i].path, strlen(cases[i].path)}, .methods = METHOD_GET};
+        check(router_add(r, route) == cases[i].want, "a route's path is judged", cases[i].path);
+        check(!cases[i].want || !router_add(r, route), "a route is added once", cases[i].path);
+        free(r);
+    }
+}
+
+static void test_params(void)
+{
+    static const struct route routes[] = {
+        {.path = TEXT_INIT("/users/:id"), .methods = METHOD_GET, .handler = 0},
+        {.path = TEXT_INIT("/users/:id"), .methods = METHOD_DELETE, .handler = 1},
+        {.path = TEXT_INIT("/users/:id/posts/:post"), .methods = METHOD_GET, .handler = 2},
+        {.path = TEXT_INIT("/users/:id/:what"), .methods = METHOD_GET, .handler = 3},
+        {.path = TEXT_INIT("/:a/b:c/:d"), .methods = METHOD_GET, .handler = 4},
+    };
+    static const struct {
+        const char *path;
+        unsigned method;
+        int want; /* -1: no route; -405: other methods */
+        const char *first, *second;
+    } cases[] = {
+        {"/users/7", METHOD_GET, 0, "7", NULL},
+        {"/users/7", METHOD_DELETE, 1, "7", NULL},
+        {"/users/7", METHOD_POST, -405, NULL, NULL},
+        {"/users/a b:c", METHOD_GET, 0, "a b:c", NULL},
+        {"/users/:id", METHOD_GET, 0, ":id", NULL},
+        {"/users/", METHOD_GET, -1, NULL, NULL},
+        {"/users", METHOD_GET, -1, NULL, NULL},
+        {"/users/7/", METHOD_GET, -1, NULL, NULL},
+        {"/user/7", METHOD_GET, -1, NULL, NULL},
+        {"/users/7/posts/12", METHOD_GET, 2, "7", "12"},
+        {"/users/7/posts", METHOD_GET, 3, "7", "posts"},
+        {"/users/7/posts/", METHOD_GET, -1, NULL, NULL},
+        {"/users//posts/12", METHOD_GET, -1, NULL, NULL},
+        {"/users/7/posts/12/more", METHOD_GET, -1, NULL, NULL},
+        {"/x/b:c/y", METHOD_GET, 4, "x", "y"},
+        {"/x/b:d/y", METHOD_GET, -1, NULL, NULL},
+        {"*", METHOD_OTHER, -1, NULL, NULL},
+    };
+    struct router *r = calloc(1, sizeof(*r));
+    for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
+        check(router_add(r, routes[i]), "a route with parameters is added", routes[i].path.data);
+    check(!router_add(r, (struct route){.path = TEXT_INIT("/users/:name"), .methods = METHOD_GET}), "a parameter's name makes no other route", "it does");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct text params[PARAMS_MAX] = {0}, path = {cases[i].path, strlen(cases[i].path)};
+        const char *want[] = {cases[i].first, cases[i].second};
+        unsigned allowed = 0;
+        const struct route *route = router_match(r, path, cases[i].method, params, &allowed);
+        check((route == NULL ? allowed != 0 ? -405 : -1 : route->handler) == cases[i].want, "a path finds its route", cases[i].path);
+        for (size_t k = 0; k < 2 && want[k] != NULL; k++)
+            check(text_same(params[k], (struct text){want[k], strlen(want[k])}), "a parameter is what the path has in its place", cases[i].path);
+    }
+    check(route_param(&routes[2], TEXT("id")) == 0 && route_param(&routes[2], TEXT("post")) == 1, "parameters are found by name", "they are not");
+    check(route_param(&routes[2], TEXT("posts")) == -1 && route_param(&routes[2], TEXT("")) == -1, "other names are no parameters", "they are");
+    free(r);
+}
+
+static void test_headers_by_name(void)
+{
+    static const char text[] = "\r\nPOST /a:b?Host: HTTP/1.1\r\nHost: h\r\nX-Empty:\r\nX-Two: \t one \t\r\nx-two: two\r\nX-Twofold: no\r\n\r\n";
+    static const struct {
+        const char *name, *want;
+    } cases[] = {{"host", "h"}, {"X-TWO", "one"}, {"x-empty", ""}, {"x-tw", NULL}, {"post", NULL}, {"", NULL}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct text value = head_find(text, sizeof(text) - 1, (struct text){cases[i].name, strlen(cases[i].name)});
+        bool good = cases[i].want == NULL ? value.data == NULL : value.data != NULL && text_same(value, (struct text){cases[i].want, strlen(cases[i].want)});
+        check(good, "a header is found by its name", cases[i].name);
+    }
+    check(head_token(TEXT("X-a")) && !head_token(TEXT("")) && !head_token(TEXT("a b")) && !head_token(TEXT("a:")), "a name is a token", "not so");
+}
+
+static void test_queries(void)
+{
+    static const struct {
+        const char *target, *want;
+    } cases[] = {{"/a?b=c?d", "b=c?d"}, {"/a?", ""}, {"/a", ""}, {"http://h?x=/y", "x=/y"}, {"http://h/a?x", "x"}, {"http://h", ""}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[128];
+        struct head h;
+        int size = snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", cases[i].target);
+        head_begin(&h);
+        check(head_read(&h, text, (size_t)size) == HEAD_DONE, "a target with a query is read", cases[i].target);
+        check(text_same(head_text(text, h.query), (struct text){cases[i].want, strlen(cases[i].want)}), "the query is what follows the mark", cases[i].target);
+    }
+}
+
+static void test_times(void)
+{
+    static const struct {
+        uint64_t nanoseconds;
+        unsigned bucket;
+    } cases[] = {{0, 0}, {1, 0}, {1000, 0}, {1001, 1}, {2000, 1}, {2001, 2}, {4000, 2}, {1000000, 10}, {8388608000, 23}, {8388608001, 24}, {UINT64_MAX / 2, 24}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct times t = {0};
+        char detail[32];
+        snprintf(detail, sizeof(detail), "%llu ns", (unsigned long long)cases[i].nanoseconds);
+        times_add(&t, cases[i].nanoseconds);
+        check(t.buckets[cases[i].bucket] == 1 && t.nanoseconds == cases[i].nanoseconds, "a time is in the first bucket that holds it", detail);
+    }
+    struct account accounts[2] = {{.counters.requests = 3, .open = 1, .most_late_ms = 5}, {.counters.requests = 4, .open = 2, .most_late_ms = 2}}, sum = {0};
+    static char text[32 << 10], small[100];
+    times_add(&accounts[0].latency, 1500);
+    times_add(&accounts[1].latency, 9000000000);
+    account_add(&sum, &accounts[0]), account_add(&sum, &accounts[1]);
+    check(sum.counters.requests == 7 && sum.open == 3 && sum.most_late_ms == 5, "accounts add up", "they do not");
+    size_t size = metrics_write(accounts, 2, text, sizeof(text));
+    check(size < sizeof(text) && text[size] == '\0' && text[size - 1] == '\n', "metrics end with their last line", "they do not");
+    static const char *const lines[] = {
+        "uvhttp_requests_total{instance=\"1\"} 4\n", "uvhttp_latency_seconds_bucket{le=\"0.000001\"} 0\n", "uvhttp_latency_seconds_bucket{le=\"0.000002\"} 1\n",
+        "uvhttp_latency_seconds_bucket{le=\"8.388608\"} 1\n", "uvhttp_latency_seconds_bucket{le=\"+Inf\"} 2\n", "uvhttp_latency_seconds_count 2\n",
+        "uvhttp_latency_seconds_sum 9.000001500\n",
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        check(strstr(text, lines[i]) != NULL, "metrics have a line", lines[i]);
+    check(metrics_write(accounts, 2, small, sizeof(small)) < sizeof(small), "metrics take no more than there is", "they do");
+    static struct account many[UVHTTP_INSTANCES_MAX];
+    memset(many, 0xff, sizeof(many)); /* the longest numbers */
+    size = metrics_write(many, UVHTTP_INSTANCES_MAX, text, sizeof(text));
+    check(strstr(text, "uvhttp_loop_delay_seconds_count") != NULL, "the metrics of all instances have room", "they do not");
+}
+
 /* The model of the cache is an array in order of use. */
 enum { MODEL = 6 };
 
@@ -464,7 +616,7 @@ static void test_files(void)
     write_file(".secret", "secret", 100);
     write_file(outside, "outside", 100);
     check(mkdir("sub", 0755) == 0 && symlink(outside, "out") == 0 && symlink("a.txt", "in") == 0 && symlink("..", "sub/up") == 0, "links are made", dir);
-    check(files_open(&f, dir), "a folder is opened", dir);
+    check(files_open(&f, dir, CACHE_BYTES), "a folder is opened", dir);
     expect_file(&f, "a.txt", 5000, "one", 0, "a file is served");
     expect_file(&f, "in", 5000, "one", 0, "a link within the folder is followed");
     expect_file(&f, "out", 5000, NULL, 404, "a link out of the folder is not followed");
@@ -488,6 +640,33 @@ static void test_files(void)
     unlink("out"), unlink("in"), unlink("sub/up"), unlink(".secret"), unlink(outside), rmdir("sub"), rmdir(dir);
 }
 
+/* The cache is warm before anybody asks, and what is read into it drives nothing out. */
+static void test_warming(void)
+{
+    char dir[] = "/tmp/uvhttp-unit-XXXXXX";
+    struct files f;
+    int status;
+    if (mkdtemp(dir) == NULL || chdir(dir) != 0 || mkdir("sub", 0755) != 0) {
+        check(false, "a folder for tests is made", dir);
+        return;
+    }
+    write_file("a.txt", "one", 100), write_file("sub/b.txt", "two", 100), write_file(".hidden", "no", 100);
+    check(symlink("a.txt", "link") == 0 && symlink(".", "sub/loop") == 0, "links are made", dir);
+    check(files_open(&f, dir, CACHE_BYTES) && files_warm(&f, 1000) == 2, "all files of a folder are read, and no link", "not so");
+    uint64_t misses = f.cache.misses;
+    expect_file(&f, "sub/b.txt", 1500, "two", 0, "a file that was read is served");
+    check(f.cache.misses == misses && f.cache.hits == 1, "a file that was read is in the cache", "it is not");
+    files_close(&f);
+    check(files_open(&f, dir, 1000) && files_warm(&f, 1000) > 0 && f.cache.evictions <= 1 && f.cache.bytes <= 1000, "warming ends where the cache is full", "it goes on");
+    files_close(&f);
+    check(files_open(&f, NULL, CACHE_BYTES) && files_warm(&f, 1000) == 5, "made files are read, too", "they are not");
+    struct file *file = files_get(&f, TEXT("10m.bin"), 1000, &status);
+    check(file != NULL && f.cache.hits == 1, "a made file is in the cache", "it is not");
+    file_release(file);
+    files_close(&f);
+    unlink("a.txt"), unlink("link"), unlink(".hidden"), unlink("sub/b.txt"), unlink("sub/loop"), rmdir("sub"), rmdir(dir);
+}
+
 int main(void)
 {
     test_heads();
@@ -497,10 +676,17 @@ int main(void)
     test_paths();
     test_dates();
     test_router();
+    test_methods();
+    test_route_paths();
+    test_params();
+    test_headers_by_name();
+    test_queries();
+    test_times();
     test_cache();
     test_conditions();
     test_lending();
     test_files();
+    test_warming();
 #ifdef __SANITIZE_ADDRESS__
     const char *build = ", with sanitizers";
 #else
