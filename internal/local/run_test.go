@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"golang.org/x/sys/unix"
 
 	"loadstone.dev/loadstone/api/v1alpha1"

@@ -242,7 +242,9 @@ func faults(chance *rand.Rand) []fault {
 		{"the operator is killed", func(ctx context.Context) (func(context.Context) error, error) { return nil, killPods(ctx, "loadstone") }},
 		{"the operator is away", func(ctx context.Context) (func(context.Context) error, error) { return away(ctx, "loadstone") }},
 		{"the operator hangs", func(ctx context.Context) (func(context.Context) error, error) { return hang(ctx, "operator") }},
-		{"Argo is killed", func(ctx context.Context) (func(context.Context) error, error) { return nil, killPods(ctx, "loadstone-argo") }},
+		{"Argo is killed", func(ctx context.Context) (func(context.Context) error, error) {
+			return nil, killPods(ctx, "loadstone-argo")
+		}},
 		{"Argo is away", func(ctx context.Context) (func(context.Context) error, error) { return away(ctx, "loadstone-argo") }},
 		{"the store hangs", func(ctx context.Context) (func(context.Context) error, error) { return hang(ctx, "minio") }},
 		{"the API server hangs", hangAPIServer},
@@ -423,4 +425,3 @@ func counted(all map[string]int) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
