@@ -331,7 +331,8 @@ static bool watch_listener(struct server *s)
 {
     int error;
     s->listener.data = s->tick.data = s->wake.data = s;
-    if ((error = uv_async_init(&s->loop, &s->wake, on_wake)) != 0 || (error = uv_poll_init(&s->loop, &s->listener, s->listen_fd)) != 0 || (error = uv_timer_init(&s->loop, &s->tick)) != 0 ||
+    if ((error = uv_async_init(&s->loop, &s->wake, on_wake)) != 0 ||
+        (error = uv_poll_init(&s->loop, &s->listener, s->listen_fd)) != 0 || (error = uv_timer_init(&s->loop, &s->tick)) != 0 ||
         (error = uv_poll_start(&s->listener, UV_READABLE, on_connection)) != 0 ||
         (error = uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS)) != 0)
         return fail_libuv("watching the listener", error);

@@ -67,7 +67,7 @@ size_t stats_write(struct server *s, char *out, size_t room)
     const struct account sum = total(s);
     const struct counters *n = &sum.counters;
     const struct cache *c = &s->files.cache;
-    unsigned xxh = XXH_versionNumber();
+    unsigned instances = s->owner->config.instances, xxh = XXH_versionNumber();
     int size = snprintf(
         out, room,
         "{\"server\":\"uvhttp\","
@@ -83,9 +83,9 @@ size_t stats_write(struct server *s, char *out, size_t room)
         "\"instances\":%u,\"waiting\":%" PRIu64 ","
         "\"loop\":{\"lateMilliseconds\":%" PRIu64 ",\"mostLateMilliseconds\":%" PRIu64 "}}\n",
         mem_name(), mem_version(), mem_allocations(), uv_version_string(), xxh / 10000, xxh / 100 % 100, xxh % 100,
-        COMPILER, flags, s->owner->max, HEAD_MAX, TARGET_MAX, BODY_MAX, c->bytes_max * s->owner->config.instances, c->files_max * s->owner->config.instances, MEMORY_MAX, HEAD_MS, IDLE_MS,
-        STALL_MS, DRAIN_MS, sum.open, n->accepted, n->refused, n->timeouts, n->requests, n->answers[2], n->answers[3], n->answers[4],
-        n->answers[5], n->sent_bytes, n->body_bytes, sum.cache_files, sum.cache_bytes, sum.hits, sum.misses, sum.evictions, sum.reloads,
-        sum.held, HELD_MAX, sum.unused, s->owner->config.instances, sum.waiting, sum.late_ms, sum.most_late_ms);
+        COMPILER, flags, s->owner->max, HEAD_MAX, TARGET_MAX, BODY_MAX, c->bytes_max * instances, c->files_max * instances, MEMORY_MAX, HEAD_MS,
+        IDLE_MS, STALL_MS, DRAIN_MS, sum.open, n->accepted, n->refused, n->timeouts, n->requests, n->answers[2], n->answers[3], n->answers[4],
+        n->answers[5], n->sent_bytes, n->body_bytes, sum.cache_files, sum.cache_bytes, sum.hits, sum.misses, sum.evictions, sum.reloads, sum.held,
+        HELD_MAX, sum.unused, instances, sum.waiting, sum.late_ms, sum.most_late_ms);
     return size < 0 ? 0 : (size_t)size < room ? (size_t)size : room - 1;
 }
