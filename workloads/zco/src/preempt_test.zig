@@ -42,7 +42,7 @@ test "a coroutine that computes for ever does not keep a sleeper from waking" {
     try s.spawn(sleepThenEnd, .{ &s, &over }, .{});
     try s.spawn(spin, .{ &over, &spins }, .{});
     try s.run();
-    try std.testing.expect(spins > 0 and zco.now() - begun < 5 * std.time.ns_per_s);
+    try std.testing.expect(spins > 0 and zco.now() - begun < 60 * std.time.ns_per_s);
 }
 
 /// cpuNow is the time that this thread has computed: what a busy machine takes away does not count.
@@ -73,18 +73,22 @@ fn computeAndCompare(rounds: u64, seed: u64, wanted: u64, good: *usize, s: *zco.
     if (got == wanted) good.* += 1;
 }
 
-test "a computation that is interrupted anywhere has the same result" {
+/// computeTogether lets six coroutines compute, checks what they get, and returns how many turns were ended meanwhile.
+fn computeTogether(rounds: u64) !u64 {
     var s: zco.Scheduler = .{};
     defer s.deinit();
     try zco.Slice.start(&s);
-    var rounds: u64 = 100_000;
-    const begun = cpuNow();
-    while (cpuNow() - begun < 60 * std.time.ns_per_ms) : (rounds *= 2) std.mem.doNotOptimizeAway(compute(rounds, 1));
     var good: usize = 0;
     for (1..7) |seed| try s.spawn(computeAndCompare, .{ rounds, seed, compute(rounds, seed), &good, &s }, .{});
     try s.run();
     try std.testing.expectEqual(6, good);
-    try std.testing.expect(s.preemptions > 6);
+    return s.preemptions;
+}
+
+test "a computation that is interrupted anywhere has the same result" {
+    // A machine that is taken away for a while may skip ticks: so it is computed until turns enough were ended, and not for some time.
+    var rounds: u64 = 1_000_000;
+    while (try computeTogether(rounds) <= 6) : (rounds *= 2) try std.testing.expect(rounds < 1 << 30);
 }
 
 fn countTurns(s: *zco.Scheduler, over: *bool, turns: *usize) void {
@@ -94,9 +98,10 @@ fn countTurns(s: *zco.Scheduler, over: *bool, turns: *usize) void {
     }
 }
 
-fn trySendLong(channel: *zco.Channel(u64), over: *bool) void {
+/// trySendLong sends until its turn was ended twice, or it is clear that nothing ends it.
+fn trySendLong(channel: *zco.Channel(u64), over: *bool, turns: *volatile usize) void {
     const begun = cpuNow();
-    while (cpuNow() - begun < 100 * std.time.ns_per_ms) {
+    while (turns.* < 2 and cpuNow() - begun < 20 * std.time.ns_per_s) {
         for (0..1000) |value| _ = channel.trySend(value) catch return;
     }
     over.* = true;
@@ -110,7 +115,7 @@ test "a coroutine that is nearly always inside the library loses its turn too" {
     var channel = zco.Channel(u64).init(&s, &buffer);
     var turns: usize = 0;
     var over = false;
-    try s.spawn(trySendLong, .{ &channel, &over }, .{});
+    try s.spawn(trySendLong, .{ &channel, &over, &turns }, .{});
     try s.spawn(countTurns, .{ &s, &over, &turns }, .{});
     try s.run();
     try std.testing.expect(turns >= 2);
