@@ -32,6 +32,9 @@ func Analyse(data record.RunData) (Table, error) {
 
 // measure makes the table but for the objectives, and the run as its objectives see it.
 func measure(data record.RunData) (Table, objectives.Run, error) {
+	if err := misplaced(data.Trials); err != nil {
+		return Table{}, objectives.Run{}, err
+	}
 	objects := artifacts(data)
 	data = split(data)
 	p, err := planned.Of(data.Manifest)

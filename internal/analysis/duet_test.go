@@ -3,11 +3,13 @@ package analysis_test
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/environment"
 	"loadstone.dev/loadstone/internal/measured"
 	"loadstone.dev/loadstone/internal/record"
@@ -198,5 +200,9 @@ func TestTheRowsOfEachServerOfADuetAreItsOwn(t *testing.T) {
 	got := analyse(t, d)
 	if len(got.Rows) != 1 || got.Rows[0].Ratio == nil || math.Abs(*got.Rows[0].Ratio-1.5) > 0.01 || got.Rows[0].Verdict != verdict.Worse {
 		t.Errorf("they are compared as %+v", got.Rows)
+	}
+	d.Trials[0].Rows[0].Server = 2
+	if _, err := analysis.Analyse(d); err == nil || !strings.Contains(err.Error(), "Time of case parse is of server 2, and the trial has 2") {
+		t.Errorf("a row of a third server ends with %v", err)
 	}
 }

@@ -26,6 +26,18 @@ func rowsOf(data record.RunData, programs []validity.Program) []verdict.BlockRow
 	return out
 }
 
+// misplaced refuses rows of a server that their trial does not have.
+func misplaced(trials []record.TrialData) error {
+	for _, t := range trials {
+		for _, r := range t.Rows {
+			if n := len(t.Manifest.Servers); r.Server < 0 || r.Server >= n {
+				return fmt.Errorf("reading the values of %s: %s of case %s is of server %d, and the trial has %d", t.Manifest.Name, r.Metric, r.Case, r.Server, n)
+			}
+		}
+	}
+	return nil
+}
+
 // contradict refuses rows of one metric and case that differ in their unit or in which way is better, and cannot be compared.
 func contradict(rows []verdict.BlockRow) error {
 	type key struct{ metric, name string }

@@ -97,7 +97,7 @@ func (l Trials) stored(t *Trial) bool {
 	return slices.ContainsFunc(l, func(other Trial) bool { return other.Stored != nil && sameServers(&other, t) })
 }
 
-// sameServers reports whether two trials of a run measure the same: those of duets all do.
+// sameServers reports whether two trials of a run measure the same implementations, in whatever order.
 func sameServers(a, b *Trial) bool {
-	return len(a.Servers) > 1 && !b.Follows() || slices.Equal(a.Servers, b.Servers)
+	return slices.Equal(slices.Sorted(slices.Values(a.Servers)), slices.Sorted(slices.Values(b.Servers)))
 }

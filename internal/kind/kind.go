@@ -84,7 +84,7 @@ type Group struct {
 	Servers []string
 }
 
-// Grouper is a kind whose trials may measure several implementations: all of the run, in turns on one CPU. A trial of any other kind measures one.
+// Grouper is a kind whose trials may measure several implementations, in turns on one CPU. A trial of any other kind measures one.
 type Grouper interface {
 	// Groups are the trials of a block of a plan, whose implementations come in the order that was drawn for the block.
 	Groups(p record.Plan, drawn []string) []Group

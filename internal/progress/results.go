@@ -18,19 +18,24 @@ func Results(d record.TrialData) []Result {
 	var out []Result
 	for _, c := range d.Manifest.Cells {
 		for server := range d.Manifest.Servers {
-			if found := throughput(d, timetable.CellName(c), server); found.Value > 0 || found.Failed != "" {
+			if found := throughput(d, c, server); found.Value > 0 || found.Failed != "" {
 				out = append(out, found)
 			}
 		}
 	}
 	for _, row := range d.Rows {
-		out = append(out, Result{Name: row.Case + " " + row.Metric, Value: row.Value, Unit: row.Unit, Failed: row.Void})
+		name := row.Case + " " + row.Metric
+		if len(d.Manifest.Servers) > 1 {
+			name = d.Manifest.Servers[row.Server] + " " + name
+		}
+		out = append(out, Result{Name: name, Value: row.Value, Unit: row.Unit, Failed: row.Void})
 	}
 	return out
 }
 
 // throughput is that of a server in a cell, with its latency. Of a duet, whose servers take turns, the name says which server it is.
-func throughput(d record.TrialData, cell string, server int) Result {
+func throughput(d record.TrialData, planned record.Cell, server int) Result {
+	cell := timetable.CellName(planned)
 	name := cell
 	if len(d.Manifest.Servers) > 1 {
 		name = d.Manifest.Servers[server] + " " + cell
@@ -44,8 +49,9 @@ func throughput(d record.TrialData, cell string, server int) Result {
 		}
 	}
 	found := ResultOf(name, runs)
-	if missing := len(d.Generators) - len(runs); missing > 0 && len(runs) > 0 && found.Failed == "" {
-		found.Failed = fmt.Sprintf("%d of %d generators have no record of it", missing, len(d.Generators))
+	all := max(int(planned.Generators), len(d.Generators)) // The last ones may have left nothing at all.
+	if missing := all - len(runs); missing > 0 && len(runs) > 0 && found.Failed == "" {
+		found.Failed = fmt.Sprintf("%d of %d generators have no record of it", missing, all)
 	}
 	// Of a duet, whose servers wait for each other, the report has no latencies either.
 	if len(d.Manifest.Servers) > 1 || found.Failed != "" {

@@ -29,53 +29,53 @@ func TestTheThroughputOfACellIsThatOfAllItsGenerators(t *testing.T) {
 		servers    []string
 		server     int
 		generators [][]record.CellRun
+		planned    int32
 		want       Result
 	}{
-		"one generator": {[]string{"plain"}, 0, [][]record.CellRun{{cellRun(0, made(1000, 10), 0, "")}}, Result{Name: "sweep-10", Value: 100, Unit: "requests/s"}},
+		"one generator": {
+			servers: []string{"plain"}, generators: [][]record.CellRun{{cellRun(0, made(1000, 10), 0, "")}},
+			want: Result{Name: "sweep-10", Value: 100, Unit: "requests/s"},
+		},
 		"one with latencies": {
-			[]string{"plain"},
-			0,
-			[][]record.CellRun{{cellRun(0, late, 0, "")}},
-			Result{Name: "sweep-10", Value: 100, Unit: "requests/s", P99Micros: &p99},
+			servers: []string{"plain"}, generators: [][]record.CellRun{{cellRun(0, late, 0, "")}},
+			want: Result{Name: "sweep-10", Value: 100, Unit: "requests/s", P99Micros: &p99},
 		},
 		"two generators that took different times": {
-			[]string{"plain"},
-			0,
-			[][]record.CellRun{{cellRun(0, made(1000, 10), 0, "")}, {cellRun(0, made(1000, 5), 0, "")}},
-			Result{Name: "sweep-10", Value: 300, Unit: "requests/s"},
+			servers: []string{"plain"}, generators: [][]record.CellRun{{cellRun(0, made(1000, 10), 0, "")}, {cellRun(0, made(1000, 5), 0, "")}}, planned: 2,
+			want: Result{Name: "sweep-10", Value: 300, Unit: "requests/s"},
 		},
 		"another cell is not counted": {
-			[]string{"plain"},
-			0,
-			[][]record.CellRun{{other, cellRun(0, made(1000, 10), 0, "")}},
-			Result{Name: "sweep-10", Value: 100, Unit: "requests/s"},
+			servers: []string{"plain"}, generators: [][]record.CellRun{{other, cellRun(0, made(1000, 10), 0, "")}},
+			want: Result{Name: "sweep-10", Value: 100, Unit: "requests/s"},
 		},
 		"a generator that has no record of it": {
-			[]string{"plain"},
-			0,
-			[][]record.CellRun{{cellRun(0, late, 0, "")}, {other}},
-			Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "1 of 2 generators have no record of it"},
+			servers: []string{"plain"}, generators: [][]record.CellRun{{cellRun(0, late, 0, "")}, {other}},
+			want: Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "1 of 2 generators have no record of it"},
+		},
+		"the last generator has left nothing": {
+			servers: []string{"plain"}, generators: [][]record.CellRun{{cellRun(0, late, 0, "")}}, planned: 2,
+			want: Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "1 of 2 generators have no record of it"},
 		},
 		"the second server of a duet, whose servers wait for each other": {
-			[]string{"plain", "costly"},
-			1,
-			[][]record.CellRun{{cellRun(0, made(9, 10), time.Second, ""), cellRun(1, late, 5*time.Second, "")}},
-			Result{Name: "costly sweep-10", Value: 200, Unit: "requests/s"},
+			servers: []string{"plain", "costly"}, server: 1,
+			generators: [][]record.CellRun{{cellRun(0, made(9, 10), time.Second, ""), cellRun(1, late, 5*time.Second, "")}},
+			want:       Result{Name: "costly sweep-10", Value: 200, Unit: "requests/s"},
 		},
 		"a generator that failed": {
-			[]string{"plain"},
-			0,
-			[][]record.CellRun{{cellRun(0, late, 0, "")}, {cellRun(0, nil, 0, "the tool hung")}},
-			Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "the tool hung"},
+			servers: []string{"plain"}, generators: [][]record.CellRun{{cellRun(0, late, 0, "")}, {cellRun(0, nil, 0, "the tool hung")}},
+			want: Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "the tool hung"},
 		},
-		"a time that is not known": {[]string{"plain"}, 0, [][]record.CellRun{{cellRun(0, made(1000, 0), 0, "")}}, Result{Name: "sweep-10", Unit: "requests/s"}},
+		"a time that is not known": {
+			servers: []string{"plain"}, generators: [][]record.CellRun{{cellRun(0, made(1000, 0), 0, "")}},
+			want: Result{Name: "sweep-10", Unit: "requests/s"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := record.TrialData{Manifest: record.TrialManifest{PlannedTrial: record.PlannedTrial{Servers: tc.servers}}}
 			for _, cells := range tc.generators {
 				d.Generators = append(d.Generators, record.GeneratorResult{Cells: cells})
 			}
-			if diff := cmp.Diff(tc.want, throughput(d, "sweep-10", tc.server)); diff != "" {
+			if diff := cmp.Diff(tc.want, throughput(d, record.Cell{Load: "sweep", Connections: 10, Generators: tc.planned}, tc.server)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -110,8 +110,8 @@ func TestTheResultsOfATrialAreInTheOrderOfItsCells(t *testing.T) {
 		{Name: "plain sweep-100", Value: 10, Unit: "requests/s"},
 		{Name: "plain sweep-10", Value: 10, Unit: "requests/s"},
 		{Name: "costly sweep-10", Unit: "requests/s", Failed: "it hung"},
-		{Name: "BenchmarkSort time", Value: 12, Unit: "ns"},
-		{Name: "BenchmarkSort cpu", Value: 2.5, Unit: "s", Failed: "it was disturbed"},
+		{Name: "plain BenchmarkSort time", Value: 12, Unit: "ns"},
+		{Name: "plain BenchmarkSort cpu", Value: 2.5, Unit: "s", Failed: "it was disturbed"},
 	}
 	if diff := cmp.Diff(want, Results(d)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

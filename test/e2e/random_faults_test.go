@@ -29,7 +29,6 @@ import (
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/reason"
 	"loadstone.dev/loadstone/internal/render"
-	"loadstone.dev/loadstone/internal/validity"
 )
 
 const (
@@ -227,10 +226,8 @@ func (s *storm) read(run *v1alpha1.BenchmarkRun, stored int) {
 	}
 	for _, g := range table.Groups {
 		for _, c := range g.Cells {
-			for _, r := range c.Reasons {
-				if r.Weight == validity.Void && !r.External() {
-					s.t.Errorf("%s: a cell of %s is void by its own doing: %+v", c.Trial, g.Implementation, r)
-				}
+			if c.ImplementationFailure() {
+				s.t.Errorf("%s: %s is blamed for a cell: %+v", c.Trial, g.Implementation, c.Reasons)
 			}
 		}
 	}

@@ -112,7 +112,7 @@ func TestAKindFitsWhereItsMembersFindRoom(t *testing.T) {
 	}
 }
 
-// paired is a kind whose trials run two programs side by side, and which knows what to say where they find no room.
+// paired is a kind whose trials run two programs in turns, and which knows what to say where they find no room.
 type paired struct{ kindtest.Timings }
 
 func (paired) Groups(_ record.Plan, drawn []string) []kind.Group {
