@@ -107,5 +107,8 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 	}
 	// Pods on a node that is away go when it is back, or with it.
 	left := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return facts.Unreachable(&p, nodes) })
-	return len(left)+len(trials.Items) == 0, nil
+	if len(left)+len(trials.Items) > 0 {
+		return false, nil
+	}
+	return true, r.release(ctx, run)
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/render"
 )
 
 // awaitLeft waits until what is left of all runs of a test is as wanted.
@@ -27,7 +28,7 @@ func TestWhatIsLeftOfARunIsCollectedAfterAWhile(t *testing.T) {
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("week"))
 	w.awaitLeft("the end of its token", func(left string) bool { return !strings.Contains(left, "token") })
-	if left := w.left(t.Context()); !strings.Contains(left, "week-000-go") || !strings.Contains(left, "UnstructuredList") {
+	if left := w.left(t.Context()); !strings.Contains(left, "week-000-go") || !strings.Contains(left, "NetworkPolicyList "+render.PolicyName(run)) || !strings.Contains(left, "UnstructuredList") {
 		t.Errorf("after its end there is only %s", left)
 	}
 	w.clock.Forward(defaultTTL + time.Second)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -38,7 +39,9 @@ type BenchmarkRunReconciler struct {
 	Service                string
 	WorkflowServiceAccount string
 	InstanceID             string
-	Version                string
+	// Network is what the NetworkPolicy of a run allows beside its own pods; nil makes none.
+	Network *networkingv1.NetworkPolicySpec
+	Version string
 	Now                    func() time.Time
 }
 

@@ -40,7 +40,7 @@ const (
 // phases are what a pass does, each of which may end it. From createTrials on their order is that of conduct.Run.Next.
 func (r *BenchmarkRunReconciler) phases() []pass.Phase[*runScope] {
 	return []pass.Phase[*runScope]{
-		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,
+		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.confine, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,
 	}
 }
 

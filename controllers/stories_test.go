@@ -158,8 +158,8 @@ func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
 	w := newWorld(t)
 	run := w.apply("gone", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
 	w.awaitMeasuring("gone-000-go", 1)
-	if left := w.left(t.Context()); strings.Count(left, ",") != 5 {
-		t.Errorf("while a run is measured there is %s; want a run, a trial, two pods, a token and a Workflow", left)
+	if left := w.left(t.Context()); strings.Count(left, ",") != 6 {
+		t.Errorf("while a run is measured there is %s; want a run, a trial, two pods, a token, a NetworkPolicy and a Workflow", left)
 	}
 	w.must(w.c.Delete(t.Context(), run))
 	deadline := time.Now().Add(10 * time.Second)

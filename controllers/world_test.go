@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -164,7 +165,7 @@ func (w *world) left(ctx context.Context) string {
 	for name := range tokens.Data {
 		names = append(names, "token "+name)
 	}
-	for _, list := range []client.ObjectList{&v1alpha1.BenchmarkRunList{}, &v1alpha1.TrialList{}, &corev1.PodList{}, workflows} {
+	for _, list := range []client.ObjectList{&v1alpha1.BenchmarkRunList{}, &v1alpha1.TrialList{}, &corev1.PodList{}, &networkingv1.NetworkPolicyList{}, workflows} {
 		if err := w.c.List(ctx, list); err != nil {
 			return err.Error()
 		}
@@ -218,7 +219,7 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 	w.must(trials.SetupWithManager(m))
 	runs := &BenchmarkRunReconciler{
 		Client: operator.client, Live: inNamespace{m.GetAPIReader(), w.namespace}, Store: operator.store, Recorder: m.GetEventRecorderFor("loadstone"), Key: w.key,
-		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Version: "test", Now: w.clock.Now,
+		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Network: &networkingv1.NetworkPolicySpec{}, Version: "test", Now: w.clock.Now,
 	}
 	w.must(runs.SetupWithManager(m))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -53,6 +55,7 @@ type options struct {
 	metrics        string
 	pullSecrets    string
 	storeSecret    string
+	network        *networkingv1.NetworkPolicySpec
 	logs           logs
 	store          artifact.Config
 }
@@ -71,6 +74,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.metrics, "metrics", "0", "the address at which metrics are served, such as :8082; 0 serves none")
 	f.StringVar(&o.pullSecrets, "pull-secrets", "", "the Secrets by which measured pods pull images, separated by commas; they lie in each namespace of runs")
 	f.StringVar(&o.storeSecret, "s3-generate-secret", "", "an empty Secret of the operator's namespace in which the operator puts a key that it draws, where the environment has none")
+	f.Func("network-policy", "what the NetworkPolicy of each run allows beside its own pods, as a NetworkPolicySpec in JSON; runs have none without it", o.readNetwork)
 	o.logs.addFlags(f)
 	o.store.AddFlags(f)
 	if err := f.Parse(args); err != nil {
@@ -82,6 +86,16 @@ func parse(args []string) (options, error) {
 	}
 	o.store.AccessKey, o.store.SecretKey = os.Getenv(artifact.AccessKeyVariable), os.Getenv(artifact.SecretKeyVariable)
 	return o, o.check()
+}
+
+// readNetwork reads what the NetworkPolicy of each run allows.
+func (o *options) readNetwork(text string) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o.network); err != nil {
+		return fmt.Errorf("reading a NetworkPolicySpec: %w", err)
+	}
+	return nil
 }
 
 // check refuses to start without what is needed.
@@ -164,7 +178,7 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *lease.Fe
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: m.GetClient(), Live: m.GetAPIReader(), Store: store, Recorder: m.GetEventRecorderFor("loadstone"), Key: key,
 		Namespace: o.namespace, Service: o.service, WorkflowServiceAccount: o.serviceAccount, InstanceID: o.instanceID,
-		Version: version.Version, Now: time.Now,
+		Network: o.network, Version: version.Version, Now: time.Now,
 	}
 	if err := runs.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering runs: %w", err)

@@ -9,8 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"loadstone.dev/loadstone/internal/artifact"
 )
@@ -44,10 +46,13 @@ func TestSettingsOfTheOperator(t *testing.T) {
 		"all that can be set": {
 			args: append(slices.Clone(needed), "-workflow-service-account=runner", "-argo-instance-id=bench", "-listen=:1", "-probes=:2",
 				"-s3-bucket=results", "-s3-region=eu", "-s3-tls=true",
-				"-metrics=:3", "-log-level=debug", "-log-format=text", "-pull-secrets=a,b", "-s3-generate-secret=own"),
+				"-metrics=:3", "-log-level=debug", "-log-format=text", "-pull-secrets=a,b", "-s3-generate-secret=own",
+				`-network-policy={"ingress":[{"ports":[{"port":7600}]}]}`),
 			change: func(o *options) {
 				o.serviceAccount, o.instanceID, o.listen, o.probes = "runner", "bench", ":1", ":2"
 				o.store.Bucket, o.store.Region, o.store.Secure = "results", "eu", true
+				port := intstr.FromInt32(7600)
+				o.network = &networkingv1.NetworkPolicySpec{Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{{Port: &port}}}}}
 				o.metrics, o.pullSecrets, o.storeSecret, o.logs = ":3", "a,b", "own", logs{level: "debug", format: "text"}
 			},
 		},
@@ -84,6 +89,7 @@ func TestTheOperatorDoesNotStartWithoutWhatItNeeds(t *testing.T) {
 		"no access key":              {needed, artifact.AccessKeyVariable, artifact.AccessKeyVariable + " (environment) is empty"},
 		"no secret key":              {needed, artifact.SecretKeyVariable, artifact.SecretKeyVariable + " (environment) is empty"},
 		"no bundle where it is said": {append(slices.Clone(needed), "-s3-ca-file=none"), "", "reading the certificate authorities of the object store (chart value s3.caBundle)"},
+		"a policy of other fields":   {append(slices.Clone(needed), `-network-policy={"from":[]}`), "", "reading a NetworkPolicySpec"},
 		"a flag that there is not":   {append(slices.Clone(needed), "-replicas=2"), "", "parsing flags"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,12 +112,9 @@ func TestTheChartKnowsTheFlags(t *testing.T) {
 	environment(t)
 	var args []string
 	for _, m := range regexp.MustCompile(`- (--[a-z0-9-]+)=`).FindAllStringSubmatch(string(text), -1) {
-		value := "x"
-		if m[1] == "--s3-tls" {
-			value = "true"
-		}
-		if m[1] == "--s3-ca-file" {
-			value = ""
+		value, other := map[string]string{"--s3-tls": "true", "--s3-ca-file": "", "--network-policy": "{}"}[m[1]]
+		if !other {
+			value = "x"
 		}
 		args = append(args, m[1]+"="+value)
 	}

@@ -53,9 +53,10 @@ func measure(data record.RunData) (Table, objectives.Run, error) {
 	if err != nil {
 		return Table{}, objectives.Run{}, err
 	}
+	printed := programsOf(data)
 	t := Table{
 		Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Requests: p.Requests, Artifacts: objects,
-		Programs: programs, Cases: casesOf(data, p, rows), CaseGaps: gapsOf(data, p), Unread: unreadOf(data, p), CaseNames: caseNamesOf(data),
+		Programs: programs, Cases: casesOf(printed, p, rows), CaseGaps: gapsOf(printed, p), Unread: unreadOf(printed, p), CaseNames: caseNamesOf(printed, data.Manifest.Plan),
 	}
 	if t.Groups, err = r.Groups(); err != nil {
 		return Table{}, objectives.Run{}, err

@@ -56,6 +56,7 @@ type program struct {
 	unreadMore     int
 }
 
+// programsOf is what all processes have printed, in the order of their blocks.
 func programsOf(data record.RunData) []program {
 	var out []program
 	for _, t := range data.Trials {
@@ -71,8 +72,7 @@ func programsOf(data record.RunData) []program {
 type caseKey struct{ name, metric string }
 
 // casesOf describes every metric of every case of every implementation, in the order in which programs print them.
-func casesOf(data record.RunData, p planned.Run, rows []verdict.BlockRow) []Case {
-	printed := programsOf(data)
+func casesOf(printed []program, p planned.Run, rows []verdict.BlockRow) []Case {
 	counted := map[verdict.Place][]float64{}
 	for _, r := range rows {
 		if r.Void == "" {
@@ -121,8 +121,7 @@ func failedCases(gaps []CaseGap) map[verdict.Place]int {
 }
 
 // gapsOf lists the cases that some implementation lacks, or that have failed in it.
-func gapsOf(data record.RunData, p planned.Run) []CaseGap {
-	printed := programsOf(data)
+func gapsOf(printed []program, p planned.Run) []CaseGap {
 	processes := map[string]int{}
 	whole, failures := map[verdict.Place]int{}, map[verdict.Place]string{}
 	unread := map[string]bool{}

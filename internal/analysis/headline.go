@@ -224,9 +224,9 @@ func (t Table) addCapacities(h *Headline) {
 }
 
 // inconclusive are the reasons of all comparisons that have no verdict.
-func (t Table) inconclusive() []verdict.Reason {
+func (t Table) inconclusive(h Headline) []verdict.Reason {
 	var out []verdict.Reason
-	for _, e := range t.Headline().Entries {
+	for _, e := range h.Entries {
 		if e.Verdict == verdict.Inconclusive {
 			out = append(out, e.Reason)
 		}
@@ -241,16 +241,16 @@ func (t Table) inconclusive() []verdict.Reason {
 
 // Conclusive reports whether every comparison of the run has a verdict, with a reason of the API's condition Conclusive.
 func (t Table) Conclusive() (conclusive bool, reason string) {
-	open := t.inconclusive()
-	if !t.Counts() {
+	h := t.Headline()
+	if !t.counts(h) {
 		return false, v1alpha1.ReasonNothingCounts
 	}
-	if len(t.Headline().Entries)+len(t.Rows) == 0 {
+	if len(h.Entries)+len(t.Rows) == 0 {
 		return false, v1alpha1.ReasonNothingToCompare
 	}
 	reason = v1alpha1.ReasonDone
 	undecided := ""
-	for _, why := range open {
+	for _, why := range t.inconclusive(h) {
 		switch why {
 		case verdict.TooFewBlocks:
 			return false, v1alpha1.ReasonTooFewBlocks
@@ -265,8 +265,9 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 }
 
 // Counts reports whether anything that was measured counts.
-func (t Table) Counts() bool {
-	h := t.Headline()
+func (t Table) Counts() bool { return t.counts(t.Headline()) }
+
+func (t Table) counts(h Headline) bool {
 	return len(h.Peaks)+h.AloneCases > 0 || slices.ContainsFunc(t.Cases, func(c Case) bool { return c.Summary != nil }) ||
 		slices.ContainsFunc(t.Rows, func(r verdict.RowComparison) bool { return r.Blocks > 0 })
 }

@@ -26,8 +26,7 @@ type CaseName struct {
 }
 
 // unreadOf lists whose output could not be read as a whole.
-func unreadOf(data record.RunData, p planned.Run) []UnreadOutput {
-	printed := programsOf(data)
+func unreadOf(printed []program, p planned.Run) []UnreadOutput {
 	var out []UnreadOutput
 	for _, i := range p.Implementations {
 		own := UnreadOutput{Implementation: i.Name}
@@ -49,13 +48,12 @@ func unreadOf(data record.RunData, p planned.Run) []UnreadOutput {
 }
 
 // caseNamesOf lists the names that the run gives to cases, and whose they are.
-func caseNamesOf(data record.RunData) []CaseName {
-	if data.Manifest.Plan.Programs == nil {
+func caseNamesOf(printed []program, p record.Plan) []CaseName {
+	if p.Programs == nil {
 		return nil
 	}
-	printed := programsOf(data)
 	var out []CaseName
-	for _, o := range data.Manifest.Plan.Programs.Outputs {
+	for _, o := range p.Programs.Outputs {
 		found, whole := namesOf(printed, o)
 		for i, n := range o.Cases {
 			if len(found[i]) > 0 || whole {

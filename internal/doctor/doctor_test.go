@@ -12,7 +12,7 @@ import (
 // sane is a machine that lacks nothing.
 func sane() Machine {
 	return Machine{
-		Cores: [][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, Online: 8, Governor: "performance", Descriptors: 65536,
+		Cores: [][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, Online: 8, Governor: "performance", Quota: new(0.0), Descriptors: 65536,
 		Tools: []Tool{{"wrk", "/usr/bin/wrk", "apt-get install wrk"}, {"k6", "/usr/bin/k6", "see its page"}},
 	}
 }
@@ -32,18 +32,19 @@ func TestWhatAMachineLacksHasAWayOut(t *testing.T) {
 		want   Level
 		says   string
 	}{
-		"one CPU":              {func(m *Machine) { m.Cores, m.Online = [][]int{{0}}, 1 }, "CPUs", Fault, "1 CPU: a server and its generator need one each"},
-		"no CPU that is known": {func(m *Machine) { m.Cores = nil }, "CPUs", Fault, "0 CPU"},
-		"a cpuset":             {func(m *Machine) { m.Cores = m.Cores[:2] }, "CPUs", Note, "4 of 8 CPUs may be used"},
-		"one core":             {func(m *Machine) { m.Cores = m.Cores[:1] }, "SMT", Warning, "threads of one core"},
-		"powersave":            {func(m *Machine) { m.Governor = "powersave" }, "frequency", Warning, "the governor is powersave"},
-		"boost":                {func(m *Machine) { m.Boost = true }, "boost", Note, "may rise"},
-		"steal":                {func(m *Machine) { m.Steal = 0.07 }, "steal", Warning, "took 7.0 % of the time: above 5 % a cell is void"},
-		"neighbours":           {func(m *Machine) { m.Busy = 1.5 }, "neighbours", Warning, "1.50 CPUs"},
-		"a quota":              {func(m *Machine) { m.Quota = 1.5 }, "quota", Fault, "1.5 CPUs"},
-		"few open files":       {func(m *Machine) { m.Descriptors = 1024 }, "open files", Warning, "1024 files"},
-		"no tool at all":       {func(m *Machine) { m.Tools[0].Path, m.Tools[1].Path = "", "" }, "wrk", Warning, "not in PATH"},
-		"no k6":                {func(m *Machine) { m.Tools[1].Path = "" }, "k6", Note, "tool: k6 are refused"},
+		"one CPU":                  {func(m *Machine) { m.Cores, m.Online = [][]int{{0}}, 1 }, "CPUs", Fault, "1 CPU: a server and its generator need one each"},
+		"no CPU that is known":     {func(m *Machine) { m.Cores = nil }, "CPUs", Fault, "0 CPU"},
+		"a cpuset":                 {func(m *Machine) { m.Cores = m.Cores[:2] }, "CPUs", Note, "4 of 8 CPUs may be used"},
+		"one core":                 {func(m *Machine) { m.Cores = m.Cores[:1] }, "SMT", Warning, "threads of one core"},
+		"powersave":                {func(m *Machine) { m.Governor = "powersave" }, "frequency", Warning, "the governor is powersave"},
+		"boost":                    {func(m *Machine) { m.Boost = true }, "boost", Note, "may rise"},
+		"steal":                    {func(m *Machine) { m.Steal = 0.07 }, "steal", Warning, "took 7.0 % of the time: above 5 % a cell is void"},
+		"neighbours":               {func(m *Machine) { m.Busy = 1.5 }, "neighbours", Warning, "1.50 CPUs"},
+		"a quota":                  {func(m *Machine) { m.Quota = new(1.5) }, "quota", Fault, "1.5 CPUs"},
+		"cgroups that no one sees": {func(m *Machine) { m.Quota = nil }, "quota", Note, "is unknown"},
+		"few open files":           {func(m *Machine) { m.Descriptors = 1024 }, "open files", Warning, "1024 files"},
+		"no tool at all":           {func(m *Machine) { m.Tools[0].Path, m.Tools[1].Path = "", "" }, "wrk", Warning, "not in PATH"},
+		"no k6":                    {func(m *Machine) { m.Tools[1].Path = "" }, "k6", Note, "tool: k6 are refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := sane()

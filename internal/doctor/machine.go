@@ -24,8 +24,8 @@ type Machine struct {
 	Boost    bool
 	// Steal is the share of time that the hypervisor took from the CPUs, and Busy the CPUs that programs used, while it was read.
 	Steal, Busy float64
-	// Quota is the number of CPUs that a cgroup grants; 0 if it sets no limit.
-	Quota float64
+	// Quota is the number of CPUs that a cgroup grants; 0 if it sets no limit, and nil if no cgroup can be read.
+	Quota *float64
 	// Tools are the load generators that Loadstone knows.
 	Tools []Tool
 	// Descriptors is how many files a process may open.
@@ -108,10 +108,14 @@ func (m Machine) busy() Finding {
 }
 
 func (m Machine) quota() Finding {
-	if m.Quota > 0 {
-		return say("quota", Fault, "Start loadstone outside that cgroup, or a container without a CPU limit.", "a cgroup grants %v CPUs, and stops the processes in it for part of each 100 ms when they use more", m.Quota)
+	const check = "quota"
+	switch {
+	case m.Quota == nil:
+		return say(check, Note, "Make sure that nothing limits the CPU time of this shell, such as a container's CPU limit.", "no cgroup can be read: whether one limits CPU time is unknown")
+	case *m.Quota > 0:
+		return say(check, Fault, "Start loadstone outside that cgroup, or a container without a CPU limit.", "a cgroup grants %v CPUs, and stops the processes in it for part of each 100 ms when they use more", *m.Quota)
 	}
-	return say("quota", Good, "", "no cgroup limits CPU time")
+	return say(check, Good, "", "no cgroup limits CPU time")
 }
 
 func (m Machine) descriptors() Finding {

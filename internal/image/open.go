@@ -2,10 +2,10 @@ package image
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -67,16 +67,25 @@ func openName(ctx context.Context, reference, scratch string) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	archive, stores := export(ctx, reference, scratch)
+	archive, said := export(ctx, reference, scratch)
 	if archive != "" {
 		return openArchive(archive, scratch)
 	}
 	platform := v1.Platform{OS: linux, Architecture: runtime.GOARCH}
 	source, err := remote.Image(named, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithPlatform(platform))
 	if err != nil {
-		return nil, errors.Join(err, stores)
+		return nil, notHere(err, said)
 	}
 	return described(source)
+}
+
+// notHere says that an image is neither in a registry nor in a store of this machine, and what each of them said.
+func notHere(registry error, stores []string) error {
+	here := "no container tool is installed here"
+	if len(stores) > 0 {
+		here = "no store here has it either (" + strings.Join(stores, "; ") + ")"
+	}
+	return fmt.Errorf("its registry does not give it (%w), and %s: build or pull it, give the path of an archive of docker save in its place, or a command", registry, here)
 }
 
 // described is an image with its manifest's digest.

@@ -2,8 +2,6 @@ package image
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,30 +25,29 @@ func exporters(reference, archive string) [][]string {
 		{"docker", "save", "--output", archive, reference},
 		{"podman", "save", "--output", archive, reference},
 		{"buildah", "push", reference, "docker-archive:" + archive},
-		{"ctr", "images", "export", archive, reference},
+		{"ctr", "--connect-timeout", "2s", "images", "export", archive, reference},
 	}
 }
 
-// export writes an image of a local store to an archive, and returns its path. It is empty if no store has the image, and the error says what the tools
-// said.
-func export(ctx context.Context, reference, scratch string) (string, error) {
-	archive := filepath.Join(scratch, "image.tar")
-	var failed error
+// export writes an image of a local store to an archive, and returns its path. It is empty if no store has the image, and then said is what the tools
+// said that are there.
+func export(ctx context.Context, reference, scratch string) (archive string, said []string) {
+	archive = filepath.Join(scratch, "image.tar")
 	for _, argv := range exporters(reference, archive) {
 		path, err := exec.LookPath(argv[0])
 		if err != nil {
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, exportLimit)
-		said, err := runTool(limited, path, argv[1:])
+		output, err := runTool(limited, path, argv[1:])
 		cancel()
 		if err == nil {
 			return archive, nil
 		}
-		failed = errors.Join(failed, fmt.Errorf("%s: %s", strings.Join(argv[:2], " "), lastOf(said, err)))
+		said = append(said, argv[0]+": "+lastOf(output, err))
 		_ = os.Remove(archive) // It may not have been begun.
 	}
-	return "", failed
+	return "", said
 }
 
 // runTool runs a tool that dies with this program, and whose children do not keep it waiting.

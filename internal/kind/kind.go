@@ -1,8 +1,9 @@
 // Package kind is what every kind of work looks like that a trial can do: who takes part in it, when it is measured, what its results say.
 //
-// A kind is a folder beside this package, its member in the spec of a Trial, a line in package kinds, and a section of the report where its results
-// are more than rows. What plans, leads, starts, stores, compares and prints a trial asks its kind. One that measures as no agent does yet adds an
-// agent to package role.
+// A kind is a folder beside this package, a line in package kinds, and what has to be written down of it: its members in the specs of a BenchmarkRun
+// and of a Trial, and in the plan that is recorded. What plans, leads, starts, stores, compares and prints a trial asks its kind. One that measures as
+// no agent does yet adds an agent to package role and its result to record.ObserverResult. One whose results are more than rows adds a section to the
+// report, and to package analysis the part of the table that the section prints.
 //
 // The package and its kinds are pure.
 package kind
@@ -36,7 +37,8 @@ type Work interface {
 type Kind interface {
 	// Type is the kind's name, in the spec of a Trial and in records.
 	Type() record.WorkType
-	// Asked reports whether the spec of a run asks for work of the kind.
+	// Asks says by what the spec of a run asks for work of the kind, and Asked whether one does.
+	Asks() Ask
 	Asked(spec v1alpha1.BenchmarkRunSpec) bool
 	// Plan checks the kind's part of a run's spec and fills it into a plan, whose common part is filled in.
 	Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *Violation
@@ -54,6 +56,12 @@ type Kind interface {
 	// Rows are the values of a trial that are compared as they are, block by block. A kind with rules of its own for what is compared,
 	// as a sweep has for its levels, has none.
 	Rows(t record.TrialData) []record.Row
+}
+
+// Ask is how people ask for a kind of work.
+type Ask struct {
+	// Field is what they fill in, such as "spec.loads", and Way how, such as "name at least one load".
+	Field, Way string
 }
 
 // Need is a program that has to be installed where no image brings it.

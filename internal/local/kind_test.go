@@ -18,6 +18,8 @@ import (
 
 // Nothing but its own folder knows the kind: it is planned, its programs are started by an agent that is not its own, what they print is stored and
 // read back, and the rows that it makes of it are compared and reported.
+//
+// A second kind follows the blocks: each program runs once more, and what it left is in the store.
 func TestAKindOfWorkThatNothingKnowsIsLedFromItsSpecToItsReport(t *testing.T) {
 	kindtest.Know(t)
 	dir := t.TempDir()
@@ -28,7 +30,7 @@ done
 `, 0o700)
 	object := &v1alpha1.BenchmarkRun{Spec: v1alpha1.BenchmarkRunSpec{
 		Implementations: []v1alpha1.Implementation{{Name: "old", Command: []string{"./bench", "100"}}, {Name: "new", Command: []string{"./bench", "150"}}},
-		Baseline:        "old", Blocks: 2, Seed: kindtest.Seed, Placement: v1alpha1.Placement{Pinning: v1alpha1.Preferred},
+		Baseline:        "old", Blocks: 2, Seed: kindtest.FollowedSeed, Placement: v1alpha1.Placement{Pinning: v1alpha1.Preferred},
 	}}
 	object.Name = "timed"
 	var told []string
@@ -53,6 +55,11 @@ done
 		want := map[string]float64{"old": 100, "new": 150}[one.Manifest.Servers[0]]
 		if len(one.Rows) != 1 || one.Rows[0].Value != want || one.Manifest.Type != kindtest.Type {
 			t.Errorf("%s, a trial of %s, has the rows %+v, want %v", one.Manifest.Name, one.Manifest.Type, one.Rows, want)
+		}
+	}
+	for i, name := range []string{"old", "new"} {
+		if len(d.Following) != 2 || d.Following[i].Manifest.Item != name || d.Following[i].Manifest.Type != kindtest.AfterwardsType || d.Following[i].Servers[0].Program == nil {
+			t.Fatalf("what follows the blocks has left %+v", d.Following)
 		}
 	}
 	table, err := analysis.Analyse(d)

@@ -81,33 +81,67 @@ func boosts(root fs.FS) bool {
 	return err == nil && strings.TrimSpace(string(text)) == "1"
 }
 
-// quota is the smallest number of CPUs that a cgroup of this process grants; 0 without a limit.
-func quota(root fs.FS) float64 {
+// quota is the smallest number of CPUs that a cgroup of this process grants; 0 without a limit, and nil if no cgroup can be read.
+func quota(root fs.FS) *float64 {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
-		return 0
+		return nil
 	}
-	var own string
+	least, known := 0.0, false
 	for line := range strings.Lines(string(text)) {
-		if after, found := strings.CutPrefix(strings.TrimSpace(line), "0::"); found {
-			own = after
-		}
-	}
-	var granted []float64
-	for dir := path.Join("sys/fs/cgroup", own); strings.HasPrefix(dir, "sys/fs/cgroup"); dir = path.Dir(dir) {
-		limit, err := fs.ReadFile(root, path.Join(dir, "cpu.max"))
-		fields := strings.Fields(string(limit))
-		if err != nil || len(fields) != 2 || fields[0] == "max" {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) < 3 {
 			continue
 		}
-		most, errMost := strconv.ParseFloat(fields[0], 64)
-		period, errPeriod := strconv.ParseFloat(fields[1], 64)
-		if errMost == nil && errPeriod == nil && period > 0 {
-			granted = append(granted, most/period)
+		mount, read := path.Join("sys/fs/cgroup", fields[1]), quotaV1
+		switch {
+		case fields[0] == "0" && fields[1] == "":
+			read = quotaV2
+		case !slices.Contains(strings.Split(fields[1], ","), "cpu"):
+			continue
+		}
+		for dir := path.Join(mount, fields[2]); strings.HasPrefix(dir, mount); dir = path.Dir(dir) {
+			if _, err := fs.Stat(root, dir); err != nil {
+				continue // In a container, the kernel names folders that only the host sees.
+			}
+			known = true
+			if granted := read(root, dir); granted > 0 && (least == 0 || granted < least) {
+				least = granted
+			}
 		}
 	}
-	if len(granted) == 0 {
+	if !known {
+		return nil
+	}
+	return &least
+}
+
+// quotaV2 is what a cgroup of version 2 grants; 0 without a limit.
+func quotaV2(root fs.FS, dir string) float64 {
+	text, err := fs.ReadFile(root, path.Join(dir, "cpu.max"))
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) != 2 {
 		return 0
 	}
-	return slices.Min(granted)
+	return granted(fields[0], fields[1])
+}
+
+// quotaV1 is what a cgroup of version 1 grants; 0 without a limit.
+func quotaV1(root fs.FS, dir string) float64 {
+	most, errMost := fs.ReadFile(root, path.Join(dir, "cpu.cfs_quota_us"))
+	period, errPeriod := fs.ReadFile(root, path.Join(dir, "cpu.cfs_period_us"))
+	if errMost != nil || errPeriod != nil {
+		return 0
+	}
+	return granted(strings.TrimSpace(string(most)), strings.TrimSpace(string(period)))
+}
+
+// granted is a quota in CPUs; 0 if the two, both in microseconds, set no limit.
+func granted(most, period string) float64 {
+	m, errMost := strconv.ParseFloat(most, 64)
+	p, errPeriod := strconv.ParseFloat(period, 64)
+	if errMost != nil || errPeriod != nil || m <= 0 || p <= 0 {
+		return 0
+	}
+	return m / p
 }

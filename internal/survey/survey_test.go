@@ -20,11 +20,8 @@ func TestWhatTheKernelSaysOfAMachine(t *testing.T) {
 	if diff := cmp.Diff([][]int{{0, 2}, {1}, {7}}, kernel.Cores(root, []int{0, 1, 2, 7})); diff != "" {
 		t.Errorf("cores (-want +got):\n%s", diff)
 	}
-	if got := quota(root); got != 1.5 {
+	if got := quota(root); got == nil || *got != 1.5 {
 		t.Errorf("the quota is %v, want 1.5", got)
-	}
-	if got := quota(fstest.MapFS{}); got != 0 {
-		t.Errorf("a machine without cgroups has the quota %v", got)
 	}
 	for text, want := range map[string]bool{"0": true, "1": false} {
 		if got := boosts(fstest.MapFS{"sys/devices/system/cpu/intel_pstate/no_turbo": file(text)}); got != want {
@@ -44,5 +41,35 @@ func TestThePolicyOfAKubelet(t *testing.T) {
 		if got := policyIn([]byte(text)); got != want {
 			t.Errorf("%s has the policy %q, want %q", text, got, want)
 		}
+	}
+}
+
+func TestAQuotaIsReadInBothVersionsOfCgroups(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text + "\n")} }
+	none := 0.0
+	two := 2.0
+	for name, tc := range map[string]struct {
+		root fstest.MapFS
+		want *float64
+	}{
+		"no cgroup":                 {fstest.MapFS{}, nil},
+		"version 2 without a limit": {fstest.MapFS{"proc/self/cgroup": file("0::/"), "sys/fs/cgroup/cgroup.procs": file("1")}, &none},
+		"version 1 without a limit": {fstest.MapFS{"proc/self/cgroup": file("2:cpu,cpuacct:/"), "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us": file("-1"), "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us": file("100000")}, &none},
+		"version 1, of a parent": {fstest.MapFS{
+			"proc/self/cgroup":                       file("9:name=systemd:/x\n4:cpu:/a/b"),
+			"sys/fs/cgroup/cpu/a/cpu.cfs_quota_us":   file("200000"),
+			"sys/fs/cgroup/cpu/a/cpu.cfs_period_us":  file("100000"),
+			"sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us": file("-1"),
+		}, &two},
+		"version 1, in a container that does not see the folder of the host": {fstest.MapFS{
+			"proc/self/cgroup": file("4:cpu:/docker/abc"), "sys/fs/cgroup/cpu/cpu.cfs_quota_us": file("200000"), "sys/fs/cgroup/cpu/cpu.cfs_period_us": file("100000"),
+		}, &two},
+		"a controller that is mounted elsewhere": {fstest.MapFS{"proc/self/cgroup": file("4:cpu:/")}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, quota(tc.root)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
 	}
 }

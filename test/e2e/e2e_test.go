@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -98,7 +99,7 @@ func leftovers(ctx context.Context, t *testing.T, run *v1alpha1.BenchmarkRun) []
 	var left []string
 	workflows := &unstructured.UnstructuredList{}
 	workflows.SetGroupVersionKind(render.WorkflowKind)
-	for _, list := range []client.ObjectList{&v1alpha1.TrialList{}, &corev1.PodList{}, workflows} {
+	for _, list := range []client.ObjectList{&v1alpha1.TrialList{}, &corev1.PodList{}, &networkingv1.NetworkPolicyList{}, workflows} {
 		if err := loadstone.Client.List(ctx, list, client.MatchingLabels{v1alpha1.LabelRunUID: string(run.UID)}); err != nil {
 			t.Fatal(err)
 		}

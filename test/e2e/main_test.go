@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -77,8 +76,7 @@ func after(do func(context.Context) error) error {
 	return do(ctx)
 }
 
-// makeNamespace makes the namespace of the tests like that of the users: with the same standard for pods, which hack/deploy.sh sets, and
-// the same policy for measured pods, which the chart installs.
+// makeNamespace makes the namespace of the tests like that of the users: with the same standard for pods, which hack/deploy.sh sets.
 func makeNamespace(ctx context.Context) error {
 	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		GenerateName: "loadstone-e2e-", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
@@ -87,18 +85,6 @@ func makeNamespace(ctx context.Context) error {
 		return fmt.Errorf("making a namespace for the tests: %w", err)
 	}
 	namespace = n.Name
-	var theirs networkingv1.NetworkPolicy
-	err := loadstone.Client.Get(ctx, client.ObjectKey{Namespace: users, Name: "loadstone-measured"}, &theirs)
-	if apierrors.IsNotFound(err) {
-		return nil // The installation has no policies.
-	}
-	if err == nil {
-		ours := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: theirs.Name}, Spec: theirs.Spec}
-		err = loadstone.Client.Create(ctx, ours)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("giving the namespace %s the policy of %s: %w", namespace, users, err), deleteNamespace(ctx))
-	}
 	return nil
 }
 

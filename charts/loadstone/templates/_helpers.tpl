@@ -130,6 +130,45 @@ matchExpressions:
   operator: Exists
 {{- end }}
 
+{{/* What the NetworkPolicy of every run allows beside its own pods: the operator speaks to the agents; pods ask the cluster's DNS and reach the object store. */}}
+{{- define "loadstone.runPolicy" -}}
+ingress:
+- from:
+  - namespaceSelector:
+      matchLabels:
+        kubernetes.io/metadata.name: {{ .Release.Namespace }}
+    podSelector:
+      matchLabels:
+        {{- include "loadstone.selector" "operator" | nindent 8 }}
+  ports:
+  - port: 7600
+egress:
+- to:
+  {{- toYaml .Values.networkPolicy.dns | nindent 2 }}
+  ports:
+  - port: 53
+    protocol: UDP
+  - port: 53
+    protocol: TCP
+- ports:
+  - port: {{ include "loadstone.s3Port" . }}
+  {{- if .Values.minio.enabled }}
+  to:
+  - namespaceSelector:
+      matchLabels:
+        kubernetes.io/metadata.name: {{ .Release.Namespace }}
+    podSelector:
+      matchLabels:
+        {{- include "loadstone.selector" "minio" | nindent 8 }}
+  {{- else if .Values.s3.cidrs }}
+  to:
+  {{- range .Values.s3.cidrs }}
+  - ipBlock:
+      cidr: {{ . }}
+  {{- end }}
+  {{- end }}
+{{- end }}
+
 {{/* The spec of a comparison that ends in a verdict within a minute and a half: two servers far apart, seven blocks, as short as can be. */}}
 {{- define "loadstone.comparison" -}}
 spec:

@@ -2,9 +2,11 @@
 package kinds
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/kind"
@@ -19,19 +21,33 @@ var All = kind.NewKinds(sweep.Kind{}, microbenchmark.Kind{}, profile.Kind{})
 
 // Asked is the kind of work that the blocks of a run do, as its spec asks for it.
 func Asked(spec v1alpha1.BenchmarkRunSpec) (kind.Kind, *kind.Violation) {
-	var asked []kind.Kind
+	var known, asked []kind.Kind
 	for _, k := range inOrder() {
-		if _, follows := k.(kind.Follower); !follows && k.Asked(spec) {
+		if _, follows := k.(kind.Follower); follows {
+			continue
+		}
+		known = append(known, k)
+		if k.Asked(spec) {
 			asked = append(asked, k)
 		}
 	}
 	switch len(asked) {
 	case 0:
-		return nil, kind.Invalid("spec.loads is empty: name at least one load, or give spec.microbenchmark to compare programs that measure themselves")
+		fields, ways := asks(known)
+		return nil, kind.Invalid("%s are empty: %s", strings.Join(fields, " and "), strings.Join(ways, ", or "))
 	case 1:
 		return asked[0], nil
 	}
-	return nil, kind.Invalid("spec.loads and spec.microbenchmark are both given, but an implementation either serves requests or measures itself: make a run of each")
+	fields, _ := asks(asked)
+	return nil, kind.Invalid("%s are given together, but the blocks of a run do one kind of work: make a run of each", strings.Join(fields, " and "))
+}
+
+// asks are the fields by which people ask for kinds of work, and how they fill them in, in the order of the fields.
+func asks(all []kind.Kind) (fields, ways []string) {
+	for _, k := range slices.SortedFunc(slices.Values(all), func(a, b kind.Kind) int { return cmp.Compare(a.Asks().Field, b.Asks().Field) }) {
+		fields, ways = append(fields, k.Asks().Field), append(ways, k.Asks().Way)
+	}
+	return fields, ways
 }
 
 // With are a kind of work and those that follow it in a run.

@@ -25,8 +25,8 @@ func TestASpecAsksForOneKindOfWork(t *testing.T) {
 		"loads":                 {spec: v1alpha1.BenchmarkRunSpec{Loads: loads}, want: record.Sweep},
 		"programs":              {spec: v1alpha1.BenchmarkRunSpec{Microbenchmark: own}, want: record.Microbenchmark},
 		"programs of no format": {spec: v1alpha1.BenchmarkRunSpec{Microbenchmark: v1alpha1.Microbenchmark{LimitSeconds: 5}}, want: record.Microbenchmark},
-		"neither":               {says: "spec.loads is empty: name at least one load, or give spec.microbenchmark"},
-		"both":                  {spec: v1alpha1.BenchmarkRunSpec{Loads: loads, Microbenchmark: own}, says: "spec.loads and spec.microbenchmark are both given"},
+		"neither":               {says: "spec.loads and spec.microbenchmark are empty: name at least one load, or give spec.microbenchmark to compare programs that measure themselves"},
+		"both":                  {spec: v1alpha1.BenchmarkRunSpec{Loads: loads, Microbenchmark: own}, says: "spec.loads and spec.microbenchmark are given together"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k, v := kinds.Asked(tc.spec)

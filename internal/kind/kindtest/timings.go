@@ -1,5 +1,6 @@
-// Package kindtest has a kind of work that nothing else of the project knows. Tests take it through plans, pods, backends, stores, comparisons
-// and reports. Its programs are started by the agent that all kinds have whose programs measure themselves; what is compared is its own.
+// Package kindtest has two kinds of work that nothing else of the project knows, one of blocks and one that follows them. Tests take them through
+// plans, pods, backends, stores, comparisons and reports. Their programs are started by the agent that all kinds have whose programs measure
+// themselves, which leaves its result; what is compared is their own.
 package kindtest
 
 import (
@@ -18,9 +19,12 @@ import (
 )
 
 const (
-	// Type is the kind's name, and Seed that by which a run asks for it: the spec of a run has no member for a kind that exists here only.
-	Type record.WorkType = "Timings"
-	Seed int64           = 4711
+	// Type is the kind's name, and Seed that by which a run asks for it: the spec of a run has no member for a kind that exists here only. By the
+	// seed FollowedSeed it asks for the kind AfterwardsType, too.
+	Type           record.WorkType = "Timings"
+	AfterwardsType record.WorkType = "Afterwards"
+	Seed           int64           = 4711
+	FollowedSeed   int64           = 4712
 	// Note is what it says of every plan, and Case what it calls the case of the same name that a program prints.
 	Note = "everything is timed"
 	// MaxBlocks is how many blocks it takes.
@@ -29,17 +33,17 @@ const (
 	MilliCPU, ProgramMilliCPU = 2100, 2000
 )
 
-// Know makes the kind known beside sweeps, for the length of a test.
+// Know makes both kinds known beside sweeps, for the length of a test.
 func Know(t *testing.T) {
 	t.Helper()
-	KnowOnly(t, Timings{})
+	KnowOnly(t, Timings{}, Afterwards{})
 }
 
-// KnowOnly makes one kind known beside sweeps, for the length of a test.
-func KnowOnly(t *testing.T, k kind.Kind) {
+// KnowOnly makes some kinds known beside sweeps, for the length of a test.
+func KnowOnly(t *testing.T, some ...kind.Kind) {
 	t.Helper()
 	known := kinds.All
-	kinds.All = kind.NewKinds(sweep.Kind{}, k)
+	kinds.All = kind.NewKinds(append(some, sweep.Kind{})...)
 	t.Cleanup(func() { kinds.All = known })
 }
 
@@ -52,8 +56,13 @@ var _ kind.Kind = Timings{}
 // Type implements kind.Kind.
 func (Timings) Type() record.WorkType { return Type }
 
+// Asks implements kind.Kind.
+func (Timings) Asks() kind.Ask { return kind.Ask{Field: "spec.seed", Way: "let it be 4711"} }
+
 // Asked implements kind.Kind.
-func (Timings) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return spec.Seed == Seed }
+func (Timings) Asked(spec v1alpha1.BenchmarkRunSpec) bool {
+	return spec.Seed == Seed || spec.Seed == FollowedSeed
+}
 
 // Plan implements kind.Kind.
 func (Timings) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {

@@ -9,6 +9,11 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
+// Asks implements kind.Kind.
+func (Kind) Asks() kind.Ask {
+	return kind.Ask{Field: "spec.microbenchmark", Way: "give spec.microbenchmark to compare programs that measure themselves"}
+}
+
 // Asked implements kind.Kind.
 func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return !spec.Microbenchmark.IsZero() }
 

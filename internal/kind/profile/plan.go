@@ -11,6 +11,11 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
+// Asks implements kind.Kind.
+func (Kind) Asks() kind.Ask {
+	return kind.Ask{Field: "spec.profiles", Way: "name at least one profile"}
+}
+
 // Asked implements kind.Kind.
 func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return len(spec.Profiles) > 0 }
 

@@ -18,6 +18,9 @@ const (
 	DefaultSearchStart     = 100
 )
 
+// Asks implements kind.Kind.
+func (Kind) Asks() kind.Ask { return kind.Ask{Field: "spec.loads", Way: "name at least one load"} }
+
 // Asked implements kind.Kind: loads are swept.
 func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return len(spec.Loads) > 0 }
 
