@@ -42,7 +42,7 @@ type BenchmarkRunReconciler struct {
 	// Network is what the NetworkPolicy of a run allows beside its own pods; nil makes none.
 	Network *networkingv1.NetworkPolicySpec
 	Version string
-	Now                    func() time.Time
+	Now     func() time.Time
 }
 
 // Reconcile does one pass over a run: 1 observe, 2 go through the phases as far as they lead, 3 write the status.

@@ -26,7 +26,7 @@ func (r *BenchmarkRunReconciler) analyse(ctx context.Context, s *runScope) (pass
 	data, err := r.Store.LoadTrials(ctx, run.InterimManifest(s.record(r.Version), next.Block))
 	if err != nil {
 		if s.end = run.NotAnalysed(err, s.forGood(err)); s.end != nil {
-			return pass.Halt, nil
+			return r.conclude(ctx, s)
 		}
 		return s.awaitStore(err)
 	}

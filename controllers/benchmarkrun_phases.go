@@ -227,7 +227,8 @@ func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (pass.
 		s.reported = made
 		return pass.Halt, nil
 	}
-	if end := runFacts(s).NotReported(err, s.forGood(err) || errors.Is(err, publish.ErrReport)); end != nil {
+	// A refusal that somebody can mend is waited for like an absence: everything is measured, and nobody else is held up.
+	if end := runFacts(s).NotReported(err, artifact.Terminal(err) && !artifact.Mendable(err) || errors.Is(err, publish.ErrReport)); end != nil {
 		s.unreported(end)
 		return pass.Halt, nil
 	}

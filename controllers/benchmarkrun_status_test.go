@@ -196,17 +196,22 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 		since time.Duration
 		ends  bool
 	}{
-		"away":                {err: artifact.ErrUnreachable, since: conduct.StorePatience},
-		"away for too long":   {err: artifact.ErrUnreachable, since: conduct.StorePatience + 1, ends: true},
-		"without the bucket":  {err: artifact.ErrNoBucket, ends: true},
-		"with another key":    {err: artifact.ErrDenied, ends: true},
-		"full":                {err: artifact.ErrFull, ends: true},
-		"with another's plan": {err: artifact.ErrExists, ends: true},
+		"away at the first look": {err: artifact.ErrUnreachable},
+		"away":                   {err: artifact.ErrUnreachable, since: conduct.StorePatience},
+		"away for too long":      {err: artifact.ErrUnreachable, since: conduct.StorePatience + 1, ends: true},
+		"without the bucket":     {err: artifact.ErrNoBucket, ends: true},
+		"with another key":       {err: artifact.ErrDenied, ends: true},
+		"full":                   {err: artifact.ErrFull, ends: true},
+		"with another's plan":    {err: artifact.ErrExists, ends: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
-			s := runScopeOf(t, func(s *runScope) { s.trials, s.run.Status.StartTime = nil, &metav1.Time{Time: noon.Add(-tc.since)} })
+			s := runScopeOf(t, func(s *runScope) { s.trials, s.run.Status.StartTime = nil, &metav1.Time{Time: noon.Add(-time.Hour)} })
+			if tc.since > 0 {
+				s.run.Status.WaitingSince = &metav1.Time{Time: noon.Add(-tc.since)}
+				meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonStoreUnavailable})
+			}
 			next, err := r.storePlan(t.Context(), s)
 			if err != nil || !next.Stop || (s.end != nil) != tc.ends || (next.After > 0) == tc.ends {
 				t.Errorf("the phase ends with %+v, %v, %+v", next, err, s.end)
@@ -222,20 +227,20 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 
 func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
 	tests := map[string]struct {
-		err           error
-		since, waited time.Duration
-		ends          bool
+		err    error
+		waited time.Duration
+		ends   bool
 	}{
-		"the store is away":               {err: artifact.ErrUnreachable, since: conduct.ReportPatience - time.Second},
-		"the store is away for too long":  {err: artifact.ErrUnreachable, since: conduct.ReportPatience, ends: true},
-		"the bucket is gone":              {err: artifact.ErrNoBucket},
-		"the bucket is gone for too long": {err: artifact.ErrNoBucket, waited: 10 * time.Minute, ends: true},
+		"the store is away":               {err: artifact.ErrUnreachable, waited: conduct.ReportPatience},
+		"the store is away for too long":  {err: artifact.ErrUnreachable, waited: conduct.ReportPatience + 1, ends: true},
+		"the bucket is gone":              {err: artifact.ErrNoBucket, waited: time.Hour},
+		"the bucket is gone for too long": {err: artifact.ErrNoBucket, waited: conduct.ReportPatience + 1, ends: true},
 		"it cannot be made":               {err: publish.ErrReport, ends: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := &BenchmarkRunReconciler{Store: brokenStore{err: fmt.Errorf("writing: %w", tc.err)}}
-			s := runScopeOf(t, endTrials(), func(s *runScope) { s.now = noon.Add(tc.since) })
+			s := runScopeOf(t, endTrials(), func(s *runScope) { s.now = noon.Add(24 * time.Hour) })
 			s.run.Status.WaitingSince = &metav1.Time{Time: s.now.Add(-tc.waited)}
 			meta.SetStatusCondition(&s.run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonStoreRefused})
 			next, err := r.report(t.Context(), s)

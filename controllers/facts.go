@@ -25,6 +25,9 @@ func runFacts(s *runScope) conduct.Run {
 	if s.active() {
 		r.Started = s.run.Status.StartTime.Time
 	}
+	if facts.AwaitsStore(s.run) {
+		r.Waiting = s.run.Status.WaitingSince.Time
+	}
 	return r
 }
 

@@ -92,8 +92,31 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	if s.nodes, err = listNodes(ctx, r.Client); err != nil {
 		return nil, err
 	}
-	s.placePods(pods.Items)
+	owners, err := r.owners(ctx, pods.Items)
+	if err != nil {
+		return nil, err
+	}
+	s.placePods(pods.Items, owners)
 	return s, nil
+}
+
+// owners are the trials that control pods, by their UID.
+func (r *TrialReconciler) owners(ctx context.Context, pods []corev1.Pod) (map[types.UID]*v1alpha1.Trial, error) {
+	owners := map[types.UID]*v1alpha1.Trial{}
+	for i := range pods {
+		name, uid := facts.TrialOf(&pods[i])
+		if name == "" || owners[uid] != nil {
+			continue
+		}
+		var t v1alpha1.Trial
+		if err := r.Get(ctx, client.ObjectKey{Namespace: pods[i].Namespace, Name: name}, &t); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("reading Trial %s: %w", name, err)
+		}
+		if t.UID == uid {
+			owners[uid] = &t
+		}
+	}
+	return owners, nil
 }
 
 func (r *TrialReconciler) publicKey() ed25519.PublicKey { return r.Key.Public().(ed25519.PublicKey) }

@@ -50,6 +50,9 @@ func (r *TrialReconciler) askAgent(ctx context.Context, s *trialScope, pod *core
 	for asked := 1; asked < lastAsks && err != nil && attemptFacts(s).AgentSilent(agentIn(pod), err) != nil; asked++ {
 		st, err = r.Agents.State(ctx, pod.Status.PodIP)
 	}
+	if o := s.command(pod.Labels[v1alpha1.LabelMember]); err == nil && !st.Is(o) {
+		err = fmt.Errorf("what answers at %s is %s of attempt %d at %s, and not %s of attempt %d at %s", pod.Status.PodIP, st.Member, st.Attempt, st.Trial, o.Member, o.Attempt, o.Trial)
+	}
 	return st, err
 }
 

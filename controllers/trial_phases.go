@@ -76,7 +76,7 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (pass.St
 		return pass.GoOn, nil
 	}
 	s.waiting = fmt.Sprintf("waiting for pod %s to release its CPUs", client.ObjectKeyFromObject(&s.others[0]))
-	return pass.Halt, r.deletePods(ctx, s.stalePods())
+	return pass.Again(retryPods), r.deletePods(ctx, s.stalePods())
 }
 
 // ensurePods creates the attempt's pods, all at once. A pod that is missing once load was to start was taken from us.
@@ -122,7 +122,7 @@ func (r *TrialReconciler) refused(s *trialScope, pod *corev1.Pod, err error) (pa
 	case pass.OverQuota(err):
 		s.waiting = fmt.Sprintf("the API server refuses pod %s until a quota has room: %s", pod.Name, err)
 		return pass.Again(retryPods), nil
-	case pass.Denied(err) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
+	case (pass.Denied(err) || pass.Forbidden(err)) && s.now.Before(attemptFacts(s).Begun.Add(facts.Patience(s.run))):
 		s.waiting = fmt.Sprintf("pod %s is denied admission, for up to %s (spec.patienceSeconds): %s", pod.Name, facts.Patience(s.run), err)
 		return pass.Again(retryPods), nil
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):

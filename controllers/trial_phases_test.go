@@ -84,11 +84,11 @@ type stumbling struct {
 	failures int
 }
 
-func (a *stumbling) State(context.Context, string) (protocol.State, error) {
+func (a *stumbling) State(_ context.Context, ip string) (protocol.State, error) {
 	if a.failures--; a.failures >= 0 {
 		return protocol.State{}, errors.New("connection reset")
 	}
-	return protocol.State{Phase: protocol.Measured}, nil
+	return by(ip, protocol.State{Phase: protocol.Measured}), nil
 }
 
 func TestOneLostAnswerCostsNoTrial(t *testing.T) {
@@ -148,6 +148,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"what was stored can never be verified":   {r.writeManifest, scopeOf(agentsIn(withFile(measured), withFile(measured)), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: the object store cannot be reached", "", 0},
 		"a prepared trial waits for its step":     {r.awaitRelease, scopeOf(), "", "ready: waiting for the workflow to reach this trial", 0},
 		"an agent that says that it cannot do it": {(&TrialReconciler{Agents: failing{}}).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0: no wrk", "", 0},
+		"somebody answers who is another":         {(&TrialReconciler{Agents: impostors{}}).askAgents, scopeOf(), "", "the agent in pod quick-000-go-1-g0 is not responding yet", pollEvery},
 		"an agent refuses its state":              {refusing(http.StatusNotFound).askAgents, scopeOf(), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 404 Not Found: no slots", "", 0},
 		"an agent refuses its check":              {refusing(http.StatusForbidden).check, scopeOf(agentsIn(idle, idle)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 403 Forbidden: no slots", "", 0},
 		"an agent refuses its start":              {refusing(http.StatusUnprocessableEntity).start, scopeOf(agentsIn(idle, idle), later(0)), "AgentFailed transient: the agent in pod quick-000-go-1-g0 answered 422 Unprocessable Entity: no slots", "", 0},
@@ -172,8 +173,15 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 
 type failing struct{ silence }
 
-func (failing) State(context.Context, string) (protocol.State, error) {
-	return protocol.State{Phase: protocol.Failed, Message: "no wrk"}, nil
+func (failing) State(_ context.Context, ip string) (protocol.State, error) {
+	return by(ip, protocol.State{Phase: protocol.Failed, Message: "no wrk"}), nil
+}
+
+// impostors answer in the name of others.
+type impostors struct{ silence }
+
+func (impostors) State(context.Context, string) (protocol.State, error) {
+	return protocol.State{Trial: "another", Attempt: 1, Member: record.MemberGenerator(0), Phase: protocol.Measured}, nil
 }
 
 // refuses are agents that answer every request with one status; their clocks can be read.

@@ -39,7 +39,9 @@ type saying struct {
 	state protocol.State
 }
 
-func (a saying) State(context.Context, string) (protocol.State, error) { return a.state, nil }
+func (a saying) State(_ context.Context, ip string) (protocol.State, error) {
+	return by(ip, a.state), nil
+}
 
 func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 	fault := protocol.State{Phase: protocol.Failed, Program: &protocol.ProgramFault{Fault: protocol.FaultLimit, Message: "it had not ended after 1m0s"}}

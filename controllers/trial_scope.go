@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
@@ -99,16 +100,18 @@ func (s *trialScope) agentStates() []protocol.State {
 // generators are the members that make load; of a program that measures itself there is none.
 func (s *trialScope) generators() []*member { return s.members[:len(s.members)-len(s.servers())] }
 
-// placePods sorts the installation's measured pods into this attempt's and others.
-func (s *trialScope) placePods(pods []corev1.Pod) {
+// placePods sorts the installation's measured pods into this attempt's and others. Owners are the trials that control them, by their UID.
+func (s *trialScope) placePods(pods []corev1.Pod, owners map[types.UID]*v1alpha1.Trial) {
 	s.members = newMembers(s.trial)
 	for i := range pods {
 		p := &pods[i]
 		switch m := s.memberOf(p); {
 		case m != nil:
 			m.pod = p
-		case facts.OfSomeTrial(p) && !facts.Unreachable(p, s.nodes):
-			s.others = append(s.others, *p)
+		default:
+			if _, uid := facts.TrialOf(p); facts.HoldsCPUs(p, owners[uid], s.nodes, s.now) {
+				s.others = append(s.others, *p)
+			}
 		}
 	}
 }

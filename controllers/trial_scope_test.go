@@ -17,6 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/kind"
 	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/pods/podstest"
+	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -24,11 +25,24 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 // pod is a running pod of the trial quick-000-go.
 func pod(role string) *corev1.Pod {
-	member := record.MemberServer(0)
-	if role == v1alpha1.RoleGenerator {
-		member = record.MemberGenerator(0)
+	if role != v1alpha1.RoleGenerator {
+		return podstest.Running("quick-000-go", record.MemberServer(0), noon)
 	}
-	return podstest.Running("quick-000-go", member, noon)
+	p := podstest.Running("quick-000-go", record.MemberGenerator(0), noon)
+	p.Status.PodIP = generatorIP
+	return p
+}
+
+// generatorIP is the address of the generator of scopeOf's trial.
+const generatorIP = "192.0.2.9"
+
+// by makes a state that of the agent at an address of scopeOf's trial.
+func by(ip string, st protocol.State) protocol.State {
+	st.Trial, st.Attempt, st.Member = "trial-uid", 1, record.MemberServer(0)
+	if ip == generatorIP {
+		st.Member = record.MemberGenerator(0)
+	}
+	return st
 }
 
 // scopeOf is a pass at noon over a trial whose pods run, with changes.
@@ -91,6 +105,7 @@ func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
 	}
 	attempt2 := func(p *corev1.Pod) { p.Name, p.Labels[v1alpha1.LabelAttempt] = "attempt-2", "2" }
 	stranger := func(p *corev1.Pod) { p.Name, p.OwnerReferences[0].UID = "stranger", types.UID("other") }
+	ended := func(p *corev1.Pod) { p.Name, p.OwnerReferences[0].UID = "of-a-trial-long-ended", types.UID("ended") }
 	elsewhere := func(p *corev1.Pod) { p.Name, p.Namespace = "elsewhere", "other" }
 	nobodys := func(p *corev1.Pod) { p.Name, p.Namespace, p.OwnerReferences = "nobodys", "other", nil }
 	jobs := func(p *corev1.Pod) {
@@ -109,11 +124,14 @@ func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
 		p.Name, p.Spec.NodeName = "leaving", "n1"
 	}
 	s := scopeOf(func(s *trialScope) {
-		s.members, s.nodes = nil, []plan.Node{{Name: "n1"}, {Name: "n9", Away: true}}
+		s.members, s.nodes = nil, []plan.Node{{Name: "n1"}, {Name: "n9", Away: true, NotReady: true}}
 	})
 	s.placePods([]corev1.Pod{
 		change("server"), change("server", attempt2), change("generator", stranger), change("server", elsewhere), change("generator"),
 		change("server", nobodys), change("server", jobs), change("server", dead), change("server", alive), change("server", leaving),
+		change("server", ended),
+	}, map[types.UID]*v1alpha1.Trial{
+		s.trial.UID: s.trial, "other": {}, "ended": {Status: v1alpha1.TrialStatus{CompletionTime: &metav1.MicroTime{Time: noon.Add(-time.Hour)}}},
 	})
 	if len(s.members) != 2 || s.servers()[0].pod == nil || s.servers()[0].pod.Name != "quick-000-go-1-s0" || s.generators()[0].pod == nil || s.generators()[0].pod.Name != "quick-000-go-1-g0" {
 		t.Errorf("this attempt's are %v", s.pods())
@@ -131,7 +149,7 @@ func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
 func TestATrialOfAnUnknownKindEndsWithASentence(t *testing.T) {
 	dance := func(s *trialScope) { s.trial.Spec.Type, s.members = "Dance", nil }
 	s := scopeOf(dance)
-	s.placePods(nil)
+	s.placePods(nil, nil)
 	if step, err := (&TrialReconciler{}).follow(t.Context(), s); err != nil || !step.Stop {
 		t.Errorf("the pass goes on: %+v, %v", step, err)
 	}

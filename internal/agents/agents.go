@@ -125,5 +125,8 @@ func (a HTTP) do(ctx context.Context, timeout time.Duration, method, ip, path st
 	if err := json.Unmarshal(data, &s); err != nil {
 		return s, fmt.Errorf("decoding answer of agent at %s: %w", ip, err)
 	}
+	if err := s.Check(); err != nil {
+		return protocol.State{}, fmt.Errorf("what answers at %s as an agent is none: %w", ip, err)
+	}
 	return s, nil
 }

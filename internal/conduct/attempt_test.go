@@ -117,6 +117,29 @@ func TestAnAttemptIsFollowedByAnotherOnlyAfterTheInfrastructureFailedItEarly(t *
 	}
 }
 
+func TestAServersStartIsReckonedByTheClockOfItsNode(t *testing.T) {
+	server := record.Implementation{Name: "go", Port: 8080}
+	for name, tc := range map[string]struct {
+		ahead time.Duration
+		ran   time.Duration
+		fails bool
+	}{
+		"clocks agree, in time":                     {0, conduct.ListenDeadline, false},
+		"clocks agree, too late":                    {0, conduct.ListenDeadline + time.Second, true},
+		"the node is a minute behind, in time":      {-time.Minute, conduct.ListenDeadline, false},
+		"the node is a minute behind, too late":     {-time.Minute, conduct.ListenDeadline + time.Second, true},
+		"the node is an hour ahead, and it is late": {time.Hour, conduct.ListenDeadline + time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := attemptAt(tc.ran)
+			since := noon.Add(tc.ahead)
+			if f := a.NotListening(server, since, protocol.State{Now: since.Add(tc.ran)}); (f != nil) != tc.fails {
+				t.Errorf("got %+v", f)
+			}
+		})
+	}
+}
+
 func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 	refused := errors.New("connection refused")
 	server := record.Implementation{Name: "go", Port: 8080}

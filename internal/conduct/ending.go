@@ -48,7 +48,7 @@ func (r Run) TimedOut() *Ending {
 // NotStored ends a run whose first files cannot be stored; nil while a store is waited for that may come back, which one that fails for
 // good does not.
 func (r Run) NotStored(err error, forGood bool) *Ending {
-	if forGood || r.Now.Sub(r.Started) > StorePatience {
+	if forGood || r.waited(StorePatience) {
 		return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonStoreUnavailable, err.Error()}
 	}
 	return nil
@@ -56,7 +56,7 @@ func (r Run) NotStored(err error, forGood bool) *Ending {
 
 // NotAnalysed ends a run that cannot be read for its interim analysis; nil while a store is waited for that may come back.
 func (r Run) NotAnalysed(err error, forGood bool) *Ending {
-	if forGood || r.Executed() && r.late(ScanPatience) {
+	if forGood || r.Executed() && r.waited(ScanPatience) {
 		return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonStoreUnavailable, err.Error()}
 	}
 	return nil
@@ -64,22 +64,19 @@ func (r Run) NotAnalysed(err error, forGood bool) *Ending {
 
 // NotReported ends a run whose report cannot be made; nil while it is worth another try.
 func (r Run) NotReported(err error, forGood bool) *Ending {
-	if forGood || r.late(ReportPatience) {
+	if forGood || r.waited(ReportPatience) {
 		return &Ending{v1alpha1.ConditionReported, v1alpha1.ReasonReportFailed, err.Error()}
 	}
 	return nil
 }
 
 // ScanWaits is true while a store is waited for that cannot be read for the scan. One that stays away is left to the report to tell.
-func (r Run) ScanWaits(forGood bool) bool { return !forGood && !r.late(ScanPatience) }
+func (r Run) ScanWaits(forGood bool) bool { return !forGood && !r.waited(ScanPatience) }
 
-// late reports whether what follows the last trial, or the end of the run's time before it, has been waited for too long.
-func (r Run) late(patience time.Duration) bool {
-	since := r.lastEnd()
-	if r.TimedOut() != nil && r.Deadline().After(since) {
-		since = r.Deadline()
-	}
-	return r.Now.Sub(since) > patience
+// waited reports whether the run has waited for its store for too long. While nobody led it, it did not wait: the first look at a store that is
+// away ends nothing.
+func (r Run) waited(patience time.Duration) bool {
+	return !r.Waiting.IsZero() && r.Now.Sub(r.Waiting) > patience
 }
 
 // lastEnd is when the last trial ended that belongs to the run's record; zero if there is none.

@@ -18,21 +18,24 @@ func later(d time.Duration) func(*conduct.Run) { return func(r *conduct.Run) { r
 func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 	away := errors.New("away")
 	begins := func(r *conduct.Run) { r.Started = noon }
+	lately := waiting(0)
 	for name, tc := range map[string]struct {
 		ask     func(conduct.Run, bool) *conduct.Ending
 		deltas  []func(*conduct.Run)
 		forGood bool
 		want    *conduct.Ending
 	}{
-		"at the start":                  {notStored(away), []func(*conduct.Run){begins, later(conduct.StorePatience)}, false, nil},
-		"at the start, for too long":    {notStored(away), []func(*conduct.Run){begins, later(conduct.StorePatience + 1)}, false, &conduct.Ending{Condition: "Planned", Reason: "StoreUnavailable", Message: "away"}},
-		"at the start, for good":        {notStored(away), []func(*conduct.Run){begins}, true, &conduct.Ending{Condition: "Planned", Reason: "StoreUnavailable", Message: "away"}},
-		"at the interim, for very long": {notAnalysed(away), []func(*conduct.Run){begins, later(time.Hour)}, false, nil},
-		"at the interim, for good":      {notAnalysed(away), []func(*conduct.Run){begins}, true, &conduct.Ending{Condition: "Executed", Reason: "StoreUnavailable", Message: "away"}},
-		"at the report":                 {notReported(away), []func(*conduct.Run){measured(0), later(conduct.ReportPatience - time.Second)}, false, nil},
-		"at the report, for too long":   {notReported(away), []func(*conduct.Run){measured(0), later(conduct.ReportPatience)}, false, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
-		"at the report of a part":       {notReported(away), []func(*conduct.Run){measured(0), open(1), left(-time.Hour)}, false, nil},
-		"at the report, for good":       {notReported(away), []func(*conduct.Run){measured(0)}, true, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
+		"at the start":                                    {notStored(away), []func(*conduct.Run){begins, waiting(conduct.StorePatience)}, false, nil},
+		"at the start, for too long":                      {notStored(away), []func(*conduct.Run){begins, waiting(conduct.StorePatience + 1)}, false, &conduct.Ending{Condition: "Planned", Reason: "StoreUnavailable", Message: "away"}},
+		"at the start, long after an operator was there":  {notStored(away), []func(*conduct.Run){begins, later(time.Hour)}, false, nil},
+		"at the report, long after an operator was there": {notReported(away), []func(*conduct.Run){measured(0), later(2 * conduct.ReportPatience), lately}, false, nil},
+		"at the start, for good":                          {notStored(away), []func(*conduct.Run){begins}, true, &conduct.Ending{Condition: "Planned", Reason: "StoreUnavailable", Message: "away"}},
+		"at the interim, for very long":                   {notAnalysed(away), []func(*conduct.Run){begins, waiting(time.Hour)}, false, nil},
+		"at the interim, for good":                        {notAnalysed(away), []func(*conduct.Run){begins}, true, &conduct.Ending{Condition: "Executed", Reason: "StoreUnavailable", Message: "away"}},
+		"at the report":                                   {notReported(away), []func(*conduct.Run){measured(0), waiting(conduct.ReportPatience)}, false, nil},
+		"at the report, for too long":                     {notReported(away), []func(*conduct.Run){measured(0), waiting(conduct.ReportPatience + 1)}, false, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
+		"at the report of a part":                         {notReported(away), []func(*conduct.Run){measured(0), open(1), left(-time.Hour)}, false, nil},
+		"at the report, for good":                         {notReported(away), []func(*conduct.Run){measured(0)}, true, &conduct.Ending{Condition: "Reported", Reason: "ReportFailed", Message: "away"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, tc.ask(runOf(t, 2, alone, tc.deltas...), tc.forGood)); diff != "" {
@@ -40,6 +43,11 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 			}
 		})
 	}
+}
+
+// waiting lets a run wait for its store for so long.
+func waiting(since time.Duration) func(*conduct.Run) {
+	return func(r *conduct.Run) { r.Waiting = r.Now.Add(-since) }
 }
 
 func notStored(err error) func(conduct.Run, bool) *conduct.Ending {
@@ -60,12 +68,12 @@ func TestAScanDoesNotWaitForTheStoreForever(t *testing.T) {
 		forGood bool
 		want    bool
 	}{
-		"away":              {conduct.ScanPatience - time.Second, false, true},
-		"away for too long": {conduct.ScanPatience, false, false},
+		"away":              {conduct.ScanPatience, false, true},
+		"away for too long": {conduct.ScanPatience + 1, false, false},
 		"away for good":     {0, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := runOf(t, 2, alone, measured(0), later(tc.since)).ScanWaits(tc.forGood); got != tc.want {
+			if got := runOf(t, 2, alone, measured(0), waiting(tc.since)).ScanWaits(tc.forGood); got != tc.want {
 				t.Errorf("it waits: %v", got)
 			}
 		})

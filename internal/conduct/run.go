@@ -22,6 +22,8 @@ type Run struct {
 	Trials Trials
 	// Started is when its turn came; zero before.
 	Started time.Time
+	// Waiting is since when the run has waited for its store without a break; zero if it does not.
+	Waiting time.Time
 	// Now is the instant of the question.
 	Now time.Time
 }

@@ -62,14 +62,19 @@ func (a Attempt) readiness() time.Duration {
 }
 
 // NotListening is the failure of a server that runs since some instant and does not listen on its port, of a program whose parent does not come
-// up, or of an observer that does not tell what it has read of either; nil while they may yet. state is that of the observer.
+// up, or of an observer that does not tell what it has read of either; nil while they may yet. state is that of the observer, whose clock is the
+// one by which the instant was read: the backend's own may be another.
 func (a Attempt) NotListening(server record.Implementation, since time.Time, state protocol.State) *Failure {
 	deadline := ListenDeadline
 	if s := server.Container.Readiness.Seconds; s > 0 && !a.Work.EndsItself() {
 		deadline = time.Duration(s) * time.Second
 	}
+	ran := a.Now.Sub(since)
+	if !state.Now.IsZero() {
+		ran = state.Now.Sub(since)
+	}
 	switch path := server.Container.Readiness.Path; {
-	case state.Listening || a.Now.Sub(since) <= deadline || state.Up && a.Now.Sub(since) <= deadline+ReadDeadline:
+	case state.Listening || ran <= deadline || state.Up && ran <= deadline+ReadDeadline:
 		return nil
 	case state.Up:
 		return TransientFailure(v1alpha1.ReasonAgentLost, "the observer of implementations[%s] has not read its server within %s of its start", server.Name, deadline+ReadDeadline)

@@ -3,10 +3,12 @@ package facts
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/conduct"
@@ -109,16 +111,42 @@ func ofRound(run *v1alpha1.BenchmarkRun) bool {
 	return owner != nil && owner.Kind == "BenchmarkSuite" && owner.APIVersion == v1alpha1.GroupVersion.String()
 }
 
-// OfSomeTrial reports whether a pod was made for a trial. Anybody may give a pod our labels; one whose controller does not exist is collected.
-func OfSomeTrial(p *corev1.Pod) bool {
+// releasePatience is how long a pod may hold CPUs after it should have gone.
+const releasePatience = 10 * time.Minute
+
+// HoldsCPUs reports whether a pod that another trial has made may still use its CPUs. The owner is the Trial that controls it, nil if there is none
+// with that UID. Anybody may give a pod our labels, and name a trial as its owner: it holds up nobody for longer than the trial and some minutes.
+func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time.Time) bool {
+	switch goes := p.DeletionTimestamp; {
+	case owner == nil && goes.IsZero():
+		return false
+	case !goes.IsZero():
+		return ofTrial(p) && !Unreachable(p, nodes) && now.Sub(goes.Time) < releasePatience
+	case owner.Status.CompletionTime != nil:
+		return now.Sub(owner.Status.CompletionTime.Time) < releasePatience
+	}
+	return true
+}
+
+// ofTrial reports whether a pod says that a trial has made it.
+func ofTrial(p *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(p)
 	return owner != nil && owner.Kind == "Trial" && owner.APIVersion == v1alpha1.GroupVersion.String()
 }
 
-// Unreachable reports whether a pod that is being deleted is on a node that is away: its object stays until the node is back, and nothing is
-// placed there before.
+// TrialOf is the name of the Trial that controls a pod, and its UID; empty if none does.
+func TrialOf(p *corev1.Pod) (name string, uid types.UID) {
+	if !ofTrial(p) {
+		return "", ""
+	}
+	owner := metav1.GetControllerOf(p)
+	return owner.Name, owner.UID
+}
+
+// Unreachable reports whether a pod that is being deleted is on a node that is not ready: its object stays until the node is back, and nothing is
+// placed there before. A node that is cordoned goes on running what it has.
 func Unreachable(p *corev1.Pod, nodes []plan.Node) bool {
-	return !p.DeletionTimestamp.IsZero() && slices.ContainsFunc(nodes, func(n plan.Node) bool { return n.Name == p.Spec.NodeName && n.Away })
+	return !p.DeletionTimestamp.IsZero() && slices.ContainsFunc(nodes, func(n plan.Node) bool { return n.Name == p.Spec.NodeName && n.NotReady })
 }
 
 // ready reports whether nothing is known that keeps a node from running pods.
@@ -134,7 +162,7 @@ func Nodes(list []corev1.Node) []plan.Node {
 	for _, n := range list {
 		nodes = append(nodes, plan.Node{
 			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(),
-			MemoryBytes: n.Status.Allocatable.Memory().Value(), Away: n.Spec.Unschedulable || !ready(&n),
+			MemoryBytes: n.Status.Allocatable.Memory().Value(), Away: n.Spec.Unschedulable || !ready(&n), NotReady: !ready(&n),
 		})
 	}
 	return nodes

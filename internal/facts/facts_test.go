@@ -57,7 +57,7 @@ func TestANodeIsAwayUnlessItRunsPods(t *testing.T) {
 		"one of which nobody hears":      {node(corev1.ConditionUnknown, false), true},
 		"one that is ready and cordoned": {node(corev1.ConditionTrue, true), true},
 	} {
-		want := []plan.Node{{Name: "n", Role: "server", MilliCPU: 1500, Away: tc.away}}
+		want := []plan.Node{{Name: "n", Role: "server", MilliCPU: 1500, Away: tc.away, NotReady: tc.away && !tc.node.Spec.Unschedulable}}
 		if diff := cmp.Diff(want, Nodes([]corev1.Node{tc.node})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -65,7 +65,7 @@ func TestANodeIsAwayUnlessItRunsPods(t *testing.T) {
 }
 
 func TestAPodHoldsNoCPUWhereItsNodeIsAway(t *testing.T) {
-	nodes := []plan.Node{{Name: "here"}, {Name: "away", Away: true}}
+	nodes := []plan.Node{{Name: "here"}, {Name: "away", Away: true, NotReady: true}, {Name: "cordoned", Away: true}}
 	goes := &metav1.Time{Time: time.Unix(1, 0)}
 	for name, tc := range map[string]struct {
 		node string
@@ -74,6 +74,7 @@ func TestAPodHoldsNoCPUWhereItsNodeIsAway(t *testing.T) {
 	}{
 		"it is deleted, and its node is away":     {"away", goes, true},
 		"it is deleted, and its node is there":    {"here", goes, false},
+		"it is deleted, and its node is cordoned": {"cordoned", goes, false},
 		"its node is away, and may come back":     {"away", nil, false},
 		"its node is none that the cluster has":   {"gone", goes, false},
 		"it is deleted before it has found one":   {"", goes, false},
@@ -83,5 +84,37 @@ func TestAPodHoldsNoCPUWhereItsNodeIsAway(t *testing.T) {
 		if got := Unreachable(p, nodes); got != tc.want {
 			t.Errorf("%s: it is unreachable: %v", name, got)
 		}
+	}
+}
+
+func TestAPodHoldsOthersUpForAsLongAsItsTrialAndSomeMinutes(t *testing.T) {
+	now := time.Unix(100_000, 0)
+	micro := func(d time.Duration) *metav1.MicroTime { return &metav1.MicroTime{Time: now.Add(-d)} }
+	ago := func(d time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(-d)} }
+	trial := func(ended *metav1.MicroTime) *v1alpha1.Trial {
+		return &v1alpha1.Trial{Status: v1alpha1.TrialStatus{CompletionTime: ended}}
+	}
+	for name, tc := range map[string]struct {
+		goes  *metav1.Time
+		owner *v1alpha1.Trial
+		want  bool
+	}{
+		"of a trial that goes on":                   {nil, trial(nil), true},
+		"of a trial that has just ended":            {nil, trial(micro(time.Second)), true},
+		"of a trial that ended long ago":            {nil, trial(micro(releasePatience)), false},
+		"of a trial that there is not":              {nil, nil, false},
+		"of one that is gone, and goes, too":        {ago(time.Second), nil, true},
+		"that should have gone long ago":            {ago(releasePatience), trial(nil), false},
+		"that goes, of a trial that ended long ago": {ago(0), trial(micro(time.Hour)), true},
+	} {
+		t.Run("a pod "+name, func(t *testing.T) {
+			yes := true
+			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: tc.goes, OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1alpha1.GroupVersion.String(), Kind: "Trial", Name: "t", Controller: &yes,
+			}}}}
+			if got := HoldsCPUs(p, tc.owner, nil, now); got != tc.want {
+				t.Errorf("it holds CPUs: %v", got)
+			}
+		})
 	}
 }

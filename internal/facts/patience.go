@@ -32,6 +32,12 @@ func WaitingSince(run *v1alpha1.BenchmarkRun, why string, now time.Time) *metav1
 	return &metav1.Time{Time: now}
 }
 
+// AwaitsStore reports whether a run has waited for its store since its last pass, whether the store is away or refuses.
+func AwaitsStore(run *v1alpha1.BenchmarkRun) bool {
+	why := reasonOf(run)
+	return run.Status.WaitingSince != nil && (why == v1alpha1.ReasonStoreUnavailable || why == v1alpha1.ReasonStoreRefused)
+}
+
 // reasonOf is the reason that a run's summary has had since its last pass.
 func reasonOf(run *v1alpha1.BenchmarkRun) string {
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded); c != nil {

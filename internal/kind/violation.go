@@ -2,6 +2,7 @@ package kind
 
 import (
 	"fmt"
+	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
@@ -10,12 +11,40 @@ import (
 type Violation struct {
 	Reason  string
 	Message string
+	// others are what else is wrong.
+	others []*Violation
 }
 
 // Error is the sentence that names the field and the way out.
 func (v *Violation) Error() string { return v.Message }
 
+// All are the violation and the others that were found with it.
+func (v *Violation) All() []*Violation { return slices.Concat([]*Violation{v}, v.others) }
+
 // Invalid is the violation of a spec that contradicts itself or the rules.
 func Invalid(format string, args ...any) *Violation {
 	return &Violation{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(format, args...)}
+}
+
+// Join is the first of some violations, with the others; nil if there is none.
+func Join(found ...*Violation) *Violation {
+	var all []*Violation
+	for _, v := range found {
+		if v != nil {
+			all = append(all, v.All()...)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &Violation{Reason: all[0].Reason, Message: all[0].Message, others: all[1:]}
+}
+
+// Each joins what is wrong with each item of a list.
+func Each[T any](items []T, check func(i int, item T) *Violation) *Violation {
+	var found []*Violation
+	for i, item := range items {
+		found = append(found, check(i, item))
+	}
+	return Join(found...)
 }

@@ -36,3 +36,9 @@ func Denied(err error) bool {
 func OverQuota(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota:")
 }
+
+// Forbidden reports whether the API server forbids an object for a reason that others may remove: a limit or a right of the namespace. The standard
+// for pods is none of these: a spec either meets it or does not.
+func Forbidden(err error) bool {
+	return apierrors.IsForbidden(err) && !strings.Contains(err.Error(), "violates PodSecurity")
+}

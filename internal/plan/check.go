@@ -25,22 +25,17 @@ type Violation = kind.Violation
 
 // checkSpec holds what the schema of the API cannot say. Each check is safe alone.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *Violation{checkImplementations, checkMemory, checkContainers, checkTLS, checkValidity, checkSize} {
-		if v := check(spec); v != nil {
-			return v
-		}
-	}
-	return nil
+	return kind.Join(checkMemory(spec), checkContainers(spec), checkTLS(spec), checkValidity(spec), checkSize(spec))
 }
 
 // checkLastGood refuses a comparison with the last good rounds where there are no rounds.
 func checkLastGood(spec v1alpha1.BenchmarkRunSpec, round bool) *Violation {
-	for i, o := range spec.Objectives {
+	return kind.Each(spec.Objectives, func(i int, o v1alpha1.Objective) *Violation {
 		if o.Against.LastGood > 0 && !round {
 			return kind.Invalid("spec.objectives[%d].against.lastGood is set, and only a BenchmarkSuite has good rounds: make this run a template of one, or name earlier runs in spec.objectives[%d].against.runs", i, i)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *Violation {
@@ -52,7 +47,7 @@ func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *Violation {
 
 // checkPrograms asks for what starts each implementation: an image that can be pulled on a cluster, and an image or a command on one machine.
 func checkPrograms(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
-	for i, impl := range spec.Implementations {
+	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
 		switch {
 		case local && len(impl.Command) == 0 && impl.Image == "":
 			return kind.Invalid("spec.implementations[%d].command is missing: name the program and its arguments, such as [./%s], or an image", i, impl.Name)
@@ -64,8 +59,8 @@ func checkPrograms(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
 		if v := checkHere(i, impl); local && v != nil {
 			return v
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // IsPath reports whether an image is a file or a folder of one machine.
@@ -74,12 +69,12 @@ func IsPath(image string) bool {
 }
 
 func checkMemory(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for i, impl := range spec.Implementations {
+	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
 		if impl.Memory != nil && impl.Memory.Value() < leastMemory {
 			return kind.Invalid("spec.implementations[%d].memory is %s, too little for any container: give at least 4Mi", i, impl.Memory)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkValidity refuses limits that are looser than the ones that always hold.

@@ -18,7 +18,7 @@ var takenFolders = []string{"/proc", "/sys", "/dev", "/loadstone"}
 
 // checkContainers looks at what implementations ask for beside image and command.
 func checkContainers(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for i, impl := range spec.Implementations {
+	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
 		if v := checkFolders(fmt.Sprintf("spec.implementations[%d]", i), impl.ContainerSettings); v != nil {
 			return v
 		}
@@ -28,8 +28,8 @@ func checkContainers(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		if v := checkPaths(fmt.Sprintf("spec.implementations[%d]", i), impl); v != nil {
 			return v
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkPaths looks at what else than loads asks a server for.

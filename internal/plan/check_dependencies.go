@@ -16,9 +16,9 @@ const (
 
 // checkDependencies looks at the containers that implementations need beside them, in all kinds of work that the spec asks for.
 func checkDependencies(spec v1alpha1.BenchmarkRunSpec, works []kind.Kind) *Violation {
-	for i, impl := range spec.Implementations {
+	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
 		if len(impl.Dependencies) == 0 {
-			continue
+			return nil
 		}
 		for _, k := range works {
 			if v := k.RefuseDependencies(spec, i); v != nil {
@@ -31,8 +31,8 @@ func checkDependencies(spec v1alpha1.BenchmarkRunSpec, works []kind.Kind) *Viola
 				return v
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkDependency looks at one dependency. All containers of a pod share their ports, of which those that are taken are given.

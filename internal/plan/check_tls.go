@@ -20,11 +20,11 @@ var dnsName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?([.]
 
 // checkTLS looks at how implementations speak TLS.
 func checkTLS(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	for i, impl := range spec.Implementations {
+	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
 		own, field := impl.TLS, fmt.Sprintf("spec.implementations[%d].tls", i)
 		switch {
 		case own == (v1alpha1.TLS{}):
-			continue
+			return nil
 		case impl.Port == 0:
 			return kind.Invalid("%s is for servers, and %s has no port: name its port, or remove tls", field, impl.Name)
 		case (own.CA == "") != (own.Verify == v1alpha1.VerifyNone):
@@ -37,8 +37,8 @@ func checkTLS(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		if v := checkAuthority(field+".ca", own.CA); v != nil {
 			return v
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // isName reports whether a certificate can be for a text.

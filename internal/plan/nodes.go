@@ -23,6 +23,8 @@ type Node struct {
 	MemoryBytes int64
 	// Away is true of a node that takes no pods now: it is cordoned, or not ready. It may come back.
 	Away bool
+	// NotReady is true of a node that cannot be reached, or cannot run pods: what is deleted there stays until it is back.
+	NotReady bool
 }
 
 // Selector is the node label that pods of a role need: the role itself if any node carries it, else none. A node that is away counts: a run

@@ -61,12 +61,10 @@ type Plan struct {
 // Compile turns a spec into a plan, or says in a *Violation why it cannot.
 func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	work, v := kinds.Asked(spec)
-	if v == nil {
-		v = cmp.Or(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkLastGood(spec, opts.Round))
-	}
-	if v != nil {
+	if v = kind.Join(v, checkImplementations(spec)); v != nil {
 		return Plan{}, v
 	}
+	wrong := kind.Join(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkLastGood(spec, opts.Round))
 	p := Plan{record.Plan{Order: cmp.Or(record.Order(spec.Order), record.OrderBlocks), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
 	if spec.Blocks == 0 {
 		p.Note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)
@@ -81,8 +79,8 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	p.Validity = validityOf(spec.Validity)
 	p.implementations(spec.Implementations)
 	p.stop(spec.Stop)
-	if v := cmp.Or(work.Plan(spec, &p.Plan), checkPrograms(spec, opts.Local)); v != nil {
-		return Plan{}, v
+	if wrong = kind.Join(wrong, work.Plan(spec, &p.Plan), checkPrograms(spec, opts.Local)); wrong != nil {
+		return Plan{}, wrong
 	}
 	p.seed(spec.Seed, opts.UID)
 	p.trials(opts.Name, work.Type())

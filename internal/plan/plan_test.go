@@ -195,7 +195,7 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 			"shorten body and expect.body of spec.loads[].request, which each of its 22 cells holds",
 		},
 		"no implementation": {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations = nil }, "spec.implementations is empty"},
-		"no load":           {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = nil }, "spec.loads is empty"},
+		"no load":           {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = nil }, "spec.loads and spec.microbenchmark are empty"},
 		"no level":          {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].Levels = nil }, "spec.loads[0].levels is empty"},
 	}
 	for name, tc := range tests {
@@ -394,5 +394,26 @@ func TestAsManyBlocksCanBeMeasuredAnewAsThereAreAndTwoAtLeast(t *testing.T) {
 		if got := RepeatBlocks(blocks); got != want {
 			t.Errorf("of %d blocks %d can be measured anew, want %d", blocks, got, want)
 		}
+	}
+}
+
+func TestAllThatIsWrongWithASpecIsSaidAtOnce(t *testing.T) {
+	_, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Implementations[0].Port, s.Implementations[1].Port = 0, 0
+		s.Implementations[1].Memory = new(resource.MustParse("1Mi"))
+		s.Loads[0].Request.Method = "HEAD"
+	}), Options{Name: "bad"})
+	var first *Violation
+	if !errors.As(err, &first) {
+		t.Fatalf("got %v, want a violation", err)
+	}
+	var fields []string
+	for _, v := range first.All() {
+		field, _, _ := strings.Cut(v.Message, " ")
+		fields = append(fields, field)
+	}
+	want := []string{"spec.implementations[1].memory", "spec.loads[0].request.method", "spec.implementations[0].port", "spec.implementations[1].port"}
+	if diff := cmp.Diff(want, fields); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

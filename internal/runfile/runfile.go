@@ -128,13 +128,17 @@ func parse(ctx context.Context, text []byte, of form, into metav1.Object) (tree,
 	return lines, nil
 }
 
-// Explain gives a violation of the plan the file and the line of the field that it names. Other errors stay what they are.
+// Explain gives the violations of a plan the file and the lines of the fields that they name. Other errors stay what they are.
 func (f *File) Explain(err error) error {
 	v := (*kind.Violation)(nil)
 	if !errors.As(err, &v) {
 		return err
 	}
-	return &Invalid{Path: f.path, Problems: []Problem{{f.lines.lineOf("spec", v.Message), v.Message}}}
+	var problems []Problem
+	for _, one := range v.All() {
+		problems = append(problems, Problem{f.lines.lineOf("spec", one.Message), one.Message})
+	}
+	return called(f.path, invalid(problems))
 }
 
 // checkDocuments refuses tabs and a second document, and a file without any.

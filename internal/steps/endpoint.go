@@ -87,7 +87,7 @@ func (e *Endpoint) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listening for workflow steps: %w", err)
 	}
-	s := &http.Server{Handler: e.handler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	s := &http.Server{Handler: e.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	select {

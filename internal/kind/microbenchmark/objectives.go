@@ -9,14 +9,14 @@ import (
 
 // checkObjectives holds what the schema cannot say of objectives of cases.
 func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
-	for i, o := range spec.Objectives {
+	return kind.Each(spec.Objectives, func(i int, o v1alpha1.Objective) *kind.Violation {
 		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *kind.Violation{checkOfCase, kind.CheckBound, kind.CheckSubjects} {
 			if v := check(spec, o, i); v != nil {
 				return v
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func checkOfCase(_ v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) *kind.Violation {

@@ -19,10 +19,8 @@ func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return !spec.Microbench
 
 // Plan implements kind.Kind.
 func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *kind.Violation{checkImplementations, checkUseless, checkOutputs, checkObjectives} {
-		if v := check(spec); v != nil {
-			return v
-		}
+	if v := kind.Join(checkImplementations(spec), checkUseless(spec), checkOutputs(spec), checkObjectives(spec)); v != nil {
+		return v
 	}
 	own := spec.Microbenchmark
 	programs := readPrograms(own)
@@ -37,7 +35,7 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 
 // checkImplementations wants a command of every program: it is started by an agent, which does not know the entrypoint of its image.
 func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
-	for i, impl := range spec.Implementations {
+	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *kind.Violation {
 		switch {
 		case len(impl.Command) == 0:
 			return kind.Invalid("spec.implementations[%d].command is not set: name the program of %s and its arguments, since spec.microbenchmark starts it in the image without the image's entrypoint", i, impl.Name)
@@ -49,8 +47,8 @@ func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 		if k := slices.IndexFunc(impl.Claims, func(c v1alpha1.Claim) bool { return c.Subject == v1alpha1.ClaimResponse }); k >= 0 {
 			return kind.Invalid("spec.implementations[%d].claims[%d].subject is Response, but nobody sends requests to a program of spec.microbenchmark: leave the claim out, or give spec.loads instead", i, k)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkUseless refuses what is said of loads.

@@ -15,29 +15,29 @@ const maxConnectionsPerPod = 25_000
 
 // checkPorts wants a port of every server, since loads go to one, and not that of the agent beside it.
 func checkPorts(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
-	for i, impl := range spec.Implementations {
+	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *kind.Violation {
 		switch impl.Port {
 		case 0:
 			return kind.Invalid("spec.implementations[%d].port is not set: name the port on which %s listens for the requests of spec.loads", i, impl.Name)
 		case protocol.Port:
 			return kind.Invalid("spec.implementations[%d].port is %d, on which the agent beside each server listens: let %s listen on another one", i, impl.Port, impl.Name)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func checkLevels(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
-	for i, l := range spec.Loads {
+	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		if len(l.Levels) == 0 {
 			return kind.Invalid("spec.loads[%d].levels is empty: name at least one level", i)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkDivision repeats what the API's rules say of shares, for specs that come another way.
 func checkDivision(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
-	for i, l := range spec.Loads {
+	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		pods, threads := max(l.Generators.Pods, DefaultGeneratorPods), max(l.Generators.CPUs, DefaultGeneratorCPUs)
 		traits := tools.Traits(record.Tool(l.Tool))
 		if traits.OneThread && threads != 1 {
@@ -54,16 +54,16 @@ func checkDivision(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 				return kind.Invalid("spec.loads[%d].levels[%d].connections is %d, %d for each generator pod, but a pod has local ports for %d to one server: raise spec.loads[%d].generators.pods", i, j, level.Connections, level.Connections/pods, maxConnectionsPerPod, i)
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkRates refuses rates that no generator of that size has ever kept: all that could be measured would be the generator.
 func checkRates(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
-	for i, l := range spec.Loads {
+	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		perCPU := tools.Traits(record.Tool(l.Tool)).MaxRatePerCPU
 		if perCPU == 0 {
-			continue // The API's rules give no rates to a tool that keeps none.
+			return nil // The API's rules give no rates to a tool that keeps none.
 		}
 		pods, cpus := max(l.Generators.Pods, DefaultGeneratorPods), max(l.Generators.CPUs, DefaultGeneratorCPUs)
 		most := int64(pods) * int64(cpus) * int64(perCPU)
@@ -82,6 +82,6 @@ func checkRates(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 		if int64(l.Search.StartRequestsPerSecond) > most {
 			return tooFast("search.startRequestsPerSecond", l.Search.StartRequestsPerSecond, fmt.Sprintf("spec.loads[%d].generators.cpus", i))
 		}
-	}
-	return nil
+		return nil
+	})
 }

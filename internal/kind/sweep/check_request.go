@@ -50,7 +50,7 @@ var taken = map[string]string{
 
 // checkRequests refuses requests that not every tool and the check before the measurement could send alike.
 func checkRequests(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
-	for i, l := range spec.Loads {
+	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		field, r := fmt.Sprintf("spec.loads[%d].request", i), l.Request
 		if v := checkScripted(field, l); v != nil {
 			return v
@@ -82,8 +82,8 @@ func checkRequests(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 		if v := checkHead(field, l); v != nil {
 			return v
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkScripted refuses what a script would not send: it makes its requests itself.

@@ -20,13 +20,13 @@ func checkHandshakes(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	if server < 0 {
 		return nil
 	}
-	for i, l := range spec.Loads {
+	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {
 		if l.Connection == v1alpha1.PerRequest && tools.Traits(record.Tool(l.Tool)).StallsTLS {
 			return kind.Invalid("spec.loads[%d].connection is PerRequest, and spec.implementations[%d] speaks TLS: after each handshake of TLS 1.3 %s waits up to 40 ms, with some servers and not with others, before it sends its request: use wrk or k6, or KeepAlive",
 				i, server, l.Tool)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // noteHandshakes says what a connection for each request means of a server that speaks TLS.

@@ -13,14 +13,14 @@ import (
 // checkObjectives holds what the schema cannot say of objectives: that they name what the run measures, and that their bounds can
 // be kept at all.
 func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
-	for i, o := range spec.Objectives {
+	return kind.Each(spec.Objectives, func(i int, o v1alpha1.Objective) *kind.Violation {
 		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *kind.Violation{checkNoCase, kind.CheckBound, kind.CheckSubjects, checkObjectiveLevels, checkLatency, checkAnswer} {
 			if v := check(spec, o, i); v != nil {
 				return v
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkNoCase refuses objectives of programs that measure themselves.

@@ -26,12 +26,11 @@ func (Kind) Asked(spec v1alpha1.BenchmarkRunSpec) bool { return len(spec.Loads) 
 
 // Plan implements kind.Kind.
 func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation {
-	for _, check := range []func(v1alpha1.BenchmarkRunSpec) *kind.Violation{
-		checkLevels, checkRequests, checkDivision, checkRates, checkWeights, checkPercentiles, checkObjectives, checkDuet, checkPorts, checkHandshakes,
-	} {
-		if v := check(spec); v != nil {
-			return v
-		}
+	if v := kind.Join(
+		checkLevels(spec), checkRequests(spec), checkDivision(spec), checkRates(spec), checkWeights(spec), checkPercentiles(spec), checkObjectives(spec), checkDuet(spec),
+		checkPorts(spec), checkHandshakes(spec),
+	); v != nil {
+		return v
 	}
 	compare(p, spec)
 	cells(p, spec.Loads)
