@@ -68,18 +68,16 @@ type Files struct {
 	prefix          string
 }
 
-var _ artifact.Reader = Files{}
-
 // Of are the files of a run.
 func (c *Client) Of(r *v1alpha1.BenchmarkRun) Files { return Files{c, r.Namespace, r.Name, PrefixOf(r)} }
 
-// URI implements artifact.Reader.
-func (f Files) URI(key string) string { return "operator:" + key }
+// Hold reports whether a key is one of theirs.
+func (f Files) Hold(key string) bool { return strings.HasPrefix(key, f.prefix+"/") }
 
-// Get implements artifact.Reader, for keys of the run.
+// Get reads a file by its key and, where sha is not empty, checks its SHA-256.
 func (f Files) Get(ctx context.Context, key, sha string) ([]byte, error) {
-	file, ok := strings.CutPrefix(key, f.prefix+"/")
-	if !ok {
+	file := strings.TrimPrefix(key, f.prefix+"/")
+	if !f.Hold(key) {
 		return nil, fmt.Errorf("%w: %s is no file of BenchmarkRun %s/%s", ErrRefused, key, f.namespace, f.name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, fileDeadline)
@@ -103,7 +101,7 @@ func (f Files) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	if len(body) > artifact.MaxObject {
 		return nil, fmt.Errorf("reading %s from the operator: %w: it is larger than %d bytes", key, artifact.ErrMalformed, artifact.MaxObject)
 	}
-	return body, artifact.CheckSum(f.URI(key), body, sha)
+	return body, artifact.CheckSum(key, body, sha)
 }
 
 // refused is the error of an answer without a file. What the API server says in the operator's place is a refusal, whatever it is: the user may
