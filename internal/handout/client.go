@@ -69,7 +69,9 @@ type Files struct {
 }
 
 // Of are the files of a run.
-func (c *Client) Of(r *v1alpha1.BenchmarkRun) Files { return Files{c, r.Namespace, r.Name, PrefixOf(r)} }
+func (c *Client) Of(r *v1alpha1.BenchmarkRun) Files {
+	return Files{c, r.Namespace, r.Name, PrefixOf(r)}
+}
 
 // Hold reports whether a key is one of theirs.
 func (f Files) Hold(key string) bool { return strings.HasPrefix(key, f.prefix+"/") }

@@ -14,9 +14,8 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
@@ -54,8 +53,6 @@ type Server struct {
 
 	turns chan struct{}
 }
-
-var _ manager.LeaderElectionRunnable = (*Server)(nil)
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable: to read is safe for an operator that does not act.
 func (s *Server) NeedLeaderElection() bool { return false }
@@ -139,7 +136,7 @@ func (s *Server) file(w http.ResponseWriter, q *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 	if _, err := io.CopyN(w, body, size); err != nil {
-		ctrl.Log.WithName("handout").Info("A file was handed out in part", "run", key, "reason", err.Error())
+		log.Log.WithName("handout").Info("A file was handed out in part", "run", key, "reason", err.Error())
 		panic(http.ErrAbortHandler) // Only a connection that breaks tells whoever reads that the rest is missing.
 	}
 }
@@ -207,11 +204,11 @@ func away(err error) *refusal {
 }
 
 func refuse(w http.ResponseWriter, run client.ObjectKey, r *refusal) {
-	log := ctrl.Log.WithName("handout").WithValues("run", run, "status", r.status)
+	told := log.Log.WithName("handout").WithValues("run", run, "status", r.status)
 	if r.cause != nil {
-		log = log.WithValues("reason", r.cause.Error())
+		told = told.WithValues("reason", r.cause.Error())
 	}
-	log.Info("Handing out no file")
+	told.Info("Handing out no file")
 	if r.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", retryAfter)
 	}

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
@@ -28,6 +29,9 @@ import (
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/testbed"
 )
+
+// The commands, which have no manager, do without its package.
+var _ manager.LeaderElectionRunnable = (*Server)(nil)
 
 func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
