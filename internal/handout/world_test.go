@@ -219,6 +219,17 @@ func (w *world) expose(host string) {
 	})
 }
 
+// Tenant is the kubeconfig of the reader of a world, whose run in namespace a has a report, and the page of it.
+func Tenant(t *testing.T) (config *rest.Config, page string) {
+	t.Helper()
+	w := newWorld(t)
+	now, r := metav1.Now(), w.runs["a"]
+	r.Status.StartTime, r.Status.CompletionTime = &now, &now
+	r.Status.Report = v1alpha1.ReportRef{URI: w.store.URI(w.pages["a"].key), SHA256: w.pages["a"].sha}
+	w.must(w.c.Status().Update(t.Context(), r))
+	return w.reader(), string(body("a"))
+}
+
 // reader is the kubeconfig of an account of namespace a that may get the runs of a, and nothing else.
 func (w *world) reader() *rest.Config {
 	w.t.Helper()
