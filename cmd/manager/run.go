@@ -36,6 +36,7 @@ import (
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/authority"
+	"loadstone.dev/loadstone/internal/handout"
 	"loadstone.dev/loadstone/internal/lease"
 	"loadstone.dev/loadstone/internal/render"
 	"loadstone.dev/loadstone/internal/steps"
@@ -51,6 +52,7 @@ type options struct {
 	serviceAccount string
 	instanceID     string
 	listen         string
+	handout        string
 	probes         string
 	metrics        string
 	pullSecrets    string
@@ -70,6 +72,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.serviceAccount, "workflow-service-account", "loadstone-workflow", "the service account of Argo's agent pod")
 	f.StringVar(&o.instanceID, "argo-instance-id", "", "the instanceID of the Argo controller that runs the workflows")
 	f.StringVar(&o.listen, "listen", ":8090", "the address of the trial endpoint")
+	f.StringVar(&o.handout, "handout", ":8443", "the address at which the files of runs are handed out to those who may get the run")
 	f.StringVar(&o.probes, "probes", ":8081", "the address of the health probes")
 	f.StringVar(&o.metrics, "metrics", "0", "the address at which metrics are served, such as :8082; 0 serves none")
 	f.StringVar(&o.pullSecrets, "pull-secrets", "", "the Secrets by which measured pods pull images, separated by commas; they lie in each namespace of runs")
@@ -156,8 +159,24 @@ func run(ctx context.Context, args []string) error {
 	if err := register(m, o, key, fence); err != nil {
 		return err
 	}
+	if err := handOut(m, direct, o); err != nil {
+		return err
+	}
 	if err := m.Start(ctx); err != nil {
 		return fmt.Errorf("running: %w", err)
+	}
+	return nil
+}
+
+// handOut gives a manager the server of those who read what is stored of runs. It only reads, and asks nobody's leave to act: so its reviews
+// and its store are not behind the fence.
+func handOut(m ctrl.Manager, reviews client.Client, o options) error {
+	shelf, err := artifact.Open(o.store)
+	if err != nil {
+		return err
+	}
+	if err := m.Add(&handout.Server{Runs: m.GetClient(), Reviews: reviews, Shelf: shelf, Addr: o.handout}); err != nil {
+		return fmt.Errorf("registering the handout: %w", err)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func environment(t *testing.T, but ...string) {
 func TestSettingsOfTheOperator(t *testing.T) {
 	usual := options{
 		namespace: "system", agentImage: "agent:1", toolboxImage: "toolbox:1", service: "http://loadstone.system.svc:8090", serviceAccount: "loadstone-workflow",
-		listen: ":8090", probes: ":8081", metrics: "0", logs: logs{level: "info", format: "json"},
+		listen: ":8090", handout: ":8443", probes: ":8081", metrics: "0", logs: logs{level: "info", format: "json"},
 		store: artifact.Config{Endpoint: "minio:9000", Bucket: "loadstone", Region: "us-east-1", AccessKey: "key", SecretKey: "secret"},
 	}
 	for name, tc := range map[string]struct {
@@ -44,7 +44,7 @@ func TestSettingsOfTheOperator(t *testing.T) {
 	}{
 		"what must be set, and defaults": {args: needed, change: func(*options) {}},
 		"all that can be set": {
-			args: append(slices.Clone(needed), "-workflow-service-account=runner", "-argo-instance-id=bench", "-listen=:1", "-probes=:2",
+			args: append(slices.Clone(needed), "-workflow-service-account=runner", "-argo-instance-id=bench", "-listen=:1", "-handout=:4", "-probes=:2",
 				"-s3-bucket=results", "-s3-region=eu", "-s3-tls=true",
 				"-metrics=:3", "-log-level=debug", "-log-format=text", "-pull-secrets=a,b", "-s3-generate-secret=own",
 				`-network-policy={"ingress":[{"ports":[{"port":7600}]}]}`),
@@ -53,6 +53,7 @@ func TestSettingsOfTheOperator(t *testing.T) {
 				o.store.Bucket, o.store.Region, o.store.Secure = "results", "eu", true
 				port := intstr.FromInt32(7600)
 				o.network = &networkingv1.NetworkPolicySpec{Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{{Port: &port}}}}}
+				o.handout = ":4"
 				o.metrics, o.pullSecrets, o.storeSecret, o.logs = ":3", "a,b", "own", logs{level: "debug", format: "text"}
 			},
 		},

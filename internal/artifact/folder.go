@@ -106,14 +106,14 @@ func (f *Folder) Get(_ context.Context, key, sha string) ([]byte, error) {
 	if err != nil {
 		return nil, f.explain("reading", key, err)
 	}
-	if info.Size() > maxObject {
-		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", f.URI(key), ErrMalformed, maxObject)
+	if info.Size() > MaxObject {
+		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", f.URI(key), ErrMalformed, MaxObject)
 	}
 	body, err := os.ReadFile(f.URI(key))
 	if err != nil {
 		return nil, f.explain("reading", key, err)
 	}
-	return body, checkSum(f.URI(key), body, sha)
+	return body, CheckSum(f.URI(key), body, sha)
 }
 
 // List implements Objects.
@@ -144,7 +144,7 @@ func (f *Folder) PutJSON(ctx context.Context, key string, v any) (record.Artifac
 
 // Load reads all that a report is made from, beginning with the run's manifest and checking every digest on the way.
 func (f *Folder) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
-	return load(ctx, f, runPrefix)
+	return Load(ctx, f, runPrefix)
 }
 
 // LoadTrials reads the trials that a run's manifest names, which need not be stored yet.

@@ -145,7 +145,7 @@ func TestAnObjectThatNobodyCanHaveWrittenIsNotReadIntoMemory(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(path, maxObject+1); err != nil {
+	if err := os.Truncate(path, MaxObject+1); err != nil {
 		t.Skipf("this file system has no sparse files: %v", err)
 	}
 	if _, err := f.Get(t.Context(), "huge", ""); !errors.Is(err, ErrMalformed) || !Unreadable(err) {

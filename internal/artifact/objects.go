@@ -16,14 +16,19 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Objects are written once and read back by their keys: those of a bucket, or of a folder of this machine.
-type Objects interface {
+// Reader reads objects by their keys.
+type Reader interface {
 	// URI is an object's address for people. It holds no credentials.
 	URI(key string) string
-	// Put writes an object once. Written again with the same content it succeeds; with another content it is ErrExists.
-	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
 	// Get reads an object and, where sha is not empty, checks its SHA-256.
 	Get(ctx context.Context, key, sha string) ([]byte, error)
+}
+
+// Objects are written once and read back by their keys: those of a bucket, or of a folder of this machine.
+type Objects interface {
+	Reader
+	// Put writes an object once. Written again with the same content it succeeds; with another content it is ErrExists.
+	Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error)
 	// List names the objects that lie in a folder, and not below it, the newest first.
 	List(ctx context.Context, folder string) ([]Object, error)
 }
@@ -38,9 +43,9 @@ func (s *Store) PutJSON(ctx context.Context, key string, v any) (record.Artifact
 	return putJSON(ctx, s, key, v)
 }
 
-// Load reads all that a report is made from, beginning with the run's manifest and checking every digest on the way.
+// Load is the function of that name, of the bucket.
 func (s *Store) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
-	return load(ctx, s, runPrefix)
+	return Load(ctx, s, runPrefix)
 }
 
 // LoadTrials reads the trials that a run's manifest names, which need not be stored yet.
@@ -56,7 +61,7 @@ func putJSON(ctx context.Context, o Objects, key string, v any) (record.Artifact
 	return o.Put(ctx, key, "application/json", body)
 }
 
-func getJSON(ctx context.Context, o Objects, key, sha string, into any) error {
+func getJSON(ctx context.Context, o Reader, key, sha string, into any) error {
 	body, err := o.Get(ctx, key, sha)
 	if err != nil {
 		return err
@@ -67,7 +72,8 @@ func getJSON(ctx context.Context, o Objects, key, sha string, into any) error {
 	return nil
 }
 
-func load(ctx context.Context, o Objects, runPrefix string) (record.RunData, error) {
+// Load reads all that a report is made from, beginning with the run's manifest and checking every digest on the way.
+func Load(ctx context.Context, o Reader, runPrefix string) (record.RunData, error) {
 	var d record.RunData
 	if err := getJSON(ctx, o, ManifestKey(runPrefix), "", &d.Manifest); err != nil {
 		return d, err
@@ -79,7 +85,7 @@ func load(ctx context.Context, o Objects, runPrefix string) (record.RunData, err
 }
 
 // loadTrials reads what a manifest names. What cannot be read of a trial costs that trial, as if it had failed, unless nothing else is left.
-func loadTrials(ctx context.Context, o Objects, m record.RunManifest) (record.RunData, error) {
+func loadTrials(ctx context.Context, o Reader, m record.RunManifest) (record.RunData, error) {
 	d := record.RunData{Manifest: m}
 	lost := map[string]error{}
 	for _, part := range []struct {
@@ -106,7 +112,7 @@ func loadTrials(ctx context.Context, o Objects, m record.RunManifest) (record.Ru
 }
 
 // loadEntries reads the trials of entries. Those that cannot be read have no manifest any more in a copy that takes the entries' place.
-func loadEntries(ctx context.Context, o Objects, entries *[]record.TrialEntry, into *[]record.TrialData, lost map[string]error) error {
+func loadEntries(ctx context.Context, o Reader, entries *[]record.TrialEntry, into *[]record.TrialData, lost map[string]error) error {
 	*entries = slices.Clone(*entries)
 	for i := range *entries {
 		entry := &(*entries)[i]
@@ -127,7 +133,7 @@ func loadEntries(ctx context.Context, o Objects, entries *[]record.TrialEntry, i
 	return nil
 }
 
-func loadTrial(ctx context.Context, o Objects, manifest record.Artifact) (record.TrialData, error) {
+func loadTrial(ctx context.Context, o Reader, manifest record.Artifact) (record.TrialData, error) {
 	var t record.TrialData
 	if err := getJSON(ctx, o, manifest.Key, manifest.SHA256, &t.Manifest); err != nil {
 		return t, err
@@ -162,8 +168,8 @@ func otherSchema(uri, is, want string) error {
 	return fmt.Errorf("reading %s: %w: its schema is %q, and this version reads %q: use the version that wrote it, or the report that it stored", uri, ErrSchema, is, want)
 }
 
-// checkSum is ErrCorrupt for a body that has not the SHA-256 that its manifest says; sha is empty where no manifest says one.
-func checkSum(uri string, body []byte, sha string) error {
+// CheckSum is ErrCorrupt for a body that has not the SHA-256 that its manifest says; sha is empty where no manifest says one.
+func CheckSum(uri string, body []byte, sha string) error {
 	if sum := sha256.Sum256(body); sha != "" && hex.EncodeToString(sum[:]) != sha {
 		return fmt.Errorf("%w: %s has SHA-256 %x, its manifest says %s", ErrCorrupt, uri, sum, sha)
 	}

@@ -63,8 +63,8 @@ const (
 	putDeadline = 60 * time.Second
 	// getDeadline bounds every read, retries included.
 	getDeadline = 60 * time.Second
-	// maxObject bounds what is read into memory: manifests and records are far smaller.
-	maxObject = 256 << 20
+	// MaxObject bounds what is read into memory: manifests and records are far smaller.
+	MaxObject = 256 << 20
 )
 
 // Open makes a Store; it does not connect yet.
@@ -203,14 +203,27 @@ func (s *Store) Get(ctx context.Context, key, sha string) ([]byte, error) {
 		return nil, s.explain("reading", key, err)
 	}
 	defer obj.Close() //nolint:errcheck // A read-only object has nothing to lose on close.
-	body, err := io.ReadAll(io.LimitReader(obj, maxObject+1))
+	body, err := io.ReadAll(io.LimitReader(obj, MaxObject+1))
 	if err != nil {
 		return nil, s.explain("reading", key, err)
 	}
-	if len(body) > maxObject {
-		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", s.URI(key), ErrMalformed, maxObject)
+	if len(body) > MaxObject {
+		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", s.URI(key), ErrMalformed, MaxObject)
 	}
-	return body, checkSum(s.URI(key), body, sha)
+	return body, CheckSum(s.URI(key), body, sha)
+}
+
+// Stream reads an object as it comes, with its size. The context bounds the reading, and whoever reads checks the digest.
+func (s *Store) Stream(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	obj, err := s.client.GetObject(ctx, s.bucket, key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, 0, s.explain("reading", key, err)
+	}
+	info, err := obj.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(s.explain("reading", key, err), obj.Close())
+	}
+	return obj, info.Size, nil
 }
 
 // Errors of a store, each with another way out.

@@ -274,3 +274,21 @@ func TestPutEndsWithItsContext(t *testing.T) {
 		t.Errorf("got %v, want ErrUnreachable", err)
 	}
 }
+
+func TestAnObjectIsReadAsItComes(t *testing.T) {
+	_, store := bucket(t)
+	if _, err := store.Put(t.Context(), "a/b.json", "application/json", []byte("first")); err != nil {
+		t.Fatal(err)
+	}
+	body, size, err := store.Stream(t.Context(), "a/b.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	if got, err := io.ReadAll(body); err != nil || string(got) != "first" || size != 5 {
+		t.Errorf("it reads %q of %d bytes, %v", got, size, err)
+	}
+	if _, _, err := store.Stream(t.Context(), "a/none.json"); !errors.Is(err, artifact.ErrNotFound) {
+		t.Errorf("what is not there ends with %v", err)
+	}
+}

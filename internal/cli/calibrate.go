@@ -13,6 +13,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/config/samples"
 	"loadstone.dev/loadstone/internal/follow"
+	"loadstone.dev/loadstone/internal/handout"
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/report"
@@ -85,7 +86,7 @@ func calibrate(ctx context.Context, out io.Writer, k *kube.Flags, r *v1alpha1.Be
 		return err
 	}
 	defer in.Close()
-	prefix := kube.PrefixOf(ended)
+	prefix := handout.PrefixOf(ended)
 	o, err := publish.Make(ctx, in.Store, prefix)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", prefix, err)

@@ -355,7 +355,11 @@ func TestWaitGivesUpInTime(t *testing.T) {
 }
 
 func TestWhatAClusterLacksIsSaid(t *testing.T) {
-	newCluster(t)
+	w := newCluster(t)
+	there := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "there"}}
+	there.Spec.Implementations = []v1alpha1.Implementation{{Name: "go", Image: "go:dev", Port: 8080}}
+	there.Spec.Loads = []v1alpha1.Load{{Name: "sweep", Tool: v1alpha1.ToolWrk, Levels: []v1alpha1.Level{{Connections: 100}}}}
+	w.create(there)
 	images := ofImages(t)
 	for name, tc := range map[string]struct {
 		args []string
@@ -364,7 +368,8 @@ func TestWhatAClusterLacksIsSaid(t *testing.T) {
 	}{
 		"it does not answer":             {[]string{"run", images, "--context", "away"}, "the cluster is not reachable at https://127.0.0.1:1: name another one with --context", statusFailed},
 		"no such namespace":              {[]string{"run", images, "--namespace", "nowhere"}, "the cluster has no namespace nowhere: kubectl create namespace nowhere", statusBadInput},
-		"no operator":                    {[]string{"report", "quick"}, "found 0 operators in namespace loadstone-system: name the right one with --system-namespace", statusFailed},
+		"no such run":                    {[]string{"report", "quick"}, "there is no BenchmarkRun quick in namespace " + w.namespace, statusBadInput},
+		"no operator":                    {[]string{"compare", "there", "there"}, "found 0 operators in namespace loadstone-system: name the right one with --system-namespace", statusFailed},
 		"no image, which a cluster asks": {[]string{"run", written(t, "run.yaml", "", ""), "--cluster"}, "spec.implementations[0].image is missing", statusBadInput},
 		"another namespace in the file":  {[]string{"run", written(t, "run.yaml", "name: quick", "name: quick, namespace: a"), "-n", "b"}, "spec.implementations[0].image is missing", statusBadInput},
 	} {

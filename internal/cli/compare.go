@@ -160,7 +160,7 @@ func (l *loader) load(ctx context.Context, name string) (record.RunData, error) 
 		return record.RunData{}, badInput(fmt.Errorf("there is no run in %s: name the folder of a run, or a run on the cluster", name))
 	}
 	if l.in == nil {
-		in, err := l.kube.Runs(ctx)
+		in, err := l.kube.Stored(ctx)
 		if err != nil {
 			return record.RunData{}, fmt.Errorf("%s is no folder of a run, and no run on a cluster: %w", name, err)
 		}
@@ -170,7 +170,7 @@ func (l *loader) load(ctx context.Context, name string) (record.RunData, error) 
 	if namespace, rest, found := strings.Cut(name, "/"); found {
 		key = client.ObjectKey{Namespace: namespace, Name: rest}
 	}
-	return l.in.Load(ctx, key)
+	return l.in.LoadRun(ctx, key)
 }
 
 // loadFolder reads the records of a run on this machine.

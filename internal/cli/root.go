@@ -77,6 +77,7 @@ func New(name string) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badInput(fmt.Errorf("%w: see %s --help", err, c.CommandPath()))
 	})
+	k.Note = func(text string) { fmt.Fprintln(root.ErrOrStderr(), "loadstone: "+text) }
 	k.Bind(root.PersistentFlags())
 	root.AddCommand(
 		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),

@@ -86,8 +86,8 @@ func (o clusterRun) follow(ctx context.Context, told teller, c client.Client, ru
 	if errors.Is(err, kube.ErrLeft) {
 		return told.left(o.interrupted(context.WithoutCancel(ctx), c, key))
 	}
+	told.shown.End()
 	if err != nil {
-		told.shown.End()
 		return err
 	}
 	e := follow.Ending(ended)

@@ -13,13 +13,14 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/handout"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/report"
 )
 
 // FetchReport puts the report of a run below a folder, and returns the path of its page.
 func FetchReport(ctx context.Context, k *Flags, key client.ObjectKey, dir string, again bool) (string, error) {
-	in, err := k.Installation(ctx)
+	in, err := k.Stored(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -28,11 +29,12 @@ func FetchReport(ctx context.Context, k *Flags, key client.ObjectKey, dir string
 	if err != nil {
 		return "", err
 	}
+	in.Know(r)
 	var files []report.File
 	if again {
-		files, err = remake(ctx, in.Store, r)
+		files, err = remake(ctx, in, r)
 	} else {
-		files, err = fetch(ctx, in.Store, r)
+		files, err = fetch(ctx, in, r)
 	}
 	if err != nil {
 		return "", err
@@ -91,8 +93,8 @@ func fetch(ctx context.Context, store getter, r *v1alpha1.BenchmarkRun) ([]repor
 	return out, nil
 }
 
-func remake(ctx context.Context, store *artifact.Store, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
-	prefix := PrefixOf(r)
+func remake(ctx context.Context, store publish.Store, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
+	prefix := handout.PrefixOf(r)
 	o, err := publish.Make(ctx, store, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("reporting %s again: %w", prefix, err)

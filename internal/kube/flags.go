@@ -19,6 +19,8 @@ type Flags struct {
 	file      string
 	// System is the namespace of the operator.
 	System string
+	// Note is told what a user should know and did not ask for; it may be nil.
+	Note func(string)
 }
 
 // namingFlags are the flags that name a cluster, or a namespace of one.

@@ -26,7 +26,7 @@ func SuiteHistory(ctx context.Context, k *Flags, name string) (history.History, 
 	if err != nil {
 		return history.History{}, err
 	}
-	in, err := k.Installation(ctx)
+	in, err := k.Stored(ctx)
 	if err != nil {
 		return history.History{}, err
 	}
@@ -43,10 +43,13 @@ func SuiteHistory(ctx context.Context, k *Flags, name string) (history.History, 
 	if err := in.Client.List(ctx, &runs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(s.UID)}); err != nil {
 		return history.History{}, fmt.Errorf("listing the runs of BenchmarkSuite %s/%s: %w", namespace, name, discover.Explain("", err))
 	}
+	for i := range runs.Items {
+		in.Know(&runs.Items[i])
+	}
 	var reports []history.Report
 	var gaps []history.Gap
 	for _, m := range suite.MeasuredBy(&s, runs.Items) {
-		table, why, err := tableOf(ctx, in.Store, m)
+		table, why, err := tableOf(ctx, in, m)
 		switch {
 		case err != nil:
 			return history.History{}, fmt.Errorf("reading round %d of BenchmarkSuite %s/%s: %w", m.Round, namespace, name, err)

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,46 +11,123 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/discover"
+	"loadstone.dev/loadstone/internal/handout"
+	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Stored are the runs in the store of a cluster.
+// Stored is what is stored of the runs of a cluster. The operator hands out what belongs to runs that it knows; what the operator refuses is read
+// from the store by its key, if the user may read that.
 type Stored struct {
-	in        *discover.Installation
+	Client    client.Client
 	namespace string
+	handout   *handout.Client
+	known     []handout.Files
+	// open opens the store by its key, when it is needed first; note is told so.
+	open func(context.Context) (*discover.Installation, error)
+	note func(string)
+	in   *discover.Installation
 }
 
-// Runs opens the store of the cluster.
-func (k *Flags) Runs(ctx context.Context) (*Stored, error) {
+var (
+	_ publish.Store   = (*Stored)(nil)
+	_ artifact.Reader = (*Stored)(nil)
+)
+
+// Stored connects to the cluster. Close it after use.
+func (k *Flags) Stored(ctx context.Context) (*Stored, error) {
 	namespace, err := k.Namespace()
 	if err != nil {
 		return nil, err
 	}
-	in, err := k.Installation(ctx)
+	config, err := k.Config()
 	if err != nil {
 		return nil, err
 	}
-	return &Stored{in, namespace}, nil
+	c, err := discover.Connect(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := handout.NewClient(config, k.System)
+	if err != nil {
+		return nil, err
+	}
+	return &Stored{Client: c, namespace: namespace, handout: asked, open: k.Installation, note: k.Note}, nil
 }
 
-// Load reads the records of a run; of the context's namespace if the key names none.
-func (s *Stored) Load(ctx context.Context, key client.ObjectKey) (record.RunData, error) {
+// Know makes the files of a run known as the run's.
+func (s *Stored) Know(r *v1alpha1.BenchmarkRun) { s.known = append(s.known, s.handout.Of(r)) }
+
+// LoadRun reads the records of a run; of the context's namespace if the key names none.
+func (s *Stored) LoadRun(ctx context.Context, key client.ObjectKey) (record.RunData, error) {
 	if key.Namespace == "" {
 		key.Namespace = s.namespace
 	}
-	r, err := Run(ctx, s.in.Client, key)
+	r, err := Run(ctx, s.Client, key)
 	if err != nil {
 		return record.RunData{}, err
 	}
-	return s.in.Store.Load(ctx, PrefixOf(r))
+	s.Know(r)
+	return s.Load(ctx, handout.PrefixOf(r))
+}
+
+// URI implements artifact.Reader.
+func (s *Stored) URI(key string) string { return "stored:" + key }
+
+// Get implements artifact.Reader.
+func (s *Stored) Get(ctx context.Context, key, sha string) ([]byte, error) {
+	refused := fmt.Errorf("%w: %s belongs to no run that is there", handout.ErrRefused, key)
+	for _, files := range s.known {
+		if s.in == nil && files.Hold(key) {
+			body, err := files.Get(ctx, key, sha)
+			if !errors.Is(err, handout.ErrRefused) {
+				return body, err
+			}
+			refused = err
+		}
+	}
+	store, err := s.byKey(ctx, refused)
+	if err != nil {
+		return nil, err
+	}
+	return store.Get(ctx, key, sha)
+}
+
+// Load implements publish.Store.
+func (s *Stored) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
+	return artifact.Load(ctx, s, runPrefix)
+}
+
+// List implements publish.Store. The operator lists nothing.
+func (s *Stored) List(ctx context.Context, folder string) ([]artifact.Object, error) {
+	store, err := s.byKey(ctx, fmt.Errorf("%w: %s belongs to no run", handout.ErrRefused, folder))
+	if err != nil {
+		return nil, err
+	}
+	return store.List(ctx, folder)
+}
+
+// byKey is the store itself, for what the operator has refused.
+func (s *Stored) byKey(ctx context.Context, refused error) (*artifact.Store, error) {
+	if s.in != nil {
+		return s.in.Store, nil
+	}
+	in, err := s.open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w; and who may not ask the operator needs the object store's key: %w", refused, err)
+	}
+	s.in = in
+	if s.note != nil {
+		s.note(fmt.Sprintf("reading the object store by its key: %v", refused))
+	}
+	return in.Store, nil
 }
 
 // Close ends the connection to the store.
-func (s *Stored) Close() { s.in.Close() }
-
-// PrefixOf is where a run lies in the store.
-func PrefixOf(r *v1alpha1.BenchmarkRun) string {
-	return artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
+func (s *Stored) Close() {
+	if s.in != nil {
+		s.in.Close()
+	}
 }
 
 // Run reads a run. One that is not there is a sentence.

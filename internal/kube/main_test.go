@@ -1,0 +1,10 @@
+package kube
+
+import (
+	"os"
+	"testing"
+
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
