@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
+	"loadstone.dev/loadstone/internal/room"
 	"loadstone.dev/loadstone/internal/workflows"
 )
 
@@ -101,7 +102,7 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 			return false, fmt.Errorf("looking for what is left: %w", err)
 		}
 	}
-	nodes, err := listNodes(ctx, r.Client)
+	nodes, err := room.Nodes(ctx, r.Client)
 	if err != nil {
 		return false, err
 	}
@@ -110,5 +111,5 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 	if len(left)+len(trials.Items) > 0 {
 		return false, nil
 	}
-	return true, r.release(ctx, run)
+	return true, room.Release(ctx, r.Client, run, r.Network)
 }

@@ -21,6 +21,7 @@ import (
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/queue"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/room"
 	"loadstone.dev/loadstone/internal/workflows"
 )
 
@@ -40,7 +41,7 @@ const (
 // phases are what a pass does, each of which may end it. From createTrials on their order is that of conduct.Run.Next.
 func (r *BenchmarkRunReconciler) phases() []pass.Phase[*runScope] {
 	return []pass.Phase[*runScope]{
-		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.confine, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,
+		r.hold, r.stop, r.compile, r.awaitTurn, r.storePlan, r.freeze, r.createTrials, r.createWorkflow, r.analyse, r.scan, r.followWorkflow, r.report,
 	}
 }
 
@@ -66,7 +67,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (pass
 		return s.refuse(err)
 	}
 	if !s.active() {
-		nodes, err := listNodes(ctx, r.Client)
+		nodes, err := room.Nodes(ctx, r.Client)
 		if err != nil {
 			return pass.Halt, err
 		}
@@ -128,11 +129,14 @@ func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (pass.Step, e
 	return s.awaitStore(err)
 }
 
-// createTrials makes the trials that are needed, held. The first is prepared at once, beside the start of the workflow.
+// createTrials makes the trials that are needed, held, after the policy that keeps their pods to themselves. The first is prepared at once, beside the start of the workflow.
 func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) (pass.Step, error) {
 	next := runFacts(s).Next()
 	if next.Act != conduct.ActBegin {
 		return pass.GoOn, nil
+	}
+	if err := room.Confine(ctx, r.Client, s.run, r.Network); err != nil {
+		return pass.Halt, err
 	}
 	for i, line := range next.Trials {
 		t := render.Trial(s.run, s.plan, line)

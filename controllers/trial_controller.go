@@ -20,9 +20,9 @@ import (
 	"loadstone.dev/loadstone/internal/agents"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/pass"
-	"loadstone.dev/loadstone/internal/plan"
 	"loadstone.dev/loadstone/internal/publish"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/room"
 )
 
 // Store is what the controllers need of the object store.
@@ -85,49 +85,22 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 	}
 	slices.SortFunc(trials.Items, func(a, b v1alpha1.Trial) int { return int(*a.Spec.Index - *b.Spec.Index) })
 	s.siblings = facts.Trials(trials.Items)
-	var pods corev1.PodList
-	if err := r.List(ctx, &pods, client.HasLabels{v1alpha1.LabelTrial}); err != nil {
-		return nil, fmt.Errorf("listing measured pods: %w", err)
-	}
-	if s.nodes, err = listNodes(ctx, r.Client); err != nil {
-		return nil, err
-	}
-	owners, err := r.owners(ctx, pods.Items)
+	pods, err := room.Measured(ctx, r.Client)
 	if err != nil {
 		return nil, err
 	}
-	s.placePods(pods.Items, owners)
+	if s.nodes, err = room.Nodes(ctx, r.Client); err != nil {
+		return nil, err
+	}
+	owners, err := room.Owners(ctx, r.Client, pods)
+	if err != nil {
+		return nil, err
+	}
+	s.placePods(pods, owners)
 	return s, nil
 }
 
-// owners are the trials that control pods, by their UID.
-func (r *TrialReconciler) owners(ctx context.Context, pods []corev1.Pod) (map[types.UID]*v1alpha1.Trial, error) {
-	owners := map[types.UID]*v1alpha1.Trial{}
-	for i := range pods {
-		name, uid := facts.TrialOf(&pods[i])
-		if name == "" || owners[uid] != nil {
-			continue
-		}
-		var t v1alpha1.Trial
-		if err := r.Get(ctx, client.ObjectKey{Namespace: pods[i].Namespace, Name: name}, &t); client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("reading Trial %s: %w", name, err)
-		}
-		if t.UID == uid {
-			owners[uid] = &t
-		}
-	}
-	return owners, nil
-}
-
 func (r *TrialReconciler) publicKey() ed25519.PublicKey { return r.Key.Public().(ed25519.PublicKey) }
-
-func listNodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
-	var list corev1.NodeList
-	if err := c.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("listing nodes: %w", err)
-	}
-	return facts.Nodes(list.Items), nil
-}
 
 // SetupWithManager registers the reconciler. A trial is looked at when it or one of its pods changes; and since a trial waits
 // for others of its run and for other people's pods, the one whose turn it is is looked at whenever any of these changes.

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -80,30 +78,13 @@ func (r repository) chartOf(ctx context.Context, values string, settings ...stri
 	return parse(out)
 }
 
-// kustomized is config/default, and the policy for the namespaces of runs as it is applied to the default namespace.
+// kustomized is config/default.
 func (r repository) kustomized(ctx context.Context) ([]object, error) {
 	out, err := r.command(ctx, "kubectl", "kustomize", "config/default")
 	if err != nil {
 		return nil, err
 	}
-	list, err := parse(out)
-	if err != nil {
-		return nil, err
-	}
-	body, err := os.ReadFile(filepath.Join(r.root, "config/network-policy/measured.yaml"))
-	if err != nil {
-		return nil, fmt.Errorf("reading policy: %w", err)
-	}
-	policies, err := parse(body)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range policies {
-		if m, ok := p.at("metadata").(map[string]any); ok {
-			m["namespace"] = "default"
-		}
-	}
-	return append(list, policies...), nil
+	return parse(out)
 }
 
 // parse reads a stream of YAML documents.

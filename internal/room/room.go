@@ -1,0 +1,51 @@
+package room
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/internal/plan"
+)
+
+// Owners are the trials that control pods, by their UID.
+func Owners(ctx context.Context, c client.Reader, pods []corev1.Pod) (map[types.UID]*v1alpha1.Trial, error) {
+	owners := map[types.UID]*v1alpha1.Trial{}
+	for i := range pods {
+		name, uid := facts.TrialOf(&pods[i])
+		if name == "" || owners[uid] != nil {
+			continue
+		}
+		var t v1alpha1.Trial
+		if err := c.Get(ctx, client.ObjectKey{Namespace: pods[i].Namespace, Name: name}, &t); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("reading Trial %s: %w", name, err)
+		}
+		if t.UID == uid {
+			owners[uid] = &t
+		}
+	}
+	return owners, nil
+}
+
+// Measured are the measured pods of the installation.
+func Measured(ctx context.Context, c client.Reader) ([]corev1.Pod, error) {
+	var pods corev1.PodList
+	if err := c.List(ctx, &pods, client.HasLabels{v1alpha1.LabelTrial}); err != nil {
+		return nil, fmt.Errorf("listing measured pods: %w", err)
+	}
+	return pods.Items, nil
+}
+
+// Nodes are those of the cluster.
+func Nodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
+	var list corev1.NodeList
+	if err := c.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	return facts.Nodes(list.Items), nil
+}
