@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -64,7 +66,8 @@ func holding(t *testing.T, files map[string]string) *bench {
 		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		held = append(held, protocol.File{Name: name, Bytes: int64(len(text))})
+		sum := sha256.Sum256([]byte(text))
+		held = append(held, protocol.File{Name: name, Bytes: int64(len(text)), SHA256: hex.EncodeToString(sum[:])})
 	}
 	b.agent.update(func(s *protocol.State) { s.Phase, s.Files = protocol.Measured, held })
 	return b
