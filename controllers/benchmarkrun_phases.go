@@ -129,7 +129,8 @@ func (r *BenchmarkRunReconciler) storeAway(s *runScope, err error) (pass.Step, e
 	return s.awaitStore(err)
 }
 
-// createTrials makes the trials that are needed, held, after the policy that keeps their pods to themselves. The first is prepared at once, beside the start of the workflow.
+// createTrials makes the trials that are needed, held, after the policy that keeps their pods to themselves. The first is prepared at once, beside
+// the start of the workflow.
 func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope) (pass.Step, error) {
 	next := runFacts(s).Next()
 	if next.Act != conduct.ActBegin {

@@ -47,6 +47,7 @@ func viewFacts(s *trialScope) conduct.View {
 // attemptFacts are what is known of the current try at a trial.
 func attemptFacts(s *trialScope) conduct.Attempt {
 	a := facts.Trial(s.trial).Attempt(s.attempt, s.now)
+	a.Patience = facts.Patience(s.run)
 	if at := s.trial.Status.AttemptTime; at != nil {
 		a.Begun = at.Time
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
 	"loadstone.dev/loadstone/internal/conduct"
 	"loadstone.dev/loadstone/internal/facts"
 	"loadstone.dev/loadstone/internal/kind/kinds"
@@ -19,6 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/pods"
 	"loadstone.dev/loadstone/internal/render"
+	"loadstone.dev/loadstone/internal/room"
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
@@ -35,7 +37,7 @@ const (
 // phases are the steps of a trial in their order.
 func (r *TrialReconciler) phases() []pass.Phase[*trialScope] {
 	return []pass.Phase[*trialScope]{
-		r.cleanUp, r.follow, r.awaitTurn, r.awaitRoom, r.ensurePods, r.examinePods,
+		r.cleanUp, r.follow, r.awaitTurn, r.awaitRoom, r.awaitStore, r.ensurePods, r.examinePods,
 		r.askAgents, r.awaitListening, r.check, r.awaitRelease, r.start, r.awaitEnd, r.store, r.writeManifest,
 	}
 }
@@ -45,7 +47,7 @@ func (r *TrialReconciler) cleanUp(ctx context.Context, s *trialScope) (pass.Step
 	if !s.ended() {
 		return pass.GoOn, nil
 	}
-	return pass.Halt, r.deletePods(ctx, append(s.pods(), s.stalePods()...))
+	return pass.Halt, room.Delete(ctx, r.Client, append(s.pods(), s.stalePods()...))
 }
 
 // follow ends a trial whose run is over, or whose implementation has already shown that it cannot be measured.
@@ -76,7 +78,19 @@ func (r *TrialReconciler) awaitRoom(ctx context.Context, s *trialScope) (pass.St
 		return pass.GoOn, nil
 	}
 	s.waiting = fmt.Sprintf("waiting for pod %s to release its CPUs", client.ObjectKeyFromObject(&s.others[0]))
-	return pass.Again(retryPods), r.deletePods(ctx, s.stalePods())
+	return pass.Again(retryPods), room.Delete(ctx, r.Client, s.stalePods())
+}
+
+// awaitStore waits for a store that is away before anything is started of which nothing could be stored.
+func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (pass.Step, error) {
+	if len(s.pods()) > 0 || s.trial.Status.StartTime != nil {
+		return pass.GoOn, nil
+	}
+	if _, err := r.Store.Find(ctx, artifact.PlanKey(s.runPrefix())); err != nil && !artifact.Unreadable(err) {
+		s.waiting = err.Error()
+		return pass.Again(retryStore), nil
+	}
+	return pass.GoOn, nil
 }
 
 // ensurePods creates the attempt's pods, all at once. A pod that is missing once load was to start was taken from us.
@@ -156,17 +170,4 @@ func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (pass.
 		left = retryPods
 	}
 	return pass.Again(min(left, retryPods)), nil
-}
-
-func (r *TrialReconciler) deletePods(ctx context.Context, pods []*corev1.Pod) error {
-	for _, p := range pods {
-		if !p.DeletionTimestamp.IsZero() {
-			continue
-		}
-		// The UID keeps us from deleting a successor of the same name; the grace period is the pod's own, never zero.
-		if err := r.Delete(ctx, p, client.Preconditions{UID: &p.UID}); err != nil && !pass.Benign(err) {
-			return fmt.Errorf("deleting pod %s: %w", p.Name, err)
-		}
-	}
-	return nil
 }

@@ -57,6 +57,10 @@ func (s brokenStore) PutJSON(context.Context, string, any) (record.Artifact, err
 	return record.Artifact{}, s.err
 }
 
+func (s brokenStore) Find(context.Context, string) (record.Artifact, error) {
+	return record.Artifact{}, s.err
+}
+
 func (s brokenStore) Verify(context.Context, record.Artifact) error { return s.err }
 
 func (s brokenStore) Destination(context.Context, string, string, time.Duration) (string, map[string]string, error) {
@@ -141,6 +145,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"an agent was never told to start":        {r.awaitEnd, scopeOf(agentsIn(measured, idle), later(end)), "AgentLost transient: the agent (generator-0) never received its start", "", 0},
 		"an agent is not quite done":              {r.awaitEnd, scopeOf(agentsIn(measured, running), later(end+conduct.AgentGrace)), "", "", pollEvery},
 		"an agent is never done":                  {r.awaitEnd, scopeOf(agentsIn(measured, running), later(end+conduct.AgentGrace+1)), "AgentLost transient: the agent (generator-0) was still busy 30s after the last cell", "", 0},
+		"the store is away before pods are made":  {r.awaitStore, scopeOf(func(s *trialScope) { s.servers()[0].pod, s.generators()[0].pod = nil, nil }), "", "the object store cannot be reached", 2 * time.Second},
 		"the store is away":                       {r.store, scopeOf(agentsIn(measured, withFile(measured)), later(end+conduct.StoreDeadline)), "", "the object store cannot be reached", time.Second},
 		"an upload goes on":                       {r.store, scopeOf(agentsIn(protocol.State{Phase: protocol.Stored}, protocol.State{Phase: protocol.Measured, Uploading: true}), later(end)), "", "storing artifacts", pollEvery / 2},
 		"the store stays away":                    {r.store, scopeOf(agentsIn(measured, protocol.State{Phase: protocol.Measured, StoreError: "503"}), later(end+conduct.StoreDeadline+1)), "UploadFailed transient: artifacts of generator-0 could not be stored within 10m0s: 503", "", 0},

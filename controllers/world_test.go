@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,6 +62,8 @@ type world struct {
 	elects bool
 	// reaper ends operators at their writes; nil lets them live.
 	reaper *reaper
+	// between stands between operators and the API server; nil if nothing does.
+	between func(http.RoundTripper) http.RoundTripper
 }
 
 var (
@@ -194,7 +197,11 @@ func (w *world) left(ctx context.Context) string {
 func (w *world) startManager() {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	m := w.newManager(w.config)
+	reach := rest.CopyConfig(w.config)
+	if w.between != nil {
+		reach.Wrap(w.between)
+	}
+	m := w.newManager(reach)
 	store, err := artifact.Open(w.store)
 	w.must(err)
 	w.register(ctx, m, w.reaper.seize(life{client: m.GetClient(), store: store, agents: w.agents}), w.addr)

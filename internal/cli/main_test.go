@@ -102,6 +102,9 @@ func TestAPluginOfKubectlIsCalledByItsName(t *testing.T) {
 }
 
 func TestTheVersionIsPrinted(t *testing.T) {
+	if out, err := execute(t, "--version"); err != nil || out != "loadstone version dev\n" {
+		t.Errorf("--version prints %q, %v", out, err)
+	}
 	if out, err := execute(t, "version"); err != nil || !strings.HasPrefix(out, "loadstone dev go1") {
 		t.Errorf("it prints %q, %v", out, err)
 	}

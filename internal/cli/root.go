@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/helper"
 	"loadstone.dev/loadstone/internal/kube"
 	"loadstone.dev/loadstone/internal/runfile"
+	"loadstone.dev/loadstone/internal/version"
 )
 
 const rootHelp = `Loadstone compares implementations under load and says which is better, at what load, by how much, and how sure it is.
@@ -60,10 +61,11 @@ func New(name string) *cobra.Command {
 	plugin := strings.HasPrefix(name, "kubectl-")
 	k := &kube.Flags{}
 	root := &cobra.Command{
-		Use:   "loadstone",
-		Short: "Compare implementations under load",
-		Long:  rootHelp + "\n\nExit codes of every command:\n\n" + codesText(),
-		Args:  noSuchCommand,
+		Use:     "loadstone",
+		Version: version.Version,
+		Short:   "Compare implementations under load",
+		Long:    rootHelp + "\n\nExit codes of every command:\n\n" + codesText(),
+		Args:    noSuchCommand,
 		RunE: func(*cobra.Command, []string) error {
 			return badInput(errors.New("name a command: loadstone --help lists them"))
 		},

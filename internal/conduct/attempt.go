@@ -25,6 +25,8 @@ type Attempt struct {
 	Started time.Time
 	// Ended is when work that ends by itself was seen to have ended; zero before, and of all other work.
 	Ended time.Time
+	// Patience is how long the run waits for what is away: its store is waited for at least as long.
+	Patience time.Duration
 	// Now is the instant of the question.
 	Now time.Time
 }

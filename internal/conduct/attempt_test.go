@@ -169,17 +169,18 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		// want is the failure just after the deadline; at the deadline there is none.
 		want string
 	}{
-		"agents start":                  {silent, conduct.PrepareDeadline, nil, "transient AgentLost: the agent is not responding: connection refused"},
-		"agents end":                    {silent, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "transient AgentLost: the agent is not responding"},
-		"agents of a slow server start": {silent, conduct.PrepareDeadline + 90*time.Second, []func(*conduct.Attempt){patient}, "transient AgentLost: the agent is not responding"},
-		"the server is ready":           {unready, 90 * time.Second, nil, "permanent ServerNotListening: implementations[go] did not answer GET /ready on port 8080 with a status of 2xx within 1m30s of its start: check readiness, port and command"},
-		"the server listens":            {deaf, conduct.ListenDeadline, nil, "permanent ServerNotListening: implementations[go] did not listen on port 8080 within 30s of its start: check port and command"},
-		"the server is read":            {unread, 90*time.Second + conduct.ReadDeadline, nil, "transient AgentLost: the observer of implementations[go] has not read its server within 2m0s of its start"},
-		"scripts are read":              {scripts, conduct.PrepareDeadline, nil, "transient StoreUnavailable: the run's scripts cannot be read: connection refused"},
-		"agents are told to start":      {missed, 0, []func(*conduct.Attempt){told}, "transient AgentLost: the agent did not receive its start in time"},
-		"agents end their last cell":    {busy, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "transient AgentLost: the agent (server) was still busy 30s after the last cell"},
-		"files are uploaded":            {upload, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "transient UploadFailed: artifacts of server could not be stored within 10m0s: 503"},
-		"the store takes what it keeps": {away, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "transient UploadFailed: connection refused"},
+		"agents start":                        {silent, conduct.PrepareDeadline, nil, "transient AgentLost: the agent is not responding: connection refused"},
+		"agents end":                          {silent, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "transient AgentLost: the agent is not responding"},
+		"agents of a slow server start":       {silent, conduct.PrepareDeadline + 90*time.Second, []func(*conduct.Attempt){patient}, "transient AgentLost: the agent is not responding"},
+		"the server is ready":                 {unready, 90 * time.Second, nil, "permanent ServerNotListening: implementations[go] did not answer GET /ready on port 8080 with a status of 2xx within 1m30s of its start: check readiness, port and command"},
+		"the server listens":                  {deaf, conduct.ListenDeadline, nil, "permanent ServerNotListening: implementations[go] did not listen on port 8080 within 30s of its start: check port and command"},
+		"the server is read":                  {unread, 90*time.Second + conduct.ReadDeadline, nil, "transient AgentLost: the observer of implementations[go] has not read its server within 2m0s of its start"},
+		"scripts are read":                    {scripts, conduct.PrepareDeadline, nil, "transient StoreUnavailable: the run's scripts cannot be read: connection refused"},
+		"agents are told to start":            {missed, 0, []func(*conduct.Attempt){told}, "transient AgentLost: the agent did not receive its start in time"},
+		"agents end their last cell":          {busy, lastEnd + conduct.AgentGrace, []func(*conduct.Attempt){told}, "transient AgentLost: the agent (server) was still busy 30s after the last cell"},
+		"files are uploaded":                  {upload, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "transient UploadFailed: artifacts of server could not be stored within 10m0s: 503"},
+		"files of a patient run are uploaded": {upload, lastEnd + 3*time.Hour, []func(*conduct.Attempt){told, func(a *conduct.Attempt) { a.Patience = 3 * time.Hour }}, "transient UploadFailed: artifacts of server could not be stored within 3h0m0s: 503"},
+		"the store takes what it keeps":       {away, lastEnd + conduct.StoreDeadline, []func(*conduct.Attempt){told}, "transient UploadFailed: connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if f := tc.ask(attemptAt(tc.deadline, tc.deltas...)); f != nil {

@@ -24,7 +24,7 @@ const (
 	leadGrowth    = 4
 	// AgentGrace is how long after the last cell an agent may still be busy or silent.
 	AgentGrace = 30 * time.Second
-	// StoreDeadline bounds the time from the last cell until everything is stored.
+	// StoreDeadline bounds the time from the last cell until everything is stored, of a run that has no more patience.
 	StoreDeadline = 10 * time.Minute
 )
 
@@ -158,7 +158,7 @@ func (a Attempt) NotUploaded(member string, s protocol.State) *Failure {
 	if !a.storeLate() || s.Uploading || s.StoreError == "" {
 		return nil
 	}
-	return TransientFailure(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", member, StoreDeadline, s.StoreError)
+	return TransientFailure(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", member, a.storeLimit(), s.StoreError)
 }
 
 // StoreAway is the failure of an attempt whose store refuses what it is asked after the last cell; nil while it may come back.
@@ -181,4 +181,7 @@ const (
 	storeLooks = 10
 )
 
-func (a Attempt) storeLate() bool { return a.Now.After(a.End().Add(StoreDeadline)) }
+func (a Attempt) storeLate() bool { return a.Now.After(a.End().Add(a.storeLimit())) }
+
+// storeLimit is how long after the last cell the store may be away.
+func (a Attempt) storeLimit() time.Duration { return max(StoreDeadline, a.Patience) }

@@ -10,6 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/internal/pass"
 	"loadstone.dev/loadstone/internal/plan"
 )
 
@@ -48,4 +49,18 @@ func Nodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
 		return nil, fmt.Errorf("listing nodes: %w", err)
 	}
 	return facts.Nodes(list.Items), nil
+}
+
+// Delete deletes pods that are not being deleted yet.
+func Delete(ctx context.Context, c client.Writer, pods []*corev1.Pod) error {
+	for _, p := range pods {
+		if !p.DeletionTimestamp.IsZero() {
+			continue
+		}
+		// The UID keeps us from deleting a successor of the same name; the grace period is the pod's own, never zero.
+		if err := c.Delete(ctx, p, client.Preconditions{UID: &p.UID}); err != nil && !pass.Benign(err) {
+			return fmt.Errorf("deleting pod %s: %w", p.Name, err)
+		}
+	}
+	return nil
 }

@@ -1,0 +1,134 @@
+package controllers
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/testbed"
+)
+
+// refusesWith is an answer of an API server that does not do what it was asked.
+func refusesWith(q *http.Request, code int, reason metav1.StatusReason) *http.Response {
+	body, err := json.Marshal(metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "not now",
+	})
+	if err != nil {
+		panic(err)
+	}
+	return &http.Response{
+		StatusCode: code, Status: http.StatusText(code), Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(string(body))), Request: q, ProtoMajor: 1, ProtoMinor: 1,
+	}
+}
+
+// trouble stands between an operator and its API server until it is over.
+type trouble struct {
+	over atomic.Bool
+	n    atomic.Int64
+}
+
+// everyThird refuses every third request of a sort.
+func (t *trouble) everyThird(of func(*http.Request) bool, code int, reason metav1.StatusReason) func(http.RoundTripper) http.RoundTripper {
+	return func(to http.RoundTripper) http.RoundTripper {
+		return way(func(q *http.Request) (*http.Response, error) {
+			if !t.over.Load() && of(q) && t.n.Add(1)%3 == 0 {
+				return refusesWith(q, code, reason), nil
+			}
+			return to.RoundTrip(q)
+		})
+	}
+}
+
+func writes(q *http.Request) bool    { return q.Method != http.MethodGet }
+func patches(q *http.Request) bool   { return q.Method == http.MethodPatch }
+func watches(q *http.Request) bool   { return q.URL.Query().Get("watch") != "" }
+func unwatched(q *http.Request) bool { return !watches(q) }
+
+// far lets a way take some time.
+func far(to http.RoundTripper) http.RoundTripper {
+	return way(func(q *http.Request) (*http.Response, error) {
+		time.Sleep(60 * time.Millisecond)
+		return to.RoundTrip(q)
+	})
+}
+
+// The trouble ends with the run: a deletion begins anew at each refusal, and one in three lets none get through.
+func TestAnAPIServerInTroubleCostsNoRun(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		of     func(*http.Request) bool
+		code   int
+		reason metav1.StatusReason
+	}{
+		"it fails at every third write":              {writes, http.StatusInternalServerError, metav1.StatusReasonInternalError},
+		"it fails at every third request":            {unwatched, http.StatusInternalServerError, metav1.StatusReasonInternalError},
+		"it has too many requests":                   {writes, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests},
+		"every third patch is of something outdated": {patches, http.StatusConflict, metav1.StatusReasonConflict},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var trouble trouble
+			leadsTo(t, trouble.everyThird(tc.of, tc.code, tc.reason), func() { trouble.over.Store(true) })
+			if trouble.n.Load() < 3 {
+				t.Errorf("only %d requests met trouble", trouble.n.Load())
+			}
+		})
+	}
+}
+
+func TestAnAPIServerThatIsFarAwayCostsNoRun(t *testing.T) {
+	t.Parallel()
+	leadsTo(t, far, func() {})
+}
+
+// leadsTo leads a run with something between its operator and the API server, and says when it has ended.
+func leadsTo(t *testing.T, between func(http.RoundTripper) http.RoundTripper, ended func()) {
+	t.Helper()
+	w := newWorld(t, func(w *world) { w.between = between })
+	run := w.apply("hard", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}))
+	w.within("the run's end", func() bool {
+		w.must(w.c.Get(t.Context(), client.ObjectKeyFromObject(run), run))
+		return run.Status.CompletionTime != nil
+	})
+	ended()
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	inTheirTurn(t, w, run)
+	artifactsOf(t, w, run)
+}
+
+func TestARunIsDeletedWhileItsStoreIsAway(t *testing.T) {
+	t.Parallel()
+	var proxy *testbed.Proxy
+	w := newWorld(t, func(w *world) {
+		proxy = testbed.NewProxy(t, w.store.Endpoint)
+		w.store.Endpoint = proxy.Addr
+	})
+	run := w.apply("unstored", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
+	w.awaitFirst("unstored")
+	proxy.Down()
+	w.must(w.c.Delete(t.Context(), run))
+	w.within("nothing to be left", func() bool { return w.left(t.Context()) == "" })
+}
+
+func TestARunThatIsDeletedWithoutAnOperatorGoesWhenThereIsOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run := w.apply("unled", func(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 })
+	w.awaitFirst("unled")
+	w.stop()
+	w.must(w.c.Delete(t.Context(), run))
+	if left := w.left(t.Context()); !strings.Contains(left, "BenchmarkRunList unled") || !strings.Contains(left, "unled-000-go") {
+		t.Errorf("without an operator there is only %s", left)
+	}
+	w.startManager()
+	w.within("nothing to be left", func() bool { return w.left(t.Context()) == "" })
+}
