@@ -1,5 +1,5 @@
 // Package kindtest has two kinds of work that nothing else of the project knows, one of blocks and one that follows them. Tests take them through
-// plans, pods, backends, stores, comparisons and reports. Their programs are started by the agent that all kinds have whose programs measure
+// plans, pods, comparisons and reports, and through a run on one machine. Their programs are started by the agent that all kinds have whose programs measure
 // themselves, which leaves its result; what is compared is their own.
 package kindtest
 
