@@ -8,6 +8,7 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"loadstone.dev/loadstone/internal/kind/kindtest"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -17,5 +18,6 @@ func TestMain(m *testing.M) {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
+	kindtest.Add()
 	os.Exit(testbed.Main(m))
 }

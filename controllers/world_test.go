@@ -86,6 +86,7 @@ func newWorld(t *testing.T, deltas ...func(*world)) *world {
 		_, err := envtest.InstallCRDs(w.config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{workflowCRD()}})
 		w.must(err)
 		makeNodes(t, w.c)
+		admitPlanted(t, w)
 	})
 	n := worlds.Add(1)
 	w.namespace, w.system = fmt.Sprintf("bench-%d", n), fmt.Sprintf("system-%d", n)

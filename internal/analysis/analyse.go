@@ -77,7 +77,7 @@ func measure(data record.RunData) (Table, objectives.Run, error) {
 	t.Environment, t.Encryption = environment.Of(data, p), environment.Encryption(data, p)
 	t.Builds, t.Claims = builds.Of(data, p), builds.Claims(data, p)
 	t.Run.Notes = append(t.Run.Notes, builds.Notes(t.Builds, p, data)...)
-	t.Profiles = profiles(data, p)
+	t.Profiles, t.Followed = profiles(data, p), followed(data)
 	t.Unknowns = environment.Unknowns(data, p)
 	t.Fingerprint = environment.Fingerprint(data)
 	if t.NoiseFloor = noise(t, data); t.NoiseFloor == nil {

@@ -58,6 +58,8 @@ type Table struct {
 	Claims []builds.Claim `json:"claims,omitempty"`
 	// Profiles are what profilers have found when the blocks had been measured; they take part in no verdict.
 	Profiles []Profile `json:"profiles,omitempty"`
+	// Followed are the rows of trials that followed the blocks; they take part in no verdict.
+	Followed []Followed `json:"followed,omitempty"`
 	// Unknowns are what tools and observers could not tell.
 	Unknowns  []environment.Unknown `json:"unknowns"`
 	Artifacts []Artifact            `json:"artifacts"`

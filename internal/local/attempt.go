@@ -253,7 +253,7 @@ func (a *attempt) start(context.Context) (*conduct.Failure, error) {
 		if m.agent == nil {
 			continue
 		}
-		if f := a.StartMissed(m.called(), time.Now()); f != nil {
+		if f := a.StartMissed(m.called(), time.Now(), a.states()...); f != nil {
 			return f, nil
 		}
 		if f, err := m.ask(c); f != nil || err != nil {
@@ -336,7 +336,7 @@ func (a *attempt) awaitAgents(ctx context.Context) (*conduct.Failure, error) {
 			f, err := m.ask(protocol.Command{})
 			if f == nil && err == nil {
 				a.Now = time.Now()
-				busy, f = a.AgentBusy(m.state)
+				busy, f = a.AgentBusy(m.state, a.states()...)
 			}
 			if f == nil && err == nil && busy {
 				f, err = a.pause(ctx, time.Now().Add(pollEvery))

@@ -89,7 +89,10 @@ func TestAnAgentThatWasNeverStartedIsLost(t *testing.T) {
 	a.team.members = []*member{{Member: kind.Member{Name: "generator-0"}}, m}
 	f, err := a.awaitAgents(t.Context())
 	if err != nil || f == nil || f.Kind != conduct.Transient || f.Reason != v1alpha1.ReasonAgentLost || !strings.Contains(f.Message, "(server-0) never received its start") {
-		t.Errorf("it ends with %+v, %v", f, err)
+		t.Fatalf("it ends with %+v, %v", f, err)
+	}
+	if !f.Unstarted {
+		t.Error("a start that nobody has received costs a block, and not an attempt")
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 // Nothing but its own folder knows the kind: it is planned, its programs are started by an agent that is not its own, what they print is stored and
 // read back, and the rows that it makes of it are compared and reported.
 //
-// A second kind follows the blocks: each program runs once more, and what it left is in the store.
+// A second kind follows the blocks: each program runs once more, and what it left is in the store and in a section of the report.
 func TestAKindOfWorkThatNothingKnowsIsLedFromItsSpecToItsReport(t *testing.T) {
 	kindtest.Know(t)
 	dir := t.TempDir()
@@ -73,8 +73,18 @@ done
 	if !slices.Contains(told, "parse Least time") {
 		t.Errorf("people are told of %q only", told)
 	}
+	for i, want := range []float64{100, 150} {
+		if f := table.Followed; len(f) != 2 || f[i].Type != kindtest.AfterwardsType || f[i].Implementation != f[i].Item || len(f[i].Rows) != 1 || f[i].Rows[0].Value != want {
+			t.Errorf("what follows the blocks is %+v, want a row of %v", f, want)
+		}
+	}
 	page, err := os.ReadFile(ending.Report)
 	if err != nil || !strings.Contains(string(page), "Least time (ns, less is better)") {
 		t.Errorf("the report does not show what was printed: %v", err)
+	}
+	_, section, _ := strings.Cut(string(page), `<section id="`+kindtest.SectionID+`">`)
+	section, _, _ = strings.Cut(section, "</section>")
+	if !strings.Contains(section, "100 ns") || !strings.Contains(section, "150 ns") {
+		t.Errorf("the kind's section of the report is %q", section)
 	}
 }

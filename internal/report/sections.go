@@ -25,30 +25,41 @@ func (v run) section(id, title string) page.Section {
 	return page.Section{ID: id, Title: v.Say(title), Templates: templates}
 }
 
+// Sections make all that a page can have, in their order. A new one is a line here.
+var Sections = []func(*view.View) page.Section{
+	of(run.objectives),
+	comparisons.Effects,
+	cases.Compared,
+	cases.Values,
+	searches.Capacity,
+	levels.Levels,
+	levels.Latency,
+	levels.OverTime,
+	levels.Numbers,
+	comparisons.Tests,
+	of(run.scaling),
+	profiles.Profiles,
+	of(run.noise),
+	of(run.care),
+	of(run.method),
+	of(run.settings),
+	of(run.environment),
+	of(run.builds),
+	of(run.claims),
+	of(run.plan),
+	func(v *view.View) page.Section { return run{v}.data(levels.Details(v)) },
+}
+
+// of lets a section of any run be made as those of the other packages are.
+func of(section func(run) page.Section) func(*view.View) page.Section {
+	return func(v *view.View) page.Section { return section(run{v}) }
+}
+
 // sections are all that a page can have, in their order.
 func sections(v *view.View) []page.Section {
-	r := run{v}
-	return []page.Section{
-		r.objectives(),
-		comparisons.Effects(v),
-		cases.Compared(v),
-		cases.Values(v),
-		searches.Capacity(v),
-		levels.Levels(v),
-		levels.Latency(v),
-		levels.OverTime(v),
-		levels.Numbers(v),
-		comparisons.Tests(v),
-		r.scaling(),
-		profiles.Profiles(v),
-		r.noise(),
-		r.care(),
-		r.method(),
-		r.settings(),
-		r.environment(),
-		r.builds(),
-		r.claims(),
-		r.plan(),
-		r.data(levels.Details(v)),
+	var out []page.Section
+	for _, section := range Sections {
+		out = append(out, section(v))
 	}
+	return out
 }

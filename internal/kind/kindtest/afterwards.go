@@ -8,8 +8,8 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Afterwards is a kind of work that follows the blocks: each program runs once more, and what it prints is kept and compared with nothing. An item
-// is a program.
+// Afterwards is a kind of work that follows the blocks: each program runs once more, and what it prints is shown and compared with nothing. An item
+// is a program. Its rows are those of the kind of the blocks.
 type Afterwards struct{ Timings }
 
 var _ kind.Follower = Afterwards{}
@@ -39,6 +39,3 @@ func (Afterwards) Item(spec v1alpha1.TrialSpec) string { return spec.Servers[0].
 
 // Field implements kind.Follower.
 func (Afterwards) Field(item string) string { return "afterwards[" + item + "]" }
-
-// Rows implements kind.Kind.
-func (Afterwards) Rows(record.TrialData) []record.Row { return nil }

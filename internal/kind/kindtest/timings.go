@@ -1,10 +1,11 @@
-// Package kindtest has two kinds of work that nothing else of the project knows, one of blocks and one that follows them. Tests take them through
-// plans, pods, comparisons and reports, and through a run on one machine. Their programs are started by the agent that all kinds have whose programs measure
+// Package kindtest has two kinds of work that nothing else of the project knows, one of blocks and one that follows them, with a section of the
+// report of its own. Tests take them through plans, pods, comparisons and reports, and through runs on one machine and on a cluster. Their programs are started by the agent that all kinds have whose programs measure
 // themselves, which leaves its result; what is compared is their own.
 package kindtest
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/kind/sweep"
 	"loadstone.dev/loadstone/internal/protocol"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/timetable"
 )
 
@@ -33,18 +35,28 @@ const (
 	MilliCPU, ProgramMilliCPU = 2100, 2000
 )
 
-// Know makes both kinds known beside sweeps, for the length of a test.
+// Know makes both kinds and their section of a report known, for the length of a test.
 func Know(t *testing.T) {
 	t.Helper()
 	KnowOnly(t, Timings{}, Afterwards{})
+	sections := report.Sections
+	t.Cleanup(func() { report.Sections = sections })
+	report.Sections = append(slices.Clone(sections), Section)
 }
 
 // KnowOnly makes some kinds known beside sweeps, for the length of a test.
 func KnowOnly(t *testing.T, some ...kind.Kind) {
 	t.Helper()
 	known := kinds.All
-	kinds.All = kind.NewKinds(append(some, sweep.Kind{})...)
 	t.Cleanup(func() { kinds.All = known })
+	kinds.All = kind.NewKinds(append(some, sweep.Kind{})...)
+}
+
+// Add makes both kinds and their section known beside all others, for all tests of a package: it is called before the first of them.
+func Add() {
+	all := slices.Collect(maps.Values(kinds.All))
+	kinds.All = kind.NewKinds(append(all, Timings{}, Afterwards{})...)
+	report.Sections = append(slices.Clone(report.Sections), Section)
 }
 
 // Timings is a kind of work that is nothing like a sweep: a program that times itself and ends. It has no generator and no cells, its process

@@ -1,0 +1,135 @@
+package controllers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/artifact"
+	"loadstone.dev/loadstone/internal/facts"
+	"loadstone.dev/loadstone/internal/kind/kindtest"
+)
+
+// admitPlanted lets the API server admit what asks for the kinds of kindtest, as it would if package v1alpha1 named them: trials of their types,
+// with a block unless they follow the blocks, and runs that ask for them by their seed.
+func admitPlanted(t *testing.T, w *world) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	w.must(apiextensionsv1.AddToScheme(scheme))
+	c, err := client.New(w.config, client.Options{Scheme: scheme})
+	w.must(err)
+	following := string(kindtest.AfterwardsType)
+	change(t, c, "trials.loadstone.dev", func(spec *apiextensionsv1.JSONSchemaProps) {
+		kinds := spec.Properties["type"]
+		for _, name := range []string{string(kindtest.Type), following} {
+			kinds.Enum = append(kinds.Enum, apiextensionsv1.JSON{Raw: []byte(`"` + name + `"`)})
+		}
+		spec.Properties["type"] = kinds
+		rule(t, spec, "block is required").Rule = "!has(self.type) || (self.type in ['Profile', '" + following + "']) != has(self.block)"
+	})
+	change(t, c, "benchmarkruns.loadstone.dev", func(spec *apiextensionsv1.JSONSchemaProps) {
+		either := rule(t, spec, "give either loads")
+		either.Rule = fmt.Sprintf("self.seed == %d || (%s)", kindtest.FollowedSeed, either.Rule)
+	})
+	index := int32(0)
+	trial := &v1alpha1.Trial{Spec: v1alpha1.TrialSpec{
+		RunName: "planted", Index: &index, Type: v1alpha1.TrialType(following), Start: v1alpha1.StartHeld, Servers: []v1alpha1.Implementation{{Name: "a", Image: "a:1"}},
+		Placement: v1alpha1.Placement{Pinning: v1alpha1.Required},
+	}}
+	run := &v1alpha1.BenchmarkRun{}
+	programs(&run.Spec)
+	planted(&run.Spec)
+	for _, o := range []client.Object{trial, run} {
+		o.SetName("planted")
+		o.SetNamespace(metav1.NamespaceDefault)
+		admitted(t, w, o)
+	}
+}
+
+// change writes the schema of the spec of a CRD anew.
+func change(t *testing.T, c client.Client, name string, how func(spec *apiextensionsv1.JSONSchemaProps)) {
+	t.Helper()
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := c.Get(t.Context(), client.ObjectKey{Name: name}, &crd); err != nil {
+		t.Fatal(err)
+	}
+	all := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
+	spec := all["spec"]
+	how(&spec)
+	all["spec"] = spec
+	if err := c.Update(t.Context(), &crd); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rule is the rule of a schema whose message begins with some words.
+func rule(t *testing.T, spec *apiextensionsv1.JSONSchemaProps, begin string) *apiextensionsv1.ValidationRule {
+	t.Helper()
+	at := slices.IndexFunc(spec.XValidations, func(v apiextensionsv1.ValidationRule) bool { return strings.HasPrefix(v.Message, begin) })
+	if at < 0 {
+		t.Fatalf("no rule says %q", begin)
+	}
+	return &spec.XValidations[at]
+}
+
+// admitted waits until the API server would make an object: it takes a moment until it knows a schema.
+func admitted(t *testing.T, w *world, o client.Object) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(lookEvery) {
+		err := w.c.Create(t.Context(), o.DeepCopyObject().(client.Object), client.DryRunAll)
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the API server does not admit what asks for a planted kind: %v", err)
+		}
+	}
+}
+
+// planted makes a run of programs one that asks for the kinds of kindtest.
+func planted(s *v1alpha1.BenchmarkRunSpec) {
+	s.Microbenchmark, s.Seed = v1alpha1.Microbenchmark{}, kindtest.FollowedSeed
+}
+
+// Two kinds of work that nothing but their folder knows, one of blocks and one that follows them, are led on a cluster: from the spec of a run to
+// its report, with a section of their own. The API would name them, as it names all kinds.
+func TestAKindOfWorkThatNothingKnowsIsLedOnACluster(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run := w.awaitEnd(w.apply("planted", programs, planted))
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonTooFewBlocks)
+	types := map[v1alpha1.TrialType]int{}
+	for _, trial := range w.trials(run) {
+		types[trial.Spec.Type]++
+		condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
+	}
+	if len(types) != 2 || types[v1alpha1.TrialType(kindtest.Type)] != 4 || types[v1alpha1.TrialType(kindtest.AfterwardsType)] != 2 {
+		t.Errorf("the trials are of the types %v", types)
+	}
+	store, err := artifact.Open(w.store)
+	w.must(err)
+	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)))
+	w.must(err)
+	if len(d.Trials) != 4 || len(d.Following) != 2 {
+		t.Errorf("%d trials of blocks and %d that followed are stored", len(d.Trials), len(d.Following))
+	}
+	for _, trial := range slices.Concat(d.Trials, d.Following) {
+		if len(trial.Rows) != 1 || trial.Rows[0].Case != "parse" || trial.Rows[0].Value != 100 {
+			t.Errorf("%s has measured %+v", trial.Manifest.Name, trial.Rows)
+		}
+	}
+	key, _ := strings.CutPrefix(run.Status.Report.URI, "s3://"+w.store.Bucket+"/")
+	html, err := store.Get(t.Context(), key, run.Status.Report.SHA256)
+	if err != nil || !strings.Contains(string(html), "Least time (ns, less is better)") || !strings.Contains(string(html), `<section id="`+kindtest.SectionID+`">`) {
+		t.Errorf("the report %s: %v, or it lacks a section of the kinds", run.Status.Report.URI, err)
+	}
+}
