@@ -50,7 +50,7 @@ const (
 	ReasonInProgress = "InProgress"
 	// ReasonDeleted surfaces when the object is being deleted.
 	ReasonDeleted = "Deleted"
-	// ReasonOperatorFailed surfaces when the operator fails at a run or a trial by a fault of its own.
+	// ReasonOperatorFailed surfaces when the operator fails at a run or a trial because of a defect of its own.
 	ReasonOperatorFailed = "OperatorFailed"
 	// ReasonTimedOut surfaces when a run has used up its timeoutSeconds.
 	ReasonTimedOut = "TimedOut"

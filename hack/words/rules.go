@@ -13,7 +13,7 @@ var rules = []rule{
 	{words(`spoil(s|ed)?|hit from outside`), "disturb, disturbed"},
 	{words(`looked after|looks whether|after the look`), "interim analysis"},
 	{words(`spare (block|one|trial)s?|(measured|made|prepared) anew`), "repeat block, repeated"},
-	{words(`own faults?|ownFaults|by its own fault`), "implementation failure"},
+	{words(`own faults?|ownFaults|by its own fault|faults? of (its|their) own`), "implementation failure"},
 	{words(`faults? from outside|from outside has`), "infrastructure failure, external disturbance"},
 	{words(`beside the server|server beside`), "peer"},
 	{words(`role:? "?Limit"?`), "role Reference"},
